@@ -1,0 +1,1 @@
+"""Engines that compute on host memory."""

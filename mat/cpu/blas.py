@@ -1,0 +1,271 @@
+"""BLAS on the CPU: SciPy's own library, called through its function pointers by cffi, which releases the GIL.
+
+Nothing to find and nothing to build. SciPy is loaded at the first call. Functions are named as in BLAS, take operands
+in its order, and are column-major; vectors are `ForeignArray`-like (``letter``, ``low``, ``pointer``, ``increment``), matrices
+are pointers with a leading dimension. Nothing here checks: who calls has done that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from cffi import FFI
+
+from ..observers import OBSERVERS
+
+ffi = FFI()
+LIMIT = 2**31 - 1  # SciPy's BLAS counts with 32 bits; longer vectors go in pieces
+PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
+REAL = {"f": "float", "d": "double", "F": "float", "D": "double"}
+_RETURNS = {"f": "float", "d": "double", "F": "struct { float re, im; }", "D": "struct { double re, im; }"}
+_MIXED = {"F": "sc", "D": "dz"}  # scnrm2, dzasum
+
+
+def _address(name: str) -> int:
+    """Where SciPy's BLAS has the routine `name`."""
+    capsule = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__[name]
+    api = ctypes.pythonapi
+    get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
+    get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
+    return int(get_pointer(capsule, get_name(capsule)) or 0)
+
+
+def routine_name(verb: str, letter: str) -> str:
+    """The BLAS name of `verb` for elements of dtype character `letter`: ``daxpy``, ``zdotu``, ``scnrm2``."""
+    if verb in ("nrm2", "asum"):
+        return _MIXED.get(letter, PREFIX[letter]) + verb
+    if verb == "iamax":
+        return f"i{PREFIX[letter]}amax"
+    if letter in "FD":
+        verb = {"dot": "dotu", "vdot": "dotc", "ger": "geru"}.get(verb, verb)
+    return PREFIX[letter] + ("dot" if verb == "vdot" else verb)
+
+
+class _Routine(dict[str, Any]):
+    """The four routines of one verb by dtype character, each loaded when first called."""
+
+    def __init__(self, verb: str, arguments: str, returns: str = "void") -> None:
+        self.verb, self.arguments, self.returns = verb, arguments, returns
+
+    def __missing__(self, letter: str) -> Any:
+        returns = {"T": _RETURNS, "R": REAL}.get(self.returns, {}).get(letter, self.returns)
+        kinds = {"i": "int *", "p": "void *", "c": "char *"}
+        signature = f"{returns}(*)({', '.join(kinds[a] for a in self.arguments)})"
+        self[letter] = ffi.cast(signature, _address(routine_name(self.verb, letter)))
+        return self[letter]
+
+
+class _Constants(dict[Any, Any]):
+    """C copies of small Python values, which BLAS wants by address. They are never written, so threads share them."""
+
+    def __init__(self, ctype: str) -> None:
+        self.ctype = ctype
+
+    def __missing__(self, value: Any) -> Any:
+        if len(self) > 4096:
+            self.clear()
+        self[value] = pointer = ffi.new(self.ctype, value)
+        return pointer
+
+
+INTS = _Constants("int *")
+FLAGS = {flag: ffi.new("char *", flag.encode()) for flag in "NTCLRU"}
+_REALS = {"f": _Constants("float *"), "d": _Constants("double *")}
+_COMPLEX = {"F": "float[2]", "D": "double[2]"}
+
+
+def scalar(letter: str, value: Any) -> Any:
+    """A C pointer to `value` as an element; -0.0 is told from 0.0, though they are equal."""
+    if letter in _COMPLEX:
+        value = complex(value)
+        return ffi.new(_COMPLEX[letter], (value.real, value.imag))
+    if not value and math.copysign(1.0, value) < 0:
+        return ffi.new(_REALS[letter].ctype, value)
+    return _REALS[letter][value]
+
+
+def _tell(verb: str, letter: str, **arguments: object) -> None:
+    for observer in tuple(OBSERVERS):
+        observer.called(routine_name(verb, letter), **arguments)
+
+
+# Level 1
+
+_axpy = _Routine("axpy", "ippipi")
+_copy = _Routine("copy", "ipipi")
+_swap = _Routine("swap", "ipipi")
+_scal = _Routine("scal", "ippi")
+_dot = _Routine("dot", "ipipi", "T")
+_vdot = _Routine("vdot", "ipipi", "T")
+_nrm2 = _Routine("nrm2", "ipi", "R")
+_asum = _Routine("asum", "ipi", "R")
+_iamax = _Routine("iamax", "ipi", "int")
+
+
+def at(x: Any, n: int, inc: int) -> tuple[Any, int]:
+    """Address and increment for BLAS of `n` elements of `x`, `inc` apart; a negative one begins at the far end."""
+    step = x.increment
+    if step > 0:
+        return x.low, inc * step
+    return x.pointer + (n - 1) * abs(inc) * step, inc * step
+
+
+def pieces(n: int, *vectors: tuple[Any, int]) -> Iterator[tuple[int, list[tuple[Any, int]]]]:
+    """Lengths that a 32-bit BLAS can count, and where each vector's piece begins."""
+    longest = max(1, LIMIT // max(abs(inc) for _, inc in vectors))
+    for start in range(0, n, longest):
+        count = min(longest, n - start)
+        yield count, [(p + (start * inc if inc > 0 else (n - start - count) * -inc), inc) for p, inc in vectors]
+
+
+def axpy(n: int, alpha: Any, x: Any, incx: int, y: Any, incy: int) -> None:
+    """``y <- alpha x + y``"""
+    letter = y.letter
+    call, factor = _axpy[letter], scalar(letter, alpha)
+    (px, ix), (py, iy) = at(x, n, incx), at(y, n, incy)
+    if OBSERVERS:
+        _tell("axpy", letter, n=n, alpha=alpha, incx=ix, incy=iy)
+    if n <= LIMIT:
+        call(INTS[n], factor, px, INTS[ix], py, INTS[iy])
+        return
+    for count, ((qx, _), (qy, _)) in pieces(n, (px, ix), (py, iy)):
+        call(INTS[count], factor, qx, INTS[ix], qy, INTS[iy])
+
+
+def _two(verb: str, call: Any, n: int, x: Any, incx: int, y: Any, incy: int) -> Iterator[Any]:
+    """`call` on two vectors, piece by piece."""
+    one, other = at(x, n, incx), at(y, n, incy)
+    if OBSERVERS:
+        _tell(verb, x.letter, n=n, incx=one[1], incy=other[1])
+    for count, ((px, ix), (py, iy)) in pieces(n, one, other):
+        yield call(INTS[count], px, INTS[ix], py, INTS[iy])
+
+
+def copy(n: int, x: Any, incx: int, y: Any, incy: int) -> None:
+    """``y <- x``"""
+    for _ in _two("copy", _copy[x.letter], n, x, incx, y, incy):
+        pass
+
+
+def swap(n: int, x: Any, incx: int, y: Any, incy: int) -> None:
+    """``x, y <- y, x``"""
+    for _ in _two("swap", _swap[x.letter], n, x, incx, y, incy):
+        pass
+
+
+def dot(n: int, x: Any, incx: int, y: Any, incy: int) -> Any:
+    """``sum x_i y_i``, unconjugated."""
+    return _total(x.letter, _two("dot", _dot[x.letter], n, x, incx, y, incy))
+
+
+def vdot(n: int, x: Any, incx: int, y: Any, incy: int) -> Any:
+    """``sum conj(x_i) y_i``"""
+    return _total(x.letter, _two("vdot", _vdot[x.letter], n, x, incx, y, incy))
+
+
+def _total(letter: str, parts: Iterator[Any]) -> Any:
+    if letter in _COMPLEX:
+        return sum((complex(part.re, part.im) for part in parts), 0j)
+    return sum(parts, 0.0)
+
+
+def scal(n: int, alpha: Any, x: Any, incx: int) -> None:
+    """``x <- alpha x``"""
+    letter = x.letter
+    call, factor = _scal[letter], scalar(letter, alpha)
+    if n <= LIMIT and x.increment == 1 and incx == 1 and not OBSERVERS:
+        call(INTS[n], factor, x.low, INTS[1])
+        return
+    for count, p, inc in _one("scal", n, x, incx):
+        call(INTS[count], factor, p, INTS[inc])
+
+
+def _one(verb: str, n: int, x: Any, incx: int) -> Iterator[tuple[int, Any, int]]:
+    """The pieces of one vector whose order does not matter: counted upwards, as BLAS wants it."""
+    inc = abs(incx * x.increment)
+    low = x.low if x.increment > 0 else at(x, n, abs(incx))[0]
+    if OBSERVERS:
+        _tell(verb, x.letter, n=n, incx=inc)
+    for count, [(p, _)] in pieces(n, (low, inc)):
+        yield count, p, inc
+
+
+def nrm2(n: int, x: Any, incx: int) -> float:
+    """``sqrt(sum |x_i|^2)``"""
+    return math.hypot(*(_nrm2[x.letter](INTS[count], p, INTS[inc]) for count, p, inc in _one("nrm2", n, x, incx)))
+
+
+def asum(n: int, x: Any, incx: int) -> float:
+    """``sum |re x_i| + |im x_i|``"""
+    return float(sum(_asum[x.letter](INTS[count], p, INTS[inc]) for count, p, inc in _one("asum", n, x, incx)))
+
+
+def iamax(n: int, x: Any, incx: int) -> int:
+    """The first index, from 0, of the largest ``|re x_i| + |im x_i|``; the increment is above 0."""
+    best, largest, start = 0, -1.0, 0
+    for count, p, inc in _one("iamax", n, x, incx):
+        k = int(_iamax[x.letter](INTS[count], p, INTS[inc])) - 1
+        value = p[k * inc]
+        size = abs(value.real) + abs(value.imag)
+        if size > largest or start == 0:
+            best, largest = start + k, size
+        start += count
+    return best
+
+
+# Levels 2 and 3, column-major as BLAS has it
+
+_gemv = _Routine("gemv", "ciippipippi")
+_ger = _Routine("ger", "iippipipi")
+_gemm = _Routine("gemm", "cciiippipippi")
+_syrk = _Routine("syrk", "cciippippi")
+_trsm = _Routine("trsm", "cccciippipi")
+
+
+def gemv(trans: str, m: int, n: int, alpha: Any, a: Any, lda: int, x: Any, beta: Any, y: Any) -> None:
+    """``y <- alpha op(A) x + beta y`` for the column-major m x n matrix A."""
+    letter = y.letter
+    (px, ix), (py, iy) = at(x, x.size, 1), at(y, y.size, 1)
+    if OBSERVERS:
+        _tell("gemv", letter, trans=trans, m=m, n=n, lda=lda, incx=ix, incy=iy)
+    _gemv[letter](FLAGS[trans], INTS[m], INTS[n], scalar(letter, alpha), a, INTS[lda], px, INTS[ix],
+                  scalar(letter, beta), py, INTS[iy])
+
+
+def ger(m: int, n: int, alpha: Any, x: Any, y: Any, a: Any, lda: int) -> None:
+    """``A <- alpha x y^T + A`` for the column-major m x n matrix A; nothing is conjugated."""
+    letter = x.letter
+    (px, ix), (py, iy) = at(x, m, 1), at(y, n, 1)
+    if OBSERVERS:
+        _tell("ger", letter, m=m, n=n, lda=lda, incx=ix, incy=iy)
+    _ger[letter](INTS[m], INTS[n], scalar(letter, alpha), px, INTS[ix], py, INTS[iy], a, INTS[lda])
+
+
+def gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int, alpha: Any, a: Any, lda: int, b: Any, ldb: int,
+         beta: Any, c: Any, ldc: int) -> None:
+    """``C <- alpha op(A) op(B) + beta C``; C is m x n, the inner axis k long."""
+    if OBSERVERS:
+        _tell("gemm", letter, trans=trans_a + trans_b, m=m, n=n, k=k, lda=lda, ldb=ldb, ldc=ldc)
+    _gemm[letter](FLAGS[trans_a], FLAGS[trans_b], INTS[m], INTS[n], INTS[k], scalar(letter, alpha), a, INTS[lda],
+                  b, INTS[ldb], scalar(letter, beta), c, INTS[ldc])
+
+
+def syrk(letter: str, uplo: str, trans: str, n: int, k: int, alpha: Any, a: Any, lda: int, beta: Any, c: Any, ldc: int) -> None:
+    """``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C."""
+    if OBSERVERS:
+        _tell("syrk", letter, uplo=uplo, trans=trans, n=n, k=k, lda=lda, ldc=ldc)
+    _syrk[letter](FLAGS[uplo], FLAGS[trans], INTS[n], INTS[k], scalar(letter, alpha), a, INTS[lda],
+                  scalar(letter, beta), c, INTS[ldc])
+
+
+def trsm(letter: str, side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: Any, a: Any, lda: int, b: Any,
+         ldb: int) -> None:
+    """``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) for a triangular A."""
+    if OBSERVERS:
+        _tell("trsm", letter, side=side, uplo=uplo, trans=trans, diag=diag, m=m, n=n, lda=lda, ldb=ldb)
+    _trsm[letter](FLAGS[side], FLAGS[uplo], FLAGS[trans], FLAGS[diag], INTS[m], INTS[n], scalar(letter, alpha), a,
+                  INTS[lda], b, INTS[ldb])

@@ -1,0 +1,459 @@
+"""The cube: data held in several memories at once, copied lazily, never lost, never used two ways at once.
+
+A *memory* is a place where data can be, a *facet* a way to look at one memory. A *cube* knows which memories
+hold its data, which of those are fresh, and who is looking. It knows nothing of numbers: what a memory allocates
+and what a facet presents are opaque here. `Direction` holds the contract.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from time import perf_counter
+from types import CodeType
+from typing import Any
+
+from .barriers import Barrier, enlist
+from .direction import INPUT, IO, OUTPUT, Direction, as_direction, join
+from .errors import ConflictError, TornError
+from .holders import caller, holder_line
+from .observers import OBSERVERS, Observer, observe
+from .places import Facet, Memory, facet_named, facets, host, memories, memory_named, register_facet, register_memory
+
+__all__ = [
+    "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "Facet", "Look", "Memory", "Observer", "View",
+    "allow_conflicts", "as_direction", "enter_all", "facet_named", "facets", "host", "join", "leave_all", "memories", "memory_named", "observe",
+    "register_facet", "register_memory", "settle_directions",
+]
+
+_ident = threading.get_ident
+
+
+class View:
+    """Something that looks can be taken at: a storage, and what facets presented of it."""
+
+    __slots__ = ("__weakref__", "presented", "storage")
+    storage: Cube
+    presented: dict[int, tuple[Any, Any]]  # Facet.reading or .writing -> handle, value
+
+    def label(self) -> str:
+        """A short name for messages; must not look at the data."""
+        return "<a cube>"
+
+
+class Look:
+    """One block's view of the data: a context manager that gives what the facet presents."""
+
+    __slots__ = ("code", "direction", "facet", "lasti", "thread", "view")
+
+    def __init__(self, view: View, facet: Facet, direction: Direction) -> None:
+        self.view = view
+        self.facet = facet
+        self.direction = direction
+        self.thread = 0
+        self.code: CodeType | None = None
+        self.lasti = 0
+
+    def __enter__(self) -> Any:
+        self.code, self.lasti = caller(1)
+        return self.facet.lend(self.view.storage.enter(self))
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.view.storage.leave(self, kind is not None)
+
+    def describe(self, thread: int) -> str:
+        """Mat, facet, direction, thread, file and line."""
+        return (f"{self.view.label()} as facet {self.facet.name!r} for {self.direction.value!r} "
+                f"{holder_line(thread, self.code, self.lasti)}")
+
+
+allow_conflicts = threading.local()  # .depth > 0: admit everybody; debug.py sets it
+
+
+class Cube:
+    """One piece of data and its copies. Subclasses say how big it is: `size`, `dtype`, `nbytes`, `fill_value`."""
+
+    __slots__ = ("__weakref__", "adopted", "fresh", "guarded", "handles", "history", "kept", "lock", "looks",
+                 "pristine", "seen", "spoiled", "torn", "torn_memory", "version", "viewers", "writer")
+
+    size: int
+    dtype: Any
+    nbytes: int
+    fill_value: Any
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.handles: dict[Memory, Any] = {}
+        self.fresh = 0  # the bits of the memories that hold the committed data
+        self.seen = 0  # the bits of the facets that were looked through
+        self.looks: list[Look] = []
+        self.writer: Look | None = None  # the outermost writing look, which decides
+        self.spoiled = False  # an outer writer that left before an inner one had failed
+        self.pristine = True  # never written: the fill value is the truth when nothing is fresh
+        self.torn: TornError | None = None
+        self.torn_memory: Memory | None = None
+        self.adopted: Memory | None = None  # whose handle belongs to the user and is not ours to drop
+        self.guarded = False  # a finalizer will free what garbage leaves behind
+        self.viewers: list[weakref.ref[View]] = []  # whose presented values hang on our handles
+        self.version = 0
+        self.kept: dict[Memory, int] | None = None
+        self.history: deque[tuple[str, str, int]] | None = None  # last copies: from, to, version
+
+    # Looking
+
+    def enter(self, look: Look) -> Any:
+        """Begin `look`: settle conflicts, make the data fresh, present it, and only then mark."""
+        facet, direction = look.facet, look.direction
+        memory = facet.memory
+        thread = _ident()
+        with self.lock:
+            if look.thread:
+                raise ConflictError(f"this look at {look.describe(look.thread)} is open already; make another one")
+            if self.looks:
+                self._admit(look, memory, thread)
+            if direction is not OUTPUT and not self.fresh & memory.bit:
+                handle = self._refresh(memory)
+            else:
+                handle = self.handles.get(memory)
+                if handle is None:
+                    handle = self._allocate(memory)
+            key = facet.reading if direction is INPUT else facet.writing
+            known = look.view.presented.get(key)
+            if known is None or known[0] is not handle:
+                known = self._present(look, key, handle)
+            self.looks.append(look)
+            look.thread = thread
+            self.seen |= facet.bit
+            if direction is not INPUT and self.writer is None:
+                self.writer = look
+        if OBSERVERS:
+            self._tell_entered(look)
+        return known[1]
+
+    def leave(self, look: Look, failed: bool) -> None:
+        """End `look`; of a writing one, commit or roll back."""
+        fault = self._tell_left(look, failed) if OBSERVERS else None
+        with self.lock:
+            self.looks.remove(look)
+            if self.writer is look:
+                self._settle(look, failed or fault is not None)
+            look.thread = 0
+        if fault is not None:
+            raise fault
+
+    def undo(self, look: Look) -> None:
+        """End a look whose block never began: nothing was touched, so nothing changes."""
+        with self.lock:
+            self.looks.remove(look)
+            if self.writer is look:
+                self.writer = next((other for other in self.looks if other.direction is not INPUT), None)
+            look.thread = 0
+
+    def _tell_entered(self, look: Look) -> None:
+        try:
+            for observer in tuple(OBSERVERS):
+                observer.entered(look)
+        except BaseException:
+            self.leave(look, True)
+            raise
+
+    def _tell_left(self, look: Look, failed: bool) -> BaseException | None:
+        """The fault that an observer found with the block; such a block counts as failed."""
+        try:
+            for observer in tuple(OBSERVERS):
+                observer.left(look, failed)
+        except BaseException as fault:
+            return fault
+        return None
+
+    def _present(self, look: Look, key: int, handle: Any) -> tuple[Any, Any]:
+        """Have the facet present the view, and remember what it gave until the handle goes."""
+        view = look.view
+        known = handle, look.facet.present(view, handle, look.direction is not INPUT)
+        if not view.presented:
+            if len(self.viewers) > 15 and len(self.viewers) & (len(self.viewers) - 1) == 0:
+                self.viewers = [ref for ref in self.viewers if ref() is not None]
+            self.viewers.append(weakref.ref(view))
+        view.presented[key] = known
+        return known
+
+    def _admit(self, look: Look, memory: Memory, thread: int) -> None:
+        """Raise `ConflictError` if `look` cannot begin while the open ones last."""
+        if getattr(allow_conflicts, "depth", 0):
+            return
+        for other in self.looks:
+            if look.direction is INPUT and other.direction is INPUT:
+                continue
+            if other.thread != thread or other.facet.memory is not memory:
+                raise ConflictError(f"cannot look at {look.describe(thread)}, because of the look at "
+                                    f"{other.describe(other.thread)}; leave that block first, or work on a copy")
+
+    def _settle(self, look: Look, failed: bool) -> None:
+        """`look` was the outermost writer: what it leaves behind is the truth, or is not."""
+        failed = failed or self.spoiled
+        inner = next((other for other in self.looks if other.direction is not INPUT), None)
+        if inner is not None:  # left out of order; the last one out decides
+            self.writer, self.spoiled = inner, failed
+            return
+        self.writer, self.spoiled = None, False
+        memory = look.facet.memory
+        if failed:
+            self._roll_back(look, memory)
+        else:
+            self.fresh, self.pristine, self.torn = memory.bit, False, None
+            self.version += 1
+
+    def _roll_back(self, look: Look, memory: Memory) -> None:
+        self.fresh &= ~memory.bit
+        if self.fresh or self.pristine or self.torn is not None:
+            return
+        self.torn_memory = memory
+        self.torn = TornError(f"{look.describe(look.thread)} failed and left the only copy half-written; "
+                              f"overwrite it whole, or take it as it is with accept_torn()")
+
+    # Making fresh; the lock is held
+
+    def _refresh(self, memory: Memory) -> Any:
+        """The handle of `memory` with the current data in it."""
+        writer = self.writer
+        if writer is not None and writer.facet.memory is memory:
+            return self.handles[memory]  # half-way through a block of our own: what is there counts
+        if not self.fresh:
+            if self.torn is None:
+                return self._fill(memory)
+            self.read_torn(self.torn)
+            if memory.bit == self.fresh:
+                return self.handles[memory]
+        return self._make_fresh(memory, self._copy_to)
+
+    def _fill(self, memory: Memory) -> Any:
+        """The handle of `memory` with the value of data that was never written."""
+        return self._make_fresh(memory, self._fill_handle)
+
+    def _fill_handle(self, memory: Memory, handle: Any) -> None:
+        if self.fill_value is not None and not memory.fill(self, handle):
+            memory.copy_in(self, handle, self._fill(host()))
+
+    def _copy_to(self, memory: Memory, handle: Any) -> None:
+        begin = perf_counter()
+        source = self._source(memory, handle)
+        self.log(source, memory, perf_counter() - begin)
+
+    def _source(self, memory: Memory, handle: Any) -> Memory:
+        """Copy to `handle` from a fresh memory, and say from which."""
+        hub = host()
+        if memory is hub:
+            return self._to_host(handle)
+        if not self.fresh & hub.bit:
+            for other in self.fresh_memories():
+                if memory.copy_from(self, handle, other, self.handles[other]):
+                    return other
+        memory.copy_in(self, handle, self._refresh(hub))
+        return hub
+
+    def _to_host(self, handle: Any) -> Memory:
+        source = self.fresh_memories()[0]
+        source.copy_out(self, self.handles[source], handle)
+        return source
+
+    def _make_fresh(self, memory: Memory, put: Callable[[Memory, Any], None]) -> Any:
+        """The handle of `memory` after `put` wrote the data to it; a new one is kept only if that went well."""
+        handle = self.handles.get(memory)
+        new = handle is None
+        if new:
+            handle = memory.allocate(self)
+        try:
+            put(memory, handle)
+        except BaseException:
+            if new:
+                memory.free(handle)
+            raise
+        if new:
+            self._adopt(memory, handle)
+        self.fresh |= memory.bit
+        return handle
+
+    def _allocate(self, memory: Memory) -> Any:
+        return self._adopt(memory, memory.allocate(self))
+
+    def _adopt(self, memory: Memory, handle: Any) -> Any:
+        """Remember a new handle, and see to it that it is freed when the cube is garbage or its barrier ends."""
+        if not self.guarded and type(memory).free is not Memory.free:
+            self.guarded = True
+            weakref.finalize(self, _free_all, self.handles)
+        self.handles[memory] = handle
+        enlist(self, memory)
+        for observer in tuple(OBSERVERS):
+            observer.allocated(self, memory)
+        return handle
+
+    def log(self, source: Memory, target: Memory, seconds: float) -> None:
+        """Remember a copy."""
+        if self.history is None:
+            self.history = deque(maxlen=4)
+        self.history.append((source.name, target.name, self.version))
+        for observer in tuple(OBSERVERS):
+            observer.copied(self, source, target, seconds)
+
+    # Torn data
+
+    def read_torn(self, error: TornError) -> None:
+        """Somebody wants to read torn data: raise, or accept it. Subclasses may have another policy."""
+        raise TornError(*error.args)
+
+    def accept_torn(self) -> None:
+        """Take what a failed block left as the data."""
+        with self.lock:
+            if self.torn is not None and self.torn_memory is not None:
+                self.fresh, self.torn = self.torn_memory.bit, None
+                self.version += 1
+
+    # Asking
+
+    def fresh_memories(self) -> list[Memory]:
+        return [m for m in self.handles if self.fresh & m.bit]
+
+    def peek(self) -> Any:
+        """A host handle with the current data, without changing anything; None if there is no data.
+
+        Data that is fresh elsewhere only is copied to a handle that nobody else will see.
+        """
+        with self.lock:
+            hub, writer = host(), self.writer
+            if self.fresh & hub.bit or (writer is not None and writer.facet.memory is hub):
+                return self.handles[hub]
+            if not self.fresh:
+                return None
+            temporary = hub.allocate(self)
+            self._to_host(temporary)
+            return temporary
+
+    def adopt_host(self, handle: Any, owned: bool) -> None:
+        """Take `handle`, which holds the data already, as the host's copy; `owned` is False for a user's memory."""
+        hub = host()
+        self.handles[hub] = handle
+        self.fresh, self.pristine = hub.bit, False
+        self.adopted = None if owned else hub
+
+    # Dropping and keeping
+
+    def drop(self, memory: Memory, force: bool) -> bool:
+        """Free the copy in `memory`; False if there is none. The only fresh copy goes only by `force`."""
+        with self.lock:
+            if memory not in self.handles:
+                return False
+            self._check_droppable(memory)
+            lost = self._would_lose(memory)
+            if lost and not force:
+                raise ConflictError(f"{memory.name!r} holds the only copy of this data; look at it elsewhere first, "
+                                    f"or lose it with force=True")
+            self.fresh &= ~memory.bit
+            if lost:
+                self.fresh, self.torn, self.pristine = 0, None, True
+            self._discard(memory)
+        return True
+
+    def _would_lose(self, memory: Memory) -> bool:
+        writing = self.writer.facet.memory.bit if self.writer is not None else 0
+        if self.torn is not None:
+            return memory is self.torn_memory
+        return bool(self.fresh & memory.bit and not self.fresh & ~memory.bit & ~writing and not self.pristine)
+
+    def _check_droppable(self, memory: Memory) -> None:
+        holder = next((look for look in self.looks if look.facet.memory is memory), None)
+        if holder is not None:
+            raise ConflictError(f"cannot drop {memory.name!r} during the look at {holder.describe(holder.thread)}")
+        if self.kept and self.kept.get(memory):
+            raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is open")
+        if self.adopted is memory:
+            raise ConflictError(f"cannot drop {memory.name!r}: it is the array given to from_numpy; close() lets go of it")
+
+    def _discard(self, memory: Memory) -> None:
+        handle = self.handles.pop(memory)
+        for ref in self.viewers:
+            view = ref()
+            if view is not None:
+                view.presented = {k: known for k, known in view.presented.items() if known[0] is not handle}
+        self.seen &= sum(f.bit for f in facets.values() if f.memory in self.handles)
+        memory.free(handle)
+        for observer in tuple(OBSERVERS):
+            observer.freed(self, memory)
+
+    def close(self) -> None:
+        """Free every copy now. The data is gone: what is read later is the fill value."""
+        with self.lock:
+            adopted, self.adopted = self.adopted, None
+            try:
+                for memory in self.handles:
+                    self._check_droppable(memory)
+            except ConflictError:
+                self.adopted = adopted
+                raise
+            self.fresh, self.torn, self.pristine = 0, None, True
+            for memory in tuple(self.handles):
+                self._discard(memory)
+
+    @contextmanager
+    def keep(self, memory: Memory) -> Iterator[None]:
+        """The copy in `memory` exists, and cannot be dropped, while the block runs."""
+        with self.lock:
+            if memory not in self.handles:
+                self._allocate(memory)
+            self.kept = self.kept or {}
+            self.kept[memory] = self.kept.get(memory, 0) + 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.kept[memory] -= 1
+
+    def secure(self, ensure: Memory, doomed: int) -> None:
+        """Make `ensure` fresh if the memories in the bit mask `doomed` hold all that is fresh."""
+        with self.lock:
+            if self.fresh and not self.fresh & ~doomed and not self.pristine:
+                self._refresh(ensure)
+
+
+def _free_all(handles: dict[Memory, Any]) -> None:
+    """Free what a garbage cube held, all of it even if one fails."""
+    with ExitStack() as stack:
+        while handles:
+            memory, handle = handles.popitem()
+            stack.callback(memory.free, handle)
+
+
+def enter_all(looks: list[Look]) -> dict[Look, Any]:
+    """Enter every look, writers first, or none of them; the value of each."""
+    values: dict[Look, Any] = {}
+    try:
+        for look in sorted(looks, key=lambda look: look.direction is INPUT):
+            values[look] = look.view.storage.enter(look)
+    except BaseException:
+        for look in reversed(values):
+            look.view.storage.undo(look)
+        raise
+    return values
+
+
+def leave_all(looks: Iterable[Look], failed: bool) -> None:
+    """Leave every look in the order given, also if an observer finds fault with one."""
+    with ExitStack() as stack:
+        for look in reversed(list(looks)):
+            stack.callback(look.view.storage.leave, look, failed)
+
+
+def settle_directions(looks: list[Look]) -> None:
+    """Join directions for each storage: what is written there and looked at twice is ``io``.
+
+    Who only reads keeps a look that only reads, nested in the writer's.
+    """
+    joined: dict[Cube, Direction] = {}
+    for look in looks:
+        storage = look.view.storage
+        joined[storage] = join(joined.get(storage, look.direction), look.direction)
+    for look in looks:
+        if look.direction is not INPUT:
+            look.direction = joined[look.view.storage]

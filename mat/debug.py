@@ -1,0 +1,126 @@
+"""Seeing what happens: copies, packs, allocations and library calls counted or listed while a block runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from .cube import Observer, allow_conflicts as _admitting, host, observe
+
+
+class Copies(Observer):
+    """Counts: ``h2d`` and ``d2h`` (copies from and to the host), ``bytes`` they moved, ``packs`` of strided operands."""
+
+    def __init__(self) -> None:
+        self.h2d = self.d2h = self.bytes = self.packs = 0
+        self._lock = threading.Lock()
+
+    def copied(self, cube: Any, source: Any, target: Any, seconds: float) -> None:
+        with self._lock:
+            self.h2d += source is host()
+            self.d2h += target is host()
+            self.bytes += cube.nbytes
+
+    def packed(self, view: Any) -> None:
+        with self._lock:
+            self.packs += 1
+
+    def __repr__(self) -> str:
+        return f"<copies: {self.h2d} from the host, {self.d2h} to it, {self.bytes} bytes; {self.packs} packed operands>"
+
+
+class Allocations(Observer):
+    """Counts: ``count`` and ``nbytes`` of the storages created; an upper bound, since memory is taken lazily."""
+
+    def __init__(self) -> None:
+        self.count = self.nbytes = 0
+        self._lock = threading.Lock()
+
+    def created(self, cube: Any) -> None:
+        with self._lock:
+            self.count += 1
+            self.nbytes += cube.nbytes
+
+    def __repr__(self) -> str:
+        return f"<allocations: {self.count} storages, {self.nbytes} bytes>"
+
+
+class Call(NamedTuple):
+    """One call of a library routine, and the arguments that are no pointers or factors."""
+
+    routine: str
+    arguments: dict[str, object]
+
+    def __str__(self) -> str:
+        return f"{self.routine}({', '.join(f'{k}={v}' for k, v in self.arguments.items())})"
+
+
+class Calls(Observer):
+    """Lists: ``calls`` of library routines, in order."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+
+    def called(self, routine: str, **arguments: object) -> None:
+        self.calls.append(Call(routine, arguments))
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self.calls)) or "<no calls>"
+
+
+@contextmanager
+def count_copies() -> Iterator[Copies]:
+    """``with mat.debug.count_copies() as n:`` counts copies between memories and packed operands, in every thread.
+
+    >>> import mat
+    >>> a = mat.ones(4, 4)
+    >>> with mat.debug.count_copies() as n:
+    ...     b = a @ a.T
+    >>> n.packs
+    0
+    """
+    counter = Copies()
+    with observe(counter):
+        yield counter
+
+
+@contextmanager
+def count_allocations() -> Iterator[Allocations]:
+    """``with mat.debug.count_allocations() as n:`` counts the storages created, and their bytes.
+
+    >>> import mat
+    >>> with mat.debug.count_allocations() as n:
+    ...     x = mat.zeros(2, 3)
+    >>> n.count, n.nbytes
+    (1, 48)
+    """
+    counter = Allocations()
+    with observe(counter):
+        yield counter
+
+
+@contextmanager
+def list_calls() -> Iterator[Calls]:
+    """``with mat.debug.list_calls() as c:`` lists the library calls that operations make, with flags and sizes.
+
+    >>> import mat
+    >>> with mat.debug.list_calls() as c:
+    ...     _ = mat.ones(2, 3) @ mat.ones(3, 4)
+    >>> c
+    dgemm(trans=NN, m=4, n=2, k=3, lda=4, ldb=3, ldc=4)
+    """
+    calls = Calls()
+    with observe(calls):
+        yield calls
+
+
+@contextmanager
+def allow_conflicts() -> Iterator[None]:
+    """Inside, in this thread, looks that exclude each other are let through: a way to test whether one is a false alarm."""
+    _admitting.depth = getattr(_admitting, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _admitting.depth -= 1

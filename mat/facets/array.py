@@ -1,0 +1,35 @@
+"""``array``: the visible elements as a NumPy array, in the Mat's shape and strides; no copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..layout import Layout
+from ..places import Facet, register_facet
+from .backing import HOST, guarded
+
+
+def over(handle: np.ndarray[Any, Any], layout: Layout) -> np.ndarray[Any, Any]:
+    """The elements that `layout` sees of the 1-d array `handle`."""
+    start = layout.displacement
+    if layout.contiguous:
+        return handle[start:start + layout.size].reshape(layout.shape)
+    strides = tuple(s * handle.itemsize for s in layout.strides)
+    return np.lib.stride_tricks.as_strided(handle[start:], layout.shape, strides)
+
+
+class Array(Facet):
+    """The visible elements, n-d."""
+
+    name, letter, memory, engine, quiet = "array", "A", HOST, np, True
+
+    def present(self, view: Any, handle: Any, writable: bool) -> np.ndarray[Any, Any]:
+        return guarded(over(handle, view.layout), writable)
+
+    def lend(self, value: Any) -> Any:
+        return value.view()
+
+
+ARRAY = register_facet(Array())

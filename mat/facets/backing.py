@@ -1,0 +1,48 @@
+"""``backing``: the whole storage as a 1-d NumPy array, invisible elements included; and the host's memory itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..places import Facet, Memory, register_facet
+
+
+class Host(Memory):
+    """The RAM of this machine, as NumPy arrays; the hub through which all copies go."""
+
+    name = "host"
+
+    def allocate(self, cube: Any) -> np.ndarray[Any, Any]:
+        return np.empty(cube.size, cube.dtype)
+
+    def fill(self, cube: Any, handle: Any) -> bool:
+        handle.fill(cube.fill_value)
+        return True
+
+
+HOST = Host()
+
+
+def guarded(a: np.ndarray[Any, Any], writable: bool) -> np.ndarray[Any, Any]:
+    """A view of `a` of its own, which is read-only unless it may be written."""
+    view = a.view()
+    if not writable:
+        view.flags.writeable = False
+    return view
+
+
+class Backing(Facet):
+    """The whole storage, 1-d: element ``k`` is storage index ``k``, whatever the Mat's displacement."""
+
+    name, letter, memory, engine, quiet = "backing", "B", HOST, np, True
+
+    def present(self, view: Any, handle: Any, writable: bool) -> np.ndarray[Any, Any]:
+        return guarded(handle, writable)
+
+    def lend(self, value: Any) -> Any:
+        return value.view()
+
+
+BACKING = register_facet(Backing())

@@ -1,0 +1,450 @@
+"""`Mat`: a matrix that can be in several memories at once. A layout over a storage, and looks at it through facets.
+
+What computes on Mats is not here: operations, declared in ``ops/``, add their methods and operators.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from . import printing
+from .cube import (
+    INPUT,
+    IO,
+    OBSERVERS,
+    Barrier,
+    OUTPUT,
+    Cube,
+    Direction,
+    Look,
+    as_direction,
+    enter_all,
+    facet_named,
+    facets,
+    leave_all,
+    memories,
+    memory_named,
+    settle_directions,
+)
+from .dtypes import as_dtype, check_number
+from .errors import AliasError, DirectionError, DTypeError, FacetError, IndexOutOfRange, ShapeError, TornError
+from .facets.array import ARRAY, over
+from .facets.backing import HOST
+from .holders import caller, holder_place, thread_name
+from .layout import Ints, Layout, as_shape, integer, packed
+from .settings import current
+from .shaping import Shaped
+
+
+class Storage(Cube):
+    """`size` elements of one dtype in any number of memories, shared by all Mats that view them."""
+
+    __slots__ = ("dtype", "fill_value", "nbytes", "size", "writable")
+
+    def __init__(self, size: int, dtype: np.dtype[Any], fill_value: Any) -> None:
+        super().__init__()
+        self.size = size
+        self.dtype = dtype
+        self.nbytes = size * dtype.itemsize
+        self.fill_value = fill_value
+        self.writable = True
+        for observer in tuple(OBSERVERS):
+            observer.created(self)
+
+    def read_torn(self, error: TornError) -> None:
+        """Raise, warn or keep silent, as ``settings.torn`` says; who is not stopped has accepted the data."""
+        policy = current().torn
+        if policy == "raise":
+            super().read_torn(error)
+        if policy == "warn":
+            warnings.warn(f"reading torn data: {error}", RuntimeWarning, stacklevel=2)
+        self.accept_torn()
+
+
+class FacetState(NamedTuple):
+    """One facet of a Mat: what memory it looks at, whether that is fresh, its bytes, and who is looking now."""
+
+    name: str
+    memory: str
+    fresh: bool
+    nbytes: int
+    watchers: tuple[tuple[str, str, str, int], ...]
+
+
+class Mat(Shaped):
+    """A matrix of any rank that can be in several memories at once.
+
+    Arguments: `shape` (an integer or a sequence), `dtype` (default: ``mat.settings.dtype``), `fill` (the value of what
+    was never written; None: arbitrary), `displacement` (elements of the storage before the first visible one),
+    `max_size` (elements of the whole storage), `displaced_to` (a Mat whose storage to share; then `displacement` is
+    relative to its own). No memory is taken before a facet is looked through. `ShapeError` for lengths or
+    displacements that are negative or do not fit; `DTypeError` for a dtype other than that of `displaced_to`.
+
+    >>> import mat
+    >>> mat.Mat((2, 3), fill=1)
+    <Mat 2x3 - [[1. 1. 1.] [1. 1. 1.]]>
+    """
+
+    __slots__ = ("device_enabled",)
+    __array_priority__ = 1000.0  # an ndarray on the left of an operator leaves it to us
+    storage: Storage
+
+    def __init__(self, shape: object, dtype: Any = None, *, fill: Any = 0, displacement: int = 0,
+                 max_size: int | None = None, displaced_to: Mat | None = None) -> None:
+        lengths = as_shape(shape)
+        start = integer(displacement, "a displacement")
+        if displaced_to is None:
+            kind = current().dtype if dtype is None else as_dtype(dtype)
+            self.layout, self.storage = _new_storage(lengths, start, max_size, kind, fill)
+        else:
+            self.layout, self.storage = _shared_storage(lengths, start, dtype, displaced_to)
+        self.presented = {}
+        self.device_enabled = current().device_enabled
+
+    def over(self, layout: Layout) -> Self:
+        view = type(self).__new__(type(self))
+        view.storage = self.storage
+        view.layout = layout
+        view.presented = {}
+        view.device_enabled = self.device_enabled
+        return view
+
+    # What it is
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type."""
+        return self.storage.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.storage.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the visible elements."""
+        return self.layout.size * self.storage.dtype.itemsize
+
+    @property
+    def fill_value(self) -> Any:
+        """What elements are before they are first written; None: arbitrary."""
+        return self.storage.fill_value
+
+    # Facets and memories
+
+    def facet(self, name: str, direction: str | Direction = "io") -> Look:
+        """``with x.facet("array", "input") as a:`` looks at self through a facet; see `Direction` for the contract.
+
+        Gives what the facet presents, valid inside the block. `FacetError` and `DirectionError` for unknown names,
+        `ConflictError` when entered while another block is in the way, `TornError` if the data was left half-written.
+
+        >>> import mat
+        >>> x = mat.zeros(3)
+        >>> with x.facet("array", "output") as a:
+        ...     a[:] = [1, 2, 3]
+        >>> x
+        <Mat 3 A [1. 2. 3.]>
+        """
+        return Look(self, facet_named(name), self.allowed(as_direction(direction)))
+
+    def allowed(self, direction: Direction) -> Direction:
+        """`direction` as the storage must be asked for it: an output that does not see everything is ``io``.
+
+        Writing what is read-only is a `DirectionError`, writing elements that overlap each other an `AliasError`.
+        """
+        if direction is INPUT:
+            return INPUT
+        layout, storage = self.layout, self.storage
+        if not storage.writable:
+            raise DirectionError(f"{self.label()} is read-only: it takes direction 'input' only, got "
+                                 f"{direction.value!r}; x.copy() can be written")
+        if not layout.injective:
+            raise AliasError(f"{self.label()} has elements that overlap each other, so writing it is ambiguous; "
+                             f"write what it was broadcast from, or x.copy()")
+        return IO if layout.size != storage.size else direction
+
+    @property
+    def facets(self) -> Mapping[str, FacetState]:
+        """The facets that the storage was looked through and whose memory still exists, by name."""
+        storage = self.storage
+        with storage.lock:
+            found = {f.name: FacetState(f.name, f.memory.name, bool(storage.fresh & f.memory.bit), storage.nbytes,
+                                        tuple(_watcher(look) for look in storage.looks if look.facet is f))
+                     for f in facets.values() if storage.seen & f.bit}
+        return MappingProxyType(found)
+
+    @property
+    def fresh(self) -> set[str]:
+        """The names of the memories that hold the current data."""
+        return {m.name for m in memories.values() if self.storage.fresh & m.bit}
+
+    def drop(self, name: str, *, force: bool = False) -> bool:
+        """Free the copy in the memory `name`; return whether there was one.
+
+        `ConflictError` if it is the only copy (unless `force`), being looked at, kept, or the user's own array.
+        """
+        return self.storage.drop(memory_named(name), force)
+
+    def close(self) -> None:
+        """Free all copies now; the data is lost, and later reads see the fill value."""
+        self.storage.close()
+
+    def keep(self, name: str) -> AbstractContextManager[None]:
+        """``with x.keep("cuda"):`` the copy in that memory exists and cannot be dropped inside."""
+        return self.storage.keep(memory_named(name))
+
+    def accept_torn(self) -> Self:
+        """Take what a failed block left half-written as the data; return self."""
+        self.storage.accept_torn()
+        return self
+
+    # Shaping that changes the storage
+
+    def adjust_(self, shape: object, displacement: int = 0) -> Self:
+        """Let self see `shape` at `displacement`, in a new and larger storage if the old one is too small.
+
+        The contents of the old storage are not carried over; other views of it stay valid.
+        """
+        lengths, start = as_shape(shape), integer(displacement, "a displacement")
+        needed = packed(lengths).size + start
+        if start < 0 or needed <= self.storage.size:
+            return self.view_(lengths, start)
+        self._see(packed(lengths, start))
+        self.storage = Storage(needed, self.dtype, self.fill_value)
+        return self
+
+    # Elements and conversions
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """A fresh, writable copy of the visible elements as a NumPy array in C order."""
+        with self.facet("array", "input") as a:
+            return np.array(a, order="C", copy=True)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("a Mat lends its memory inside a block only: with x.facet('array', 'input') as a: ...")
+        return self.to_numpy() if dtype is None else self.to_numpy().astype(dtype, copy=False)
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers."""
+        return self.to_numpy().tolist()
+
+    def item(self, k: int | None = None) -> Any:
+        """The element with row-major index `k` as a Python number; without `k`, the only element."""
+        if k is None and self.size != 1:
+            raise ShapeError(f"item() wants one element, {self.label()} has {self.size}; item(k) takes the k-th")
+        k = 0 if k is None else integer(k, "an index")
+        if not -self.size <= k < self.size:
+            raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
+        with self.facet("array", "input") as a:
+            return a.item(k)
+
+    def ravel_index(self, *index: int) -> int:
+        """The row-major index of the element at `index`; bounds are checked axis by axis."""
+        if len(index) != self.ndim:
+            raise IndexOutOfRange(f"{self.ndim} indices wanted for shape {self.shape}, got {index}")
+        return packed(self.shape)[index].displacement
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iu":
+            raise DTypeError(f"only an integer Mat without axes is an index, not {self.label()}")
+        return int(self.item())
+
+    __hash__ = object.__hash__  # by identity: == compares elements
+
+    # Printing
+
+    def label(self) -> str:
+        dtype = "" if self.dtype == current().dtype else f" {self.dtype}"
+        return f"<Mat {printing.extent(self.layout, self.storage.size)}{dtype}>"
+
+    def _head(self) -> str:
+        head = self.label()[1:-1]
+        if current().print_facets:
+            head += " " + printing.letters((facets[s.name].letter, s.fresh) for s in self.facets.values())
+        return head
+
+    def _peek(self) -> np.ndarray[Any, Any] | None:
+        """The visible elements to print, without a look: nothing is copied between memories or marked."""
+        if self.storage.torn is not None:
+            return None
+        handle = self.storage.peek()
+        if handle is not None:
+            return over(handle, self.layout)
+        fill = self.storage.fill_value
+        return None if fill is None else np.broadcast_to(np.asarray(fill, self.dtype), self.shape)
+
+    def _absent(self) -> str:
+        return "torn" if self.storage.torn is not None else "uninitialised"
+
+    def __repr__(self) -> str:
+        if not current().print_contents:
+            return f"<{self._head()}>"
+        a = self._peek()
+        return printing.bracket(self._head(), self._absent() if a is None else printing.contents(a))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+    def _repr_html_(self) -> str:
+        return printing.html_table(f"Mat {self._head()[4:]}", self._peek(), self._absent())
+
+    def __format__(self, spec: str) -> str:
+        return repr(self) if not spec else printing.formatted(self.to_numpy(), spec)
+
+    if TYPE_CHECKING:  # what ops/ adds to this class from its declarations
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __eq__(self, other: object) -> Mat: ...  # type: ignore[override]  # element-wise, as in NumPy
+        def __ne__(self, other: object) -> Mat: ...  # type: ignore[override]  # likewise
+        def __lt__(self, other: Any) -> Mat: ...
+        def __le__(self, other: Any) -> Mat: ...
+        def __gt__(self, other: Any) -> Mat: ...
+        def __ge__(self, other: Any) -> Mat: ...
+        def __add__(self, other: Any) -> Mat: ...
+        def __radd__(self, other: Any) -> Mat: ...
+        def __iadd__(self, other: Any) -> Self: ...
+        def __sub__(self, other: Any) -> Mat: ...
+        def __rsub__(self, other: Any) -> Mat: ...
+        def __isub__(self, other: Any) -> Self: ...
+        def __mul__(self, other: Any) -> Mat: ...
+        def __rmul__(self, other: Any) -> Mat: ...
+        def __imul__(self, other: Any) -> Self: ...
+        def __truediv__(self, other: Any) -> Mat: ...
+        def __rtruediv__(self, other: Any) -> Mat: ...
+        def __itruediv__(self, other: Any) -> Self: ...
+        def __pow__(self, other: Any) -> Mat: ...
+        def __rpow__(self, other: Any) -> Mat: ...
+        def __ipow__(self, other: Any) -> Self: ...
+        def __matmul__(self, other: Any) -> Mat: ...
+        def __rmatmul__(self, other: Any) -> Mat: ...
+        def __neg__(self) -> Mat: ...
+        def __abs__(self) -> Mat: ...
+
+
+def _new_storage(shape: Ints, displacement: int, max_size: int | None, dtype: np.dtype[Any],
+                 fill: Any) -> tuple[Layout, Storage]:
+    if displacement < 0:
+        raise ShapeError(f"a displacement is not negative, got {displacement}")
+    layout = packed(shape, displacement)
+    needed = displacement + layout.size
+    size = needed if max_size is None else integer(max_size, "max_size")
+    if size < needed:
+        raise ShapeError(f"max_size {size} is too small for shape {shape} at displacement {displacement}: "
+                         f"that takes {needed} elements")
+    if fill is not None:
+        check_number(fill, dtype, "fill")
+    return layout, Storage(size, dtype, fill)
+
+
+def _shared_storage(shape: Ints, displacement: int, dtype: Any, other: Mat) -> tuple[Layout, Storage]:
+    if not isinstance(other, Mat):
+        raise DTypeError(f"displaced_to must be a Mat, got {type(other).__name__}")
+    if dtype is not None and as_dtype(dtype) != other.dtype:
+        raise DTypeError(f"dtype {as_dtype(dtype)} differs from that of displaced_to, {other.dtype}")
+    start = other.displacement + displacement
+    if start < 0:
+        raise ShapeError(f"displacement {displacement} from a Mat at {other.displacement} is before the storage")
+    return packed(shape, start).check_within(other.storage.size), other.storage
+
+
+def _watcher(look: Look) -> tuple[str, str, str, int]:
+    return (thread_name(look.thread), look.direction.value, *holder_place(look.thread, look.code, look.lasti))
+
+
+def new_like(layout_of: Mat, shape: Ints, dtype: np.dtype[Any]) -> Mat:
+    """An uninitialised Mat for a result of an operation on `layout_of`."""
+    result = Mat.__new__(Mat)
+    result.layout = packed(shape)
+    result.storage = Storage(result.layout.size, dtype, None)
+    result.presented = {}
+    result.device_enabled = layout_of.device_enabled
+    return result
+
+
+class Looks:
+    """Several looks, entered together or not at all; gives the tuple of what their facets present."""
+
+    __slots__ = ("entered", "looks")
+
+    def __init__(self, looks: list[Look]) -> None:
+        self.looks = looks
+        self.entered: list[Look] = []
+
+    def __enter__(self) -> tuple[Any, ...]:
+        code, lasti = caller(1)
+        for look in self.looks:
+            look.code, look.lasti = code, lasti
+        values = enter_all(self.looks)
+        self.entered = list(values)
+        return tuple(look.facet.lend(values[look]) for look in self.looks)
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        leave_all(reversed(self.entered), kind is not None)
+
+
+def with_facets(*requests: tuple[Any, ...]) -> Looks:
+    """``with with_facets((x, "array", "input"), (y, "foreign", "io")) as (a, p):`` looks at several Mats at once.
+
+    Each request is ``(mat, facet, direction)``, the direction ``"io"`` if left out. Directions are joined for each storage
+    first: one that is asked for as input and as output is ``io``. Always gives a tuple.
+
+    >>> import mat
+    >>> x, y = mat.ones(2), mat.zeros(2)
+    >>> with mat.with_facets((x, "array", "input"), (y, "array", "output")) as (a, b):
+    ...     b[:] = 2 * a
+    >>> y
+    <Mat 2 A [2. 2.]>
+    """
+    looks = [_requested(*request) for request in requests]
+    settle_directions(looks)
+    return Looks(looks)
+
+
+def _requested(mat: Any, facet: str, direction: str | Direction = "io") -> Look:
+    if not isinstance(mat, Mat):
+        raise DTypeError(f"with_facets wants (mat, facet, direction), got {mat!r}; mat.from_numpy(a) makes a Mat of an "
+                         f"array without copying")
+    return mat.facet(facet, direction)
+
+
+def barrier(ensure: str = "host", drop: str | tuple[str, ...] = ()) -> Barrier:
+    """``with mat.barrier(ensure="host", drop="cuda") as b:`` drops, at its end, the copies made inside in `drop` memories.
+
+    Data that would be fresh nowhere else is copied to the memory `ensure` first, so nothing is lost. ``b.count`` is how many
+    copies would be dropped now. `ConflictError` at the end for a copy that is still looked at or kept; it stays.
+
+    >>> import mat
+    >>> with mat.barrier(drop=()) as b:
+    ...     b.count
+    0
+    """
+    names = (drop,) if isinstance(drop, str) else tuple(drop)
+    doomed = tuple(memory_named(name) for name in names)
+    if memory_named(ensure) in doomed:
+        raise FacetError(f"a barrier cannot both ensure and drop {ensure!r}")
+    return Barrier(memory_named(ensure), doomed)

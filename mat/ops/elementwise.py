@@ -1,0 +1,214 @@
+"""Element-wise operations: one declaration each, from which the function, the methods and the operator come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..create import as_array
+from ..errors import DTypeError, ShapeError
+from ..layout import broadcast_shapes
+from ..mat import Mat
+from .op import Accumulated, Input, InputOrNumber, Output, Scalar, op
+from .ufuncs import binary, special, unary
+
+# One operand
+
+square = unary("square", np.square, "``x * x``")
+sqrt = unary("sqrt", np.sqrt, "The square root; NaN for real numbers below 0.")
+exp = unary("exp", np.exp, "e to the power of x.")
+expm1 = unary("expm1", np.expm1, "``exp(x) - 1``, exact also near 0.")
+log = unary("log", np.log, "The natural logarithm; -inf for 0, NaN for real numbers below 0.")
+log1p = unary("log1p", np.log1p, "``log(1 + x)``, exact also near 0.")
+sin = unary("sin", np.sin, "The sine of x radians.")
+cos = unary("cos", np.cos, "The cosine of x radians.")
+tan = unary("tan", np.tan, "The tangent of x radians.")
+sinh = unary("sinh", np.sinh, "The hyperbolic sine.")
+cosh = unary("cosh", np.cosh, "The hyperbolic cosine.")
+tanh = unary("tanh", np.tanh, "The hyperbolic tangent.")
+abs = unary("abs", np.absolute, "The absolute value; the modulus of a complex number.", operator="abs")  # noqa: A001  NumPy's name
+negative = unary("negative", np.negative, "``-x``", operator="neg")
+sign = unary("sign", np.sign, "-1, 0 or 1 as x is below, at or above 0; NaN for NaN.")
+floor = unary("floor", np.floor, "The largest integer not above x.")
+ceil = unary("ceil", np.ceil, "The smallest integer not below x.")
+rint = unary("rint", np.rint, "The nearest integer; of two, the even one.")
+
+
+def _reciprocal(np: Any, x: Any, out: Any) -> None:
+    np.divide(1, x, out=out)
+
+
+def _logistic(np: Any, x: Any, out: Any) -> None:
+    special("expit")(x, out=out, casting="same_kind")
+
+
+def _erf(np: Any, x: Any, out: Any) -> None:
+    special("erf")(x, out=out, casting="same_kind")
+
+
+reciprocal = unary("reciprocal", np.reciprocal, "``1 / x``; inf for 0.", body=_reciprocal)
+# for their dtypes these follow functions that NumPy has for the same ones, real numbers
+logistic = unary("logistic", np.cbrt, "``1 / (1 + exp(-x))``: torch's sigmoid, SciPy's expit.", body=_logistic)
+erf = unary("erf", np.cbrt, "The error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``.", body=_erf)
+
+# Two operands, which broadcast
+
+
+def _check_integer_power(x: Any, p: Any) -> None:
+    """NumPy refuses integers to negative integer powers, half-way through an array; we refuse before."""
+    kinds = [v.dtype.kind if isinstance(v, Mat) else np.asarray(v).dtype.kind for v in (x, p)]
+    if kinds[0] in "iub" and kinds[1] in "i":
+        lowest = p if not isinstance(p, Mat) else (p.to_numpy().min() if p.size else 0)
+        if lowest < 0:
+            raise DTypeError(f"integers have no power {lowest}; use x.astype('float64') first")
+
+
+add = binary("add", np.add, "``x + y``", operator="add")
+subtract = binary("subtract", np.subtract, "``x - y``", operator="sub")
+multiply = binary("multiply", np.multiply, "``x * y``, element by element.", operator="mul")
+divide = binary("divide", np.divide, "``x / y``; integers give floating point.", operator="truediv")
+pow = binary("pow", np.power, "``x ** y``; NaN outside the reals.", operator="pow",  # noqa: A001  NumPy's name
+             check_values=_check_integer_power)
+maximum = binary("maximum", np.maximum, "The larger of x and y; NaN if either is.")
+minimum = binary("minimum", np.minimum, "The smaller of x and y; NaN if either is.")
+equal = binary("equal", np.equal, "``x == y``: bool, or 1 and 0 in place.", operator="eq", reflected="eq")
+not_equal = binary("not_equal", np.not_equal, "``x != y``: bool, or 1 and 0 in place.", operator="ne", reflected="ne")
+less = binary("less", np.less, "``x < y``: bool, or 1 and 0 in place.", operator="lt", reflected="lt")
+less_equal = binary("less_equal", np.less_equal, "``x <= y``: bool, or 1 and 0 in place.", operator="le", reflected="le")
+greater = binary("greater", np.greater, "``x > y``: bool, or 1 and 0 in place.", operator="gt", reflected="gt")
+greater_equal = binary("greater_equal", np.greater_equal, "``x >= y``: bool, or 1 and 0 in place.", operator="ge",
+                       reflected="ge")
+
+# Writing
+
+
+@op
+def fill(value: Scalar, x: Output) -> None:
+    """``x <- value`` for every visible element.
+
+    >>> import mat
+    >>> mat.zeros(3).fill_(2)
+    <Mat 3 A [2. 2. 2.]>
+    """
+
+
+@fill.on("array")
+def _(np: Any, value: Any, x: Any) -> None:
+    x[...] = value
+
+
+@op(method="assign_")
+def assign(x: InputOrNumber, out: Output) -> None:
+    """``out <- x``, converted to out's dtype and broadcast, as ``out[...] = x`` does."""
+    if not isinstance(x, Mat):
+        return
+    if x.shape != out.shape and broadcast_shapes((x.shape, out.shape)) != out.shape:
+        raise ShapeError(f"shape {x.shape} does not broadcast to {out.shape}")
+    if x.dtype.kind == "c" and out.dtype.kind != "c":
+        raise DTypeError(f"{x.dtype} elements do not fit into {out.dtype}")
+
+
+@assign.on("array")
+def _(np: Any, x: Any, out: Any) -> None:
+    np.copyto(out, x, casting="unsafe")
+
+
+def replace_(self: Mat, nested: Any) -> Mat:
+    """Overwrite self with the elements of nested sequences, an array or a Mat; the shape must be self's.
+
+    >>> import mat
+    >>> mat.zeros(2, 2).replace_([[1, 2], [3, 4]])
+    <Mat 2x2 A [[1. 2.] [3. 4.]]>
+    """
+    elements = as_array(nested, self.dtype)
+    if elements.shape != self.shape:
+        raise ShapeError(f"replace_ wants shape {self.shape}, got {elements.shape}")
+    with self.facet("array", "output") as a:
+        a[...] = elements
+    return self
+
+
+Mat.replace_ = replace_  # type: ignore[attr-defined]  # Mat gets its methods here
+
+
+# MGL-MAT's fused forms
+
+
+def same_shape(*mats: Mat) -> None:
+    """`ShapeError` or `DTypeError` unless all have one shape and one dtype."""
+    first = mats[0]
+    for other in mats[1:]:
+        if other.layout.shape != first.layout.shape:
+            raise ShapeError(f"shapes must agree, got {first.shape} and {other.shape}")
+        same_dtype(first, other)
+
+
+def same_dtype(*mats: Mat) -> None:
+    for other in mats[1:]:
+        if other.storage.dtype != mats[0].storage.dtype:
+            raise DTypeError(f"dtypes must agree, got {mats[0].dtype} and {other.dtype}; convert with x.astype(dtype)")
+
+
+def accumulate(np: Any, term: Any, beta: Any, y: Any) -> None:
+    """``y <- term + beta * y``, without reading y where `beta` is 0."""
+    if beta == 0:
+        np.copyto(y, term, casting="same_kind")
+        return
+    if beta != 1:
+        np.multiply(y, beta, out=y)
+    np.add(y, term, out=y)
+
+
+@op
+def geem(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated) -> None:
+    """``c <- alpha * a * b + beta * c``, element by element; all of one shape and dtype.
+
+    >>> import mat
+    >>> mat.geem(2, mat.full(3, 3), mat.full(3, 4), 1, mat.ones(3))
+    <Mat 3 A [25. 25. 25.]>
+    """
+    same_shape(a, b, c)
+
+
+@geem.on("array")
+def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
+    term = np.multiply(a, b)
+    accumulate(np, term if alpha == 1 else np.multiply(term, alpha), beta, c)
+
+
+@op
+def geerv(alpha: Scalar, a: Input, x: Input, beta: Scalar, b: Accumulated) -> None:
+    """``b <- alpha * a * X + beta * b`` where every row of X is the vector `x`.
+
+    `a` and `b` are matrices of one shape, `x` has as many elements as they have columns.
+
+    >>> import mat
+    >>> mat.geerv(1, mat.ones(2, 3), mat.arange(3), 0, mat.empty(2, 3))
+    <Mat 2x3 A [[0. 1. 2.] [0. 1. 2.]]>
+    """
+    same_shape(a, b)
+    same_dtype(a, x)
+    if a.ndim != 2 or x.size != a.shape[1]:
+        raise ShapeError(f"geerv wants matrices and a vector as long as their rows, got {a.shape} and {x.shape}")
+
+
+@geerv.on("array")
+def _(np: Any, alpha: Any, a: Any, x: Any, beta: Any, b: Any) -> None:
+    accumulate(np, np.multiply(a, alpha * x.reshape(1, -1)), beta, b)
+
+
+@op
+def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
+    """``b <- alpha * sign(a) + beta * b``
+
+    >>> import mat
+    >>> mat.add_sign(2, mat.array([-3, 0, 5]), 1, mat.ones(3))
+    <Mat 3 A [-1. 1. 3.]>
+    """
+    same_shape(a, b)
+
+
+@add_sign.on("array")
+def _(np: Any, alpha: Any, a: Any, beta: Any, b: Any) -> None:
+    accumulate(np, np.multiply(np.sign(a), alpha), beta, b)

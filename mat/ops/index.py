@@ -1,0 +1,87 @@
+"""Indexing a Mat: NumPy's rules. Basic indices give views, all integers an element, arrays of indices a copy.
+
+Reading or writing single elements is slow: use operations on views instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..create import adopted, array
+from ..errors import IndexOutOfRange, ShapeError
+from ..layout import Ints, broadcast_shapes
+from ..mat import Mat
+from .ufuncs import as_operand, is_operand
+
+
+def _is_advanced(index: Any) -> bool:
+    items = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(i, list | np.ndarray | Mat | bool | np.bool_) for i in items)
+
+
+def _get(self: Mat, index: Any) -> Any:
+    """``x[index]``: a view, an element, or for arrays of indices a copy."""
+    if _is_advanced(index):
+        return _gather(self, _plain(index), index)
+    layout = self.layout[index]
+    if not layout.shape and not _has_room(index):
+        with self.facet("array", "input") as a:
+            return a[index]
+    return self.over(layout)
+
+
+def _has_room(index: Any) -> bool:
+    """Whether `index` holds something that makes the result a Mat even without axes."""
+    items = index if isinstance(index, tuple) else (index,)
+    return any(i is Ellipsis for i in items)
+
+
+def _set(self: Mat, index: Any, value: Any) -> None:
+    """``x[index] = value``: broadcast and converted to x's dtype."""
+    if _is_advanced(index):
+        _scatter(self, _plain(index), index, value)
+        return
+    target = self.over(self.layout[index])
+    if isinstance(value, Mat) and value.storage is self.storage and _same(value, target):
+        return  # what x[index] += y leaves to do
+    target.assign_(as_operand(value, "value") if is_operand(value) else array(value, self.dtype))
+
+
+def _same(a: Mat, b: Mat) -> bool:
+    return (a.shape, a.strides, a.displacement) == (b.shape, b.strides, b.displacement)
+
+
+def _plain(index: Any) -> Any:
+    """`index` with Mats as arrays."""
+    if isinstance(index, tuple):
+        return tuple(_plain(i) for i in index)
+    return index.to_numpy() if isinstance(index, Mat) else index
+
+
+def _checked_shape(self: Mat, index: Any, given: Any) -> Ints:
+    """The shape that `index` selects, found on an array that takes no memory."""
+    try:
+        return tuple(np.broadcast_to(np.int8(0), self.shape)[index].shape)
+    except IndexError as error:
+        raise IndexOutOfRange(f"{self.label()} cannot be indexed with {given!r}: {error}") from None
+
+
+def _gather(self: Mat, index: Any, given: Any) -> Mat:
+    _checked_shape(self, index, given)
+    with self.facet("array", "input") as a:
+        return adopted(np.asarray(a[index]).copy())
+
+
+def _scatter(self: Mat, index: Any, given: Any, value: Any) -> None:
+    shape = _checked_shape(self, index, given)
+    source = array(as_operand(value, "value") if is_operand(value) else value, self.dtype).to_numpy()
+    if broadcast_shapes((source.shape, shape)) != shape:
+        raise ShapeError(f"a value of shape {source.shape} does not broadcast to the selected {shape}")
+    with self.facet("array", "io") as a:
+        a[index] = source
+
+
+Mat.__getitem__ = _get  # type: ignore[method-assign]  # Mat gets its methods here
+Mat.__setitem__ = _set  # type: ignore[method-assign]

@@ -1,0 +1,326 @@
+"""BLAS level 1: vectors. Names, argument order and meaning are those of BLAS; the last operand is written and returned.
+
+Operands of any shape count as vectors of their visible elements in row-major order. ``n`` is how many elements to use,
+``incx`` and ``incy`` how far apart; a negative increment walks backwards from the far end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import DTypeError, ShapeError
+from ..layout import Layout, integer
+from ..mat import Mat
+from .op import InOut, Input, Output, Scalar, op
+from .overlap import check_disjoint
+
+BLAS = "fdFD"  # s, d, c and z
+
+
+def vector(layout: Layout) -> bool:
+    """Whether BLAS can take the elements as one vector."""
+    return layout.vector is not None
+
+
+def forward(layout: Layout) -> bool:
+    """Whether BLAS can take them as a vector that counts upwards, where the order matters."""
+    return layout.vector is not None and layout.vector[1] > 0
+
+
+def blas_dtype(*mats: Mat) -> None:
+    """`DTypeError` unless all are of one dtype that BLAS knows."""
+    first = mats[0].storage.dtype
+    if first.char not in BLAS:
+        raise DTypeError(f"BLAS knows float32, float64, complex64 and complex128, got {first}; convert with x.astype(dtype)")
+    for other in mats[1:]:
+        if other.storage.dtype is not first and other.storage.dtype != first:
+            raise DTypeError(f"BLAS takes one dtype, got {first} and {other.dtype}; convert with x.astype(dtype)")
+
+
+def count(x: Mat, n: int | None, inc: int) -> int:
+    """How many elements of `x`, `inc` apart, an operation uses; `ShapeError` if there are not so many."""
+    if inc == 1 and n is None:
+        return x.layout.size
+    step = integer(inc, "an increment")
+    if step == 0:
+        raise ShapeError("an increment of 0 would use one element over and over; broadcast_to does that, for reading")
+    most = (x.size - 1) // builtin_abs(step) + 1 if x.size else 0
+    if n is None:
+        return most
+    if integer(n, "n") < 0 or n > most:
+        raise ShapeError(f"n = {n} elements {step} apart do not fit in {x.size}; at most {most} do")
+    return n
+
+
+builtin_abs = abs
+
+
+def pair(x: Mat, y: Mat, n: int | None, incx: int, incy: int) -> int:
+    """How many elements of both are used; they must be equally many."""
+    blas_dtype(x, y)
+    used, other = count(x, n, incx), count(y, n, incy)
+    if used != other:
+        raise ShapeError(f"vectors must be equally long, got {used} elements of shape {x.shape} and {other} of {y.shape}; "
+                         f"n= uses fewer")
+    return used
+
+
+def elements(x: Any, n: int | None, inc: int) -> Any:
+    """The elements that BLAS would use of the array `x`, as a 1-d view where there is one."""
+    flat = x.reshape(-1)
+    if n is None:
+        n = count_array(flat.size, inc)
+    step = builtin_abs(inc)
+    used = flat[:(n - 1) * step + 1:step] if n else flat[:0]
+    return used if inc > 0 else used[::-1]
+
+
+def count_array(size: int, inc: int) -> int:
+    return (size - 1) // builtin_abs(inc) + 1 if size else 0
+
+
+def write_elements(x: Any, n: int | None, inc: int, values: Any) -> None:
+    """Put `values` where `elements` reads; also where a flat view of `x` does not exist."""
+    used = count_array(x.size, inc) if n is None else n
+    places = np.arange(used) * builtin_abs(inc)
+    x.flat[places if inc > 0 else places[::-1]] = values
+
+
+# Updates
+
+
+@op
+def axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """``y <- alpha * x + y``
+
+    `x` and `y` are of one dtype that BLAS knows and, unless ``n`` says otherwise, equally long. `ShapeError`,
+    `DTypeError`, or `AliasError` if they overlap without being the same elements. Source: BLAS ?AXPY.
+
+    >>> import mat
+    >>> mat.axpy(2, mat.ones(3), mat.arange(3))
+    <Mat 3 AF [2. 3. 4.]>
+    """
+    pair(x, y, n, incx, incy)
+    if x.storage is y.storage:
+        check_disjoint("axpy", y, x, same=incx == incy)
+
+
+@axpy.on("foreign", fits=vector, dtypes=BLAS)
+def _(blas: Any, alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    used = x.size if n is None and incx == 1 else count_used(x, n, incx)
+    if used:
+        blas.axpy(used, alpha, x, incx, y, incy)
+
+
+@axpy.on("array")
+def _(np: Any, alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    write_elements(y, n, incy, elements(y, n, incy) + y.dtype.type(alpha) * elements(x, n, incx))
+
+
+def count_used(x: Any, n: int | None, inc: int) -> int:
+    """As `count`, of what a facet presented, after the checks."""
+    return count_array(x.size, inc) if n is None else n
+
+
+@op
+def scal(alpha: Scalar, x: InOut, *, n: int | None = None, incx: int = 1) -> None:
+    """``x <- alpha * x``. Source: BLAS ?SCAL.
+
+    >>> import mat
+    >>> mat.scal(3, mat.ones(2))
+    <Mat 2 F [3. 3.]>
+    """
+    blas_dtype(x)
+    count(x, n, incx)
+
+
+@scal.on("foreign", fits=vector, dtypes=BLAS)
+def _(blas: Any, alpha: Any, x: Any, n: int | None = None, incx: int = 1) -> None:
+    used = x.size if n is None and incx == 1 else count_used(x, n, incx)
+    if used:
+        blas.scal(used, alpha, x, incx)
+
+
+@scal.on("array")
+def _(np: Any, alpha: Any, x: Any, n: int | None = None, incx: int = 1) -> None:
+    write_elements(x, n, incx, x.dtype.type(alpha) * elements(x, n, incx))
+
+
+@op
+def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """``y <- x``: the elements of `x`, whatever the shapes. Source: BLAS ?COPY.
+
+    Unlike ``y[...] = x`` it converts no dtype and broadcasts nothing.
+
+    >>> import mat
+    >>> mat.copy(mat.arange(4), mat.zeros(2, 2))
+    <Mat 2x2 F [[0. 1.] [2. 3.]]>
+    """
+    pair(x, y, n, incx, incy)
+    if x.storage is y.storage:
+        check_disjoint("copy", y, x, same=incx == incy)
+
+
+@copy.on("foreign", fits=vector, dtypes=BLAS)
+def _(blas: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    used = count_used(x, n, incx)
+    if used:
+        blas.copy(used, x, incx, y, incy)
+
+
+@copy.on("array")
+def _(np: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    write_elements(y, n, incy, elements(x, n, incx))
+
+
+@op
+def swap(x: InOut, y: InOut, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """``x, y <- y, x``; returns `y`. Source: BLAS ?SWAP.
+
+    >>> import mat
+    >>> x, y = mat.zeros(2), mat.ones(2)
+    >>> mat.swap(x, y), x
+    (<Mat 2 F [0. 0.]>, <Mat 2 F [1. 1.]>)
+    """
+    pair(x, y, n, incx, incy)
+    if x.storage is y.storage:
+        check_disjoint("swap", y, x, same=incx == incy)
+
+
+@swap.on("foreign", fits=vector, dtypes=BLAS)
+def _(blas: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    used = count_used(x, n, incx)
+    if used:
+        blas.swap(used, x, incx, y, incy)
+
+
+@swap.on("array")
+def _(np: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    kept = elements(x, n, incx).copy()
+    write_elements(x, n, incx, elements(y, n, incy))
+    write_elements(y, n, incy, kept)
+
+
+# Reductions to a Python number
+
+
+@op
+def dot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """``sum x_i * y_i`` as a Python number; nothing is conjugated. Source: BLAS ?DOT, ?DOTU.
+
+    >>> import mat
+    >>> mat.dot(mat.arange(3), mat.ones(3))
+    3.0
+    """
+    pair(x, y, n, incx, incy)
+
+
+@op
+def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """``sum conj(x_i) * y_i`` as a Python number. Source: BLAS ?DOTC.
+
+    >>> import mat
+    >>> mat.vdot(mat.array([1j], "complex128"), mat.array([1j], "complex128"))
+    (1+0j)
+    """
+    pair(x, y, n, incx, incy)
+
+
+@dot.on("foreign", fits=vector, dtypes=BLAS)
+def _(blas: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
+    return blas.dot(count_used(x, n, incx), x, incx, y, incy)
+
+
+@dot.on("array")
+def _(np: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
+    return np.dot(elements(x, n, incx), elements(y, n, incy)).item()
+
+
+@vdot.on("foreign", fits=vector, dtypes=BLAS)
+def _(blas: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
+    verb = blas.vdot if x.letter in "FD" else blas.dot
+    return verb(count_used(x, n, incx), x, incx, y, incy)
+
+
+@vdot.on("array")
+def _(np: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
+    return np.vdot(elements(x, n, incx), elements(y, n, incy)).item()
+
+
+@op
+def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
+    """The Euclidean norm, ``sqrt(sum |x_i|^2)``, without overflow, as a Python float. Source: BLAS ?NRM2.
+
+    >>> import mat
+    >>> mat.nrm2(mat.array([3, 4]))
+    5.0
+    """
+    blas_dtype(x)
+    count(x, n, incx)
+
+
+@nrm2.on("foreign", fits=vector, dtypes=BLAS)
+def _(blas: Any, x: Any, n: int | None = None, incx: int = 1) -> float:
+    return float(blas.nrm2(count_used(x, n, incx), x, incx))
+
+
+@nrm2.on("array")
+def _(np: Any, x: Any, n: int | None = None, incx: int = 1) -> float:
+    used = elements(x, n, incx)
+    largest = np.abs(used).max() if used.size else 0.0
+    if largest == 0 or not np.isfinite(largest):
+        return float(largest)
+    return float(largest * np.linalg.norm(used / largest))
+
+
+@op
+def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
+    """``sum |re x_i| + |im x_i|`` as a Python float. Source: BLAS ?ASUM.
+
+    >>> import mat
+    >>> mat.asum(mat.array([3, -4]))
+    7.0
+    """
+    blas_dtype(x)
+    count(x, n, incx)
+
+
+@asum.on("foreign", fits=vector, dtypes=BLAS)
+def _(blas: Any, x: Any, n: int | None = None, incx: int = 1) -> float:
+    return float(blas.asum(count_used(x, n, incx), x, incx))
+
+
+@asum.on("array")
+def _(np: Any, x: Any, n: int | None = None, incx: int = 1) -> float:
+    used = elements(x, n, incx)
+    return float(np.abs(used.real).sum() + np.abs(used.imag).sum())
+
+
+@op
+def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
+    """The first index, from 0, of the largest ``|re x_i| + |im x_i|``. Source: BLAS I?AMAX, which counts from 1.
+
+    `ShapeError` if there is no element.
+
+    >>> import mat
+    >>> mat.iamax(mat.array([3, -4, 1]))
+    1
+    """
+    blas_dtype(x)
+    if count(x, n, incx) == 0:
+        raise ShapeError("iamax of no elements is undefined")
+    if incx < 0:
+        raise ShapeError(f"iamax counts upwards, got incx = {incx}; x[::-1] walks the other way")
+
+
+@iamax.on("foreign", fits=forward, dtypes=BLAS)
+def _(blas: Any, x: Any, n: int | None = None, incx: int = 1) -> int:
+    return int(blas.iamax(count_used(x, n, incx), x, incx))
+
+
+@iamax.on("array")
+def _(np: Any, x: Any, n: int | None = None, incx: int = 1) -> int:
+    used = elements(x, n, incx)
+    return int(np.argmax(np.abs(used.real) + np.abs(used.imag)))

@@ -1,0 +1,360 @@
+"""BLAS levels 2 and 3: matrices. Names and argument order are those of BLAS; the last operand is written and returned.
+
+Matrices may be strided: whatever has adjacent elements along one axis goes to BLAS as it is, transposed views as a flag.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..cpu.blas import LIMIT
+from ..errors import DTypeError, ShapeError
+from ..layout import Ints, Layout, integer
+from ..mat import Mat
+from . import rowmajor
+from .elementwise import accumulate
+from .level1 import BLAS, blas_dtype
+from .op import Accumulated, InOut, Input, Scalar, op
+from .overlap import check_disjoint
+from .rowmajor import Stored, fits_matrix, stored
+
+
+def check_matrices(name: str, *mats: Mat) -> None:
+    """`ShapeError` unless all are matrices whose lengths and leading dimensions BLAS can count, `DTypeError` for dtypes."""
+    blas_dtype(*mats)
+    for a in mats:
+        shape = a.layout.shape
+        if len(shape) != 2:
+            raise ShapeError(f"{name} wants matrices, got shape {shape}")
+        if shape[0] > LIMIT or shape[1] > LIMIT:
+            raise ShapeError(f"a matrix of shape {shape} is too wide for a BLAS that counts to {LIMIT}; work on parts of it")
+
+
+def check_bool(**flags: object) -> None:
+    """`DTypeError` unless each is True or False."""
+    for name, value in flags.items():
+        if value is not True and value is not False and not isinstance(value, bool | np.bool_):
+            raise DTypeError(f"{name} is True or False, got {value!r}")
+
+
+@op
+def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *, transpose: bool = False) -> None:
+    """``y <- alpha * op(A) x + beta * y``; op transposes if ``transpose``. Source: BLAS ?GEMV.
+
+    >>> import mat
+    >>> mat.gemv(1, mat.array([[1, 2], [3, 4]]), mat.ones(2), 0, mat.empty(2))
+    <Mat 2 F [3. 7.]>
+    """
+    check_matrices("gemv", a)
+    blas_dtype(a, x, y)
+    check_bool(transpose=transpose)
+    m, n = a.layout.shape[::-1] if transpose else a.layout.shape
+    if x.size != n or y.size != m:
+        raise ShapeError(f"gemv of op(A) {m}x{n} wants vectors of {n} and {m} elements, got {x.shape} and {y.shape}")
+    check_disjoint("gemv", y, a, x)
+
+
+@gemv.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def _(blas: Any, alpha: Any, a: Any, x: Any, beta: Any, y: Any, transpose: bool = False) -> None:
+    if y.size and not x.size:
+        scale_vector(blas, beta, y)
+    elif y.size:
+        rowmajor.gemv(blas, alpha, a, transpose, x, beta, y)
+
+
+def scale_vector(blas: Any, beta: Any, y: Any) -> None:
+    """``y <- beta y``, which BLAS leaves out where the product is over an empty axis."""
+    if beta == 0:
+        zero = type(y)(np.zeros(1, y.dtype), Layout((y.size,), (0,), 0))
+        zero.low, zero.increment = zero.pointer, 0
+        blas.copy(y.size, zero, 1, y, 1)
+    else:
+        blas.scal(y.size, beta, y, 1)
+
+
+@gemv.on("array")
+def _(np: Any, alpha: Any, a: Any, x: Any, beta: Any, y: Any, transpose: bool = False) -> None:
+    product = np.matmul(a.T if transpose else a, x.reshape(-1))
+    accumulate(np, (y.dtype.type(alpha) * product).reshape(y.shape), y.dtype.type(beta), y)
+
+
+@op
+def ger(alpha: Scalar, x: Input, y: Input, a: InOut) -> None:
+    """``A <- alpha * x y^T + A``; nothing is conjugated. Source: BLAS ?GER, ?GERU.
+
+    >>> import mat
+    >>> mat.ger(1, mat.array([1, 2]), mat.array([3, 4]), mat.zeros(2, 2))
+    <Mat 2x2 F [[3. 4.] [6. 8.]]>
+    """
+    check_matrices("ger", a)
+    blas_dtype(x, y, a)
+    if (x.size, y.size) != a.layout.shape:
+        raise ShapeError(f"ger into {a.shape} wants vectors as long as its columns and rows, got {x.shape} and {y.shape}")
+    check_disjoint("ger", a, x, y)
+
+
+@ger.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def _(blas: Any, alpha: Any, x: Any, y: Any, a: Any) -> None:
+    if a.size:
+        rowmajor.ger(blas, alpha, x, y, a)
+
+
+@ger.on("array")
+def _(np: Any, alpha: Any, x: Any, y: Any, a: Any) -> None:
+    a += a.dtype.type(alpha) * np.outer(x, y)
+
+
+# gemm
+
+
+def _dimension(name: str, given: int | None, implied: int | None) -> int:
+    """The length `given` explicitly, else the one that a shape implies."""
+    if given is None:
+        if implied is None:
+            raise ShapeError(f"gemm of operands that are not matrices wants m, n, k, lda, ldb and ldc; {name} is missing")
+        return implied
+    if integer(given, name) < 0 or given > LIMIT:
+        raise ShapeError(f"{name} is a length from 0 to {LIMIT}, got {given}")
+    return given
+
+
+def _inner(x: Mat, axis: int) -> int | None:
+    return x.layout.shape[axis] if x.layout.ndim == 2 else None
+
+
+def _check_explicit(name: str, x: Mat, rows: int, columns: int, ld: int | None) -> None:
+    """`ShapeError` unless `x` holds `rows` x `columns` elements, rows `ld` apart."""
+    layout = x.layout
+    if ld is None and layout.ndim != 2:
+        raise ShapeError(f"{name} of shape {x.shape} is not a matrix: give its leading dimension, ld{name}")
+    step = layout.matrix[0] if ld is None and layout.matrix is not None else ld
+    if not layout.contiguous and layout.matrix is None or (ld is not None and not layout.contiguous):
+        if ld is not None or (rows, columns) != layout.shape:
+            raise ShapeError(f"{name} with strides {x.strides} cannot take explicit dimensions; {name}.contiguous() can")
+        return
+    if step is None or integer(step, f"ld{name}") < max(1, columns) and rows:
+        raise ShapeError(f"ld{name} = {step} is less than the {columns} elements of a row of {name}")
+    if rows and columns and (rows - 1) * step + columns > max(x.size, layout.bounds[1] - layout.bounds[0]):
+        raise ShapeError(f"{rows} rows of {columns}, ld{name} = {step} apart, do not fit in {name} of {x.size} elements")
+
+
+@op
+def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *, transpose_a: bool = False,
+         transpose_b: bool = False, m: int | None = None, n: int | None = None, k: int | None = None,
+         lda: int | None = None, ldb: int | None = None, ldc: int | None = None) -> None:
+    """``C <- alpha * op(A) op(B) + beta * C``; C is m x n, the inner axis k long. Source: BLAS ?GEMM.
+
+    ``m``, ``n``, ``k`` and the leading dimensions default to what the shapes say; given, they select the upper left part,
+    and 1-d operands are taken as rows ``ld`` apart (they must all be given then). ``beta == 0`` never reads C. `AliasError`
+    if C overlaps A or B.
+
+    >>> import mat
+    >>> a = mat.array([[1, 2], [3, 4]])
+    >>> mat.gemm(1, a, a, 0, mat.empty(2, 2), transpose_b=True)
+    <Mat 2x2 F [[5. 11.] [11. 25.]]>
+    """
+    blas_dtype(a, b, c)
+    check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if m is n is k is lda is ldb is ldc is None:
+        _check_product(a, b, c, transpose_a, transpose_b)
+    else:
+        sizes = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
+        _check_parts(a, b, c, transpose_a, transpose_b, sizes, lda, ldb, ldc)
+    if c.storage is a.storage or c.storage is b.storage:
+        check_disjoint("gemm", c, a, b)
+
+
+def _check_product(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool) -> None:
+    left, right, out = a.layout.shape, b.layout.shape, c.layout.shape
+    if not len(left) == len(right) == len(out) == 2:
+        raise ShapeError(f"gemm wants matrices, got shapes {left}, {right} and {out}; for others give m, n, k, lda, ldb, ldc")
+    m, k = (left[1], left[0]) if transpose_a else left
+    j, n = (right[1], right[0]) if transpose_b else right
+    if k != j or out != (m, n):
+        raise ShapeError(f"op(A) {m}x{k} times op(B) {j}x{n} does not fit C of shape {out}")
+    if m > LIMIT or n > LIMIT or k > LIMIT:
+        raise ShapeError(f"{m}x{k} times {k}x{n} is too wide for a BLAS that counts to {LIMIT}; work on parts of it")
+
+
+def _dimensions(a: Any, b: Any, c: Any, transpose_a: bool, transpose_b: bool, m: int | None, n: int | None,
+                k: int | None) -> Ints:
+    return (_dimension("m", m, _inner(c, 0)), _dimension("n", n, _inner(c, 1)),
+            _dimension("k", k, _inner(a, 0 if transpose_a else 1)))
+
+
+def _check_parts(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool, sizes: Ints, lda: int | None,
+                 ldb: int | None, ldc: int | None) -> None:
+    m, n, k = sizes
+    _check_explicit("a", a, *((k, m) if transpose_a else (m, k)), lda)
+    _check_explicit("b", b, *((n, k) if transpose_b else (k, n)), ldb)
+    _check_explicit("c", c, m, n, ldc)
+
+
+def _stored(x: Any, ld: int | None) -> Stored:
+    return stored(x) if ld is None else Stored(x.pointer, ld, False)
+
+
+@gemm.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def _(blas: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False,
+      m: int | None = None, n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
+      ldc: int | None = None) -> None:
+    rows, columns, inner = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
+    if not rows or not columns:
+        return
+    one, other, out = _stored(a, lda), _stored(b, ldb), _stored(c, ldc)
+    rowmajor.gemm(blas, c.letter, rows, columns, inner, alpha, one._replace(transposed=one.transposed != transpose_a),
+                  other._replace(transposed=other.transposed != transpose_b), beta, out)
+
+
+@gemm.on("array")
+def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False,
+      m: int | None = None, n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
+      ldc: int | None = None) -> None:
+    rows, columns, inner = m, n, k
+    if not m is n is k is lda is ldb is ldc is None:
+        facade = [_Facade(x) for x in (a, b, c)]
+        rows, columns, inner = _dimensions(*facade, transpose_a, transpose_b, m, n, k)
+        a = _part(np, a, (inner, rows) if transpose_a else (rows, inner), lda)
+        b = _part(np, b, (columns, inner) if transpose_b else (inner, columns), ldb)
+        c = _part(np, c, (rows, columns), ldc)
+    product = np.matmul(a.T if transpose_a else a, b.T if transpose_b else b)
+    accumulate(np, c.dtype.type(alpha) * product, c.dtype.type(beta), c)
+
+
+class _Facade:
+    """An array with the one thing that `_inner` asks of a Mat."""
+
+    def __init__(self, a: Any) -> None:
+        self.layout = Layout(a.shape, a.shape, 0)
+
+
+def _part(np: Any, a: Any, shape: Ints, ld: int | None) -> Any:
+    """The upper left `shape` of `a`, whose rows are `ld` apart."""
+    if ld is None:
+        return a[:shape[0], :shape[1]]
+    return np.lib.stride_tricks.as_strided(a, shape, (ld * a.itemsize, a.itemsize))
+
+
+@op
+def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *, transpose_a: bool = False,
+                 transpose_b: bool = False) -> None:
+    """``C_i <- alpha * op(A_i) op(B_i) + beta * C_i`` for each i of the leading axes, which must be equal.
+
+    >>> import mat
+    >>> mat.gemm_batched(1, mat.ones(2, 1, 3), mat.ones(2, 3, 1), 0, mat.empty(2, 1, 1))
+    <Mat 2x1x1 F [[[3.]] [[3.]]]>
+    """
+    blas_dtype(a, b, c)
+    check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if not a.ndim == b.ndim == c.ndim >= 3 or not a.shape[:-2] == b.shape[:-2] == c.shape[:-2]:
+        raise ShapeError(f"gemm_batched wants equal leading axes before matrices, got {a.shape}, {b.shape} and {c.shape}")
+    if c.size or a.size or b.size:
+        first = (0,) * (a.ndim - 2)
+        if all(x.shape[:-2] == c.shape[:-2] and 0 not in x.shape[:-2] for x in (a, b, c)):
+            _check_product(a[first], b[first], c[first], transpose_a, transpose_b)
+    check_disjoint("gemm_batched", c, a, b)
+
+
+def fits_batch(layout: Layout) -> bool:
+    """Whether each matrix of a batch is one that BLAS can take."""
+    return Layout(layout.shape[-2:], layout.strides[-2:], 0).matrix is not None
+
+
+@gemm_batched.on("foreign", fits=fits_batch, dtypes=BLAS, pack=True)
+def _(blas: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False) -> None:
+    m, n = c.shape[-2:]
+    k = a.shape[-2] if transpose_a else a.shape[-1]
+    for one, other, out in zip(_batch(a, transpose_a), _batch(b, transpose_b), _batch(c, False), strict=True):
+        if m and n:
+            rowmajor.gemm(blas, c.letter, m, n, k, alpha, one, other, beta, out)
+
+
+def _batch(x: Any, transpose: bool) -> list[Stored]:
+    """Where each matrix of the batch lies."""
+    matrix = Layout(x.shape[-2:], x.strides[-2:], 0).matrix
+    assert matrix is not None, "fits_batch has let it through"
+    starts = Layout(x.shape[:-2], x.strides[:-2], 0).indices()
+    return [Stored(x.pointer + start, matrix[0], matrix[1] != transpose) for start in starts]
+
+
+@gemm_batched.on("array")
+def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False) -> None:
+    product = np.matmul(a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b)
+    accumulate(np, c.dtype.type(alpha) * product, c.dtype.type(beta), c)
+
+
+# Symmetric updates and triangular solves
+
+
+@op
+def syrk(alpha: Scalar, a: Input, beta: Scalar, c: InOut, *, transpose: bool = False, lower: bool = True) -> None:
+    """``C <- alpha * A A^T + beta * C`` in one triangle; ``A^T A`` if ``transpose``. Source: BLAS ?SYRK.
+
+    The other triangle of C is neither read nor written.
+
+    >>> import mat
+    >>> mat.syrk(1, mat.array([[1, 2], [3, 4]]), 0, mat.zeros(2, 2))
+    <Mat 2x2 F [[5. 0.] [11. 25.]]>
+    """
+    check_matrices("syrk", a, c)
+    check_bool(transpose=transpose, lower=lower)
+    n = a.shape[1] if transpose else a.shape[0]
+    if c.shape != (n, n):
+        raise ShapeError(f"syrk of A {a.shape} wants C of shape {(n, n)}, got {c.shape}")
+    check_disjoint("syrk", c, a)
+
+
+@syrk.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def _(blas: Any, alpha: Any, a: Any, beta: Any, c: Any, transpose: bool = False, lower: bool = True) -> None:
+    if c.size:
+        rowmajor.syrk(blas, alpha, a, transpose, beta, c, lower)
+
+
+@syrk.on("array")
+def _(np: Any, alpha: Any, a: Any, beta: Any, c: Any, transpose: bool = False, lower: bool = True) -> None:
+    product = np.matmul(a.T, a) if transpose else np.matmul(a, a.T)
+    inside = np.tri(c.shape[0], dtype=bool) if lower else np.tri(c.shape[0], dtype=bool).T
+    rest = 0 if beta == 0 else c.dtype.type(beta) * c
+    np.copyto(c, c.dtype.type(alpha) * product + rest, where=inside)
+
+
+@op
+def trsm(alpha: Scalar, a: Input, b: InOut, *, side: str = "left", lower: bool = True, transpose: bool = False,
+         unit: bool = False) -> None:
+    """``B <- alpha * op(A)^-1 B``, or ``alpha * B op(A)^-1`` for ``side="right"``, with a triangular A. Source: BLAS ?TRSM.
+
+    Only the triangle that ``lower`` names is read, without its diagonal if ``unit``. A zero on the diagonal gives inf and
+    NaN, as in BLAS.
+
+    >>> import mat
+    >>> mat.trsm(1, mat.array([[2, 0], [1, 1]]), mat.array([[2], [3]]))
+    <Mat 2x1 AF [[1.] [2.]]>
+    """
+    check_matrices("trsm", a, b)
+    check_bool(lower=lower, transpose=transpose, unit=unit)
+    if side not in ("left", "right"):
+        raise ShapeError(f"side is 'left' or 'right', got {side!r}")
+    n = b.shape[0] if side == "left" else b.shape[1]
+    if a.shape != (n, n):
+        raise ShapeError(f"trsm on the {side} of B {b.shape} wants A of shape {(n, n)}, got {a.shape}")
+    check_disjoint("trsm", b, a)
+
+
+@trsm.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def _(blas: Any, alpha: Any, a: Any, b: Any, side: str = "left", lower: bool = True, transpose: bool = False,
+      unit: bool = False) -> None:
+    if b.size:
+        rowmajor.trsm(blas, alpha, a, b, side == "left", lower, transpose, unit)
+
+
+@trsm.on("array")
+def _(np: Any, alpha: Any, a: Any, b: Any, side: str = "left", lower: bool = True, transpose: bool = False,
+      unit: bool = False) -> None:
+    triangle = np.tril(a) if lower else np.triu(a)
+    if unit:
+        np.fill_diagonal(triangle, 1)
+    triangle = triangle.T if transpose else triangle
+    scaled = b.dtype.type(alpha) * b
+    b[...] = np.linalg.solve(triangle, scaled) if side == "left" else np.linalg.solve(triangle.T, scaled.T).T

@@ -1,0 +1,267 @@
+"""Linear algebra with NumPy's names: products through BLAS without copies, and what LAPACK gives through NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import DTypeError, LinAlgError, ShapeError
+from ..layout import Ints, broadcast_shapes
+from ..mat import Mat, new_like
+from .level1 import BLAS
+from .level3 import check_bool, gemm
+from .op import Input, Output, named, op
+from .overlap import check_disjoint
+from .ufuncs import _check_is_mat, as_operand, is_operand
+
+# Products
+
+
+def _turned(shape: Ints, transpose: bool) -> Ints:
+    """`shape` with its last two axes exchanged, if there are two."""
+    return (*shape[:-2], shape[-1], shape[-2]) if transpose and len(shape) > 1 else shape
+
+
+def product_shape(left: Ints, right: Ints) -> Ints:
+    """The shape of the matrix product, by NumPy's rule."""
+    if not left or not right:
+        raise ShapeError(f"matmul wants at least one axis each, got shapes {left} and {right}; * multiplies by numbers")
+    inner = right[-2] if len(right) > 1 else right[0]
+    if left[-1] != inner:
+        raise ShapeError(f"matmul: the inner lengths {left[-1]} and {inner} of {left} and {right} differ")
+    batch = broadcast_shapes((left[:-2], right[:-2]))
+    return batch + left[-2:-1] + (right[-1:] if len(right) > 1 else ())
+
+
+@op(method="")
+def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False, transpose_b: bool = False) -> None:
+    """``out <- op(a) op(b)`` for all ranks and dtypes."""
+    shape = product_shape(_turned(a.shape, transpose_a), _turned(b.shape, transpose_b))
+    if out.shape != shape:
+        raise ShapeError(f"matmul gives shape {shape}, out has {out.shape}")
+    if not np.can_cast(np.result_type(a.dtype, b.dtype), out.dtype, "same_kind"):
+        raise DTypeError(f"matmul gives {np.result_type(a.dtype, b.dtype)}, which out of {out.dtype} cannot take")
+    check_disjoint("matmul", out, a, b)
+
+
+@product.on("array")
+def _(np: Any, a: Any, b: Any, out: Any, transpose_a: bool = False, transpose_b: bool = False) -> None:
+    left = np.swapaxes(a, -1, -2) if transpose_a and a.ndim > 1 else a
+    right = np.swapaxes(b, -1, -2) if transpose_b and b.ndim > 1 else b
+    np.matmul(left, right, out=out, casting="same_kind")
+
+
+def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False, out: Mat | None = None) -> Any:
+    """The matrix product ``op(a) op(b)``, by NumPy's rules for ranks other than 2; a new Mat, or written to `out`.
+
+    Two matrices of one BLAS dtype go straight to GEMM, transposed views as flags, without any copy. `ShapeError` if the inner
+    lengths differ, `AliasError` if `out` overlaps an operand.
+
+    >>> import mat
+    >>> mat.matmul(mat.array([[1, 2], [3, 4]]), mat.eye(2), transpose_a=True)
+    <Mat 2x2 F [[1. 3.] [2. 4.]]>
+    """
+    if type(a) is not Mat or type(b) is not Mat:
+        a, b = _matrix_operands(a, b)
+    check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if out is None:
+        shape = product_shape(_turned(a.layout.shape, transpose_a), _turned(b.layout.shape, transpose_b))
+        out = new_like(a, shape, np.result_type(a.storage.dtype, b.storage.dtype))
+    if _for_blas(a, b, _check_is_mat(out)):
+        return gemm(1.0, a, b, 0.0, out, transpose_a=transpose_a, transpose_b=transpose_b)
+    return product(a, b, out, transpose_a=transpose_a, transpose_b=transpose_b)
+
+
+def _matrix_operands(a: Any, b: Any) -> tuple[Mat, Mat]:
+    a, b = as_operand(a, "a"), as_operand(b, "b")
+    if not isinstance(a, Mat) or not isinstance(b, Mat):
+        raise ShapeError(f"matmul wants matrices or vectors, got {a!r} and {b!r}; * multiplies by numbers")
+    return a, b
+
+
+def _for_blas(a: Mat, b: Mat, out: Mat) -> bool:
+    dtype = a.storage.dtype
+    return (dtype.char in BLAS and b.storage.dtype is dtype and out.storage.dtype is dtype
+            and len(a.layout.shape) == len(b.layout.shape) == len(out.layout.shape) == 2)
+
+
+def _matmul(self: Mat, other: Any) -> Any:
+    return matmul(self, other) if is_operand(other) else NotImplemented
+
+
+def _rmatmul(self: Mat, other: Any) -> Any:
+    return matmul(other, self) if is_operand(other) else NotImplemented
+
+
+Mat.__matmul__ = named(_matmul, "__matmul__", "``self @ other``")  # type: ignore[method-assign]  # Mat gets its methods here
+Mat.__rmatmul__ = named(_rmatmul, "__rmatmul__", "``other @ self``")  # type: ignore[method-assign]
+
+
+def multi_dot(mats: Sequence[Mat]) -> Any:
+    """The product of several matrices, bracketed so that the fewest multiplications are done.
+
+    The first may be a vector (a row), the last too (a column). Source: Cormen et al., matrix-chain multiplication.
+
+    >>> import mat
+    >>> mat.multi_dot([mat.ones(2, 3), mat.ones(3, 4), mat.ones(4, 1)])
+    <Mat 2x1 F [[12.] [12.]]>
+    """
+    chain = [_check_is_mat(m) for m in mats]
+    if len(chain) < 2:
+        raise ShapeError(f"multi_dot wants at least two matrices, got {len(chain)}")
+    ends = {0, len(chain) - 1}
+    if any(m.ndim != 2 and not (k in ends and m.ndim == 1) for k, m in enumerate(chain)):
+        raise ShapeError(f"multi_dot wants matrices, vectors only at the ends, got {[m.shape for m in chain]}")
+    first, last = chain[0].ndim == 1, chain[-1].ndim == 1
+    chain[0] = chain[0].expand_dims(0) if first else chain[0]
+    chain[-1] = chain[-1].expand_dims(1) if last else chain[-1]
+    for left, right in zip(chain, chain[1:], strict=False):
+        product_shape(left.shape, right.shape)
+    result = _in_order(chain, _best_splits([chain[0].shape[0], *(m.shape[1] for m in chain)]), 0, len(chain) - 1)
+    return result.squeeze(tuple(k for k, gone in ((0, first), (1, last)) if gone))
+
+
+def _best_splits(lengths: list[int]) -> dict[tuple[int, int], int]:
+    """Where to split each stretch of a chain whose matrices are ``lengths[k]`` x ``lengths[k+1]``."""
+    count = len(lengths) - 1
+    cost = {(k, k): 0 for k in range(count)}
+    split: dict[tuple[int, int], int] = {}
+    for width in range(1, count):
+        for i in range(count - width):
+            j = i + width
+            options = [(cost[i, k] + cost[k + 1, j] + lengths[i] * lengths[k + 1] * lengths[j + 1], k) for k in range(i, j)]
+            cost[i, j], split[i, j] = min(options)
+    return split
+
+
+def _in_order(chain: list[Mat], split: dict[tuple[int, int], int], i: int, j: int) -> Mat:
+    if i == j:
+        return chain[i]
+    k = split[i, j]
+    return matmul(_in_order(chain, split, i, k), _in_order(chain, split, k + 1, j))  # type: ignore[no-any-return]
+
+
+# Inverses and factors
+
+
+def _check_square(name: str, a: Any) -> Mat:
+    """`a`, if it is a square matrix, or a stack of them, of a dtype that LAPACK has or that converts to float64."""
+    if not isinstance(a, Mat):
+        raise DTypeError(f"{name} wants a Mat, got {type(a).__name__}; mat.from_numpy(a) wraps an array")
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"{name} wants a square matrix, got shape {a.shape}")
+    if a.dtype.char not in BLAS and a.dtype.kind not in "iub":
+        raise DTypeError(f"LAPACK does not know {a.dtype}; convert with a.astype('float32')")
+    return a
+
+
+def _lapack_dtype(*mats: Mat) -> np.dtype[Any]:
+    dtype = np.result_type(*(m.dtype for m in mats))
+    return dtype if dtype.char in BLAS else np.dtype(np.float64)
+
+
+def _or_raise(name: str, reason: str, compute: Any, *args: Any) -> Any:
+    """What `compute` gives; LAPACK's refusal becomes our error."""
+    try:
+        return compute(*args)
+    except np.linalg.LinAlgError:
+        raise LinAlgError(f"{name}: the matrix is {reason}") from None
+
+
+@op(method="")
+def inverse(a: Input, out: Output) -> None:
+    """``out <- a^-1``"""
+
+
+@inverse.on("array")
+def _(np: Any, a: Any, out: Any) -> None:
+    out[...] = _or_raise("inv", "singular", np.linalg.inv, a)
+
+
+def inv(a: Mat) -> Any:
+    """The inverse of a square matrix (of each, if stacked). `LinAlgError` if it is singular. Source: LAPACK ?GESV.
+
+    >>> import mat
+    >>> mat.inv(mat.array([[2, 0], [0, 4]]))
+    <Mat 2x2 A [[0.5 0. ] [0. 0.25]]>
+    """
+    a = _check_square("inv", a)
+    return inverse(a, new_like(a, a.shape, _lapack_dtype(a)))
+
+
+@op(method="")
+def solution(a: Input, b: Input, out: Output) -> None:
+    """``out <- a^-1 b``"""
+
+
+@solution.on("array")
+def _(np: Any, a: Any, b: Any, out: Any) -> None:
+    out[...] = _or_raise("solve", "singular", np.linalg.solve, a, b)
+
+
+def solve(a: Mat, b: Mat) -> Any:
+    """The x with ``a x = b``, for a vector or a matrix b. `LinAlgError` if `a` is singular. Source: LAPACK ?GESV.
+
+    >>> import mat
+    >>> mat.solve(mat.array([[2, 0], [0, 4]]), mat.array([2, 4]))
+    <Mat 2 A [1. 1.]>
+    """
+    a = _check_square("solve", a)
+    if not isinstance(b, Mat):
+        raise DTypeError(f"solve wants Mats, got {type(b).__name__}; mat.from_numpy(a) wraps an array")
+    rows = b.shape[0] if b.ndim == 1 else b.shape[-2] if b.ndim else None
+    if rows != a.shape[-1]:
+        raise ShapeError(f"solve: a of shape {a.shape} wants b with {a.shape[-1]} rows, got {b.shape}")
+    return solution(a, b, new_like(a, _solution_shape(a.shape, b.shape), _lapack_dtype(a, b)))
+
+
+def _solution_shape(a: Ints, b: Ints) -> Ints:
+    if len(b) == 1:
+        return a[:-1]
+    return broadcast_shapes((a[:-2], b[:-2])) + b[-2:]
+
+
+@op(method="")
+def cholesky_factor(a: Input, out: Output) -> None:
+    """``out <- L`` with ``a = L L^H``"""
+
+
+@cholesky_factor.on("array")
+def _(np: Any, a: Any, out: Any) -> None:
+    out[...] = _or_raise("cholesky", "not positive definite", np.linalg.cholesky, a)
+
+
+def cholesky(a: Mat) -> Any:
+    """The lower triangular L with ``a = L L^H``; only a's lower triangle is read. `LinAlgError` unless a is positive definite.
+
+    Source: LAPACK ?POTRF.
+
+    >>> import mat
+    >>> mat.cholesky(mat.array([[4, 0], [0, 9]]))
+    <Mat 2x2 A [[2. 0.] [0. 3.]]>
+    """
+    a = _check_square("cholesky", a)
+    return cholesky_factor(a, new_like(a, a.shape, _lapack_dtype(a)))
+
+
+@op
+def slogdet(a: Input) -> None:
+    """``(sign, log |det a|)`` as Python numbers; ``(0.0, -inf)`` if singular. Source: LAPACK ?GETRF.
+
+    The sign of a complex determinant is a complex number of modulus 1.
+
+    >>> import mat
+    >>> mat.slogdet(mat.array([[0, 1], [1, 0]]))
+    (-1.0, 0.0)
+    """
+    _check_square("slogdet", a)
+    if a.ndim != 2:
+        raise ShapeError(f"slogdet wants one matrix, got shape {a.shape}")
+
+
+@slogdet.on("array")
+def _(np: Any, a: Any) -> tuple[Any, float]:
+    sign, logabsdet = np.linalg.slogdet(a)
+    return sign.item(), logabsdet.item()

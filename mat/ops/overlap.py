@@ -1,0 +1,54 @@
+"""Whether two Mats share elements, decided from their layouts alone: no memory is looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import AliasError
+from ..mat import Mat
+
+_WORK = 100_000  # how hard NumPy may try before the answer is "perhaps"
+
+
+class _Address:
+    """An array that is never touched: NumPy's overlap test looks at addresses only."""
+
+    def __init__(self, mat: Mat) -> None:
+        size = mat.itemsize
+        self.__array_interface__: dict[str, Any] = {
+            "version": 3, "typestr": f"|V{size}", "shape": mat.shape, "strides": tuple(s * size for s in mat.strides),
+            "data": ((1 << 40) + mat.displacement * size, True)}
+
+
+def overlap(x: Mat, y: Mat) -> bool:
+    """Whether `x` and `y` see a common element; True also where deciding would take too long."""
+    if x.storage is not y.storage or not x.size or not y.size:
+        return False
+    (low, high), (start, end) = x.layout.bounds, y.layout.bounds
+    if high <= start or end <= low:
+        return False
+    if x.layout.contiguous and y.layout.contiguous:
+        return True
+    try:
+        return bool(np.shares_memory(np.asarray(_Address(x)), np.asarray(_Address(y)), max_work=_WORK))
+    except np.exceptions.TooHardError:
+        return True
+
+
+def same_elements(x: Mat, y: Mat) -> bool:
+    """Whether `x` and `y` see the same elements in the same row-major order."""
+    if x.storage is not y.storage or x.size != y.size:
+        return False
+    if x.layout.contiguous and y.layout.contiguous:
+        return x.displacement == y.displacement
+    return x.shape == y.shape and x.displacement == y.displacement and x.strides == y.strides
+
+
+def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> None:
+    """`AliasError` if `out` shares elements with an input; with `same`, only if not all, one by one, are shared."""
+    for x in inputs:
+        if x.storage is out.storage and not (same and same_elements(x, out)) and overlap(x, out):
+            raise AliasError(f"{name} cannot write {out.label()}, which overlaps its input {x.label()} of the same "
+                             f"storage; pass x.copy() as the input, or another Mat to write to")

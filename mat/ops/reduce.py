@@ -1,0 +1,207 @@
+"""Reductions over any axes: the NumPy-named ones, which give Mats, and MGL-MAT's accumulating ``sum_``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..errors import DTypeError, ShapeError
+from ..layout import Ints, as_axes, as_axis
+from ..mat import Mat, new_like
+from .elementwise import accumulate, same_dtype
+from .op import Accumulated, Input, Op, Output, Scalar, named, op
+from .overlap import check_disjoint
+from .ufuncs import _check_is_mat, as_operand
+
+
+def reduced_shape(shape: Ints, axes: Ints, keepdims: bool) -> Ints:
+    """`shape` without `axes`, or with length 1 there."""
+    if keepdims:
+        return tuple(1 if k in axes else n for k, n in enumerate(shape))
+    return tuple(n for k, n in enumerate(shape) if k not in axes)
+
+
+@cache
+def _dtype_of(function: Callable[..., Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that `function` gives for elements of `dtype`."""
+    try:
+        return np.asarray(function(np.ones(1, dtype))).dtype
+    except TypeError:
+        raise DTypeError(f"{function.__name__} is not defined for {dtype}; convert with x.astype(dtype)") from None
+
+
+def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bool = False,
+              of_nothing: bool = True) -> Callable[..., Any]:
+    """Declare ``name(x, axis=None, keepdims=False, out=None)`` and the method; `of_nothing`: defined for empty axes."""
+    def check(x: Input, out: Output, *, axis: Any, keepdims: Any) -> None:
+        axes = _axes(name, x, axis, one_axis)
+        if not of_nothing and any(x.layout.shape[k] == 0 for k in axes):
+            raise ShapeError(f"{name} of no elements is undefined: shape {x.shape}, axis {axis}")
+        wanted = reduced_shape(x.layout.shape, axes, keepdims)
+        if out.layout.shape != wanted:
+            raise ShapeError(f"{name} gives shape {wanted}, out has {out.shape}")
+        if not np.can_cast(_dtype_of(function, x.dtype), out.dtype, "same_kind"):
+            raise DTypeError(f"{name} gives {_dtype_of(function, x.dtype)}, which {out.dtype} cannot take")
+        check_disjoint(name, out, x)
+
+    check.__name__, check.__doc__, check.__module__ = name, doc, __name__
+    kernel: Op = op(check, method="")
+
+    def body(np: Any, x: Any, out: Any, axis: Any, keepdims: Any) -> None:
+        function(x, axis=axis, keepdims=keepdims, out=out)
+
+    kernel.on("array")(body)
+
+    def public(x: Any, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
+        x = as_operand(x, "x")
+        if not isinstance(x, Mat):
+            raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}")
+        if out is None:
+            shape = reduced_shape(x.shape, _axes(name, x, axis, one_axis), bool(keepdims))
+            out = new_like(x, shape, _dtype_of(function, x.dtype))
+        return kernel(x, _check_is_mat(out), axis=axis, keepdims=bool(keepdims))
+
+    def method(self: Mat, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
+        return public(self, axis, keepdims, out)
+
+    more = "\n\nA Mat, 0-d without `axis` (so nothing waits for a device), or written to `out`."
+    setattr(Mat, name, named(method, name, doc + more))
+    result = named(public, name, doc + more)
+    result.__qualname__ = name
+    result.op = kernel  # type: ignore[attr-defined]  # functions take attributes
+    return result
+
+
+def _axes(name: str, x: Mat, axis: Any, one_axis: bool) -> Ints:
+    """The axes to reduce; None means all."""
+    if axis is None:
+        return tuple(range(x.ndim))
+    if one_axis:
+        return (as_axis(axis, x.ndim),)
+    return as_axes(axis, x.ndim)
+
+
+def _mean(x: Any, axis: Any = None, keepdims: Any = False, out: Any = None) -> Any:
+    """NumPy's mean, but of nothing it is NaN without a warning."""
+    if x.size or out is None:
+        return np.mean(x, axis=axis, keepdims=keepdims, out=out)
+    out[...] = np.nan
+    return out
+
+
+sum = reduction("sum", np.sum, "The sum over `axis`: one, several, or all if None.")  # noqa: A001  NumPy's name
+prod = reduction("prod", np.prod, "The product over `axis`: one, several, or all if None.")
+mean = reduction("mean", _mean, "The mean over `axis`; NaN of no elements.")
+max = reduction("max", np.max, "The largest element over `axis`; NaN if there is one.", of_nothing=False)  # noqa: A001  likewise
+min = reduction("min", np.min, "The smallest element over `axis`; NaN if there is one.", of_nothing=False)  # noqa: A001  likewise
+argmax = reduction("argmax", np.argmax, "The index of the first largest element along `axis`, or in row-major order.",
+                   one_axis=True, of_nothing=False)
+argmin = reduction("argmin", np.argmin, "The index of the first smallest element along `axis`, or in row-major order.",
+                   one_axis=True, of_nothing=False)
+
+
+@op(method="")
+def sum_into(x: Input, axis: Any, alpha: Scalar, beta: Scalar, y: Accumulated) -> None:
+    """``y <- alpha * sum(x, axis) + beta * y``"""
+    same_dtype(x, y)
+    axes = _axes("sum_", x, axis, False)
+    wanted = reduced_shape(x.shape, axes, False)
+    if y.size != np.prod(wanted, dtype=object):
+        raise ShapeError(f"sum_ of shape {x.shape} over axis {axis} gives {wanted}, y has shape {y.shape}")
+    check_disjoint("sum_", y, x)
+
+
+@sum_into.on("array")
+def _(np: Any, x: Any, axis: Any, alpha: Any, beta: Any, y: Any) -> None:
+    total = np.sum(x, axis=axis, dtype=x.dtype)
+    accumulate(np, np.reshape(total if alpha == 1 else total * y.dtype.type(alpha), y.shape), beta, y)
+
+
+def sum_(self: Mat, x: Mat, axis: Any = None, alpha: Any = 1, beta: Any = 0) -> Mat:
+    """``self <- alpha * sum(x, axis) + beta * self``; self has exactly as many elements as there are sums.
+
+    >>> import mat
+    >>> mat.zeros(3).sum_(mat.ones(2, 3), 0)
+    <Mat 3 A [2. 2. 2.]>
+    """
+    return sum_into(x, axis, alpha, beta, self)  # type: ignore[no-any-return]  # it returns y
+
+
+Mat.sum_ = sum_  # type: ignore[attr-defined]  # Mat gets its methods here
+
+
+# Rows and columns
+
+
+def _check_scales(name: str, scales: Mat, a: Mat, out: Mat, axis: int) -> None:
+    same_dtype(a, scales, out)
+    if a.ndim != 2 or scales.size != a.shape[axis] or out.shape != a.shape:
+        raise ShapeError(f"{name} wants {'rows' if axis == 0 else 'columns'} of a matrix as many as scales, got scales "
+                         f"{scales.shape}, a {a.shape} and out {out.shape}")
+
+
+@op(method="")
+def rows_scaled(scales: Input, a: Input, out: Output) -> None:
+    """``out <- diag(scales) a``"""
+    _check_scales("scale_rows", scales, a, out, 0)
+    check_disjoint("scale_rows", out, scales)
+    check_disjoint("scale_rows", out, a, same=True)
+
+
+@rows_scaled.on("array")
+def _(np: Any, scales: Any, a: Any, out: Any) -> None:
+    np.multiply(a, scales.reshape(-1, 1), out=out)
+
+
+@op(method="")
+def columns_scaled(scales: Input, a: Input, out: Output) -> None:
+    """``out <- a diag(scales)``"""
+    _check_scales("scale_columns", scales, a, out, 1)
+    check_disjoint("scale_columns", out, scales)
+    check_disjoint("scale_columns", out, a, same=True)
+
+
+@columns_scaled.on("array")
+def _(np: Any, scales: Any, a: Any, out: Any) -> None:
+    np.multiply(a, scales.reshape(1, -1), out=out)
+
+
+def _place(a: Any, out: Any) -> Any:
+    if out is not None or not isinstance(a, Mat):
+        return out
+    return new_like(a, a.shape, a.dtype)
+
+
+def scale_rows(scales: Mat, a: Mat, out: Mat | None = None) -> Any:
+    """``diag(scales) a``: row i times ``scales[i]``. A new Mat, or written to `out`; as a method, in place.
+
+    >>> import mat
+    >>> mat.scale_rows(mat.array([1, 10]), mat.ones(2, 2))
+    <Mat 2x2 A [[1. 1.] [10. 10.]]>
+    """
+    return rows_scaled(scales, a, _place(a, out))
+
+
+def scale_columns(scales: Mat, a: Mat, out: Mat | None = None) -> Any:
+    """``a diag(scales)``: column j times ``scales[j]``. A new Mat, or written to `out`; as a method, in place.
+
+    >>> import mat
+    >>> mat.scale_columns(mat.array([1, 10]), mat.ones(2, 2))
+    <Mat 2x2 A [[1. 10.] [1. 10.]]>
+    """
+    return columns_scaled(scales, a, _place(a, out))
+
+
+def _scale_rows_(self: Mat, scales: Mat) -> Any:
+    return rows_scaled(scales, self, self)
+
+
+def _scale_columns_(self: Mat, scales: Mat) -> Any:
+    return columns_scaled(scales, self, self)
+
+
+Mat.scale_rows_ = named(_scale_rows_, "scale_rows_", "``self <- diag(scales) self``")  # type: ignore[attr-defined]
+Mat.scale_columns_ = named(_scale_columns_, "scale_columns_", "``self <- self diag(scales)``")  # type: ignore[attr-defined]

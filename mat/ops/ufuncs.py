@@ -1,0 +1,200 @@
+"""Element-wise operations out of one line each: the function, its method, its ``_`` method and its operator.
+
+``exp = unary(...)`` declares the operation (`x` read, `out` written) and returns the public function; what dtype comes out is
+asked of the NumPy ufunc that is also the reference body.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..create import adopted, from_numpy
+from ..dtypes import check_operand
+from ..errors import DTypeError, ShapeError
+from ..layout import Ints, broadcast_shapes
+from ..mat import Mat, new_like
+from .op import Input, InputOrNumber, Op, Output, named, op
+
+_NUMBERS = (int, float, complex, np.number, np.bool_)
+_WEAK = {bool: np.dtype(np.bool_), int: int, float: float, complex: complex}
+
+
+def as_operand(value: Any, name: str) -> Any:
+    """`value` as an operand: a Mat or a number as it is, an array wrapped without copying."""
+    if isinstance(value, Mat):
+        return value
+    if isinstance(value, np.ndarray):
+        return from_numpy(value) if value.flags.aligned else adopted(value.copy())
+    check_operand(value, np.dtype(np.float64), name)
+    return value
+
+
+def is_operand(value: Any) -> bool:
+    """Whether an operator can take `value`, or should leave it to the other side."""
+    return isinstance(value, (Mat, np.ndarray, *_NUMBERS)) or np.isscalar(value) and hasattr(value, "dtype")
+
+
+def _kind(value: Any) -> Any:
+    """What decides promotion: a dtype, or int, float or complex for a Python number, which adapts."""
+    if isinstance(value, Mat):
+        return value.storage.dtype
+    return _WEAK.get(type(value)) or np.asarray(value).dtype
+
+
+_RESULTS: dict[tuple[Any, ...], np.dtype[Any]] = {}
+
+
+def result_dtype(rule: np.ufunc, *operands: Any) -> np.dtype[Any]:
+    """The dtype that `rule` gives for the operands' dtypes; Python numbers adapt to the Mats."""
+    key = (rule, *map(_kind, operands))
+    found = _RESULTS.get(key)
+    if found is None:
+        try:
+            found = _RESULTS[key] = rule.resolve_dtypes((*key[1:], None))[-1]
+        except TypeError:
+            kinds = " and ".join(str(getattr(k, "name", getattr(k, "__name__", k))) for k in key[1:])
+            raise DTypeError(f"{rule.__name__} is not defined for {kinds}; convert with astype") from None
+    return found
+
+
+_CASTS: dict[tuple[Any, Any], bool] = {}
+
+
+def check_out(rule: np.ufunc, out: Mat, *operands: Any) -> None:
+    """`ShapeError` or `DTypeError` unless `out` can take the result of `rule`."""
+    for x in operands:
+        if isinstance(x, Mat):
+            if x.layout.shape != out.layout.shape:
+                _check_broadcast(x.layout.shape, out.layout.shape)
+        elif type(x) is not float:
+            check_operand(x, out.storage.dtype, "an operand")
+    got, wanted = result_dtype(rule, *operands), out.storage.dtype
+    if got is not wanted:
+        if (got, wanted) not in _CASTS:
+            _CASTS[got, wanted] = np.can_cast(got, wanted, "same_kind")
+        if not _CASTS[got, wanted]:
+            raise DTypeError(f"{rule.__name__} gives {got}, which {wanted} cannot take in place; "
+                             f"use x.astype('{got}'), or leave out=")
+
+
+def _check_broadcast(shape: Ints, out: Ints) -> None:
+    if broadcast_shapes((shape, out)) != out:
+        raise ShapeError(f"an operand of shape {shape} does not broadcast to {out}, the shape of the result's place")
+
+
+def _check_is_mat(out: Any) -> Mat:
+    if not isinstance(out, Mat):
+        raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an array")
+    return out
+
+
+def special(name: str) -> Any:
+    """The ufunc of that name in ``scipy.special``, which is loaded when first needed."""
+    return getattr(importlib.import_module("scipy.special"), name)
+
+
+def unary(name: str, rule: np.ufunc, doc: str, *, body: Callable[..., Any] | None = None,
+          operator: str = "") -> Callable[..., Any]:
+    """Declare ``name(x)``, ``name(x, out=)``, ``x.name()`` and ``x.name_()``; `body` computes where `rule` itself does not."""
+    def check(x: Input, out: Output) -> None:
+        check_out(rule, out, x)
+
+    kernel = _kernel(check, name, doc)
+    kernel.on("array")(body or (lambda np, x, out: rule(x, out=out)))
+
+    def function(x: Any, out: Mat | None = None) -> Any:
+        x = as_operand(x, "x")
+        if not isinstance(x, Mat):
+            raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}; mat.array([v]) makes one")
+        return kernel(x, new_like(x, x.shape, result_dtype(rule, x)) if out is None else _check_is_mat(out))
+
+    public = _public(function, kernel, doc)
+    _method(name, lambda self: function(self), doc)
+    _method(name + "_", lambda self: kernel(self, self), f"{doc} In place: self is written and returned.")
+    if operator:
+        _method(f"__{operator}__", lambda self: function(self), doc)
+    return public
+
+
+def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected: str = "",
+           check_values: Callable[[Any, Any], None] | None = None) -> Callable[..., Any]:
+    """Declare ``name(x, y)``, ``name(x, y, out=)``, ``x.name_(y)`` and the operators ``x . y``, ``y . x`` and ``x .= y``.
+
+    `reflected` names the operator for ``y . x`` where it is not ``r`` + `operator`; `check_values` looks for values that
+    NumPy would refuse half-way through.
+    """
+    def check(x: InputOrNumber, y: InputOrNumber, out: Output) -> None:
+        check_out(rule, out, x, y)
+        if check_values is not None:
+            check_values(x, y)
+
+    kernel = _kernel(check, name, doc)
+    kernel.on("array")(lambda np, x, y, out: rule(x, y, out=out))
+
+    def function(x: Any, y: Any, out: Mat | None = None) -> Any:
+        x, y = as_operand(x, "x"), as_operand(y, "y")
+        if out is None:
+            return kernel(x, y, _place(rule, x, y))
+        return kernel(x, y, _check_is_mat(out))
+
+    def in_place(self: Mat, y: Any) -> Any:
+        return kernel(self, as_operand(y, "y"), self)
+
+    public = _public(function, kernel, doc)
+    _method(name + "_", in_place, f"{doc} In place: self is x, is written, and is returned.")
+    if operator:
+        _operators(operator, reflected, function, in_place, doc)
+    return public
+
+
+def _place(rule: np.ufunc, x: Any, y: Any) -> Mat:
+    """A new Mat for the result of `rule`."""
+    if not isinstance(x, Mat) and not isinstance(y, Mat):
+        raise DTypeError(f"{rule.__name__} wants at least one Mat or array, got {x!r} and {y!r}")
+    like = x if isinstance(x, Mat) else y
+    shapes = [v.layout.shape for v in (x, y) if isinstance(v, Mat)]
+    shape = shapes[0] if len(shapes) == 1 or shapes[0] == shapes[1] else broadcast_shapes(shapes)
+    return new_like(like, shape, result_dtype(rule, x, y))
+
+
+def _operators(symbol: str, reflected: str, function: Callable[..., Any], in_place: Callable[..., Any], doc: str) -> None:
+    def plain(self: Mat, other: Any) -> Any:
+        return function(self, other) if is_operand(other) else NotImplemented
+
+    def swapped(self: Mat, other: Any) -> Any:
+        return function(other, self) if is_operand(other) else NotImplemented
+
+    def augmented(self: Mat, other: Any) -> Any:
+        return in_place(self, other) if is_operand(other) else NotImplemented
+
+    _method(f"__{symbol}__", plain, doc)
+    if reflected != symbol:
+        _method(f"__{reflected or 'r' + symbol}__", swapped, doc)
+    if not reflected:
+        _method(f"__i{symbol}__", augmented, doc)
+
+
+def _kernel(check: Callable[..., Any], name: str, doc: str) -> Op:
+    check.__name__ = name
+    check.__doc__ = doc
+    check.__module__ = "mat.ops.elementwise"
+    return op(check, method="")  # type: ignore[no-any-return]  # op() is also a decorator factory
+
+
+def _public(function: Callable[..., Any], kernel: Op, doc: str) -> Callable[..., Any]:
+    """The free function, with the docstring and a link to its operation."""
+    public = named(function, kernel.__name__, f"{doc}\n\nA new Mat, or written to `out`, which is returned.")
+    public.__qualname__ = kernel.__name__
+    public.op = kernel  # type: ignore[attr-defined]  # functions take attributes
+    return public
+
+
+def _method(name: str, function: Callable[..., Any], doc: str) -> None:
+    parameters = inspect.signature(function).parameters
+    assert next(iter(parameters)) == "self"
+    setattr(Mat, name, named(function, name, doc))

@@ -1,0 +1,120 @@
+"""Memories, places where data can be, and facets, ways to look at them; and the registry of both.
+
+What a memory allocates and what a facet presents are opaque here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import FacetError
+
+
+class Memory:
+    """A place where data can be: subclass it, implement four methods, register a `Facet` that looks at it.
+
+    The host is the hub: data goes from any memory to any other through it. A *handle* is whatever `allocate`
+    returns; the handle of the host is a 1-d `numpy.ndarray` of the whole storage. ``cube.size``, ``cube.dtype``,
+    ``cube.nbytes`` and ``cube.fill_value`` say what is to be held. `free` can be called from any thread, in the
+    middle of anything (a garbage collection) and at interpreter exit: it must take no lock that the others hold.
+    """
+
+    name: str
+    bit: int = 0
+
+    def allocate(self, cube: Any) -> Any:
+        """A new handle with room for the whole cube, its contents arbitrary."""
+        raise NotImplementedError
+
+    def free(self, handle: Any) -> None:
+        """Give `handle` back."""
+
+    def copy_in(self, cube: Any, handle: Any, host: Any) -> None:
+        """Copy the whole cube from the host's handle into ours."""
+        raise NotImplementedError
+
+    def copy_out(self, cube: Any, handle: Any, host: Any) -> None:
+        """Copy the whole cube from our handle into the host's."""
+        raise NotImplementedError
+
+    def fill(self, cube: Any, handle: Any) -> bool:
+        """Optional: write ``cube.fill_value`` everywhere and return True; False sends it through the host."""
+        return False
+
+    def copy_from(self, cube: Any, handle: Any, memory: Memory, source: Any) -> bool:
+        """Optional direct edge: copy from another memory's handle and return True; False goes through the host."""
+        return False
+
+    def __repr__(self) -> str:
+        return f"<memory {self.name}>"
+
+
+class Facet:
+    """A way to look at one memory: subclass, set the four attributes, implement `present`, register it."""
+
+    name: str
+    letter: str
+    memory: Memory
+    engine: Any = None  # what operation bodies for this facet are handed to compute with
+    quiet: bool = False  # the engine is NumPy, whose floating-point warnings operations switch off
+    bit: int = 0
+    reading: int = 0
+    writing: int = 0
+
+    def present(self, view: Any, handle: Any, writable: bool) -> Any:
+        """What a block is given for `view`, whose storage lies in `handle`; kept and given again while that stays."""
+        raise NotImplementedError
+
+    def lend(self, value: Any) -> Any:
+        """What a ``with`` block gets of what was presented; a copy of the reference keeps ours from being changed."""
+        return value
+
+    def __repr__(self) -> str:
+        return f"<facet {self.name} of {self.memory.name}>"
+
+
+memories: dict[str, Memory] = {}
+facets: dict[str, Facet] = {}
+
+
+def register_memory(memory: Memory) -> Memory:
+    """Make `memory` known by its name; the first one is the host, the hub of all copies."""
+    if memories.get(memory.name, memory) is not memory:
+        raise FacetError(f"a memory {memory.name!r} is already registered")
+    if memory.name not in memories:
+        memory.bit = 1 << len(memories)
+        memories[memory.name] = memory
+    return memory
+
+
+def register_facet(facet: Facet) -> Facet:
+    """Make `facet`, and the memory it looks at, known by name; return it."""
+    if facet.name in facets:
+        raise FacetError(f"a facet {facet.name!r} is already registered")
+    if len(facet.letter) != 1 or facet.letter.upper() in [f.letter for f in facets.values()]:
+        raise FacetError(f"the letter of a facet is one unused letter, got {facet.letter!r}")
+    register_memory(facet.memory)
+    k = len(facets)
+    facet.letter = facet.letter.upper()
+    facet.bit, facet.reading, facet.writing = 1 << k, 2 * k, 2 * k + 1
+    facets[facet.name] = facet
+    return facet
+
+
+def facet_named(name: object) -> Facet:
+    found = facets.get(name) if isinstance(name, str) else None
+    if found is None:
+        raise FacetError(f"no facet {name!r}; there are {', '.join(facets)}")
+    return found
+
+
+def memory_named(name: object) -> Memory:
+    found = memories.get(name) if isinstance(name, str) else None
+    if found is None:
+        raise FacetError(f"no memory {name!r}; there are {', '.join(memories)}")
+    return found
+
+
+def host() -> Memory:
+    """The hub."""
+    return next(iter(memories.values()))

@@ -1,0 +1,96 @@
+"""Settings: what holds in this context (``with mat.settings(...)``) or for good (``mat.configure(...)``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from .dtypes import as_dtype
+from .errors import SettingError
+
+_TORN = ("raise", "warn", "ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """One state of all settings."""
+
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+    print_contents: bool = True
+    print_facets: bool = True
+    device_enabled: bool = True
+    torn: str = "raise"
+
+
+_context: ContextVar[Options | None] = ContextVar("mat_settings", default=None)
+_lasting = [Options()]  # one element: what `configure` replaces
+
+
+def current() -> Options:
+    """The settings that hold here and now."""
+    return _context.get() or _lasting[0]
+
+
+def _changed(options: Options, changes: dict[str, Any]) -> Options:
+    known = [f.name for f in fields(Options)]
+    for name, value in changes.items():
+        if name not in known:
+            raise SettingError(f"no setting {name!r}; there are {', '.join(known)}")
+        if name == "torn" and value not in _TORN:
+            raise SettingError(f"torn is one of {', '.join(map(repr, _TORN))}, got {value!r}")
+        if name not in ("torn", "dtype") and not isinstance(value, bool):
+            raise SettingError(f"{name} is True or False, got {value!r}")
+    if "dtype" in changes:
+        changes = {**changes, "dtype": as_dtype(changes["dtype"])}
+    return replace(options, **changes)
+
+
+class Settings:
+    """``with mat.settings(dtype="float32"):`` changes settings for the block, in this thread or task only.
+
+    ``mat.settings.dtype`` and its like read what holds now. The settings: ``dtype`` of new Mats,
+    ``print_contents`` and ``print_facets`` for the printer, ``device_enabled`` of new Mats, and ``torn``: what reading
+    half-written data does ("raise", "warn", "ignore").
+
+    >>> import mat
+    >>> with mat.settings(dtype="float32"):
+    ...     print(mat.settings.dtype)
+    float32
+    """
+
+    @contextmanager
+    def __call__(self, **changes: Any) -> Iterator[Options]:
+        options = _changed(current(), changes)
+        token = _context.set(options)
+        try:
+            yield options
+        finally:
+            _context.reset(token)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(current(), name)
+
+    def __dir__(self) -> list[str]:
+        return [f.name for f in fields(Options)]
+
+    def __repr__(self) -> str:
+        return repr(current()).replace("Options", "mat.settings")
+
+
+settings = Settings()
+
+
+def configure(**changes: Any) -> None:
+    """Change settings for good, in every thread; inside a ``with mat.settings`` block that block's still hold.
+
+    >>> import mat
+    >>> mat.configure(print_facets=True)
+    """
+    _lasting[0] = _changed(_lasting[0], changes)
