@@ -1,12 +1,18 @@
 """Matrices that live in several places at once: NumPy array, flat buffer, C pointer; copied lazily, never lost.
 
-See `mat.Mat`, `mat.with_facets`, and ``docs/tutorial.md``.
+>>> import mat
+>>> x = mat.array([[1, 2], [3, 4]])
+>>> mat.axpy(10, mat.ones(2, 2), x)
+<Mat 2x2 AF [[11. 12.] [13. 14.]]>
+
+`Mat` is the matrix, `with_facets` the way to look at several, `show` the printer that tells where data is, `extend` what an
+extension imports. ``docs/tutorial.md`` is the place to begin.
 """
 
 from . import debug, errors, extend
 from .create import arange, array, empty, eye, from_numpy, full, ones, zeros
 from .cube import Direction
-from .dtypes import SUPPORTED as supported_dtypes
+from .dtypes import SUPPORTED
 from .errors import (
     AliasError,
     ConflictError,
@@ -24,7 +30,9 @@ from .errors import (
     ShapeError,
     TornError,
 )
-from .facets import array as _array, backing as _backing, foreign as _foreign
+from .facets import array as _array
+from .facets import backing as _backing
+from .facets import foreign as _foreign
 from .mat import FacetState, Mat, barrier, with_facets
 from .ops import index as _index
 from .ops.elementwise import (
@@ -73,5 +81,28 @@ from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, sca
 from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose
 from .settings import configure, settings
 from .show import show
-
 from .version import __version__
+
+supported_dtypes = SUPPORTED
+
+__all__ = [
+    # Creation and basics
+    "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "allclose", "supported_dtypes",
+    "settings", "configure",
+    # Shaping
+    "concat", "stack", "map_concat", "map_displacements", "map_into", "transpose",
+    # BLAS
+    "asum", "nrm2", "dot", "vdot", "iamax", "scal", "axpy", "copy", "swap", "gemv", "ger", "gemm", "syrk", "trsm",
+    "gemm_batched", "matmul", "multi_dot", "inv", "slogdet", "solve", "cholesky",
+    # Element-wise, row and column, reductions
+    "square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative", "sign", "log1p",
+    "expm1", "floor", "ceil", "rint", "erf", "reciprocal", "logistic", "pow", "add", "subtract", "multiply", "divide",
+    "minimum", "maximum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "geem", "geerv",
+    "add_sign", "sum", "mean", "prod", "max", "min", "argmax", "argmin", "scale_rows", "scale_columns",
+    # Facets and memory
+    "with_facets", "FacetState", "Direction", "barrier", "show", "debug", "extend",
+    # Errors
+    "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
+    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
+    "SettingError", "__version__",
+]

@@ -143,6 +143,7 @@ def adopted(a: np.ndarray[Any, Any], *, owned: bool = True) -> Mat:
     mat.storage.seen = ARRAY.bit
     mat.storage.writable = bool(a.flags.writeable)
     mat.presented = {}
+    mat.form = None
     mat.device_enabled = current().device_enabled
     return mat
 

@@ -7,28 +7,29 @@ and what a facet presents are opaque here. `Direction` holds the contract.
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from time import perf_counter
-from types import CodeType
 from typing import Any
 
 from .barriers import Barrier, enlist
-from .direction import INPUT, IO, OUTPUT, Direction, as_direction, join
+from .direction import DIRECTIONS, INPUT, IO, OUTPUT, Direction, as_direction, join
 from .errors import ConflictError, TornError
-from .holders import caller, holder_line
+from .holders import Place, holder_line
 from .observers import OBSERVERS, Observer, observe
 from .places import Facet, Memory, facet_named, facets, host, memories, memory_named, register_facet, register_memory
 
 __all__ = [
-    "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "Facet", "Look", "Memory", "Observer", "View",
-    "allow_conflicts", "as_direction", "enter_all", "facet_named", "facets", "host", "join", "leave_all", "memories", "memory_named", "observe",
-    "register_facet", "register_memory", "settle_directions",
+    "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "Facet", "Hold", "Look", "Memory",
+    "Observer", "View", "allow_conflicts", "as_direction", "enter_all", "facet_named", "facets", "host", "join", "leave_all",
+    "memories", "memory_named", "observe", "register_facet", "register_memory", "settle_directions",
 ]
 
+_getframe = sys._getframe
 _ident = threading.get_ident
 
 
@@ -37,37 +38,64 @@ class View:
 
     __slots__ = ("__weakref__", "presented", "storage")
     storage: Cube
-    presented: dict[int, tuple[Any, Any]]  # Facet.reading or .writing -> handle, value
+    presented: dict[int, Hold]  # Facet.reading or .writing -> the hold to use again
 
     def label(self) -> str:
         """A short name for messages; must not look at the data."""
         return "<a cube>"
 
 
-class Look:
-    """One block's view of the data: a context manager that gives what the facet presents."""
+class Hold:
+    """That somebody looks: what was presented, and while it lasts, who looks, how and from where.
 
-    __slots__ = ("code", "direction", "facet", "lasti", "thread", "view")
+    A hold outlives its look in `View.presented`, so that the next look finds what was presented.
+    """
+
+    __slots__ = ("direction", "facet", "handle", "thread", "value", "view", "where")
+
+    def __init__(self, facet: Facet, handle: Any, value: Any) -> None:
+        self.facet = facet
+        self.handle = handle
+        self.value = value
+        self.thread = 0  # not 0: a look lasts
+        self.view: View | None = None  # only while it lasts, so that a Mat is no part of a cycle
+        self.direction = INPUT
+        self.where: Place | None = None  # of a ``with``; an operation is found on its thread's stack
+
+    def describe(self) -> str:
+        """Mat, facet, direction, thread, file and line."""
+        return describe(self.view, self.facet, self.direction, self.thread, self.where)
+
+
+def describe(view: View | None, facet: Facet, direction: Direction, thread: int, where: Place | None) -> str:
+    """A look in words."""
+    label = "<garbage>" if view is None else view.label()
+    return f"{label} as facet {facet.name!r} for {direction.value!r} {holder_line(thread, where)}"
+
+
+class Look:
+    """A look to be taken: a context manager that gives what the facet presents."""
+
+    __slots__ = ("direction", "facet", "hold", "view")
 
     def __init__(self, view: View, facet: Facet, direction: Direction) -> None:
         self.view = view
         self.facet = facet
         self.direction = direction
-        self.thread = 0
-        self.code: CodeType | None = None
-        self.lasti = 0
+        self.hold: Hold | None = None
 
     def __enter__(self) -> Any:
-        self.code, self.lasti = caller(1)
-        return self.facet.lend(self.view.storage.enter(self))
+        if self.hold is not None:
+            raise ConflictError(f"this look at {self.hold.describe()} is open already; make another one")
+        hold = self.hold = self.view.storage.open(self.view, self.facet, self.direction, _ident())
+        frame = _getframe(1)
+        hold.where = frame.f_code, frame.f_lasti
+        return self.facet.lend(hold.value)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self.view.storage.leave(self, kind is not None)
-
-    def describe(self, thread: int) -> str:
-        """Mat, facet, direction, thread, file and line."""
-        return (f"{self.view.label()} as facet {self.facet.name!r} for {self.direction.value!r} "
-                f"{holder_line(thread, self.code, self.lasti)}")
+        hold, self.hold = self.hold, None
+        if hold is not None:
+            self.view.storage.close(hold, kind is not None)
 
 
 allow_conflicts = threading.local()  # .depth > 0: admit everybody; debug.py sets it
@@ -89,8 +117,8 @@ class Cube:
         self.handles: dict[Memory, Any] = {}
         self.fresh = 0  # the bits of the memories that hold the committed data
         self.seen = 0  # the bits of the facets that were looked through
-        self.looks: list[Look] = []
-        self.writer: Look | None = None  # the outermost writing look, which decides
+        self.looks: list[Hold] = []
+        self.writer: Hold | None = None  # the outermost writing look, which decides
         self.spoiled = False  # an outer writer that left before an inner one had failed
         self.pristine = True  # never written: the fill value is the truth when nothing is fresh
         self.torn: TornError | None = None
@@ -104,115 +132,145 @@ class Cube:
 
     # Looking
 
-    def enter(self, look: Look) -> Any:
-        """Begin `look`: settle conflicts, make the data fresh, present it, and only then mark."""
-        facet, direction = look.facet, look.direction
-        memory = facet.memory
-        thread = _ident()
-        with self.lock:
-            if look.thread:
-                raise ConflictError(f"this look at {look.describe(look.thread)} is open already; make another one")
-            if self.looks:
-                self._admit(look, memory, thread)
-            if direction is not OUTPUT and not self.fresh & memory.bit:
-                handle = self._refresh(memory)
-            else:
-                handle = self.handles.get(memory)
-                if handle is None:
-                    handle = self._allocate(memory)
-            key = facet.reading if direction is INPUT else facet.writing
-            known = look.view.presented.get(key)
-            if known is None or known[0] is not handle:
-                known = self._present(look, key, handle)
-            self.looks.append(look)
-            look.thread = thread
-            self.seen |= facet.bit
-            if direction is not INPUT and self.writer is None:
-                self.writer = look
+    def open(self, view: View, facet: Facet, direction: Direction, thread: int) -> Hold:
+        """Begin a look: settle conflicts, make the data fresh, present it, and only then mark."""
+        lock = self.lock  # acquired by hand: a with statement costs twice as much
+        lock.acquire()
+        try:
+            hold = view.presented.get(facet.reading if direction is INPUT else facet.writing)
+            if hold is None or self.looks or not self.fresh & facet.mask:
+                hold = self._open(view, facet, direction, thread)
+            elif direction is not INPUT:
+                self.writer = hold
+            hold.view = view
+            hold.direction = direction
+            hold.thread = thread
+            self.looks.append(hold)
+        finally:
+            lock.release()
         if OBSERVERS:
-            self._tell_entered(look)
-        return known[1]
+            self._tell_entered(hold)
+        return hold
 
-    def leave(self, look: Look, failed: bool) -> None:
-        """End `look`; of a writing one, commit or roll back."""
-        fault = self._tell_left(look, failed) if OBSERVERS else None
-        with self.lock:
-            self.looks.remove(look)
-            if self.writer is look:
-                self._settle(look, failed or fault is not None)
-            look.thread = 0
-        if fault is not None:
-            raise fault
+    def _open(self, view: View, facet: Facet, direction: Direction, thread: int) -> Hold:
+        """The hold for a look that is not the only one, or whose data is not fresh, or was not presented yet."""
+        memory = facet.memory
+        if self.looks:
+            self._admit(view, facet, direction, thread)
+        if direction is not OUTPUT and not self.fresh & facet.mask:
+            handle = self._refresh(memory)
+        else:
+            handle = self.handles.get(memory)
+            if handle is None:
+                handle = self._allocate(memory)
+        key = facet.reading if direction is INPUT else facet.writing
+        hold = view.presented.get(key)
+        if hold is None or hold.thread:
+            hold = self._present(view, facet, key, handle)
+        self.seen |= facet.bit
+        if direction is not INPUT and self.writer is None:
+            self.writer = hold
+        return hold
 
-    def undo(self, look: Look) -> None:
-        """End a look whose block never began: nothing was touched, so nothing changes."""
-        with self.lock:
-            self.looks.remove(look)
-            if self.writer is look:
-                self.writer = next((other for other in self.looks if other.direction is not INPUT), None)
-            look.thread = 0
-
-    def _tell_entered(self, look: Look) -> None:
-        try:
-            for observer in tuple(OBSERVERS):
-                observer.entered(look)
-        except BaseException:
-            self.leave(look, True)
-            raise
-
-    def _tell_left(self, look: Look, failed: bool) -> BaseException | None:
-        """The fault that an observer found with the block; such a block counts as failed."""
-        try:
-            for observer in tuple(OBSERVERS):
-                observer.left(look, failed)
-        except BaseException as fault:
-            return fault
-        return None
-
-    def _present(self, look: Look, key: int, handle: Any) -> tuple[Any, Any]:
+    def _present(self, view: View, facet: Facet, key: int, handle: Any) -> Hold:
         """Have the facet present the view, and remember what it gave until the handle goes."""
-        view = look.view
-        known = handle, look.facet.present(view, handle, look.direction is not INPUT)
+        hold = Hold(facet, handle, facet.present(view, handle, key == facet.writing))
         if not view.presented:
             if len(self.viewers) > 15 and len(self.viewers) & (len(self.viewers) - 1) == 0:
                 self.viewers = [ref for ref in self.viewers if ref() is not None]
             self.viewers.append(weakref.ref(view))
-        view.presented[key] = known
-        return known
+        view.presented.setdefault(key, hold)
+        return hold
 
-    def _admit(self, look: Look, memory: Memory, thread: int) -> None:
-        """Raise `ConflictError` if `look` cannot begin while the open ones last."""
+    def _admit(self, view: View, facet: Facet, direction: Direction, thread: int) -> None:
+        """Raise `ConflictError` if a look cannot begin while the open ones last."""
         if getattr(allow_conflicts, "depth", 0):
             return
         for other in self.looks:
-            if look.direction is INPUT and other.direction is INPUT:
+            if direction is INPUT and other.direction is INPUT:
                 continue
-            if other.thread != thread or other.facet.memory is not memory:
-                raise ConflictError(f"cannot look at {look.describe(thread)}, because of the look at "
-                                    f"{other.describe(other.thread)}; leave that block first, or work on a copy")
+            if other.thread != thread or other.facet.memory is not facet.memory:
+                raise ConflictError(f"cannot look at {describe(view, facet, direction, thread, None)}, because of the look at "
+                                    f"{other.describe()}; leave that block first, or work on a copy")
 
-    def _settle(self, look: Look, failed: bool) -> None:
-        """`look` was the outermost writer: what it leaves behind is the truth, or is not."""
+    def close(self, hold: Hold, failed: bool) -> None:
+        """End a look; of a writing one, commit or roll back."""
+        fault = self._tell_left(hold, failed) if OBSERVERS else None
+        lock = self.lock
+        lock.acquire()
+        try:
+            looks = self.looks
+            last = looks.pop()
+            if last is not hold:  # left out of order
+                looks.append(last)
+                looks.remove(hold)
+            if self.writer is hold:
+                if failed or looks or fault is not None or self.spoiled:
+                    self._settle(hold, failed or fault is not None)
+                else:  # as _commit does
+                    self.writer = self.torn = None
+                    self.fresh = hold.facet.mask
+                    self.pristine = False
+                    self.version += 1
+            hold.thread = 0
+            hold.where = hold.view = None
+        finally:
+            lock.release()
+        if fault is not None:
+            raise fault
+
+    def _commit(self, hold: Hold) -> None:
+        self.writer = None
+        self.fresh = hold.facet.mask
+        self.pristine = self.spoiled = False
+        self.torn = None
+        self.version += 1
+
+    def _settle(self, hold: Hold, failed: bool) -> None:
+        """`hold` was the outermost writer: what it leaves behind is the truth, or is not."""
         failed = failed or self.spoiled
         inner = next((other for other in self.looks if other.direction is not INPUT), None)
         if inner is not None:  # left out of order; the last one out decides
             self.writer, self.spoiled = inner, failed
-            return
-        self.writer, self.spoiled = None, False
-        memory = look.facet.memory
-        if failed:
-            self._roll_back(look, memory)
+        elif failed:
+            self.writer, self.spoiled = None, False
+            self._roll_back(hold)
         else:
-            self.fresh, self.pristine, self.torn = memory.bit, False, None
-            self.version += 1
+            self._commit(hold)
 
-    def _roll_back(self, look: Look, memory: Memory) -> None:
-        self.fresh &= ~memory.bit
+    def _roll_back(self, hold: Hold) -> None:
+        self.fresh &= ~hold.facet.mask
         if self.fresh or self.pristine or self.torn is not None:
             return
-        self.torn_memory = memory
-        self.torn = TornError(f"{look.describe(look.thread)} failed and left the only copy half-written; "
+        self.torn_memory = hold.facet.memory
+        self.torn = TornError(f"{hold.describe()} failed and left the only copy half-written; "
                               f"overwrite it whole, or take it as it is with accept_torn()")
+
+    def undo(self, hold: Hold) -> None:
+        """End a look whose block never began: nothing was touched, so nothing changes."""
+        with self.lock:
+            self.looks.remove(hold)
+            if self.writer is hold:
+                self.writer = next((other for other in self.looks if other.direction is not INPUT), None)
+            hold.thread = 0
+            hold.where = hold.view = None
+
+    def _tell_entered(self, hold: Hold) -> None:
+        try:
+            for observer in tuple(OBSERVERS):
+                observer.entered(hold)
+        except BaseException:
+            self.close(hold, True)
+            raise
+
+    def _tell_left(self, hold: Hold, failed: bool) -> BaseException | None:
+        """The fault that an observer found with the block; such a block counts as failed."""
+        try:
+            for observer in tuple(OBSERVERS):
+                observer.left(hold, failed)
+        except BaseException as fault:
+            return fault
+        return None
 
     # Making fresh; the lock is held
 
@@ -363,9 +421,9 @@ class Cube:
         return bool(self.fresh & memory.bit and not self.fresh & ~memory.bit & ~writing and not self.pristine)
 
     def _check_droppable(self, memory: Memory) -> None:
-        holder = next((look for look in self.looks if look.facet.memory is memory), None)
+        holder = next((hold for hold in self.looks if hold.facet.memory is memory), None)
         if holder is not None:
-            raise ConflictError(f"cannot drop {memory.name!r} during the look at {holder.describe(holder.thread)}")
+            raise ConflictError(f"cannot drop {memory.name!r} during the look at {holder.describe()}")
         if self.kept and self.kept.get(memory):
             raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is open")
         if self.adopted is memory:
@@ -376,13 +434,13 @@ class Cube:
         for ref in self.viewers:
             view = ref()
             if view is not None:
-                view.presented = {k: known for k, known in view.presented.items() if known[0] is not handle}
+                view.presented = {k: hold for k, hold in view.presented.items() if hold.handle is not handle}
         self.seen &= sum(f.bit for f in facets.values() if f.memory in self.handles)
         memory.free(handle)
         for observer in tuple(OBSERVERS):
             observer.freed(self, memory)
 
-    def close(self) -> None:
+    def drop_all(self) -> None:
         """Free every copy now. The data is gone: what is read later is the fill value."""
         with self.lock:
             adopted, self.adopted = self.adopted, None
@@ -425,24 +483,27 @@ def _free_all(handles: dict[Memory, Any]) -> None:
             stack.callback(memory.free, handle)
 
 
-def enter_all(looks: list[Look]) -> dict[Look, Any]:
-    """Enter every look, writers first, or none of them; the value of each."""
-    values: dict[Look, Any] = {}
+def enter_all(looks: list[Look], where: Place) -> dict[Look, Hold]:
+    """Open every look, writers first, or none of them."""
+    thread = _ident()
+    holds: dict[Look, Hold] = {}
     try:
         for look in sorted(looks, key=lambda look: look.direction is INPUT):
-            values[look] = look.view.storage.enter(look)
+            hold = holds[look] = look.view.storage.open(look.view, look.facet, look.direction, thread)
+            hold.where = where
     except BaseException:
-        for look in reversed(values):
-            look.view.storage.undo(look)
+        for look, hold in reversed(holds.items()):
+            look.view.storage.undo(hold)
         raise
-    return values
+    return holds
 
 
-def leave_all(looks: Iterable[Look], failed: bool) -> None:
-    """Leave every look in the order given, also if an observer finds fault with one."""
+def leave_all(holds: Iterable[Hold], failed: bool) -> None:
+    """Close every hold, last opened first, also if an observer finds fault with one."""
     with ExitStack() as stack:
-        for look in reversed(list(looks)):
-            stack.callback(look.view.storage.leave, look, failed)
+        for hold in holds:
+            if hold.view is not None:
+                stack.callback(hold.view.storage.close, hold, failed)
 
 
 def settle_directions(looks: list[Look]) -> None:

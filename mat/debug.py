@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from .cube import Observer, allow_conflicts as _admitting, host, observe
+from .cube import Observer, host, observe
+from .cube import allow_conflicts as _admitting
 
 
 class Copies(Observer):

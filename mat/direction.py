@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 from .errors import DirectionError
 
@@ -42,12 +43,12 @@ class Direction(Enum):
 
 
 INPUT, OUTPUT, IO = Direction.INPUT, Direction.OUTPUT, Direction.IO
-_DIRECTIONS = {"input": INPUT, "output": OUTPUT, "io": IO}
+DIRECTIONS: dict[Any, Direction] = {"input": INPUT, "output": OUTPUT, "io": IO}
 
 
 def as_direction(name: object) -> Direction:
     """The `Direction` called `name`."""
-    found = _DIRECTIONS.get(name) if isinstance(name, str) else name
+    found = DIRECTIONS.get(name) if isinstance(name, str) else name
     if not isinstance(found, Direction):
         raise DirectionError(f"no direction {name!r}; there are 'input', 'output' and 'io'")
     return found

@@ -11,6 +11,7 @@ from .errors import DTypeError
 
 SUPPORTED = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
              "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+_EXACT = 2**53
 _LARGEST = int(np.finfo(np.float64).max)
 BLAS = frozenset("fdFD")  # the dtype characters of s, d, c and z
 
@@ -20,7 +21,7 @@ def as_dtype(spec: Any) -> np.dtype[Any]:
     if spec == "bfloat16":
         return _bfloat16()
     try:
-        dtype = np.dtype(spec)
+        dtype: np.dtype[Any] = np.dtype(spec)
     except TypeError:
         raise DTypeError(f"no dtype {spec!r}; there are {', '.join(SUPPORTED)}") from None
     if spec is None or dtype.name not in SUPPORTED or not dtype.isnative:
@@ -30,9 +31,10 @@ def as_dtype(spec: Any) -> np.dtype[Any]:
 
 def _bfloat16() -> np.dtype[Any]:
     try:
-        return np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+        found: np.dtype[Any] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
     except ImportError:
         raise DTypeError("dtype bfloat16 needs the package ml_dtypes: pip install ml_dtypes") from None
+    return found
 
 
 def is_integer(dtype: np.dtype[Any]) -> bool:
@@ -49,7 +51,8 @@ def check_operand(value: object, dtype: np.dtype[Any], name: str) -> None:
 
 def check_number(value: Any, dtype: np.dtype[Any], name: str) -> None:
     """`DTypeError` unless `value` is a number that `dtype` can hold, rounded perhaps."""
-    if type(value) is float and dtype.kind in "fcV":
+    kind = type(value)
+    if (kind is float or kind is int and -_EXACT < value < _EXACT) and dtype.kind in "fc":
         return
     check_operand(value, dtype, name)
     if isinstance(value, complex | np.complexfloating) and dtype.kind != "c":

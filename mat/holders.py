@@ -7,19 +7,14 @@ import threading
 from itertools import islice
 from types import CodeType, FrameType
 
-Code = CodeType
+Place = tuple[CodeType, int]  # a code object and an instruction in it
 _PACKAGE = __name__.partition(".")[0]
 
 
-def caller(depth: int) -> tuple[CodeType, int]:
-    """Code object and instruction of the function `depth` calls above our caller."""
-    frame = sys._getframe(depth + 1)
-    return frame.f_code, frame.f_lasti
-
-
-def holder_place(thread: int, code: CodeType | None, lasti: int) -> tuple[str, int]:
+def holder_place(thread: int, where: Place | None) -> tuple[str, int]:
     """File and line of a look: where its ``with`` stands, or where the operation that it serves was called."""
-    if code is not None:
+    if where is not None:
+        code, lasti = where
         positions = next(islice(code.co_positions(), lasti // 2, None), (None,))
         return code.co_filename, positions[0] or code.co_firstlineno
     frame = user_frame(sys._current_frames().get(thread))
@@ -38,7 +33,7 @@ def thread_name(thread: int) -> str:
     return next((t.name for t in threading.enumerate() if t.ident == thread), f"thread {thread}")
 
 
-def holder_line(thread: int, code: CodeType | None, lasti: int) -> str:
+def holder_line(thread: int, where: Place | None) -> str:
     """``in thread NAME at FILE:LINE``."""
-    file, line = holder_place(thread, code, lasti)
+    file, line = holder_place(thread, where)
     return f"in thread {thread_name(thread)} at {file}:{line}"

@@ -97,8 +97,8 @@ class Layout:
         self.size = prod(shape)
         self.contiguous = self._steps_like_packed()
         self._injective: bool | None = True if self.contiguous else None
-        self._vector: tuple[int, int] | None | bool = False
-        self._matrix: tuple[int, bool] | None | bool = False
+        self._vector: tuple[int, int] | bool | None = False
+        self._matrix: tuple[int, bool] | bool | None = False
 
     def _steps_like_packed(self) -> bool:
         step = 1

@@ -5,6 +5,7 @@ What computes on Mats is not here: operations, declared in ``ops/``, add their m
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -15,13 +16,14 @@ import numpy as np
 
 from . import printing
 from .cube import (
+    DIRECTIONS,
     INPUT,
     IO,
     OBSERVERS,
     Barrier,
-    OUTPUT,
     Cube,
     Direction,
+    Hold,
     Look,
     as_direction,
     enter_all,
@@ -34,9 +36,8 @@ from .cube import (
 )
 from .dtypes import as_dtype, check_number
 from .errors import AliasError, DirectionError, DTypeError, FacetError, IndexOutOfRange, ShapeError, TornError
-from .facets.array import ARRAY, over
-from .facets.backing import HOST
-from .holders import caller, holder_place, thread_name
+from .facets.array import over
+from .holders import holder_place, thread_name
 from .layout import Ints, Layout, as_shape, integer, packed
 from .settings import current
 from .shaping import Shaped
@@ -46,6 +47,7 @@ class Storage(Cube):
     """`size` elements of one dtype in any number of memories, shared by all Mats that view them."""
 
     __slots__ = ("dtype", "fill_value", "nbytes", "size", "writable")
+    dtype: np.dtype[Any]
 
     def __init__(self, size: int, dtype: np.dtype[Any], fill_value: Any) -> None:
         super().__init__()
@@ -105,6 +107,7 @@ class Mat(Shaped):
         else:
             self.layout, self.storage = _shared_storage(lengths, start, dtype, displaced_to)
         self.presented = {}
+        self.form = None
         self.device_enabled = current().device_enabled
 
     def over(self, layout: Layout) -> Self:
@@ -112,6 +115,7 @@ class Mat(Shaped):
         view.storage = self.storage
         view.layout = layout
         view.presented = {}
+        view.form = None
         view.device_enabled = self.device_enabled
         return view
 
@@ -152,7 +156,11 @@ class Mat(Shaped):
         >>> x
         <Mat 3 A [1. 2. 3.]>
         """
-        return Look(self, facet_named(name), self.allowed(as_direction(direction)))
+        try:
+            facet, wanted = facets[name], DIRECTIONS[direction]
+        except (KeyError, TypeError):
+            facet, wanted = facet_named(name), as_direction(direction)
+        return Look(self, facet, wanted if wanted is INPUT else self.allowed(wanted))
 
     def allowed(self, direction: Direction) -> Direction:
         """`direction` as the storage must be asked for it: an output that does not see everything is ``io``.
@@ -176,7 +184,7 @@ class Mat(Shaped):
         storage = self.storage
         with storage.lock:
             found = {f.name: FacetState(f.name, f.memory.name, bool(storage.fresh & f.memory.bit), storage.nbytes,
-                                        tuple(_watcher(look) for look in storage.looks if look.facet is f))
+                                        tuple(_watcher(hold) for hold in storage.looks if hold.facet is f))
                      for f in facets.values() if storage.seen & f.bit}
         return MappingProxyType(found)
 
@@ -194,7 +202,7 @@ class Mat(Shaped):
 
     def close(self) -> None:
         """Free all copies now; the data is lost, and later reads see the fill value."""
-        self.storage.close()
+        self.storage.drop_all()
 
     def keep(self, name: str) -> AbstractContextManager[None]:
         """``with x.keep("cuda"):`` the copy in that memory exists and cannot be dropped inside."""
@@ -372,8 +380,23 @@ def _shared_storage(shape: Ints, displacement: int, dtype: Any, other: Mat) -> t
     return packed(shape, start).check_within(other.storage.size), other.storage
 
 
-def _watcher(look: Look) -> tuple[str, str, str, int]:
-    return (thread_name(look.thread), look.direction.value, *holder_place(look.thread, look.code, look.lasti))
+def _watcher(hold: Hold) -> tuple[str, str, str, int]:
+    return (thread_name(hold.thread), hold.direction.value, *holder_place(hold.thread, hold.where))
+
+
+_FORMS: dict[Any, object] = {}
+
+
+def form_of(view: Mat) -> object:
+    """A stand-in for shape, strides, dtype and what may be written: equal for Mats that checks cannot tell apart."""
+    layout, storage = view.layout, view.storage
+    key = layout.shape, layout.strides, storage.dtype, layout.size == storage.size, storage.writable
+    form = _FORMS.get(key)
+    if form is None:
+        if len(_FORMS) > 4096:
+            _FORMS.clear()
+        form = _FORMS.setdefault(key, object())
+    return form
 
 
 def new_like(layout_of: Mat, shape: Ints, dtype: np.dtype[Any]) -> Mat:
@@ -382,6 +405,7 @@ def new_like(layout_of: Mat, shape: Ints, dtype: np.dtype[Any]) -> Mat:
     result.layout = packed(shape)
     result.storage = Storage(result.layout.size, dtype, None)
     result.presented = {}
+    result.form = form_of(result)
     result.device_enabled = layout_of.device_enabled
     return result
 
@@ -389,22 +413,21 @@ def new_like(layout_of: Mat, shape: Ints, dtype: np.dtype[Any]) -> Mat:
 class Looks:
     """Several looks, entered together or not at all; gives the tuple of what their facets present."""
 
-    __slots__ = ("entered", "looks")
+    __slots__ = ("holds", "looks")
 
     def __init__(self, looks: list[Look]) -> None:
         self.looks = looks
-        self.entered: list[Look] = []
+        self.holds: list[Hold] = []
 
     def __enter__(self) -> tuple[Any, ...]:
-        code, lasti = caller(1)
-        for look in self.looks:
-            look.code, look.lasti = code, lasti
-        values = enter_all(self.looks)
-        self.entered = list(values)
-        return tuple(look.facet.lend(values[look]) for look in self.looks)
+        frame = sys._getframe(1)
+        holds = enter_all(self.looks, (frame.f_code, frame.f_lasti))
+        self.holds = list(holds.values())
+        return tuple(look.facet.lend(holds[look].value) for look in self.looks)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        leave_all(reversed(self.entered), kind is not None)
+        holds, self.holds = self.holds, []
+        leave_all(holds, kind is not None)
 
 
 def with_facets(*requests: tuple[Any, ...]) -> Looks:

@@ -10,10 +10,10 @@ from typing import Any
 class Observer:
     """Something that wants to know what happens: override what you need, and `observe` it."""
 
-    def entered(self, look: Any) -> None:
+    def entered(self, hold: Any) -> None:
         """A look has begun."""
 
-    def left(self, look: Any, failed: bool) -> None:
+    def left(self, hold: Any, failed: bool) -> None:
         """A look has ended."""
 
     def allocated(self, cube: Any, memory: Any) -> None:

@@ -57,7 +57,9 @@ class Facet:
     memory: Memory
     engine: Any = None  # what operation bodies for this facet are handed to compute with
     quiet: bool = False  # the engine is NumPy, whose floating-point warnings operations switch off
+    # set by register_facet
     bit: int = 0
+    mask: int = 0  # the bit of the memory
     reading: int = 0
     writing: int = 0
 
@@ -96,7 +98,7 @@ def register_facet(facet: Facet) -> Facet:
     register_memory(facet.memory)
     k = len(facets)
     facet.letter = facet.letter.upper()
-    facet.bit, facet.reading, facet.writing = 1 << k, 2 * k, 2 * k + 1
+    facet.bit, facet.mask, facet.reading, facet.writing = 1 << k, facet.memory.bit, 2 * k, 2 * k + 1
     facets[facet.name] = facet
     return facet
 

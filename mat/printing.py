@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .layout import Ints, Layout
+from .layout import Layout
 
 
 def extent(layout: Layout, storage_size: int) -> str:
@@ -43,13 +43,12 @@ def formatted(a: np.ndarray[Any, Any], spec: str) -> str:
     """Each element under the format `spec`; a single element without brackets."""
     if a.ndim == 0:
         return format(a.item(), spec)
-    text = np.array2string(a, separator=" ", formatter={"all": lambda v: format(v.item(), spec)})
-    return str(text)
+    return np.array2string(a, separator=" ", formatter={"all": lambda v: format(v.item(), spec)})  # type: ignore[arg-type]
+    # NumPy's stubs know fewer keys than NumPy
 
 
-def table(rows: list[Ints | tuple[str, ...]]) -> str:
+def table(cells: list[tuple[str, ...]]) -> str:
     """Rows of cells in columns that line up."""
-    cells = [tuple(map(str, row)) for row in rows]
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
 

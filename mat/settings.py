@@ -13,6 +13,7 @@ import numpy as np
 from .dtypes import as_dtype
 from .errors import SettingError
 
+FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 _TORN = ("raise", "warn", "ignore")
 
 
@@ -20,7 +21,7 @@ _TORN = ("raise", "warn", "ignore")
 class Options:
     """One state of all settings."""
 
-    dtype: np.dtype[Any] = np.dtype(np.float64)
+    dtype: np.dtype[Any] = FLOAT64
     print_contents: bool = True
     print_facets: bool = True
     device_enabled: bool = True

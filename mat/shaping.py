@@ -14,8 +14,9 @@ from .layout import Ints, Layout, as_axis, as_shape, integer, packed
 class Shaped(View):
     """A layout over a storage, and the views that can be had without copying."""
 
-    __slots__ = ("layout",)
+    __slots__ = ("form", "layout")
     layout: Layout
+    form: object  # stands for all that an operation's checks depend on; None: not asked for yet
 
     def over(self, layout: Layout) -> Self:
         """The view of the same storage that sees what `layout` says."""
@@ -143,12 +144,15 @@ class Shaped(View):
 
     def _see(self, layout: Layout) -> Self:
         if self.storage.looks:
-            holder = self.storage.looks[0]
             raise ConflictError(f"cannot change the shape of {self.label()} during the look at "
-                                f"{holder.describe(holder.thread)}")
-        self.layout = layout
-        self.presented.clear()
+                                f"{self.storage.looks[0].describe()}")
+        self._let_see(layout)
         return self
+
+    def _let_see(self, layout: Layout) -> None:
+        self.layout = layout
+        self.form = None
+        self.presented = {}
 
     def view_(self, shape: object, displacement: int | None = None) -> Self:
         """Let self see `shape` at `displacement`; refused while the storage is being looked at."""
@@ -186,5 +190,4 @@ class Shaped(View):
         try:
             yield self
         finally:
-            self.layout = before
-            self.presented.clear()
+            self._let_see(before)

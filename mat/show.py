@@ -33,8 +33,9 @@ def lines(x: Mat) -> list[str]:
     """The lines that `show` prints."""
     storage = x.storage
     with storage.lock:
-        return [repr(x), f"storage: {storage.size} elements of {storage.dtype}, {storage.nbytes} bytes, version "
-                f"{storage.version}{_state(x)}", *_memories(x), *_watchers(x), *_history(x)]
+        size = f"{storage.size} elements of {storage.dtype}, {storage.nbytes} bytes"
+        return [repr(x), f"storage: {size}, version {storage.version}{_state(x)}",
+                *_memories(x), *_watchers(x), *_history(x)]
 
 
 def _state(x: Mat) -> str:
@@ -48,11 +49,9 @@ def _state(x: Mat) -> str:
 
 
 def _memories(x: Mat) -> list[str]:
-    rows: list[Any] = [("memory", "bytes", "state", "facets")]
-    for memory in memories.values():
-        if memory in x.storage.handles:
-            rows.append((memory.name, x.storage.nbytes, _freshness(x, memory), _facets_of(x, memory) or "-"))
-    return printing.table(rows).splitlines() if len(rows) > 1 else ["no copy anywhere"]
+    rows = [(m.name, str(x.storage.nbytes), _freshness(x, m), _facets_of(x, m) or "-")
+            for m in memories.values() if m in x.storage.handles]
+    return printing.table([("memory", "bytes", "state", "facets"), *rows]).splitlines() if rows else ["no copy anywhere"]
 
 
 def _freshness(x: Mat, memory: Any) -> str:
@@ -68,8 +67,7 @@ def _facets_of(x: Mat, memory: Any) -> str:
 
 
 def _watchers(x: Mat) -> list[str]:
-    looks = x.storage.looks
-    return [f"looking: {look.describe(look.thread)}" for look in looks] or ["nobody is looking"]
+    return [f"looking: {hold.describe()}" for hold in x.storage.looks] or ["nobody is looking"]
 
 
 def _history(x: Mat) -> list[str]:

@@ -73,6 +73,11 @@ class _Constants(dict[Any, Any]):
 
 
 INTS = _Constants("int *")
+def as_int(value: int) -> Any:
+    """`value` as BLAS wants it, by address; None if its integers are too short."""
+    return INTS[value] if -LIMIT <= value <= LIMIT else None
+
+
 FLAGS = {flag: ffi.new("char *", flag.encode()) for flag in "NTCLRU"}
 _REALS = {"f": _Constants("float *"), "d": _Constants("double *")}
 _COMPLEX = {"F": "float[2]", "D": "double[2]"}
@@ -126,48 +131,52 @@ def axpy(n: int, alpha: Any, x: Any, incx: int, y: Any, incy: int) -> None:
     """``y <- alpha x + y``"""
     letter = y.letter
     call, factor = _axpy[letter], scalar(letter, alpha)
-    (px, ix), (py, iy) = at(x, n, incx), at(y, n, incy)
-    if OBSERVERS:
-        _tell("axpy", letter, n=n, alpha=alpha, incx=ix, incy=iy)
-    if n <= LIMIT:
-        call(INTS[n], factor, px, INTS[ix], py, INTS[iy])
+    if n == x.size and incx == 1 and n == y.size and incy == 1 and n <= LIMIT and not OBSERVERS:  # nearly always
+        call(x.int_size, factor, x.low, x.int_increment, y.low, y.int_increment)
         return
-    for count, ((qx, _), (qy, _)) in pieces(n, (px, ix), (py, iy)):
-        call(INTS[count], factor, qx, INTS[ix], qy, INTS[iy])
+    for count, px, ix, py, iy in _two("axpy", n, x, incx, y, incy):
+        call(count, factor, px, ix, py, iy)
 
 
-def _two(verb: str, call: Any, n: int, x: Any, incx: int, y: Any, incy: int) -> Iterator[Any]:
-    """`call` on two vectors, piece by piece."""
+def _two(verb: str, n: int, x: Any, incx: int, y: Any, incy: int) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
+    """What BLAS is told of two vectors, piece by piece: count, address and increment, address and increment."""
     one, other = at(x, n, incx), at(y, n, incy)
     if OBSERVERS:
         _tell(verb, x.letter, n=n, incx=one[1], incy=other[1])
     for count, ((px, ix), (py, iy)) in pieces(n, one, other):
-        yield call(INTS[count], px, INTS[ix], py, INTS[iy])
+        yield INTS[count], px, INTS[ix], py, INTS[iy]
 
 
 def copy(n: int, x: Any, incx: int, y: Any, incy: int) -> None:
     """``y <- x``"""
-    for _ in _two("copy", _copy[x.letter], n, x, incx, y, incy):
-        pass
+    call = _copy[x.letter]
+    for arguments in _two("copy", n, x, incx, y, incy):
+        call(*arguments)
 
 
 def swap(n: int, x: Any, incx: int, y: Any, incy: int) -> None:
     """``x, y <- y, x``"""
-    for _ in _two("swap", _swap[x.letter], n, x, incx, y, incy):
-        pass
+    call = _swap[x.letter]
+    for arguments in _two("swap", n, x, incx, y, incy):
+        call(*arguments)
 
 
 def dot(n: int, x: Any, incx: int, y: Any, incy: int) -> Any:
     """``sum x_i y_i``, unconjugated."""
-    return _total(x.letter, _two("dot", _dot[x.letter], n, x, incx, y, incy))
+    letter = x.letter
+    call = _dot[letter]
+    if n == x.size and incx == 1 and n == y.size and incy == 1 and n <= LIMIT and letter in "fd" and not OBSERVERS:
+        return call(x.int_size, x.low, x.int_increment, y.low, y.int_increment)
+    return _total(letter, [call(*arguments) for arguments in _two("dot", n, x, incx, y, incy)])
 
 
 def vdot(n: int, x: Any, incx: int, y: Any, incy: int) -> Any:
     """``sum conj(x_i) y_i``"""
-    return _total(x.letter, _two("vdot", _vdot[x.letter], n, x, incx, y, incy))
+    call = _vdot[x.letter]
+    return _total(x.letter, [call(*arguments) for arguments in _two("vdot", n, x, incx, y, incy)])
 
 
-def _total(letter: str, parts: Iterator[Any]) -> Any:
+def _total(letter: str, parts: list[Any]) -> Any:
     if letter in _COMPLEX:
         return sum((complex(part.re, part.im) for part in parts), 0j)
     return sum(parts, 0.0)
@@ -177,8 +186,8 @@ def scal(n: int, alpha: Any, x: Any, incx: int) -> None:
     """``x <- alpha x``"""
     letter = x.letter
     call, factor = _scal[letter], scalar(letter, alpha)
-    if n <= LIMIT and x.increment == 1 and incx == 1 and not OBSERVERS:
-        call(INTS[n], factor, x.low, INTS[1])
+    if n == x.size and incx == 1 and x.increment > 0 and n <= LIMIT and not OBSERVERS:
+        call(x.int_size, factor, x.low, x.int_increment)
         return
     for count, p, inc in _one("scal", n, x, incx):
         call(INTS[count], factor, p, INTS[inc])

@@ -27,7 +27,7 @@ class ForeignArray:
     of the element's type. ``shape``, ``strides`` (in elements), ``size`` and ``dtype`` are those of the Mat.
     """
 
-    __slots__ = ("base_pointer", "dtype", "handle", "increment", "layout", "letter", "low", "pointer", "shape", "size",
+    __slots__ = ("base_pointer", "dtype", "handle", "increment", "int_increment", "int_size", "layout", "letter", "low", "pointer", "shape", "size",
                  "strides")
 
     def __init__(self, handle: np.ndarray[Any, Any], layout: Layout) -> None:
@@ -42,6 +42,7 @@ class ForeignArray:
         # where BLAS wants a vector to begin, and its increment; (None, 0) if it is not one
         self.low: Any = None if vector is None else self.base_pointer + vector[0]
         self.increment = 0 if vector is None else vector[1]
+        self.int_size, self.int_increment = blas.as_int(layout.size), blas.as_int(self.increment)
 
     def __repr__(self) -> str:
         return f"<ForeignArray {self.pointer} shape {self.shape} strides {self.strides} {self.dtype}>"

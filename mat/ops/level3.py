@@ -18,7 +18,7 @@ from .elementwise import accumulate
 from .level1 import BLAS, blas_dtype
 from .op import Accumulated, InOut, Input, Scalar, op
 from .overlap import check_disjoint
-from .rowmajor import Stored, fits_matrix, stored
+from .rowmajor import Stored, fits_matrix
 
 
 def check_matrices(name: str, *mats: Mat) -> None:
@@ -120,8 +120,8 @@ def _dimension(name: str, given: int | None, implied: int | None) -> int:
     return given
 
 
-def _inner(x: Mat, axis: int) -> int | None:
-    return x.layout.shape[axis] if x.layout.ndim == 2 else None
+def _inner(x: Any, axis: int) -> int | None:
+    return x.shape[axis] if len(x.shape) == 2 else None
 
 
 def _check_explicit(name: str, x: Mat, rows: int, columns: int, ld: int | None) -> None:
@@ -130,11 +130,11 @@ def _check_explicit(name: str, x: Mat, rows: int, columns: int, ld: int | None) 
     if ld is None and layout.ndim != 2:
         raise ShapeError(f"{name} of shape {x.shape} is not a matrix: give its leading dimension, ld{name}")
     step = layout.matrix[0] if ld is None and layout.matrix is not None else ld
-    if not layout.contiguous and layout.matrix is None or (ld is not None and not layout.contiguous):
+    if (not layout.contiguous and layout.matrix is None) or (ld is not None and not layout.contiguous):
         if ld is not None or (rows, columns) != layout.shape:
             raise ShapeError(f"{name} with strides {x.strides} cannot take explicit dimensions; {name}.contiguous() can")
         return
-    if step is None or integer(step, f"ld{name}") < max(1, columns) and rows:
+    if step is None or (integer(step, f"ld{name}") < max(1, columns) and rows):
         raise ShapeError(f"ld{name} = {step} is less than the {columns} elements of a row of {name}")
     if rows and columns and (rows - 1) * step + columns > max(x.size, layout.bounds[1] - layout.bounds[0]):
         raise ShapeError(f"{rows} rows of {columns}, ld{name} = {step} apart, do not fit in {name} of {x.size} elements")
@@ -192,42 +192,39 @@ def _check_parts(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool, s
     _check_explicit("c", c, m, n, ldc)
 
 
-def _stored(x: Any, ld: int | None) -> Stored:
-    return stored(x) if ld is None else Stored(x.pointer, ld, False)
+def _stored(x: Any, ld: int | None, transpose: bool) -> Stored:
+    """How op(x) lies in memory."""
+    if ld is not None:
+        return x.pointer, ld, transpose
+    found: tuple[int, bool] = x.layout.matrix
+    return x.pointer, found[0], found[1] != transpose
 
 
 @gemm.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
 def _(blas: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False,
       m: int | None = None, n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
       ldc: int | None = None) -> None:
-    rows, columns, inner = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
-    if not rows or not columns:
-        return
-    one, other, out = _stored(a, lda), _stored(b, ldb), _stored(c, ldc)
-    rowmajor.gemm(blas, c.letter, rows, columns, inner, alpha, one._replace(transposed=one.transposed != transpose_a),
-                  other._replace(transposed=other.transposed != transpose_b), beta, out)
+    if m is n is k is None:
+        rows, columns = c.shape
+        inner = a.shape[not transpose_a]
+    else:
+        rows, columns, inner = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
+    if rows and columns:
+        rowmajor.gemm(blas, c.letter, rows, columns, inner, alpha, _stored(a, lda, transpose_a), _stored(b, ldb, transpose_b),
+                      beta, _stored(c, ldc, False))
 
 
 @gemm.on("array")
 def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False,
       m: int | None = None, n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
       ldc: int | None = None) -> None:
-    rows, columns, inner = m, n, k
     if not m is n is k is lda is ldb is ldc is None:
-        facade = [_Facade(x) for x in (a, b, c)]
-        rows, columns, inner = _dimensions(*facade, transpose_a, transpose_b, m, n, k)
+        rows, columns, inner = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
         a = _part(np, a, (inner, rows) if transpose_a else (rows, inner), lda)
         b = _part(np, b, (columns, inner) if transpose_b else (inner, columns), ldb)
         c = _part(np, c, (rows, columns), ldc)
     product = np.matmul(a.T if transpose_a else a, b.T if transpose_b else b)
     accumulate(np, c.dtype.type(alpha) * product, c.dtype.type(beta), c)
-
-
-class _Facade:
-    """An array with the one thing that `_inner` asks of a Mat."""
-
-    def __init__(self, a: Any) -> None:
-        self.layout = Layout(a.shape, a.shape, 0)
 
 
 def _part(np: Any, a: Any, shape: Ints, ld: int | None) -> Any:
@@ -276,7 +273,7 @@ def _batch(x: Any, transpose: bool) -> list[Stored]:
     matrix = Layout(x.shape[-2:], x.strides[-2:], 0).matrix
     assert matrix is not None, "fits_batch has let it through"
     starts = Layout(x.shape[:-2], x.strides[:-2], 0).indices()
-    return [Stored(x.pointer + start, matrix[0], matrix[1] != transpose) for start in starts]
+    return [(x.pointer + start, matrix[0], matrix[1] != transpose) for start in starts]
 
 
 @gemm_batched.on("array")

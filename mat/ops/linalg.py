@@ -65,11 +65,14 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     """
     if type(a) is not Mat or type(b) is not Mat:
         a, b = _matrix_operands(a, b)
-    check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if type(transpose_a) is not bool or type(transpose_b) is not bool:
+        check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     if out is None:
         shape = product_shape(_turned(a.layout.shape, transpose_a), _turned(b.layout.shape, transpose_b))
         out = new_like(a, shape, np.result_type(a.storage.dtype, b.storage.dtype))
     if _for_blas(a, b, _check_is_mat(out)):
+        if not transpose_a and not transpose_b:
+            return gemm(1.0, a, b, 0.0, out)
         return gemm(1.0, a, b, 0.0, out, transpose_a=transpose_a, transpose_b=transpose_b)
     return product(a, b, out, transpose_a=transpose_a, transpose_b=transpose_b)
 

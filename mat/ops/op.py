@@ -9,14 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, overload
 
-from ..cpu.ieee import QUIET, STATE
-from ..cube import INPUT, IO, OBSERVERS, OUTPUT, Direction, Facet, Look, facet_named
+from ..cube import INPUT, IO, OBSERVERS, OUTPUT, Direction, Facet, facet_named
 from ..dtypes import check_number, check_operand
 from ..errors import DTypeError
 from ..layout import Layout
-from ..mat import Mat
+from ..mat import Mat, form_of
+from .run import Plan, plan_of
 
 
 class Role(NamedTuple):
@@ -46,10 +46,15 @@ class Body(NamedTuple):
     dtypes: frozenset[str] | None  # None: all
     pack: bool  # rather pack operands than try another body
 
+    def takes(self, layout: Layout) -> bool:
+        """Whether an operand of this layout can go in as it is."""
+        return self.fits is None or layout.contiguous or bool(self.fits(layout))
+
 
 PREFERENCE = ("foreign", "array")  # the order in which facets of the host are tried
 REGISTRY: dict[str, Op] = {}
 _PICKING = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))  # BLAS's names for using a part of an operand
+_PLAIN = frozenset((bool, str))  # types of keywords that a plan can depend on
 
 
 class Op:
@@ -63,23 +68,28 @@ class Op:
         self.__wrapped__ = check
         self.__signature__ = signature = inspect.signature(check)
         self.bodies: list[Body] = []
+        self.plans: dict[Any, Plan] = {}
         names = list(signature.parameters)
         self.positional = [n for n in names if signature.parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY]
         self.arity = len(self.positional)
         self.roles = _roles(check)
-        self.numbers = [(k, n) for k, n in enumerate(names) if n in self.roles and self.roles[n].direction is None]
-        mats = [(k, self.roles[n]) for k, n in enumerate(self.positional)
-                if n in self.roles and self.roles[n].direction is not None]
-        self.operands = [k for k, _ in mats]
-        self.entry = sorted(((k, r, r.direction) for k, r in mats), key=lambda e: e[2] is INPUT)  # writers first
-        self.written = [k for k, r in mats if r.direction is not INPUT]
+        self.numbers = [(k, n) for k, n in enumerate(self.positional) if n in self.roles and self.roles[n].direction is None]
+        self.operands = [k for k, n in enumerate(self.positional) if n in self.roles and self.roles[n].direction is not None]
+        self.written = [k for k in self.operands if self._role(k).direction is not INPUT]
         self.result = self.written[-1] if self.written else None
-        self.flexible = any(r.or_number for _, r in mats)
-        self.zero_at = {r.output_if_zero: names.index(r.output_if_zero) for _, r in mats if r.output_if_zero}
         self.main = self.operands[-1]  # whose dtype numbers have to fit
+        conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
+        self.zero_at = self.positional.index(conditions[0]) if conditions else -1  # the number whose being 0 matters
+        plannable = len(self.operands) + len(self.numbers) == self.arity and len(self.operands) <= 3
+        self.planned_arity = self.arity if plannable else -1
+        self.first = self.operands[0]
+        self.simple = len(self.operands) == 2 and not conditions
         REGISTRY[f"{check.__module__.rpartition('.')[2]}.{check.__name__}"] = self
         if self.result is not None and method != "":
             setattr(Mat, method or check.__name__ + "_", self._as_method(self.result, method))
+
+    def _role(self, k: int) -> Role:
+        return self.roles[self.positional[k]]
 
     def __repr__(self) -> str:
         return f"<operation {self.__name__}{self.__signature__}>"
@@ -95,6 +105,7 @@ class Op:
         operands that do not fit are copied rather than another body tried.
         """
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            self.plans.clear()
             chars = None if dtypes is None else frozenset(dtypes)
             self.bodies += [Body(facet_named(n), function, fits, chars, pack) for n in facet_names]
             self.bodies.sort(key=lambda b: PREFERENCE.index(b.facet.name) if b.facet.name in PREFERENCE else -1)
@@ -106,130 +117,149 @@ class Op:
         return next(b for b in self.bodies if b.facet.name == facet)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) != self.arity:
-            args, kwargs = self._bind(args, kwargs)
-        for k in self.operands:
-            if type(args[k]) is not Mat and not isinstance(args[k], Mat):
-                self._check_operand(k, args)
+        if len(args) != self.planned_arity:
+            return self._call(args, kwargs)
+        try:
+            a, w = args[self.first], args[self.main]
+            plan: Plan | None
+            if self.simple and not kwargs and type(a) is Mat and a.storage is not w.storage:
+                plan = self.plans[a.form, w.form]  # what _key gives in the most frequent case
+            else:
+                plan = self.plans[self._key(args, kwargs)]
+        except (KeyError, AttributeError):  # not planned yet, or something is not as it should be
+            plan = self._find(args, kwargs)
+        if plan is None:
+            return self._call(args, kwargs)
         for k, name in self.numbers:
             if type(args[k]) is not float:
                 check_number(args[k], args[self.main].storage.dtype, name)
+        return plan.run(args, kwargs)
+
+    def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | None:
+        """The plan for these operands, after giving forms to those that have none yet; None if there is no such plan."""
+        for k in self.operands:
+            if isinstance(args[k], Mat) and args[k].form is None:
+                args[k].form = form_of(args[k])
+        try:
+            return self.plans.get(self._key(args, kwargs))
+        except (KeyError, AttributeError):
+            return None
+
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the checks and the choice of a body depend on; `KeyError` if that is more than a key can hold."""
+        operands = self.operands
+        w = args[operands[-1]]
+        key = w.form
+        for k in operands[:-1]:
+            a = args[k]
+            if a is w:
+                key = 0, key
+            elif type(a) is not Mat:
+                key = _token(a, args[operands[1]]), key
+            elif a.storage is w.storage:
+                raise KeyError
+            else:
+                key = a.form, key
+        if self.zero_at >= 0:
+            key = key, args[self.zero_at] == 0
+        if kwargs:
+            for value in kwargs.values():
+                if type(value) not in _PLAIN:
+                    raise KeyError
+            key = (key, *kwargs.items())
+        return key
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Check everything, plan, and run; remember the plan if its key says enough."""
+        if len(args) != self.arity:
+            args, kwargs = self._bind(args, kwargs)
+        for k in self.operands:
+            if not isinstance(args[k], Mat):
+                self._check_operand(k, args)
+        for k, name in self.numbers:
+            check_number(args[k], args[self.main].storage.dtype, name)
         self.check(*args, **kwargs)
-        for body in self.bodies:
-            if body.fits is None and body.dtypes is None:
-                return self.run(body, args, kwargs)
-            if self._takes(body, args):
-                return self.run(body, args, kwargs)
-            if body.pack and self._takes_dtype(body, args):
-                return self._run_packed(body, args, kwargs)
-        raise DTypeError(f"{self.__name__} has no body for {', '.join(args[k].label() for k in self.operands)}")
+        body, pack = self._choose(args)
+        for k in self.written:
+            args[k].allowed(IO)
+        if pack:
+            return self._run_packed(body, args, kwargs)
+        plan = self._plan(body, args, kwargs)
+        self._remember(plan, args, kwargs)
+        return plan.run(args, kwargs)
+
+    def _remember(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if self.planned_arity < 0:
+            return
+        try:
+            key = self._key(args, kwargs)
+        except (KeyError, AttributeError):
+            return
+        if len(self.plans) > 1024:
+            self.plans.clear()
+        self.plans[key] = plan
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """All positional parameters as a tuple, the rest as keywords."""
+        """All positional parameters as a tuple, the keywords that were given apart."""
         try:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
             raise DTypeError(f"{self.__name__}{self.__signature__}: {error}") from None
+        given = dict(bound.kwargs)
         bound.apply_defaults()
-        return bound.args, bound.kwargs
+        return bound.args, given
 
     def _check_operand(self, k: int, args: tuple[Any, ...]) -> None:
         name, value = self.positional[k], args[k]
         if self.roles[name].or_number:
-            check_operand(value, _loosest(args, self.operands), name)
+            check_operand(value, _first_dtype(args, self.operands), name)
             return
         raise DTypeError(f"{name} of {self.__name__} must be a Mat, got {type(value).__name__}; "
                          f"mat.from_numpy(a) wraps an array without copying, mat.array(obj) copies")
 
     # Choosing
 
-    def _takes_dtype(self, body: Body, args: tuple[Any, ...]) -> bool:
-        dtypes = body.dtypes
-        return dtypes is None or all(args[k].storage.dtype.char in dtypes for k in self.operands)
-
-    def _takes(self, body: Body, args: tuple[Any, ...]) -> bool:
-        fits, dtypes = body.fits, body.dtypes
-        for k in self.operands:
-            layout = args[k].layout
-            if dtypes is not None and args[k].storage.dtype.char not in dtypes:
-                return False
-            if fits is not None and not layout.contiguous and not fits(layout):
-                return False
-        return True
+    def _choose(self, args: tuple[Any, ...]) -> tuple[Body, bool]:
+        """The first body that takes the operands, and whether some must be packed for it."""
+        mats = [args[k] for k in self.operands if isinstance(args[k], Mat)]
+        for body in self.bodies:
+            if body.dtypes is None or all(m.storage.dtype.char in body.dtypes for m in mats):
+                if all(body.takes(m.layout) for m in mats):
+                    return body, False
+                if body.pack:
+                    return body, True
+        raise DTypeError(f"{self.__name__} has no body for {', '.join(m.label() for m in mats)}")
 
     def _run_packed(self, body: Body, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run on packed copies of the operands that do not fit, and copy back those that are written."""
-        fits = body.fits or (lambda layout: True)
-        packed = {k: _packed(args[k]) for k in self.operands if not args[k].layout.contiguous and not fits(args[k].layout)}
-        for k in self.written:
-            args[k].allowed(IO)
-        self.run(body, tuple(packed.get(k, v) for k, v in enumerate(args)), kwargs)
+        packed = {k: _packed(args[k]) for k in self.operands if not body.takes(args[k].layout)}
+        inside = tuple(packed.get(k, v) for k, v in enumerate(args))
+        result = self._plan(body, inside, kwargs).run(inside, kwargs)
         for k in self.written:
             if k in packed:
                 args[k].assign_(packed[k])
-        return args[self.result] if self.result is not None else None
-
-    # Running
-
-    def run(self, body: Body, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Look at the operands in their directions, call `body`, commit; return the written operand or the result."""
-        facet = body.facet
-        values = list(args)
-        looks: list[Look] = []
-        first: Any = None
-        try:
-            for k, role, direction in self.entry:
-                view = args[k]
-                if direction is INPUT:
-                    if view is first:
-                        values[k] = values[self.entry[0][0]]
-                        continue
-                    if role.or_number and not isinstance(view, Mat):
-                        continue
-                    look = Look(view, facet, INPUT)
-                else:
-                    look = Look(view, facet, self._direction(k, role, args, kwargs))
-                    first = view if first is None else first
-                values[k] = view.storage.enter(look)
-                looks.append(look)
-        except BaseException:
-            for look in reversed(looks):
-                look.view.storage.undo(look)
-            raise
-        failed = True
-        try:
-            if facet.quiet:
-                token = STATE.set(QUIET)
-                try:
-                    result = body.function(facet.engine, *values, **kwargs)
-                finally:
-                    STATE.reset(token)
-            else:
-                result = body.function(facet.engine, *values, **kwargs)
-            failed = False
-        finally:
-            for look in reversed(looks):
-                look.view.storage.leave(look, failed)
         return result if self.result is None else args[self.result]
 
-    def _direction(self, k: int, role: Role, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:
-        """How the written operand `k` is looked at: as declared, but ``io`` where it is not overwritten whole.
+    def _plan(self, body: Body, args: Sequence[Any], kwargs: dict[str, Any]) -> Plan:
+        order = sorted((k for k in self.operands if isinstance(args[k], Mat)), key=lambda k: k not in self.written)
+        again = tuple((k, self.main) for k in order
+                      if args[k] is args[self.main] and k not in self.written and self.main in self.written)
+        repeated = {k for k, _ in again}
+        entry = tuple((k, self._direction(k, args, kwargs)) for k in order if k not in repeated)
+        return plan_of(body.function, body.facet, entry, again, self.result, self.arity)
 
-        That is so where keywords pick out a part of it, and where other operands read its storage.
+    def _direction(self, k: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:
+        """How operand `k` is looked at: as declared, but ``io`` instead of ``output`` where not all of the storage is overwritten.
+
+        That is so where the operand, or a keyword, picks out a part of it, and where other operands use the same storage.
         """
-        view = args[k]
-        direction: Direction = role.direction or IO
-        if role.output_if_zero and args[self.zero_at[role.output_if_zero]] == 0:
+        role, view = self._role(k), args[k]
+        direction = role.direction or IO
+        if role.output_if_zero and args[self.zero_at] == 0:
             direction = OUTPUT
-        if direction is OUTPUT and kwargs and not _PICKING.isdisjoint(kwargs):
-            direction = IO
         direction = view.allowed(direction)
-        if direction is OUTPUT:
-            storage = view.storage
-            for other in self.operands:
-                if other != k and isinstance(args[other], Mat) and args[other].storage is storage:
-                    return IO
-        return direction
+        shared = any(j != k and isinstance(args[j], Mat) and args[j].storage is view.storage for j in self.operands)
+        return IO if direction is OUTPUT and (shared or not _PICKING.isdisjoint(kwargs)) else direction
 
     def _as_method(self, at: int, name: str | None) -> Callable[..., Any]:
         """``y.axpy_(alpha, x)`` for ``axpy(alpha, x, y)``: the written operand is self, the others keep their order."""
@@ -266,9 +296,19 @@ def _role_of(hint: Any) -> Role | None:
     return next((m for m in getattr(hint, "__metadata__", ()) if isinstance(m, Role)), None)
 
 
-def _loosest(args: Sequence[Any], operands: list[int]) -> Any:
+def _first_dtype(args: Sequence[Any], operands: list[int]) -> Any:
     """The dtype a number among the operands is checked against: that of the first Mat."""
     return next(args[k].storage.dtype for k in operands if isinstance(args[k], Mat))
+
+
+def _token(value: Any, like: Any) -> type:
+    """What stands in a key for a number among the operands; `KeyError` if its value matters to the checks."""
+    kind = type(value)
+    if kind is float:
+        return float
+    if kind is int and (0 <= value < 128 or (like.storage.dtype.kind in "fc" and -(2**53) < value < 2**53)):
+        return int
+    raise KeyError
 
 
 def _packed(view: Mat) -> Mat:
@@ -277,7 +317,13 @@ def _packed(view: Mat) -> Mat:
     return view.copy()  # type: ignore[no-any-return]  # ops/ adds it
 
 
-def op(check: Callable[..., Any] | None = None, *, method: str | None = None) -> Any:
+@overload
+def op(check: Callable[..., Any]) -> Op: ...
+@overload
+def op(check: Callable[..., Any], *, method: str) -> Op: ...
+@overload
+def op(*, method: str) -> Callable[[Callable[..., Any]], Op]: ...
+def op(check: Callable[..., Any] | None = None, *, method: str | None = None) -> Op | Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated function's signature gives directions, its body only checks.
 
     The operation also becomes a method of `Mat` on its written operand, called like the function with an underscore;

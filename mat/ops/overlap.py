@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import AliasError
 from ..mat import Mat
 
-_WORK = 100_000  # how hard NumPy may try before the answer is "perhaps"
+_WORK: Any = 100_000  # how hard NumPy may try before the answer is "perhaps"
 
 
 class _Address:

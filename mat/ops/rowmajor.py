@@ -7,17 +7,13 @@ Operands are what facets present: ``pointer``, ``shape``, ``letter`` and ``layou
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..layout import Layout
 
 
-class Stored(NamedTuple):
-    """A matrix as it lies in memory: rows of `ld` elements; `transposed` if those rows are the columns we mean."""
-
-    pointer: Any
-    ld: int
-    transposed: bool
+# A matrix as it lies in memory: pointer, leading dimension, and whether the rows there are the columns we mean.
+Stored = tuple[Any, int, bool]
 
 
 def fits_matrix(layout: Layout) -> bool:
@@ -28,7 +24,7 @@ def fits_matrix(layout: Layout) -> bool:
 def stored(a: Any) -> Stored:
     """How the 2-d operand `a` lies in memory."""
     ld, transposed = a.layout.matrix
-    return Stored(a.pointer, ld, transposed)
+    return a.pointer, ld, transposed
 
 
 def flag(transpose: bool) -> str:
@@ -38,15 +34,18 @@ def flag(transpose: bool) -> str:
 def gemm(engine: Any, letter: str, m: int, n: int, k: int, alpha: Any, a: Stored, b: Stored, beta: Any, c: Stored) -> None:
     """``C <- alpha op(A) op(B) + beta C`` of row-major matrices: C is m x n, the inner axis k long.
 
-    `Stored.transposed` carries op: how A lies, differing from how it is meant. Where C lies transposed, that is the
+    That A lies otherwise than op(A) is meant says whether it goes in transposed. Where C lies transposed, that is the
     column-major product itself and the operands keep their order.
     """
-    if c.transposed:
-        engine.gemm(letter, flag(not a.transposed), flag(not b.transposed), m, n, k, alpha, a.pointer, a.ld,
-                    b.pointer, b.ld, beta, c.pointer, c.ld)
+    at_a, lda, turned_a = a
+    at_b, ldb, turned_b = b
+    at_c, ldc, turned_c = c
+    if turned_c:
+        engine.gemm(letter, "N" if turned_a else "T", "N" if turned_b else "T", m, n, k, alpha, at_a, lda, at_b, ldb,
+                    beta, at_c, ldc)
     else:
-        engine.gemm(letter, flag(b.transposed), flag(a.transposed), n, m, k, alpha, b.pointer, b.ld,
-                    a.pointer, a.ld, beta, c.pointer, c.ld)
+        engine.gemm(letter, "T" if turned_b else "N", "T" if turned_a else "N", n, m, k, alpha, at_b, ldb, at_a, lda,
+                    beta, at_c, ldc)
 
 
 def gemv(engine: Any, alpha: Any, a: Any, transpose: bool, x: Any, beta: Any, y: Any) -> None:
@@ -71,20 +70,19 @@ def ger(engine: Any, alpha: Any, x: Any, y: Any, a: Any) -> None:
 
 def syrk(engine: Any, alpha: Any, a: Any, transpose: bool, beta: Any, c: Any, lower: bool) -> None:
     """``C <- alpha op(A) op(A)^T + beta C`` in the lower or upper triangle of C."""
-    here, there = stored(a), stored(c)
+    (at_a, lda, turned_a), (at_c, ldc, turned_c) = stored(a), stored(c)
     k, n = a.shape if transpose else a.shape[::-1]
-    uplo = "L" if lower == there.transposed else "U"
-    engine.syrk(a.letter, uplo, flag(transpose == here.transposed), n, k, alpha, here.pointer, here.ld, beta,
-                there.pointer, there.ld)
+    uplo = "L" if lower == turned_c else "U"
+    engine.syrk(a.letter, uplo, flag(transpose == turned_a), n, k, alpha, at_a, lda, beta, at_c, ldc)
 
 
 def trsm(engine: Any, alpha: Any, a: Any, b: Any, left: bool, lower: bool, transpose: bool, unit: bool) -> None:
     """``B <- alpha op(A)^-1 B``, or ``alpha B op(A)^-1`` with A on the right."""
-    here, there = stored(a), stored(b)
+    (at_a, lda, turned_a), (at_b, ldb, turned_b) = stored(a), stored(b)
     m, n = b.shape
-    if not there.transposed:  # BLAS sees B^T: A stands on the other side of it, transposed
+    if not turned_b:  # BLAS sees B^T: A stands on the other side of it, transposed
         left, m, n, transpose = not left, n, m, not transpose
-    if not here.transposed:  # BLAS sees A^T: its other triangle, its other op
+    if not turned_a:  # BLAS sees A^T: its other triangle, its other op
         lower, transpose = not lower, not transpose
     engine.trsm(a.letter, "L" if left else "R", "L" if lower else "U", flag(transpose), "U" if unit else "N", m, n, alpha,
-                here.pointer, here.ld, there.pointer, there.ld)
+                at_a, lda, at_b, ldb)

@@ -36,7 +36,7 @@ def as_operand(value: Any, name: str) -> Any:
 
 def is_operand(value: Any) -> bool:
     """Whether an operator can take `value`, or should leave it to the other side."""
-    return isinstance(value, (Mat, np.ndarray, *_NUMBERS)) or np.isscalar(value) and hasattr(value, "dtype")
+    return isinstance(value, (Mat, np.ndarray, *_NUMBERS)) or (np.isscalar(value) and hasattr(value, "dtype"))
 
 
 def _kind(value: Any) -> Any:
@@ -183,7 +183,7 @@ def _kernel(check: Callable[..., Any], name: str, doc: str) -> Op:
     check.__name__ = name
     check.__doc__ = doc
     check.__module__ = "mat.ops.elementwise"
-    return op(check, method="")  # type: ignore[no-any-return]  # op() is also a decorator factory
+    return op(check, method="")
 
 
 def _public(function: Callable[..., Any], kernel: Op, doc: str) -> Callable[..., Any]:
