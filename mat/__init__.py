@@ -10,6 +10,7 @@ extension imports. ``docs/tutorial.md`` is the place to begin.
 """
 
 from . import debug, errors, extend
+from .access import barrier, with_facets
 from .create import arange, array, empty, eye, from_numpy, full, ones, zeros
 from .cube import Direction
 from .dtypes import SUPPORTED
@@ -33,7 +34,7 @@ from .errors import (
 from .facets import array as _array
 from .facets import backing as _backing
 from .facets import foreign as _foreign
-from .mat import FacetState, Mat, barrier, with_facets
+from .mat import FacetState, Mat
 from .ops import index as _index
 from .ops.elementwise import (
     abs,

@@ -7,11 +7,10 @@ and what a facet presents are opaque here. `Direction` holds the contract.
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from time import perf_counter
 from typing import Any
@@ -24,14 +23,10 @@ from .observers import OBSERVERS, Observer, observe
 from .places import Facet, Memory, facet_named, facets, host, memories, memory_named, register_facet, register_memory
 
 __all__ = [
-    "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "Facet", "Hold", "Look", "Memory",
-    "Observer", "View", "allow_conflicts", "as_direction", "enter_all", "facet_named", "facets", "host", "join", "leave_all",
-    "memories", "memory_named", "observe", "register_facet", "register_memory", "settle_directions",
+    "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "Facet", "Hold", "Memory", "Observer",
+    "View", "allow_conflicts", "as_direction", "facet_named", "facets", "host", "join", "memories", "memory_named", "observe",
+    "register_facet", "register_memory",
 ]
-
-_getframe = sys._getframe
-_ident = threading.get_ident
-
 
 class View:
     """Something that looks can be taken at: a storage, and what facets presented of it."""
@@ -71,31 +66,6 @@ def describe(view: View | None, facet: Facet, direction: Direction, thread: int,
     """A look in words."""
     label = "<garbage>" if view is None else view.label()
     return f"{label} as facet {facet.name!r} for {direction.value!r} {holder_line(thread, where)}"
-
-
-class Look:
-    """A look to be taken: a context manager that gives what the facet presents."""
-
-    __slots__ = ("direction", "facet", "hold", "view")
-
-    def __init__(self, view: View, facet: Facet, direction: Direction) -> None:
-        self.view = view
-        self.facet = facet
-        self.direction = direction
-        self.hold: Hold | None = None
-
-    def __enter__(self) -> Any:
-        if self.hold is not None:
-            raise ConflictError(f"this look at {self.hold.describe()} is open already; make another one")
-        hold = self.hold = self.view.storage.open(self.view, self.facet, self.direction, _ident())
-        frame = _getframe(1)
-        hold.where = frame.f_code, frame.f_lasti
-        return self.facet.lend(hold.value)
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        hold, self.hold = self.hold, None
-        if hold is not None:
-            self.view.storage.close(hold, kind is not None)
 
 
 allow_conflicts = threading.local()  # .depth > 0: admit everybody; debug.py sets it
@@ -481,40 +451,3 @@ def _free_all(handles: dict[Memory, Any]) -> None:
         while handles:
             memory, handle = handles.popitem()
             stack.callback(memory.free, handle)
-
-
-def enter_all(looks: list[Look], where: Place) -> dict[Look, Hold]:
-    """Open every look, writers first, or none of them."""
-    thread = _ident()
-    holds: dict[Look, Hold] = {}
-    try:
-        for look in sorted(looks, key=lambda look: look.direction is INPUT):
-            hold = holds[look] = look.view.storage.open(look.view, look.facet, look.direction, thread)
-            hold.where = where
-    except BaseException:
-        for look, hold in reversed(holds.items()):
-            look.view.storage.undo(hold)
-        raise
-    return holds
-
-
-def leave_all(holds: Iterable[Hold], failed: bool) -> None:
-    """Close every hold, last opened first, also if an observer finds fault with one."""
-    with ExitStack() as stack:
-        for hold in holds:
-            if hold.view is not None:
-                stack.callback(hold.view.storage.close, hold, failed)
-
-
-def settle_directions(looks: list[Look]) -> None:
-    """Join directions for each storage: what is written there and looked at twice is ``io``.
-
-    Who only reads keeps a look that only reads, nested in the writer's.
-    """
-    joined: dict[Cube, Direction] = {}
-    for look in looks:
-        storage = look.view.storage
-        joined[storage] = join(joined.get(storage, look.direction), look.direction)
-    for look in looks:
-        if look.direction is not INPUT:
-            look.direction = joined[look.view.storage]

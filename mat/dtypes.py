@@ -52,7 +52,7 @@ def check_operand(value: object, dtype: np.dtype[Any], name: str) -> None:
 def check_number(value: Any, dtype: np.dtype[Any], name: str) -> None:
     """`DTypeError` unless `value` is a number that `dtype` can hold, rounded perhaps."""
     kind = type(value)
-    if (kind is float or kind is int and -_EXACT < value < _EXACT) and dtype.kind in "fc":
+    if (kind is float or (kind is int and -_EXACT < value < _EXACT)) and dtype.kind in "fc":
         return
     check_operand(value, dtype, name)
     if isinstance(value, complex | np.complexfloating) and dtype.kind != "c":

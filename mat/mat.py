@@ -5,7 +5,6 @@ What computes on Mats is not here: operations, declared in ``ops/``, add their m
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -20,25 +19,21 @@ from .cube import (
     INPUT,
     IO,
     OBSERVERS,
-    Barrier,
     Cube,
     Direction,
     Hold,
-    Look,
     as_direction,
-    enter_all,
     facet_named,
     facets,
-    leave_all,
     memories,
     memory_named,
-    settle_directions,
 )
 from .dtypes import as_dtype, check_number
-from .errors import AliasError, DirectionError, DTypeError, FacetError, IndexOutOfRange, ShapeError, TornError
+from .errors import AliasError, DirectionError, DTypeError, IndexOutOfRange, ShapeError, TornError
 from .facets.array import over
 from .holders import holder_place, thread_name
 from .layout import Ints, Layout, as_shape, integer, packed
+from .looks import Look
 from .settings import current
 from .shaping import Shaped
 
@@ -313,7 +308,7 @@ class Mat(Shaped):
         a = self._peek()
         return printing.bracket(self._head(), self._absent() if a is None else printing.contents(a))
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002  IPython's protocol
         printer.text(repr(self))
 
     def _repr_html_(self) -> str:
@@ -408,66 +403,3 @@ def new_like(layout_of: Mat, shape: Ints, dtype: np.dtype[Any]) -> Mat:
     result.form = form_of(result)
     result.device_enabled = layout_of.device_enabled
     return result
-
-
-class Looks:
-    """Several looks, entered together or not at all; gives the tuple of what their facets present."""
-
-    __slots__ = ("holds", "looks")
-
-    def __init__(self, looks: list[Look]) -> None:
-        self.looks = looks
-        self.holds: list[Hold] = []
-
-    def __enter__(self) -> tuple[Any, ...]:
-        frame = sys._getframe(1)
-        holds = enter_all(self.looks, (frame.f_code, frame.f_lasti))
-        self.holds = list(holds.values())
-        return tuple(look.facet.lend(holds[look].value) for look in self.looks)
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        holds, self.holds = self.holds, []
-        leave_all(holds, kind is not None)
-
-
-def with_facets(*requests: tuple[Any, ...]) -> Looks:
-    """``with with_facets((x, "array", "input"), (y, "foreign", "io")) as (a, p):`` looks at several Mats at once.
-
-    Each request is ``(mat, facet, direction)``, the direction ``"io"`` if left out. Directions are joined for each storage
-    first: one that is asked for as input and as output is ``io``. Always gives a tuple.
-
-    >>> import mat
-    >>> x, y = mat.ones(2), mat.zeros(2)
-    >>> with mat.with_facets((x, "array", "input"), (y, "array", "output")) as (a, b):
-    ...     b[:] = 2 * a
-    >>> y
-    <Mat 2 A [2. 2.]>
-    """
-    looks = [_requested(*request) for request in requests]
-    settle_directions(looks)
-    return Looks(looks)
-
-
-def _requested(mat: Any, facet: str, direction: str | Direction = "io") -> Look:
-    if not isinstance(mat, Mat):
-        raise DTypeError(f"with_facets wants (mat, facet, direction), got {mat!r}; mat.from_numpy(a) makes a Mat of an "
-                         f"array without copying")
-    return mat.facet(facet, direction)
-
-
-def barrier(ensure: str = "host", drop: str | tuple[str, ...] = ()) -> Barrier:
-    """``with mat.barrier(ensure="host", drop="cuda") as b:`` drops, at its end, the copies made inside in `drop` memories.
-
-    Data that would be fresh nowhere else is copied to the memory `ensure` first, so nothing is lost. ``b.count`` is how many
-    copies would be dropped now. `ConflictError` at the end for a copy that is still looked at or kept; it stays.
-
-    >>> import mat
-    >>> with mat.barrier(drop=()) as b:
-    ...     b.count
-    0
-    """
-    names = (drop,) if isinstance(drop, str) else tuple(drop)
-    doomed = tuple(memory_named(name) for name in names)
-    if memory_named(ensure) in doomed:
-        raise FacetError(f"a barrier cannot both ensure and drop {ensure!r}")
-    return Barrier(memory_named(ensure), doomed)

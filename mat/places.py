@@ -67,8 +67,9 @@ class Facet:
         """What a block is given for `view`, whose storage lies in `handle`; kept and given again while that stays."""
         raise NotImplementedError
 
-    def lend(self, value: Any) -> Any:
-        """What a ``with`` block gets of what was presented; a copy of the reference keeps ours from being changed."""
+    @staticmethod
+    def lend(value: Any, /) -> Any:
+        """What a ``with`` block gets of what was presented: a view of it, where the user could change the thing itself."""
         return value
 
     def __repr__(self) -> str:

@@ -27,7 +27,8 @@ class ForeignArray:
     of the element's type. ``shape``, ``strides`` (in elements), ``size`` and ``dtype`` are those of the Mat.
     """
 
-    __slots__ = ("base_pointer", "dtype", "handle", "increment", "int_increment", "int_size", "layout", "letter", "low", "pointer", "shape", "size",
+    __slots__ = ("base_pointer", "dtype", "handle", "increment", "int_increment", "int_size", "layout", "letter", "low",
+                 "pointer", "shape", "size",
                  "strides")
 
     def __init__(self, handle: np.ndarray[Any, Any], layout: Layout) -> None:

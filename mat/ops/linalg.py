@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,7 @@ def multi_dot(mats: Sequence[Mat]) -> Any:
     first, last = chain[0].ndim == 1, chain[-1].ndim == 1
     chain[0] = chain[0].expand_dims(0) if first else chain[0]
     chain[-1] = chain[-1].expand_dims(1) if last else chain[-1]
-    for left, right in zip(chain, chain[1:], strict=False):
+    for left, right in pairwise(chain):
         product_shape(left.shape, right.shape)
     result = _in_order(chain, _best_splits([chain[0].shape[0], *(m.shape[1] for m in chain)]), 0, len(chain) - 1)
     return result.squeeze(tuple(k for k, gone in ((0, first), (1, last)) if gone))

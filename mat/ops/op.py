@@ -249,7 +249,7 @@ class Op:
         return plan_of(body.function, body.facet, entry, again, self.result, self.arity)
 
     def _direction(self, k: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:
-        """How operand `k` is looked at: as declared, but ``io`` instead of ``output`` where not all of the storage is overwritten.
+        """How operand `k` is looked at: as declared, but ``io`` for ``output`` where not all of the storage is overwritten.
 
         That is so where the operand, or a keyword, picks out a part of it, and where other operands use the same storage.
         """

@@ -11,7 +11,6 @@ from typing import Any
 
 from ..layout import Layout
 
-
 # A matrix as it lies in memory: pointer, leading dimension, and whether the rows there are the columns we mean.
 Stored = tuple[Any, int, bool]
 

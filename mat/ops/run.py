@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..cpu.ieee import QUIET, STATE
-from ..cube import OBSERVERS, Direction, Facet, leave_all
+from ..cube import OBSERVERS, Direction, Facet
+from ..looks import leave_all
 
 Entry = tuple[tuple[int, Direction], ...]  # operands to look at, writers first: position, direction
 Again = tuple[tuple[int, int], ...]  # operands that are the very Mat of another: position, that other's

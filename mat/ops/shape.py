@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..access import with_facets
 from ..create import as_array
 from ..cube import OBSERVERS
 from ..dtypes import as_dtype
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, as_axis, as_shape, integer, packed
-from ..mat import Mat, new_like, with_facets
+from ..mat import Mat, new_like
 from .op import Input, op
 from .overlap import check_disjoint
 from .ufuncs import _check_is_mat
