@@ -37,6 +37,14 @@ def _bfloat16() -> np.dtype[Any]:
     return found
 
 
+def promoted(name: str, *dtypes: Any) -> np.dtype[Any]:
+    """The dtype that all `dtypes` promote to, by NumPy's rule; `DTypeError` if there is none."""
+    try:
+        return np.result_type(*dtypes)
+    except TypeError:
+        raise DTypeError(f"{name}: no dtype holds both {' and '.join(map(str, dtypes))}; convert with astype") from None
+
+
 def is_integer(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "iub"
 

@@ -36,7 +36,10 @@ rint = unary("rint", np.rint, "The nearest integer; of two, the even one.")
 
 
 def _reciprocal(np: Any, x: Any, out: Any) -> None:
-    np.divide(1, x, out=out)
+    if x.dtype.kind in "iu":
+        np.reciprocal(x, out=out)
+    else:
+        np.divide(1, x, out=out)
 
 
 def _logistic(np: Any, x: Any, out: Any) -> None:
@@ -47,7 +50,8 @@ def _erf(np: Any, x: Any, out: Any) -> None:
     special("erf")(x, out=out, casting="same_kind")
 
 
-reciprocal = unary("reciprocal", np.reciprocal, "``1 / x``; inf for 0.", body=_reciprocal)
+reciprocal = unary("reciprocal", np.reciprocal, "``1 / x``; inf for 0. Of integers the whole part, as in NumPy.",
+                   body=_reciprocal)
 # for their dtypes these follow functions that NumPy has for the same ones, real numbers
 logistic = unary("logistic", np.cbrt, "``1 / (1 + exp(-x))``: torch's sigmoid, SciPy's expit.", body=_logistic)
 erf = unary("erf", np.cbrt, "The error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``.", body=_erf)
@@ -150,6 +154,14 @@ def same_dtype(*mats: Mat) -> None:
             raise DTypeError(f"dtypes must agree, got {mats[0].dtype} and {other.dtype}; convert with x.astype(dtype)")
 
 
+def check_factors(y: Mat, *factors: Any) -> None:
+    """`DTypeError` unless a Mat of integers is scaled by integers, as NumPy's ``y *= factor`` demands."""
+    kind = y.storage.dtype.kind
+    for factor in factors if kind in "iub" else ():
+        if kind == "b" or not isinstance(factor, int | np.integer):
+            raise DTypeError(f"{y.label()} cannot be scaled by {factor!r}; use x.astype('float64') first")
+
+
 def accumulate(np: Any, term: Any, beta: Any, y: Any) -> None:
     """``y <- term + beta * y``, without reading y where `beta` is 0."""
     if beta == 0:
@@ -169,6 +181,7 @@ def geem(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated) -> Non
     <Mat 3 A [25. 25. 25.]>
     """
     same_shape(a, b, c)
+    check_factors(c, alpha, beta)
 
 
 @geem.on("array")
@@ -191,6 +204,7 @@ def geerv(alpha: Scalar, a: Input, x: Input, beta: Scalar, b: Accumulated) -> No
     same_dtype(a, x)
     if a.ndim != 2 or x.size != a.shape[1]:
         raise ShapeError(f"geerv wants matrices and a vector as long as their rows, got {a.shape} and {x.shape}")
+    check_factors(b, alpha, beta)
 
 
 @geerv.on("array")
@@ -207,6 +221,7 @@ def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
     <Mat 3 A [-1. 1. 3.]>
     """
     same_shape(a, b)
+    check_factors(b, alpha, beta)
 
 
 @add_sign.on("array")

@@ -41,7 +41,7 @@ def blas_dtype(*mats: Mat) -> None:
 
 def count(x: Mat, n: int | None, inc: int) -> int:
     """How many elements of `x`, `inc` apart, an operation uses; `ShapeError` if there are not so many."""
-    if inc == 1 and n is None:
+    if n is None and type(inc) is int and inc == 1:
         return x.layout.size
     step = integer(inc, "an increment")
     if step == 0:

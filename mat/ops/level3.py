@@ -32,6 +32,13 @@ def check_matrices(name: str, *mats: Mat) -> None:
             raise ShapeError(f"a matrix of shape {shape} is too wide for a BLAS that counts to {LIMIT}; work on parts of it")
 
 
+def check_vectors(name: str, *vectors: Mat) -> None:
+    """`ShapeError` for operands of more than one axis that are no vectors to BLAS."""
+    for x in vectors:
+        if x.layout.ndim > 1 and x.layout.vector is None:
+            raise ShapeError(f"{name} wants vectors, got {x.label()}, whose elements lie unevenly; contiguous() gives a copy")
+
+
 def check_bool(**flags: object) -> None:
     """`DTypeError` unless each is True or False."""
     for name, value in flags.items():
@@ -53,6 +60,7 @@ def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *, tra
     m, n = a.layout.shape[::-1] if transpose else a.layout.shape
     if x.size != n or y.size != m:
         raise ShapeError(f"gemv of op(A) {m}x{n} wants vectors of {n} and {m} elements, got {x.shape} and {y.shape}")
+    check_vectors("gemv", x, y)
     check_disjoint("gemv", y, a, x)
 
 
@@ -92,6 +100,7 @@ def ger(alpha: Scalar, x: Input, y: Input, a: InOut) -> None:
     blas_dtype(x, y, a)
     if (x.size, y.size) != a.layout.shape:
         raise ShapeError(f"ger into {a.shape} wants vectors as long as its columns and rows, got {x.shape} and {y.shape}")
+    check_vectors("ger", x, y)
     check_disjoint("ger", a, x, y)
 
 
@@ -127,17 +136,24 @@ def _inner(x: Any, axis: int) -> int | None:
 def _check_explicit(name: str, x: Mat, rows: int, columns: int, ld: int | None) -> None:
     """`ShapeError` unless `x` holds `rows` x `columns` elements, rows `ld` apart."""
     layout = x.layout
-    if ld is None and layout.ndim != 2:
-        raise ShapeError(f"{name} of shape {x.shape} is not a matrix: give its leading dimension, ld{name}")
-    step = layout.matrix[0] if ld is None and layout.matrix is not None else ld
-    if (not layout.contiguous and layout.matrix is None) or (ld is not None and not layout.contiguous):
-        if ld is not None or (rows, columns) != layout.shape:
-            raise ShapeError(f"{name} with strides {x.strides} cannot take explicit dimensions; {name}.contiguous() can")
-        return
-    if step is None or (integer(step, f"ld{name}") < max(1, columns) and rows):
-        raise ShapeError(f"ld{name} = {step} is less than the {columns} elements of a row of {name}")
-    if rows and columns and (rows - 1) * step + columns > max(x.size, layout.bounds[1] - layout.bounds[0]):
-        raise ShapeError(f"{rows} rows of {columns}, ld{name} = {step} apart, do not fit in {name} of {x.size} elements")
+    if ld is None:
+        if layout.ndim != 2:
+            raise ShapeError(f"{name} of shape {x.shape} is not a matrix: give its leading dimension, ld{name}")
+        fits = rows <= layout.shape[0] and columns <= layout.shape[1]
+        strided = layout.matrix is None and (rows, columns) != layout.shape
+    else:
+        _check_leading(name, ld, columns)
+        fits = not rows or not columns or (rows - 1) * ld + columns <= layout.bounds[1] - layout.bounds[0]
+        strided = not layout.contiguous and layout.matrix != (ld, False)
+    if strided:
+        raise ShapeError(f"{name} with strides {x.strides} cannot take these dimensions; {name}.contiguous() can")
+    if not fits:
+        raise ShapeError(f"{rows} rows of {columns}, ld{name} = {ld}, do not fit in {name} of shape {x.shape}")
+
+
+def _check_leading(name: str, ld: int, columns: int) -> None:
+    if not max(1, columns) <= integer(ld, f"ld{name}") <= LIMIT:
+        raise ShapeError(f"ld{name} = {ld} is no number from {max(1, columns)}, the elements of a row of {name}, to {LIMIT}")
 
 
 @op
@@ -270,6 +286,8 @@ def _(blas: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: boo
 
 def _batch(x: Any, transpose: bool) -> list[Stored]:
     """Where each matrix of the batch lies."""
+    if 0 in x.shape[:-2]:
+        return []
     matrix = Layout(x.shape[-2:], x.strides[-2:], 0).matrix
     assert matrix is not None, "fits_batch has let it through"
     starts = Layout(x.shape[:-2], x.strides[:-2], 0).indices()

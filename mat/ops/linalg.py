@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import promoted
 from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout import Ints, broadcast_shapes
 from ..mat import Mat, new_like
@@ -15,6 +16,7 @@ from .level1 import BLAS
 from .level3 import check_bool, gemm
 from .op import Input, Output, named, op
 from .overlap import check_disjoint
+from .shape import check_are_mats
 from .ufuncs import _check_is_mat, as_operand, is_operand
 
 # Products
@@ -42,8 +44,9 @@ def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False, trans
     shape = product_shape(_turned(a.shape, transpose_a), _turned(b.shape, transpose_b))
     if out.shape != shape:
         raise ShapeError(f"matmul gives shape {shape}, out has {out.shape}")
-    if not np.can_cast(np.result_type(a.dtype, b.dtype), out.dtype, "same_kind"):
-        raise DTypeError(f"matmul gives {np.result_type(a.dtype, b.dtype)}, which out of {out.dtype} cannot take")
+    dtype = promoted("matmul", a.dtype, b.dtype)
+    if not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise DTypeError(f"matmul gives {dtype}, which out of {out.dtype} cannot take")
     check_disjoint("matmul", out, a, b)
 
 
@@ -70,7 +73,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     if out is None:
         shape = product_shape(_turned(a.layout.shape, transpose_a), _turned(b.layout.shape, transpose_b))
-        out = new_like(a, shape, np.result_type(a.storage.dtype, b.storage.dtype))
+        out = new_like(a, shape, promoted("matmul", a.storage.dtype, b.storage.dtype))
     if _for_blas(a, b, _check_is_mat(out)):
         if not transpose_a and not transpose_b:
             return gemm(1.0, a, b, 0.0, out)
@@ -112,7 +115,7 @@ def multi_dot(mats: Sequence[Mat]) -> Any:
     >>> mat.multi_dot([mat.ones(2, 3), mat.ones(3, 4), mat.ones(4, 1)])
     <Mat 2x1 F [[12.] [12.]]>
     """
-    chain = [_check_is_mat(m) for m in mats]
+    chain = check_are_mats("multi_dot", mats)
     if len(chain) < 2:
         raise ShapeError(f"multi_dot wants at least two matrices, got {len(chain)}")
     ends = {0, len(chain) - 1}
@@ -156,6 +159,10 @@ def _check_square(name: str, a: Any) -> Mat:
         raise DTypeError(f"{name} wants a Mat, got {type(a).__name__}; mat.from_numpy(a) wraps an array")
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ShapeError(f"{name} wants a square matrix, got shape {a.shape}")
+    return _check_lapack(a)
+
+
+def _check_lapack(a: Mat) -> Mat:
     if a.dtype.char not in BLAS and a.dtype.kind not in "iub":
         raise DTypeError(f"LAPACK does not know {a.dtype}; convert with a.astype('float32')")
     return a
@@ -215,6 +222,7 @@ def solve(a: Mat, b: Mat) -> Any:
     a = _check_square("solve", a)
     if not isinstance(b, Mat):
         raise DTypeError(f"solve wants Mats, got {type(b).__name__}; mat.from_numpy(a) wraps an array")
+    _check_lapack(b)
     rows = b.shape[0] if b.ndim == 1 else b.shape[-2] if b.ndim else None
     if rows != a.shape[-1]:
         raise ShapeError(f"solve: a of shape {a.shape} wants b with {a.shape[-1]} rows, got {b.shape}")
@@ -269,3 +277,16 @@ def slogdet(a: Input) -> None:
 def _(np: Any, a: Any) -> tuple[Any, float]:
     sign, logabsdet = np.linalg.slogdet(a)
     return sign.item(), logabsdet.item()
+
+
+def _add_methods(*functions: Any) -> None:
+    """Each function of one Mat as a method of the same name."""
+    for function in functions:
+        setattr(Mat, function.__name__, _as_method(function))
+
+
+def _as_method(function: Any) -> Any:
+    return named(lambda self: function(self), function.__name__, function.__doc__)
+
+
+_add_methods(inv, cholesky, slogdet)

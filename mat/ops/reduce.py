@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
-from ..layout import Ints, as_axes, as_axis
+from ..layout import Ints, as_axes, as_axis, integer
 from ..mat import Mat, new_like
-from .elementwise import accumulate, same_dtype
+from .elementwise import accumulate, check_factors, same_dtype
 from .op import Accumulated, Input, Op, Output, Scalar, named, op
 from .overlap import check_disjoint
 from .ufuncs import _check_is_mat, as_operand
@@ -30,7 +30,7 @@ def _dtype_of(function: Callable[..., Any], dtype: np.dtype[Any]) -> np.dtype[An
     try:
         return np.asarray(function(np.ones(1, dtype))).dtype
     except TypeError:
-        raise DTypeError(f"{function.__name__} is not defined for {dtype}; convert with x.astype(dtype)") from None
+        raise DTypeError(f"{function.__name__.strip('_')} is not defined for {dtype}; convert with x.astype(dtype)") from None
 
 
 def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bool = False,
@@ -59,6 +59,7 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
         x = as_operand(x, "x")
         if not isinstance(x, Mat):
             raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}")
+        axis = _plain_axis(axis)
         if out is None:
             shape = reduced_shape(x.shape, _axes(name, x, axis, one_axis), bool(keepdims))
             out = new_like(x, shape, _dtype_of(function, x.dtype))
@@ -84,6 +85,15 @@ def _axes(name: str, x: Mat, axis: Any, one_axis: bool) -> Ints:
     return as_axes(axis, x.ndim)
 
 
+def _plain_axis(axis: Any) -> Any:
+    """`axis` as NumPy takes it: None, an integer or a tuple of integers."""
+    if axis is None or type(axis) is int:
+        return axis
+    if isinstance(axis, Iterable):
+        return tuple(int(integer(a, "an axis")) for a in axis)
+    return int(integer(axis, "an axis"))
+
+
 def _mean(x: Any, axis: Any = None, keepdims: Any = False, out: Any = None) -> Any:
     """NumPy's mean, but of nothing it is NaN without a warning."""
     if x.size or out is None:
@@ -92,21 +102,35 @@ def _mean(x: Any, axis: Any = None, keepdims: Any = False, out: Any = None) -> A
     return out
 
 
+def _assigning(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, which writes to `out` of one dtype only, for any."""
+    def body(x: Any, axis: Any = None, keepdims: Any = False, out: Any = None) -> Any:
+        found = function(x, axis=axis, keepdims=keepdims)
+        if out is None:
+            return found
+        out[...] = found
+        return out
+
+    body.__name__ = function.__name__
+    return body
+
+
 sum = reduction("sum", np.sum, "The sum over `axis`: one, several, or all if None.")  # noqa: A001  NumPy's name
 prod = reduction("prod", np.prod, "The product over `axis`: one, several, or all if None.")
 mean = reduction("mean", _mean, "The mean over `axis`; NaN of no elements.")
 max = reduction("max", np.max, "The largest element over `axis`; NaN if there is one.", of_nothing=False)  # noqa: A001  likewise
 min = reduction("min", np.min, "The smallest element over `axis`; NaN if there is one.", of_nothing=False)  # noqa: A001  likewise
-argmax = reduction("argmax", np.argmax, "The index of the first largest element along `axis`, or in row-major order.",
-                   one_axis=True, of_nothing=False)
-argmin = reduction("argmin", np.argmin, "The index of the first smallest element along `axis`, or in row-major order.",
-                   one_axis=True, of_nothing=False)
+argmax = reduction("argmax", _assigning(np.argmax), one_axis=True, of_nothing=False,
+                   doc="The index of the first largest element along `axis`, or in row-major order.")
+argmin = reduction("argmin", _assigning(np.argmin), one_axis=True, of_nothing=False,
+                   doc="The index of the first smallest element along `axis`, or in row-major order.")
 
 
 @op(method="")
 def sum_into(x: Input, axis: Any, alpha: Scalar, beta: Scalar, y: Accumulated) -> None:
     """``y <- alpha * sum(x, axis) + beta * y``"""
     same_dtype(x, y)
+    check_factors(y, alpha, beta)
     axes = _axes("sum_", x, axis, False)
     wanted = reduced_shape(x.shape, axes, False)
     if y.size != np.prod(wanted, dtype=object):
@@ -127,7 +151,7 @@ def sum_(self: Mat, x: Mat, axis: Any = None, alpha: Any = 1, beta: Any = 0) -> 
     >>> mat.zeros(3).sum_(mat.ones(2, 3), 0)
     <Mat 3 A [2. 2. 2.]>
     """
-    return sum_into(x, axis, alpha, beta, self)  # type: ignore[no-any-return]  # it returns y
+    return sum_into(x, _plain_axis(axis), alpha, beta, self)  # type: ignore[no-any-return]  # it returns y
 
 
 Mat.sum_ = sum_  # type: ignore[attr-defined]  # Mat gets its methods here

@@ -10,11 +10,11 @@ import numpy as np
 from ..access import with_facets
 from ..create import as_array
 from ..cube import OBSERVERS
-from ..dtypes import as_dtype
+from ..dtypes import as_dtype, promoted
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, as_axis, as_shape, integer, packed
 from ..mat import Mat, new_like
-from .op import Input, op
+from .op import Input, named, op
 from .overlap import check_disjoint
 from .ufuncs import _check_is_mat
 
@@ -73,6 +73,16 @@ def _check_is_input(name: str, a: Any) -> Mat:
     return a
 
 
+def check_are_mats(name: str, mats: Any) -> list[Mat]:
+    """`mats` as a list of at least one Mat."""
+    if not isinstance(mats, Iterable):
+        raise DTypeError(f"{name} wants a sequence of Mats, got {mats!r}")
+    parts = [_check_is_input(name, m) for m in mats]
+    if not parts:
+        raise ShapeError(f"{name} wants at least one Mat")
+    return parts
+
+
 def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
     """The Mats one after another along `axis`, in the dtype they promote to; a new Mat, or written to `out`.
 
@@ -80,9 +90,7 @@ def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
     >>> mat.concat([mat.zeros(1, 2), mat.ones(2, 2)])
     <Mat 3x2 A [[0. 0.] [1. 1.] [1. 1.]]>
     """
-    parts = [_check_is_input("concat", m) for m in mats]
-    if not parts:
-        raise ShapeError("concat wants at least one Mat")
+    parts = check_are_mats("concat", mats)
     k = as_axis(axis, parts[0].ndim)
     shape = _joined_shape([m.shape for m in parts], k)
     target = _join_place(parts, shape, out)
@@ -102,7 +110,7 @@ def _joined_shape(shapes: list[Ints], axis: int) -> Ints:
 def _join_place(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
     """Where the joined Mats go."""
     if out is None:
-        return new_like(parts[0], shape, np.result_type(*(m.dtype for m in parts)))
+        return new_like(parts[0], shape, promoted("concat", *(m.dtype for m in parts)))
     if _check_is_mat(out).shape != shape:
         raise ShapeError(f"the joined shape is {shape}, out has {out.shape}")
     if out.dtype.kind != "c" and any(m.dtype.kind == "c" for m in parts):
@@ -118,9 +126,7 @@ def stack(mats: Iterable[Mat], axis: int = 0) -> Mat:
     >>> mat.stack([mat.zeros(2), mat.ones(2)], axis=1)
     <Mat 2x2 A [[0. 1.] [0. 1.]]>
     """
-    parts = [_check_is_input("stack", m) for m in mats]
-    if not parts:
-        raise ShapeError("stack wants at least one Mat")
+    parts = check_are_mats("stack", mats)
     if any(m.shape != parts[0].shape for m in parts):
         raise ShapeError(f"stack wants equal shapes, got {', '.join(str(m.shape) for m in parts)}")
     return concat([m.expand_dims(axis) for m in parts], as_axis(axis, parts[0].ndim + 1))
@@ -247,6 +253,8 @@ def map_into(result: Mat, fn: Callable[..., Any], *mats: Mat) -> Mat:
     return result
 
 
+Mat.transpose = named(lambda self, axes=None, out=None: transpose(self, axes, out),  # type: ignore[attr-defined]
+                      "transpose", transpose.__doc__ or "")
 Mat.copy = _copy  # type: ignore[attr-defined]  # Mat gets its methods here
 Mat.contiguous = _contiguous  # type: ignore[attr-defined]
 Mat.astype = _astype  # type: ignore[attr-defined]

@@ -114,7 +114,7 @@ def unary(name: str, rule: np.ufunc, doc: str, *, body: Callable[..., Any] | Non
         return kernel(x, new_like(x, x.shape, result_dtype(rule, x)) if out is None else _check_is_mat(out))
 
     public = _public(function, kernel, doc)
-    _method(name, lambda self: function(self), doc)
+    _method(name, lambda self, out=None: function(self, out), doc)
     _method(name + "_", lambda self: kernel(self, self), f"{doc} In place: self is written and returned.")
     if operator:
         _method(f"__{operator}__", lambda self: function(self), doc)
@@ -125,25 +125,28 @@ def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected
            check_values: Callable[[Any, Any], None] | None = None) -> Callable[..., Any]:
     """Declare ``name(x, y)``, ``name(x, y, out=)``, ``x.name_(y)`` and the operators ``x . y``, ``y . x`` and ``x .= y``.
 
-    `reflected` names the operator for ``y . x`` where it is not ``r`` + `operator`; `check_values` looks for values that
-    NumPy would refuse half-way through.
+    `reflected` names the operator for ``y . x`` where it is not ``r`` + `operator`; `check_values` looks, at every call, for
+    values that NumPy would refuse half-way through.
     """
     def check(x: InputOrNumber, y: InputOrNumber, out: Output) -> None:
         check_out(rule, out, x, y)
-        if check_values is not None:
-            check_values(x, y)
 
     kernel = _kernel(check, name, doc)
     kernel.on("array")(lambda np, x, y, out: rule(x, y, out=out))
 
     def function(x: Any, y: Any, out: Mat | None = None) -> Any:
         x, y = as_operand(x, "x"), as_operand(y, "y")
+        if check_values is not None:
+            check_values(x, y)
         if out is None:
             return kernel(x, y, _place(rule, x, y))
         return kernel(x, y, _check_is_mat(out))
 
     def in_place(self: Mat, y: Any) -> Any:
-        return kernel(self, as_operand(y, "y"), self)
+        y = as_operand(y, "y")
+        if check_values is not None:
+            check_values(self, y)
+        return kernel(self, y, self)
 
     public = _public(function, kernel, doc)
     _method(name + "_", in_place, f"{doc} In place: self is x, is written, and is returned.")
