@@ -39,6 +39,8 @@ class Barrier:
         self.token: Token[Barrier | None] | None = None
 
     def __enter__(self) -> Barrier:
+        if self.token is not None:
+            raise ConflictError("this barrier is open already; make another one")
         self.parent = _innermost.get()
         self.token = _innermost.set(self)
         return self
@@ -47,14 +49,16 @@ class Barrier:
                  trace: TracebackType | None) -> None:
         if self.token is not None:
             _innermost.reset(self.token)
+            self.token = None
         failures = [f for cube, memory in self._copies() for f in self._release(cube, memory)]
         self.enlisted.clear()
         if not failures:
             return
-        if error is None:
-            raise failures[0]
+        told = failures.pop(0) if error is None else error
         for failure in failures:
-            error.add_note(f"mat.barrier: {failure}")
+            told.add_note(f"mat.barrier: {failure}")
+        if error is None:
+            raise told
 
     def _copies(self) -> list[tuple[Any, Any]]:
         """Cubes that are alive and the memory in which they have a copy to drop, each pair once."""
@@ -66,7 +70,7 @@ class Barrier:
         try:
             cube.secure(self.ensure, sum(m.bit for m in self.doomed))
             cube.drop(memory, False)
-        except (ConflictError, MemoryError, OSError) as failure:
+        except Exception as failure:  # the other copies are still to be released
             return [failure]
         return []
 

@@ -18,7 +18,7 @@ from typing import Any
 from .barriers import Barrier, enlist
 from .direction import DIRECTIONS, INPUT, IO, OUTPUT, Direction, as_direction, join
 from .errors import ConflictError, TornError
-from .holders import Place, holder_line
+from .holders import Hold, describe
 from .observers import OBSERVERS, Observer, observe
 from .places import Facet, Memory, facet_named, facets, host, memories, memory_named, register_facet, register_memory
 
@@ -27,6 +27,7 @@ __all__ = [
     "View", "allow_conflicts", "as_direction", "facet_named", "facets", "host", "join", "memories", "memory_named", "observe",
     "register_facet", "register_memory",
 ]
+
 
 class View:
     """Something that looks can be taken at: a storage, and what facets presented of it."""
@@ -38,34 +39,6 @@ class View:
     def label(self) -> str:
         """A short name for messages; must not look at the data."""
         return "<a cube>"
-
-
-class Hold:
-    """That somebody looks: what was presented, and while it lasts, who looks, how and from where.
-
-    A hold outlives its look in `View.presented`, so that the next look finds what was presented.
-    """
-
-    __slots__ = ("direction", "facet", "handle", "thread", "value", "view", "where")
-
-    def __init__(self, facet: Facet, handle: Any, value: Any) -> None:
-        self.facet = facet
-        self.handle = handle
-        self.value = value
-        self.thread = 0  # not 0: a look lasts
-        self.view: View | None = None  # only while it lasts, so that a Mat is no part of a cycle
-        self.direction = INPUT
-        self.where: Place | None = None  # of a ``with``; an operation is found on its thread's stack
-
-    def describe(self) -> str:
-        """Mat, facet, direction, thread, file and line."""
-        return describe(self.view, self.facet, self.direction, self.thread, self.where)
-
-
-def describe(view: View | None, facet: Facet, direction: Direction, thread: int, where: Place | None) -> str:
-    """A look in words."""
-    label = "<garbage>" if view is None else view.label()
-    return f"{label} as facet {facet.name!r} for {direction.value!r} {holder_line(thread, where)}"
 
 
 allow_conflicts = threading.local()  # .depth > 0: admit everybody; debug.py sets it
@@ -147,7 +120,7 @@ class Cube:
         hold = Hold(facet, handle, facet.present(view, handle, key == facet.writing))
         if not view.presented:
             if len(self.viewers) > 15 and len(self.viewers) & (len(self.viewers) - 1) == 0:
-                self.viewers = [ref for ref in self.viewers if ref() is not None]
+                self.viewers = list({id(ref): ref for ref in self.viewers if ref() is not None}.values())
             self.viewers.append(weakref.ref(view))
         view.presented.setdefault(key, hold)
         return hold
@@ -218,6 +191,8 @@ class Cube:
 
     def undo(self, hold: Hold) -> None:
         """End a look whose block never began: nothing was touched, so nothing changes."""
+        if OBSERVERS:
+            self._tell_left(hold, True)  # an error is under way already: no fault of theirs replaces it
         with self.lock:
             self.looks.remove(hold)
             if self.writer is hold:
@@ -230,17 +205,18 @@ class Cube:
             for observer in tuple(OBSERVERS):
                 observer.entered(hold)
         except BaseException:
-            self.close(hold, True)
+            self.undo(hold)
             raise
 
     def _tell_left(self, hold: Hold, failed: bool) -> BaseException | None:
-        """The fault that an observer found with the block; such a block counts as failed."""
-        try:
-            for observer in tuple(OBSERVERS):
+        """Tell all; the first fault that an observer found with the block, which then counts as failed."""
+        fault = None
+        for observer in tuple(OBSERVERS):
+            try:
                 observer.left(hold, failed)
-        except BaseException as fault:
-            return fault
-        return None
+            except BaseException as error:
+                fault = fault or error
+        return fault
 
     # Making fresh; the lock is held
 
@@ -249,21 +225,15 @@ class Cube:
         writer = self.writer
         if writer is not None and writer.facet.memory is memory:
             return self.handles[memory]  # half-way through a block of our own: what is there counts
-        if not self.fresh:
-            if self.torn is None:
-                return self._fill(memory)
+        if not self.fresh and self.torn is not None:
             self.read_torn(self.torn)
-            if memory.bit == self.fresh:
-                return self.handles[memory]
-        return self._make_fresh(memory, self._copy_to)
-
-    def _fill(self, memory: Memory) -> Any:
-        """The handle of `memory` with the value of data that was never written."""
-        return self._make_fresh(memory, self._fill_handle)
+        if self.fresh & memory.bit:
+            return self.handles[memory]
+        return self._make_fresh(memory, self._copy_to if self.fresh else self._fill_handle)
 
     def _fill_handle(self, memory: Memory, handle: Any) -> None:
         if self.fill_value is not None and not memory.fill(self, handle):
-            memory.copy_in(self, handle, self._fill(host()))
+            memory.copy_in(self, handle, self._refresh(host()))
 
     def _copy_to(self, memory: Memory, handle: Any) -> None:
         begin = perf_counter()
@@ -291,11 +261,13 @@ class Cube:
         """The handle of `memory` after `put` wrote the data to it; a new one is kept only if that went well."""
         handle = self.handles.get(memory)
         new = handle is None
+        before = self.fresh
         if new:
             handle = memory.allocate(self)
         try:
             put(memory, handle)
         except BaseException:
+            self.fresh = before  # the hub may have been made fresh on the way
             if new:
                 memory.free(handle)
             raise
@@ -365,6 +337,8 @@ class Cube:
         self.handles[hub] = handle
         self.fresh, self.pristine = hub.bit, False
         self.adopted = None if owned else hub
+        if owned:
+            enlist(self, hub)
 
     # Dropping and keeping
 
@@ -401,10 +375,10 @@ class Cube:
 
     def _discard(self, memory: Memory) -> None:
         handle = self.handles.pop(memory)
-        for ref in self.viewers:
-            view = ref()
-            if view is not None:
-                view.presented = {k: hold for k, hold in view.presented.items() if hold.handle is not handle}
+        views = [view for view in (ref() for ref in self.viewers) if view is not None]
+        for view in views:
+            view.presented = {k: hold for k, hold in view.presented.items() if hold.handle is not handle}
+        self.viewers = [weakref.ref(view) for view in views if view.presented]
         self.seen &= sum(f.bit for f in facets.values() if f.memory in self.handles)
         memory.free(handle)
         for observer in tuple(OBSERVERS):
@@ -439,9 +413,12 @@ class Cube:
                 self.kept[memory] -= 1
 
     def secure(self, ensure: Memory, doomed: int) -> None:
-        """Make `ensure` fresh if the memories in the bit mask `doomed` hold all that is fresh."""
+        """Make `ensure` fresh if the memories in the bit mask `doomed` hold all that is fresh.
+
+        Not while somebody writes: a half-written copy is no copy, and what a writer could fall back on is not dropped.
+        """
         with self.lock:
-            if self.fresh and not self.fresh & ~doomed and not self.pristine:
+            if self.fresh and not self.fresh & ~doomed and not self.pristine and self.writer is None:
                 self._refresh(ensure)
 
 

@@ -6,19 +6,71 @@ import sys
 import threading
 from itertools import islice
 from types import CodeType, FrameType
+from typing import Any, Protocol
+
+from .direction import INPUT, Direction
+from .places import Facet
 
 Place = tuple[CodeType, int]  # a code object and an instruction in it
 _PACKAGE = __name__.partition(".")[0]
+_RUNNING = f"{_PACKAGE}.ops.run"  # the module whose frames carry out an operation
+_FOLDER = __file__.rpartition("holders")[0]
+
+
+class Viewed(Protocol):
+    """What is looked at: a `View`, of which only this much is known here."""
+
+    storage: Any
+
+    def label(self) -> str: ...
+
+
+class Hold:
+    """That somebody looks: what was presented, and while it lasts, who looks, how and from where.
+
+    A hold outlives its look in `View.presented`, so that the next look finds what was presented.
+    """
+
+    __slots__ = ("direction", "facet", "handle", "thread", "value", "view", "where")
+
+    def __init__(self, facet: Facet, handle: Any, value: Any) -> None:
+        self.facet = facet
+        self.handle = handle
+        self.value = value
+        self.thread = 0  # not 0: a look lasts
+        self.view: Viewed | None = None  # only while it lasts, so that a Mat is no part of a cycle
+        self.direction = INPUT
+        self.where: Place | None = None  # of a ``with``; an operation is found on its thread's stack
+
+    def describe(self) -> str:
+        """Mat, facet, direction, thread, file and line."""
+        return describe(self.view, self.facet, self.direction, self.thread, self.where)
+
+
+def describe(view: Viewed | None, facet: Facet, direction: Direction, thread: int, where: Place | None) -> str:
+    """A look in words."""
+    label = "<garbage>" if view is None else view.label()
+    return f"{label} as facet {facet.name!r} for {direction.value!r} {holder_line(thread, where)}"
 
 
 def holder_place(thread: int, where: Place | None) -> tuple[str, int]:
     """File and line of a look: where its ``with`` stands, or where the operation that it serves was called."""
-    if where is not None:
+    if where is not None and not where[0].co_filename.startswith(_FOLDER):
         code, lasti = where
         positions = next(islice(code.co_positions(), lasti // 2, None), (None,))
         return code.co_filename, positions[0] or code.co_firstlineno
-    frame = user_frame(sys._current_frames().get(thread))
+    frame = user_frame(operation_frame(sys._current_frames().get(thread)))
     return ("<unknown>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def operation_frame(frame: FrameType | None) -> FrameType | None:
+    """The outermost caller of `frame` that carries out an operation, below whatever its body calls; else `frame`."""
+    found = outer = frame
+    while outer is not None:
+        if outer.f_globals.get("__name__") == _RUNNING:
+            found = outer
+        outer = outer.f_back
+    return found
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:

@@ -14,6 +14,7 @@ from .holders import Place
 
 _getframe = sys._getframe
 _ident = threading.get_ident
+_ENTER_CONTEXT = ExitStack.enter_context.__code__
 
 
 class Look:
@@ -32,8 +33,15 @@ class Look:
             raise ConflictError(f"this look at {self.hold.describe()} is open already; make another one")
         hold = self.hold = self.view.storage.open(self.view, self.facet, self.direction, _ident())
         frame = _getframe(1)
+        if frame.f_code is _ENTER_CONTEXT:  # the line of interest is where ExitStack.enter_context was called
+            frame = frame.f_back or frame
         hold.where = frame.f_code, frame.f_lasti
-        return self.facet.lend(hold.value)
+        try:
+            return self.facet.lend(hold.value)
+        except BaseException:
+            self.hold = None
+            self.view.storage.undo(hold)
+            raise
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         hold, self.hold = self.hold, None
