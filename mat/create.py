@@ -45,6 +45,8 @@ def full(shape: Any, value: Any, dtype: Any = None) -> Mat:
     >>> mat.full((2, 2), 7)
     <Mat 2x2 - [[7. 7.] [7. 7.]]>
     """
+    if value is None:
+        raise DTypeError("full wants a number, got None; empty(shape) leaves elements arbitrary")
     return Mat(shape, dtype, fill=value)
 
 
@@ -125,7 +127,7 @@ def as_array(obj: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def _without_mats(obj: Any) -> Any:
-    """`obj` with the Mats in it replaced by arrays; iterators, which NumPy does not take, by lists."""
+    """`obj` with the Mats in it replaced by arrays."""
     if isinstance(obj, Mat):
         return obj.to_numpy()
     if isinstance(obj, list | tuple | range):

@@ -22,7 +22,7 @@ def as_dtype(spec: Any) -> np.dtype[Any]:
         return _bfloat16()
     try:
         dtype: np.dtype[Any] = np.dtype(spec)
-    except TypeError:
+    except (TypeError, ValueError):
         raise DTypeError(f"no dtype {spec!r}; there are {', '.join(SUPPORTED)}") from None
     if spec is None or dtype.name not in SUPPORTED or not dtype.isnative:
         raise DTypeError(f"dtype {spec!r} is not supported; there are {', '.join(SUPPORTED)}, in native byte order")

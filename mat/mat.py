@@ -32,7 +32,7 @@ from .dtypes import as_dtype, check_number
 from .errors import AliasError, DirectionError, DTypeError, IndexOutOfRange, ShapeError, TornError
 from .facets.array import over
 from .holders import holder_place, thread_name
-from .layout import Ints, Layout, as_shape, integer, packed
+from .layout import LARGEST, Ints, Layout, as_shape, integer, packed, position
 from .looks import Look
 from .settings import current
 from .shaping import Shaped
@@ -253,7 +253,8 @@ class Mat(Shaped):
         """The row-major index of the element at `index`; bounds are checked axis by axis."""
         if len(index) != self.ndim:
             raise IndexOutOfRange(f"{self.ndim} indices wanted for shape {self.shape}, got {index}")
-        return packed(self.shape)[index].displacement
+        steps = packed(self.shape).strides
+        return sum(position(i, k, self.shape[k]) * steps[k] for k, i in enumerate(index))
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -262,10 +263,15 @@ class Mat(Shaped):
         return bool(self.item())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._real())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._real())
+
+    def _real(self) -> Any:
+        if self.dtype.kind == "c":
+            raise DTypeError(f"{self.label()} is complex; complex(x) takes its element")
+        return self.item()
 
     def __complex__(self) -> complex:
         return complex(self.item())
@@ -359,6 +365,8 @@ def _new_storage(shape: Ints, displacement: int, max_size: int | None, dtype: np
     if size < needed:
         raise ShapeError(f"max_size {size} is too small for shape {shape} at displacement {displacement}: "
                          f"that takes {needed} elements")
+    if size * dtype.itemsize > LARGEST:
+        raise ShapeError(f"{size} elements of {dtype} are more bytes than 64 bits can count")
     if fill is not None:
         check_number(fill, dtype, "fill")
     return layout, Storage(size, dtype, fill)
