@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -94,7 +94,7 @@ class Shaped(View):
         return self.over(self._reshaped(shape[0] if len(shape) == 1 else shape))
 
     def _reshaped(self, shape: object) -> Layout:
-        items = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+        items = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
         lengths = [integer(n, "a length in a shape") for n in items]
         if lengths.count(-1) == 1:
             rest = as_shape([n for n in lengths if n != -1])

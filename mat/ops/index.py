@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..create import adopted, array
+from ..cube import IO
+from ..dtypes import check_number
 from ..errors import IndexOutOfRange, ShapeError
 from ..layout import Ints, broadcast_shapes
 from ..mat import Mat
@@ -18,7 +20,7 @@ from .ufuncs import as_operand, is_operand
 
 def _is_advanced(index: Any) -> bool:
     items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(i, list | np.ndarray | Mat | bool | np.bool_) for i in items)
+    return any(isinstance(i, list | tuple | range | np.ndarray | Mat | bool | np.bool_) for i in items)
 
 
 def _get(self: Mat, index: Any) -> Any:
@@ -46,7 +48,17 @@ def _set(self: Mat, index: Any, value: Any) -> None:
     target = self.over(self.layout[index])
     if isinstance(value, Mat) and value.storage is self.storage and _same(value, target):
         return  # what x[index] += y leaves to do
-    target.assign_(as_operand(value, "value") if is_operand(value) else array(value, self.dtype))
+    self.allowed(IO)  # also where the target alone would not overlap itself
+    target.assign_(_source(value, self.dtype))
+
+
+def _source(value: Any, dtype: np.dtype[Any]) -> Any:
+    """What to assign to elements of `dtype`: a Mat, or a number that fits."""
+    if not is_operand(value):
+        return array(value, dtype)
+    if not isinstance(value, Mat | np.ndarray):
+        check_number(value, dtype, "value")
+    return as_operand(value, "value")
 
 
 def _same(a: Mat, b: Mat) -> bool:
@@ -76,7 +88,7 @@ def _gather(self: Mat, index: Any, given: Any) -> Mat:
 
 def _scatter(self: Mat, index: Any, given: Any, value: Any) -> None:
     shape = _checked_shape(self, index, given)
-    source = array(as_operand(value, "value") if is_operand(value) else value, self.dtype).to_numpy()
+    source = array(_source(value, self.dtype), self.dtype).to_numpy()
     if broadcast_shapes((source.shape, shape)) != shape:
         raise ShapeError(f"a value of shape {source.shape} does not broadcast to the selected {shape}")
     with self.facet("array", "io") as a:
