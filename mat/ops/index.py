@@ -76,7 +76,7 @@ def _checked_shape(self: Mat, index: Any, given: Any) -> Ints:
     """The shape that `index` selects, found on an array that takes no memory."""
     try:
         return tuple(np.broadcast_to(np.int8(0), self.shape)[index].shape)
-    except IndexError as error:
+    except (IndexError, ValueError) as error:  # ValueError: ragged nesting
         raise IndexOutOfRange(f"{self.label()} cannot be indexed with {given!r}: {error}") from None
 
 
