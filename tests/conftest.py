@@ -1,0 +1,29 @@
+"""Fixtures that tests share: random numbers that are the same every time, and the matrix of dtypes and layouts."""
+
+import numpy as np
+import pytest
+
+from .placing import BLAS_DTYPES, MIXES, NUMPY_DTYPES
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20260101)
+
+
+@pytest.fixture(params=BLAS_DTYPES)
+def blas_dtype(request):
+    """Each dtype that BLAS knows."""
+    return request.param
+
+
+@pytest.fixture(params=NUMPY_DTYPES)
+def numpy_dtype(request):
+    """Each dtype but bfloat16."""
+    return request.param
+
+
+@pytest.fixture(params=MIXES)
+def mix(request):
+    """The layouts of the operands, in turn."""
+    return MIXES[request.param]
