@@ -168,19 +168,20 @@ def test_a_look_is_entered_once_at_a_time(world):
 
 def test_a_facet_that_fails_to_lend_leaves_no_look_open(world, monkeypatch):
     x = Whole().write("near", 1, 2)
-    look = x.look("near", "io")
+    look = x.look("near", "input")
 
-    def lend(value):
+    def lend():
         raise Fault("no")
 
-    monkeypatch.setattr(type(look.facet), "lend", staticmethod(lend))
+    monkeypatch.setattr(type(look.facet), "lender", lambda facet, value: lend)
     with pytest.raises(Fault):
         look.__enter__()
-    monkeypatch.undo()
     assert not x.storage.looks
     assert x.fresh() == {"near"}
-    with look as window:
-        assert window.get() == [1, 2]
+    monkeypatch.undo()
+    assert x.read("hub") == [1, 2]
+    with pytest.raises(Fault):
+        look.__enter__()  # not: it is open already
 
 
 # Commit on success
