@@ -119,6 +119,13 @@ def _join_place(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
     return out
 
 
+def _common_dtype(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
+    try:
+        return np.result_type(*dtypes)
+    except TypeError:
+        raise DTypeError(f"{' and '.join(map(str, dtypes))} have no dtype in common; convert with x.astype(dtype)") from None
+
+
 def stack(mats: Iterable[Mat], axis: int = 0) -> Mat:
     """The Mats, all of one shape, along a new axis at position `axis`; a new Mat.
 
@@ -247,9 +254,11 @@ def map_into(result: Mat, fn: Callable[..., Any], *mats: Mat) -> Mat:
     if not mats or len(set(sizes)) != 1:
         raise ShapeError(f"map_into wants at least one Mat and equal sizes, got {[m.shape for m in (result, *mats)]}")
     values = [fn(*elements) for elements in zip(*(m.to_numpy().ravel().tolist() for m in mats), strict=True)]
-    elements = as_array(values, result.dtype).reshape(result.shape)
+    elements = as_array(values, result.dtype)
+    if elements.ndim != 1:
+        raise ShapeError(f"map_into wants one number for each element, got {values[0]!r}")
     with result.facet("array", "output") as a:
-        a[...] = elements
+        a[...] = elements.reshape(result.shape)
     return result
 
 
