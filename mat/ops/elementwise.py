@@ -36,7 +36,7 @@ rint = unary("rint", np.rint, "The nearest integer; of two, the even one.")
 
 
 def _reciprocal(np: Any, x: Any, out: Any) -> None:
-    if x.dtype.kind in "iu":
+    if x.dtype.kind in "iub":
         np.reciprocal(x, out=out)
     else:
         np.divide(1, x, out=out)
