@@ -319,7 +319,9 @@ class Mat(Shaped):
         printer.text(repr(self))
 
     def _repr_html_(self) -> str:
-        return printing.html_table(f"Mat {self._head()[4:]}", self._peek(), self._absent())
+        if not current().print_contents:
+            return printing.html_table(self._head(), None, "")
+        return printing.html_table(self._head(), self._peek(), self._absent())
 
     def __format__(self, spec: str) -> str:
         return repr(self) if not spec else printing.formatted(self.to_numpy(), spec)

@@ -33,7 +33,7 @@ def contents(a: np.ndarray[Any, Any], indent: str = " ") -> str:
 
 def bracket(head: str, body: str) -> str:
     """``<head body>`` on one line if it fits NumPy's line width, else the body below the head."""
-    line = f"<{head} {' '.join(body.split()).replace('[ ', '[')}>"
+    line = f"<{head} {' '.join(body.split()).replace('[ ', '[').replace(' ]', ']')}>"
     if len(line) <= np.get_printoptions()["linewidth"] and "..." not in body:
         return line
     return f"<{head}\n {body}>" if "\n" in body else f"<{head} {body}>"
