@@ -78,6 +78,9 @@ class Settings:
             raise AttributeError(name)
         return getattr(current(), name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise SettingError(f"settings are changed by mat.configure({name}={value!r}), or for a block by mat.settings(...)")
+
     def __dir__(self) -> list[str]:
         return [f.name for f in fields(Options)]
 
