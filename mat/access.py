@@ -7,7 +7,7 @@ from typing import Any
 
 from .cube import Barrier, Direction, Hold, memory_named
 from .errors import DTypeError, FacetError
-from .looks import Look, enter_all, leave_all, settle_directions
+from .looks import Look, enter_all, leave_all, lent, settle_directions
 from .mat import Mat
 
 
@@ -24,7 +24,7 @@ class Looks:
         frame = sys._getframe(1)
         holds = enter_all(self.looks, (frame.f_code, frame.f_lasti))
         self.holds = list(holds.values())
-        return tuple(look.facet.lend(holds[look].value) for look in self.looks)
+        return tuple(lent(holds[look]) for look in self.looks)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         holds, self.holds = self.holds, []

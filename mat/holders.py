@@ -31,12 +31,13 @@ class Hold:
     A hold outlives its look in `View.presented`, so that the next look finds what was presented.
     """
 
-    __slots__ = ("direction", "facet", "handle", "thread", "value", "view", "where")
+    __slots__ = ("direction", "facet", "handle", "lend", "thread", "value", "view", "where")
 
     def __init__(self, facet: Facet, handle: Any, value: Any) -> None:
         self.facet = facet
         self.handle = handle
         self.value = value
+        self.lend = facet.lender(value)  # makes what a block is given; None: the value itself
         self.thread = 0  # not 0: a look lasts
         self.view: Viewed | None = None  # only while it lasts, so that a Mat is no part of a cycle
         self.direction = INPUT

@@ -31,17 +31,14 @@ class Look:
     def __enter__(self) -> Any:
         if self.hold is not None:
             raise ConflictError(f"this look at {self.hold.describe()} is open already; make another one")
-        hold = self.hold = self.view.storage.open(self.view, self.facet, self.direction, _ident())
+        view = self.view
+        hold = self.hold = view.storage.open(view, self.facet, self.direction, _ident())
         frame = _getframe(1)
         if frame.f_code is _ENTER_CONTEXT:  # the line of interest is where ExitStack.enter_context was called
             frame = frame.f_back or frame
         hold.where = frame.f_code, frame.f_lasti
-        try:
-            return self.facet.lend(hold.value)
-        except BaseException:
-            self.hold = None
-            self.view.storage.undo(hold)
-            raise
+        lend = hold.lend
+        return hold.value if lend is None else lend()
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         hold, self.hold = self.hold, None
@@ -62,6 +59,11 @@ def enter_all(looks: list[Look], where: Place) -> dict[Look, Hold]:
             look.view.storage.undo(hold)
         raise
     return holds
+
+
+def lent(hold: Hold) -> Any:
+    """What a block is given for `hold`."""
+    return hold.value if hold.lend is None else hold.lend()
 
 
 def leave_all(holds: Iterable[Hold], failed: bool) -> None:

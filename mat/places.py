@@ -5,6 +5,7 @@ What a memory allocates and what a facet presents are opaque here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .errors import FacetError
@@ -67,10 +68,12 @@ class Facet:
         """What a block is given for `view`, whose storage lies in `handle`; kept and given again while that stays."""
         raise NotImplementedError
 
-    @staticmethod
-    def lend(value: Any, /) -> Any:
-        """What a ``with`` block gets of what was presented: a view of it, where the user could change the thing itself."""
-        return value
+    def lender(self, value: Any) -> Callable[[], Any] | None:
+        """What makes, of a presented value, the thing that a ``with`` block is given; None: the value itself.
+
+        For values that a block could change in themselves (a NumPy array has a settable shape) it makes a view.
+        """
+        return None
 
     def __repr__(self) -> str:
         return f"<facet {self.name} of {self.memory.name}>"

@@ -111,6 +111,13 @@ _asum = _Routine("asum", "ipi", "R")
 _iamax = _Routine("iamax", "ipi", "int")
 
 
+def used(x: Any, n: int | None, inc: int) -> int:
+    """How many elements of `x`, `inc` apart, are meant."""
+    if n is not None:
+        return n
+    return (x.size - 1) // abs(inc) + 1 if x.size else 0
+
+
 def at(x: Any, n: int, inc: int) -> tuple[Any, int]:
     """Address and increment for BLAS of `n` elements of `x`, `inc` apart; a negative one begins at the far end."""
     step = x.increment
@@ -127,19 +134,9 @@ def pieces(n: int, *vectors: tuple[Any, int]) -> Iterator[tuple[int, list[tuple[
         yield count, [(p + (start * inc if inc > 0 else (n - start - count) * -inc), inc) for p, inc in vectors]
 
 
-def axpy(n: int, alpha: Any, x: Any, incx: int, y: Any, incy: int) -> None:
-    """``y <- alpha x + y``"""
-    letter = y.letter
-    call, factor = _axpy[letter], scalar(letter, alpha)
-    if n == x.size and incx == 1 and n == y.size and incy == 1 and n <= LIMIT and not OBSERVERS:  # nearly always
-        call(x.int_size, factor, x.low, x.int_increment, y.low, y.int_increment)
-        return
-    for count, px, ix, py, iy in _two("axpy", n, x, incx, y, incy):
-        call(count, factor, px, ix, py, iy)
-
-
-def _two(verb: str, n: int, x: Any, incx: int, y: Any, incy: int) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
+def _two(verb: str, x: Any, y: Any, n: int | None, incx: int, incy: int) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
     """What BLAS is told of two vectors, piece by piece: count, address and increment, address and increment."""
+    n = used(x, n, incx)
     one, other = at(x, n, incx), at(y, n, incy)
     if OBSERVERS:
         _tell(verb, x.letter, n=n, incx=one[1], incy=other[1])
@@ -147,33 +144,55 @@ def _two(verb: str, n: int, x: Any, incx: int, y: Any, incy: int) -> Iterator[tu
         yield INTS[count], px, INTS[ix], py, INTS[iy]
 
 
-def copy(n: int, x: Any, incx: int, y: Any, incy: int) -> None:
-    """``y <- x``"""
-    call = _copy[x.letter]
-    for arguments in _two("copy", n, x, incx, y, incy):
-        call(*arguments)
+def _one(verb: str, x: Any, n: int | None, incx: int) -> Iterator[tuple[int, Any, int]]:
+    """The pieces of one vector whose order does not matter: counted upwards, as BLAS wants it."""
+    n, inc = used(x, n, incx), abs(incx * x.increment)
+    low = x.low if x.increment > 0 else at(x, n, abs(incx))[0]
+    if OBSERVERS:
+        _tell(verb, x.letter, n=n, incx=inc)
+    for count, [(p, _)] in pieces(n, (low, inc)):
+        yield count, p, inc
 
 
-def swap(n: int, x: Any, incx: int, y: Any, incy: int) -> None:
-    """``x, y <- y, x``"""
-    call = _swap[x.letter]
-    for arguments in _two("swap", n, x, incx, y, incy):
-        call(*arguments)
+# The first lines of the next three are for what is nearly always asked: all elements.
 
 
-def dot(n: int, x: Any, incx: int, y: Any, incy: int) -> Any:
+def axpy(alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """``y <- alpha x + y``"""
+    letter = y.letter
+    factor = scalar(letter, alpha)
+    if n is None and incx == 1 and incy == 1 and y.size <= LIMIT and not OBSERVERS:
+        _axpy[letter](y.int_size, factor, x.low, x.int_increment, y.low, y.int_increment)
+        return
+    for count, px, ix, py, iy in _two("axpy", x, y, n, incx, incy):
+        _axpy[letter](count, factor, px, ix, py, iy)
+
+
+def scal(alpha: Any, x: Any, n: int | None = None, incx: int = 1) -> None:
+    """``x <- alpha x``"""
+    letter = x.letter
+    factor = scalar(letter, alpha)
+    if n is None and incx == 1 and x.increment > 0 and x.size <= LIMIT and not OBSERVERS:
+        _scal[letter](x.int_size, factor, x.low, x.int_increment)
+        return
+    for count, p, inc in _one("scal", x, n, incx):
+        _scal[letter](INTS[count], factor, p, INTS[inc])
+
+
+def dot(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
     """``sum x_i y_i``, unconjugated."""
     letter = x.letter
-    call = _dot[letter]
-    if n == x.size and incx == 1 and n == y.size and incy == 1 and n <= LIMIT and letter in "fd" and not OBSERVERS:
-        return call(x.int_size, x.low, x.int_increment, y.low, y.int_increment)
-    return _total(letter, [call(*arguments) for arguments in _two("dot", n, x, incx, y, incy)])
+    if n is None and incx == 1 and incy == 1 and letter in "fd" and x.size <= LIMIT and not OBSERVERS:
+        return _dot[letter](x.int_size, x.low, x.int_increment, y.low, y.int_increment)
+    return _total(letter, [_dot[letter](*arguments) for arguments in _two("dot", x, y, n, incx, incy)])
 
 
-def vdot(n: int, x: Any, incx: int, y: Any, incy: int) -> Any:
+def vdot(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
     """``sum conj(x_i) y_i``"""
-    call = _vdot[x.letter]
-    return _total(x.letter, [call(*arguments) for arguments in _two("vdot", n, x, incx, y, incy)])
+    letter = x.letter
+    if letter not in _COMPLEX:
+        return dot(x, y, n, incx, incy)
+    return _total(letter, [_vdot[letter](*arguments) for arguments in _two("vdot", x, y, n, incx, incy)])
 
 
 def _total(letter: str, parts: list[Any]) -> Any:
@@ -182,41 +201,32 @@ def _total(letter: str, parts: list[Any]) -> Any:
     return sum(parts, 0.0)
 
 
-def scal(n: int, alpha: Any, x: Any, incx: int) -> None:
-    """``x <- alpha x``"""
-    letter = x.letter
-    call, factor = _scal[letter], scalar(letter, alpha)
-    if n == x.size and incx == 1 and x.increment > 0 and n <= LIMIT and not OBSERVERS:
-        call(x.int_size, factor, x.low, x.int_increment)
-        return
-    for count, p, inc in _one("scal", n, x, incx):
-        call(INTS[count], factor, p, INTS[inc])
+def copy(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """``y <- x``"""
+    for arguments in _two("copy", x, y, n, incx, incy):
+        _copy[x.letter](*arguments)
 
 
-def _one(verb: str, n: int, x: Any, incx: int) -> Iterator[tuple[int, Any, int]]:
-    """The pieces of one vector whose order does not matter: counted upwards, as BLAS wants it."""
-    inc = abs(incx * x.increment)
-    low = x.low if x.increment > 0 else at(x, n, abs(incx))[0]
-    if OBSERVERS:
-        _tell(verb, x.letter, n=n, incx=inc)
-    for count, [(p, _)] in pieces(n, (low, inc)):
-        yield count, p, inc
+def swap(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+    """``x, y <- y, x``"""
+    for arguments in _two("swap", x, y, n, incx, incy):
+        _swap[x.letter](*arguments)
 
 
-def nrm2(n: int, x: Any, incx: int) -> float:
+def nrm2(x: Any, n: int | None = None, incx: int = 1) -> float:
     """``sqrt(sum |x_i|^2)``"""
-    return math.hypot(*(_nrm2[x.letter](INTS[count], p, INTS[inc]) for count, p, inc in _one("nrm2", n, x, incx)))
+    return math.hypot(*(_nrm2[x.letter](INTS[count], p, INTS[inc]) for count, p, inc in _one("nrm2", x, n, incx)))
 
 
-def asum(n: int, x: Any, incx: int) -> float:
+def asum(x: Any, n: int | None = None, incx: int = 1) -> float:
     """``sum |re x_i| + |im x_i|``"""
-    return float(sum(_asum[x.letter](INTS[count], p, INTS[inc]) for count, p, inc in _one("asum", n, x, incx)))
+    return float(sum(_asum[x.letter](INTS[count], p, INTS[inc]) for count, p, inc in _one("asum", x, n, incx)))
 
 
-def iamax(n: int, x: Any, incx: int) -> int:
+def iamax(x: Any, n: int | None = None, incx: int = 1) -> int:
     """The first index, from 0, of the largest ``|re x_i| + |im x_i|``; the increment is above 0."""
     best, largest, start = 0, -1.0, 0
-    for count, p, inc in _one("iamax", n, x, incx):
+    for count, p, inc in _one("iamax", x, n, incx):
         k = int(_iamax[x.letter](INTS[count], p, INTS[inc])) - 1
         value = p[k * inc]
         size = abs(value.real) + abs(value.imag)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ class Array(Facet):
     def present(self, view: Any, handle: Any, writable: bool) -> np.ndarray[Any, Any]:
         return guarded(over(handle, view.layout), writable)
 
-    lend = staticmethod(np.ndarray.view)
+    def lender(self, value: Any) -> Callable[[], Any]:
+        view: Callable[[], Any] = value.view
+        return view
 
 
 ARRAY = register_facet(Array())

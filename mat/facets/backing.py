@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,9 @@ class Backing(Facet):
     def present(self, view: Any, handle: Any, writable: bool) -> np.ndarray[Any, Any]:
         return guarded(handle, writable)
 
-    lend = staticmethod(np.ndarray.view)
+    def lender(self, value: Any) -> Callable[[], Any]:
+        view: Callable[[], Any] = value.view
+        return view
 
 
 BACKING = register_facet(Backing())

@@ -107,21 +107,12 @@ def axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int =
         check_disjoint("axpy", y, x, same=incx == incy)
 
 
-@axpy.on("foreign", fits=vector, dtypes=BLAS)
-def _(blas: Any, alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
-    used = x.size if n is None and incx == 1 else count_used(x, n, incx)
-    if used:
-        blas.axpy(used, alpha, x, incx, y, incy)
+axpy.on_engine("foreign", fits=vector, dtypes=BLAS)
 
 
 @axpy.on("array")
 def _(np: Any, alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
     write_elements(y, n, incy, elements(y, n, incy) + y.dtype.type(alpha) * elements(x, n, incx))
-
-
-def count_used(x: Any, n: int | None, inc: int) -> int:
-    """As `count`, of what a facet presented, after the checks."""
-    return count_array(x.size, inc) if n is None else n
 
 
 @op
@@ -136,11 +127,7 @@ def scal(alpha: Scalar, x: InOut, *, n: int | None = None, incx: int = 1) -> Non
     count(x, n, incx)
 
 
-@scal.on("foreign", fits=vector, dtypes=BLAS)
-def _(blas: Any, alpha: Any, x: Any, n: int | None = None, incx: int = 1) -> None:
-    used = x.size if n is None and incx == 1 else count_used(x, n, incx)
-    if used:
-        blas.scal(used, alpha, x, incx)
+scal.on_engine("foreign", fits=vector, dtypes=BLAS)
 
 
 @scal.on("array")
@@ -163,11 +150,7 @@ def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int 
         check_disjoint("copy", y, x, same=incx == incy)
 
 
-@copy.on("foreign", fits=vector, dtypes=BLAS)
-def _(blas: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
-    used = count_used(x, n, incx)
-    if used:
-        blas.copy(used, x, incx, y, incy)
+copy.on_engine("foreign", fits=vector, dtypes=BLAS)
 
 
 @copy.on("array")
@@ -189,11 +172,7 @@ def swap(x: InOut, y: InOut, *, n: int | None = None, incx: int = 1, incy: int =
         check_disjoint("swap", y, x, same=incx == incy)
 
 
-@swap.on("foreign", fits=vector, dtypes=BLAS)
-def _(blas: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
-    used = count_used(x, n, incx)
-    if used:
-        blas.swap(used, x, incx, y, incy)
+swap.on_engine("foreign", fits=vector, dtypes=BLAS)
 
 
 @swap.on("array")
@@ -228,9 +207,7 @@ def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int =
     pair(x, y, n, incx, incy)
 
 
-@dot.on("foreign", fits=vector, dtypes=BLAS)
-def _(blas: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
-    return blas.dot(count_used(x, n, incx), x, incx, y, incy)
+dot.on_engine("foreign", fits=vector, dtypes=BLAS)
 
 
 @dot.on("array")
@@ -238,10 +215,7 @@ def _(np: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 
     return np.dot(elements(x, n, incx), elements(y, n, incy)).item()
 
 
-@vdot.on("foreign", fits=vector, dtypes=BLAS)
-def _(blas: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
-    verb = blas.vdot if x.letter in "FD" else blas.dot
-    return verb(count_used(x, n, incx), x, incx, y, incy)
+vdot.on_engine("foreign", fits=vector, dtypes=BLAS)
 
 
 @vdot.on("array")
@@ -261,9 +235,7 @@ def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     count(x, n, incx)
 
 
-@nrm2.on("foreign", fits=vector, dtypes=BLAS)
-def _(blas: Any, x: Any, n: int | None = None, incx: int = 1) -> float:
-    return float(blas.nrm2(count_used(x, n, incx), x, incx))
+nrm2.on_engine("foreign", fits=vector, dtypes=BLAS)
 
 
 @nrm2.on("array")
@@ -287,9 +259,7 @@ def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     count(x, n, incx)
 
 
-@asum.on("foreign", fits=vector, dtypes=BLAS)
-def _(blas: Any, x: Any, n: int | None = None, incx: int = 1) -> float:
-    return float(blas.asum(count_used(x, n, incx), x, incx))
+asum.on_engine("foreign", fits=vector, dtypes=BLAS)
 
 
 @asum.on("array")
@@ -315,9 +285,7 @@ def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
         raise ShapeError(f"iamax counts upwards, got incx = {incx}; x[::-1] walks the other way")
 
 
-@iamax.on("foreign", fits=forward, dtypes=BLAS)
-def _(blas: Any, x: Any, n: int | None = None, incx: int = 1) -> int:
-    return int(blas.iamax(count_used(x, n, incx), x, incx))
+iamax.on_engine("foreign", fits=forward, dtypes=BLAS)
 
 
 @iamax.on("array")

@@ -16,9 +16,10 @@ from ..mat import Mat
 from . import rowmajor
 from .elementwise import accumulate
 from .level1 import BLAS, blas_dtype
-from .op import Accumulated, InOut, Input, Scalar, op
+from .op import Accumulated, InOut, Input, Scalar, op, plain
 from .overlap import check_disjoint
 from .rowmajor import Stored, fits_matrix
+from .run import Plan
 
 
 def check_matrices(name: str, *mats: Mat) -> None:
@@ -77,9 +78,9 @@ def scale_vector(blas: Any, beta: Any, y: Any) -> None:
     if beta == 0:
         zero = type(y)(np.zeros(1, y.dtype), Layout((y.size,), (0,), 0))
         zero.low, zero.increment = zero.pointer, 0
-        blas.copy(y.size, zero, 1, y, 1)
+        blas.copy(zero, y)
     else:
-        blas.scal(y.size, beta, y, 1)
+        blas.scal(beta, y)
 
 
 @gemv.on("array")
@@ -248,6 +249,37 @@ def _part(np: Any, a: Any, shape: Ints, ld: int | None) -> Any:
     if ld is None:
         return a[:shape[0], :shape[1]]
     return np.lib.stride_tricks.as_strided(a, shape, (ld * a.itemsize, a.itemsize))
+
+
+TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
+    (False, False): {}, (True, False): {"transpose_a": True}, (False, True): {"transpose_b": True},
+    (True, True): {"transpose_a": True, "transpose_b": True}}
+_KEYS = {flags: (*given, plain(given.values())) for flags, given in TRANSPOSES.items()}
+
+
+def planned(a: Mat, b: Mat, beta: float, c: Mat, transpose_a: bool, transpose_b: bool) -> Plan | None:
+    """The plan for `gemm`, if there is one already, found straight away with the key that Op._key gives."""
+    storage = c.storage
+    if a.storage is storage or b.storage is storage or c.form is None:
+        return None
+    if type(transpose_a) is not bool or type(transpose_b) is not bool:
+        return None
+    key: Any = ((c.form, a.form), b.form), beta == 0
+    if transpose_a or transpose_b:
+        key = (key, *_KEYS[transpose_a, transpose_b])
+    return gemm.plans.get(key)
+
+
+def _gemm_(self: Mat, alpha: Any, a: Mat, b: Mat, beta: Any, *, transpose_a: bool = False, transpose_b: bool = False,
+           **parts: Any) -> Any:
+    if not parts and type(a) is Mat and type(b) is Mat and type(alpha) is float and type(beta) is float:
+        plan = planned(a, b, beta, self, transpose_a, transpose_b)
+        if plan is not None:
+            return plan.run((alpha, a, b, beta, self), TRANSPOSES[transpose_a, transpose_b])
+    return gemm(alpha, a, b, beta, self, transpose_a=transpose_a, transpose_b=transpose_b, **parts)
+
+
+Mat.gemm_ = gemm.spelled(_gemm_)  # type: ignore[attr-defined]  # as Op makes it, but faster
 
 
 @op

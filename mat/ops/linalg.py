@@ -13,10 +13,9 @@ from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout import Ints, broadcast_shapes
 from ..mat import Mat, new_like
 from .level1 import BLAS
-from .level3 import check_bool, gemm
-from .op import Input, Output, named, op, plain
+from .level3 import TRANSPOSES, check_bool, gemm, planned
+from .op import Input, Output, named, op
 from .overlap import check_disjoint
-from .run import Plan
 from .shape import check_are_mats
 from .ufuncs import _check_is_mat, as_operand, is_operand
 
@@ -72,9 +71,9 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     <Mat 2x2 F [[1. 3.] [2. 4.]]>
     """
     if type(a) is Mat and type(b) is Mat and type(out) is Mat:
-        plan = _planned(a, b, out, transpose_a, transpose_b)
+        plan = planned(a, b, 0.0, out, transpose_a, transpose_b)
         if plan is not None:
-            return plan.run((1.0, a, b, 0.0, out), _TRANSPOSES[transpose_a, transpose_b])
+            return plan.run((1.0, a, b, 0.0, out), TRANSPOSES[transpose_a, transpose_b])
     else:
         a, b = _matrix_operands(a, b)
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
@@ -83,27 +82,8 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
         shape = product_shape(_turned(a.layout.shape, transpose_a), _turned(b.layout.shape, transpose_b))
         out = new_like(a, shape, promoted("matmul", a.storage.dtype, b.storage.dtype))
     if _for_blas(a, b, _check_is_mat(out)):
-        return gemm(1.0, a, b, 0.0, out, **_TRANSPOSES[transpose_a, transpose_b])
+        return gemm(1.0, a, b, 0.0, out, **TRANSPOSES[transpose_a, transpose_b])
     return product(a, b, out, transpose_a=transpose_a, transpose_b=transpose_b)
-
-
-def _planned(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) -> Plan | None:
-    """The plan for `gemm`, straight away with the key that Op._key gives, if there is one already."""
-    storage = out.storage
-    if a.storage is storage or b.storage is storage or out.form is None:
-        return None
-    if type(transpose_a) is not bool or type(transpose_b) is not bool:
-        return None
-    key: Any = ((out.form, a.form), b.form), True
-    if transpose_a or transpose_b:
-        key = (key, *_KEYWORDS[transpose_a, transpose_b])
-    return gemm.plans.get(key)
-
-
-_TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
-    (False, False): {}, (True, False): {"transpose_a": True}, (False, True): {"transpose_b": True},
-    (True, True): {"transpose_a": True, "transpose_b": True}}
-_KEYWORDS = {flags: (*given, plain(given.values())) for flags, given in _TRANSPOSES.items()}
 
 
 def _matrix_operands(a: Any, b: Any) -> tuple[Mat, Mat]:
@@ -221,7 +201,7 @@ def inv(a: Mat) -> Any:
 
     >>> import mat
     >>> mat.inv(mat.array([[2, 0], [0, 4]]))
-    <Mat 2x2 A [[0.5 0. ] [0. 0.25]]>
+    <Mat 2x2 A [[0.5 0.] [0. 0.25]]>
     """
     a = _check_square("inv", a)
     return inverse(a, new_like(a, a.shape, _lapack_dtype(a)))

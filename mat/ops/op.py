@@ -7,9 +7,11 @@ their directions, hands the body that facet's engine, and returns the operand th
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import MethodType
 from typing import Annotated, Any, NamedTuple, overload
+
+import numpy as np
 
 from ..cube import INPUT, IO, OBSERVERS, OUTPUT, Direction, Facet, facet_named
 from ..dtypes import check_number, check_operand
@@ -45,6 +47,7 @@ class Body(NamedTuple):
     fits: Callable[[Layout], object] | None  # None: any strides
     dtypes: frozenset[str] | None  # None: all
     pack: bool  # rather pack operands than try another body
+    bare: bool  # wants no engine: a ufunc, or a function of the engine itself
 
     def takes(self, layout: Layout) -> bool:
         """Whether an operand of this layout can go in as it is."""
@@ -53,8 +56,9 @@ class Body(NamedTuple):
 
 PREFERENCE = ("foreign", "array")  # the order in which facets of the host are tried
 REGISTRY: dict[str, Op] = {}
+NO_KEYWORDS: dict[str, Any] = {}
 _PICKING = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))  # BLAS's names for using a part of an operand
-_PLAIN = frozenset((bool, str))  # types of keywords that a plan can depend on
+_PLAIN = frozenset((bool, int, str, type(None), tuple))  # types of settings that a plan can depend on
 
 
 class Op:
@@ -63,7 +67,7 @@ class Op:
     def __init__(self, check: Callable[..., Any], method: str | None) -> None:
         self.check = check
         self.__name__ = self.__qualname__ = check.__name__
-        self.__module__ = check.__module__
+        self.__module__ = check.__module__ or "__main__"
         self.__doc__ = check.__doc__
         self.__wrapped__ = check
         self.__signature__ = signature = inspect.signature(check)
@@ -80,11 +84,12 @@ class Op:
         self.main = self.operands[-1]  # whose dtype numbers have to fit
         conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
         self.zero_at = self.positional.index(conditions[0]) if conditions else -1  # the number whose being 0 matters
-        plannable = len(self.operands) + len(self.numbers) == self.arity and len(self.operands) <= 3
-        self.planned_arity = self.arity if plannable else -1
-        self.first = self.operands[0]
-        self.simple = len(self.operands) == 2 and not conditions
-        REGISTRY[f"{check.__module__.rpartition('.')[2]}.{check.__name__}"] = self
+        self.first, self.others = self.operands[0], self.operands[:-1]
+        self.pair = len(self.operands) == 2 and not conditions
+        known = {*self.operands, *(k for k, _ in self.numbers)}
+        self.settings = [k for k in range(self.arity) if k not in known]  # such as an axis: part of a plan's key
+        self.pair = self.pair and not self.settings
+        REGISTRY[f"{self.__module__.rpartition('.')[2]}.{check.__name__}"] = self
         if self.result is not None and method != "":
             setattr(Mat, method or check.__name__ + "_", self._as_method(self.result, method))
 
@@ -105,31 +110,42 @@ class Op:
         operands that do not fit are copied rather than another body tried.
         """
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
-            self.plans.clear()
             chars = None if dtypes is None else frozenset(dtypes)
-            self.bodies += [Body(facet_named(n), function, fits, chars, pack) for n in facet_names]
-            self.bodies.sort(key=lambda b: PREFERENCE.index(b.facet.name) if b.facet.name in PREFERENCE else -1)
+            bare = isinstance(function, np.ufunc)
+            self._add([Body(facet_named(n), function, fits, chars, pack, bare) for n in facet_names])
             return function
         return register
+
+    def on_engine(self, *facet_names: str, fits: Callable[[Layout], object] | None = None, dtypes: str | None = None) -> None:
+        """Register, for facets, the function of the operation's name that their engines have."""
+        chars = None if dtypes is None else frozenset(dtypes)
+        found = map(facet_named, facet_names)
+        self._add([Body(f, getattr(f.engine, self.__name__), fits, chars, False, True) for f in found])
+
+    def _add(self, bodies: list[Body]) -> None:
+        self.plans.clear()
+        self.bodies += bodies
+        self.bodies.sort(key=lambda b: PREFERENCE.index(b.facet.name) if b.facet.name in PREFERENCE else len(PREFERENCE))
 
     def body_on(self, facet: str) -> Body:
         """The body for the facet of that name."""
         return next(b for b in self.bodies if b.facet.name == facet)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) != self.planned_arity:
+        if len(args) != self.arity:
             return self._call(args, kwargs)
         try:
-            a, w = args[self.first], args[self.main]
-            plan: Plan | None
-            if self.simple and not kwargs and type(a) is Mat and a.storage is not w.storage:
-                plan = self.plans[a.form, w.form]  # what _key gives in the most frequent case
+            if self.pair and not kwargs:  # what _key gives in the most frequent case, without the call
+                a, w = args[self.first], args[self.main]
+                plan = self.plans[w.form, a.form] if a.storage is not w.storage else None
             else:
                 plan = self.plans[self._key(args, kwargs)]
         except (KeyError, AttributeError):  # not planned yet, or something is not as it should be
-            plan = self._find(args, kwargs)
+            plan = None
         if plan is None:
-            return self._call(args, kwargs)
+            plan = self._find(args, kwargs)
+            if plan is None:
+                return self._call(args, kwargs)
         for k, name in self.numbers:
             if type(args[k]) is not float:
                 check_number(args[k], args[self.main].storage.dtype, name)
@@ -147,26 +163,25 @@ class Op:
 
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the checks and the choice of a body depend on; `KeyError` if that is more than a key can hold."""
-        operands = self.operands
-        w = args[operands[-1]]
-        key = w.form
-        for k in operands[:-1]:
+        w = args[self.main]
+        key: Any = w.form
+        for k in self.others:
             a = args[k]
-            if a is w:
-                key = 0, key
-            elif type(a) is not Mat:
-                key = _token(a, args[operands[1]]), key
-            elif a.storage is w.storage:
-                raise KeyError
+            if type(a) is Mat:
+                if a is w:
+                    key = key, 0
+                elif a.storage is w.storage:
+                    raise KeyError
+                else:
+                    key = key, a.form
             else:
-                key = a.form, key
+                key = key, _token(a, args[self.operands[1]])
         if self.zero_at >= 0:
             key = key, args[self.zero_at] == 0
+        if self.settings:
+            key = key, plain([args[k] for k in self.settings])
         if kwargs:
-            for value in kwargs.values():
-                if type(value) not in _PLAIN:
-                    raise KeyError
-            key = (key, *kwargs.items())
+            key = key, *kwargs, plain(kwargs.values())
         return key
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -189,15 +204,14 @@ class Op:
         return plan.run(args, kwargs)
 
     def _remember(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if self.planned_arity < 0:
-            return
-        try:
-            key = self._key(args, kwargs)
-        except (KeyError, AttributeError):
-            return
-        if len(self.plans) > 1024:
-            self.plans.clear()
-        self.plans[key] = plan
+        if self._find(args, kwargs) is None:  # that gives forms, too
+            try:
+                key = self._key(args, kwargs)
+            except (KeyError, AttributeError):
+                return
+            if len(self.plans) > 1024:
+                self.plans.clear()
+            self.plans[key] = plan
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """All positional parameters as a tuple, the keywords that were given apart."""
@@ -245,8 +259,10 @@ class Op:
         again = tuple((k, self.main) for k in order
                       if args[k] is args[self.main] and k not in self.written and self.main in self.written)
         repeated = {k for k, _ in again}
-        entry = tuple((k, self._direction(k, args, kwargs)) for k in order if k not in repeated)
-        return plan_of(body.function, body.facet, entry, again, self.result, self.arity)
+        facet = body.facet
+        directions = ((k, self._direction(k, args, kwargs)) for k in order if k not in repeated)
+        entry = tuple((k, d, facet.reading if d is INPUT else facet.writing) for k, d in directions)
+        return plan_of(body.function, facet, entry, again, self.result, body.bare, self.arity)
 
     def _direction(self, k: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:
         """How operand `k` is looked at: as declared, but ``io`` for ``output`` where not all of the storage is overwritten.
@@ -263,11 +279,19 @@ class Op:
 
     def _as_method(self, at: int, name: str | None) -> Callable[..., Any]:
         """``y.axpy_(alpha, x)`` for ``axpy(alpha, x, y)``: the written operand is self, the others keep their order."""
-        call = self.__call__
-
         def method(self: Mat, *args: Any, **kwargs: Any) -> Any:
-            return call(*args[:at], self, *args[at:], **kwargs)
+            return operation(*args[:at], self, *args[at:], **kwargs)
 
+        def method_at_end(self: Mat, *args: Any, **kwargs: Any) -> Any:
+            return operation(*args, self, **kwargs)
+
+        operation = self
+        method = method_at_end if at == self.arity - 1 else method
+        return self.spelled(method, at, name)
+
+    def spelled(self, method: Callable[..., Any], at: int = -1, name: str | None = None) -> Callable[..., Any]:
+        """`method` with the name, signature and docstring of the operation as a method; operand `at` is self."""
+        at %= self.arity
         given = list(self.__signature__.parameters.values())
         own = given[at].replace(name="self", kind=inspect.Parameter.POSITIONAL_ONLY, annotation=inspect.Parameter.empty)
         rest = [p.replace(default=p.default) for p in given[:at] + given[at + 1:]]
@@ -299,6 +323,15 @@ def _role_of(hint: Any) -> Role | None:
 def _first_dtype(args: Sequence[Any], operands: list[int]) -> Any:
     """The dtype a number among the operands is checked against: that of the first Mat."""
     return next(args[k].storage.dtype for k in operands if isinstance(args[k], Mat))
+
+
+def plain(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Settings as part of a key: with their types, since True is 1 but not to a check; `KeyError` for other types."""
+    given = tuple(values)
+    kinds = tuple(map(type, given))
+    if not _PLAIN.issuperset(kinds):
+        raise KeyError
+    return given, kinds
 
 
 def _token(value: Any, like: Any) -> type:

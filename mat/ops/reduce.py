@@ -33,10 +33,13 @@ def _dtype_of(function: Callable[..., Any], dtype: np.dtype[Any]) -> np.dtype[An
         raise DTypeError(f"{function.__name__.strip('_')} is not defined for {dtype}; convert with x.astype(dtype)") from None
 
 
-def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bool = False,
-              of_nothing: bool = True) -> Callable[..., Any]:
-    """Declare ``name(x, axis=None, keepdims=False, out=None)`` and the method; `of_nothing`: defined for empty axes."""
-    def check(x: Input, out: Output, *, axis: Any, keepdims: Any) -> None:
+def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bool = False, of_nothing: bool = True,
+              reduce: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """Declare ``name(x, axis=None, keepdims=False, out=None)`` and the method.
+
+    `of_nothing`: defined for empty axes. `reduce` is the ufunc method that `function` wraps, called without the wrapper.
+    """
+    def check(x: Input, out: Output, axis: Any, keepdims: Any) -> None:
         axes = _axes(name, x, axis, one_axis)
         if not of_nothing and any(x.layout.shape[k] == 0 for k in axes):
             raise ShapeError(f"{name} of no elements is undefined: shape {x.shape}, axis {axis}")
@@ -51,19 +54,24 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
     kernel: Op = op(check, method="")
 
     def body(np: Any, x: Any, out: Any, axis: Any, keepdims: Any) -> None:
-        function(x, axis=axis, keepdims=keepdims, out=out)
+        if reduce is not None:
+            reduce(x, axis, None, out, keepdims)
+        else:
+            function(x, axis=axis, keepdims=keepdims, out=out)
 
     kernel.on("array")(body)
 
     def public(x: Any, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
-        x = as_operand(x, "x")
-        if not isinstance(x, Mat):
-            raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}")
-        axis = _plain_axis(axis)
+        if type(x) is not Mat:
+            x = as_operand(x, "x")
+            if not isinstance(x, Mat):
+                raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}")
+        if type(axis) is not int:
+            axis = _plain_axis(axis)
         if out is None:
             shape = reduced_shape(x.shape, _axes(name, x, axis, one_axis), bool(keepdims))
             out = new_like(x, shape, _dtype_of(function, x.dtype))
-        return kernel(x, _check_is_mat(out), axis=axis, keepdims=bool(keepdims))
+        return kernel(x, _check_is_mat(out), axis, bool(keepdims))
 
     def method(self: Mat, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
         return public(self, axis, keepdims, out)
@@ -115,11 +123,11 @@ def _assigning(function: Callable[..., Any]) -> Callable[..., Any]:
     return body
 
 
-sum = reduction("sum", np.sum, "The sum over `axis`: one, several, or all if None.")  # noqa: A001  NumPy's name
-prod = reduction("prod", np.prod, "The product over `axis`: one, several, or all if None.")
+sum = reduction("sum", np.sum, "The sum over `axis`: one, several, or all if None.", reduce=np.add.reduce)  # noqa: A001  NumPy's name
+prod = reduction("prod", np.prod, "The product over `axis`: one, several, or all if None.", reduce=np.multiply.reduce)
 mean = reduction("mean", _mean, "The mean over `axis`; NaN of no elements.")
-max = reduction("max", np.max, "The largest element over `axis`; NaN if there is one.", of_nothing=False)  # noqa: A001  likewise
-min = reduction("min", np.min, "The smallest element over `axis`; NaN if there is one.", of_nothing=False)  # noqa: A001  likewise
+max = reduction("max", np.max, "The largest element over `axis`; NaN if there is one.", reduce=np.maximum.reduce, of_nothing=False)  # noqa: A001  likewise
+min = reduction("min", np.min, "The smallest element over `axis`; NaN if there is one.", reduce=np.minimum.reduce, of_nothing=False)  # noqa: A001  likewise
 argmax = reduction("argmax", _assigning(np.argmax), one_axis=True, of_nothing=False,
                    doc="The index of the first largest element along `axis`, or in row-major order.")
 argmin = reduction("argmin", _assigning(np.argmin), one_axis=True, of_nothing=False,

@@ -1,7 +1,6 @@
 """Carrying out a planned call: look at the operands, hand the body what their facet presents, commit.
 
-This is the path of every operation, so it is unrolled for one and two looks, and calls bodies without unpacking: in Python
-``f(*values)`` costs more than a look.
+This is the path of every operation; it is kept short, and calls nothing that it can do itself.
 """
 
 from __future__ import annotations
@@ -11,143 +10,180 @@ from collections.abc import Callable
 from typing import Any
 
 from ..cpu.ieee import QUIET, STATE
-from ..cube import OBSERVERS, Direction, Facet
+from ..cube import INPUT, OBSERVERS, Cube, Direction, Facet, Hold, View
 from ..looks import leave_all
 
-Entry = tuple[tuple[int, Direction], ...]  # operands to look at, writers first: position, direction
+Entry = tuple[tuple[int, Direction, int], ...]  # looks to take, writers first: operand, direction, key of the presented value
 Again = tuple[tuple[int, int], ...]  # operands that are the very Mat of another: position, that other's
 Values = list[Any]
 _ident = threading.get_ident
+_DIRECT: dict[tuple[int, tuple[int, ...]], int] = {(3, (2, 1)): 3, (2, (0, 1)): 2}
 
 
 class Plan:
     """How a call is carried out, once its operands have been checked; the same for all operands of the same forms."""
 
-    __slots__ = ("again", "call", "direct", "engine", "entry", "facet", "function", "quiet", "result")
+    __slots__ = ("again", "bare", "direct", "engine", "entry", "facet", "function", "mask", "quiet", "result")
 
     def __init__(self, function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None,
-                 call: Callable[..., Any]) -> None:
+                 bare: bool, arity: int) -> None:
         self.function = function
         self.facet = facet
+        self.mask = facet.mask
         self.engine = facet.engine
+        self.bare = bare  # the body wants no engine
         self.quiet = facet.quiet  # switch NumPy's floating-point warnings off
         self.entry = entry
         self.again = again
+        positions: tuple[int, ...] = tuple(k for k, _, _ in entry)
+        # what the body can be given straight away: 3 as axpy (a number, read, written), 2 as dot (read, read), 0 other
+        self.direct = 0 if facet.quiet or again or not bare else _DIRECT.get((arity, positions), 0)
         self.result = result  # the operand that is returned; None: what the body returns
-        self.call = call
-        self.direct = not facet.quiet and not again and call is _call_3
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """For any number of looks."""
-        holds: list[Any] = []
+        """Look at the operands in their directions, call the body, commit; return the written operand or the result.
+
+        An operand that this thread looks at already, in the same memory and no less strongly, costs no look of its own:
+        that other one keeps everybody else out, and decides.
+        """
         values = list(args)
+        holds: list[Hold] = []
         thread = _ident()
         try:
-            for k, direction in self.entry:
+            for k, direction, key in self.entry:
                 view = args[k]
-                hold = view.storage.open(view, self.facet, direction, thread)
+                storage = view.storage
+                if storage.looks and not OBSERVERS:
+                    held = covering(storage, view, direction, key, self.mask, thread)
+                    if held is not None:
+                        values[k] = held.value
+                        continue
+                hold = storage.open(view, self.facet, direction, thread)
                 holds.append(hold)
                 values[k] = hold.value
         except BaseException:
             for hold in reversed(holds):
-                hold.view.storage.undo(hold)
+                hold.view.storage.undo(hold)  # type: ignore[union-attr]  # an open hold has its view
             raise
         failed = True
         try:
             result = self.compute(values, kwargs)
             failed = False
         finally:
-            if OBSERVERS:
-                leave_all(holds, failed)
-            else:
-                for hold in reversed(holds):
-                    hold.view.storage.close(hold, failed)
+            if holds:
+                close_all(holds, failed)
         return result if self.result is None else args[self.result]
 
     def compute(self, values: Values, kwargs: dict[str, Any]) -> Any:
         """Call the body."""
-        for k, other in self.again:
-            values[k] = values[other]
-        if not self.quiet:
-            return self.call(self.function, self.engine, values, kwargs)
-        token = STATE.set(QUIET)
-        try:
-            return self.call(self.function, self.engine, values, kwargs)
-        finally:
-            STATE.reset(token)
+        if self.again:
+            for k, other in self.again:
+                values[k] = values[other]
+        if self.quiet:
+            token = STATE.set(QUIET)
+            try:
+                if self.bare and not kwargs:
+                    return self.function(*values)
+                return self.function(self.engine, *values, **kwargs)
+            finally:
+                STATE.reset(token)
+        if self.bare:
+            return self.function(*values, **kwargs)
+        return self.function(self.engine, *values, **kwargs)
 
 
 class OneLook(Plan):
-    """The plan of an operation with one look."""
+    """The plan of an operation with one look, unrolled."""
 
     __slots__ = ()
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        values = list(args)
-        ((k, direction),) = self.entry
+        ((k, direction, key),) = self.entry
         view = args[k]
-        hold = view.storage.open(view, self.facet, direction, _ident())
+        storage = view.storage
+        if OBSERVERS:
+            return Plan.run(self, args, kwargs)
+        values = list(args)
+        thread = _ident()
+        if storage.looks:
+            covered = covering(storage, view, direction, key, self.mask, thread)
+            if covered is not None:
+                values[k] = covered.value
+                result = self.compute(values, kwargs)
+                return result if self.result is None else view
+        hold = storage.open(view, self.facet, direction, thread)
         values[k] = hold.value
         failed = True
         try:
             result = self.compute(values, kwargs)
             failed = False
         finally:
-            view.storage.close(hold, failed)
-        return result if self.result is None else args[self.result]
+            storage.close(hold, failed)
+        return result if self.result is None else view
 
 
 class TwoLooks(Plan):
-    """The plan of an operation with two looks."""
+    """The plan of an operation with two looks, unrolled."""
 
     __slots__ = ()
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if OBSERVERS:
+        (k, direction, _), (j, another, _) = self.entry
+        view, other = args[k], args[j]
+        storage, source = view.storage, other.storage
+        if storage.looks or source.looks or OBSERVERS:
             return Plan.run(self, args, kwargs)
-        values = list(args)
-        (k, direction), (j, another) = self.entry
-        view, other, thread = args[k], args[j], _ident()
-        hold = view.storage.open(view, self.facet, direction, thread)
+        thread = _ident()
+        hold = storage.open(view, self.facet, direction, thread)
         try:
-            held = other.storage.open(other, self.facet, another, thread)
+            held = source.open(other, self.facet, another, thread)
         except BaseException:
-            view.storage.undo(hold)
+            storage.undo(hold)
             raise
-        values[k], values[j] = hold.value, held.value
         failed = True
         try:
-            if self.direct and not kwargs:  # as axpy: saves a call
-                result = self.function(self.engine, values[0], values[1], values[2])
+            if self.direct == 3 and not kwargs:
+                result = self.function(args[0], held.value, hold.value)
+            elif self.direct == 2 and not kwargs:
+                result = self.function(hold.value, held.value)
             else:
+                values = list(args)
+                values[k], values[j] = hold.value, held.value
                 result = self.compute(values, kwargs)
             failed = False
         finally:
-            other.storage.close(held, failed)
-            view.storage.close(hold, failed)
+            try:
+                source.close(held, failed)
+            finally:
+                storage.close(hold, failed)
         return result if self.result is None else args[self.result]
 
 
-def plan_of(function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None, arity: int) -> Plan:
-    """The plan for so many looks and arguments."""
+def plan_of(function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None, bare: bool,
+            arity: int) -> Plan:
+    """The plan for so many looks."""
     kind = {1: OneLook, 2: TwoLooks}.get(len(entry), Plan)
-    return kind(function, facet, entry, again, result, _CALLS.get(arity, _call_any))
+    return kind(function, facet, entry, again, result, bare, arity)
 
 
-def _call_any(function: Any, engine: Any, v: Values, kwargs: dict[str, Any]) -> Any:
-    return function(engine, *v, **kwargs)
+def covering(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> Hold | None:
+    """What the view presented, if a look that this thread has open covers looking at it in `direction`."""
+    writer = storage.writer
+    if writer is not None:
+        if writer.thread == thread and writer.facet.mask == mask:
+            return view.presented.get(key)
+    elif direction is INPUT:
+        for hold in storage.looks:
+            if hold.thread == thread and hold.facet.mask == mask:
+                return view.presented.get(key)
+    return None
 
 
-def _call_1(function: Any, engine: Any, v: Values, kwargs: dict[str, Any]) -> Any:
-    return function(engine, *v, **kwargs) if kwargs else function(engine, v[0])
-
-
-def _call_2(function: Any, engine: Any, v: Values, kwargs: dict[str, Any]) -> Any:
-    return function(engine, *v, **kwargs) if kwargs else function(engine, v[0], v[1])
-
-
-def _call_3(function: Any, engine: Any, v: Values, kwargs: dict[str, Any]) -> Any:
-    return function(engine, *v, **kwargs) if kwargs else function(engine, v[0], v[1], v[2])
-
-
-_CALLS: dict[int, Callable[..., Any]] = {1: _call_1, 2: _call_2, 3: _call_3}
+def close_all(holds: list[Hold], failed: bool) -> None:
+    """Close every hold, last opened first, all of them also if an observer finds fault."""
+    if OBSERVERS:
+        leave_all(holds, failed)
+        return
+    while holds:
+        hold = holds.pop()
+        hold.view.storage.close(hold, failed)  # type: ignore[union-attr]  # an open hold has its view

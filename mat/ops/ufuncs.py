@@ -18,7 +18,7 @@ from ..dtypes import check_operand
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, broadcast_shapes
 from ..mat import Mat, new_like
-from .op import Input, InputOrNumber, Op, Output, named, op
+from .op import NO_KEYWORDS, Input, InputOrNumber, Op, Output, named, op
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _WEAK = {bool: np.dtype(np.bool_), int: int, float: float, complex: complex}
@@ -105,7 +105,7 @@ def unary(name: str, rule: np.ufunc, doc: str, *, body: Callable[..., Any] | Non
         check_out(rule, out, x)
 
     kernel = _kernel(check, name, doc)
-    kernel.on("array")(body or (lambda np, x, out: rule(x, out=out)))
+    kernel.on("array")(body or rule)
 
     def function(x: Any, out: Mat | None = None) -> Any:
         x = as_operand(x, "x")
@@ -113,9 +113,15 @@ def unary(name: str, rule: np.ufunc, doc: str, *, body: Callable[..., Any] | Non
             raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}; mat.array([v]) makes one")
         return kernel(x, new_like(x, x.shape, result_dtype(rule, x)) if out is None else _check_is_mat(out))
 
+    plans = kernel.plans
+
+    def in_place(self: Mat) -> Any:
+        plan = plans.get((self.form, 0)) if self.form is not None else None  # as Op._key gives it
+        return kernel(self, self) if plan is None else plan.run((self, self), NO_KEYWORDS)
+
     public = _public(function, kernel, doc)
     _method(name, lambda self, out=None: function(self, out), doc)
-    _method(name + "_", lambda self: kernel(self, self), f"{doc} In place: self is written and returned.")
+    _method(name + "_", in_place, f"{doc} In place: self is written and returned.")
     if operator:
         _method(f"__{operator}__", lambda self: function(self), doc)
     return public
@@ -132,7 +138,7 @@ def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected
         check_out(rule, out, x, y)
 
     kernel = _kernel(check, name, doc)
-    kernel.on("array")(lambda np, x, y, out: rule(x, y, out=out))
+    kernel.on("array")(_body(rule))
 
     def function(x: Any, y: Any, out: Mat | None = None) -> Any:
         x, y = as_operand(x, "x"), as_operand(y, "y")
@@ -142,7 +148,17 @@ def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected
             return kernel(x, y, _place(rule, x, y))
         return kernel(x, y, _check_is_mat(out))
 
+    plans = kernel.plans
+
     def in_place(self: Mat, y: Any) -> Any:
+        plan = None
+        if check_values is None and self.form is not None:  # the plan straight away, with the key that Op._key gives
+            if type(y) is float:
+                plan = plans.get(((self.form, 0), float))
+            elif type(y) is Mat and y.storage is not self.storage:
+                plan = plans.get(((self.form, 0), y.form))
+        if plan is not None:
+            return plan.run((self, y, self), NO_KEYWORDS)
         y = as_operand(y, "y")
         if check_values is not None:
             check_values(self, y)
@@ -153,6 +169,11 @@ def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected
     if operator:
         _operators(operator, reflected, function, in_place, doc)
     return public
+
+
+def _body(rule: np.ufunc) -> Callable[..., Any]:
+    """`rule` itself, unless it is one that NumPy wants to be given ``out`` by name."""
+    return (lambda np, x, y, out: rule(x, y, out=out)) if rule in (np.maximum, np.minimum) else rule
 
 
 def _place(rule: np.ufunc, x: Any, y: Any) -> Mat:

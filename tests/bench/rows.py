@@ -1,0 +1,119 @@
+"""What is measured: each row is one task, ours first, then the same by the peers; with the ratio it should stay under."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import blas as scipy_blas
+
+import mat
+
+from . import epoch
+from .timing import Thunk
+
+with suppress(ImportError):
+    import torch
+
+
+class Row(NamedTuple):
+    """A task; `limit` is the ratio to `against` that ours should not exceed, `most` the seconds it may take."""
+
+    name: str
+    competitors: dict[str, Thunk]
+    against: str = "numpy"
+    limit: float | None = None
+    most: float | None = None
+    pause: float = 0.0
+
+
+def have_torch() -> bool:
+    return "torch" in globals()
+
+
+def _with_torch(row: Row, **thunks: Thunk) -> Row:
+    return row._replace(competitors={**row.competitors, **thunks}) if have_torch() else row
+
+
+def looks() -> Iterator[Row]:
+    """What access itself costs; nobody else has such a thing, so NumPy's cheapest view stands beside it."""
+    x, a = mat.ones(10), np.ones(10)
+    x.fill_(1)
+
+    def look() -> None:
+        with x.facet("array", "input"):
+            pass
+
+    def two() -> None:
+        with mat.with_facets((x, "array", "input"), (x, "foreign", "input")):
+            pass
+
+    yield Row('with x.facet("array", "input")', {"mat": look, "numpy": a.view}, most=1e-6)
+    yield Row("with_facets of two", {"mat": two, "numpy": a.view})
+
+
+def small() -> Iterator[Row]:
+    """Operations on ten elements: the cost of a call."""
+    x, y, a, b = mat.ones(10), mat.ones(10), np.ones(10), np.ones(10)
+    row = Row("axpy, 10", {"mat": lambda: mat.axpy(1e-9, x, y), "numpy": lambda: np.add(b, 1e-9 * a, out=b),
+                           "scipy": lambda: scipy_blas.daxpy(a, b, a=1e-9)}, limit=3)
+    scal = Row("scal, 10", {"mat": lambda: mat.scal(1.0, x), "numpy": lambda: np.multiply(a, 1.0, out=a),
+                            "scipy": lambda: scipy_blas.dscal(1.0, a)})
+    dot = Row("dot, 10", {"mat": lambda: mat.dot(x, y), "numpy": lambda: np.dot(a, b),
+                          "scipy": lambda: scipy_blas.ddot(a, b)})
+    fill = Row("fill_, 10", {"mat": lambda: x.fill_(0.5), "numpy": lambda: a.fill(0.5)})
+    z, c = mat.zeros(10), np.zeros(10)
+    exp = Row("exp_, 10", {"mat": lambda: z.fill_(0.5).exp_(), "numpy": lambda: (c.fill(0.5), np.exp(c, out=c))})
+    if have_torch():
+        s, t = torch.ones(10, dtype=torch.float64), torch.ones(10, dtype=torch.float64)
+        u = torch.ones(10, dtype=torch.float64)
+        row = _with_torch(row, torch=lambda: t.add_(s, alpha=1e-9))
+        scal = _with_torch(scal, torch=lambda: s.mul_(1.0))
+        dot = _with_torch(dot, torch=lambda: torch.dot(s, t))
+        fill = _with_torch(fill, torch=lambda: s.fill_(0.5))
+        exp = _with_torch(exp, torch=lambda: u.fill_(0.5).exp_())
+    yield from (row, scal, dot, fill, exp)
+
+
+def products() -> Iterator[Row]:
+    """Matrix products into a given place."""
+    rng = np.random.default_rng(0)
+    for dtype in ("float32", "float64"):
+        for n in (8, 32, 256, 1024):
+            yield _product(n, *(rng.standard_normal((n, n)).astype(dtype) for _ in range(3)))
+
+
+def _product(n: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Row:
+    x, y, z = mat.array(a), mat.array(b), mat.array(c)
+    row = Row(f"matmul(out=), {n}, {a.dtype}", {"mat": lambda: mat.matmul(x, y, out=z), "numpy": lambda: np.matmul(a, b, out=c)},
+              limit=1.03 if n >= 256 else None, pause=0.04 if n >= 256 else 0.0)
+    if not have_torch():
+        return row
+    s, t, u = torch.tensor(a), torch.tensor(b), torch.tensor(c)
+    return _with_torch(row, torch=lambda: torch.matmul(s, t, out=u))
+
+
+def epochs() -> Iterator[Row]:
+    """One epoch of examples/digits.py over 1,792 digits, and the same program elsewhere."""
+    competitors = {"mat": epoch.with_mat(), "numpy": epoch.with_numpy()}
+    if have_torch():
+        competitors["torch"] = epoch.with_torch()
+    yield Row("digits epoch, 1792 x 64 -> 128 -> 10", competitors, limit=1.2, pause=0.04)
+
+
+def imports() -> Iterator[Row]:
+    """A fresh interpreter that imports."""
+    yield Row("import mat", {"mat": _importing("mat"), "numpy": _importing("numpy, scipy.linalg.cython_blas")}, limit=1.3)
+
+
+def _importing(what: str) -> Thunk:
+    return lambda: subprocess.run([sys.executable, "-c", f"import {what}"], check=True)
+
+
+def rows() -> Iterator[Row]:
+    for group in (looks, small, products, epochs, imports):
+        yield from group()
