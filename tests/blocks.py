@@ -1,0 +1,79 @@
+"""The blocks of a Markdown file. As a script: run the Python blocks of one file in order, in one namespace.
+
+Blocks with ``>>>`` are doctests. A block after the line ``<!-- not run: reason -->`` is left out.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*(.*?)\s*$")
+REASON = re.compile(r"^\s*<!-- not run: (.*\S.*) -->\s*$")
+
+
+class Block(NamedTuple):
+    """What stands between two fences."""
+
+    language: str  # all that stands behind the opening fence
+    line: int  # of its first line of text, counted from 1
+    text: str
+    reason: str  # why it is not run; empty: it is
+
+    @property
+    def is_python(self) -> bool:
+        return self.language == "python"
+
+    @property
+    def is_session(self) -> bool:
+        return ">>> " in self.text
+
+
+def blocks(text: str) -> list[Block]:
+    """All fenced blocks of `text`; `ValueError` if one is not closed."""
+    lines, found, k = text.splitlines(), [], 0
+    while k < len(lines):
+        opening = FENCE.match(lines[k])
+        if opening:
+            end = next((j for j in range(k + 1, len(lines)) if lines[j].strip() == opening[1]), None)
+            if end is None:
+                raise ValueError(f"the block that begins in line {k + 1} has no end")
+            reason = REASON.match(lines[k - 1]) if k else None
+            found.append(Block(opening[2], k + 2, "\n".join(lines[k + 1:end]) + "\n", reason[1] if reason else ""))
+            k = end
+        k += 1
+    return found
+
+
+def faults(text: str) -> list[str]:
+    """Python that would be shown and not run: fences of another spelling, sessions under another name or outside."""
+    given = blocks(text)
+    wrong = [f"line {b.line}: a block called {b.language!r} is to be called 'python'" for b in given
+             if not b.is_python and (b.language.lower().startswith("py") or b.is_session)]
+    inside = {n for b in given for n in range(b.line, b.line + b.text.count("\n"))}
+    return wrong + [f"line {n}: a session outside of a block" for n, line in enumerate(text.splitlines(), 1)
+                    if line.lstrip().startswith(">>> ") and n not in inside]
+
+
+def run(path: Path) -> int:
+    """Run the blocks of a file; the number of examples that failed."""
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for block in blocks(path.read_text(encoding="utf-8")):
+        if not block.is_python or block.reason:
+            continue
+        if block.is_session:
+            test = doctest.DocTestParser().get_doctest(block.text, namespace, path.name, str(path), block.line - 1)
+            test.globs = namespace  # the parser copied it
+            runner.run(test, clear_globs=False)
+        else:
+            exec(compile("\n" * (block.line - 1) + block.text, str(path), "exec"), namespace)
+    return runner.failures
+
+
+if __name__ == "__main__":
+    sys.exit(bool(run(Path(sys.argv[1]))))

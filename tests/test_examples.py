@@ -1,0 +1,55 @@
+"""Every example runs as a script, in a directory of its own, and prints what it promises."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("*.py"))
+NEEDS = {"digits.py": ("sklearn", "matplotlib")}
+PRINTS = {
+    "digits.py": ["test accuracy", "transposes and packing copies: 0", "digits.png"],
+    "linear_layer.py": ["dgemm(trans=TN", "dgemm(trans=NN", "dgemm(trans=NT", "packed operands: 0"],
+    "swap_tiles.py": ["packing copies: 0"],
+    "file_memory.py": ["in the file only", "after the Mat becomes garbage: 0 files"],
+}
+
+
+def run(name, directory):
+    for package in NEEDS.get(name, ()):
+        pytest.importorskip(package)
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run([sys.executable, str(ROOT / "examples" / name)], cwd=directory, capture_output=True, text=True,
+                          timeout=600,
+                          check=False, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", [n for n in EXAMPLES if n != "digits.py"])
+def test_example_runs(name, tmp_path):
+    out = run(name, tmp_path)
+    for text in PRINTS.get(name, ()):
+        assert text in out
+
+
+def test_the_table_names_only_examples_that_exist():
+    assert set(PRINTS) <= set(EXAMPLES)
+
+
+def test_digits_learns_to_read(tmp_path):
+    out = run("digits.py", tmp_path)
+    for text in PRINTS["digits.py"]:
+        assert text in out
+    assert reported_accuracy(out) >= 97
+    assert (tmp_path / "digits.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "digits.png").stat().st_size > 10_000
+
+
+def reported_accuracy(out):
+    """The percentage that the example reports at its end."""
+    return float(re.search(r"test accuracy\D*(\d+(?:\.\d+)?) ?%", out)[1])
