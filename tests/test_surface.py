@@ -147,8 +147,8 @@ def test_scaling_has_writing_methods():
 
 def test_every_operation_is_public_or_serves_a_public_name():
     behind = {"fill": "fill_", "assign": "__setitem__", "same": "equals", "close": "allclose", "product": "matmul",
-              "inverse": "inv", "solution": "solve", "cholesky_factor": "cholesky", "sum_into": "sum_", "rows_scaled": "scale_rows",
-              "columns_scaled": "scale_columns"}
+              "inverse": "inv", "solution": "solve", "cholesky_factor": "cholesky", "sum_into": "sum_",
+              "rows_scaled": "scale_rows", "columns_scaled": "scale_columns"}
     ours = [op.__name__ for op in REGISTRY.values() if op.__module__.startswith("mat.")]
     for name in ours:
         public = behind.get(name, name)
