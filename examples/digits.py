@@ -89,13 +89,14 @@ def backward_(x: mat.Mat, net: Network, s: Scratch) -> None:
     """One step against the gradient; ``s.output`` holds the gradient of the loss by the output."""
     mat.matmul(s.output, net.second, out=s.back)  # dX = dY W: NN
     net.second.gemm_(-RATE / BATCH, s.output, s.hidden, 1.0, transpose_a=True)  # W <- W - rate dY^T X: NT
-    s.back.multiply_(s.hidden.sign_())  # where the hidden unit was on
+    s.back.multiply_(s.hidden.greater_(0.0))  # where the hidden unit was on
     net.first.gemm_(-RATE / BATCH, s.back, x, 1.0, transpose_a=True)
 
 
 def train_epoch(parts: list[Data], net: Network, s: Scratch) -> None:
     """One pass over all batches. Looking at all that is written once around the loop makes the looks inside nearly free."""
-    with mat.with_facets(*((m, "array", "io") for m in (*net, *s))):
+    pixels, labels = parts[0]  # a look at one view is a look at the storage of all
+    with mat.with_facets(*((m, "array", "io") for m in (*net, *s)), (pixels, "array", "input"), (labels, "array", "input")):
         for x, t in parts:
             forward(x, net, s).subtract_(t)
             backward_(x, net, s)
@@ -118,7 +119,7 @@ def evaluate(data: Data, net: Network) -> tuple[float, float]:
 
 def picture(losses: list[float], test: Data, net: Network) -> None:
     """``digits.png``: the loss by epoch, and digits that were misread."""
-    from matplotlib import pyplot as plt  # noqa: PLC0415  only here is it needed
+    from matplotlib import pyplot as plt
 
     guesses = mat.argmax(probabilities(test, net), axis=1).to_numpy()
     truth = mat.argmax(test.labels, axis=1).to_numpy()

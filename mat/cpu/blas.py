@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cffi import FFI
@@ -262,6 +262,25 @@ def ger(m: int, n: int, alpha: Any, x: Any, y: Any, a: Any, lda: int) -> None:
     if OBSERVERS:
         _tell("ger", letter, m=m, n=n, lda=lda, incx=ix, incy=iy)
     _ger[letter](INTS[m], INTS[n], scalar(letter, alpha), px, INTS[ix], py, INTS[iy], a, INTS[lda])
+
+
+def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int, ldb: int, ldc: int,
+                 swap: bool) -> Callable[..., None]:
+    """`gemm` for these sizes, as a function of what changes: ``call(alpha, a, b, beta, c)``, operands as presented.
+
+    With `swap`, b is BLAS's first operand.
+    """
+    routine, flag_a, flag_b = _gemm[letter], FLAGS[trans_a], FLAGS[trans_b]
+    rows, columns, inner, step_a, step_b, step_c = map(INTS.__getitem__, (m, n, k, lda, ldb, ldc))
+
+    def call(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
+        if OBSERVERS:
+            _tell("gemm", letter, trans=trans_a + trans_b, m=m, n=n, k=k, lda=lda, ldb=ldb, ldc=ldc)
+        first, second = (b, a) if swap else (a, b)
+        routine(flag_a, flag_b, rows, columns, inner, scalar(letter, alpha), first.pointer, step_a, second.pointer, step_b,
+                scalar(letter, beta), c.pointer, step_c)
+
+    return call
 
 
 def gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int, alpha: Any, a: Any, lda: int, b: Any, ldb: int,

@@ -5,6 +5,7 @@ Matrices may be strided: whatever has adjacent elements along one axis goes to B
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .elementwise import accumulate
 from .level1 import BLAS, blas_dtype
 from .op import Accumulated, InOut, Input, Scalar, op, plain
 from .overlap import check_disjoint
-from .rowmajor import Stored, fits_matrix
+from .rowmajor import Lies, Stored, fits_matrix
 from .run import Plan
 
 
@@ -209,26 +210,28 @@ def _check_parts(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool, s
     _check_explicit("c", c, m, n, ldc)
 
 
-def _stored(x: Any, ld: int | None, transpose: bool) -> Stored:
-    """How op(x) lies in memory."""
+def _lies(x: Mat, ld: int | None, transpose: bool) -> Lies:
+    """The leading dimension of `x`, and whether it lies otherwise than op(x) is meant."""
     if ld is not None:
-        return x.pointer, ld, transpose
-    found: tuple[int, bool] = x.layout.matrix
-    return x.pointer, found[0], found[1] != transpose
+        return ld, transpose
+    found = x.layout.matrix
+    assert found is not None, "fits_matrix has let it through"
+    return found[0], found[1] != transpose
 
 
-@gemm.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
-def _(blas: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False,
-      m: int | None = None, n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
-      ldc: int | None = None) -> None:
-    if m is n is k is None:
-        rows, columns = c.shape
-        inner = a.shape[not transpose_a]
-    else:
-        rows, columns, inner = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
-    if rows and columns:
-        rowmajor.gemm(blas, c.letter, rows, columns, inner, alpha, _stored(a, lda, transpose_a), _stored(b, ldb, transpose_b),
-                      beta, _stored(c, ldc, False))
+@gemm.prepare("foreign", fits=fits_matrix, dtypes=BLAS)
+def _(blas: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
+      n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
+      ldc: int | None = None) -> Callable[..., None]:
+    rows, columns, inner = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
+    if not rows or not columns:
+        return _nothing
+    return rowmajor.prepare_gemm(blas, c.dtype.char, rows, columns, inner, _lies(a, lda, transpose_a),
+                                 _lies(b, ldb, transpose_b), _lies(c, ldc, False))
+
+
+def _nothing(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
+    """The product into a matrix without elements."""
 
 
 @gemm.on("array")

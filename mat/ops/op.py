@@ -48,6 +48,7 @@ class Body(NamedTuple):
     dtypes: frozenset[str] | None  # None: all
     pack: bool  # rather pack operands than try another body
     bare: bool  # wants no engine: a ufunc, or a function of the engine itself
+    prepares: bool = False  # called once for operands of the same forms, with the Mats; gives the body
 
     def takes(self, layout: Layout) -> bool:
         """Whether an operand of this layout can go in as it is."""
@@ -113,6 +114,17 @@ class Op:
             chars = None if dtypes is None else frozenset(dtypes)
             bare = isinstance(function, np.ufunc)
             self._add([Body(facet_named(n), function, fits, chars, pack, bare) for n in facet_names])
+            return function
+        return register
+
+    def prepare(self, *facet_names: str, fits: Callable[[Layout], object], dtypes: str) -> Callable[[Any], Any]:
+        """Register, for facets, what makes a body for operands of certain forms, packing those that do not fit.
+
+        It is called with the engine, the Mats and the keywords, of which it may use shapes, strides and dtypes; the body it
+        returns is called with what was presented, without keywords.
+        """
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            self._add([Body(facet_named(n), function, fits, frozenset(dtypes), True, True, True) for n in facet_names])
             return function
         return register
 
@@ -262,7 +274,10 @@ class Op:
         facet = body.facet
         directions = ((k, self._direction(k, args, kwargs)) for k in order if k not in repeated)
         entry = tuple((k, d, facet.reading if d is INPUT else facet.writing) for k, d in directions)
-        return plan_of(body.function, facet, entry, again, self.result, body.bare, self.arity)
+        function = body.function
+        if body.prepares:
+            function = function(facet.engine, *(args[k] for k in self.operands), **kwargs)
+        return plan_of(function, facet, entry, again, self.result, self.arity, body)
 
     def _direction(self, k: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:
         """How operand `k` is looked at: as declared, but ``io`` for ``output`` where not all of the storage is overwritten.

@@ -12,7 +12,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout import Ints, as_axes, as_axis, integer
 from ..mat import Mat, new_like
 from .elementwise import accumulate, check_factors, same_dtype
-from .op import Accumulated, Input, Op, Output, Scalar, named, op
+from .op import NO_KEYWORDS, Accumulated, Input, Op, Output, Scalar, named, op
 from .overlap import check_disjoint
 from .ufuncs import _check_is_mat, as_operand
 
@@ -22,6 +22,9 @@ def reduced_shape(shape: Ints, axes: Ints, keepdims: bool) -> Ints:
     if keepdims:
         return tuple(1 if k in axes else n for k, n in enumerate(shape))
     return tuple(n for k, n in enumerate(shape) if k not in axes)
+
+
+_INT_BOOL = (int, bool)
 
 
 @cache
@@ -60,8 +63,13 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
             function(x, axis=axis, keepdims=keepdims, out=out)
 
     kernel.on("array")(body)
+    plans = kernel.plans
 
     def public(x: Any, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
+        if type(x) is Mat and type(out) is Mat and type(axis) is int and type(keepdims) is bool:
+            plan = plans.get(((out.form, x.form), ((axis, keepdims), _INT_BOOL)))  # as Op._key gives it
+            if plan is not None and out.storage is not x.storage and out.form is not None:
+                return plan.run((x, out, axis, keepdims), NO_KEYWORDS)
         if type(x) is not Mat:
             x = as_operand(x, "x")
             if not isinstance(x, Mat):
@@ -126,8 +134,10 @@ def _assigning(function: Callable[..., Any]) -> Callable[..., Any]:
 sum = reduction("sum", np.sum, "The sum over `axis`: one, several, or all if None.", reduce=np.add.reduce)  # noqa: A001  NumPy's name
 prod = reduction("prod", np.prod, "The product over `axis`: one, several, or all if None.", reduce=np.multiply.reduce)
 mean = reduction("mean", _mean, "The mean over `axis`; NaN of no elements.")
-max = reduction("max", np.max, "The largest element over `axis`; NaN if there is one.", reduce=np.maximum.reduce, of_nothing=False)  # noqa: A001  likewise
-min = reduction("min", np.min, "The smallest element over `axis`; NaN if there is one.", reduce=np.minimum.reduce, of_nothing=False)  # noqa: A001  likewise
+max = reduction("max", np.max, "The largest element over `axis`; NaN if there is one.", of_nothing=False,  # noqa: A001
+                reduce=np.maximum.reduce)
+min = reduction("min", np.min, "The smallest element over `axis`; NaN if there is one.", of_nothing=False,  # noqa: A001
+                reduce=np.minimum.reduce)
 argmax = reduction("argmax", _assigning(np.argmax), one_axis=True, of_nothing=False,
                    doc="The index of the first largest element along `axis`, or in row-major order.")
 argmin = reduction("argmin", _assigning(np.argmin), one_axis=True, of_nothing=False,

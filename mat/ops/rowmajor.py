@@ -7,12 +7,14 @@ Operands are what facets present: ``pointer``, ``shape``, ``letter`` and ``layou
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from ..layout import Layout
 
 # A matrix as it lies in memory: pointer, leading dimension, and whether the rows there are the columns we mean.
 Stored = tuple[Any, int, bool]
+Lies = tuple[int, bool]  # the same without the pointer
 
 
 def fits_matrix(layout: Layout) -> bool:
@@ -30,21 +32,42 @@ def flag(transpose: bool) -> str:
     return "T" if transpose else "N"
 
 
-def gemm(engine: Any, letter: str, m: int, n: int, k: int, alpha: Any, a: Stored, b: Stored, beta: Any, c: Stored) -> None:
-    """``C <- alpha op(A) op(B) + beta C`` of row-major matrices: C is m x n, the inner axis k long.
+class Order(NamedTuple):
+    """A row-major product in BLAS's terms: its flags and m and n, and whether the operands change places."""
 
-    That A lies otherwise than op(A) is meant says whether it goes in transposed. Where C lies transposed, that is the
-    column-major product itself and the operands keep their order.
+    trans_a: str
+    trans_b: str
+    m: int
+    n: int
+    swap: bool
+
+
+def order(m: int, n: int, turned_a: bool, turned_b: bool, turned_c: bool) -> Order:
+    """How BLAS is asked for the row-major ``C = op(A) op(B)``, m x n: the trick itself.
+
+    `turned_a` says that A lies otherwise than op(A) is meant. Where C lies transposed, that is the column-major product
+    itself and the operands keep their order.
     """
-    at_a, lda, turned_a = a
-    at_b, ldb, turned_b = b
-    at_c, ldc, turned_c = c
     if turned_c:
-        engine.gemm(letter, "N" if turned_a else "T", "N" if turned_b else "T", m, n, k, alpha, at_a, lda, at_b, ldb,
-                    beta, at_c, ldc)
-    else:
-        engine.gemm(letter, "T" if turned_b else "N", "T" if turned_a else "N", n, m, k, alpha, at_b, ldb, at_a, lda,
-                    beta, at_c, ldc)
+        return Order(flag(not turned_a), flag(not turned_b), m, n, False)
+    return Order(flag(turned_b), flag(turned_a), n, m, True)
+
+
+def gemm(engine: Any, letter: str, m: int, n: int, k: int, alpha: Any, a: Stored, b: Stored, beta: Any, c: Stored) -> None:
+    """``C <- alpha op(A) op(B) + beta C`` of row-major matrices: C is m x n, the inner axis k long."""
+    how = order(m, n, a[2], b[2], c[2])
+    first, second = (b, a) if how.swap else (a, b)
+    engine.gemm(letter, how.trans_a, how.trans_b, how.m, how.n, k, alpha, first[0], first[1], second[0], second[1], beta,
+                c[0], c[1])
+
+
+def prepare_gemm(engine: Any, letter: str, m: int, n: int, k: int, a: Lies, b: Lies, c: Lies) -> Callable[..., None]:
+    """`gemm` for matrices that lie so, as a function of ``(alpha, a, b, beta, c)``."""
+    how = order(m, n, a[1], b[1], c[1])
+    first, second = (b, a) if how.swap else (a, b)
+    prepared: Callable[..., None] = engine.prepare_gemm(letter, how.trans_a, how.trans_b, how.m, how.n, k, first[0], second[0],
+                                                        c[0], how.swap)
+    return prepared
 
 
 def gemv(engine: Any, alpha: Any, a: Any, transpose: bool, x: Any, beta: Any, y: Any) -> None:

@@ -23,15 +23,16 @@ _DIRECT: dict[tuple[int, tuple[int, ...]], int] = {(3, (2, 1)): 3, (2, (0, 1)): 
 class Plan:
     """How a call is carried out, once its operands have been checked; the same for all operands of the same forms."""
 
-    __slots__ = ("again", "bare", "direct", "engine", "entry", "facet", "function", "mask", "quiet", "result")
+    __slots__ = ("again", "bare", "direct", "engine", "entry", "facet", "function", "mask", "prepared", "quiet", "result")
 
     def __init__(self, function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None,
-                 bare: bool, arity: int) -> None:
+                 arity: int, bare: bool, prepared: bool) -> None:
         self.function = function
         self.facet = facet
         self.mask = facet.mask
         self.engine = facet.engine
         self.bare = bare  # the body wants no engine
+        self.prepared = prepared  # nor keywords
         self.quiet = facet.quiet  # switch NumPy's floating-point warnings off
         self.entry = entry
         self.again = again
@@ -76,20 +77,22 @@ class Plan:
 
     def compute(self, values: Values, kwargs: dict[str, Any]) -> Any:
         """Call the body."""
+        if self.prepared:
+            return self.function(*values)
         if self.again:
             for k, other in self.again:
                 values[k] = values[other]
-        if self.quiet:
-            token = STATE.set(QUIET)
-            try:
-                if self.bare and not kwargs:
-                    return self.function(*values)
-                return self.function(self.engine, *values, **kwargs)
-            finally:
-                STATE.reset(token)
-        if self.bare:
-            return self.function(*values, **kwargs)
-        return self.function(self.engine, *values, **kwargs)
+        if not self.quiet:
+            if self.bare:
+                return self.function(*values, **kwargs)
+            return self.function(self.engine, *values, **kwargs)
+        token = STATE.set(QUIET)
+        try:
+            if self.bare:
+                return self.function(*values)
+            return self.function(self.engine, *values, **kwargs)
+        finally:
+            STATE.reset(token)
 
 
 class OneLook(Plan):
@@ -128,12 +131,19 @@ class TwoLooks(Plan):
     __slots__ = ()
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        (k, direction, _), (j, another, _) = self.entry
+        (k, direction, key), (j, another, other_key) = self.entry
         view, other = args[k], args[j]
         storage, source = view.storage, other.storage
-        if storage.looks or source.looks or OBSERVERS:
+        if OBSERVERS:
             return Plan.run(self, args, kwargs)
         thread = _ident()
+        if storage.looks or source.looks:
+            hold = covering(storage, view, direction, key, self.mask, thread) if storage.looks else None
+            held = covering(source, other, another, other_key, self.mask, thread) if source.looks else None
+            if hold is None or held is None:
+                return Plan.run(self, args, kwargs)
+            result = self.give(args, kwargs, k, hold, j, held)
+            return result if self.result is None else args[self.result]
         hold = storage.open(view, self.facet, direction, thread)
         try:
             held = source.open(other, self.facet, another, thread)
@@ -144,12 +154,8 @@ class TwoLooks(Plan):
         try:
             if self.direct == 3 and not kwargs:
                 result = self.function(args[0], held.value, hold.value)
-            elif self.direct == 2 and not kwargs:
-                result = self.function(hold.value, held.value)
             else:
-                values = list(args)
-                values[k], values[j] = hold.value, held.value
-                result = self.compute(values, kwargs)
+                result = self.give(args, kwargs, k, hold, j, held)
             failed = False
         finally:
             try:
@@ -158,12 +164,20 @@ class TwoLooks(Plan):
                 storage.close(hold, failed)
         return result if self.result is None else args[self.result]
 
+    def give(self, args: tuple[Any, ...], kwargs: dict[str, Any], k: int, hold: Hold, j: int, held: Hold) -> Any:
+        """Call the body with what was presented for operands `k` and `j`."""
+        if self.direct == 2 and not kwargs:
+            return self.function(hold.value, held.value)
+        values = list(args)
+        values[k], values[j] = hold.value, held.value
+        return self.compute(values, kwargs)
 
-def plan_of(function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None, bare: bool,
-            arity: int) -> Plan:
+
+def plan_of(function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None, arity: int,
+            body: Any) -> Plan:
     """The plan for so many looks."""
     kind = {1: OneLook, 2: TwoLooks}.get(len(entry), Plan)
-    return kind(function, facet, entry, again, result, bare, arity)
+    return kind(function, facet, entry, again, result, arity, body.bare, body.prepares)
 
 
 def covering(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> Hold | None:
