@@ -44,7 +44,7 @@ def with_facets(*requests: tuple[Any, ...]) -> Looks:
     >>> y
     <Mat 2 A [2. 2.]>
     """
-    looks = [_requested(*request) for request in requests]
+    looks = [_requested(*(request if isinstance(request, tuple | list) else (request, None))) for request in requests]
     settle_directions(looks)
     return Looks(looks)
 

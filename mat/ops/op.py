@@ -104,17 +104,18 @@ class Op:
         return self if instance is None else MethodType(self, instance)  # this also makes help() treat us as a function
 
     def on(self, *facet_names: str, fits: Callable[[Layout], object] | None = None, dtypes: str | None = None,
-           pack: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+           pack: bool = False) -> Callable[[Callable[..., Any]], Op]:
         """Register a body for facets. It is called with the facet's engine and the operands as presented.
 
         `fits` says which layouts it can take (None: any strides), `dtypes` for which dtype characters it is; with `pack`,
-        operands that do not fit are copied rather than another body tried.
+        operands that do not fit are copied rather than another body tried. The decorated name becomes the operation, so
+        that the body may be called like it.
         """
-        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        def register(function: Callable[..., Any]) -> Op:
             chars = None if dtypes is None else frozenset(dtypes)
             bare = isinstance(function, np.ufunc)
             self._add([Body(facet_named(n), function, fits, chars, pack, bare) for n in facet_names])
-            return function
+            return self
         return register
 
     def prepare(self, *facet_names: str, fits: Callable[[Layout], object], dtypes: str) -> Callable[[Any], Any]:

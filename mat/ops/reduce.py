@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,33 +36,55 @@ def _dtype_of(function: Callable[..., Any], dtype: np.dtype[Any]) -> np.dtype[An
         raise DTypeError(f"{function.__name__.strip('_')} is not defined for {dtype}; convert with x.astype(dtype)") from None
 
 
-def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bool = False, of_nothing: bool = True,
-              reduce: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """Declare ``name(x, axis=None, keepdims=False, out=None)`` and the method.
+class Kind(NamedTuple):
+    """One reduction: NumPy's function, and the ufunc method that it wraps, if any, to be called without the wrapper."""
 
-    `of_nothing`: defined for empty axes. `reduce` is the ufunc method that `function` wraps, called without the wrapper.
-    """
-    def check(x: Input, out: Output, axis: Any, keepdims: Any) -> None:
-        axes = _axes(name, x, axis, one_axis)
-        if not of_nothing and any(x.layout.shape[k] == 0 for k in axes):
+    name: str
+    function: Callable[..., Any]
+    reduce: Callable[..., Any] | None
+    one_axis: bool
+    of_nothing: bool  # defined for empty axes
+
+    def check(self, x: Mat, out: Mat, axis: Any, keepdims: Any) -> None:
+        name, axes = self.name, _axes(x, axis, self.one_axis)
+        if not self.of_nothing and any(x.layout.shape[k] == 0 for k in axes):
             raise ShapeError(f"{name} of no elements is undefined: shape {x.shape}, axis {axis}")
         wanted = reduced_shape(x.layout.shape, axes, keepdims)
         if out.layout.shape != wanted:
             raise ShapeError(f"{name} gives shape {wanted}, out has {out.shape}")
-        if not np.can_cast(_dtype_of(function, x.dtype), out.dtype, "same_kind"):
-            raise DTypeError(f"{name} gives {_dtype_of(function, x.dtype)}, which {out.dtype} cannot take")
+        if not np.can_cast(_dtype_of(self.function, x.dtype), out.dtype, "same_kind"):
+            raise DTypeError(f"{name} gives {_dtype_of(self.function, x.dtype)}, which {out.dtype} cannot take")
         check_disjoint(name, out, x)
+
+    def operand(self, x: Any) -> Mat:
+        found = as_operand(x, "x")
+        if not isinstance(found, Mat):
+            raise DTypeError(f"x of {self.name} must be a Mat or an array, got {type(x).__name__}")
+        return found
+
+    def place(self, x: Mat, axis: Any, keepdims: bool) -> Mat:
+        """A new Mat for the result."""
+        shape = reduced_shape(x.shape, _axes(x, axis, self.one_axis), keepdims)
+        return new_like(x, shape, _dtype_of(self.function, x.dtype))
+
+    def compute(self, engine: Any, x: Any, out: Any, axis: Any, keepdims: Any) -> None:
+        if self.reduce is not None:
+            self.reduce(x, axis, None, out, keepdims)
+        else:
+            self.function(x, axis=axis, keepdims=keepdims, out=out)
+
+
+def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bool = False, of_nothing: bool = True,
+              reduce: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """Declare ``name(x, axis=None, keepdims=False, out=None)`` and the method; see `Kind` for the rest."""
+    kind = Kind(name, function, reduce, one_axis, of_nothing)
+
+    def check(x: Input, out: Output, axis: Any, keepdims: Any) -> None:
+        kind.check(x, out, axis, keepdims)
 
     check.__name__, check.__doc__, check.__module__ = name, doc, __name__
     kernel: Op = op(check, method="")
-
-    def body(np: Any, x: Any, out: Any, axis: Any, keepdims: Any) -> None:
-        if reduce is not None:
-            reduce(x, axis, None, out, keepdims)
-        else:
-            function(x, axis=axis, keepdims=keepdims, out=out)
-
-    kernel.on("array")(body)
+    kernel.on("array")(kind.compute)
     plans = kernel.plans
 
     def public(x: Any, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
@@ -70,16 +92,9 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
             plan = plans.get(((out.form, x.form), ((axis, keepdims), _INT_BOOL)))  # as Op._key gives it
             if plan is not None and out.storage is not x.storage and out.form is not None:
                 return plan.run((x, out, axis, keepdims), NO_KEYWORDS)
-        if type(x) is not Mat:
-            x = as_operand(x, "x")
-            if not isinstance(x, Mat):
-                raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}")
-        if type(axis) is not int:
-            axis = _plain_axis(axis)
-        if out is None:
-            shape = reduced_shape(x.shape, _axes(name, x, axis, one_axis), bool(keepdims))
-            out = new_like(x, shape, _dtype_of(function, x.dtype))
-        return kernel(x, _check_is_mat(out), axis, bool(keepdims))
+        x, axis = kind.operand(x), _plain_axis(axis)
+        out = kind.place(x, axis, bool(keepdims)) if out is None else _check_is_mat(out)
+        return kernel(x, out, axis, bool(keepdims))
 
     def method(self: Mat, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
         return public(self, axis, keepdims, out)
@@ -92,7 +107,7 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
     return result
 
 
-def _axes(name: str, x: Mat, axis: Any, one_axis: bool) -> Ints:
+def _axes(x: Mat, axis: Any, one_axis: bool) -> Ints:
     """The axes to reduce; None means all."""
     if axis is None:
         return tuple(range(x.ndim))
@@ -149,7 +164,7 @@ def sum_into(x: Input, axis: Any, alpha: Scalar, beta: Scalar, y: Accumulated) -
     """``y <- alpha * sum(x, axis) + beta * y``"""
     same_dtype(x, y)
     check_factors(y, alpha, beta)
-    axes = _axes("sum_", x, axis, False)
+    axes = _axes(x, axis, False)
     wanted = reduced_shape(x.shape, axes, False)
     if y.size != np.prod(wanted, dtype=object):
         raise ShapeError(f"sum_ of shape {x.shape} over axis {axis} gives {wanted}, y has shape {y.shape}")

@@ -27,7 +27,7 @@ def environment() -> dict[str, str]:
                 "scipy": scipy.__version__, "machine": platform.processor() or platform.machine(),
                 "cores": str(os.cpu_count()), "OPENBLAS_CORETYPE": os.environ.get("OPENBLAS_CORETYPE", "not set")}
     if have_torch():
-        import torch  # noqa: PLC0415  only where it is installed
+        import torch
 
         torch.set_num_threads(os.cpu_count() or 1)
         versions["torch"] = torch.__version__

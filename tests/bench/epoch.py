@@ -13,7 +13,7 @@ import mat
 from .timing import Thunk
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
-import digits  # noqa: E402  it is found by the line above
+import digits
 
 ROWS = 1792
 
@@ -60,7 +60,7 @@ def with_numpy() -> Thunk:
 
 
 def with_torch() -> Thunk:
-    import torch  # noqa: PLC0415  only where it is installed
+    import torch
 
     pixels, labels, first, second = map(torch.tensor, _arrays())
     parts, rate = _parts(pixels, labels), digits.RATE / digits.BATCH

@@ -89,7 +89,8 @@ def products() -> Iterator[Row]:
 
 def _product(n: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Row:
     x, y, z = mat.array(a), mat.array(b), mat.array(c)
-    row = Row(f"matmul(out=), {n}, {a.dtype}", {"mat": lambda: mat.matmul(x, y, out=z), "numpy": lambda: np.matmul(a, b, out=c)},
+    products = {"mat": lambda: mat.matmul(x, y, out=z), "numpy": lambda: np.matmul(a, b, out=c)}
+    row = Row(f"matmul(out=), {n}, {a.dtype}", products,
               limit=1.03 if n >= 256 else None, pause=0.04 if n >= 256 else 0.0)
     if not have_torch():
         return row
