@@ -47,10 +47,7 @@ def unary(name, reference, dtypes, samples):
 
 
 def between(low, high):
-    def samples(rng, shape, dtype):
-        x = rng.uniform(low, high, shape)
-        return (x + (0.25j if np.dtype(dtype).kind == "c" else 0)).astype(dtype)
-    return samples
+    return lambda rng, shape, dtype: (rng.uniform(low, high, shape) + (0.25j if dtype.startswith("c") else 0)).astype(dtype)
 
 
 def sigmoid(x):
@@ -80,8 +77,9 @@ def binary(name, reference, dtypes, samples=numbers):
             x, y = samples(rng, shape, dtype), samples(rng, shape, dtype)
             kind = reference(x, y).dtype
             yield (x, y, np.empty(shape, kind)), {}
-            yield (x, 3, np.empty(shape, reference(x, 3).dtype)), {}
-            yield (3, y, np.empty(shape, reference(3, y).dtype)), {}
+        x = samples(rng, (3, 4), dtype)
+        yield (x, 3, np.empty((3, 4), reference(x, 3).dtype)), {}
+        yield (3, x, np.empty((3, 4), reference(3, x).dtype)), {}
         yield (samples(rng, (3, 1), dtype), samples(rng, (4,), dtype), np.empty((3, 4), kind)), {}
     case("elementwise." + name, lambda x, y, out: reference(x, y), dtypes)(make)
 

@@ -1,9 +1,9 @@
-"""Fixtures that tests share: random numbers that are the same every time, and the matrix of dtypes and layouts."""
+"""Fixtures that tests share: random numbers that are the same every time, and the dtypes; layouts are in ``placing.py``."""
 
 import numpy as np
 import pytest
 
-from .placing import BLAS_DTYPES, MIXES, NUMPY_DTYPES
+from .placing import BLAS_DTYPES, NUMPY_DTYPES
 
 
 @pytest.fixture
@@ -21,9 +21,3 @@ def blas_dtype(request):
 def numpy_dtype(request):
     """Each dtype but bfloat16."""
     return request.param
-
-
-@pytest.fixture(params=MIXES)
-def mix(request):
-    """The layouts of the operands, in turn."""
-    return MIXES[request.param]

@@ -79,6 +79,20 @@ def test_what_blas_cannot_take_is_packed(rng):
     check_hidden(out)
 
 
+def test_inputs_may_be_read_only_and_broadcast(rng):
+    a = rng.standard_normal((4, 4))
+    a.flags.writeable = False
+    row = mat.from_numpy(a[0])
+    repeated = row.broadcast_to(4, 4)
+    assert_allclose((mat.from_numpy(a) @ repeated).to_numpy(), a @ np.tile(a[0], (4, 1)))
+    assert_allclose((repeated.T @ mat.from_numpy(a)).to_numpy(), np.tile(a[0], (4, 1)).T @ a)
+    one = mat.array([2.0]).broadcast_to(4)
+    assert_allclose(mat.dot(one, row), 2 * a[0].sum())
+    assert_allclose(mat.axpy(3, one, mat.array(a[1])).to_numpy(), 6 + a[1])
+    assert_allclose(mat.gemv(1, repeated, one, 1, mat.array(a[1])).to_numpy(), 2 * a[0].sum() + a[1])
+    assert_allclose(mat.ger(1, one, row, mat.array(a)).to_numpy(), 2 * a[0] + a)
+
+
 @pytest.mark.parametrize("shape", [(2, 2), (2, 1, 2)])
 def test_vectors_with_uneven_steps_are_refused(shape):
     uneven = mat.arange(32).reshape(2, 4, 4)[:, :2, :2][0 if len(shape) == 2 else slice(None)]
