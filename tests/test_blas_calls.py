@@ -116,6 +116,7 @@ OVERLAPS = {
     "shifted": (lambda s: s[:16].reshape(4, 4), lambda s: s[3:19].reshape(4, 4)),
     "transposed": (lambda s: s[:16].reshape(4, 4), lambda s: s[:16].reshape(4, 4).T),
     "one element": (lambda s: s[:16].reshape(4, 4), lambda s: s[15:31].reshape(4, 4)),
+    "one element before": (lambda s: s[15:31].reshape(4, 4), lambda s: s[:16].reshape(4, 4)),
     "reversed": (lambda s: s[:16].reshape(4, 4), lambda s: s[15::-1].reshape(4, 4)),
 }
 DISJOINT = {
@@ -143,6 +144,8 @@ def test_outputs_that_overlap_inputs_are_refused(writer, how):
     out, x = (make(s) for make in OVERLAPS[how])
     if how == "one element" and writer in ("gemv a", "gemv x", "ger"):
         out = s[:16].reshape(4, 4)[::-1]  # so that the rows taken are those that meet
+    if how == "one element before" and writer in ("gemv x", "ger"):
+        x = s[12:28].reshape(4, 4)
     with pytest.raises(AliasError, match=r"copy\(\)"):
         WRITERS[writer](out, x, mat.ones(4, 4))
     assert_array_equal(s.to_numpy(), np.arange(60))
