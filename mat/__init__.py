@@ -13,7 +13,7 @@ from . import debug, errors, extend
 from .access import barrier, with_facets
 from .create import arange, array, empty, eye, from_numpy, full, ones, zeros
 from .cube import Direction
-from .dtypes import SUPPORTED
+from .dtypes import SUPPORTED as supported_dtypes  # noqa: N811  a constant there, a public name here
 from .errors import (
     AliasError,
     ConflictError,
@@ -83,8 +83,6 @@ from .ops.shape import allclose, concat, map_concat, map_displacements, map_into
 from .settings import configure, settings
 from .show import show
 from .version import __version__
-
-supported_dtypes = SUPPORTED
 
 __all__ = [
     # Creation and basics

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from .cube import Barrier, Direction, Hold, memory_named
-from .errors import DTypeError, FacetError
+from .errors import ConflictError, DTypeError, FacetError
 from .looks import Look, enter_all, leave_all, lent, settle_directions
 from .mat import Mat
 
@@ -21,6 +21,8 @@ class Looks:
         self.holds: list[Hold] = []
 
     def __enter__(self) -> tuple[Any, ...]:
+        if self.holds:
+            raise ConflictError(f"these looks are open already, {self.holds[0].describe()}; call with_facets again")
         frame = sys._getframe(1)
         holds = enter_all(self.looks, (frame.f_code, frame.f_lasti))
         self.holds = list(holds.values())

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, overload
 import numpy as np
 
 from ..cube import INPUT, IO, OBSERVERS, OUTPUT, Direction, Facet, facet_named
-from ..dtypes import check_number, check_operand
+from ..dtypes import check_number, check_operand, is_integer
 from ..errors import DTypeError
 from ..layout import Layout
 from ..mat import Mat, form_of
@@ -59,6 +59,7 @@ PREFERENCE = ("foreign", "array")  # the order in which facets of the host are t
 REGISTRY: dict[str, Op] = {}
 NO_KEYWORDS: dict[str, Any] = {}
 _PICKING = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))  # BLAS's names for using a part of an operand
+_NUMBERS = frozenset((float, int, complex, np.float32, np.float64))
 _PLAIN = frozenset((bool, int, str, type(None), tuple))  # types of settings that a plan can depend on
 
 
@@ -190,7 +191,10 @@ class Op:
             else:
                 key = key, _token(a, args[self.operands[1]])
         if self.zero_at >= 0:
-            key = key, args[self.zero_at] == 0
+            beta = args[self.zero_at]
+            if type(beta) not in _NUMBERS:
+                raise KeyError
+            key = key, beta == 0
         if self.settings:
             key = key, plain([args[k] for k in self.settings])
         if kwargs:
@@ -217,6 +221,8 @@ class Op:
         return plan.run(args, kwargs)
 
     def _remember(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if self.numbers and is_integer(args[self.main].storage.dtype):
+            return  # whether integers can take a number depends on its value
         if self._find(args, kwargs) is None:  # that gives forms, too
             try:
                 key = self._key(args, kwargs)

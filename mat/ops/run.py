@@ -186,7 +186,7 @@ def covering(storage: Cube, view: View, direction: Direction, key: int, mask: in
     if writer is not None:
         if writer.thread == thread and writer.facet.mask == mask:
             return view.presented.get(key)
-    elif direction is INPUT:
+    elif direction is INPUT and storage.fresh & mask:
         for hold in storage.looks:
             if hold.thread == thread and hold.facet.mask == mask:
                 return view.presented.get(key)
