@@ -201,6 +201,34 @@ def test_products_over_an_empty_axis_are_zero():
     assert (mat.dot(mat.zeros(0), mat.zeros(0)), mat.nrm2(mat.zeros(0)), mat.asum(mat.zeros(0))) == (0.0, 0.0, 0.0)
 
 
+# What was never written is its fill value, also where an operation writes a part of it
+
+
+def test_a_partial_write_lets_the_rest_be_what_it_was():
+    """The memory is not there yet: an output look that does not overwrite all would leave arbitrary elements."""
+    size = 4096
+    rest = np.full(size - 2, 7.0)
+    y = mat.copy(mat.ones(2 * size), mat.full(size, 7), n=2)
+    assert_array_equal(y.to_numpy()[2:], rest)
+    y = mat.copy(mat.ones(2), mat.full(size, 7), incy=size - 1)
+    assert_array_equal(y.to_numpy()[1:-1], rest)
+    c = mat.gemm(1, mat.ones(1, 1), mat.ones(1, 2), 0, mat.full((2, size // 2), 7), m=1, n=2, k=1)
+    assert_array_equal(c.to_numpy().ravel()[2:], rest)
+    c = mat.gemm(1, mat.ones(1), mat.ones(2), 0, mat.full(size, 7), m=1, n=2, k=1, lda=1, ldb=2, ldc=2)
+    assert_array_equal(c.to_numpy()[2:], rest)
+
+
+def test_an_operand_that_is_input_and_output_is_read():
+    x = mat.full(4096, 7)
+    assert_array_equal(mat.copy(x, x.reshape(64, 64)).to_numpy(), np.full((64, 64), 7.0))
+    x = mat.full(4096, 7)
+    assert_array_equal(mat.copy(x, x).to_numpy(), np.full(4096, 7.0))
+    x = mat.full(4096, 7)
+    assert_array_equal(x.square_().to_numpy(), np.full(4096, 49.0))
+    x = mat.full(4096, 7)
+    assert_array_equal(mat.geem(1, x, x, 0, x).to_numpy(), np.full(4096, 49.0))
+
+
 # Triangles
 
 
