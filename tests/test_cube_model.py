@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import mat
 
@@ -144,6 +144,12 @@ class Machine(RuleBasedStateMachine):
         self.views = {name: self.x[index] for name, index in VIEWS.items()}
         self.model, self.open, self.keeps, self.barriers = Model(), [], [], []
 
+    @initialize(warm=st.booleans())
+    def compute_with_all_views(self, warm):
+        """So that what operations were presented once is there to be presented again."""
+        for view in VIEWS if warm else ():
+            self.asum(view)
+
     @contextmanager
     def as_model(self, act):
         """The block does what `act` does to the model, and raises what it raises."""
@@ -237,21 +243,23 @@ class Machine(RuleBasedStateMachine):
 
     # Copies
 
-    @rule(memory=memories, force=st.booleans())
-    def drop(self, memory, force):
+    @rule(memory=memories, force=st.booleans(), every=st.booleans())
+    def drop(self, memory, force, every):
         expected = []
+        if force and every:
+            self.close()
+            return
         with self.as_model(lambda: expected.append(self.model.drop(memory, force))):
             assert [self.x.drop(memory, force=force)] == expected
 
-    @rule()
     def close(self):
         with self.as_model(self.model.drop_all):
             self.x.close()
 
+    @precondition(lambda self: self.model.torn)
     @rule()
     def accept(self):
-        if self.model.torn:
-            self.model.fresh, self.model.torn = {self.model.torn}, None
+        self.model.fresh, self.model.torn = {self.model.torn}, None
         self.x.accept_torn()
 
     @rule(memory=memories)
@@ -318,5 +326,5 @@ class Machine(RuleBasedStateMachine):
 
 
 TestCube = Machine.TestCase
-TestCube.settings = settings(max_examples=200, stateful_step_count=40, derandomize=True, deadline=None, database=None,
+TestCube.settings = settings(max_examples=250, stateful_step_count=60, derandomize=True, deadline=None, database=None,
                              suppress_health_check=[HealthCheck.too_slow])
