@@ -181,7 +181,7 @@ def test_a_facet_that_fails_to_lend_leaves_no_look_open(world, monkeypatch):
     monkeypatch.undo()
     assert x.read("hub") == [1, 2]
     with pytest.raises(Fault):
-        look.__enter__()  # not: it is open already
+        look.__enter__()  # again so, and not: it is open already
 
 
 # Commit on success
