@@ -69,14 +69,18 @@ def retried(call):
 
 def write(x, facet, number):
     with x.facet(facet, "output") as a:
-        for part in np.array_split(a, 4):  # so that another thread may come in between
+        for part in np.array_split(a, 4):
             part[:] = number
+            time.sleep(0)  # lets another thread in
 
 
 def read(x, facet):
     """The one number that all elements are."""
     with x.facet(facet, "input") as a:
-        found = {n for part in np.array_split(a, 4) for n in part.tolist()}
+        found = set()
+        for part in np.array_split(a, 4):
+            found.update(part.tolist())
+            time.sleep(0)
     assert len(found) == 1, found
     return found.pop()
 
