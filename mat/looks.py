@@ -38,7 +38,14 @@ class Look:
             frame = frame.f_back or frame
         hold.where = frame.f_code, frame.f_lasti
         lend = hold.lend
-        return hold.value if lend is None else lend()
+        if lend is None:
+            return hold.value
+        try:
+            return lend()
+        except BaseException:  # the block never begins
+            self.hold = None
+            view.storage.undo(hold)
+            raise
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         hold, self.hold = self.hold, None
