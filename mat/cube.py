@@ -80,13 +80,18 @@ class Cube:
         lock = self.lock  # acquired by hand: a with statement costs twice as much
         lock.acquire()
         try:
-            hold = view.presented.get(facet.reading if direction is INPUT else facet.writing)
-            if hold is None or self.looks or not self.fresh & facet.mask:
-                hold = self._open(view, facet, direction, thread)
-            elif direction is not INPUT:
-                self.writer = hold
+            if direction is INPUT:
+                hold = view.presented.get(facet.reading)
+                if hold is None or self.looks or not self.fresh & facet.mask:
+                    hold = self._open(view, facet, direction, thread)
+            else:
+                hold = view.presented.get(facet.writing)
+                if hold is None or self.looks or not self.fresh & facet.mask:
+                    hold = self._open(view, facet, direction, thread)
+                else:
+                    self.writer = hold
+                hold.direction = direction
             hold.view = view
-            hold.direction = direction
             hold.thread = thread
             self.looks.append(hold)
         finally:
@@ -130,7 +135,7 @@ class Cube:
         if getattr(allow_conflicts, "depth", 0):
             return
         for other in self.looks:
-            if direction is INPUT and other.direction is INPUT:
+            if (direction is INPUT and other.direction is INPUT) or not other.thread:  # a reader about to leave
                 continue
             if other.thread != thread or other.facet.memory is not facet.memory:
                 raise ConflictError(f"cannot look at {describe(view, facet, direction, thread, None)}, because of the look at "
@@ -139,6 +144,13 @@ class Cube:
     def close(self, hold: Hold, failed: bool) -> None:
         """End a look; of a writing one, commit or roll back."""
         fault = self._tell_left(hold, failed) if OBSERVERS else None
+        if hold.direction is INPUT:  # a reader leaves nothing behind, so it needs no lock: removing from a list is atomic
+            hold.where = hold.view = None
+            hold.thread = 0  # the last thing: from now on the hold may be used again
+            self.looks.remove(hold)
+            if fault is not None:
+                raise fault
+            return
         lock = self.lock
         lock.acquire()
         try:

@@ -279,7 +279,8 @@ def _gemm_(self: Mat, alpha: Any, a: Mat, b: Mat, beta: Any, *, transpose_a: boo
         plan = planned(a, b, beta, self, transpose_a, transpose_b)
         if plan is not None:
             return plan.run((alpha, a, b, beta, self), TRANSPOSES[transpose_a, transpose_b])
-    return gemm(alpha, a, b, beta, self, transpose_a=transpose_a, transpose_b=transpose_b, **parts)
+    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}  # those that are False go unsaid, as in the key
+    return gemm(alpha, a, b, beta, self, **{k: v for k, v in flags.items() if v is not False}, **parts)
 
 
 Mat.gemm_ = gemm.spelled(_gemm_)  # type: ignore[attr-defined]  # as Op makes it, but faster

@@ -284,7 +284,7 @@ class Op:
         function = body.function
         if body.prepares:
             function = function(facet.engine, *(args[k] for k in self.operands), **kwargs)
-        return plan_of(function, facet, entry, again, self.result, self.arity, body)
+        return plan_of(function, facet, entry, again, self.result, self.arity, body.bare, not body.prepares)
 
     def _direction(self, k: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:
         """How operand `k` is looked at: as declared, but ``io`` for ``output`` where not all of the storage is overwritten.

@@ -1,12 +1,14 @@
 """Carrying out a planned call: look at the operands, hand the body what their facet presents, commit.
 
-This is the path of every operation; it is kept short, and calls nothing that it can do itself.
+This is the path of every operation, so it is unrolled for one, two and three looks: in Python a call costs as much as a look
+should, and ``f(*values)`` more.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..cpu.ieee import QUIET, STATE
@@ -15,31 +17,25 @@ from ..looks import leave_all
 
 Entry = tuple[tuple[int, Direction, int], ...]  # looks to take, writers first: operand, direction, key of the presented value
 Again = tuple[tuple[int, int], ...]  # operands that are the very Mat of another: position, that other's
-Values = list[Any]
 _ident = threading.get_ident
-_DIRECT: dict[tuple[int, tuple[int, ...]], int] = {(3, (2, 1)): 3, (2, (0, 1)): 2}
 
 
 class Plan:
     """How a call is carried out, once its operands have been checked; the same for all operands of the same forms."""
 
-    __slots__ = ("again", "bare", "direct", "engine", "entry", "facet", "function", "mask", "prepared", "quiet", "result")
+    __slots__ = ("again", "entry", "facet", "function", "give", "keywords", "mask", "quiet", "result")
 
     def __init__(self, function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None,
-                 arity: int, bare: bool, prepared: bool) -> None:
+                 keywords: bool, give: Callable[..., Any] | None) -> None:
         self.function = function
         self.facet = facet
         self.mask = facet.mask
-        self.engine = facet.engine
-        self.bare = bare  # the body wants no engine
-        self.prepared = prepared  # nor keywords
         self.quiet = facet.quiet  # switch NumPy's floating-point warnings off
         self.entry = entry
         self.again = again
-        positions: tuple[int, ...] = tuple(k for k, _, _ in entry)
-        # what the body can be given straight away: 3 as axpy (a number, read, written), 2 as dot (read, read), 0 other
-        self.direct = 0 if facet.quiet or again or not bare else _DIRECT.get((arity, positions), 0)
         self.result = result  # the operand that is returned; None: what the body returns
+        self.keywords = keywords  # the body takes them
+        self.give = give  # how the body is called, for frequent kinds of operands
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Look at the operands in their directions, call the body, commit; return the written operand or the result.
@@ -54,143 +50,162 @@ class Plan:
             for k, direction, key in self.entry:
                 view = args[k]
                 storage = view.storage
-                if storage.looks and not OBSERVERS:
-                    held = covering(storage, view, direction, key, self.mask, thread)
-                    if held is not None:
-                        values[k] = held.value
-                        continue
-                hold = storage.open(view, self.facet, direction, thread)
-                holds.append(hold)
+                hold = covering(storage, view, direction, key, self.mask, thread) if storage.looks else None
+                if hold is None:
+                    hold = storage.open(view, self.facet, direction, thread)
+                    holds.append(hold)
                 values[k] = hold.value
         except BaseException:
             for hold in reversed(holds):
                 hold.view.storage.undo(hold)  # type: ignore[union-attr]  # an open hold has its view
             raise
+        for k, other in self.again:
+            values[k] = values[other]
         failed = True
+        token = STATE.set(QUIET) if self.quiet else None
         try:
-            result = self.compute(values, kwargs)
+            result = self.function(*values, **kwargs) if kwargs and self.keywords else self.function(*values)
             failed = False
         finally:
-            if holds:
-                close_all(holds, failed)
+            if token is not None:
+                STATE.reset(token)
+            close_all(holds, failed)
         return result if self.result is None else args[self.result]
-
-    def compute(self, values: Values, kwargs: dict[str, Any]) -> Any:
-        """Call the body."""
-        if self.prepared:
-            return self.function(*values)
-        if self.again:
-            for k, other in self.again:
-                values[k] = values[other]
-        if not self.quiet:
-            if self.bare:
-                return self.function(*values, **kwargs)
-            return self.function(self.engine, *values, **kwargs)
-        token = STATE.set(QUIET)
-        try:
-            if self.bare:
-                return self.function(*values)
-            return self.function(self.engine, *values, **kwargs)
-        finally:
-            STATE.reset(token)
 
 
 class OneLook(Plan):
-    """The plan of an operation with one look, unrolled."""
+    """The plan of an operation with one look."""
 
     __slots__ = ()
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        give = self.give
+        if give is None or (kwargs and self.keywords):
+            return Plan.run(self, args, kwargs)
         ((k, direction, key),) = self.entry
         view = args[k]
         storage = view.storage
-        if OBSERVERS:
-            return Plan.run(self, args, kwargs)
-        values = list(args)
         thread = _ident()
-        if storage.looks:
-            covered = covering(storage, view, direction, key, self.mask, thread)
-            if covered is not None:
-                values[k] = covered.value
-                result = self.compute(values, kwargs)
-                return result if self.result is None else view
-        hold = storage.open(view, self.facet, direction, thread)
-        values[k] = hold.value
+        hold = covering(storage, view, direction, key, self.mask, thread) if storage.looks else None
+        covered = hold is not None
+        if hold is None:
+            hold = storage.open(view, self.facet, direction, thread)
         failed = True
+        token = STATE.set(QUIET) if self.quiet else None
         try:
-            result = self.compute(values, kwargs)
+            result = give(self.function, args, hold.value)
             failed = False
         finally:
-            storage.close(hold, failed)
+            if token is not None:
+                STATE.reset(token)
+            if not covered:
+                storage.close(hold, failed)
         return result if self.result is None else view
 
 
 class TwoLooks(Plan):
-    """The plan of an operation with two looks, unrolled."""
+    """The plan of an operation with two looks."""
 
     __slots__ = ()
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        give = self.give
+        if give is None or (kwargs and self.keywords):
+            return Plan.run(self, args, kwargs)
         (k, direction, key), (j, another, other_key) = self.entry
         view, other = args[k], args[j]
         storage, source = view.storage, other.storage
-        if OBSERVERS:
-            return Plan.run(self, args, kwargs)
         thread = _ident()
-        if storage.looks or source.looks:
-            hold = covering(storage, view, direction, key, self.mask, thread) if storage.looks else None
-            held = covering(source, other, another, other_key, self.mask, thread) if source.looks else None
-            if hold is None or held is None:
-                return Plan.run(self, args, kwargs)
-            result = self.give(args, kwargs, k, hold, j, held)
-            return result if self.result is None else args[self.result]
-        hold = storage.open(view, self.facet, direction, thread)
+        hold = covering(storage, view, direction, key, self.mask, thread) if storage.looks else None
+        covered = hold is not None
+        if hold is None:
+            hold = storage.open(view, self.facet, direction, thread)
         try:
-            held = source.open(other, self.facet, another, thread)
+            held = covering(source, other, another, other_key, self.mask, thread) if source.looks else None
+            other_covered = held is not None
+            if held is None:
+                held = source.open(other, self.facet, another, thread)
         except BaseException:
-            storage.undo(hold)
+            if not covered:
+                storage.undo(hold)
             raise
         failed = True
+        token = STATE.set(QUIET) if self.quiet else None
         try:
-            if self.direct == 3 and not kwargs:
-                result = self.function(args[0], held.value, hold.value)
-            else:
-                result = self.give(args, kwargs, k, hold, j, held)
+            result = give(self.function, args, hold.value, held.value)
             failed = False
         finally:
+            if token is not None:
+                STATE.reset(token)
             try:
-                source.close(held, failed)
+                if not other_covered:
+                    source.close(held, failed)
             finally:
-                storage.close(hold, failed)
+                if not covered:
+                    storage.close(hold, failed)
         return result if self.result is None else args[self.result]
 
-    def give(self, args: tuple[Any, ...], kwargs: dict[str, Any], k: int, hold: Hold, j: int, held: Hold) -> Any:
-        """Call the body with what was presented for operands `k` and `j`."""
-        if self.direct == 2 and not kwargs:
-            return self.function(hold.value, held.value)
-        values = list(args)
-        values[k], values[j] = hold.value, held.value
-        return self.compute(values, kwargs)
+
+class ThreeLooks(Plan):
+    """The plan of an operation with three looks."""
+
+    __slots__ = ()
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        give = self.give
+        if give is None or (kwargs and self.keywords):
+            return Plan.run(self, args, kwargs)
+        values: list[Any] = []
+        holds: list[Hold] = []
+        thread, mask, facet = _ident(), self.mask, self.facet
+        try:
+            for k, direction, key in self.entry:
+                view = args[k]
+                storage = view.storage
+                hold = covering(storage, view, direction, key, mask, thread) if storage.looks else None
+                if hold is None:
+                    hold = storage.open(view, facet, direction, thread)
+                    holds.append(hold)
+                values.append(hold.value)
+        except BaseException:
+            for hold in reversed(holds):
+                hold.view.storage.undo(hold)  # type: ignore[union-attr]  # an open hold has its view
+            raise
+        failed = True
+        token = STATE.set(QUIET) if self.quiet else None
+        try:
+            result = give(self.function, args, values[0], values[1], values[2])
+            failed = False
+        finally:
+            if token is not None:
+                STATE.reset(token)
+            close_all(holds, failed)
+        return result if self.result is None else args[self.result]
 
 
-def plan_of(function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None, arity: int,
-            body: Any) -> Plan:
-    """The plan for so many looks."""
-    kind = {1: OneLook, 2: TwoLooks}.get(len(entry), Plan)
-    return kind(function, facet, entry, again, result, arity, body.bare, body.prepares)
+# How a body is called, by the number of arguments, the positions of the looks, and those that are one Mat with another.
+_GIVE: dict[tuple[int, tuple[int, ...], Again], Callable[..., Any]] = {
+    (1, (0,), ()): lambda f, args, v: f(v),
+    (2, (1,), ()): lambda f, args, v: f(args[0], v),  # scal: a number, written
+    (2, (1,), ((0, 1),)): lambda f, args, v: f(v, v),  # exp_
+    (3, (2,), ((0, 2),)): lambda f, args, v: f(v, args[1], v),  # add_ of a number
+    (2, (0, 1), ()): lambda f, args, v, u: f(v, u),  # dot: read, read
+    (2, (1, 0), ()): lambda f, args, v, u: f(u, v),  # exp(x, out=): read, written
+    (3, (2, 1), ()): lambda f, args, v, u: f(args[0], u, v),  # axpy: a number, read, written
+    (3, (2, 1), ((0, 2),)): lambda f, args, v, u: f(v, u, v),  # add_ of a Mat
+    (4, (1, 0), ()): lambda f, args, v, u: f(u, v, args[2], args[3]),  # a reduction: read, written, axis, keepdims
+    (3, (2, 0, 1), ()): lambda f, args, v, u, t: f(u, t, v),  # add(x, y, out=)
+    (5, (4, 1, 2), ()): lambda f, args, v, u, t: f(args[0], u, t, args[3], v),  # gemm
+}
+_KINDS: dict[int, type[Plan]] = {1: OneLook, 2: TwoLooks, 3: ThreeLooks}
 
 
-def covering(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> Hold | None:
-    """What the view presented, if a look that this thread has open covers looking at it in `direction`."""
-    writer = storage.writer
-    if writer is not None:
-        if writer.thread == thread and writer.facet.mask == mask:
-            return view.presented.get(key)
-    elif direction is INPUT and storage.fresh & mask:
-        for hold in storage.looks:
-            if hold.thread == thread and hold.facet.mask == mask:
-                return view.presented.get(key)
-    return None
+def plan_of(function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None, arity: int, bare: bool,
+            keywords: bool) -> Plan:
+    """The plan for such a call; a body that is not `bare` is bound to the facet's engine."""
+    body = function if bare else partial(function, facet.engine)
+    give = _GIVE.get((arity, tuple(k for k, _, _ in entry), again))
+    return _KINDS.get(len(entry), Plan)(body, facet, entry, again, result, keywords, give)
 
 
 def close_all(holds: list[Hold], failed: bool) -> None:
@@ -201,3 +216,16 @@ def close_all(holds: list[Hold], failed: bool) -> None:
     while holds:
         hold = holds.pop()
         hold.view.storage.close(hold, failed)  # type: ignore[union-attr]  # an open hold has its view
+
+
+def covering(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> Hold | None:
+    """What the view presented, if a look that this thread has open covers looking at it in `direction`."""
+    writer = storage.writer
+    if writer is not None:
+        if writer.thread == thread and writer.facet.mask == mask and not OBSERVERS:
+            return view.presented.get(key)
+    elif direction is INPUT and storage.fresh & mask and not OBSERVERS:
+        for hold in storage.looks:
+            if hold.thread == thread and hold.facet.mask == mask:
+                return view.presented.get(key)
+    return None
