@@ -16,6 +16,7 @@ from sklearn.datasets import load_digits
 import mat
 
 HIDDEN, CLASSES, BATCH, EPOCHS, RATE = 128, 10, 32, 30, 0.25
+STEP = -RATE / BATCH
 TEST = 357  # digits kept for the test
 
 
@@ -46,8 +47,8 @@ def load() -> tuple[Data, Data]:
     """The digits in a random order that is always the same, as training and test data."""
     digits = load_digits()
     order = np.random.default_rng(0).permutation(len(digits.target))
-    pixels = (digits.data[order] / 8 - 1).astype(np.float32)
-    labels = np.eye(CLASSES, dtype=np.float32)[digits.target[order]]
+    pixels = digits.data[order] / 8 - 1
+    labels = np.eye(CLASSES)[digits.target[order]]
     cut = len(order) - TEST
     return (Data(mat.array(pixels[:cut]), mat.array(labels[:cut])), Data(mat.array(pixels[cut:]), mat.array(labels[cut:])))
 
@@ -62,51 +63,44 @@ def new_network(pixels: int) -> Network:
     """Small random weights (He's rule)."""
     rng = np.random.default_rng(1)
     sizes = [(HIDDEN, pixels), (CLASSES, HIDDEN)]
-    return Network(*(mat.array((rng.standard_normal(s) * np.sqrt(2 / s[1])).astype(np.float32)) for s in sizes))
+    return Network(*(mat.array(rng.standard_normal(s) * np.sqrt(2 / s[1])) for s in sizes))
 
 
 def new_scratch() -> Scratch:
     shapes = [(BATCH, HIDDEN), (BATCH, CLASSES), (BATCH, HIDDEN), (BATCH, 1)]
-    return Scratch(*(mat.empty(s, dtype="float32") for s in shapes))
+    return Scratch(*(mat.empty(s) for s in shapes))
 
 
-def softmax_(y: mat.Mat, row: mat.Mat) -> mat.Mat:
-    """``y <- exp(y) / sum(exp(y))`` row by row; `row` is room for one number a row."""
-    y.subtract_(mat.max(y, axis=1, keepdims=True, out=row))
-    y.exp_()
-    return y.divide_(mat.sum(y, axis=1, keepdims=True, out=row))
-
-
-def forward(x: mat.Mat, net: Network, s: Scratch) -> mat.Mat:
-    """The probability of each class for each row of `x`, in ``s.output``."""
-    mat.matmul(x, net.first, transpose_b=True, out=s.hidden)  # Y = X W^T: TN
-    s.hidden.maximum_(0.0)
-    mat.matmul(s.hidden, net.second, transpose_b=True, out=s.output)
-    return softmax_(s.output, s.row)
-
-
-def backward_(x: mat.Mat, net: Network, s: Scratch) -> None:
-    """One step against the gradient; ``s.output`` holds the gradient of the loss by the output."""
-    mat.matmul(s.output, net.second, out=s.back)  # dX = dY W: NN
-    net.second.gemm_(-RATE / BATCH, s.output, s.hidden, 1.0, transpose_a=True)  # W <- W - rate dY^T X: NT
-    s.back.multiply_(s.hidden.greater_(0.0))  # where the hidden unit was on
-    net.first.gemm_(-RATE / BATCH, s.back, x, 1.0, transpose_a=True)
+def train_batch_(x: mat.Mat, t: mat.Mat, net: Network, s: Scratch) -> None:
+    """One step against the gradient of the cross-entropy: forward, then backward, every Mat written in place."""
+    first, second = net
+    hidden, y, back, row = s
+    mat.matmul(x, first, transpose_b=True, out=hidden)  # Y = X W^T: TN
+    hidden.maximum_(0.0)
+    mat.matmul(hidden, second, transpose_b=True, out=y)
+    y.subtract_(mat.max(y, axis=1, keepdims=True, out=row)).exp_()  # softmax
+    y.divide_(mat.sum(y, axis=1, keepdims=True, out=row))
+    y.subtract_(t)  # now the gradient of the loss by the output
+    mat.matmul(y, second, out=back)  # dX = dY W: NN
+    second.gemm_(STEP, y, hidden, 1.0, transpose_a=True)  # W <- W - rate dY^T X: NT
+    back.multiply_(hidden.greater_(0.0))  # where the hidden unit was on
+    first.gemm_(STEP, back, x, 1.0, transpose_a=True)
 
 
 def train_epoch(parts: list[Data], net: Network, s: Scratch) -> None:
-    """One pass over all batches. Looking at all that is written once around the loop makes the looks inside nearly free."""
+    """One pass over all batches. Looking at all that is used once around the loop makes the looks inside nearly free."""
     pixels, labels = parts[0]  # a look at one view is a look at the storage of all
     with mat.with_facets(*((m, "array", "io") for m in (*net, *s)), (pixels, "array", "input"), (labels, "array", "input")):
         for x, t in parts:
-            forward(x, net, s).subtract_(t)
-            backward_(x, net, s)
+            train_batch_(x, t, net, s)
 
 
 def probabilities(data: Data, net: Network) -> mat.Mat:
-    """`forward` for any number of rows, on Mats of its own."""
+    """The probability of each class for each row, on Mats of its own."""
     hidden = mat.matmul(data.pixels, net.first, transpose_b=True).maximum_(0)
-    output = mat.matmul(hidden, net.second, transpose_b=True)
-    return softmax_(output, output.sum(axis=1, keepdims=True))
+    y = mat.matmul(hidden, net.second, transpose_b=True)
+    y.subtract_(y.max(axis=1, keepdims=True)).exp_()
+    return y.divide_(y.sum(axis=1, keepdims=True))
 
 
 def evaluate(data: Data, net: Network) -> tuple[float, float]:

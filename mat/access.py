@@ -7,7 +7,7 @@ from typing import Any
 
 from .cube import Barrier, Direction, Hold, memory_named
 from .errors import ConflictError, DTypeError, FacetError
-from .looks import Look, enter_all, leave_all, lent, settle_directions
+from .looks import Look, enter_all, leave_all, lent, settle_directions, undo, user_place
 from .mat import Mat
 
 
@@ -23,10 +23,15 @@ class Looks:
     def __enter__(self) -> tuple[Any, ...]:
         if self.holds:
             raise ConflictError(f"these looks are open already, {self.holds[0].describe()}; call with_facets again")
-        frame = sys._getframe(1)
-        holds = enter_all(self.looks, (frame.f_code, frame.f_lasti))
+        holds = enter_all(self.looks, user_place(sys._getframe(1)))
+        try:
+            values = tuple(lent(holds[look]) for look in self.looks)
+        except BaseException:
+            for hold in reversed(holds.values()):
+                undo(hold)
+            raise
         self.holds = list(holds.values())
-        return tuple(lent(holds[look]) for look in self.looks)
+        return values
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         holds, self.holds = self.holds, []

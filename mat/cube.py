@@ -134,7 +134,7 @@ class Cube:
         """Raise `ConflictError` if a look cannot begin while the open ones last."""
         if getattr(allow_conflicts, "depth", 0):
             return
-        for other in self.looks:
+        for other in tuple(self.looks):  # a copy: readers leave without the lock
             if (direction is INPUT and other.direction is INPUT) or not other.thread:  # a reader about to leave
                 continue
             if other.thread != thread or other.facet.memory is not facet.memory:
@@ -184,7 +184,7 @@ class Cube:
     def _settle(self, hold: Hold, failed: bool) -> None:
         """`hold` was the outermost writer: what it leaves behind is the truth, or is not."""
         failed = failed or self.spoiled
-        inner = next((other for other in self.looks if other.direction is not INPUT), None)
+        inner = next((other for other in tuple(self.looks) if other.direction is not INPUT), None)
         if inner is not None:  # left out of order; the last one out decides
             self.writer, self.spoiled = inner, failed
         elif failed:
@@ -208,7 +208,7 @@ class Cube:
         with self.lock:
             self.looks.remove(hold)
             if self.writer is hold:
-                self.writer = next((other for other in self.looks if other.direction is not INPUT), None)
+                self.writer = next((other for other in tuple(self.looks) if other.direction is not INPUT), None)
             hold.thread = 0
             hold.where = hold.view = None
 
@@ -377,7 +377,7 @@ class Cube:
         return bool(self.fresh & memory.bit and not self.fresh & ~memory.bit & ~writing and not self.pristine)
 
     def _check_droppable(self, memory: Memory) -> None:
-        holder = next((hold for hold in self.looks if hold.facet.memory is memory), None)
+        holder = next((hold for hold in tuple(self.looks) if hold.thread and hold.facet.memory is memory), None)
         if holder is not None:
             raise ConflictError(f"cannot drop {memory.name!r} during the look at {holder.describe()}")
         if self.kept and self.kept.get(memory):

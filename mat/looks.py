@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterable
 from contextlib import ExitStack
+from types import FrameType
 from typing import Any
 
 from .cube import INPUT, Cube, Direction, Facet, Hold, View, join
@@ -34,9 +35,8 @@ class Look:
         view = self.view
         hold = self.hold = view.storage.open(view, self.facet, self.direction, _ident())
         frame = _getframe(1)
-        if frame.f_code is _ENTER_CONTEXT:  # the line of interest is where ExitStack.enter_context was called
-            frame = frame.f_back or frame
-        hold.where = frame.f_code, frame.f_lasti
+        code = frame.f_code
+        hold.where = (code, frame.f_lasti) if code is not _ENTER_CONTEXT else user_place(frame)
         lend = hold.lend
         if lend is None:
             return hold.value
@@ -53,6 +53,13 @@ class Look:
             self.view.storage.close(hold, kind is not None)
 
 
+def user_place(frame: FrameType) -> Place:
+    """Where `frame` is; for ``ExitStack.enter_context`` the line that called it."""
+    if frame.f_code is _ENTER_CONTEXT:
+        frame = frame.f_back or frame
+    return frame.f_code, frame.f_lasti
+
+
 def enter_all(looks: list[Look], where: Place) -> dict[Look, Hold]:
     """Open every look, writers first, or none of them."""
     thread = _ident()
@@ -62,10 +69,16 @@ def enter_all(looks: list[Look], where: Place) -> dict[Look, Hold]:
             hold = holds[look] = look.view.storage.open(look.view, look.facet, look.direction, thread)
             hold.where = where
     except BaseException:
-        for look, hold in reversed(holds.items()):
-            look.view.storage.undo(hold)
+        for hold in reversed(holds.values()):
+            undo(hold)
         raise
     return holds
+
+
+def undo(hold: Hold) -> None:
+    """End an open look whose block never began."""
+    if hold.view is not None:
+        hold.view.storage.undo(hold)
 
 
 def lent(hold: Hold) -> Any:

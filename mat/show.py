@@ -67,7 +67,7 @@ def _facets_of(x: Mat, memory: Any) -> str:
 
 
 def _watchers(x: Mat) -> list[str]:
-    return [f"looking: {hold.describe()}" for hold in x.storage.looks] or ["nobody is looking"]
+    return [f"looking: {hold.describe()}" for hold in tuple(x.storage.looks)] or ["nobody is looking"]
 
 
 def _history(x: Mat) -> list[str]:

@@ -160,7 +160,7 @@ def _one(verb: str, x: Any, n: int | None, incx: int) -> Iterator[tuple[int, Any
 def axpy(alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
     """``y <- alpha x + y``"""
     letter = y.letter
-    factor = scalar(letter, alpha)
+    factor = _REALS[letter][alpha] if alpha and letter in _REALS else scalar(letter, alpha)
     if n is None and incx == 1 and incy == 1 and y.size <= LIMIT and not OBSERVERS:
         _axpy[letter](y.int_size, factor, x.low, x.int_increment, y.low, y.int_increment)
         return
@@ -271,14 +271,16 @@ def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int
     With `swap`, b is BLAS's first operand.
     """
     routine, flag_a, flag_b = _gemm[letter], FLAGS[trans_a], FLAGS[trans_b]
+    known, zero = _REALS.get(letter), scalar(letter, 0.0)  # a zero beta of either sign says that C is not read
     rows, columns, inner, step_a, step_b, step_c = map(INTS.__getitem__, (m, n, k, lda, ldb, ldc))
 
     def call(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
         if OBSERVERS:
             _tell("gemm", letter, trans=trans_a + trans_b, m=m, n=n, k=k, lda=lda, ldb=ldb, ldc=ldc)
         first, second = (b, a) if swap else (a, b)
-        routine(flag_a, flag_b, rows, columns, inner, scalar(letter, alpha), first.pointer, step_a, second.pointer, step_b,
-                scalar(letter, beta), c.pointer, step_c)
+        routine(flag_a, flag_b, rows, columns, inner, known[alpha] if alpha and known else scalar(letter, alpha),
+                first.pointer, step_a, second.pointer, step_b,
+                zero if not beta else known[beta] if known else scalar(letter, beta), c.pointer, step_c)
 
     return call
 

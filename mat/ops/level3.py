@@ -17,7 +17,7 @@ from ..mat import Mat
 from . import rowmajor
 from .elementwise import accumulate
 from .level1 import BLAS, blas_dtype
-from .op import Accumulated, InOut, Input, Scalar, op, plain
+from .op import Accumulated, InOut, Input, Scalar, op
 from .overlap import check_disjoint
 from .rowmajor import Lies, Stored, fits_matrix
 from .run import Plan
@@ -257,20 +257,20 @@ def _part(np: Any, a: Any, shape: Ints, ld: int | None) -> Any:
 TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
     (False, False): {}, (True, False): {"transpose_a": True}, (False, True): {"transpose_b": True},
     (True, True): {"transpose_a": True, "transpose_b": True}}
-_KEYS = {flags: (*given, plain(given.values())) for flags, given in TRANSPOSES.items()}
 
 
 def planned(a: Mat, b: Mat, beta: float, c: Mat, transpose_a: bool, transpose_b: bool) -> Plan | None:
-    """The plan for `gemm`, if there is one already, found straight away with the key that Op._key gives."""
+    """The plan for `gemm`, if a call like this one has been planned; None if `gemm` has to look closer."""
     storage = c.storage
-    if a.storage is storage or b.storage is storage or c.form is None:
+    if a.storage is storage or b.storage is storage or type(transpose_a) is not bool or type(transpose_b) is not bool:
         return None
-    if type(transpose_a) is not bool or type(transpose_b) is not bool:
-        return None
-    key: Any = ((c.form, a.form), b.form), beta == 0
-    if transpose_a or transpose_b:
-        key = (key, *_KEYS[transpose_a, transpose_b])
-    return gemm.plans.get(key)
+    key = c.form, a.form, b.form, beta == 0, transpose_a, transpose_b
+    plan = gemm.quick.get(key)
+    if plan is None and c.form is not None and a.form is not None and b.form is not None:
+        plan = gemm.find((1.0, a, b, beta, c), TRANSPOSES[transpose_a, transpose_b])
+        if plan is not None:
+            gemm.quick[key] = plan
+    return plan
 
 
 def _gemm_(self: Mat, alpha: Any, a: Mat, b: Mat, beta: Any, *, transpose_a: bool = False, transpose_b: bool = False,

@@ -48,6 +48,7 @@ class Body(NamedTuple):
     dtypes: frozenset[str] | None  # None: all
     pack: bool  # rather pack operands than try another body
     bare: bool  # wants no engine: a ufunc, or a function of the engine itself
+    silent: bool = False  # NumPy never warns of it
     prepares: bool = False  # called once for operands of the same forms, with the Mats; gives the body
 
     def takes(self, layout: Layout) -> bool:
@@ -75,11 +76,13 @@ class Op:
         self.__signature__ = signature = inspect.signature(check)
         self.bodies: list[Body] = []
         self.plans: dict[Any, Plan] = {}
+        self.quick: dict[Any, Plan] = {}  # the same by keys of the operation's own, which may be faster to make
         names = list(signature.parameters)
         self.positional = [n for n in names if signature.parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY]
         self.arity = len(self.positional)
         self.roles = _roles(check)
         self.numbers = [(k, n) for k, n in enumerate(self.positional) if n in self.roles and self.roles[n].direction is None]
+        self.at_numbers = tuple(k for k, _ in self.numbers)
         self.operands = [k for k, n in enumerate(self.positional) if n in self.roles and self.roles[n].direction is not None]
         self.written = [k for k in self.operands if self._role(k).direction is not INPUT]
         self.result = self.written[-1] if self.written else None
@@ -105,17 +108,18 @@ class Op:
         return self if instance is None else MethodType(self, instance)  # this also makes help() treat us as a function
 
     def on(self, *facet_names: str, fits: Callable[[Layout], object] | None = None, dtypes: str | None = None,
-           pack: bool = False) -> Callable[[Callable[..., Any]], Op]:
+           pack: bool = False, bare: bool = False, silent: bool = False) -> Callable[[Callable[..., Any]], Op]:
         """Register a body for facets. It is called with the facet's engine and the operands as presented.
 
         `fits` says which layouts it can take (None: any strides), `dtypes` for which dtype characters it is; with `pack`,
-        operands that do not fit are copied rather than another body tried. The decorated name becomes the operation, so
-        that the body may be called like it.
+        operands that do not fit are copied rather than another body tried. A `bare` body is called without the engine, as a
+        ufunc always is; with a `silent` one NumPy's warnings need not be switched off. The decorated name becomes the
+        operation, so that the body may be called like it.
         """
         def register(function: Callable[..., Any]) -> Op:
             chars = None if dtypes is None else frozenset(dtypes)
-            bare = isinstance(function, np.ufunc)
-            self._add([Body(facet_named(n), function, fits, chars, pack, bare) for n in facet_names])
+            alone = bare or isinstance(function, np.ufunc)
+            self._add([Body(facet_named(n), function, fits, chars, pack, alone, silent) for n in facet_names])
             return self
         return register
 
@@ -126,7 +130,7 @@ class Op:
         returns is called with what was presented, without keywords.
         """
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
-            self._add([Body(facet_named(n), function, fits, frozenset(dtypes), True, True, True) for n in facet_names])
+            self._add([Body(facet_named(n), function, fits, frozenset(dtypes), True, True, prepares=True) for n in facet_names])
             return function
         return register
 
@@ -137,9 +141,14 @@ class Op:
         self._add([Body(f, getattr(f.engine, self.__name__), fits, chars, False, True) for f in found])
 
     def _add(self, bodies: list[Body]) -> None:
-        self.plans.clear()
+        self.forget()
         self.bodies += bodies
         self.bodies.sort(key=lambda b: PREFERENCE.index(b.facet.name) if b.facet.name in PREFERENCE else len(PREFERENCE))
+
+    def forget(self) -> None:
+        """Drop all plans."""
+        self.plans.clear()
+        self.quick.clear()
 
     def body_on(self, facet: str) -> Body:
         """The body for the facet of that name."""
@@ -157,15 +166,15 @@ class Op:
         except (KeyError, AttributeError):  # not planned yet, or something is not as it should be
             plan = None
         if plan is None:
-            plan = self._find(args, kwargs)
+            plan = self.find(args, kwargs)
             if plan is None:
                 return self._call(args, kwargs)
-        for k, name in self.numbers:
+        for k in self.at_numbers:
             if type(args[k]) is not float:
-                check_number(args[k], args[self.main].storage.dtype, name)
+                check_number(args[k], args[self.main].storage.dtype, self.positional[k])
         return plan.run(args, kwargs)
 
-    def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | None:
+    def find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | None:
         """The plan for these operands, after giving forms to those that have none yet; None if there is no such plan."""
         for k in self.operands:
             if isinstance(args[k], Mat) and args[k].form is None:
@@ -223,13 +232,13 @@ class Op:
     def _remember(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if self.numbers and is_integer(args[self.main].storage.dtype):
             return  # whether integers can take a number depends on its value
-        if self._find(args, kwargs) is None:  # that gives forms, too
+        if self.find(args, kwargs) is None:  # that gives forms, too
             try:
                 key = self._key(args, kwargs)
             except (KeyError, AttributeError):
                 return
             if len(self.plans) > 1024:
-                self.plans.clear()
+                self.forget()
             self.plans[key] = plan
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -284,7 +293,7 @@ class Op:
         function = body.function
         if body.prepares:
             function = function(facet.engine, *(args[k] for k in self.operands), **kwargs)
-        return plan_of(function, facet, entry, again, self.result, self.arity, body.bare, not body.prepares)
+        return plan_of(body, function, entry, again, self.result, self.arity)
 
     def _direction(self, k: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:
         """How operand `k` is looked at: as declared, but ``io`` for ``output`` where not all of the storage is overwritten.

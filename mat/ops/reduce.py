@@ -67,11 +67,12 @@ class Kind(NamedTuple):
         shape = reduced_shape(x.shape, _axes(x, axis, self.one_axis), keepdims)
         return new_like(x, shape, _dtype_of(self.function, x.dtype))
 
-    def compute(self, engine: Any, x: Any, out: Any, axis: Any, keepdims: Any) -> None:
-        if self.reduce is not None:
-            self.reduce(x, axis, None, out, keepdims)
-        else:
-            self.function(x, axis=axis, keepdims=keepdims, out=out)
+    def body(self) -> Callable[..., Any]:
+        """What computes: ``body(x, out, axis, keepdims)``."""
+        function, reduce = self.function, self.reduce
+        if reduce is not None:
+            return lambda x, out, axis, keepdims: reduce(x, axis, None, out, keepdims)
+        return lambda x, out, axis, keepdims: function(x, axis=axis, keepdims=keepdims, out=out)
 
 
 def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bool = False, of_nothing: bool = True,
@@ -84,7 +85,7 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
 
     check.__name__, check.__doc__, check.__module__ = name, doc, __name__
     kernel: Op = op(check, method="")
-    kernel.on("array")(kind.compute)
+    kernel.on("array", bare=True, silent=reduce in (np.maximum.reduce, np.minimum.reduce))(kind.body())
     plans = kernel.plans
 
     def public(x: Any, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:

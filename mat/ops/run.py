@@ -13,7 +13,7 @@ from typing import Any
 
 from ..cpu.ieee import QUIET, STATE
 from ..cube import INPUT, OBSERVERS, Cube, Direction, Facet, Hold, View
-from ..looks import leave_all
+from ..looks import leave_all, undo
 
 Entry = tuple[tuple[int, Direction, int], ...]  # looks to take, writers first: operand, direction, key of the presented value
 Again = tuple[tuple[int, int], ...]  # operands that are the very Mat of another: position, that other's
@@ -26,11 +26,11 @@ class Plan:
     __slots__ = ("again", "entry", "facet", "function", "give", "keywords", "mask", "quiet", "result")
 
     def __init__(self, function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None,
-                 keywords: bool, give: Callable[..., Any] | None) -> None:
+                 keywords: bool, quiet: bool, give: Callable[..., Any] | None) -> None:
         self.function = function
         self.facet = facet
         self.mask = facet.mask
-        self.quiet = facet.quiet  # switch NumPy's floating-point warnings off
+        self.quiet = quiet  # switch NumPy's floating-point warnings off
         self.entry = entry
         self.again = again
         self.result = result  # the operand that is returned; None: what the body returns
@@ -57,7 +57,7 @@ class Plan:
                 values[k] = hold.value
         except BaseException:
             for hold in reversed(holds):
-                hold.view.storage.undo(hold)  # type: ignore[union-attr]  # an open hold has its view
+                undo(hold)
             raise
         for k, other in self.again:
             values[k] = values[other]
@@ -80,25 +80,31 @@ class OneLook(Plan):
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         give = self.give
-        if give is None or (kwargs and self.keywords):
+        if give is None or OBSERVERS or (kwargs and self.keywords):
             return Plan.run(self, args, kwargs)
         ((k, direction, key),) = self.entry
-        view = args[k]
-        storage = view.storage
-        thread = _ident()
-        hold = covering(storage, view, direction, key, self.mask, thread) if storage.looks else None
-        covered = hold is not None
+        view, thread = args[k], _ident()
+        storage, hold = view.storage, None
+        if storage.looks:
+            owner = storage.writer
+            if owner is None:
+                hold = covering(storage, view, direction, key, self.mask, thread)
+            elif owner.thread == thread and owner.facet.mask == self.mask:  # as in covering()
+                hold = view.presented.get(key)
+        mine = hold is None
         if hold is None:
             hold = storage.open(view, self.facet, direction, thread)
+        v = hold.value
         failed = True
         token = STATE.set(QUIET) if self.quiet else None
         try:
-            result = give(self.function, args, hold.value)
+            # to ask whether `give` is the most frequent one costs less than to call it; likewise below
+            result = self.function(v, args[1], v) if give is _add_number else give(self.function, args, v)
             failed = False
         finally:
             if token is not None:
                 STATE.reset(token)
-            if not covered:
+            if mine:
                 storage.close(hold, failed)
         return result if self.result is None else view
 
@@ -110,38 +116,52 @@ class TwoLooks(Plan):
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         give = self.give
-        if give is None or (kwargs and self.keywords):
+        if give is None or OBSERVERS or (kwargs and self.keywords):
             return Plan.run(self, args, kwargs)
         (k, direction, key), (j, another, other_key) = self.entry
-        view, other = args[k], args[j]
-        storage, source = view.storage, other.storage
-        thread = _ident()
-        hold = covering(storage, view, direction, key, self.mask, thread) if storage.looks else None
-        covered = hold is not None
+        view, other, thread, mask = args[k], args[j], _ident(), self.mask
+        storage, source, hold, held = view.storage, other.storage, None, None
+        if storage.looks:
+            owner = storage.writer
+            if owner is None:
+                hold = covering(storage, view, direction, key, mask, thread)
+            elif owner.thread == thread and owner.facet.mask == mask:
+                hold = view.presented.get(key)
+        mine = hold is None
         if hold is None:
             hold = storage.open(view, self.facet, direction, thread)
         try:
-            held = covering(source, other, another, other_key, self.mask, thread) if source.looks else None
-            other_covered = held is not None
+            if source.looks:
+                owner = source.writer
+                if owner is None:
+                    held = covering(source, other, another, other_key, mask, thread)
+                elif owner.thread == thread and owner.facet.mask == mask:
+                    held = other.presented.get(other_key)
+            yours = held is None
             if held is None:
                 held = source.open(other, self.facet, another, thread)
         except BaseException:
-            if not covered:
+            if mine:
                 storage.undo(hold)
             raise
         failed = True
         token = STATE.set(QUIET) if self.quiet else None
         try:
-            result = give(self.function, args, hold.value, held.value)
+            if give is _axpy:
+                result = self.function(args[0], held.value, hold.value)
+            elif give is _add:
+                result = self.function(hold.value, held.value, hold.value)
+            else:
+                result = give(self.function, args, hold.value, held.value)
             failed = False
         finally:
             if token is not None:
                 STATE.reset(token)
             try:
-                if not other_covered:
+                if yours:
                     source.close(held, failed)
             finally:
-                if not covered:
+                if mine:
                     storage.close(hold, failed)
         return result if self.result is None else args[self.result]
 
@@ -153,34 +173,57 @@ class ThreeLooks(Plan):
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         give = self.give
-        if give is None or (kwargs and self.keywords):
+        if give is None or OBSERVERS or (kwargs and self.keywords):
             return Plan.run(self, args, kwargs)
-        values: list[Any] = []
-        holds: list[Hold] = []
         thread, mask, facet = _ident(), self.mask, self.facet
+        holds: list[Hold] = []
+        found: list[Any] = []
         try:
             for k, direction, key in self.entry:
                 view = args[k]
                 storage = view.storage
-                hold = covering(storage, view, direction, key, mask, thread) if storage.looks else None
-                if hold is None:
-                    hold = storage.open(view, facet, direction, thread)
-                    holds.append(hold)
-                values.append(hold.value)
+                if storage.looks:
+                    owner = storage.writer
+                    if owner is None:
+                        hold = covering(storage, view, direction, key, mask, thread)
+                    elif owner.thread == thread and owner.facet.mask == mask:
+                        hold = view.presented.get(key)
+                    else:
+                        hold = None
+                    if hold is not None:
+                        found.append(hold.value)
+                        continue
+                hold = storage.open(view, facet, direction, thread)
+                holds.append(hold)
+                found.append(hold.value)
         except BaseException:
             for hold in reversed(holds):
-                hold.view.storage.undo(hold)  # type: ignore[union-attr]  # an open hold has its view
+                undo(hold)
             raise
+        v, u, t = found
         failed = True
         token = STATE.set(QUIET) if self.quiet else None
         try:
-            result = give(self.function, args, values[0], values[1], values[2])
+            result = give(self.function, args, v, u, t)
             failed = False
         finally:
             if token is not None:
                 STATE.reset(token)
-            close_all(holds, failed)
+            if holds:
+                close_all(holds, failed)
         return result if self.result is None else args[self.result]
+
+
+def _add_number(f: Any, args: tuple[Any, ...], v: Any) -> Any:
+    return f(v, args[1], v)
+
+
+def _add(f: Any, args: tuple[Any, ...], v: Any, u: Any) -> Any:
+    return f(v, u, v)
+
+
+def _axpy(f: Any, args: tuple[Any, ...], v: Any, u: Any) -> Any:
+    return f(args[0], u, v)
 
 
 # How a body is called, by the number of arguments, the positions of the looks, and those that are one Mat with another.
@@ -188,11 +231,11 @@ _GIVE: dict[tuple[int, tuple[int, ...], Again], Callable[..., Any]] = {
     (1, (0,), ()): lambda f, args, v: f(v),
     (2, (1,), ()): lambda f, args, v: f(args[0], v),  # scal: a number, written
     (2, (1,), ((0, 1),)): lambda f, args, v: f(v, v),  # exp_
-    (3, (2,), ((0, 2),)): lambda f, args, v: f(v, args[1], v),  # add_ of a number
+    (3, (2,), ((0, 2),)): _add_number,  # add_ of a number
     (2, (0, 1), ()): lambda f, args, v, u: f(v, u),  # dot: read, read
     (2, (1, 0), ()): lambda f, args, v, u: f(u, v),  # exp(x, out=): read, written
-    (3, (2, 1), ()): lambda f, args, v, u: f(args[0], u, v),  # axpy: a number, read, written
-    (3, (2, 1), ((0, 2),)): lambda f, args, v, u: f(v, u, v),  # add_ of a Mat
+    (3, (2, 1), ()): _axpy,  # a number, read, written
+    (3, (2, 1), ((0, 2),)): _add,  # add_ of a Mat
     (4, (1, 0), ()): lambda f, args, v, u: f(u, v, args[2], args[3]),  # a reduction: read, written, axis, keepdims
     (3, (2, 0, 1), ()): lambda f, args, v, u, t: f(u, t, v),  # add(x, y, out=)
     (5, (4, 1, 2), ()): lambda f, args, v, u, t: f(args[0], u, t, args[3], v),  # gemm
@@ -200,12 +243,13 @@ _GIVE: dict[tuple[int, tuple[int, ...], Again], Callable[..., Any]] = {
 _KINDS: dict[int, type[Plan]] = {1: OneLook, 2: TwoLooks, 3: ThreeLooks}
 
 
-def plan_of(function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None, arity: int, bare: bool,
-            keywords: bool) -> Plan:
-    """The plan for such a call; a body that is not `bare` is bound to the facet's engine."""
-    body = function if bare else partial(function, facet.engine)
+def plan_of(body: Any, function: Callable[..., Any], entry: Entry, again: Again, result: int | None, arity: int) -> Plan:
+    """The plan for calling `function`, made of `body`; one that wants the facet's engine is bound to it."""
+    facet: Facet = body.facet
+    function = function if body.bare else partial(function, facet.engine)
     give = _GIVE.get((arity, tuple(k for k, _, _ in entry), again))
-    return _KINDS.get(len(entry), Plan)(body, facet, entry, again, result, keywords, give)
+    kind = _KINDS.get(len(entry), Plan)
+    return kind(function, facet, entry, again, result, not body.prepares, facet.quiet and not body.silent, give)
 
 
 def close_all(holds: list[Hold], failed: bool) -> None:
@@ -225,7 +269,7 @@ def covering(storage: Cube, view: View, direction: Direction, key: int, mask: in
         if writer.thread == thread and writer.facet.mask == mask and not OBSERVERS:
             return view.presented.get(key)
     elif direction is INPUT and storage.fresh & mask and not OBSERVERS:
-        for hold in storage.looks:
+        for hold in storage.looks:  # other readers may leave meanwhile; ours, if then missed, is found by open()
             if hold.thread == thread and hold.facet.mask == mask:
                 return view.presented.get(key)
     return None

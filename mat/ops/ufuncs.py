@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -138,7 +139,7 @@ def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected
         check_out(rule, out, x, y)
 
     kernel = _kernel(check, name, doc)
-    kernel.on("array")(_body(rule))
+    kernel.on("array", bare=True, silent=rule in _SILENT)(_body(rule))
 
     def function(x: Any, y: Any, out: Mat | None = None) -> Any:
         x, y = as_operand(x, "x"), as_operand(y, "y")
@@ -153,10 +154,12 @@ def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected
     def in_place(self: Mat, y: Any) -> Any:
         plan = None
         if check_values is None and self.form is not None:  # the plan straight away, with the key that Op._key gives
-            if type(y) is float:
+            if type(y) is Mat:
+                if y.storage is not self.storage:
+                    plan = plans.get(((self.form, 0), y.form))
+            elif type(y) is float or type(y) is int:
                 plan = plans.get(((self.form, 0), float))
-            elif type(y) is Mat and y.storage is not self.storage:
-                plan = plans.get(((self.form, 0), y.form))
+                y = y if plan is None else _element(self, y)
         if plan is not None:
             return plan.run((self, y, self), NO_KEYWORDS)
         y = as_operand(y, "y")
@@ -171,9 +174,27 @@ def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected
     return public
 
 
+_SILENT = {np.maximum, np.minimum, np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
+_ELEMENTS: dict[str, dict[float, np.ndarray[Any, Any]]] = {"f": {}, "d": {}}
+
+
+def _element(self: Mat, y: Any) -> Any:
+    """The number `y` as an array without axes of self's dtype, which NumPy takes faster; or `y` itself."""
+    known = _ELEMENTS.get(self.storage.dtype.char)
+    if known is None or not (y or type(y) is int or math.copysign(1.0, y) > 0):  # -0.0 is equal to 0.0, but not the same
+        return y
+    found = known.get(y)
+    if found is None:
+        if len(known) > 4096:
+            known.clear()
+        with np.errstate(all="ignore"):
+            found = known[y] = np.array(y, self.storage.dtype)
+    return found
+
+
 def _body(rule: np.ufunc) -> Callable[..., Any]:
     """`rule` itself, unless it is one that NumPy wants to be given ``out`` by name."""
-    return (lambda np, x, y, out: rule(x, y, out=out)) if rule in (np.maximum, np.minimum) else rule
+    return (lambda x, y, out: rule(x, y, out=out)) if rule in (np.maximum, np.minimum) else rule
 
 
 def _place(rule: np.ufunc, x: Any, y: Any) -> Mat:

@@ -39,8 +39,8 @@ def _parts(pixels: Any, labels: Any) -> list[tuple[Any, Any]]:
 
 def with_numpy() -> Thunk:
     pixels, labels, first, second = _arrays()
-    parts, rate = _parts(pixels, labels), np.float32(digits.RATE / digits.BATCH)
-    hidden, output, back = (np.empty((digits.BATCH, n), np.float32) for n in (digits.HIDDEN, digits.CLASSES, digits.HIDDEN))
+    parts, rate = _parts(pixels, labels), digits.RATE / digits.BATCH
+    hidden, output, back = (np.empty((digits.BATCH, n)) for n in (digits.HIDDEN, digits.CLASSES, digits.HIDDEN))
 
     def train() -> None:
         for x, t in parts:
@@ -64,7 +64,8 @@ def with_torch() -> Thunk:
 
     pixels, labels, first, second = map(torch.tensor, _arrays())
     parts, rate = _parts(pixels, labels), digits.RATE / digits.BATCH
-    hidden, output, back = (torch.empty(digits.BATCH, n) for n in (digits.HIDDEN, digits.CLASSES, digits.HIDDEN))
+    sizes = (digits.HIDDEN, digits.CLASSES, digits.HIDDEN)
+    hidden, output, back = (torch.empty(digits.BATCH, n, dtype=torch.float64) for n in sizes)
 
     def train() -> None:
         for x, t in parts:
