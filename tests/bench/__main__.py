@@ -8,8 +8,6 @@ import os
 import platform
 from pathlib import Path
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch comes in: its threads shall not spin on our core
-
 import numpy
 import scipy
 
@@ -66,7 +64,7 @@ def main() -> None:
     results = []
     for row in rows():
         if options.only in row.name:
-            found = measure(row.competitors, options.rounds, row.pause)
+            found = measure(row.competitors, options.rounds).shared_by(row.times)
             print(line(row, found), flush=True)
             results.append({"name": row.name, "limit": row.limit, **found._asdict()})
     if options.json:

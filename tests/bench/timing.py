@@ -9,7 +9,8 @@ from time import perf_counter, sleep
 from typing import NamedTuple
 
 Thunk = Callable[[], object]
-SAMPLE = 2e-3  # seconds that one sample should take at least
+SAMPLE = 20e-3  # seconds that one sample should take at least
+PAUSE = 0.04  # seconds after which the threads of a BLAS sleep
 
 
 class Measured(NamedTuple):
@@ -17,6 +18,10 @@ class Measured(NamedTuple):
 
     seconds: dict[str, float]
     ratios: dict[str, float]
+
+    def shared_by(self, times: int) -> Measured:
+        """The same for one of so many things that a call does."""
+        return Measured({name: s / times for name, s in self.seconds.items()}, self.ratios)
 
 
 def calls_for(thunk: Thunk, seconds: float = SAMPLE) -> int:
@@ -40,23 +45,36 @@ def sample(thunk: Thunk, calls: int) -> float:
     return (perf_counter() - begin) / calls
 
 
-def measure(competitors: dict[str, Thunk], rounds: int, pause: float = 0.0) -> Measured:
-    """Time all competitors in turns, `rounds` times; the first one is ours.
+def measure(competitors: dict[str, Thunk], rounds: int) -> Measured:
+    """Time ours, the first, against each of the others in turn; they never run between each other's samples.
 
-    `pause` seconds before each sample let the thread pool of the one before go to sleep, which otherwise spins on our core.
+    Before each sample a pause lets the threads of the library that ran before go to sleep: several pools in one process
+    otherwise spin on each other's cores, which makes any of them look ten times slower.
     """
+    ours, *peers = competitors
     calls = {name: calls_for(thunk) for name, thunk in competitors.items()}
-    samples: dict[str, list[float]] = {name: [] for name in competitors}
+    found = {peer: _pair(competitors, calls, ours, peer, rounds) for peer in peers}
+    times = [a for pairs in found.values() for a, _ in pairs]
+    seconds = {ours: median(times)} | {peer: median(b for _, b in pairs) for peer, pairs in found.items()}
+    return Measured(seconds, {peer: median(a / b for a, b in pairs) for peer, pairs in found.items()})
+
+
+def _pair(competitors: dict[str, Thunk], calls: dict[str, int], ours: str, peer: str, rounds: int) -> list[tuple[float, float]]:
+    """Seconds of both, in turns: A B, B A, A B, ..."""
     gc.collect()
     gc.disable()
+    pairs = []
     try:
         for turn in range(rounds):
-            names = list(competitors)
-            for name in names[turn % len(names):] + names[:turn % len(names)]:
-                sleep(pause)
-                samples[name].append(sample(competitors[name], calls[name]))
+            order = (ours, peer) if turn % 2 == 0 else (peer, ours)
+            took = {name: _rested(competitors[name], calls[name]) for name in order}
+            pairs.append((took[ours], took[peer]))
     finally:
         gc.enable()
-    ours = samples[next(iter(competitors))]
-    ratios = {name: median(a / b for a, b in zip(ours, theirs, strict=True)) for name, theirs in samples.items()}
-    return Measured({name: median(s) for name, s in samples.items()}, ratios)
+    return pairs
+
+
+def _rested(thunk: Thunk, calls: int) -> float:
+    sleep(PAUSE)
+    sample(thunk, max(1, calls // 2))  # threads are awake and the caches ours again
+    return sample(thunk, calls)
