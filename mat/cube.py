@@ -143,22 +143,17 @@ class Cube:
 
     def close(self, hold: Hold, failed: bool) -> None:
         """End a look; of a writing one, commit or roll back."""
-        fault = self._tell_left(hold, failed) if OBSERVERS else None
-        if hold.direction is INPUT:  # a reader leaves nothing behind, so it needs no lock: removing from a list is atomic
+        if hold.direction is INPUT and not OBSERVERS:  # a reader leaves nothing behind, and needs no lock:
             hold.where = hold.view = None
             hold.thread = 0  # the last thing: from now on the hold may be used again
-            self.looks.remove(hold)
-            if fault is not None:
-                raise fault
+            self.looks.remove(hold)  # this is atomic
             return
+        fault = self._tell_left(hold, failed) if OBSERVERS else None
         lock = self.lock
         lock.acquire()
         try:
             looks = self.looks
-            last = looks.pop()
-            if last is not hold:  # left out of order
-                looks.append(last)
-                looks.remove(hold)
+            looks.remove(hold)
             if self.writer is hold:
                 if failed or looks or fault is not None or self.spoiled:
                     self._settle(hold, failed or fault is not None)

@@ -143,9 +143,8 @@ class Shaped(View):
     # Changing what self sees
 
     def _see(self, layout: Layout) -> Self:
-        if self.storage.looks:
-            raise ConflictError(f"cannot change the shape of {self.label()} during the look at "
-                                f"{self.storage.looks[0].describe()}")
+        for hold in tuple(self.storage.looks):
+            raise ConflictError(f"cannot change the shape of {self.label()} during the look at {hold.describe()}")
         self._let_see(layout)
         return self
 

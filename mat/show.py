@@ -21,7 +21,7 @@ def show(x: Mat, file: TextIO | None = None) -> None:
     <Mat 2x3 A [[1. 1. 1.] [0. 0. 0.]]>
     storage: 6 elements of float64, 48 bytes, version 1
     memory  bytes  state  facets
-    host    48     fresh  Array
+    host    48     fresh  array (A)
     nobody is looking
     """
     if not isinstance(x, Mat):
@@ -61,9 +61,9 @@ def _freshness(x: Mat, memory: Any) -> str:
 
 
 def _facets_of(x: Mat, memory: Any) -> str:
-    """The facets looked through, each with its letter first and large."""
+    """The facets looked through, with their letters."""
     seen = [f for f in facets.values() if f.memory is memory and x.storage.seen & f.bit]
-    return " ".join(f.name.replace(f.letter.lower(), f.letter, 1) for f in seen)
+    return ", ".join(f"{f.name} ({f.letter})" for f in seen)
 
 
 def _watchers(x: Mat) -> list[str]:

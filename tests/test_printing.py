@@ -392,11 +392,11 @@ def test_show_prints_to_the_terminal(capsys):
      ["<Mat 0+2+3 int8 - uninitialised>", "storage: 5 elements of int8, 5 bytes, version 0, never written: arbitrary",
       "no copy anywhere", "nobody is looking"]),
     (lambda: mat.zeros(2).fill_(1).exp_().fill_(1), ["<Mat 2 A [1. 1.]>", "storage: 2 elements of float64, 16 bytes, version 3",
-                                                     "memory  bytes  state  facets", "host    16     fresh  Array",
+                                                     "memory  bytes  state  facets", "host    16     fresh  array (A)",
                                                      "nobody is looking"]),
     (lambda: mat.from_numpy(np.arange(3.0)), ["<Mat 3 A [0. 1. 2.]>", "storage: 3 elements of float64, 24 bytes, version 0",
                                               "memory  bytes  state              facets",
-                                              "host    24     fresh, the user's  Array", "nobody is looking"]),
+                                              "host    24     fresh, the user's  array (A)", "nobody is looking"]),
 ])
 def test_show(make, wanted):
     assert shown(make()) == wanted
@@ -409,18 +409,18 @@ def test_show_of_read_only_torn_and_kept():
     lines = shown(torn())
     assert re.fullmatch(r"torn: <Mat 2> as facet 'array' for 'io' in thread MainThread at .*test_printing\.py:\d+ failed .*",
                         lines[2])
-    assert lines[4] == "host    16     stale  Array"
+    assert lines[4] == "host    16     stale  array (A)"
     x = mat.arange(2)
     with x.keep("host"):
-        assert shown(x)[3] == "host    16     fresh, kept  Array"
-    assert shown(x)[3] == "host    16     fresh  Array"
+        assert shown(x)[3] == "host    16     fresh, kept  array (A)"
+    assert shown(x)[3] == "host    16     fresh  array (A)"
 
 
 def test_show_names_who_is_looking():
     x = mat.arange(2)
     with x.facet("foreign", "input"), x[:1].facet("array", "input"):
         lines = shown(x)
-    assert lines[3] == "host    16     fresh  Array Foreign"
+    assert lines[3] == "host    16     fresh  array (A), foreign (F)"
     assert re.fullmatch(r"looking: <Mat 2> as facet 'foreign' for 'input' in thread MainThread at .*test_printing\.py:\d+",
                         lines[4])
     assert re.fullmatch(r"looking: <Mat 0\+1\+1> as facet 'array' for 'input' in thread MainThread at .*test_printing\.py:\d+",
@@ -430,8 +430,8 @@ def test_show_names_who_is_looking():
 def test_show_tells_of_every_memory_and_the_last_copies():
     with registered():
         x = stale_and_fresh()
-        assert shown(x)[2:] == ["memory  bytes  state  facets", "host    32     stale  Array", "far     32     fresh  faR",
+        assert shown(x)[2:] == ["memory  bytes  state  facets", "host    32     stale  array (A)", "far     32     fresh  far (R)",
                                 "nobody is looking", "copied: host to far, version 0"]
         x.to_numpy()
-        assert shown(x)[3:5] == ["host    32     fresh  Array", "far     32     fresh  faR"]
+        assert shown(x)[3:5] == ["host    32     fresh  array (A)", "far     32     fresh  far (R)"]
         assert shown(x)[-1] == "copied: far to host, version 1"
