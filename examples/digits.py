@@ -17,7 +17,7 @@ import mat
 
 HIDDEN, CLASSES, BATCH, EPOCHS, RATE = 128, 10, 32, 30, 0.25
 STEP = -RATE / BATCH
-TEST = 357  # digits kept for the test
+TEST = 597  # digits kept for the test
 
 
 class Data(NamedTuple):

@@ -430,8 +430,8 @@ def test_show_names_who_is_looking():
 def test_show_tells_of_every_memory_and_the_last_copies():
     with registered():
         x = stale_and_fresh()
-        assert shown(x)[2:] == ["memory  bytes  state  facets", "host    32     stale  array (A)", "far     32     fresh  far (R)",
-                                "nobody is looking", "copied: host to far, version 0"]
+        assert shown(x)[2:] == ["memory  bytes  state  facets", "host    32     stale  array (A)",
+                                "far     32     fresh  far (R)", "nobody is looking", "copied: host to far, version 0"]
         x.to_numpy()
         assert shown(x)[3:5] == ["host    32     fresh  array (A)", "far     32     fresh  far (R)"]
         assert shown(x)[-1] == "copied: far to host, version 1"

@@ -233,5 +233,5 @@ def test_functions_show_an_example(name):
 def test_help_shows_signature_and_text(name, signature, text):
     thing = getattr(Mat, name[4:]) if name.startswith("Mat.") else getattr(mat, name)
     shown = pydoc.render_doc(thing, renderer=pydoc.plaintext)
-    assert signature in shown
+    assert signature in shown.replace("(\n    ", "(")  # newer Pythons break long signatures
     assert text in shown

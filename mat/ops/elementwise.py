@@ -87,7 +87,7 @@ greater_equal = binary("greater_equal", np.greater_equal, "``x >= y``: bool, or 
 # Writing
 
 
-@op
+@op(by_form=True)
 def fill(value: Scalar, x: Output) -> None:
     """``x <- value`` for every visible element.
 
@@ -102,7 +102,7 @@ def _(np: Any, value: Any, x: Any) -> None:
     x[...] = value
 
 
-@op(method="assign_")
+@op(method="assign_", by_form=True)
 def assign(x: InputOrNumber, out: Output) -> None:
     """``out <- x``, converted to out's dtype and broadcast, as ``out[...] = x`` does."""
     if not isinstance(x, Mat):
@@ -172,7 +172,7 @@ def accumulate(np: Any, term: Any, beta: Any, y: Any) -> None:
     np.add(y, term, out=y)
 
 
-@op
+@op(by_form=True)
 def geem(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated) -> None:
     """``c <- alpha * a * b + beta * c``, element by element; all of one shape and dtype.
 
@@ -190,7 +190,7 @@ def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
     accumulate(np, term if alpha == 1 else np.multiply(term, alpha), beta, c)
 
 
-@op
+@op(by_form=True)
 def geerv(alpha: Scalar, a: Input, x: Input, beta: Scalar, b: Accumulated) -> None:
     """``b <- alpha * a * X + beta * b`` where every row of X is the vector `x`.
 
@@ -212,7 +212,7 @@ def _(np: Any, alpha: Any, a: Any, x: Any, beta: Any, b: Any) -> None:
     accumulate(np, np.multiply(a, alpha * x.reshape(1, -1)), beta, b)
 
 
-@op
+@op(by_form=True)
 def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
     """``b <- alpha * sign(a) + beta * b``
 

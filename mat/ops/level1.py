@@ -91,7 +91,7 @@ def write_elements(x: Any, n: int | None, inc: int, values: Any) -> None:
 # Updates
 
 
-@op
+@op(by_form=True)
 def axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
     """``y <- alpha * x + y``
 
@@ -115,7 +115,7 @@ def _(np: Any, alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, 
     write_elements(y, n, incy, elements(y, n, incy) + y.dtype.type(alpha) * elements(x, n, incx))
 
 
-@op
+@op(by_form=True)
 def scal(alpha: Scalar, x: InOut, *, n: int | None = None, incx: int = 1) -> None:
     """``x <- alpha * x``. Source: BLAS ?SCAL.
 
@@ -135,7 +135,7 @@ def _(np: Any, alpha: Any, x: Any, n: int | None = None, incx: int = 1) -> None:
     write_elements(x, n, incx, x.dtype.type(alpha) * elements(x, n, incx))
 
 
-@op
+@op(by_form=True)
 def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
     """``y <- x``: the elements of `x`, whatever the shapes. Source: BLAS ?COPY.
 
@@ -158,7 +158,7 @@ def _(np: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 
     write_elements(y, n, incy, elements(x, n, incx))
 
 
-@op
+@op(by_form=True)
 def swap(x: InOut, y: InOut, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
     """``x, y <- y, x``; returns `y`. Source: BLAS ?SWAP.
 
@@ -185,7 +185,7 @@ def _(np: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 
 # Reductions to a Python number
 
 
-@op
+@op(by_form=True)
 def dot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
     """``sum x_i * y_i`` as a Python number; nothing is conjugated. Source: BLAS ?DOT, ?DOTU.
 
@@ -196,7 +196,7 @@ def dot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 
     pair(x, y, n, incx, incy)
 
 
-@op
+@op(by_form=True)
 def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
     """``sum conj(x_i) * y_i`` as a Python number. Source: BLAS ?DOTC.
 
@@ -223,7 +223,7 @@ def _(np: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 
     return np.vdot(elements(x, n, incx), elements(y, n, incy)).item()
 
 
-@op
+@op(by_form=True)
 def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     """The Euclidean norm, ``sqrt(sum |x_i|^2)``, without overflow, as a Python float. Source: BLAS ?NRM2.
 
@@ -247,7 +247,7 @@ def _(np: Any, x: Any, n: int | None = None, incx: int = 1) -> float:
     return float(largest * np.linalg.norm(used / largest))
 
 
-@op
+@op(by_form=True)
 def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     """``sum |re x_i| + |im x_i|`` as a Python float. Source: BLAS ?ASUM.
 
@@ -268,7 +268,7 @@ def _(np: Any, x: Any, n: int | None = None, incx: int = 1) -> float:
     return float(np.abs(used.real).sum() + np.abs(used.imag).sum())
 
 
-@op
+@op(by_form=True)
 def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     """The first index, from 0, of the largest ``|re x_i| + |im x_i|``. Source: BLAS I?AMAX, which counts from 1.
 

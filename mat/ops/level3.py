@@ -48,7 +48,7 @@ def check_bool(**flags: object) -> None:
             raise DTypeError(f"{name} is True or False, got {value!r}")
 
 
-@op
+@op(by_form=True)
 def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *, transpose: bool = False) -> None:
     """``y <- alpha * op(A) x + beta * y``; op transposes if ``transpose``. Source: BLAS ?GEMV.
 
@@ -90,7 +90,7 @@ def _(np: Any, alpha: Any, a: Any, x: Any, beta: Any, y: Any, transpose: bool = 
     accumulate(np, (y.dtype.type(alpha) * product).reshape(y.shape), y.dtype.type(beta), y)
 
 
-@op
+@op(by_form=True)
 def ger(alpha: Scalar, x: Input, y: Input, a: InOut) -> None:
     """``A <- alpha * x y^T + A``; nothing is conjugated. Source: BLAS ?GER, ?GERU.
 
@@ -158,7 +158,7 @@ def _check_leading(name: str, ld: int, columns: int) -> None:
         raise ShapeError(f"ld{name} = {ld} is no number from {max(1, columns)}, the elements of a row of {name}, to {LIMIT}")
 
 
-@op
+@op(by_form=True)
 def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *, transpose_a: bool = False,
          transpose_b: bool = False, m: int | None = None, n: int | None = None, k: int | None = None,
          lda: int | None = None, ldb: int | None = None, ldc: int | None = None) -> None:
@@ -286,7 +286,7 @@ def _gemm_(self: Mat, alpha: Any, a: Mat, b: Mat, beta: Any, *, transpose_a: boo
 Mat.gemm_ = gemm.spelled(_gemm_)  # type: ignore[attr-defined]  # as Op makes it, but faster
 
 
-@op
+@op(by_form=True)
 def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *, transpose_a: bool = False,
                  transpose_b: bool = False) -> None:
     """``C_i <- alpha * op(A_i) op(B_i) + beta * C_i`` for each i of the leading axes, which must be equal.
@@ -339,7 +339,7 @@ def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool 
 # Symmetric updates and triangular solves
 
 
-@op
+@op(by_form=True)
 def syrk(alpha: Scalar, a: Input, beta: Scalar, c: InOut, *, transpose: bool = False, lower: bool = True) -> None:
     """``C <- alpha * A A^T + beta * C`` in one triangle; ``A^T A`` if ``transpose``. Source: BLAS ?SYRK.
 
@@ -371,7 +371,7 @@ def _(np: Any, alpha: Any, a: Any, beta: Any, c: Any, transpose: bool = False, l
     np.copyto(c, c.dtype.type(alpha) * product + rest, where=inside)
 
 
-@op
+@op(by_form=True)
 def trsm(alpha: Scalar, a: Input, b: InOut, *, side: str = "left", lower: bool = True, transpose: bool = False,
          unit: bool = False) -> None:
     """``B <- alpha * op(A)^-1 B``, or ``alpha * B op(A)^-1`` for ``side="right"``, with a triangular A. Source: BLAS ?TRSM.

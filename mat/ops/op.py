@@ -67,8 +67,9 @@ _PLAIN = frozenset((bool, int, str, type(None), tuple))  # types of settings tha
 class Op:
     """An operation. Call it; ``.bodies`` lists what can do the work; ``.on`` adds to that."""
 
-    def __init__(self, check: Callable[..., Any], method: str | None) -> None:
+    def __init__(self, check: Callable[..., Any], method: str | None, by_form: bool) -> None:
         self.check = check
+        self.by_form = by_form
         self.__name__ = self.__qualname__ = check.__name__
         self.__module__ = check.__module__ or "__main__"
         self.__doc__ = check.__doc__
@@ -90,10 +91,9 @@ class Op:
         conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
         self.zero_at = self.positional.index(conditions[0]) if conditions else -1  # the number whose being 0 matters
         self.first, self.others = self.operands[0], self.operands[:-1]
-        self.pair = len(self.operands) == 2 and not conditions
-        known = {*self.operands, *(k for k, _ in self.numbers)}
+        known = {*self.operands, *self.at_numbers}
         self.settings = [k for k in range(self.arity) if k not in known]  # such as an axis: part of a plan's key
-        self.pair = self.pair and not self.settings
+        self.pair = len(self.operands) == 2 and not conditions and not self.settings
         REGISTRY[f"{self.__module__.rpartition('.')[2]}.{check.__name__}"] = self
         if self.result is not None and method != "":
             setattr(Mat, method or check.__name__ + "_", self._as_method(self.result, method))
@@ -163,7 +163,7 @@ class Op:
                 plan = self.plans[w.form, a.form] if a.storage is not w.storage else None
             else:
                 plan = self.plans[self._key(args, kwargs)]
-        except (KeyError, AttributeError):  # not planned yet, or something is not as it should be
+        except (KeyError, AttributeError, TypeError):  # not planned yet, or something is not as it should be
             plan = None
         if plan is None:
             plan = self.find(args, kwargs)
@@ -181,7 +181,7 @@ class Op:
                 args[k].form = form_of(args[k])
         try:
             return self.plans.get(self._key(args, kwargs))
-        except (KeyError, AttributeError):
+        except (KeyError, AttributeError, TypeError):
             return None
 
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -230,16 +230,16 @@ class Op:
         return plan.run(args, kwargs)
 
     def _remember(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if self.numbers and is_integer(args[self.main].storage.dtype):
-            return  # whether integers can take a number depends on its value
+        if not self.by_form or (self.numbers and is_integer(args[self.main].storage.dtype)):
+            return  # it depends on values, as whether integers can take a number does
         if self.find(args, kwargs) is None:  # that gives forms, too
             try:
                 key = self._key(args, kwargs)
-            except (KeyError, AttributeError):
+                if len(self.plans) > 1024:
+                    self.forget()
+                self.plans[key] = plan
+            except (KeyError, AttributeError, TypeError):  # there is no key that says enough
                 return
-            if len(self.plans) > 1024:
-                self.forget()
-            self.plans[key] = plan
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """All positional parameters as a tuple, the keywords that were given apart."""
@@ -382,15 +382,15 @@ def _packed(view: Mat) -> Mat:
 
 
 @overload
-def op(check: Callable[..., Any]) -> Op: ...
+def op(check: Callable[..., Any], *, method: str | None = None, by_form: bool = False) -> Op: ...
 @overload
-def op(check: Callable[..., Any], *, method: str) -> Op: ...
-@overload
-def op(*, method: str) -> Callable[[Callable[..., Any]], Op]: ...
-def op(check: Callable[..., Any] | None = None, *, method: str | None = None) -> Op | Callable[[Callable[..., Any]], Op]:
+def op(*, method: str | None = None, by_form: bool = False) -> Callable[[Callable[..., Any]], Op]: ...
+def op(check: Callable[..., Any] | None = None, *, method: str | None = None,
+       by_form: bool = False) -> Op | Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated function's signature gives directions, its body only checks.
 
     The operation also becomes a method of `Mat` on its written operand, called like the function with an underscore;
-    ``method=`` names it otherwise, ``method=""`` leaves it out.
+    ``method=`` names it otherwise, ``method=""`` leaves it out. With ``by_form`` the check is not run again for operands of
+    the same shapes, strides and dtypes: it promises to depend on nothing else but keywords and which operands share a storage.
     """
-    return Op(check, method) if check is not None else lambda check: Op(check, method)
+    return Op(check, method, by_form) if check is not None else lambda check: Op(check, method, by_form)

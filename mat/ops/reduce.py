@@ -84,7 +84,7 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
         kind.check(x, out, axis, keepdims)
 
     check.__name__, check.__doc__, check.__module__ = name, doc, __name__
-    kernel: Op = op(check, method="")
+    kernel: Op = op(check, method="", by_form=True)
     kernel.on("array", bare=True, silent=reduce in (np.maximum.reduce, np.minimum.reduce))(kind.body())
     plans = kernel.plans
 
@@ -160,7 +160,7 @@ argmin = reduction("argmin", _assigning(np.argmin), one_axis=True, of_nothing=Fa
                    doc="The index of the first smallest element along `axis`, or in row-major order.")
 
 
-@op(method="")
+@op(method="", by_form=True)
 def sum_into(x: Input, axis: Any, alpha: Scalar, beta: Scalar, y: Accumulated) -> None:
     """``y <- alpha * sum(x, axis) + beta * y``"""
     same_dtype(x, y)
@@ -201,7 +201,7 @@ def _check_scales(name: str, scales: Mat, a: Mat, out: Mat, axis: int) -> None:
                          f"{scales.shape}, a {a.shape} and out {out.shape}")
 
 
-@op(method="")
+@op(method="", by_form=True)
 def rows_scaled(scales: Input, a: Input, out: Output) -> None:
     """``out <- diag(scales) a``"""
     _check_scales("scale_rows", scales, a, out, 0)
@@ -214,7 +214,7 @@ def _(np: Any, scales: Any, a: Any, out: Any) -> None:
     np.multiply(a, scales.reshape(-1, 1), out=out)
 
 
-@op(method="")
+@op(method="", by_form=True)
 def columns_scaled(scales: Input, a: Input, out: Output) -> None:
     """``out <- a diag(scales)``"""
     _check_scales("scale_columns", scales, a, out, 1)

@@ -228,7 +228,7 @@ def _kernel(check: Callable[..., Any], name: str, doc: str) -> Op:
     check.__name__ = name
     check.__doc__ = doc
     check.__module__ = "mat.ops.elementwise"
-    return op(check, method="")
+    return op(check, method="", by_form=True)
 
 
 def _public(function: Callable[..., Any], kernel: Op, doc: str) -> Callable[..., Any]:
