@@ -53,8 +53,11 @@ def check_operand(value: object, dtype: np.dtype[Any], name: str) -> None:
     """`DTypeError` unless `value` is a number that can be combined with elements of `dtype`, promoting them if need be."""
     if not isinstance(value, int | float | complex | np.number | np.bool_) and not _is_extension_scalar(value):
         raise DTypeError(f"{name} must be a number, got {value!r} ({type(value).__name__}){_way_out(value)}")
-    if type(value) is int and dtype.kind in "iu":
-        _check_integer(value, dtype, name)
+    if type(value) is int:
+        if dtype.kind in "iu":
+            _check_integer(value, dtype, name)
+        elif abs(value) > _LARGEST:
+            raise DTypeError(f"{name} is an integer too large for {dtype}")
 
 
 def check_number(value: Any, dtype: np.dtype[Any], name: str) -> None:
@@ -67,8 +70,6 @@ def check_number(value: Any, dtype: np.dtype[Any], name: str) -> None:
         raise DTypeError(f"{name} is complex ({value!r}), which {dtype} cannot hold; use astype('complex128') first")
     if is_integer(dtype):
         _check_integer(value, dtype, name)
-    elif type(value) is int and abs(value) > _LARGEST:
-        raise DTypeError(f"{name} is an integer too large for {dtype}")
 
 
 def _is_extension_scalar(value: object) -> bool:

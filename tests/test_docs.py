@@ -47,7 +47,7 @@ def test_docstrings_run(name):
         runner.run(test)
     assert runner.failures == 0
     shown = sum(text.count(">>> ") for text in docstrings(Path(module.__file__)))
-    assert runner.tries == shown, "an example in a docstring was not found"
+    assert runner.tries >= shown, "an example in a docstring was not found"  # more: those that declarations make
 
 
 def docstrings(path):

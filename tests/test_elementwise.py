@@ -384,3 +384,24 @@ def test_shapes_that_do_not_broadcast_are_refused(one, other):
             mat.zeros(one) + mat.zeros(other)
     else:
         assert (mat.zeros(one) + mat.zeros(other)).shape == wanted
+
+
+def test_a_planned_call_still_looks_at_integers():
+    small, large = mat.zeros(3, dtype="int8"), mat.zeros(3)
+    small.less_(0.5)
+    large.add_(0.5)
+    with pytest.raises(mat.DTypeError):
+        small.less_(300)
+    with pytest.raises(mat.DTypeError):
+        large.add_(10**400)
+    assert_array_equal(small.to_numpy(), [1, 1, 1])
+    assert_array_equal(large.to_numpy(), [0.5, 0.5, 0.5])
+
+
+def test_signed_zeros_are_told_apart():
+    x = mat.array([1, -1])
+    for _ in range(2):  # the second time as planned, with the number made an array
+        assert_array_equal(np.signbit(x.copy().multiply_(0.0).to_numpy()), [False, True])
+        assert_array_equal(np.signbit(x.copy().multiply_(-0.0).to_numpy()), [True, False])
+        assert_array_equal(np.signbit(mat.scal(-0.0, x.copy()).to_numpy()), [True, False])
+        assert_array_equal(np.signbit(mat.scal(0.0, x.copy()).to_numpy()), [False, True])

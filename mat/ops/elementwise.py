@@ -13,26 +13,27 @@ from ..mat import Mat
 from .op import Accumulated, Input, InputOrNumber, Output, Scalar, op
 from .ufuncs import binary, special, unary
 
-# One operand
+# One operand: name, reference, an example and what it gives, the formula
 
-square = unary("square", np.square, "``x * x``")
-sqrt = unary("sqrt", np.sqrt, "The square root; NaN for real numbers below 0.")
-exp = unary("exp", np.exp, "e to the power of x.")
-expm1 = unary("expm1", np.expm1, "``exp(x) - 1``, exact also near 0.")
-log = unary("log", np.log, "The natural logarithm; -inf for 0, NaN for real numbers below 0.")
-log1p = unary("log1p", np.log1p, "``log(1 + x)``, exact also near 0.")
-sin = unary("sin", np.sin, "The sine of x radians.")
-cos = unary("cos", np.cos, "The cosine of x radians.")
-tan = unary("tan", np.tan, "The tangent of x radians.")
-sinh = unary("sinh", np.sinh, "The hyperbolic sine.")
-cosh = unary("cosh", np.cosh, "The hyperbolic cosine.")
-tanh = unary("tanh", np.tanh, "The hyperbolic tangent.")
-abs = unary("abs", np.absolute, "The absolute value; the modulus of a complex number.", operator="abs")  # noqa: A001  NumPy's name
-negative = unary("negative", np.negative, "``-x``", operator="neg")
-sign = unary("sign", np.sign, "-1, 0 or 1 as x is below, at or above 0; NaN for NaN.")
-floor = unary("floor", np.floor, "The largest integer not above x.")
-ceil = unary("ceil", np.ceil, "The smallest integer not below x.")
-rint = unary("rint", np.rint, "The nearest integer; of two, the even one.")
+square = unary("square", np.square, "[0, 1]", "[0. 1.]", "``x * x``")
+sqrt = unary("sqrt", np.sqrt, "[0, 2.25]", "[0. 1.5]", "The square root; NaN for real numbers below 0.")
+exp = unary("exp", np.exp, "[0, 1]", "[1. 2.71828183]", "e to the power of x.")
+expm1 = unary("expm1", np.expm1, "[0, 1]", "[0. 1.71828183]", "``exp(x) - 1``, exact also near 0.")
+log = unary("log", np.log, "[0, 1]", "[-inf 0.]", "The natural logarithm; -inf for 0, NaN for real numbers below 0.")
+log1p = unary("log1p", np.log1p, "[0, 1]", "[0. 0.69314718]", "``log(1 + x)``, exact also near 0.")
+sin = unary("sin", np.sin, "[0, 1]", "[0. 0.84147098]", "The sine of x radians.")
+cos = unary("cos", np.cos, "[0, 1]", "[1. 0.54030231]", "The cosine of x radians.")
+tan = unary("tan", np.tan, "[0, 1]", "[0. 1.55740772]", "The tangent of x radians.")
+sinh = unary("sinh", np.sinh, "[0, 1]", "[0. 1.17520119]", "The hyperbolic sine.")
+cosh = unary("cosh", np.cosh, "[0, 1]", "[1. 1.54308063]", "The hyperbolic cosine.")
+tanh = unary("tanh", np.tanh, "[0, 1]", "[0. 0.76159416]", "The hyperbolic tangent.")
+abs = unary("abs", np.absolute, "[-2, 3]", "[2. 3.]", "The absolute value; the modulus of a complex number.",  # noqa: A001
+            operator="abs")
+negative = unary("negative", np.negative, "[0, 1]", "[-0. -1.]", "``-x``", operator="neg")
+sign = unary("sign", np.sign, "[-2, 0]", "[-1. 0.]", "-1, 0 or 1 as x is below, at or above 0; NaN for NaN.")
+floor = unary("floor", np.floor, "[-1.5, 1.5]", "[-2. 1.]", "The largest integer not above x.")
+ceil = unary("ceil", np.ceil, "[-1.5, 1.5]", "[-1. 2.]", "The smallest integer not below x.")
+rint = unary("rint", np.rint, "[0.5, 1.5]", "[0. 2.]", "The nearest integer; of two, the even one.")
 
 
 def _reciprocal(np: Any, x: Any, out: Any) -> None:
@@ -50,13 +51,15 @@ def _erf(np: Any, x: Any, out: Any) -> None:
     special("erf")(x, out=out, casting="same_kind")
 
 
-reciprocal = unary("reciprocal", np.reciprocal, "``1 / x``; inf for 0. Of integers the whole part, as in NumPy.",
-                   body=_reciprocal)
+reciprocal = unary("reciprocal", np.reciprocal, "[0, 4]", "[inf 0.25]",
+                   "``1 / x``; inf for 0. Of integers the whole part, as in NumPy.", body=_reciprocal)
 # for their dtypes these follow functions that NumPy has for the same ones, real numbers
-logistic = unary("logistic", np.cbrt, "``1 / (1 + exp(-x))``: torch's sigmoid, SciPy's expit.", body=_logistic)
-erf = unary("erf", np.cbrt, "The error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``.", body=_erf)
+logistic = unary("logistic", np.cbrt, "[0, 1]", "[0.5 0.73105858]",
+                 "``1 / (1 + exp(-x))``: torch's sigmoid, SciPy's expit.", body=_logistic)
+erf = unary("erf", np.cbrt, "[0, 1]", "[0. 0.84270079]",
+            "The error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``.", body=_erf)
 
-# Two operands, which broadcast
+# Two operands, which broadcast: name, reference, what it gives for (1, 4) and 2, the formula
 
 
 def _check_integer_power(x: Any, p: Any) -> None:
@@ -68,21 +71,23 @@ def _check_integer_power(x: Any, p: Any) -> None:
             raise DTypeError(f"integers have no power {lowest}; use x.astype('float64') first")
 
 
-add = binary("add", np.add, "``x + y``", operator="add")
-subtract = binary("subtract", np.subtract, "``x - y``", operator="sub")
-multiply = binary("multiply", np.multiply, "``x * y``, element by element.", operator="mul")
-divide = binary("divide", np.divide, "``x / y``; integers give floating point.", operator="truediv")
-pow = binary("pow", np.power, "``x ** y``; NaN outside the reals.", operator="pow",  # noqa: A001  NumPy's name
+add = binary("add", np.add, "[3. 6.]", "``x + y``", operator="add")
+subtract = binary("subtract", np.subtract, "[-1. 2.]", "``x - y``", operator="sub")
+multiply = binary("multiply", np.multiply, "[2. 8.]", "``x * y``, element by element.", operator="mul")
+divide = binary("divide", np.divide, "[0.5 2.]", "``x / y``; integers give floating point.", operator="truediv")
+pow = binary("pow", np.power, "[1. 16.]", "``x ** y``; NaN outside the reals.", operator="pow",  # noqa: A001  NumPy's name
              check_values=_check_integer_power)
-maximum = binary("maximum", np.maximum, "The larger of x and y; NaN if either is.")
-minimum = binary("minimum", np.minimum, "The smaller of x and y; NaN if either is.")
-equal = binary("equal", np.equal, "``x == y``: bool, or 1 and 0 in place.", operator="eq", reflected="eq")
-not_equal = binary("not_equal", np.not_equal, "``x != y``: bool, or 1 and 0 in place.", operator="ne", reflected="ne")
-less = binary("less", np.less, "``x < y``: bool, or 1 and 0 in place.", operator="lt", reflected="lt")
-less_equal = binary("less_equal", np.less_equal, "``x <= y``: bool, or 1 and 0 in place.", operator="le", reflected="le")
-greater = binary("greater", np.greater, "``x > y``: bool, or 1 and 0 in place.", operator="gt", reflected="gt")
-greater_equal = binary("greater_equal", np.greater_equal, "``x >= y``: bool, or 1 and 0 in place.", operator="ge",
-                       reflected="ge")
+maximum = binary("maximum", np.maximum, "[2. 4.]", "The larger of x and y; NaN if either is.")
+minimum = binary("minimum", np.minimum, "[1. 2.]", "The smaller of x and y; NaN if either is.")
+equal = binary("equal", np.equal, "[False False]", "``x == y``: bool, or 1 and 0 in place.", operator="eq", reflected="eq")
+not_equal = binary("not_equal", np.not_equal, "[True True]", "``x != y``: bool, or 1 and 0 in place.", operator="ne",
+                   reflected="ne")
+less = binary("less", np.less, "[True False]", "``x < y``: bool, or 1 and 0 in place.", operator="lt", reflected="lt")
+less_equal = binary("less_equal", np.less_equal, "[True False]", "``x <= y``: bool, or 1 and 0 in place.", operator="le",
+                    reflected="le")
+greater = binary("greater", np.greater, "[False True]", "``x > y``: bool, or 1 and 0 in place.", operator="gt", reflected="gt")
+greater_equal = binary("greater_equal", np.greater_equal, "[False True]", "``x >= y``: bool, or 1 and 0 in place.",
+                       operator="ge", reflected="ge")
 
 # Writing
 

@@ -74,7 +74,7 @@ class Op:
         self.__module__ = check.__module__ or "__main__"
         self.__doc__ = check.__doc__
         self.__wrapped__ = check
-        self.__signature__ = signature = inspect.signature(check)
+        signature = inspect.signature(check)
         self.bodies: list[Body] = []
         self.plans: dict[Any, Plan] = {}
         self.quick: dict[Any, Plan] = {}  # the same by keys of the operation's own, which may be faster to make
@@ -82,6 +82,7 @@ class Op:
         self.positional = [n for n in names if signature.parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY]
         self.arity = len(self.positional)
         self.roles = _roles(check)
+        self.__signature__ = _readable(signature, self.roles)
         self.numbers = [(k, n) for k, n in enumerate(self.positional) if n in self.roles and self.roles[n].direction is None]
         self.at_numbers = tuple(k for k, _ in self.numbers)
         self.operands = [k for k, n in enumerate(self.positional) if n in self.roles and self.roles[n].direction is not None]
@@ -327,7 +328,8 @@ class Op:
         own = given[at].replace(name="self", kind=inspect.Parameter.POSITIONAL_ONLY, annotation=inspect.Parameter.empty)
         rest = [p.replace(default=p.default) for p in given[:at] + given[at + 1:]]
         method.__signature__ = inspect.Signature([own, *rest])  # type: ignore[attr-defined]  # functions take attributes
-        return named(method, name or self.__name__ + "_", f"{self.__doc__}\n\nAs a method: `{self.positional[at]}` is self.")
+        text = f"{inspect.cleandoc(self.__doc__ or '')}\n\nAs a method: `{self.positional[at]}` is self."
+        return named(method, name or self.__name__ + "_", text)
 
 
 def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
@@ -336,7 +338,29 @@ def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., An
     function.__qualname__ = f"Mat.{name}"
     function.__module__ = "mat"
     function.__doc__ = inspect.cleandoc(doc)
+    function.__signature__ = _readable(inspect.signature(function), {})  # type: ignore[attr-defined]  # functions take them
     return function
+
+
+class Word(str):
+    """An annotation as help() shows it: a word without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _readable(signature: inspect.Signature, roles: dict[str, Role]) -> inspect.Signature:
+    """`signature` for people: roles by their names, and no word on what the check returns."""
+    names = {role: Word(name) for name, role in _ROLES.items()}
+    shown = [p.replace(annotation=names[roles[p.name]] if p.name in roles else _word(p.annotation))
+             for p in signature.parameters.values()]
+    return signature.replace(parameters=shown, return_annotation=inspect.Signature.empty)
+
+
+def _word(annotation: Any) -> Any:
+    return Word(annotation) if isinstance(annotation, str) else annotation
 
 
 def _roles(check: Callable[..., Any]) -> dict[str, Role]:

@@ -36,6 +36,17 @@ def _dtype_of(function: Callable[..., Any], dtype: np.dtype[Any]) -> np.dtype[An
         raise DTypeError(f"{function.__name__.strip('_')} is not defined for {dtype}; convert with x.astype(dtype)") from None
 
 
+EXAMPLES = {  # doctests
+    "sum": ">>> import mat\n>>> mat.sum(mat.ones(2, 3), axis=0)\n<Mat 3 A [2. 2. 2.]>",
+    "prod": ">>> import mat\n>>> mat.prod(mat.array([2, 3, 4]))\n<Mat () A 24.>",
+    "mean": ">>> import mat\n>>> mat.mean(mat.array([1, 2]))\n<Mat () A 1.5>",
+    "max": ">>> import mat\n>>> mat.max(mat.array([1, 3, 2]))\n<Mat () A 3.>",
+    "min": ">>> import mat\n>>> mat.min(mat.array([1, 3, 2]))\n<Mat () A 1.>",
+    "argmax": ">>> import mat\n>>> mat.argmax(mat.array([1, 3, 2]))\n<Mat () int64 A 1>",
+    "argmin": ">>> import mat\n>>> mat.argmin(mat.array([1, 3, 2]))\n<Mat () int64 A 0>",
+}
+
+
 class Kind(NamedTuple):
     """One reduction: NumPy's function, and the ufunc method that it wraps, if any, to be called without the wrapper."""
 
@@ -100,7 +111,7 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
     def method(self: Mat, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
         return public(self, axis, keepdims, out)
 
-    more = "\n\nA Mat, 0-d without `axis` (so nothing waits for a device), or written to `out`."
+    more = "\n\nA Mat, 0-d without `axis` (so nothing waits for a device), or written to `out`.\n\n" + EXAMPLES[name]
     setattr(Mat, name, named(method, name, doc + more))
     result = named(public, name, doc + more)
     result.__qualname__ = name

@@ -99,9 +99,14 @@ def special(name: str) -> Any:
     return getattr(importlib.import_module("scipy.special"), name)
 
 
-def unary(name: str, rule: np.ufunc, doc: str, *, body: Callable[..., Any] | None = None,
+def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *, body: Callable[..., Any] | None = None,
           operator: str = "") -> Callable[..., Any]:
-    """Declare ``name(x)``, ``name(x, out=)``, ``x.name()`` and ``x.name_()``; `body` computes where `rule` itself does not."""
+    """Declare ``name(x)``, ``name(x, out=)``, ``x.name()`` and ``x.name_()``; `body` computes where `rule` itself does not.
+
+    `sample` and `gives` become the doctest.
+    """
+    example = _example(f"mat.{name}(mat.array({sample}))", "float64", gives)
+
     def check(x: Input, out: Output) -> None:
         check_out(rule, out, x)
 
@@ -120,7 +125,7 @@ def unary(name: str, rule: np.ufunc, doc: str, *, body: Callable[..., Any] | Non
         plan = plans.get((self.form, 0)) if self.form is not None else None  # as Op._key gives it
         return kernel(self, self) if plan is None else plan.run((self, self), NO_KEYWORDS)
 
-    public = _public(function, kernel, doc)
+    public = _public(function, kernel, doc, example)
     _method(name, lambda self, out=None: function(self, out), doc)
     _method(name + "_", in_place, f"{doc} In place: self is written and returned.")
     if operator:
@@ -128,13 +133,16 @@ def unary(name: str, rule: np.ufunc, doc: str, *, body: Callable[..., Any] | Non
     return public
 
 
-def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected: str = "",
+def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "", reflected: str = "",
            check_values: Callable[[Any, Any], None] | None = None) -> Callable[..., Any]:
     """Declare ``name(x, y)``, ``name(x, y, out=)``, ``x.name_(y)`` and the operators ``x . y``, ``y . x`` and ``x .= y``.
 
     `reflected` names the operator for ``y . x`` where it is not ``r`` + `operator`; `check_values` looks, at every call, for
-    values that NumPy would refuse half-way through.
+    values that NumPy would refuse half-way through. `gives` is the result for (1, 4) and 2, for the doctest.
     """
+    kind = "bool" if "True" in gives or "False" in gives else "float64"
+    example = _example(f"mat.{name}(mat.array([1, 4]), 2)", kind, gives)
+
     def check(x: InputOrNumber, y: InputOrNumber, out: Output) -> None:
         check_out(rule, out, x, y)
 
@@ -149,6 +157,16 @@ def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected
             return kernel(x, y, _place(rule, x, y))
         return kernel(x, y, _check_is_mat(out))
 
+    in_place = _in_place(kernel, check_values)
+    public = _public(function, kernel, doc, example)
+    _method(name + "_", in_place, f"{doc} In place: self is x, is written, and is returned.")
+    if operator:
+        _operators(operator, reflected, function, in_place, doc)
+    return public
+
+
+def _in_place(kernel: Op, check_values: Callable[[Any, Any], None] | None) -> Callable[..., Any]:
+    """``x.name_(y)``"""
     plans = kernel.plans
 
     def in_place(self: Mat, y: Any) -> Any:
@@ -157,7 +175,7 @@ def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected
             if type(y) is Mat:
                 if y.storage is not self.storage:
                     plan = plans.get(((self.form, 0), y.form))
-            elif type(y) is float or type(y) is int:
+            elif type(y) is float or (type(y) is int and -_EXACT < y < _EXACT and self.storage.dtype.char in _ELEMENTS):
                 plan = plans.get(((self.form, 0), float))
                 y = y if plan is None else _element(self, y)
         if plan is not None:
@@ -167,13 +185,10 @@ def binary(name: str, rule: np.ufunc, doc: str, *, operator: str = "", reflected
             check_values(self, y)
         return kernel(self, y, self)
 
-    public = _public(function, kernel, doc)
-    _method(name + "_", in_place, f"{doc} In place: self is x, is written, and is returned.")
-    if operator:
-        _operators(operator, reflected, function, in_place, doc)
-    return public
+    return in_place
 
 
+_EXACT = 2**53  # integers below this are floating-point numbers, too
 _SILENT = {np.maximum, np.minimum, np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
 _ELEMENTS: dict[str, dict[float, np.ndarray[Any, Any]]] = {"f": {}, "d": {}}
 
@@ -231,9 +246,15 @@ def _kernel(check: Callable[..., Any], name: str, doc: str) -> Op:
     return op(check, method="", by_form=True)
 
 
-def _public(function: Callable[..., Any], kernel: Op, doc: str) -> Callable[..., Any]:
+def _example(call: str, dtype: str, gives: str) -> str:
+    """A doctest of a call with two elements."""
+    shown = "" if dtype == "float64" else f" {dtype}"
+    return f">>> import mat\n>>> {call}\n<Mat 2{shown} A {gives}>"
+
+
+def _public(function: Callable[..., Any], kernel: Op, doc: str, example: str) -> Callable[..., Any]:
     """The free function, with the docstring and a link to its operation."""
-    public = named(function, kernel.__name__, f"{doc}\n\nA new Mat, or written to `out`, which is returned.")
+    public = named(function, kernel.__name__, f"{doc}\n\nA new Mat, or written to `out`, which is returned.\n\n{example}")
     public.__qualname__ = kernel.__name__
     public.op = kernel  # type: ignore[attr-defined]  # functions take attributes
     return public
