@@ -159,7 +159,7 @@ class Cube:
                     self._settle(hold, failed or fault is not None)
                 else:  # as _commit does
                     self.writer = self.torn = None
-                    self.fresh = hold.facet.mask
+                    self.fresh = hold.mask
                     self.pristine = False
                     self.version += 1
             hold.thread = 0
@@ -171,7 +171,7 @@ class Cube:
 
     def _commit(self, hold: Hold) -> None:
         self.writer = None
-        self.fresh = hold.facet.mask
+        self.fresh = hold.mask
         self.pristine = self.spoiled = False
         self.torn = None
         self.version += 1

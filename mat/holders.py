@@ -31,10 +31,11 @@ class Hold:
     A hold outlives its look in `View.presented`, so that the next look finds what was presented.
     """
 
-    __slots__ = ("direction", "facet", "handle", "lend", "thread", "value", "view", "where")
+    __slots__ = ("direction", "facet", "handle", "lend", "mask", "thread", "value", "view", "where")
 
     def __init__(self, facet: Facet, handle: Any, value: Any) -> None:
         self.facet = facet
+        self.mask = facet.mask
         self.handle = handle
         self.value = value
         self.lend = facet.lender(value)  # makes what a block is given; None: the value itself

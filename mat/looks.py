@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
-from .cube import INPUT, Cube, Direction, Facet, Hold, View, join
+from .cube import INPUT, OBSERVERS, Cube, Direction, Facet, Hold, View, join
 from .errors import ConflictError
 from .holders import Place
 
@@ -48,8 +48,15 @@ class Look:
             raise
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        hold, self.hold = self.hold, None
-        if hold is not None:
+        hold = self.hold
+        if hold is None:
+            return
+        self.hold = None
+        if hold.direction is INPUT and not OBSERVERS:  # as Cube.close does: a call saved is a twentieth of a look
+            hold.where = hold.view = None
+            hold.thread = 0
+            self.view.storage.looks.remove(hold)
+        else:
             self.view.storage.close(hold, kind is not None)
 
 

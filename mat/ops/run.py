@@ -88,8 +88,8 @@ class OneLook(Plan):
         if storage.looks:
             owner = storage.writer
             if owner is None:
-                hold = covering(storage, view, direction, key, self.mask, thread)
-            elif owner.thread == thread and owner.facet.mask == self.mask:  # as in covering()
+                hold = beside(storage, view, direction, key, self.mask, thread)
+            elif owner.thread == thread and owner.mask == self.mask:  # as in covering()
                 hold = view.presented.get(key)
         mine = hold is None
         if hold is None:
@@ -124,8 +124,8 @@ class TwoLooks(Plan):
         if storage.looks:
             owner = storage.writer
             if owner is None:
-                hold = covering(storage, view, direction, key, mask, thread)
-            elif owner.thread == thread and owner.facet.mask == mask:
+                hold = beside(storage, view, direction, key, mask, thread)
+            elif owner.thread == thread and owner.mask == mask:
                 hold = view.presented.get(key)
         mine = hold is None
         if hold is None:
@@ -134,8 +134,8 @@ class TwoLooks(Plan):
             if source.looks:
                 owner = source.writer
                 if owner is None:
-                    held = covering(source, other, another, other_key, mask, thread)
-                elif owner.thread == thread and owner.facet.mask == mask:
+                    held = beside(source, other, another, other_key, mask, thread)
+                elif owner.thread == thread and owner.mask == mask:
                     held = other.presented.get(other_key)
             yours = held is None
             if held is None:
@@ -185,8 +185,8 @@ class ThreeLooks(Plan):
                 if storage.looks:
                     owner = storage.writer
                     if owner is None:
-                        hold = covering(storage, view, direction, key, mask, thread)
-                    elif owner.thread == thread and owner.facet.mask == mask:
+                        hold = beside(storage, view, direction, key, mask, thread)
+                    elif owner.thread == thread and owner.mask == mask:
                         hold = view.presented.get(key)
                     else:
                         hold = None
@@ -264,12 +264,18 @@ def close_all(holds: list[Hold], failed: bool) -> None:
 
 def covering(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> Hold | None:
     """What the view presented, if a look that this thread has open covers looking at it in `direction`."""
-    writer = storage.writer
-    if writer is not None:
-        if writer.thread == thread and writer.facet.mask == mask and not OBSERVERS:
-            return view.presented.get(key)
-    elif direction is INPUT and storage.fresh & mask and not OBSERVERS:
+    owner = storage.writer
+    if owner is None:
+        return beside(storage, view, direction, key, mask, thread)
+    if owner.thread == thread and owner.mask == mask and not OBSERVERS:
+        return view.presented.get(key)
+    return None
+
+
+def beside(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> Hold | None:
+    """The same where nobody writes: reading is covered by a reader of this thread, while the data is fresh."""
+    if direction is INPUT and storage.fresh & mask and not OBSERVERS:
         for hold in storage.looks:  # other readers may leave meanwhile; ours, if then missed, is found by open()
-            if hold.thread == thread and hold.facet.mask == mask:
+            if hold.thread == thread and hold.mask == mask:
                 return view.presented.get(key)
     return None
