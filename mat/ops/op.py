@@ -113,9 +113,9 @@ class Op:
         """Register a body for facets. It is called with the facet's engine and the operands as presented.
 
         `fits` says which layouts it can take (None: any strides), `dtypes` for which dtype characters it is; with `pack`,
-        operands that do not fit are copied rather than another body tried. A `bare` body is called without the engine, as a
-        ufunc always is; with a `silent` one NumPy's warnings need not be switched off. The decorated name becomes the
-        operation, so that the body may be called like it.
+        operands that do not fit are copied rather than another body tried. A `bare` body is called without the engine and must
+        not ask for settings, as is true of a ufunc; with a `silent` one NumPy's warnings need not be switched off. The
+        decorated name becomes the operation, so that the body may be called like it.
         """
         def register(function: Callable[..., Any]) -> Op:
             chars = None if dtypes is None else frozenset(dtypes)

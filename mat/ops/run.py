@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..cpu.ieee import QUIET, STATE
+from ..cpu.ieee import IDLE, QUIET, STATE, quiet_context
 from ..cube import INPUT, OBSERVERS, Cube, Direction, Facet, Hold, View
 from ..looks import leave_all, undo
 
@@ -23,14 +23,15 @@ _ident = threading.get_ident
 class Plan:
     """How a call is carried out, once its operands have been checked; the same for all operands of the same forms."""
 
-    __slots__ = ("again", "entry", "facet", "function", "give", "keywords", "mask", "quiet", "result")
+    __slots__ = ("again", "entry", "facet", "function", "give", "keywords", "mask", "pure", "quiet", "result")
 
     def __init__(self, function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None,
-                 keywords: bool, quiet: bool, give: Callable[..., Any] | None) -> None:
+                 keywords: bool, quiet: bool, pure: bool, give: Callable[..., Any] | None) -> None:
         self.function = function
         self.facet = facet
         self.mask = facet.mask
-        self.quiet = quiet  # switch NumPy's floating-point warnings off
+        self.quiet = quiet and not pure  # switch NumPy's floating-point warnings off
+        self.pure = quiet and pure  # the same, of a body that may run in a context of its own, since it asks for nothing there
         self.entry = entry
         self.again = again
         self.result = result  # the operand that is returned; None: what the body returns
@@ -62,7 +63,7 @@ class Plan:
         for k, other in self.again:
             values[k] = values[other]
         failed = True
-        token = STATE.set(QUIET) if self.quiet else None
+        token = STATE.set(QUIET) if self.quiet or self.pure else None
         try:
             result = self.function(*values, **kwargs) if kwargs and self.keywords else self.function(*values)
             failed = False
@@ -96,12 +97,14 @@ class OneLook(Plan):
             hold = storage.open(view, self.facet, direction, thread)
         v = hold.value
         failed = True
+        context = (IDLE.pop(thread, None) or quiet_context()) if self.pure else None
         token = STATE.set(QUIET) if self.quiet else None
         try:
-            # to ask whether `give` is the most frequent one costs less than to call it; likewise below
-            result = self.function(v, args[1], v) if give is _add_number else give(self.function, args, v)
+            result = give(self.function, args, v) if context is None else context.run(give, self.function, args, v)
             failed = False
         finally:
+            if context is not None:
+                IDLE[thread] = context
             if token is not None:
                 STATE.reset(token)
             if mine:
@@ -145,16 +148,19 @@ class TwoLooks(Plan):
                 storage.undo(hold)
             raise
         failed = True
+        context = (IDLE.pop(thread, None) or quiet_context()) if self.pure else None
         token = STATE.set(QUIET) if self.quiet else None
         try:
-            if give is _axpy:
+            if context is not None:
+                result = context.run(give, self.function, args, hold.value, held.value)
+            elif give is _axpy:  # to ask costs less than to call it
                 result = self.function(args[0], held.value, hold.value)
-            elif give is _add:
-                result = self.function(hold.value, held.value, hold.value)
             else:
                 result = give(self.function, args, hold.value, held.value)
             failed = False
         finally:
+            if context is not None:
+                IDLE[thread] = context
             if token is not None:
                 STATE.reset(token)
             try:
@@ -202,7 +208,7 @@ class ThreeLooks(Plan):
             raise
         v, u, t = found
         failed = True
-        token = STATE.set(QUIET) if self.quiet else None
+        token = STATE.set(QUIET) if self.quiet or self.pure else None
         try:
             result = give(self.function, args, v, u, t)
             failed = False
@@ -214,14 +220,6 @@ class ThreeLooks(Plan):
         return result if self.result is None else args[self.result]
 
 
-def _add_number(f: Any, args: tuple[Any, ...], v: Any) -> Any:
-    return f(v, args[1], v)
-
-
-def _add(f: Any, args: tuple[Any, ...], v: Any, u: Any) -> Any:
-    return f(v, u, v)
-
-
 def _axpy(f: Any, args: tuple[Any, ...], v: Any, u: Any) -> Any:
     return f(args[0], u, v)
 
@@ -231,11 +229,11 @@ _GIVE: dict[tuple[int, tuple[int, ...], Again], Callable[..., Any]] = {
     (1, (0,), ()): lambda f, args, v: f(v),
     (2, (1,), ()): lambda f, args, v: f(args[0], v),  # scal: a number, written
     (2, (1,), ((0, 1),)): lambda f, args, v: f(v, v),  # exp_
-    (3, (2,), ((0, 2),)): _add_number,  # add_ of a number
+    (3, (2,), ((0, 2),)): lambda f, args, v: f(v, args[1], v),  # add_ of a number
     (2, (0, 1), ()): lambda f, args, v, u: f(v, u),  # dot: read, read
     (2, (1, 0), ()): lambda f, args, v, u: f(u, v),  # exp(x, out=): read, written
     (3, (2, 1), ()): _axpy,  # a number, read, written
-    (3, (2, 1), ((0, 2),)): _add,  # add_ of a Mat
+    (3, (2, 1), ((0, 2),)): lambda f, args, v, u: f(v, u, v),  # add_ of a Mat
     (4, (1, 0), ()): lambda f, args, v, u: f(u, v, args[2], args[3]),  # a reduction: read, written, axis, keepdims
     (3, (2, 0, 1), ()): lambda f, args, v, u, t: f(u, t, v),  # add(x, y, out=)
     (5, (4, 1, 2), ()): lambda f, args, v, u, t: f(args[0], u, t, args[3], v),  # gemm
@@ -249,7 +247,7 @@ def plan_of(body: Any, function: Callable[..., Any], entry: Entry, again: Again,
     function = function if body.bare else partial(function, facet.engine)
     give = _GIVE.get((arity, tuple(k for k, _, _ in entry), again))
     kind = _KINDS.get(len(entry), Plan)
-    return kind(function, facet, entry, again, result, not body.prepares, facet.quiet and not body.silent, give)
+    return kind(function, facet, entry, again, result, not body.prepares, facet.quiet and not body.silent, body.bare, give)
 
 
 def close_all(holds: list[Hold], failed: bool) -> None:
