@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from time import perf_counter
 from typing import Any
@@ -323,10 +323,10 @@ class Cube:
     def fresh_memories(self) -> list[Memory]:
         return [m for m in self.handles if self.fresh & m.bit]
 
-    def peek(self) -> Any:
+    def peek(self, spans: Iterable[tuple[int, int]]) -> Any:
         """A host handle with the current data, without changing anything; None if there is no data.
 
-        Data that is fresh elsewhere only is copied to a handle that nobody else will see.
+        Data that is fresh elsewhere only is copied to a handle that nobody else will see, of which only `spans` count.
         """
         with self.lock:
             hub, writer = host(), self.writer
@@ -334,9 +334,23 @@ class Cube:
                 return self.handles[hub]
             if not self.fresh:
                 return None
-            temporary = hub.allocate(self)
-            self._to_host(temporary)
+            temporary, source = hub.allocate(self), self.fresh_memories()[0]
+            handle = self.handles[source]
+            if not all(source.read_part(self, handle, temporary, start, stop) for start, stop in spans):
+                source.copy_out(self, handle, temporary)
             return temporary
+
+    def poke(self, part: Any, start: int) -> bool:
+        """Write `part` where the data is, if that is not on the host and the memory can; False if nothing was done."""
+        with self.lock:
+            if self.looks or not self.fresh or self.fresh & host().bit:
+                return False
+            memory = self.fresh_memories()[0]
+            if not memory.write_part(self, self.handles[memory], part, start):
+                return False
+            self.fresh = memory.bit
+            self.version += 1
+            return True
 
     def adopt_host(self, handle: Any, owned: bool) -> None:
         """Take `handle`, which holds the data already, as the host's copy; `owned` is False for a user's memory."""

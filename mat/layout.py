@@ -155,6 +155,18 @@ class Layout:
         for index in product(*map(range, self.shape)):
             yield self.displacement + sum(i * s for i, s in zip(index, self.strides, strict=True))
 
+    def spans(self, edge: int) -> list[tuple[int, int]]:
+        """Storage ranges that cover what a printer shows: short axes whole, of long ones `edge` items at both ends."""
+        chosen = [range(n) if n <= 4 * edge else (*range(edge), *range(n - edge, n)) for n in self.shape]
+        steps = [[i * s for i in items] for items, s in zip(chosen, self.strides, strict=True)]
+        found: list[tuple[int, int]] = []
+        for k in sorted({self.displacement + sum(offsets) for offsets in product(*steps)}):
+            if found and found[-1][1] == k:
+                found[-1] = found[-1][0], k + 1
+            else:
+                found.append((k, k + 1))
+        return found
+
     @property
     def vector(self) -> tuple[int, int] | None:
         """``(lowest index, increment)`` of the elements in row-major order as one BLAS vector, or None.

@@ -307,7 +307,9 @@ class Mat(Shaped):
         """The visible elements to print, without a look: nothing is copied between memories or marked."""
         if self.storage.torn is not None:
             return None
-        handle = self.storage.peek()
+        options = np.get_printoptions()
+        handle = self.storage.peek([self.layout.bounds] if self.size <= options["threshold"] else
+                                   self.layout.spans(options["edgeitems"]))
         if handle is not None:
             return over(handle, self.layout)
         fill = self.storage.fill_value

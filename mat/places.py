@@ -42,6 +42,20 @@ class Memory:
         """Optional: write ``cube.fill_value`` everywhere and return True; False sends it through the host."""
         return False
 
+    def read_part(self, cube: Any, handle: Any, host: Any, start: int, stop: int) -> bool:
+        """Optional: copy elements from `start` to `stop` out, to the same place in the host's handle, and return True.
+
+        The printer asks for just what it shows; False has it copy everything.
+        """
+        return False
+
+    def write_part(self, cube: Any, handle: Any, part: Any, start: int) -> bool:
+        """Optional: copy the 1-d array `part` in, to the elements from `start` on, and return True.
+
+        Setting a single element then moves nothing else; False brings all data to the host for it.
+        """
+        return False
+
     def copy_from(self, cube: Any, handle: Any, memory: Memory, source: Any) -> bool:
         """Optional direct edge: copy from another memory's handle and return True; False goes through the host."""
         return False

@@ -49,7 +49,11 @@ def _set(self: Mat, index: Any, value: Any) -> None:
     if isinstance(value, Mat) and value.storage is self.storage and _same(value, target):
         return  # what x[index] += y leaves to do
     self.allowed(IO)  # also where the target alone would not overlap itself
-    target.assign_(_source(value, self.dtype))
+    source = _source(value, self.dtype)
+    if not target.shape and not isinstance(source, Mat):
+        if self.storage.poke(np.asarray(source, self.dtype).reshape(1), target.displacement):
+            return
+    target.assign_(source)
 
 
 def _source(value: Any, dtype: np.dtype[Any]) -> Any:
