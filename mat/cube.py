@@ -152,10 +152,9 @@ class Cube:
         lock = self.lock
         lock.acquire()
         try:
-            looks = self.looks
-            looks.remove(hold)
+            self.looks.remove(hold)
             if self.writer is hold:
-                if failed or looks or fault is not None or self.spoiled:
+                if failed or self.looks or fault is not None or self.spoiled:
                     self._settle(hold, failed or fault is not None)
                 else:  # as _commit does
                     self.writer = self.torn = None

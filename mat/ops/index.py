@@ -50,10 +50,9 @@ def _set(self: Mat, index: Any, value: Any) -> None:
         return  # what x[index] += y leaves to do
     self.allowed(IO)  # also where the target alone would not overlap itself
     source = _source(value, self.dtype)
-    if not target.shape and not isinstance(source, Mat):
-        if self.storage.poke(np.asarray(source, self.dtype).reshape(1), target.displacement):
-            return
-    target.assign_(source)
+    single = not target.shape and not isinstance(source, Mat)
+    if not single or not self.storage.poke(np.asarray(source, self.dtype).reshape(1), target.displacement):
+        target.assign_(source)
 
 
 def _source(value: Any, dtype: np.dtype[Any]) -> Any:
