@@ -41,7 +41,7 @@ def product_shape(left: Ints, right: Ints) -> Ints:
     return batch + left[-2:-1] + (right[-1:] if len(right) > 1 else ())
 
 
-@op(method="", by_form=True)
+@op(method="", by_form=True, name="matmul")
 def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False, transpose_b: bool = False) -> None:
     """``out <- op(a) op(b)`` for all ranks and dtypes."""
     shape = product_shape(_turned(a.shape, transpose_a), _turned(b.shape, transpose_b))
@@ -186,7 +186,7 @@ def _or_raise(name: str, reason: str, compute: Any, *args: Any) -> Any:
         raise LinAlgError(f"{name}: the matrix is {reason}") from None
 
 
-@op(method="", by_form=True)
+@op(method="", by_form=True, name="inv")
 def inverse(a: Input, out: Output) -> None:
     """``out <- a^-1``"""
 
@@ -207,7 +207,7 @@ def inv(a: Mat) -> Any:
     return inverse(a, new_like(a, a.shape, _lapack_dtype(a)))
 
 
-@op(method="", by_form=True)
+@op(method="", by_form=True, name="solve")
 def solution(a: Input, b: Input, out: Output) -> None:
     """``out <- a^-1 b``"""
 
@@ -240,7 +240,7 @@ def _solution_shape(a: Ints, b: Ints) -> Ints:
     return broadcast_shapes((a[:-2], b[:-2])) + b[-2:]
 
 
-@op(method="", by_form=True)
+@op(method="", by_form=True, name="cholesky")
 def cholesky_factor(a: Input, out: Output) -> None:
     """``out <- L`` with ``a = L L^H``"""
 

@@ -67,10 +67,10 @@ _PLAIN = frozenset((bool, int, str, type(None), tuple))  # types of settings tha
 class Op:
     """An operation. Call it; ``.bodies`` lists what can do the work; ``.on`` adds to that."""
 
-    def __init__(self, check: Callable[..., Any], method: str | None, by_form: bool) -> None:
+    def __init__(self, check: Callable[..., Any], method: str | None, by_form: bool, name: str | None) -> None:
         self.check = check
         self.by_form = by_form
-        self.__name__ = self.__qualname__ = check.__name__
+        self.__name__ = self.__qualname__ = name or check.__name__
         self.__module__ = check.__module__ or "__main__"
         self.__doc__ = check.__doc__
         self.__wrapped__ = check
@@ -406,15 +406,16 @@ def _packed(view: Mat) -> Mat:
 
 
 @overload
-def op(check: Callable[..., Any], *, method: str | None = None, by_form: bool = False) -> Op: ...
+def op(check: Callable[..., Any], *, method: str | None = None, by_form: bool = False, name: str | None = None) -> Op: ...
 @overload
-def op(*, method: str | None = None, by_form: bool = False) -> Callable[[Callable[..., Any]], Op]: ...
-def op(check: Callable[..., Any] | None = None, *, method: str | None = None,
-       by_form: bool = False) -> Op | Callable[[Callable[..., Any]], Op]:
+def op(*, method: str | None = None, by_form: bool = False, name: str | None = None) -> Callable[[Callable[..., Any]], Op]: ...
+def op(check: Callable[..., Any] | None = None, *, method: str | None = None, by_form: bool = False,
+       name: str | None = None) -> Op | Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated function's signature gives directions, its body only checks.
 
     The operation also becomes a method of `Mat` on its written operand, called like the function with an underscore;
     ``method=`` names it otherwise, ``method=""`` leaves it out. With ``by_form`` the check is not run again for operands of
     the same shapes, strides and dtypes: it promises to depend on nothing else but keywords and which operands share a storage.
+    ``name`` is what messages call it, if the public function has another name than the declared one.
     """
-    return Op(check, method, by_form) if check is not None else lambda check: Op(check, method, by_form)
+    return Op(check, method, by_form, name) if check is not None else lambda check: Op(check, method, by_form, name)

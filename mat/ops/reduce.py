@@ -171,7 +171,7 @@ argmin = reduction("argmin", _assigning(np.argmin), one_axis=True, of_nothing=Fa
                    doc="The index of the first smallest element along `axis`, or in row-major order.")
 
 
-@op(method="", by_form=True)
+@op(method="", by_form=True, name="sum_")
 def sum_into(x: Input, axis: Any, alpha: Scalar, beta: Scalar, y: Accumulated) -> None:
     """``y <- alpha * sum(x, axis) + beta * y``"""
     same_dtype(x, y)
@@ -212,7 +212,7 @@ def _check_scales(name: str, scales: Mat, a: Mat, out: Mat, axis: int) -> None:
                          f"{scales.shape}, a {a.shape} and out {out.shape}")
 
 
-@op(method="", by_form=True)
+@op(method="", by_form=True, name="scale_rows")
 def rows_scaled(scales: Input, a: Input, out: Output) -> None:
     """``out <- diag(scales) a``"""
     _check_scales("scale_rows", scales, a, out, 0)
@@ -225,7 +225,7 @@ def _(np: Any, scales: Any, a: Any, out: Any) -> None:
     np.multiply(a, scales.reshape(-1, 1), out=out)
 
 
-@op(method="", by_form=True)
+@op(method="", by_form=True, name="scale_columns")
 def columns_scaled(scales: Input, a: Input, out: Output) -> None:
     """``out <- a diag(scales)``"""
     _check_scales("scale_columns", scales, a, out, 1)

@@ -142,7 +142,7 @@ def stack(mats: Iterable[Mat], axis: int = 0) -> Mat:
 # Comparing as a whole
 
 
-@op
+@op(name="equals")
 def same(a: Input, b: Input) -> None:
     """Whether all elements are equal."""
 
@@ -152,7 +152,7 @@ def _(np: Any, a: Any, b: Any) -> bool:
     return bool(np.array_equal(a, b))
 
 
-@op
+@op(name="allclose")
 def close(a: Input, b: Input, rtol: Any, atol: Any, equal_nan: Any) -> None:
     """Whether all elements are nearly equal."""
     for name, value in (("rtol", rtol), ("atol", atol)):
