@@ -101,9 +101,10 @@ class Layout:
         self._matrix: tuple[int, bool] | bool | None = False
 
     def _steps_like_packed(self) -> bool:
-        step = 1
-        for n, s in zip(reversed(self.shape), reversed(self.strides), strict=True):
-            if n != 1 and s != step:
+        step, shape, strides = 1, self.shape, self.strides
+        for k in range(len(shape) - 1, -1, -1):
+            n = shape[k]
+            if n != 1 and strides[k] != step:
                 return self.size == 0
             step *= n
         return True
@@ -319,6 +320,15 @@ class Layout:
                 start += position(item, axis, n) * s
             axis += 1
         return Layout(tuple(shape), tuple(strides), start)
+
+    def rows(self, item: slice) -> Layout:
+        """``self[item]`` for a slice of the first axis, the most frequent index."""
+        if not self.shape:
+            raise IndexOutOfRange(f"too many indices for shape (): {item}")
+        first, length, step = _resolve(item, self.shape[0])
+        s = self.strides[0]
+        start = self.displacement + first * s if length else self.displacement
+        return Layout((length, *self.shape[1:]), (s * step, *self.strides[1:]), start)
 
     def _expand(self, items: tuple[Any, ...]) -> list[Any]:
         """`items` with ``...`` spelled out as slices, one item for each axis."""

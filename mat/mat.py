@@ -108,7 +108,7 @@ class Mat(Shaped):
         self.device_enabled = current().device_enabled
 
     def over(self, layout: Layout) -> Self:
-        view = type(self).__new__(type(self))
+        view: Self = _new(type(self))
         view.storage = self.storage
         view.layout = layout
         view.presented = {}

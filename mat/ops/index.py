@@ -25,6 +25,8 @@ def _is_advanced(index: Any) -> bool:
 
 def _get(self: Mat, index: Any) -> Any:
     """``x[index]``: a view, an element, or for arrays of indices a copy."""
+    if type(index) is slice:
+        return self.over(self.layout.rows(index))
     if _is_advanced(index):
         return _gather(self, _plain(index), index)
     layout = self.layout[index]

@@ -150,7 +150,8 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     kernel.on("array", bare=True, silent=rule in _SILENT)(_body(rule))
 
     def function(x: Any, y: Any, out: Mat | None = None) -> Any:
-        x, y = as_operand(x, "x"), as_operand(y, "y")
+        x = x if type(x) is Mat else as_operand(x, "x")
+        y = y if type(y) is Mat else as_operand(y, "y")
         if check_values is not None:
             check_values(x, y)
         if out is None:
