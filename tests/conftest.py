@@ -1,9 +1,14 @@
 """Fixtures that tests share: random numbers that are the same every time, and the dtypes; layouts are in ``placing.py``."""
 
+import hypothesis
 import numpy as np
 import pytest
 
 from .placing import BLAS_DTYPES, NUMPY_DTYPES
+
+# a slow machine is no failure, and neither is a walk that only one of many runs would take
+hypothesis.settings.register_profile("mat", deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("mat")
 
 
 @pytest.fixture

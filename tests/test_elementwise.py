@@ -359,13 +359,13 @@ SOME_FLOATS = st.floats(-1e6, 1e6, width=32)
 ARRAYS = hnp.arrays(np.float32, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4), elements=SOME_FLOATS)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ARRAYS, st.sampled_from(["square", "sqrt", "exp", "log", "tanh", "abs", "negative", "sign", "floor", "rint"]))
 def test_any_array(x, name):
     agree(getattr(mat, name)(mat.array(x)), reference(getattr(np, name), x))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=3, min_side=0), st.sampled_from(sorted(BINARY)),
        st.integers(0, 2**32 - 1))
 def test_any_shapes_that_broadcast(shapes, name, seed):
@@ -374,7 +374,7 @@ def test_any_shapes_that_broadcast(shapes, name, seed):
     agree(getattr(mat, name)(mat.array(x), mat.array(y)), getattr(np, name)(x, y))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0), hnp.array_shapes(min_dims=0, max_dims=4, min_side=0))
 def test_shapes_that_do_not_broadcast_are_refused(one, other):
     try:

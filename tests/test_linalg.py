@@ -88,7 +88,7 @@ def test_matmul_with_out_that_does_not_fit():
     assert_array_equal(a.to_numpy(), np.ones((2, 2)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.tuples(*[st.integers(0, 6)] * 3), st.booleans(), st.booleans(), st.integers(1, 3), st.integers(1, 3),
        st.integers(0, 99))
 def test_any_product_of_views(sizes, turn_a, turn_b, down, across, seed):

@@ -184,7 +184,7 @@ def test_scaled_rows_and_columns(rng, layout):
 # Any shape, any axes
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data())
 def test_any_array_and_axes(data):
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4))
