@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from .placing import BLAS_DTYPES, NUMPY_DTYPES
+from .pretend import alone, registered
 
 # a slow machine is no failure, and neither is a walk that only one of many runs would take
 hypothesis.settings.register_profile("mat", deadline=None, derandomize=True, database=None)
@@ -26,3 +27,17 @@ def blas_dtype(request):
 def numpy_dtype(request):
     """Each dtype but bfloat16."""
     return request.param
+
+
+@pytest.fixture
+def world():
+    """Memories of lists, with nothing of NumPy beside them."""
+    with alone() as world:
+        yield world
+
+
+@pytest.fixture
+def places():
+    """Memories of arrays beside the real host."""
+    with registered() as world:
+        yield world

@@ -316,3 +316,20 @@ def test_against_scipy(rng):
     a, b, c = (np.asfortranarray(rng.standard_normal((5, 5))) for _ in range(3))
     wanted = scipy.linalg.blas.dgemm(1.5, a, b, -2, c)
     assert_allclose(mat.gemm(1.5, mat.from_numpy(a), mat.from_numpy(b), -2, mat.array(c)).to_numpy(), wanted)
+
+
+def test_steps_that_blas_cannot_count_are_packed_or_left_to_numpy(monkeypatch, rng):
+    a = rng.standard_normal((3, 211))
+    x = mat.array(a)
+    monkeypatch.setattr(cpu_blas, "LIMIT", 200)
+    with mat.debug.count_copies() as copies:
+        assert_allclose(mat.matmul(x[:, :2], x[:, 5:7], transpose_a=True).to_numpy(), a[:, :2].T @ a[:, 5:7])
+        assert copies.packs == 2
+        assert_allclose(mat.dot(x[:, 3], x[:, 4]), a[:, 3] @ a[:, 4])
+        assert_allclose(mat.axpy(2, x[:, 3], mat.ones(3)).to_numpy(), 2 * a[:, 3] + 1)
+        assert mat.iamax(x[:, 9]) == np.argmax(abs(a[:, 9]))
+        assert_allclose(mat.gemv(1, x[:, :2], x[0, :2], 0, mat.empty(3)).to_numpy(), a[:, :2] @ a[0, :2])
+        batch = x[:, :4].reshape(1, 3, 4)
+        assert_allclose(mat.gemm_batched(1, batch, batch, 0, mat.empty(1, 4, 4), transpose_a=True).to_numpy()[0],
+                        a[:, :4].T @ a[:, :4])
+    assert copies.packs == 5

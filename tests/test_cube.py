@@ -13,15 +13,9 @@ import pytest
 import mat
 from mat.cube import INPUT, IO, OUTPUT, as_direction, join
 
-from .pretend import Fault, Whole, alone, in_thread, line
+from .pretend import Fault, Whole, in_thread, line
 
 DIRECTIONS = ("input", "output", "io")
-
-
-@pytest.fixture
-def world():
-    with alone() as world:
-        yield world
 
 
 # Directions

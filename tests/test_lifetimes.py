@@ -12,20 +12,7 @@ import pytest
 import mat
 from mat.barriers import Barrier
 
-from .pretend import Fault, Whole, alone, failing, in_thread, line, registered
-
-
-@pytest.fixture
-def world():
-    with alone() as world:
-        yield world
-
-
-@pytest.fixture
-def places():
-    with registered() as world:
-        yield world
-
+from .pretend import Fault, Whole, failing, in_thread, line
 
 # Dropping, keeping, closing
 

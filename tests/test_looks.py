@@ -13,13 +13,7 @@ from mat.extend import Input, op
 from mat.holders import holder_place
 from mat.ops.op import REGISTRY
 
-from .pretend import Fault, line, registered
-
-
-@pytest.fixture
-def places():
-    with registered() as world:
-        yield world
+from .pretend import Fault, line
 
 
 def spoil(x, facet):

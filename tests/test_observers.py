@@ -5,19 +5,7 @@ import pytest
 import mat
 from mat.extend import Observer, observe
 
-from .pretend import Fault, Whole, alone, in_thread, registered
-
-
-@pytest.fixture
-def world():
-    with alone() as world:
-        yield world
-
-
-@pytest.fixture
-def places():
-    with registered() as world:
-        yield world
+from .pretend import Fault, Whole, in_thread
 
 
 class Diary(Observer):

@@ -277,9 +277,10 @@ def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int
     def call(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
         if OBSERVERS:
             _tell("gemm", letter, trans=trans_a + trans_b, m=m, n=n, k=k, lda=lda, ldb=ldb, ldc=ldc)
-        first, second = (b, a) if swap else (a, b)
+        if swap:
+            a, b = b, a
         routine(flag_a, flag_b, rows, columns, inner, known[alpha] if alpha and known else scalar(letter, alpha),
-                first.pointer, step_a, second.pointer, step_b,
+                a.pointer, step_a, b.pointer, step_b,
                 zero if not beta else known[beta] if known else scalar(letter, beta), c.pointer, step_c)
 
     return call

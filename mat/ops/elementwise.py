@@ -102,8 +102,8 @@ def fill(value: Scalar, x: Output) -> None:
     """
 
 
-@fill.on("array")
-def _(np: Any, value: Any, x: Any) -> None:
+@fill.on("array", bare=True)
+def _(value: Any, x: Any) -> None:
     x[...] = value
 
 

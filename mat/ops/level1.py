@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..cpu import blas
 from ..errors import DTypeError, ShapeError
 from ..layout import Layout, integer
 from ..mat import Mat
@@ -20,13 +21,13 @@ BLAS = "fdFD"  # s, d, c and z
 
 
 def vector(layout: Layout) -> bool:
-    """Whether BLAS can take the elements as one vector."""
-    return layout.vector is not None
+    """Whether BLAS can take the elements as one vector, with an increment that it can count."""
+    return layout.vector is not None and abs(layout.vector[1]) <= blas.LIMIT
 
 
 def forward(layout: Layout) -> bool:
     """Whether BLAS can take them as a vector that counts upwards, where the order matters."""
-    return layout.vector is not None and layout.vector[1] > 0
+    return vector(layout) and layout.vector is not None and layout.vector[1] > 0
 
 
 def blas_dtype(*mats: Mat) -> None:
@@ -46,15 +47,12 @@ def count(x: Mat, n: int | None, inc: int) -> int:
     step = integer(inc, "an increment")
     if step == 0:
         raise ShapeError("an increment of 0 would use one element over and over; broadcast_to does that, for reading")
-    most = (x.size - 1) // builtin_abs(step) + 1 if x.size else 0
+    most = blas.used(x, None, step)
     if n is None:
         return most
     if integer(n, "n") < 0 or n > most:
         raise ShapeError(f"n = {n} elements {step} apart do not fit in {x.size}; at most {most} do")
     return n
-
-
-builtin_abs = abs
 
 
 def pair(x: Mat, y: Mat, n: int | None, incx: int, incy: int) -> int:
@@ -69,22 +67,15 @@ def pair(x: Mat, y: Mat, n: int | None, incx: int, incy: int) -> int:
 
 def elements(x: Any, n: int | None, inc: int) -> Any:
     """The elements that BLAS would use of the array `x`, as a 1-d view where there is one."""
-    flat = x.reshape(-1)
-    if n is None:
-        n = count_array(flat.size, inc)
-    step = builtin_abs(inc)
+    flat, step = x.reshape(-1), abs(inc)
+    n = blas.used(flat, n, inc)
     used = flat[:(n - 1) * step + 1:step] if n else flat[:0]
     return used if inc > 0 else used[::-1]
 
 
-def count_array(size: int, inc: int) -> int:
-    return (size - 1) // builtin_abs(inc) + 1 if size else 0
-
-
 def write_elements(x: Any, n: int | None, inc: int, values: Any) -> None:
     """Put `values` where `elements` reads; also where a flat view of `x` does not exist."""
-    used = count_array(x.size, inc) if n is None else n
-    places = np.arange(used) * builtin_abs(inc)
+    places = np.arange(blas.used(x, n, inc)) * abs(inc)
     x.flat[places if inc > 0 else places[::-1]] = values
 
 

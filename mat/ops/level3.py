@@ -17,7 +17,7 @@ from ..mat import Mat
 from . import rowmajor
 from .elementwise import accumulate
 from .level1 import BLAS, blas_dtype
-from .op import Accumulated, InOut, Input, Scalar, op
+from .op import NO_KEYWORDS, Accumulated, InOut, Input, Scalar, op
 from .overlap import check_disjoint
 from .rowmajor import Lies, Stored, fits_matrix
 from .run import Plan
@@ -278,7 +278,7 @@ def _gemm_(self: Mat, alpha: Any, a: Mat, b: Mat, beta: Any, *, transpose_a: boo
     if not parts and type(a) is Mat and type(b) is Mat and type(alpha) is float and type(beta) is float:
         plan = planned(a, b, beta, self, transpose_a, transpose_b)
         if plan is not None:
-            return plan.run((alpha, a, b, beta, self), TRANSPOSES[transpose_a, transpose_b])
+            return plan.run((alpha, a, b, beta, self), TRANSPOSES[transpose_a, transpose_b] if plan.keywords else NO_KEYWORDS)
     flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}  # those that are False go unsaid, as in the key
     return gemm(alpha, a, b, beta, self, **{k: v for k, v in flags.items() if v is not False}, **parts)
 
@@ -308,7 +308,7 @@ def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated
 
 def fits_batch(layout: Layout) -> bool:
     """Whether each matrix of a batch is one that BLAS can take."""
-    return Layout(layout.shape[-2:], layout.strides[-2:], 0).matrix is not None
+    return fits_matrix(Layout(layout.shape[-2:], layout.strides[-2:], 0))
 
 
 @gemm_batched.on("foreign", fits=fits_batch, dtypes=BLAS, pack=True)

@@ -14,7 +14,7 @@ from ..layout import Ints, broadcast_shapes
 from ..mat import Mat, new_like
 from .level1 import BLAS
 from .level3 import TRANSPOSES, check_bool, gemm, planned
-from .op import Input, Output, named, op
+from .op import NO_KEYWORDS, Input, Output, named, op
 from .overlap import check_disjoint
 from .shape import check_are_mats
 from .ufuncs import _check_is_mat, as_operand, is_operand
@@ -73,7 +73,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     if type(a) is Mat and type(b) is Mat and type(out) is Mat:
         plan = planned(a, b, 0.0, out, transpose_a, transpose_b)
         if plan is not None:
-            return plan.run((1.0, a, b, 0.0, out), TRANSPOSES[transpose_a, transpose_b])
+            return plan.run((1.0, a, b, 0.0, out), TRANSPOSES[transpose_a, transpose_b] if plan.keywords else NO_KEYWORDS)
     else:
         a, b = _matrix_operands(a, b)
     if type(transpose_a) is not bool or type(transpose_b) is not bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..cpu import blas
 from ..layout import Layout
 
 # A matrix as it lies in memory: pointer, leading dimension, and whether the rows there are the columns we mean.
@@ -18,8 +19,9 @@ Lies = tuple[int, bool]  # the same without the pointer
 
 
 def fits_matrix(layout: Layout) -> bool:
-    """Whether BLAS can take a matrix, or a vector beside it, of this layout."""
-    return layout.matrix is not None if layout.ndim == 2 else layout.vector is not None
+    """Whether BLAS can take a matrix, or a vector beside it, of this layout: its steps must be ones that it can count."""
+    steps = layout.matrix if layout.ndim == 2 else layout.vector and layout.vector[::-1]
+    return steps is not None and abs(steps[0]) <= blas.LIMIT
 
 
 def stored(a: Any) -> Stored:

@@ -1,6 +1,6 @@
 """Carrying out a planned call: look at the operands, hand the body what their facet presents, commit.
 
-This is the path of every operation, so it is unrolled for one, two and three looks: in Python a call costs as much as a look
+This is the path of every operation, so it is unrolled for one and two looks: in Python a call costs as much as a look
 should, and ``f(*values)`` more.
 """
 
@@ -36,7 +36,7 @@ class Plan:
         self.again = again
         self.result = result  # the operand that is returned; None: what the body returns
         self.keywords = keywords  # the body takes them
-        self.give = give  # how the body is called, for frequent kinds of operands
+        self.give = give  # how the body is called, for frequent kinds of operands; None: the long way
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Look at the operands in their directions, call the body, commit; return the written operand or the result.
@@ -44,34 +44,52 @@ class Plan:
         An operand that this thread looks at already, in the same memory and no less strongly, costs no look of its own:
         that other one keeps everybody else out, and decides.
         """
-        values = list(args)
+        mask, facet, give, thread, unwatched = self.mask, self.facet, self.give, _ident(), not OBSERVERS
         holds: list[Hold] = []
-        thread = _ident()
+        found: list[Any] = []
         try:
             for k, direction, key in self.entry:
                 view = args[k]
                 storage = view.storage
-                hold = covering(storage, view, direction, key, self.mask, thread) if storage.looks else None
-                if hold is None:
-                    hold = storage.open(view, self.facet, direction, thread)
-                    holds.append(hold)
-                values[k] = hold.value
+                if unwatched and storage.looks:
+                    owner = storage.writer
+                    if owner is None:
+                        hold = beside(storage, view, direction, key, mask, thread)
+                    else:
+                        hold = view.presented.get(key) if owner.thread == thread and owner.mask == mask else None
+                    if hold is not None:
+                        found.append(hold.value)
+                        continue
+                hold = storage.open(view, facet, direction, thread)
+                holds.append(hold)
+                found.append(hold.value)
         except BaseException:
             for hold in reversed(holds):
                 undo(hold)
             raise
-        for k, other in self.again:
-            values[k] = values[other]
         failed = True
         token = STATE.set(QUIET) if self.quiet or self.pure else None
         try:
-            result = self.function(*values, **kwargs) if kwargs and self.keywords else self.function(*values)
+            if give is None or (kwargs and self.keywords):
+                result = self.compute(args, kwargs, found)
+            else:
+                result = give(self.function, args, *found)
             failed = False
         finally:
             if token is not None:
                 STATE.reset(token)
-            close_all(holds, failed)
+            if holds:
+                close_all(holds, failed)
         return result if self.result is None else args[self.result]
+
+    def compute(self, args: tuple[Any, ...], kwargs: dict[str, Any], found: list[Any]) -> Any:
+        """Call the body with what was presented in the places of the operands."""
+        values = list(args)
+        for (k, _, _), value in zip(self.entry, found, strict=True):
+            values[k] = value
+        for k, other in self.again:
+            values[k] = values[other]
+        return self.function(*values, **kwargs) if kwargs and self.keywords else self.function(*values)
 
 
 class OneLook(Plan):
@@ -90,7 +108,7 @@ class OneLook(Plan):
             owner = storage.writer
             if owner is None:
                 hold = beside(storage, view, direction, key, self.mask, thread)
-            elif owner.thread == thread and owner.mask == self.mask:  # as in covering()
+            elif owner.thread == thread and owner.mask == self.mask:
                 hold = view.presented.get(key)
         mine = hold is None
         if hold is None:
@@ -98,15 +116,12 @@ class OneLook(Plan):
         v = hold.value
         failed = True
         context = (IDLE.pop(thread, None) or quiet_context()) if self.pure else None
-        token = STATE.set(QUIET) if self.quiet else None
         try:
             result = give(self.function, args, v) if context is None else context.run(give, self.function, args, v)
             failed = False
         finally:
             if context is not None:
                 IDLE[thread] = context
-            if token is not None:
-                STATE.reset(token)
             if mine:
                 storage.close(hold, failed)
         return result if self.result is None else view
@@ -149,7 +164,6 @@ class TwoLooks(Plan):
             raise
         failed = True
         context = (IDLE.pop(thread, None) or quiet_context()) if self.pure else None
-        token = STATE.set(QUIET) if self.quiet else None
         try:
             if context is not None:
                 result = context.run(give, self.function, args, hold.value, held.value)
@@ -161,62 +175,12 @@ class TwoLooks(Plan):
         finally:
             if context is not None:
                 IDLE[thread] = context
-            if token is not None:
-                STATE.reset(token)
             try:
                 if yours:
                     source.close(held, failed)
             finally:
                 if mine:
                     storage.close(hold, failed)
-        return result if self.result is None else args[self.result]
-
-
-class ThreeLooks(Plan):
-    """The plan of an operation with three looks."""
-
-    __slots__ = ()
-
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        give = self.give
-        if give is None or OBSERVERS or (kwargs and self.keywords):
-            return Plan.run(self, args, kwargs)
-        thread, mask, facet = _ident(), self.mask, self.facet
-        holds: list[Hold] = []
-        found: list[Any] = []
-        try:
-            for k, direction, key in self.entry:
-                view = args[k]
-                storage = view.storage
-                if storage.looks:
-                    owner = storage.writer
-                    if owner is None:
-                        hold = beside(storage, view, direction, key, mask, thread)
-                    elif owner.thread == thread and owner.mask == mask:
-                        hold = view.presented.get(key)
-                    else:
-                        hold = None
-                    if hold is not None:
-                        found.append(hold.value)
-                        continue
-                hold = storage.open(view, facet, direction, thread)
-                holds.append(hold)
-                found.append(hold.value)
-        except BaseException:
-            for hold in reversed(holds):
-                undo(hold)
-            raise
-        v, u, t = found
-        failed = True
-        token = STATE.set(QUIET) if self.quiet or self.pure else None
-        try:
-            result = give(self.function, args, v, u, t)
-            failed = False
-        finally:
-            if token is not None:
-                STATE.reset(token)
-            if holds:
-                close_all(holds, failed)
         return result if self.result is None else args[self.result]
 
 
@@ -238,16 +202,17 @@ _GIVE: dict[tuple[int, tuple[int, ...], Again], Callable[..., Any]] = {
     (3, (2, 0, 1), ()): lambda f, args, v, u, t: f(u, t, v),  # add(x, y, out=)
     (5, (4, 1, 2), ()): lambda f, args, v, u, t: f(args[0], u, t, args[3], v),  # gemm
 }
-_KINDS: dict[int, type[Plan]] = {1: OneLook, 2: TwoLooks, 3: ThreeLooks}
+_KINDS: dict[int, type[Plan]] = {1: OneLook, 2: TwoLooks}
 
 
 def plan_of(body: Any, function: Callable[..., Any], entry: Entry, again: Again, result: int | None, arity: int) -> Plan:
     """The plan for calling `function`, made of `body`; one that wants the facet's engine is bound to it."""
     facet: Facet = body.facet
     function = function if body.bare else partial(function, facet.engine)
-    give = _GIVE.get((arity, tuple(k for k, _, _ in entry), again))
+    quiet = facet.quiet and not body.silent
+    give = _GIVE.get((arity, tuple(k for k, _, _ in entry), again)) if body.bare or not quiet else None
     kind = _KINDS.get(len(entry), Plan)
-    return kind(function, facet, entry, again, result, not body.prepares, facet.quiet and not body.silent, body.bare, give)
+    return kind(function, facet, entry, again, result, not body.prepares, quiet, body.bare, give)
 
 
 def close_all(holds: list[Hold], failed: bool) -> None:
@@ -260,19 +225,12 @@ def close_all(holds: list[Hold], failed: bool) -> None:
         hold.view.storage.close(hold, failed)  # type: ignore[union-attr]  # an open hold has its view
 
 
-def covering(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> Hold | None:
-    """What the view presented, if a look that this thread has open covers looking at it in `direction`."""
-    owner = storage.writer
-    if owner is None:
-        return beside(storage, view, direction, key, mask, thread)
-    if owner.thread == thread and owner.mask == mask and not OBSERVERS:
-        return view.presented.get(key)
-    return None
-
-
 def beside(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> Hold | None:
-    """The same where nobody writes: reading is covered by a reader of this thread, while the data is fresh."""
-    if direction is INPUT and storage.fresh & mask and not OBSERVERS:
+    """What the view presented, if reading it is covered: by a look of this thread where nobody writes, while the data is fresh.
+
+    Where somebody writes, looks are covered if it is this thread, in this memory: that is asked without a call.
+    """
+    if direction is INPUT and storage.fresh & mask:
         for hold in storage.looks:  # other readers may leave meanwhile; ours, if then missed, is found by open()
             if hold.thread == thread and hold.mask == mask:
                 return view.presented.get(key)
