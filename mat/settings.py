@@ -26,6 +26,7 @@ class Options:
     print_facets: bool = True
     device_enabled: bool = True
     torn: str = "raise"
+    threads: int | None = None  # None: as many as there are cores for this process
 
 
 _context: ContextVar[Options | None] = ContextVar("mat_settings", default=None)
@@ -44,7 +45,9 @@ def _changed(options: Options, changes: dict[str, Any]) -> Options:
             raise SettingError(f"no setting {name!r}; there are {', '.join(known)}")
         if name == "torn" and value not in _TORN:
             raise SettingError(f"torn is one of {', '.join(map(repr, _TORN))}, got {value!r}")
-        if name not in ("torn", "dtype") and not isinstance(value, bool):
+        if name == "threads" and value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise SettingError(f"threads is a number above 0, or None for one on each core, got {value!r}")
+        if name not in ("torn", "dtype", "threads") and not isinstance(value, bool):
             raise SettingError(f"{name} is True or False, got {value!r}")
     if "dtype" in changes:
         changes = {**changes, "dtype": as_dtype(changes["dtype"])}
@@ -55,8 +58,9 @@ class Settings:
     """``with mat.settings(dtype="float32"):`` changes settings for the block, in this thread or task only.
 
     ``mat.settings.dtype`` and its like read what holds now. The settings: ``dtype`` of new Mats,
-    ``print_contents`` and ``print_facets`` for the printer, ``device_enabled`` of new Mats, and ``torn``: what reading
-    half-written data does ("raise", "warn", "ignore").
+    ``print_contents`` and ``print_facets`` for the printer, ``device_enabled`` of new Mats, ``torn``: what reading half-written
+    data does ("raise", "warn", "ignore"), and ``threads`` that share a large operation of our own kernels (None: one on each
+    core; BLAS has threads of its own).
 
     >>> import mat
     >>> with mat.settings(dtype="float32"):

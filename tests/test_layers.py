@@ -24,16 +24,19 @@ ROWS = """
     mat
     facets.array  facets.foreign
     facets.backing
-    looks  shaping  printing  settings
+    looks  shaping  printing
     cube
-    cpu.blas  cpu.ieee
-    holders
+    cpu.engine
+    cpu.blas  cpu.ieee  cpu.pool
+    cpu.native
+    holders  settings
     layout  dtypes  direction  places  barriers  observers
     errors  version
 """
 LEVEL = {name: -k for k, row in enumerate(ROWS.split("\n")) for name in row.split()}
 PACKAGES = {"cpu", "facets", "ops"}  # their __init__ is a docstring only
-MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in sorted(ROOT.rglob("*.py"))}
+MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in sorted(ROOT.rglob("*.py"))
+           if p.parent.name != "native"}  # what is there is for building, and is not imported
 FILES = {name: path for name, path in MODULES.items() if name.removesuffix(".__init__") not in PACKAGES}
 LONGEST_FILE, LONGEST_FUNCTION = 450, 45
 UNROLLED = {"ops.run": 60}  # the path of every operation, unrolled on purpose: a call saved is worth a line

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cpu import blas
+from ..cpu import blas, engine
 from ..layout import Layout
 from ..places import Facet, register_facet
 from .backing import HOST
@@ -52,7 +52,7 @@ class ForeignArray:
 class Foreign(Facet):
     """C pointers; a C type cannot make them read-only, so ``input`` is a promise here."""
 
-    name, letter, memory, engine = "foreign", "F", HOST, blas
+    name, letter, memory, engine = "foreign", "F", HOST, engine
 
     def present(self, view: Any, handle: Any, writable: bool) -> ForeignArray:
         return ForeignArray(handle, view.layout)

@@ -118,6 +118,8 @@ class Op:
         decorated name becomes the operation, so that the body may be called like it.
         """
         def register(function: Callable[..., Any]) -> Op:
+            if dtypes == "":  # a compiled body where nothing is compiled
+                return self
             chars = None if dtypes is None else frozenset(dtypes)
             alone = bare or isinstance(function, np.ufunc)
             self._add([Body(facet_named(n), function, fits, chars, pack, alone, silent) for n in facet_names])

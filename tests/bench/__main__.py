@@ -7,13 +7,15 @@ import json
 import os
 import platform
 from pathlib import Path
+from statistics import geometric_mean
 
 import numpy
 import scipy
 
 import mat
 
-from .rows import Row, have_torch, rows
+from .row import Row
+from .rows import GOALS, have_torch, rows
 from .timing import Measured, measure
 
 PEERS = ("numpy", "scipy", "torch")
@@ -41,8 +43,9 @@ def seconds(value: float) -> str:
 
 def verdict(row: Row, found: Measured) -> str:
     """Whether the row is under its limit; nothing if it has none."""
-    if row.limit is not None:
-        return f"{'ok  ' if found.ratios[row.against] <= row.limit else 'MISS'} (limit {row.limit:g} x {row.against})"
+    ratio = row.ratio(found)
+    if row.limit is not None and ratio is not None:
+        return f"{'ok  ' if ratio <= row.limit else 'MISS'} (limit {row.limit:g} x {row.against})"
     if row.most is not None:
         return f"{'ok  ' if found.seconds['mat'] <= row.most else 'MISS'} (limit {seconds(row.most).strip()})"
     return ""
@@ -57,16 +60,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write the numbers there too")
     parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--only", default="", help="rows whose name holds this text")
+    parser.add_argument("--only", default="", help="rows whose name holds this text, or of this group")
     options = parser.parse_args()
     print(", ".join(f"{k} {v}" for k, v in environment().items()))
     print(f"{'median; ours over theirs (lower: better)':38}{'mat':>11}{''.join(f'{p:>9}' for p in PEERS)}")
-    results = []
+    results, ratios = [], {}
     for row in rows():
-        if options.only in row.name:
+        if options.only in row.name or options.only == row.group != "":
             found = measure(row.competitors, options.rounds).shared_by(row.times)
             print(line(row, found), flush=True)
             results.append({"name": row.name, "limit": row.limit, **found._asdict()})
+            for peer, ratio in found.ratios.items():
+                ratios.setdefault((row.group, peer), []).append(ratio)
+    for goal in GOALS:
+        if (goal.group, goal.against) in ratios:
+            mean = geometric_mean(ratios[goal.group, goal.against])
+            print(f"{goal.group}: geometric mean {mean:.3f} x {goal.against}, {'ok' if mean <= goal.limit else 'MISS'} "
+                  f"(limit {goal.limit:.3f})")
     if options.json:
         options.json.write_text(json.dumps({"environment": environment(), "rows": results}, indent=1))
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import blas as scipy_blas
@@ -14,21 +13,11 @@ from scipy.linalg import blas as scipy_blas
 import mat
 
 from . import epoch
+from .row import Goal, Row
 from .timing import Thunk
 
 with suppress(ImportError):
     import torch
-
-
-class Row(NamedTuple):
-    """A task; `limit` is the ratio to `against` that ours should not exceed, `most` the seconds it may take."""
-
-    name: str
-    competitors: dict[str, Thunk]
-    against: str = "numpy"
-    limit: float | None = None
-    most: float | None = None
-    times: int = 1  # how often a call does the thing, so that the harness's own call does not count
 
 
 def have_torch() -> bool:
@@ -121,6 +110,10 @@ def _importing(what: str) -> Thunk:
     return lambda: subprocess.run([sys.executable, "-c", f"import {what}"], check=True)
 
 
+GROUPS = (looks, small, products, epochs, imports)  # each a function that yields rows
+GOALS: tuple[Goal, ...] = ()  # what whole groups should reach
+
+
 def rows() -> Iterator[Row]:
-    for group in (looks, small, products, epochs, imports):
+    for group in GROUPS:
         yield from group()

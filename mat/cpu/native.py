@@ -1,0 +1,34 @@
+"""The compiled kernels, if they could be built: `lib` holds them, `ffi` their types. Without them `lib` is None, and NumPy
+does their work. ``MAT_NATIVE=0`` in the environment does without them on purpose, ``MAT_NATIVE=required`` makes their absence an error.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from typing import Any
+
+from cffi import FFI
+
+
+def _load() -> tuple[Any, Any]:
+    if os.environ.get("MAT_NATIVE") == "0":
+        return None, FFI()
+    try:
+        found = importlib.import_module(f"{__name__.partition('.')[0]}._native")
+    except ImportError as error:
+        if os.environ.get("MAT_NATIVE") == "required":
+            raise
+        warnings.warn(f"mat computes without its compiled kernels, on NumPy, slower ({error}). Install a C compiler and then "
+                      f"mat again to have them; MAT_NATIVE=0 in the environment silences this", RuntimeWarning, stacklevel=2)
+        return None, FFI()
+    return found.lib, found.ffi
+
+
+lib, ffi = _load()
+
+
+def compiled(dtypes: str) -> str:
+    """The dtype characters that a compiled body is for: none of them where nothing is compiled."""
+    return dtypes if lib is not None else ""

@@ -1,0 +1,38 @@
+"""What a row of the benchmark is: one task, ours first, then the same by the peers, and the ratio it should stay under."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .timing import Measured, Thunk
+
+BEST = "best"
+
+
+class Row(NamedTuple):
+    """A task; `limit` is the ratio of our time over that of `against` that it should not exceed, `most` the seconds.
+
+    `against` names a peer, or is "best": the fastest of them. Rows of one `group` have goals together (see `GOALS`).
+    """
+
+    name: str
+    competitors: dict[str, Thunk]
+    against: str = "numpy"
+    limit: float | None = None
+    most: float | None = None
+    times: int = 1  # how often a call does the thing, so that the harness's own call does not count
+    group: str = ""
+
+    def ratio(self, found: Measured) -> float | None:
+        """Our time over that of who we are compared with, if they ran."""
+        if self.against == BEST:
+            return max(found.ratios.values(), default=None)
+        return found.ratios.get(self.against)
+
+
+class Goal(NamedTuple):
+    """The geometric mean, over the rows of a group, of our time over that of a peer, should be at most `limit`."""
+
+    group: str
+    against: str
+    limit: float
