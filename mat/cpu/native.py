@@ -1,5 +1,6 @@
 """The compiled kernels, if they could be built: `lib` holds them, `ffi` their types. Without them `lib` is None, and NumPy
-does their work. ``MAT_NATIVE=0`` in the environment does without them on purpose, ``MAT_NATIVE=required`` makes their absence an error.
+does their work. ``MAT_NATIVE=0`` in the environment does without them on purpose; with ``MAT_NATIVE=required`` their absence
+is an error.
 """
 
 from __future__ import annotations

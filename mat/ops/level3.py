@@ -219,7 +219,7 @@ def _lies(x: Mat, ld: int | None, transpose: bool) -> Lies:
     return found[0], found[1] != transpose
 
 
-@gemm.prepare("foreign", fits=fits_matrix, dtypes=BLAS)
+@gemm.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
 def _(blas: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
       n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
       ldc: int | None = None) -> Callable[..., None]:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple, overload
 
 import numpy as np
 
+from ..cpu.prepared import Prepared
 from ..cube import INPUT, IO, OBSERVERS, OUTPUT, Direction, Facet, facet_named
 from ..dtypes import check_number, check_operand, is_integer
 from ..errors import DTypeError
@@ -50,6 +51,7 @@ class Body(NamedTuple):
     bare: bool  # wants no engine: a ufunc, or a function of the engine itself
     silent: bool = False  # NumPy never warns of it
     prepares: bool = False  # called once for operands of the same forms, with the Mats; gives the body
+    when: Callable[..., object] | None = None  # what else operands must be, asked with all of them; None: nothing
 
     def takes(self, layout: Layout) -> bool:
         """Whether an operand of this layout can go in as it is."""
@@ -126,14 +128,19 @@ class Op:
             return self
         return register
 
-    def prepare(self, *facet_names: str, fits: Callable[[Layout], object], dtypes: str) -> Callable[[Any], Any]:
-        """Register, for facets, what makes a body for operands of certain forms, packing those that do not fit.
+    def prepare(self, *facet_names: str, fits: Callable[[Layout], object] | None = None, dtypes: str, pack: bool = False,
+                when: Callable[..., object] | None = None) -> Callable[[Any], Any]:
+        """Register, for facets, what makes a body for operands of certain forms.
 
-        It is called with the engine, the Mats and the keywords, of which it may use shapes, strides and dtypes; the body it
-        returns is called with what was presented, without keywords.
+        It is called with the engine, the operands, the settings such as an axis, and the keywords; of Mats it may use shapes,
+        strides and dtypes, of numbers nothing but that they are numbers. The body it returns, a function or a
+        `Prepared` kernel, is called with all arguments as presented, without keywords. ``when(*operands)`` says whether it
+        can take them, beyond what `fits` and `dtypes` say of each; with `pack`, operands that do not fit are copied.
         """
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
-            self._add([Body(facet_named(n), function, fits, frozenset(dtypes), True, True, prepares=True) for n in facet_names])
+            if dtypes:
+                self._add([Body(facet_named(n), function, fits, frozenset(dtypes), pack, True, prepares=True, when=when)
+                           for n in facet_names])
             return function
         return register
 
@@ -268,7 +275,8 @@ class Op:
         """The first body that takes the operands, and whether some must be packed for it."""
         mats = [args[k] for k in self.operands if isinstance(args[k], Mat)]
         for body in self.bodies:
-            if body.dtypes is None or all(m.storage.dtype.char in body.dtypes for m in mats):
+            if ((body.dtypes is None or all(m.storage.dtype.char in body.dtypes for m in mats))
+                    and (body.when is None or body.when(*(args[k] for k in self.operands)))):
                 if all(body.takes(m.layout) for m in mats):
                     return body, False
                 if body.pack:
@@ -295,7 +303,9 @@ class Op:
         entry = tuple((k, d, facet.reading if d is INPUT else facet.writing) for k, d in directions)
         function = body.function
         if body.prepares:
-            function = function(facet.engine, *(args[k] for k in self.operands), **kwargs)
+            function = function(facet.engine, *(args[k] for k in (*self.operands, *self.settings)), **kwargs)
+            if isinstance(function, Prepared):
+                function.bind(self.operands, self.at_numbers)
         return plan_of(body, function, entry, again, self.result, self.arity)
 
     def _direction(self, k: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:

@@ -1,0 +1,79 @@
+"""`Prepared`: a compiled kernel, and whatever operands of one form settle: what an operation's body can be.
+
+A kernel has the C signature `mat_kernel` (``native/call.h``): sizes and strides are in its frame, which is made once for all
+operands of the same forms; pointers and numbers come with each call, and the range of work that a thread is to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .native import ffi, lib
+from .pool import run
+
+RESULTS = {"": None, "d": float, "i": int, "D": complex}
+
+
+class Prepared:
+    """Call it with what facets present; `kernel` is a function of `lib`, `frame` a cffi pointer to a struct, which is kept.
+
+    `count` is how many units of work there are, rows or elements, and `grain` how many a thread should at least get; what is
+    not worth sharing may be done without letting go of the GIL. A `grain` of 0: neither shared nor done so. `result` says
+    what is returned: nothing, or a number ("d" float, "i" int, "D" complex). `keep` is whatever the frame points to.
+    """
+
+    __slots__ = ("address", "count", "frame", "grain", "keep", "numbers", "operands", "result")
+
+    def __init__(self, kernel: Any, frame: Any, count: int, grain: int, *, result: str = "", keep: object = None) -> None:
+        self.address = int(ffi.cast("uintptr_t", kernel))
+        self.frame = frame
+        self.count = count
+        self.grain = grain
+        self.result = result
+        self.keep = keep
+        self.operands: Sequence[int] = ()
+        self.numbers: Sequence[int] = ()
+
+    def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Prepared:
+        """Say at which positions of a call the operands are, and the numbers; return self."""
+        self.operands, self.numbers = operands, numbers
+        return self
+
+    @property
+    def small(self) -> bool:
+        """Whether the work is so little that it is not worth sharing."""
+        return self.count <= self.grain
+
+    def __call__(self, *values: Any) -> Any:
+        operands = ffi.new("char *[]", len(self.operands) or 1)
+        numbers = ffi.new("double[]", 2 * (len(self.numbers) + len(self.operands)))
+        result = ffi.new("double[2]")
+        for k, at in enumerate(self.numbers):
+            _put(numbers, k, values[at])
+        for k, at in enumerate(self.operands, len(self.numbers)):
+            value = values[at]
+            if hasattr(value, "pointer"):
+                operands[k - len(self.numbers)] = ffi.cast("char *", value.pointer)
+            else:
+                _put(numbers, k, value)
+                operands[k - len(self.numbers)] = ffi.cast("char *", numbers + 2 * k)
+        address, frame = self.address, self.frame
+
+        def work(start: int, stop: int) -> None:
+            lib.mat_run(address, frame, operands, numbers, result, start, stop)
+
+        if self.grain:
+            run(work, self.count, self.grain)
+        else:
+            work(0, self.count)
+        return self._result(result) if self.result else None
+
+    def _result(self, found: Any) -> Any:
+        return complex(found[0], found[1]) if self.result == "D" else RESULTS[self.result](found[0])  # type: ignore[misc]
+
+
+def _put(numbers: Any, k: int, value: Any) -> None:
+    """Write `value` as the k-th pair."""
+    number = complex(value)
+    numbers[2 * k], numbers[2 * k + 1] = number.real, number.imag
