@@ -11,6 +11,7 @@ extension imports. ``docs/tutorial.md`` is the place to begin.
 
 from . import debug, errors, extend
 from .access import barrier, with_facets
+from .config import show_config
 from .create import arange, array, empty, eye, from_numpy, full, ones, zeros
 from .cube import Direction
 from .dtypes import SUPPORTED as supported_dtypes  # noqa: N811  a constant there, a public name here
@@ -99,7 +100,7 @@ __all__ = [
     "minimum", "maximum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "geem", "geerv",
     "add_sign", "sum", "mean", "prod", "max", "min", "argmax", "argmin", "scale_rows", "scale_columns",
     # Facets and memory
-    "with_facets", "FacetState", "Direction", "barrier", "show", "debug", "extend",
+    "with_facets", "FacetState", "Direction", "barrier", "show", "show_config", "debug", "extend",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from . import blocks
+from . import blocks, needs
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("README.md"), *ROOT.glob("docs/**/*.md")])
@@ -27,6 +27,7 @@ def run_page(page, directory):
                           timeout=300, check=False, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"})
 
 
+@needs.native
 @pages
 def test_the_blocks_of_a_page_run(page, tmp_path):
     done = run_page(page, tmp_path)
@@ -38,6 +39,7 @@ def test_no_python_is_shown_that_does_not_run(page):
     assert blocks.faults(page.read_text(encoding="utf-8")) == []
 
 
+@needs.native
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings_run(name):
     module = importlib.import_module(name)

@@ -20,7 +20,7 @@ ROWS = """
     ops.ufuncs
     ops.op
     ops.run  ops.overlap  ops.rowmajor
-    access  create  show
+    access  config  create  show
     mat
     facets.array  facets.foreign
     facets.backing

@@ -13,6 +13,8 @@ import mat
 from mat import Mat
 from mat.ops.op import REGISTRY, Op
 
+from . import needs
+
 CREATION = [
     "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "allclose", "settings", "configure",
     "supported_dtypes"
@@ -33,7 +35,7 @@ BINARY = [
 REDUCTIONS = ["sum", "mean", "max", "min", "argmax", "argmin", "prod"]
 FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
-FACETS = ["with_facets", "FacetState", "Direction", "barrier", "show", "debug", "extend"]
+FACETS = ["with_facets", "FacetState", "Direction", "barrier", "show", "show_config", "debug", "extend"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
@@ -208,12 +210,14 @@ def run_doctest(test):
     return runner.tries
 
 
+@needs.native
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings_of_modules_run(name):
     for test in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name)):
         run_doctest(test)
 
 
+@needs.native
 @pytest.mark.parametrize("name", [*CALLABLES, *(f"Mat.{n}" for n in METHODS)])
 def test_docstrings_of_public_names_run(name):
     thing = inspect.getattr_static(Mat, name[4:]) if name.startswith("Mat.") else getattr(mat, name)

@@ -13,9 +13,10 @@ from typing import Any
 from cffi import FFI
 
 
-def _load() -> tuple[Any, Any]:
+def _load() -> tuple[Any, Any, str]:
+    """The library, its types, and why there is none if there is none."""
     if os.environ.get("MAT_NATIVE") == "0":
-        return None, FFI()
+        return None, FFI(), "MAT_NATIVE is 0"
     try:
         found = importlib.import_module(f"{__name__.partition('.')[0]}._native")
     except ImportError as error:
@@ -23,11 +24,11 @@ def _load() -> tuple[Any, Any]:
             raise
         warnings.warn(f"mat computes without its compiled kernels, on NumPy, slower ({error}). Install a C compiler and then "
                       f"mat again to have them; MAT_NATIVE=0 in the environment silences this", RuntimeWarning, stacklevel=2)
-        return None, FFI()
-    return found.lib, found.ffi
+        return None, FFI(), str(error)
+    return found.lib, found.ffi, ""
 
 
-lib, ffi = _load()
+lib, ffi, missing = _load()
 
 
 def compiled(dtypes: str) -> str:

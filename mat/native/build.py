@@ -44,6 +44,7 @@ def native() -> Extension:
     inputs = [str(p.relative_to(Path.cwd())) for p in HERE.iterdir() if p.suffix in (".h", ".def", ".py")]
     flags = [] if os.name == "nt" else [*FLAGS, *os.environ.get("MAT_CFLAGS", "").split()]
     return Extension("mat._native", [str(target), *sources], include_dirs=[str(HERE)], depends=inputs,
+                     define_macros=[("MAT_FLAGS", f'"{" ".join(flags)}"')],  # show_config tells them
                      extra_compile_args=flags, extra_link_args=os.environ.get("MAT_LDFLAGS", "").split(),
                      py_limited_api=True)
 

@@ -13,6 +13,7 @@
    Whatever it calls must be INLINE, or it stays compiled for the oldest machine. MAT_NO_CLONES: sanitizers cannot do it. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && !defined(MAT_NO_CLONES)
 #define MAT_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define MAT_HAS_CLONES
 #else
 #define MAT_CLONES
 #endif
