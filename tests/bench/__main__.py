@@ -1,4 +1,7 @@
-"""``python -m tests.bench [--json FILE] [--rounds N] [--only TEXT]``: measure, print a table of ratios, write JSON."""
+"""Measure, and print a table of ratios: our time over theirs.
+
+``python -m tests.bench [--only TEXT] [--rounds N] [--json FILE] [--report FILE.md [--again]]``
+"""
 
 from __future__ import annotations
 
@@ -6,79 +9,108 @@ import argparse
 import json
 import os
 import platform
+import time
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import geometric_mean
 
 import numpy
 import scipy
 
 import mat
 
+from . import report
+from .report import PEERS, Run, judged, reached, seconds, verdict
 from .row import Row
-from .rows import GOALS, have_torch, rows
+from .rows import GOALS, SECTIONS, have_torch
 from .timing import Measured, measure
 
-PEERS = ("numpy", "scipy", "torch")
+
+def processor() -> str:
+    """The CPU's name, as far as the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
 
 
 def environment() -> dict[str, str]:
     """What the numbers depend on."""
-    versions = {"mat": mat.__version__, "python": platform.python_version(), "numpy": numpy.__version__,
-                "scipy": scipy.__version__, "machine": platform.processor() or platform.machine(),
-                "cores": str(os.cpu_count()), "OPENBLAS_CORETYPE": os.environ.get("OPENBLAS_CORETYPE", "not set")}
+    facts = {"date": time.strftime("%Y-%m-%d"), "machine": f"{processor()} ({platform.machine()})",
+             "cores": str(os.cpu_count()), "threads": str(mat.settings.threads or "one for each core"), "mat": mat.__version__,
+             "python": platform.python_version(), "numpy": numpy.__version__, "scipy": scipy.__version__}
     if have_torch():
         import torch
 
         torch.set_num_threads(os.cpu_count() or 1)
-        versions["torch"] = torch.__version__
-    return versions
+        facts["torch"] = torch.__version__
+    facts["kernels"] = mat.show_config()["kernels"]
+    facts["OPENBLAS_CORETYPE"] = os.environ.get("OPENBLAS_CORETYPE", "not set")
+    return facts
 
 
-def seconds(value: float) -> str:
-    for unit, size in (("s ", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if value >= size:
-            return f"{value / size:8.2f} {unit}"
-    return f"{value * 1e9:8.0f} ns"
+def record(row: Row, found: Measured) -> Run:
+    """A row with what was measured, as it goes to JSON."""
+    return {"name": row.name, "group": row.group, "against": row.against, "limit": row.limit, "most": row.most,
+            **found._asdict()}
 
 
-def verdict(row: Row, found: Measured) -> str:
-    """Whether the row is under its limit; nothing if it has none."""
-    ratio = row.ratio(found)
-    if row.limit is not None and ratio is not None:
-        return f"{'ok  ' if ratio <= row.limit else 'MISS'} (limit {row.limit:g} x {row.against})"
-    if row.most is not None:
-        return f"{'ok  ' if found.seconds['mat'] <= row.most else 'MISS'} (limit {seconds(row.most).strip()})"
-    return ""
+def line(done: Run) -> str:
+    ratios = "".join(f"{done['ratios'][p]:9.2f}" if p in done["ratios"] else f"{'-':>9}" for p in PEERS)
+    others = "".join(f"  {ratio:.2f} x {p}" for p, ratio in done["ratios"].items() if p not in PEERS)
+    limit, kept = judged(done)
+    judgement = f"  {verdict(kept):4} (limit {limit})" if limit else ""
+    return f"{done['name']:38}{seconds(done['seconds']['mat']):>11}{ratios}{others}{judgement}".rstrip()
 
 
-def line(row: Row, found: Measured) -> str:
-    ratios = "".join(f"{found.ratios[p]:9.2f}" if p in found.ratios else f"{'-':>9}" for p in PEERS)
-    return f"{row.name:38}{seconds(found.seconds['mat'])}{ratios}  {verdict(row, found)}".rstrip()
+def selected(text: str) -> Iterator[tuple[str, Iterator[Row]]]:
+    """Rows by section; all of a section that is called `text`, else those rows whose name or group matches."""
+    for name, rows in SECTIONS.items():
+        if text in ("", name):
+            yield name, rows()
+        elif text not in SECTIONS:
+            yield name, (row for row in rows() if text in row.name or text == row.group)
+
+
+def run(text: str, rounds: int) -> dict[str, Run]:
+    """Measure and print; the numbers, by section."""
+    runs: dict[str, Run] = {}
+    facts = environment()
+    print(", ".join(f"{k} {v}" for k, v in facts.items()))
+    print(f"{'median; ours over theirs (lower: better)':38}{'mat':>9}{''.join(f'{p:>9}' for p in PEERS)}")
+    for name, rows in selected(text):
+        done = []
+        for row in rows:  # made one by one: some hold much memory
+            done.append(record(row, measure(row.competitors, rounds).shared_by(row.times)))
+            print(line(done[-1]), flush=True)
+        if done:
+            runs[name] = {"environment": facts, "rows": done}
+    for goal, mean, kept in reached(GOALS, [row for r in runs.values() for row in r["rows"]]):
+        print(f"{goal.group}: geometric mean {mean:.3f} x {goal.against}, {verdict(kept)} (limit {goal.limit:.3f})")
+    return runs
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, help="write the numbers there too")
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help=f"a section ({', '.join(SECTIONS)}), a group, or a part of a row's name")
     parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--only", default="", help="rows whose name holds this text, or of this group")
+    parser.add_argument("--json", type=Path, help="write the numbers there too")
+    parser.add_argument("--report", type=Path,
+                        help="write a page of Markdown there; sections not measured now keep their numbers")
+    parser.add_argument("--again", action="store_true", help="measure nothing, write the report from what was measured before")
+    parser.add_argument("--list", action="store_true", help="print the sections, measure nothing")
     options = parser.parse_args()
-    print(", ".join(f"{k} {v}" for k, v in environment().items()))
-    print(f"{'median; ours over theirs (lower: better)':38}{'mat':>11}{''.join(f'{p:>9}' for p in PEERS)}")
-    results, ratios = [], {}
-    for row in rows():
-        if options.only in row.name or options.only == row.group != "":
-            found = measure(row.competitors, options.rounds).shared_by(row.times)
-            print(line(row, found), flush=True)
-            results.append({"name": row.name, "limit": row.limit, **found._asdict()})
-            for peer, ratio in found.ratios.items():
-                ratios.setdefault((row.group, peer), []).append(ratio)
-    for goal in GOALS:
-        if (goal.group, goal.against) in ratios:
-            mean = geometric_mean(ratios[goal.group, goal.against])
-            print(f"{goal.group}: geometric mean {mean:.3f} x {goal.against}, {'ok' if mean <= goal.limit else 'MISS'} "
-                  f"(limit {goal.limit:.3f})")
+    if options.list:
+        print("\n".join(SECTIONS))
+        return
+    if options.report and options.only and options.only not in SECTIONS:
+        parser.error(f"a report has whole sections: --only one of {', '.join(SECTIONS)}")
+    runs = {} if options.again else run(options.only, options.rounds)
     if options.json:
-        options.json.write_text(json.dumps({"environment": environment(), "rows": results}, indent=1))
+        rows = [row for r in runs.values() for row in r["rows"]]
+        options.json.write_text(json.dumps({"environment": environment(), "rows": rows}, indent=1), encoding="utf-8")
+    if options.report:
+        report.write(options.report, runs, GOALS, list(SECTIONS))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .timing import Measured, Thunk
+from .timing import Thunk
 
 BEST = "best"
 
@@ -12,7 +12,7 @@ BEST = "best"
 class Row(NamedTuple):
     """A task; `limit` is the ratio of our time over that of `against` that it should not exceed, `most` the seconds.
 
-    `against` names a peer, or is "best": the fastest of them. Rows of one `group` have goals together (see `GOALS`).
+    `against` names a peer, or is "best": the fastest of them all. Rows of one `group` have goals together (see `GOALS`).
     """
 
     name: str
@@ -22,12 +22,6 @@ class Row(NamedTuple):
     most: float | None = None
     times: int = 1  # how often a call does the thing, so that the harness's own call does not count
     group: str = ""
-
-    def ratio(self, found: Measured) -> float | None:
-        """Our time over that of who we are compared with, if they ran."""
-        if self.against == BEST:
-            return max(found.ratios.values(), default=None)
-        return found.ratios.get(self.against)
 
 
 class Goal(NamedTuple):
