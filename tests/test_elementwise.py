@@ -233,7 +233,7 @@ def test_augmented_operators(rng, name):
         before = got = mat.array(x)
         got = symbol(got, other)
         assert got is before
-        assert_array_equal(got.to_numpy(), wanted)
+        assert_allclose(got.to_numpy(), wanted, rtol=2e-16 if name == "pow" else 0)  # every library rounds powers its own way
 
 
 def test_augmented_assignment_to_a_part():

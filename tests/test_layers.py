@@ -27,6 +27,7 @@ ROWS = """
     looks  shaping  printing
     cube
     cpu.engine
+    cpu.elementwise
     cpu.prepared
     cpu.blas  cpu.ieee  cpu.pool
     cpu.native

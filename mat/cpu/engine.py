@@ -22,8 +22,9 @@ from .blas import (
     trsm,
     vdot,
 )
+from .elementwise import prepare_elementwise
 
 __all__ = [
-    "asum", "axpy", "copy", "dot", "gemm", "gemv", "ger", "iamax", "nrm2", "prepare_gemm", "scal", "swap", "syrk", "trsm",
-    "vdot",
+    "asum", "axpy", "copy", "dot", "gemm", "gemv", "ger", "iamax", "nrm2", "prepare_elementwise", "prepare_gemm", "scal",
+    "swap", "syrk", "trsm", "vdot",
 ]

@@ -9,6 +9,8 @@ import numpy as np
 from ..errors import AliasError
 from ..mat import Mat
 
+MOST_AXES = 64
+_EXACT = 2**53  # integers up to here are floating-point numbers, too
 _WORK: Any = 100_000  # how hard NumPy may try before the answer is "perhaps"
 
 
@@ -52,3 +54,25 @@ def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> Non
         if x.storage is out.storage and not (same and same_elements(x, out)) and overlap(x, out):
             raise AliasError(f"{name} cannot write {out.label()}, which overlaps its input {x.label()} of the same "
                              f"storage; pass x.copy() as the input, or another Mat to write to")
+
+
+def one_by_one(*operands: Any) -> bool:
+    """Whether a compiled kernel can go over the operands element by element, writing the last one: Mats and Python's own real
+    numbers, no more axes than it can walk, none that overlaps what is written but as the very same elements.
+    """
+    out = operands[-1]
+    if out.layout.ndim > MOST_AXES:
+        return False
+    for x in operands[:-1]:
+        if type(x) is Mat:
+            if x.storage is out.storage and x is not out and not same_elements(x, out) and overlap(x, out):
+                return False
+        elif type(x) is not float and (type(x) is not int or abs(x) > _EXACT):
+            return False
+    return True
+
+
+def of_one_dtype(*operands: Any) -> bool:
+    """The same, where all Mats are of one dtype."""
+    dtype = operands[-1].storage.dtype
+    return all(x.storage.dtype is dtype for x in operands if type(x) is Mat) and one_by_one(*operands)

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from ..cpu.native import compiled
 from ..create import adopted, from_numpy
 from ..dtypes import check_operand
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, broadcast_shapes
 from ..mat import Mat, new_like
 from .op import NO_KEYWORDS, Input, InputOrNumber, Op, Output, named, op
+from .overlap import of_one_dtype, one_by_one
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _WEAK = {bool: np.dtype(np.bool_), int: int, float: float, complex: complex}
@@ -111,6 +113,8 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *, body:
         check_out(rule, out, x)
 
     kernel = _kernel(check, name, doc)
+    kernel.prepare("foreign", dtypes=compiled("fd"), when=of_one_dtype)(
+        lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
     kernel.on("array")(body or rule)
 
     def function(x: Any, out: Mat | None = None) -> Any:
@@ -147,6 +151,12 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
         check_out(rule, out, x, y)
 
     kernel = _kernel(check, name, doc)
+    if kind == "bool":
+        kernel.prepare("foreign", dtypes=compiled("fd?"), when=_comparable)(
+            lambda cpu, x, y, out: cpu.prepare_elementwise(_into(name, out), x, y, out))
+    else:
+        kernel.prepare("foreign", dtypes=compiled("fd"), when=of_one_dtype)(
+            lambda cpu, x, y, out: cpu.prepare_elementwise(name, x, y, out))
     kernel.on("array", bare=True, silent=rule in _SILENT)(_body(rule))
 
     def function(x: Any, y: Any, out: Mat | None = None) -> Any:
@@ -164,6 +174,17 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     if operator:
         _operators(operator, reflected, function, in_place, doc)
     return public
+
+
+def _comparable(x: Any, y: Any, out: Mat) -> bool:
+    """Whether compiled comparisons are for these: Mats of one real dtype, into bool or that dtype."""
+    dtypes = {v.storage.dtype.char for v in (x, y) if type(v) is Mat}
+    return len(dtypes) == 1 and dtypes <= {"f", "d"} and out.storage.dtype.char in dtypes | {"?"} and one_by_one(x, y, out)
+
+
+def _into(name: str, out: Mat) -> str:
+    """The kernel of the comparison `name` for where it writes to: bool, or 1 and 0 of the operands' dtype."""
+    return name if out.storage.dtype.kind == "b" else name + "_in"
 
 
 def _in_place(kernel: Op, check_values: Callable[[Any, Any], None] | None) -> Callable[..., Any]:
@@ -250,7 +271,7 @@ def _kernel(check: Callable[..., Any], name: str, doc: str) -> Op:
 def _example(call: str, dtype: str, gives: str) -> str:
     """A doctest of a call with two elements."""
     shown = "" if dtype == "float64" else f" {dtype}"
-    return f">>> import mat\n>>> {call}\n<Mat 2{shown} A {gives}>"
+    return f">>> import mat\n>>> {call}\n<Mat 2{shown} F {gives}>"
 
 
 def _public(function: Callable[..., Any], kernel: Op, doc: str, example: str) -> Callable[..., Any]:

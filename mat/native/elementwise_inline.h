@@ -1,0 +1,240 @@
+/* How element-wise kernels are made: MAT_ELEMENTWISE defines one, from a loop over adjacent elements.
+
+   Such a loop is all that differs between kernels. Everything else is done here, once: walking over any number of axes with
+   any strides, numbers in the place of operands, broadcasting, and writing past the caches. What is not adjacent is gathered
+   into a piece that fits the first cache, and scattered from there, so that the vectorised loop serves all layouts.
+
+       MAT_ELEMENTWISE(name, READS, WRITES, SPREADS, SETUP, EACH)
+
+   defines the `mat_kernel` called `name`. READS, WRITES and SPREADS are operands as bits: 1 for operand 0, 2 for operand 1, 4
+   for operand 2 ... SETUP, in parentheses, are statements before the loop, EACH the statement that does element `i`. They see
+
+       at[k]       the address of operand k, a char *          MAT_INPUT(type, x, k), MAT_OUTPUT(type, y, k)  declare x, y
+       step[k]     1, or 0 if all its elements are one; 0 only for operands in SPREADS, and for one of them at a time
+       numbers     the operation's numbers, as pairs of doubles
+
+   so `y <- alpha * x + y` in float32 is
+
+       MAT_ELEMENTWISE(axpy_f32, 3, 2, 0,
+                       (MAT_INPUT(float, x, 0); MAT_OUTPUT(float, y, 1); const float alpha = (float)numbers[0];),
+                       y[i] = alpha * x[i] + y[i])
+
+   What is written may be the same elements as an input, one by one, but must not overlap it otherwise. */
+#ifndef MAT_ELEMENTWISE_INLINE_H
+#define MAT_ELEMENTWISE_INLINE_H
+
+#include "mat.h"
+
+#include "call.h"
+#include "elementwise.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+enum { MAT_OPERANDS = 16, MAT_AXES = 64, MAT_PIECE = 4096 };
+
+typedef void mat_loop(int64_t n, char *const *at, const int64_t *step, const double *numbers);
+
+#define MAT_JOIN_(a, b) a##_##b
+#define MAT_JOIN(a, b) MAT_JOIN_(a, b)
+#define MAT_BARE(...) __VA_ARGS__
+#define MAT_INPUT(type, name, k) const type *const name = (const type *)at[k]
+#define MAT_OUTPUT(type, name, k) type *const name = (type *)at[k]
+
+#if defined(__clang__)
+#define MAT_EACH _Pragma("clang loop vectorize(assume_safety)") for (int64_t i = 0; i < n; i++)
+#elif defined(__GNUC__)
+#define MAT_EACH _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)
+#else
+#define MAT_EACH for (int64_t i = 0; i < n; i++)
+#endif
+
+#define MAT_KERNEL_OF(name, loop, READS, WRITES, SPREADS)                                                                      \
+    void name(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {  \
+        (void)result;                                                                                                          \
+        mat_walk_range(frame, operands, numbers, start, stop, loop, READS, WRITES, SPREADS);                                   \
+    }
+
+#define MAT_ELEMENTWISE(name, READS, WRITES, SPREADS, SETUP, ...)                                                              \
+    MAT_CLONES void MAT_JOIN(name, loop)(int64_t n, char *const *at, const int64_t *step, const double *numbers) {                      \
+        (void)step, (void)numbers;                                                                                             \
+        MAT_BARE SETUP                                                                                                         \
+        MAT_EACH { __VA_ARGS__; }                                                                                              \
+    }                                                                                                                          \
+    MAT_KERNEL_OF(name, MAT_JOIN(name, loop), READS, WRITES, SPREADS)
+
+/* Moving elements between a piece and where they lie */
+
+typedef struct {
+    uint64_t low, high;
+} mat_pair;
+
+#define MAT_MOVE(type)                                                                                                         \
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, sizeof(type));                              \
+    break;
+
+/* Copy n elements of `size` bytes, whatever their steps; a step of 0 reads one of them over and over. */
+static inline void mat_move(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t size, int64_t n) {
+    switch (size) {
+    case 1: MAT_MOVE(uint8_t)
+    case 2: MAT_MOVE(uint16_t)
+    case 4: MAT_MOVE(uint32_t)
+    case 8: MAT_MOVE(uint64_t)
+    default: MAT_MOVE(mat_pair)
+    }
+}
+
+/* Copy bytes past the caches, whose lines would be read first only to be overwritten. */
+static inline void mat_stream(char *to, const char *from, int64_t bytes) {
+#if defined(__SSE2__)
+    int64_t head = (int64_t)(-(uintptr_t)to & 15);
+    if (head > bytes) head = bytes;
+    memcpy(to, from, (size_t)head);
+    int64_t k = head;
+    for (; k + 16 <= bytes; k += 16) _mm_stream_si128((__m128i *)(to + k), _mm_loadu_si128((const __m128i *)(from + k)));
+    memcpy(to + k, from + k, (size_t)(bytes - k));
+#else
+    memcpy(to, from, (size_t)bytes);
+#endif
+}
+
+/* After streaming, and before another thread may read what was written. */
+static inline void mat_stream_end(void) {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+/* A number, given as a pair of doubles, as one element. */
+static inline void mat_number(char *to, char kind, const char *from) {
+    double pair[2];
+    memcpy(pair, from, sizeof pair);
+    float half[2] = {(float)pair[0], (float)pair[1]};
+    switch (kind) {
+    case 'f': memcpy(to, half, sizeof(float)); break;
+    case 'F': memcpy(to, half, sizeof half); break;
+    case 'd': memcpy(to, pair, sizeof(double)); break;
+    default: memcpy(to, pair, sizeof pair); break;
+    }
+}
+
+/* Walking */
+
+typedef struct {
+    const mat_walk *frame;
+    const double *numbers;
+    mat_loop *loop;
+    int64_t reads, writes, stream; /* operands as bits */
+    int64_t moved;                 /* those that go through a piece */
+    int64_t piece;                 /* elements that one has room for */
+    int64_t step[MAT_OPERANDS];    /* what the loop sees: 0 or 1 element */
+    int64_t stride[MAT_OPERANDS];  /* on the innermost axis, in bytes */
+    char *at[MAT_OPERANDS];
+    _Alignas(64) char numbers_at[MAT_OPERANDS][16];
+    _Alignas(64) char pieces[MAT_OPERANDS][MAT_PIECE];
+} mat_state;
+
+/* Which operands the loop takes as they lie. Elements that are all one stay one for a loop that can do that, for one operand. */
+static inline void mat_plan(mat_state *s, int64_t spreads) {
+    const mat_walk *w = s->frame;
+    int64_t largest = 1, spread = 0;
+    s->moved = s->stream;
+    for (int64_t k = 0; k < w->count; k++) {
+        int64_t stride = s->stride[k], size = w->size[k], bit = (int64_t)1 << k;
+        largest = size > largest ? size : largest;
+        s->step[k] = 1;
+        if (stride == 0 && (spreads & bit) && !spread) {
+            spread = bit;
+            s->step[k] = 0;
+        } else if (stride != size) {
+            s->moved |= bit;
+        }
+    }
+    s->piece = MAT_PIECE / largest;
+}
+
+/* The loop over n elements of the innermost axis, all of them as they lie. */
+static inline void mat_direct(mat_state *s, int64_t n) {
+    s->loop(n, s->at, s->step, s->numbers);
+}
+
+/* The same, piece by piece, for what has to be gathered, spread, scattered or streamed. */
+static void mat_through_pieces(mat_state *s, int64_t n) {
+    const mat_walk *w = s->frame;
+    char *at[MAT_OPERANDS];
+    for (int64_t done = 0; done < n; done += s->piece) {
+        int64_t m = n - done < s->piece ? n - done : s->piece;
+        for (int64_t k = 0; k < w->count; k++) {
+            int64_t bit = (int64_t)1 << k, stride = s->stride[k], size = w->size[k];
+            at[k] = s->at[k] + done * stride;
+            if (!(s->moved & bit)) continue;
+            if ((s->reads & bit) && (stride || !done)) mat_move(s->pieces[k], size, at[k], stride, size, m);
+            at[k] = s->pieces[k];
+        }
+        s->loop(m, at, s->step, s->numbers);
+        for (int64_t k = 0; k < w->count; k++) {
+            int64_t bit = (int64_t)1 << k, stride = s->stride[k], size = w->size[k];
+            char *to = s->at[k] + done * stride;
+            if (!(s->moved & s->writes & bit)) continue;
+            if (s->stream & bit) mat_stream(to, s->pieces[k], m * size);
+            else mat_move(to, stride, s->pieces[k], size, size, m);
+        }
+    }
+}
+
+/* Elements start to stop of more than one axis: row by row along the innermost one. */
+static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
+    const mat_walk *w = s->frame;
+    const int64_t rank = w->rank, *shape = w->sizes, *strides = w->sizes + rank;
+    int64_t index[MAT_AXES], rest = start;
+    for (int64_t axis = rank - 1; axis >= 0; axis--) {
+        index[axis] = rest % shape[axis];
+        rest /= shape[axis];
+        for (int64_t k = 0; k < w->count; k++) s->at[k] += index[axis] * strides[k * rank + axis];
+    }
+    for (int64_t left = stop - start; left > 0;) {
+        int64_t n = shape[rank - 1] - index[rank - 1], axis = rank - 1;
+        n = n < left ? n : left;
+        if (s->moved) mat_through_pieces(s, n);
+        else mat_direct(s, n);
+        left -= n;
+        int64_t by = n;
+        for (; axis >= 0 && left > 0; axis--, by = 1) {
+            index[axis] += by;
+            int64_t back = index[axis] == shape[axis] ? shape[axis] : 0;
+            for (int64_t k = 0; k < w->count; k++) s->at[k] += (by - back) * strides[k * rank + axis];
+            if (!back) break;
+            index[axis] = 0;
+        }
+    }
+}
+
+/* Have `loop` do elements start to stop of the frame. */
+static void mat_walk_range(const void *frame, char *const *operands, const double *numbers, int64_t start, int64_t stop,
+                           mat_loop *loop, int64_t reads, int64_t writes, int64_t spreads) {
+    const mat_walk *w = frame;
+    if (start >= stop) return;
+    mat_state s;
+    s.frame = w, s.numbers = numbers, s.loop = loop;
+    s.reads = reads, s.writes = writes, s.stream = w->stream & writes & ~reads;
+    for (int64_t k = 0; k < w->count; k++) {
+        s.at[k] = operands[k];
+        s.stride[k] = w->sizes[w->rank * (k + 2) - 1];
+        if (w->number[k]) {
+            mat_number(s.numbers_at[k], w->number[k], operands[k]);
+            s.at[k] = s.numbers_at[k];
+        }
+    }
+    mat_plan(&s, spreads);
+    if (w->rank > 1) {
+        mat_rows(&s, start, stop);
+    } else {
+        for (int64_t k = 0; k < w->count; k++) s.at[k] += start * s.stride[k];
+        if (s.moved) mat_through_pieces(&s, stop - start);
+        else mat_direct(&s, stop - start);
+    }
+    if (s.stream) mat_stream_end();
+}
+
+#endif
