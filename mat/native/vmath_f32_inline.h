@@ -1,0 +1,226 @@
+/* Vector mathematics of float; see vmath_inline.h. What is used most is done in float; the rest passes through double, where a
+   short polynomial and no care about rounding give results that are almost always the nearest float. */
+#ifndef MAT_VMATH_F32_INLINE_H
+#define MAT_VMATH_F32_INLINE_H
+
+#include "vmath_f64_inline.h"
+
+#define MAT_ROUNDER_F 0x1.8p23f
+#define MAT_LN2_HI_F 0x1.62e4p-1f
+#define MAT_LN2_LO_F 0x1.7f7d1cp-20f
+#define MAT_SIGN_F UINT32_C(0x80000000)
+
+INLINE uint32_t mat_bits_f32(float x)
+{
+    uint32_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+INLINE float mat_of_bits_f32(uint32_t u)
+{
+    float x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+INLINE float mat_abs_f32(float x)
+{
+    return mat_of_bits_f32(mat_bits_f32(x) & ~MAT_SIGN_F);
+}
+
+INLINE float mat_signed_f32(float y, float x)
+{
+    return mat_of_bits_f32(mat_bits_f32(y) | (mat_bits_f32(x) & MAT_SIGN_F));
+}
+
+/* In float, as in vmath_f64_inline.h */
+
+INLINE float mat_exp_reduce_f32(float x, float *low, uint32_t *exponent)
+{
+    float t = x * (float)MAT_LOG2E + MAT_ROUNDER_F, k = t - MAT_ROUNDER_F;
+    float a = x - k * MAT_LN2_HI_F, b = k * MAT_LN2_LO_F, r = a - b;
+    *low = (a - r) - b;
+    *exponent = mat_bits_f32(t) << 23;
+    return r;
+}
+
+/* exp(r) - 1 - r */
+INLINE float mat_exp_tail_f32(float r)
+{
+    float p = 0x1.6d5156p-10f;
+    p = p * r + 0x1.123e38p-7f;
+    p = p * r + 0x1.5554e4p-5f;
+    p = p * r + 0x1.55548ap-3f;
+    p = p * r + 0.5f;
+    return r * r * p;
+}
+
+INLINE float mat_exp_f32(float x)
+{
+    float low, r;
+    uint32_t exponent;
+    x = x > 89 ? 89 : x;
+    x = x < -104 ? -104 : x;
+    r = mat_exp_reduce_f32(x, &low, &exponent);
+    float p = 1 + (r + (mat_exp_tail_f32(r) + low));
+    int small = x < -86;
+    float scale = mat_of_bits_f32(exponent + (small ? UINT32_C(191) << 23 : UINT32_C(126) << 23));
+    return p * scale * (small ? 0x1p-64f : 2.0f);
+}
+
+INLINE float mat_logistic_f32(float x)
+{
+    float e = mat_exp_f32(-mat_abs_f32(x));
+    return (x < 0 ? e : 1) / (1 + e);
+}
+
+INLINE float mat_tanh_f32(float x)
+{
+    float rest, r, a = mat_abs_f32(x);
+    uint32_t exponent;
+    r = mat_exp_reduce_f32(a > 10 ? 20 : 2 * a, &rest, &exponent);
+    float q = mat_exp_tail_f32(r) + rest, scale = mat_of_bits_f32(exponent + (UINT32_C(126) << 23));
+    float head = scale - 0.5f, b = scale * r, sum = head + b; /* half of exp(2 |x|) - 1 */
+    q = (b - (sum - head)) + scale * q;
+    float g = sum + q, low = q - (g - sum);
+    float d = g + 1, d_low = g > 1 ? (g - d) + 1 : (1 - d) + g, inverse = 1 / d, y = g * inverse;
+    y += ((g - y * d) + (low - y * (d_low + low))) * inverse;
+    return a < 0x1p-12f ? x : mat_signed_f32(y, x);
+}
+
+/* x = 2^k (1 + f) with 1 + f in [2/3, 4/3) */
+INLINE float mat_log_reduce_f32(float x, float *k, uint32_t *exponent)
+{
+    uint32_t u = mat_bits_f32(x) + (UINT32_C(0x3f800000) - UINT32_C(0x3f2aaaab));
+    *exponent = u >> 23;
+    *k = (float)((int32_t)(u >> 23) - 127);
+    return mat_of_bits_f32((u & UINT32_C(0x7fffff)) + UINT32_C(0x3f2aaaab)) - 1;
+}
+
+/* k ln 2 + log(1 + f) + c, where c is small */
+INLINE float mat_log_sum_f32(float f, float k, float c)
+{
+    float z = f * f, p = -0x1.0764aap-3f;
+    p = p * f + 0x1.1defc0p-3f;
+    p = p * f - 0x1.f3629ap-4f;
+    p = p * f + 0x1.1ef292p-3f;
+    p = p * f - 0x1.559a80p-3f;
+    p = p * f + 0x1.99ce30p-3f;
+    p = p * f - 0x1.ffff06p-3f;
+    p = p * f + 0x1.55550cp-2f;
+    float tail = f * z * p + (k * MAT_LN2_LO_F + c);
+    return k * MAT_LN2_HI_F + (f + (tail - 0.5f * z));
+}
+
+INLINE float mat_log_special_f32(float x, float y)
+{
+    y = x > 0 ? y : x == 0 ? -INFINITY : NAN;
+    return x < INFINITY ? y : x;
+}
+
+INLINE float mat_log_f32(float x)
+{
+    int small = x < 0x1p-126f;
+    uint32_t exponent;
+    float k, f = mat_log_reduce_f32(small ? x * 0x1p25f : x, &k, &exponent);
+    return mat_log_special_f32(x, mat_log_sum_f32(f, small ? k - 25 : k, 0));
+}
+
+INLINE float mat_log1p_f32(float x)
+{
+    float u = 1 + x, c = x < 1 ? x - (u - 1) : 1 - (u - x);
+    uint32_t exponent;
+    float k, f = mat_log_reduce_f32(u, &k, &exponent);
+    c = x < 0x1p30f ? c * mat_of_bits_f32((UINT32_C(254) - exponent) << 23) : 0;
+    float y = mat_log_special_f32(u, mat_log_sum_f32(f, k, c - c * f));
+    return mat_abs_f32(x) < 0x1p-25f ? x : y;
+}
+
+/* Through double */
+
+#define MAT_LN2 0x1.62e42fefa39efp-1
+
+/* 2^k in *scale, and exp(r) - 1 with x = k ln 2 + r, for |x| < 700 */
+INLINE double mat_exp_narrow(double x, double *scale)
+{
+    double t = x * MAT_LOG2E + MAT_ROUNDER, r = x - (t - MAT_ROUNDER) * MAT_LN2;
+    double p = 0x1.a1717ccc6344fp-13;
+    p = p * r + 0x1.6d4352b512580p-10;
+    p = p * r + 0x1.1110b0aec5506p-7;
+    p = p * r + 0x1.5554f01ed997ap-5;
+    p = p * r + 0x1.555555743c4e6p-3;
+    p = p * r + 0.5;
+    *scale = mat_of_bits_f64((mat_bits_f64(t) << 52) + (UINT64_C(1023) << 52));
+    return r + r * r * p;
+}
+
+INLINE double mat_expm1_narrow(double x)
+{
+    double scale, p = mat_exp_narrow(x, &scale);
+    return scale * p + (scale - 1);
+}
+
+INLINE float mat_expm1_f32(float x)
+{
+    return (float)mat_signed_f64(mat_abs_f64(mat_expm1_narrow(mat_clamp_f64(x, -40, 100))), x);
+}
+
+INLINE float mat_sinh_f32(float x)
+{
+    double a = mat_abs_f64(x), e = mat_expm1_narrow(a > 100 ? 100 : a);
+    return (float)mat_signed_f64(0.5 * (e + e / (e + 1)), x);
+}
+
+INLINE float mat_cosh_f32(float x)
+{
+    double a = mat_abs_f64(x), scale, p = mat_exp_narrow(a > 100 ? 100 : a, &scale), e = scale * p + scale;
+    return (float)(0.5 * (e + 1 / e));
+}
+
+/* sin(r) for |r| <= pi / 2, odd half turns negated */
+INLINE float mat_sin_narrow(double r, uint64_t halves)
+{
+    double z = r * r, p = -0x1.9ac2e504d21d8p-26;
+    p = p * z + 0x1.7174c9760edf8p-19;
+    p = p * z - 0x1.a017fd9b931b6p-13;
+    p = p * z + 0x1.11110cc1877a7p-7;
+    p = p * z - 0x1.555555495a72ap-3;
+    return (float)mat_of_bits_f64(mat_bits_f64(r + r * z * p) ^ halves << 63);
+}
+
+/* pi is split so that its first part's product with a count of half turns below 2^21 is exact */
+INLINE float mat_sin_f32(float x)
+{
+    double t = x * 0x1.45f306dc9c883p-2 + MAT_ROUNDER, n = t - MAT_ROUNDER;
+    double r = (x - n * 0x1.921fb54p+1) - n * 0x1.10b4611a62633p-29;
+    float y = mat_sin_narrow(r, mat_bits_f64(t));
+    return x == 0 ? x : y;
+}
+
+/* cos(x) = sin(x + pi / 2), where x = (n + 1/2) pi + r */
+INLINE float mat_cos_f32(float x)
+{
+    double t = x * 0x1.45f306dc9c883p-2 - 0.5 + MAT_ROUNDER, n = t - MAT_ROUNDER + 0.5;
+    double r = (x - n * 0x1.921fb54p+1) - n * 0x1.10b4611a62633p-29;
+    return mat_sin_narrow(r, mat_bits_f64(t) + 1);
+}
+
+INLINE float mat_tan_f32(float x)
+{
+    double t = x * 0x1.45f306dc9c883p-1 + MAT_ROUNDER, n = t - MAT_ROUNDER;
+    double r = (x - n * 0x1.921fb54p+0) - n * 0x1.10b4611a62633p-30, z = r * r;
+    double s = 0x1.6cd82da1454edp-19, c = 0x1.9a01f02438a12p-16;
+    s = s * z - 0x1.a00f9cf85dea4p-13;
+    c = c * z - 0x1.6c0c8a4c42d4dp-10;
+    s = s * z + 0x1.111108957e0dap-7;
+    c = c * z + 0x1.55554ab1b19fap-5;
+    s = s * z - 0x1.5555554cb8eb9p-3;
+    c = (c * z - 0.5) * z + 1;
+    s = r + r * z * s;
+    int odd = mat_bits_f64(t) & 1;
+    float y = (float)((odd ? -c : s) / (odd ? s : c));
+    return x == 0 ? x : y;
+}
+
+#endif
