@@ -21,6 +21,7 @@ from .errors import ConflictError, TornError
 from .holders import Hold, describe
 from .observers import OBSERVERS, Observer, observe
 from .places import Facet, Memory, facet_named, facets, host, memories, memory_named, register_facet, register_memory
+from .quick import Lock
 
 __all__ = [
     "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "Facet", "Hold", "Memory", "Observer",
@@ -56,7 +57,7 @@ class Cube:
     fill_value: Any
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = Lock()
         self.handles: dict[Memory, Any] = {}
         self.fresh = 0  # the bits of the memories that hold the committed data
         self.seen = 0  # the bits of the facets that were looked through
@@ -316,8 +317,6 @@ class Cube:
             if self.torn is not None and self.torn_memory is not None:
                 self.fresh, self.torn = self.torn_memory.bit, None
                 self.version += 1
-
-    # Asking
 
     def fresh_memories(self) -> list[Memory]:
         return [m for m in self.handles if self.fresh & m.bit]

@@ -71,6 +71,7 @@ class Facet:
     letter: str
     memory: Memory
     engine: Any = None  # what operation bodies for this facet are handed to compute with
+    presents: type | None = None  # what `present` gives, if that is always of one class
     quiet: bool = False  # the engine is NumPy, whose floating-point warnings operations switch off
     # set by register_facet
     bit: int = 0

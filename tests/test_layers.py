@@ -19,17 +19,18 @@ ROWS = """
     ops.elementwise
     ops.ufuncs
     ops.op
-    ops.run  ops.overlap  ops.rowmajor
+    ops.run  ops.overlap  ops.rowmajor  ops.roles
     access  config  create  show
     mat
     facets.array  facets.foreign
-    facets.backing
+    facets.backing  facets.pointers
     looks  shaping  printing
     cube
     cpu.engine
-    cpu.elementwise
+    cpu.elementwise  cpu.shims
     cpu.prepared
     cpu.blas  cpu.ieee  cpu.pool
+    quick
     cpu.native
     holders  settings
     layout  dtypes  direction  places  barriers  observers

@@ -25,7 +25,7 @@ _RETURNS = {"f": "float", "d": "double", "F": "struct { float re, im; }", "D": "
 _MIXED = {"F": "sc", "D": "dz"}  # scnrm2, dzasum
 
 
-def _address(name: str) -> int:
+def address(name: str) -> int:
     """Where SciPy's BLAS has the routine `name`."""
     capsule = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__[name]
     api = ctypes.pythonapi
@@ -55,7 +55,7 @@ class _Routine(dict[str, Any]):
         returns = {"T": _RETURNS, "R": REAL}.get(self.returns, {}).get(letter, self.returns)
         kinds = {"i": "int *", "p": "void *", "c": "char *"}
         signature = f"{returns}(*)({', '.join(kinds[a] for a in self.arguments)})"
-        self[letter] = ffi.cast(signature, _address(routine_name(self.verb, letter)))
+        self[letter] = ffi.cast(signature, address(routine_name(self.verb, letter)))
         return self[letter]
 
 

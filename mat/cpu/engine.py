@@ -15,7 +15,6 @@ from .blas import (
     ger,
     iamax,
     nrm2,
-    prepare_gemm,
     scal,
     swap,
     syrk,
@@ -23,8 +22,10 @@ from .blas import (
     vdot,
 )
 from .elementwise import prepare_elementwise
+from .shims import one_call, prepare_gemm, prepare_gemv, vectors
 
-__all__ = [
-    "asum", "axpy", "copy", "dot", "gemm", "gemv", "ger", "iamax", "nrm2", "prepare_elementwise", "prepare_gemm", "scal",
-    "swap", "syrk", "trsm", "vdot",
+__all__ = [  # noqa: RUF022  a line for each module
+    "asum", "axpy", "copy", "dot", "gemm", "gemv", "ger", "iamax", "nrm2", "scal", "swap", "syrk", "trsm", "vdot",
+    "one_call", "prepare_gemm", "prepare_gemv", "vectors",
+    "prepare_elementwise",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..observers import OBSERVERS
 from .native import ffi, lib
 from .pool import run
 
@@ -20,18 +21,21 @@ class Prepared:
 
     `count` is how many units of work there are, rows or elements, and `grain` how many a thread should at least get; what is
     not worth sharing may be done without letting go of the GIL. A `grain` of 0: neither shared nor done so. `result` says
-    what is returned: nothing, or a number ("d" float, "i" int, "D" complex). `keep` is whatever the frame points to.
+    what is returned: nothing, or a number ("d" float, "i" int, "D" complex). `keep` is whatever the frame points to; `called`
+    the library routine and its arguments, if it is one, for observers.
     """
 
-    __slots__ = ("address", "count", "frame", "grain", "keep", "numbers", "operands", "result")
+    __slots__ = ("address", "called", "count", "frame", "grain", "keep", "numbers", "operands", "result")
 
-    def __init__(self, kernel: Any, frame: Any, count: int, grain: int, *, result: str = "", keep: object = None) -> None:
+    def __init__(self, kernel: Any, frame: Any, count: int, grain: int, *, result: str = "", keep: object = None,
+                 called: tuple[str, dict[str, object]] | None = None) -> None:
         self.address = int(ffi.cast("uintptr_t", kernel))
         self.frame = frame
         self.count = count
         self.grain = grain
         self.result = result
         self.keep = keep
+        self.called = called
         self.operands: Sequence[int] = ()
         self.numbers: Sequence[int] = ()
 
@@ -46,6 +50,9 @@ class Prepared:
         return self.count <= self.grain
 
     def __call__(self, *values: Any) -> Any:
+        if OBSERVERS and self.called is not None:
+            for observer in tuple(OBSERVERS):
+                observer.called(self.called[0], **self.called[1])
         operands = ffi.new("char *[]", len(self.operands) or 1)
         numbers = ffi.new("double[]", 2 * (len(self.numbers) + len(self.operands)))
         result = ffi.new("double[2]")

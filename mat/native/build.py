@@ -1,5 +1,6 @@
-"""Building ``mat._native``: a cffi extension of all C files in this folder. Run by setuptools, never imported by `mat`.
+"""Building ``mat._native``, a cffi extension of the C files in this folder, and ``mat._core`` of ``core.c``.
 
+Run by setuptools, never imported by `mat`.
 Every ``NAME.h`` but ``mat.h`` holds plain declarations only, since both the C compiler and cffi read it.
 """
 
@@ -14,6 +15,7 @@ from setuptools import Distribution, Extension
 from setuptools.command.build_ext import build_ext
 
 HERE = Path(__file__).parent
+CORE = "core.c"
 FLAGS = ["-O3", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden", "-Wall", "-Wextra",
          "-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-missing-field-initializers"]
 NOTICE = """
@@ -26,8 +28,9 @@ Fedora: dnf install gcc; macOS: xcode-select --install) and install mat again.
 
 
 def headers() -> list[Path]:
-    """The declarations that Python sees."""
-    return sorted(p for p in HERE.glob("*.h") if p.name != "mat.h" and not p.stem.endswith("_inline"))
+    """The declarations that Python sees; first ``call.h``, on which the others stand."""
+    found = sorted(p for p in HERE.glob("*.h") if p.name not in ("mat.h", "call.h") and not p.stem.endswith("_inline"))
+    return [HERE / "call.h", *found]
 
 
 def native() -> Extension:
@@ -40,20 +43,30 @@ def native() -> Extension:
     target = Path("build") / "_native.c"
     target.parent.mkdir(exist_ok=True)
     ffi.emit_c_code(str(target))
-    sources = sorted(str(p.relative_to(Path.cwd())) for p in HERE.glob("*.c"))
+    sources = sorted(str(p.relative_to(Path.cwd())) for p in HERE.glob("*.c") if p.name != CORE)
     inputs = [str(p.relative_to(Path.cwd())) for p in HERE.iterdir() if p.suffix in (".h", ".def", ".py")]
+    return extension("_native", [str(target), *sources], inputs)
+
+
+def extension(name: str, sources: list[str], depends: list[str]) -> Extension:
+    """An extension for all Pythons from 3.11 on; sanitizers come in by the environment."""
     flags = [] if os.name == "nt" else [*FLAGS, *os.environ.get("MAT_CFLAGS", "").split()]
-    return Extension("mat._native", [str(target), *sources], include_dirs=[str(HERE)], depends=inputs,
+    return Extension(f"mat.{name}", sources, include_dirs=[str(HERE)], depends=depends, extra_compile_args=flags,
                      define_macros=[("MAT_FLAGS", f'"{" ".join(flags)}"')],  # show_config tells them
-                     extra_compile_args=flags, extra_link_args=os.environ.get("MAT_LDFLAGS", "").split(),
-                     py_limited_api=True)
+                     extra_link_args=os.environ.get("MAT_LDFLAGS", "").split(), py_limited_api=True)
+
+
+def core() -> Extension:
+    """The extension that calls small kernels: Python's own C interface, no cffi."""
+    parts = [str((HERE / part).relative_to(Path.cwd())) for part in (CORE, "call.h", "core_inline.h", "quick_inline.h")]
+    return extension("_core", parts[:1], parts[1:])
 
 
 class BuildKernels(build_ext):
     """Builds the extension where a compiler is, and says so, once, where not."""
 
     def finalize_options(self) -> None:
-        self.distribution.ext_modules = [native()]  # pyproject.toml can only say that there is one
+        self.distribution.ext_modules = [native(), core()]  # pyproject.toml can only say that there is one
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
 

@@ -6,6 +6,8 @@ Operands of any shape count as vectors of their visible elements in row-major or
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from ..cpu import blas
 from ..errors import DTypeError, ShapeError
 from ..layout import Layout, integer
 from ..mat import Mat
-from .op import InOut, Input, Output, Scalar, op
+from .op import InOut, Input, Op, Output, Scalar, op
 from .overlap import check_disjoint
 
 BLAS = "fdFD"  # s, d, c and z
@@ -79,6 +81,28 @@ def write_elements(x: Any, n: int | None, inc: int, values: Any) -> None:
     x.flat[places if inc > 0 else places[::-1]] = values
 
 
+def on_vectors(operation: Op) -> None:
+    """Give `operation` the engine's routine of its name: in one call by value where that can be, else piece by piece."""
+    verb = operation.__name__
+
+    def prepare(engine: Any, *vectors: Mat, n: int | None = None, **incs: int) -> Callable[..., Any]:
+        given = [incs.get(name, 1) for name in ("incx", "incy")[:len(vectors)]]
+        used = blas.used(vectors[0], n, given[0])
+        starts, steps = zip(*(walk(x.layout, used, inc) for x, inc in zip(vectors, given, strict=True)), strict=True)
+        if engine.one_call(used, *steps):
+            return engine.vectors(verb, vectors[0].dtype.char, used, steps, starts)  # type: ignore[no-any-return]  # a Prepared
+        return partial(getattr(engine, verb), **incs) if n is None else partial(getattr(engine, verb), n=n, **incs)
+
+    operation.prepare("foreign", fits=vector, dtypes=BLAS)(prepare)
+
+
+def walk(layout: Layout, n: int, inc: int) -> tuple[int, int]:
+    """Where, from the first visible element, BLAS's first of `n` elements `inc` apart is, and the step to the next."""
+    assert layout.vector is not None, "fits has let it through"
+    step = layout.vector[1]
+    return (max(n - 1, 0) * -inc * step if inc < 0 else 0), inc * step
+
+
 # Updates
 
 
@@ -98,7 +122,7 @@ def axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int =
         check_disjoint("axpy", y, x, same=incx == incy)
 
 
-axpy.on_engine("foreign", fits=vector, dtypes=BLAS)
+on_vectors(axpy)
 
 
 @axpy.on("array")
@@ -118,7 +142,7 @@ def scal(alpha: Scalar, x: InOut, *, n: int | None = None, incx: int = 1) -> Non
     count(x, n, incx)
 
 
-scal.on_engine("foreign", fits=vector, dtypes=BLAS)
+on_vectors(scal)
 
 
 @scal.on("array")
@@ -141,7 +165,7 @@ def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int 
         check_disjoint("copy", y, x, same=incx == incy)
 
 
-copy.on_engine("foreign", fits=vector, dtypes=BLAS)
+on_vectors(copy)
 
 
 @copy.on("array")
@@ -163,7 +187,7 @@ def swap(x: InOut, y: InOut, *, n: int | None = None, incx: int = 1, incy: int =
         check_disjoint("swap", y, x, same=incx == incy)
 
 
-swap.on_engine("foreign", fits=vector, dtypes=BLAS)
+on_vectors(swap)
 
 
 @swap.on("array")
@@ -198,7 +222,7 @@ def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int =
     pair(x, y, n, incx, incy)
 
 
-dot.on_engine("foreign", fits=vector, dtypes=BLAS)
+on_vectors(dot)
 
 
 @dot.on("array")
@@ -206,7 +230,7 @@ def _(np: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 
     return np.dot(elements(x, n, incx), elements(y, n, incy)).item()
 
 
-vdot.on_engine("foreign", fits=vector, dtypes=BLAS)
+on_vectors(vdot)
 
 
 @vdot.on("array")
@@ -226,7 +250,7 @@ def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     count(x, n, incx)
 
 
-nrm2.on_engine("foreign", fits=vector, dtypes=BLAS)
+on_vectors(nrm2)
 
 
 @nrm2.on("array")
@@ -250,7 +274,7 @@ def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     count(x, n, incx)
 
 
-asum.on_engine("foreign", fits=vector, dtypes=BLAS)
+on_vectors(asum)
 
 
 @asum.on("array")

@@ -9,35 +9,25 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from types import MethodType
-from typing import Annotated, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from ..cpu.native import ffi
 from ..cpu.prepared import Prepared
 from ..cube import INPUT, IO, OBSERVERS, OUTPUT, Direction, Facet, facet_named
 from ..dtypes import check_number, check_operand, is_integer
 from ..errors import DTypeError
+from ..facets.pointers import ForeignArray
+from ..holders import Hold
 from ..layout import Layout
-from ..mat import Mat, form_of
-from .run import Plan, plan_of
+from ..mat import Mat, Storage, form_of
+from ..quick import Caller, attach
+from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Role, Scalar, named, readable, roles_of
+from .run import Again, Entry, Plan, plan_of
 
-
-class Role(NamedTuple):
-    """What a parameter is to its operation."""
-
-    direction: Direction | None  # None: a number
-    output_if_zero: str = ""  # the parameter whose being 0 turns ``io`` into ``output``
-    or_number: bool = False
-
-
-Input = Annotated[Mat, Role(INPUT)]
-Output = Annotated[Mat, Role(OUTPUT)]
-InOut = Annotated[Mat, Role(IO)]
-Accumulated = Annotated[Mat, Role(IO, "beta")]  # ``y <- ... + beta y``: where beta is 0, only written
-InputOrNumber = Annotated[Any, Role(INPUT, "", True)]
-Scalar = Annotated[Any, Role(None)]
-_ROLES = {"Input": Role(INPUT), "Output": Role(OUTPUT), "InOut": Role(IO), "Accumulated": Role(IO, "beta"),
-          "InputOrNumber": Role(INPUT, "", True), "Scalar": Role(None)}
+__all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Body", "InOut", "Input", "InputOrNumber", "Op", "Output", "Scalar",
+           "named", "op", "plain"]
 
 
 class Body(NamedTuple):
@@ -58,6 +48,7 @@ class Body(NamedTuple):
         return self.fits is None or layout.contiguous or bool(self.fits(layout))
 
 
+LOOK, AGAIN, NUMBER = range(3)  # what an operand is to compiled code: looked at, another one again, a number
 PREFERENCE = ("foreign", "array")  # the order in which facets of the host are tried
 REGISTRY: dict[str, Op] = {}
 NO_KEYWORDS: dict[str, Any] = {}
@@ -66,7 +57,7 @@ _NUMBERS = frozenset((float, int, complex, np.float32, np.float64))
 _PLAIN = frozenset((bool, int, str, type(None), tuple))  # types of settings that a plan can depend on
 
 
-class Op:
+class Op(Caller):  # type: ignore[misc]  # compiled
     """An operation. Call it; ``.bodies`` lists what can do the work; ``.on`` adds to that."""
 
     def __init__(self, check: Callable[..., Any], method: str | None, by_form: bool, name: str | None) -> None:
@@ -83,8 +74,8 @@ class Op:
         names = list(signature.parameters)
         self.positional = [n for n in names if signature.parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY]
         self.arity = len(self.positional)
-        self.roles = _roles(check)
-        self.__signature__ = _readable(signature, self.roles)
+        self.roles = roles_of(check)
+        self.__signature__ = readable(signature, self.roles)
         self.numbers = [(k, n) for k, n in enumerate(self.positional) if n in self.roles and self.roles[n].direction is None]
         self.at_numbers = tuple(k for k, _ in self.numbers)
         self.operands = [k for k, n in enumerate(self.positional) if n in self.roles and self.roles[n].direction is not None]
@@ -97,6 +88,7 @@ class Op:
         known = {*self.operands, *self.at_numbers}
         self.settings = [k for k in range(self.arity) if k not in known]  # such as an axis: part of a plan's key
         self.pair = len(self.operands) == 2 and not conditions and not self.settings
+        self.takes(self.arity, tuple(self.operands), tuple(self.settings), self.zero_at)
         REGISTRY[f"{self.__module__.rpartition('.')[2]}.{check.__name__}"] = self
         if self.result is not None and method != "":
             setattr(Mat, method or check.__name__ + "_", self._as_method(self.result, method))
@@ -159,12 +151,14 @@ class Op:
         """Drop all plans."""
         self.plans.clear()
         self.quick.clear()
+        self.forget_quick()
 
     def body_on(self, facet: str) -> Body:
         """The body for the facet of that name."""
         return next(b for b in self.bodies if b.facet.name == facet)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Carry out the operation; calling self comes here with what is not done by compiled code."""
         if len(args) != self.arity:
             return self._call(args, kwargs)
         try:
@@ -306,7 +300,19 @@ class Op:
             function = function(facet.engine, *(args[k] for k in (*self.operands, *self.settings)), **kwargs)
             if isinstance(function, Prepared):
                 function.bind(self.operands, self.at_numbers)
-        return plan_of(body, function, entry, again, self.result, self.arity)
+        plan = plan_of(body, function, entry, again, self.result, self.arity)
+        if isinstance(function, Prepared) and not (function.grain and not function.small) and facet.presents is ForeignArray:
+            self._arm(plan, function, entry, again, args)
+        return plan
+
+    def _arm(self, plan: Plan, kernel: Prepared, entry: Entry, again: Again, args: Sequence[Any]) -> None:
+        """Let compiled code carry out `plan`."""
+        looks = {k: (LOOK, k, int(direction is not INPUT), 0, key, direction) for k, direction, key in entry}
+        repeated = {k: (AGAIN, k, 0, self.operands.index(other), 0, INPUT) for k, other in again}
+        operands = tuple(looks.get(k) or repeated.get(k) or (NUMBER, k, 0, 0, 0, INPUT) for k in self.operands)
+        takes_complex = args[self.main].storage.dtype.kind == "c"
+        plan.arm(kernel.address, int(ffi.cast("uintptr_t", kernel.frame)), kernel.count, kernel.small, plan.mask, operands,
+                 self.at_numbers, takes_complex, -1 if self.result is None else self.result, kernel.result)
 
     def _direction(self, k: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:
         """How operand `k` is looked at: as declared, but ``io`` for ``output`` where not all of the storage is overwritten.
@@ -342,49 +348,6 @@ class Op:
         method.__signature__ = inspect.Signature([own, *rest])  # type: ignore[attr-defined]  # functions take attributes
         text = f"{inspect.cleandoc(self.__doc__ or '')}\n\nAs a method: `{self.positional[at]}` is self."
         return named(method, name or self.__name__ + "_", text)
-
-
-def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
-    """`function` under another name and docstring."""
-    function.__name__ = name
-    function.__qualname__ = f"Mat.{name}"
-    function.__module__ = "mat"
-    function.__doc__ = inspect.cleandoc(doc)
-    function.__signature__ = _readable(inspect.signature(function), {})  # type: ignore[attr-defined]  # functions take them
-    return function
-
-
-class Word(str):
-    """An annotation as help() shows it: a word without quotes."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def _readable(signature: inspect.Signature, roles: dict[str, Role]) -> inspect.Signature:
-    """`signature` for people: roles by their names, and no word on what the check returns."""
-    names = {role: Word(name) for name, role in _ROLES.items()}
-    shown = [p.replace(annotation=names[roles[p.name]] if p.name in roles else _word(p.annotation))
-             for p in signature.parameters.values()]
-    return signature.replace(parameters=shown, return_annotation=inspect.Signature.empty)
-
-
-def _word(annotation: Any) -> Any:
-    return Word(annotation) if isinstance(annotation, str) else annotation
-
-
-def _roles(check: Callable[..., Any]) -> dict[str, Role]:
-    """The role of each parameter that has one, from the annotations, which may be strings."""
-    roles = {n: _role_of(hint) for n, hint in check.__annotations__.items()}
-    return {n: role for n, role in roles.items() if role is not None}
-
-
-def _role_of(hint: Any) -> Role | None:
-    if isinstance(hint, str):
-        return _ROLES.get(hint.rpartition(".")[2])
-    return next((m for m in getattr(hint, "__metadata__", ()) if isinstance(m, Role)), None)
 
 
 def _first_dtype(args: Sequence[Any], operands: list[int]) -> Any:
@@ -431,3 +394,6 @@ def op(check: Callable[..., Any] | None = None, *, method: str | None = None, by
     ``name`` is what messages call it, if the public function has another name than the declared one.
     """
     return Op(check, method, by_form, name) if check is not None else lambda check: Op(check, method, by_form, name)
+
+
+attach(*map(object.__new__, (Mat, Storage, Hold, ForeignArray)), OBSERVERS)

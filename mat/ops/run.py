@@ -14,14 +14,18 @@ from typing import Any
 from ..cpu.ieee import IDLE, QUIET, STATE, quiet_context
 from ..cube import INPUT, OBSERVERS, Cube, Direction, Facet, Hold, View
 from ..looks import leave_all, undo
+from ..quick import Quick
 
 Entry = tuple[tuple[int, Direction, int], ...]  # looks to take, writers first: operand, direction, key of the presented value
 Again = tuple[tuple[int, int], ...]  # operands that are the very Mat of another: position, that other's
 _ident = threading.get_ident
 
 
-class Plan:
-    """How a call is carried out, once its operands have been checked; the same for all operands of the same forms."""
+class Plan(Quick):  # type: ignore[misc]  # compiled
+    """How a call is carried out, once its operands have been checked; the same for all operands of the same forms.
+
+    ``plan.run(args, kwargs)`` does it: compiled, if it can be done so, or else by `walk`.
+    """
 
     __slots__ = ("again", "entry", "facet", "function", "give", "keywords", "mask", "pure", "quiet", "result")
 
@@ -38,7 +42,7 @@ class Plan:
         self.keywords = keywords  # the body takes them
         self.give = give  # how the body is called, for frequent kinds of operands; None: the long way
 
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def walk(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Look at the operands in their directions, call the body, commit; return the written operand or the result.
 
         An operand that this thread looks at already, in the same memory and no less strongly, costs no look of its own:
@@ -97,10 +101,10 @@ class OneLook(Plan):
 
     __slots__ = ()
 
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def walk(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         give = self.give
         if give is None or OBSERVERS or (kwargs and self.keywords):
-            return Plan.run(self, args, kwargs)
+            return Plan.walk(self, args, kwargs)
         ((k, direction, key),) = self.entry
         view, thread = args[k], _ident()
         storage, hold = view.storage, None
@@ -132,10 +136,10 @@ class TwoLooks(Plan):
 
     __slots__ = ()
 
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def walk(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         give = self.give
         if give is None or OBSERVERS or (kwargs and self.keywords):
-            return Plan.run(self, args, kwargs)
+            return Plan.walk(self, args, kwargs)
         (k, direction, key), (j, another, other_key) = self.entry
         view, other, thread, mask = args[k], args[j], _ident(), self.mask
         storage, source, hold, held = view.storage, other.storage, None, None

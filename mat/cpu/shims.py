@@ -1,0 +1,67 @@
+"""BLAS by value: its routines as `Prepared` kernels, for operands that one call takes; no C object is made for a call.
+
+What is longer than BLAS can count, or where nothing is compiled, is left to ``blas.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from . import blas
+from .blas import LIMIT
+from .native import ffi, lib
+from .prepared import Prepared
+
+KINDS = {"f": 0, "d": 1, "F": 2, "D": 3}
+LITTLE = 16384  # elements of vectors, or eighths of multiplications, that take no longer than a few microseconds
+
+
+def routine(verb: str, letter: str) -> int:
+    """The address of BLAS's routine `verb` for elements of that dtype."""
+    return blas.address(blas.routine_name(verb, letter))
+
+
+def one_call(n: int, *steps: int) -> bool:
+    """Whether BLAS can take vectors of `n` elements, so far apart, in one call of a compiled shim."""
+    return lib is not None and n <= LIMIT and all(0 < abs(step) <= LIMIT for step in steps)
+
+
+@cache
+def _kernels() -> dict[str, tuple[Any, str]]:
+    """The shim of each verb, and what it results in: nothing, an element (T), or a real number (d)."""
+    return {"axpy": (lib.mat_blas_axpy, ""), "scal": (lib.mat_blas_scal, ""), "copy": (lib.mat_blas_copy, ""),
+            "swap": (lib.mat_blas_swap, ""), "dot": (lib.mat_blas_dot, "T"), "vdot": (lib.mat_blas_dot, "T"),
+            "nrm2": (lib.mat_blas_nrm2, "d"), "asum": (lib.mat_blas_asum, "d")}
+
+
+def vectors(verb: str, letter: str, n: int, steps: tuple[int, ...], starts: tuple[int, ...]) -> Prepared:
+    """``verb`` of one or two vectors of `n` elements, `steps` apart, that begin `starts` elements from their operands."""
+    frame = ffi.new("struct mat_vectors *", (routine(verb, letter), KINDS[letter], n, steps, starts))
+    kernel, result = _kernels()[verb]
+    incs = {"incx": abs(steps[0])} if len(steps) == 1 else {"incx": steps[0], "incy": steps[1]}
+    gives = "D" if result == "T" and letter in "FD" else result and "d"
+    told: dict[str, object] = {"n": n, **incs}
+    grain = LITTLE if n <= LITTLE else 0
+    return Prepared(kernel, frame, n, grain, result=gives, called=(blas.routine_name(verb, letter), told))
+
+
+def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int, ldb: int, ldc: int,
+                 swap: bool) -> Callable[..., None]:
+    """``call(alpha, a, b, beta, c)`` for a product of these sizes; with `swap`, b is BLAS's first operand."""
+    if lib is None:
+        return blas.prepare_gemm(letter, trans_a, trans_b, m, n, k, lda, ldb, ldc, swap)
+    frame = ffi.new("struct mat_product *", (routine("gemm", letter), KINDS[letter], swap, (trans_a.encode(), trans_b.encode()),
+                                             m, n, k, (lda, ldb, ldc)))
+    told = {"trans": trans_a + trans_b, "m": m, "n": n, "k": k, "lda": lda, "ldb": ldb, "ldc": ldc}
+    little = m * n * k <= 8 * LITTLE
+    return Prepared(lib.mat_blas_gemm, frame, 1, int(little), called=(blas.routine_name("gemm", letter), told))
+
+
+def prepare_gemv(letter: str, trans: str, m: int, n: int, lda: int, incx: int, incy: int, firsts: tuple[int, int]) -> Prepared:
+    """``call(alpha, a, x, beta, y)`` for ``y <- alpha op(A) x + beta y``; `firsts` is where BLAS wants the vectors to begin."""
+    frame = ffi.new("struct mat_matrix_vector *", (routine("gemv", letter), KINDS[letter], firsts, (trans.encode(), b"N"), m, n,
+                                                   lda, (incx, incy)))
+    told = {"trans": trans, "m": m, "n": n, "lda": lda, "incx": incx, "incy": incy}
+    return Prepared(lib.mat_blas_gemv, frame, 1, int(m * n <= 4 * LITTLE), called=(blas.routine_name("gemv", letter), told))

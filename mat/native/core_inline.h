@@ -1,0 +1,104 @@
+/* Parts of core.c: slots of Python's objects, and the lock of a cube. */
+#ifndef MAT_CORE_INLINE_H
+#define MAT_CORE_INLINE_H
+
+/* What `attach` is told: the classes, the list of observers, and where slots lie. */
+static PyObject *mat_type, *array_type, *observers;
+static Py_ssize_t at_storage, at_presented, at_form;                                            /* of a Mat */
+static Py_ssize_t at_lock, at_fresh, at_looks, at_writer, at_torn, at_pristine, at_version, at_spoiled; /* of a Cube */
+static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where;                /* of a Hold */
+static Py_ssize_t at_address;                                                                   /* of a ForeignArray */
+static PyTypeObject *lock_type, *quick_type;
+static PyObject *walk_name, *find_name, *slow_name, *close_name, *zero;
+
+
+static inline PyObject **slot(PyObject *object, Py_ssize_t at) { return (PyObject **)((char *)object + at); }
+
+static void put(PyObject *object, Py_ssize_t at, PyObject *value) {
+    PyObject **place = slot(object, at), *old = *place;
+    Py_INCREF(value);
+    *place = value;
+    Py_XDECREF(old);
+}
+
+/* A heap type's own part of giving an object back. */
+static void release_object(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    free_object(self);
+    Py_DECREF(type);
+}
+
+/* Lock: reentrant, as threading.RLock; that it is free can be seen here without a call. */
+
+typedef struct {
+    PyObject_HEAD
+    PyThread_type_lock lock;
+    unsigned long owner;
+    unsigned long count;
+} Lock;
+
+static PyObject *lock_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)args, (void)kwargs;
+    Lock *self = (Lock *)PyType_GenericAlloc(type, 0);
+    if (self == NULL) return NULL;
+    self->lock = PyThread_allocate_lock();
+    if (self->lock == NULL) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)self;
+}
+
+static void lock_dealloc(PyObject *object) {
+    Lock *self = (Lock *)object;
+    if (self->lock != NULL) {
+        if (self->count) PyThread_release_lock(self->lock);
+        PyThread_free_lock(self->lock);
+    }
+    release_object(object);
+}
+
+static PyObject *lock_acquire(PyObject *object, PyObject *ignored) {
+    (void)ignored;
+    Lock *self = (Lock *)object;
+    unsigned long me = PyThread_get_thread_ident();
+    if (self->count && self->owner == me) {
+        self->count++;
+        Py_RETURN_TRUE;
+    }
+    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
+        Py_BEGIN_ALLOW_THREADS
+        PyThread_acquire_lock(self->lock, WAIT_LOCK);
+        Py_END_ALLOW_THREADS
+    }
+    self->owner = me;
+    self->count = 1;
+    Py_RETURN_TRUE;
+}
+
+static PyObject *lock_release(PyObject *object, PyObject *ignored) {
+    (void)ignored;
+    Lock *self = (Lock *)object;
+    if (!self->count || self->owner != PyThread_get_thread_ident()) {
+        PyErr_SetString(PyExc_RuntimeError, "cannot release a lock that this thread does not hold");
+        return NULL;
+    }
+    if (--self->count == 0) PyThread_release_lock(self->lock);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef lock_methods[] = {
+    {"acquire", lock_acquire, METH_NOARGS, "Wait until nobody else holds self, and hold it."},
+    {"release", lock_release, METH_NOARGS, "Give self back, once for each acquire."},
+    {"__enter__", lock_acquire, METH_NOARGS, "acquire"},
+    {"__exit__", lock_release, METH_VARARGS, "release"},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot lock_slots[] = {
+    {Py_tp_doc, "A reentrant lock, as threading.RLock is."}, {Py_tp_new, lock_new}, {Py_tp_dealloc, lock_dealloc},
+    {Py_tp_methods, lock_methods}, {0, NULL},
+};
+static PyType_Spec lock_spec = {"mat._core.Lock", sizeof(Lock), 0, Py_TPFLAGS_DEFAULT, lock_slots};
+
+#endif

@@ -1,0 +1,295 @@
+/* Parts of core.c: what a plan knows of its kernel, and how it is carried out. */
+#ifndef MAT_QUICK_INLINE_H
+#define MAT_QUICK_INLINE_H
+
+enum { OPERANDS = 6, NUMBERS = 4, SETTINGS = 3, TOKENS = OPERANDS + SETTINGS, TABLE = 16 };
+
+static const long long EXACT = 1LL << 53; /* integers up to here are floating-point numbers, too */
+
+/* Quick: what a plan knows of its kernel. */
+
+enum { LOOK, AGAIN, NUMBER };
+
+typedef struct {
+    PyObject_HEAD
+    mat_kernel *kernel; /* NULL: not armed, Python does it */
+    const void *frame;
+    int64_t count;
+    PyObject *mask; /* the bit of the memory, as a Python integer */
+    long mask_bits;
+    int operands, numbers, result, takes_complex;
+    char returns;
+    struct {
+        int kind, position, writes, other;
+        PyObject *key, *direction;
+    } operand[OPERANDS];
+    int number[NUMBERS];
+    char armed, holds_gil;
+} Quick;
+
+/* What a call finds out about one operand. */
+typedef struct {
+    char *address;
+    PyObject *storage, *hold; /* borrowed; of an operand that needs a look of its own, else NULL */
+} Found;
+
+static void quick_disarm(Quick *self) {
+    self->kernel = NULL;
+    self->armed = 0;
+    Py_CLEAR(self->mask);
+    for (int k = 0; k < OPERANDS; k++) {
+        Py_CLEAR(self->operand[k].key);
+        Py_CLEAR(self->operand[k].direction);
+    }
+}
+
+static void quick_dealloc(PyObject *object) {
+    quick_disarm((Quick *)object);
+    release_object(object);
+}
+
+/* Write a Python number as a pair; 0 if it is not of a kind that is converted here. */
+static int number_pair(PyObject *value, double *pair, int takes_complex) {
+    pair[1] = 0;
+    if (PyFloat_CheckExact(value)) {
+        pair[0] = PyFloat_AsDouble(value);
+        return 1;
+    }
+    if (PyLong_CheckExact(value)) {
+        int overflow;
+        long long exact = PyLong_AsLongLongAndOverflow(value, &overflow);
+        pair[0] = (double)exact;
+        return !overflow && exact <= EXACT && exact >= -EXACT;
+    }
+    if (takes_complex && PyComplex_CheckExact(value)) {
+        pair[0] = PyComplex_RealAsDouble(value);
+        pair[1] = PyComplex_ImagAsDouble(value);
+        return 1;
+    }
+    return 0;
+}
+
+/* Whether a look by this thread is open that covers one at `storage`: then that other one decides. */
+static int covered(PyObject *storage, PyObject *looks, const Quick *q, int writes) {
+    unsigned long me = PyThread_get_thread_ident();
+    PyObject *writer = *slot(storage, at_writer);
+    if (writer != Py_None)
+        return PyLong_AsUnsignedLong(*slot(writer, at_thread)) == me && PyLong_AsLong(*slot(writer, at_mask)) == q->mask_bits;
+    if (writes || !(PyLong_AsLong(*slot(storage, at_fresh)) & q->mask_bits)) return 0;
+    for (Py_ssize_t k = 0; k < PyList_Size(looks); k++) {
+        PyObject *hold = PyList_GetItem(looks, k);
+        if (PyLong_AsUnsignedLong(*slot(hold, at_thread)) == me && PyLong_AsLong(*slot(hold, at_mask)) == q->mask_bits) return 1;
+    }
+    return 0;
+}
+
+/* Find the elements of `view`, if a look at it can begin; 0 if Python must see to it. */
+static int find(PyObject *view, const Quick *q, int k, Found *found) {
+    if ((PyObject *)Py_TYPE(view) != mat_type) return 0;
+    PyObject *storage = *slot(view, at_storage), *presented = *slot(view, at_presented);
+    if (storage == NULL || presented == NULL) return 0;
+    PyObject *hold = PyDict_GetItemWithError(presented, q->operand[k].key), *looks = *slot(storage, at_looks);
+    if (hold == NULL) return 0;
+    if (PyList_Size(looks) > 0) {
+        if (!covered(storage, looks, q, q->operand[k].writes)) return 0;
+    } else {
+        PyObject *lock = *slot(storage, at_lock);
+        if (Py_TYPE(lock) != lock_type || ((Lock *)lock)->count) return 0;
+        if (!(PyLong_AsLong(*slot(storage, at_fresh)) & q->mask_bits)) return 0;
+        found->storage = storage;
+        found->hold = hold;
+    }
+    PyObject *value = *slot(hold, at_value);
+    if ((PyObject *)Py_TYPE(value) != array_type) return 0;
+    found->address = PyLong_AsVoidPtr(*slot(value, at_address));
+    return found->address != NULL;
+}
+
+/* Mark `storage` as written in the memory of the plan, as Cube.close does. */
+static int commit(PyObject *storage, const Quick *q) {
+    PyObject *version = PyLong_FromLongLong(PyLong_AsLongLong(*slot(storage, at_version)) + 1);
+    if (version == NULL) return -1;
+    put(storage, at_version, version);
+    Py_DECREF(version);
+    put(storage, at_fresh, q->mask);
+    put(storage, at_pristine, Py_False);
+    put(storage, at_torn, Py_None);
+    return 0;
+}
+
+static PyObject *returned(const Quick *q, PyObject *args, const double *result) {
+    if (q->result >= 0) {
+        PyObject *written = PyTuple_GetItem(args, q->result);
+        Py_XINCREF(written);
+        return written;
+    }
+    switch (q->returns) {
+        case 'd': return PyFloat_FromDouble(result[0]);
+        case 'i': return PyLong_FromDouble(result[0]);
+        case 'D': return PyComplex_FromDoubles(result[0], result[1]);
+        default: Py_RETURN_NONE;
+    }
+}
+
+/* Mark a look as begun, as Cube.open does; -1 on an error. A hold that an operand before has taken serves both. */
+static int begin(Found *found, const Quick *q, int k, PyObject *view, PyObject *thread) {
+    if (*slot(found->hold, at_thread) != zero) {
+        found->hold = NULL;
+        return 0;
+    }
+    if (PyList_Append(*slot(found->storage, at_looks), found->hold) < 0) return -1;
+    put(found->hold, at_direction, q->operand[k].direction);
+    put(found->hold, at_view, view);
+    put(found->hold, at_thread, thread);
+    if (q->operand[k].writes && *slot(found->storage, at_writer) == Py_None) put(found->storage, at_writer, found->hold);
+    return 0;
+}
+
+/* End a look that went well, as Cube.close does; by that method itself unless it is the only one, and nobody is at the cube. */
+static int end(Found *found, const Quick *q, int k) {
+    PyObject *storage = found->storage, *hold = found->hold, *looks = *slot(storage, at_looks);
+    int writes = q->operand[k].writes;
+    if (PyList_Size(observers) || ((Lock *)*slot(storage, at_lock))->count || PyList_Size(looks) != 1
+        || PyList_GetItem(looks, 0) != hold || *slot(storage, at_spoiled) == Py_True
+        || (writes && *slot(storage, at_writer) != hold)) {
+        PyObject *done = PyObject_CallMethodObjArgs(storage, close_name, hold, Py_False, NULL);
+        Py_XDECREF(done);
+        return done == NULL ? -1 : 0;
+    }
+    Py_INCREF(hold);
+    int failed = PyList_SetSlice(looks, 0, 1, NULL);
+    put(hold, at_where, Py_None);
+    put(hold, at_view, Py_None);
+    put(hold, at_thread, zero);
+    Py_DECREF(hold);
+    if (writes) put(storage, at_writer, Py_None);
+    return failed || (writes && commit(storage, q) < 0) ? -1 : 0;
+}
+
+/* Run the kernel under marked looks, without the GIL; -1 on an error. */
+static int run_marked(const Quick *q, PyObject *args, Found *found, char **operands, double *numbers, double *result) {
+    PyObject *thread = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
+    int failed = thread == NULL;
+    for (int k = 0; k < q->operands; k++) {
+        if (found[k].hold != NULL && !failed)
+            failed = begin(&found[k], q, k, PyTuple_GetItem(args, q->operand[k].position), thread) < 0;
+        if (failed) found[k].hold = NULL; /* it was not begun */
+    }
+    if (!failed) {
+        Py_BEGIN_ALLOW_THREADS
+        q->kernel(q->frame, operands, numbers, result, 0, q->count);
+        Py_END_ALLOW_THREADS
+    }
+    for (int writes = 0; writes < 2; writes++) /* who wrote decides when the others have left */
+        for (int k = 0; k < q->operands; k++)
+            if (found[k].hold != NULL && q->operand[k].writes == writes) failed |= end(&found[k], q, k) < 0;
+    Py_XDECREF(thread);
+    return failed ? -1 : 0;
+}
+
+/* Run the kernel and mark what is written, nobody else running; -1 on an error. */
+static int run_at_once(const Quick *q, Found *found, char **operands, double *numbers, double *result) {
+    q->kernel(q->frame, operands, numbers, result, 0, q->count);
+    for (int k = 0; k < q->operands; k++) {
+        int again = !q->operand[k].writes;
+        for (int j = 0; j < k; j++) again |= q->operand[j].writes && found[j].storage == found[k].storage;
+        if (found[k].storage != NULL && !again && commit(found[k].storage, q) < 0) return -1;
+    }
+    return 0;
+}
+
+/* Carry out a plan: the result, or NULL, without an error if Python must do it. Nothing is touched before all is settled. */
+static PyObject *quick_do(const Quick *q, PyObject *args) {
+    if (!q->armed || PyList_Size(observers) != 0) return NULL;
+    Found found[OPERANDS] = {{0}};
+    char *operands[OPERANDS] = {0};
+    double numbers[2 * (NUMBERS + OPERANDS)], result[2] = {0, 0};
+    for (int k = 0; k < q->numbers; k++)
+        if (!number_pair(PyTuple_GetItem(args, q->number[k]), numbers + 2 * k, q->takes_complex)) return NULL;
+    for (int k = 0; k < q->operands; k++) {
+        PyObject *value = PyTuple_GetItem(args, q->operand[k].position);
+        if (q->operand[k].kind == LOOK) {
+            if (!find(value, q, k, &found[k])) return NULL;
+            operands[k] = found[k].address;
+        } else if (q->operand[k].kind == NUMBER) {
+            double *pair = numbers + 2 * (q->numbers + k);
+            if (!number_pair(value, pair, q->takes_complex)) return NULL;
+            operands[k] = (char *)pair;
+        }
+    }
+    for (int k = 0; k < q->operands; k++)
+        if (q->operand[k].kind == AGAIN) operands[k] = operands[q->operand[k].other];
+    int failed = q->holds_gil ? run_at_once(q, found, operands, numbers, result)
+                              : run_marked(q, args, found, operands, numbers, result);
+    return failed < 0 ? NULL : returned(q, args, result);
+}
+
+/* arm(kernel, frame, count, holds_gil, mask, operands, numbers, takes_complex, result, returns): `operands` are tuples (kind,
+   position, writes, other, key, direction). */
+static PyObject *quick_arm(PyObject *object, PyObject *args) {
+    Quick *self = (Quick *)object;
+    unsigned long long kernel, frame;
+    long long count;
+    PyObject *mask, *operands, *numbers;
+    int holds_gil, takes_complex, result;
+    const char *returns;
+    quick_disarm(self);
+    if (!PyArg_ParseTuple(args, "KKLpOO!O!pis", &kernel, &frame, &count, &holds_gil, &mask, &PyTuple_Type, &operands, &PyTuple_Type, &numbers,
+                          &takes_complex, &result, &returns))
+        return NULL;
+    if (PyTuple_Size(operands) > OPERANDS || PyTuple_Size(numbers) > NUMBERS) Py_RETURN_FALSE;
+    self->operands = (int)PyTuple_Size(operands);
+    self->numbers = (int)PyTuple_Size(numbers);
+    for (int k = 0; k < self->operands; k++) {
+        PyObject *key, *direction;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(operands, k), "iiiiOO", &self->operand[k].kind, &self->operand[k].position,
+                              &self->operand[k].writes, &self->operand[k].other, &key, &direction))
+            return NULL;
+        Py_INCREF(key);
+        Py_INCREF(direction);
+        self->operand[k].key = key;
+        self->operand[k].direction = direction;
+    }
+    for (int k = 0; k < self->numbers; k++) self->number[k] = (int)PyLong_AsLong(PyTuple_GetItem(numbers, k));
+    self->mask_bits = PyLong_AsLong(mask);
+    if (PyErr_Occurred()) return NULL;
+    Py_INCREF(mask);
+    self->mask = mask;
+    self->kernel = (mat_kernel *)(uintptr_t)kernel;
+    self->frame = (const void *)(uintptr_t)frame;
+    self->count = count;
+    self->holds_gil = (char)holds_gil;
+    self->takes_complex = takes_complex;
+    self->result = result;
+    self->returns = returns[0];
+    self->armed = mat_type != NULL;
+    Py_RETURN_TRUE;
+}
+
+/* run(args, kwargs): here, or by the method walk(args, kwargs). */
+static PyObject *quick_run(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    if (count != 2 || !PyTuple_Check(given[0])) {
+        PyErr_SetString(PyExc_TypeError, "run(args, kwargs) takes a tuple and a dict");
+        return NULL;
+    }
+    PyObject *result = quick_do((Quick *)self, given[0]);
+    if (result != NULL || PyErr_Occurred()) return result;
+    return PyObject_CallMethodObjArgs(self, walk_name, given[0], given[1], NULL);
+}
+
+static PyMethodDef quick_methods[] = {
+    {"arm", quick_arm, METH_VARARGS, "Say what kernel to call, with what frame, on which arguments."},
+    {"run", (PyCFunction)(void (*)(void))quick_run, METH_FASTCALL, "Carry out the plan on ``(args, kwargs)``."},
+    {NULL, NULL, 0, NULL},
+};
+static PyMemberDef quick_members[] = {
+    {"armed", T_BOOL, offsetof(Quick, armed), READONLY, "whether calls can be done here"},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot quick_slots[] = {
+    {Py_tp_doc, "What can carry out a small operation without Python."}, {Py_tp_dealloc, quick_dealloc},
+    {Py_tp_methods, quick_methods}, {Py_tp_members, quick_members}, {0, NULL},
+};
+static PyType_Spec quick_spec = {"mat._core.Quick", sizeof(Quick), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, quick_slots};
+
+#endif

@@ -1,0 +1,71 @@
+"""What the parameters of an operation are, as its signature says, and how that signature is shown to people."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple
+
+from ..cube import INPUT, IO, OUTPUT, Direction
+from ..mat import Mat
+
+
+class Role(NamedTuple):
+    """What a parameter is to its operation."""
+
+    direction: Direction | None  # None: a number
+    output_if_zero: str = ""  # the parameter whose being 0 turns ``io`` into ``output``
+    or_number: bool = False
+
+
+Input = Annotated[Mat, Role(INPUT)]
+Output = Annotated[Mat, Role(OUTPUT)]
+InOut = Annotated[Mat, Role(IO)]
+Accumulated = Annotated[Mat, Role(IO, "beta")]  # ``y <- ... + beta y``: where beta is 0, only written
+InputOrNumber = Annotated[Any, Role(INPUT, "", True)]
+Scalar = Annotated[Any, Role(None)]
+_ROLES = {"Input": Role(INPUT), "Output": Role(OUTPUT), "InOut": Role(IO), "Accumulated": Role(IO, "beta"),
+          "InputOrNumber": Role(INPUT, "", True), "Scalar": Role(None)}
+
+
+def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    """`function` under another name and docstring."""
+    function.__name__ = name
+    function.__qualname__ = f"Mat.{name}"
+    function.__module__ = "mat"
+    function.__doc__ = inspect.cleandoc(doc)
+    function.__signature__ = readable(inspect.signature(function), {})  # type: ignore[attr-defined]  # functions take them
+    return function
+
+
+class Word(str):
+    """An annotation as help() shows it: a word without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def readable(signature: inspect.Signature, roles: dict[str, Role]) -> inspect.Signature:
+    """`signature` for people: roles by their names, and no word on what the check returns."""
+    names = {role: Word(name) for name, role in _ROLES.items()}
+    shown = [p.replace(annotation=names[roles[p.name]] if p.name in roles else _word(p.annotation))
+             for p in signature.parameters.values()]
+    return signature.replace(parameters=shown, return_annotation=inspect.Signature.empty)
+
+
+def _word(annotation: Any) -> Any:
+    return Word(annotation) if isinstance(annotation, str) else annotation
+
+
+def roles_of(check: Callable[..., Any]) -> dict[str, Role]:
+    """The role of each parameter that has one, from the annotations, which may be strings."""
+    roles = {n: _role_of(hint) for n, hint in check.__annotations__.items()}
+    return {n: role for n, role in roles.items() if role is not None}
+
+
+def _role_of(hint: Any) -> Role | None:
+    if isinstance(hint, str):
+        return _ROLES.get(hint.rpartition(".")[2])
+    return next((m for m in getattr(hint, "__metadata__", ()) if isinstance(m, Role)), None)

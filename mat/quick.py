@@ -1,0 +1,55 @@
+"""The compiled path of small calls (``mat._core``), or what stands in for it where nothing is compiled: Python does all then.
+
+`Lock` is what cubes are locked by, `Quick` the base of plans, `Caller` that of operations; `attach` tells the compiled ones
+where Python's classes keep what they need.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from typing import Any
+
+from .cpu.native import lib
+
+
+class _Quick:
+    """A plan that nothing can carry out but Python."""
+
+    __slots__ = ()
+    armed = False
+
+    def arm(self, *_: Any) -> bool:
+        """Take note of a kernel: not here."""
+        return False
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Carry out the plan on the arguments."""
+        return self.walk(args, kwargs)  # type: ignore[attr-defined]  # plans have it
+
+
+class _Caller:
+    """An operation whose calls all go the long way."""
+
+    def takes(self, *_: Any) -> None:
+        """Take note of what plans depend on: not here."""
+
+    def forget_quick(self) -> None:
+        """Forget plans: there are none here."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(*args, **kwargs)  # type: ignore[attr-defined]  # operations have it
+
+
+Lock: Any = threading.RLock
+Quick: Any = _Quick
+Caller: Any = _Caller
+
+
+def attach(*_: Any) -> None:
+    """Nothing is compiled that would want to know."""
+
+
+if lib is not None:
+    _core = importlib.import_module(f"{__name__.partition('.')[0]}._core")
+    Lock, Quick, Caller, attach = _core.Lock, _core.Quick, _core.Caller, _core.attach
