@@ -4,4 +4,4 @@ import pytest
 
 from mat.cpu.native import lib
 
-native = pytest.mark.skipif(lib is None, reason="shows what the compiled kernels print, and there are none")
+native = pytest.mark.skipif(lib is None, reason="it is about the compiled kernels, and there are none")
