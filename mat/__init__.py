@@ -81,6 +81,7 @@ from .ops.level3 import gemm, gemm_batched, gemv, ger, syrk, trsm
 from .ops.linalg import cholesky, inv, matmul, multi_dot, slogdet, solve
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose
+from .scratch import ones_view, scratch
 from .settings import configure, settings
 from .show import show
 from .version import __version__
@@ -100,7 +101,8 @@ __all__ = [
     "minimum", "maximum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "geem", "geerv",
     "add_sign", "sum", "mean", "prod", "max", "min", "argmax", "argmin", "scale_rows", "scale_columns",
     # Facets and memory
-    "with_facets", "FacetState", "Direction", "barrier", "show", "show_config", "debug", "extend",
+    "with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "show", "show_config",
+    "debug", "extend",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",

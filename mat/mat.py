@@ -226,7 +226,7 @@ class Mat(Shaped):
         needed = packed(lengths).size + start
         if start < 0 or needed <= self.storage.size:
             return self.view_(lengths, start)
-        _check_bytes(needed, self.dtype)
+        check_bytes(needed, self.dtype)
         self._see(packed(lengths, start))
         self.storage = Storage(needed, self.dtype, self.fill_value)
         return self
@@ -377,13 +377,14 @@ def _new_storage(shape: Ints, displacement: int, max_size: int | None, dtype: np
     if size < needed:
         raise ShapeError(f"max_size {size} is too small for shape {shape} at displacement {displacement}: "
                          f"that takes {needed} elements")
-    _check_bytes(size, dtype)
+    check_bytes(size, dtype)
     if fill is not None:
         check_number(fill, dtype, "fill")
     return layout, Storage(size, dtype, fill)
 
 
-def _check_bytes(size: int, dtype: np.dtype[Any]) -> None:
+def check_bytes(size: int, dtype: np.dtype[Any]) -> None:
+    """Refuse what 64 bits cannot count."""
     if size * dtype.itemsize > LARGEST:
         raise ShapeError(f"{size} elements of {dtype} are more bytes than 64 bits can count")
 

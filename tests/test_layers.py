@@ -20,7 +20,7 @@ ROWS = """
     ops.ufuncs
     ops.op
     ops.run  ops.overlap  ops.rowmajor  ops.roles
-    access  config  create  show
+    access  config  create  scratch  show
     mat
     facets.array  facets.foreign
     facets.backing  facets.pointers

@@ -35,7 +35,8 @@ BINARY = [
 REDUCTIONS = ["sum", "mean", "max", "min", "argmax", "argmin", "prod"]
 FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
-FACETS = ["with_facets", "FacetState", "Direction", "barrier", "show", "show_config", "debug", "extend"]
+FACETS = ["with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "show", "show_config", "debug",
+          "extend"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
@@ -225,7 +226,7 @@ def test_docstrings_of_public_names_run(name):
 
 
 @pytest.mark.parametrize("name", [*SHAPING, *BLAS, *FUSED, *SCALING, "zeros", "ones", "full", "empty", "eye", "arange", "array",
-                                  "from_numpy", "allclose", "with_facets", "barrier", "show"])
+                                  "from_numpy", "allclose", "with_facets", "barrier", "scratch", "ones_view", "show"])
 def test_functions_show_an_example(name):
     assert ">>> " in getattr(mat, name).__doc__
 
