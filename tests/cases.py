@@ -244,7 +244,7 @@ def product(alpha, a, b, beta, c, transpose_a=False, transpose_b=False, m=None, 
     return result
 
 
-@case("level3.gemm", product)
+@case("level3.gemm", product, (*BLAS_DTYPES, "int8", "int16", "int32", "int64", "float16"))
 def _(rng, dtype):
     for m, n, k in ((3, 4, 5), (1, 4, 2), (3, 1, 1), (2, 3, 0), (0, 2, 3)):
         for kwargs in map(truths, flags("transpose_a", "transpose_b")):

@@ -19,7 +19,7 @@ ROWS = """
     ops.elementwise
     ops.ufuncs
     ops.op
-    ops.run  ops.overlap  ops.rowmajor  ops.roles
+    ops.run  ops.overlap  ops.rowmajor  ops.roles  ops.tiled
     access  config  create  scratch  show
     mat
     facets.array  facets.foreign
@@ -27,7 +27,7 @@ ROWS = """
     looks  shaping  printing
     cube
     cpu.engine
-    cpu.elementwise  cpu.shims
+    cpu.elementwise  cpu.shims  cpu.intgemm
     cpu.prepared
     cpu.blas  cpu.ieee  cpu.pool
     quick

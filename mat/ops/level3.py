@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..cpu.blas import LIMIT
+from ..cpu.native import compiled
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, Layout, integer
 from ..mat import Mat
@@ -21,6 +22,8 @@ from .op import NO_KEYWORDS, Accumulated, InOut, Input, Scalar, op
 from .overlap import check_disjoint
 from .rowmajor import Lies, Stored, fits_matrix
 from .run import Plan
+from .tiled import FACTORED, check_gemm, has_product, multiply_add
+from .tiled import prepare_gemm as prepare_tiled
 
 
 def check_matrices(name: str, *mats: Mat) -> None:
@@ -166,14 +169,18 @@ def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *, tra
 
     ``m``, ``n``, ``k`` and the leading dimensions default to what the shapes say; given, they select the upper left part,
     and 1-d operands are taken as rows ``ld`` apart (they must all be given then). ``beta == 0`` never reads C. `AliasError`
-    if C overlaps A or B.
+    if C overlaps A or B. Integers wrap and want integers for factors; C of int8 matrices may be int32, to hold all of each sum.
+    16-bit floats are summed in float32.
 
     >>> import mat
     >>> a = mat.array([[1, 2], [3, 4]])
     >>> mat.gemm(1, a, a, 0, mat.empty(2, 2), transpose_b=True)
     <Mat 2x2 F [[5. 11.] [11. 25.]]>
     """
-    blas_dtype(a, b, c)
+    if a.storage.dtype.char in BLAS:
+        blas_dtype(a, b, c)
+    else:
+        check_gemm(a, b, alpha, beta, c)
     check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     if m is n is k is lda is ldb is ldc is None:
         _check_product(a, b, c, transpose_a, transpose_b)
@@ -230,6 +237,14 @@ def _(blas: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b:
                                  _lies(b, ldb, transpose_b), _lies(c, ldc, False))
 
 
+@gemm.prepare("foreign", dtypes=compiled(FACTORED), when=has_product)
+def _(cpu: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
+      n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
+      ldc: int | None = None) -> Any:
+    sizes = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
+    return prepare_tiled(cpu, sizes, a, b, c, transpose_a, transpose_b, (lda, ldb, ldc))
+
+
 def _nothing(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
     """The product into a matrix without elements."""
 
@@ -243,8 +258,11 @@ def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool 
         a = _part(np, a, (inner, rows) if transpose_a else (rows, inner), lda)
         b = _part(np, b, (columns, inner) if transpose_b else (inner, columns), ldb)
         c = _part(np, c, (rows, columns), ldc)
-    product = np.matmul(a.T if transpose_a else a, b.T if transpose_b else b)
-    accumulate(np, c.dtype.type(alpha) * product, c.dtype.type(beta), c)
+    left, right = a.T if transpose_a else a, b.T if transpose_b else b
+    if a.dtype.char in BLAS:
+        accumulate(np, c.dtype.type(alpha) * np.matmul(left, right), c.dtype.type(beta), c)
+    else:
+        multiply_add(np, alpha, left, right, beta, c)
 
 
 def _part(np: Any, a: Any, shape: Ints, ld: int | None) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..cpu.native import compiled
 from ..dtypes import promoted
 from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout import Ints, broadcast_shapes
@@ -17,6 +18,7 @@ from .level3 import TRANSPOSES, check_bool, gemm, planned
 from .op import NO_KEYWORDS, Input, Output, named, op
 from .overlap import check_disjoint
 from .shape import check_are_mats
+from .tiled import UNBLAS, has_product, multiply, prepare_product
 from .ufuncs import _check_is_mat, as_operand, is_operand
 
 # Products
@@ -53,18 +55,24 @@ def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False, trans
     check_disjoint("matmul", out, a, b)
 
 
+@product.prepare("foreign", dtypes=compiled(UNBLAS), when=has_product)
+def _(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    return prepare_product(cpu, a, b, out, transpose_a, transpose_b)
+
+
 @product.on("array")
 def _(np: Any, a: Any, b: Any, out: Any, transpose_a: bool = False, transpose_b: bool = False) -> None:
     left = np.swapaxes(a, -1, -2) if transpose_a and a.ndim > 1 else a
     right = np.swapaxes(b, -1, -2) if transpose_b and b.ndim > 1 else b
-    np.matmul(left, right, out=out, casting="same_kind")
+    multiply(np, left, right, out)
 
 
 def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False, out: Mat | None = None) -> Any:
     """The matrix product ``op(a) op(b)``, by NumPy's rules for ranks other than 2; a new Mat, or written to `out`.
 
-    Two matrices of one BLAS dtype go straight to GEMM, transposed views as flags, without any copy. `ShapeError` if the inner
-    lengths differ, `AliasError` if `out` overlaps an operand.
+    Two matrices of one BLAS dtype go straight to GEMM, transposed views as flags, without any copy; integers and 16-bit floats
+    have a kernel of their own. Integers wrap, and are summed in the bits that `out` has: int8 operands give int8, or all of
+    their sums in an int32 `out`. `ShapeError` if the inner lengths differ, `AliasError` if `out` overlaps an operand.
 
     >>> import mat
     >>> mat.matmul(mat.array([[1, 2], [3, 4]]), mat.eye(2), transpose_a=True)
