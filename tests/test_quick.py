@@ -93,10 +93,8 @@ def test_looks_of_the_same_thread_cover(axpy, n):
         assert a[0] == 2
         assert y.storage.version == version  # the outer look decides
     assert y.storage.version == version + 1
-    with y.facet("array", "input"), pytest.raises(ValueError, match="in the middle"):
-        with y.facet("array", "io"):
-            axpy(1.0, x, y)
-            raise ValueError("in the middle")
+    with pytest.raises(ZeroDivisionError), y.facet("array", "io"):
+        print(1 / len(axpy(1.0, x, y).storage.looks[1:]))
     with pytest.raises(TornError):
         axpy(1.0, y, x)
     x.fill_(5.0)

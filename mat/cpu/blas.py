@@ -245,9 +245,8 @@ _syrk = _Routine("syrk", "cciippippi")
 _trsm = _Routine("trsm", "cccciippipi")
 
 
-def gemv(trans: str, m: int, n: int, alpha: Any, a: Any, lda: int, x: Any, beta: Any, y: Any) -> None:
+def gemv(letter: str, trans: str, m: int, n: int, alpha: Any, a: Any, lda: int, x: Any, beta: Any, y: Any) -> None:
     """``y <- alpha op(A) x + beta y`` for the column-major m x n matrix A."""
-    letter = y.letter
     (px, ix), (py, iy) = at(x, x.size, 1), at(y, y.size, 1)
     if OBSERVERS:
         _tell("gemv", letter, trans=trans, m=m, n=n, lda=lda, incx=ix, incy=iy)

@@ -11,7 +11,6 @@ from .blas import (
     copy,
     dot,
     gemm,
-    gemv,
     ger,
     iamax,
     nrm2,
@@ -26,7 +25,7 @@ from .intgemm import prepare_product
 from .shims import one_call, prepare_gemm, prepare_gemv, vectors
 
 __all__ = [  # noqa: RUF022  a line for each module
-    "asum", "axpy", "copy", "dot", "gemm", "gemv", "ger", "iamax", "nrm2", "scal", "swap", "syrk", "trsm", "vdot",
+    "asum", "axpy", "copy", "dot", "gemm", "ger", "iamax", "nrm2", "scal", "swap", "syrk", "trsm", "vdot",
     "one_call", "prepare_gemm", "prepare_gemv", "vectors",
     "prepare_elementwise",
     "prepare_product",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from ..layout import Layout
 from . import blas
 from .blas import LIMIT
 from .native import ffi, lib
@@ -59,9 +60,18 @@ def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int
     return Prepared(lib.mat_blas_gemm, frame, 1, int(little), called=(blas.routine_name("gemm", letter), told))
 
 
-def prepare_gemv(letter: str, trans: str, m: int, n: int, lda: int, incx: int, incy: int, firsts: tuple[int, int]) -> Prepared:
-    """``call(alpha, a, x, beta, y)`` for ``y <- alpha op(A) x + beta y``; `firsts` is where BLAS wants the vectors to begin."""
-    frame = ffi.new("struct mat_matrix_vector *", (routine("gemv", letter), KINDS[letter], firsts, (trans.encode(), b"N"), m, n,
-                                                   lda, (incx, incy)))
-    told = {"trans": trans, "m": m, "n": n, "lda": lda, "incx": incx, "incy": incy}
+def prepare_gemv(letter: str, trans: str, m: int, n: int, lda: int, x: Layout, y: Layout) -> Callable[..., None]:
+    """``call(alpha, a, x, beta, y)`` for ``y <- alpha op(A) x + beta y``, with vectors that lie as `x` and `y` do."""
+    if lib is None:
+        return lambda alpha, a, x, beta, y: blas.gemv(letter, trans, m, n, alpha, a.pointer, lda, x, beta, y)
+    (one, incx), (other, incy) = _lowest(x), _lowest(y)
+    frame = ffi.new("struct mat_matrix_vector *", (routine("gemv", letter), KINDS[letter], (one, other), (trans.encode(), b"N"),
+                                                   m, n, lda, (incx, incy)))
+    told: dict[str, object] = {"trans": trans, "m": m, "n": n, "lda": lda, "incx": incx, "incy": incy}
     return Prepared(lib.mat_blas_gemv, frame, 1, int(m * n <= 4 * LITTLE), called=(blas.routine_name("gemv", letter), told))
+
+
+def _lowest(x: Layout) -> tuple[int, int]:
+    """How far from its first element a vector's lowest address is, where BLAS wants it to begin, and its increment."""
+    assert x.vector is not None, "fits has let it through"
+    return x.vector[0] - x.displacement, x.vector[1]

@@ -69,12 +69,13 @@ def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *, tra
     check_disjoint("gemv", y, a, x)
 
 
-@gemv.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
-def _(blas: Any, alpha: Any, a: Any, x: Any, beta: Any, y: Any, transpose: bool = False) -> None:
-    if y.size and not x.size:
-        scale_vector(blas, beta, y)
-    elif y.size:
-        rowmajor.gemv(blas, alpha, a, transpose, x, beta, y)
+@gemv.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def _(blas: Any, a: Mat, x: Mat, y: Mat, transpose: bool = False) -> Callable[..., None]:
+    if not y.size:
+        return _nothing
+    if not x.size:
+        return lambda alpha, a, x, beta, y: scale_vector(blas, beta, y)
+    return rowmajor.prepare_gemv(blas, a, transpose, x, y)
 
 
 def scale_vector(blas: Any, beta: Any, y: Any) -> None:

@@ -72,14 +72,13 @@ def prepare_gemm(engine: Any, letter: str, m: int, n: int, k: int, a: Lies, b: L
     return prepared
 
 
-def gemv(engine: Any, alpha: Any, a: Any, transpose: bool, x: Any, beta: Any, y: Any) -> None:
-    """``y <- alpha op(A) x + beta y``"""
-    pointer, ld, transposed = stored(a)
-    m, n = a.shape
-    if transposed:  # lies as BLAS would have it
-        engine.gemv(flag(transpose), m, n, alpha, pointer, ld, x, beta, y)
-    else:
-        engine.gemv(flag(not transpose), n, m, alpha, pointer, ld, x, beta, y)
+def prepare_gemv(engine: Any, a: Any, transpose: bool, x: Any, y: Any) -> Callable[..., None]:
+    """``y <- alpha op(A) x + beta y`` for operands that lie as these do, as a function of ``(alpha, a, x, beta, y)``."""
+    ld, transposed = a.layout.matrix
+    m, n = a.shape if transposed else a.shape[::-1]  # as BLAS sees it, where it lies transposed
+    trans = flag(transpose == transposed)
+    prepared: Callable[..., None] = engine.prepare_gemv(a.dtype.char, trans, m, n, ld, x.layout, y.layout)
+    return prepared
 
 
 def ger(engine: Any, alpha: Any, x: Any, y: Any, a: Any) -> None:
