@@ -26,6 +26,7 @@ ROWS = """
     facets.backing  facets.pointers
     looks  shaping  printing
     cube
+    copies
     cpu.engine
     cpu.elementwise  cpu.shims  cpu.intgemm
     cpu.prepared
@@ -143,7 +144,7 @@ def test_functions_stay_small(name):
     assert long_functions(parsed(name), UNROLLED.get(name, LONGEST_FUNCTION)) == []
 
 
-@pytest.mark.parametrize("name", ["cube", "direction", "places", "holders", "barriers", "observers", "looks"])
+@pytest.mark.parametrize("name", ["cube", "copies", "direction", "places", "holders", "barriers", "observers", "looks"])
 def test_the_cube_knows_nothing_of_numbers(name):
     roots = {alias.name.partition(".")[0] for node in ast.walk(parsed(name)) if isinstance(node,
                                                                                            ast.Import) for alias in node.names}

@@ -60,8 +60,9 @@ class Prepared:
             _put(numbers, k, values[at])
         for k, at in enumerate(self.operands, len(self.numbers)):
             value = values[at]
-            if hasattr(value, "pointer"):
-                operands[k - len(self.numbers)] = ffi.cast("char *", value.pointer)
+            address = getattr(value, "address", None)
+            if address is not None:
+                operands[k - len(self.numbers)] = ffi.cast("char *", address)
             else:
                 _put(numbers, k, value)
                 operands[k - len(self.numbers)] = ffi.cast("char *", numbers + 2 * k)

@@ -264,6 +264,7 @@ PyMODINIT_FUNC PyInit__core(void) {
     find_name = PyUnicode_InternFromString("find");
     slow_name = PyUnicode_InternFromString("call");
     close_name = PyUnicode_InternFromString("close");
+    ready_name = PyUnicode_InternFromString("ready");
     zero = PyLong_FromLong(0);
     lock_type = add_type(module, "Lock", &lock_spec);
     quick_type = add_type(module, "Quick", &quick_spec);

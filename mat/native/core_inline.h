@@ -9,7 +9,7 @@ static Py_ssize_t at_lock, at_fresh, at_looks, at_writer, at_torn, at_pristine, 
 static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where;                /* of a Hold */
 static Py_ssize_t at_address;                                                                   /* of a ForeignArray */
 static PyTypeObject *lock_type, *quick_type;
-static PyObject *walk_name, *find_name, *slow_name, *close_name, *zero;
+static PyObject *walk_name, *find_name, *slow_name, *close_name, *ready_name, *zero;
 
 
 static inline PyObject **slot(PyObject *object, Py_ssize_t at) { return (PyObject **)((char *)object + at); }

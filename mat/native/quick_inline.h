@@ -20,7 +20,7 @@ typedef struct {
     int operands, numbers, result, takes_complex;
     char returns;
     struct {
-        int kind, position, writes, other;
+        int kind, position, writes, other; /* writes: 0 for input, 1 for io, 2 for output */
         PyObject *key, *direction;
     } operand[OPERANDS];
     int number[NUMBERS];
@@ -83,26 +83,29 @@ static int covered(PyObject *storage, PyObject *looks, const Quick *q, int write
     return 0;
 }
 
-/* Find the elements of `view`, if a look at it can begin; 0 if Python must see to it. */
+enum { PYTHON, FOUND, ABSENT };
+
+/* Find the elements of `view`, if a look at it can begin; else Python must see to it, perhaps only since nothing was presented
+   yet. */
 static int find(PyObject *view, const Quick *q, int k, Found *found) {
-    if ((PyObject *)Py_TYPE(view) != mat_type) return 0;
+    if ((PyObject *)Py_TYPE(view) != mat_type) return PYTHON;
     PyObject *storage = *slot(view, at_storage), *presented = *slot(view, at_presented);
-    if (storage == NULL || presented == NULL) return 0;
+    if (storage == NULL || presented == NULL) return PYTHON;
     PyObject *hold = PyDict_GetItemWithError(presented, q->operand[k].key), *looks = *slot(storage, at_looks);
-    if (hold == NULL) return 0;
+    if (hold == NULL) return ABSENT;
     if (PyList_Size(looks) > 0) {
-        if (!covered(storage, looks, q, q->operand[k].writes)) return 0;
+        if (!covered(storage, looks, q, q->operand[k].writes)) return PYTHON;
     } else {
         PyObject *lock = *slot(storage, at_lock);
-        if (Py_TYPE(lock) != lock_type || ((Lock *)lock)->count) return 0;
-        if (!(PyLong_AsLong(*slot(storage, at_fresh)) & q->mask_bits)) return 0;
+        if (Py_TYPE(lock) != lock_type || ((Lock *)lock)->count) return PYTHON;
+        if (q->operand[k].writes != 2 && !(PyLong_AsLong(*slot(storage, at_fresh)) & q->mask_bits)) return PYTHON;
         found->storage = storage;
         found->hold = hold;
     }
     PyObject *value = *slot(hold, at_value);
-    if ((PyObject *)Py_TYPE(value) != array_type) return 0;
+    if ((PyObject *)Py_TYPE(value) != array_type) return PYTHON;
     found->address = PyLong_AsVoidPtr(*slot(value, at_address));
-    return found->address != NULL;
+    return found->address != NULL ? FOUND : PYTHON;
 }
 
 /* Mark `storage` as written in the memory of the plan, as Cube.close does. */
@@ -182,7 +185,7 @@ static int run_marked(const Quick *q, PyObject *args, Found *found, char **opera
     }
     for (int writes = 0; writes < 2; writes++) /* who wrote decides when the others have left */
         for (int k = 0; k < q->operands; k++)
-            if (found[k].hold != NULL && q->operand[k].writes == writes) failed |= end(&found[k], q, k) < 0;
+            if (found[k].hold != NULL && !q->operand[k].writes == !writes) failed |= end(&found[k], q, k) < 0;
     Py_XDECREF(thread);
     return failed ? -1 : 0;
 }
@@ -198,8 +201,10 @@ static int run_at_once(const Quick *q, Found *found, char **operands, double *nu
     return 0;
 }
 
-/* Carry out a plan: the result, or NULL, without an error if Python must do it. Nothing is touched before all is settled. */
-static PyObject *quick_do(const Quick *q, PyObject *args) {
+/* Carry out a plan: the result, or NULL, without an error if Python must do it. Nothing is touched before all is settled.
+   `*absent` becomes 1 if all that is amiss is that something was not presented yet. */
+static PyObject *attempt(const Quick *q, PyObject *args, int *absent) {
+    *absent = 0;
     if (!q->armed || PyList_Size(observers) != 0) return NULL;
     Found found[OPERANDS] = {{0}};
     char *operands[OPERANDS] = {0};
@@ -209,7 +214,9 @@ static PyObject *quick_do(const Quick *q, PyObject *args) {
     for (int k = 0; k < q->operands; k++) {
         PyObject *value = PyTuple_GetItem(args, q->operand[k].position);
         if (q->operand[k].kind == LOOK) {
-            if (!find(value, q, k, &found[k])) return NULL;
+            int how = find(value, q, k, &found[k]);
+            *absent = how == ABSENT;
+            if (how != FOUND) return NULL;
             operands[k] = found[k].address;
         } else if (q->operand[k].kind == NUMBER) {
             double *pair = numbers + 2 * (q->numbers + k);
@@ -222,6 +229,18 @@ static PyObject *quick_do(const Quick *q, PyObject *args) {
     int failed = q->holds_gil ? run_at_once(q, found, operands, numbers, result)
                               : run_marked(q, args, found, operands, numbers, result);
     return failed < 0 ? NULL : returned(q, args, result);
+}
+
+/* The same; what was not presented yet is presented by the method ready(args), which says whether it could do that. */
+static PyObject *quick_do(Quick *q, PyObject *args) {
+    int absent;
+    PyObject *result = attempt(q, args, &absent);
+    if (result != NULL || !absent || PyErr_Occurred()) return result;
+    PyObject *ready = PyObject_CallMethodObjArgs((PyObject *)q, ready_name, args, NULL);
+    if (ready == NULL) return NULL;
+    if (ready == Py_True) result = attempt(q, args, &absent);
+    Py_DECREF(ready);
+    return result;
 }
 
 /* arm(kernel, frame, count, holds_gil, mask, operands, numbers, takes_complex, result, returns): `operands` are tuples (kind,

@@ -48,6 +48,7 @@ class Body(NamedTuple):
         return self.fits is None or layout.contiguous or bool(self.fits(layout))
 
 
+STRENGTH = {INPUT: 0, IO: 1, OUTPUT: 2}  # how much a look overwrites, as compiled code has it
 LOOK, AGAIN, NUMBER = range(3)  # what an operand is to compiled code: looked at, another one again, a number
 PREFERENCE = ("foreign", "array")  # the order in which facets of the host are tried
 REGISTRY: dict[str, Op] = {}
@@ -307,7 +308,7 @@ class Op(Caller):  # type: ignore[misc]  # compiled
 
     def _arm(self, plan: Plan, kernel: Prepared, entry: Entry, again: Again, args: Sequence[Any]) -> None:
         """Let compiled code carry out `plan`."""
-        looks = {k: (LOOK, k, int(direction is not INPUT), 0, key, direction) for k, direction, key in entry}
+        looks = {k: (LOOK, k, STRENGTH[direction], 0, key, direction) for k, direction, key in entry}
         repeated = {k: (AGAIN, k, 0, self.operands.index(other), 0, INPUT) for k, other in again}
         operands = tuple(looks.get(k) or repeated.get(k) or (NUMBER, k, 0, 0, 0, INPUT) for k in self.operands)
         takes_complex = args[self.main].storage.dtype.kind == "c"

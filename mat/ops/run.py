@@ -86,6 +86,14 @@ class Plan(Quick):  # type: ignore[misc]  # compiled
                 close_all(holds, failed)
         return result if self.result is None else args[self.result]
 
+    def ready(self, args: tuple[Any, ...]) -> bool:
+        """Have the operands presented, so that compiled code finds them; whether that could be done."""
+        for k, direction, key in self.entry:
+            view = args[k]
+            if key not in view.presented and not view.storage.present(view, self.facet, direction):
+                return False
+        return True
+
     def compute(self, args: tuple[Any, ...], kwargs: dict[str, Any], found: list[Any]) -> Any:
         """Call the body with what was presented in the places of the operands."""
         values = list(args)

@@ -199,7 +199,7 @@ def _in_place(kernel: Op, check_values: Callable[[Any, Any], None] | None) -> Ca
                     plan = plans.get(((self.form, 0), y.form))
             elif type(y) is float or (type(y) is int and -_EXACT < y < _EXACT and self.storage.dtype.char in _ELEMENTS):
                 plan = plans.get(((self.form, 0), float))
-                y = y if plan is None else _element(self, y)
+                y = y if plan is None or plan.armed else _element(self, y)
         if plan is not None:
             return plan.run((self, y, self), NO_KEYWORDS)
         y = as_operand(y, "y")
