@@ -13,6 +13,7 @@ import mat
 from mat.direction import OUTPUT
 from mat.ops.op import REGISTRY
 
+from . import random_cases  # noqa: F401  it adds to the cases
 from .cases import CASES
 from .placing import BLAS_DTYPES, MIXES, check_hidden, place, tolerance
 

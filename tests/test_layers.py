@@ -13,13 +13,14 @@ ROOT = Path(__file__).parent.parent / "mat"
 ROWS = """
     __init__
     extend  debug
+    ops.random
     ops.linalg
     ops.level3
     ops.index  ops.shape  ops.reduce  ops.level1
     ops.elementwise
     ops.ufuncs
     ops.op
-    ops.run  ops.overlap  ops.rowmajor  ops.roles  ops.tiled
+    ops.run  ops.overlap  ops.rowmajor  ops.roles  ops.tiled  ops.philox
     access  config  create  scratch  show
     mat
     facets.array  facets.foreign
@@ -28,12 +29,12 @@ ROWS = """
     cube
     copies
     cpu.engine
-    cpu.elementwise  cpu.shims  cpu.intgemm
+    cpu.elementwise  cpu.shims  cpu.intgemm  cpu.random
     cpu.prepared
     cpu.blas  cpu.ieee  cpu.pool
     quick
     cpu.native
-    holders  settings
+    holders  settings  rng
     layout  dtypes  direction  places  barriers  observers
     errors  version
 """

@@ -35,6 +35,7 @@ BINARY = [
 REDUCTIONS = ["sum", "mean", "max", "min", "argmax", "argmin", "prod"]
 FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
+RANDOM = ["Rng", "seed", "multivariate_normal"]
 FACETS = ["with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "show", "show_config", "debug",
           "extend"]
 ERRORS = [
@@ -42,13 +43,14 @@ ERRORS = [
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
     "SettingError"
 ]
-MANUAL = [*CREATION, *SHAPING, *BLAS, *UNARY, *BINARY, *REDUCTIONS, *FUSED, *SCALING, *FACETS, *ERRORS, "__version__"]
+MANUAL = [*CREATION, *SHAPING, *BLAS, *UNARY, *BINARY, *REDUCTIONS, *FUSED, *SCALING, *RANDOM, *FACETS, *ERRORS, "__version__"]
 
 BASIC_MEMBERS = [
     "to_numpy", "shape", "size", "dtype", "ndim", "nbytes", "strides", "itemsize", "displacement", "max_size",
     "fill_value", "replace_", "item", "ravel_index", "copy", "equals", "view", "reshape", "displace", "view_", "reshape_",
     "displace_", "row_", "window", "adjust_", "T", "permute", "swapaxes", "broadcast_to", "squeeze", "expand_dims",
-    "diagonal", "is_contiguous", "contiguous", "astype", "fill_", "sum_", "facet", "facets", "fresh", "drop", "keep",
+    "diagonal", "is_contiguous", "contiguous", "astype", "fill_", "sum_", "uniform_", "normal_", "bernoulli_", "orthogonal_",
+    "facet", "facets", "fresh", "drop", "keep",
     "close", "accept_torn", "device_enabled", "tolist"
 ]
 READ_ONE = [*UNARY, *REDUCTIONS, "transpose", "inv", "slogdet", "cholesky"]  # NumPy's names for functions of one Mat
@@ -225,8 +227,8 @@ def test_docstrings_of_public_names_run(name):
     run_doctest(doctest.DocTestParser().get_doctest(inspect.cleandoc(thing.__doc__ or ""), {}, name, None, 0))
 
 
-@pytest.mark.parametrize("name", [*SHAPING, *BLAS, *FUSED, *SCALING, "zeros", "ones", "full", "empty", "eye", "arange", "array",
-                                  "from_numpy", "allclose", "with_facets", "barrier", "scratch", "ones_view", "show"])
+@pytest.mark.parametrize("name", [*SHAPING, *BLAS, *FUSED, *SCALING, *RANDOM, "zeros", "ones", "full", "empty", "eye", "arange",
+                                  "array", "from_numpy", "allclose", "with_facets", "barrier", "scratch", "ones_view", "show"])
 def test_functions_show_an_example(name):
     assert ">>> " in getattr(mat, name).__doc__
 

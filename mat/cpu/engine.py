@@ -22,6 +22,7 @@ from .blas import (
 )
 from .elementwise import prepare_elementwise
 from .intgemm import prepare_product
+from .random import prepare_random
 from .shims import one_call, prepare_gemm, prepare_gemv, vectors
 
 __all__ = [  # noqa: RUF022  a line for each module
@@ -29,4 +30,5 @@ __all__ = [  # noqa: RUF022  a line for each module
     "one_call", "prepare_gemm", "prepare_gemv", "vectors",
     "prepare_elementwise",
     "prepare_product",
+    "prepare_random",
 ]

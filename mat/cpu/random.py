@@ -1,0 +1,17 @@
+"""Random numbers by compiled kernels, in batches of blocks, over threads; which number is where does not depend on either."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .native import ffi, lib
+from .prepared import Prepared
+
+BATCH = 64  # blocks that the kernels make at a time
+GRAIN = {"uniform": 256, "normal": 128, "bernoulli": 256}  # batches: about 30 microseconds
+
+
+def prepare_random(name: str, blocks: int, x: Any) -> Prepared:
+    """The kernel `name` for the packed elements of `x`, which take so many blocks."""
+    kernel = getattr(lib, f"random_{name}_{x.dtype.char}")
+    return Prepared(kernel, ffi.new("random_frame *", [x.size]), -(-blocks // BATCH), GRAIN[name])
