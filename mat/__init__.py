@@ -79,6 +79,7 @@ from .ops.elementwise import (
 from .ops.level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
 from .ops.level3 import gemm, gemm_batched, gemv, ger, syrk, trsm
 from .ops.linalg import cholesky, inv, matmul, multi_dot, slogdet, solve
+from .ops.nn import convolve, derive_convolve, derive_max_pool, max_pool
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose
@@ -102,6 +103,7 @@ __all__ = [
     "expm1", "floor", "ceil", "rint", "erf", "reciprocal", "logistic", "pow", "add", "subtract", "multiply", "divide",
     "minimum", "maximum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "geem", "geerv",
     "add_sign", "sum", "mean", "prod", "max", "min", "argmax", "argmin", "scale_rows", "scale_columns",
+    "convolve", "derive_convolve", "max_pool", "derive_max_pool",
     # Random numbers
     "Rng", "seed", "multivariate_normal",
     # Facets and memory

@@ -78,6 +78,9 @@ SPECS = {
     "slogdet": Spec(lambda: {"a": mat.eye(3)}, one_dtype=False),
     "scale_rows": Spec(lambda: {"scales": m(2), "a": m(2, 3), "out": m(2, 3)}, written="out"),
     "scale_columns": Spec(lambda: {"scales": m(3), "a": m(2, 3), "out": m(2, 3)}, written="out"),
+    "convolve": Spec(lambda: {"x": m(4, 5), "w": m(2, 3), "y": m(4, 5)}, written="y", rigid=("x", "y")),
+    "max_pool": Spec(lambda: {"x": m(4, 5), "y": m(4, 5), "pool_shape": 2}, written="y"),
+    "derive_max_pool": Spec(lambda: {"x": m(4, 5), "xd": m(4, 5), "y": m(4, 5), "yd": m(4, 5), "pool_shape": 2}, written="xd"),
     "transpose": Spec(lambda: {"a": m(2, 3), "axes": None, "out": m(3, 2)}, written="out", one_dtype=False),
     "allclose": Spec(lambda: {"a": m(2, 3), "b": m(2, 3)}, one_dtype=False, rigid=()),
     **{name: Spec(lambda: {"x": m(2, 3), "out": m(2, 3)}, written="out", arrays=True, one_dtype=False, overlap=False,
@@ -87,7 +90,8 @@ SPECS = {
     **{name: Spec(lambda: {"x": m(2, 3), "axis": 0, "keepdims": False, "out": m(3)}, written="out", arrays=True,
                   one_dtype=False, rigid=("out",)) for name in REDUCTIONS},
 }
-ONE_DTYPE_OF_ANY_KIND = ("scale_rows", "scale_columns", "geem", "geerv", "add_sign")  # integers too
+ONE_DTYPE_OF_ANY_KIND = ("scale_rows", "scale_columns", "geem", "geerv", "add_sign", "convolve", "max_pool",
+                         "derive_max_pool")  # integers too
 TAKE_INTEGERS = {"matmul", "solve", "inv", "cholesky", "slogdet", "transpose", "allclose", *UNARY, *BINARY, *REDUCTIONS,
                  *ONE_DTYPE_OF_ANY_KIND}
 

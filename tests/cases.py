@@ -7,6 +7,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
+from .cases_nn import NN_CASES
 from .placing import BLAS_DTYPES, FLOATS, INTEGERS, NUMPY_DTYPES, numbers
 
 REAL = (*INTEGERS, *FLOATS)
@@ -23,7 +24,7 @@ class Case:
         self.samples, self.reference, self.dtypes = samples, reference, dtypes
 
 
-CASES = {}
+CASES = {name: Case(*parts) for name, parts in NN_CASES.items()}
 
 
 def case(name, reference, dtypes=BLAS_DTYPES):

@@ -189,6 +189,8 @@ PARTICULAR = {
     "gemm strided explicit": (lambda x: mat.gemm(1, m(4, 4)[::2, ::2], x, 0, m(2, 2), m=1), ShapeError, "strides"),
     "gemm_batched axes": (lambda x: mat.gemm_batched(1, x[None], m(2, 2, 2), 0, m(1, 2, 2)), ShapeError, r"\(2, 2, 2\)"),
     "gemm_batched rank": (lambda x: mat.gemm_batched(1, x, x, 0, m(2, 2)), ShapeError, r"\(2, 2\)"),
+    "derive_convolve": (lambda x: mat.derive_convolve(x, x.copy(), A, None, m(2, 2)), DTypeError, "list"),
+    "derive_convolve xd": (lambda x: mat.derive_convolve(x, m(2, 3), x.copy(), None, m(2, 2)), ShapeError, r"\(2, 3\)"),
     "argmax axes": (lambda x: mat.argmax(x, (0, 1)), ShapeError, r"\(0, 1\)"),
     "max of nothing": (lambda x: mat.max(x[:0], axis=0), ShapeError, r"\(0, 2\)"),
     "argmin of nothing": (lambda x: x[:0].argmin(), ShapeError, r"\(0, 2\)"),
@@ -282,5 +284,5 @@ def test_every_public_name_has_a_row():
     public = {n for n in mat.__all__ if callable(getattr(mat, n))} - errors
     public |= {n for n in dir(Mat) if not n.startswith("_") and callable(getattr(Mat, n))}
     rows_for = {*SPECS, *(n.split()[0] for n in PARTICULAR), "replace_", "fill_", "sum_", "scale_rows_", "scale_columns_",
-                *(n + "_" for n in (*UNARY, *BINARY, *VERBS))}
+                *(n + "_" for n in (*UNARY, *BINARY, *VERBS, "convolve", "max_pool", "derive_max_pool"))}
     assert sorted(public - rows_for - set(ELSEWHERE)) == []

@@ -14,7 +14,7 @@ ROWS = """
     __init__
     extend  debug
     ops.random
-    ops.linalg
+    ops.linalg  ops.nn
     ops.level3
     ops.index  ops.shape  ops.reduce  ops.level1
     ops.elementwise
@@ -29,12 +29,12 @@ ROWS = """
     cube
     copies
     cpu.engine
-    cpu.elementwise  cpu.shims  cpu.intgemm  cpu.random
+    cpu.elementwise  cpu.intgemm  cpu.nn  cpu.random  cpu.shims
     cpu.prepared
     cpu.blas  cpu.ieee  cpu.pool
     quick
     cpu.native
-    holders  settings  rng
+    holders  rng  settings  windows
     layout  dtypes  direction  places  barriers  observers
     errors  version
 """

@@ -36,6 +36,7 @@ REDUCTIONS = ["sum", "mean", "max", "min", "argmax", "argmin", "prod"]
 FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
 RANDOM = ["Rng", "seed", "multivariate_normal"]
+WINDOWS = ["convolve", "derive_convolve", "max_pool", "derive_max_pool"]
 FACETS = ["with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "show", "show_config", "debug",
           "extend"]
 ERRORS = [
@@ -43,7 +44,8 @@ ERRORS = [
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
     "SettingError"
 ]
-MANUAL = [*CREATION, *SHAPING, *BLAS, *UNARY, *BINARY, *REDUCTIONS, *FUSED, *SCALING, *RANDOM, *FACETS, *ERRORS, "__version__"]
+MANUAL = [*CREATION, *SHAPING, *BLAS, *UNARY, *BINARY, *REDUCTIONS, *FUSED, *SCALING, *WINDOWS, *RANDOM, *FACETS, *ERRORS,
+          "__version__"]
 
 BASIC_MEMBERS = [
     "to_numpy", "shape", "size", "dtype", "ndim", "nbytes", "strides", "itemsize", "displacement", "max_size",
@@ -150,6 +152,13 @@ def test_scaling_has_writing_methods():
         assert [p[0] for p in parameters(getattr(Mat, name + "_"))] == ["self", "scales"]
 
 
+@pytest.mark.parametrize(("name", "own"), [("convolve", "y"), ("max_pool", "y"), ("derive_max_pool", "xd")])
+def test_windows_have_writing_methods(name, own):
+    settings = [p for p in parameters(getattr(mat, name)) if p[0] != own]
+    assert parameters(getattr(Mat, name + "_"))[1:] == settings
+    assert f"`{own}` is self" in getattr(Mat, name + "_").__doc__
+
+
 def test_every_operation_is_public_or_serves_a_public_name():
     behind = {"fill": "fill_", "assign": "__setitem__", "same": "equals", "close": "allclose", "product": "matmul",
               "inverse": "inv", "solution": "solve", "cholesky_factor": "cholesky", "sum_into": "sum_",
@@ -227,8 +236,9 @@ def test_docstrings_of_public_names_run(name):
     run_doctest(doctest.DocTestParser().get_doctest(inspect.cleandoc(thing.__doc__ or ""), {}, name, None, 0))
 
 
-@pytest.mark.parametrize("name", [*SHAPING, *BLAS, *FUSED, *SCALING, *RANDOM, "zeros", "ones", "full", "empty", "eye", "arange",
-                                  "array", "from_numpy", "allclose", "with_facets", "barrier", "scratch", "ones_view", "show"])
+@pytest.mark.parametrize("name", [*SHAPING, *BLAS, *FUSED, *SCALING, *WINDOWS, *RANDOM, "zeros", "ones", "full", "empty",
+                                  "eye", "arange", "array", "from_numpy", "allclose", "with_facets", "barrier", "scratch",
+                                  "ones_view", "show"])
 def test_functions_show_an_example(name):
     assert ">>> " in getattr(mat, name).__doc__
 
