@@ -327,3 +327,22 @@ def test_older_machines_and_other_blocks(rng, options, dtype):
     ((1, 4096, 4096, 1), 4, (1, 4)), ((0, 5, 5, 1), 4, (1, 1))])
 def test_how_work_is_cut(sizes, workers, parts):
     assert intgemm.cut(*sizes, workers) == parts
+
+
+@compiled
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", *HALVES], ids=str)
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4])
+def test_few_rows_and_few_columns(rng, dtype, turned, rows):
+    dtype = np.dtype(dtype)
+    for k, n in ((1, 3), (33, 130), (300, 65), (5000, 37)):
+        low = 0 if dtype.kind == "u" else -4
+        a, b = rng.integers(low, 5, (rows, k)).astype(dtype), rng.integers(low, 5, (k, n)).astype(dtype)
+        wanted = (a.astype(np.int64) @ b.astype(np.int64)).astype(dtype)
+        x, y = mat.array(a), mat.array(b.T.copy()).T if turned else mat.array(b)
+        assert_array_equal((x @ y).to_numpy(), wanted)
+        assert_array_equal((y.T @ x.T).to_numpy(), wanted.T)
+        assert_array_equal((x[::-1] @ y[:, ::-1]).to_numpy(), wanted[::-1, ::-1])
+        z = mat.ones(rows, n, dtype=dtype)
+        three = (3 * (a.astype(np.int64) @ b.astype(np.int64)) + 2).astype(dtype)
+        assert_array_equal(z.gemm_(3, x, y, 2).to_numpy(), three)

@@ -5,7 +5,9 @@ It knows sizes, steps and dtype characters. ``docs/matmul.md`` tells how the ker
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +15,7 @@ import numpy as np
 from ..layout import Ints
 from .native import ffi, lib
 from .pool import run, threads
+from .prepared import Prepared
 
 INTEGERS = "bBhHiIlLqQ"
 HALVES = "eE"  # float16 and bfloat16
@@ -65,12 +68,12 @@ class Frame(NamedTuple):
 class Product:
     """``C <- alpha A B + beta C`` for stacks of matrices of one form. Call it with A, B and C, or `gemm` with all five."""
 
-    __slots__ = ("a", "b", "batch", "c", "frames", "integer", "options", "sizes", "swap")
+    __slots__ = ("a", "b", "batch", "c", "frames", "integer", "options", "sizes", "swapped")
 
     def __init__(self, sizes: tuple[int, int, int], a: Lies, b: Lies, c: Lies, batch: Ints, **options: int) -> None:
         m, n, _ = sizes
-        self.swap = n <= 4 and n < m  # rather few rows than few columns: tiles are wide
-        if self.swap:
+        self.swapped = n <= 4 and n < m  # rather few rows than few columns: tiles are wide
+        if self.swapped:
             sizes, a, b, c = (n, m, sizes[2]), b.turned, a.turned, c.turned
         self.sizes, self.a, self.b, self.c, self.batch = sizes, a, b, c, batch
         self.integer = c.char not in HALVES and c.char != "f"
@@ -87,38 +90,50 @@ class Product:
         else:
             self._run(a, b, c, (0, 0, float(alpha), float(beta)))
 
+    def body(self, factors: bool) -> Callable[..., None]:
+        """What does it, with or without factors: where that is little work, a `Prepared` kernel, which is called faster."""
+        if not factors or self.c.char not in "lLqQ":  # a Prepared gets factors as doubles
+            frame = self._frame(1, int(factors))
+            if frame.nbytes <= lib.MAT_TILED_STACK and self._work() < SHARE * max(1, frame.units):
+                return Prepared(lib.mat_tiled_small, frame.struct, frame.units, frame.grain)
+        return self.gemm if factors else self
+
+    def _work(self) -> int:
+        """How many multiplications there are."""
+        return prod(self.sizes) * prod(self.batch)
+
     def _run(self, a: Any, b: Any, c: Any, factors: tuple[int, int, float, float]) -> None:
-        if self.swap:
-            a, b = b, a
         one, other, out = (ffi.cast("char *", x.pointer) for x in (a, b, c))
         n = threads()
-        frame = self.frames.get(n) or self._frame(n)
+        frame = self.frames.get(n)
+        if frame is None:
+            frame = self.frames[n] = self._frame(n, 0)
+        struct, _, _, nbytes = frame
 
         def work(start: int, stop: int) -> None:
-            memory = _take(frame.nbytes)
-            lib.mat_product_run(frame.struct, one, other, out, *factors, memory[1], start, stop)
+            memory = _take(nbytes)
+            lib.mat_tiled_run(struct, one, other, out, *factors, memory[1], start, stop)
             _IDLE.append(memory)
 
         run(work, frame.units, frame.grain)
 
-    def _frame(self, n: int) -> Frame:
+    def _frame(self, n: int, factors: int) -> Frame:
         """The frame for `n` threads."""
-        m, columns, k = self.sizes
-        batches = int(np.prod(self.batch, dtype=object)) if self.batch else 1
-        struct = ffi.new("mat_product *", {
+        (m, columns, k), batches = self.sizes, prod(self.batch)
+        struct = ffi.new("mat_tiled *", {
             "m": m, "n": columns, "k": k, "a_row": self.a.row, "a_col": self.a.column, "b_row": self.b.row,
             "b_col": self.b.column, "c_row": self.c.row, "c_col": self.c.column, "batches": batches, "batch": self.batch,
             "a_batch": self.a.batch, "b_batch": self.b.batch, "c_batch": self.c.batch, "batch_rank": len(self.batch),
-            "a_type": _TYPES[self.a.char], "b_type": _TYPES[self.b.char], "c_type": _TYPES[self.c.char]})
+            "a_type": _TYPES[self.a.char], "b_type": _TYPES[self.b.char], "c_type": _TYPES[self.c.char],
+            "swapped": self.swapped, "factors": factors})
         struct.units_m, struct.units_n = cut(m, columns, k, batches, n)
         for name, value in self.options.items():
             if name != "level":
                 setattr(struct, name, value)
-        nbytes = lib.mat_product_setup(struct, self.options.get("level", 99))
+        nbytes = lib.mat_tiled_setup(struct, self.options.get("level", 99))
         each = m * columns * max(k, 1) // (struct.units_m * struct.units_n)
-        count = batches * struct.units_m * struct.units_n if m and columns else 0
-        self.frames[n] = Frame(struct, count, max(1, SHARE // max(each, 1)), nbytes)
-        return self.frames[n]
+        units = batches * struct.units_m * struct.units_n if m and columns else 0
+        return Frame(struct, units, max(1, SHARE // max(each, 1)), nbytes)
 
 
 def cut(m: int, n: int, k: int, batches: int, workers: int) -> tuple[int, int]:

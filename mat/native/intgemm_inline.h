@@ -4,55 +4,7 @@
    Operands are packed into panels: of A, ROWS high, of B, two vectors wide, and of each position on the inner axis all elements
    of a panel lie side by side. `S` consecutive positions share a word where the machine multiplies them at once. */
 
-/* Tiles */
-
-#define TILE(NAME_, T, HEIGHT, MULTIPLY)                                                                                       \
-    static void NAME(NAME_)(int64_t depth, const void *left, const void *right, void *out, int more) {                         \
-        typedef T V __attribute__((vector_size(BYTES), may_alias));                                                            \
-        enum { N = BYTES / sizeof(T) };                                                                                        \
-        typedef T A __attribute__((may_alias));                                                                                \
-        const A *a = left;                                                                                                     \
-        const V *b = right;                                                                                                    \
-        V *tile = out, acc[HEIGHT][2];                                                                                         \
-        _Pragma("GCC unroll 16") for (int i = 0; i < HEIGHT; i++) {                                                            \
-            acc[i][0] = more ? tile[2 * i] : (V){0};                                                                           \
-            acc[i][1] = more ? tile[2 * i + 1] : (V){0};                                                                       \
-        }                                                                                                                      \
-        for (int64_t p = 0; p < depth; p++, a += ROWS, b += 2) {                                                               \
-            V b0 = b[0], b1 = b[1];                                                                                            \
-            _Pragma("GCC unroll 16") for (int i = 0; i < HEIGHT; i++) {                                                        \
-                MULTIPLY(acc[i][0], b0, a[i]);                                                                                 \
-                MULTIPLY(acc[i][1], b1, a[i]);                                                                                 \
-            }                                                                                                                  \
-        }                                                                                                                      \
-        _Pragma("GCC unroll 16") for (int i = 0; i < HEIGHT; i++) {                                                            \
-            tile[2 * i] = acc[i][0];                                                                                           \
-            tile[2 * i + 1] = acc[i][1];                                                                                       \
-        }                                                                                                                      \
-    }
-#define TILES(NAME_, T, MULTIPLY)                                                                                              \
-    TILE(NAME_##_1, T, 1, MULTIPLY)                                                                                            \
-    TILE(NAME_##_4, T, 4, MULTIPLY)                                                                                            \
-    TILE(NAME_##_all, T, ROWS, MULTIPLY)                                                                                       \
-    static tile_function *const NAME(NAME_)[3] = {NAME(NAME_##_1), NAME(NAME_##_4), NAME(NAME_##_all)};
-
-#define MULTIPLY_ADD(acc, b, a) acc += (b) * (a)
-TILES(tile_i32, uint32_t, MULTIPLY_ADD)
-TILES(tile_i64, uint64_t, MULTIPLY_ADD)
-TILES(tile_f32, float, MULTIPLY_ADD)
-
-/* Pairs of 16-bit numbers: both products of a pair, and their sum, in one instruction. */
-#ifdef MAT_PAIRS
-#if BYTES == 64
-#define MULTIPLY_PAIRS(acc, b, a) acc += (V)_mm512_madd_epi16((__m512i)(b), _mm512_set1_epi32((int)(a)))
-#elif BYTES == 32
-#define MULTIPLY_PAIRS(acc, b, a) acc += (V)_mm256_madd_epi16((__m256i)(b), _mm256_set1_epi32((int)(a)))
-#else
-#define MULTIPLY_PAIRS(acc, b, a) acc += (V)_mm_madd_epi16((__m128i)(b), _mm_set1_epi32((int)(a)))
-#endif
-TILES(tile_w16, uint32_t, MULTIPLY_PAIRS)
-#undef MULTIPLY_PAIRS
-#endif
+#include "intgemm_tile_inline.h"
 
 /* Packing */
 
@@ -94,22 +46,64 @@ TILES(tile_w16, uint32_t, MULTIPLY_PAIRS)
         }                                                                                                                      \
     }
 
+/* Few rows */
+
+#define CHUNK (4 * BYTES / (int)sizeof(float)) /* columns, or elements of an inner axis, that are added to at a time */
+
+/* ``out += a B`` for a row `a` that has been packed, and columns of B that lie side by side, or are in one piece each: not
+   worth packing B, since each element is used once. */
+#define THIN(NAME_, T, SOURCE, CONVERT)                                                                                        \
+    static void NAME(NAME_)(const void *left, const void *right, void *sums, int64_t depth, int64_t columns, int64_t row,      \
+                            int64_t column) {                                                                                  \
+        const T *a = left;                                                                                                     \
+        T *out = sums;                                                                                                         \
+        if (column == 1)                                                                                                       \
+            for (int64_t j = 0; j < columns; j += CHUNK) {                                                                     \
+                const int64_t n = columns - j < CHUNK ? columns - j : CHUNK;                                                   \
+                const SOURCE *b = (const SOURCE *)right + j;                                                                   \
+                T acc[CHUNK] = {0};                                                                                            \
+                if (n == CHUNK)                                                                                                \
+                    for (int64_t p = 0; p < depth; p++)                                                                        \
+                        for (int i = 0; i < CHUNK; i++) acc[i] += a[p] * (T)CONVERT(b[p * row + i]);                           \
+                else                                                                                                           \
+                    for (int64_t p = 0; p < depth; p++)                                                                        \
+                        for (int64_t i = 0; i < n; i++) acc[i] += a[p] * (T)CONVERT(b[p * row + i]);                           \
+                for (int64_t i = 0; i < n; i++) out[j + i] += acc[i];                                                          \
+            }                                                                                                                  \
+        else                                                                                                                   \
+            for (int64_t j = 0; j < columns; j++) {                                                                            \
+                const SOURCE *b = (const SOURCE *)right + j * column;                                                          \
+                T acc[CHUNK] = {0}, sum = 0;                                                                                   \
+                int64_t p = 0;                                                                                                 \
+                for (; p + CHUNK <= depth; p += CHUNK)                                                                         \
+                    for (int i = 0; i < CHUNK; i++) acc[i] += a[p + i] * (T)CONVERT(b[p + i]);                                 \
+                for (; p < depth; p++) sum += a[p] * (T)CONVERT(b[p]);                                                         \
+                for (int i = 0; i < CHUNK; i++) sum += acc[i];                                                                 \
+                out[j] += sum;                                                                                                 \
+            }                                                                                                                  \
+    }
+
+/* What there is for each pair of what is computed in and what operands are. */
+
 #define AS_IS(x) (x)
-PACK(pack_i32_i8, uint32_t, 1, uint32_t, int8_t, AS_IS)
-PACK(pack_i32_u8, uint32_t, 1, uint32_t, uint8_t, AS_IS)
-PACK(pack_i32_i16, uint32_t, 1, uint32_t, int16_t, AS_IS)
-PACK(pack_i32_u16, uint32_t, 1, uint32_t, uint16_t, AS_IS)
-PACK(pack_i32_32, uint32_t, 1, uint32_t, uint32_t, AS_IS)
-PACK(pack_i32_64, uint32_t, 1, uint32_t, uint64_t, AS_IS)
-PACK(pack_i64_i8, uint64_t, 1, uint64_t, int8_t, AS_IS)
-PACK(pack_i64_u8, uint64_t, 1, uint64_t, uint8_t, AS_IS)
-PACK(pack_i64_i16, uint64_t, 1, uint64_t, int16_t, AS_IS)
-PACK(pack_i64_u16, uint64_t, 1, uint64_t, uint16_t, AS_IS)
-PACK(pack_i64_i32, uint64_t, 1, uint64_t, int32_t, AS_IS)
-PACK(pack_i64_u32, uint64_t, 1, uint64_t, uint32_t, AS_IS)
-PACK(pack_i64_64, uint64_t, 1, uint64_t, uint64_t, AS_IS)
-PACK(pack_f32_f16, float, 1, float, uint16_t, from_half)
-PACK(pack_f32_bf16, float, 1, float, uint16_t, from_bfloat)
+#define BOTH(NAME_, T, SOURCE, CONVERT)                                                                                        \
+    PACK(pack_##NAME_, T, 1, T, SOURCE, CONVERT)                                                                               \
+    THIN(thin_##NAME_, T, SOURCE, CONVERT)
+BOTH(i32_i8, uint32_t, int8_t, AS_IS)
+BOTH(i32_u8, uint32_t, uint8_t, AS_IS)
+BOTH(i32_i16, uint32_t, int16_t, AS_IS)
+BOTH(i32_u16, uint32_t, uint16_t, AS_IS)
+BOTH(i32_32, uint32_t, uint32_t, AS_IS)
+BOTH(i32_64, uint32_t, uint64_t, AS_IS)
+BOTH(i64_i8, uint64_t, int8_t, AS_IS)
+BOTH(i64_u8, uint64_t, uint8_t, AS_IS)
+BOTH(i64_i16, uint64_t, int16_t, AS_IS)
+BOTH(i64_u16, uint64_t, uint16_t, AS_IS)
+BOTH(i64_i32, uint64_t, int32_t, AS_IS)
+BOTH(i64_u32, uint64_t, uint32_t, AS_IS)
+BOTH(i64_64, uint64_t, uint64_t, AS_IS)
+BOTH(f32_f16, float, uint16_t, from_half)
+BOTH(f32_bf16, float, uint16_t, from_bfloat)
 #ifdef MAT_PAIRS
 PACK(pack_w16_i8, int16_t, 2, uint32_t, int8_t, AS_IS)
 PACK(pack_w16_u8, int16_t, 2, uint32_t, uint8_t, AS_IS)
@@ -147,45 +141,50 @@ FINISH(finish_f16, float, uint16_t, from_half, to_half)
 FINISH(finish_bf16, float, uint16_t, from_bfloat, to_bfloat)
 FINISH(finish_f32, float, float, AS_IS, AS_IS)
 
-#ifndef MAT_PAIRS
-#define PAIRS_OF(x) {0}
+/* The table of all that. */
+
+#define OF_TYPES(VERB)                                                                                                         \
+    {[I32] = {[BOOL] = NAME(VERB##_i32_u8), [I8] = NAME(VERB##_i32_i8), [U8] = NAME(VERB##_i32_u8),                            \
+              [I16] = NAME(VERB##_i32_i16), [U16] = NAME(VERB##_i32_u16), [INT32] = NAME(VERB##_i32_32),                       \
+              [U32] = NAME(VERB##_i32_32), [INT64] = NAME(VERB##_i32_64), [U64] = NAME(VERB##_i32_64)},                        \
+     [I64] = {[BOOL] = NAME(VERB##_i64_u8), [I8] = NAME(VERB##_i64_i8), [U8] = NAME(VERB##_i64_u8),                            \
+              [I16] = NAME(VERB##_i64_i16), [U16] = NAME(VERB##_i64_u16), [INT32] = NAME(VERB##_i64_i32),                      \
+              [U32] = NAME(VERB##_i64_u32), [INT64] = NAME(VERB##_i64_64), [U64] = NAME(VERB##_i64_64)},                       \
+     [F32] = {[F16] = NAME(VERB##_f32_f16), [BF16] = NAME(VERB##_f32_bf16)},                                                   \
+     PAIRS_##VERB}
+#ifdef MAT_PAIRS
+#define PAIRS_pack                                                                                                             \
+    [W16] = {[BOOL] = NAME(pack_w16_u8), [I8] = NAME(pack_w16_i8), [U8] = NAME(pack_w16_u8), [I16] = NAME(pack_w16_16),        \
+             [U16] = NAME(pack_w16_16)}
+#define PAIRS_tile [W16] = NAME(tile_w16)
 #else
-#define PAIRS_OF(x) x
+#define PAIRS_pack
+#define PAIRS_tile
 #endif
+#define PAIRS_thin
 
 static const machine NAME(machine) = {
     .bytes = BYTES, .rows = ROWS,
-    .tile = {[I32] = NAME(tile_i32), [I64] = NAME(tile_i64), [F32] = NAME(tile_f32),
-#ifdef MAT_PAIRS
-             [W16] = NAME(tile_w16),
-#endif
-            },
-    .pack = {[I32] = {[BOOL] = NAME(pack_i32_u8), [I8] = NAME(pack_i32_i8), [U8] = NAME(pack_i32_u8), [I16] = NAME(pack_i32_i16),
-                      [U16] = NAME(pack_i32_u16), [INT32] = NAME(pack_i32_32), [U32] = NAME(pack_i32_32),
-                      [INT64] = NAME(pack_i32_64), [U64] = NAME(pack_i32_64)},
-             [I64] = {[BOOL] = NAME(pack_i64_u8), [I8] = NAME(pack_i64_i8), [U8] = NAME(pack_i64_u8), [I16] = NAME(pack_i64_i16),
-                      [U16] = NAME(pack_i64_u16), [INT32] = NAME(pack_i64_i32), [U32] = NAME(pack_i64_u32),
-                      [INT64] = NAME(pack_i64_64), [U64] = NAME(pack_i64_64)},
-             [F32] = {[F16] = NAME(pack_f32_f16), [BF16] = NAME(pack_f32_bf16)},
-#ifdef MAT_PAIRS
-             [W16] = {[BOOL] = NAME(pack_w16_u8), [I8] = NAME(pack_w16_i8), [U8] = NAME(pack_w16_u8), [I16] = NAME(pack_w16_16),
-                      [U16] = NAME(pack_w16_16)},
-#endif
-            },
+    .tile = {[I32] = NAME(tile_i32), [I64] = NAME(tile_i64), [F32] = NAME(tile_f32), PAIRS_tile},
+    .pack = OF_TYPES(pack),
+    .thin = OF_TYPES(thin),
     .finish = {[BOOL] = NAME(finish_bool), [I8] = NAME(finish_8), [U8] = NAME(finish_8), [I16] = NAME(finish_16),
                [U16] = NAME(finish_16), [INT32] = NAME(finish_32), [U32] = NAME(finish_32), [INT64] = NAME(finish_64),
                [U64] = NAME(finish_64), [F16] = NAME(finish_f16), [BF16] = NAME(finish_bf16), [FLOAT] = NAME(finish_f32)},
 };
 
-#undef TILE
-#undef TILES
-#undef MULTIPLY_ADD
 #undef RUN
 #undef PACK
+#undef CHUNK
+#undef THIN
+#undef BOTH
 #undef AS_IS
 #undef FINISH
 #undef FACTOR_uint32_t
 #undef FACTOR_uint64_t
 #undef FACTOR_float
 #undef IS_TRUE
-#undef PAIRS_OF
+#undef OF_TYPES
+#undef PAIRS_pack
+#undef PAIRS_tile
+#undef PAIRS_thin

@@ -57,14 +57,15 @@ def prepare_product(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool, trans
     m, n = out.shape[-axes] if high else 1, out.shape[-1] if wide else 1
     k = a.shape[-2] if high and transpose_a else a.shape[-1]
     return cpu.prepare_product(m, n, k, left.turned if high and transpose_a else left,
-                               right.turned if wide and transpose_b else right, result, batch)
+                               right.turned if wide and transpose_b else right, result, batch).body(False)
 
 
 def prepare_gemm(cpu: Any, sizes: Ints, a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool,
                  leading: tuple[int | None, int | None, int | None]) -> Any:
     """What computes ``c = alpha op(a) op(b) + beta c`` of so many rows, columns and inner elements."""
     left, right, out = (_lies(x, ld) for x, ld in zip((a, b, c), leading, strict=True))
-    return cpu.prepare_product(*sizes, left.turned if transpose_a else left, right.turned if transpose_b else right, out).gemm
+    left, right = left.turned if transpose_a else left, right.turned if transpose_b else right
+    return cpu.prepare_product(*sizes, left, right, out).body(True)
 
 
 def _lies(x: Mat, ld: int | None) -> Lies:
