@@ -23,6 +23,7 @@ from .blas import (
 from .elementwise import prepare_elementwise
 from .intgemm import prepare_product
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
+from .permute import prepare_copy
 from .random import prepare_random
 from .shims import one_call, prepare_gemm, prepare_gemv, vectors
 
@@ -33,4 +34,5 @@ __all__ = [  # noqa: RUF022  a line for each module
     "prepare_product",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
+    "prepare_copy",
 ]

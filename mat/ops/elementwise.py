@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..cpu.native import compiled
 from ..create import as_array
 from ..errors import DTypeError, ShapeError
 from ..layout import broadcast_shapes
 from ..mat import Mat
 from .op import Accumulated, Input, InputOrNumber, Output, Scalar, op
+from .overlap import overlap
 from .ufuncs import binary, special, unary
 
 # One operand: name, reference, an example and what it gives, the formula
@@ -116,6 +118,21 @@ def assign(x: InputOrNumber, out: Output) -> None:
         raise ShapeError(f"shape {x.shape} does not broadcast to {out.shape}")
     if x.dtype.kind == "c" and out.dtype.kind != "c":
         raise DTypeError(f"{x.dtype} elements do not fit into {out.dtype}")
+
+
+def _moves(x: Any, out: Mat) -> bool:
+    """Whether elements only move from `x` to `out`, and from place to place without meeting each other.
+
+    In one storage that is asked at every call, which small copies are not worth.
+    """
+    if not isinstance(x, Mat) or x.storage.dtype != out.storage.dtype:
+        return False
+    return x.storage is not out.storage or (out.nbytes > 1 << 16 and not overlap(x, out))
+
+
+@assign.prepare("foreign", dtypes=compiled("?bBhHiIlLqQefdFDE"), when=_moves)  # E: bfloat16
+def _(cpu: Any, x: Mat, out: Mat) -> Any:
+    return cpu.prepare_copy(x, out)
 
 
 @assign.on("array")

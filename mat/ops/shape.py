@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..access import with_facets
+from ..cpu.native import lib
 from ..create import as_array
 from ..cube import OBSERVERS
 from ..dtypes import as_dtype, promoted
@@ -17,6 +18,8 @@ from ..mat import Mat, new_like
 from .op import Input, named, op
 from .overlap import check_disjoint
 from .ufuncs import _check_is_mat
+
+LARGE_PART = 1 << 16  # bytes that the parts of a joined Mat have on average, for which compiled copies pay
 
 
 def _copy(self: Mat) -> Mat:
@@ -56,7 +59,7 @@ def transpose(a: Mat, axes: Any = None, out: Mat | None = None) -> Mat:
 
     >>> import mat
     >>> mat.transpose(mat.array([[1, 2], [3, 4]]))
-    <Mat 2x2 A [[1. 3.] [2. 4.]]>
+    <Mat 2x2 F [[1. 3.] [2. 4.]]>
     """
     view = _check_is_input("transpose", a).permute(range(a.ndim - 1, -1, -1) if axes is None else axes)
     if out is None:
@@ -94,9 +97,23 @@ def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
     k = as_axis(axis, parts[0].ndim)
     shape = _joined_shape([m.shape for m in parts], k)
     target = _join_place(parts, shape, out)
+    if all(m.dtype == target.dtype for m in parts) and target.nbytes >= LARGE_PART * len(parts) and lib is not None:
+        _write_parts(target, parts, k)
+        return target
     with with_facets((target, "array", "output"), *((m, "array", "input") for m in parts)) as (a, *arrays):
         np.concatenate(arrays, axis=k, out=a, casting="unsafe")
     return target
+
+
+def _write_parts(target: Mat, parts: list[Mat], axis: int) -> None:
+    """Copy each part to its window of `target`, which becomes fresh when all are there."""
+    before: tuple[slice, ...] = (slice(None),) * axis
+    start = 0
+    with target.facet("foreign", "output"):
+        for m in parts:
+            stop = start + m.shape[axis]
+            _assigned(target.over(target.layout[(*before, slice(start, stop))]), m)
+            start = stop
 
 
 def _joined_shape(shapes: list[Ints], axis: int) -> Ints:

@@ -1,0 +1,187 @@
+"""How the elements of one layout are copied to another: what the kernel in ``native/permute.c`` is told.
+
+Pure arithmetic on lengths and strides, done once for operands of one form. Each of `Switches` can be turned off, to measure
+what it gives; ``docs/layout.md`` explains them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from .native import ffi, lib
+from .prepared import Prepared
+
+BYTES, RUNS, UNITS, ZIP, UNZIP, TILES = range(6)  # how a block is moved; as in permute.c
+WIDEST_RUN = 1 << 16  # longer runs are shared by threads
+EDGE = 256  # bytes of a block's lines, in the destination and in the source
+LINE = 1 << 14  # units in a block where one axis is the fastest of both
+FAR_EDGE = 512  # the same where the caches cannot hold all
+NEAR_EDGE = 128  # the same past the caches, where units are large
+FAR = 1 << 23  # bytes from which on a copy is large
+SHARE = 1 << 18  # bytes that a thread should at least get
+FEW = 4  # axes up to this length get code of their own
+WIDTH = lib.mat_permute_width() if lib is not None else 8
+
+
+class Switches(NamedTuple):
+    """What the planner may do."""
+
+    drop: bool = True  # axes of length 1
+    merge: bool = True  # axes that stay together
+    widen: bool = True  # runs as one unit
+    few: bool = True  # code for very short axes
+    order: bool = True  # loops by their steps, smallest inside
+    edge: int = EDGE  # bytes of a block's lines; 0: no blocks
+    far_edge: int = FAR_EDGE
+    width: int = WIDTH  # bytes of the vectors that transpose tiles; 8: no tiles
+    narrow: bool = True  # 32-bit counts where they suffice
+    stream: bool = True  # write past the caches, in large copies
+    fetch: bool = True  # ask for the next block early, in large copies
+
+
+class Axis(NamedTuple):
+    """`n` steps of `d` bytes in the destination and `s` in the source."""
+
+    n: int
+    d: int
+    s: int
+
+    @property
+    def reach(self) -> int:
+        """The smaller of the steps: how near each other in memory neighbours along it are, on either side."""
+        return min(self.d, abs(self.s) or self.d)
+
+
+class Blocks(NamedTuple):
+    """An axis in blocks: the units in one, how many there are, the units in the last one."""
+
+    size: int
+    number: int
+    last: int
+
+
+def prepare_copy(x: Any, out: Any, switches: Switches = Switches()) -> Prepared:  # noqa: B008  it cannot change
+    """The kernel that copies the elements of the Mat `x`, broadcast, to those of `out`, of the same dtype."""
+    size = out.itemsize
+    shape = out.layout.shape
+    missing = len(shape) - len(x.layout.shape)
+    steps = [0 if n == 1 else s for n, s in zip(x.layout.shape, x.layout.strides, strict=True)]
+    axes = [Axis(n, d * size, s * size) for n, d, s in zip(shape, out.layout.strides, [0] * missing + steps, strict=True)]
+    return prepare_axes(axes, size, switches)
+
+
+def prepare_axes(axes: Sequence[Axis], size: int, switches: Switches) -> Prepared:
+    """The kernel that copies elements of `size` bytes over `axes`."""
+    frame = ffi.new("permute_frame *")
+    if any(axis.n == 0 for axis in axes):
+        return Prepared(lib.mat_permute, frame, 0, 0)
+    given = [a for a in axes if a.n != 1] if switches.drop else list(axes)
+    frame.to = sum(a.d * (a.n - 1) for a in given if a.d < 0)
+    frame.__setattr__("from", sum(a.s * (a.n - 1) for a in given if a.d < 0))
+    kept = sorted((Axis(a.n, -a.d, -a.s) if a.d < 0 else a for a in given), key=lambda a: (-a.d, -abs(a.s)))
+    loops = merged(kept) if switches.merge else kept
+    frame.unit = size
+    if switches.widen and loops and loops[-1].d == loops[-1].s == size:
+        frame.unit = size * loops.pop().n
+    moved = frame.unit * prod(a.n for a in loops)
+    outer = _blocks(frame, loops, moved >= FAR, switches)
+    _fill(frame, outer, switches)
+    count = prod(a.n for a in outer)
+    return Prepared(lib.mat_permute, frame, count, max(1, count * SHARE // moved))
+
+
+def merged(axes: Sequence[Axis]) -> list[Axis]:
+    """`axes`, outermost first, with neighbours as one where both sides step from the one into the other."""
+    found: list[Axis] = []
+    for a in axes:
+        if found and found[-1].d == a.n * a.d and found[-1].s == a.n * a.s:
+            found[-1] = Axis(found[-1].n * a.n, a.d, a.s)
+        else:
+            found.append(a)
+    return found
+
+
+def _blocks(frame: Any, loops: list[Axis], far: bool, switches: Switches) -> list[Axis]:
+    """Choose what a block is and how it is moved; return the loops over blocks, innermost first."""
+    unit = frame.unit
+    if unit > WIDEST_RUN or not loops:
+        return _run(frame, loops)
+    i = loops[-1]
+    j = min((a for a in loops if a.s), key=lambda a: (abs(a.s), a.d), default=i)
+    frame.kind = UNITS if unit in (1, 2, 4, 8, 16) else RUNS
+    if j is i or not i.s:
+        return _lines(frame, loops)
+    if frame.kind == UNITS and i.d == unit == j.s:
+        _shuffled(frame, i, j, switches)
+    if frame.kind == TILES:
+        _vectors(frame, j.d, all(a.d % 64 == 0 for a in loops if a is not i), far, switches)
+    edge = switches.edge if not far else NEAR_EDGE if frame.stream and unit >= 8 else switches.far_edge
+    size = edge // unit if switches.edge else max(i.n, j.n)
+    size = LINE // FEW if frame.kind in (ZIP, UNZIP) else max(8, size)
+    return _cut(frame, i, j, cut(i.n, size), cut(j.n, size), [a for a in loops if a is not i and a is not j], switches.order)
+
+
+def _vectors(frame: Any, step: int, aligned: bool, far: bool, switches: Switches) -> None:
+    """How wide, and whether past the caches, by the step from row to row of a tile in the destination.
+
+    Vectors of a whole cache line win where lines begin like cache lines and would else be written in pieces: past the caches,
+    or where so many of them compete for the same places of a cache that the first piece is gone before the second comes.
+    """
+    frame.fetch = far and switches.fetch
+    frame.shift = frame.stream = far and aligned and switches.stream
+    frame.width = switches.width if frame.stream or step % 1024 == 0 else min(switches.width, 32)
+
+
+def _run(frame: Any, loops: list[Axis]) -> list[Axis]:
+    """Long runs: a block is a stretch of one."""
+    frame.kind = BYTES
+    return _cut(frame, Axis(frame.unit, 1, 1), Axis(1, 0, 0), cut(frame.unit, WIDEST_RUN), Blocks(1, 1, 1), loops)
+
+
+def _lines(frame: Any, loops: list[Axis]) -> list[Axis]:
+    """One axis is the fastest on both sides: a block is stretches of it along the next."""
+    i = loops[-1]
+    j = loops[-2] if len(loops) > 1 else Axis(1, 0, 0)
+    line = max(1, LINE // max(1, frame.unit // 8))
+    return _cut(frame, i, j, cut(i.n, line), cut(j.n, max(1, line // i.n)), loops[:-2])
+
+
+def _shuffled(frame: Any, i: Axis, j: Axis, switches: Switches) -> None:
+    """Units adjacent along `i` in the destination and along `j` in the source are moved in vectors."""
+    unit = frame.unit
+    if switches.few and 2 <= i.n <= FEW and j.d == i.n * unit and unit < 16:
+        frame.kind = ZIP
+    elif switches.few and 2 <= j.n <= FEW and i.s == j.n * unit and unit < 16:
+        frame.kind = UNZIP
+    elif switches.width > 8:
+        frame.kind = TILES
+
+
+def cut(n: int, size: int) -> Blocks:
+    """`n` in blocks of about `size`: the last one may be half as long, or half as long again."""
+    count = max(1, (n + size // 2) // size)
+    size = min(size, n) if count > 1 else n
+    return Blocks(size, count, n - size * (count - 1))
+
+
+def _cut(frame: Any, i: Axis, j: Axis, cut_i: Blocks, cut_j: Blocks, rest: list[Axis], order: bool = True) -> list[Axis]:
+    """Write the axes of a block; return the loops, innermost first."""
+    frame.ni, frame.di, frame.si, frame.last_i = cut_i.size, i.d, i.s, cut_i.last
+    frame.nj, frame.dj, frame.sj, frame.last_j = cut_j.size, j.d, j.s, cut_j.last
+    over_i = Axis(cut_i.number, cut_i.size * i.d, cut_i.size * i.s)
+    over_j = Axis(cut_j.number, cut_j.size * j.d, cut_j.size * j.s)
+    outer = [*reversed(rest), *(a for a in (over_j, over_i) if a.n > 1)]
+    if order:
+        outer.sort(key=lambda a: a.reach)
+    frame.loop_i = next((k for k, a in enumerate(outer) if a is over_i), -1)
+    frame.loop_j = next((k for k, a in enumerate(outer) if a is over_j), -1)
+    return outer
+
+
+def _fill(frame: Any, outer: list[Axis], switches: Switches) -> None:
+    frame.narrow = switches.narrow and prod(a.n for a in outer) < 2**32
+    frame.rank = len(outer)
+    for k, a in enumerate(outer):
+        frame.n[k], frame.d[k], frame.s[k] = a
