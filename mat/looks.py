@@ -2,67 +2,61 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterable
 from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
-from .cube import INPUT, OBSERVERS, Cube, Direction, Facet, Hold, View, join
+from . import quick
+from .cube import INPUT, Cube, Direction, Facet, Hold, View, join
 from .errors import ConflictError
 from .holders import Place
 
-_getframe = sys._getframe
 _ident = threading.get_ident
-_ENTER_CONTEXT = ExitStack.enter_context.__code__
+NO_SLOTS: tuple[str, ...] = ()  # of its own: the base class, compiled or not, has them
+ENTER_CONTEXT = ExitStack.enter_context.__code__
 
 
-class Look:
+class Look(quick.Look):  # type: ignore[misc]  # compiled
     """A look to be taken: a context manager that gives what the facet presents."""
 
-    __slots__ = ("direction", "facet", "hold", "view")
+    __slots__ = NO_SLOTS
+    view: View
+    facet: Facet
+    direction: Direction
+    hold: Hold | None
 
     def __init__(self, view: View, facet: Facet, direction: Direction) -> None:
         self.view = view
         self.facet = facet
         self.direction = direction
-        self.hold: Hold | None = None
+        self.hold = None
 
-    def __enter__(self) -> Any:
+    def enter(self, frame: FrameType) -> Any:
+        """Begin, for the block in `frame`; a ``with`` comes here with what compiled code does not do."""
         if self.hold is not None:
             raise ConflictError(f"this look at {self.hold.describe()} is open already; make another one")
         view = self.view
         hold = self.hold = view.storage.open(view, self.facet, self.direction, _ident())
-        frame = _getframe(1)
-        code = frame.f_code
-        hold.where = (code, frame.f_lasti) if code is not _ENTER_CONTEXT else user_place(frame)
-        lend = hold.lend
-        if lend is None:
-            return hold.value
+        hold.where = user_place(frame)
         try:
-            return lend()
+            return lent(hold)
         except BaseException:  # the block never begins
             self.hold = None
             view.storage.undo(hold)
             raise
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        hold = self.hold
-        if hold is None:
-            return
-        self.hold = None
-        if hold.direction is INPUT and not OBSERVERS:  # as Cube.close does: a call saved is a twentieth of a look
-            hold.where = hold.view = None
-            hold.thread = 0
-            self.view.storage.looks.remove(hold)
-        else:
-            self.view.storage.close(hold, kind is not None)
+    def leave(self, failed: bool) -> None:
+        """End, likewise."""
+        hold, self.hold = self.hold, None
+        if hold is not None:
+            self.view.storage.close(hold, failed)
 
 
 def user_place(frame: FrameType) -> Place:
     """Where `frame` is; for ``ExitStack.enter_context`` the line that called it."""
-    if frame.f_code is _ENTER_CONTEXT:
+    if frame.f_code is ENTER_CONTEXT:
         frame = frame.f_back or frame
     return frame.f_code, frame.f_lasti
 

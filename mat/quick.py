@@ -1,16 +1,19 @@
 """The compiled path of small calls (``mat._core``), or what stands in for it where nothing is compiled: Python does all then.
 
-`Lock` is what cubes are locked by, `Quick` the base of plans, `Caller` that of operations; `attach` tells the compiled ones
-where Python's classes keep what they need.
+`Lock` is what cubes are locked by; `Look`, `Quick` and `Caller` are the bases of looks, plans and operations. `attach` tells
+the compiled ones where Python's classes keep what they need.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
 import threading
 from typing import Any
 
 from .cpu.native import lib
+
+_getframe = sys._getframe
 
 
 class _Quick:
@@ -41,7 +44,20 @@ class _Caller:
         return self.call(*args, **kwargs)  # type: ignore[attr-defined]  # operations have it
 
 
+class _Look:
+    """A look that begins and ends by Python."""
+
+    __slots__ = ("direction", "facet", "hold", "view")
+
+    def __enter__(self) -> Any:
+        return self.enter(_getframe(1))  # type: ignore[attr-defined]  # looks have it
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.leave(kind is not None)  # type: ignore[attr-defined]
+
+
 Lock: Any = threading.RLock
+Look: Any = _Look
 Quick: Any = _Quick
 Caller: Any = _Caller
 
@@ -52,4 +68,4 @@ def attach(*_: Any) -> None:
 
 if lib is not None:
     _core = importlib.import_module(f"{__name__.partition('.')[0]}._core")
-    Lock, Quick, Caller, attach = _core.Lock, _core.Quick, _core.Caller, _core.attach
+    Lock, Look, Quick, Caller, attach = _core.Lock, _core.Look, _core.Quick, _core.Caller, _core.attach

@@ -58,7 +58,8 @@ def extension(name: str, sources: list[str], depends: list[str]) -> Extension:
 
 def core() -> Extension:
     """The extension that calls small kernels: Python's own C interface, no cffi."""
-    parts = [str((HERE / part).relative_to(Path.cwd())) for part in (CORE, "call.h", "core_inline.h", "quick_inline.h")]
+    names = CORE, "call.h", "core_inline.h", "look_inline.h", "quick_inline.h"
+    parts = [str((HERE / name).relative_to(Path.cwd())) for name in names]
     return extension("_core", parts[:1], parts[1:])
 
 

@@ -13,6 +13,7 @@
 #include "call.h"
 
 #include "core_inline.h"
+#include "look_inline.h"
 #include "quick_inline.h"
 
 /* Caller: an operation as something that is called. It remembers the plans of the last forms of operands. */
@@ -221,20 +222,23 @@ static int offsets(PyObject *object, ...) {
     return fine;
 }
 
-/* attach(mat, cube, hold, array, observers): new, empty objects of these classes, and the list of observers. */
+/* attach(mat, cube, hold, array, observers, input, enter_context): new, empty objects of these classes, the list of observers,
+   the direction of reading looks, and the code of ExitStack.enter_context. */
 static PyObject *attach(PyObject *module, PyObject *args) {
     (void)module;
-    PyObject *mat, *cube, *hold, *array, *list;
-    if (!PyArg_ParseTuple(args, "OOOOO!", &mat, &cube, &hold, &array, &PyList_Type, &list)) return NULL;
+    PyObject *mat, *cube, *hold, *array, *list, *reading, *code;
+    if (!PyArg_ParseTuple(args, "OOOOO!OO", &mat, &cube, &hold, &array, &PyList_Type, &list, &reading, &code)) return NULL;
     if (!offsets(mat, "storage", &at_storage, "presented", &at_presented, "form", &at_form, NULL)
         || !offsets(cube, "lock", &at_lock, "fresh", &at_fresh, "looks", &at_looks, "writer", &at_writer, "torn", &at_torn,
                     "pristine", &at_pristine, "version", &at_version, "spoiled", &at_spoiled, NULL)
         || !offsets(hold, "thread", &at_thread, "mask", &at_mask, "value", &at_value, "direction", &at_direction, "view",
-                    &at_view, "where", &at_where, NULL)
+                    &at_view, "where", &at_where, "lend", &at_lend, NULL)
         || !offsets(array, "address", &at_address, NULL))
         return NULL;
     Py_INCREF(list);
-    observers = list;
+    Py_INCREF(reading);
+    Py_INCREF(code);
+    observers = list, input = reading, enter_context = code;
     array_type = (PyObject *)Py_TYPE(array);
     Py_INCREF(array_type);
     mat_type = (PyObject *)Py_TYPE(mat); /* last: from now on calls are done here */
@@ -260,16 +264,19 @@ static PyTypeObject *add_type(PyObject *module, const char *name, PyType_Spec *s
 PyMODINIT_FUNC PyInit__core(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL) return NULL;
-    walk_name = PyUnicode_InternFromString("walk");
-    find_name = PyUnicode_InternFromString("find");
-    slow_name = PyUnicode_InternFromString("call");
-    close_name = PyUnicode_InternFromString("close");
-    ready_name = PyUnicode_InternFromString("ready");
+    const struct {
+        PyObject **name;
+        const char *text;
+    } names[] = {{&walk_name, "walk"}, {&find_name, "find"}, {&slow_name, "call"}, {&close_name, "close"}, {&ready_name, "ready"},
+                 {&undo_name, "undo"}, {&enter_name, "enter"}, {&leave_name, "leave"}, {&reading_name, "reading"},
+                 {&writing_name, "writing"}, {&lasti_name, "f_lasti"}, {&back_name, "f_back"}};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) *names[k].name = PyUnicode_InternFromString(names[k].text);
     zero = PyLong_FromLong(0);
     lock_type = add_type(module, "Lock", &lock_spec);
     quick_type = add_type(module, "Quick", &quick_spec);
+    PyTypeObject *look = add_type(module, "Look", &look_spec);
     PyTypeObject *caller = add_type(module, "Caller", &caller_spec);
-    if (PyErr_Occurred() || lock_type == NULL || quick_type == NULL || caller == NULL) {
+    if (PyErr_Occurred() || lock_type == NULL || quick_type == NULL || look == NULL || caller == NULL) {
         Py_DECREF(module);
         return NULL;
     }

@@ -3,13 +3,14 @@
 #define MAT_CORE_INLINE_H
 
 /* What `attach` is told: the classes, the list of observers, and where slots lie. */
-static PyObject *mat_type, *array_type, *observers;
+static PyObject *mat_type, *array_type, *observers, *input, *enter_context;
 static Py_ssize_t at_storage, at_presented, at_form;                                            /* of a Mat */
 static Py_ssize_t at_lock, at_fresh, at_looks, at_writer, at_torn, at_pristine, at_version, at_spoiled; /* of a Cube */
-static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where;                /* of a Hold */
+static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where, at_lend;                /* of a Hold */
 static Py_ssize_t at_address;                                                                   /* of a ForeignArray */
 static PyTypeObject *lock_type, *quick_type;
-static PyObject *walk_name, *find_name, *slow_name, *close_name, *ready_name, *zero;
+static PyObject *walk_name, *find_name, *slow_name, *close_name, *ready_name, *undo_name, *enter_name, *leave_name;
+static PyObject *reading_name, *writing_name, *lasti_name, *back_name, *zero;
 
 
 static inline PyObject **slot(PyObject *object, Py_ssize_t at) { return (PyObject **)((char *)object + at); }
@@ -100,5 +101,51 @@ static PyType_Slot lock_slots[] = {
     {Py_tp_methods, lock_methods}, {0, NULL},
 };
 static PyType_Spec lock_spec = {"mat._core.Lock", sizeof(Lock), 0, Py_TPFLAGS_DEFAULT, lock_slots};
+
+/* Looks: what cube.py does with them, where it is simple. */
+
+/* Mark `storage` as written in the memory with that bit, as Cube.close does. */
+static int commit(PyObject *storage, PyObject *mask) {
+    PyObject *version = PyLong_FromLongLong(PyLong_AsLongLong(*slot(storage, at_version)) + 1);
+    if (version == NULL) return -1;
+    put(storage, at_version, version);
+    Py_DECREF(version);
+    put(storage, at_fresh, mask);
+    put(storage, at_pristine, Py_False);
+    put(storage, at_torn, Py_None);
+    return 0;
+}
+
+/* Mark a look as begun, as Cube.open does; -1 on an error. */
+static int mark_begun(PyObject *view, PyObject *hold, PyObject *direction, int writes, PyObject *thread) {
+    PyObject *storage = *slot(view, at_storage);
+    if (PyList_Append(*slot(storage, at_looks), hold) < 0) return -1;
+    put(hold, at_direction, direction);
+    put(hold, at_view, view);
+    put(hold, at_thread, thread);
+    if (writes && *slot(storage, at_writer) == Py_None) put(storage, at_writer, hold);
+    return 0;
+}
+
+/* End a look that went well, as Cube.close does; by that method itself unless it is the only one, and nobody is at the cube. */
+static int mark_ended(PyObject *storage, PyObject *hold, int writes) {
+    PyObject *looks = *slot(storage, at_looks), *lock = *slot(storage, at_lock);
+    if (PyList_Size(observers) || Py_TYPE(lock) != lock_type || ((Lock *)lock)->count || PyList_Size(looks) != 1
+        || PyList_GetItem(looks, 0) != hold || *slot(storage, at_spoiled) == Py_True
+        || (writes && *slot(storage, at_writer) != hold)) {
+        PyObject *done = PyObject_CallMethodObjArgs(storage, close_name, hold, Py_False, NULL);
+        Py_XDECREF(done);
+        return done == NULL ? -1 : 0;
+    }
+    Py_INCREF(hold);
+    int failed = PyList_SetSlice(looks, 0, 1, NULL);
+    put(hold, at_where, Py_None);
+    put(hold, at_view, Py_None);
+    put(hold, at_thread, zero);
+    if (writes) put(storage, at_writer, Py_None);
+    if (!failed && writes) failed = commit(storage, *slot(hold, at_mask));
+    Py_DECREF(hold);
+    return failed;
+}
 
 #endif

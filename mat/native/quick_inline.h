@@ -108,18 +108,6 @@ static int find(PyObject *view, const Quick *q, int k, Found *found) {
     return found->address != NULL ? FOUND : PYTHON;
 }
 
-/* Mark `storage` as written in the memory of the plan, as Cube.close does. */
-static int commit(PyObject *storage, const Quick *q) {
-    PyObject *version = PyLong_FromLongLong(PyLong_AsLongLong(*slot(storage, at_version)) + 1);
-    if (version == NULL) return -1;
-    put(storage, at_version, version);
-    Py_DECREF(version);
-    put(storage, at_fresh, q->mask);
-    put(storage, at_pristine, Py_False);
-    put(storage, at_torn, Py_None);
-    return 0;
-}
-
 static PyObject *returned(const Quick *q, PyObject *args, const double *result) {
     if (q->result >= 0) {
         PyObject *written = PyTuple_GetItem(args, q->result);
@@ -134,48 +122,17 @@ static PyObject *returned(const Quick *q, PyObject *args, const double *result) 
     }
 }
 
-/* Mark a look as begun, as Cube.open does; -1 on an error. A hold that an operand before has taken serves both. */
-static int begin(Found *found, const Quick *q, int k, PyObject *view, PyObject *thread) {
-    if (*slot(found->hold, at_thread) != zero) {
-        found->hold = NULL;
-        return 0;
-    }
-    if (PyList_Append(*slot(found->storage, at_looks), found->hold) < 0) return -1;
-    put(found->hold, at_direction, q->operand[k].direction);
-    put(found->hold, at_view, view);
-    put(found->hold, at_thread, thread);
-    if (q->operand[k].writes && *slot(found->storage, at_writer) == Py_None) put(found->storage, at_writer, found->hold);
-    return 0;
-}
-
-/* End a look that went well, as Cube.close does; by that method itself unless it is the only one, and nobody is at the cube. */
-static int end(Found *found, const Quick *q, int k) {
-    PyObject *storage = found->storage, *hold = found->hold, *looks = *slot(storage, at_looks);
-    int writes = q->operand[k].writes;
-    if (PyList_Size(observers) || ((Lock *)*slot(storage, at_lock))->count || PyList_Size(looks) != 1
-        || PyList_GetItem(looks, 0) != hold || *slot(storage, at_spoiled) == Py_True
-        || (writes && *slot(storage, at_writer) != hold)) {
-        PyObject *done = PyObject_CallMethodObjArgs(storage, close_name, hold, Py_False, NULL);
-        Py_XDECREF(done);
-        return done == NULL ? -1 : 0;
-    }
-    Py_INCREF(hold);
-    int failed = PyList_SetSlice(looks, 0, 1, NULL);
-    put(hold, at_where, Py_None);
-    put(hold, at_view, Py_None);
-    put(hold, at_thread, zero);
-    Py_DECREF(hold);
-    if (writes) put(storage, at_writer, Py_None);
-    return failed || (writes && commit(storage, q) < 0) ? -1 : 0;
-}
-
 /* Run the kernel under marked looks, without the GIL; -1 on an error. */
 static int run_marked(const Quick *q, PyObject *args, Found *found, char **operands, double *numbers, double *result) {
     PyObject *thread = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
     int failed = thread == NULL;
     for (int k = 0; k < q->operands; k++) {
-        if (found[k].hold != NULL && !failed)
-            failed = begin(&found[k], q, k, PyTuple_GetItem(args, q->operand[k].position), thread) < 0;
+        if (found[k].hold == NULL) continue;
+        if (!failed && *slot(found[k].hold, at_thread) == zero) /* else an operand before has taken it: that serves both */
+            failed = mark_begun(PyTuple_GetItem(args, q->operand[k].position), found[k].hold, q->operand[k].direction,
+                                q->operand[k].writes, thread) < 0;
+        else
+            found[k].hold = NULL;
         if (failed) found[k].hold = NULL; /* it was not begun */
     }
     if (!failed) {
@@ -185,7 +142,7 @@ static int run_marked(const Quick *q, PyObject *args, Found *found, char **opera
     }
     for (int writes = 0; writes < 2; writes++) /* who wrote decides when the others have left */
         for (int k = 0; k < q->operands; k++)
-            if (found[k].hold != NULL && !q->operand[k].writes == !writes) failed |= end(&found[k], q, k) < 0;
+            if (found[k].hold != NULL && !q->operand[k].writes == !writes) failed |= mark_ended(found[k].storage, found[k].hold, writes) < 0;
     Py_XDECREF(thread);
     return failed ? -1 : 0;
 }
@@ -196,7 +153,7 @@ static int run_at_once(const Quick *q, Found *found, char **operands, double *nu
     for (int k = 0; k < q->operands; k++) {
         int again = !q->operand[k].writes;
         for (int j = 0; j < k; j++) again |= q->operand[j].writes && found[j].storage == found[k].storage;
-        if (found[k].storage != NULL && !again && commit(found[k].storage, q) < 0) return -1;
+        if (found[k].storage != NULL && !again && commit(found[k].storage, q->mask) < 0) return -1;
     }
     return 0;
 }

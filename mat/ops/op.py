@@ -21,6 +21,7 @@ from ..errors import DTypeError
 from ..facets.pointers import ForeignArray
 from ..holders import Hold
 from ..layout import Layout
+from ..looks import ENTER_CONTEXT
 from ..mat import Mat, Storage, form_of
 from ..quick import Caller, attach
 from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Role, Scalar, named, readable, roles_of
@@ -397,4 +398,4 @@ def op(check: Callable[..., Any] | None = None, *, method: str | None = None, by
     return Op(check, method, by_form, name) if check is not None else lambda check: Op(check, method, by_form, name)
 
 
-attach(*map(object.__new__, (Mat, Storage, Hold, ForeignArray)), OBSERVERS)
+attach(*map(object.__new__, (Mat, Storage, Hold, ForeignArray)), OBSERVERS, INPUT, ENTER_CONTEXT)
