@@ -29,7 +29,7 @@ ROWS = """
     cube
     copies
     cpu.engine
-    cpu.elementwise  cpu.intgemm  cpu.nn  cpu.random  cpu.shims  cpu.permute
+    cpu.elementwise  cpu.intgemm  cpu.nn  cpu.random  cpu.shims  cpu.permute  cpu.reduce
     cpu.prepared
     cpu.blas  cpu.ieee  cpu.pool
     quick

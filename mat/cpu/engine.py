@@ -25,6 +25,7 @@ from .intgemm import prepare_product
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .permute import prepare_copy
 from .random import prepare_random
+from .reduce import Axis, form_of, reduction
 from .shims import one_call, prepare_gemm, prepare_gemv, vectors
 
 __all__ = [  # noqa: RUF022  a line for each module
@@ -35,4 +36,5 @@ __all__ = [  # noqa: RUF022  a line for each module
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
     "prepare_copy",
+    "Axis", "form_of", "reduction",
 ]

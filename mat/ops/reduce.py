@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cpu.native import compiled
 from ..errors import DTypeError, ShapeError
-from ..layout import Ints, as_axes, as_axis, integer
+from ..layout import Ints, as_axes, as_axis, integer, packed_strides
 from ..mat import Mat, new_like
 from .elementwise import accumulate, check_factors, same_dtype
 from .op import NO_KEYWORDS, Accumulated, Input, Op, Output, Scalar, named, op
@@ -36,14 +37,38 @@ def _dtype_of(function: Callable[..., Any], dtype: np.dtype[Any]) -> np.dtype[An
         raise DTypeError(f"{function.__name__.strip('_')} is not defined for {dtype}; convert with x.astype(dtype)") from None
 
 
+RANK = 32  # axes that compiled kernels can walk over
+LONG = np.dtype(np.int64).char
+LETTERS = {"f": "f", "d": "d", LONG: "l"}  # by which kernels are called
+KERNELS = {"mean": "sum"}
+COMPILED = {"sum": "fd", "prod": "fd", "mean": "fd"} | dict.fromkeys(("max", "min", "argmax", "argmin"), "fd" + LONG)
+
+
+def reduced_by(cpu: Any, kernel: str, x: Mat, axes: Ints, strides: Ints, *, ordered: bool = False, **more: Any
+               ) -> Callable[..., Any]:
+    """A body by a compiled kernel; `strides` are those of the result along the axes that are kept."""
+    others = iter(strides)
+    every = [cpu.Axis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
+             enumerate(zip(x.shape, x.strides, strict=True))]
+    kept = [a for k, a in enumerate(every) if k not in axes]
+    if 0 in (a.n for a in kept):
+        return _nothing
+    form = cpu.form_of(kept, [a for k, a in enumerate(every) if k in axes], ordered)
+    return cpu.reduction(kernel, form, x.itemsize, **more)  # type: ignore[no-any-return]  # an engine is anything
+
+
+def _nothing(*values: Any) -> None:
+    """A reduction to a result without elements."""
+
+
 EXAMPLES = {  # doctests
-    "sum": ">>> import mat\n>>> mat.sum(mat.ones(2, 3), axis=0)\n<Mat 3 A [2. 2. 2.]>",
-    "prod": ">>> import mat\n>>> mat.prod(mat.array([2, 3, 4]))\n<Mat () A 24.>",
-    "mean": ">>> import mat\n>>> mat.mean(mat.array([1, 2]))\n<Mat () A 1.5>",
-    "max": ">>> import mat\n>>> mat.max(mat.array([1, 3, 2]))\n<Mat () A 3.>",
-    "min": ">>> import mat\n>>> mat.min(mat.array([1, 3, 2]))\n<Mat () A 1.>",
-    "argmax": ">>> import mat\n>>> mat.argmax(mat.array([1, 3, 2]))\n<Mat () int64 A 1>",
-    "argmin": ">>> import mat\n>>> mat.argmin(mat.array([1, 3, 2]))\n<Mat () int64 A 0>",
+    "sum": ">>> import mat\n>>> mat.sum(mat.ones(2, 3), axis=0)\n<Mat 3 F [2. 2. 2.]>",
+    "prod": ">>> import mat\n>>> mat.prod(mat.array([2, 3, 4]))\n<Mat () F 24.>",
+    "mean": ">>> import mat\n>>> mat.mean(mat.array([1, 2]))\n<Mat () F 1.5>",
+    "max": ">>> import mat\n>>> mat.max(mat.array([1, 3, 2]))\n<Mat () F 3.>",
+    "min": ">>> import mat\n>>> mat.min(mat.array([1, 3, 2]))\n<Mat () F 1.>",
+    "argmax": ">>> import mat\n>>> mat.argmax(mat.array([1, 3, 2]))\n<Mat () int64 F 1>",
+    "argmin": ">>> import mat\n>>> mat.argmin(mat.array([1, 3, 2]))\n<Mat () int64 F 0>",
 }
 
 
@@ -78,6 +103,17 @@ class Kind(NamedTuple):
         shape = reduced_shape(x.shape, _axes(x, axis, self.one_axis), keepdims)
         return new_like(x, shape, _dtype_of(self.function, x.dtype))
 
+    def alike(self, x: Mat, out: Mat) -> bool:
+        """Whether compiled kernels take these operands: they do not convert."""
+        return out.dtype == (np.int64 if self.one_axis else x.dtype) and x.ndim <= RANK
+
+    def prepare(self, cpu: Any, x: Mat, out: Mat, axis: Any, keepdims: bool) -> Callable[..., Any]:
+        """A compiled body."""
+        axes = _axes(x, axis, self.one_axis)
+        strides = tuple(s for k, s in enumerate(out.strides) if k not in axes) if keepdims else out.strides
+        kernel = f"mat_{KERNELS.get(self.name, self.name)}_{LETTERS[x.dtype.char]}"
+        return reduced_by(cpu, kernel, x, axes, strides, ordered=self.one_axis, mean=self.name == "mean")
+
     def body(self) -> Callable[..., Any]:
         """What computes: ``body(x, out, axis, keepdims)``."""
         function, reduce = self.function, self.reduce
@@ -97,13 +133,24 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
     check.__name__, check.__doc__, check.__module__ = name, doc, __name__
     kernel: Op = op(check, method="", by_form=True)
     kernel.on("array", bare=True, silent=reduce in (np.maximum.reduce, np.minimum.reduce))(kind.body())
+    kernel.prepare("foreign", dtypes=compiled(COMPILED[name]), when=kind.alike)(kind.prepare)
     plans = kernel.plans
+    places: dict[Any, tuple[Ints, np.dtype[Any]]] = {}  # what results are like, by form, axis and keepdims
 
     def public(x: Any, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
         if type(x) is Mat and type(out) is Mat and type(axis) is int and type(keepdims) is bool:
             plan = plans.get(((out.form, x.form), ((axis, keepdims), _INT_BOOL)))  # as Op._key gives it
             if plan is not None and out.storage is not x.storage and out.form is not None:
                 return plan.run((x, out, axis, keepdims), NO_KEYWORDS)
+        elif out is None and type(x) is Mat and type(keepdims) is bool and (axis is None or type(axis) is int):
+            key = x.form, axis, keepdims
+            known = places.get(key)
+            if known is None or x.form is None:
+                made = kind.place(x, axis, keepdims)
+                known = made.shape, made.dtype
+                if x.form is not None and len(places) < 4096:
+                    places[key] = known
+            return kernel(x, new_like(x, *known), axis, keepdims)
         x, axis = kind.operand(x), _plain_axis(axis)
         out = kind.place(x, axis, bool(keepdims)) if out is None else _check_is_mat(out)
         return kernel(x, out, axis, bool(keepdims))
@@ -183,6 +230,18 @@ def sum_into(x: Input, axis: Any, alpha: Scalar, beta: Scalar, y: Accumulated) -
     check_disjoint("sum_", y, x)
 
 
+def _as_vector(x: Mat, y: Mat) -> bool:
+    return y.layout.vector is not None and x.ndim <= RANK
+
+
+@sum_into.prepare("foreign", dtypes=compiled("fd"), when=_as_vector)
+def _(cpu: Any, x: Mat, y: Mat, axis: Any) -> Callable[..., Any]:
+    axes = _axes(x, axis, False)
+    step = y.layout.vector[1] if y.layout.vector else 1
+    strides = tuple(step * s for s in packed_strides(reduced_shape(x.shape, axes, False)))
+    return reduced_by(cpu, f"mat_sum_{x.dtype.char}", x, axes, strides, operands=(0, 4), numbers=(2, 3))
+
+
 @sum_into.on("array")
 def _(np: Any, x: Any, axis: Any, alpha: Any, beta: Any, y: Any) -> None:
     total = np.sum(x, axis=axis, dtype=x.dtype)
@@ -194,7 +253,7 @@ def sum_(self: Mat, x: Mat, axis: Any = None, alpha: Any = 1, beta: Any = 0) -> 
 
     >>> import mat
     >>> mat.zeros(3).sum_(mat.ones(2, 3), 0)
-    <Mat 3 A [2. 2. 2.]>
+    <Mat 3 F [2. 2. 2.]>
     """
     return sum_into(x, _plain_axis(axis), alpha, beta, self)  # type: ignore[no-any-return]  # it returns y
 

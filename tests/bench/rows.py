@@ -12,7 +12,7 @@ from scipy.linalg import blas as scipy_blas
 
 import mat
 
-from . import epoch, random
+from . import epoch, random, reduce
 from .row import Goal, Row
 from .timing import Thunk
 
@@ -109,7 +109,8 @@ def _importing(what: str) -> Thunk:
     return lambda: subprocess.run([sys.executable, "-c", f"import {what}"], check=True)
 
 
-GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (looks, small, products, random.rows, epochs, imports)  # each yields rows
+GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (looks, small, products, random.rows, reduce.reductions,
+                                                   epochs, imports)  # each yields rows
 GOALS: tuple[Goal, ...] = ()  # what whole groups should reach
 
 

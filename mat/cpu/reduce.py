@@ -1,0 +1,146 @@
+"""Reductions by compiled kernels: the frame of operands of one form, and the two stages of long ones.
+
+Nothing here depends on the number of threads: into which parts a reduction is cut, and in what order these are put together,
+its shape and strides decide. So does its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil, inf, prod
+from typing import Any, NamedTuple
+
+from ..layout import Ints
+from .native import ffi, lib
+from .pool import run
+from .prepared import Prepared
+
+TILE = 1024  # columns that a kernel does at once, at most: as in native/reduce_inline.h
+BLOCK = 1024  # elements of a line after which a part may end
+ROWS = 64  # the same of columns
+PART = 16384  # elements that a part should have at least
+PARTS = 64  # parts that are enough for any number of threads
+UNITS = 16  # units of work that are so many that none need be cut
+SHARE = 1 << 18  # bytes of x that a thread should at least get
+RANK = 32  # axes that a frame has room for
+
+_take = ffi.new_allocator(should_clear_after_alloc=False)
+
+
+class Axis(NamedTuple):
+    """An axis: its length, and its strides in x and y."""
+
+    n: int
+    x: int
+    y: int
+
+    @property
+    def order(self) -> float:
+        """What axes are sorted by, the largest strides first; what is the same all along an axis is best left in place."""
+        return -self.x if self.x else -inf
+
+
+class Form(NamedTuple):
+    """Axes that are kept and those that are reduced, outermost first, and by how much x and y start later."""
+
+    kept: list[Axis]
+    reduced: list[Axis]
+    start_x: int
+    start_y: int
+
+
+def form_of(kept: Sequence[Axis], reduced: Sequence[Axis], ordered: bool) -> Form:
+    """The least axes to walk over, all strides of x upwards; where it is `ordered`, reduced axes stay as they are."""
+    kept, start_x, start_y = _upwards(kept)
+    if not ordered:
+        reduced, more, _ = _upwards(reduced)
+        start_x += more
+        reduced = sorted(reduced, key=lambda a: a.order)
+    return Form(_merged(sorted(kept, key=lambda a: a.order)), _merged(reduced), start_x, start_y)
+
+
+def _upwards(axes: Sequence[Axis]) -> tuple[list[Axis], int, int]:
+    down = [a for a in axes if a.x < 0]
+    turned = [Axis(a.n, -a.x, -a.y) if a.x < 0 else a for a in axes]
+    return turned, sum((a.n - 1) * a.x for a in down), sum((a.n - 1) * a.y for a in down)
+
+
+def _merged(axes: Sequence[Axis]) -> list[Axis]:
+    found: list[Axis] = []
+    for a in axes:
+        if a.n == 1:
+            continue
+        if found and (found[-1].x, found[-1].y) == (a.n * a.x, a.n * a.y):
+            found[-1] = Axis(found[-1].n * a.n, a.x, a.y)
+        else:
+            found.append(a)
+    return found
+
+
+class Staged:
+    """A body in two stages: parts of results, which are left in a buffer, and what puts them together."""
+
+    __slots__ = ("count", "finish", "frame", "grain", "kernel", "numbers", "operands")
+
+    def __init__(self, kernel: str, frame: Any, count: int, grain: int, operands: Ints, numbers: Ints) -> None:
+        name, _, letter = kernel.rpartition("_")
+        self.kernel, self.finish = _address(kernel), _address(f"{name}_finish_{letter}")
+        self.frame, self.count, self.grain = frame, count, grain
+        self.operands, self.numbers = operands, numbers
+
+    def __call__(self, *values: Any) -> None:
+        buffer = _take("char[]", 16 * self.frame.results * self.frame.chunks)
+        operands = ffi.new("char *[3]", [ffi.cast("char *", values[k].pointer) for k in self.operands] + [buffer])
+        numbers = ffi.new("double[4]", [float(n) for k in self.numbers for n in (values[k], 0)])
+
+        def work(start: int, stop: int) -> None:
+            lib.mat_run(self.kernel, self.frame, operands, numbers, ffi.NULL, start, stop)
+
+        run(work, self.count, self.grain)
+        lib.mat_run(self.finish, self.frame, operands, numbers, ffi.NULL, 0, self.frame.results)
+
+
+def _address(kernel: str) -> int:
+    return int(ffi.cast("uintptr_t", ffi.addressof(lib, kernel)))
+
+
+def reduction(kernel: str, form: Form, itemsize: int, *, mean: bool = False, operands: Ints = (0, 1), numbers: Ints = ()
+              ) -> Callable[..., Any]:
+    """A body for operands of this form; `kernel` is its name, up to the type. Of `numbers`, alpha and beta, sums know."""
+    frame = ffi.new("mat_reduction *")
+    kept, total = list(form.kept), prod(a.n for a in form.reduced)
+    reduced = form.reduced if form.reduced and total else [Axis(total, 0, 0)]
+    results = prod(a.n for a in kept)
+    frame.columns = frame.column_x = frame.column_y = 0
+    if kept and 0 < kept[-1].x < (min(a.x for a in reduced if a.x) if any(a.x for a in reduced) else inf):
+        frame.columns, frame.column_x, frame.column_y = kept.pop()
+    frame.results, frame.reduced = results, total
+    frame.start_x, frame.start_y = form.start_x, form.start_y
+    frame.divisor, frame.accumulate = total if mean else 1, bool(numbers)
+    frame.tile = min(frame.columns, TILE)
+    frame.tiles = ceil(frame.columns / TILE) if frame.columns else 1
+    _fill(frame.kept, kept)
+    _fill(getattr(frame, "in"), reduced)
+    units = frame.tiles * prod(a.n for a in kept)
+    frame.chunk, frame.chunks = _cut(total, units, frame.tile)
+    work = frame.chunk * max(frame.tile, 1) * itemsize
+    grain = max(1, SHARE // max(work, 1))
+    if frame.chunks > 1:
+        return Staged(kernel, frame, units * frame.chunks, grain, operands, numbers)
+    return Prepared(ffi.addressof(lib, kernel), frame, units, grain)
+
+
+def _fill(axes: Any, given: list[Axis]) -> None:
+    axes.rank = len(given)
+    for k, a in enumerate(given):
+        axes.n[k], axes.x[k], axes.y[k] = a
+
+
+def _cut(total: int, units: int, tile: int) -> tuple[int, int]:
+    """Of how many elements parts of a result are, and how many parts there are."""
+    wide = max(tile, 1)
+    if units >= UNITS or total * wide * units < 4 * PART:
+        return max(total, 1), 1
+    step = ROWS if tile else BLOCK
+    chunk = step * ceil(max(total * units / PARTS, PART / wide) / step)
+    return chunk, ceil(total / chunk)

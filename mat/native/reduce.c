@@ -1,0 +1,77 @@
+/* Reductions: the kernels that ``reduce.h`` declares, out of templates for each element type. */
+#include "mat.h"
+
+#include "call.h"
+#include "reduce.h"
+
+#include "reduce_inline.h"
+
+#define T float
+#define I int32_t
+#define LOWEST (-HUGE_VALF)
+#define HIGHEST HUGE_VALF
+#define N(name) PASTED(name, f)
+#define SINGLE
+#include "reduce_type_inline.h"
+#include "reduce_sum_inline.h"
+#undef SINGLE
+#undef T
+#undef I
+#undef LOWEST
+#undef HIGHEST
+#undef N
+
+#define T double
+#define I int64_t
+#define LOWEST (-HUGE_VAL)
+#define HIGHEST HUGE_VAL
+#define N(name) PASTED(name, d)
+#include "reduce_type_inline.h"
+#include "reduce_sum_inline.h"
+#undef T
+#undef LOWEST
+#undef HIGHEST
+#undef N
+
+#define T int64_t
+#define LOWEST INT64_MIN
+#define HIGHEST INT64_MAX
+#define N(name) PASTED(name, l)
+#include "reduce_type_inline.h"
+
+/* Masks of AVX-512 make the comparisons of max and min slower by a fourth. */
+#ifdef MAT_HAS_CLONES
+#define CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
+#else
+#define CLONES
+#endif
+
+#define KERNEL(name, letter, ...) \
+    void PASTED(mat_##name, letter)(const void *frame, char *const *operands, const double *numbers, double *result, \
+                                    int64_t start, int64_t stop) { \
+        const mat_reduction *f = frame; \
+        __VA_ARGS__; \
+    }
+#define FOLD(name, kind, op, letter) \
+    CLONES KERNEL(name, letter, PASTED(kind##_all, letter)(op, f, operands, start, stop)) \
+    KERNEL(name##_finish, letter, PASTED(kind##_finish, letter)(op, f, operands, start, stop))
+#define SUM(letter) \
+    MAT_CLONES KERNEL(sum, letter, PASTED(sum_all, letter)(f, operands, numbers, start, stop)) \
+    KERNEL(sum_finish, letter, PASTED(sum_finish, letter)(f, operands, numbers, start, stop))
+
+SUM(f)
+SUM(d)
+FOLD(prod, fold, PROD, f)
+FOLD(prod, fold, PROD, d)
+FOLD(max, fold, MAX, f)
+FOLD(max, fold, MAX, d)
+FOLD(max, fold, MAX, l)
+FOLD(min, fold, MIN, f)
+FOLD(min, fold, MIN, d)
+FOLD(min, fold, MIN, l)
+FOLD(argmax, arg, MAX, f)
+FOLD(argmax, arg, MAX, d)
+FOLD(argmax, arg, MAX, l)
+FOLD(argmin, arg, MIN, f)
+FOLD(argmin, arg, MIN, d)
+FOLD(argmin, arg, MIN, l)

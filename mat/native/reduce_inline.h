@@ -1,0 +1,129 @@
+/* What reductions of all types share: walking over axes, and the frame's way to count. */
+#ifndef REDUCE_INLINE_H
+#define REDUCE_INLINE_H
+
+#include <float.h>
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wtautological-compare" /* whether an element is a number, asked of integers, too */
+#endif
+
+#define TILE 1024 /* columns at most that are done together; their totals stay in the first cache */
+#define ROWS 64 /* rows that are added before they go into the totals */
+#define FOUR(do) do(0) do(1) do(2) do(3)
+#define LANES ((int64_t)(256 / sizeof(T))) /* places to add up in, which compilers keep in registers, however wide these are */
+#define EACH(j, n) for (int64_t j = 0; j < (n); j++)
+#define PASTE(a, b) a##_##b
+#define PASTED(a, b) PASTE(a, b)
+
+enum { MAX, MIN, PROD };
+
+/* A place along some axes, in elements of x and of y. */
+typedef struct {
+    const mat_axes *axes;
+    int64_t rank, x, y, index[32];
+} mat_cursor;
+
+INLINE void cursor_seek(mat_cursor *c, const mat_axes *axes, int64_t rank, int64_t at) {
+    c->axes = axes, c->rank = rank, c->x = c->y = 0;
+    for (int64_t k = rank - 1; k >= 0; k--) {
+        int64_t i = at ? at % axes->n[k] : 0;
+        at = at ? at / axes->n[k] : 0;
+        c->index[k] = i, c->x += i * axes->x[k], c->y += i * axes->y[k];
+    }
+}
+
+INLINE void cursor_step(mat_cursor *c) {
+    for (int64_t k = c->rank - 1; k >= 0; k--) {
+        c->x += c->axes->x[k], c->y += c->axes->y[k];
+        if (LIKELY(++c->index[k] < c->axes->n[k]))
+            return;
+        c->x -= c->axes->n[k] * c->axes->x[k], c->y -= c->axes->n[k] * c->axes->y[k], c->index[k] = 0;
+    }
+}
+
+/* The elements from `at` to `stop` of those that make a result, line by line: `count` of them from `x` on, `step` apart. */
+typedef struct {
+    mat_cursor lines;
+    int64_t at, stop, length, step, x, count, first;
+} mat_walk;
+
+INLINE void walk_begin(mat_walk *w, const mat_reduction *f, int64_t at, int64_t stop) {
+    int64_t last = f->in.rank - 1;
+    w->at = at, w->stop = stop, w->length = f->in.n[last], w->step = f->in.x[last];
+    w->lines.axes = &f->in, w->lines.rank = last, w->lines.x = 0;
+    if (last)
+        cursor_seek(&w->lines, &f->in, last, at / w->length);
+}
+
+INLINE int walk_next(mat_walk *w, const mat_reduction *f) {
+    if (w->at >= w->stop)
+        return 0;
+    int64_t skip = f->in.rank > 1 ? w->at % w->length : w->at, left = w->stop - w->at;
+    w->first = w->at, w->x = w->lines.x + skip * w->step;
+    w->count = w->length - skip < left ? w->length - skip : left;
+    w->at += w->count;
+    return 1;
+}
+
+INLINE void walk_on(mat_walk *w, const mat_reduction *f) {
+    if (f->in.rank > 1)
+        cursor_step(&w->lines);
+}
+
+#define WALK(w, f, from, to) \
+    mat_walk w; \
+    for (walk_begin(&w, f, from, to); walk_next(&w, f); walk_on(&w, f))
+
+/* One part of the work: elements `from` to `to` of results at the kept cursor, with columns `column` to `column + width`. */
+typedef struct {
+    int64_t chunk, from, to, outer, column, width;
+} mat_part;
+
+INLINE mat_part part_of(const mat_reduction *f, int64_t unit) {
+    mat_part p;
+    int64_t whole = f->chunks > 1 ? unit / f->chunks : unit;
+    p.chunk = unit - whole * f->chunks;
+    p.from = p.chunk * f->chunk;
+    p.to = p.from + f->chunk < f->reduced ? p.from + f->chunk : f->reduced;
+    p.outer = f->tiles > 1 ? whole / f->tiles : whole;
+    p.column = (whole - p.outer * f->tiles) * f->tile;
+    p.width = f->columns - p.column < f->tile ? f->columns - p.column : f->tile;
+    return p;
+}
+
+/* Where in y the result of that number is; `outer` is a cursor of f->kept. */
+INLINE int64_t place_of(const mat_reduction *f, int64_t k) {
+    mat_cursor outer;
+    int64_t columns = f->columns ? f->columns : 1;
+    cursor_seek(&outer, &f->kept, f->kept.rank, k / columns);
+    return outer.y + k % columns * f->column_y;
+}
+
+/* Where parts are left, if there are several of a result. */
+INLINE void *left_of(const mat_reduction *f, char *const *operands) {
+    return f->chunks > 1 ? operands[2] : NULL;
+}
+
+/* Add x to hi, and what is rounded away to lo. */
+#define TWO_SUM(hi, lo, x) \
+    do { \
+        double term_ = (x), sum_ = hi + term_, part_ = sum_ - hi; \
+        lo += (hi - (sum_ - part_)) + (term_ - part_); \
+        hi = sum_; \
+    } while (0)
+
+/* The parts of a sum that must not be lost: in hi what is also right of infinities, in lo its error. */
+typedef struct {
+    double hi, lo;
+} mat_pair;
+
+INLINE double pair_value(mat_pair p) {
+    return p.lo != 0 && fabs(p.lo) <= DBL_MAX ? p.hi + p.lo : p.hi;
+}
+
+INLINE double sum_result(const mat_reduction *f, mat_pair p) {
+    return (f->reduced ? pair_value(p) : 0.0) / f->divisor; /* the sum of nothing begins as -0.0 */
+}
+
+#endif

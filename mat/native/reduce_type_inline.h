@@ -1,0 +1,264 @@
+/* Folds (max, min, prod) and their places (argmax, argmin) of elements T, by lines and by columns; N(name) is a name for T,
+   I the signed integer of its size, LOWEST and HIGHEST its limits. Included once for each type. */
+
+/* One of the two, x if it is not a number: then it stays that. */
+INLINE T N(join)(int op, T a, T x) {
+    if (op == PROD)
+        return a * x;
+    return ((op == MAX ? x > a : x < a) | (x != x)) ? x : a;
+}
+
+INLINE T N(neutral)(int op) {
+    return op == PROD ? (T)1 : op == MAX ? LOWEST : HIGHEST;
+}
+
+INLINE T N(fold)(int op, T total, const T *p, int64_t n, int64_t step) {
+    int64_t k = 0;
+    if (n >= LANES) {
+        T t[LANES];
+        EACH(j, LANES) t[j] = p[j * step];
+        for (k = LANES; k + LANES <= n; k += LANES)
+            EACH(j, LANES) t[j] = N(join)(op, t[j], p[(k + j) * step]);
+        for (int64_t half = LANES / 2; half >= 4; half /= 2)
+            EACH(j, half) t[j] = N(join)(op, t[j], t[j + half]);
+        EACH(j, 4) total = N(join)(op, total, t[j]);
+    }
+    for (; k < n; k++)
+        total = N(join)(op, total, p[k * step]);
+    return total;
+}
+
+INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop, int64_t step) {
+    const T *x = (const T *)operands[0] + f->start_x;
+    T *y = (T *)operands[1] + f->start_y, *left = left_of(f, operands);
+    mat_cursor kept;
+    mat_part p = part_of(f, start);
+    cursor_seek(&kept, &f->kept, f->kept.rank, p.outer);
+    for (int64_t u = start; u < stop; u++) {
+        p = part_of(f, u);
+        T total = N(neutral)(op);
+        WALK(w, f, p.from, p.to)
+            total = N(fold)(op, total, x + kept.x + w.x, w.count, step == 1 ? 1 : w.step);
+        if (f->chunks == 1)
+            y[kept.y] = total;
+        else
+            left[p.chunk * f->results + p.outer] = total;
+        if (p.chunk == f->chunks - 1)
+            cursor_step(&kept);
+    }
+}
+
+INLINE void N(fold_rows)(int op, T *RESTRICT total, const T *RESTRICT p, int64_t rows, int64_t step, int64_t width,
+                         int64_t apart) {
+    int64_t k = 0;
+    for (; k + 4 <= rows; k += 4, p += 4 * step)
+        for (int64_t j = 0; j < width; j++) {
+            T t = N(join)(op, total[j], p[j * apart]);
+            t = N(join)(op, t, p[j * apart + step]);
+            t = N(join)(op, t, p[j * apart + 2 * step]);
+            total[j] = N(join)(op, t, p[j * apart + 3 * step]);
+        }
+    for (; k < rows; k++, p += step)
+        for (int64_t j = 0; j < width; j++)
+            total[j] = N(join)(op, total[j], p[j * apart]);
+}
+
+INLINE void N(fold_columns)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop, int64_t apart) {
+    const T *x = (const T *)operands[0] + f->start_x;
+    T *y = (T *)operands[1] + f->start_y, *left = left_of(f, operands);
+    T total[TILE];
+    for (int64_t u = start; u < stop; u++) {
+        mat_part p = part_of(f, u);
+        mat_cursor kept;
+        cursor_seek(&kept, &f->kept, f->kept.rank, p.outer);
+        for (int64_t j = 0; j < p.width; j++)
+            total[j] = N(neutral)(op);
+        WALK(w, f, p.from, p.to)
+            N(fold_rows)(op, total, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width, apart);
+        int64_t by = f->chunks == 1 ? f->column_y : 1;
+        T *to = f->chunks == 1 ? y + kept.y + p.column * by : left + p.chunk * f->results + p.outer * f->columns + p.column;
+        for (int64_t j = 0; j < p.width; j++)
+            to[j * by] = total[j];
+    }
+}
+
+/* What does not lie together: it is the loading that takes the time then, so this is compiled for one machine only. */
+static void N(fold_apart)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+    if (f->columns)
+        N(fold_columns)(op, f, operands, start, stop, f->column_x);
+    else
+        N(fold_lines)(op, f, operands, start, stop, 0);
+}
+
+INLINE void N(fold_all)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+    if (f->columns && f->column_x == 1)
+        N(fold_columns)(op, f, operands, start, stop, 1);
+    else if (!f->columns && f->in.x[f->in.rank - 1] == 1)
+        N(fold_lines)(op, f, operands, start, stop, 1);
+    else
+        N(fold_apart)(op, f, operands, start, stop);
+}
+
+INLINE void N(fold_finish)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+    T *y = (T *)operands[1] + f->start_y, *left = left_of(f, operands);
+    for (int64_t k = start; k < stop; k++) {
+        T total = left[k];
+        for (int64_t c = 1; c < f->chunks; c++)
+            total = N(join)(op, total, left[c * f->results + k]);
+        y[place_of(f, k)] = total;
+    }
+}
+
+/* The places of largest and smallest elements. */
+
+typedef struct {
+    T value;
+    int64_t at;
+} N(best);
+
+/* Whether x comes before a, which is earlier: it is beyond, or the first that is not a number. */
+INLINE int N(beats)(int op, T x, T a) {
+    return (op == MAX ? x > a : x < a) | ((x != x) & (a == a));
+}
+
+INLINE int64_t N(find)(const T *p, int64_t n, int64_t step, T value) {
+    int64_t k = 0;
+    if (value == value)
+        for (; k + LANES <= n; k += LANES) {
+            I found = 0;
+            EACH(j, LANES) found |= p[(k + j) * step] == value;
+            if (found)
+                break;
+        }
+    for (; k < n; k++)
+        if (p[k * step] == value || (value != value && p[k * step] != p[k * step]))
+            break;
+    return k;
+}
+
+INLINE N(best) N(seek)(int op, N(best) b, const T *p, int64_t n, int64_t step, int64_t first) {
+    if (b.at < 0)
+        b.value = p[0], b.at = first;
+    if (n < LANES) {
+        for (int64_t k = 0; k < n; k++)
+            if (N(beats)(op, p[k * step], b.value))
+                b.value = p[k * step], b.at = first + k;
+        return b;
+    }
+    for (int64_t k = 0; k < n; k += 1024) {
+        int64_t m = n - k < 1024 ? n - k : 1024;
+        T extreme = N(fold)(op, N(neutral)(op), p + k * step, m, step);
+        if (N(beats)(op, extreme, b.value))
+            b.value = extreme, b.at = first + k + N(find)(p + k * step, m, step, extreme);
+    }
+    return b;
+}
+
+INLINE void N(arg_lines)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop, int64_t step) {
+    const T *x = (const T *)operands[0] + f->start_x;
+    int64_t *y = (int64_t *)operands[1] + f->start_y;
+    N(best) *left = left_of(f, operands);
+    mat_cursor kept;
+    mat_part p = part_of(f, start);
+    cursor_seek(&kept, &f->kept, f->kept.rank, p.outer);
+    for (int64_t u = start; u < stop; u++) {
+        p = part_of(f, u);
+        N(best) b = {0, -1};
+        WALK(w, f, p.from, p.to)
+            b = N(seek)(op, b, x + kept.x + w.x, w.count, step == 1 ? 1 : w.step, w.first);
+        if (f->chunks == 1)
+            y[kept.y] = b.at;
+        else
+            left[p.chunk * f->results + p.outer] = b;
+        if (p.chunk == f->chunks - 1)
+            cursor_step(&kept);
+    }
+}
+
+INLINE void N(arg_rows)(int op, T *RESTRICT value, I *RESTRICT at, const T *RESTRICT p, I first, int64_t rows, int64_t step,
+                        int64_t width, int64_t apart) {
+    int64_t k = 0;
+#define TAKE(i) \
+    { \
+        T x = p[j * apart + i * step]; \
+        int take = N(beats)(op, x, v); \
+        v = take ? x : v; \
+        a = take ? row + i : a; \
+    }
+    for (; k + 4 <= rows; k += 4, p += 4 * step) {
+        I row = first + (I)k;
+        for (int64_t j = 0; j < width; j++) {
+            T v = value[j];
+            I a = at[j];
+            FOUR(TAKE)
+            value[j] = v, at[j] = a;
+        }
+    }
+    for (; k < rows; k++, p += step) {
+        I row = first + (I)k;
+        for (int64_t j = 0; j < width; j++) {
+            T v = value[j];
+            I a = at[j];
+            TAKE(0)
+            value[j] = v, at[j] = a;
+        }
+    }
+#undef TAKE
+}
+
+INLINE void N(arg_columns)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop, int64_t apart) {
+    const T *x = (const T *)operands[0] + f->start_x;
+    int64_t *y = (int64_t *)operands[1] + f->start_y;
+    N(best) *left = left_of(f, operands);
+    T value[TILE];
+    I at[TILE];
+    for (int64_t u = start; u < stop; u++) {
+        mat_part p = part_of(f, u);
+        mat_cursor kept;
+        cursor_seek(&kept, &f->kept, f->kept.rank, p.outer);
+        WALK(w, f, p.from, p.to) {
+            const T *q = x + kept.x + p.column * apart + w.x;
+            if (w.first == p.from)
+                for (int64_t j = 0; j < p.width; j++)
+                    value[j] = q[j * apart], at[j] = 0;
+            N(arg_rows)(op, value, at, q, (I)(w.first - p.from), w.count, w.step, p.width, apart);
+        }
+        for (int64_t j = 0; j < p.width; j++) {
+            N(best) b = {value[j], p.from + at[j]};
+            if (f->chunks == 1)
+                y[kept.y + (p.column + j) * f->column_y] = b.at;
+            else
+                left[p.chunk * f->results + p.outer * f->columns + p.column + j] = b;
+        }
+    }
+}
+
+/* What does not lie together: it is the loading that takes the time then, so this is compiled for one machine only. */
+static void N(arg_apart)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+    if (f->columns)
+        N(arg_columns)(op, f, operands, start, stop, f->column_x);
+    else
+        N(arg_lines)(op, f, operands, start, stop, 0);
+}
+
+INLINE void N(arg_all)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+    if (f->columns && f->column_x == 1)
+        N(arg_columns)(op, f, operands, start, stop, 1);
+    else if (!f->columns && f->in.x[f->in.rank - 1] == 1)
+        N(arg_lines)(op, f, operands, start, stop, 1);
+    else
+        N(arg_apart)(op, f, operands, start, stop);
+}
+
+INLINE void N(arg_finish)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+    int64_t *y = (int64_t *)operands[1] + f->start_y;
+    const N(best) *left = left_of(f, operands);
+    for (int64_t k = start; k < stop; k++) {
+        N(best) b = left[k];
+        for (int64_t c = 1; c < f->chunks; c++)
+            if (N(beats)(op, left[c * f->results + k].value, b.value))
+                b = left[c * f->results + k];
+        y[place_of(f, k)] = b.at;
+    }
+}
+
