@@ -1,13 +1,18 @@
-"""The polynomials of ``mat/native/vmath_*_inline.h``, fitted anew: ``python -m tests.fit_vmath [name]`` prints them.
+"""The polynomials of ``mat/native/vmath_*_inline.h``, fitted anew: ``python -m tests.fit_vmath [name]`` prints them, and which
+coefficients do not stand in these files.
 
 A minimax fit by Remez's exchange (E. Remez, 1934) on a dense grid, in 50 digits of mpmath. Coefficients are rounded to the
 type one after another, the lowest first, and the rest is fitted again around those that are rounded already.
 """
 
+import re
 import sys
+from pathlib import Path
 
 import mpmath as mp
 import numpy as np
+
+HEADERS = (Path(__file__).parent.parent / "mat" / "native").glob("vmath_*_inline.h")
 
 mp.mp.dps = 50
 
@@ -119,24 +124,33 @@ FITS = {
     "log_f32_double": lambda: fit(log_tail, range(4), mp.mpf(0), LOG_Z, weight=lambda z: z),
     "log_f32": lambda: fit(log_cubic, range(8), mp.mpf(-1) / 3 - mp.mpf("1e-4"), mp.mpf(1) / 3 + mp.mpf("1e-4"),
                            weight=lambda f: f * f, single=True),
-    "sin_f64": lambda: fit(sin_tail, range(7), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z),
-    "cos_f64": lambda: fit(cos_tail, range(7), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z * z),
-    "sin_f32_double": lambda: fit(sin_tail, range(5), mp.mpf(0), mp.mpf("1.5709") ** 2, weight=lambda z: z),
+    "sin_f64": lambda: fit(sin_tail, range(6), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z),
+    "cos_f64": lambda: fit(cos_tail, range(6), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z * z),
+    "sin_f32_double": lambda: fit(sin_tail, range(4), mp.mpf(0), mp.mpf("1.5709") ** 2, weight=lambda z: z),
     "sin_quarter_f32_double": lambda: fit(sin_tail, range(4), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z),
     "cos_quarter_f32_double": lambda: fit(cos_tail, range(3), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z * z),
     "erf_f64": lambda: fit(erf_tail, range(13), mp.mpf(0), mp.mpf(1)),
-    "erfc_f64": lambda: fit(log_erfc, range(19), mp.mpf("-0.001"), mp.mpf("5"), weight=lambda t: mp.erfc(1 + t)),
+    "erfc_f64": lambda: fit(log_erfc, range(18), mp.mpf("-0.001"), mp.mpf("5"), weight=lambda t: mp.erfc(1 + t)),
     "erf_f32_double": lambda: fit(erf_tail, range(7), mp.mpf(0), mp.mpf(1)),
-    "erfc_f32_double": lambda: fit(log_erfc, range(10), mp.mpf("-0.001"), mp.mpf("3"), weight=lambda t: mp.erfc(1 + t)),
-    "pow_f64": lambda: fit(pow_tail, range(8), mp.mpf(0), LOG_Z, weight=lambda z: z * z),
+    "erfc_f32_double": lambda: fit(log_erfc, range(7), mp.mpf("-0.001"), mp.mpf("3"), weight=lambda t: mp.erfc(1 + t)),
+    "pow_f64": lambda: fit(pow_tail, range(7), mp.mpf(0), LOG_Z, weight=lambda z: z * z),
 }
 
 
+def written():
+    """The magnitudes of all hexadecimal constants in the headers."""
+    text = "".join(path.read_text(encoding="utf-8") for path in HEADERS)
+    return {float.fromhex(c) for c in re.findall(r"0x[0-9a-f]\.?[0-9a-f]*p[-+]\d+", text)} | {0.5}
+
+
 def main(names):
+    stands = written()
     for name in names or FITS:
         found, error = FITS[name]()
         print(f"{name}: error 2**{float(mp.log(error, 2)):.1f}")
         print("    " + ", ".join(float(c).hex() + ("f" if name.endswith("_f32") else "") for c in found))
+        missing = [float(c).hex() for c in found if abs(float(c)) not in stands]
+        print("    " + (f"not in the headers: {missing}" if missing else "as in the headers"))
 
 
 if __name__ == "__main__":

@@ -36,12 +36,12 @@ INLINE float mat_signed_f32(float y, float x)
 
 /* In float, as in vmath_f64_inline.h */
 
-INLINE float mat_exp_reduce_f32(float x, float *low, uint32_t *exponent)
+INLINE float mat_exp_reduce_f32(float x, float *low, uint32_t *power)
 {
-    float t = x * (float)MAT_LOG2E + MAT_ROUNDER_F, k = t - MAT_ROUNDER_F;
+    float t = x * (float)MAT_LOG2E + (MAT_ROUNDER_F + 254), k = t - (MAT_ROUNDER_F + 254);
     float a = x - k * MAT_LN2_HI_F, b = k * MAT_LN2_LO_F, r = a - b;
     *low = (a - r) - b;
-    *exponent = mat_bits_f32(t) << 23;
+    *power = mat_bits_f32(t);
     return r;
 }
 
@@ -56,36 +56,40 @@ INLINE float mat_exp_tail_f32(float r)
     return r * r * p;
 }
 
-INLINE float mat_exp_f32(float x)
+/* exp(x) for x in [-104, 89] */
+INLINE float mat_exp_within_f32(float x)
 {
     float low, r;
-    uint32_t exponent;
-    x = x > 89 ? 89 : x;
-    x = x < -104 ? -104 : x;
-    r = mat_exp_reduce_f32(x, &low, &exponent);
+    uint32_t power;
+    r = mat_exp_reduce_f32(x, &low, &power);
     float p = 1 + (r + (mat_exp_tail_f32(r) + low));
-    int small = x < -86;
-    float scale = mat_of_bits_f32(exponent + (small ? UINT32_C(191) << 23 : UINT32_C(126) << 23));
-    return p * scale * (small ? 0x1p-64f : 2.0f);
+    uint32_t half = power << 22 & UINT32_C(0xff800000);
+    return p * mat_of_bits_f32(half) * mat_of_bits_f32((power << 23) - half);
+}
+
+INLINE float mat_exp_f32(float x)
+{
+    float y = x > 89 ? 89 : x;
+    return mat_exp_within_f32(x < -104 ? -104 : y);
 }
 
 INLINE float mat_logistic_f32(float x)
 {
-    float e = mat_exp_f32(-mat_abs_f32(x));
+    float a = mat_abs_f32(x), e = mat_exp_within_f32(a > 104 ? -104 : -a);
     return (x < 0 ? e : 1) / (1 + e);
 }
 
 INLINE float mat_tanh_f32(float x)
 {
     float rest, r, a = mat_abs_f32(x);
-    uint32_t exponent;
-    r = mat_exp_reduce_f32(a > 10 ? 20 : 2 * a, &rest, &exponent);
-    float q = mat_exp_tail_f32(r) + rest, scale = mat_of_bits_f32(exponent + (UINT32_C(126) << 23));
-    float head = scale - 0.5f, b = scale * r, sum = head + b; /* half of exp(2 |x|) - 1 */
-    q = (b - (sum - head)) + scale * q;
-    float g = sum + q, low = q - (g - sum);
-    float d = g + 1, d_low = g > 1 ? (g - d) + 1 : (1 - d) + g, inverse = 1 / d, y = g * inverse;
-    y += ((g - y * d) + (low - y * (d_low + low))) * inverse;
+    uint32_t power;
+    r = mat_exp_reduce_f32(a > 10 ? -20 : -2 * a, &rest, &power);
+    float q = mat_exp_tail_f32(r) + rest, scale = mat_of_bits_f32((power << 23) - (UINT32_C(128) << 23));
+    float head = 0.5f - scale, b = scale * r, sum = head - b; /* half of 1 - exp(-2 |x|) */
+    q = (((0.5f - head) - scale) + ((head - sum) - b)) - scale * q;
+    float n = sum + q, n_low = q - (n - sum);
+    float d = 1 - n, d_low = (1 - d) - n - n_low, inverse = 1 / d, y = n * inverse;
+    y += ((n - y * d) + (n_low - y * d_low)) * inverse;
     return a < 0x1p-12f ? x : mat_signed_f32(y, x);
 }
 
@@ -115,16 +119,19 @@ INLINE float mat_log_sum_f32(float f, float k, float c)
 
 INLINE float mat_log_special_f32(float x, float y)
 {
-    y = x > 0 ? y : x == 0 ? -INFINITY : NAN;
-    return x < INFINITY ? y : x;
+    uint32_t nan = x < 0 ? mat_bits_f32(NAN) : 0;
+    y = x == 0 ? -INFINITY : y;
+    y = x < INFINITY ? y : x;
+    return mat_of_bits_f32(mat_bits_f32(y) | nan);
 }
 
 INLINE float mat_log_f32(float x)
 {
     int small = x < 0x1p-126f;
+    float up = small ? 0x1p25f : 1, down = small ? 25 : 0;
     uint32_t exponent;
-    float k, f = mat_log_reduce_f32(small ? x * 0x1p25f : x, &k, &exponent);
-    return mat_log_special_f32(x, mat_log_sum_f32(f, small ? k - 25 : k, 0));
+    float k, f = mat_log_reduce_f32(x * up, &k, &exponent);
+    return mat_log_special_f32(x, mat_log_sum_f32(f, k - down, 0));
 }
 
 INLINE float mat_log1p_f32(float x)
@@ -181,11 +188,10 @@ INLINE float mat_cosh_f32(float x)
 /* sin(r) for |r| <= pi / 2, odd half turns negated */
 INLINE float mat_sin_narrow(double r, uint64_t halves)
 {
-    double z = r * r, p = -0x1.9ac2e504d21d8p-26;
-    p = p * z + 0x1.7174c9760edf8p-19;
-    p = p * z - 0x1.a017fd9b931b6p-13;
-    p = p * z + 0x1.11110cc1877a7p-7;
-    p = p * z - 0x1.555555495a72ap-3;
+    double z = r * r, p = 0x1.5e29b85e6da55p-19;
+    p = p * z - 0x1.9f7811706804dp-13;
+    p = p * z + 0x1.110f026a5a7e5p-7;
+    p = p * z - 0x1.55554d00b9985p-3;
     return (float)mat_of_bits_f64(mat_bits_f64(r + r * z * p) ^ halves << 63);
 }
 

@@ -38,20 +38,33 @@ INLINE double mat_signed_f64(double y, double x)
 /* x within [low, high]; NaN stays */
 INLINE double mat_clamp_f64(double x, double low, double high)
 {
-    x = x > high ? high : x;
-    return x < low ? low : x;
+    double y = x > high ? high : x;
+    return x < low ? low : y;
 }
 
 /* exp, expm1 and what is made of them */
 
-/* x + extra = k ln 2 + r + low with |r| <= ln(2) / 2: returns r, and k where exponents stand */
-INLINE double mat_exp_reduce_f64(double x, double extra, double *low, uint64_t *exponent)
+/* x + extra = k ln 2 + r + low with |r| <= ln(2) / 2: returns r, and k + 2046 in the lowest bits of *power */
+INLINE double mat_exp_reduce_f64(double x, double extra, double *low, uint64_t *power)
 {
-    double t = x * MAT_LOG2E + MAT_ROUNDER, k = t - MAT_ROUNDER;
+    double t = x * MAT_LOG2E + (MAT_ROUNDER + 2046), k = t - (MAT_ROUNDER + 2046);
     double a = x - k * MAT_LN2_HI, b = k * MAT_LN2_LO - extra, r = a - b;
     *low = (a - r) - b;
-    *exponent = mat_bits_f64(t) << 52;
+    *power = mat_bits_f64(t);
     return r;
+}
+
+/* 2^(k + offset), if that is a normal number */
+INLINE double mat_power_f64(uint64_t power, int offset)
+{
+    return mat_of_bits_f64((power << 52) + ((uint64_t)(offset - 1023) << 52));
+}
+
+/* p 2^k, where that may be infinite or subnormal: in two halves, so that there is one rounding */
+INLINE double mat_scale_f64(double p, uint64_t power)
+{
+    uint64_t half = power << 51 & UINT64_C(0xfff0000000000000);
+    return p * mat_of_bits_f64(half) * mat_of_bits_f64((power << 52) - half);
 }
 
 /* exp(r) - 1 - r */
@@ -70,17 +83,14 @@ INLINE double mat_exp_tail_f64(double r)
     return r * r * p;
 }
 
-/* exp(x + extra) for x in [-746, 710]. The power of two goes on in two steps, for 2^1024 and for one rounding of subnormals. */
+/* exp(x + extra) for x in [-746, 710] */
 INLINE double mat_exp_sum_f64(double x, double extra)
 {
     double low, r;
-    uint64_t exponent;
-    r = mat_exp_reduce_f64(x, extra, &low, &exponent);
+    uint64_t power;
+    r = mat_exp_reduce_f64(x, extra, &low, &power);
     double head = 1 + r, rest = (1 - head) + r;
-    double p = head + (rest + (mat_exp_tail_f64(r) + low));
-    int small = x < -707;
-    double scale = mat_of_bits_f64(exponent + (small ? UINT64_C(1087) << 52 : UINT64_C(1022) << 52));
-    return p * scale * (small ? 0x1p-64 : 2.0);
+    return mat_scale_f64(head + (rest + (mat_exp_tail_f64(r) + low)), power);
 }
 
 INLINE double mat_exp_f64(double x)
@@ -88,16 +98,16 @@ INLINE double mat_exp_f64(double x)
     return mat_exp_sum_f64(mat_clamp_f64(x, -746, 710), 0);
 }
 
-/* expm1(x) / 4 = the result + *low, for x in [-40, 710.5]; a quarter, since sinh(710.4) is finite and exp(710.4) is not */
+/* expm1(x) / 4 = the result + *low, for x in [-700, 710.5]; a quarter, since sinh(710.4) is finite and exp(710.4) is not */
 INLINE double mat_expm1_quarter_f64(double x, double *low)
 {
     double rest, r;
-    uint64_t exponent;
-    r = mat_exp_reduce_f64(x, 0, &rest, &exponent);
-    double q = mat_exp_tail_f64(r) + rest;
-    double scale = mat_of_bits_f64(exponent + (UINT64_C(1021) << 52));
-    double a = scale - 0.25, b = scale * r, sum = a + b;
-    q = (b - (sum - a)) + scale * q;
+    uint64_t power;
+    r = mat_exp_reduce_f64(x, 0, &rest, &power);
+    double q = mat_exp_tail_f64(r) + rest, scale = mat_power_f64(power, -2);
+    double a = scale - 0.25, back = a - scale, a_low = (scale - (a - back)) - (0.25 + back);
+    double b = scale * r, sum = a + b;
+    q = ((b - (sum - a)) + a_low) + scale * q;
     double result = sum + q;
     *low = q - (result - sum);
     return result;
@@ -109,10 +119,13 @@ INLINE double mat_expm1_f64(double x)
     return mat_abs_f64(x) < 0x1p-54 ? x : y;
 }
 
+/* (e + e / (e + 1)) / 2 with e = expm1(|x|), the quotient corrected by its remainder */
 INLINE double mat_sinh_f64(double x)
 {
     double low, a = mat_abs_f64(x), g = mat_expm1_quarter_f64(a > 710.5 ? 710.5 : a, &low);
-    double y = 2 * (g + (g / (4 * g + 1) + low));
+    double d = g + 0.25, back = d - g, d_low = (g - (d - back)) + (0.25 - back), inverse = 1 / d, q = g * inverse;
+    q += ((g - q * d) + (low - q * (d_low + low))) * inverse;
+    double y = 2 * (g + (0.25 * q + low));
     return a < 0x1p-28 ? x : mat_signed_f64(y, x);
 }
 
@@ -122,20 +135,19 @@ INLINE double mat_cosh_f64(double x)
     return 2 * (g + (0.0625 / g + low));
 }
 
-/* e / (e + 2) with e = expm1(2 |x|), the quotient corrected by its remainder */
+/* -e / (2 + e) with e = expm1(-2 |x|), the quotient corrected by its remainder */
 INLINE double mat_tanh_f64(double x)
 {
-    double low, a = mat_abs_f64(x), g = 2 * mat_expm1_quarter_f64(a > 20 ? 40 : 2 * a, &low);
-    double d = g + 1, d_low = g > 1 ? (g - d) + 1 : (1 - d) + g, inverse = 1 / d, q = g * inverse;
-    low *= 2;
-    q += ((g - q * d) + (low - q * (d_low + low))) * inverse;
+    double low, a = mat_abs_f64(x), n = -2 * mat_expm1_quarter_f64(a > 20 ? -40 : -2 * a, &low), n_low = -2 * low;
+    double d = 1 - n, d_low = (1 - d) - n - n_low, inverse = 1 / d, q = n * inverse;
+    q += ((n - q * d) + (n_low - q * d_low)) * inverse;
     return a < 0x1p-28 ? x : mat_signed_f64(q, x);
 }
 
 /* exp(-|x|) does not overflow: 1 / (1 + e) for x >= 0, e / (1 + e) below */
 INLINE double mat_logistic_f64(double x)
 {
-    double a = mat_abs_f64(x), e = mat_exp_f64(-a);
+    double a = mat_abs_f64(x), e = mat_exp_sum_f64(a > 746 ? -746 : -a, 0);
     return (x < 0 ? e : 1) / (1 + e);
 }
 
@@ -148,6 +160,17 @@ INLINE double mat_log_reduce_f64(double x, double *k, uint64_t *exponent)
     *exponent = u >> 52;
     *k = mat_of_bits_f64((u >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023);
     return mat_of_bits_f64((u & UINT64_C(0xfffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd)) - 1;
+}
+
+/* Likewise, for subnormals too. One choice of two numbers: the compiler would make two loop bodies of two choices. */
+INLINE double mat_log_reduce_all_f64(double x, double *k)
+{
+    int small = x < 0x1p-1022;
+    double up = small ? 0x1p54 : 1, down = small ? 54 : 0;
+    uint64_t exponent;
+    double f = mat_log_reduce_f64(x * up, k, &exponent);
+    *k -= down;
+    return f;
 }
 
 /* k ln 2 + log(1 + f) + c, where c is small. With s = f / (2 + f): log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 P(s^2)) */
@@ -165,19 +188,19 @@ INLINE double mat_log_sum_f64(double f, double k, double c)
     return k * MAT_LN2_HI + (f - (half - tail));
 }
 
-/* what log gives outside of the positive finite numbers; `y` inside */
+/* what log gives outside of the positive finite numbers; `y` inside. Masks, since of choices the compiler makes branches. */
 INLINE double mat_log_special_f64(double x, double y)
 {
-    y = x > 0 ? y : x == 0 ? -INFINITY : NAN;
-    return x < INFINITY ? y : x; /* infinity and NaN stay */
+    uint64_t nan = x < 0 ? mat_bits_f64(NAN) : 0;
+    y = x == 0 ? -INFINITY : y;
+    y = x < INFINITY ? y : x; /* infinity and NaN stay */
+    return mat_of_bits_f64(mat_bits_f64(y) | nan);
 }
 
 INLINE double mat_log_f64(double x)
 {
-    int small = x < 0x1p-1022;
-    uint64_t exponent;
-    double k, f = mat_log_reduce_f64(small ? x * 0x1p54 : x, &k, &exponent);
-    return mat_log_special_f64(x, mat_log_sum_f64(f, small ? k - 54 : k, 0));
+    double k, f = mat_log_reduce_all_f64(x, &k);
+    return mat_log_special_f64(x, mat_log_sum_f64(f, k, 0));
 }
 
 /* 1 + x = u + c exactly */
@@ -210,58 +233,68 @@ INLINE double mat_turn_f64(double x, double *low, uint64_t *turns)
     return r;
 }
 
-INLINE double mat_sin_part_f64(double r, double z, double low)
+/* sin(r + low) - r, with z = r * r */
+INLINE double mat_sin_rest_f64(double r, double z, double low)
 {
-    double p = -0x1.9f70ec2e93e21p-41;
-    p = p * z + 0x1.6108b3d09888ap-33;
-    p = p * z - 0x1.ae642ad62f9eep-26;
-    p = p * z + 0x1.71de3a32a96c9p-19;
-    p = p * z - 0x1.a01a019ffdba3p-13;
-    p = p * z + 0x1.1111111111067p-7;
-    p = p * z - 0x1.5555555555555p-3;
-    return r + (r * z * p + (low - low * (0.5 * z)));
+    double p = 0x1.5d93803c890bcp-33;
+    p = p * z - 0x1.ae5e682ff2b12p-26;
+    p = p * z + 0x1.71de357aa3935p-19;
+    p = p * z - 0x1.a01a019c15aebp-13;
+    p = p * z + 0x1.111111110f8a4p-7;
+    p = p * z - 0x1.5555555555549p-3;
+    return r * z * p + (low - low * (0.5 * z));
 }
 
-INLINE double mat_cos_part_f64(double r, double z, double low)
+/* cos(r + low) = *head + the result */
+INLINE double mat_cos_rest_f64(double r, double z, double low, double *head)
 {
-    double p = 0x1.9c34f097d68f5p-45;
-    p = p * z - 0x1.93713f31412d9p-37;
-    p = p * z + 0x1.1eed6d068944bp-29;
-    p = p * z - 0x1.27e4fb5838b80p-22;
-    p = p * z + 0x1.a01a019ffb555p-16;
-    p = p * z - 0x1.6c16c16c16b2ap-10;
-    p = p * z + 0x1.5555555555555p-5;
-    double half = 0.5 * z, head = 1 - half;
-    return head + (((1 - head) - half) + (z * z * p - r * low));
+    double p = -0x1.8fb1098c836ecp-37;
+    p = p * z + 0x1.1ee9f11006bcdp-29;
+    p = p * z - 0x1.27e4f81264f32p-22;
+    p = p * z + 0x1.a01a019cbf0d4p-16;
+    p = p * z - 0x1.6c16c16c1521dp-10;
+    p = p * z + 0x1.555555555554cp-5;
+    double half = 0.5 * z;
+    *head = 1 - half;
+    return ((1 - *head) - half) + (z * z * p - r * low);
+}
+
+/* sin(x) where `first` is 0, cos(x) = sin(x + pi / 2) where it is 1 */
+INLINE double mat_sine_f64(double x, uint64_t first)
+{
+    double low, r, head;
+    uint64_t n;
+    r = mat_turn_f64(x, &low, &n);
+    n += first;
+    double z = r * r, s = mat_sin_rest_f64(r, z, low), c = mat_cos_rest_f64(r, z, low, &head);
+    double y = n & 1 ? head + c : r + s;
+    return mat_of_bits_f64(mat_bits_f64(y) ^ (n & 2) << 62);
 }
 
 INLINE double mat_sin_f64(double x)
 {
-    double low, r;
-    uint64_t n;
-    r = mat_turn_f64(x, &low, &n);
-    double z = r * r, s = mat_sin_part_f64(r, z, low), c = mat_cos_part_f64(r, z, low);
-    double y = mat_of_bits_f64(mat_bits_f64(n & 1 ? c : s) ^ (n & 2) << 62);
+    double y = mat_sine_f64(x, 0);
     return mat_abs_f64(x) < 0x1p-27 ? x : y;
 }
 
 INLINE double mat_cos_f64(double x)
 {
-    double low, r;
-    uint64_t n;
-    r = mat_turn_f64(x, &low, &n);
-    double z = r * r, s = mat_sin_part_f64(r, z, low), c = mat_cos_part_f64(r, z, low);
-    return mat_of_bits_f64(mat_bits_f64(n & 1 ? s : c) ^ ((n + 1) & 2) << 62);
+    return mat_sine_f64(x, 1);
 }
 
+/* a sine over a cosine, the quotient corrected by its remainder */
 INLINE double mat_tan_f64(double x)
 {
-    double low, r;
+    double low, r, head;
     uint64_t n;
     r = mat_turn_f64(x, &low, &n);
-    double z = r * r, s = mat_sin_part_f64(r, z, low), c = mat_cos_part_f64(r, z, low);
-    double y = (n & 1 ? -c : s) / (n & 1 ? s : c);
-    return mat_abs_f64(x) < 0x1p-27 ? x : y;
+    double z = r * r, s_rest = mat_sin_rest_f64(r, z, low), c_rest = mat_cos_rest_f64(r, z, low, &head);
+    double s = r + s_rest, c = head + c_rest, s_low = s_rest - (s - r), c_low = c_rest - (c - head);
+    int odd = n & 1;
+    double above = odd ? -c : s, above_low = odd ? -c_low : s_low, below = odd ? s : c, below_low = odd ? s_low : c_low;
+    double inverse = 1 / below, q = above * inverse;
+    q += ((above - q * below) + (above_low - q * below_low)) * inverse;
+    return mat_abs_f64(x) < 0x1p-27 ? x : q;
 }
 
 #endif

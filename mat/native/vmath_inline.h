@@ -1,5 +1,6 @@
 /* Vector mathematics: exp, log, sin ... of one number, written so that the compiler turns a plain loop over them into vector
-   code: no branches, no tables, no calls. Their accuracy is measured in docs/accuracy.md and held by tests/test_vmath.py.
+   code: no branches, no tables, no calls, and no condition that is asked for twice, since the compiler makes a loop body for
+   each answer. Their accuracy is measured in docs/accuracy.md and held by tests/test_vmath.py.
 
    mat_NAME_f64(double) and mat_NAME_f32(float) for NAME in exp expm1 log log1p sin cos tan sinh cosh tanh erf logistic, and
    mat_pow_TYPE(x, y). Infinities, NaN, subnormals and -0 come out as C99 wants them, under the usual rounding to nearest.
@@ -20,8 +21,8 @@
 
    Methods: W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980), for splitting constants so that the
    reduction is exact; T. J. Dekker, Numerische Mathematik 18 (1971), and D. E. Knuth, TAOCP 2, 4.2.2, for sums with their
-   error; P. T. P. Tang, ACM TOMS 15 (1989) and 16 (1990), for exp and log; J.-M. Muller, Elementary Functions (3rd ed., 2016), for
-   the whole. The polynomials are minimax fits of our own: tests/fit_vmath.py. */
+   error; P. T. P. Tang, ACM TOMS 15 (1989) and 16 (1990), for exp and log; J.-M. Muller, Elementary Functions (3rd ed., 2016),
+   for the whole. The polynomials are minimax fits of our own: tests/fit_vmath.py. */
 #ifndef MAT_VMATH_INLINE_H
 #define MAT_VMATH_INLINE_H
 
