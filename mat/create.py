@@ -55,7 +55,7 @@ def empty(*shape: Any, dtype: Any = None) -> Mat:
 
     >>> import mat
     >>> mat.empty(2).fill_(3)
-    <Mat 2 A [3. 3.]>
+    <Mat 2 F [3. 3.]>
     """
     return Mat(_shape_of(shape), dtype, fill=None)
 

@@ -180,9 +180,9 @@ class Shaped(View):
         >>> x = mat.zeros(6)
         >>> with x.window(2, 3):
         ...     x.fill_(7)
-        <Mat 3+2+1 A [7. 7.]>
+        <Mat 3+2+1 F [7. 7.]>
         >>> x
-        <Mat 6 A [0. 0. 0. 7. 7. 0.]>
+        <Mat 6 F [0. 0. 0. 7. 7. 0.]>
         """
         before = self.layout
         self._see(self._packed_at(self.shape if shape is None else shape, displacement))

@@ -29,7 +29,8 @@ ROWS = """
     cube
     copies
     cpu.engine
-    cpu.elementwise  cpu.intgemm  cpu.nn  cpu.random  cpu.shims  cpu.permute  cpu.reduce
+    cpu.intgemm  cpu.level1  cpu.nn  cpu.permute  cpu.random  cpu.reduce  cpu.shims
+    cpu.elementwise
     cpu.prepared
     cpu.blas  cpu.ieee  cpu.pool
     quick

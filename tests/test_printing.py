@@ -25,7 +25,7 @@ def stale_and_fresh():
 
 
 def torn():
-    x = mat.zeros(2).fill_(1)
+    x = mat.zeros(2).replace_([1, 1])
     with pytest.raises(ZeroDivisionError), x.facet("array", "io"):
         1 / 0  # noqa: B018  the block is to fail
     return x
@@ -52,7 +52,7 @@ def state(x):
 @pytest.mark.parametrize(("make", "text"), [
     (lambda: mat.zeros(2, 3), "<Mat 2x3 - [[0. 0. 0.] [0. 0. 0.]]>"),
     (lambda: mat.full((), 2.5), "<Mat () - 2.5>"),
-    (lambda: mat.full((), 2.5).fill_(3), "<Mat () A 3.>"),
+    (lambda: mat.full((), 2.5).replace_(3), "<Mat () A 3.>"),
     (lambda: mat.zeros(0), "<Mat 0 - []>"),
     (lambda: mat.zeros(0, 3), "<Mat 0x3 - []>"),
     (lambda: mat.zeros(2, 0), "<Mat 2x0 - []>"),
@@ -170,7 +170,7 @@ def test_letters_are_capital_where_fresh():
         assert repr(x) == "<Mat 2 ABNR [5. 6.]>"
         x.drop("far")
         assert repr(x) == "<Mat 2 ABN [5. 6.]>"
-        x.fill_(1)
+        x.replace_([1, 1])
         assert repr(x) == "<Mat 2 ABn [1. 1.]>"
         x.close()
         assert repr(x) == "<Mat 2 - [0. 0.]>"

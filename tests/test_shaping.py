@@ -141,7 +141,7 @@ def test_views_share_freshness_facets_and_writes():
     x = mat.zeros(4, 4)
     y, z = x[1], x.T[2:]
     assert x.fresh == y.fresh == z.fresh == set()
-    y.fill_(5)
+    y.replace_([5, 5, 5, 5])
     assert x.fresh == y.fresh == z.fresh == {"host"}
     assert dict(z.facets).keys() == dict(x.facets).keys() == {"array"}
     with z.facet("foreign", "io") as p:

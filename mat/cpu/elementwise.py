@@ -5,86 +5,110 @@ Kernels are made in ``native/elementwise_inline.h`` and listed in ``native/eleme
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..layout import Ints, Layout
 from .native import ffi, lib
+from .pool import run
 from .prepared import Prepared
 
 PRECISION = {"f": "f32", "d": "f64"}
+COMPLEX = {"F": "c64", "D": "c128"}
 GRAIN = 1 << 16  # elements that are worth a thread where memory is what takes time,
 DEAR_GRAIN = 1 << 13  # and where the function does
-STREAM = 1 << 22  # bytes from which on results, if not read, are written past the caches
+STREAM = 1 << 24  # bytes from which on results, if not read, are written past the caches
 _DEAR = frozenset(("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "logistic", "pow"))
+_SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
 
 
 def kernel_named(name: str) -> Any:
     """The element-wise kernel of that name, or None."""
-    found = lib.mat_elementwise(name.encode()) if lib is not None else None
-    return found or None
+    return (lib.mat_elementwise(name.encode()) if lib is not None else None) or None
 
 
-def prepare_elementwise(name: str, *operands: Any) -> Prepared:
+class Seen(NamedTuple):
+    """How a kernel sees an operand: strides over the common shape, and the size of an element, in bytes.
+
+    A number has a `kind`: the dtype character of what it becomes.
+    """
+
+    strides: Ints
+    size: int
+    kind: str = ""
+
+
+def seen(layout: Layout, size: int, shape: Ints) -> Seen:
+    """An operand of that layout, broadcast to `shape`."""
+    strides = layout.strides if layout.shape == shape else layout.broadcast_to(shape).strides
+    return Seen(tuple(s * size for s in strides), size)
+
+
+def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | None] = ()) -> Prepared:
     """The kernel of that name in the precision of `operands`: Mats of any strides that broadcast to the last one, or numbers.
 
-    Mats are what has a layout; numbers become elements of the first Mat's dtype. A result of another dtype is bool, or has a
-    kernel of its own.
+    Mats are what has a layout, if `layouts` does not say how to see them; numbers become elements of the first Mat's dtype.
     """
-    letters = [v.storage.dtype.char for v in operands if hasattr(v, "layout")]
+    layouts = layouts or [getattr(v, "layout", None) for v in operands]
+    letter = next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
     shape = operands[-1].layout.shape
-    views = [_view(v, shape, letters[0]) for v in operands]
-    return prepare_walk(kernel_named(f"{name}_{PRECISION[letters[0]]}"), views, shape, DEAR_GRAIN if name in _DEAR else GRAIN)
+    views = [Seen((0,) * len(shape), _SIZES[letter], letter) if layout is None
+             else seen(layout, v.storage.dtype.itemsize, shape) for v, layout in zip(operands, layouts, strict=True)]
+    kernel = kernel_named(f"{name}_{PRECISION[letter]}")
+    return prepare_walk(kernel, views, shape, DEAR_GRAIN if name in _DEAR else GRAIN)
 
 
-class View:
-    """How a kernel sees an operand: its strides over the common shape, in bytes; or that it is a number."""
-
-    __slots__ = ("kind", "size", "strides")
-
-    def __init__(self, layout: Layout | None, size: int, shape: Ints, kind: str = "") -> None:
-        self.kind = kind
-        self.size = size
-        strides = layout.broadcast_to(shape).strides if layout is not None else (0,) * len(shape)
-        self.strides = tuple(s * size for s in strides)
+def prepare_fill(x: Any) -> Prepared:
+    """The kernel that overwrites `x`, of a floating-point or complex dtype, with a number."""
+    dtype = x.storage.dtype
+    kernel = kernel_named(f"fill_{ {**PRECISION, **COMPLEX}[dtype.char]}")
+    return prepare_walk(kernel, [seen(x.layout, dtype.itemsize, x.layout.shape)], x.layout.shape, GRAIN)
 
 
-def _view(operand: Any, shape: Ints, letter: str) -> View:
-    layout = getattr(operand, "layout", None)
-    if layout is None:
-        return View(None, _SIZES[letter], shape, letter)
-    return View(layout, operand.storage.dtype.itemsize, shape)
+def prepare_fill_bits(x: Any) -> Callable[[Any, Any], None]:
+    """A function that overwrites `x`, of any dtype with elements of up to 8 bytes, with a number."""
+    dtype = x.storage.dtype
+    prepared = prepare_walk(kernel_named(f"fill_{dtype.itemsize}"), [seen(x.layout, dtype.itemsize, x.layout.shape)],
+                            x.layout.shape, GRAIN)
+    frame, address = prepared.frame, prepared.address
+
+    def fill(value: Any, x: Any) -> None:
+        bits = ffi.new("double[2]")
+        ffi.memmove(bits, np.full(1, value, dtype).tobytes(), dtype.itemsize)
+        operands = ffi.new("char *[]", [ffi.cast("char *", x.pointer)])
+        run(lambda start, stop: lib.mat_run(address, frame, operands, bits, ffi.NULL, start, stop), prepared.count, GRAIN)
+
+    return fill
 
 
-_SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
-
-
-def prepare_walk(kernel: Any, views: Sequence[View], shape: Ints, grain: int, written: int = -1) -> Prepared:
-    """`kernel`, whose frame is a ``mat_walk``, over `shape`; the order of axes is that of the operand `written`."""
-    axes = merged(shape, [v.strides for v in views], written % len(views))
-    count = 1
-    for n, _ in axes:
-        count *= n
+def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int) -> Prepared:
+    """`kernel`, whose frame is a ``mat_walk``, over `shape`. The last operand is the one that is written."""
+    axes = merged(shape, [v.strides for v in views])
     frame = ffi.new("mat_walk *", {"rank": len(axes), "count": len(views), "sizes": [
         *(n for n, _ in axes), *(steps[k] for k in range(len(views)) for _, steps in axes)]})
     for k, view in enumerate(views):
         frame.size[k] = view.size
         frame.number[k] = view.kind.encode() or b"\0"
-    if count * views[written].size >= STREAM:
-        frame.stream = 1 << written % len(views)
+    count = prod(shape)
+    if count * views[-1].size >= STREAM:
+        frame.stream = 1 << len(views) - 1
     return Prepared(kernel, frame, count, grain)
 
 
-def merged(shape: Ints, strides: Sequence[Ints], leading: int) -> list[tuple[int, Ints]]:
-    """Axes as lengths with each operand's stride, outermost first: ordered by the strides of operand `leading`, those of
-    length 1 gone, those that all operands walk as one made one; at least one.
+def merged(shape: Ints, strides: Sequence[Ints]) -> list[tuple[int, Ints]]:
+    """Axes, at least one, as lengths with each operand's stride, outermost first.
+
+    They are ordered by the strides of the last operand; those of length 1 are gone, those that all walk as one are made one.
     """
     axes = [(n, tuple(s[k] for s in strides)) for k, n in enumerate(shape) if n != 1]
-    axes.sort(key=lambda axis: -abs(axis[1][leading]))
+    axes.sort(key=lambda axis: -abs(axis[1][-1]))
     found: list[tuple[int, Ints]] = []
     for n, steps in axes:
         if found and all(outer == n * inner for outer, inner in zip(found[-1][1], steps, strict=True)):
             found[-1] = found[-1][0] * n, steps
         else:
             found.append((n, steps))
-    return found or [(1, tuple(v[0] * 0 if v else 0 for v in strides))]
+    return found or [(1, (0,) * len(strides))]

@@ -20,8 +20,9 @@ from .blas import (
     trsm,
     vdot,
 )
-from .elementwise import prepare_elementwise
+from .elementwise import prepare_elementwise, prepare_fill, prepare_fill_bits
 from .intgemm import prepare_product
+from .level1 import is_long, long_vectors
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .permute import prepare_copy
 from .random import prepare_random
@@ -31,7 +32,8 @@ from .shims import one_call, prepare_gemm, prepare_gemv, vectors
 __all__ = [  # noqa: RUF022  a line for each module
     "asum", "axpy", "copy", "dot", "gemm", "ger", "iamax", "nrm2", "scal", "swap", "syrk", "trsm", "vdot",
     "one_call", "prepare_gemm", "prepare_gemv", "vectors",
-    "prepare_elementwise",
+    "prepare_elementwise", "prepare_fill", "prepare_fill_bits",
+    "is_long", "long_vectors",
     "prepare_product",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",

@@ -1,36 +1,7 @@
 /* The element-wise kernels: every line of elementwise.def in both precisions, and where to find them by name. */
 #include "elementwise_inline.h"
 
-#if __has_include("vmath_inline.h")
 #include "vmath_inline.h"
-#else
-#define mat_exp_f32 expf
-#define mat_exp_f64 exp
-#define mat_expm1_f32 expm1f
-#define mat_expm1_f64 expm1
-#define mat_log_f32 logf
-#define mat_log_f64 log
-#define mat_log1p_f32 log1pf
-#define mat_log1p_f64 log1p
-#define mat_sin_f32 sinf
-#define mat_sin_f64 sin
-#define mat_cos_f32 cosf
-#define mat_cos_f64 cos
-#define mat_tan_f32 tanf
-#define mat_tan_f64 tan
-#define mat_sinh_f32 sinhf
-#define mat_sinh_f64 sinh
-#define mat_cosh_f32 coshf
-#define mat_cosh_f64 cosh
-#define mat_tanh_f32 tanhf
-#define mat_tanh_f64 tanh
-#define mat_erf_f32 erff
-#define mat_erf_f64 erf
-#define mat_pow_f32 powf
-#define mat_pow_f64 pow
-#define mat_logistic_f32(x) (1 / (1 + expf(-(x))))
-#define mat_logistic_f64(x) (1 / (1 + exp(-(x))))
-#endif
 
 #define mat_sqrt_f32 sqrtf
 #define mat_sqrt_f64 sqrt
@@ -42,6 +13,14 @@
 #define mat_ceil_f64 ceil
 #define mat_rint_f32 rintf
 #define mat_rint_f64 rint
+
+typedef struct {
+    float re, im;
+} mat_complex64;
+
+typedef struct {
+    double re, im;
+} mat_complex128;
 
 /* Two operands: a number, or one element for a whole row, has a loop of its own on either side. */
 #define MAT_TWO(kernel, R, expression)                                                                                         \
@@ -82,8 +61,29 @@
 #define MAT_ONE(kernel, expression)                                                                                            \
     MAT_ELEMENTWISE(kernel, 1, 2, 0, (MAT_INPUT(T, in, 0); MAT_OUTPUT(T, out, 1);), const T x = in[i]; out[i] = expression)
 
+/* A function that the vector loop can do up to a limit: blocks with larger arguments take the expression for all. */
+#define MAT_ONE_WITHIN(kernel, expression, for_all, LIMIT, WITHIN)                                                             \
+    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, const double *numbers) {           \
+        (void)step, (void)numbers;                                                                                             \
+        enum { BLOCK = 512 };                                                                                                  \
+        const int64_t all = n;                                                                                                 \
+        for (int64_t done = 0; done < all; done += BLOCK) {                                                                    \
+            const T *const in = (const T *)at[0] + done;                                                                       \
+            T *const out = (T *)at[1] + done;                                                                                  \
+            n = all - done < BLOCK ? all - done : BLOCK;                                                                       \
+            if (WITHIN(in, n, LIMIT)) {                                                                                        \
+                MAT_EACH { const T x = in[i]; out[i] = expression; }                                                           \
+            } else {                                                                                                           \
+                MAT_EACH { const T x = in[i]; out[i] = for_all; }                                                              \
+            }                                                                                                                  \
+        }                                                                                                                      \
+    }                                                                                                                          \
+    MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 1, 2, 0)
+
 #define KERNEL(name) MAT_JOIN(MAT_JOIN(mat_each, name), TYPE)
 #define UNARY(name, expression) MAT_ONE(KERNEL(name), expression)
+#define UNARY_WITHIN(name, expression, for_all)                                                                                \
+    MAT_ONE_WITHIN(KERNEL(name), expression, for_all, MAT_JOIN(MAT_LIMIT, MAT_JOIN(name, TYPE)), MAT_JOIN(mat_within, TYPE))
 #define BINARY(name, expression) MAT_TWO(KERNEL(name), T, expression)
 #define COMPARE(name, condition) MAT_TWO(KERNEL(name), uint8_t, condition) MAT_TWO(KERNEL(name##_in), T, condition)
 #define FUSED(name, count, expression) MAT_FUSED(KERNEL(name), count, expression)
@@ -105,15 +105,29 @@
 #undef FN
 
 #undef UNARY
+#undef UNARY_WITHIN
 #undef BINARY
 #undef COMPARE
 #undef FUSED
+
+/* One value everywhere: a number, or the bits of an element of any other type. */
+#define FILL(name, E, value)                                                                                                   \
+    MAT_ELEMENTWISE(mat_each_fill_##name, 0, 1, 0, (MAT_OUTPUT(E, out, 0); E v; value;), out[i] = v)
+FILL(f32, float, v = (float)numbers[0])
+FILL(f64, double, v = numbers[0])
+FILL(c64, mat_complex64, (v.re = (float)numbers[0], v.im = (float)numbers[1]))
+FILL(c128, mat_complex128, (v.re = numbers[0], v.im = numbers[1]))
+FILL(1, uint8_t, memcpy(&v, numbers, sizeof v))
+FILL(2, uint16_t, memcpy(&v, numbers, sizeof v))
+FILL(4, uint32_t, memcpy(&v, numbers, sizeof v))
+FILL(8, uint64_t, memcpy(&v, numbers, sizeof v))
 
 /* By name */
 
 #define ENTRY(name, type) {#name "_" #type, mat_each_##name##_##type},
 #define BOTH(name) ENTRY(name, f32) ENTRY(name, f64)
 #define UNARY(name, expression) BOTH(name)
+#define UNARY_WITHIN(name, expression, for_all) BOTH(name)
 #define BINARY(name, expression) BOTH(name)
 #define COMPARE(name, condition) BOTH(name) BOTH(name##_in)
 #define FUSED(name, count, expression) BOTH(name)
@@ -123,6 +137,7 @@ static const struct {
     mat_kernel *kernel;
 } kernels[] = {
 #include "elementwise.def"
+    BOTH(fill) ENTRY(fill, c64) ENTRY(fill, c128) ENTRY(fill, 1) ENTRY(fill, 2) ENTRY(fill, 4) ENTRY(fill, 8)
 };
 
 mat_kernel *mat_elementwise(const char *name) {

@@ -32,7 +32,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { MAT_OPERANDS = 16, MAT_AXES = 64, MAT_PIECE = 4096 };
+enum { MAT_OPERANDS = 16, MAT_AXES = 64, MAT_PIECE = 4096, MAT_BLOCK = 512 };
 
 typedef void mat_loop(int64_t n, char *const *at, const int64_t *step, const double *numbers);
 
@@ -85,15 +85,10 @@ static inline void mat_move(char *to, int64_t to_step, const char *from, int64_t
     }
 }
 
-/* Copy bytes past the caches, whose lines would be read first only to be overwritten. */
+/* Copy whole 16 bytes past the caches, whose lines would be read first only to be overwritten; `to` is aligned to 16. */
 static inline void mat_stream(char *to, const char *from, int64_t bytes) {
 #if defined(__SSE2__)
-    int64_t head = (int64_t)(-(uintptr_t)to & 15);
-    if (head > bytes) head = bytes;
-    memcpy(to, from, (size_t)head);
-    int64_t k = head;
-    for (; k + 16 <= bytes; k += 16) _mm_stream_si128((__m128i *)(to + k), _mm_loadu_si128((const __m128i *)(from + k)));
-    memcpy(to + k, from + k, (size_t)(bytes - k));
+    for (int64_t k = 0; k < bytes; k += 16) _mm_stream_si128((__m128i *)(to + k), _mm_load_si128((const __m128i *)(from + k)));
 #else
     memcpy(to, from, (size_t)bytes);
 #endif
@@ -139,7 +134,7 @@ typedef struct {
 static inline void mat_plan(mat_state *s, int64_t spreads) {
     const mat_walk *w = s->frame;
     int64_t largest = 1, spread = 0;
-    s->moved = s->stream;
+    s->moved = 0;
     for (int64_t k = 0; k < w->count; k++) {
         int64_t stride = s->stride[k], size = w->size[k], bit = (int64_t)1 << k;
         largest = size > largest ? size : largest;
@@ -154,12 +149,33 @@ static inline void mat_plan(mat_state *s, int64_t spreads) {
     s->piece = MAT_PIECE / largest;
 }
 
-/* The loop over n elements of the innermost axis, all of them as they lie. */
-static inline void mat_direct(mat_state *s, int64_t n) {
-    s->loop(n, s->at, s->step, s->numbers);
+static inline void mat_advance(mat_state *s, char **at, int64_t n) {
+    for (int64_t k = 0; k < s->frame->count; k++) at[k] += n * s->stride[k];
 }
 
-/* The same, piece by piece, for what has to be gathered, spread, scattered or streamed. */
+/* The loop over n elements of the innermost axis, all of them as they lie, with the operand `k` written past the caches: blocks of a few cache lines are computed and then streamed. Larger
+   ones are slower, since then reading and writing take turns. */
+static void mat_streaming(mat_state *s, int64_t n, int64_t k) {
+    const int64_t size = s->frame->size[k], block = MAT_BLOCK / size;
+    char *at[MAT_OPERANDS];
+    memcpy(at, s->at, sizeof at);
+    int64_t head = (int64_t)(-(uintptr_t)at[k] & 63) / size;
+    head = head < n ? head : n;
+    s->loop(head, at, s->step, s->numbers);
+    mat_advance(s, at, head);
+    int64_t done = head;
+    for (; done + block <= n; done += block) {
+        char *to = at[k];
+        at[k] = s->pieces[k];
+        s->loop(block, at, s->step, s->numbers);
+        mat_stream(to, s->pieces[k], MAT_BLOCK);
+        at[k] = to;
+        mat_advance(s, at, block);
+    }
+    s->loop(n - done, at, s->step, s->numbers);
+}
+
+/* The same, piece by piece, for what has to be gathered, spread or scattered. */
 static void mat_through_pieces(mat_state *s, int64_t n) {
     const mat_walk *w = s->frame;
     char *at[MAT_OPERANDS];
@@ -177,10 +193,16 @@ static void mat_through_pieces(mat_state *s, int64_t n) {
             int64_t bit = (int64_t)1 << k, stride = s->stride[k], size = w->size[k];
             char *to = s->at[k] + done * stride;
             if (!(s->moved & s->writes & bit)) continue;
-            if (s->stream & bit) mat_stream(to, s->pieces[k], m * size);
-            else mat_move(to, stride, s->pieces[k], size, size, m);
+            mat_move(to, stride, s->pieces[k], size, size, m);
         }
     }
+}
+
+/* The loop over n elements of the innermost axis. */
+static inline void mat_row(mat_state *s, int64_t n) {
+    if (s->moved) mat_through_pieces(s, n);
+    else if (s->stream && n >= MAT_BLOCK) mat_streaming(s, n, __builtin_ctzll((uint64_t)s->stream));
+    else s->loop(n, s->at, s->step, s->numbers);
 }
 
 /* Elements start to stop of more than one axis: row by row along the innermost one. */
@@ -196,8 +218,7 @@ static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
     for (int64_t left = stop - start; left > 0;) {
         int64_t n = shape[rank - 1] - index[rank - 1], axis = rank - 1;
         n = n < left ? n : left;
-        if (s->moved) mat_through_pieces(s, n);
-        else mat_direct(s, n);
+        mat_row(s, n);
         left -= n;
         int64_t by = n;
         for (; axis >= 0 && left > 0; axis--, by = 1) {
@@ -231,8 +252,7 @@ static void mat_walk_range(const void *frame, char *const *operands, const doubl
         mat_rows(&s, start, stop);
     } else {
         for (int64_t k = 0; k < w->count; k++) s.at[k] += start * s.stride[k];
-        if (s.moved) mat_through_pieces(&s, stop - start);
-        else mat_direct(&s, stop - start);
+        mat_row(&s, stop - start);
     }
     if (s.stream) mat_stream_end();
 }

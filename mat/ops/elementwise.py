@@ -12,7 +12,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout import broadcast_shapes
 from ..mat import Mat
 from .op import Accumulated, Input, InputOrNumber, Output, Scalar, op
-from .overlap import overlap
+from .overlap import large, one_by_one, overlap, walkable
 from .ufuncs import binary, special, unary
 
 # One operand: name, reference, an example and what it gives, the formula
@@ -100,8 +100,12 @@ def fill(value: Scalar, x: Output) -> None:
 
     >>> import mat
     >>> mat.zeros(3).fill_(2)
-    <Mat 3 A [2. 2. 2.]>
+    <Mat 3 F [2. 2. 2.]>
     """
+
+
+fill.prepare("foreign", dtypes=compiled("fdFD"), when=walkable)(lambda cpu, x: cpu.prepare_fill(x))
+fill.prepare("foreign", dtypes=compiled("?bBhHiIlLqQeE"), when=large)(lambda cpu, x: cpu.prepare_fill_bits(x))
 
 
 @fill.on("array", bare=True)
@@ -200,10 +204,14 @@ def geem(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated) -> Non
 
     >>> import mat
     >>> mat.geem(2, mat.full(3, 3), mat.full(3, 4), 1, mat.ones(3))
-    <Mat 3 A [25. 25. 25.]>
+    <Mat 3 F [25. 25. 25.]>
     """
     same_shape(a, b, c)
     check_factors(c, alpha, beta)
+
+
+geem.prepare("foreign", dtypes=compiled("fd"), when=one_by_one)(
+    lambda cpu, a, b, c: cpu.prepare_elementwise("geem", a, b, c))
 
 
 @geem.on("array")
@@ -220,13 +228,22 @@ def geerv(alpha: Scalar, a: Input, x: Input, beta: Scalar, b: Accumulated) -> No
 
     >>> import mat
     >>> mat.geerv(1, mat.ones(2, 3), mat.arange(3), 0, mat.empty(2, 3))
-    <Mat 2x3 A [[0. 1. 2.] [0. 1. 2.]]>
+    <Mat 2x3 F [[0. 1. 2.] [0. 1. 2.]]>
     """
     same_shape(a, b)
     same_dtype(a, x)
     if a.ndim != 2 or x.size != a.shape[1]:
         raise ShapeError(f"geerv wants matrices and a vector as long as their rows, got {a.shape} and {x.shape}")
     check_factors(b, alpha, beta)
+
+
+def _rows_fit(a: Mat, x: Mat, b: Mat) -> bool:
+    return (x.layout.contiguous or x.layout.vector is not None) and one_by_one(a, x, b)
+
+
+@geerv.prepare("foreign", dtypes=compiled("fd"), when=_rows_fit)
+def _(cpu: Any, a: Mat, x: Mat, b: Mat) -> Any:
+    return cpu.prepare_elementwise("geem", a, x, b, layouts=(a.layout, x.layout.reshape((1, x.size)), b.layout))
 
 
 @geerv.on("array")
@@ -240,10 +257,14 @@ def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
 
     >>> import mat
     >>> mat.add_sign(2, mat.array([-3, 0, 5]), 1, mat.ones(3))
-    <Mat 3 A [-1. 1. 3.]>
+    <Mat 3 F [-1. 1. 3.]>
     """
     same_shape(a, b)
     check_factors(b, alpha, beta)
+
+
+add_sign.prepare("foreign", dtypes=compiled("fd"), when=one_by_one)(
+    lambda cpu, a, b: cpu.prepare_elementwise("add_sign", a, b))
 
 
 @add_sign.on("array")

@@ -89,9 +89,12 @@ def on_vectors(operation: Op) -> None:
         given = [incs.get(name, 1) for name in ("incx", "incy")[:len(vectors)]]
         used = blas.used(vectors[0], n, given[0])
         starts, steps = zip(*(walk(x.layout, used, inc) for x, inc in zip(vectors, given, strict=True)), strict=True)
+        letter, otherwise = vectors[0].dtype.char, partial(getattr(engine, verb), n=n, **incs)
+        if engine.is_long(letter, used, *steps):
+            return engine.long_vectors(verb, letter, used, len(vectors), otherwise)  # type: ignore[no-any-return]
         if engine.one_call(used, *steps):
-            return engine.vectors(verb, vectors[0].dtype.char, used, steps, starts)  # type: ignore[no-any-return]  # a Prepared
-        return partial(getattr(engine, verb), **incs) if n is None else partial(getattr(engine, verb), n=n, **incs)
+            return engine.vectors(verb, letter, used, steps, starts)  # type: ignore[no-any-return]  # a Prepared
+        return otherwise
 
     operation.prepare("foreign", fits=vector, dtypes=BLAS)(prepare)
 

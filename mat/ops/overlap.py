@@ -10,6 +10,7 @@ from ..errors import AliasError
 from ..mat import Mat
 
 MOST_AXES = 64
+LARGE = 1 << 20  # bytes
 _EXACT = 2**53  # integers up to here are floating-point numbers, too
 _WORK: Any = 100_000  # how hard NumPy may try before the answer is "perhaps"
 
@@ -56,12 +57,22 @@ def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> Non
                              f"storage; pass x.copy() as the input, or another Mat to write to")
 
 
+def walkable(out: Mat) -> bool:
+    """Whether `out` has no more axes than a compiled kernel can walk."""
+    return out.layout.ndim <= MOST_AXES
+
+
+def large(out: Mat) -> bool:
+    """The same, where it also pays to look for a way that threads can go."""
+    return out.layout.size * out.storage.dtype.itemsize >= LARGE and walkable(out)
+
+
 def one_by_one(*operands: Any) -> bool:
     """Whether a compiled kernel can go over the operands element by element, writing the last one: Mats and Python's own real
     numbers, no more axes than it can walk, none that overlaps what is written but as the very same elements.
     """
     out = operands[-1]
-    if out.layout.ndim > MOST_AXES:
+    if not walkable(out):
         return False
     for x in operands[:-1]:
         if type(x) is Mat:

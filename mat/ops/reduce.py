@@ -271,12 +271,23 @@ def _check_scales(name: str, scales: Mat, a: Mat, out: Mat, axis: int) -> None:
                          f"{scales.shape}, a {a.shape} and out {out.shape}")
 
 
+def _scales_fit(scales: Mat, a: Mat, out: Mat) -> bool:
+    """Whether the kernel of products can see the scales as a vector; the check has seen to overlaps."""
+    return scales.layout.contiguous or scales.layout.vector is not None
+
+
 @op(method="", by_form=True, name="scale_rows")
 def rows_scaled(scales: Input, a: Input, out: Output) -> None:
     """``out <- diag(scales) a``"""
     _check_scales("scale_rows", scales, a, out, 0)
     check_disjoint("scale_rows", out, scales)
     check_disjoint("scale_rows", out, a, same=True)
+
+
+@rows_scaled.prepare("foreign", dtypes=compiled("fd"), when=_scales_fit)
+def _(cpu: Any, scales: Mat, a: Mat, out: Mat) -> Any:
+    layouts = scales.layout.reshape((scales.size, 1)), a.layout, out.layout
+    return cpu.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
 
 
 @rows_scaled.on("array")
@@ -290,6 +301,12 @@ def columns_scaled(scales: Input, a: Input, out: Output) -> None:
     _check_scales("scale_columns", scales, a, out, 1)
     check_disjoint("scale_columns", out, scales)
     check_disjoint("scale_columns", out, a, same=True)
+
+
+@columns_scaled.prepare("foreign", dtypes=compiled("fd"), when=_scales_fit)
+def _(cpu: Any, scales: Mat, a: Mat, out: Mat) -> Any:
+    layouts = scales.layout.reshape((1, scales.size)), a.layout, out.layout
+    return cpu.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
 
 
 @columns_scaled.on("array")
@@ -308,7 +325,7 @@ def scale_rows(scales: Mat, a: Mat, out: Mat | None = None) -> Any:
 
     >>> import mat
     >>> mat.scale_rows(mat.array([1, 10]), mat.ones(2, 2))
-    <Mat 2x2 A [[1. 1.] [10. 10.]]>
+    <Mat 2x2 F [[1. 1.] [10. 10.]]>
     """
     return rows_scaled(scales, a, _place(a, out))
 
@@ -318,7 +335,7 @@ def scale_columns(scales: Mat, a: Mat, out: Mat | None = None) -> Any:
 
     >>> import mat
     >>> mat.scale_columns(mat.array([1, 10]), mat.ones(2, 2))
-    <Mat 2x2 A [[1. 10.] [1. 10.]]>
+    <Mat 2x2 F [[1. 10.] [1. 10.]]>
     """
     return columns_scaled(scales, a, _place(a, out))
 

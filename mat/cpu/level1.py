@@ -1,0 +1,56 @@
+"""Long vectors of adjacent elements, which BLAS does not do at the speed of memory: shared over threads, in our kernels.
+
+Sums are taken block by block, in double precision, and do not depend on how many threads there are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .elementwise import GRAIN, PRECISION, Seen, prepare_walk
+from .native import ffi, lib
+from .pool import run
+
+LONG = 1 << 18  # elements from which on threads pay
+BLOCK = 1 << 14  # elements that are summed up in one go
+SUMS = frozenset(("dot", "vdot", "nrm2", "asum"))
+SAFE = 1e-250, 1e300  # between these a sum of squares has neither overflowed nor lost what underflows
+
+
+def is_long(letter: str, n: int, *steps: int) -> bool:
+    """Whether vectors of `n` elements, so far apart, are for the functions below rather than for BLAS."""
+    return lib is not None and n >= LONG and letter in PRECISION and all(step == 1 for step in steps)
+
+
+def long_vectors(verb: str, letter: str, n: int, vectors: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """``verb`` of so many such vectors; `otherwise` does the same, for what our kernel cannot do."""
+    if verb in SUMS:
+        return Sum(verb, PRECISION[letter], n, otherwise)
+    size = ffi.sizeof("float" if letter == "f" else "double")
+    kernel = getattr(lib, f"mat_{verb}_{PRECISION[letter]}")
+    return prepare_walk(kernel, [Seen((size,), size)] * vectors, (n,), GRAIN)
+
+
+class Sum:
+    """A sum over one or two vectors. Call it with what the foreign facet presents."""
+
+    __slots__ = ("blocks", "frame", "kernel", "otherwise", "verb")
+
+    def __init__(self, verb: str, precision: str, n: int, otherwise: Callable[..., Any]) -> None:
+        name = {"nrm2": "squares", "vdot": "dot"}.get(verb, verb)
+        self.verb = verb
+        self.kernel = getattr(lib, f"mat_{name}_{precision}")
+        self.blocks = -(-n // BLOCK)
+        self.frame = ffi.new("struct mat_sum *", (n, BLOCK))
+        self.otherwise = otherwise
+
+    def __call__(self, *vectors: Any) -> float:
+        operands = ffi.new("char *[]", [ffi.cast("char *", v.pointer) for v in vectors])
+        parts = ffi.new("double[]", self.blocks)
+        run(lambda start, stop: self.kernel(self.frame, operands, ffi.NULL, parts, start, stop), self.blocks, GRAIN // BLOCK)
+        total = float(sum(ffi.unpack(parts, self.blocks)))
+        if self.verb != "nrm2":
+            return total
+        return math.sqrt(total) if SAFE[0] < total < SAFE[1] else float(self.otherwise(*vectors))
