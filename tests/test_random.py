@@ -245,6 +245,8 @@ BAD = [
     ("uniform_", (np.inf,), "float64", mat.SettingError, "inf"), ("uniform_", (np.nan,), "float64", mat.SettingError, "nan"),
     ("uniform_", (1e300,), "float32", mat.SettingError, "float32.*1e.300"),
     ("uniform_", ("1",), "float64", mat.DTypeError, "'1'"),
+    ("uniform_", (1e6,), "float16", mat.SettingError, "float16.*1000000"),
+    ("uniform_", (1e-9,), "float16", mat.SettingError, "1e-09"),
     ("uniform_", (1e-60,), "float32", mat.SettingError, "1e-60"), ("uniform_", (1j,), "complex64", mat.DTypeError, "complex"),
     ("uniform_", (), "int32", mat.DTypeError, "int32"), ("uniform_", (), "bool", mat.DTypeError, "bool"),
     ("normal_", (), "uint8", mat.DTypeError, "uint8"), ("normal_", (0, -1), "float64", mat.SettingError, "stddev.*-1"),

@@ -12,6 +12,7 @@ GRAIN = {"uniform": 256, "normal": 128, "bernoulli": 256}  # batches: about 30 m
 
 
 def prepare_random(name: str, blocks: int, x: Any) -> Prepared:
-    """The kernel `name` for the packed elements of `x`, which take so many blocks."""
-    kernel = getattr(lib, f"random_{name}_{x.dtype.char}")
-    return Prepared(kernel, ffi.new("random_frame *", [x.size]), -(-blocks // BATCH), GRAIN[name])
+    """The kernel `name` for the packed elements of `x`, which take so many blocks; a complex element is two real ones."""
+    kernel = getattr(lib, f"random_{name}_{x.dtype.char.lower()}")
+    frame = ffi.new("random_frame *", [x.size * (2 if x.dtype.kind == "c" else 1)])
+    return Prepared(kernel, frame, -(-blocks // BATCH), GRAIN[name])

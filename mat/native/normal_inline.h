@@ -26,8 +26,9 @@ INLINE void normal_pair_f(uint32_t first, uint32_t second, float *x, float *y) {
     float s = (float)(int32_t)((second << 2) | 2u) * 0x1p-32f, z = s * s;
     float sine = s * (1.5707964f + z * (-0.6459635f + z * (0.07968023f + z * -0.0046021766f)));
     float cosine = 1.0f + z * (-1.2337005f + z * (0.2536694f + z * (-0.020861529f + z * 0.0009067435f)));
-    float radius = second >> 31 ? -radius_f(first) : radius_f(first);
+    float radius = radius_f(first);
     int turned = (second >> 30) & 1;
+    radius = second >> 31 ? -radius : radius;
     *x = radius * (turned ? sine : cosine);
     *y = radius * (turned ? cosine : sine);
 }
@@ -47,7 +48,7 @@ INLINE double radius_d(uint32_t high, uint32_t low) {
     return sqrt(-2.0 * log);
 }
 
-INLINE void normal_pair_d(const uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3, double *x, double *y) {
+INLINE void normal_pair_d(uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3, double *x, double *y) {
     double s = (double)(int32_t)((w2 << 2) | (w3 >> 30)) * 0x1p-32 + ((double)(int32_t)(w3 & 0x3fffffffu) + 0.5) * 0x1p-62;
     double z = s * s;
     double sine = s * (1.5707963267948966 + z * (-0.6459640975062443 + z * (0.07969262624604308 + z * (-0.004681754132342277
@@ -55,8 +56,9 @@ INLINE void normal_pair_d(const uint32_t w0, uint32_t w1, uint32_t w2, uint32_t 
     double cosine = 1.0 + z * (-1.2337005501361697 + z * (0.2536695079010478 + z * (-0.02086348076334078
                   + z * (0.0009192602745469584 + z * (-2.5202039028902472e-05 + z * (4.710678436428263e-07
                   + z * -6.3294004536770836e-09))))));
-    double radius = w2 >> 31 ? -radius_d(w0, w1) : radius_d(w0, w1);
+    double radius = radius_d(w0, w1);
     int turned = (w2 >> 30) & 1;
+    radius = w2 >> 31 ? -radius : radius;
     *x = radius * (turned ? sine : cosine);
     *y = radius * (turned ? cosine : sine);
 }

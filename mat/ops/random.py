@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..access import with_facets
 from ..cpu.native import compiled
 from ..cube import OUTPUT
 from ..dtypes import check_number, is_integer
@@ -25,7 +24,8 @@ from .level3 import gemv
 from .linalg import cholesky
 from .op import Input, Op, Output, Scalar, op
 
-EACH = {"uniform": {"f": 4, "d": 2}, "normal": {"f": 4, "d": 2}, "bernoulli": {"f": 4, "d": 4}}  # elements of a block
+PER_BLOCK = {"f": 4, "d": 2, "F": 2, "D": 1}  # how many elements a block is, by dtype
+EACH = {"uniform": PER_BLOCK, "normal": PER_BLOCK, "bernoulli": {"f": 4, "d": 4}}
 
 
 def blocks(name: str, dtype: np.dtype[Any], size: int) -> int:
@@ -38,33 +38,33 @@ def only_packed(layout: Layout) -> bool:
     return False
 
 
-def check_real(x: Mat) -> None:
-    """`DTypeError` unless the kernels can draw numbers of x's dtype."""
-    if x.dtype.char not in "fd":
-        raise DTypeError(f"random words become float32 or float64, not {x.dtype}")
+def check_dtype(name: str, x: Mat) -> None:
+    """`DTypeError` unless the kernels can draw elements of x's dtype."""
+    if x.dtype.char not in EACH[name]:
+        raise DTypeError(f"random words do not become {x.dtype}")
 
 
 @op(method="", by_form=True, name="uniform_")
 def uniform(limit: Scalar, below: Scalar, key_low: Scalar, key_high: Scalar, low: Scalar, high: Scalar, x: Output) -> None:
     """``x <- u * limit``, at most `below`, for `u` of 24 or 53 bits"""
-    check_real(x)
+    check_dtype("uniform", x)
 
 
 @op(method="", by_form=True, name="normal_")
 def normal(mean: Scalar, stddev: Scalar, key_low: Scalar, key_high: Scalar, low: Scalar, high: Scalar, x: Output) -> None:
     """``x <- z * stddev + mean``"""
-    check_real(x)
+    check_dtype("normal", x)
 
 
 @op(method="", by_form=True, name="bernoulli_")
 def bernoulli(last: Scalar, one: Scalar, key_low: Scalar, key_high: Scalar, low: Scalar, high: Scalar, x: Output) -> None:
     """``x <- one`` where a word is not above `last`, else 0"""
-    check_real(x)
+    check_dtype("bernoulli", x)
 
 
 def _bodies(operation: Op, name: str, reference: Callable[..., None]) -> None:
     """The compiled body and the one in NumPy."""
-    @operation.prepare("foreign", dtypes=compiled("fd"), fits=only_packed, pack=True)
+    @operation.prepare("foreign", dtypes=compiled("".join(EACH[name])), fits=only_packed)
     def _(cpu: Any, x: Mat) -> Any:
         return cpu.prepare_random(name, blocks(name, x.dtype, x.size), x)
 
@@ -72,7 +72,7 @@ def _bodies(operation: Op, name: str, reference: Callable[..., None]) -> None:
     def _(np: Any, *values: Any) -> None:
         *numbers, x = values
         flat = x.reshape(-1) if x.flags.c_contiguous else np.empty(x.size, x.dtype)
-        reference(flat, *numbers)
+        reference(flat.view(flat.real.dtype), *numbers)
         if not x.flags.c_contiguous:
             x[...] = flat.reshape(x.shape)
 
@@ -84,15 +84,16 @@ _bodies(bernoulli, "bernoulli", philox.bernoulli)
 
 # What is common to the methods
 
+SINGLE = np.dtype(np.float32)
 
-def _checked(name: str, x: Any, *numbers: tuple[str, Any]) -> np.dtype[Any]:
-    """The dtype in which to draw for `x`, which must be writable; the numbers, with their names, must be real ones."""
+
+def _checked(name: str, x: Any, label: str, number: Any) -> str:
+    """The dtype character of the real numbers to draw for `x`, which must be writable; `number` must be a real one."""
     if not isinstance(x, Mat):
         raise DTypeError(f"{name} writes a Mat, got {type(x).__name__}; mat.from_numpy(a) wraps an array")
     x.allowed(OUTPUT)
-    for label, value in numbers:
-        check_number(value, np.dtype(np.float64), label)
-    return np.dtype(np.float64 if x.dtype.char in "dD" else np.float32)
+    check_number(number, np.dtype(np.float64), label)
+    return "d" if x.storage.dtype.char in "dD" else "f"
 
 
 def _check_not_integer(name: str, x: Mat) -> None:
@@ -108,9 +109,12 @@ def _rounded(value: float, char: str) -> float:
 
 
 def _drawn(operation: Op, x: Mat, numbers: tuple[float, float], rng: Rng) -> Mat:
-    """Overwrite `x` with draws."""
-    name = operation.check.__name__
-    return operation(*numbers, *rng.take(blocks(name, x.storage.dtype, x.layout.size)), x)  # type: ignore[no-any-return]
+    """Overwrite `x` with draws, beside if the kernels cannot have it; return it."""
+    name, dtype = operation.check.__name__, x.storage.dtype
+    if dtype.char not in EACH[name] or not x.layout.contiguous:
+        drawn = _drawn(operation, new_like(x, x.shape, dtype if dtype.char in EACH[name] else SINGLE), numbers, rng)
+        return x.assign_(drawn)  # type: ignore[no-any-return]  # ops/ adds it
+    return operation(*numbers, *rng.take(blocks(name, dtype, x.layout.size)), x)  # type: ignore[no-any-return]
 
 
 # Uniform
@@ -129,44 +133,21 @@ def uniform_(self: Mat, limit: Any = 1, *, rng: Rng | None = None) -> Mat:
     array([[8.90259173, 5.85725948],
            [6.71998269, 4.75593226]])
     """
-    dtype = _checked("uniform_", self, ("limit", limit))
+    char = _checked("uniform_", self, "limit", limit)
     _check_not_integer("uniform_", self)
-    bounds = _bounds(float(limit), dtype.char)
-    source = generator(rng)
-    if self.dtype == dtype:
-        return _drawn(uniform, self, bounds, source)
-    draws = _drawn(uniform, _parts(self, dtype), bounds, source)
-    with with_facets((self, "array", "output"), (draws, "array", "input")) as (a, d):
-        a[...] = _paired(d, a.dtype) if a.dtype.kind == "c" else _under(d.astype(a.dtype), bounds[0])
-    return self
+    return _drawn(uniform, self, _bounds(float(limit), char, self.storage.dtype), generator(rng))
 
 
 @functools.lru_cache(256)
-def _bounds(limit: float, char: str) -> tuple[float, float]:
-    """The limit in the dtype, and the largest number below it."""
-    kind = np.dtype(char).type
+def _bounds(limit: float, char: str, dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The limit for draws, and the largest number below it that elements can be, so that rounding them does not reach it."""
+    kind = dtype if dtype.itemsize == 2 else np.dtype(char)
     found = _rounded(limit, char)
-    if not 0 < found < math.inf:
-        raise SettingError(f"limit must be above 0 and finite, in {np.dtype(char)}, got {limit!r}")
-    return found, float(np.nextafter(kind(found), kind(0)))
-
-
-def _under(a: Any, limit: float) -> Any:
-    """`a`, where what was rounded up to the limit, or above it, is the largest number below."""
-    bound = np.array(limit).astype(a.dtype)
-    if float(bound) >= limit:
-        bound = np.nextafter(bound, np.zeros((), a.dtype))
-    return np.minimum(a, bound)
-
-
-def _parts(x: Mat, dtype: np.dtype[Any]) -> Mat:
-    """A new Mat for the draws that become elements of `x`: its shape, and for complex elements an axis of two parts."""
-    return new_like(x, (*x.shape, 2) if x.dtype.kind == "c" else x.shape, dtype)
-
-
-def _paired(draws: Any, dtype: np.dtype[Any]) -> Any:
-    """Real and imaginary parts as complex elements."""
-    return draws.view(dtype)[..., 0]
+    with np.errstate(all="ignore"):
+        top = np.array(found).astype(kind)
+    if not 0 < float(top) < math.inf:
+        raise SettingError(f"limit must be above 0 and finite, in {dtype}, got {limit!r}")
+    return found, float(top if float(top) < found else np.nextafter(top, np.zeros((), kind)))
 
 
 # Normal
@@ -185,21 +166,17 @@ def normal_(self: Mat, mean: Any = 0, stddev: Any = 1, *, rng: Rng | None = None
     array([[ 97.93051093,  98.76333205],
            [ 99.31901114, 104.40581773]])
     """
-    dtype = _checked("normal_", self, ("stddev", stddev))
-    check_number(mean, np.dtype(np.complex128) if self.dtype.kind == "c" else dtype, "mean")
+    char = _checked("normal_", self, "stddev", stddev)
+    check_number(mean, self.dtype, "mean")
     _check_not_integer("normal_", self)
     if not 0 <= stddev < math.inf:
         raise SettingError(f"stddev must be finite and not below 0, got {stddev!r}")
     source = generator(rng)
-    if self.dtype == dtype:  # + 0.0: of -0.0, too, there is a rounded one at hand, that of 0.0
-        return _drawn(normal, self, (_rounded(mean + 0.0, dtype.char), _rounded(stddev + 0.0, dtype.char)), source)
-    draws = _parts(self, dtype)
-    if self.dtype.kind != "c":
-        return self.assign_(normal_(draws, mean, stddev, rng=source))  # type: ignore[no-any-return]  # ops/ adds it
-    normal_(draws, 0, float(stddev) * math.sqrt(0.5), rng=source)
-    with with_facets((self, "array", "output"), (draws, "array", "input")) as (a, d):
-        np.add(_paired(d, a.dtype), mean, out=a)
-    return self
+    if self.storage.dtype.kind == "c":
+        _drawn(normal, self, (0.0, _rounded(stddev * math.sqrt(0.5), char)), source)
+        return self if mean == 0 else self.add_(mean)
+    # + 0.0: of -0.0, too, there is a rounded one at hand, that of 0.0
+    return _drawn(normal, self, (_rounded(mean + 0.0, char), _rounded(stddev + 0.0, char)), source)
 
 
 # Bernoulli
@@ -215,15 +192,11 @@ def bernoulli_(self: Mat, p: Any, *, rng: Rng | None = None) -> Mat:
     >>> mat.zeros(8, dtype="int8").bernoulli_(0.5, rng=mat.Rng(2)).to_numpy()
     array([1, 1, 0, 1, 1, 1, 0, 1], dtype=int8)
     """
-    dtype = _checked("bernoulli_", self, ("p", p))
+    _checked("bernoulli_", self, "p", p)
     if not 0 <= p <= 1:
         raise SettingError(f"p must be from 0 to 1, got {p!r}")
     ones = math.ceil(float(p) * 2**32)  # how many of the words
-    numbers = float(max(ones - 1, 0)), float(ones > 0)
-    source = generator(rng)
-    if self.dtype == dtype:
-        return _drawn(bernoulli, self, numbers, source)
-    return self.assign_(_drawn(bernoulli, new_like(self, self.shape, dtype), numbers, source))  # type: ignore[no-any-return]
+    return _drawn(bernoulli, self, (float(max(ones - 1, 0)), float(ones > 0)), generator(rng))
 
 
 # Matrices and vectors
@@ -256,17 +229,19 @@ def orthogonal_(self: Mat, scale: Any = 1, *, rng: Rng | None = None) -> Mat:
     >>> mat.allclose(q @ q.T, mat.eye(3))
     True
     """
-    dtype = _checked("orthogonal_", self)
+    _checked("orthogonal_", self, "scale", 0)
     _check_not_integer("orthogonal_", self)
     check_number(scale, self.dtype, "scale")
     if self.ndim < 2:
         raise ShapeError(f"orthogonal_ wants a matrix, got shape {self.shape}")
     rows, columns = self.shape[-2:]
-    shape = (*self.shape[:-2], max(rows, columns), min(rows, columns))
-    a = normal_(new_like(self, shape, self.dtype if self.dtype.kind == "c" else dtype), rng=rng)
-    if a.dtype == self.dtype:
+    dtype = self.dtype if self.dtype.char in PER_BLOCK else SINGLE
+    a = new_like(self, (*self.shape[:-2], max(rows, columns), min(rows, columns)), dtype)
+    _drawn(normal, a, (0.0, 1.0), generator(rng))
+    if dtype == self.dtype:
         return orthonormal(scale, a, self)  # type: ignore[no-any-return]
-    return self.assign_(orthonormal(scale, a, new_like(self, self.shape, dtype)))  # type: ignore[no-any-return]  # ops/ adds it
+    drawn = orthonormal(scale, a, new_like(self, self.shape, dtype))
+    return self.assign_(drawn)  # type: ignore[no-any-return]  # ops/ adds it
 
 
 def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None) -> Mat:
