@@ -275,7 +275,9 @@ ELSEWHERE = {  # tested where the thing itself is
     "reshape_": "test_shaping.py", "displace_": "test_shaping.py", "row_": "test_shaping.py", "window": "test_shaping.py",
     "adjust_": "test_shaping.py", "permute": "test_shaping.py", "swapaxes": "test_shaping.py", "squeeze": "test_shaping.py",
     "broadcast_to": "test_shaping.py", "expand_dims": "test_shaping.py", "diagonal": "test_shaping.py",
-    "ravel_index": "test_indexing.py",
+    "ravel_index": "test_indexing.py", "Rng": "test_random.py", "seed": "test_random.py", "uniform_": "test_random.py",
+    "normal_": "test_random.py", "bernoulli_": "test_random.py", "orthogonal_": "test_random.py",
+    "multivariate_normal": "test_distributions.py",
 }
 
 
