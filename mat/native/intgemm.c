@@ -134,7 +134,7 @@ int64_t mat_tiled_setup(mat_tiled *f, int32_t most_level) {
         f->block_k = smaller(f->k, 4096);
         return rounded(f->block_k * WORD[f->kind], 64) + rounded((f->n + f->units_n - 1) / f->units_n * WORD[f->kind], 64);
     }
-    const int64_t depth = (f->block_k ? f->block_k : 1024 / WORD[f->kind]) * (f->kind == W16 ? 2 : 1);
+    const int64_t depth = (f->block_k ? f->block_k : 2048 / WORD[f->kind]) * (f->kind == W16 ? 2 : 1);
     const int64_t parts = (f->k + depth - 1) / depth;
     f->block_k = parts ? smaller(depth, rounded((f->k + parts - 1) / parts, 8)) : 8;
     const int64_t rows = (f->m + f->units_m - 1) / f->units_m, columns = (f->n + f->units_n - 1) / f->units_n;

@@ -29,6 +29,6 @@ void mat_tiled_run(const mat_tiled *f, const char *a, const char *b, char *c, in
 
 /* The same as a `mat_kernel` (call.h), for work so small that the stack has room for its workspace: MAT_TILED_STACK bytes. The
    numbers, if the frame says that there are any, are alpha and beta. */
-enum { MAT_TILED_STACK = 32768 };
+enum { MAT_TILED_STACK = 49152 };
 void mat_tiled_small(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start,
                      int64_t stop);

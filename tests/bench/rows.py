@@ -12,7 +12,7 @@ from scipy.linalg import blas as scipy_blas
 
 import mat
 
-from . import epoch, random, reduce
+from . import epoch, intgemm, random, reduce
 from .row import Goal, Row
 from .timing import Thunk
 
@@ -109,7 +109,7 @@ def _importing(what: str) -> Thunk:
     return lambda: subprocess.run([sys.executable, "-c", f"import {what}"], check=True)
 
 
-GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (looks, small, products, random.rows, reduce.reductions,
+GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (looks, small, products, random.rows, reduce.reductions, intgemm.rows,
                                                    epochs, imports)  # each yields rows
 GOALS: tuple[Goal, ...] = ()  # what whole groups should reach
 
