@@ -2,7 +2,7 @@
 #ifndef MAT_QUICK_INLINE_H
 #define MAT_QUICK_INLINE_H
 
-enum { OPERANDS = 6, NUMBERS = 4, SETTINGS = 3, TOKENS = OPERANDS + SETTINGS, TABLE = 16 };
+enum { OPERANDS = 6, NUMBERS = 6, SETTINGS = 3, TOKENS = OPERANDS + SETTINGS, TABLE = 16 };
 
 static const long long EXACT = 1LL << 53; /* integers up to here are floating-point numbers, too */
 
