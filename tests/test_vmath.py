@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import mat
 from mat.cpu.native import lib
 
 from . import accuracy
@@ -137,6 +138,14 @@ def test_in_place_and_odd_sizes(name, dtype):
     getattr(lib, f"mat_vmath_{'f64' if dtype is np.float64 else 'f32'}")(accuracy.NAMES.index(name), x.size, pointer, pointer,
                                                                          pointer)
     np.testing.assert_array_equal(x, whole)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+@dtypes
+def test_operations_leave_large_arguments_to_the_c_library(name, dtype):
+    x = np.array([0.5, 1e3, 2.0 ** 19 + 1, 3e6, 1e10, -1e30, 7] * 300, dtype)
+    for operand in (mat.array(x), mat.array(np.repeat(x, 2))[::2]):
+        assert np.all(ulps(getattr(mat, name)(operand).to_numpy(), *accuracy.wide(name, x)) <= promised(name, dtype))
 
 
 # The test of the test
