@@ -18,8 +18,9 @@ WIDEST_RUN = 1 << 16  # longer runs are shared by threads
 EDGE = 256  # bytes of a block's lines, in the destination and in the source
 LINE = 1 << 14  # units in a block where one axis is the fastest of both
 FAR_EDGE = 512  # the same where the caches cannot hold all
-NEAR_EDGE = 128  # the same past the caches, where units are large
+STREAMED = 16  # units of such a line where the destination goes past the caches
 FAR = 1 << 23  # bytes from which on a copy is large
+LINES = 24  # bytes of units from which on the order of the destination is the best one
 SHARE = 1 << 18  # bytes that a thread should at least get
 FEW = 4  # axes up to this length get code of their own
 WIDTH = lib.mat_permute_width() if lib is not None else 8
@@ -66,6 +67,8 @@ def prepare_copy(x: Any, out: Any, switches: Switches = Switches()) -> Prepared:
     """The kernel that copies the elements of the Mat `x`, broadcast, to those of `out`, of the same dtype."""
     size = out.itemsize
     shape = out.layout.shape
+    if x.layout.contiguous and out.layout.contiguous and x.layout.shape == shape:  # often, so without the long way
+        return prepare_axes([Axis(out.layout.size, size, size)], size, switches)
     missing = len(shape) - len(x.layout.shape)
     steps = [0 if n == 1 else s for n, s in zip(x.layout.shape, x.layout.strides, strict=True)]
     axes = [Axis(n, d * size, s * size) for n, d, s in zip(shape, out.layout.strides, [0] * missing + steps, strict=True)]
@@ -82,7 +85,7 @@ def prepare_axes(axes: Sequence[Axis], size: int, switches: Switches) -> Prepare
     frame.__setattr__("from", sum(a.s * (a.n - 1) for a in given if a.d < 0))
     kept = sorted((Axis(a.n, -a.d, -a.s) if a.d < 0 else a for a in given), key=lambda a: (-a.d, -abs(a.s)))
     loops = merged(kept) if switches.merge else kept
-    frame.unit = size
+    frame.unit, frame.width = size, switches.width
     if switches.widen and loops and loops[-1].d == loops[-1].s == size:
         frame.unit = size * loops.pop().n
     moved = frame.unit * prod(a.n for a in loops)
@@ -111,14 +114,15 @@ def _blocks(frame: Any, loops: list[Axis], far: bool, switches: Switches) -> lis
     i = loops[-1]
     j = min((a for a in loops if a.s), key=lambda a: (abs(a.s), a.d), default=i)
     frame.kind = UNITS if unit in (1, 2, 4, 8, 16) else RUNS
-    if j is i or not i.s:
+    if j is i or not i.s or unit >= LINES:
         return _lines(frame, loops)
     if frame.kind == UNITS and i.d == unit == j.s:
         _shuffled(frame, i, j, switches)
     if frame.kind == TILES:
         _vectors(frame, j.d, all(a.d % 64 == 0 for a in loops if a is not i), far, switches)
-    edge = switches.edge if not far else NEAR_EDGE if frame.stream and unit >= 8 else switches.far_edge
-    size = edge // unit if switches.edge else max(i.n, j.n)
+    size = (switches.far_edge if far else switches.edge) // unit if switches.edge else max(i.n, j.n)
+    size = 1024 // unit if frame.kind == RUNS and switches.edge else size
+    size = STREAMED if frame.stream and switches.edge else size
     size = LINE // FEW if frame.kind in (ZIP, UNZIP) else max(8, size)
     return _cut(frame, i, j, cut(i.n, size), cut(j.n, size), [a for a in loops if a is not i and a is not j], switches.order)
 
@@ -130,13 +134,19 @@ def _vectors(frame: Any, step: int, aligned: bool, far: bool, switches: Switches
     or where so many of them compete for the same places of a cache that the first piece is gone before the second comes.
     """
     frame.fetch = far and switches.fetch
-    frame.shift = frame.stream = far and aligned and switches.stream
+    frame.stream = far and aligned and frame.unit >= 4 and switches.stream
     frame.width = switches.width if frame.stream or step % 1024 == 0 else min(switches.width, 32)
+    frame.shift = aligned and frame.width == switches.width
 
 
 def _run(frame: Any, loops: list[Axis]) -> list[Axis]:
     """Long runs: a block is a stretch of one."""
     frame.kind = BYTES
+    if not loops and frame.unit <= WIDEST_RUN:
+        frame.loop_i = frame.loop_j = -1
+        frame.ni = frame.last_i = frame.unit
+        frame.nj = frame.last_j = 1
+        return loops
     return _cut(frame, Axis(frame.unit, 1, 1), Axis(1, 0, 0), cut(frame.unit, WIDEST_RUN), Blocks(1, 1, 1), loops)
 
 

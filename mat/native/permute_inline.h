@@ -70,25 +70,105 @@ static TARGET void NAME(bytes)(MOVER_ARGUMENTS) {
 
 /* Very short axes, which the compiler makes shuffles of: `few` rows into one, and one into `few` rows. */
 
-#define FEW(U, K)                                                                                                    \
-    static TARGET void NAME(zip_##U##_##K)(MOVER_ARGUMENTS) { \
-        unit_##U *RESTRICT to = (unit_##U *)d;                                                                       \
-        for (int64_t j = 0; j < nj; j++)                                                                             \
-            for (int k = 0; k < K; k++)                                                                              \
-                to[j * K + k] = ((const unit_##U *)(s + k * f->si))[j];                                              \
-    }                                                                                                                \
-    static TARGET void NAME(unzip_##U##_##K)(MOVER_ARGUMENTS) { \
-        const unit_##U *RESTRICT from = (const unit_##U *)s;                                                         \
-        for (int64_t i = 0; i < ni; i++)                                                                             \
-            for (int k = 0; k < K; k++)                                                                              \
-                ((unit_##U *)(d + k * f->dj))[i] = from[i * K + k];                                                  \
+#define FEW(U, K)                                                                                    \
+    static TARGET void NAME(zip_##U##_##K)(MOVER_ARGUMENTS) {                                        \
+        const int64_t si = f->si;                                                                    \
+        const unit_##U *RESTRICT a = (const unit_##U *)s, *RESTRICT b = (const unit_##U *)(s + si);  \
+        const unit_##U *RESTRICT c = (const unit_##U *)(s + (K > 2 ? 2 : 0) * si);                   \
+        const unit_##U *RESTRICT e = (const unit_##U *)(s + (K > 3 ? 3 : 0) * si);                   \
+        unit_##U *RESTRICT to = (unit_##U *)d;                                                       \
+        for (int64_t j = 0; j < nj; j++) {                                                           \
+            to[j * K] = a[j];                                                                        \
+            to[j * K + 1] = b[j];                                                                    \
+            if (K > 2)                                                                               \
+                to[j * K + 2] = c[j];                                                                \
+            if (K > 3)                                                                               \
+                to[j * K + 3] = e[j];                                                                \
+        }                                                                                            \
+    }                                                                                                \
+    static TARGET void NAME(unzip_##U##_##K)(MOVER_ARGUMENTS) {                                      \
+        const int64_t dj = f->dj;                                                                    \
+        unit_##U *RESTRICT a = (unit_##U *)d, *RESTRICT b = (unit_##U *)(d + dj);                    \
+        unit_##U *RESTRICT c = (unit_##U *)(d + (K > 2 ? 2 : 0) * dj);                               \
+        unit_##U *RESTRICT e = (unit_##U *)(d + (K > 3 ? 3 : 0) * dj);                               \
+        const unit_##U *RESTRICT from = (const unit_##U *)s;                                         \
+        for (int64_t i = 0; i < ni; i++) {                                                           \
+            a[i] = from[i * K];                                                                      \
+            b[i] = from[i * K + 1];                                                                  \
+            if (K > 2)                                                                               \
+                c[i] = from[i * K + 2];                                                              \
+            if (K > 3)                                                                               \
+                e[i] = from[i * K + 3];                                                              \
+        }                                                                                            \
     }
 
-#define FEWS(U) FEW(U, 2) FEW(U, 3) FEW(U, 4)
+#define FEWS(U) FEW(U, 2) FEW(U, 4)
 FEWS(1)
 FEWS(2)
 FEWS(4)
 FEWS(8)
+FEW(8, 3)
+#if WIDTH < 32
+FEW(1, 3)
+FEW(2, 3)
+FEW(4, 3)
+#else
+
+/* Three rows of small units, which the compiler does not see through: n units of each at a time, by two shuffles for each
+   vector, since one takes from two vectors. */
+
+#define THREE(U, n, LIST)                                                                                      \
+    static TARGET void NAME(zip_##U##_3)(MOVER_ARGUMENTS) {                                                    \
+        const int64_t si = f->si;                                                                              \
+        unit_##U *const to = (unit_##U *)d;                                                                    \
+        int64_t j = 0;                                                                                         \
+        for (; j + n <= nj; j += n) {                                                                          \
+            v16_##U a, b, c;                                                                                   \
+            memcpy(&a, s + j * U, 16);                                                                         \
+            memcpy(&b, s + j * U + si, 16);                                                                    \
+            memcpy(&c, s + j * U + 2 * si, 16);                                                                \
+            const v16_##U x = __builtin_shufflevector(a, b, LIST(ZIP_AB, n, 0));                               \
+            const v16_##U y = __builtin_shufflevector(a, b, LIST(ZIP_AB, n, 1));                               \
+            const v16_##U z = __builtin_shufflevector(a, b, LIST(ZIP_AB, n, 2));                               \
+            const v16_##U first = __builtin_shufflevector(x, c, LIST(ZIP_C, n, 0));                            \
+            const v16_##U second = __builtin_shufflevector(y, c, LIST(ZIP_C, n, 1));                           \
+            const v16_##U third = __builtin_shufflevector(z, c, LIST(ZIP_C, n, 2));                            \
+            memcpy(to + j * 3, &first, 16);                                                                    \
+            memcpy(to + j * 3 + n, &second, 16);                                                               \
+            memcpy(to + j * 3 + 2 * n, &third, 16);                                                            \
+        }                                                                                                      \
+        for (; j < nj; j++)                                                                                    \
+            for (int k = 0; k < 3; k++)                                                                        \
+                to[j * 3 + k] = ((const unit_##U *)(s + k * si))[j];                                           \
+    }                                                                                                          \
+    static TARGET void NAME(unzip_##U##_3)(MOVER_ARGUMENTS) {                                                  \
+        const int64_t dj = f->dj;                                                                              \
+        const unit_##U *const from = (const unit_##U *)s;                                                      \
+        int64_t i = 0;                                                                                         \
+        for (; i + n <= ni; i += n) {                                                                          \
+            v16_##U first, second, third;                                                                      \
+            memcpy(&first, from + i * 3, 16);                                                                  \
+            memcpy(&second, from + i * 3 + n, 16);                                                             \
+            memcpy(&third, from + i * 3 + 2 * n, 16);                                                          \
+            const v16_##U x = __builtin_shufflevector(first, second, LIST(UNZIP_AB, n, 0));                   \
+            const v16_##U y = __builtin_shufflevector(first, second, LIST(UNZIP_AB, n, 1));                   \
+            const v16_##U z = __builtin_shufflevector(first, second, LIST(UNZIP_AB, n, 2));                   \
+            const v16_##U a = __builtin_shufflevector(x, third, LIST(UNZIP_C, n, 0));                         \
+            const v16_##U b = __builtin_shufflevector(y, third, LIST(UNZIP_C, n, 1));                         \
+            const v16_##U c = __builtin_shufflevector(z, third, LIST(UNZIP_C, n, 2));                         \
+            memcpy(d + i * U, &a, 16);                                                                         \
+            memcpy(d + i * U + dj, &b, 16);                                                                    \
+            memcpy(d + i * U + 2 * dj, &c, 16);                                                                \
+        }                                                                                                      \
+        for (; i < ni; i++)                                                                                    \
+            for (int k = 0; k < 3; k++)                                                                        \
+                ((unit_##U *)(d + k * dj))[i] = from[i * 3 + k];                                               \
+    }
+THREE(1, 16, LIST_16)
+THREE(2, 8, LIST_8)
+THREE(4, 4, LIST_4)
+#undef THREE
+#endif
 
 /* Transposing tiles in registers, by vectors of W bytes: as many rows of as many units. A tile at the end of a block is moved
    back until it ends there. Where a block is smaller than a tile, the next smaller ones do it, at last single units. */
@@ -112,9 +192,12 @@ FEWS(8)
                 const char *const from = s + i * si + j * U;                                      \
                 char *const to = d + i * U + j * dj;                                              \
                 v##W##_8 t[N];                                                                    \
-                if (fetch)                                                                        \
+                if (fetch) {                                                                      \
+                    const char *const soon = !along_j ? from + ahead                              \
+                                             : o + 2 * N <= outer ? from + N * si : s + ahead + j * U; \
                     for (int k = 0; k < N; k++)                                                   \
-                        FETCH(from + k * si + ahead);                                             \
+                        FETCH(soon + k * si);                                                     \
+                }                                                                                 \
                 tile_##W##_##U(t, from, si);                                                      \
                 if (stream && !((intptr_t)to & (W - 1)))                                          \
                     UNROLL for (int k = 0; k < N; k++) STREAM(W, to + k * dj, t[k]);              \
@@ -124,7 +207,8 @@ FEWS(8)
         }                                                                                         \
     }
 
-TILES(8, 1, NAME(units_1))
+TILES(4, 1, NAME(units_1))
+TILES(8, 1, NAME(tiles_4_1))
 TILES(8, 2, NAME(units_2))
 TILES(16, 1, NAME(tiles_8_1))
 TILES(16, 2, NAME(tiles_8_2))

@@ -19,6 +19,7 @@ VECTORS(8)
 VECTORS(16)
 VECTORS(32)
 VECTORS(64)
+typedef uint32_t v4_8; /* not a vector, but moved like one */
 
 /* Places in a pair of vectors of n units each: the b-th of both, and the following */
 #define P1(b, n) b, b + n
@@ -72,6 +73,7 @@ INLINE void cross_64(v64_8 *x) {
 #define KEEP(W, d, v) memcpy(d, &v, W)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define STREAM(W, d, v) STREAM_##W(d, v)
+#define STREAM_4(d, v) KEEP(4, d, v)
 #define STREAM_8(d, v) KEEP(8, d, v)
 #define STREAM_16(d, v) __builtin_ia32_movntdq((w16 *)(d), (w16)(v))
 #define STREAM_32(d, v) __builtin_ia32_movntdq256((w32 *)(d), (w32)(v))
@@ -135,6 +137,26 @@ TILE(64, 2, 8)
 TILE(64, 4, 4)
 TILE(64, 8, 2)
 TILE(64, 16, 1)
+
+/* The same for four by four bytes, in one vector */
+INLINE void tile_4_1(v4_8 *t, const char *s, int64_t si) {
+    v16_1 x;
+    for (int k = 0; k < 4; k++)
+        memcpy((char *)&x + 4 * k, s + k * si, 4);
+    x = __builtin_shufflevector(x, x, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    memcpy(t, &x, 16);
+}
+
+/* Three rows a, b, c of n units zipped to three vectors: from where the p-th unit of the q-th comes, first of (a, b), then of
+   (that, c); and three vectors unzipped again */
+#define ZIP_AB(n, q, p) ((q * n + p) % 3 == 0 ? (q * n + p) / 3 : (q * n + p) % 3 == 1 ? n + (q * n + p) / 3 : 0)
+#define ZIP_C(n, q, p) ((q * n + p) % 3 == 2 ? n + (q * n + p) / 3 : p)
+#define UNZIP_AB(n, q, p) (3 * p + q < 2 * n ? 3 * p + q : 0)
+#define UNZIP_C(n, q, p) (3 * p + q < 2 * n ? p : 3 * p + q - n)
+#define LIST_4(M, n, q) M(n, q, 0), M(n, q, 1), M(n, q, 2), M(n, q, 3)
+#define LIST_8(M, n, q) LIST_4(M, n, q), M(n, q, 4), M(n, q, 5), M(n, q, 6), M(n, q, 7)
+#define LIST_16(M, n, q) \
+    LIST_8(M, n, q), M(n, q, 8), M(n, q, 9), M(n, q, 10), M(n, q, 11), M(n, q, 12), M(n, q, 13), M(n, q, 14), M(n, q, 15)
 
 /* A run of n bytes, more than 2 * HALF / 2 and at most 2 * HALF of them, as its two ends, which may overlap */
 #define MOVE_ENDS(HALF)                                                       \

@@ -12,7 +12,7 @@ from scipy.linalg import blas as scipy_blas
 
 import mat
 
-from . import epoch, intgemm, random, reduce
+from . import epoch, intgemm, permutes, random, reduce
 from .row import Goal, Row
 from .timing import Thunk
 
@@ -110,8 +110,8 @@ def _importing(what: str) -> Thunk:
 
 
 GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (looks, small, products, random.rows, reduce.reductions, intgemm.rows,
-                                                   epochs, imports)  # each yields rows
-GOALS: tuple[Goal, ...] = ()  # what whole groups should reach
+                                                   permutes.rows, epochs, imports)  # each yields rows
+GOALS: tuple[Goal, ...] = permutes.GOALS  # what whole groups should reach
 
 
 def _title(group: Callable[[], Iterator[Row]]) -> str:
