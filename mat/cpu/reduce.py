@@ -80,24 +80,26 @@ def _merged(axes: Sequence[Axis]) -> list[Axis]:
 class Staged:
     """A body in two stages: parts of results, which are left in a buffer, and what puts them together."""
 
-    __slots__ = ("count", "finish", "frame", "grain", "kernel", "numbers", "operands")
+    __slots__ = ("count", "finish", "frame", "grain", "kernel", "numbers", "operands", "results", "room")
 
     def __init__(self, kernel: str, frame: Any, count: int, grain: int, operands: Ints, numbers: Ints) -> None:
         name, _, letter = kernel.rpartition("_")
         self.kernel, self.finish = _address(kernel), _address(f"{name}_finish_{letter}")
         self.frame, self.count, self.grain = frame, count, grain
         self.operands, self.numbers = operands, numbers
+        self.results, self.room = frame.results, 16 * frame.results * frame.chunks
 
     def __call__(self, *values: Any) -> None:
-        buffer = _take("char[]", 16 * self.frame.results * self.frame.chunks)
+        buffer = _take("char[]", self.room)
         operands = ffi.new("char *[3]", [ffi.cast("char *", values[k].pointer) for k in self.operands] + [buffer])
-        numbers = ffi.new("double[4]", [float(n) for k in self.numbers for n in (values[k], 0)])
+        numbers = ffi.new("double[]", [float(n) for k in self.numbers for n in (values[k], 0)]) if self.numbers else ffi.NULL
+        kernel, frame = self.kernel, self.frame
 
         def work(start: int, stop: int) -> None:
-            lib.mat_run(self.kernel, self.frame, operands, numbers, ffi.NULL, start, stop)
+            lib.mat_run(kernel, frame, operands, numbers, ffi.NULL, start, stop)
 
         run(work, self.count, self.grain)
-        lib.mat_run(self.finish, self.frame, operands, numbers, ffi.NULL, 0, self.frame.results)
+        lib.mat_run(self.finish, frame, operands, numbers, ffi.NULL, 0, self.results)
 
 
 def _address(kernel: str) -> int:
@@ -127,7 +129,7 @@ def reduction(kernel: str, form: Form, itemsize: int, *, mean: bool = False, ope
     grain = max(1, SHARE // max(work, 1))
     if frame.chunks > 1:
         return Staged(kernel, frame, units * frame.chunks, grain, operands, numbers)
-    return Prepared(ffi.addressof(lib, kernel), frame, units, grain)
+    return Prepared(_address(kernel), frame, units, grain)
 
 
 def _fill(axes: Any, given: list[Axis]) -> None:

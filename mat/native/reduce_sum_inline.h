@@ -6,28 +6,37 @@
 
 #define BLOCK 16
 
-INLINE void N(add)(mat_pair *p, double x) {
+/* Add to a total of which rounding errors are kept where they may matter. */
+INLINE void N(carry)(double *hi, double *lo, double x) {
 #ifdef SINGLE
-    p->hi += x;
+    *hi += x;
 #else
-    TWO_SUM(p->hi, p->lo, x);
+    double sum = *hi + x, part = sum - *hi;
+    *lo += (*hi - (sum - part)) + (x - part);
+    *hi = sum;
 #endif
 }
 
-/* Add n elements to four totals, and those that are few by themselves to the first. */
+INLINE void N(add)(mat_pair *p, double x) {
+    N(carry)(&p->hi, &p->lo, x);
+}
+
+/* Add n elements to four totals; what is short to the first of them. */
 INLINE void N(sum)(mat_pair *total, const T *p, int64_t n, int64_t step) {
-    while (n >= LANES) {
-        int64_t times = n / LANES;
-        times = times < BLOCK ? times : BLOCK;
+    while (n >= SHORT) {
         T t[LANES];
-        EACH(j, LANES) t[j] = p[j * step];
-        p += LANES * step;
-        for (int64_t k = 1; k < times; k++, p += LANES * step)
+        int64_t k = 0, times = n / LANES < BLOCK ? n / LANES : BLOCK;
+        EACH(j, LANES) t[j] = -0.0;
+        for (; k < times; k++, p += LANES * step)
             EACH(j, LANES) t[j] += p[j * step];
+        n -= times * LANES;
+        if (n < LANES) {
+            EACH(j, n) t[j] += p[j * step];
+            n = 0;
+        }
         for (int64_t half = LANES / 2; half >= 4; half /= 2)
             EACH(j, half) t[j] += t[j + half];
         EACH(j, 4) N(add)(&total[j], t[j]);
-        n -= times * LANES;
     }
     for (; n > 0; n--, p += step)
         N(add)(total, *p);
@@ -54,7 +63,7 @@ INLINE void N(sum_lines)(const mat_reduction *f, char *const *operands, const do
                          int64_t step) {
     const T *x = (const T *)operands[0] + f->start_x;
     T *y = (T *)operands[1] + f->start_y;
-    mat_pair *left = left_of(f, operands);
+    double *left = left_of(f, operands);
     mat_cursor kept;
     mat_part p = part_of(f, start);
     cursor_seek(&kept, &f->kept, f->kept.rank, p.outer);
@@ -63,44 +72,51 @@ INLINE void N(sum_lines)(const mat_reduction *f, char *const *operands, const do
         mat_pair t[4] = {{-0.0, 0.0}, {-0.0, 0.0}, {-0.0, 0.0}, {-0.0, 0.0}};
         WALK(w, f, p.from, p.to)
             N(sum)(t, x + kept.x + w.x, w.count, step == 1 ? 1 : w.step);
+        mat_pair total = N(close)(t);
         if (f->chunks == 1)
-            N(put)(f, y + kept.y, N(close)(t), numbers);
-        else
-            left[p.chunk * f->results + p.outer] = N(close)(t);
+            N(put)(f, y + kept.y, total, numbers);
+        else {
+            double *at = left + p.chunk * f->results + p.outer;
+            at[0] = total.hi, at[f->chunks * f->results] = total.lo;
+        }
         if (p.chunk == f->chunks - 1)
             cursor_step(&kept);
     }
 }
 
-INLINE void N(sum_rows)(T *RESTRICT sum, double *RESTRICT hi, double *RESTRICT lo, const T *RESTRICT p, int64_t rows,
-                        int64_t step, int64_t width, int64_t apart) {
-    while (rows > 0) {
-        int64_t n = rows < 4 * BLOCK ? rows : 4 * BLOCK, k = 0;
-#define AT(i) p[j * apart + i * step]
-        if (n < 4) {
-            for (int64_t j = 0; j < width; j++)
-                sum[j] = AT(0);
-            k = 1, p += step;
+/* Add rows to the totals hi and lo of columns, or begin these; four or, with `eight`, eight at a time. */
+INLINE void N(sum_rows)(double *RESTRICT hi, double *RESTRICT lo, const T *RESTRICT p, int64_t rows, int64_t step,
+                        int64_t width, int64_t apart, int eight, int begin) {
+    T sum[TILE];
+    for (int64_t n; rows > 0; rows -= n, begin = 0) {
+        int64_t k;
+        n = rows < ROWS ? rows : ROWS;
+#define AT(i) p[j * apart + (i) * step]
+#define GROUP(i) ((AT(i) + AT(i + 1)) + (AT(i + 2) + AT(i + 3)))
+        if (eight && n >= 8) {
+            EACH(j, width) sum[j] = GROUP(0) + GROUP(4);
+            k = 8;
+        } else if (n >= 4) {
+            EACH(j, width) sum[j] = GROUP(0);
+            k = 4;
         } else {
-            for (int64_t j = 0; j < width; j++)
-                sum[j] = (AT(0) + AT(1)) + (AT(2) + AT(3));
-            k = 4, p += 4 * step;
+            EACH(j, width) sum[j] = AT(0);
+            k = 1;
         }
+        p += k * step;
+        if (eight)
+            for (; k + 8 <= n; k += 8, p += 8 * step)
+                EACH(j, width) sum[j] += GROUP(0) + GROUP(4);
         for (; k + 4 <= n; k += 4, p += 4 * step)
-            for (int64_t j = 0; j < width; j++)
-                sum[j] += (AT(0) + AT(1)) + (AT(2) + AT(3));
+            EACH(j, width) sum[j] += GROUP(0);
         for (; k < n; k++, p += step)
-            for (int64_t j = 0; j < width; j++)
-                sum[j] += AT(0);
+            EACH(j, width) sum[j] += AT(0);
+#undef GROUP
 #undef AT
-        for (int64_t j = 0; j < width; j++) {
-#ifdef SINGLE
-            hi[j] += sum[j];
-#else
-            TWO_SUM(hi[j], lo[j], sum[j]);
-#endif
-        }
-        rows -= n;
+        if (begin)
+            EACH(j, width) hi[j] = sum[j];
+        else
+            EACH(j, width) N(carry)(hi + j, lo + j, sum[j]);
     }
 }
 
@@ -108,24 +124,21 @@ INLINE void N(sum_columns)(const mat_reduction *f, char *const *operands, const 
                            int64_t apart) {
     const T *x = (const T *)operands[0] + f->start_x;
     T *y = (T *)operands[1] + f->start_y;
-    mat_pair *left = left_of(f, operands);
-    T sum[TILE];
-    double hi[TILE], lo[TILE];
+    double *left = left_of(f, operands), here[TILE], there[TILE];
+
+    int eight = apart == 1 && eight_rows(f, sizeof(T));
     for (int64_t u = start; u < stop; u++) {
         mat_part p = part_of(f, u);
         mat_cursor kept;
         cursor_seek(&kept, &f->kept, f->kept.rank, p.outer);
-        for (int64_t j = 0; j < p.width; j++)
-            hi[j] = -0.0, lo[j] = 0.0;
+        int64_t at = p.chunk * f->results + p.outer * f->columns + p.column;
+        double *hi = left ? left + at : here, *lo = left ? hi + f->chunks * f->results : there;
+        EACH(j, p.width) lo[j] = 0.0;
         WALK(w, f, p.from, p.to)
-            N(sum_rows)(sum, hi, lo, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width, apart);
-        for (int64_t j = 0; j < p.width; j++) {
-            mat_pair pair = {hi[j], lo[j]};
-            if (f->chunks == 1)
-                N(put)(f, y + kept.y + (p.column + j) * f->column_y, pair, numbers);
-            else
-                left[p.chunk * f->results + p.outer * f->columns + p.column + j] = pair;
-        }
+            N(sum_rows)(hi, lo, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width, apart, eight, w.first == p.from);
+        if (!left)
+            EACH(j, p.width) N(put)(f, y + kept.y + (p.column + j) * f->column_y,
+                                    (mat_pair){f->reduced ? hi[j] : 0.0, lo[j]}, numbers);
     }
 }
 
@@ -148,14 +161,16 @@ INLINE void N(sum_all)(const mat_reduction *f, char *const *operands, const doub
 
 INLINE void N(sum_finish)(const mat_reduction *f, char *const *operands, const double *numbers, int64_t start, int64_t stop) {
     T *y = (T *)operands[1] + f->start_y;
-    const mat_pair *left = left_of(f, operands);
-    for (int64_t k = start; k < stop; k++) {
-        mat_pair total = left[k];
-        for (int64_t c = 1; c < f->chunks; c++) {
-            N(add)(&total, left[c * f->results + k].hi);
-            total.lo += left[c * f->results + k].lo;
-        }
-        N(put)(f, y + place_of(f, k), total, numbers);
+    const double *left = left_of(f, operands), *errors = left + f->chunks * f->results;
+    double hi[TILE], lo[TILE];
+    RUNS(k, r, f, start, stop) {
+        EACH(j, r.count) hi[j] = left[k + j], lo[j] = errors[k + j];
+        for (int64_t c = f->results; c < f->chunks * f->results; c += f->results)
+            EACH(j, r.count) {
+                N(carry)(hi + j, lo + j, left[c + k + j]);
+                lo[j] += errors[c + k + j];
+            }
+        EACH(j, r.count) N(put)(f, y + r.y + j * r.apart, (mat_pair){hi[j], lo[j]}, numbers);
     }
 }
 

@@ -13,18 +13,19 @@ INLINE T N(neutral)(int op) {
 }
 
 INLINE T N(fold)(int op, T total, const T *p, int64_t n, int64_t step) {
-    int64_t k = 0;
-    if (n >= LANES) {
-        T t[LANES];
-        EACH(j, LANES) t[j] = p[j * step];
-        for (k = LANES; k + LANES <= n; k += LANES)
-            EACH(j, LANES) t[j] = N(join)(op, t[j], p[(k + j) * step]);
-        for (int64_t half = LANES / 2; half >= 4; half /= 2)
-            EACH(j, half) t[j] = N(join)(op, t[j], t[j + half]);
-        EACH(j, 4) total = N(join)(op, total, t[j]);
+    if (n < SHORT) {
+        for (int64_t k = 0; k < n; k++)
+            total = N(join)(op, total, p[k * step]);
+        return total;
     }
-    for (; k < n; k++)
-        total = N(join)(op, total, p[k * step]);
+    T t[LANES];
+    EACH(j, LANES) t[j] = N(neutral)(op);
+    for (; n >= LANES; n -= LANES, p += LANES * step)
+        EACH(j, LANES) t[j] = N(join)(op, t[j], p[j * step]);
+    EACH(j, n) t[j] = N(join)(op, t[j], p[j * step]);
+    for (int64_t half = LANES / 2; half >= 4; half /= 2)
+        EACH(j, half) t[j] = N(join)(op, t[j], t[j + half]);
+    EACH(j, 4) total = N(join)(op, total, t[j]);
     return total;
 }
 
@@ -49,24 +50,37 @@ INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands,
 }
 
 INLINE void N(fold_rows)(int op, T *RESTRICT total, const T *RESTRICT p, int64_t rows, int64_t step, int64_t width,
-                         int64_t apart) {
+                         int64_t apart, int eight) {
     int64_t k = 0;
+#define NEXT(i) t = N(join)(op, t, p[j * apart + (i) * step]);
+    if (eight)
+        for (; k + 8 <= rows; k += 8, p += 8 * step)
+            EACH(j, width) {
+                T t = total[j];
+                FOUR(NEXT)
+                NEXT(4) NEXT(5) NEXT(6) NEXT(7)
+                total[j] = t;
+            }
     for (; k + 4 <= rows; k += 4, p += 4 * step)
-        for (int64_t j = 0; j < width; j++) {
-            T t = N(join)(op, total[j], p[j * apart]);
-            t = N(join)(op, t, p[j * apart + step]);
-            t = N(join)(op, t, p[j * apart + 2 * step]);
-            total[j] = N(join)(op, t, p[j * apart + 3 * step]);
+        EACH(j, width) {
+            T t = total[j];
+            FOUR(NEXT)
+            total[j] = t;
         }
     for (; k < rows; k++, p += step)
-        for (int64_t j = 0; j < width; j++)
-            total[j] = N(join)(op, total[j], p[j * apart]);
+        EACH(j, width) {
+            T t = total[j];
+            NEXT(0)
+            total[j] = t;
+        }
+#undef NEXT
 }
 
 INLINE void N(fold_columns)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop, int64_t apart) {
     const T *x = (const T *)operands[0] + f->start_x;
     T *y = (T *)operands[1] + f->start_y, *left = left_of(f, operands);
     T total[TILE];
+    int eight = apart == 1 && eight_rows(f, sizeof(T));
     for (int64_t u = start; u < stop; u++) {
         mat_part p = part_of(f, u);
         mat_cursor kept;
@@ -74,7 +88,7 @@ INLINE void N(fold_columns)(int op, const mat_reduction *f, char *const *operand
         for (int64_t j = 0; j < p.width; j++)
             total[j] = N(neutral)(op);
         WALK(w, f, p.from, p.to)
-            N(fold_rows)(op, total, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width, apart);
+            N(fold_rows)(op, total, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width, apart, eight);
         int64_t by = f->chunks == 1 ? f->column_y : 1;
         T *to = f->chunks == 1 ? y + kept.y + p.column * by : left + p.chunk * f->results + p.outer * f->columns + p.column;
         for (int64_t j = 0; j < p.width; j++)
@@ -101,11 +115,12 @@ INLINE void N(fold_all)(int op, const mat_reduction *f, char *const *operands, i
 
 INLINE void N(fold_finish)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
     T *y = (T *)operands[1] + f->start_y, *left = left_of(f, operands);
-    for (int64_t k = start; k < stop; k++) {
-        T total = left[k];
-        for (int64_t c = 1; c < f->chunks; c++)
-            total = N(join)(op, total, left[c * f->results + k]);
-        y[place_of(f, k)] = total;
+    T total[TILE];
+    RUNS(k, r, f, start, stop) {
+        EACH(j, r.count) total[j] = left[k + j];
+        for (int64_t c = f->results; c < f->chunks * f->results; c += f->results)
+            EACH(j, r.count) total[j] = N(join)(op, total[j], left[c + k + j]);
+        EACH(j, r.count) y[r.y + j * r.apart] = total[j];
     }
 }
 
@@ -253,12 +268,13 @@ INLINE void N(arg_all)(int op, const mat_reduction *f, char *const *operands, in
 INLINE void N(arg_finish)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
     int64_t *y = (int64_t *)operands[1] + f->start_y;
     const N(best) *left = left_of(f, operands);
-    for (int64_t k = start; k < stop; k++) {
-        N(best) b = left[k];
-        for (int64_t c = 1; c < f->chunks; c++)
-            if (N(beats)(op, left[c * f->results + k].value, b.value))
-                b = left[c * f->results + k];
-        y[place_of(f, k)] = b.at;
-    }
+    RUNS(k, r, f, start, stop)
+        EACH(j, r.count) {
+            N(best) b = left[k + j];
+            for (int64_t c = 1; c < f->chunks; c++)
+                if (N(beats)(op, left[c * f->results + k + j].value, b.value))
+                    b = left[c * f->results + k + j];
+            y[r.y + j * r.apart] = b.at;
+        }
 }
 
