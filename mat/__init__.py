@@ -76,6 +76,7 @@ from .ops.elementwise import (
     tan,
     tanh,
 )
+from .ops.kernel import kernel
 from .ops.level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
 from .ops.level3 import gemm, gemm_batched, gemv, ger, syrk, trsm
 from .ops.linalg import cholesky, inv, matmul, multi_dot, slogdet, solve
@@ -107,7 +108,7 @@ __all__ = [
     # Random numbers
     "Rng", "seed", "multivariate_normal",
     # Facets and memory
-    "with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "show", "show_config",
+    "with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "kernel", "show", "show_config",
     "debug", "extend",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",

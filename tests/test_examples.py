@@ -14,6 +14,7 @@ NEEDS = {"digits.py": ("sklearn", "matplotlib")}
 PRINTS = {
     "digits.py": ["test accuracy", "transposes and packing copies: 0", "digits.png"],
     "linear_layer.py": ["dgemm(trans=TN", "dgemm(trans=NN", "dgemm(trans=NT", "packed operands: 0"],
+    "adam.py": ["the same weights: True"],
     "swap_tiles.py": ["packing copies: 0"],
     "file_memory.py": ["in the file only", "after the Mat becomes garbage: 0 files"],
 }

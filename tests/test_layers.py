@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent / "mat"
 ROWS = """
     __init__
     extend  debug
-    ops.random
+    ops.random  ops.kernel
     ops.linalg  ops.nn
     ops.level3
     ops.index  ops.shape  ops.reduce  ops.level1
@@ -34,7 +34,7 @@ ROWS = """
     cpu.prepared
     cpu.blas  cpu.ieee  cpu.pool
     quick
-    cpu.native
+    cpu.native  cpu.compiler
     holders  rng  settings  windows
     layout  dtypes  direction  places  barriers  observers
     errors  version

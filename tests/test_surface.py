@@ -37,7 +37,7 @@ FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
 RANDOM = ["Rng", "seed", "multivariate_normal"]
 WINDOWS = ["convolve", "derive_convolve", "max_pool", "derive_max_pool"]
-FACETS = ["with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "show", "show_config", "debug",
+FACETS = ["with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "debug",
           "extend"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",

@@ -112,3 +112,8 @@ def merged(shape: Ints, strides: Sequence[Ints]) -> list[tuple[int, Ints]]:
         else:
             found.append((n, steps))
     return found or [(1, (0,) * len(strides))]
+
+
+def prepare_user_kernel(address: int, mats: Sequence[Any], shape: Ints) -> Prepared:
+    """A user's kernel at that address, for `mats` that broadcast to `shape`."""
+    return prepare_walk(address, [seen(m.layout, m.storage.dtype.itemsize, shape) for m in mats], shape, DEAR_GRAIN)

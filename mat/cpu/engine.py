@@ -20,7 +20,7 @@ from .blas import (
     trsm,
     vdot,
 )
-from .elementwise import prepare_elementwise, prepare_fill, prepare_fill_bits
+from .elementwise import prepare_elementwise, prepare_fill, prepare_fill_bits, prepare_user_kernel
 from .intgemm import prepare_product
 from .level1 import is_long, long_vectors
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
@@ -32,7 +32,7 @@ from .shims import one_call, prepare_gemm, prepare_gemv, vectors
 __all__ = [  # noqa: RUF022  a line for each module
     "asum", "axpy", "copy", "dot", "gemm", "ger", "iamax", "nrm2", "scal", "swap", "syrk", "trsm", "vdot",
     "one_call", "prepare_gemm", "prepare_gemv", "vectors",
-    "prepare_elementwise", "prepare_fill", "prepare_fill_bits",
+    "prepare_elementwise", "prepare_fill", "prepare_fill_bits", "prepare_user_kernel",
     "is_long", "long_vectors",
     "prepare_product",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",

@@ -62,6 +62,8 @@ _PLAIN = frozenset((bool, int, str, type(None), tuple))  # types of settings tha
 class Op(Caller):  # type: ignore[misc]  # compiled
     """An operation. Call it; ``.bodies`` lists what can do the work; ``.on`` adds to that."""
 
+    listed = True  # in REGISTRY
+
     def __init__(self, check: Callable[..., Any], method: str | None, by_form: bool, name: str | None) -> None:
         self.check = check
         self.by_form = by_form
@@ -91,7 +93,8 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         self.settings = [k for k in range(self.arity) if k not in known]  # such as an axis: part of a plan's key
         self.pair = len(self.operands) == 2 and not conditions and not self.settings
         self.takes(self.arity, tuple(self.operands), tuple(self.settings), self.zero_at)
-        REGISTRY[f"{self.__module__.rpartition('.')[2]}.{check.__name__}"] = self
+        if self.listed:
+            REGISTRY[f"{self.__module__.rpartition('.')[2]}.{check.__name__}"] = self
         if self.result is not None and method != "":
             setattr(Mat, method or check.__name__ + "_", self._as_method(self.result, method))
 
