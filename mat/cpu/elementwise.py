@@ -18,9 +18,10 @@ from .prepared import Prepared
 
 PRECISION = {"f": "f32", "d": "f64"}
 COMPLEX = {"F": "c64", "D": "c128"}
-GRAIN = 1 << 16  # elements that are worth a thread where memory is what takes time,
-DEAR_GRAIN = 1 << 13  # and where the function does
-STREAM = 1 << 24  # bytes from which on results, if not read, are written past the caches
+GRAIN = 1 << 17  # elements that are worth a thread where memory is what takes time: some 30 microseconds,
+DEAR_GRAIN = 1 << 15  # and where the function does
+STREAM = 1 << 24  # bytes from which on results, if not read, are written past the caches, if rows have
+STREAM_ROW = 1 << 14  # bytes: at both ends of a row, lines are written in part
 _DEAR = frozenset(("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "logistic", "pow"))
 _SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
 
@@ -58,7 +59,7 @@ def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | No
     views = [Seen((0,) * len(shape), _SIZES[letter], letter) if layout is None
              else seen(layout, v.storage.dtype.itemsize, shape) for v, layout in zip(operands, layouts, strict=True)]
     kernel = kernel_named(f"{name}_{PRECISION[letter]}")
-    return prepare_walk(kernel, views, shape, DEAR_GRAIN if name in _DEAR else GRAIN)
+    return prepare_walk(kernel, views, shape, DEAR_GRAIN if name in _DEAR else GRAIN, streams=name not in _DEAR)
 
 
 def prepare_fill(x: Any) -> Prepared:
@@ -84,8 +85,11 @@ def prepare_fill_bits(x: Any) -> Callable[[Any, Any], None]:
     return fill
 
 
-def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int) -> Prepared:
-    """`kernel`, whose frame is a ``mat_walk``, over `shape`. The last operand is the one that is written."""
+def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int, *, streams: bool = False) -> Prepared:
+    """`kernel`, whose frame is a ``mat_walk``, over `shape`. The last operand is the one that is written.
+
+    With `streams` it goes past the caches if it is large: that is faster where more time goes into reading than computing.
+    """
     axes = merged(shape, [v.strides for v in views])
     frame = ffi.new("mat_walk *", {"rank": len(axes), "count": len(views), "sizes": [
         *(n for n, _ in axes), *(steps[k] for k in range(len(views)) for _, steps in axes)]})
@@ -93,7 +97,7 @@ def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int) ->
         frame.size[k] = view.size
         frame.number[k] = view.kind.encode() or b"\0"
     count = prod(shape)
-    if count * views[-1].size >= STREAM:
+    if streams and count * views[-1].size >= STREAM and axes[-1][0] * views[-1].size >= STREAM_ROW:
         frame.stream = 1 << len(views) - 1
     return Prepared(kernel, frame, count, grain)
 

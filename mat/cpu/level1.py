@@ -30,7 +30,7 @@ def long_vectors(verb: str, letter: str, n: int, vectors: int, otherwise: Callab
         return Sum(verb, PRECISION[letter], n, otherwise)
     size = ffi.sizeof("float" if letter == "f" else "double")
     kernel = getattr(lib, f"mat_{verb}_{PRECISION[letter]}")
-    return prepare_walk(kernel, [Seen((size,), size)] * vectors, (n,), GRAIN)
+    return prepare_walk(kernel, [Seen((size,), size)] * vectors, (n,), GRAIN, streams=True)
 
 
 class Sum:
