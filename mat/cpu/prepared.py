@@ -46,8 +46,13 @@ class Prepared:
 
     @property
     def small(self) -> bool:
-        """Whether the work is so little that it is not worth sharing."""
+        """Whether the work is so little that the GIL may be kept meanwhile."""
         return self.count <= self.grain
+
+    @property
+    def alone(self) -> bool:
+        """Whether one thread does it in any case: there are no two pieces of the size of a grain."""
+        return self.count < 2 * self.grain or not self.grain
 
     def __call__(self, *values: Any) -> Any:
         if OBSERVERS and self.called is not None:

@@ -306,7 +306,7 @@ class Op(Caller):  # type: ignore[misc]  # compiled
             if isinstance(function, Prepared):
                 function.bind(self.operands, self.at_numbers)
         plan = plan_of(body, function, entry, again, self.result, self.arity)
-        if isinstance(function, Prepared) and not (function.grain and not function.small) and facet.presents is ForeignArray:
+        if isinstance(function, Prepared) and function.alone and facet.presents is ForeignArray:
             self._arm(plan, function, entry, again, args)
         return plan
 
