@@ -16,6 +16,7 @@ PRINTS = {
     "linear_layer.py": ["dgemm(trans=TN", "dgemm(trans=NN", "dgemm(trans=NT", "packed operands: 0"],
     "adam.py": ["the same weights: True"],
     "swap_tiles.py": ["packing copies: 0"],
+    "edges.py": ["    ::        ######        ..####        ::", "24 x 24 places, 446 of them flat"],
     "file_memory.py": ["in the file only", "after the Mat becomes garbage: 0 files"],
 }
 

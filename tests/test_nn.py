@@ -123,6 +123,28 @@ def test_everything_against_loops(task, layouts):
         check_hidden(view)
 
 
+@pytest.mark.parametrize("dtype", FLOAT)
+@pytest.mark.parametrize("stride", [1, 7, 8, 15, 16, 17, 31])
+@pytest.mark.parametrize("taps", [(8, 16), (9, 33), (17, 15)])
+def test_many_taps_and_long_strides(stride, taps, dtype, rng):
+    """More taps than are used at once, and strides that leave gaps between windows or none."""
+    x, xd = (rng.integers(-3, 4, (40, 70)).astype(dtype) for _ in range(2))
+    w, wd = (rng.integers(-3, 4, taps).astype(dtype) for _ in range(2))
+    settings = {"stride": stride, "anchor": (3, 14)}
+    y = rng.integers(-3, 4, reference.output_shape(x.shape, taps, **settings)).astype(dtype)
+    Y = mat.convolve(mat.array(x), mat.array(w), mat.array(y), **settings)
+    places = [np.arange(0, n, stride) for n in x.shape]
+    padded = np.pad(x, ((3, taps[0]), (14, taps[1])))
+    seen = np.lib.stride_tricks.sliding_window_view(padded, taps)[places[0][:, None], places[1]]
+    assert_array_equal(Y.to_numpy(), y + (seen * w).sum((-1, -2)))
+    XD, WD = mat.derive_convolve(mat.array(x), mat.array(xd), mat.array(w), mat.array(wd), mat.array(y), **settings)
+    assert_array_equal(WD.to_numpy(), wd + (seen * y[..., None, None]).sum((0, 1)))
+    spread = np.zeros(padded.shape)
+    for p, q in np.ndindex(*taps):
+        spread[np.ix_(places[0] + p, places[1] + q)] += w[p, q] * y
+    assert_array_equal(XD.to_numpy(), xd + spread[3:43, 14:84])
+
+
 def test_derivatives_add_and_any_one_can_be_left_out(rng):
     x, w, yd = (rng.standard_normal(s) for s in ((2, 5, 6), (3, 2), (2, 5, 6)))
     X, W, YD = mat.array(x), mat.array(w), mat.array(yd)

@@ -5,18 +5,36 @@ typedef NAME(bits) NAME(mask) __attribute__((vector_size(LANES * sizeof(T))));
 
 typedef T NAME(loose) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias)); /* at any element */
 #define LOAD(from) (*(const NAME(loose) *)(from))
+#define STORE(to, value) (*(NAME(loose) *)(to) = (value))
+
+/* The same without calls, which would take longer than a short row. */
+INLINE void NAME(clear)(T *to, int64_t count) {
+    int64_t q = 0;
+    for (; q + LANES <= count; q += LANES)
+        STORE(to + q, (NAME(vector)){0});
+    for (; q < count; q++)
+        to[q] = 0;
+}
+
+INLINE void NAME(copied)(T *RESTRICT to, const T *RESTRICT from, int64_t count) {
+    int64_t q = 0;
+    for (; q + LANES <= count; q += LANES)
+        STORE(to + q, LOAD(from + q));
+    for (; q < count; q++)
+        to[q] = from[q];
+}
 
 /* `count` places of the input, `step` apart from place `first` on, into the buffer; zeros for those outside. */
 INLINE void NAME(part)(T *RESTRICT to, const T *x, int64_t nx, int64_t stride, int64_t first, int64_t step, int64_t count) {
     int64_t low = least(count, most(0, above(-first, step))), high = most(low, least(count, above(nx - first, step)));
-    memset(to, 0, (size_t)low * sizeof(T));
+    NAME(clear)(to, low);
     if (step * stride == 1) {
-        memcpy(to + low, x + first + low, (size_t)(high - low) * sizeof(T));
+        NAME(copied)(to + low, x + first + low, high - low);
     } else {
         for (int64_t q = low; q < high; q++)
             to[q] = x[(first + q * step) * stride];
     }
-    memset(to + high, 0, (size_t)(count - high) * sizeof(T));
+    NAME(clear)(to + high, count - high);
 }
 
 /* The input of a tile into the buffer. */
@@ -26,7 +44,7 @@ INLINE void NAME(fill)(T *lines, const struct tile *t, const T *x, const struct 
         int64_t row = row_of(t, r, line), first = t->j0 * c->step + c->off + t->p1;
         T *to = lines + line * t->pitch;
         if (row < 0 || row >= r->nx) {
-            memset(to, 0, (size_t)t->pitch * sizeof(T));
+            NAME(clear)(to, t->pitch);
             continue;
         }
         for (int64_t f = 0; f < t->phases; f++)
@@ -40,62 +58,82 @@ INLINE void NAME(offsets)(int64_t *at, const struct tile *t, const struct mat_wi
         at[k] = k % c->step * t->span + k / c->step;
 }
 
-/* m vectors of outputs: the sums over k0 x k1 taps. at: 0 where tap k begins at k. */
-INLINE void NAME(sums)(T *RESTRICT out, const T *lines, int64_t pitch, const T *w, int64_t k0, int64_t k1, const int64_t *at,
-                       const int m) {
-    NAME(vector) sum[4] = {{0}};
-    for (int64_t a = 0; a < k0; a++, lines += pitch) {
+/* `count` elements of m vectors, added to y. */
+INLINE void NAME(add)(T *y, int64_t stride, int64_t count, const NAME(vector) *sum, const int m) {
+    int64_t done = 0;
+    T out[LANES];
+#pragma GCC unroll 4
+    for (int v = 0; v < m; v++) {
+        if (stride == 1 && count - done >= LANES) {
+            STORE(y + done, LOAD(y + done) + sum[v]);
+            done += LANES;
+            continue;
+        }
+        STORE(out, sum[v]);
+        for (int64_t k = 0; k < LANES && done < count; k++, done++)
+            y[done * stride] += out[k];
+    }
+}
+
+/* m vectors of outputs, of one row or of two that share their lines: sums over k0 x k1 taps, added to `count` places of y. Each
+   sum is added up in the same order, whether its row is alone or not. at: NULL where tap k begins at k. */
+INLINE void NAME(sums)(T *RESTRICT y, int64_t row, int64_t stride, int64_t count, const T *lines, int64_t pitch,
+                       const T *w, int64_t k0, int64_t k1, const int64_t *at, const int m, const int rows) {
+    NAME(vector) one[4] = {{0}}, two[4] = {{0}};
+    for (int64_t a = 0; a < k0 + rows - 1; a++, lines += pitch, w += k1) {
 #pragma GCC unroll 5
         for (int64_t b = 0; b < k1; b++) {
-            const T *from = lines + (at ? at[b] : b), tap = *w++;
+            const T *from = lines + (at ? at[b] : b);
+            if (a < k0) {
+                T tap = w[b];
 #pragma GCC unroll 4
-            for (int v = 0; v < m; v++)
-                sum[v] += LOAD(from + v * LANES) * tap;
+                for (int v = 0; v < m; v++)
+                    one[v] += LOAD(from + v * LANES) * tap;
+            }
+            if (rows == 2 && a > 0) {
+                T tap = w[b - k1];
+#pragma GCC unroll 4
+                for (int v = 0; v < m; v++)
+                    two[v] += LOAD(from + v * LANES) * tap;
+            }
         }
     }
-#pragma GCC unroll 4
-    for (int v = 0; v < m; v++)
-        memcpy(out + v * LANES, &sum[v], sizeof sum[v]);
+    NAME(add)(y, stride, count, one, m);
+    if (rows == 2)
+        NAME(add)(y + row, stride, count, two, m);
 }
 
-/* One row of a tile, added to y. */
-INLINE void NAME(row)(T *RESTRICT y, int64_t stride, const struct tile *t, const T *lines, const T *w, int64_t k1,
-                      const int64_t *at) {
-    T out[4 * LANES];
-    int64_t j = 0;
-    for (; j + 4 * LANES <= t->cols; j += 4 * LANES) {
-        NAME(sums)(out, lines + j, t->pitch, w, t->k0, k1, at, 4);
-        for (int v = 0; v < 4 * LANES; v++)
-            y[(j + v) * stride] += out[v];
+/* A row of a tile, or two. */
+INLINE void NAME(row)(T *RESTRICT y, int64_t row, int64_t stride, const struct tile *t, const T *lines, const T *w, int64_t k1,
+                      const int64_t *at, const int rows) {
+    for (int64_t j = 0; j < t->cols; j += 4 * LANES) {
+        int64_t count = least(4 * LANES, t->cols - j);
+        if (count > 3 * LANES)
+            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 4, rows);
+        else if (count > 2 * LANES)
+            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 3, rows);
+        else if (count > LANES)
+            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 2, rows);
+        else
+            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 1, rows);
     }
-    int64_t rest = t->cols - j;
-    if (rest > 3 * LANES)
-        NAME(sums)(out, lines + j, t->pitch, w, t->k0, k1, at, 4);
-    else if (rest > 2 * LANES)
-        NAME(sums)(out, lines + j, t->pitch, w, t->k0, k1, at, 3);
-    else if (rest > LANES)
-        NAME(sums)(out, lines + j, t->pitch, w, t->k0, k1, at, 2);
-    else if (rest > 0)
-        NAME(sums)(out, lines + j, t->pitch, w, t->k0, k1, at, 1);
-    for (int64_t v = 0; v < rest; v++)
-        y[(j + v) * stride] += out[v];
 }
 
-/* The rows of a tile whose taps lie at their places: common widths with everything known to the compiler. */
+/* The rows of a tile; common windows with as much as possible known to the compiler. */
 INLINE void NAME(rows)(T *y, const struct tile *t, const T *lines, const T *w, const struct mat_window *r,
                        const struct mat_window *c) {
-    int64_t at[MOST_COLUMNS], stride = c->strides[2];
+    int64_t at[MOST_COLUMNS], row = r->strides[2], stride = c->strides[2], i = 0;
     NAME(offsets)(at, t, c);
-    for (int64_t i = 0; i < t->rows; i++, y += r->strides[2], lines += t->shift * t->pitch) {
-        if (c->step > 1 || stride != 1)
-            NAME(row)(y, stride, t, lines, w, t->k1, at);
-        else if (t->k1 == 3)
-            NAME(row)(y, 1, t, lines, w, 3, NULL);
+    for (; r->step == 1 && c->step == 1 && stride == 1 && i + 2 <= t->rows; i += 2, y += 2 * row, lines += 2 * t->pitch) {
+        if (t->k1 == 3)
+            NAME(row)(y, row, 1, t, lines, w, 3, NULL, 2);
         else if (t->k1 == 5)
-            NAME(row)(y, 1, t, lines, w, 5, NULL);
+            NAME(row)(y, row, 1, t, lines, w, 5, NULL, 2);
         else
-            NAME(row)(y, 1, t, lines, w, t->k1, NULL);
+            NAME(row)(y, row, 1, t, lines, w, t->k1, at, 2);
     }
+    for (; i < t->rows; i++, y += row, lines += t->shift * t->pitch)
+        NAME(row)(y, row, stride, t, lines, w, t->k1, at, 1);
 }
 
 /* The same tap by tap, of those that are inside only: where a weight is infinite or no number, 0 outside would not be nothing. */
@@ -301,5 +339,3 @@ MAT_CLONES void NAME(mat_gather)(const void *frame, char *const *operands, const
         ((T *)operands[1])[place] += (T)sum;
     }
 }
-
-#undef LOAD

@@ -8,9 +8,9 @@
 
 #include "nn.h"
 
-#define TILE 4096      /* elements of the buffer */
-#define MOST_ROWS 8    /* taps that are used at once */
-#define MOST_COLUMNS 32
+#define TILE 2048      /* elements of the buffer */
+#define MOST_ROWS 8    /* taps that are used at once: so many that one output of all fits the buffer, whatever the steps */
+#define MOST_COLUMNS 16
 #define MOST_WIDE 256  /* outputs of a row that are computed at once, if the row is longer */
 #define DIMS 8
 
@@ -28,7 +28,9 @@ INLINE int64_t most(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-INLINE int64_t above(int64_t a, int64_t b) { /* a / b, rounded up */
+INLINE int64_t above(int64_t a, int64_t b) { /* a / b, rounded up; most steps are 1, and divisions slow */
+    if (LIKELY(b == 1))
+        return a;
     return a > 0 ? (a + b - 1) / b : -(-a / b);
 }
 
@@ -122,24 +124,43 @@ INLINE struct tile chunk(const struct mat_window *r, const struct mat_window *c,
 
 /* The row of the input in line `line` of the buffer. */
 INLINE int64_t row_of(const struct tile *t, const struct mat_window *r, int64_t line) {
-    int64_t i = line / t->shift; /* of output i is the first of these lines, unless lines are shared */
-    return t->shift == r->step ? t->i0 * r->step + r->off + t->p0 + line
-                               : (t->i0 + i) * r->step + r->off + t->p0 + line - i * t->shift;
+    int64_t first = t->i0 * r->step + r->off + t->p0;
+    if (t->shift == r->step) /* rows share lines, or follow each other without a gap */
+        return first + line;
+    return first + line / t->shift * r->step + line % t->shift;
 }
+
+#if defined(__clang__)
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (NAME(mask)){__VA_ARGS__})
+#endif
 
 #define T float
 #define NAME(x) x##_f
 #define LANES 8
+#define EVEN 0, 2, 4, 6, 8, 10, 12, 14
+#define ODD 1, 3, 5, 7, 9, 11, 13, 15
+#define LOW 0, 0, 1, 1, 2, 2, 3, 3
+#define HIGH 4, 4, 5, 5, 6, 6, 7, 7
 typedef int32_t bits_f;
 #include "convolve_inline.h"
 #include "pool_inline.h"
 #undef T
 #undef NAME
 #undef LANES
+#undef EVEN
+#undef ODD
+#undef LOW
+#undef HIGH
 
 #define T double
 #define NAME(x) x##_d
 #define LANES 4
+#define EVEN 0, 2, 4, 6
+#define ODD 1, 3, 5, 7
+#define LOW 0, 0, 1, 1
+#define HIGH 2, 2, 3, 3
 typedef int64_t bits_d;
 #include "convolve_inline.h"
 #include "pool_inline.h"

@@ -4,16 +4,30 @@ INLINE T NAME(larger)(T a, T b) {
     return (a > b) | (a != a) ? a : b;
 }
 
+/* The same of vectors: what compilers make of a loop over `larger` may as well be branches. */
+#define LARGER(a, b) CHOSEN(((a) > (b)) | ((a) != (a)), a, b)
+#define CHOSEN(which, a, b) (NAME(vector))(((which) & (NAME(mask))(a)) | (~(which) & (NAME(mask))(b)))
+
+/* to = the larger of a and b */
+INLINE void NAME(merge_rows)(T *to, const T *a, const T *b, int64_t n) {
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES) {
+        NAME(vector) v = LOAD(a + j), w = LOAD(b + j);
+        STORE(to + j, LARGER(v, w));
+    }
+    for (; j < n; j++)
+        to[j] = NAME(larger)(a[j], b[j]);
+}
+
 /* `n` elements of a row of x into `to`, or the larger of both. */
 INLINE void NAME(merge)(T *RESTRICT to, const T *RESTRICT x, int64_t stride, int64_t n, int first) {
     if (stride != 1) {
         for (int64_t j = 0; j < n; j++)
             to[j] = first ? x[j * stride] : NAME(larger)(to[j], x[j * stride]);
     } else if (first) {
-        memcpy(to, x, (size_t)n * sizeof(T));
+        NAME(copied)(to, x, n);
     } else {
-        for (int64_t j = 0; j < n; j++)
-            to[j] = NAME(larger)(to[j], x[j]);
+        NAME(merge_rows)(to, to, x, n);
     }
 }
 
@@ -27,12 +41,22 @@ INLINE void NAME(windows)(T *RESTRICT y, int64_t stride, const T *RESTRICT from,
     }
 }
 
+/* The same of pairs side by side. */
+INLINE void NAME(pairs)(T *RESTRICT y, const T *RESTRICT from, int64_t n) {
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES) {
+        NAME(vector) a = LOAD(from + 2 * j), b = LOAD(from + 2 * j + LANES), even = SHUFFLE(a, b, EVEN), odd = SHUFFLE(a, b, ODD);
+        STORE(y + j, LARGER(even, odd));
+    }
+    for (; j < n; j++)
+        y[j] = NAME(larger)(from[2 * j], from[2 * j + 1]);
+}
+
 /* The same tap by tap over adjacent windows, whose elements lie together. */
 INLINE void NAME(adjacent_windows)(T *RESTRICT y, const T *RESTRICT from, int64_t n, int64_t k) {
-    memcpy(y, from, (size_t)n * sizeof(T));
+    NAME(copied)(y, from, n);
     for (int64_t p = 1; p < k; p++)
-        for (int64_t j = 0; j < n; j++)
-            y[j] = NAME(larger)(y[j], from[j + p]);
+        NAME(merge_rows)(y, y, from + p, n);
 }
 
 /* One row of outputs: first the largest of each column into the buffer, then of each window. */
@@ -55,7 +79,7 @@ INLINE void NAME(pool_row)(const struct mat_window *axes, int64_t outer, const i
             }
         T *to = y + j0 * c->strides[1];
         if (c->strides[1] == 1 && c->step == 2 && c->k == 2)
-            NAME(windows)(to, 1, line, n, 2, 2);
+            NAME(pairs)(to, line, n);
         else if (c->strides[1] == 1 && c->step == 1)
             NAME(adjacent_windows)(to, line, n, c->k);
         else
@@ -98,24 +122,47 @@ INLINE T NAME(share)(T xd, T x, T y, T yd) {
     return (x == y) | ((x != x) & (y != y)) ? xd + yd : xd;
 }
 
-/* One row of x against one row of windows: k taps of each, which are known to be inside of x. */
-INLINE void NAME(share_inside)(T *RESTRICT xd, const T *RESTRICT x, const T *RESTRICT y, const T *RESTRICT yd, int64_t n,
-                               int64_t step, int64_t k) {
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t p = 0; p < k; p++)
-            xd[j * step + p] = NAME(share)(xd[j * step + p], x[j * step + p], y[j], yd[j]);
+/* A vector of the same at `to`, given those of y and yd. */
+#define SHARE(to, x, y, yd) do { \
+    NAME(vector) here = LOAD(x), sum = LOAD(to) + (yd); \
+    STORE(to, CHOSEN((here == (y)) | ((here != here) & ((y) != (y))), sum, LOAD(to))); \
+} while (0)
+
+/* One row of x against one row of windows, which are inside of it: pairs side by side, or one tap of adjacent windows. */
+INLINE void NAME(share_pairs)(T *RESTRICT xd, const T *RESTRICT x, const T *RESTRICT y, const T *RESTRICT yd, int64_t n) {
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES) {
+        NAME(vector) once = LOAD(y + j), grown = LOAD(yd + j);
+        NAME(vector) y0 = SHUFFLE(once, once, LOW), y1 = SHUFFLE(once, once, HIGH);
+        SHARE(xd + 2 * j, x + 2 * j, y0, SHUFFLE(grown, grown, LOW));
+        SHARE(xd + 2 * j + LANES, x + 2 * j + LANES, y1, SHUFFLE(grown, grown, HIGH));
+    }
+    for (; j < n; j++) {
+        xd[2 * j] = NAME(share)(xd[2 * j], x[2 * j], y[j], yd[j]);
+        xd[2 * j + 1] = NAME(share)(xd[2 * j + 1], x[2 * j + 1], y[j], yd[j]);
+    }
+}
+
+INLINE void NAME(share_tap)(T *RESTRICT xd, const T *RESTRICT x, const T *RESTRICT y, const T *RESTRICT yd, int64_t n) {
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES) {
+        NAME(vector) largest = LOAD(y + j);
+        SHARE(xd + j, x + j, largest, LOAD(yd + j));
+    }
+    for (; j < n; j++)
+        xd[j] = NAME(share)(xd[j], x[j], y[j], yd[j]);
 }
 
 INLINE void NAME(share_row)(const struct mat_window *c, T *xd, const T *x, const T *y, const T *yd) {
     int unit = c->strides[0] == 1 && c->strides[1] == 1 && c->strides[2] == 1 && c->strides[3] == 1;
     if (unit && c->k == 2 && c->step == 2 && c->off == 0 && 2 * c->n <= c->nx) {
-        NAME(share_inside)(xd, x, y, yd, c->n, 2, 2);
+        NAME(share_pairs)(xd, x, y, yd, c->n);
         return;
     }
     for (int64_t p = 0; p < c->k; p++) {
         int64_t low, high = inside(c, p, &low), shift = c->off + p;
         if (unit && c->step == 1) {
-            NAME(share_inside)(xd + low + shift, x + low + shift, y + low, yd + low, high - low, 1, 1);
+            NAME(share_tap)(xd + low + shift, x + low + shift, y + low, yd + low, high - low);
             continue;
         }
         for (int64_t j = low; j < high; j++) {
@@ -152,3 +199,9 @@ MAT_CLONES void NAME(mat_pool_back)(const void *frame, char *const *operands, co
         }
     }
 }
+
+#undef LARGER
+#undef CHOSEN
+#undef SHARE
+#undef LOAD
+#undef STORE

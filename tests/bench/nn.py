@@ -1,0 +1,99 @@
+"""Convolution of one channel and pooling, with their derivatives, against torch and a loop over SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
+import scipy.ndimage
+
+import mat
+
+from .row import Row
+from .timing import Thunk
+
+with suppress(ImportError):
+    import torch
+    import torch.nn.functional as F
+
+CONVOLUTIONS = ((32, 28, 5, 1.0), (64, 128, 3, 1 / 3))  # a batch of squares, the side of the window, our time over torch's
+POOLS = ((32, 28), (64, 128))
+
+
+def have_torch() -> bool:
+    return "torch" in globals()
+
+
+def rows() -> Iterator[Row]:
+    for dtype in ("float32", "float64"):
+        for batch, side, width, limit in CONVOLUTIONS:
+            yield from _convolutions(batch, side, width, dtype, limit)
+        for batch, side in POOLS:
+            yield from _pools(batch, side, dtype)
+
+
+def _judged(name: str, ours: Thunk, scipy_loop: Thunk | None, limit: float, theirs: Thunk | None) -> Iterator[Row]:
+    """A row against torch, if it is there, and one against SciPy."""
+    if theirs is not None:
+        yield Row(name, {"mat": ours, "torch": theirs}, against="torch", limit=limit)
+    if scipy_loop is not None:
+        yield Row(f"{name}, SciPy's loop", {"mat": ours, "scipy": scipy_loop}, against="scipy", limit=0.1)
+
+
+def _convolutions(batch: int, side: int, width: int, dtype: str, limit: float) -> Iterator[Row]:
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal((batch, side, side)).astype(dtype) for _ in range(2))
+    w = rng.standard_normal((width, width)).astype(dtype)
+    X, W, Y, XD, WD = (mat.array(a) for a in (x, w, y, 0 * x, 0 * w))
+    settings = {"anchor": width // 2, "batched": True}
+    name = f"{batch} x {side} x {side} with {width} x {width}, {dtype}"
+
+    def loop() -> None:
+        for image, out in zip(x, y, strict=True):
+            scipy.ndimage.correlate(image, w, output=out, mode="constant")
+
+    yield from _judged(f"convolve {name}", lambda: mat.convolve(X, W, Y, **settings), loop, limit,
+                       _torch_convolution(x, w) if have_torch() else None)
+    for text, xd, wd, of in (("by x", XD, None, (True, False)), ("by w", None, WD, (False, True))):
+        yield from _judged(f"derivative {text}, {name}", lambda xd=xd, wd=wd: mat.derive_convolve(X, xd, W, wd, Y, **settings),
+                           None, 1.0, _torch_derivative(x, w, of) if have_torch() else None)
+
+
+def _torch_convolution(x: np.ndarray, w: np.ndarray) -> Thunk:
+    images, taps = torch.tensor(x)[:, None], torch.tensor(w)[None, None]
+
+    def run() -> None:
+        with torch.no_grad():
+            F.conv2d(images, taps, padding=w.shape[0] // 2)
+
+    return run
+
+
+def _torch_derivative(x: np.ndarray, w: np.ndarray, of: tuple[bool, bool]) -> Thunk:
+    images, taps, half = torch.tensor(x)[:, None], torch.tensor(w)[None, None], [w.shape[0] // 2] * 2
+    return lambda: torch.ops.aten.convolution_backward(images, images, taps, None, [1, 1], half, [1, 1], False, [0, 0], 1,
+                                                       [*of, False])
+
+
+def _pools(batch: int, side: int, dtype: str) -> Iterator[Row]:
+    x = np.random.default_rng(0).standard_normal((batch, side, side)).astype(dtype)
+    X, Y = mat.array(x), mat.empty(batch, side // 2, side // 2, dtype=dtype)
+
+    def loop() -> None:
+        for image in x:
+            scipy.ndimage.maximum_filter(image, 2, mode="constant", cval=-np.inf)[::2, ::2]
+
+    theirs = _torch_pool(x) if have_torch() else None
+    yield from _judged(f"max_pool {batch} x {side} x {side} by 2, {dtype}",
+                       lambda: mat.max_pool(X, Y, pool_shape=2, stride=2, batched=True), loop, 1.0, theirs)
+
+
+def _torch_pool(x: np.ndarray) -> Thunk:
+    images = torch.tensor(x)[:, None]
+
+    def run() -> None:
+        with torch.no_grad():
+            F.max_pool2d(images, 2)
+
+    return run
