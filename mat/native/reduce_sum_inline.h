@@ -1,8 +1,9 @@
 /* Sums of elements T, by lines and by columns. Included for float and for double, after their folds.
 
-   However long a sum is, its error is at most about 20 eps of T times the sum of absolute values: at most 16 elements are
-   added one after the other, in many places at once, 2 or 3 steps of a tree follow, and what comes out of these is added up
-   in double for float, and for double with the rounding errors kept beside it. */
+   However long a sum is, its error is at most that of 21 roundings, 21/2 eps of T, times the sum of absolute values, and the
+   one of the result: at most 17 elements are added one after the other, in many places at once, 3 or 4 steps of a tree
+   follow, and what comes out of these is added up in double for float, and for double with the rounding errors kept beside
+   it. NumPy's pairwise sums have as many from some thousand elements on, its sums of columns as many as there are rows. */
 
 #define BLOCK 16
 
