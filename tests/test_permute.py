@@ -191,6 +191,15 @@ def test_what_moves_as_one(shape, axes, kind, unit):
     assert plan.frame.unit == unit or kind == permute.BYTES
 
 
+def test_axes_are_checked_also_if_like_those_before():
+    x = mat.ones(2, 3)
+    for _ in range(2):
+        assert mat.transpose(x, (1, 0)).shape == mat.transpose(x, [-1, 0]).shape == mat.transpose(x, (-1, -2)).shape == (3, 2)
+        for axes in ((1.0, 0), 1, (1, 1), (0, 2), "10"):
+            with pytest.raises(mat.ShapeError):
+                mat.transpose(x, axes)
+
+
 def test_nothing_to_copy():
     x = mat.zeros(3, 0, 2)
     assert x.T.copy().shape == (2, 0, 3)

@@ -20,6 +20,7 @@ LINE = 1 << 14  # units in a block where one axis is the fastest of both
 FAR_EDGE = 512  # the same where the caches cannot hold all
 STREAMED = 16  # units of such a line where the destination goes past the caches
 FAR = 1 << 23  # bytes from which on a copy is large
+STREAM = 1 << 11  # bytes of lines that are long enough to be written past the caches
 LINES = 24  # bytes of units from which on the order of the destination is the best one
 SHARE = 1 << 18  # bytes that a thread should at least get
 FEW = 4  # axes up to this length get code of their own
@@ -119,7 +120,7 @@ def _blocks(frame: Any, loops: list[Axis], far: bool, switches: Switches) -> lis
     if frame.kind == UNITS and i.d == unit == j.s:
         _shuffled(frame, i, j, switches)
     if frame.kind == TILES:
-        _vectors(frame, j.d, all(a.d % 64 == 0 for a in loops if a is not i), far, switches)
+        _vectors(frame, i.n, j.d, all(a.d % 64 == 0 for a in loops if a is not i), far, switches)
     size = (switches.far_edge if far else switches.edge) // unit if switches.edge else max(i.n, j.n)
     size = 1024 // unit if frame.kind == RUNS and switches.edge else size
     size = STREAMED if frame.stream and switches.edge else size
@@ -127,14 +128,14 @@ def _blocks(frame: Any, loops: list[Axis], far: bool, switches: Switches) -> lis
     return _cut(frame, i, j, cut(i.n, size), cut(j.n, size), [a for a in loops if a is not i and a is not j], switches.order)
 
 
-def _vectors(frame: Any, step: int, aligned: bool, far: bool, switches: Switches) -> None:
-    """How wide, and whether past the caches, by the step from row to row of a tile in the destination.
+def _vectors(frame: Any, n: int, step: int, aligned: bool, far: bool, switches: Switches) -> None:
+    """How wide, and whether past the caches, by the length of lines in the destination and the step to the next one.
 
     Vectors of a whole cache line win where lines begin like cache lines and would else be written in pieces: past the caches,
     or where so many of them compete for the same places of a cache that the first piece is gone before the second comes.
     """
     frame.fetch = far and switches.fetch
-    frame.stream = far and aligned and frame.unit >= 4 and switches.stream
+    frame.stream = far and aligned and n * frame.unit >= STREAM and frame.unit >= 4 and switches.stream
     frame.width = switches.width if frame.stream or step % 1024 == 0 else min(switches.width, 32)
     frame.shift = aligned and frame.width == switches.width
 

@@ -199,7 +199,8 @@ THREE(4, 4, LIST_4)
                         FETCH(soon + k * si);                                                     \
                 }                                                                                 \
                 tile_##W##_##U(t, from, si);                                                      \
-                if (stream && !((intptr_t)to & (W - 1)))                                          \
+                const int64_t rest = ni - i - N; /* what a last tile would write again must stay in the caches */ \
+                if (stream && !((intptr_t)to & (W - 1)) && (rest >= N || rest == 0))              \
                     UNROLL for (int k = 0; k < N; k++) STREAM(W, to + k * dj, t[k]);              \
                 else                                                                              \
                     UNROLL for (int k = 0; k < N; k++) KEEP(W, to + k * dj, t[k]);                \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,14 @@ from ..create import as_array
 from ..cube import OBSERVERS
 from ..dtypes import as_dtype, promoted
 from ..errors import DTypeError, ShapeError
-from ..layout import Ints, as_axis, as_shape, integer, packed
-from ..mat import Mat, new_like
+from ..layout import Ints, Layout, as_axis, as_shape, integer, packed
+from ..mat import Mat, form_of, new_like
 from .op import Input, named, op
 from .overlap import check_disjoint
 from .ufuncs import _check_is_mat
 
 LARGE_PART = 1 << 16  # bytes that the parts of a joined Mat have on average, for which compiled copies pay
+_INTEGERS = frozenset((int,))
 
 
 def _copy(self: Mat) -> Mat:
@@ -61,13 +63,26 @@ def transpose(a: Mat, axes: Any = None, out: Mat | None = None) -> Mat:
     >>> mat.transpose(mat.array([[1, 2], [3, 4]]))
     <Mat 2x2 F [[1. 3.] [2. 4.]]>
     """
-    view = _check_is_input("transpose", a).permute(range(a.ndim - 1, -1, -1) if axes is None else axes)
+    layout = _check_is_input("transpose", a).layout
+    order = tuple(range(a.ndim - 1, -1, -1)) if axes is None else axes
+    if type(order) is tuple and _INTEGERS.issuperset(map(type, order)):
+        view = a.over(_permuted(layout.shape, layout.strides, layout.displacement, order))
+    else:
+        view = a.permute(order)
+    view.form = form_of(view)
     if out is None:
         return _pack(view)
     if _check_is_mat(out).shape != view.shape:
         raise ShapeError(f"transpose gives shape {view.shape}, out has {out.shape}")
-    check_disjoint("transpose", out, a)
+    if out.storage is a.storage:
+        check_disjoint("transpose", out, a)
     return _assigned(out, view)
+
+
+@lru_cache(256)
+def _permuted(shape: Ints, strides: Ints, displacement: int, axes: Ints) -> Layout:
+    """The layout with its axes in another order; remembered, since it takes longer than to copy a small matrix."""
+    return Layout(shape, strides, displacement).permute(axes)
 
 
 def _check_is_input(name: str, a: Any) -> Mat:

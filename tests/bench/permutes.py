@@ -1,6 +1,6 @@
 """Copies into another order of axes: ``mat.transpose(a, axes, out=b)``, ``np.copyto`` and torch's ``copy_``.
 
-All of them write a given place, so that no page faults decide, in the same memory: torch sees NumPy's arrays.
+All of them read one array and write another, so that neither page faults decide nor whose memory is in a cache.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ def rows() -> Iterator[Row]:
 
 def _row(name: str, shape: tuple[int, ...], axes: tuple[int, ...], dtype: str) -> Row:
     a = (np.arange(np.prod(shape)) % 100).astype(dtype).reshape(shape)
-    b, c = np.ones(a.transpose(axes).shape, dtype), np.ones(a.transpose(axes).shape, dtype)
-    x, y, turned = mat.from_numpy(a), mat.from_numpy(b), a.transpose(axes)
-    row = Row(name, {"mat": lambda: mat.transpose(x, axes, out=y), "numpy": lambda: np.copyto(c, turned)},
+    b = np.ones(a.transpose(axes).shape, dtype)
+    x, y = mat.from_numpy(a), mat.from_numpy(b)
+    row = Row(name, {"mat": lambda: mat.transpose(x, axes, out=y), "numpy": lambda: np.copyto(b, a.transpose(axes))},
               against=BEST, limit=WORST, group="permute")
     if "torch" not in globals():
         return row
-    s, t = torch.from_numpy(a).permute(axes), torch.from_numpy(c)
-    return row._replace(competitors={**row.competitors, "torch": lambda: t.copy_(s)})
+    s, t = torch.from_numpy(a), torch.from_numpy(b)
+    return row._replace(competitors={**row.competitors, "torch": lambda: t.copy_(s.permute(axes))})
 
 
 def _over_a_copy(name: str, ours: Thunk, shape: tuple[int, ...], dtype: str) -> Row:
