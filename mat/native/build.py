@@ -16,7 +16,7 @@ from setuptools.command.build_ext import build_ext
 
 HERE = Path(__file__).parent
 CORE = "core.c"
-FLAGS = ["-O3", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden", "-Wall", "-Wextra",
+FLAGS = ["-O3", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra",
          "-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-missing-field-initializers"]
 NOTICE = """
 ========================================================================================================================
