@@ -108,6 +108,10 @@ INLINE void NAME(row)(T *RESTRICT y, int64_t row, int64_t stride, const struct t
                       const int64_t *at, const int rows) {
     for (int64_t j = 0; j < t->cols; j += 4 * LANES) {
         int64_t count = least(4 * LANES, t->cols - j);
+        for (int64_t ahead = 4; rows == 2 && ahead < 6; ahead++) { /* two rows at a time are no pattern that machines foresee */
+            PREFETCH(y + ahead * row + j);
+            PREFETCH(y + ahead * row + j + 64 / sizeof(T));
+        }
         if (count > 3 * LANES)
             NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 4, rows);
         else if (count > 2 * LANES)

@@ -136,6 +136,12 @@ INLINE int64_t row_of(const struct tile *t, const struct mat_window *r, int64_t 
 #define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (NAME(mask)){__VA_ARGS__})
 #endif
 
+#if defined(__GNUC__)
+#define PREFETCH(place) __builtin_prefetch(place, 1) /* to be written soon, if it exists */
+#else
+#define PREFETCH(place) ((void)0)
+#endif
+
 #define T float
 #define NAME(x) x##_f
 #define LANES 8
