@@ -200,6 +200,15 @@ def test_axes_are_checked_also_if_like_those_before():
                 mat.transpose(x, axes)
 
 
+@pytest.mark.parametrize("edge", [8, 32, 256])
+def test_blocks_shorter_than_a_cache_line(edge):
+    x = np.arange(1024 * 192, dtype=np.uint8).reshape(192, 1024)
+    room = np.full(x.size + 128, SENTINEL, np.uint8)
+    for offset in (0, 1, 63):
+        out = np.ndarray((192, 1024), np.uint8, room, -room.__array_interface__["data"][0] % 64 + offset)
+        check(x.reshape(1024, 192).T, room, out, Switches(edge=edge))
+
+
 def test_nothing_to_copy():
     x = mat.zeros(3, 0, 2)
     assert x.T.copy().shape == (2, 0, 3)

@@ -125,6 +125,7 @@ def _blocks(frame: Any, loops: list[Axis], far: bool, switches: Switches) -> lis
     size = 1024 // unit if frame.kind == RUNS and switches.edge else size
     size = STREAMED if frame.stream and switches.edge else size
     size = LINE // FEW if frame.kind in (ZIP, UNZIP) else max(8, size)
+    frame.shift = frame.shift and size * unit >= 64  # else the first block could be less than nothing
     return _cut(frame, i, j, cut(i.n, size), cut(j.n, size), [a for a in loops if a is not i and a is not j], switches.order)
 
 

@@ -13,7 +13,7 @@ typedef struct {
     int32_t kind;              /* how a block is moved: see permute.c */
     int32_t width;             /* bytes of the vectors to use: 8 (none), 16, 32, 64 */
     int32_t stream;            /* write past the caches */
-    int32_t shift;             /* all lines of the destination begin alike in their cache lines */
+    int32_t shift;             /* all lines of the destination begin alike in their cache lines, blocks are as long as one */
     int32_t fetch;             /* ask for the source of the next block early */
     int32_t narrow;            /* all counts fit into 32 bits */
     int32_t rank;              /* outer loops */
