@@ -269,6 +269,7 @@ ELSEWHERE = {  # tested where the thing itself is
     "Mat": "test_create.py", "FacetState": "a result", "Direction": "test_looks.py",
     "facet": "test_looks.py", "facets": "test_looks.py", "drop": "test_cube.py", "keep": "test_cube.py",
     "close": "takes nothing", "show_config": "takes nothing", "scratch": "test_scratch.py", "ones_view": "test_scratch.py",
+    "kernel": "test_kernel.py",
     "accept_torn": "takes nothing", "copy": "takes nothing", "contiguous": "takes nothing", "to_numpy": "takes nothing",
     "tolist": "takes nothing", "label": "takes nothing", "over": "serves facets", "allowed": "serves facets",
     "view": "test_shaping.py", "reshape": "test_shaping.py", "displace": "test_shaping.py", "view_": "test_shaping.py",
