@@ -92,6 +92,8 @@ def test_any_combination_of_switches(case, data):
 def everything_is_large(monkeypatch):
     """Small copies go the ways of large ones."""
     monkeypatch.setattr(permute, "FAR", 1)
+    monkeypatch.setattr(permute, "FAR_RUNS", 1)
+    monkeypatch.setattr(permute, "STREAM", 1)
     monkeypatch.setattr(permute, "WIDEST_RUN", 64)
 
 
@@ -108,6 +110,7 @@ def test_copies_past_the_caches(itemsize, width, edge, everything_is_large):
         check(x.T, room, out, Switches(width=min(width, permute.WIDTH), edge=edge, far_edge=edge), pieces=2)
         check(x.T[::-1], room, out)
         check(x.reshape(columns, rows), room, out)
+        check(np.broadcast_to(x[0], x.shape), room, out.reshape(x.shape))  # runs
 
 
 @pytest.mark.parametrize("dtype", [*NUMPY_DTYPES, "bfloat16"])
@@ -141,7 +144,7 @@ def test_a_copy_within_one_storage(rng):
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_large_copies_are_shared(threads, rng):
-    values = numbers(rng, (701, 1033), "float32")
+    values = numbers(rng, (1401, 1033), "float32")
     with mat.settings(threads=threads):
         assert_array_equal(mat.transpose(mat.array(values)).to_numpy(), values.T)
         assert_array_equal(mat.array(values)[::-1, ::-2].copy().to_numpy(), values[::-1, ::-2])

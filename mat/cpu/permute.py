@@ -19,10 +19,12 @@ EDGE = 256  # bytes of a block's lines, in the destination and in the source
 LINE = 1 << 14  # units in a block where one axis is the fastest of both
 FAR_EDGE = 512  # the same where the caches cannot hold all
 STREAMED = 16  # units of such a line where the destination goes past the caches
-FAR = 1 << 23  # bytes from which on a copy is large
+FAR = 1 << 23  # bytes from which on a copy is large,
+FAR_RUNS = 1 << 24  # and one that only moves runs, which the largest cache serves well
 STREAM = 1 << 11  # bytes of lines that are long enough to be written past the caches
 LINES = 24  # bytes of units from which on the order of the destination is the best one
-SHARE = 1 << 18  # bytes that a thread should at least get
+SHARE = 1 << 19  # bytes that a thread should at least get,
+SHARE_RUNS = 1 << 20  # and of long runs
 FEW = 4  # axes up to this length get code of their own
 WIDTH = lib.mat_permute_width() if lib is not None else 8
 
@@ -90,10 +92,11 @@ def prepare_axes(axes: Sequence[Axis], size: int, switches: Switches) -> Prepare
     if switches.widen and loops and loops[-1].d == loops[-1].s == size:
         frame.unit = size * loops.pop().n
     moved = frame.unit * prod(a.n for a in loops)
-    outer = _blocks(frame, loops, moved >= FAR, switches)
+    outer = _blocks(frame, loops, moved, switches)
     _fill(frame, outer, switches)
     count = prod(a.n for a in outer)
-    return Prepared(lib.mat_permute, frame, count, max(1, count * SHARE // moved))
+    share = SHARE_RUNS if frame.kind == BYTES else SHARE
+    return Prepared(lib.mat_permute, frame, count, max(1, count * share // moved))
 
 
 def merged(axes: Sequence[Axis]) -> list[Axis]:
@@ -107,9 +110,10 @@ def merged(axes: Sequence[Axis]) -> list[Axis]:
     return found
 
 
-def _blocks(frame: Any, loops: list[Axis], far: bool, switches: Switches) -> list[Axis]:
+def _blocks(frame: Any, loops: list[Axis], moved: int, switches: Switches) -> list[Axis]:
     """Choose what a block is and how it is moved; return the loops over blocks, innermost first."""
-    unit = frame.unit
+    unit, far = frame.unit, moved >= FAR
+    frame.stream = moved >= FAR_RUNS and unit >= STREAM and switches.stream
     if unit > WIDEST_RUN or not loops:
         return _run(frame, loops)
     i = loops[-1]

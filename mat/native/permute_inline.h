@@ -34,6 +34,37 @@ UNITS(4)
 UNITS(8)
 UNITS(16)
 
+/* A long run, past the caches: the few bytes before and after whole cache lines as usual. */
+
+static TARGET void NAME(stream)(char *d, const char *s, int64_t n) {
+    const int64_t head = -(intptr_t)d & 63, lines = (n - head) / 64;
+    memcpy(d, s, head);
+    d += head;
+    s += head;
+    for (int64_t k = 0; k < lines; k++) {
+        v16_8 a, b, c, e;
+        memcpy(&a, s + 64 * k, 16);
+        memcpy(&b, s + 64 * k + 16, 16);
+        memcpy(&c, s + 64 * k + 32, 16);
+        memcpy(&e, s + 64 * k + 48, 16);
+        FETCH(s + 64 * k + 1024);
+        STREAM(16, d + 64 * k, a);
+        STREAM(16, d + 64 * k + 16, b);
+        STREAM(16, d + 64 * k + 32, c);
+        STREAM(16, d + 64 * k + 48, e);
+    }
+    memcpy(d + 64 * lines, s + 64 * lines, n - head - 64 * lines);
+}
+
+/* One long run, of which ni bytes are this block. */
+
+static TARGET void NAME(bytes)(MOVER_ARGUMENTS) {
+    if (f->stream && ni > 64)
+        NAME(stream)(d, s, ni);
+    else
+        memcpy(d, s, ni);
+}
+
 /* Runs of any length as units. */
 
 static TARGET void NAME(runs)(MOVER_ARGUMENTS) {
@@ -41,7 +72,10 @@ static TARGET void NAME(runs)(MOVER_ARGUMENTS) {
     for (int64_t j = 0; j < nj; j++) {
         char *to = d + j * f->dj;
         const char *from = s + j * f->sj;
-        if (size > 64)
+        if (f->stream)
+            for (int64_t i = 0; i < ni; i++)
+                NAME(stream)(to + i * di, from + i * si, size);
+        else if (size > 64)
             for (int64_t i = 0; i < ni; i++)
                 memcpy(to + i * di, from + i * si, size);
         else if (size > 32)
@@ -60,12 +94,6 @@ static TARGET void NAME(runs)(MOVER_ARGUMENTS) {
             for (int64_t i = 0; i < ni; i++)
                 move_ends_2(to + i * di, from + i * si, size);
     }
-}
-
-/* One long run, of which ni bytes are this block. */
-
-static TARGET void NAME(bytes)(MOVER_ARGUMENTS) {
-    memcpy(d, s, ni);
 }
 
 /* Very short axes, which the compiler makes shuffles of: `few` rows into one, and one into `few` rows. */
