@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from . import needs
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("*.py"))
 NEEDS = {"digits.py": ("sklearn", "matplotlib")}
@@ -32,7 +34,11 @@ def run(name, directory):
     return done.stdout
 
 
-@pytest.mark.parametrize("name", [n for n in EXAMPLES if n != "digits.py"])
+COMPILED = {"adam.py"}  # these are about user kernels, for which there has to be a compiler
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=needs.native if n in COMPILED else ()) for n in EXAMPLES
+                                  if n != "digits.py"])
 def test_example_runs(name, tmp_path):
     out = run(name, tmp_path)
     for text in PRINTS.get(name, ()):

@@ -16,6 +16,7 @@ from setuptools.command.build_ext import build_ext
 
 HERE = Path(__file__).parent
 CORE = "core.c"
+# -fwrapv: integers wrap around, as NumPy's do; most Pythons build extensions so, but not all
 FLAGS = ["-O3", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra",
          "-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-missing-field-initializers"]
 NOTICE = """
