@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import Any
 
-from .cpu.native import lib
+from .cpu.native import ffi, lib
 
 _getframe = sys._getframe
 
@@ -64,6 +64,12 @@ Caller: Any = _Caller
 
 def attach(*_: Any) -> None:
     """Nothing is compiled that would want to know."""
+
+
+def share_by(threads: int) -> None:
+    """Have compiled calls share large work by so many threads, which must be there; with 0, leave that to Python."""
+    if lib is not None:
+        _core.share_by(int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share"))), threads)
 
 
 if lib is not None:

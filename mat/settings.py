@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
@@ -30,6 +30,8 @@ class Options:
 
 
 _context: ContextVar[Options | None] = ContextVar("mat_settings", default=None)
+THREADS: list[Callable[[], None]] = []  # called when the number of threads changes, or changes back
+CONTEXTS: list[None] = []  # one for each block that has a number of threads of its own
 _lasting = [Options()]  # one element: what `configure` replaces
 
 
@@ -71,11 +73,17 @@ class Settings:
     @contextmanager
     def __call__(self, **changes: Any) -> Iterator[Options]:
         options = _changed(current(), changes)
+        own = "threads" in changes
+        if own:
+            CONTEXTS.append(None)
+            _tell_threads()
         token = _context.set(options)
         try:
             yield options
         finally:
             _context.reset(token)
+            if own:
+                CONTEXTS.pop()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -102,3 +110,10 @@ def configure(**changes: Any) -> None:
     >>> mat.configure(print_facets=True)
     """
     _lasting[0] = _changed(_lasting[0], changes)
+    if "threads" in changes:
+        _tell_threads()
+
+
+def _tell_threads() -> None:
+    for callback in THREADS:
+        callback()

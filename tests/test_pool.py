@@ -7,7 +7,10 @@ import time
 import pytest
 
 import mat
+from mat import quick
 from mat.cpu import pool
+
+from . import needs
 
 
 @pytest.mark.parametrize(("count", "grain", "threads"), [(0, 1, 4), (1, 1, 4), (1000, 1, 4), (1000, 300, 4), (7, 2, 3),
@@ -102,3 +105,81 @@ def test_a_forked_child_computes():
 def test_bad_numbers_of_threads(threads):
     with pytest.raises(mat.SettingError, match="above 0"), mat.settings(threads=threads):
         pass
+
+
+# Ranges of kernels, shared in compiled code
+
+
+def shared_add(n=300_000):
+    x = mat.arange(n)
+    return mat.add(x, x, out=mat.empty(n)), x
+
+
+@needs.native
+def test_kernels_are_shared_and_right():
+    threads_before = threading.active_count()
+    for k in (2, 3, 5, None, 1):
+        with mat.settings(threads=k):
+            for n in (300_000, 1_000_003):
+                y, x = shared_add(n)
+                assert y.equals(mat.multiply(x, 2))
+    names = [t.name for t in threading.enumerate()]
+    assert 1 <= names.count("mat-server") <= 4
+    assert threading.active_count() >= threads_before
+
+
+@needs.native
+def test_many_callers_share_kernels_at_once():
+    """One range is shared at a time; who comes meanwhile works alone."""
+    wrong = []
+
+    def call():
+        for _ in range(20):
+            y, x = shared_add()
+            if not y.equals(mat.multiply(x, 2)):
+                wrong.append(1)
+
+    with mat.settings(threads=3):
+        shared_add()
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for t in callers:
+        t.start()
+    for t in callers:
+        t.join(60)
+    assert wrong == []
+
+
+@needs.native
+def test_compiled_calls_heed_the_number_of_threads(monkeypatch):
+    told = []
+    monkeypatch.setattr(pool, "share_by", told.append)
+    with mat.settings(threads=2):
+        shared_add()
+        assert set(told) == {0}  # a number of this context's own: Python sees to it
+    try:
+        for k in (2, 3):
+            mat.configure(threads=k)
+            assert told[-1] == 0
+            quick.share_by(0)
+            shared_add()
+            assert told[-1] == k
+    finally:
+        mat.configure(threads=None)
+
+
+@needs.native
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_shares_kernels():
+    mat.configure(threads=2)
+    try:
+        for _ in range(3):
+            shared_add()
+        child = os.fork()
+        if child == 0:
+            fine = all(y.equals(mat.multiply(x, 2)) for y, x in (shared_add() for _ in range(3)))
+            os._exit(0 if fine and [t.name for t in threading.enumerate()].count("mat-server") == 1 else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert shared_add()[0].item(1) == 2
+    finally:
+        mat.configure(threads=None)

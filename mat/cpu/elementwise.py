@@ -13,7 +13,7 @@ import numpy as np
 
 from ..layout import Ints, Layout
 from .native import ffi, lib
-from .pool import run
+from .pool import share
 from .prepared import Prepared
 
 PRECISION = {"f": "f32", "d": "f64"}
@@ -80,7 +80,7 @@ def prepare_fill_bits(x: Any) -> Callable[[Any, Any], None]:
         bits = ffi.new("double[2]")
         ffi.memmove(bits, np.full(1, value, dtype).tobytes(), dtype.itemsize)
         operands = ffi.new("char *[]", [ffi.cast("char *", x.pointer)])
-        run(lambda start, stop: lib.mat_run(address, frame, operands, bits, ffi.NULL, start, stop), prepared.count, GRAIN)
+        share(address, frame, operands, bits, ffi.NULL, prepared.count, GRAIN)
 
     return fill
 

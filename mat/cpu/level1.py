@@ -11,7 +11,7 @@ from typing import Any
 
 from .elementwise import GRAIN, PRECISION, Seen, prepare_walk
 from .native import ffi, lib
-from .pool import run
+from .pool import share
 
 LONG = 1 << 18  # elements from which on threads pay
 BLOCK = 1 << 14  # elements that are summed up in one go
@@ -41,7 +41,7 @@ class Sum:
     def __init__(self, verb: str, precision: str, n: int, otherwise: Callable[..., Any]) -> None:
         name = {"nrm2": "squares", "vdot": "dot"}.get(verb, verb)
         self.verb = verb
-        self.kernel = getattr(lib, f"mat_{name}_{precision}")
+        self.kernel = int(ffi.cast("uintptr_t", getattr(lib, f"mat_{name}_{precision}")))
         self.blocks = -(-n // BLOCK)
         self.frame = ffi.new("struct mat_sum *", (n, BLOCK))
         self.otherwise = otherwise
@@ -49,7 +49,7 @@ class Sum:
     def __call__(self, *vectors: Any) -> float:
         operands = ffi.new("char *[]", [ffi.cast("char *", v.pointer) for v in vectors])
         parts = ffi.new("double[]", self.blocks)
-        run(lambda start, stop: self.kernel(self.frame, operands, ffi.NULL, parts, start, stop), self.blocks, GRAIN // BLOCK)
+        share(self.kernel, self.frame, operands, ffi.NULL, parts, self.blocks, GRAIN // BLOCK)
         total = float(sum(ffi.unpack(parts, self.blocks)))
         if self.verb != "nrm2":
             return total

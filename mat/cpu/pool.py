@@ -10,8 +10,11 @@ import os
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
+from typing import Any
 
-from ..settings import current
+from ..quick import share_by
+from ..settings import CONTEXTS, THREADS, current
+from .native import lib
 
 PIECES = 4  # for each thread: those that are done early take over from those that are held up
 Piece = tuple[int, int]
@@ -85,16 +88,54 @@ class Helpers:
             del job  # it holds arrays
 
 
+class Servers:
+    """Threads that wait in compiled code for ranges of kernels to share; made when first needed, and anew in a forked child."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+
+    def have(self, count: int) -> None:
+        """See to it that there are at least `count`."""
+        with self.lock:
+            while self.count < count:
+                threading.Thread(target=lib.mat_serve, name="mat-server", daemon=True).start()
+                self.count += 1
+
+
 _helpers = [Helpers()]
+_servers = [Servers()]
 
 
 def _forget() -> None:
     """In a forked child the threads are gone."""
-    _helpers[0] = Helpers()
+    _helpers[0], _servers[0] = Helpers(), Servers()
+    share_by(0)
+    if lib is not None:
+        lib.mat_share_forget()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
+
+
+THREADS.append(lambda: share_by(0))
+
+
+def share(kernel: int, frame: Any, operands: Any, numbers: Any, result: Any, count: int, grain: int) -> None:
+    """Have the compiled `kernel` (a `mat_kernel`) do `count` units, by several threads if each gets at least `grain` of them.
+
+    Unlike `run` this takes no Python for a piece, and its threads look for the next range for a while before they sleep.
+    """
+    n = min(threads(), count // max(grain, 1))
+    if n <= 1:
+        lib.mat_run(kernel, frame, operands, numbers, result, 0, count)
+        return
+    if _servers[0].count < threads() - 1:
+        _servers[0].have(threads() - 1)
+    if not CONTEXTS:
+        share_by(threads())  # compiled calls may do it themselves, until somebody changes the number
+    lib.mat_share(kernel, frame, operands, numbers, result, count, min(n * PIECES, count // max(grain, 1)), n - 1)
 
 
 def split(count: int, grain: int, pieces: int) -> list[Piece]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..observers import OBSERVERS
 from .native import ffi, lib
-from .pool import run
+from .pool import share
 
 RESULTS = {"": None, "d": float, "i": int, "D": complex}
 
@@ -45,14 +45,11 @@ class Prepared:
         return self
 
     @property
-    def small(self) -> bool:
-        """Whether the work is so little that the GIL may be kept meanwhile."""
-        return self.count <= self.grain
-
-    @property
-    def alone(self) -> bool:
-        """Whether one thread does it in any case: there are no two pieces of the size of a grain."""
-        return self.count < 2 * self.grain or not self.grain
+    def how(self) -> int:
+        """Whether one thread does it without the GIL (0), or with it, since it is so little (1), or several share it (2)."""
+        if self.count <= self.grain:
+            return 1
+        return 2 if self.grain and self.count >= 2 * self.grain else 0
 
     def __call__(self, *values: Any) -> Any:
         if OBSERVERS and self.called is not None:
@@ -71,15 +68,10 @@ class Prepared:
             else:
                 _put(numbers, k, value)
                 operands[k - len(self.numbers)] = ffi.cast("char *", numbers + 2 * k)
-        address, frame = self.address, self.frame
-
-        def work(start: int, stop: int) -> None:
-            lib.mat_run(address, frame, operands, numbers, result, start, stop)
-
         if self.grain:
-            run(work, self.count, self.grain)
+            share(self.address, self.frame, operands, numbers, result, self.count, self.grain)
         else:
-            work(0, self.count)
+            lib.mat_run(self.address, self.frame, operands, numbers, result, 0, self.count)
         return self._result(result) if self.result else None
 
     def _result(self, found: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..layout import Ints
 from .native import ffi, lib
-from .pool import run
+from .pool import share
 from .prepared import Prepared
 
 TILE = 1024  # columns that a kernel does at once, at most: as in native/reduce_inline.h
@@ -93,13 +93,8 @@ class Staged:
         buffer = _take("char[]", self.room)
         operands = ffi.new("char *[3]", [ffi.cast("char *", values[k].pointer) for k in self.operands] + [buffer])
         numbers = ffi.new("double[]", [float(n) for k in self.numbers for n in (values[k], 0)]) if self.numbers else ffi.NULL
-        kernel, frame = self.kernel, self.frame
-
-        def work(start: int, stop: int) -> None:
-            lib.mat_run(kernel, frame, operands, numbers, ffi.NULL, start, stop)
-
-        run(work, self.count, self.grain)
-        lib.mat_run(self.finish, frame, operands, numbers, ffi.NULL, 0, self.results)
+        share(self.kernel, self.frame, operands, numbers, ffi.NULL, self.count, self.grain)
+        lib.mat_run(self.finish, self.frame, operands, numbers, ffi.NULL, 0, self.results)
 
 
 def _address(kernel: str) -> int:

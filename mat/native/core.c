@@ -246,7 +246,19 @@ static PyObject *attach(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+/* share_by(address of mat_share, threads): from now on share with so many threads; with 0, leave that to Python. */
+static PyObject *share_by(PyObject *module, PyObject *args) {
+    (void)module;
+    unsigned long long address;
+    long long threads;
+    if (!PyArg_ParseTuple(args, "KL", &address, &threads)) return NULL;
+    *(void **)&share = (void *)(uintptr_t)address;
+    share_threads = threads;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
+    {"share_by", share_by, METH_VARARGS, "Say by what function, and with how many threads, ranges of kernels are shared."},
     {"attach", attach, METH_VARARGS, "Find out where the slots of Python's classes lie."},
     {NULL, NULL, 0, NULL},
 };

@@ -9,12 +9,19 @@ static const long long EXACT = 1LL << 53; /* integers up to here are floating-po
 /* Quick: what a plan knows of its kernel. */
 
 enum { LOOK, AGAIN, NUMBER };
+enum { ALONE, AT_ONCE, SHARED }; /* without the GIL by one thread, or under it, or by several threads */
+
+/* mat_share of share.h, which is in the other extension, and how many threads it has; 0: Python shares. */
+static void (*share)(uintptr_t kernel, const void *frame, char *const *operands, const double *numbers, double *result,
+                     int64_t count, int64_t pieces, int64_t helpers);
+static int64_t share_threads;
+enum { PIECES = 4 }; /* for each thread, as in pool.py */
 
 typedef struct {
     PyObject_HEAD
     mat_kernel *kernel; /* NULL: not armed, Python does it */
     const void *frame;
-    int64_t count;
+    int64_t count, grain;
     PyObject *mask; /* the bit of the memory, as a Python integer */
     long mask_bits;
     int operands, numbers, result, takes_complex;
@@ -24,7 +31,7 @@ typedef struct {
         PyObject *key, *direction;
     } operand[OPERANDS];
     int number[NUMBERS];
-    char armed, holds_gil;
+    char armed, how;
 } Quick;
 
 /* What a call finds out about one operand. */
@@ -137,7 +144,12 @@ static int run_marked(const Quick *q, PyObject *args, Found *found, char **opera
     }
     if (!failed) {
         Py_BEGIN_ALLOW_THREADS
-        q->kernel(q->frame, operands, numbers, result, 0, q->count);
+        int64_t most = q->how == SHARED ? q->count / q->grain : 1, threads = share_threads < most ? share_threads : most;
+        int64_t pieces = threads * PIECES < most ? threads * PIECES : most;
+        if (threads > 1)
+            share((uintptr_t)q->kernel, q->frame, operands, numbers, result, q->count, pieces, threads - 1);
+        else
+            q->kernel(q->frame, operands, numbers, result, 0, q->count);
         Py_END_ALLOW_THREADS
     }
     for (int writes = 0; writes < 2; writes++) /* who wrote decides when the others have left */
@@ -162,7 +174,7 @@ static int run_at_once(const Quick *q, Found *found, char **operands, double *nu
    `*absent` becomes 1 if all that is amiss is that something was not presented yet. */
 static PyObject *attempt(const Quick *q, PyObject *args, int *absent) {
     *absent = 0;
-    if (!q->armed || PyList_Size(observers) != 0) return NULL;
+    if (!q->armed || PyList_Size(observers) != 0 || (q->how == SHARED && !share_threads)) return NULL;
     Found found[OPERANDS] = {{0}};
     char *operands[OPERANDS] = {0};
     double numbers[2 * (NUMBERS + OPERANDS)], result[2] = {0, 0};
@@ -183,7 +195,7 @@ static PyObject *attempt(const Quick *q, PyObject *args, int *absent) {
     }
     for (int k = 0; k < q->operands; k++)
         if (q->operand[k].kind == AGAIN) operands[k] = operands[q->operand[k].other];
-    int failed = q->holds_gil ? run_at_once(q, found, operands, numbers, result)
+    int failed = q->how == AT_ONCE ? run_at_once(q, found, operands, numbers, result)
                               : run_marked(q, args, found, operands, numbers, result);
     return failed < 0 ? NULL : returned(q, args, result);
 }
@@ -200,17 +212,18 @@ static PyObject *quick_do(Quick *q, PyObject *args) {
     return result;
 }
 
-/* arm(kernel, frame, count, holds_gil, mask, operands, numbers, takes_complex, result, returns): `operands` are tuples (kind,
+/* arm(kernel, frame, count, grain, how, mask, operands, numbers, takes_complex, result, returns): `operands` are tuples (kind,
    position, writes, other, key, direction). */
 static PyObject *quick_arm(PyObject *object, PyObject *args) {
     Quick *self = (Quick *)object;
     unsigned long long kernel, frame;
     long long count;
     PyObject *mask, *operands, *numbers;
-    int holds_gil, takes_complex, result;
+    long long grain;
+    int how, takes_complex, result;
     const char *returns;
     quick_disarm(self);
-    if (!PyArg_ParseTuple(args, "KKLpOO!O!pis", &kernel, &frame, &count, &holds_gil, &mask, &PyTuple_Type, &operands, &PyTuple_Type, &numbers,
+    if (!PyArg_ParseTuple(args, "KKLLiOO!O!pis", &kernel, &frame, &count, &grain, &how, &mask, &PyTuple_Type, &operands, &PyTuple_Type, &numbers,
                           &takes_complex, &result, &returns))
         return NULL;
     if (PyTuple_Size(operands) > OPERANDS || PyTuple_Size(numbers) > NUMBERS) Py_RETURN_FALSE;
@@ -234,7 +247,8 @@ static PyObject *quick_arm(PyObject *object, PyObject *args) {
     self->kernel = (mat_kernel *)(uintptr_t)kernel;
     self->frame = (const void *)(uintptr_t)frame;
     self->count = count;
-    self->holds_gil = (char)holds_gil;
+    self->grain = grain;
+    self->how = (char)how;
     self->takes_complex = takes_complex;
     self->result = result;
     self->returns = returns[0];

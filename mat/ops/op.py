@@ -306,7 +306,7 @@ class Op(Caller):  # type: ignore[misc]  # compiled
             if isinstance(function, Prepared):
                 function.bind(self.operands, self.at_numbers)
         plan = plan_of(body, function, entry, again, self.result, self.arity)
-        if isinstance(function, Prepared) and function.alone and facet.presents is ForeignArray:
+        if isinstance(function, Prepared) and facet.presents is ForeignArray:
             self._arm(plan, function, entry, again, args)
         return plan
 
@@ -316,8 +316,8 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         repeated = {k: (AGAIN, k, 0, self.operands.index(other), 0, INPUT) for k, other in again}
         operands = tuple(looks.get(k) or repeated.get(k) or (NUMBER, k, 0, 0, 0, INPUT) for k in self.operands)
         takes_complex = args[self.main].storage.dtype.kind == "c"
-        plan.arm(kernel.address, int(ffi.cast("uintptr_t", kernel.frame)), kernel.count, kernel.small, plan.mask, operands,
-                 self.at_numbers, takes_complex, -1 if self.result is None else self.result, kernel.result)
+        plan.arm(kernel.address, int(ffi.cast("uintptr_t", kernel.frame)), kernel.count, kernel.grain, kernel.how, plan.mask,
+                 operands, self.at_numbers, takes_complex, -1 if self.result is None else self.result, kernel.result)
 
     def _direction(self, k: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:
         """How operand `k` is looked at: as declared, but ``io`` for ``output`` where not all of the storage is overwritten.
