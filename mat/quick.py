@@ -26,6 +26,9 @@ class _Quick:
         """Take note of a kernel: not here."""
         return False
 
+    def then(self, *_: Any) -> None:
+        """Take note of a second kernel: not here."""
+
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Carry out the plan on the arguments."""
         return self.walk(args, kwargs)  # type: ignore[attr-defined]  # plans have it

@@ -7,13 +7,22 @@ operands of the same forms; pointers and numbers come with each call, and the ra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..observers import OBSERVERS
 from .native import ffi, lib
 from .pool import share
 
 RESULTS = {"": None, "d": float, "i": int, "D": complex}
+_room = ffi.new_allocator(should_clear_after_alloc=False)
+
+
+class Finish(NamedTuple):
+    """The second stage: a kernel, its units, and the bytes of a buffer that both stages are given as a last operand."""
+
+    address: int
+    units: int
+    room: int
 
 
 class Prepared:
@@ -22,13 +31,13 @@ class Prepared:
     `count` is how many units of work there are, rows or elements, and `grain` how many a thread should at least get; what is
     not worth sharing may be done without letting go of the GIL. A `grain` of 0: neither shared nor done so. `result` says
     what is returned: nothing, or a number ("d" float, "i" int, "D" complex). `keep` is whatever the frame points to; `called`
-    the library routine and its arguments, if it is one, for observers.
+    the library routine and its arguments, if it is one, for observers. A kernel of two stages has a `Finish`.
     """
 
-    __slots__ = ("address", "called", "count", "frame", "grain", "keep", "numbers", "operands", "result")
+    __slots__ = ("address", "called", "count", "finish", "frame", "grain", "keep", "numbers", "operands", "result")
 
     def __init__(self, kernel: Any, frame: Any, count: int, grain: int, *, result: str = "", keep: object = None,
-                 called: tuple[str, dict[str, object]] | None = None) -> None:
+                 called: tuple[str, dict[str, object]] | None = None, finish: Finish | None = None) -> None:
         self.address = int(ffi.cast("uintptr_t", kernel))
         self.frame = frame
         self.count = count
@@ -36,6 +45,7 @@ class Prepared:
         self.result = result
         self.keep = keep
         self.called = called
+        self.finish = finish
         self.operands: Sequence[int] = ()
         self.numbers: Sequence[int] = ()
 
@@ -55,7 +65,9 @@ class Prepared:
         if OBSERVERS and self.called is not None:
             for observer in tuple(OBSERVERS):
                 observer.called(self.called[0], **self.called[1])
-        operands = ffi.new("char *[]", len(self.operands) or 1)
+        operands = ffi.new("char *[]", len(self.operands) + 1)
+        buffer = _room("char[]", self.finish.room) if self.finish is not None else ffi.NULL
+        operands[len(self.operands)] = buffer
         numbers = ffi.new("double[]", 2 * (len(self.numbers) + len(self.operands)))
         result = ffi.new("double[2]")
         for k, at in enumerate(self.numbers):
@@ -72,6 +84,8 @@ class Prepared:
             share(self.address, self.frame, operands, numbers, result, self.count, self.grain)
         else:
             lib.mat_run(self.address, self.frame, operands, numbers, result, 0, self.count)
+        if self.finish is not None:
+            lib.mat_run(self.finish.address, self.frame, operands, numbers, result, 0, self.finish.units)
         return self._result(result) if self.result else None
 
     def _result(self, found: Any) -> Any:

@@ -6,14 +6,12 @@ its shape and strides decide. So does its result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import ceil, inf, prod
 from typing import Any, NamedTuple
 
-from ..layout import Ints
 from .native import ffi, lib
-from .pool import share
-from .prepared import Prepared
+from .prepared import Finish, Prepared
 
 TILE = 1024  # columns that a kernel does at once, at most: as in native/reduce_inline.h
 BLOCK = 1024  # elements of a line after which a part may end
@@ -24,7 +22,6 @@ UNITS = 16  # units of work that are so many that none need be cut
 SHARE = 1 << 18  # bytes of x that a thread should at least get
 RANK = 32  # axes that a frame has room for
 
-_take = ffi.new_allocator(should_clear_after_alloc=False)
 
 
 class Axis(NamedTuple):
@@ -77,33 +74,12 @@ def _merged(axes: Sequence[Axis]) -> list[Axis]:
     return found
 
 
-class Staged:
-    """A body in two stages: parts of results, which are left in a buffer, and what puts them together."""
-
-    __slots__ = ("count", "finish", "frame", "grain", "kernel", "numbers", "operands", "results", "room")
-
-    def __init__(self, kernel: str, frame: Any, count: int, grain: int, operands: Ints, numbers: Ints) -> None:
-        name, _, letter = kernel.rpartition("_")
-        self.kernel, self.finish = _address(kernel), _address(f"{name}_finish_{letter}")
-        self.frame, self.count, self.grain = frame, count, grain
-        self.operands, self.numbers = operands, numbers
-        self.results, self.room = frame.results, 16 * frame.results * frame.chunks
-
-    def __call__(self, *values: Any) -> None:
-        buffer = _take("char[]", self.room)
-        operands = ffi.new("char *[3]", [ffi.cast("char *", values[k].pointer) for k in self.operands] + [buffer])
-        numbers = ffi.new("double[]", [float(n) for k in self.numbers for n in (values[k], 0)]) if self.numbers else ffi.NULL
-        share(self.kernel, self.frame, operands, numbers, ffi.NULL, self.count, self.grain)
-        lib.mat_run(self.finish, self.frame, operands, numbers, ffi.NULL, 0, self.results)
-
-
 def _address(kernel: str) -> int:
     return int(ffi.cast("uintptr_t", ffi.addressof(lib, kernel)))
 
 
-def reduction(kernel: str, form: Form, itemsize: int, *, mean: bool = False, operands: Ints = (0, 1), numbers: Ints = ()
-              ) -> Callable[..., Any]:
-    """A body for operands of this form; `kernel` is its name, up to the type. Of `numbers`, alpha and beta, sums know."""
+def reduction(kernel: str, form: Form, itemsize: int, *, mean: bool = False, accumulate: bool = False) -> Prepared:
+    """A body for operands of this form; with `accumulate` its numbers are alpha and beta, of which sums know."""
     frame = ffi.new("mat_reduction *")
     kept, total = list(form.kept), prod(a.n for a in form.reduced)
     reduced = form.reduced if form.reduced and total else [Axis(total, 0, 0)]
@@ -113,7 +89,7 @@ def reduction(kernel: str, form: Form, itemsize: int, *, mean: bool = False, ope
         frame.columns, frame.column_x, frame.column_y = kept.pop()
     frame.results, frame.reduced = results, total
     frame.start_x, frame.start_y = form.start_x, form.start_y
-    frame.divisor, frame.accumulate = total if mean else 1, bool(numbers)
+    frame.divisor, frame.accumulate = total if mean else 1, accumulate
     frame.tile = min(frame.columns, TILE)
     frame.tiles = ceil(frame.columns / TILE) if frame.columns else 1
     _fill(frame.kept, kept)
@@ -123,7 +99,9 @@ def reduction(kernel: str, form: Form, itemsize: int, *, mean: bool = False, ope
     work = frame.chunk * max(frame.tile, 1) * itemsize
     grain = max(1, SHARE // max(work, 1))
     if frame.chunks > 1:
-        return Staged(kernel, frame, units * frame.chunks, grain, operands, numbers)
+        name, _, letter = kernel.rpartition("_")
+        finish = Finish(_address(f"{name}_finish_{letter}"), results, 16 * results * frame.chunks)
+        return Prepared(_address(kernel), frame, units * frame.chunks, grain, finish=finish)
     return Prepared(_address(kernel), frame, units, grain)
 
 

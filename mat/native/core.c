@@ -8,6 +8,7 @@
 #include <Python.h>
 #include <pythread.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <structmember.h>
 
 #include "call.h"

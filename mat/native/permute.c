@@ -5,6 +5,7 @@
 #include "tiles_inline.h"
 
 enum { BYTES, RUNS, UNITS_, ZIP, UNZIP, TILES_ }; /* how a block is moved; as in mat/cpu/permute.py */
+enum { NEAR_RUN = 2048, AHEAD = 4 }; /* bytes; how many runs ahead is soon */
 #define MOVER_ARGUMENTS const permute_frame *f, char *d, const char *s, int64_t ni, int64_t nj, int64_t ahead
 typedef void mover(MOVER_ARGUMENTS); /* a block of ni times nj units from s to d; the next one's source is ahead of s */
 

@@ -67,6 +67,17 @@ static TARGET void NAME(bytes)(MOVER_ARGUMENTS) {
 
 /* Runs of any length as units. */
 
+/* A run of 64 bytes to NEAR_RUN, by whole lines, the last one overlapping: a call of memcpy takes as long. The one that is
+   needed soon is asked for, since no hardware foresees where a short run begins. */
+static inline TARGET void NAME(near_run)(char *to, const char *from, const char *soon, int64_t size) {
+    int64_t k = 0;
+    for (; k + 64 <= size; k += 64) {
+        FETCH(soon + k);
+        memcpy(to + k, from + k, 64);
+    }
+    memcpy(to + size - 64, from + size - 64, 64);
+}
+
 static TARGET void NAME(runs)(MOVER_ARGUMENTS) {
     const int64_t di = f->di, si = f->si, size = f->unit;
     for (int64_t j = 0; j < nj; j++) {
@@ -75,9 +86,12 @@ static TARGET void NAME(runs)(MOVER_ARGUMENTS) {
         if (f->stream)
             for (int64_t i = 0; i < ni; i++)
                 NAME(stream)(to + i * di, from + i * si, size);
-        else if (size > 64)
+        else if (size > NEAR_RUN)
             for (int64_t i = 0; i < ni; i++)
                 memcpy(to + i * di, from + i * si, size);
+        else if (size > 64)
+            for (int64_t i = 0; i < ni; i++)
+                NAME(near_run)(to + i * di, from + i * si, from + (i + AHEAD) * si, size);
         else if (size > 32)
             for (int64_t i = 0; i < ni; i++)
                 move_ends_32(to + i * di, from + i * si, size);

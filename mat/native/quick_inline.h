@@ -20,6 +20,8 @@ enum { PIECES = 4 }; /* for each thread, as in pool.py */
 typedef struct {
     PyObject_HEAD
     mat_kernel *kernel; /* NULL: not armed, Python does it */
+    mat_kernel *finish; /* of two stages, the second one; else NULL */
+    int64_t finish_count, room; /* units of that, and bytes of a buffer that both are given as a last operand */
     const void *frame;
     int64_t count, grain;
     PyObject *mask; /* the bit of the memory, as a Python integer */
@@ -41,7 +43,7 @@ typedef struct {
 } Found;
 
 static void quick_disarm(Quick *self) {
-    self->kernel = NULL;
+    self->kernel = self->finish = NULL;
     self->armed = 0;
     Py_CLEAR(self->mask);
     for (int k = 0; k < OPERANDS; k++) {
@@ -129,6 +131,17 @@ static PyObject *returned(const Quick *q, PyObject *args, const double *result) 
     }
 }
 
+/* The kernel, by one thread or several, and what follows it. */
+static void call_kernel(const Quick *q, char **operands, double *numbers, double *result) {
+    int64_t most = q->how == SHARED ? q->count / q->grain : 1, threads = share_threads < most ? share_threads : most;
+    int64_t pieces = threads * PIECES < most ? threads * PIECES : most;
+    if (threads > 1)
+        share((uintptr_t)q->kernel, q->frame, operands, numbers, result, q->count, pieces, threads - 1);
+    else
+        q->kernel(q->frame, operands, numbers, result, 0, q->count);
+    if (q->finish != NULL) q->finish(q->frame, operands, numbers, result, 0, q->finish_count);
+}
+
 /* Run the kernel under marked looks, without the GIL; -1 on an error. */
 static int run_marked(const Quick *q, PyObject *args, Found *found, char **operands, double *numbers, double *result) {
     PyObject *thread = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
@@ -144,12 +157,7 @@ static int run_marked(const Quick *q, PyObject *args, Found *found, char **opera
     }
     if (!failed) {
         Py_BEGIN_ALLOW_THREADS
-        int64_t most = q->how == SHARED ? q->count / q->grain : 1, threads = share_threads < most ? share_threads : most;
-        int64_t pieces = threads * PIECES < most ? threads * PIECES : most;
-        if (threads > 1)
-            share((uintptr_t)q->kernel, q->frame, operands, numbers, result, q->count, pieces, threads - 1);
-        else
-            q->kernel(q->frame, operands, numbers, result, 0, q->count);
+        call_kernel(q, operands, numbers, result);
         Py_END_ALLOW_THREADS
     }
     for (int writes = 0; writes < 2; writes++) /* who wrote decides when the others have left */
@@ -161,7 +169,7 @@ static int run_marked(const Quick *q, PyObject *args, Found *found, char **opera
 
 /* Run the kernel and mark what is written, nobody else running; -1 on an error. */
 static int run_at_once(const Quick *q, Found *found, char **operands, double *numbers, double *result) {
-    q->kernel(q->frame, operands, numbers, result, 0, q->count);
+    call_kernel(q, operands, numbers, result);
     for (int k = 0; k < q->operands; k++) {
         int again = !q->operand[k].writes;
         for (int j = 0; j < k; j++) again |= q->operand[j].writes && found[j].storage == found[k].storage;
@@ -176,7 +184,7 @@ static PyObject *attempt(const Quick *q, PyObject *args, int *absent) {
     *absent = 0;
     if (!q->armed || PyList_Size(observers) != 0 || (q->how == SHARED && !share_threads)) return NULL;
     Found found[OPERANDS] = {{0}};
-    char *operands[OPERANDS] = {0};
+    char *operands[OPERANDS + 1] = {0};
     double numbers[2 * (NUMBERS + OPERANDS)], result[2] = {0, 0};
     for (int k = 0; k < q->numbers; k++)
         if (!number_pair(PyTuple_GetItem(args, q->number[k]), numbers + 2 * k, q->takes_complex)) return NULL;
@@ -195,8 +203,10 @@ static PyObject *attempt(const Quick *q, PyObject *args, int *absent) {
     }
     for (int k = 0; k < q->operands; k++)
         if (q->operand[k].kind == AGAIN) operands[k] = operands[q->operand[k].other];
+    if (q->finish != NULL && (operands[q->operands] = malloc((size_t)q->room)) == NULL) return PyErr_NoMemory();
     int failed = q->how == AT_ONCE ? run_at_once(q, found, operands, numbers, result)
                               : run_marked(q, args, found, operands, numbers, result);
+    if (q->finish != NULL) free(operands[q->operands]);
     return failed < 0 ? NULL : returned(q, args, result);
 }
 
@@ -256,6 +266,18 @@ static PyObject *quick_arm(PyObject *object, PyObject *args) {
     Py_RETURN_TRUE;
 }
 
+/* then(finish, count, room): the second stage, of so many units; both get a buffer of so many bytes. */
+static PyObject *quick_then(PyObject *object, PyObject *args) {
+    Quick *self = (Quick *)object;
+    unsigned long long finish;
+    long long count, room;
+    if (!PyArg_ParseTuple(args, "KLL", &finish, &count, &room)) return NULL;
+    self->finish = (mat_kernel *)(uintptr_t)finish;
+    self->finish_count = count;
+    self->room = room;
+    Py_RETURN_NONE;
+}
+
 /* run(args, kwargs): here, or by the method walk(args, kwargs). */
 static PyObject *quick_run(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     if (count != 2 || !PyTuple_Check(given[0])) {
@@ -269,6 +291,7 @@ static PyObject *quick_run(PyObject *self, PyObject *const *given, Py_ssize_t co
 
 static PyMethodDef quick_methods[] = {
     {"arm", quick_arm, METH_VARARGS, "Say what kernel to call, with what frame, on which arguments."},
+    {"then", quick_then, METH_VARARGS, "Say what second kernel to call."},
     {"run", (PyCFunction)(void (*)(void))quick_run, METH_FASTCALL, "Carry out the plan on ``(args, kwargs)``."},
     {NULL, NULL, 0, NULL},
 };

@@ -318,6 +318,8 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         takes_complex = args[self.main].storage.dtype.kind == "c"
         plan.arm(kernel.address, int(ffi.cast("uintptr_t", kernel.frame)), kernel.count, kernel.grain, kernel.how, plan.mask,
                  operands, self.at_numbers, takes_complex, -1 if self.result is None else self.result, kernel.result)
+        if kernel.finish is not None:
+            plan.then(*kernel.finish)
 
     def _direction(self, k: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Direction:
         """How operand `k` is looked at: as declared, but ``io`` for ``output`` where not all of the storage is overwritten.

@@ -239,7 +239,7 @@ def _(cpu: Any, x: Mat, y: Mat, axis: Any) -> Callable[..., Any]:
     axes = _axes(x, axis, False)
     step = y.layout.vector[1] if y.layout.vector else 1
     strides = tuple(step * s for s in packed_strides(reduced_shape(x.shape, axes, False)))
-    return reduced_by(cpu, f"mat_sum_{x.dtype.char}", x, axes, strides, operands=(0, 4), numbers=(2, 3))
+    return reduced_by(cpu, f"mat_sum_{x.dtype.char}", x, axes, strides, accumulate=True)
 
 
 @sum_into.on("array")
