@@ -32,11 +32,15 @@ for w in said:
 """
 
 
+# an editable installation would lend its extensions to a package without any
+ALONE = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'ditable' not in repr(f)]\n"
+
+
 def python(code, where, **environment):
-    """What a new process prints that runs `code` with `where` as its path."""
+    """What a new process prints that runs `code` with `where` as its path, and no other `mat` than the one there."""
     given = {k: v for k, v in os.environ.items() if not k.startswith("MAT_")}
-    done = subprocess.run([sys.executable, "-c", code], cwd=where, env={**given, "PYTHONPATH": str(where), **environment},
-                          capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", ALONE + code], cwd=where, capture_output=True, text=True, timeout=120,
+                          env={**given, "PYTHONPATH": str(where), **environment}, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout.splitlines()
