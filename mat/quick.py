@@ -72,9 +72,10 @@ def attach(*_: Any) -> None:
 def share_by(threads: int) -> None:
     """Have compiled calls share large work by so many threads, which must be there; with 0, leave that to Python."""
     if lib is not None:
-        _core.share_by(int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share"))), threads)
+        _core.share_by(_SHARE, threads)
 
 
 if lib is not None:
     _core = importlib.import_module(f"{__name__.partition('.')[0]}._core")
+    _SHARE = int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
     Lock, Look, Quick, Caller, attach = _core.Lock, _core.Look, _core.Quick, _core.Caller, _core.attach

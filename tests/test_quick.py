@@ -296,3 +296,22 @@ def test_a_lock_that_is_not_held_cannot_be_released():
         lock.release()
     done.set()
     other.join()
+
+
+def test_plans_forgotten_while_one_is_carried_out_stay_until_it_is_done(rng):
+    """A kernel runs without the GIL: another thread may make the operation forget its plan, and the kernel's frame."""
+    a = rng.standard_normal((700, 700))
+    x, y = mat.array(a), mat.zeros(700, 700)
+    warm(gemm, 1.0, x, x, 0.0, y)
+    worker = threading.Thread(target=gemm, args=(1.0, x, x, 0.0, y))
+    worker.start()
+    while worker.is_alive() and not y.storage.looks:
+        pass
+    seen = bool(y.storage.looks)
+    gemm.forget()
+    others = [bytearray(b"\xff" * size) for size in range(64, 2048, 8)]  # what was freed holds other things now
+    gc.collect()
+    worker.join()
+    del others
+    assert seen
+    np.testing.assert_allclose(y.to_numpy(), a @ a, rtol=1e-10, atol=1e-10)

@@ -127,15 +127,13 @@ def share(kernel: int, frame: Any, operands: Any, numbers: Any, result: Any, cou
 
     Unlike `run` this takes no Python for a piece, and its threads look for the next range for a while before they sleep.
     """
-    n = min(threads(), count // max(grain, 1))
-    if n <= 1:
-        lib.mat_run(kernel, frame, operands, numbers, result, 0, count)
-        return
-    if _servers[0].count < threads() - 1:
-        _servers[0].have(threads() - 1)
-    if not CONTEXTS:
-        share_by(threads())  # compiled calls may do it themselves, until somebody changes the number
-    lib.mat_share(kernel, frame, operands, numbers, result, count, min(n * PIECES, count // max(grain, 1)), n - 1)
+    n = threads()
+    if count >= 2 * grain:
+        if _servers[0].count < n - 1:
+            _servers[0].have(n - 1)
+        if not CONTEXTS:
+            share_by(n)  # compiled calls may do it themselves, until somebody changes the number
+    lib.mat_share(kernel, frame, operands, numbers, result, count, grain, n)
 
 
 def split(count: int, grain: int, pieces: int) -> list[Piece]:

@@ -130,7 +130,8 @@ static int same_tokens(const Caller *self, const Remembered *entry, PyObject **t
     return 1;
 }
 
-/* The plan for a call, a borrowed reference; NULL, without an error if Python must see to everything. */
+/* The plan for a call, a new reference: while its kernel runs without the GIL, others may have all plans forgotten. NULL,
+   without an error if Python must see to everything. */
 static PyObject *plan_for(Caller *self, PyObject *args) {
     PyObject *token[TOKENS];
     int zero;
@@ -138,7 +139,10 @@ static PyObject *plan_for(Caller *self, PyObject *args) {
     uintptr_t hash = (uintptr_t)zero;
     for (int k = 0; k < self->operands + self->settings; k++) hash = hash * 31 + ((uintptr_t)token[k] >> 4);
     Remembered *entry = &self->table[(hash ^ hash >> 7) % TABLE];
-    if (same_tokens(self, entry, token, zero)) return entry->plan;
+    if (same_tokens(self, entry, token, zero)) {
+        Py_INCREF(entry->plan);
+        return entry->plan;
+    }
     PyObject *empty = PyDict_New();
     if (empty == NULL) return NULL;
     PyObject *plan = PyObject_CallMethodObjArgs((PyObject *)self, find_name, args, empty, NULL);
@@ -156,6 +160,7 @@ static PyObject *plan_for(Caller *self, PyObject *args) {
     Py_INCREF(self->plans);
     entry->plans = self->plans;
     entry->zero = zero;
+    Py_INCREF(plan);
     return entry->plan = plan;
 }
 
@@ -163,11 +168,9 @@ static PyObject *caller_call(PyObject *object, PyObject *args, PyObject *kwargs)
     Caller *self = (Caller *)object;
     if ((kwargs == NULL || PyDict_Size(kwargs) == 0) && PyTuple_Size(args) == self->arity && self->operands && mat_type != NULL) {
         PyObject *plan = plan_for(self, args);
-        if (plan != NULL && PyObject_TypeCheck(plan, quick_type)) {
-            PyObject *result = quick_do((Quick *)plan, args);
-            if (result != NULL) return result;
-        }
-        if (PyErr_Occurred()) return NULL;
+        PyObject *result = plan != NULL && PyObject_TypeCheck(plan, quick_type) ? quick_do((Quick *)plan, args) : NULL;
+        Py_XDECREF(plan);
+        if (result != NULL || PyErr_Occurred()) return result;
     }
     PyObject *slow = PyObject_GetAttr(object, slow_name);
     if (slow == NULL) return NULL;
@@ -202,7 +205,7 @@ static Py_ssize_t offset_of(PyObject *object, const char *name) {
     if (mark != NULL && bytes > 0 && PyObject_SetAttrString(object, name, mark) == 0) {
         for (Py_ssize_t at = sizeof(PyObject); at + (Py_ssize_t)sizeof(PyObject *) <= bytes; at += sizeof(PyObject *))
             if (*slot(object, at) == mark) found = at;
-        PyObject_DelAttrString(object, name);
+        PyObject_SetAttrString(object, name, NULL);
         if (found < 0) PyErr_Format(PyExc_SystemError, "the slot %s was not found", name);
     }
     Py_XDECREF(mark);

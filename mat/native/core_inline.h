@@ -12,7 +12,6 @@ static PyTypeObject *lock_type, *quick_type;
 static PyObject *walk_name, *find_name, *slow_name, *close_name, *ready_name, *undo_name, *enter_name, *leave_name;
 static PyObject *reading_name, *writing_name, *lasti_name, *back_name, *zero;
 
-
 static inline PyObject **slot(PyObject *object, Py_ssize_t at) { return (PyObject **)((char *)object + at); }
 
 static void put(PyObject *object, Py_ssize_t at, PyObject *value) {

@@ -13,9 +13,8 @@ enum { ALONE, AT_ONCE, SHARED }; /* without the GIL by one thread, or under it, 
 
 /* mat_share of share.h, which is in the other extension, and how many threads it has; 0: Python shares. */
 static void (*share)(uintptr_t kernel, const void *frame, char *const *operands, const double *numbers, double *result,
-                     int64_t count, int64_t pieces, int64_t helpers);
+                     int64_t count, int64_t grain, int64_t threads);
 static int64_t share_threads;
-enum { PIECES = 4 }; /* for each thread, as in pool.py */
 
 typedef struct {
     PyObject_HEAD
@@ -133,10 +132,8 @@ static PyObject *returned(const Quick *q, PyObject *args, const double *result) 
 
 /* The kernel, by one thread or several, and what follows it. */
 static void call_kernel(const Quick *q, char **operands, double *numbers, double *result) {
-    int64_t most = q->how == SHARED ? q->count / q->grain : 1, threads = share_threads < most ? share_threads : most;
-    int64_t pieces = threads * PIECES < most ? threads * PIECES : most;
-    if (threads > 1)
-        share((uintptr_t)q->kernel, q->frame, operands, numbers, result, q->count, pieces, threads - 1);
+    if (q->how == SHARED && share_threads)
+        share((uintptr_t)q->kernel, q->frame, operands, numbers, result, q->count, q->grain, share_threads);
     else
         q->kernel(q->frame, operands, numbers, result, 0, q->count);
     if (q->finish != NULL) q->finish(q->frame, operands, numbers, result, 0, q->finish_count);
@@ -148,12 +145,11 @@ static int run_marked(const Quick *q, PyObject *args, Found *found, char **opera
     int failed = thread == NULL;
     for (int k = 0; k < q->operands; k++) {
         if (found[k].hold == NULL) continue;
-        if (!failed && *slot(found[k].hold, at_thread) == zero) /* else an operand before has taken it: that serves both */
+        int mine = !failed && *slot(found[k].hold, at_thread) == zero; /* else an operand before has taken it, for both */
+        if (mine)
             failed = mark_begun(PyTuple_GetItem(args, q->operand[k].position), found[k].hold, q->operand[k].direction,
                                 q->operand[k].writes, thread) < 0;
-        else
-            found[k].hold = NULL;
-        if (failed) found[k].hold = NULL; /* it was not begun */
+        if (!mine || failed) found[k].hold = NULL; /* there is nothing of ours to end */
     }
     if (!failed) {
         Py_BEGIN_ALLOW_THREADS
@@ -162,7 +158,8 @@ static int run_marked(const Quick *q, PyObject *args, Found *found, char **opera
     }
     for (int writes = 0; writes < 2; writes++) /* who wrote decides when the others have left */
         for (int k = 0; k < q->operands; k++)
-            if (found[k].hold != NULL && !q->operand[k].writes == !writes) failed |= mark_ended(found[k].storage, found[k].hold, writes) < 0;
+            if (found[k].hold != NULL && !q->operand[k].writes == !writes)
+                failed |= mark_ended(found[k].storage, found[k].hold, writes) < 0;
     Py_XDECREF(thread);
     return failed ? -1 : 0;
 }
@@ -227,14 +224,13 @@ static PyObject *quick_do(Quick *q, PyObject *args) {
 static PyObject *quick_arm(PyObject *object, PyObject *args) {
     Quick *self = (Quick *)object;
     unsigned long long kernel, frame;
-    long long count;
+    long long count, grain;
     PyObject *mask, *operands, *numbers;
-    long long grain;
     int how, takes_complex, result;
     const char *returns;
     quick_disarm(self);
-    if (!PyArg_ParseTuple(args, "KKLLiOO!O!pis", &kernel, &frame, &count, &grain, &how, &mask, &PyTuple_Type, &operands, &PyTuple_Type, &numbers,
-                          &takes_complex, &result, &returns))
+    if (!PyArg_ParseTuple(args, "KKLLiOO!O!pis", &kernel, &frame, &count, &grain, &how, &mask, &PyTuple_Type,
+                          &operands, &PyTuple_Type, &numbers, &takes_complex, &result, &returns))
         return NULL;
     if (PyTuple_Size(operands) > OPERANDS || PyTuple_Size(numbers) > NUMBERS) Py_RETURN_FALSE;
     self->operands = (int)PyTuple_Size(operands);

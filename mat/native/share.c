@@ -10,7 +10,7 @@
 
 #include "share.h"
 
-enum { LOOKS = 4000, MOST = 1024 }; /* looks: some 20 us; most pieces */
+enum { LOOKS = 4000, PIECES = 4, MOST = 1024 }; /* looks: some 20 us; pieces for each thread, and at most in all */
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAUSE() __builtin_ia32_pause()
@@ -49,6 +49,8 @@ static void do_pieces(const range *r, int64_t who) {
     }
 }
 
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
 /* Wait until all who joined have left, the guard being held. */
 static void wait_for_helpers(void) {
     if (atomic_load(&inside)) {
@@ -60,10 +62,12 @@ static void wait_for_helpers(void) {
 }
 
 void mat_share(uintptr_t kernel, const void *frame, char *const *operands, const double *numbers, double *result, int64_t count,
-               int64_t pieces, int64_t helpers) {
-    range mine = {(mat_kernel *)kernel, frame, operands, numbers, result, count, pieces < MOST ? pieces : MOST, helpers};
+               int64_t grain, int64_t threads) {
+    int64_t grains = least(count / (grain > 0 ? grain : 1), MOST);
+    threads = least(threads, grains);
+    range mine = {(mat_kernel *)kernel, frame, operands, numbers, result, count, least(threads * PIECES, grains), threads - 1};
     pthread_mutex_lock(&guard);
-    if (busy || helpers < 1 || pieces < 2) {
+    if (busy || threads < 2) {
         pthread_mutex_unlock(&guard);
         mine.kernel(frame, operands, numbers, result, 0, count);
         return;

@@ -62,7 +62,7 @@ def _wide(np: Any, dtype: Any) -> Any:
     return np.float32 if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
 
 
-def _like_batch(w: Any, batched: bool) -> Any:
+def _like_batch(w: Any, batched: bool = False, **settings: Any) -> Any:
     return w[None] if batched else w
 
 
@@ -79,21 +79,20 @@ def convolution(x: Input, w: Input, y: InOut, *, start: Setting = None, stride: 
 
 
 @convolution.prepare("foreign", dtypes=FLOATS, when=_few_axes)
-def _(cpu: Any, x: Mat, w: Mat, y: Mat, start: Setting = None, stride: Setting = None, anchor: Setting = None,
-      batched: bool = False) -> Any:
-    return cpu.prepare_convolve(_axes("convolve", x, w.shape, y, start, stride, anchor, batched), x, w, y)
+def _(cpu: Any, x: Mat, w: Mat, y: Mat, **settings: Any) -> Any:
+    return cpu.prepare_convolve(_axes("convolve", x, w.shape, y, **settings), x, w, y)
 
 
 @convolution.on("array")
-def _(np: Any, x: Any, w: Any, y: Any, start: Setting = None, stride: Setting = None, anchor: Setting = None,
-      batched: bool = False) -> None:
-    sums, taps = np.zeros(y.shape, _wide(np, y.dtype)), _like_batch(w, batched)
-    for p, places, points in regions(_axes_of(x, w.shape, start, stride, anchor, batched)):
+def _(np: Any, x: Any, w: Any, y: Any, **settings: Any) -> None:
+    sums, taps = np.zeros(y.shape, _wide(np, y.dtype)), _like_batch(w, **settings)
+    for p, places, points in regions(_axes_of(x, w.shape, **settings)):
         sums[points] += taps[p] * x[places]
     y += sums.astype(y.dtype)
 
 
-def _axes_of(x: Any, taps: Ints, start: Setting, stride: Setting, anchor: Setting, batched: bool) -> tuple[Axis, ...]:
+def _axes_of(x: Any, taps: Ints, start: Setting = None, stride: Setting = None, anchor: Setting = None,
+             batched: bool = False) -> tuple[Axis, ...]:
     """The axes for operands that have been checked."""
     axes = windows(x.shape[1:] if batched else x.shape, taps, start, stride, anchor)
     return with_batch(axes, x.shape[0]) if batched else axes
@@ -132,16 +131,14 @@ def convolution_to_x(yd: Input, w: Input, xd: InOut, *, start: Setting = None, s
 
 
 @convolution_to_x.prepare("foreign", dtypes=FLOATS, when=_few_axes)
-def _(cpu: Any, yd: Mat, w: Mat, xd: Mat, start: Setting = None, stride: Setting = None, anchor: Setting = None,
-      batched: bool = False) -> Any:
-    return cpu.prepare_to_x(_axes("derive_convolve", xd, w.shape, yd, start, stride, anchor, batched), yd, w, xd)
+def _(cpu: Any, yd: Mat, w: Mat, xd: Mat, **settings: Any) -> Any:
+    return cpu.prepare_to_x(_axes("derive_convolve", xd, w.shape, yd, **settings), yd, w, xd)
 
 
 @convolution_to_x.on("array")
-def _to_x(np: Any, yd: Any, w: Any, xd: Any, start: Setting = None, stride: Setting = None, anchor: Setting = None,
-          batched: bool = False) -> None:
-    sums, taps = np.zeros(xd.shape, _wide(np, xd.dtype)), _like_batch(w, batched)
-    for p, places, points in regions(_axes_of(xd, w.shape, start, stride, anchor, batched)):
+def _(np: Any, yd: Any, w: Any, xd: Any, **settings: Any) -> None:
+    sums, taps = np.zeros(xd.shape, _wide(np, xd.dtype)), _like_batch(w, **settings)
+    for p, places, points in regions(_axes_of(xd, w.shape, **settings)):
         sums[places] += taps[p] * yd[points]
     xd += sums.astype(xd.dtype)
 
@@ -156,17 +153,15 @@ def convolution_to_w(x: Input, yd: Input, wd: InOut, *, start: Setting = None, s
 
 
 @convolution_to_w.prepare("foreign", dtypes=FLOATS, when=_few_axes)
-def _(cpu: Any, x: Mat, yd: Mat, wd: Mat, start: Setting = None, stride: Setting = None, anchor: Setting = None,
-      batched: bool = False) -> Any:
-    return cpu.prepare_to_w(_axes("derive_convolve", x, wd.shape, yd, start, stride, anchor, batched), x, yd, wd)
+def _(cpu: Any, x: Mat, yd: Mat, wd: Mat, **settings: Any) -> Any:
+    return cpu.prepare_to_w(_axes("derive_convolve", x, wd.shape, yd, **settings), x, yd, wd)
 
 
 @convolution_to_w.on("array")
-def _to_w(np: Any, x: Any, yd: Any, wd: Any, start: Setting = None, stride: Setting = None, anchor: Setting = None,
-          batched: bool = False) -> None:
+def _(np: Any, x: Any, yd: Any, wd: Any, **settings: Any) -> None:
     sums = np.zeros(wd.shape, _wide(np, wd.dtype))
-    for p, places, points in regions(_axes_of(x, wd.shape, start, stride, anchor, batched)):
-        sums[p[1:] if batched else p] = np.sum(x[places] * yd[points], dtype=sums.dtype)
+    for p, places, points in regions(_axes_of(x, wd.shape, **settings)):
+        sums[p[-wd.ndim:] if wd.ndim else ()] = np.sum(x[places] * yd[points], dtype=sums.dtype)
     wd += sums.astype(wd.dtype)
 
 
@@ -177,9 +172,8 @@ def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *, sta
 
 
 @convolution_back.prepare("foreign", dtypes=FLOATS, when=_few_axes)
-def _(cpu: Any, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: Mat, start: Setting = None, stride: Setting = None,
-      anchor: Setting = None, batched: bool = False) -> Any:
-    axes = _axes("derive_convolve", x, w.shape, yd, start, stride, anchor, batched)
+def _(cpu: Any, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: Mat, **settings: Any) -> Any:
+    axes = _axes("derive_convolve", x, w.shape, yd, **settings)
     to_x, to_w = cpu.prepare_to_x(axes, yd, w, xd), cpu.prepare_to_w(axes, x, yd, wd)
     to_x.bind((0, 1, 2), ())
 

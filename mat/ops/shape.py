@@ -151,13 +151,6 @@ def _join_place(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
     return out
 
 
-def _common_dtype(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
-    try:
-        return np.result_type(*dtypes)
-    except TypeError:
-        raise DTypeError(f"{' and '.join(map(str, dtypes))} have no dtype in common; convert with x.astype(dtype)") from None
-
-
 def stack(mats: Iterable[Mat], axis: int = 0) -> Mat:
     """The Mats, all of one shape, along a new axis at position `axis`; a new Mat.
 
