@@ -31,7 +31,7 @@ ROWS = """
     cpu.engine
     cpu.intgemm  cpu.level1  cpu.nn  cpu.permute  cpu.random  cpu.reduce  cpu.shims
     cpu.elementwise
-    cpu.prepared
+    cpu.prepared  cuda.cublas_table
     cpu.blas  cpu.ieee  cpu.pool
     quick
     cpu.native  cpu.compiler
@@ -40,7 +40,7 @@ ROWS = """
     errors  version
 """
 LEVEL = {name: -k for k, row in enumerate(ROWS.split("\n")) for name in row.split()}
-PACKAGES = {"cpu", "facets", "ops"}  # their __init__ is a docstring only
+PACKAGES = {"cpu", "cuda", "facets", "ops"}  # their __init__ is a docstring only
 MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in sorted(ROOT.rglob("*.py"))
            if p.parent.name != "native"}  # what is there is for building, and is not imported
 FILES = {name: path for name, path in MODULES.items() if name.removesuffix(".__init__") not in PACKAGES}
