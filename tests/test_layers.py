@@ -28,6 +28,11 @@ ROWS = """
     looks  shaping  printing
     cube
     copies
+    cuda.engine
+    cuda.launch  cuda.array
+    cuda.gpu
+    cuda.programs
+    cuda.driver
     cpu.engine
     cpu.intgemm  cpu.level1  cpu.nn  cpu.permute  cpu.random  cpu.reduce  cpu.shims
     cpu.elementwise
@@ -35,6 +40,7 @@ ROWS = """
     cpu.blas  cpu.ieee  cpu.pool
     quick
     cpu.native  cpu.compiler
+    disk
     holders  rng  settings  windows
     layout  dtypes  direction  places  barriers  observers
     errors  version

@@ -1,1 +1,1 @@
-"""What computes on an NVIDIA GPU, through cuda-python and cuBLAS; loaded when a device is first used, and never before."""
+"""What computes on NVIDIA's GPUs. Imported when a device is first used, except for ``driver``, which looks for one."""
