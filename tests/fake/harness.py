@@ -1,0 +1,150 @@
+"""`run`: a kernel of a program's text, compiled by the C++ compiler and run on NumPy arrays: no GPU, no CUDA, no `mat` needed.
+
+`build` makes the shared library that the pretended driver (``libcuda.cpp``) takes for a cubin.
+"""
+
+import atexit
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+NATIVE = HERE.parent.parent / "mat" / "native"
+CHECKED = ("-fsanitize=alignment,bounds",)  # with handlers of our own, in fibres.hpp
+FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-fvisibility=hidden", "-fno-strict-aliasing", "-w",
+         "-ffp-contract=off", "-DMAT_ON_CPU", f"-I{NATIVE}", f"-I{HERE}")
+SANITIZED = tuple(os.environ.get("MAT_FAKE_CFLAGS", "").split())  # in place of CHECKED
+ADDRESSES, PAIRS = 16, 24  # of struct mat_call
+
+
+class KernelFault(AssertionError):
+    """A kernel did what a GPU would fault at, or answer with wrong numbers."""
+
+
+def compiler():
+    """The C++ compiler, or None."""
+    name = os.environ.get("CXX") or "g++"
+    return shutil.which(name.split()[0]) and name.split()
+
+
+@cache
+def scratch():
+    """Where libraries of this session lie."""
+    path = tempfile.mkdtemp(prefix="mat-fake-")
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return Path(path)
+
+
+def build(text):
+    """The path of a shared library made of a program's text."""
+    return _build(text if isinstance(text, str) else text.text)
+
+
+@cache
+def _build(text):
+    name = scratch() / hashlib.sha256(text.encode()).hexdigest()[:16]
+    source, made, library = (name.with_suffix(end) for end in (".cpp", ".o", ".so"))
+    source.write_text(text, encoding="utf-8")
+    # in two steps: linking must not bring the sanitizer's own library where we have its handlers
+    _command([*compiler(), *FLAGS, *(SANITIZED or CHECKED), "-c", source, "-o", made])
+    _command([*compiler(), *SANITIZED, "-shared", made, "-o", library])
+    made.unlink()
+    return library
+
+
+def _command(words):
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise KernelFault(f"{' '.join(map(str, words))}\n{done.stderr}")
+
+
+@cache
+def loaded(text):
+    """The library of a program's text."""
+    library = ctypes.PyDLL(str(build(text)))  # holds the interpreter's lock: fibres run one grid at a time
+    library.on_cpu_error.restype = ctypes.c_char_p
+    return library
+
+
+def run(text, kernel, frame, arrays, numbers=(), grid=(1, 1, 1), block=(1, 1, 1), shared=0, seed=0):
+    """Run `kernel` of the program `text` on NumPy arrays, in place; `KernelFault` for what a GPU would not forgive.
+
+    `frame`: ints; `arrays`: in the operation's order, None where the operand is a number, views as they are (their address is
+    that of the first visible element); `numbers`: of the operation's numbers, then of those of the operands, complex or not. A
+    `seed` other than 0 shuffles the order of threads. The arrays lie, for the run, between guards that must stay untouched.
+    """
+    library = loaded(text if isinstance(text, str) else text.text)
+    blocks = _Guarded([a for a in arrays if a is not None])
+    call = (ctypes.c_char * (8 * (ADDRESSES + 2 * PAIRS))).from_buffer_copy(_call(blocks, arrays, numbers))
+    words = np.array([int(v) for v in frame], np.int64)
+    find = getattr(library, kernel)
+    find.restype = ctypes.c_void_p
+    sizes = ((ctypes.c_uint * 3)(*_three(s)) for s in (grid, block))
+    failed = library.on_cpu_run(ctypes.c_void_p(find()), *sizes,
+                                ctypes.c_uint64(shared), ctypes.c_uint64(seed), ctypes.c_void_p(words.ctypes.data),
+                                ctypes.c_uint64(words.nbytes), call)
+    if failed:
+        raise KernelFault(f"{kernel}: {library.on_cpu_error().decode()}")
+    blocks.give_back(kernel)
+
+
+def _three(sizes):
+    sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
+    return sizes + (1,) * (3 - len(sizes))
+
+
+def _call(blocks, arrays, numbers):
+    addresses = np.zeros(ADDRESSES, np.uint64)
+    addresses[:len(arrays)] = [0 if a is None else blocks.address(a) for a in arrays]
+    pairs = np.full(PAIRS, complex(np.nan, np.nan))
+    pairs[:len(numbers)] = numbers
+    return addresses.tobytes() + pairs.tobytes()
+
+
+class _Guarded:
+    """Copies of the memory that arrays lie in, each at a multiple of 256 as on a device, with guards around."""
+
+    GUARD, PATTERN = 4096, 0x5A
+
+    def __init__(self, arrays):
+        self.ranges = sorted({_range(a) for a in arrays})
+        self.copies = []
+        for low, high in self.ranges:
+            room = np.full(high - low + 2 * self.GUARD + 256, self.PATTERN, np.uint8)
+            start = self.GUARD + -(room.ctypes.data + self.GUARD) % 256
+            room[start:start + high - low] = _bytes(low, high)
+            self.copies.append((room, start))
+
+    def address(self, a):
+        low, high = _range(a)
+        room, start = self.copies[self.ranges.index((low, high))]
+        return room.ctypes.data + start + a.__array_interface__["data"][0] - low
+
+    def give_back(self, kernel):
+        for (low, high), (room, start) in zip(self.ranges, self.copies, strict=True):
+            size = high - low
+            places = np.arange(len(room)) - start
+            touched = places[(room != self.PATTERN) & ((places < 0) | (places >= size))]
+            if len(touched):
+                raise KernelFault(f"{kernel}: wrote outside of an array of {size} bytes, at its bytes {touched[:4]}")
+            old, new = _bytes(low, high), room[start:start + size]
+            if not np.array_equal(old, new):  # an array that is only read may lie where nothing can be written
+                old[:] = new
+
+
+def _range(a):
+    """First and last address of the memory that an array is a view of."""
+    while isinstance(a.base, np.ndarray):
+        a = a.base
+    return np.lib.array_utils.byte_bounds(a) if a.size else (a.ctypes.data,) * 2
+
+
+def _bytes(low, high):
+    return np.frombuffer((ctypes.c_uint8 * (high - low)).from_address(low), np.uint8) if high > low else np.empty(0, np.uint8)
