@@ -29,6 +29,7 @@ ROWS = """
     cube
     copies
     cuda.engine
+    cuda.random
     cuda.launch  cuda.array
     cuda.gpu
     cuda.programs

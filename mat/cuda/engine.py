@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from .launch import Launch
 from .programs import Program
+from .random import prepare_random
 
 __all__ = [
     "Launch", "Program",
+    "prepare_random",
 ]

@@ -20,6 +20,7 @@ from ..disk import directory, write_whole
 from ..errors import DeviceError
 from .driver import INSTALL
 
+FAST, EXACT = "--use_fast_math", "--fmad=false"
 _DIGEST = hashlib.sha256().digest_size
 
 
@@ -51,7 +52,8 @@ class Nvrtc:
     def compile(self, text: str, options: Sequence[str], arch: str) -> bytes:
         # one that needs no driver: the type's names, the repr of what is made, and PTX all do
         given = ProgramOptions(arch=arch, include_path=[str(HEADERS)], std="c++17", no_cache=True, name="program.cu",
-                               define_macro=_macros(options), use_fast_math="--use_fast_math" in options or None)
+                               define_macro=_macros(options), use_fast_math=FAST in options or None,
+                               fma=False if EXACT in options else None)
         try:
             return bytes(Source(text, "c++", given).compile("cubin").code)
         except Exception as error:
@@ -62,9 +64,9 @@ class Nvrtc:
 
 def _macros(options: Sequence[str]) -> list[str] | None:
     found = [option.removeprefix("-D") for option in options if option.startswith("-D")]
-    unknown = [option for option in options if not option.startswith("-D") and option != "--use_fast_math"]
+    unknown = [option for option in options if not option.startswith("-D") and option not in (FAST, EXACT)]
     if unknown:
-        raise ValueError(f"options are -DNAME, -DNAME=VALUE and --use_fast_math, got {unknown}")
+        raise ValueError(f"options are -DNAME, -DNAME=VALUE, {FAST} and {EXACT}, got {unknown}")
     return found or None
 
 
@@ -72,7 +74,10 @@ COMPILER: list[Compiler] = [Nvrtc()]  # one element
 
 
 class Program(NamedTuple):
-    """A text of CUDA C++, complete with its ``#include`` lines, and options: ``-DNAME=VALUE`` and ``--use_fast_math``."""
+    """A text of CUDA C++, complete with its ``#include`` lines, and options.
+
+    These are ``-DNAME=VALUE``, ``--use_fast_math`` and ``--fmad=false``: products and sums are rounded each by itself.
+    """
 
     text: str
     options: tuple[str, ...] = ()

@@ -8,8 +8,15 @@
 #define PHILOX_KEY0 0x9E3779B9u /* by what the key grows from round to round */
 #define PHILOX_KEY1 0xBB67AE85u
 
+#if defined(MAT_DEVICE_CUH) /* whose words must stay in registers */
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED
+#endif
+
 /* The words of the counter `c` under the key (key0, key1), in place. */
 INLINE void philox(uint32_t c[4], uint32_t key0, uint32_t key1) {
+    UNROLLED
     for (int round = 0; round < 10; round++) {
         uint64_t left = (uint64_t)PHILOX_LEFT * c[0], right = (uint64_t)PHILOX_RIGHT * c[2];
         c[0] = (uint32_t)(right >> 32) ^ c[1] ^ key0;
@@ -21,6 +28,7 @@ INLINE void philox(uint32_t c[4], uint32_t key0, uint32_t key1) {
     }
 }
 
+#if !defined(MAT_DEVICE_CUH) /* where each thread makes a block of its own */
 enum { BATCH = 64 }; /* blocks that are made at a time */
 
 /* w[j][i] is word j of block `first` + i. */
@@ -68,6 +76,7 @@ INLINE void philox_batch_plain(uint64_t first, uint32_t key0, uint32_t key1, uin
 
 PHILOX_BATCH(philox_batch_v3, "avx2", __m256i, _mm256_mul_epu32)
 PHILOX_BATCH(philox_batch_v4, "avx512f", __m512i, _mm512_mul_epu32)
+#endif
 #endif
 
 #endif
