@@ -10,10 +10,12 @@ extension imports. ``docs/tutorial.md`` is the place to begin.
 """
 
 from . import debug, errors, extend
+from . import emulated as _emulated
 from .access import barrier, with_facets
 from .config import show_config
 from .create import arange, array, empty, eye, from_numpy, full, ones, zeros
 from .cube import Direction
+from .devices import cuda_available, set_device, use_cuda, use_device
 from .dtypes import SUPPORTED as supported_dtypes  # noqa: N811  a constant there, a public name here
 from .errors import (
     AliasError,
@@ -107,9 +109,9 @@ __all__ = [
     "convolve", "derive_convolve", "max_pool", "derive_max_pool",
     # Random numbers
     "Rng", "seed", "multivariate_normal",
-    # Facets and memory
-    "with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "kernel", "show", "show_config",
-    "debug", "extend",
+    # Facets, memory, devices
+    "use_device", "use_cuda", "set_device", "cuda_available", "with_facets", "FacetState", "Direction", "barrier",
+    "scratch", "ones_view", "kernel", "show", "show_config", "debug", "extend",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",

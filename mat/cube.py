@@ -19,12 +19,24 @@ from .direction import DIRECTIONS, INPUT, IO, OUTPUT, Direction, as_direction, j
 from .errors import ConflictError, TornError
 from .holders import Hold, describe
 from .observers import OBSERVERS, Observer, observe
-from .places import Facet, Memory, facet_named, facets, host, memories, memory_named, register_facet, register_memory
+from .places import (
+    Facet,
+    Memory,
+    all_facets,
+    facet_named,
+    facets,
+    host,
+    memories,
+    memory_named,
+    register_facet,
+    register_memory,
+)
+from .quick import attempt
 
 __all__ = [
-    "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "Facet", "Hold", "Memory", "Observer",
-    "View", "allow_conflicts", "as_direction", "facet_named", "facets", "host", "join", "memories", "memory_named", "observe",
-    "register_facet", "register_memory",
+    "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "Facet", "Hold", "Memory",
+    "Observer", "View", "all_facets", "allow_conflicts", "as_direction", "facet_named", "facets", "host", "join",
+    "memories", "memory_named", "observe", "register_facet", "register_memory",
 ]
 
 
@@ -249,10 +261,39 @@ class Cube(Copies):
         for view in views:
             view.presented = {k: hold for k, hold in view.presented.items() if hold.handle is not handle}
         self.viewers = [weakref.ref(view) for view in views if view.presented]
-        self.seen &= sum(f.bit for f in facets.values() if f.memory in self.handles)
+        self.seen &= sum(f.bit for f in all_facets() if f.memory in self.handles)
         memory.free(handle)
         for observer in tuple(OBSERVERS):
             observer.freed(self, memory)
+
+    def evict(self, memory: Memory, dirty: bool) -> bool:
+        """Free the copy in `memory`, whose room somebody needs, if that can be done now; whether it was.
+
+        What is fresh nowhere else is copied to the host first, if `dirty` allows that. Waits for nobody.
+        """
+        if not attempt(self.lock):
+            return False
+        try:
+            if memory not in self.handles or self.writer is not None or self.torn is not None or not self._idle(memory):
+                return False
+            only = self.fresh & memory.bit and not self.fresh & ~memory.bit and not self.pristine
+            if only and not dirty:
+                return False
+            if only:
+                self._refresh(host())
+            self.fresh &= ~memory.bit
+            self._discard(memory)
+        finally:
+            self.lock.release()
+        return True
+
+    def _idle(self, memory: Memory) -> bool:
+        """Whether nobody looks at the copy in `memory` or keeps it."""
+        try:
+            self._check_droppable(memory)
+        except ConflictError:
+            return False
+        return True
 
     def drop_all(self) -> None:
         """Free every copy now. The data is gone: what is read later is the fill value."""
@@ -290,3 +331,16 @@ class Cube(Copies):
         with self.lock:
             if self.fresh and not self.fresh & ~doomed and not self.pristine and self.writer is None:
                 self._refresh(ensure)
+            elif self.torn is not None and self.torn_memory is not None and self.torn_memory.bit & doomed and not self.looks:
+                self._move_torn(ensure)
+
+    def _move_torn(self, target: Memory) -> None:
+        """Have `target` hold what a failed block left, for `accept_torn`."""
+        source = self.torn_memory
+        if source is None or source is host() or target is not host():
+            return
+        handle = self.handles.get(target)
+        if handle is None:
+            handle = self._allocate(target)
+        source.copy_out(self, self.handles[source], handle)
+        self.torn_memory = target

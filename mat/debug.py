@@ -12,10 +12,13 @@ from .cube import allow_conflicts as _admitting
 
 
 class Copies(Observer):
-    """Counts: ``h2d`` and ``d2h`` (copies from and to the host), ``bytes`` they moved, ``packs`` of strided operands."""
+    """Counts: ``h2d`` and ``d2h`` (copies from and to the host), ``bytes`` they moved, ``packs`` of strided operands.
+
+    And ``fallbacks``: operations that the host did, since the device in use has no body for them.
+    """
 
     def __init__(self) -> None:
-        self.h2d = self.d2h = self.bytes = self.packs = 0
+        self.h2d = self.d2h = self.bytes = self.packs = self.fallbacks = 0
         self._lock = threading.Lock()
 
     def copied(self, cube: Any, source: Any, target: Any, seconds: float) -> None:
@@ -28,8 +31,13 @@ class Copies(Observer):
         with self._lock:
             self.packs += 1
 
+    def fell_back(self, operation: str, device: str) -> None:
+        with self._lock:
+            self.fallbacks += 1
+
     def __repr__(self) -> str:
-        return f"<copies: {self.h2d} from the host, {self.d2h} to it, {self.bytes} bytes; {self.packs} packed operands>"
+        told = f"<copies: {self.h2d} from the host, {self.d2h} to it, {self.bytes} bytes; {self.packs} packed operands"
+        return told + (f"; {self.fallbacks} operations fell back to the host>" if self.fallbacks else ">")
 
 
 class Allocations(Observer):

@@ -22,12 +22,14 @@ from .cube import (
     Cube,
     Direction,
     Hold,
+    all_facets,
     as_direction,
     facet_named,
     facets,
     memories,
     memory_named,
 )
+from .devices import Device, device_of
 from .dtypes import as_dtype, check_number
 from .errors import AliasError, DirectionError, DTypeError, IndexOutOfRange, ShapeError, TornError
 from .facets.array import over
@@ -187,13 +189,18 @@ class Mat(Shaped):
         with storage.lock:
             found = {f.name: FacetState(f.name, f.memory.name, bool(storage.fresh & f.memory.bit), storage.nbytes,
                                         tuple(_watcher(hold) for hold in tuple(storage.looks) if hold.facet is f))
-                     for f in facets.values() if storage.seen & f.bit}
+                     for f in all_facets() if storage.seen & f.bit}
         return MappingProxyType(found)
 
     @property
     def fresh(self) -> set[str]:
         """The names of the memories that hold the current data."""
         return {m.name for m in memories.values() if self.storage.fresh & m.bit}
+
+    @property
+    def device(self) -> Device:
+        """The device on which an operation on self would compute now; equal to its name, such as ``"cpu"``."""
+        return device_of(self)
 
     def drop(self, name: str, *, force: bool = False) -> bool:
         """Free the copy in the memory `name`; return whether there was one.
@@ -300,8 +307,13 @@ class Mat(Shaped):
     def _head(self) -> str:
         head = self.label()[1:-1]
         if current().print_facets:
-            head += " " + printing.letters((facets[s.name].letter, s.fresh) for s in self.facets.values())
+            head += " " + printing.letters(self._letters())
         return head
+
+    def _letters(self) -> list[tuple[str, bool]]:
+        """The letters of the facets looked through, and whether their memory is fresh."""
+        storage = self.storage
+        return [(f.letter, bool(storage.fresh & f.mask)) for f in all_facets() if storage.seen & f.bit]
 
     def _peek(self) -> np.ndarray[Any, Any] | None:
         """The visible elements to print, without a look: nothing is copied between memories or marked."""

@@ -31,6 +31,9 @@ class Observer:
     def packed(self, view: Any) -> None:
         """A strided operand was copied because an engine could not take it as it was."""
 
+    def fell_back(self, operation: str, device: str) -> None:
+        """The device in use has no body for these operands of an operation: the host does it."""
+
     def called(self, routine: str, **arguments: object) -> None:
         """An engine called a library routine."""
 

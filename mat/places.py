@@ -72,6 +72,7 @@ class Facet:
     memory: Memory
     engine: Any = None  # what operation bodies for this facet are handed to compute with
     presents: type | None = None  # what `present` gives, if that is always of one class
+    device: Any = None  # whose memory this is, if not the host's: to be looked at only while that device is in use
     quiet: bool = False  # the engine is NumPy, whose floating-point warnings operations switch off
     # set by register_facet
     bit: int = 0
@@ -95,7 +96,23 @@ class Facet:
 
 
 memories: dict[str, Memory] = {}
-facets: dict[str, Facet] = {}
+facets: dict[str, Facet] = {}  # those of the host, and of outsiders' memories
+device_facets: dict[str, Facet] = {}
+
+
+class Naming:
+    """How names of devices' facets and memories are understood; devices.py puts its own here."""
+
+    def facet(self, name: str) -> Facet | None:
+        """The facet of that name, of a device; `DeviceError` if that is not in use, None if there is no such thing."""
+        return None
+
+    def memory(self, name: str) -> Memory | None:
+        """The memory of that name, of a device, whether in use or not; None if there is no such thing."""
+        return None
+
+
+naming = [Naming()]  # one element
 
 
 def register_memory(memory: Memory) -> Memory:
@@ -110,27 +127,35 @@ def register_memory(memory: Memory) -> Memory:
 
 def register_facet(facet: Facet) -> Facet:
     """Make `facet`, and the memory it looks at, known by name; return it."""
-    if facet.name in facets:
+    others = all_facets()
+    if facet.name in facets or facet.name in device_facets:
         raise FacetError(f"a facet {facet.name!r} is already registered")
-    if len(facet.letter) != 1 or facet.letter.upper() in [f.letter for f in facets.values()]:
+    if len(facet.letter) != 1 or any(f.letter == facet.letter.upper() and not (f.device and facet.device) for f in others):
         raise FacetError(f"the letter of a facet is one unused letter, got {facet.letter!r}")
     register_memory(facet.memory)
-    k = len(facets)
+    k = len(others)
     facet.letter = facet.letter.upper()
     facet.bit, facet.mask, facet.reading, facet.writing = 1 << k, facet.memory.bit, 2 * k, 2 * k + 1
-    facets[facet.name] = facet
+    (device_facets if facet.device else facets)[facet.name] = facet
     return facet
 
 
+def all_facets() -> list[Facet]:
+    """Every facet, those of devices included."""
+    return [*facets.values(), *device_facets.values()]
+
+
 def facet_named(name: object) -> Facet:
-    found = facets.get(name) if isinstance(name, str) else None
+    """The facet of that name; `FacetError` if there is none, `DeviceError` if its device is not in use."""
+    found = facets.get(name) or naming[0].facet(name) if isinstance(name, str) else None
     if found is None:
-        raise FacetError(f"no facet {name!r}; there are {', '.join(facets)}")
+        raise FacetError(f"no facet {name!r}; there are {', '.join(f.name for f in all_facets())}")
     return found
 
 
 def memory_named(name: object) -> Memory:
-    found = memories.get(name) if isinstance(name, str) else None
+    """The memory of that name; `FacetError` if there is none."""
+    found = memories.get(name) or naming[0].memory(name) if isinstance(name, str) else None
     if found is None:
         raise FacetError(f"no memory {name!r}; there are {', '.join(memories)}")
     return found

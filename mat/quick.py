@@ -14,7 +14,7 @@ from typing import Any
 from .cpu.native import ffi, lib
 
 _getframe = sys._getframe
-
+IN_USE: list[None] = []  # one for each block, of any thread, with a device in use: calls then ask which is meant
 
 class _Quick:
     """A plan that nothing can carry out but Python."""
@@ -31,7 +31,7 @@ class _Quick:
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Carry out the plan on the arguments."""
-        return self.walk(args, kwargs)  # type: ignore[attr-defined]  # plans have it
+        return self.away(args, kwargs) if IN_USE else self.walk(args, kwargs)  # type: ignore[attr-defined]  # plans have them
 
 
 class _Caller:
@@ -65,6 +65,11 @@ Quick: Any = _Quick
 Caller: Any = _Caller
 
 
+def attempt(lock: Any) -> bool:
+    """Hold `lock` if nobody else does; whether that is so now."""
+    return bool(lock.acquire(blocking=False))
+
+
 def attach(*_: Any) -> None:
     """Nothing is compiled that would want to know."""
 
@@ -79,3 +84,4 @@ if lib is not None:
     _core = importlib.import_module(f"{__name__.partition('.')[0]}._core")
     _SHARE = int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
     Lock, Look, Quick, Caller, attach = _core.Lock, _core.Look, _core.Quick, _core.Caller, _core.attach
+    attempt = Lock.attempt

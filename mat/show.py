@@ -6,7 +6,7 @@ import sys
 from typing import Any, TextIO
 
 from . import printing
-from .cube import facets, memories
+from .cube import all_facets, memories
 from .errors import DTypeError
 from .mat import Mat
 
@@ -62,7 +62,7 @@ def _freshness(x: Mat, memory: Any) -> str:
 
 def _facets_of(x: Mat, memory: Any) -> str:
     """The facets looked through, with their letters."""
-    seen = [f for f in facets.values() if f.memory is memory and x.storage.seen & f.bit]
+    seen = [f for f in all_facets() if f.memory is memory and x.storage.seen & f.bit]
     return ", ".join(f"{f.name} ({f.letter})" for f in seen)
 
 

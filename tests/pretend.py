@@ -219,14 +219,14 @@ class World:
 
 @contextmanager
 def _registry(clear: bool) -> Iterator[None]:
-    before = dict(places.memories), dict(places.facets)
-    if clear:
-        places.memories.clear()
-        places.facets.clear()
+    registries = places.memories, places.facets, places.device_facets
+    before = [dict(registry) for registry in registries]
+    for registry in registries if clear else ():
+        registry.clear()
     try:
         yield
     finally:
-        for registry, old in zip((places.memories, places.facets), before, strict=True):
+        for registry, old in zip(registries, before, strict=True):
             registry.clear()
             registry.update(old)
 

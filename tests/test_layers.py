@@ -20,9 +20,10 @@ ROWS = """
     ops.elementwise
     ops.ufuncs
     ops.op
-    ops.run  ops.overlap  ops.rowmajor  ops.roles  ops.tiled  ops.philox
+    ops.body  ops.run  ops.overlap  ops.rowmajor  ops.roles  ops.tiled  ops.philox
     access  config  create  scratch  show
     mat
+    emulated
     facets.array  facets.foreign
     facets.backing  facets.pointers
     looks  shaping  printing
@@ -33,6 +34,8 @@ ROWS = """
     cuda.launch  cuda.array
     cuda.gpu
     cuda.programs
+    pooled
+    devices
     cuda.driver
     cpu.engine
     cpu.intgemm  cpu.level1  cpu.nn  cpu.permute  cpu.random  cpu.reduce  cpu.shims

@@ -37,7 +37,8 @@ FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
 RANDOM = ["Rng", "seed", "multivariate_normal"]
 WINDOWS = ["convolve", "derive_convolve", "max_pool", "derive_max_pool"]
-FACETS = ["with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "debug",
+FACETS = [
+    "use_device", "use_cuda", "set_device", "cuda_available","with_facets", "FacetState", "Direction", "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "debug",
           "extend"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
@@ -53,7 +54,7 @@ BASIC_MEMBERS = [
     "displace_", "row_", "window", "adjust_", "T", "permute", "swapaxes", "broadcast_to", "squeeze", "expand_dims",
     "diagonal", "is_contiguous", "contiguous", "astype", "fill_", "sum_", "uniform_", "normal_", "bernoulli_", "orthogonal_",
     "facet", "facets", "fresh", "drop", "keep",
-    "close", "accept_torn", "device_enabled", "tolist"
+    "close", "accept_torn", "device", "device_enabled", "tolist"
 ]
 READ_ONE = [*UNARY, *REDUCTIONS, "transpose", "inv", "slogdet", "cholesky"]  # NumPy's names for functions of one Mat
 VERBS = [  # their last operand is written

@@ -11,6 +11,14 @@
 #include <stdlib.h>
 #include <structmember.h>
 
+/* Later headers give these out without counting, since they are immortal there; on 3.11, which runs this too, they are not. */
+#undef Py_RETURN_TRUE
+#undef Py_RETURN_FALSE
+#undef Py_RETURN_NONE
+#define Py_RETURN_TRUE return Py_NewRef(Py_True)
+#define Py_RETURN_FALSE return Py_NewRef(Py_False)
+#define Py_RETURN_NONE return Py_NewRef(Py_None)
+
 #include "call.h"
 
 #include "core_inline.h"
@@ -166,7 +174,8 @@ static PyObject *plan_for(Caller *self, PyObject *args) {
 
 static PyObject *caller_call(PyObject *object, PyObject *args, PyObject *kwargs) {
     Caller *self = (Caller *)object;
-    if ((kwargs == NULL || PyDict_Size(kwargs) == 0) && PyTuple_Size(args) == self->arity && self->operands && mat_type != NULL) {
+    if ((kwargs == NULL || PyDict_Size(kwargs) == 0) && PyTuple_Size(args) == self->arity && self->operands && mat_type != NULL
+        && PyList_Size(in_use) == 0) {
         PyObject *plan = plan_for(self, args);
         PyObject *result = plan != NULL && PyObject_TypeCheck(plan, quick_type) ? quick_do((Quick *)plan, args) : NULL;
         Py_XDECREF(plan);
@@ -226,12 +235,14 @@ static int offsets(PyObject *object, ...) {
     return fine;
 }
 
-/* attach(mat, cube, hold, array, observers, input, enter_context): new, empty objects of these classes, the list of observers,
-   the direction of reading looks, and the code of ExitStack.enter_context. */
+/* attach(mat, cube, hold, array, observers, in_use, input, enter_context): new, empty objects of these classes, the lists of
+   observers and of devices in use, the direction of reading looks, and the code of ExitStack.enter_context. */
 static PyObject *attach(PyObject *module, PyObject *args) {
     (void)module;
-    PyObject *mat, *cube, *hold, *array, *list, *reading, *code;
-    if (!PyArg_ParseTuple(args, "OOOOO!OO", &mat, &cube, &hold, &array, &PyList_Type, &list, &reading, &code)) return NULL;
+    PyObject *mat, *cube, *hold, *array, *list, *devices, *reading, *code;
+    if (!PyArg_ParseTuple(args, "OOOOO!O!OO", &mat, &cube, &hold, &array, &PyList_Type, &list, &PyList_Type, &devices, &reading,
+                          &code))
+        return NULL;
     if (!offsets(mat, "storage", &at_storage, "presented", &at_presented, "form", &at_form, NULL)
         || !offsets(cube, "lock", &at_lock, "fresh", &at_fresh, "looks", &at_looks, "writer", &at_writer, "torn", &at_torn,
                     "pristine", &at_pristine, "version", &at_version, "spoiled", &at_spoiled, NULL)
@@ -240,9 +251,10 @@ static PyObject *attach(PyObject *module, PyObject *args) {
         || !offsets(array, "address", &at_address, NULL))
         return NULL;
     Py_INCREF(list);
+    Py_INCREF(devices);
     Py_INCREF(reading);
     Py_INCREF(code);
-    observers = list, input = reading, enter_context = code;
+    observers = list, in_use = devices, input = reading, enter_context = code;
     array_type = (PyObject *)Py_TYPE(array);
     Py_INCREF(array_type);
     mat_type = (PyObject *)Py_TYPE(mat); /* last: from now on calls are done here */
@@ -283,9 +295,10 @@ PyMODINIT_FUNC PyInit__core(void) {
     const struct {
         PyObject **name;
         const char *text;
-    } names[] = {{&walk_name, "walk"}, {&find_name, "find"}, {&slow_name, "call"}, {&close_name, "close"}, {&ready_name, "ready"},
-                 {&undo_name, "undo"}, {&enter_name, "enter"}, {&leave_name, "leave"}, {&reading_name, "reading"},
-                 {&writing_name, "writing"}, {&lasti_name, "f_lasti"}, {&back_name, "f_back"}};
+    } names[] = {{&walk_name, "walk"}, {&away_name, "away"}, {&find_name, "find"}, {&slow_name, "call"},
+                 {&close_name, "close"}, {&ready_name, "ready"}, {&undo_name, "undo"}, {&enter_name, "enter"},
+                 {&leave_name, "leave"}, {&reading_name, "reading"}, {&writing_name, "writing"}, {&lasti_name, "f_lasti"},
+                 {&back_name, "f_back"}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) *names[k].name = PyUnicode_InternFromString(names[k].text);
     zero = PyLong_FromLong(0);
     lock_type = add_type(module, "Lock", &lock_spec);

@@ -2,14 +2,14 @@
 #ifndef MAT_CORE_INLINE_H
 #define MAT_CORE_INLINE_H
 
-/* What `attach` is told: the classes, the list of observers, and where slots lie. */
-static PyObject *mat_type, *array_type, *observers, *input, *enter_context;
+/* What `attach` is told: the classes, the lists of observers and of devices in use, and where slots lie. */
+static PyObject *mat_type, *array_type, *observers, *in_use, *input, *enter_context;
 static Py_ssize_t at_storage, at_presented, at_form;                                            /* of a Mat */
 static Py_ssize_t at_lock, at_fresh, at_looks, at_writer, at_torn, at_pristine, at_version, at_spoiled; /* of a Cube */
 static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where, at_lend;                /* of a Hold */
 static Py_ssize_t at_address;                                                                   /* of a ForeignArray */
 static PyTypeObject *lock_type, *quick_type;
-static PyObject *walk_name, *find_name, *slow_name, *close_name, *ready_name, *undo_name, *enter_name, *leave_name;
+static PyObject *walk_name, *away_name, *find_name, *slow_name, *close_name, *ready_name, *undo_name, *enter_name, *leave_name;
 static PyObject *reading_name, *writing_name, *lasti_name, *back_name, *zero;
 
 static inline PyObject **slot(PyObject *object, Py_ssize_t at) { return (PyObject **)((char *)object + at); }
@@ -77,6 +77,16 @@ static PyObject *lock_acquire(PyObject *object, PyObject *ignored) {
     Py_RETURN_TRUE;
 }
 
+static PyObject *lock_attempt(PyObject *object, PyObject *ignored) {
+    Lock *self = (Lock *)object;
+    if (!(self->count && self->owner == PyThread_get_thread_ident()) && !PyThread_acquire_lock(self->lock, NOWAIT_LOCK))
+        Py_RETURN_FALSE;
+    if (self->count && self->owner == PyThread_get_thread_ident()) return lock_acquire(object, ignored);
+    self->owner = PyThread_get_thread_ident();
+    self->count = 1;
+    Py_RETURN_TRUE;
+}
+
 static PyObject *lock_release(PyObject *object, PyObject *ignored) {
     (void)ignored;
     Lock *self = (Lock *)object;
@@ -90,6 +100,7 @@ static PyObject *lock_release(PyObject *object, PyObject *ignored) {
 
 static PyMethodDef lock_methods[] = {
     {"acquire", lock_acquire, METH_NOARGS, "Wait until nobody else holds self, and hold it."},
+    {"attempt", lock_attempt, METH_NOARGS, "Hold self if nobody else does; say whether."},
     {"release", lock_release, METH_NOARGS, "Give self back, once for each acquire."},
     {"__enter__", lock_acquire, METH_NOARGS, "acquire"},
     {"__exit__", lock_release, METH_VARARGS, "release"},

@@ -179,7 +179,7 @@ static int run_at_once(const Quick *q, Found *found, char **operands, double *nu
    `*absent` becomes 1 if all that is amiss is that something was not presented yet. */
 static PyObject *attempt(const Quick *q, PyObject *args, int *absent) {
     *absent = 0;
-    if (!q->armed || PyList_Size(observers) != 0 || (q->how == SHARED && !share_threads)) return NULL;
+    if (!q->armed || PyList_Size(observers) != 0 || PyList_Size(in_use) != 0 || (q->how == SHARED && !share_threads)) return NULL;
     Found found[OPERANDS] = {{0}};
     char *operands[OPERANDS + 1] = {0};
     double numbers[2 * (NUMBERS + OPERANDS)], result[2] = {0, 0};
@@ -274,7 +274,7 @@ static PyObject *quick_then(PyObject *object, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* run(args, kwargs): here, or by the method walk(args, kwargs). */
+/* run(args, kwargs): here, or by the method walk(args, kwargs), or while a device is in use by the method away. */
 static PyObject *quick_run(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     if (count != 2 || !PyTuple_Check(given[0])) {
         PyErr_SetString(PyExc_TypeError, "run(args, kwargs) takes a tuple and a dict");
@@ -282,7 +282,7 @@ static PyObject *quick_run(PyObject *self, PyObject *const *given, Py_ssize_t co
     }
     PyObject *result = quick_do((Quick *)self, given[0]);
     if (result != NULL || PyErr_Occurred()) return result;
-    return PyObject_CallMethodObjArgs(self, walk_name, given[0], given[1], NULL);
+    return PyObject_CallMethodObjArgs(self, in_use != NULL && PyList_Size(in_use) ? away_name : walk_name, given[0], given[1], NULL);
 }
 
 static PyMethodDef quick_methods[] = {

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from types import MethodType
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 
 from ..cpu.native import ffi
 from ..cpu.prepared import Prepared
-from ..cube import INPUT, IO, OBSERVERS, OUTPUT, Direction, Facet, facet_named
+from ..cube import INPUT, IO, OBSERVERS, OUTPUT, Direction, facet_named
+from ..devices import CPU, Device, in_use
 from ..dtypes import check_number, check_operand, is_integer
 from ..errors import DTypeError
 from ..facets.pointers import ForeignArray
@@ -23,7 +25,8 @@ from ..holders import Hold
 from ..layout import Layout
 from ..looks import ENTER_CONTEXT
 from ..mat import Mat, Storage, form_of
-from ..quick import Caller, attach
+from ..quick import IN_USE, Caller, attach
+from .body import DEVICES, Body, fitting, known, rank
 from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Role, Scalar, named, readable, roles_of
 from .run import Again, Entry, Plan, plan_of
 
@@ -31,27 +34,8 @@ __all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Body", "InOut", "Input", "
            "named", "op", "plain"]
 
 
-class Body(NamedTuple):
-    """The code that does an operation's work through one facet, and which operands it can take."""
-
-    facet: Facet
-    function: Callable[..., Any]
-    fits: Callable[[Layout], object] | None  # None: any strides
-    dtypes: frozenset[str] | None  # None: all
-    pack: bool  # rather pack operands than try another body
-    bare: bool  # wants no engine: a ufunc, or a function of the engine itself
-    silent: bool = False  # NumPy never warns of it
-    prepares: bool = False  # called once for operands of the same forms, with the Mats; gives the body
-    when: Callable[..., object] | None = None  # what else operands must be, asked with all of them; None: nothing
-
-    def takes(self, layout: Layout) -> bool:
-        """Whether an operand of this layout can go in as it is."""
-        return self.fits is None or layout.contiguous or bool(self.fits(layout))
-
-
 STRENGTH = {INPUT: 0, IO: 1, OUTPUT: 2}  # how much a look overwrites, as compiled code has it
 LOOK, AGAIN, NUMBER = range(3)  # what an operand is to compiled code: looked at, another one again, a number
-PREFERENCE = ("foreign", "array")  # the order in which facets of the host are tried
 REGISTRY: dict[str, Op] = {}
 NO_KEYWORDS: dict[str, Any] = {}
 _PICKING = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))  # BLAS's names for using a part of an operand
@@ -75,6 +59,7 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         self.bodies: list[Body] = []
         self.plans: dict[Any, Plan] = {}
         self.quick: dict[Any, Plan] = {}  # the same by keys of the operation's own, which may be faster to make
+        self.away: dict[Device, dict[Any, Plan]] = {}  # the same while a device is in use
         names = list(signature.parameters)
         self.positional = [n for n in names if signature.parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY]
         self.arity = len(self.positional)
@@ -121,7 +106,7 @@ class Op(Caller):  # type: ignore[misc]  # compiled
                 return self
             chars = None if dtypes is None else frozenset(dtypes)
             alone = bare or isinstance(function, np.ufunc)
-            self._add([Body(facet_named(n), function, fits, chars, pack, alone, silent) for n in facet_names])
+            self._add([Body(known(n), function, fits, chars, pack, alone, silent) for n in facet_names])
             return self
         return register
 
@@ -136,7 +121,7 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         """
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             if dtypes:
-                self._add([Body(facet_named(n), function, fits, frozenset(dtypes), pack, True, prepares=True, when=when)
+                self._add([Body(known(n), function, fits, frozenset(dtypes), pack, True, prepares=True, when=when)
                            for n in facet_names])
             return function
         return register
@@ -145,25 +130,31 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         """Register, for facets, the function of the operation's name that their engines have."""
         chars = None if dtypes is None else frozenset(dtypes)
         found = map(facet_named, facet_names)
-        self._add([Body(f, getattr(f.engine, self.__name__), fits, chars, False, True) for f in found])
+        self._add([Body(f.name, getattr(f.engine, self.__name__), fits, chars, False, True) for f in found])
 
     def _add(self, bodies: list[Body]) -> None:
         self.forget()
         self.bodies += bodies
-        self.bodies.sort(key=lambda b: PREFERENCE.index(b.facet.name) if b.facet.name in PREFERENCE else len(PREFERENCE))
+        self.bodies.sort(key=rank)
 
     def forget(self) -> None:
         """Drop all plans."""
         self.plans.clear()
         self.quick.clear()
+        self.away.clear()
         self.forget_quick()
 
     def body_on(self, facet: str) -> Body:
         """The body for the facet of that name."""
-        return next(b for b in self.bodies if b.facet.name == facet)
+        return next(b for b in self.bodies if b.place == facet)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Carry out the operation; calling self comes here with what is not done by compiled code."""
+        if IN_USE:
+            return self.call_away(args, kwargs)
+        return self._call_here(args, kwargs)
+
+    def _call_here(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(args) != self.arity:
             return self._call(args, kwargs)
         try:
@@ -183,13 +174,38 @@ class Op(Caller):  # type: ignore[misc]  # compiled
                 check_number(args[k], args[self.main].storage.dtype, self.positional[k])
         return plan.run(args, kwargs)
 
-    def find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | None:
+    def call_away(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The same while a device is in use, here or in another thread: on that, if all Mats allow it."""
+        device = in_use()
+        if len(args) != self.arity:
+            args, kwargs = self._bind(args, kwargs)
+        if device is CPU or any(type(args[k]) is Mat and not args[k].device_enabled for k in self.operands):
+            device = CPU
+        plans = self._plans_on(device)
+        plan = self.find(args, kwargs, plans)
+        if plan is None:
+            return self._call(args, kwargs, device)
+        for k in self.at_numbers:
+            if type(args[k]) is not float:
+                check_number(args[k], args[self.main].storage.dtype, self.positional[k])
+        return self._walk(plan, args, kwargs, device)
+
+    def _walk(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device) -> Any:
+        if OBSERVERS and device is not CPU and plan.facet is not device.facet:
+            for observer in tuple(OBSERVERS):
+                observer.fell_back(self.__name__, device.name)
+        return plan.walk(args, kwargs)
+
+    def _plans_on(self, device: Device) -> dict[Any, Plan]:
+        return self.plans if device is CPU else self.away.setdefault(device, {})
+
+    def find(self, args: tuple[Any, ...], kwargs: dict[str, Any], plans: dict[Any, Plan] | None = None) -> Plan | None:
         """The plan for these operands, after giving forms to those that have none yet; None if there is no such plan."""
         for k in self.operands:
             if isinstance(args[k], Mat) and args[k].form is None:
                 args[k].form = form_of(args[k])
         try:
-            return self.plans.get(self._key(args, kwargs))
+            return (self.plans if plans is None else plans).get(self._key(args, kwargs))
         except (KeyError, AttributeError, TypeError):
             return None
 
@@ -219,7 +235,7 @@ class Op(Caller):  # type: ignore[misc]  # compiled
             key = key, *kwargs, plain(kwargs.values())
         return key
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device = CPU) -> Any:
         """Check everything, plan, and run; remember the plan if its key says enough."""
         if len(args) != self.arity:
             args, kwargs = self._bind(args, kwargs)
@@ -229,24 +245,26 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         for k, name in self.numbers:
             check_number(args[k], args[self.main].storage.dtype, name)
         self.check(*args, **kwargs)
-        body, pack = self._choose(args)
+        body, pack = self._choose(args, device)
         for k in self.written:
             args[k].allowed(IO)
         if pack:
-            return self._run_packed(body, args, kwargs)
-        plan = self._plan(body, args, kwargs)
-        self._remember(plan, args, kwargs)
-        return plan.run(args, kwargs)
+            return self._run_packed(body, args, kwargs, device)
+        plan = self._plan(body, args, kwargs, device)
+        self._remember(plan, args, kwargs, device)
+        return self._walk(plan, args, kwargs, device) if IN_USE else plan.run(args, kwargs)
 
-    def _remember(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _remember(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device) -> None:
         if not self.by_form or (self.numbers and is_integer(args[self.main].storage.dtype)):
             return  # it depends on values, as whether integers can take a number does
-        if self.find(args, kwargs) is None:  # that gives forms, too
+        plans = self._plans_on(device)
+        if self.find(args, kwargs, plans) is None:  # that gives forms, too
             try:
                 key = self._key(args, kwargs)
-                if len(self.plans) > 1024:
+                if len(plans) > 1024:
                     self.forget()
-                self.plans[key] = plan
+                    plans = self._plans_on(device)
+                plans[key] = plan
             except (KeyError, AttributeError, TypeError):  # there is no key that says enough
                 return
 
@@ -270,45 +288,55 @@ class Op(Caller):  # type: ignore[misc]  # compiled
 
     # Choosing
 
-    def _choose(self, args: tuple[Any, ...]) -> tuple[Body, bool]:
-        """The first body that takes the operands, and whether some must be packed for it."""
-        mats = [args[k] for k in self.operands if isinstance(args[k], Mat)]
-        for body in self.bodies:
-            if ((body.dtypes is None or all(m.storage.dtype.char in body.dtypes for m in mats))
-                    and (body.when is None or body.when(*(args[k] for k in self.operands)))):
-                if all(body.takes(m.layout) for m in mats):
-                    return body, False
-                if body.pack:
-                    return body, True
-        raise DTypeError(f"{self.__name__} has no body for {', '.join(m.label() for m in mats)}")
+    def _choose(self, args: tuple[Any, ...], device: Device = CPU) -> tuple[Body, bool]:
+        """The first body that takes the operands, and whether some must be packed for it.
 
-    def _run_packed(self, body: Body, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        That is one for the device, or else one for the host.
+        """
+        if device.bodies:
+            found = fitting([b for b in self.bodies if b.place == device.bodies], [args[k] for k in self.operands])
+            if found is not None:
+                return found
+        found = fitting([b for b in self.bodies if b.place not in DEVICES], [args[k] for k in self.operands])
+        if found is None:
+            mats = [args[k] for k in self.operands if isinstance(args[k], Mat)]
+            raise DTypeError(f"{self.__name__} has no body for {', '.join(m.label() for m in mats)}")
+        return found
+
+    def _run_packed(self, body: Body, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device) -> Any:
         """Run on packed copies of the operands that do not fit, and copy back those that are written."""
         packed = {k: _packed(args[k]) for k in self.operands if not body.takes(args[k].layout)}
         inside = tuple(packed.get(k, v) for k, v in enumerate(args))
-        result = self._plan(body, inside, kwargs).run(inside, kwargs)
+        result = self._walk(self._plan(body, inside, kwargs, device), inside, kwargs, device)
         for k in self.written:
             if k in packed:
                 args[k].assign_(packed[k])
         return result if self.result is None else args[self.result]
 
-    def _plan(self, body: Body, args: Sequence[Any], kwargs: dict[str, Any]) -> Plan:
+    def _plan(self, body: Body, args: Sequence[Any], kwargs: dict[str, Any], device: Device) -> Plan:
         order = sorted((k for k in self.operands if isinstance(args[k], Mat)), key=lambda k: k not in self.written)
         again = tuple((k, self.main) for k in order
                       if args[k] is args[self.main] and k not in self.written and self.main in self.written)
         repeated = {k for k, _ in again}
-        facet = body.facet
+        facet, made_for = device.facet if device is not CPU and not self._on_host(body, device) else body.facet, body.facet
         directions = ((k, self._direction(k, args, kwargs)) for k in order if k not in repeated)
         entry = tuple((k, d, facet.reading if d is INPUT else facet.writing) for k, d in directions)
         function = body.function
         if body.prepares:
-            function = function(facet.engine, *(args[k] for k in (*self.operands, *self.settings)), **kwargs)
-            if isinstance(function, Prepared):
+            function = function(made_for.engine, *(args[k] for k in (*self.operands, *self.settings)), **kwargs)
+            if hasattr(function, "bind"):  # a kernel, and what it needs to know
                 function.bind(self.operands, self.at_numbers)
-        plan = plan_of(body, function, entry, again, self.result, self.arity)
+        if facet is not made_for:
+            bound = function if body.bare else partial(function, made_for.engine)
+            function, body = device.adapt(bound, made_for, self.result is None), body._replace(bare=True)
+        plan = plan_of(body, function, entry, again, self.result, self.arity, facet, self)
         if isinstance(function, Prepared) and facet.presents is ForeignArray:
             self._arm(plan, function, entry, again, args)
         return plan
+
+    def _on_host(self, body: Body, device: Device) -> bool:
+        """Whether `body`, chosen for `device`, is one of the host's, since that has none of its own for these operands."""
+        return bool(device.bodies) and body.place != device.bodies
 
     def _arm(self, plan: Plan, kernel: Prepared, entry: Entry, again: Again, args: Sequence[Any]) -> None:
         """Let compiled code carry out `plan`."""
@@ -403,4 +431,4 @@ def op(check: Callable[..., Any] | None = None, *, method: str | None = None, by
     return Op(check, method, by_form, name) if check is not None else lambda check: Op(check, method, by_form, name)
 
 
-attach(*map(object.__new__, (Mat, Storage, Hold, ForeignArray)), OBSERVERS, INPUT, ENTER_CONTEXT)
+attach(*map(object.__new__, (Mat, Storage, Hold, ForeignArray)), OBSERVERS, IN_USE, INPUT, ENTER_CONTEXT)

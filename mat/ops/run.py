@@ -27,7 +27,8 @@ class Plan(Quick):  # type: ignore[misc]  # compiled
     ``plan.run(args, kwargs)`` does it: compiled, if it can be done so, or else by `walk`.
     """
 
-    __slots__ = ("again", "entry", "facet", "function", "give", "keywords", "mask", "pure", "quiet", "result")
+    __slots__ = ("again", "entry", "facet", "function", "give", "keywords", "mask", "op", "pure", "quiet", "result")
+    op: Any  # whose plan it is
 
     def __init__(self, function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None,
                  keywords: bool, quiet: bool, pure: bool, give: Callable[..., Any] | None) -> None:
@@ -85,6 +86,10 @@ class Plan(Quick):  # type: ignore[misc]  # compiled
             if holds:
                 close_all(holds, failed)
         return result if self.result is None else args[self.result]
+
+    def away(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Carry out the operation while some device is in use: by another plan, if it is meant."""
+        return self.op.call_away(args, kwargs)
 
     def ready(self, args: tuple[Any, ...]) -> bool:
         """Have the operands presented, so that compiled code finds them; whether that could be done."""
@@ -217,14 +222,17 @@ _GIVE: dict[tuple[int, tuple[int, ...], Again], Callable[..., Any]] = {
 _KINDS: dict[int, type[Plan]] = {1: OneLook, 2: TwoLooks}
 
 
-def plan_of(body: Any, function: Callable[..., Any], entry: Entry, again: Again, result: int | None, arity: int) -> Plan:
-    """The plan for calling `function`, made of `body`; one that wants the facet's engine is bound to it."""
-    facet: Facet = body.facet
-    function = function if body.bare else partial(function, facet.engine)
-    quiet = facet.quiet and not body.silent
+def plan_of(body: Any, function: Callable[..., Any], entry: Entry, again: Again, result: int | None, arity: int,
+            facet: Facet, op: Any) -> Plan:
+    """The plan for calling `function`, made of `body`, through `facet`; one that wants the body's engine is bound to it."""
+    made_for: Facet = body.facet
+    function = function if body.bare else partial(function, made_for.engine)
+    quiet = made_for.quiet and not body.silent
     give = _GIVE.get((arity, tuple(k for k, _, _ in entry), again)) if body.bare or not quiet else None
     kind = _KINDS.get(len(entry), Plan)
-    return kind(function, facet, entry, again, result, not body.prepares, quiet, body.bare, give)
+    plan = kind(function, facet, entry, again, result, not body.prepares, quiet, body.bare, give)
+    plan.op = op
+    return plan
 
 
 def close_all(holds: list[Hold], failed: bool) -> None:
