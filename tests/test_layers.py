@@ -30,8 +30,9 @@ ROWS = """
     cube
     copies
     cuda.engine
-    cuda.random
-    cuda.launch  cuda.array
+    cuda.random  cuda.blas
+    cuda.product
+    cuda.launch  cuda.array  cuda.cublas
     cuda.gpu
     cuda.programs
     pooled

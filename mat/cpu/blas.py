@@ -79,7 +79,7 @@ def as_int(value: int) -> Any:
 
 
 FLAGS = {flag: ffi.new("char *", flag.encode()) for flag in "NTCLRU"}
-_REALS = {"f": _Constants("float *"), "d": _Constants("double *")}
+REALS = {"f": _Constants("float *"), "d": _Constants("double *")}
 _COMPLEX = {"F": "float[2]", "D": "double[2]"}
 
 
@@ -89,8 +89,8 @@ def scalar(letter: str, value: Any) -> Any:
         value = complex(value)
         return ffi.new(_COMPLEX[letter], (value.real, value.imag))
     if not value and math.copysign(1.0, value) < 0:
-        return ffi.new(_REALS[letter].ctype, value)
-    return _REALS[letter][value]
+        return ffi.new(REALS[letter].ctype, value)
+    return REALS[letter][value]
 
 
 def _tell(verb: str, letter: str, **arguments: object) -> None:
@@ -160,7 +160,7 @@ def _one(verb: str, x: Any, n: int | None, incx: int) -> Iterator[tuple[int, Any
 def axpy(alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
     """``y <- alpha x + y``"""
     letter = y.letter
-    factor = _REALS[letter][alpha] if alpha and letter in _REALS else scalar(letter, alpha)
+    factor = REALS[letter][alpha] if alpha and letter in REALS else scalar(letter, alpha)
     if n is None and incx == 1 and incy == 1 and y.size <= LIMIT and not OBSERVERS:
         _axpy[letter](y.int_size, factor, x.low, x.int_increment, y.low, y.int_increment)
         return
@@ -270,7 +270,7 @@ def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int
     With `swap`, b is BLAS's first operand.
     """
     routine, flag_a, flag_b = _gemm[letter], FLAGS[trans_a], FLAGS[trans_b]
-    known, zero = _REALS.get(letter), scalar(letter, 0.0)  # a zero beta of either sign says that C is not read
+    known, zero = REALS.get(letter), scalar(letter, 0.0)  # a zero beta of either sign says that C is not read
     rows, columns, inner, step_a, step_b, step_c = map(INTS.__getitem__, (m, n, k, lda, ldb, ldc))
 
     def call(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:

@@ -20,9 +20,9 @@ from .prepared import Prepared
 INTEGERS = "bBhHiIlLqQ"
 HALVES = "eE"  # float16 and bfloat16
 CHARS = "?" + INTEGERS + HALVES + "f"
-_TYPES = {"?": 0, "b": 1, "B": 2, "h": 3, "H": 4, "i": 5, "I": 6, "l": 7, "L": 8, "q": 7, "Q": 8, "e": 9, "E": 10, "f": 11}
+TYPES = {"?": 0, "b": 1, "B": 2, "h": 3, "H": 4, "i": 5, "I": 6, "l": 7, "L": 8, "q": 7, "Q": 8, "e": 9, "E": 10, "f": 11}
 if np.dtype("l").itemsize == 4:
-    _TYPES |= {"l": 5, "L": 6}
+    TYPES |= {"l": 5, "L": 6}
 MOST_AXES = 16  # leading axes that a frame has room for
 SIDE = 1024  # how many rows and columns of C a unit of work has at most
 LEAST_SIDE = 64  # not less than this, where it is cut for more threads
@@ -124,7 +124,7 @@ class Product:
             "m": m, "n": columns, "k": k, "a_row": self.a.row, "a_col": self.a.column, "b_row": self.b.row,
             "b_col": self.b.column, "c_row": self.c.row, "c_col": self.c.column, "batches": batches, "batch": self.batch,
             "a_batch": self.a.batch, "b_batch": self.b.batch, "c_batch": self.c.batch, "batch_rank": len(self.batch),
-            "a_type": _TYPES[self.a.char], "b_type": _TYPES[self.b.char], "c_type": _TYPES[self.c.char],
+            "a_type": TYPES[self.a.char], "b_type": TYPES[self.b.char], "c_type": TYPES[self.c.char],
             "swapped": self.swapped, "factors": factors})
         struct.units_m, struct.units_n = cut(m, columns, k, batches, n)
         for name, value in self.options.items():

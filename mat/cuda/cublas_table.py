@@ -78,10 +78,11 @@ OP = {"N": 0, "T": 1, "C": 2}
 FILL = {"L": 0, "U": 1}
 DIAG = {"N": 0, "U": 1}
 SIDE = {"L": 0, "R": 1}
-POINTER_MODE_HOST, DEFAULT_MATH, GEMM_DEFAULT = 0, 0, -1
+POINTER_MODE_HOST, POINTER_MODE_DEVICE = 0, 1
+DEFAULT_MATH, WHOLE_SUMS, GEMM_DEFAULT = 0, 16, -1  # WHOLE_SUMS: DISALLOW_REDUCED_PRECISION_REDUCTION
 DATA = {"f": 0, "d": 1, "e": 2, "b": 3, "F": 4, "D": 5, "i": 10, "E": 14}  # by dtype character: CUDA_R_32F and so on
 COMPUTE_32F, COMPUTE_32I = 68, 72
-ALLOC_FAILED = 3
+ALLOC_FAILED, NOT_SUPPORTED = 3, 15
 
 
 class Function(NamedTuple):

@@ -5,11 +5,26 @@ Functions are named as those of the host's engine and take the same arguments, w
 
 from __future__ import annotations
 
+from .blas import (
+    prepare_dot,
+    prepare_either,
+    prepare_gemm,
+    prepare_gemm_batched,
+    prepare_gemv,
+    prepare_ger,
+    prepare_syrk,
+    prepare_trsm,
+    vectors,
+)
 from .launch import Launch
+from .product import prepare_product, prepare_scale
 from .programs import Program
 from .random import prepare_random
 
 __all__ = [
     "Launch", "Program",
+    "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm", "prepare_gemm_batched", "prepare_either",
+    "prepare_syrk", "prepare_trsm",
+    "prepare_product", "prepare_scale",
     "prepare_random",
 ]

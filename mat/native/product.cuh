@@ -1,0 +1,260 @@
+/* Products of matrices of the element types that cuBLAS lacks, with any strides, for stacks of them: ``C = alpha A B + beta C``.
+
+   A block of 256 threads makes a tile of C, 64 x 64 for each of G x G groups; a thread makes 4 x 4 elements of each group in
+   registers. Tiles of A and B pass through shared memory, converted on the way to T, in which is summed: uint32_t for what has
+   up to 32 bits, uint64_t, whose sums wrap as they should, and float for halves. While one pair of tiles is multiplied, the next
+   is on its way. `whichever` stands for a type that the frame names; it is asked for once for a tile, not for each element. */
+#ifndef MAT_PRODUCT_CUH
+#define MAT_PRODUCT_CUH
+
+#include "device.cuh"
+#include "half.cuh"
+
+struct product_frame {
+    int64_t m, n, k;
+    int64_t a_row, a_column, b_row, b_column, c_row, c_column; /* steps, in elements */
+    int64_t a_type, b_type, c_type;
+    int64_t tiles_n, tiles; /* of a row of tiles, and of a matrix */
+    int64_t factors;        /* 0: alpha is 1 and beta 0; 1: they are numbers of the call; 2: they are the next */
+    int64_t alpha, beta;
+    int64_t rank, batch[8], a_batch[8], b_batch[8], c_batch[8];
+};
+
+/* The types, as cpu/intgemm.py counts them. */
+enum { BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32 };
+
+#define INLINE_DEVICE static __device__ __forceinline__
+
+template <typename T> struct alignas(4 * sizeof(T)) four {
+    T x[4];
+};
+
+struct as_half {
+    uint16_t bits;
+};
+struct as_bfloat {
+    uint16_t bits;
+};
+struct as_bool {
+    uint8_t value;
+};
+struct whichever {};
+template <typename T, typename S> INLINE_DEVICE T converted(S x) { return (T)x; }
+template <typename T> INLINE_DEVICE T converted(as_half x) { return (T)from_half(x.bits); }
+template <typename T> INLINE_DEVICE T converted(as_bfloat x) { return (T)from_bfloat(x.bits); }
+template <typename T> INLINE_DEVICE T converted(as_bool x) { return (T)x.value; }
+
+INLINE_DEVICE void write(uint8_t *to, uint32_t x) { *to = (uint8_t)x; }
+INLINE_DEVICE void write(uint16_t *to, uint32_t x) { *to = (uint16_t)x; }
+INLINE_DEVICE void write(uint32_t *to, uint32_t x) { *to = x; }
+INLINE_DEVICE void write(uint64_t *to, uint64_t x) { *to = x; }
+INLINE_DEVICE void write(float *to, float x) { *to = x; }
+INLINE_DEVICE void write(as_half *to, float x) { to->bits = to_half(x); }
+INLINE_DEVICE void write(as_bfloat *to, float x) { to->bits = to_bfloat(x); }
+INLINE_DEVICE void write(as_bool *to, uint32_t x) { to->value = x != 0; }
+
+/* What a thread carries of a tile that is `depth` positions of the inner axis deep and 64 G elements wide. Threads that follow
+   each other take elements that lie beside each other: along the inner axis, or across it. */
+template <int G> struct piece {
+    enum { WIDE = 64 * G, DEEP = 16 / G };
+    int64_t at, along; /* of its first element; a step on the inner axis */
+    int64_t next;      /* from one of its elements to the next */
+    int wide, deep, more_wide, more_deep;
+
+    __device__ __forceinline__ piece(int64_t across, int64_t along_, int64_t first) : along(along_) {
+        const int id = threadIdx.x;
+        const bool inner = along == 1 || (across != 1 && along != 0 && (along < 0 ? -along : along) < (across < 0 ? -across : across));
+        deep = inner ? id % DEEP : id / WIDE;
+        wide = inner ? id / DEEP : id % WIDE;
+        more_deep = inner ? 0 : 256 / WIDE;
+        more_wide = inner ? 256 / DEEP : 0;
+        at = (first + wide) * across + deep * along;
+        next = more_wide * across + more_deep * along;
+    }
+};
+
+template <typename T, typename S, int G>
+INLINE_DEVICE void fetch_as(T (&values)[4], const char *base, const piece<G> &p, int64_t start, int64_t width, int64_t depth) {
+    const S *from = (const S *)base + p.at + start * p.along;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const bool inside = p.wide + i * p.more_wide < width && start + p.deep + i * p.more_deep < depth;
+        values[i] = inside ? converted<T>(from[i * p.next]) : (T)0;
+    }
+}
+
+/* The four elements that this thread carries of the tile at `start` on the inner axis; `width` is what there is across. */
+template <typename T, typename S> struct source {
+    template <int G>
+    static __device__ __forceinline__ void fetch(T (&values)[4], const char *base, int, const piece<G> &p, int64_t start,
+                                                 int64_t width, int64_t depth) {
+        fetch_as<T, S>(values, base, p, start, width, depth);
+    }
+};
+
+template <typename T> struct source<T, whichever> {
+    template <int G>
+    static __device__ __forceinline__ void fetch(T (&values)[4], const char *base, int type, const piece<G> &p, int64_t start,
+                                                 int64_t width, int64_t depth) {
+        switch (type) {
+        case I8: return fetch_as<T, int8_t>(values, base, p, start, width, depth);
+        case BOOL:
+        case U8: return fetch_as<T, uint8_t>(values, base, p, start, width, depth);
+        case I16: return fetch_as<T, int16_t>(values, base, p, start, width, depth);
+        case U16: return fetch_as<T, uint16_t>(values, base, p, start, width, depth);
+        case I32: return fetch_as<T, int32_t>(values, base, p, start, width, depth);
+        case U32: return fetch_as<T, uint32_t>(values, base, p, start, width, depth);
+        default: return fetch_as<T, uint64_t>(values, base, p, start, width, depth);
+        }
+    }
+};
+
+template <typename T, int G> using tile = four<T>[16 / G][16 * G + 1]; /* one more, so that columns lie in different banks */
+
+template <typename T, int G> INLINE_DEVICE void put(tile<T, G> &to, const T (&values)[4], const piece<G> &p) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int wide = p.wide + i * p.more_wide;
+        to[p.deep + i * p.more_deep][wide / 4].x[wide % 4] = values[i];
+    }
+}
+
+template <typename T, int G>
+INLINE_DEVICE void multiply(T (&sums)[4 * G][4 * G], const tile<T, G> &a, const tile<T, G> &b, int y, int x) {
+#pragma unroll
+    for (int p = 0; p < 16 / G; p++) {
+        four<T> left[G], right[G];
+#pragma unroll
+        for (int g = 0; g < G; g++) {
+            left[g] = a[p][16 * g + y];
+            right[g] = b[p][16 * g + x];
+        }
+#pragma unroll
+        for (int i = 0; i < 4 * G; i++)
+#pragma unroll
+            for (int j = 0; j < 4 * G; j++) sums[i][j] += left[i / 4].x[i % 4] * right[j / 4].x[j % 4];
+    }
+}
+
+/* One element of C, with its factors; what beta does not call for is not read. */
+template <typename T, typename S> INLINE_DEVICE void finish(char *c, int64_t at, T sum, bool factors, T alpha, T beta) {
+    S *to = (S *)c + at;
+    if (factors) sum = beta != 0 ? alpha * sum + beta * converted<T>(*to) : alpha * sum;
+    write(to, sum);
+}
+
+template <typename T, typename S> struct target {
+    static __device__ __forceinline__ void store(char *c, int, int64_t at, T sum, bool factors, T alpha, T beta) {
+        finish<T, S>(c, at, sum, factors, alpha, beta);
+    }
+};
+
+template <> struct target<uint32_t, whichever> {
+    static __device__ __forceinline__ void store(char *c, int type, int64_t at, uint32_t sum, bool factors, uint32_t alpha,
+                                                 uint32_t beta) {
+        switch (type) {
+        case I8:
+        case U8: return finish<uint32_t, uint8_t>(c, at, sum, factors, alpha, beta);
+        case I16:
+        case U16: return finish<uint32_t, uint16_t>(c, at, sum, factors, alpha, beta);
+        default: return finish<uint32_t, uint32_t>(c, at, sum, factors, alpha, beta);
+        }
+    }
+};
+
+template <typename C> struct is_bool {
+    enum { value = 0 };
+};
+template <> struct is_bool<as_bool> {
+    enum { value = 1 };
+};
+
+template <typename T> INLINE_DEVICE T factor(const product_frame &frame, const mat_call &call, int which) {
+    if (frame.factors == 2) return (T)(which ? frame.beta : frame.alpha);
+    return frame.factors ? (T)call.numbers[2 * which] : (T)!which;
+}
+
+/* `frame` and `call` are in the constant bank, whence lengths and steps can be read by an index that is not known before. */
+template <typename T, typename A, typename B, typename C, int G>
+INLINE_DEVICE void product(const product_frame &frame, const mat_call &call) {
+    MAT_SHARED(four<T>, left, [2][16 / G][16 * G + 1]);
+    MAT_SHARED(four<T>, right, [2][16 / G][16 * G + 1]);
+    const int a_type = (int)frame.a_type, b_type = (int)frame.b_type, c_type = (int)frame.c_type;
+    const int x = threadIdx.x % 16, y = threadIdx.x / 16;
+    const int64_t within = blockIdx.x % frame.tiles, k = frame.k;
+    const int64_t top = within / frame.tiles_n * (64 * G), first = within % frame.tiles_n * (64 * G);
+    int64_t rest = blockIdx.x / frame.tiles, a_at = 0, b_at = 0, c_at = 0;
+    for (int d = (int)frame.rank - 1; d >= 0; d--) {
+        const int64_t i = rest % frame.batch[d];
+        rest /= frame.batch[d];
+        a_at += i * frame.a_batch[d], b_at += i * frame.b_batch[d], c_at += i * frame.c_batch[d];
+    }
+    piece<G> one(frame.a_row, frame.a_column, top), other(frame.b_column, frame.b_row, first);
+    one.at += a_at, other.at += b_at;
+    const int64_t high = frame.m - top, wide = frame.n - first;
+
+    T sums[4 * G][4 * G] = {}, a[4], b[4];
+    int now = 0;
+    for (int64_t start = -(16 / G); start < k; start += 16 / G, now ^= 1) { /* the first time there is nothing to multiply */
+        const int64_t next = start + 16 / G;
+        if (next < k) {
+            source<T, A>::fetch(a, call.at[0], a_type, one, next, high, k);
+            source<T, B>::fetch(b, call.at[1], b_type, other, next, wide, k);
+        }
+        if (start >= 0) multiply<T, G>(sums, left[now], right[now], y, x);
+        if (is_bool<C>::value) /* so that no sum wraps to 0 */
+#pragma unroll
+            for (int i = 0; i < 16 * G * G; i++) sums[i / (4 * G)][i % (4 * G)] = sums[i / (4 * G)][i % (4 * G)] != 0;
+        if (next < k) {
+            put<T, G>(left[now ^ 1], a, one);
+            put<T, G>(right[now ^ 1], b, other);
+        }
+        __syncthreads();
+    }
+
+    const bool factors = frame.factors != 0;
+    const T alpha = factor<T>(frame, call, 0), beta = factor<T>(frame, call, 1);
+#pragma unroll
+    for (int i = 0; i < 4 * G; i++)
+#pragma unroll
+        for (int j = 0; j < 4 * G; j++) {
+            const int64_t row = i / 4 * 64 + y * 4 + i % 4, column = j / 4 * 64 + x * 4 + j % 4;
+            if (row < high && column < wide)
+                target<T, C>::store(call.at[2], c_type, c_at + (top + row) * frame.c_row + (first + column) * frame.c_column,
+                                    sums[i][j], factors, alpha, beta);
+        }
+}
+
+#define MAT_PRODUCT(T, A, B, C, G)                                                                                       \
+    MAT_KERNEL(mat_product, product_frame, 256) { product<T, A, B, C, G>(frame, call); }
+
+/* ``C <- beta C``, what is left of a product over an empty axis: nothing of C is read where beta is 0. */
+
+struct scale_frame {
+    int64_t rows, columns, batches;
+    int64_t row, column, batch; /* steps */
+    int64_t triangle;           /* 0: all of it; -1: the lower triangle, 1: the upper one */
+    int64_t at, number;         /* which operand, which number */
+};
+
+template <typename T, int PARTS> INLINE_DEVICE void scale(const scale_frame &frame, const mat_call &call) {
+    const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
+    if (k >= frame.rows * frame.columns * frame.batches) return;
+    const int64_t j = k % frame.columns, i = k / frame.columns % frame.rows, b = k / frame.columns / frame.rows;
+    if ((frame.triangle < 0 && j > i) || (frame.triangle > 0 && j < i)) return;
+    T *c = (T *)call.at[frame.at] + PARTS * (i * frame.row + j * frame.column + b * frame.batch);
+    const T re = (T)call.numbers[2 * frame.number], im = (T)call.numbers[2 * frame.number + 1];
+    if (PARTS == 1) {
+        *c = re != 0 ? re * *c : 0;
+    } else {
+        const bool read = re != 0 || im != 0;
+        const T x = read ? c[0] : 0, y = read ? c[PARTS - 1] : 0;
+        c[0] = re * x - im * y;
+        c[PARTS - 1] = re * y + im * x;
+    }
+}
+
+#define MAT_SCALE(name, T, PARTS)                                                                                        \
+    MAT_KERNEL(mat_scale_##name, scale_frame, 256) { scale<T, PARTS>(frame, call); }
+
+#endif
