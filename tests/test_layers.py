@@ -30,7 +30,7 @@ ROWS = """
     cube
     copies
     cuda.engine
-    cuda.random  cuda.blas
+    cuda.assign  cuda.random  cuda.blas
     cuda.product
     cuda.launch  cuda.array  cuda.cublas
     cuda.gpu
@@ -41,7 +41,7 @@ ROWS = """
     cpu.engine
     cpu.intgemm  cpu.level1  cpu.nn  cpu.permute  cpu.random  cpu.reduce  cpu.shims
     cpu.elementwise
-    cpu.prepared  cuda.cublas_table
+    cpu.prepared  cuda.cublas_table  cuda.permute
     cpu.blas  cpu.ieee  cpu.pool
     quick
     cpu.native  cpu.compiler

@@ -5,6 +5,7 @@ Functions are named as those of the host's engine and take the same arguments, w
 
 from __future__ import annotations
 
+from .assign import prepare_copy
 from .blas import (
     prepare_dot,
     prepare_either,
@@ -26,5 +27,6 @@ __all__ = [
     "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm", "prepare_gemm_batched", "prepare_either",
     "prepare_syrk", "prepare_trsm",
     "prepare_product", "prepare_scale",
+    "prepare_copy",
     "prepare_random",
 ]

@@ -15,6 +15,8 @@ from .op import Accumulated, Input, InputOrNumber, Output, Scalar, op
 from .overlap import large, one_by_one, overlap, walkable
 from .ufuncs import binary, special, unary
 
+MOST_AXES_THERE = 10  # that copies on a device can have
+
 # One operand: name, reference, an example and what it gives, the formula
 
 square = unary("square", np.square, "[0, 1]", "[0. 1.]", "``x * x``")
@@ -137,6 +139,16 @@ def _moves(x: Any, out: Mat) -> bool:
 @assign.prepare("foreign", dtypes=compiled("?bBhHiIlLqQefdFDE"), when=_moves)  # E: bfloat16
 def _(cpu: Any, x: Mat, out: Mat) -> Any:
     return cpu.prepare_copy(x, out)
+
+
+def _moves_there(x: Any, out: Mat) -> bool:
+    """Whether a device can do that: also if they meet."""
+    return isinstance(x, Mat) and x.storage.dtype == out.storage.dtype and out.ndim <= MOST_AXES_THERE
+
+
+@assign.prepare("cuda", dtypes="?bBhHiIlLqQefdFDE", when=_moves_there)
+def _(cuda: Any, x: Mat, out: Mat) -> Any:
+    return cuda.prepare_copy(x, out, through=overlap(x, out))
 
 
 @assign.on("array")

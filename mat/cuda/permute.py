@@ -1,0 +1,326 @@
+"""How the elements of one layout are copied to another on a device: which kernels of ``native/permute.cuh``, and their frames.
+
+Pure arithmetic on lengths and strides, in bytes, which needs no device; ``docs/layout.md`` explains it. It is done once for
+operands of one form and alignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+from typing import NamedTuple
+
+WIDEST = 16  # bytes that a thread can move at once
+MOST_AXES = 10  # after merging, as many as kernels are told of, but for two that tiles add
+MOST = 1 << 30  # units in one launch: kernels count them in 32 bits
+NEAR = 64  # bytes: what is read in stretches of so many loses nothing
+LONG_RUN = 256  # bytes from which on a run is copied as one, whatever its alignment
+BLOCK = 256  # threads
+TEAM_BYTES = 64  # that each thread of a team copies
+FULL = 0.5  # of the threads of tiles must have work
+LOOSE_BLOCKS = 4096  # so many blocks share the tiles of a kernel whose threads remember where they read and write
+INNER, RANK = 6, 12  # as in permute_frame
+TILES = {1: ((16, 8, 64), (4, 32, 256), (1, 128, 256)), 2: ((16, 8, 64), (4, 32, 256), (2, 64, 256)),  # bytes of a vector,
+         4: ((16, 16, 256), (8, 32, 256), (4, 64, 256)), 8: ((16, 16, 256), (8, 32, 256)),  # vectors of a line, threads;
+         16: ((16, 32, 256),)}  # by the bytes of a unit
+GATHERED = {1: (16, 4, 1), 2: (16, 4, 2), 4: (16, 4), 8: (16, 8), 16: (16,)}  # bytes that are written at once
+CHANNELS = {1: (16, 4), 2: (16, 4), 4: (16, 4), 8: (16, 8)}
+LOOSE_UNITS = {1: 4096, 2: 4096, 4: 2048, 8: 1024, 16: 1024}  # that fit in a tile
+
+
+class Axis(NamedTuple):
+    """`n` steps of `d` bytes in the destination and `s` in the source."""
+
+    n: int
+    d: int
+    s: int
+
+
+class Step(NamedTuple):
+    """A launch: a kernel, its frame, and how many blocks of how many threads."""
+
+    kernel: str
+    frame: list[int]
+    blocks: int
+    threads: int
+
+
+class Copy(NamedTuple):
+    """Axes, outermost first in the destination's order; units; and the bytes from the operands' addresses to the first one.
+
+    `read` and `written` are what the operands' addresses are multiples of.
+    """
+
+    axes: list[Axis]
+    unit: int
+    source: int
+    target: int
+    start: int
+    to: int
+    read: int
+    written: int
+
+
+def plan(axes: Sequence[Axis], size: int, *, read: int, written: int, source: int = 0, target: int = 1) -> list[Step]:
+    """What copies elements of `size` bytes over `axes` from operand `source` to operand `target`."""
+    if any(a.n == 0 for a in axes):
+        return []
+    start = sum(a.s * (a.n - 1) for a in axes if a.d < 0)
+    to = sum(a.d * (a.n - 1) for a in axes if a.d < 0)
+    copy = widened(Copy(merged(axes), size, source, target, start, to, read, written))
+    return [_step(part) for part in _parts(copy)]
+
+
+def merged(axes: Iterable[Axis]) -> list[Axis]:
+    """`axes` forwards in the destination and in its order, outermost first, with those that stay together made one."""
+    forwards = [Axis(a.n, -a.d, -a.s) if a.d < 0 else a for a in axes if a.n != 1]
+    found: list[Axis] = []
+    for a in sorted(forwards, key=lambda a: (-a.d, -abs(a.s))):
+        if found and found[-1].d == a.n * a.d and found[-1].s == a.n * a.s:
+            found[-1] = Axis(found[-1].n * a.n, a.d, a.s)
+        else:
+            found.append(a)
+    return found
+
+
+def packed(axes: Sequence[Axis], size: int) -> list[int]:
+    """The steps, in bytes, of elements that lie one after the other, the last axis fastest."""
+    steps = [size]
+    for a in reversed(axes[1:]):
+        steps.append(steps[-1] * a.n)
+    return steps[::-1][:len(axes)]
+
+
+def alignment(*values: int) -> int:
+    """The largest power of two, at most 16, of which all `values` are multiples."""
+    bits = WIDEST
+    for value in values:
+        bits |= value
+    return bits & -bits
+
+
+def widened(copy: Copy) -> Copy:
+    """The same in the widest units that alignment allows, where elements are adjacent on both sides."""
+    *others, run = copy.axes or [Axis(1, 0, 0)]
+    if not run.d == run.s == copy.unit:
+        return copy
+    steps = [step for a in others for step in (a.d, a.s)]
+    unit = alignment(copy.read, copy.written, copy.start, copy.to, run.n * run.d, *steps)
+    units = run.n * run.d // unit
+    return copy._replace(unit=unit, axes=[*others, Axis(units, unit, unit)] if units > 1 else others)
+
+
+def _parts(copy: Copy) -> Iterator[Copy]:
+    """The copy in parts that are not too many units for one launch."""
+    if prod(a.n for a in copy.axes) <= MOST:
+        yield copy
+        return
+    k = max(range(len(copy.axes)), key=lambda k: copy.axes[k].n)
+    n, d, s = copy.axes[k]
+    half = n // 2 // 64 * 64 or n // 2
+    for first, length in ((0, half), (half, n - half)):
+        axes = [*copy.axes[:k], Axis(length, d, s), *copy.axes[k + 1:]]
+        yield from _parts(copy._replace(axes=axes, start=copy.start + first * s, to=copy.to + first * d))
+
+
+def _step(copy: Copy) -> Step:
+    """The best kernel for it."""
+    axes, unit = copy.axes, copy.unit
+    if axes and axes[-1].d == axes[-1].s == unit and (len(axes) == 1 or (unit < WIDEST and axes[-1].n * unit >= LONG_RUN)):
+        return _rows(copy)
+    if _is_near(axes, unit):
+        return _gather(copy)
+    return _channels(copy) or _tile(copy) or _loose(copy) or _gather(copy)
+
+
+def _is_near(axes: Sequence[Axis], unit: int) -> bool:
+    """Whether what is written one after the other is also read from places that are near each other."""
+    if not axes or (axes[-1].s == 0 and axes[-1].n * unit >= NEAR):
+        return True
+    written = [a for a in reversed(axes) if a.s]
+    reach = unit
+    for a, b in zip(written, _by_source(axes), strict=True):
+        if a is not b:
+            return reach >= NEAR
+        reach += (a.n - 1) * abs(a.s)
+        if reach >= NEAR:
+            return True
+    return True
+
+
+def _by_source(axes: Iterable[Axis]) -> list[Axis]:
+    """The axes that the source has, its fastest first."""
+    return sorted((a for a in axes if a.s), key=lambda a: (abs(a.s), a.d))
+
+
+# One kernel each
+
+
+def _rows(copy: Copy) -> Step:
+    *others, run = copy.axes
+    size = run.n * run.d
+    threads = 32 if size < 32 * TEAM_BYTES * 2 else BLOCK
+    piece = threads * TEAM_BYTES
+    axes = [Axis(-(-size // piece), piece, piece), *reversed(others)]
+    count = prod(a.n for a in axes)
+    return Step(f"rows_{threads}", _frame(copy, axes, count, ni=size), -(-count // (BLOCK // threads)), BLOCK)
+
+
+def _gather(copy: Copy) -> Step:
+    unit = copy.unit
+    i = copy.axes[-1] if copy.axes else Axis(1, unit, unit)
+    limit = alignment(copy.written, copy.to, *(a.d for a in copy.axes[:-1])) if i.d == unit else unit
+    wide = next(v for v in GATHERED[unit] if v == unit or (v <= limit and i.n * unit % v == 0))
+    each = wide // unit
+    axes = [Axis(i.n // each, i.d * each, i.s * each), *reversed(copy.axes[:-1])]
+    count = prod(a.n for a in axes)
+    name = f"gather_{unit}_{wide}" + ("_wide" if any(max(a.d, abs(a.s)) >= 2**31 for a in axes) else "")
+    a_block = BLOCK * (2 if each >= 8 else 4 if wide >= 8 else 8)
+    return Step(name, _frame(copy, axes, count, i=i), -(-count // a_block), BLOCK)
+
+
+def _fastest(copy: Copy) -> tuple[Axis, Axis, list[Axis], int]:
+    """The fastest axis of the destination and of the source, the others, and how vectors along these two would be aligned."""
+    i, j = copy.axes[-1], _by_source(copy.axes)[0]
+    others = [a for a in copy.axes if a is not i and a is not j]
+    steps = [step for a in others for step in (a.d, a.s)]
+    return i, j, others, alignment(copy.read, copy.written, copy.start, copy.to, i.s, j.d, *steps)
+
+
+def _channels(copy: Copy) -> Step | None:
+    unit = copy.unit
+    i, j, others, _ = _fastest(copy)
+    if i is j or unit == WIDEST or i.d != unit or j.s != unit:
+        return None
+    if 2 <= i.n <= 4 and j.d == i.n * unit:
+        way, few, many, plane = "zip", i, j, i.s
+    elif 2 <= j.n <= 4 and i.s == j.n * unit:
+        way, few, many, plane = "unzip", j, i, j.d
+    else:
+        return None
+    limit = alignment(copy.read, copy.written, copy.start, copy.to, plane, *(step for a in others for step in (a.d, a.s)))
+    wide = next((v for v in CHANNELS[unit] if v <= limit and many.n * unit % v == 0), 0)
+    if not wide:
+        return None
+    each = wide // unit
+    axes = [Axis(many.n // each, many.d * each, many.s * each), *reversed(others)]
+    count = prod(a.n for a in axes)
+    return Step(f"{way}_{unit}_{wide}_{few.n}", _frame(copy, axes, count, i=i, j=j), -(-count // BLOCK), BLOCK)
+
+
+def _tile(copy: Copy) -> Step | None:
+    unit = copy.unit
+    i, j, others, limit = _fastest(copy)
+    if i is j:
+        return None
+    adjacent = i.d == j.s == unit
+    for wide, vectors, threads in TILES[unit]:
+        each = wide // unit
+        edge = vectors * each
+        tiles = [-(-a.n // edge) for a in (i, j)]
+        if wide > unit and (not adjacent or wide > limit or i.n % each or j.n % each):
+            continue
+        if i.n * j.n < FULL * prod(tiles) * edge**2:
+            continue
+        axes = [Axis(n, a.d * edge, a.s * edge) for n, a in zip(tiles, (i, j), strict=True)] + others[::-1]
+        count = prod(a.n for a in axes)
+        return Step(f"tile_{unit}_{wide}", _frame(copy, axes, count, i=i, j=j, ni=i.n, nj=j.n), count, threads)
+    return None
+
+
+def _loose(copy: Copy) -> Step | None:
+    unit, axes = copy.unit, copy.axes
+    written, read = axes[::-1], _by_source(axes)
+    sizes = _chosen(written, read, unit)
+    inner = [a for a in written if sizes[a] > 1]
+    cut = [a for a in inner if sizes[a] < a.n]
+    reach = max(sum((sizes[a] - 1) * abs(step) for a, step in zip(inner, steps, strict=True))
+                for steps in ([a.d for a in inner], [a.s for a in inner]))
+    if len(inner) > INNER or len(cut) > 2 or reach >= 2**31 or len(axes) > RANK - 2:
+        return None
+    tiles = [Axis(-(-a.n // sizes[a]), a.d, a.s) for a in cut]
+    tiles += [Axis(1, 0, 0)] * (2 - len(cut))
+    rest = [a for a in written if sizes[a] == 1]
+    outer = tiles + rest
+    count = prod(a.n for a in outer)
+    steps = [sizes[a] for a in cut] + [0] * (2 - len(cut))
+    last = [a.n - sizes[a] for a in cut] + [0] * (2 - len(cut))
+    load = sorted(inner, key=lambda a: (not a.s, abs(a.s), a.d))
+    slots, slot = {}, 1
+    for a in load:
+        slots[a] = slot
+        slot *= sizes[a]
+    frame = _frame(copy, outer, count, loose=[
+        *steps, *last, len(inner), slot, *_walk([Axis(sizes[a], 0, a.s) for a in load], INNER),
+        *_walk([Axis(sizes[a], a.d, slots[a]) for a in inner], INNER)])
+    return Step(f"loose_{unit}", frame, min(count, LOOSE_BLOCKS), BLOCK)
+
+
+def _chosen(written: list[Axis], read: list[Axis], unit: int) -> dict[Axis, int]:
+    """How much of each axis a tile takes: about equally long stretches of both sides' fastest axes, as much as fits."""
+    room = LOOSE_UNITS[unit]
+    want = next(w for w in (256, 128, 64, 48, 32, 24, 16, 8, 4, 2, 1) if prod(_covered(written, read, w, w).values()) <= room)
+    a = b = want
+    while prod(_covered(written, read, 2 * a, b).values()) <= room and a < 4096:
+        a *= 2
+    while prod(_covered(written, read, a, 2 * b).values()) <= room and b < 4096:
+        b *= 2
+    return _covered(written, read, a, b)
+
+
+def _covered(written: list[Axis], read: list[Axis], a: int, b: int) -> dict[Axis, int]:
+    """The part of each axis in a tile that holds stretches of `a` units of the destination and `b` of the source."""
+    sizes = dict.fromkeys(written, 1)
+    for order, want in ((written, a), (read, b)):
+        have = 1
+        for axis in order:
+            if have >= want:
+                break
+            blocks = -(-axis.n * have // want)
+            size = max(sizes[axis], -(-axis.n // blocks))  # blocks of the same length
+            have *= size
+            sizes[axis] = size
+    return sizes
+
+
+# The frame
+
+
+def _frame(copy: Copy, axes: Sequence[Axis], count: int, *, i: Axis = Axis(0, 0, 0), j: Axis = Axis(0, 0, 0),  # noqa: B008
+           ni: int = 0, nj: int = 0, loose: Sequence[int] = (0,) * (6 + 8 * INNER)) -> list[int]:
+    return [copy.source, copy.target, copy.start, copy.to, count, ni, nj, i.d, i.s, j.d, j.s, *loose,
+            len(axes), *_walk(axes, RANK)]
+
+
+def _walk(axes: Sequence[Axis], room: int) -> list[int]:
+    """`axes` as kernels walk over them, and as many zeros as fill the room."""
+    return [v for a in axes for v in (a.n, divisor(a.n), a.d, a.s)] + [0] * (4 * (room - len(axes)))
+
+
+def divisor(n: int) -> int:
+    """How to divide by `n` what is less than 2**31: ``(x * factor // 2**32 + x) >> shift``, the shift above the factor."""
+    shift = (n - 1).bit_length()
+    return shift << 32 | (((1 << shift) - n << 32) // n + 1)
+
+
+# Programs: kernels that are used together
+
+
+def programs() -> dict[str, str]:
+    """The texts that kernels are compiled from, by name; `program_of` says which has a kernel."""
+    found = {"rows": "PERMUTE_ROWS"}
+    for u, tiles in TILES.items():
+        found[f"gather_{u}"] = " ".join(f"PERMUTE_GATHER({u}, {v})" for v in GATHERED[u])
+        found[f"tile_{u}"] = " ".join(f"PERMUTE_TILE({u}, {v}, {n}, {t})" for v, n, t in tiles)
+        found[f"loose_{u}"] = f"PERMUTE_LOOSE({u})"
+    for u, vectors in CHANNELS.items():
+        found[f"channels_{u}"] = " ".join(f"PERMUTE_FEW({u}, {v})" for v in vectors)
+    return {name: f'#include "permute.cuh"\n{body}\n' for name, body in found.items()}
+
+
+def program_of(kernel: str) -> str:
+    """The name of the program that has `kernel`."""
+    kind, _, rest = kernel.partition("_")
+    if kind == "rows":
+        return kind
+    return f"{'channels' if kind in ('zip', 'unzip') else kind}_{rest.partition('_')[0]}"

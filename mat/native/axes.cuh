@@ -1,0 +1,43 @@
+/* From a position, counted over axes, to the offsets of the elements there: division by multiplying with a fixed number. */
+#ifndef MAT_AXES_CUH
+#define MAT_AXES_CUH
+
+#include "device.cuh"
+
+struct walk_axis {
+    int64_t n;       /* how long it is */
+    int64_t divisor; /* a factor of 32 bits and, above it, a shift: how to divide by n what is less than 2^31 */
+    int64_t d, s;    /* the strides of the destination and of the source */
+};
+
+__device__ __forceinline__ unsigned quotient(unsigned place, const walk_axis &axis) {
+    return (__umulhi(place, unsigned(axis.divisor)) + place) >> (axis.divisor >> 32);
+}
+
+/* Adds the offsets of K places to `from` and `to`. Axes stand innermost first; of the last one no length is needed. */
+template<class STEP, int K> __device__ __forceinline__ void walk_all(const walk_axis *axes, int rank, unsigned (&place)[K],
+                                                                     int64_t (&from)[K], int64_t (&to)[K]) {
+    for (int r = 0; r < rank - 1; r++)
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            unsigned over = quotient(place[k], axes[r]), at = place[k] - over * unsigned(axes[r].n);
+            from[k] += int64_t(int(at)) * STEP(axes[r].s), to[k] += int64_t(int(at)) * STEP(axes[r].d);
+            place[k] = over;
+        }
+    if (rank > 0)
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            from[k] += int64_t(int(place[k])) * STEP(axes[rank - 1].s);
+            to[k] += int64_t(int(place[k])) * STEP(axes[rank - 1].d);
+        }
+}
+
+template<class STEP> __device__ __forceinline__ void walk(const walk_axis *axes, int rank, unsigned place, int64_t &from,
+                                                          int64_t &to) {
+    unsigned places[1] = {place};
+    int64_t f[1] = {from}, t[1] = {to};
+    walk_all<STEP, 1>(axes, rank, places, f, t);
+    from = f[0], to = t[0];
+}
+
+#endif
