@@ -4,8 +4,11 @@ import hypothesis
 import numpy as np
 import pytest
 
+from .fake.fixtures import cuda
 from .placing import BLAS_DTYPES, NUMPY_DTYPES
 from .pretend import alone, registered
+
+__all__ = ["cuda"]
 
 # a slow machine is no failure, and neither is a walk that only one of many runs would take
 hypothesis.settings.register_profile("mat", deadline=None, derandomize=True, database=None)

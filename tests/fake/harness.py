@@ -36,39 +36,63 @@ def compiler():
 
 @cache
 def scratch():
-    """Where libraries of this session lie."""
+    """Where libraries lie: for this session, or for several of them if MAT_FAKE_CACHE names a directory."""
+    if os.environ.get("MAT_FAKE_CACHE"):
+        return Path(os.environ["MAT_FAKE_CACHE"])
     path = tempfile.mkdtemp(prefix="mat-fake-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return Path(path)
 
 
-def build(text):
+@cache
+def build(text, options=()):
     """The path of a shared library made of a program's text."""
-    return _build(text if isinstance(text, str) else text.text)
+    parts = *compiler(), *FLAGS, *SANITIZED, *options, text, _headers()
+
+    def make(folder):
+        source, compiled, library = (folder / f"program.{end}" for end in ("cpp", "o", "so"))
+        source.write_text(text, encoding="utf-8")
+        # in two steps: linking must not bring the sanitizer's own library where we have its handlers
+        command(*compiler(), *FLAGS, *(SANITIZED or CHECKED), *options, "-c", source, "-o", compiled)
+        command(*compiler(), *SANITIZED, "-shared", compiled, "-o", library)
+    return kept("\0".join(parts), make) / "program.so"
 
 
 @cache
-def _build(text):
-    name = scratch() / hashlib.sha256(text.encode()).hexdigest()[:16]
-    source, made, library = (name.with_suffix(end) for end in (".cpp", ".o", ".so"))
-    source.write_text(text, encoding="utf-8")
-    # in two steps: linking must not bring the sanitizer's own library where we have its handlers
-    _command([*compiler(), *FLAGS, *(SANITIZED or CHECKED), "-c", source, "-o", made])
-    _command([*compiler(), *SANITIZED, "-shared", made, "-o", library])
-    made.unlink()
-    return library
+def _headers():
+    paths = *HERE.glob("*.hpp"), *(p for p in NATIVE.iterdir() if p.suffix in (".cuh", ".h", ".def"))
+    return "\0".join(map(read, sorted(paths)))
 
 
-def _command(words):
+def kept(key, make):
+    """The folder with what `make` makes; it is made where another process has not done so before."""
+    folder = scratch() / hashlib.sha256(key.encode()).hexdigest()[:20]
+    if not folder.exists():
+        scratch().mkdir(parents=True, exist_ok=True)
+        ours = Path(tempfile.mkdtemp(prefix="making-", dir=scratch()))
+        make(ours)
+        try:
+            ours.rename(folder)
+        except OSError:  # somebody else was faster
+            shutil.rmtree(ours, ignore_errors=True)
+    return folder
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")
+
+
+def command(*words):
+    """Run a compiler; `KernelFault` with its messages if it refuses."""
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
     if done.returncode:
         raise KernelFault(f"{' '.join(map(str, words))}\n{done.stderr}")
 
 
 @cache
-def loaded(text):
+def loaded(text, options=()):
     """The library of a program's text."""
-    library = ctypes.PyDLL(str(build(text)))  # holds the interpreter's lock: fibres run one grid at a time
+    library = ctypes.PyDLL(str(build(text, options)))  # holds the interpreter's lock: fibres run one grid at a time
     library.on_cpu_error.restype = ctypes.c_char_p
     return library
 
@@ -80,7 +104,7 @@ def run(text, kernel, frame, arrays, numbers=(), grid=(1, 1, 1), block=(1, 1, 1)
     that of the first visible element); `numbers`: of the operation's numbers, then of those of the operands, complex or not. A
     `seed` other than 0 shuffles the order of threads. The arrays lie, for the run, between guards that must stay untouched.
     """
-    library = loaded(text if isinstance(text, str) else text.text)
+    library = loaded(text) if isinstance(text, str) else loaded(text.text, tuple(o for o in text.options if o[:2] == "-D"))
     blocks = _Guarded([a for a in arrays if a is not None])
     call = (ctypes.c_char * (8 * (ADDRESSES + 2 * PAIRS))).from_buffer_copy(_call(blocks, arrays, numbers))
     words = np.array([int(v) for v in frame], np.int64)

@@ -1,0 +1,83 @@
+"""The fixture `cuda`: devices to compute on, pretended or, with MAT_TEST_CUDA=1, real.
+
+A test that asks for it finds two devices, and fails if it did what a GPU would not forgive. Others notice nothing: they
+find as many devices as there really are. With MAT_FAKE=required, having to skip is a failure.
+"""
+
+import os
+from functools import cache
+from importlib import import_module
+
+import pytest
+
+from mat.cuda import driver as ours
+from mat.cuda.driver import Found
+
+from .driver import Compiler, missing, pretend
+from .harness import scratch
+
+_ask = ours._probe.__wrapped__  # what it remembers is for one driver, and here there come to be two
+_really = []  # what there is without us
+
+
+class Real:
+    """In place of control over the driver, where a real GPU is used: what only a pretended one can do skips the test."""
+
+    pretended = False
+
+    def faults(self):
+        return []
+
+    def forget(self):
+        pass
+
+    def __getattr__(self, name):
+        pytest.skip(f"only the pretended driver can do this: {name}")
+
+
+def _unavailable(reason):
+    if os.environ.get("MAT_FAKE") == "required":
+        pytest.fail(f"the pretended driver is required: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture
+def cuda(monkeypatch):
+    """Control over the driver (`Driver`), pretended, or `Real`."""
+    if os.environ.get("MAT_TEST_CUDA") == "1":
+        if not ours.probe().devices:
+            _unavailable(f"MAT_TEST_CUDA is set, but: {ours.probe().reason}")
+        yield Real()
+        return
+    reason = missing()
+    if reason:
+        _unavailable(reason)
+    monkeypatch.setenv("MAT_CACHE", str(scratch() / "cubins"))
+    with pretending() as driver:
+        yield driver
+
+
+class pretending:
+    """Inside, there are two pretended devices, whose programs the C++ compiler compiles."""
+
+    def __enter__(self):
+        if not _really:
+            _really.append(ours.probe())
+        self.driver = pretend()
+        self.driver.forget()
+        self.driver.configure()
+        ours._probe = cache(_ask)
+        self.programs = import_module("mat.cuda.programs")
+        self.compiler, self.programs.COMPILER[0] = self.programs.COMPILER[0], Compiler()
+        return self.driver
+
+    def __exit__(self, kind, error, trace):
+        self.driver.delay(False)
+        faults = self.driver.faults()
+        self.programs.COMPILER[0] = self.compiler
+        self.driver.forget()
+        self.driver.configure(devices=0)
+        found: Found = _really[0]
+        ours._probe = lambda process: found
+        if kind is None and faults:
+            pytest.fail("a GPU would not forgive:\n" + "\n".join(faults))

@@ -1,0 +1,145 @@
+/* A driver of our own, for tests where there is no GPU: what cuda.core and cuda.bindings call, computing on the CPU.
+
+   Python has it under its control by the functions named fake_*. */
+#include <dlfcn.h>
+
+#include "copies.hpp"
+#include "devices.hpp"
+#include "kernels.hpp"
+#include "memory.hpp"
+#include "streams.hpp"
+#include "world.hpp"
+
+// How the driver's functions are found: by name and version
+
+EXPORT Result cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t, int *status) {
+    static void *self = [] {
+        Dl_info info;
+        dladdr(reinterpret_cast<void *>(&cuInit), &info);
+        return dlopen(info.dli_fname, RTLD_LAZY);
+    }();
+    struct Since { const char *name; int v2, v3; };  // where versions of a function take other arguments
+    static const Since table[] = {{"cuStreamGetCtx", 12050, 99999}, {"cuCtxGetDevice", 13000, 99999},
+                                  {"cuCtxSynchronize", 13000, 99999}, {"cuStreamGetCaptureInfo", 0, 12030}};
+    Since since = {name, 0, 0};
+    for (const Since &row : table)
+        if (!strcmp(row.name, name)) since = row;
+    *function = nullptr;
+    if (version >= since.v3) *function = dlsym(self, (std::string(name) + "_v3").c_str());
+    if (!*function && version >= since.v2) *function = dlsym(self, (std::string(name) + "_v2").c_str());
+    if (!*function) *function = dlsym(self, name);
+    if (status) *status = *function ? 0 : 1;
+    return *function ? SUCCESS : NOT_FOUND;
+}
+
+EXPORT Result cuGetProcAddress(const char *name, void **function, int version, uint64_t flags) {
+    return cuGetProcAddress_v2(name, function, version, flags, nullptr);
+}
+
+// Control
+
+static std::lock_guard<std::recursive_mutex> held() { return std::lock_guard<std::recursive_mutex>(world.lock); }
+
+EXPORT void fake_configure(unsigned devices, size_t bytes) {
+    auto hold = held();
+    world.devices = std::min(devices, MOST_DEVICES);
+    world.capacity = bytes;
+}
+
+EXPORT void fake_delay(int delayed) {
+    auto hold = held();
+    world.delayed = delayed != 0;
+    if (!delayed)
+        for (Device &d : world.all) run_all(d);
+}
+
+EXPORT void fake_seed(uint64_t seed) {
+    auto hold = held();
+    world.seed = seed;
+    world.launches = 0;
+}
+
+EXPORT void fake_fail(const char *function, long after, long times, int status) {
+    auto hold = held();
+    world.failures[function] = {after, times, status};
+}
+
+EXPORT uint64_t fake_calls(const char *function) {
+    auto hold = held();
+    auto found = world.calls.find(function);
+    return found == world.calls.end() ? 0 : found->second;
+}
+
+EXPORT uint64_t fake_copies(int kind, int bytes) {
+    auto hold = held();
+    return bytes ? world.copied[kind] : world.copies[kind];
+}
+
+EXPORT uint64_t fake_pending() {
+    auto hold = held();
+    uint64_t count = 0;
+    for (Device &d : world.all) {
+        count += d.legacy.queue.size() + d.per_thread.queue.size();
+        for (Stream *s : d.streams) count += s->queue.size();
+    }
+    return count;
+}
+
+EXPORT uint64_t fake_held(int device, int bytes) {  // of a device; of -1, the host's locked pages
+    auto hold = held();
+    uint64_t found = 0;
+    for (auto &[low, b] : world.blocks)
+        if (!b.leaving && (device < 0 ? b.kind != ON_DEVICE : b.kind == ON_DEVICE && b.device->number == device))
+            found += bytes ? b.bytes : 1;
+    return found;
+}
+
+EXPORT uint64_t fake_peak(int device) {  // since it was asked for last
+    auto hold = held();
+    uint64_t found = world.all[device].peak;
+    world.all[device].peak = world.all[device].used;
+    return found;
+}
+
+EXPORT uint64_t fake_fault_count() {  // of all, with the guards of all memory checked
+    auto hold = held();
+    for (auto &[low, b] : world.blocks) check_guards(b, "at the end");
+    return world.faults.size();
+}
+
+EXPORT const char *fake_fault(uint64_t index) {
+    auto hold = held();
+    return index < world.faults.size() ? world.faults[index].c_str() : "";
+}
+
+EXPORT void fake_forget() {  // faults, counters, failures to come; what is queued is carried out
+    auto hold = held();
+    world.failures.clear();
+    fake_delay(0);
+    fake_seed(0);
+    world.calls.clear();
+    world.faults.clear();
+    world.last.clear();
+    memset(world.copies, 0, sizeof world.copies);
+    memset(world.copied, 0, sizeof world.copied);
+    for (Device &d : world.all) d.broken = SUCCESS;
+}
+
+// For libcublas
+
+EXPORT int fake_queue(void *stream, void (*work)(void *), void *data) {
+    auto hold = held();
+    Stream *s = stream_of(stream);
+    if (!s) return INVALID_HANDLE;
+    enqueue(*s, [=] { work(data); });
+    return SUCCESS;
+}
+
+EXPORT void *fake_real(Address at, size_t bytes, int queued, const char *what) {  // null, and a fault, if it cannot be used
+    auto hold = held();
+    std::string wrong = usable(at, bytes, nullptr, queued != 0);
+    if (wrong.empty()) return reinterpret_cast<void *>(at >= ELSEWHERE ? at - ELSEWHERE : at);
+    Result status = fault(ILLEGAL_ADDRESS, "%s: %s", what, wrong.c_str());
+    if (queued && current()) current()->broken = status;
+    return nullptr;
+}

@@ -1,0 +1,224 @@
+/* What the pretended driver keeps: devices, streams with what is queued on them, blocks of memory, faults and counters.
+
+   One lock is held by every call. An address on a device is that of the block behind it plus ELSEWHERE, so that nothing on the
+   host can use it. What a program must not do is a *fault*: it is noted, with what was wrong, and the call fails. */
+#ifndef MAT_FAKE_WORLD_HPP
+#define MAT_FAKE_WORLD_HPP
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+typedef int Result;
+typedef uint64_t Address;
+
+enum : Result {
+    SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101,
+    INVALID_CONTEXT = 201, NO_BINARY = 209, PEER_UNSUPPORTED = 217, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600,
+    ILLEGAL_ADDRESS = 700, PEER_ALREADY = 704, ALREADY_REGISTERED = 712, NOT_REGISTERED = 713, LAUNCH_FAILED = 719,
+    NOT_SUPPORTED = 801
+};
+
+static const Address ELSEWHERE = Address(1) << 60;
+static const unsigned MOST_DEVICES = 8;
+enum Kind { ON_DEVICE, PINNED, REGISTERED };
+enum Copy { H2D, D2H, D2D, P2P, H2H };
+
+struct Device;
+
+struct Stream {
+    Device *device;
+    bool blocking, legacy;  // blocking: ordered with the legacy stream
+    std::deque<std::pair<uint64_t, std::function<void()>>> queue;
+};
+
+struct Device {  // and its only context
+    int number;
+    size_t used = 0, peak = 0;
+    bool retained = false;
+    Result broken = SUCCESS;  // told to whoever waits next
+    Stream legacy{this, false, true, {}}, per_thread{this, true, false, {}};
+    std::vector<Stream *> streams;
+    bool peers[MOST_DEVICES] = {};
+    struct Pool *pool, *standard_pool;
+};
+
+struct Pool {
+    Device *device;  // null: of the host
+    std::map<int, uint64_t> settings;
+    size_t used = 0;
+};
+
+struct Block {
+    Address low;
+    size_t bytes;
+    Kind kind;
+    Device *device;
+    Pool *pool;
+    char *room;  // what is to be freed
+    uint64_t number;
+    unsigned flags;
+    bool ready, leaving, gone;  // in the order of its stream; giving it back was asked for; it was given back
+
+    char *real() const { return reinterpret_cast<char *>(kind == ON_DEVICE ? low - ELSEWHERE : low); }
+};
+
+struct Mark {  // what an event stands for: a place in a stream
+    Stream *stream;
+    uint64_t number;
+    bool done;
+    double seconds;
+};
+
+struct Event {
+    Device *device;
+    bool timed;
+    std::shared_ptr<Mark> mark;
+};
+
+struct Failure {
+    long after, times;
+    Result status;
+};
+
+struct World {
+    std::recursive_mutex lock;
+    int process = 0;  // that called cuInit
+    unsigned devices = 2;
+    size_t capacity = size_t(1) << 30;
+    Device all[MOST_DEVICES];
+    std::map<Address, Block> blocks;  // by where they begin
+    std::deque<Address> graves;  // blocks that were given back, and are kept to tell who still uses them
+    size_t buried = 0;
+    uint64_t numbers = 0;  // of blocks, and of what is queued
+    bool delayed = false;
+    uint64_t seed = 0, launches = 0;
+    std::map<std::string, uint64_t> calls;
+    std::map<std::string, Failure> failures;
+    uint64_t copies[5] = {}, copied[5] = {};
+    std::vector<std::string> faults;
+    std::string answer, last;  // texts that were handed out
+};
+
+static World &world = *[] {
+    World *w = new World;  // never destroyed: objects of Python are freed after us
+    for (unsigned k = 0; k < MOST_DEVICES; k++) {
+        w->all[k].number = int(k);
+        w->all[k].pool = w->all[k].standard_pool = new Pool{&w->all[k], {}, 0};
+    }
+    return w;
+}();
+
+__attribute__((format(printf, 2, 3))) static Result fault(Result status, const char *format, ...) {
+    char text[1024];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    if (world.faults.size() < 1000) world.faults.push_back(text);
+    world.last = text;
+    return status;
+}
+
+struct Call {  // of an entry point: holds the lock, counts, and fails where it is to
+    std::lock_guard<std::recursive_mutex> hold;
+    Result failed = SUCCESS;
+
+    Call(const char *function, bool anywhere = false) : hold(world.lock) {
+        std::string name(function);
+        if (name.size() > 3 && name[name.size() - 3] == '_' && name[name.size() - 2] == 'v') name.resize(name.size() - 3);
+        world.calls[name]++;
+        if (!anywhere && world.process != getpid()) failed = NOT_INITIALIZED;
+        auto found = world.failures.find(name);
+        if (found == world.failures.end() || found->second.after-- > 0 || found->second.times-- <= 0) return;
+        failed = found->second.status;
+        world.last = "as it was told to";
+    }
+};
+
+#define CALL                    \
+    Call call(__func__);        \
+    if (call.failed) return call.failed
+
+// The thread's contexts
+
+static thread_local std::vector<Device *> contexts;
+
+static Device *current() { return contexts.empty() ? nullptr : contexts.back(); }
+
+static bool is_device(const void *context) {
+    return context >= world.all && context < world.all + MOST_DEVICES;
+}
+
+// Streams
+
+static Stream *stream_of(void *handle) {  // null: there is none
+    uintptr_t number = reinterpret_cast<uintptr_t>(handle);
+    Device *d = current();
+    if (number <= 2) return !d ? nullptr : number == 2 ? &d->per_thread : &d->legacy;
+    for (Device &each : world.all)
+        for (Stream *s : each.streams)
+            if (s == handle) return s;
+    return nullptr;
+}
+
+static void run_until(Stream &stream, uint64_t number) {
+    while (!stream.queue.empty() && stream.queue.front().first <= number) {
+        auto task = std::move(stream.queue.front());
+        stream.queue.pop_front();
+        if (stream.legacy) {  // which follows the others, as they follow it
+            run_until(stream.device->per_thread, task.first - 1);
+            for (Stream *s : std::vector<Stream *>(stream.device->streams))
+                if (s->blocking) run_until(*s, task.first - 1);
+        } else if (stream.blocking) {
+            run_until(stream.device->legacy, task.first - 1);
+        }
+        task.second();
+    }
+}
+
+static uint64_t enqueue(Stream &stream, std::function<void()> work) {
+    uint64_t number = ++world.numbers;
+    stream.queue.emplace_back(number, std::move(work));
+    if (!world.delayed) run_until(stream, number);
+    return number;
+}
+
+static void run_all(Device &device) {
+    run_until(device.legacy, UINT64_MAX);
+    run_until(device.per_thread, UINT64_MAX);
+    for (Stream *s : std::vector<Stream *>(device.streams)) run_until(*s, UINT64_MAX);
+}
+
+static Result told(Device &device) {  // what went wrong in what was queued, once
+    Result status = device.broken;
+    device.broken = SUCCESS;
+    return status;
+}
+
+// Memory
+
+static Block *block_at(Address at) {  // its end belongs to it: an operand without elements may lie there
+    auto after = world.blocks.upper_bound(at);
+    if (after == world.blocks.begin()) return nullptr;
+    Block &b = std::prev(after)->second;
+    return at <= b.low + b.bytes ? &b : nullptr;
+}
+
+static bool check_guards(const Block &block, const char *when);
+
+#endif
