@@ -162,6 +162,19 @@ class Copies:
                 source.copy_out(self, handle, temporary)
             return temporary
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether there is data, but none on the host."""
+        return bool(self.fresh) and not self.fresh & host().bit
+
+    def single(self, k: int) -> Any:
+        """Element `k`, which is all that moves; None where one has to look: at a storage of one, if somebody writes."""
+        with self.lock:
+            if not self.is_elsewhere or self.writer is not None or self.torn is not None or self.size == 1:
+                return None
+            temporary, source = host().allocate(self), self.fresh_memories()[0]
+            return temporary[k] if source.read_part(self, self.handles[source], temporary, k, k + 1) else None
+
     def poke(self, part: Any, start: int) -> bool:
         """Write `part` where the data is, if that is not on the host and the memory can; False if nothing was done."""
         with self.lock:

@@ -156,6 +156,15 @@ class Layout:
         for index in product(*map(range, self.shape)):
             yield self.displacement + sum(i * s for i, s in zip(index, self.strides, strict=True))
 
+    def storage_index(self, k: int) -> int:
+        """Where the element with row-major index `k` is; counted from the end if below 0."""
+        k %= self.size
+        found = self.displacement
+        for n, s in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            k, i = divmod(k, n)
+            found += i * s
+        return found
+
     def spans(self, edge: int) -> list[tuple[int, int]]:
         """Storage ranges that cover what a printer shows: short axes whole, of long ones `edge` items at both ends."""
         chosen = [range(n) if n <= 4 * edge else (*range(edge), *range(n - edge, n)) for n in self.shape]

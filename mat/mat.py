@@ -261,6 +261,8 @@ class Mat(Shaped):
         k = 0 if k is None else integer(k, "an index")
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
+        if self.storage.is_elsewhere and (found := self.storage.single(self.layout.storage_index(k))) is not None:
+            return found.item()
         with self.facet("array", "input") as a:
             return a.item(k)
 

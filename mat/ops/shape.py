@@ -12,6 +12,7 @@ from ..access import with_facets
 from ..cpu.native import lib
 from ..create import as_array
 from ..cube import OBSERVERS
+from ..devices import CPU, in_use
 from ..dtypes import as_dtype, promoted
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, Layout, as_axis, as_shape, integer, packed
@@ -112,19 +113,23 @@ def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
     k = as_axis(axis, parts[0].ndim)
     shape = _joined_shape([m.shape for m in parts], k)
     target = _join_place(parts, shape, out)
+    device = in_use() if all(m.device_enabled for m in (target, *parts)) else CPU
+    if device is not CPU and all(m.dtype == target.dtype for m in parts):
+        _write_parts(target, parts, k, device.facet.name)
+        return target
     if all(m.dtype == target.dtype for m in parts) and target.nbytes >= LARGE_PART * len(parts) and lib is not None:
-        _write_parts(target, parts, k)
+        _write_parts(target, parts, k, "foreign")
         return target
     with with_facets((target, "array", "output"), *((m, "array", "input") for m in parts)) as (a, *arrays):
         np.concatenate(arrays, axis=k, out=a, casting="unsafe")
     return target
 
 
-def _write_parts(target: Mat, parts: list[Mat], axis: int) -> None:
-    """Copy each part to its window of `target`, which becomes fresh when all are there."""
+def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: str) -> None:
+    """Copy each part, through the facet of that name, to its window of `target`, which becomes fresh when all are there."""
     before: tuple[slice, ...] = (slice(None),) * axis
     start = 0
-    with target.facet("foreign", "output"):
+    with target.facet(facet, "output"):
         for m in parts:
             stop = start + m.shape[axis]
             _assigned(target.over(target.layout[(*before, slice(start, stop))]), m)

@@ -1,0 +1,93 @@
+"""Copies, joining and single elements while a device is in use: they stay there. On `emulated`: no GPU is needed."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+
+from .placing import numbers
+
+
+@pytest.fixture
+def device():
+    with mat.use_device("emulated") as dev:
+        yield dev
+
+
+def there(values):
+    """A Mat with these elements that is fresh on the device only."""
+    x = mat.array(values)
+    x.add_(0)
+    assert x.fresh == {"emulated"}
+    return x
+
+
+def test_copies_stay_there(device, rng):
+    values = numbers(rng, (4, 5, 6), "float32")
+    x = there(values)
+    with mat.debug.count_copies() as n:
+        found = (x.copy(), mat.transpose(x, (2, 0, 1)), x[::2, :, ::-1].contiguous(), x.astype("float64"),
+                 mat.concat([x, x[:, :2]], axis=1), mat.stack([x, x]))
+        y = mat.zeros(8, 5, 6)
+        mat.map_concat(lambda m, part: part.assign_(m), [x, x], y)
+    assert (n.h2d, n.d2h) == (0, 0)
+    wanted = (values, values.transpose(2, 0, 1), values[::2, :, ::-1], values, np.concatenate([values, values[:, :2]], axis=1),
+              np.stack([values, values]), np.concatenate([values, values]))
+    for a, b in zip((*found, y), wanted, strict=True):
+        assert a.fresh == {"emulated"}
+        assert_array_equal(a.to_numpy(), b)
+
+
+def test_a_window_of_several_dtypes_is_joined(device, rng):
+    parts = [there(numbers(rng, (3, 4), dtype)) for dtype in ("float32", "float64", "int8")]
+    joined = mat.concat(parts)
+    assert joined.dtype == np.float64
+    assert_array_equal(joined.to_numpy(), np.concatenate([m.to_numpy() for m in parts]))
+
+
+@pytest.mark.parametrize("view", [lambda a: a, lambda a: a.T, lambda a: a[1:, ::-2], lambda a: a[2]])
+def test_single_elements_are_read_alone(device, view, rng):
+    values = numbers(rng, (7, 9), "float64")
+    x, wanted = view(there(values)), view(values)
+    before = device.transfers["d2h"]
+    with mat.debug.count_copies() as n:
+        for k in (0, 3, -1, wanted.size - 1):
+            assert x.item(k) == wanted.item(k)
+            index = np.unravel_index(k % wanted.size, wanted.shape)
+            assert x[tuple(map(int, index))] == wanted[index]
+    assert (n.d2h, x.fresh) == (0, {"emulated"})
+    assert device.transfers["d2h"] - before == 8 * 8
+
+
+def test_what_is_small_is_brought_whole(device):
+    x = there([2.5])
+    assert x.item() == 2.5
+    assert x.fresh == {"host", "emulated"}
+
+
+def test_single_elements_respect_who_writes(device):
+    x = there([1.0, 2.0, 3.0])
+    with x.facet("emulated", "io"), pytest.raises(mat.ConflictError):
+        x[1]
+    with pytest.raises(ZeroDivisionError), x.facet("emulated", "io"):
+        raise ZeroDivisionError
+    with pytest.raises(mat.TornError):
+        x.item(1)
+    with pytest.raises(mat.TornError):
+        x[1]
+
+
+def test_indices_in_arrays_bring_it_home_and_that_is_counted(device):
+    x = there(np.arange(12.0).reshape(3, 4))
+    with mat.debug.count_copies() as n:
+        assert_array_equal(x[[0, 2]].to_numpy(), np.arange(12.0).reshape(3, 4)[[0, 2]])
+        x[[1], [2]] = 7
+    assert n.d2h == 1
+    assert x[1, 2] == 7
+
+
+def test_where_an_element_is():
+    layout = mat.zeros(3, 4, 5)[:, ::-2, 1:].layout
+    assert [layout.storage_index(k) for k in range(layout.size)] == list(layout.indices())
+    assert layout.storage_index(-1) == list(layout.indices())[-1]
