@@ -20,7 +20,7 @@ ROWS = """
     ops.elementwise
     ops.ufuncs
     ops.op
-    ops.body  ops.run  ops.overlap  ops.rowmajor  ops.roles  ops.tiled  ops.philox
+    ops.body  ops.run  ops.overlap  ops.rowmajor  ops.sizes  ops.roles  ops.tiled  ops.philox
     access  config  create  scratch  show
     mat
     emulated

@@ -6,18 +6,16 @@ Functions take operands as the facets present them: ``pointer``, ``layout``, ``l
 from __future__ import annotations
 
 from .blas import (
+    LIMIT,
     asum,
     axpy,
     copy,
     dot,
     gemm,
-    ger,
     iamax,
     nrm2,
     scal,
     swap,
-    syrk,
-    trsm,
     vdot,
 )
 from .elementwise import prepare_elementwise, prepare_fill, prepare_fill_bits, prepare_user_kernel
@@ -27,11 +25,21 @@ from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w,
 from .permute import prepare_copy
 from .random import prepare_random
 from .reduce import Axis, form_of, reduction
-from .shims import one_call, prepare_gemm, prepare_gemv, vectors
+from .shims import (
+    one_call,
+    prepare_gemm,
+    prepare_gemv,
+    prepare_ger,
+    prepare_scale_vector,
+    prepare_syrk,
+    prepare_trsm,
+    vectors,
+)
 
 __all__ = [  # noqa: RUF022  a line for each module
-    "asum", "axpy", "copy", "dot", "gemm", "ger", "iamax", "nrm2", "scal", "swap", "syrk", "trsm", "vdot",
-    "one_call", "prepare_gemm", "prepare_gemv", "vectors",
+    "LIMIT", "asum", "axpy", "copy", "dot", "gemm", "iamax", "nrm2", "scal", "swap", "vdot",
+    "one_call", "prepare_gemm", "prepare_gemv", "prepare_ger", "prepare_scale_vector", "prepare_syrk", "prepare_trsm",
+    "vectors",
     "prepare_elementwise", "prepare_fill", "prepare_fill_bits", "prepare_user_kernel",
     "is_long", "long_vectors",
     "prepare_product",

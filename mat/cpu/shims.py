@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from ..layout import Layout
 from . import blas
 from .blas import LIMIT
@@ -71,7 +73,39 @@ def prepare_gemv(letter: str, trans: str, m: int, n: int, lda: int, x: Layout, y
     return Prepared(lib.mat_blas_gemv, frame, 1, int(m * n <= 4 * LITTLE), called=(blas.routine_name("gemv", letter), told))
 
 
+def prepare_scale_vector(letter: str, layout: Layout) -> Callable[..., None]:
+    """``call(alpha, a, x, beta, y)`` for ``y <- beta y``, which BLAS leaves out where the product is over an empty axis."""
+    source = np.zeros(1, letter)
+
+    def scale(_alpha: Any, _a: Any, _x: Any, beta: Any, y: Any) -> None:
+        if beta != 0:
+            blas.scal(beta, y)
+            return
+        zero = type(y)(source, Layout((layout.size,), (0,), 0))
+        zero.low, zero.increment = zero.pointer, 0
+        blas.copy(zero, y)
+    return scale
+
+
 def _lowest(x: Layout) -> tuple[int, int]:
     """How far from its first element a vector's lowest address is, where BLAS wants it to begin, and its increment."""
     assert x.vector is not None, "fits has let it through"
     return x.vector[0] - x.displacement, x.vector[1]
+
+
+def prepare_ger(_letter: str, m: int, n: int, lda: int, _x: Layout, _y: Layout, swap: bool) -> Callable[..., None]:
+    """``call(alpha, x, y, a)`` for ``A <- alpha x y^T + A``, A being m x n; with `swap`, y is BLAS's first vector."""
+    if swap:
+        return lambda alpha, x, y, a: blas.ger(m, n, alpha, y, x, a.pointer, lda)
+    return lambda alpha, x, y, a: blas.ger(m, n, alpha, x, y, a.pointer, lda)
+
+
+def prepare_syrk(letter: str, uplo: str, trans: str, n: int, k: int, lda: int, ldc: int) -> Callable[..., None]:
+    """``call(alpha, a, beta, c)`` for ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C."""
+    return lambda alpha, a, beta, c: blas.syrk(letter, uplo, trans, n, k, alpha, a.pointer, lda, beta, c.pointer, ldc)
+
+
+def prepare_trsm(letter: str, side: str, uplo: str, trans: str, diag: str, m: int, n: int, lda: int,
+                 ldb: int) -> Callable[..., None]:
+    """``call(alpha, a, b)`` for ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``), with a triangular A."""
+    return lambda alpha, a, b: blas.trsm(letter, side, uplo, trans, diag, m, n, alpha, a.pointer, lda, b.pointer, ldb)

@@ -19,6 +19,7 @@ from .launch import Launch
 from .product import prepare_scale
 
 Call = Callable[..., Any]
+COUNTS = 2**63 - 1  # how far it counts
 SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
 # What is summed in float32 or int32 by cublasGemmEx: types of operands and result, in which, and bytes of an element of each.
 EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi": ("b", "i")}
@@ -128,6 +129,12 @@ def prepare_gemv(letter: str, trans: str, m: int, n: int, lda: int, x: Layout, y
     def gemv(alpha: Any, a: Any, x: Any, beta: Any, y: Any) -> None:
         call(y.gpu, op, m, n, factor(alpha), a.address, lda, x.address + low, incx, other_factor(beta), y.address + other, incy)
     return gemv
+
+
+def prepare_scale_vector(letter: str, layout: Layout) -> Launch:
+    """``call(alpha, a, x, beta, y)`` for ``y <- beta y``, with a vector that lies so."""
+    assert layout.vector is not None, "fits has let it through"
+    return prepare_scale(letter, (layout.size,), (layout.vector[1],), at=2, number=1).bind((1, 2, 4), (0, 3))
 
 
 def prepare_ger(letter: str, m: int, n: int, lda: int, x: Layout, y: Layout, swap: bool) -> Call:

@@ -6,6 +6,7 @@ Functions are named as those of the host's engine and take the same arguments, w
 from __future__ import annotations
 
 from .assign import prepare_copy
+from .blas import COUNTS as LIMIT
 from .blas import (
     prepare_dot,
     prepare_either,
@@ -13,6 +14,7 @@ from .blas import (
     prepare_gemm_batched,
     prepare_gemv,
     prepare_ger,
+    prepare_scale_vector,
     prepare_syrk,
     prepare_trsm,
     vectors,
@@ -24,8 +26,8 @@ from .random import prepare_random
 
 __all__ = [
     "Launch", "Program",
-    "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm", "prepare_gemm_batched", "prepare_either",
-    "prepare_syrk", "prepare_trsm",
+    "LIMIT", "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm", "prepare_gemm_batched", "prepare_either",
+    "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_product", "prepare_scale",
     "prepare_copy",
     "prepare_random",

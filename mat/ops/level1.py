@@ -14,7 +14,7 @@ import numpy as np
 
 from ..cpu import blas
 from ..errors import DTypeError, ShapeError
-from ..layout import Layout, integer
+from ..layout import Ints, Layout, integer
 from ..mat import Mat
 from .op import InOut, Input, Op, Output, Scalar, op
 from .overlap import check_disjoint
@@ -29,7 +29,17 @@ def vector(layout: Layout) -> bool:
 
 def forward(layout: Layout) -> bool:
     """Whether BLAS can take them as a vector that counts upwards, where the order matters."""
-    return vector(layout) and layout.vector is not None and layout.vector[1] > 0
+    return vector(layout) and device_forward(layout)
+
+
+def device_vector(layout: Layout) -> bool:
+    """Whether they are one vector, for cuBLAS, which counts with 64 bits."""
+    return layout.vector is not None
+
+
+def device_forward(layout: Layout) -> bool:
+    """Likewise, one that counts upwards."""
+    return layout.vector is not None and layout.vector[1] > 0
 
 
 def blas_dtype(*mats: Mat) -> None:
@@ -84,11 +94,10 @@ def write_elements(x: Any, n: int | None, inc: int, values: Any) -> None:
 def on_vectors(operation: Op) -> None:
     """Give `operation` the engine's routine of its name: in one call by value where that can be, else piece by piece."""
     verb = operation.__name__
+    on_device(operation)
 
     def prepare(engine: Any, *vectors: Mat, n: int | None = None, **incs: int) -> Callable[..., Any]:
-        given = [incs.get(name, 1) for name in ("incx", "incy")[:len(vectors)]]
-        used = blas.used(vectors[0], n, given[0])
-        starts, steps = zip(*(walk(x.layout, used, inc) for x, inc in zip(vectors, given, strict=True)), strict=True)
+        used, steps, starts = walks(vectors, n, **incs)
         letter, otherwise = vectors[0].dtype.char, partial(getattr(engine, verb), n=n, **incs)
         if engine.is_long(letter, used, *steps):
             return engine.long_vectors(verb, letter, used, len(vectors), otherwise)  # type: ignore[no-any-return]
@@ -97,6 +106,24 @@ def on_vectors(operation: Op) -> None:
         return otherwise
 
     operation.prepare("foreign", fits=vector, dtypes=BLAS)(prepare)
+
+
+def on_device(operation: Op, fits: Callable[[Layout], bool] = device_vector) -> None:
+    """Give `operation` cuBLAS's routine of its name; what is no vector is packed."""
+    verb = operation.__name__
+
+    def prepare(engine: Any, *vectors: Mat, n: int | None = None, **incs: int) -> Callable[..., Any]:
+        return engine.vectors(verb, vectors[0].dtype.char, *walks(vectors, n, **incs))  # type: ignore[no-any-return]
+
+    operation.prepare("cuda", fits=fits, dtypes=BLAS, pack=True)(prepare)
+
+
+def walks(vectors: tuple[Mat, ...], n: int | None, incx: int = 1, incy: int = 1) -> tuple[int, Ints, Ints]:
+    """How many elements are used of each, and, as `walk` has them, the steps and where they begin."""
+    given = (incx, incy)[:len(vectors)]
+    used = blas.used(vectors[0], n, incx)
+    starts, steps = zip(*(walk(x.layout, used, inc) for x, inc in zip(vectors, given, strict=True)), strict=True)
+    return used, steps, starts
 
 
 def walk(layout: Layout, n: int, inc: int) -> tuple[int, int]:
@@ -304,6 +331,7 @@ def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
 
 
 iamax.on_engine("foreign", fits=forward, dtypes=BLAS)
+on_device(iamax, device_forward)
 
 
 @iamax.on("array")

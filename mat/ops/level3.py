@@ -10,31 +10,35 @@ from typing import Any
 
 import numpy as np
 
-from ..cpu.blas import LIMIT
+from ..cpu.intgemm import Lies as Operand
 from ..cpu.native import compiled
 from ..errors import DTypeError, ShapeError
-from ..layout import Ints, Layout, integer
+from ..layout import Ints, Layout
 from ..mat import Mat
 from . import rowmajor
 from .elementwise import accumulate
 from .level1 import BLAS, blas_dtype
 from .op import NO_KEYWORDS, Accumulated, InOut, Input, Scalar, op
 from .overlap import check_disjoint
-from .rowmajor import Lies, Stored, fits_matrix
+from .rowmajor import Lies, Stored, fits_device, fits_matrix, fits_operand
 from .run import Plan
-from .tiled import FACTORED, check_gemm, has_product, multiply_add
+from .sizes import check_parts, dimensions
+from .tiled import FACTORED, check_gemm, has_product, kind_of, multiply_add
 from .tiled import prepare_gemm as prepare_tiled
 
 
 def check_matrices(name: str, *mats: Mat) -> None:
-    """`ShapeError` unless all are matrices whose lengths and leading dimensions BLAS can count, `DTypeError` for dtypes."""
+    """`ShapeError` unless all are matrices, `DTypeError` unless of one dtype that BLAS knows."""
     blas_dtype(*mats)
     for a in mats:
-        shape = a.layout.shape
-        if len(shape) != 2:
-            raise ShapeError(f"{name} wants matrices, got shape {shape}")
-        if shape[0] > LIMIT or shape[1] > LIMIT:
-            raise ShapeError(f"a matrix of shape {shape} is too wide for a BLAS that counts to {LIMIT}; work on parts of it")
+        if len(a.layout.shape) != 2:
+            raise ShapeError(f"{name} wants matrices, got shape {a.layout.shape}")
+
+
+def countable(blas: Any, *lengths: int) -> None:
+    """`ShapeError` unless the engine's BLAS can count that far; who prepares a body asks, before anything is touched."""
+    if any(n > blas.LIMIT for n in lengths):
+        raise ShapeError(f"lengths {lengths} are too much for a BLAS that counts to {blas.LIMIT}; work on parts of the matrix")
 
 
 def check_vectors(name: str, *vectors: Mat) -> None:
@@ -69,23 +73,15 @@ def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *, tra
     check_disjoint("gemv", y, a, x)
 
 
+@gemv.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
 @gemv.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
 def _(blas: Any, a: Mat, x: Mat, y: Mat, transpose: bool = False) -> Callable[..., None]:
     if not y.size:
         return _nothing
+    countable(blas, *a.shape)
     if not x.size:
-        return lambda alpha, a, x, beta, y: scale_vector(blas, beta, y)
+        return blas.prepare_scale_vector(y.dtype.char, y.layout)  # type: ignore[no-any-return]
     return rowmajor.prepare_gemv(blas, a, transpose, x, y)
-
-
-def scale_vector(blas: Any, beta: Any, y: Any) -> None:
-    """``y <- beta y``, which BLAS leaves out where the product is over an empty axis."""
-    if beta == 0:
-        zero = type(y)(np.zeros(1, y.dtype), Layout((y.size,), (0,), 0))
-        zero.low, zero.increment = zero.pointer, 0
-        blas.copy(zero, y)
-    else:
-        blas.scal(beta, y)
 
 
 @gemv.on("array")
@@ -110,10 +106,11 @@ def ger(alpha: Scalar, x: Input, y: Input, a: InOut) -> None:
     check_disjoint("ger", a, x, y)
 
 
-@ger.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
-def _(blas: Any, alpha: Any, x: Any, y: Any, a: Any) -> None:
-    if a.size:
-        rowmajor.ger(blas, alpha, x, y, a)
+@ger.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
+@ger.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def _(blas: Any, x: Mat, y: Mat, a: Mat) -> Callable[..., None]:
+    countable(blas, *a.shape)
+    return rowmajor.prepare_ger(blas, x, y, a) if a.size else _nothing
 
 
 @ger.on("array")
@@ -122,44 +119,6 @@ def _(np: Any, alpha: Any, x: Any, y: Any, a: Any) -> None:
 
 
 # gemm
-
-
-def _dimension(name: str, given: int | None, implied: int | None) -> int:
-    """The length `given` explicitly, else the one that a shape implies."""
-    if given is None:
-        if implied is None:
-            raise ShapeError(f"gemm of operands that are not matrices wants m, n, k, lda, ldb and ldc; {name} is missing")
-        return implied
-    if integer(given, name) < 0 or given > LIMIT:
-        raise ShapeError(f"{name} is a length from 0 to {LIMIT}, got {given}")
-    return given
-
-
-def _inner(x: Any, axis: int) -> int | None:
-    return x.shape[axis] if len(x.shape) == 2 else None
-
-
-def _check_explicit(name: str, x: Mat, rows: int, columns: int, ld: int | None) -> None:
-    """`ShapeError` unless `x` holds `rows` x `columns` elements, rows `ld` apart."""
-    layout = x.layout
-    if ld is None:
-        if layout.ndim != 2:
-            raise ShapeError(f"{name} of shape {x.shape} is not a matrix: give its leading dimension, ld{name}")
-        fits = rows <= layout.shape[0] and columns <= layout.shape[1]
-        strided = layout.matrix is None and (rows, columns) != layout.shape
-    else:
-        _check_leading(name, ld, columns)
-        fits = not rows or not columns or (rows - 1) * ld + columns <= layout.bounds[1] - layout.bounds[0]
-        strided = not layout.contiguous and layout.matrix != (ld, False)
-    if strided:
-        raise ShapeError(f"{name} with strides {x.strides} cannot take these dimensions; {name}.contiguous() can")
-    if not fits:
-        raise ShapeError(f"{rows} rows of {columns}, ld{name} = {ld}, do not fit in {name} of shape {x.shape}")
-
-
-def _check_leading(name: str, ld: int, columns: int) -> None:
-    if not max(1, columns) <= integer(ld, f"ld{name}") <= LIMIT:
-        raise ShapeError(f"ld{name} = {ld} is no number from {max(1, columns)}, the elements of a row of {name}, to {LIMIT}")
 
 
 @op(by_form=True)
@@ -186,8 +145,8 @@ def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *, tra
     if m is n is k is lda is ldb is ldc is None:
         _check_product(a, b, c, transpose_a, transpose_b)
     else:
-        sizes = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
-        _check_parts(a, b, c, transpose_a, transpose_b, sizes, lda, ldb, ldc)
+        sizes = dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
+        check_parts(a, b, c, transpose_a, transpose_b, sizes, lda, ldb, ldc)
     if c.storage is a.storage or c.storage is b.storage:
         check_disjoint("gemm", c, a, b)
 
@@ -200,22 +159,6 @@ def _check_product(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool)
     j, n = (right[1], right[0]) if transpose_b else right
     if k != j or out != (m, n):
         raise ShapeError(f"op(A) {m}x{k} times op(B) {j}x{n} does not fit C of shape {out}")
-    if m > LIMIT or n > LIMIT or k > LIMIT:
-        raise ShapeError(f"{m}x{k} times {k}x{n} is too wide for a BLAS that counts to {LIMIT}; work on parts of it")
-
-
-def _dimensions(a: Any, b: Any, c: Any, transpose_a: bool, transpose_b: bool, m: int | None, n: int | None,
-                k: int | None) -> Ints:
-    return (_dimension("m", m, _inner(c, 0)), _dimension("n", n, _inner(c, 1)),
-            _dimension("k", k, _inner(a, 0 if transpose_a else 1)))
-
-
-def _check_parts(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool, sizes: Ints, lda: int | None,
-                 ldb: int | None, ldc: int | None) -> None:
-    m, n, k = sizes
-    _check_explicit("a", a, *((k, m) if transpose_a else (m, k)), lda)
-    _check_explicit("b", b, *((n, k) if transpose_b else (k, n)), ldb)
-    _check_explicit("c", c, m, n, ldc)
 
 
 def _lies(x: Mat, ld: int | None, transpose: bool) -> Lies:
@@ -227,13 +170,15 @@ def _lies(x: Mat, ld: int | None, transpose: bool) -> Lies:
     return found[0], found[1] != transpose
 
 
+@gemm.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
 @gemm.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
 def _(blas: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
       n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
       ldc: int | None = None) -> Callable[..., None]:
-    rows, columns, inner = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
+    rows, columns, inner = dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
     if not rows or not columns:
         return _nothing
+    countable(blas, rows, columns, inner, *(ld for ld in (lda, ldb, ldc) if ld is not None))
     return rowmajor.prepare_gemm(blas, c.dtype.char, rows, columns, inner, _lies(a, lda, transpose_a),
                                  _lies(b, ldb, transpose_b), _lies(c, ldc, False))
 
@@ -242,11 +187,24 @@ def _(blas: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b:
 def _(cpu: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
       n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
       ldc: int | None = None) -> Any:
-    sizes = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
+    sizes = dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
     return prepare_tiled(cpu, sizes, a, b, c, transpose_a, transpose_b, (lda, ldb, ldc))
 
 
-def _nothing(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
+@gemm.prepare("cuda", dtypes=FACTORED, when=has_product)
+def _(cuda: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
+      n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
+      ldc: int | None = None) -> Any:
+    sizes, leading = dimensions(a, b, c, transpose_a, transpose_b, m, n, k), (lda, ldb, ldc)
+    own = prepare_tiled(cuda, sizes, a, b, c, transpose_a, transpose_b, leading)
+    kind = kind_of(a, b, c)
+    if not kind or any(x.layout.matrix is None and ld is None for x, ld in zip((a, b, c), leading, strict=True)):
+        return own
+    lies = _lies(a, lda, transpose_a), _lies(b, ldb, transpose_b), _lies(c, ldc, False)
+    return cuda.prepare_either(lambda: rowmajor.prepare_gemm(cuda, kind, *sizes, *lies), own)
+
+
+def _nothing(*_: Any) -> None:
     """The product into a matrix without elements."""
 
 
@@ -255,7 +213,7 @@ def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool 
       m: int | None = None, n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
       ldc: int | None = None) -> None:
     if not m is n is k is lda is ldb is ldc is None:
-        rows, columns, inner = _dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
+        rows, columns, inner = dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
         a = _part(np, a, (inner, rows) if transpose_a else (rows, inner), lda)
         b = _part(np, b, (columns, inner) if transpose_b else (inner, columns), ldb)
         c = _part(np, c, (rows, columns), ldc)
@@ -330,6 +288,22 @@ def fits_batch(layout: Layout) -> bool:
     return fits_matrix(Layout(layout.shape[-2:], layout.strides[-2:], 0))
 
 
+@gemm_batched.prepare("cuda", fits=fits_operand, dtypes=BLAS, pack=True)
+def _(cuda: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False) -> Callable[..., None]:
+    if not c.size:
+        return _nothing
+    m, n = c.shape[-2:]
+    k = a.shape[-2] if transpose_a else a.shape[-1]
+    return rowmajor.prepare_stack(cuda, c.dtype.char, m, n, k, _stacked(a, transpose_a), _stacked(b, transpose_b),
+                                  _stacked(c, False), c.shape[:-2])
+
+
+def _stacked(x: Mat, transpose: bool) -> Operand:
+    row, column = x.strides[-2:]
+    found = Operand(x.dtype.char, row, column, x.strides[:-2])
+    return found.turned if transpose else found
+
+
 @gemm_batched.on("foreign", fits=fits_batch, dtypes=BLAS, pack=True)
 def _(blas: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False) -> None:
     m, n = c.shape[-2:]
@@ -376,10 +350,11 @@ def syrk(alpha: Scalar, a: Input, beta: Scalar, c: InOut, *, transpose: bool = F
     check_disjoint("syrk", c, a)
 
 
-@syrk.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
-def _(blas: Any, alpha: Any, a: Any, beta: Any, c: Any, transpose: bool = False, lower: bool = True) -> None:
-    if c.size:
-        rowmajor.syrk(blas, alpha, a, transpose, beta, c, lower)
+@syrk.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
+@syrk.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def _(blas: Any, a: Mat, c: Mat, transpose: bool = False, lower: bool = True) -> Callable[..., None]:
+    countable(blas, *a.shape)
+    return rowmajor.prepare_syrk(blas, a, c, transpose, lower) if c.size else _nothing
 
 
 @syrk.on("array")
@@ -412,11 +387,12 @@ def trsm(alpha: Scalar, a: Input, b: InOut, *, side: str = "left", lower: bool =
     check_disjoint("trsm", b, a)
 
 
-@trsm.on("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
-def _(blas: Any, alpha: Any, a: Any, b: Any, side: str = "left", lower: bool = True, transpose: bool = False,
-      unit: bool = False) -> None:
-    if b.size:
-        rowmajor.trsm(blas, alpha, a, b, side == "left", lower, transpose, unit)
+@trsm.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
+@trsm.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def _(blas: Any, a: Mat, b: Mat, side: str = "left", lower: bool = True, transpose: bool = False,
+      unit: bool = False) -> Callable[..., None]:
+    countable(blas, *b.shape)
+    return rowmajor.prepare_trsm(blas, a, b, side == "left", lower, transpose, unit) if b.size else _nothing
 
 
 @trsm.on("array")

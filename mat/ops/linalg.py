@@ -13,12 +13,14 @@ from ..dtypes import promoted
 from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout import Ints, broadcast_shapes
 from ..mat import Mat, new_like
+from . import rowmajor
 from .level1 import BLAS
 from .level3 import TRANSPOSES, check_bool, gemm, planned
 from .op import NO_KEYWORDS, Input, Output, named, op
 from .overlap import check_disjoint
+from .rowmajor import fits_operand
 from .shape import check_are_mats
-from .tiled import UNBLAS, has_product, multiply, prepare_product
+from .tiled import DEVICE_AXES, UNBLAS, has_product, kind_of, multiply, prepare_product, stack_of
 from .ufuncs import _check_is_mat, as_operand, is_operand
 
 # Products
@@ -58,6 +60,29 @@ def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False, trans
 @product.prepare("foreign", dtypes=compiled(UNBLAS), when=has_product)
 def _(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     return prepare_product(cpu, a, b, out, transpose_a, transpose_b)
+
+
+def _one_dtype(a: Mat, b: Mat, out: Mat) -> bool:
+    return a.storage.dtype == b.storage.dtype == out.storage.dtype
+
+
+@product.prepare("cuda", fits=fits_operand, dtypes=BLAS, when=_one_dtype, pack=True)
+def _(cuda: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    stack = stack_of(a, b, out, transpose_a, transpose_b)
+    return rowmajor.prepare_matmul(cuda, out.dtype.char, *stack) if out.size else _nothing
+
+
+@product.prepare("cuda", dtypes=UNBLAS, when=lambda a, b, out: has_product(a, b, out) and out.ndim <= DEVICE_AXES)
+def _(cuda: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    own, kind = prepare_product(cuda, a, b, out, transpose_a, transpose_b), kind_of(a, b, out)
+    if not kind or not out.size or not all(map(fits_operand, (a.layout, b.layout, out.layout))):
+        return own
+    stack = stack_of(a, b, out, transpose_a, transpose_b)
+    return cuda.prepare_either(lambda: rowmajor.prepare_matmul(cuda, kind, *stack), own)
+
+
+def _nothing(*_: Any) -> None:
+    """The product into a matrix without elements."""
 
 
 @product.on("array")

@@ -5,7 +5,7 @@ Sums of integers have the bits that the result has, and wrap. 16-bit floats are 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,21 @@ from ..layout import Ints
 from ..mat import Mat
 
 UNBLAS = CHARS  # the dtype characters of operands: float32 may be the result of 16-bit floats
+DEVICE_AXES = 8  # of what the device's kernel multiplies: it has as many leading axes at most
 FACTORED = INTEGERS + HALVES + "f"  # the same with factors: there is no half of True
 
 
 def has_product(a: Mat, b: Mat, out: Mat) -> bool:
     """Whether our kernel has the product of these operands into `out`."""
     return takes(a.storage.dtype.char, b.storage.dtype.char, out.storage.dtype.char) and out.layout.ndim <= MOST_AXES
+
+
+def kind_of(a: Mat, b: Mat, out: Mat) -> str:
+    """The types of what cuBLAS has, besides BLAS's: "e", "ef", "bi" and so on, of operands and of another result; else ""."""
+    one, other, result = (x.storage.dtype.char for x in (a, b, out))
+    if one != other or not ((one in HALVES and result in (one, "f")) or (one == "b" and result == "i")):
+        return ""
+    return one if result == one else one + result
 
 
 def check_gemm(a: Mat, b: Mat, alpha: Any, beta: Any, c: Mat) -> None:
@@ -44,8 +53,20 @@ def _batch(x: Mat, matrix_axes: int, batch: Ints) -> Ints:
     return (0,) * (len(batch) - own) + tuple(found)
 
 
-def prepare_product(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) -> Any:
-    """What computes ``out = op(a) op(b)`` by NumPy's rule for vectors and stacks."""
+class Stack(NamedTuple):
+    """A product of stacks: its sizes, how the operands lie with transposes applied, and the lengths of the leading axes."""
+
+    m: int
+    n: int
+    k: int
+    left: Lies
+    right: Lies
+    out: Lies
+    batch: Ints
+
+
+def stack_of(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) -> Stack:
+    """What ``out = op(a) op(b)`` is by NumPy's rule for vectors and stacks."""
     high, wide = a.ndim > 1, b.ndim > 1
     axes = high + wide
     batch = out.shape[:out.ndim - axes]
@@ -56,8 +77,14 @@ def prepare_product(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool, trans
     result = Lies(out.dtype.char, out.strides[-axes] if high else 0, out.strides[-1] if wide else 0, out.strides[:len(batch)])
     m, n = out.shape[-axes] if high else 1, out.shape[-1] if wide else 1
     k = a.shape[-2] if high and transpose_a else a.shape[-1]
-    return cpu.prepare_product(m, n, k, left.turned if high and transpose_a else left,
-                               right.turned if wide and transpose_b else right, result, batch).body(False)
+    return Stack(m, n, k, left.turned if high and transpose_a else left, right.turned if wide and transpose_b else right,
+                 result, batch)
+
+
+def prepare_product(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) -> Any:
+    """What computes ``out = op(a) op(b)`` by NumPy's rule for vectors and stacks."""
+    m, n, k, left, right, result, batch = stack_of(a, b, out, transpose_a, transpose_b)
+    return cpu.prepare_product(m, n, k, left, right, result, batch).body(False)
 
 
 def prepare_gemm(cpu: Any, sizes: Ints, a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool,
