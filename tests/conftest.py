@@ -1,8 +1,12 @@
 """Fixtures that tests share: random numbers that are the same every time, and the dtypes; layouts are in ``placing.py``."""
 
+import os
+
 import hypothesis
 import numpy as np
 import pytest
+
+import mat
 
 from .fake.fixtures import cuda
 from .placing import BLAS_DTYPES, NUMPY_DTYPES
@@ -11,8 +15,24 @@ from .pretend import alone, registered
 __all__ = ["cuda"]
 
 # a slow machine is no failure, and neither is a walk that only one of many runs would take
-hypothesis.settings.register_profile("mat", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("mat", deadline=None, derandomize=True, database=None,
+                                     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
 hypothesis.settings.load_profile("mat")
+
+
+DEVICE = os.environ.get("MAT_TEST_DEVICE", "cpu")  # on which the tests compute, but for those marked `host`
+
+
+@pytest.fixture(autouse=True)
+def on_device(request):
+    """Run the test within a block on that device."""
+    if DEVICE == "cpu" or request.node.get_closest_marker("host"):
+        yield
+        return
+    if DEVICE.startswith("cuda"):
+        request.getfixturevalue("cuda")
+    with mat.use_device(DEVICE, required=True):
+        yield
 
 
 @pytest.fixture

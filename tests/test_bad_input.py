@@ -253,6 +253,7 @@ PARTICULAR = {
 }
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("name", PARTICULAR)
 def test_particular(name):
     call, error, text = PARTICULAR[name]

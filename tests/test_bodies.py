@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat.direction import OUTPUT
-from mat.ops.body import DEVICES
 from mat.ops.op import REGISTRY
 
 from . import random_cases  # noqa: F401  it adds to the cases
 from .cases import CASES
+from .conftest import DEVICE
 from .placing import BLAS_DTYPES, MIXES, check_hidden, place, tolerance
 
 OURS = {name: op for name, op in REGISTRY.items() if op.__module__.startswith("mat.")}
@@ -24,12 +24,12 @@ OURS = {name: op for name, op in REGISTRY.items() if op.__module__.startswith("m
 @contextmanager
 def only(op, body):
     """Let the operation have this one body."""
-    bodies, plans = op.bodies, op.plans
-    op.bodies, op.plans = [body], {}
+    bodies, plans, away = op.bodies, op.plans, op.away
+    op.bodies, op.plans, op.away = [body], {}, {}
     try:
         yield
     finally:
-        op.bodies, op.plans = bodies, plans
+        op.bodies, op.plans, op.away = bodies, plans, away
 
 
 def poisoned(op, args, k):
@@ -83,9 +83,13 @@ def test_the_cases_are_those_of_the_registry():
     assert set(CASES) == set(OURS)
 
 
+def runs_here(body):
+    """Whether it is one of the bodies that the device under test computes by."""
+    return (body.place == "cuda") == DEVICE.startswith("cuda")
+
+
 BODIES = [(name, k, dtype) for name, op in OURS.items() if name in CASES for k, body in enumerate(op.bodies)
-          if body.place not in DEVICES
-          for dtype in CASES[name].dtypes if body.dtypes is None or np.dtype(dtype).char in body.dtypes]
+          for dtype in CASES[name].dtypes if runs_here(body) and (body.dtypes is None or np.dtype(dtype).char in body.dtypes)]
 IDS = [f"{name}-{k}-{OURS[name].bodies[k].place}-{dtype}" for name, k, dtype in BODIES]
 
 

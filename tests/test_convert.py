@@ -149,6 +149,7 @@ def test_mats_hash_by_identity_and_compare_by_element():
     assert (x == "a") is False
 
 
+@pytest.mark.host
 def test_torn_and_conflicting_mats_do_not_convert():
     x = mat.zeros(2).fill_(1)
     with pytest.raises(ZeroDivisionError), x.facet("array", "io"):

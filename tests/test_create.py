@@ -277,6 +277,7 @@ def _arrays(dtype):
             "inner": a[1:3, 2:4]}
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("kind", list(_arrays("float64")))
 @pytest.mark.parametrize("name", DTYPES)
 def test_from_numpy_shares_memory_both_ways(name, kind):
@@ -296,6 +297,7 @@ def test_from_numpy_shares_memory_both_ways(name, kind):
         assert_array_equal(a, np.ones(a.shape, a.dtype))
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("kind", list(_arrays("float64")))
 def test_from_numpy_leaves_what_the_array_does_not_see(kind):
     a = _arrays("float64")[kind]

@@ -15,6 +15,8 @@ from mat.cube import INPUT, IO, OUTPUT, as_direction, join
 
 from .pretend import Fault, Whole, in_thread, line
 
+pytestmark = pytest.mark.host
+
 DIRECTIONS = ("input", "output", "io")
 
 

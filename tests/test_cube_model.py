@@ -16,6 +16,8 @@ import mat
 
 from .pretend import Fault, in_thread, registered
 
+pytestmark = pytest.mark.host
+
 SIZE, FILL, JUNK = 6, 3.0, -99.0
 MEMORIES = {"array": "host", "near": "near", "far": "far"}  # of facets
 VIEWS = {"whole": slice(None), "head": slice(0, 4), "odd": slice(1, None, 2)}

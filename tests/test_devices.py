@@ -10,6 +10,8 @@ import mat
 from mat import ConflictError, DeviceError, FacetError, OutOfDeviceMemory, SettingError, TornError
 from mat.quick import IN_USE
 
+pytestmark = pytest.mark.host
+
 
 class Deliberate(Exception):
     """What a test throws."""

@@ -12,6 +12,8 @@ import pytest
 
 from . import blocks, needs
 
+pytestmark = pytest.mark.host
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("README.md"), *ROOT.glob("docs/**/*.md")])
 FILES = [p.relative_to(ROOT).with_suffix("") for p in sorted(ROOT.glob("mat/**/*.py"))]

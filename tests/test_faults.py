@@ -199,6 +199,7 @@ def test_steps(name):
 STEPS = [(name, k + 1) for name, scenario in SCENARIOS.items() for k in range(len(scenario.steps.split()))]
 
 
+@pytest.mark.host
 @pytest.mark.parametrize(("name", "fail_at"), STEPS)
 def test_nothing_is_lost(name, fail_at):
     with registered() as world, failing_host(world.ledger):

@@ -95,6 +95,7 @@ def test_keywords_and_aliases(axpby):
     assert_array_equal(axpby(1, y[:1], 1, y[1:2]).to_numpy(), [12])
 
 
+@pytest.mark.host
 def test_directions_are_those_declared(axpby, polar):
     x, y = mat.ones(4), mat.full(4, 2)
     axpby(1.0, x, 0.0, y)

@@ -110,6 +110,7 @@ def test_close(world):
     assert x.read("near") == [0, 0]  # no longer torn
 
 
+@pytest.mark.host
 def test_the_users_array_is_not_dropped(places):
     a = np.array([1.0, 2.0])
     x = mat.from_numpy(a)
@@ -276,6 +277,7 @@ def test_barrier_keeps_what_is_kept_and_forgets_garbage(world):
         assert world.held() == {"near": 1}
 
 
+@pytest.mark.host
 def test_barrier_over_mats(places):
     a = np.arange(3.0)
     with mat.barrier(ensure="near", drop=("host", "far")) as b:

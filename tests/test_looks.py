@@ -40,6 +40,7 @@ def torn_mat():
     return x
 
 
+@pytest.mark.host
 def test_partial_output_reads_torn_data_and_whole_output_heals():
     x = torn_mat()
     assert "torn" in repr(x)
@@ -50,6 +51,7 @@ def test_partial_output_reads_torn_data_and_whole_output_heals():
     np.testing.assert_array_equal(x.fill_(3).to_numpy(), [3, 3, 3])
 
 
+@pytest.mark.host
 def test_torn_settings():
     x, y = torn_mat(), torn_mat()
     with mat.settings(torn="warn"), pytest.warns(RuntimeWarning, match="reading torn data"):
@@ -60,6 +62,7 @@ def test_torn_settings():
     np.testing.assert_array_equal(torn_mat().accept_torn().to_numpy(), [9, 1, 1])
 
 
+@pytest.mark.host
 def test_an_operation_reads_what_a_failed_one_did_not_spoil(places):
     x = mat.zeros(3).fill_(1)
     with x.facet("near", "input"):
@@ -70,6 +73,7 @@ def test_an_operation_reads_what_a_failed_one_did_not_spoil(places):
         assert mat.asum(x) == 3  # the outer look holds the host, but nobody vouches for what is there
 
 
+@pytest.mark.host
 def test_an_operation_does_not_read_torn_data_under_an_outer_look():
     x = mat.zeros(3).fill_(1)
     with x.facet("foreign", "input"):
@@ -91,6 +95,7 @@ def test_with_facets_joins_directions(places):
     assert not x.storage.looks
 
 
+@pytest.mark.host
 def test_with_facets_that_fails_at_the_second_leaves_the_first_untouched(places):
     x, y = mat.zeros(2), mat.zeros(2).fill_(4)
     x.fill_(1)

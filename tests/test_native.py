@@ -18,6 +18,8 @@ from mat.cpu import native
 
 from . import needs
 
+pytestmark = pytest.mark.host
+
 ROOT = Path(__file__).parent.parent
 COMPUTE = """
 import warnings

@@ -38,6 +38,7 @@ class Diary(Observer):
         self.notes.append(f"called {routine}")
 
 
+@pytest.mark.host
 def test_observers_are_told(places):
     with observe(Diary()) as diary:
         x = mat.zeros(4)

@@ -239,6 +239,7 @@ def test_printing_in_another_thread_while_it_is_written():
     assert texts == ["<Mat 2 A [0. 1.]>"]
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("make", [
     lambda: mat.zeros(3000, 1000), lambda: mat.ones(3000, 1000).fill_(2), lambda: mat.zeros(3000, 1000).fill_(1).T,
     lambda: mat.zeros(3000, 1000).fill_(1)[::2, ::-3], lambda: mat.zeros(3000000).fill_(1),

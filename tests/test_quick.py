@@ -16,7 +16,7 @@ from mat.ops.level3 import gemm
 from .needs import native
 from .pretend import registered
 
-pytestmark = native
+pytestmark = [native, pytest.mark.host]
 SIZES = (10, 100_000)  # under the GIL; with marked looks and without it
 
 

@@ -84,6 +84,7 @@ def by_numpy(name, n, dtype, state):
     return out
 
 
+@pytest.mark.host
 @compiled
 @real
 @pytest.mark.parametrize("name", NUMBERS)

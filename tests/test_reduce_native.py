@@ -67,6 +67,7 @@ SHAPES = [(1,), (7,), (31,), (32,), (33,), (127,), (5000,), (100_003,), (3, 5), 
           (2, 30_011), (30_011, 2), (3, 4, 5), (40, 3, 70), (3, 70, 9, 11), (2, 1, 3, 1, 2)]
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_any_axes_of_any_layout(rng, shape, dtype):
@@ -106,6 +107,7 @@ def test_largest_and_smallest_of_integers(rng, shape):
 # Accuracy
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("shape", [(300_000,), (60_000, 7), (7, 60_000), (20_000, 40)], ids=str)
 def test_sums_of_what_nearly_cancels(rng, shape, dtype):

@@ -161,6 +161,7 @@ def torn():
     return x
 
 
+@pytest.mark.host
 def test_reading_torn_data_raises_warns_or_is_accepted():
     with pytest.raises(mat.TornError, match="test_settings"):
         torn().to_numpy()

@@ -15,6 +15,8 @@ from mat.ops.op import REGISTRY, Op
 
 from . import needs
 
+pytestmark = pytest.mark.host
+
 CREATION = [
     "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "allclose", "settings", "configure",
     "supported_dtypes"
