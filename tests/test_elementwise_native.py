@@ -31,7 +31,7 @@ def kernel(name):
 
 
 def body_for(name, *operands):
-    return kernel(name)._choose(operands)[0].facet.name
+    return kernel(name)._choose(operands)[0].place
 
 
 def allowed(dtype, name):

@@ -19,7 +19,7 @@ from . import cases_nn as reference
 from .placing import LAYOUTS, check_hidden, place, state, tolerance
 
 FLOAT = ("float32", "float64")
-BODIES = [b for b in ("foreign", "array") if any(o.facet.name == b for o in REGISTRY["nn.convolution"].bodies)]
+BODIES = [b for b in ("foreign", "array") if any(o.place == b for o in REGISTRY["nn.convolution"].bodies)]
 
 
 @pytest.fixture(params=BODIES, autouse=True)
