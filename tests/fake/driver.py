@@ -1,4 +1,4 @@
-"""The pretended driver: builds and loads ``libcuda/``, has the tests control it, and compiles programs for it.
+"""The pretended driver: builds and loads ``libcuda/``, has the tests control it, and compiles programs for it; and its cuBLAS.
 
 Nothing here is loaded before `pretend` is called. From then on the process has that driver for good, since cuda.core keeps it;
 between the tests that ask for it, it has no devices.
@@ -9,6 +9,7 @@ import hashlib
 import os
 import platform
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
 
@@ -137,10 +138,18 @@ _library = []
 def pretend():
     """The pretended driver, loaded as the process's driver when this is called first."""
     if not _library:
-        _library.append(Driver(ctypes.CDLL(str(_build("libcuda", "libcuda.so.1")), mode=ctypes.RTLD_GLOBAL)))
+        with ThreadPoolExecutor() as pool:
+            driver, _ = pool.map(_build, ("libcuda", "libcublas"), ("libcuda.so.1", "libcublas.so.13"))
+        _library.append(Driver(ctypes.CDLL(str(driver), mode=ctypes.RTLD_GLOBAL)))
     return _library[0]
 
 
+def cublas():
+    """The path of the pretended cuBLAS."""
+    return _build("libcublas", "libcublas.so.13")
+
+
+@cache
 def _build(folder, name):
     def make(there):
         command(*flags, *SANITIZED, "-shared", HERE / folder / f"{folder}.cpp", f"-Wl,-soname,{name}", "-o", there / name,

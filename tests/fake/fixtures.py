@@ -13,7 +13,7 @@ import pytest
 from mat.cuda import driver as ours
 from mat.cuda.driver import Found
 
-from .driver import Compiler, missing, pretend
+from .driver import Compiler, cublas, missing, pretend
 from .harness import scratch
 
 _ask = ours._probe.__wrapped__  # what it remembers is for one driver, and here there come to be two
@@ -54,6 +54,7 @@ def cuda(monkeypatch):
         _unavailable(reason)
     monkeypatch.setenv("MAT_CACHE", str(scratch() / "cubins"))
     with pretending() as driver:
+        monkeypatch.setenv("MAT_CUBLAS", str(cublas()))
         yield driver
 
 
@@ -67,6 +68,7 @@ class pretending:
         self.driver.forget()
         self.driver.configure()
         ours._probe = cache(_ask)
+        ours.probe()  # which also starts the driver
         self.programs = import_module("mat.cuda.programs")
         self.compiler, self.programs.COMPILER[0] = self.programs.COMPILER[0], Compiler()
         return self.driver

@@ -135,6 +135,16 @@ EXPORT int fake_queue(void *stream, void (*work)(void *), void *data) {
     return SUCCESS;
 }
 
+EXPORT int fake_enter(const char *function) {
+    Call call(function);
+    return call.failed;
+}
+
+EXPORT int fake_wrong(const char *what, const char *why) {
+    auto hold = held();
+    return fault(INVALID_VALUE, "%s: %s", what, why);
+}
+
 EXPORT void *fake_real(Address at, size_t bytes, int queued, const char *what) {  // null, and a fault, if it cannot be used
     auto hold = held();
     std::string wrong = usable(at, bytes, nullptr, queued != 0);

@@ -140,7 +140,8 @@ struct Call {  // of an entry point: holds the lock, counts, and fails where it 
 
     Call(const char *function, bool anywhere = false) : hold(world.lock) {
         std::string name(function);
-        if (name.size() > 3 && name[name.size() - 3] == '_' && name[name.size() - 2] == 'v') name.resize(name.size() - 3);
+        for (const char *end : {"_64", "_v2", "_v3"})
+            if (name.size() > 3 && name.compare(name.size() - 3, 3, end) == 0) name.resize(name.size() - 3);
         world.calls[name]++;
         if (!anywhere && world.process != getpid()) failed = NOT_INITIALIZED;
         auto found = world.failures.find(name);
