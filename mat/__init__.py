@@ -36,6 +36,7 @@ from .errors import (
 )
 from .facets import array as _array
 from .facets import backing as _backing
+from .facets import cuda_host as _cuda_host
 from .facets import foreign as _foreign
 from .mat import FacetState, Mat
 from .ops import index as _index
@@ -86,6 +87,7 @@ from .ops.nn import convolve, derive_convolve, derive_max_pool, max_pool
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose
+from .prefetch import prefetch
 from .rng import Rng, seed
 from .scratch import ones_view, scratch
 from .settings import configure, settings
@@ -110,7 +112,7 @@ __all__ = [
     # Random numbers
     "Rng", "seed", "multivariate_normal",
     # Facets, memory, devices
-    "use_device", "use_cuda", "set_device", "cuda_available", "with_facets", "FacetState", "Direction", "barrier",
+    "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets", "FacetState", "Direction", "barrier",
     "scratch", "ones_view", "kernel", "show", "show_config", "debug", "extend",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",

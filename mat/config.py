@@ -15,6 +15,7 @@ from cffi import __version__ as cffi_version
 from . import printing
 from .cpu.native import ffi, lib, missing
 from .cpu.pool import CORES, threads
+from .cuda.driver import probe
 from .version import __version__
 
 
@@ -41,7 +42,7 @@ def show_config() -> Config:
     """What computes here, as an object that prints as a table: what to send with a report of an error.
 
     Versions; the compiled kernels, with compiler, flags and the machine they were chosen for, or why there are none; SciPy's
-    BLAS and its threads; the threads of our own; devices.
+    BLAS and its threads; the threads of our own; devices, or why there is no GPU to compute on.
 
     >>> import mat
     >>> mat.show_config()["mat"] == mat.__version__
@@ -57,7 +58,7 @@ def show_config() -> Config:
         **_kernels(),
         **_blas(scipy),
         "threads": f"{threads()} for {CORES} cores",
-        "devices": "none: this version computes on the CPU only",
+        **devices(),
     })
 
 
@@ -66,6 +67,16 @@ def _kernels() -> dict[str, str]:
         return {"kernels": f"none, NumPy does their work: {missing}"}
     compiler, flags, machine = (ffi.string(f()).decode() for f in (lib.mat_compiler, lib.mat_flags, lib.mat_machine))
     return {"kernels": f"compiled by {compiler}, running those for {machine}", "compiler flags": flags}
+
+
+def devices() -> dict[str, str]:
+    """The GPUs, or why there are none, and what is to be had without one."""
+    found = probe()
+    if not found.devices:
+        return {"devices": "emulated", "CUDA": f"none: {found.reason}"}
+    package = __name__.rpartition(".")[0]
+    facts: dict[str, str] = importlib.import_module(f"{package}.cuda.facts").facts()
+    return {"devices": ", ".join([f"cuda:{k}" for k in range(found.devices)] + ["emulated"]), **facts}
 
 
 def _blas(scipy: Any) -> dict[str, str]:

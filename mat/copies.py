@@ -14,6 +14,7 @@ from typing import Any
 
 from .barriers import enlist
 from .errors import TornError
+from .flights import Flight, land
 from .holders import Hold
 from .observers import OBSERVERS
 from .places import Memory, host
@@ -23,7 +24,7 @@ from .quick import Lock
 class Copies:
     """What a cube keeps, and the part of it that makes copies fresh. Subclasses say how big the data is."""
 
-    __slots__ = ("__weakref__", "adopted", "fresh", "guarded", "handles", "history", "kept", "lock", "looks",
+    __slots__ = ("__weakref__", "adopted", "flights", "fresh", "guarded", "handles", "history", "kept", "lock", "looks",
                  "pristine", "seen", "spoiled", "torn", "torn_memory", "version", "viewers", "writer")
 
     size: int
@@ -47,6 +48,7 @@ class Copies:
         self.viewers: list[weakref.ref[Any]] = []  # whose presented values hang on our handles
         self.version = 0
         self.kept: dict[Memory, int] | None = None
+        self.flights: dict[Memory, Flight] | None = None  # copies under way, by their target
         self.history: deque[tuple[str, str, int]] | None = None  # last copies: from, to, version
 
     # Making fresh; the lock is held
@@ -59,6 +61,9 @@ class Copies:
         if not self.fresh and self.torn is not None:
             self.read_torn(self.torn)
         if self.fresh & memory.bit:
+            return self.handles[memory]
+        if self.flights and memory in self.flights:
+            land(self, memory)
             return self.handles[memory]
         return self._make_fresh(memory, self._copy_to if self.fresh else self._fill_handle)
 

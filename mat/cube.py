@@ -17,7 +17,8 @@ from .barriers import Barrier
 from .copies import Copies
 from .direction import DIRECTIONS, INPUT, IO, OUTPUT, Direction, as_direction, join
 from .errors import ConflictError, TornError
-from .holders import Hold, describe
+from .flights import arrive, depart
+from .holders import Hold, Place, describe
 from .observers import OBSERVERS, Observer, observe
 from .places import (
     Facet,
@@ -222,6 +223,29 @@ class Cube(Copies):
                 fault = fault or error
         return fault
 
+    # Copying ahead
+
+    def depart(self, view: View, memory: Memory, where: Place) -> bool:
+        """Begin to copy the data to `memory`; whether there is something to `arrive`."""
+        with self.lock:
+            if self.writer is not None:
+                raise ConflictError(f"cannot copy {view.label()} to {memory.name!r} ahead, because of the look at "
+                                    f"{self.writer.describe()}; leave that block first")
+            if self.fresh & memory.bit or (self.flights and memory in self.flights):
+                return not self.fresh & memory.bit
+            hub = host()
+            source = hub if self.fresh & hub.bit else next(iter(self.fresh_memories()), memory)
+            if hub not in (source, memory) or source is memory:  # from one device to another, or there is nothing to copy
+                self._refresh(memory)
+                return False
+            facet = min((f for f in all_facets() if f.memory is source), key=lambda f: not self.seen & f.bit)
+            depart(self, view, facet, memory, where)
+            return True
+
+    def arrive(self, memory: Memory) -> None:
+        """Wait for the copy to `memory`, if one is under way; raise what it failed with."""
+        arrive(self, memory)
+
     # Dropping and keeping
 
     def drop(self, memory: Memory, force: bool) -> bool:
@@ -250,6 +274,8 @@ class Cube(Copies):
         holder = next((hold for hold in tuple(self.looks) if hold.thread and hold.facet.memory is memory), None)
         if holder is not None:
             raise ConflictError(f"cannot drop {memory.name!r} during the look at {holder.describe()}")
+        if self.flights and memory in self.flights:
+            raise ConflictError(f"cannot drop {memory.name!r} while it is copied to: {self.flights[memory].hold.describe()}")
         if self.kept and self.kept.get(memory):
             raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is open")
         if self.adopted is memory:

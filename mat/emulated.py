@@ -158,11 +158,54 @@ class EmulatedMemory(Pooled):
         self.device.enqueue(lambda: _put(handle.bytes, 0, held))
         return True
 
+    def begin_copy_in(self, cube: Any, handle: Block, host: Any) -> Errand:  # noqa: ARG002  likewise
+        self.device.check(handle)
+
+        def copy() -> None:
+            self.device.stumble("h2d", DeviceError)
+            self.device.transfers["h2d"] += host.nbytes
+            _put(handle.bytes, 0, host.tobytes())
+
+        return Errand(self.device, copy)
+
+    def begin_copy_out(self, cube: Any, handle: Block, host: Any) -> Errand:  # noqa: ARG002  likewise
+        self.device.check(handle)
+
+        def copy() -> None:
+            self.device.stumble("d2h", DeviceError)
+            self.device.transfers["d2h"] += host.nbytes
+            host[:] = handle.bytes[:host.nbytes].view(host.dtype)
+
+        return Errand(self.device, copy)
+
     def fill(self, cube: Any, handle: Block) -> bool:
         self.device.check(handle)
         value = np.full(cube.size, cube.fill_value, cube.dtype)
         self.device.enqueue(lambda: _put(handle.bytes, 0, value.tobytes()))
         return True
+
+
+class Errand:
+    """A copy that was begun: done by the device in its turn, and not before somebody waits if that is `delayed`."""
+
+    def __init__(self, device: Emulated, copy: Callable[[], None]) -> None:
+        self.device = device
+        self.copy = copy
+        self.failed: DeviceError | None = None
+        device.enqueue(self.run)
+
+    def run(self) -> None:
+        """What the device does."""
+        try:
+            self.copy()
+        except DeviceError as error:
+            self.failed = error
+
+    def wait(self) -> None:
+        """Have it done; raise if it failed."""
+        self.device.synchronize()
+        if self.failed is not None:
+            raise self.failed
 
 
 def _put(target: Bytes, start: int, source: bytes | Bytes) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from .direction import INPUT, Direction
 from .places import Facet
 
+COPYING = 1  # stands for the thread of a copy under way: no thread has this identity
 Place = tuple[CodeType, int]  # a code object and an instruction in it
 _PACKAGE = __name__.partition(".")[0]
 _RUNNING = f"{_PACKAGE}.ops.run"  # the module whose frames carry out an operation
@@ -84,6 +85,8 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 
 def thread_name(thread: int) -> str:
     """The name of the thread with that identity."""
+    if thread == COPYING:
+        return "of a prefetch"
     return next((t.name for t in threading.enumerate() if t.ident == thread), f"thread {thread}")
 
 

@@ -6,9 +6,16 @@ What a memory allocates and what a facet presents are opaque here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from .errors import FacetError
+
+
+class Landing(Protocol):
+    """The end of a copy that was begun."""
+
+    def wait(self) -> None:
+        """Come back when it is done; raise if it failed. Called more than once, and from any thread."""
 
 
 class Memory:
@@ -59,6 +66,19 @@ class Memory:
     def copy_from(self, cube: Any, handle: Any, memory: Memory, source: Any) -> bool:
         """Optional direct edge: copy from another memory's handle and return True; False goes through the host."""
         return False
+
+    def begin_copy_in(self, cube: Any, handle: Any, host: Any) -> Landing | None:
+        """Optional: begin what `copy_in` does, and give what waits for its end; None: it is done already.
+
+        Until then `host` is not written and neither handle is freed.
+        """
+        self.copy_in(cube, handle, host)
+        return None
+
+    def begin_copy_out(self, cube: Any, handle: Any, host: Any) -> Landing | None:
+        """Optional: begin what `copy_out` does, likewise."""
+        self.copy_out(cube, handle, host)
+        return None
 
     def __repr__(self) -> str:
         return f"<memory {self.name}>"

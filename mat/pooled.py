@@ -11,7 +11,6 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -100,13 +99,15 @@ class Pooled(Memory):
 
     def _make_room(self, size: int, cube: Any) -> Any:
         """A new handle, after others have made room where that is needed."""
-        leaving = self._leaving(cube)
+        leaving, refused = self._leaving(cube), None
         while True:
             if self.limit is None or self.used + self.kept + size <= self.limit:
-                with suppress(OutOfDeviceMemory):  # the device has less than we may take: others use it, too
+                try:
                     return self.raw_allocate(size)
+                except OutOfDeviceMemory as error:  # the device has less than we may take: others use it, too
+                    refused = error
             if next(leaving, None) is None:
-                raise OutOfDeviceMemory(self._complaint(size))
+                raise OutOfDeviceMemory(self._complaint(size)) from refused
             self._collect()
             handle = self._reuse(size)
             if handle is not None:

@@ -26,6 +26,7 @@ class Options:
     print_facets: bool = True
     device_enabled: bool = True
     torn: str = "raise"
+    page_locked: bool = False  # where there is CUDA
     threads: int | None = None  # None: as many as there are cores for this process
 
 
@@ -61,8 +62,9 @@ class Settings:
 
     ``mat.settings.dtype`` and its like read what holds now. The settings: ``dtype`` of new Mats,
     ``print_contents`` and ``print_facets`` for the printer, ``device_enabled`` of new Mats, ``torn``: what reading half-written
-    data does ("raise", "warn", "ignore"), and ``threads`` that share a large operation of our own kernels (None: one on each
-    core; BLAS has threads of its own).
+    data does ("raise", "warn", "ignore"), ``page_locked``: whether the host's memory of what is copied from or to a GPU is
+    page-locked, or else such copies are staged through memory that is (no effect without CUDA), and ``threads`` that share
+    a large operation of our own kernels (None: one on each core; BLAS has threads of its own).
 
     >>> import mat
     >>> with mat.settings(dtype="float32"):

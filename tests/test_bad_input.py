@@ -280,6 +280,7 @@ ELSEWHERE = {  # tested where the thing itself is
     "ravel_index": "test_indexing.py", "Rng": "test_random.py", "seed": "test_random.py", "uniform_": "test_random.py",
     "normal_": "test_random.py", "bernoulli_": "test_random.py", "orthogonal_": "test_random.py",
     "multivariate_normal": "test_distributions.py", "use_device": "test_devices.py", "use_cuda": "test_devices.py",
+    "prefetch": "test_prefetch.py",
     "set_device": "test_devices.py", "cuda_available": "takes nothing",
 }
 

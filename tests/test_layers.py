@@ -21,18 +21,22 @@ ROWS = """
     ops.ufuncs
     ops.op
     ops.body  ops.run  ops.overlap  ops.rowmajor  ops.sizes  ops.roles  ops.tiled  ops.philox
-    access  config  create  scratch  show
+    access  config  create  prefetch  scratch  show
     mat
-    emulated
-    facets.array  facets.foreign
+    emulated  cuda.runtime
+    cuda.memory
+    cuda.transfers  cuda.fill
+    cuda.pinned
+    facets.array  facets.cuda_host  facets.foreign
     facets.backing  facets.pointers
     looks  shaping  printing
     cube
     copies
+    flights
     cuda.engine
     cuda.assign  cuda.random  cuda.blas
     cuda.product
-    cuda.launch  cuda.array  cuda.cublas
+    cuda.launch  cuda.array  cuda.cublas  cuda.facts
     cuda.gpu
     cuda.programs
     pooled

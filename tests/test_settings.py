@@ -142,7 +142,7 @@ def test_unknown_settings_cannot_be_read_or_set():
 
 def test_settings_print():
     assert repr(mat.settings) == ("mat.settings(dtype=dtype('float64'), print_contents=True, print_facets=True, "
-                                  "device_enabled=True, torn='raise', threads=None)")
+                                  "device_enabled=True, torn='raise', page_locked=False, threads=None)")
 
 
 def test_device_enabled_is_taken_over_by_new_mats_and_their_views():

@@ -27,6 +27,12 @@ def probe() -> Found:
     return _probe(os.getpid())  # of this process: the driver does not survive a fork
 
 
+def obstacle() -> str:
+    """What is in the way of computing on a GPU, in words; nothing if there is one."""
+    found = probe()
+    return "" if found.devices else found.reason
+
+
 @cache
 def _probe(process: int) -> Found:  # noqa: ARG001  the key
     try:

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 from cuda.bindings import driver
 
@@ -30,12 +30,27 @@ def check(result: tuple[Any, ...], what: str) -> Any:
     return result[1] if len(result) == 2 else result[1:] or None
 
 
-class Block(NamedTuple):
+class Block:
     """Memory of a device."""
 
-    address: int
-    nbytes: int
-    gpu: Gpu
+    __slots__ = ("__weakref__", "address", "gpu", "line", "nbytes", "tick")
+
+    def __init__(self, address: int, nbytes: int, gpu: Gpu) -> None:
+        self.address = address
+        self.nbytes = nbytes
+        self.gpu = gpu
+        self.tick = 0  # when it was last used
+        self.line = ""  # who had it allocated
+
+    def __repr__(self) -> str:
+        return f"<{self.nbytes} bytes at {self.address:#x} of cuda:{self.gpu.number}>"
+
+
+class Pool(Protocol):
+    """What hands out memory of a device, and accounts for it."""
+
+    def take(self, nbytes: int) -> Any: ...
+    def free(self, handle: Any) -> None: ...
 
 
 class Gpu:
@@ -60,6 +75,7 @@ class Gpu:
         self._kernels: dict[tuple[Program, str], Any] = {}
         self._shared: dict[tuple[Program, str], int] = {}
         self._copy_stream: Any = None
+        self.pool: Pool | None = None  # what accounts for our memory, once there is such
 
     def _attribute(self, kind: Any) -> int:
         return int(check(driver.cuDeviceGetAttribute(kind, self.device), f"{kind.name} of device {self.number}"))
@@ -147,11 +163,18 @@ class Gpu:
     @contextmanager
     def room(self, nbytes: int) -> Iterator[int]:
         """The address of `nbytes` for what is queued inside; given back in the stream's order, so nothing waits."""
-        block = self.allocate(nbytes)
+        take, free = (self.allocate, self.release) if self.pool is None else (self.pool.take, self.pool.free)
+        block = take(nbytes)
         try:
             yield block.address
         finally:
-            self.release(block)
+            free(block)
+
+    def room_left(self) -> tuple[int, int]:
+        """Bytes of the device that nobody has, and all of them."""
+        with self.current():
+            free, total = check(driver.cuMemGetInfo(), f"the memory of device {self.number}")
+        return int(free), int(total)
 
     def synchronize(self) -> None:
         """Wait for all that is queued on the stream."""

@@ -7,6 +7,7 @@ all operands of the same forms, and the call, `mat_call`: addresses and numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from struct import Struct, pack
 from typing import Any
 
@@ -21,19 +22,10 @@ OPERANDS, NUMBERS = 16, 24  # as mat_call has them
 LONGEST_FRAME = 3 << 10  # bytes; all that a kernel is given has to stay below 4 KB
 _CALL, _BYTES = 16, 16 + 8 * OPERANDS + 16 * NUMBERS  # where mat_call begins, behind the pointers to the two structs; the whole
 _LIMITS = (2**31 - 1, 65535, 65535)
-_launch: Callable[..., Any] = driver.cuLaunchKernel
 
+Packet = tuple[bytearray, int, object]  # what one launch at a time is given, its address, and what keeps it there
+Gather = Callable[[bytearray, tuple[Any, ...], int], None]  # writes what a call is given, and the address of its room
 
-class _Packet:
-    """What one launch at a time is given: the array of pointers to its two structs, and behind it the call."""
-
-    __slots__ = ("address", "data", "keep")
-
-    def __init__(self, frame: Any) -> None:
-        self.data = bytearray(_BYTES)
-        self.keep = ffi.from_buffer(self.data)
-        self.address = int(ffi.cast("uintptr_t", self.keep))
-        self.data[:_CALL] = pack("QQ", int(ffi.cast("uintptr_t", frame)), self.address + _CALL)
 
 
 class Launch:
@@ -44,8 +36,8 @@ class Launch:
     which the kernel finds as the operand after the last. `then`: what is launched next, with the same operands and room.
     """
 
-    __slots__ = ("block", "frame", "functions", "grid", "idle", "kernel", "numbers", "operands", "packing", "program", "room",
-                 "shared", "source", "then")
+    __slots__ = ("block", "frame", "gather", "grid", "idle", "kernel", "numbers", "operands", "program", "ready", "room",
+                 "shared", "then", "there")
 
     def __init__(self, program: Program, kernel: str, frame: Sequence[int], grid: tuple[int, int, int],
                  block: tuple[int, int, int], *, shared: int = 0, room: int = 0, then: Launch | None = None) -> None:
@@ -62,38 +54,76 @@ class Launch:
         self.shared = shared
         self.room = room
         self.then = then
-        self.functions: dict[Gpu, Any] = {}
-        self.idle: list[_Packet] = []  # packets that no launch uses now; its methods are atomic
+        self.ready: dict[Gpu, Callable[..., Any]] = {}  # cuLaunchKernel with all but the packet
+        self.idle: list[Packet] = []  # packets that no launch uses now; pop and append are atomic
         self.operands: Sequence[int] = ()
         self.numbers: Sequence[int] = ()
-        self.packing: Callable[..., None] | None = None
-        self.source: tuple[int, tuple[int, ...], tuple[int, ...]] = (0, (), ())
+        self.gather: Gather | None = None
+        self.there = 0  # where in a call an operand is that lies on the device
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Launch:
         """Say at which positions of a call the operands are, and the numbers; return self."""
-        self.operands, self.numbers, self.packing = operands, numbers, None
+        self.operands, self.numbers, self.gather = operands, numbers, None
         if self.then is not None:
             self.then.bind(operands, numbers)
         return self
 
     def __call__(self, *values: Any) -> None:
-        if self.packing is None:
-            self._learn(values)
-        gpu: Gpu = values[self.source[0]].gpu
-        if not self.room:
-            self._launch_all(gpu, values, 0)
+        gather = self.gather
+        if gather is None:
+            gather = self._learn(values)
+        gpu: Gpu = values[self.there].gpu
+        launch = self.ready.get(gpu)
+        if launch is None or self.room or self.then is not None or not gpu.alone:
+            self._walk(gpu, values)
             return
-        with gpu.room(self.room) as address:
-            self._launch_all(gpu, values, address)
+        packet = self.idle.pop() if self.idle else self._packet()
+        gather(packet[0], values, 0)
+        (status,) = launch(packet[1], 0)
+        if status:
+            self._retry(gpu, status, packet)
+        self.idle.append(packet)
 
-    def _launch_all(self, gpu: Gpu, values: tuple[Any, ...], room: int) -> None:
+    def _walk(self, gpu: Gpu, values: tuple[Any, ...]) -> None:
+        """The long way: with room, with what is launched next, the first time, or where there are several devices."""
+        with gpu.current():
+            if not self.room:
+                self._all(gpu, values, 0)
+                return
+            with gpu.room(self.room) as address:
+                self._all(gpu, values, address)
+
+    def _all(self, gpu: Gpu, values: tuple[Any, ...], room: int) -> None:
         launch: Launch | None = self
         while launch is not None:
             if 0 not in launch.grid:
-                launch._launch(gpu, values, room)
+                launch._one(gpu, values, room)
             launch = launch.then
 
-    def _learn(self, values: tuple[Any, ...]) -> None:
+    def _one(self, gpu: Gpu, values: tuple[Any, ...], room: int) -> None:
+        launch = self.ready.get(gpu) or self._prepare(gpu)
+        packet = self.idle.pop() if self.idle else self._packet()
+        (self.gather or self._learn(values))(packet[0], values, room)
+        (status,) = launch(packet[1], 0)
+        if status:
+            self._retry(gpu, status, packet)
+        self.idle.append(packet)
+
+    def _prepare(self, gpu: Gpu) -> Callable[..., Any]:
+        function = gpu.kernel(self.program, self.kernel, self.shared)
+        launch = partial(driver.cuLaunchKernel, function, *self.grid, *self.block, self.shared, gpu.stream)
+        self.ready[gpu] = launch
+        return launch
+
+    def _packet(self) -> Packet:
+        """The array of pointers to the two structs, and behind it the call."""
+        data = bytearray(_BYTES)
+        keep = ffi.from_buffer(data)
+        address = int(ffi.cast("uintptr_t", keep))
+        data[:_CALL] = pack("QQ", int(ffi.cast("uintptr_t", self.frame)), address + _CALL)
+        return data, address, keep
+
+    def _learn(self, values: tuple[Any, ...]) -> Gather:
         """How values of these kinds are packed: which operands are on the device, and which are numbers."""
         there = tuple(k for k in self.operands if hasattr(values[k], "gpu"))
         given = (*self.numbers, *(k for k in self.operands if k not in there))
@@ -103,45 +133,39 @@ class Launch:
         after = OPERANDS - 1 - len(self.operands)  # addresses behind that of the room
         kinds = "".join("Q" if k in there else "8x" for k in self.operands) + "Q" + f"{8 * after}x"
         kinds += "dd" * len(self.numbers) + "".join("16x" if k in there else "dd" for k in self.operands)
-        self.source = (there[0], there, given)
-        self.packing = Struct("=" + kinds).pack_into
-        if self.then is not None:
-            self.then._learn(values)
+        self.there = there[0]
+        self.gather = gather = _gatherer(Struct("=" + kinds).pack_into, there, given)
+        return gather
 
-    def _launch(self, gpu: Gpu, values: tuple[Any, ...], room: int) -> None:
-        function = self.functions.get(gpu)
-        if function is None:
-            function = self.functions[gpu] = gpu.kernel(self.program, self.kernel, self.shared)
-        try:
-            packet = self.idle.pop()
-        except IndexError:
-            packet = _Packet(self.frame)
-        _, there, given = self.source
-        addresses = [values[k].address for k in there]
-        if given:
-            numbers = [part for k in given for part in _pair(values[k])]
-            self.packing(packet.data, _CALL, *addresses, room, *numbers)  # type: ignore[misc]  # learnt before
-        else:
-            self.packing(packet.data, _CALL, *addresses, room)  # type: ignore[misc]
-        if not gpu.alone:
-            gpu.enter()
-        arguments = function, *self.grid, *self.block, self.shared, gpu.stream, packet.address, 0
-        (status,) = _launch(*arguments)
-        if status:
-            self._retry(gpu, status, arguments)
-        self.idle.append(packet)
-
-    def _retry(self, gpu: Gpu, status: Any, arguments: tuple[Any, ...]) -> None:
+    def _retry(self, gpu: Gpu, status: Any, packet: Packet) -> None:
         """Once more, if the device was not the thread's current one, as in a thread that is new; else the error."""
         result = (status,)
         if int(status) in NOT_CURRENT:
             gpu.enter()
-            result = _launch(*arguments)
+            result = self.ready[gpu](packet[1], 0)
         check(result, f"kernel {self.kernel!r} of {self.grid} blocks of {self.block} threads")
 
 
+def _gatherer(put: Callable[..., None], there: tuple[int, ...], given: tuple[int, ...]) -> Gather:
+    """What packs the addresses of the values `there`, the room, and the numbers `given`; unrolled for frequent kinds."""
+    i, j, h = (*there, 0, 0)[:3]
+    if not given and len(there) == 1:
+        return lambda data, v, room: put(data, _CALL, v[i].address, room)
+    if not given and len(there) == 2:
+        return lambda data, v, room: put(data, _CALL, v[i].address, v[j].address, room)
+    if not given and len(there) == 3:
+        return lambda data, v, room: put(data, _CALL, v[i].address, v[j].address, v[h].address, room)
+
+    def gather(data: bytearray, v: tuple[Any, ...], room: int) -> None:
+        put(data, _CALL, *[v[k].address for k in there], room, *[part for k in given for part in _pair(v[k])])
+
+    def with_number(data: bytearray, v: tuple[Any, ...], room: int) -> None:
+        value = v[given[0]]
+        put(data, _CALL, v[i].address, v[j].address, room, *((value, 0.0) if type(value) is float else _pair(value)))
+
+    return with_number if len(given) == 1 and len(there) == 2 else gather
+
+
 def _pair(value: Any) -> tuple[float, float]:
-    if type(value) is float:
-        return value, 0.0
     number = complex(value)
     return number.real, number.imag

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..cuda.driver import probe
+from ..errors import DeviceError, OutOfDeviceMemory
 from ..places import Facet, Memory, register_facet
+from ..settings import current
 
 
 class Host(Memory):
@@ -16,6 +20,12 @@ class Host(Memory):
     name = "host"
 
     def allocate(self, cube: Any) -> np.ndarray[Any, Any]:
+        if current().page_locked and cube.nbytes and probe().devices:
+            try:
+                found: np.ndarray[Any, Any] = page_locking().POOL.array(cube.size, cube.dtype)
+            except OutOfDeviceMemory:  # then its copies are staged
+                return np.empty(cube.size, cube.dtype)
+            return found
         return np.empty(cube.size, cube.dtype)
 
     def fill(self, cube: Any, handle: Any) -> bool:
@@ -24,6 +34,14 @@ class Host(Memory):
 
 
 HOST = Host()
+
+
+def page_locking() -> Any:
+    """The module that locks pages; `DeviceError` where there is no CUDA."""
+    found = probe()
+    if not found.devices:
+        raise DeviceError(f"'cuda_host' locks pages for a GPU's copies, and there is none: {found.reason}")
+    return importlib.import_module(f"{__name__.partition('.')[0]}.cuda.pinned")
 
 
 def guarded(a: np.ndarray[Any, Any], writable: bool) -> np.ndarray[Any, Any]:

@@ -1,0 +1,82 @@
+"""The memory of a GPU: taken and given back in the order of its stream, behind the accounting that all devices share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from cuda.bindings import driver
+
+from ..places import Landing, Memory
+from ..pooled import Pooled
+from . import transfers
+from .fill import fill_kernel
+from .gpu import Block, Gpu, check
+
+
+class CudaMemory(Pooled):
+    """What a device holds. All of it belongs to the one stream of the device, so what is freed can be used again at once."""
+
+    def __init__(self, name: str, gpu: Gpu) -> None:
+        super().__init__(name)
+        self.gpu = gpu
+        gpu.pool = self
+
+    def raw_allocate(self, nbytes: int) -> Block:
+        return self.gpu.allocate(nbytes)
+
+    def raw_free(self, handle: Block) -> None:
+        self.gpu.release(handle)
+
+    # Copies
+
+    def copy_in(self, cube: Any, handle: Block, host: Any) -> None:
+        transfers.send(self.gpu, handle.address, host)
+
+    def copy_out(self, cube: Any, handle: Block, host: Any) -> None:
+        transfers.fetch(self.gpu, host, handle.address)
+
+    def begin_copy_in(self, cube: Any, handle: Block, host: Any) -> Landing | None:
+        return transfers.begin_send(self.gpu, handle, host)
+
+    def begin_copy_out(self, cube: Any, handle: Block, host: Any) -> Landing | None:
+        return transfers.begin_fetch(self.gpu, host, handle)
+
+    def write_part(self, cube: Any, handle: Block, part: Any, start: int) -> bool:
+        transfers.send(self.gpu, handle.address + start * cube.dtype.itemsize, part)
+        return True
+
+    def read_part(self, cube: Any, handle: Block, host: Any, start: int, stop: int) -> bool:
+        transfers.fetch(self.gpu, host[start:stop], handle.address + start * cube.dtype.itemsize)
+        return True
+
+    def copy_from(self, cube: Any, handle: Block, memory: Memory, source: Block) -> bool:
+        """From another GPU, directly if it can be reached, else the driver goes through the host; nobody waits for it."""
+        if not isinstance(memory, CudaMemory) or not cube.nbytes:
+            return isinstance(memory, CudaMemory)
+        ours, theirs = self.gpu, memory.gpu
+        written = transfers.Event(theirs).record(theirs.stream)
+        written.hold_up(ours.stream, ours)
+        with ours.current():
+            ends = handle.address, ours.context, source.address, theirs.context
+            check(driver.cuMemcpyPeerAsync(*ends, cube.nbytes, ours.stream),
+                  f"copying {cube.nbytes} bytes from {memory.name} to {self.name}")
+        read = transfers.Event(ours).record(ours.stream)
+        read.hold_up(theirs.stream, theirs)  # what is written there later comes after it
+        written.close()
+        read.close()
+        return True
+
+    def fill(self, cube: Any, handle: Block) -> bool:
+        pattern = np.asarray(cube.fill_value, cube.dtype).tobytes()
+        if not cube.nbytes:
+            return True
+        word = next((n for n in (1, 2, 4) if len(pattern) % n == 0 and pattern == pattern[:n] * (len(pattern) // n)), 0)
+        if not word:
+            fill_kernel(self.gpu, handle, pattern, cube.nbytes // len(pattern))
+            return True
+        put = {1: driver.cuMemsetD8Async, 2: driver.cuMemsetD16Async, 4: driver.cuMemsetD32Async}[word]
+        with self.gpu.current():
+            check(put(handle.address, int.from_bytes(pattern[:word], "little"), cube.nbytes // word, self.gpu.stream),
+                  f"filling {cube.nbytes} bytes of {self.name}")
+        return True

@@ -1,0 +1,165 @@
+"""Page-locked host memory: a pool of it, since locking pages costs far more than a copy. Copies from and to it need no staging.
+
+Whoever has an array over such memory, or a view of one, keeps it; it comes back to the pool when the last is gone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import Any
+
+import numpy as np
+from cuda.bindings import driver
+
+from ..errors import OutOfDeviceMemory
+from ..facets.pointers import address_of
+from .gpu import check, gpu
+
+SMALLEST = 4096  # a page
+ALREADY = 712  # CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+class Pinned:
+    """One block of the pool; goes back to it by itself."""
+
+    __slots__ = ("__weakref__", "address", "nbytes", "queue")
+
+    def __init__(self, address: int, nbytes: int, queue: deque[tuple[int, int]]) -> None:
+        self.address = address
+        self.nbytes = nbytes
+        self.queue = queue
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False), "version": 3}
+
+    def __del__(self) -> None:
+        self.queue.append((self.address, self.nbytes))  # atomic, and no lock: this may run in the middle of anything
+
+
+class Pool:
+    """Blocks in sizes of four steps to a power of two; of those that are idle, at most `most` bytes are kept."""
+
+    def __init__(self, most: int = 1 << 30) -> None:
+        self.most = most
+        self.idle = 0  # bytes
+        self.lent = 0
+        self._lock = threading.Lock()
+        self._spare: dict[int, list[int]] = {}
+        self._freed: deque[tuple[int, int]] = deque()
+
+    def take(self, nbytes: int) -> Pinned:
+        """A block of at least so many bytes; `OutOfDeviceMemory` where no more pages can be locked."""
+        size = bucket(nbytes)
+        with self._lock:
+            self._collect()
+            spare = self._spare.get(size)
+            if spare:
+                self.idle -= size
+                address = spare.pop()
+            else:
+                address = self._lock_pages(size)
+            self.lent += size
+        return Pinned(address, size, self._freed)
+
+    def array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+        """A 1-d array over a block of its own."""
+        nbytes = size * dtype.itemsize
+        return np.asarray(self.take(nbytes))[:nbytes].view(dtype)
+
+    def _lock_pages(self, size: int) -> int:
+        ask = f"{size} bytes of page-locked memory"
+        with gpu().current():
+            try:
+                return int(check(driver.cuMemHostAlloc(size, driver.CU_MEMHOSTALLOC_PORTABLE), ask))
+            except OutOfDeviceMemory:
+                self._shrink(0)
+                return int(check(driver.cuMemHostAlloc(size, driver.CU_MEMHOSTALLOC_PORTABLE), ask))
+
+    def _collect(self) -> None:
+        while self._freed:
+            address, size = self._freed.popleft()
+            self._spare.setdefault(size, []).append(address)
+            self.lent -= size
+            self.idle += size
+        if self.idle > self.most:
+            self._shrink(self.most)
+
+    def _shrink(self, most: int) -> None:
+        """Unlock idle blocks, the largest first, until no more than `most` bytes are left."""
+        with gpu().current():
+            for size in sorted(self._spare, reverse=True):
+                while self._spare[size] and self.idle > most:
+                    address = self._spare[size].pop()
+                    self.idle -= size
+                    check(driver.cuMemFreeHost(address), f"giving back {size} bytes of page-locked memory")
+
+    def trim(self, most: int = 0) -> None:
+        """Keep no more idle bytes than `most`, now."""
+        with self._lock:
+            self._collect()
+            self._shrink(most)
+
+
+POOL = Pool()
+
+
+def bucket(nbytes: int) -> int:
+    """The size of the block that so many bytes are taken from."""
+    if nbytes <= SMALLEST:
+        return SMALLEST
+    step = 1 << max((nbytes - 1).bit_length() - 3, 12)
+    return -(-nbytes // step) * step
+
+
+class Registered:
+    """Page-locked memory that is not ours: the array whose memory it is stays as long as this, which `unregister` ends."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+_registered: dict[tuple[int, int], Registered] = {}
+_gone: deque[tuple[int, int]] = deque()
+_lock = threading.Lock()
+
+
+def register(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """Lock the pages of an array where it lies, and keep it; give what `release` wants."""
+    key = address_of(array), array.nbytes
+    with _lock:
+        _collect()
+        if key not in _registered and array.nbytes:
+            with gpu().current():
+                result = driver.cuMemHostRegister(key[0], key[1], driver.CU_MEMHOSTREGISTER_PORTABLE)
+                if int(result[0]) != ALREADY:  # locked by somebody else, who sees to it
+                    check(result, f"locking the pages of {key[1]} bytes")
+                    _registered[key] = Registered(array)
+    return key
+
+
+def release(key: tuple[int, int]) -> None:
+    """Unlock it when there is time for it; may be called from anywhere, at any time."""
+    _gone.append(key)
+
+
+def _collect() -> None:
+    while _gone:
+        found = _registered.pop(_gone.popleft(), None)
+        if found is not None:
+            with gpu().current():
+                check(driver.cuMemHostUnregister(address_of(found.array)), "unlocking pages")
+
+
+def is_locked(array: Any) -> bool:
+    """Whether the device can copy from and to this array, or view of one, by itself."""
+    base = array
+    while isinstance(base, np.ndarray):
+        if (address_of(base), base.nbytes) in _registered:
+            return True
+        base = base.base
+    return isinstance(base, Pinned)
