@@ -261,7 +261,6 @@ class Emulated(Device):
         arrays = [v for v in values if isinstance(v, EmulatedArray)]
         for array in arrays:
             self.check(array.handle)
-            array.handle.tick = next(CLOCK)
         self.stumble("launch", DeviceError)
         self.launches += 1
         result = []

@@ -25,6 +25,7 @@ from ..holders import Hold
 from ..layout import Layout
 from ..looks import ENTER_CONTEXT
 from ..mat import Mat, Storage, form_of
+from ..pooled import CLOCK
 from ..quick import IN_USE, Caller, attach
 from .body import DEVICES, Body, fitting, known, rank
 from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Role, Scalar, named, readable, roles_of
@@ -194,7 +195,13 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         if OBSERVERS and device is not CPU and plan.facet is not device.facet:
             for observer in tuple(OBSERVERS):
                 observer.fell_back(self.__name__, device.name)
-        return plan.walk(args, kwargs)
+        result = plan.walk(args, kwargs)
+        if device is not CPU:
+            memory = device.memory
+            for k in self.operands:
+                if type(args[k]) is Mat and memory in args[k].storage.handles:
+                    args[k].storage.handles[memory].tick = next(CLOCK)
+        return result
 
     def _plans_on(self, device: Device) -> dict[Any, Plan]:
         return self.plans if device is CPU else self.away.setdefault(device, {})
