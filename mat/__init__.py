@@ -88,6 +88,7 @@ from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose
 from .prefetch import prefetch
+from .report import memory_report
 from .rng import Rng, seed
 from .scratch import ones_view, scratch
 from .settings import configure, settings
@@ -113,7 +114,7 @@ __all__ = [
     "Rng", "seed", "multivariate_normal",
     # Facets, memory, devices
     "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets", "FacetState", "Direction", "barrier",
-    "scratch", "ones_view", "kernel", "show", "show_config", "debug", "extend",
+    "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "debug", "extend",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",

@@ -15,16 +15,16 @@ from typing import Any
 from .barriers import enlist
 from .errors import TornError
 from .flights import Flight, land
-from .holders import Hold
+from .holders import Hold, Place, user_place
 from .observers import OBSERVERS
 from .places import Memory, host
-from .quick import Lock
+from .quick import IN_USE, Lock
 
 
 class Copies:
     """What a cube keeps, and the part of it that makes copies fresh. Subclasses say how big the data is."""
 
-    __slots__ = ("__weakref__", "adopted", "flights", "fresh", "guarded", "handles", "history", "kept", "lock", "looks",
+    __slots__ = ("__weakref__", "adopted", "flights", "fresh", "guarded", "handles", "history", "kept", "lock", "looks", "made",
                  "pristine", "seen", "spoiled", "torn", "torn_memory", "version", "viewers", "writer")
 
     size: int
@@ -47,6 +47,7 @@ class Copies:
         self.guarded = False  # a finalizer will free what garbage leaves behind
         self.viewers: list[weakref.ref[Any]] = []  # whose presented values hang on our handles
         self.version = 0
+        self.made: Place | None = user_place() if OBSERVERS or IN_USE else None  # noting it always would cost too much
         self.kept: dict[Memory, int] | None = None
         self.flights: dict[Memory, Flight] | None = None  # copies under way, by their target
         self.history: deque[tuple[str, str, int]] | None = None  # last copies: from, to, version

@@ -83,6 +83,20 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
+def user_place() -> Place | None:
+    """The user's code that led here, and where in it."""
+    frame = user_frame(sys._getframe(1))
+    return None if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def line_of(place: Place | None) -> str:
+    """``FILE:LINE``; nothing if that was not noted."""
+    if place is None:
+        return ""
+    file, line = holder_place(0, place)
+    return f"{file}:{line}"
+
+
 def thread_name(thread: int) -> str:
     """The name of the thread with that identity."""
     if thread == COPYING:

@@ -6,7 +6,6 @@ with ``nbytes``, ``tick`` (when it was last used) and ``line`` (who had it alloc
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from collections import deque
@@ -15,7 +14,7 @@ from itertools import count
 from typing import Any
 
 from .errors import OutOfDeviceMemory
-from .holders import user_frame
+from .holders import line_of, user_place
 from .places import Memory
 
 CLOCK = count(1)
@@ -71,7 +70,7 @@ class Pooled(Memory):
             self.used += size
             handle.tick = next(CLOCK)
             if cube is not None:
-                handle.line = _line()
+                handle.line = line_of(user_place())
                 self._owners[id(handle)] = handle, weakref.ref(cube)
         return handle
 
@@ -163,7 +162,7 @@ class Pooled(Memory):
         with self.lock:
             self._collect()
             found = [(h.nbytes, c, h.line) for h, c in ((h, ref()) for h, ref in self._owners.values()) if c is not None]
-        return sorted(((n, _label(c), getattr(c, "made", "") or line) for n, c, line in found), key=lambda row: -row[0])
+        return sorted(((n, _label(c), line_of(c.made) or line) for n, c, line in found), key=lambda row: -row[0])
 
     def _complaint(self, size: int) -> str:
         limit = "all that the device has" if self.limit is None else f"pool_bytes = {self.limit}"
@@ -179,9 +178,3 @@ def _label(cube: Any) -> str:
     views = (ref() for ref in tuple(cube.viewers))
     view = next((v for v in views if v is not None), None)
     return f"<{cube.size} elements of {cube.dtype}>" if view is None else str(view.label())
-
-
-def _line() -> str:
-    """The user's line that led here."""
-    frame = user_frame(sys._getframe(1))
-    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"

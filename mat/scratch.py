@@ -155,8 +155,12 @@ class Scratch:
         _spares.ones.clear()
 
     def __repr__(self) -> str:
-        nbytes = sum(b.nbytes for buffers in _spares.buffers.values() for b in buffers)
-        return f"<mat.scratch: {nbytes} bytes kept in this thread>"
+        return f"<mat.scratch: {spare_bytes()} bytes kept in this thread>"
+
+
+def spare_bytes() -> int:
+    """The bytes that this thread keeps for blocks to come."""
+    return sum(b.nbytes for buffers in _spares.buffers.values() for b in buffers)
 
 
 scratch = Scratch()

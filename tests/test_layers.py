@@ -21,6 +21,7 @@ ROWS = """
     ops.ufuncs
     ops.op
     ops.body  ops.run  ops.overlap  ops.rowmajor  ops.sizes  ops.roles  ops.tiled  ops.philox
+    report
     access  config  create  prefetch  scratch  show
     mat
     emulated  cuda.runtime

@@ -1,0 +1,99 @@
+"""``mat.memory_report()``: what memory holds, by memory, by Mat and by the line that created it. Looks at nothing."""
+
+from __future__ import annotations
+
+import gc
+import html
+from typing import Any, NamedTuple
+
+from . import printing
+from .holders import line_of
+from .mat import Storage
+from .places import memories
+from .pooled import Pooled
+from .scratch import spare_bytes
+
+MOST = 12  # rows of a table
+
+
+class Row(NamedTuple):
+    """One storage that has a copy somewhere: its bytes, the memories that hold it, a label and the line that created it."""
+
+    nbytes: int
+    memories: tuple[str, ...]
+    fresh: tuple[str, ...]
+    label: str
+    line: str
+
+
+class MemoryReport:
+    """What was held when it was made; prints as a table, in a notebook as one of HTML.
+
+    ``by_memory`` maps the name of a memory to its bytes: ``live`` in Mats, ``cached`` for the next use, and the ``limit``, if
+    there is one. ``by_mat`` has a `Row` for each storage, the largest first, ``by_line`` maps lines that created Mats to bytes.
+    """
+
+    def __init__(self, verbose: bool) -> None:
+        self.verbose = verbose
+        self.by_mat = sorted((_row(s) for s in _storages() if s.handles), key=lambda row: -row.nbytes)
+        self.by_memory = {m.name: _of(m, self.by_mat) for m in memories.values()}
+        self.by_line: dict[str, int] = {}
+        for row in self.by_mat:
+            line = row.line or "(lines are noted while a device is in use, or something observes)"
+            self.by_line[line] = self.by_line.get(line, 0) + row.nbytes * len(row.memories)
+
+    def _tables(self) -> list[tuple[str, list[tuple[str, ...]]]]:
+        """Titles and cells."""
+        memory = [(name, *(f"{facts[k]:,}" if facts[k] is not None else "-" for k in ("live", "cached", "limit")))
+                  for name, facts in self.by_memory.items()]
+        mats = [(f"{r.nbytes:,}", ", ".join(n if n in r.fresh else f"{n} (stale)" for n in r.memories), r.label, r.line)
+                for r in self.by_mat[:MOST]]
+        lines = sorted(((f"{n:,}", line) for line, n in self.by_line.items()), key=lambda cell: -int(cell[0].replace(",", "")))
+        return [("memories", [("memory", "live bytes", "cached", "limit"), *memory]),
+                (f"Mats: {len(self.by_mat)} hold memory", [("bytes", "in", "Mat", "created at"), *mats]),
+                ("lines", [("bytes", "created at"), *lines[:MOST]])]
+
+    def __repr__(self) -> str:
+        if not self.verbose:
+            return "; ".join(f"{name}: {facts['live']:,} bytes live, {facts['cached']:,} cached"
+                             for name, facts in self.by_memory.items())
+        return "\n\n".join(f"{title}\n{printing.table(cells)}" for title, cells in self._tables())
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<table><caption>{html.escape(title)}</caption>" + "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells) + "</table>"
+            for title, cells in self._tables())
+
+
+def _storages() -> list[Storage]:
+    return [found for found in gc.get_objects() if isinstance(found, Storage)]
+
+
+def _row(storage: Storage) -> Row:
+    with storage.lock:
+        held = tuple(m.name for m in storage.handles)
+        fresh = tuple(m.name for m in storage.fresh_memories())
+        view = next((v for v in (ref() for ref in storage.viewers) if v is not None), None)
+        label = f"<{storage.size} elements of {storage.dtype}>" if view is None else view.label()
+    return Row(storage.nbytes, held, fresh, label, line_of(storage.made))
+
+
+def _of(memory: Any, rows: list[Row]) -> dict[str, int | None]:
+    live = sum(row.nbytes for row in rows if memory.name in row.memories)
+    if isinstance(memory, Pooled):
+        return {"live": live, "cached": memory.kept, "limit": memory.limit}
+    return {"live": live, "cached": spare_bytes(), "limit": None}
+
+
+def memory_report(*, verbose: bool = True) -> MemoryReport:
+    """What Mats hold in each memory, and what is cached: an object that prints as a table; with ``verbose=False``, one line.
+
+    Cached are blocks of devices that wait for their next use, and on the host what `scratch` keeps for this thread. The lines
+    that created Mats are noted while a device is in use or something observes, such as `mat.debug.count_copies`.
+
+    >>> import mat
+    >>> x = mat.zeros(1000).fill_(1)
+    >>> mat.memory_report().by_memory["host"]["live"] >= x.nbytes
+    True
+    """
+    return MemoryReport(verbose)
