@@ -38,6 +38,7 @@ from .facets import array as _array
 from .facets import backing as _backing
 from .facets import cuda_host as _cuda_host
 from .facets import foreign as _foreign
+from .ledger import trace
 from .mat import FacetState, Mat
 from .ops import index as _index
 from .ops.elementwise import (
@@ -114,7 +115,7 @@ __all__ = [
     "Rng", "seed", "multivariate_normal",
     # Facets, memory, devices
     "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets", "FacetState", "Direction", "barrier",
-    "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "debug", "extend",
+    "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trace", "debug", "extend",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",

@@ -73,6 +73,8 @@ class Copies:
             memory.copy_in(self, handle, self._refresh(host()))
 
     def _copy_to(self, memory: Memory, handle: Any) -> None:
+        for observer in tuple(OBSERVERS):
+            observer.copying(self, self.fresh_memories()[0], memory)
         begin = perf_counter()
         source = self._source(memory, handle)
         self.log(source, memory, perf_counter() - begin)

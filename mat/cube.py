@@ -305,6 +305,8 @@ class Cube(Copies):
             only = self.fresh & memory.bit and not self.fresh & ~memory.bit and not self.pristine
             if only and not dirty:
                 return False
+            for observer in tuple(OBSERVERS):
+                observer.evicted(self, memory)
             if only:
                 self._refresh(host())
             self.fresh &= ~memory.bit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,9 @@ from typing import Any, NamedTuple
 
 from .cube import Observer, host, observe
 from .cube import allow_conflicts as _admitting
+from .errors import ConflictError, SettingError
+from .holders import in_operation, line_of, user_place
+from .ledger import Trace, trace
 
 
 class Copies(Observer):
@@ -108,6 +112,64 @@ def count_allocations() -> Iterator[Allocations]:
     counter = Allocations()
     with observe(counter):
         yield counter
+
+
+@contextmanager
+def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int | None = None,
+                  fallbacks: int | None = None) -> Iterator[Trace]:
+    """``with mat.debug.expect_copies(h2d=1, d2h=0):`` is an `AssertionError` at its end if other numbers were counted.
+
+    Numbers left out may be any. The error has the ledger by line; the block is given it, too. For tests.
+
+    >>> import mat
+    >>> x = mat.ones(3).exp_()
+    >>> with mat.debug.expect_copies(h2d=1, d2h=0), mat.use_device("emulated"):
+    ...     mat.dot(x, x) > 0
+    True
+    """
+    wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks}
+    with trace() as t:
+        yield t
+    wrong = [f"{name} was {getattr(t, name)}, expected {n}" for name, n in wanted.items() if n not in (None, getattr(t, name))]
+    if wrong:
+        raise AssertionError(f"{', '.join(wrong)}\n{t!r}")
+
+
+class Guard(Observer):
+    """Heeds copies between memories that operations bring about."""
+
+    def __init__(self, log: bool) -> None:
+        self.log = log
+
+    def copying(self, cube: Any, source: Any, target: Any) -> None:
+        if not in_operation():
+            return
+        text = (f"an operation at {line_of(user_place())} copies {cube.nbytes:,} bytes from {source.name} to {target.name}; "
+                f"bring data where it is needed with mat.prefetch or x.facet, or compute in one place with mat.use_device")
+        if not self.log:
+            raise ConflictError(text)
+        logging.getLogger("mat").warning(text)
+
+
+@contextmanager
+def guard(implicit: str = "raise") -> Iterator[None]:
+    """``with mat.debug.guard(implicit="raise"):`` operations may not copy between memories on their own, in any thread.
+
+    What is asked for is fine: looks with ``with``, conversions, `prefetch`, and the end of a `use_device` block. With "log"
+    such a copy is a warning to the logger ``mat``, with "raise" a `ConflictError` before it happens, with "allow" nothing.
+
+    >>> import mat
+    >>> x = mat.ones(3).exp_()
+    >>> with mat.debug.guard("raise"), mat.use_device("emulated"), mat.prefetch(to_device=[x]):
+    ...     pass
+    """
+    if implicit not in ("allow", "log", "raise"):
+        raise SettingError(f"implicit is 'allow', 'log' or 'raise', got {implicit!r}")
+    if implicit == "allow":
+        yield
+        return
+    with observe(Guard(implicit == "log")):
+        yield
 
 
 @contextmanager

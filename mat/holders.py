@@ -76,6 +76,16 @@ def operation_frame(frame: FrameType | None) -> FrameType | None:
     return found
 
 
+def in_operation() -> bool:
+    """Whether an operation is being carried out, by this thread."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+        if frame.f_globals["__name__"] == _RUNNING:
+            return True
+        frame = frame.f_back
+    return False
+
+
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost of `frame` and its callers that is not in this package."""
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:

@@ -22,6 +22,12 @@ class Observer:
     def freed(self, cube: Any, memory: Any) -> None:
         """The copy in `memory` is gone."""
 
+    def evicted(self, cube: Any, memory: Any) -> None:
+        """The copy in `memory` had to make room, and is about to be freed."""
+
+    def copying(self, cube: Any, source: Any, target: Any) -> None:
+        """The whole cube is about to be copied; an error raised here keeps it from being."""
+
     def copied(self, cube: Any, source: Any, target: Any, seconds: float) -> None:
         """The whole cube was copied."""
 

@@ -45,6 +45,10 @@ class Memory:
         """Copy the whole cube from our handle into the host's."""
         raise NotImplementedError
 
+    def page_locked(self, host: Any) -> bool:
+        """Optional: whether copies between us and the host's handle `host` need no staging, its pages being locked."""
+        return False
+
     def fill(self, cube: Any, handle: Any) -> bool:
         """Optional: write ``cube.fill_value`` everywhere and return True; False sends it through the host."""
         return False

@@ -282,6 +282,7 @@ ELSEWHERE = {  # tested where the thing itself is
     "multivariate_normal": "test_distributions.py", "use_device": "test_devices.py", "use_cuda": "test_devices.py",
     "prefetch": "test_prefetch.py",
     "set_device": "test_devices.py", "cuda_available": "takes nothing", "memory_report": "takes nothing",
+    "trace": "takes nothing",
 }
 
 

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent / "mat"
 ROWS = """
     __init__
     extend  debug
+    ledger
     ops.random  ops.kernel
     ops.linalg  ops.nn
     ops.level3
@@ -30,7 +31,8 @@ ROWS = """
     cuda.pinned
     facets.array  facets.cuda_host  facets.foreign
     facets.backing  facets.pointers
-    looks  shaping  printing
+    looks  shaping  timeline
+    printing
     cube
     copies
     flights

@@ -40,8 +40,8 @@ SCALING = ["scale_rows", "scale_columns"]
 RANDOM = ["Rng", "seed", "multivariate_normal"]
 WINDOWS = ["convolve", "derive_convolve", "max_pool", "derive_max_pool"]
 FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets", "FacetState", "Direction",
-          "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "debug",
-          "extend"]
+          "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trace",
+          "debug", "extend"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",

@@ -12,6 +12,7 @@ from ..pooled import Pooled
 from . import transfers
 from .fill import fill_kernel
 from .gpu import Block, Gpu, check
+from .pinned import is_locked
 
 
 class CudaMemory(Pooled):
@@ -29,6 +30,9 @@ class CudaMemory(Pooled):
         self.gpu.release(handle)
 
     # Copies
+
+    def page_locked(self, host: Any) -> bool:
+        return is_locked(host)
 
     def copy_in(self, cube: Any, handle: Block, host: Any) -> None:
         transfers.send(self.gpu, handle.address, host)

@@ -1,0 +1,80 @@
+"""Timelines of what a trace saw: events for a trace viewer, and a page of HTML that needs no network. Knows events only."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+WIDTH, LANE, LEFT = 1200, 28, 90  # pixels
+COLOURS = {"copy": "#3b6ea5", "pack": "#8a6fb0", "allocation": "#5a9a5a", "free": "#b0b0b0", "eviction": "#c0504d",
+           "fallback": "#d08a2e"}
+STYLE = ("body{font:14px system-ui,sans-serif;margin:1.5em}pre{background:#f6f6f6;padding:1em;overflow:auto}"
+         "svg text{font:12px system-ui,sans-serif}.key span{display:inline-block;margin-right:1em}"
+         ".key i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}")
+
+
+def lane_of(event: Any) -> str:
+    """The memory in whose lane an event is drawn: where data went, or where room was taken or freed."""
+    return event.target or event.source or "packs"
+
+
+def lanes(events: Sequence[Any]) -> list[str]:
+    return list(dict.fromkeys(lane_of(e) for e in events))
+
+
+def bytes_held(events: Sequence[Any]) -> list[tuple[float, str, int]]:
+    """When, in which memory, how many bytes were held from then on, of what was allocated under the trace."""
+    held: dict[str, int] = {}
+    found = []
+    for event in events:
+        change = {"allocation": event.nbytes, "free": -event.nbytes}.get(event.kind)
+        if change is not None:
+            memory = event.target or event.source
+            held[memory] = held.get(memory, 0) + change
+            found.append((event.at, memory, held[memory]))
+    return found
+
+
+def chrome(events: Sequence[Any]) -> dict[str, Any]:
+    """The Trace Event Format: one lane for each memory, and a counter of the bytes held in each."""
+    order = {name: k for k, name in enumerate(lanes(events))}
+    told = [{"ph": "M", "pid": 1, "tid": k, "name": "thread_name", "args": {"name": name}} for name, k in order.items()]
+    told += [{"ph": "X", "pid": 1, "tid": order[lane_of(e)], "name": f"{e.kind} {e.mat}", "cat": e.kind, "ts": e.at * 1e6,
+              "dur": e.seconds * 1e6, "args": dict(e._asdict())} for e in events]
+    told += [{"ph": "C", "pid": 1, "name": f"bytes in {memory}", "ts": at * 1e6, "args": {"bytes": held}}
+             for at, memory, held in bytes_held(events)]
+    return {"traceEvents": told, "displayTimeUnit": "ms"}
+
+
+def page(events: Sequence[Any], summary: str, *, whole: bool = True) -> str:
+    """The timeline as HTML: the table, and a drawing of what happened when, with details under the pointer."""
+    key = "".join(f'<span><i style="background:{c}"></i>{kind}</span>' for kind, c in COLOURS.items())
+    body = f'<pre>{html.escape(summary)}</pre><p class="key">{key}</p>{_drawing(events)}'
+    if not whole:
+        return f"<style>{STYLE}</style>{body}"
+    return (f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>mat: where data went</title>'
+            f"<style>{STYLE}</style></head><body><h1>Where data went</h1>{body}</body></html>")
+
+
+def _drawing(events: Sequence[Any]) -> str:
+    names = lanes(events)
+    last = max((e.at + e.seconds for e in events), default=0.0) or 1e-6
+    scale = (WIDTH - LEFT - 10) / last
+    height = LANE * len(names) + 30
+    parts = [f'<text x="0" y="{LANE * k + 18}">{html.escape(name)}</text>'
+             f'<line x1="{LEFT}" x2="{WIDTH}" y1="{LANE * (k + 1)}" y2="{LANE * (k + 1)}" stroke="#ddd"/>'
+             for k, name in enumerate(names)]
+    parts += [_bar(e, LANE * names.index(lane_of(e)), scale) for e in events]
+    parts += [f'<text x="{LEFT + f * (WIDTH - LEFT - 60):.0f}" y="{height - 6}">{1e3 * last * f:.3g} ms</text>'
+              for f in (0, 0.25, 0.5, 0.75, 1)]
+    return f'<svg width="{WIDTH}" height="{height}" role="img" aria-label="timeline">{"".join(parts)}</svg>'
+
+
+def _bar(event: Any, top: int, scale: float) -> str:
+    x, width = LEFT + event.at * scale, max(event.seconds * scale, 2.0)
+    told = (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, {event.nbytes:,} bytes, "
+            f"{1e6 * event.seconds:.1f} us{', page-locked' if event.page_locked else ''}\ncaused by {event.line}"
+            f"\nwritten by {event.dirtied or '(before the trace)'}")
+    return (f'<rect x="{x:.1f}" y="{top + 5}" width="{width:.1f}" height="{LANE - 9}" fill="{COLOURS[event.kind]}">'
+            f"<title>{html.escape(told)}</title></rect>")

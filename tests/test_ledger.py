@@ -1,0 +1,171 @@
+"""The ledger: what a trace has of copies and their lines, what it finds, how it is written; expectations and guards."""
+
+import json
+import logging
+import sys
+import threading
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+import mat
+from mat import ConflictError, SettingError
+
+pytestmark = pytest.mark.host
+
+
+def line():
+    return sys._getframe(1).f_lineno
+
+
+@pytest.fixture
+def x():
+    return mat.array(np.arange(100.0))
+
+
+def test_a_copy_with_its_lines(x):
+    with mat.trace() as t, mat.use_device("emulated"):
+        y = x.copy()
+        y += 1; wrote = line()  # noqa: E702
+        y.to_numpy(); read = line()  # noqa: E702
+    there, back = t.copies
+    assert (there.source, there.target, back.source, back.target) == ("host", "emulated", "emulated", "host")
+    assert (there.nbytes, back.mat, back.page_locked) == (800, "<Mat 100>", False)
+    assert back.line == f"{__file__}:{read}"
+    assert back.dirtied == f"{__file__}:{wrote}"
+    assert back.created == f"{__file__}:{wrote - 1}"
+    assert there.dirtied == ""
+    assert 0 <= there.at <= there.at + there.seconds <= back.at
+    assert (t.h2d, t.d2h, t.bytes, t.packs, t.fallbacks) == (1, 1, 1600, 0, 0)
+
+
+def test_packs_allocations_evictions_and_frees(x):
+    others = [mat.array(np.ones(100)) for _ in range(3)]
+    with mat.trace() as t, mat.use_device("emulated", pool_bytes=1600):
+        for y in others:
+            y += 1
+        mat.array(np.ones((4, 5))).T.contiguous()
+    kinds = [e.kind for e in t.events]
+    assert kinds.count("eviction") >= 2
+    assert kinds.count("pack") == t.packs == 1
+    assert kinds.count("free") >= 3
+    evicted = next(e for e in t.events if e.kind == "eviction")
+    assert (evicted.source, evicted.nbytes) == ("emulated", 800)
+    assert x.fresh == {"host"}
+
+
+def test_the_table_is_by_line(x):
+    with mat.trace() as t:
+        with mat.use_device("emulated"):
+            mat.asum(x); here = line()  # noqa: E702
+    header, *rows = repr(t).splitlines()
+    assert header.split()[:2] == ["line", "from"]
+    assert rows[0].split()[:4] == [f"{__file__}:{here}", "1", "0", "800"]
+
+
+def test_nothing():
+    with mat.trace() as t:
+        pass
+    assert repr(t) == "<trace: nothing was moved>"
+    assert (t.events, t.ping_pong()) == ([], [])
+    json.dumps(t.chrome())
+
+
+def test_ping_pong_is_found_with_both_lines(x):
+    with mat.trace() as t, mat.use_device("emulated"):
+        for _ in range(4):
+            x += 1; there = line()  # noqa: E702
+            with x.facet("array", "io") as a: back = line()  # noqa: E701
+            with x.facet("array", "io") as a:
+                a *= 2
+    (found,) = t.ping_pong()
+    assert (found.mat, found.there, found.back) == ("<Mat 100>", f"{__file__}:{there}", f"{__file__}:{back}")
+    assert found.times >= 7
+    assert "moved back and forth" in repr(t)
+    assert "use_device" in str(found)
+
+
+def test_what_goes_once_is_no_ping_pong(x):
+    with mat.trace() as t, mat.use_device("emulated"):
+        for _ in range(4):
+            x += 1
+        x.to_numpy()
+    assert t.ping_pong() == []
+
+
+def test_other_threads_are_in_it(x):
+    def work():
+        with mat.use_device("emulated"):
+            mat.asum(x)
+
+    with mat.trace() as t:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert t.h2d == 1
+
+
+def test_chrome_has_a_lane_for_each_memory_and_counters(x, tmp_path):
+    with mat.trace() as t, mat.use_device("emulated"):
+        (x + x).to_numpy()
+    t.save(tmp_path / "t.json")
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    assert {e["args"]["name"] for e in events if e["ph"] == "M"} == {"emulated", "host"}
+    assert {e["name"] for e in events if e["ph"] == "C"} >= {"bytes in emulated", "bytes in host"}
+    copies = [e for e in events if e["ph"] == "X" and e["cat"] == "copy"]
+    assert [e["args"]["nbytes"] for e in copies] == [800, 800]
+    assert all(e["dur"] >= 0 for e in copies)
+
+
+def test_the_page_needs_no_network_and_is_well_formed(x, tmp_path):
+    with mat.trace() as t, mat.use_device("emulated"):
+        (x + x).to_numpy()
+    t.save(tmp_path / "t.html")
+    text = (tmp_path / "t.html").read_text()
+    assert "http" not in text.replace("http://www.w3.org", "")
+    svg = ElementTree.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
+    assert len(svg.findall("rect")) == len(t.events)
+    assert "&lt;Mat 100&gt;" in text
+    assert "<svg" in t._repr_html_()
+
+
+def test_expected_copies(x):
+    with mat.debug.expect_copies(h2d=1, d2h=0, packs=0, fallbacks=0), mat.use_device("emulated"):
+        mat.asum(x)
+    with pytest.raises(AssertionError, match=r"h2d was 0, expected 2(.|\n)*nothing was moved"), \
+            mat.debug.expect_copies(h2d=2):
+        pass
+
+
+def test_the_error_of_the_block_comes_first():
+    with pytest.raises(KeyError), mat.debug.expect_copies(h2d=2):
+        raise KeyError
+
+
+def test_guarded_operations_do_not_copy_on_their_own(x):
+    with mat.use_device("emulated"), mat.debug.guard("raise"):
+        with pytest.raises(ConflictError, match=r"800 bytes from host to emulated; .*prefetch"):
+            mat.asum(x)
+        assert x.fresh == {"host"}
+        with mat.prefetch(to_device=[x]):
+            pass
+        assert mat.asum(x) == 4950
+        with x.facet("array", "io") as a:  # asked for
+            a += 1
+        with pytest.raises(ConflictError):
+            mat.asum(x)
+    assert mat.asum(x) == 5050
+
+
+def test_guards_that_log_or_allow(x, caplog):
+    with caplog.at_level(logging.WARNING, "mat"), mat.use_device("emulated"):
+        with mat.debug.guard("allow"):
+            mat.asum(x)
+        assert not caplog.records
+        x.drop("emulated")
+        with mat.debug.guard("log"):
+            mat.asum(x)
+        assert "copies 800 bytes from host to emulated" in caplog.text
+    with pytest.raises(SettingError, match="'allow', 'log' or 'raise'"), mat.debug.guard("forbid"):
+        pass
