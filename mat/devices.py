@@ -83,6 +83,11 @@ def register_kind(kind: str, find: Finder, reason: Callable[[], str] = lambda: "
     _reasons[kind] = reason
 
 
+def kinds() -> list[str]:
+    """The kinds of devices there may be, beside the processor."""
+    return list(_kinds)
+
+
 def in_use() -> Device:
     """The device on which operations compute here and now, if their Mats allow it."""
     stack = _context.get()

@@ -11,8 +11,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "mat"
 ROWS = """
+    __main__
     __init__
-    extend  debug
+    extend  debug  notebook
     ledger
     ops.random  ops.kernel
     ops.linalg  ops.nn
