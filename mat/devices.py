@@ -145,7 +145,7 @@ class Use:
         stack = _context.get()
         if self.device is not CPU:
             self.before = self.device.begin(self.pool_bytes)
-            if self.device not in stack:
+            if self.device not in (*stack, _lasting[0]):
                 self.barrier = Barrier(host(), (self.device.memory,))
                 self.barrier.__enter__()
         self.token = _context.set((*stack, self.device))

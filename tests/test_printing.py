@@ -447,7 +447,8 @@ def test_show_draws_what_is_seen_of_the_storage():
     assert lines[start + 1:start + 3] == ["|" + "." * 12 + "#" * 18 + "." * 30 + "|", "displacement 20, visible 30, slack 50"]
     assert "also seen by <Mat 100>" in lines
     z = x[10:90:2]
-    assert shown(z)[start + 1:start + 3] == ["|" + "." * 6 + "+" * 47 + "." * 7 + "|", "displacement 10, visible 40 within 79, slack 11"]
+    assert shown(z)[start + 1:start + 3] == [
+        "|" + "." * 6 + "+" * 47 + "." * 7 + "|", "displacement 10, visible 40 within 79, slack 11"]
     assert {"also seen by <Mat 20+30+50>", "also seen by <Mat 100>"} <= set(shown(z))
 
 
