@@ -24,6 +24,7 @@ from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w,
 from .product import prepare_product, prepare_scale
 from .programs import Program
 from .random import prepare_random
+from .reduce import Axis, form_of, reduction
 
 __all__ = [
     "Launch", "Program",
@@ -33,4 +34,5 @@ __all__ = [
     "prepare_copy",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
+    "Axis", "form_of", "reduction",
 ]
