@@ -54,8 +54,8 @@ class Driver:
 
     pretended = True
 
-    def __init__(self, library):
-        self.library = library
+    def __init__(self, path):
+        self.library = library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
         for name in ("fake_calls", "fake_copies", "fake_pending", "fake_held", "fake_peak", "fake_fault_count"):
             getattr(library, name).restype = ctypes.c_uint64
         library.fake_fault.restype = ctypes.c_char_p
@@ -139,9 +139,14 @@ def pretend():
     """The pretended driver, loaded as the process's driver when this is called first."""
     if not _library:
         with ThreadPoolExecutor() as pool:
-            driver, _ = pool.map(_build, ("libcuda", "libcublas"), ("libcuda.so.1", "libcublas.so.13"))
-        _library.append(Driver(ctypes.CDLL(str(driver), mode=ctypes.RTLD_GLOBAL)))
+            pool.submit(cublas)
+            _library.append(Driver(libcuda()))
     return _library[0]
+
+
+def libcuda():
+    """The path of the pretended driver."""
+    return _build("libcuda", "libcuda.so.1")
 
 
 def cublas():

@@ -35,6 +35,18 @@ class Real:
         pytest.skip(f"only the pretended driver can do this: {name}")
 
 
+def cuda_is_real():
+    """Whether tests are to run on a real GPU."""
+    return os.environ.get("MAT_TEST_CUDA") == "1"
+
+
+def really():
+    """What there is without us: `Found`."""
+    if not _really:
+        _really.append(ours.probe())
+    return _really[0]
+
+
 def _unavailable(reason):
     if os.environ.get("MAT_FAKE") == "required":
         pytest.fail(f"the pretended driver is required: {reason}")
@@ -44,7 +56,7 @@ def _unavailable(reason):
 @pytest.fixture
 def cuda(monkeypatch):
     """Control over the driver (`Driver`), pretended, or `Real`."""
-    if os.environ.get("MAT_TEST_CUDA") == "1":
+    if cuda_is_real():
         if not ours.probe().devices:
             _unavailable(f"MAT_TEST_CUDA is set, but: {ours.probe().reason}")
         yield Real()
@@ -62,8 +74,7 @@ class pretending:
     """Inside, there are two pretended devices, whose programs the C++ compiler compiles."""
 
     def __enter__(self):
-        if not _really:
-            _really.append(ours.probe())
+        really()
         self.driver = pretend()
         self.driver.forget()
         self.driver.configure()
@@ -79,7 +90,7 @@ class pretending:
         self.programs.COMPILER[0] = self.compiler
         self.driver.forget()
         self.driver.configure(devices=0)
-        found: Found = _really[0]
+        found: Found = really()
         ours._probe = lambda process: found
         if kind is None and faults:
             pytest.fail("a GPU would not forgive:\n" + "\n".join(faults))

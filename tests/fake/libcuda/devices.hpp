@@ -220,6 +220,7 @@ static const std::map<int, std::pair<const char *, const char *>> ERRORS = {
     {NOT_REGISTERED, {"CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "pointer does not correspond to a registered memory region"}},
     {LAUNCH_FAILED, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
     {NOT_SUPPORTED, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
+    {802, {"CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"}},
 };
 
 EXPORT Result cuGetErrorName(int error, const char **text) {
