@@ -17,6 +17,7 @@ from .driver import Compiler, cublas, missing, pretend
 from .harness import scratch
 
 _ask = ours._probe.__wrapped__  # what it remembers is for one driver, and here there come to be two
+_compiler = Compiler()
 _really = []  # what there is without us
 
 
@@ -81,12 +82,13 @@ class pretending:
         ours._probe = cache(_ask)
         ours.probe()  # which also starts the driver
         self.programs = import_module("mat.cuda.programs")
-        self.compiler, self.programs.COMPILER[0] = self.programs.COMPILER[0], Compiler()
+        self.compiler, self.programs.COMPILER[0] = self.programs.COMPILER[0], _compiler
         return self.driver
 
     def __exit__(self, kind, error, trace):
         self.driver.delay(False)
-        faults = self.driver.faults()
+        faults = self.driver.faults() + [f"programs() of its module should list {p}" for p in _compiler.unlisted]
+        _compiler.unlisted.clear()
         self.programs.COMPILER[0] = self.compiler
         self.driver.forget()
         self.driver.configure(devices=0)

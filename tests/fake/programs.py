@@ -1,0 +1,30 @@
+"""All programs that our code can ever ask for: what modules of `mat.cuda` give by their function ``programs``."""
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+import mat.cuda
+
+
+@cache
+def listed():
+    """Each program once, with the name of a module that gives it, in the order of modules."""
+    program_type = import_module("mat.cuda.programs").Program
+    found = {}
+    for info in iter_modules(mat.cuda.__path__):
+        module = import_module(f"mat.cuda.{info.name}")
+        for program in getattr(module, "programs", tuple)():
+            if isinstance(program, program_type):  # some modules give texts, of which another makes programs
+                found.setdefault(program, info.name)
+    return found
+
+
+def is_ours(text):
+    """Whether a text is made of our headers alone: it defines no kernel itself, as a test or a user does."""
+    return "#include" in text and "MAT_KERNEL" not in text
+
+
+def unlisted(program):
+    """Whether the program should be listed and is not."""
+    return is_ours(program.text) and program not in listed()

@@ -1,0 +1,92 @@
+"""Every program that our code can ask for: NVRTC compiles it for Ampere and for Hopper, without local memory.
+
+So does the C++ compiler for the tests. No driver is needed, only the wheel nvidia-cuda-nvrtc.
+"""
+
+import ctypes
+from functools import cache
+
+import pytest
+
+pytest.importorskip("cuda.core", reason="cuda-python is not installed")
+
+from mat.cuda.programs import Nvrtc, Program
+from mat.errors import DeviceError
+
+from .fake.cubin import Kernel, kernels
+from .fake.harness import build, compiler
+from .fake.programs import is_ours, listed, unlisted
+
+SHARED = 48 << 10
+SPILLS = """
+#include "device.cuh"
+struct sizes { int64_t n; int64_t k[40]; };
+MAT_KERNEL(plain, sizes, 256) { ((float *)call.at[0])[threadIdx.x] = (float)frame.n; }
+MAT_KERNEL(local, sizes, 256) {
+    int64_t a[40];
+    for (int i = 0; i < 40; i++) a[i] = frame.k[i] * threadIdx.x;
+    ((float *)call.at[0])[threadIdx.x] = (float)a[frame.n];
+}
+MAT_KERNEL(sharing, sizes, 256) {
+    MAT_SHARED(float, a, [100]);
+    a[threadIdx.x] = (float)frame.n;
+    __syncthreads();
+    ((float *)call.at[0])[threadIdx.x] = a[99 - threadIdx.x];
+}
+"""
+
+
+def missing():
+    try:
+        return not Nvrtc().version()
+    except DeviceError:
+        return True
+
+
+@cache
+def compiled(program, arch):
+    return kernels(Nvrtc().compile(program.text, program.options, arch))
+
+
+needs_nvrtc = pytest.mark.skipif(missing(), reason="NVRTC is not installed")
+every_program = pytest.mark.parametrize("program", [
+    pytest.param(program, id=f"{module}-{k}") for k, (program, module) in enumerate(listed().items())])
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@every_program
+def test_nvrtc_compiles_without_local_memory(program, arch):
+    found = compiled(program, arch)
+    assert found
+    assert [k for k in found.values() if k.stack] == []
+    assert [k for k in found.values() if k.shared > SHARED + 1024] == []  # Hopper keeps 1024 bytes for itself
+
+
+@needs_nvrtc
+@pytest.mark.skipif(not compiler(), reason="no C++ compiler")
+@every_program
+def test_the_tests_have_the_same_kernels(program):
+    options = tuple(o for o in program.options if o.startswith("-D"))
+    library = ctypes.CDLL(str(build(program.text, options)))
+    assert [name for name in compiled(program, "sm_90") if not hasattr(library, name)] == []
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_local_memory_is_found(arch):
+    plain, local, sharing = (compiled(Program(SPILLS), arch)[name] for name in ("plain", "local", "sharing"))
+    assert plain == Kernel("plain", plain.registers, 0, plain.shared)
+    assert 4 <= plain.registers <= 32
+    assert local.stack == 320
+    assert sharing.stack == 0
+    assert sharing.shared - plain.shared in (400, 1424)
+
+
+def test_programs_are_told_apart():
+    assert listed()
+    assert all(is_ours(p.text) for p in listed())
+    first = next(iter(listed()))
+    assert not unlisted(first)
+    assert unlisted(first._replace(text=first.text + " "))
+    assert not unlisted(first._replace(text=SPILLS))
