@@ -318,6 +318,7 @@ def test_against_scipy(rng):
     assert_allclose(mat.gemm(1.5, mat.from_numpy(a), mat.from_numpy(b), -2, mat.array(c)).to_numpy(), wanted)
 
 
+@pytest.mark.host
 def test_steps_that_blas_cannot_count_are_packed_or_left_to_numpy(monkeypatch, rng):
     a = rng.standard_normal((3, 211))
     x = mat.array(a)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 from mat import AliasError, ShapeError
 
+from .conftest import DEVICE
 from .placing import BLAS_DTYPES, check_hidden, numbers, place
 
 # Which calls are made
@@ -18,7 +19,14 @@ def calls_of(function):
     """The BLAS calls that `function` makes, as text, and how many operands it packed."""
     with mat.debug.count_copies() as n, mat.debug.list_calls() as made:
         result = function()
-    return [str(call) for call in made.calls], n.packs, result
+    return [name_of(str(call)) for call in made.calls], n.packs, result
+
+
+def name_of(call):
+    """The call as on the CPU: ``cublasDgemm(...)`` is ``dgemm(...)``, where the tests compute on a GPU."""
+    if DEVICE.startswith("cuda"):
+        assert call.startswith("cublas")
+    return call[6].lower() + call[7:] if call.startswith("cublas") else call
 
 
 @pytest.mark.parametrize(("dtype", "letter"), list(zip(BLAS_DTYPES, "sdcz", strict=True)))

@@ -11,9 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "mat"
 ROWS = """
-    __main__
     __init__
-    extend  debug  notebook
+    extend  debug
     ledger
     ops.random  ops.kernel
     ops.linalg  ops.nn
@@ -38,7 +37,7 @@ ROWS = """
     copies
     flights
     cuda.engine
-    cuda.assign  cuda.nn  cuda.random  cuda.reduce  cuda.blas
+    cuda.assign  cuda.random  cuda.blas
     cuda.product
     cuda.launch  cuda.array  cuda.cublas  cuda.facts
     cuda.gpu

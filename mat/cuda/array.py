@@ -30,7 +30,7 @@ class CudaArray:
         self.dtype = dtype
         self.letter: str = dtype.char
         self.shape, self.strides, self.size = layout.shape, layout.strides, layout.size
-        self.address: int = handle.address + layout.displacement * dtype.itemsize
+        self.address: int = handle.address + (layout.displacement * dtype.itemsize if layout.size else 0)  # always in its block
         self.gpu: Gpu = handle.gpu
         self.device = device
         self.writable = writable

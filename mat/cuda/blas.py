@@ -194,6 +194,8 @@ def prepare_gemm_batched(kind: str, trans_a: str, trans_b: str, m: int, n: int, 
     The longest axis along which all of them go up is one call; others are walked.
     """
     told: dict[str, object] = {"trans": trans_a + trans_b, "m": m, "n": n, "k": k, "lda": lda, "ldb": ldb, "ldc": ldc}
+    if not k:
+        steps = (0,) * len(batch), (0,) * len(batch), steps[2]  # there is nothing to step to in a and b
     upwards = [d for d in range(len(batch)) if all(s[d] >= 0 for s in steps)]
     along = max(upwards, key=lambda d: batch[d], default=None)
     strided = None if along is None else (batch[along], *(s[along] for s in steps))

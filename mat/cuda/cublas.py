@@ -103,10 +103,11 @@ HANDLES, ON_DEVICE = Handles(POINTER_MODE_HOST), Handles(POINTER_MODE_DEVICE)
 
 
 def give_back(gpu: Gpu) -> None:
-    """Have the pool of the device give back what it keeps for later: cuBLAS takes memory for itself from CUDA."""
-    trim = getattr(gpu, "trim", None)
-    if trim is not None:
-        trim()
+    """Have the device's pool give back what it keeps for later: cuBLAS takes the memory that it works in from CUDA."""
+    pool: Any = getattr(gpu, "pool", None)
+    if pool is not None:
+        pool.trim()
+    gpu.synchronize()
 
 
 class Routine:

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..cpu.native import compiled
+from ..devices import in_use
 from ..dtypes import promoted
 from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout import Ints, broadcast_shapes
 from ..mat import Mat, new_like
+from ..quick import IN_USE
 from . import rowmajor
 from .level1 import BLAS
 from .level3 import TRANSPOSES, check_bool, gemm, planned
@@ -111,12 +113,23 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
         a, b = _matrix_operands(a, b)
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if IN_USE and a.storage.dtype != b.storage.dtype:
+        a, b = _alike(a, b)
     if out is None:
         shape = product_shape(_turned(a.layout.shape, transpose_a), _turned(b.layout.shape, transpose_b))
         out = new_like(a, shape, promoted("matmul", a.storage.dtype, b.storage.dtype))
     if _for_blas(a, b, _check_is_mat(out)):
         return gemm(1.0, a, b, 0.0, out, **TRANSPOSES[transpose_a, transpose_b])
     return product(a, b, out, transpose_a=transpose_a, transpose_b=transpose_b)
+
+
+def _alike(a: Mat, b: Mat) -> tuple[Mat, Mat]:
+    """Both in the dtype that they promote to, if that is one of BLAS and a device with bodies of its own is in use."""
+    dtype = promoted("matmul", a.dtype, b.dtype)
+    if dtype.char not in BLAS or not in_use().bodies:
+        return a, b
+    one, other = (x if x.dtype == dtype else x.astype(dtype) for x in (a, b))
+    return one, other
 
 
 def _matrix_operands(a: Any, b: Any) -> tuple[Mat, Mat]:

@@ -55,8 +55,11 @@ template<class X, class R> static Status nrm2(const char *me, H h, int64_t n, Ve
     return give(h, result, [=]() -> R {
         const X *from = real<X>(x, true, me);
         double largest = 0, sum = 0;
-        for (int64_t k = 0; from && x.inc > 0 && k < n; k++) largest = std::max(largest, std::sqrt(square_of(from[x.place(k)])));
-        for (int64_t k = 0; from && x.inc > 0 && k < n && largest > 0; k++) sum += square_of(from[x.place(k)]) / largest / largest;
+        for (int64_t k = 0; from && x.inc > 0 && k < n; k++) largest = std::max(largest, double(std::abs(from[x.place(k)])));
+        for (int64_t k = 0; from && x.inc > 0 && k < n && largest > 0; k++) {
+            double size = std::abs(from[x.place(k)]) / largest;
+            sum += size * size;
+        }
         return R(std::sqrt(sum) * largest);
     }, me);
 }
