@@ -180,11 +180,15 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         device = in_use()
         if len(args) != self.arity:
             args, kwargs = self._bind(args, kwargs)
-        if device is CPU or any(type(args[k]) is Mat and not args[k].device_enabled for k in self.operands):
-            device = CPU
-        plans = self._plans_on(device)
-        plan = self.find(args, kwargs, plans)
-        if plan is None:
+        mats = [a for k in self.operands if type(a := args[k]) is Mat]
+        for x in mats:
+            if not x.device_enabled:
+                device = CPU
+            if x.form is None:
+                x.form = form_of(x)
+        try:
+            plan = self.plans[self._key(args, kwargs)] if device is CPU else self.away[device][self._key(args, kwargs)]
+        except (KeyError, AttributeError, TypeError):  # as in `call`
             return self._call(args, kwargs, device)
         for k in self.at_numbers:
             if type(args[k]) is not float:
@@ -192,15 +196,17 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         return self._walk(plan, args, kwargs, device)
 
     def _walk(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device) -> Any:
-        if OBSERVERS and device is not CPU and plan.facet is not device.facet:
+        """Carry out a plan made for `device`, and note when its memory was used."""
+        if device is CPU:
+            return plan.walk(args, kwargs)
+        if OBSERVERS and plan.facet is not device.facet:
             for observer in tuple(OBSERVERS):
                 observer.fell_back(self.__name__, device.name)
         result = plan.walk(args, kwargs)
-        if device is not CPU:
-            memory = device.memory
-            for k in self.operands:
-                if type(args[k]) is Mat and memory in args[k].storage.handles:
-                    args[k].storage.handles[memory].tick = next(CLOCK)
+        memory, now = device.memory, next(CLOCK)
+        for k in self.operands:
+            if type(x := args[k]) is Mat and (handle := x.storage.handles.get(memory)) is not None:
+                handle.tick = now
         return result
 
     def _plans_on(self, device: Device) -> dict[Any, Plan]:
