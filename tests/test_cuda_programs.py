@@ -11,6 +11,8 @@ from mat.cuda import programs
 from mat.cuda.programs import Nvrtc, Program
 from mat.errors import DeviceError
 
+pytestmark = pytest.mark.host
+
 TEXT = '#include "device.cuh"\nstruct F { int64_t n; };\nMAT_KERNEL(put, F, 32) { ((float *)call.at[0])[frame.n] = 1; }\n'
 
 

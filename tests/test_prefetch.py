@@ -14,6 +14,8 @@ from mat import ConflictError, DeviceError, DTypeError, OutOfDeviceMemory
 
 from .pretend import in_thread, line
 
+pytestmark = pytest.mark.host
+
 
 class Deliberate(Exception):
     """What a test throws."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
+import numpy as np
 from cuda.core import Buffer
 from cuda.core.utils import StridedMemoryView
 
@@ -11,6 +13,8 @@ from ..layout import Layout
 from .gpu import LEGACY, Block, Gpu
 
 _DEVICE = 2  # kDLCUDA, what DLPack calls such memory
+_BFLOAT = 4  # kDLBfloat
+_CODE_AT = {b"dltensor": 20, b"dltensor_versioned": 52}  # where in the struct the code of the element type is
 
 
 class CudaArray:
@@ -62,12 +66,26 @@ class CudaArray:
         if min(self.strides, default=0) < 0:
             raise BufferError("DLPack's consumers take no negative strides; x.contiguous() has none")
         low, high = self.layout.bounds
+        dtype = np.dtype(np.uint16) if self.letter == "E" else self.dtype  # cuda.core's capsules know no bfloat16
         with self.gpu.current():
-            step = self.dtype.itemsize
+            step = dtype.itemsize
             buffer = Buffer.from_handle(self.address, max((high - low) * step, 1), owner=self)
-            view = StridedMemoryView.from_buffer(buffer, self.shape, self.strides, itemsize=step, dtype=self.dtype,
+            view = StridedMemoryView.from_buffer(buffer, self.shape, self.strides, itemsize=step, dtype=dtype,
                                                  is_readonly=not self.writable)
-            return view.__dlpack__(stream=-1, max_version=max_version)
+            capsule = view.__dlpack__(stream=-1, max_version=max_version)
+        if self.letter == "E":
+            _say_bfloat(capsule)
+        return capsule
 
     def __repr__(self) -> str:
         return f"<CudaArray {self.address:#x} on cuda:{self.gpu.number} shape {self.shape} strides {self.strides} {self.dtype}>"
+
+
+def _say_bfloat(capsule: Any) -> None:
+    """Have a capsule of 16-bit integers say that they are bfloat16."""
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype = ctypes.c_char_p
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    name = api.PyCapsule_GetName(ctypes.py_object(capsule))
+    struct = api.PyCapsule_GetPointer(ctypes.py_object(capsule), ctypes.c_char_p(name))
+    ctypes.c_uint8.from_address(struct + _CODE_AT[name]).value = _BFLOAT

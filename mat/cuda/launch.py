@@ -111,9 +111,21 @@ class Launch:
 
     def _prepare(self, gpu: Gpu) -> Callable[..., Any]:
         function = gpu.kernel(self.program, self.kernel, self.shared)
+        self._compare(function)
         launch = partial(driver.cuLaunchKernel, function, *self.grid, *self.block, self.shared, gpu.stream)
         self.ready[gpu] = launch
         return launch
+
+    def _compare(self, function: Any) -> None:
+        """`DeviceError` unless the kernel takes a frame and a call as long as ours; what is missing would be arbitrary."""
+        ours = (len(self.frame) - 1, _BYTES - _CALL)
+        found = [driver.cuFuncGetParamInfo(function, k) for k in (0, 1)]
+        if any(int(status) for status, *_ in found):  # an older driver does not tell
+            return
+        theirs = tuple(int(size) for _, _, size in found)
+        if theirs != ours and theirs != (1, ours[1]):  # a struct without members has one byte
+            raise DeviceError(f"kernel {self.kernel!r} takes a frame of {theirs[0]} bytes and a call of {theirs[1]}; given are "
+                              f"{ours[0]} and {ours[1]}")
 
     def _packet(self) -> Packet:
         """The array of pointers to the two structs, and behind it the call."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from cuda.bindings import driver
 
 from ..devices import Device
+from ..errors import DeviceError
 from ..places import Facet, register_facet
 from ..pooled import CLOCK
 from . import engine
@@ -88,4 +90,7 @@ def device(number: int) -> CudaDevice | None:
             found = CudaDevice(number)
             register_facet(found.facet)
             _devices[number] = found
+        if found.gpu.process != os.getpid():
+            raise DeviceError(f"cuda:{number} was used before this process was forked, and cannot be used in it; start those "
+                              f"that use it with multiprocessing.get_context('spawn')")
         return found
