@@ -40,6 +40,7 @@ from .facets import cuda_host as _cuda_host
 from .facets import foreign as _foreign
 from .ledger import trace
 from .mat import FacetState, Mat
+from .notebook import load_ipython_extension
 from .ops import index as _index
 from .ops.elementwise import (
     abs,

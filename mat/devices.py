@@ -83,6 +83,11 @@ def register_kind(kind: str, find: Finder, reason: Callable[[], str] = lambda: "
     _reasons[kind] = reason
 
 
+def kinds() -> list[str]:
+    """The kinds of devices there may be, beside the processor."""
+    return list(_kinds)
+
+
 def in_use() -> Device:
     """The device on which operations compute here and now, if their Mats allow it."""
     stack = _context.get()
@@ -140,7 +145,7 @@ class Use:
         stack = _context.get()
         if self.device is not CPU:
             self.before = self.device.begin(self.pool_bytes)
-            if self.device not in stack:
+            if self.device not in (*stack, _lasting[0]):
                 self.barrier = Barrier(host(), (self.device.memory,))
                 self.barrier.__enter__()
         self.token = _context.set((*stack, self.device))

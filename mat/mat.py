@@ -341,11 +341,6 @@ class Mat(Shaped):
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002  IPython's protocol
         printer.text(repr(self))
 
-    def _repr_html_(self) -> str:
-        if not current().print_contents:
-            return printing.html_table(self._head(), None, "")
-        return printing.html_table(self._head(), self._peek(), self._absent())
-
     def __format__(self, spec: str) -> str:
         return repr(self) if not spec else printing.formatted(self.to_numpy(), spec)
 

@@ -93,14 +93,17 @@ def test_any_layout(data):
 
 
 @pytest.mark.parametrize(("shape", "order", "dtype", "kernel"), [
-    ((200, 328), (1, 0), "float32", "tile_4_16"), ((202, 330), (1, 0), "float32", "tile_4_8"),
-    ((201, 329), (1, 0), "float32", "tile_4_4"), ((2, 100, 136), (0, 2, 1), "float64", "tile_8_16"),
-    ((101, 129), (1, 0), "float64", "tile_8_8"), ((128, 256), (1, 0), "int16", "tile_2_16"),
-    ((130, 150), (1, 0), "int16", "tile_2_4"), ((127, 121), (1, 0), "int16", "tile_2_2"),
-    ((256, 144), (1, 0), "int8", "tile_1_16"), ((252, 124), (1, 0), "int8", "tile_1_4"),
-    ((127, 250), (1, 0), "int8", "tile_1_1"), ((50, 90), (1, 0), "complex128", "tile_16_16"),
-    ((64, 3, 128), (2, 1, 0), "float32", "tile_4_16"), ((64, 3, 2, 128), (3, 1, 2, 0), "float32", "tile_4_16"),
-    ((100, 90, 2), (1, 0, 2), "float32", "tile_8_16"), ((100, 90, 4), (1, 0, 2), "float32", "tile_16_16"),
+    ((256, 320), (1, 0), "float32", "tile_4_16_16"), ((254, 318), (1, 0), "float32", "tile_4_8_32"),
+    ((255, 319), (1, 0), "float32", "tile_4_4_64"), ((2, 96, 128), (0, 2, 1), "float64", "tile_8_16_16"),
+    ((95, 127), (1, 0), "float64", "tile_8_8_32"), ((128, 256), (1, 0), "int16", "tile_2_16_8"),
+    ((126, 186), (1, 0), "int16", "tile_2_4_32"), ((127, 121), (1, 0), "int16", "tile_2_2_64"),
+    ((256, 128), (1, 0), "int8", "tile_1_16_8"), ((252, 124), (1, 0), "int8", "tile_1_4_32"),
+    ((127, 250), (1, 0), "int8", "tile_1_1_128"), ((64, 96), (1, 0), "complex128", "tile_16_16_32"),
+    ((64, 3, 128), (2, 1, 0), "float32", "tile_4_16_16"), ((64, 3, 2, 128), (3, 1, 2, 0), "float32", "tile_4_16_16"),
+    ((128, 96, 2), (1, 0, 2), "float32", "tile_8_16_16"), ((64, 96, 4), (1, 0, 2), "float32", "tile_16_16_32"),
+    ((10, 32, 28), (0, 2, 1), "float32", "tile_4_16_8"), ((10, 27, 29), (0, 2, 1), "float32", "tile_4_4_32"),
+    ((20, 16, 48), (0, 2, 1), "float64", "tile_8_16_8"), ((9, 15, 31), (0, 2, 1), "float64", "tile_8_8_16"),
+    ((30, 32, 16), (0, 2, 1), "complex128", "tile_16_16_16"),
     ((20, 30, 16), (1, 0, 2), "float32", "gather_16_16"), ((4, 5, 6, 32), (0, 2, 1, 3), "float32", "gather_16_16"),
     ((4, 5, 67), (1, 0, 2), "float32", "rows_32"), ((300, 400), (0, 1), "int8", "rows_256"),
     ((40, 44, 3), (2, 0, 1), "int8", "unzip_1_16_3"), ((3, 40, 44), (1, 2, 0), "int8", "zip_1_16_3"),
@@ -150,10 +153,15 @@ def test_what_is_too_much_for_one_launch_goes_in_parts(monkeypatch):
     check(x[::-3], np.zeros(3000, np.int16))
 
 
-def test_strides_of_more_than_32_bits():
+def test_offsets_of_more_than_32_bits(monkeypatch):
     steps = plan([Axis(3, 2**33, 4), Axis(5, 4, 2**34)], 4, read=16, written=16)
     assert [s.kernel for s in steps] == ["gather_4_4_wide"]
-    assert [s.kernel for s in plan([Axis(3, 2**30, 4), Axis(5, 4, 2**30)], 4, read=16, written=16)] == ["gather_4_4"]
+    assert [s.kernel for s in plan([Axis(3, 2**29, 2**29), Axis(5, 4, 8)], 4, read=16, written=16)] == ["gather_4_4"]
+    monkeypatch.setattr(permute, "FAR", 1)
+    for dtype in SIZES.values():
+        x = np.arange(5 * 6 * 32).astype(dtype).reshape(5, 6, 32)
+        (kernel,) = check(x.transpose(1, 0, 2)[:, ::-1, ::2], np.zeros((6, 5, 16), dtype))
+        assert kernel.endswith("_wide")
 
 
 def test_dividing_by_multiplying():

@@ -11,8 +11,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "mat"
 ROWS = """
+    __main__
     __init__
-    extend  debug
+    extend  debug  notebook
     ledger
     ops.random  ops.kernel
     ops.linalg  ops.nn
@@ -37,7 +38,7 @@ ROWS = """
     copies
     flights
     cuda.engine
-    cuda.assign  cuda.random  cuda.blas
+    cuda.assign  cuda.nn  cuda.random  cuda.reduce  cuda.blas
     cuda.product
     cuda.launch  cuda.array  cuda.cublas  cuda.facts
     cuda.gpu

@@ -56,9 +56,8 @@ def test_packs_allocations_evictions_and_frees(x):
 
 
 def test_the_table_is_by_line(x):
-    with mat.trace() as t:
-        with mat.use_device("emulated"):
-            mat.asum(x); here = line()  # noqa: E702
+    with mat.trace() as t, mat.use_device("emulated"):
+        mat.asum(x); here = line()  # noqa: E702
     header, *rows = repr(t).splitlines()
     assert header.split()[:2] == ["line", "from"]
     assert rows[0].split()[:4] == [f"{__file__}:{here}", "1", "0", "800"]

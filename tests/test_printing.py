@@ -267,7 +267,8 @@ def test_printing_a_big_mat_takes_little_memory(make):
 
 def parsed(x):
     text = x._repr_html_()
-    return ET.fromstring(text.replace("&hellip;", "\u2026"))
+    tree = ET.fromstring(text.replace("&hellip;", "\u2026"))
+    return tree if tree.tag == "table" else tree.find("table")
 
 
 def cells(tree):
@@ -391,7 +392,7 @@ def test_show_prints_to_the_terminal(capsys):
                                                 "no copy anywhere", "nobody is looking"]),
     (lambda: mat.Mat(2, "int8", fill=None, max_size=5),
      ["<Mat 0+2+3 int8 - uninitialised>", "storage: 5 elements of int8, 5 bytes, version 0, never written: arbitrary",
-      "no copy anywhere", "nobody is looking"]),
+      "|" + "#" * 24 + "." * 36 + "|", "displacement 0, visible 2, slack 3", "no copy anywhere", "nobody is looking"]),
     (lambda: mat.zeros(2).replace_([1, 2]).replace_([0, 1]).replace_([1, 1]), [
         "<Mat 2 A [1. 1.]>", "storage: 2 elements of float64, 16 bytes, version 3",
         "memory  bytes  state  facets", "host    16     fresh  array (A)", "nobody is looking"]),
@@ -436,3 +437,36 @@ def test_show_tells_of_every_memory_and_the_last_copies():
         x.to_numpy()
         assert shown(x)[3:5] == ["host    32     fresh  array (A)", "far     32     fresh  far (R)"]
         assert shown(x)[-1] == "copied: far to host, version 1"
+
+
+def test_show_draws_what_is_seen_of_the_storage():
+    x = mat.zeros(100)
+    y = x[20:50]
+    lines = shown(y)
+    start = next(k for k, text in enumerate(lines) if text.startswith("storage"))
+    assert lines[start + 1:start + 3] == ["|" + "." * 12 + "#" * 18 + "." * 30 + "|", "displacement 20, visible 30, slack 50"]
+    assert "also seen by <Mat 100>" in lines
+    z = x[10:90:2]
+    assert shown(z)[start + 1:start + 3] == [
+        "|" + "." * 6 + "+" * 47 + "." * 7 + "|", "displacement 10, visible 40 within 79, slack 11"]
+    assert {"also seen by <Mat 20+30+50>", "also seen by <Mat 100>"} <= set(shown(z))
+
+
+def test_show_of_a_part_that_is_too_small_to_draw():
+    assert shown(mat.Mat(1, displacement=10**12, max_size=10**13))[2].count("#") >= 1
+    assert shown(mat.zeros(0))[1].startswith("storage: 0 elements")
+
+
+def test_show_tells_who_created_it_while_that_is_noted():
+    with mat.use_device("emulated"):
+        x = mat.zeros(2)
+    assert re.fullmatch(r"created at .*test_printing\.py:\d+", shown(x)[2])
+
+
+def test_html_has_the_storage_below():
+    x = mat.arange(10)
+    text = x[2:5]._repr_html_()
+    assert [flex in text for flex in ("flex:2;", "flex:3;", "flex:5;")] == [True] * 3
+    assert "version 0" in text
+    ET.fromstring(text)
+    assert "flex" not in x._repr_html_()

@@ -79,10 +79,17 @@ def axes_of(x: Any, out: Any) -> list[Axis]:
     return [Axis(n, d * out.itemsize, s * size) for n, d, s in zip(shape, out.layout.strides, steps, strict=True)]
 
 
-def chained(steps: Sequence[Step], room: int = 0) -> Launch | None:
-    """`steps` as launches, each the next one of the one before."""
-    launch: Launch | None = None
+Find = Callable[[str], tuple[Program, str]]
+
+
+def _find(kernel: str) -> tuple[Program, str]:
+    return _programs()[program_of(kernel)], f"permute_{kernel}"
+
+
+def chained(steps: Sequence[Step], room: int = 0, then: Launch | None = None, find: Find = _find) -> Launch | None:
+    """`steps` as launches, each the next one of the one before, and `then`; `find` gives a kernel's program and whole name."""
+    launch = then
     for kernel, frame, blocks, threads in reversed(steps):
-        program = _programs()[program_of(kernel)]
-        launch = Launch(program, f"permute_{kernel}", frame, (blocks, 1, 1), (threads, 1, 1), room=room, then=launch)
+        program, name = find(kernel)
+        launch = Launch(program, name, frame, (blocks, 1, 1), (threads, 1, 1), room=room, then=launch)
     return launch

@@ -20,9 +20,11 @@ from .blas import (
     vectors,
 )
 from .launch import Launch
+from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .product import prepare_product, prepare_scale
 from .programs import Program
 from .random import prepare_random
+from .reduce import Axis, form_of, reduction
 
 __all__ = [
     "Launch", "Program",
@@ -30,5 +32,7 @@ __all__ = [
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_product", "prepare_scale",
     "prepare_copy",
+    "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
+    "Axis", "form_of", "reduction",
 ]

@@ -7,25 +7,28 @@ operands of one form and alignment.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import prod
+from math import prod, sqrt
 from typing import NamedTuple
 
 WIDEST = 16  # bytes that a thread can move at once
 MOST_AXES = 10  # after merging, as many as kernels are told of, but for two that tiles add
 MOST = 1 << 30  # units in one launch: kernels count them in 32 bits
+FAR = 2**31  # bytes: 32 bits do not hold such offsets
 NEAR = 64  # bytes: what is read in stretches of so many loses nothing
 LONG_RUN = 256  # bytes from which on a run is copied as one, whatever its alignment
 BLOCK = 256  # threads
 TEAM_BYTES = 64  # that each thread of a team copies
-FULL = 0.5  # of the threads of tiles must have work
+WORTH = {16: 1.0, 8: 0.9, 4: 0.8, 2: 0.65, 1: 0.55}  # of a tile, by the bytes of its vectors, if all threads have work,
+SMALL = 0.9  # how much less one is worth whose lines are shorter
+LOOSE_WORTH = {1: 0.3, 2: 0.4, 4: 0.6, 8: 0.7, 16: 0.8}  # and what the kernel for short axes is, by the bytes of a unit
 LOOSE_BLOCKS = 4096  # so many blocks share the tiles of a kernel whose threads remember where they read and write
 INNER, RANK = 6, 12  # as in permute_frame
 TILES = {1: ((16, 8, 64), (4, 32, 256), (1, 128, 256)), 2: ((16, 8, 64), (4, 32, 256), (2, 64, 256)),  # bytes of a vector,
-         4: ((16, 16, 256), (8, 32, 256), (4, 64, 256)), 8: ((16, 16, 256), (8, 32, 256)),  # vectors of a line, threads;
-         16: ((16, 32, 256),)}  # by the bytes of a unit
+         4: ((16, 16, 256), (16, 8, 64), (8, 32, 256), (4, 64, 256), (4, 32, 256)),  # vectors of a line, threads; by the
+         8: ((16, 16, 256), (16, 8, 64), (8, 32, 256), (8, 16, 256)), 16: ((16, 32, 256), (16, 16, 256))}  # bytes of a unit
 GATHERED = {1: (16, 4, 1), 2: (16, 4, 2), 4: (16, 4), 8: (16, 8), 16: (16,)}  # bytes that are written at once
 CHANNELS = {1: (16, 4), 2: (16, 4), 4: (16, 4), 8: (16, 8)}
-LOOSE_UNITS = {1: 4096, 2: 4096, 4: 2048, 8: 1024, 16: 1024}  # that fit in a tile
+LOOSE_UNITS = {1: 2048, 2: 2048, 4: 2048, 8: 1024, 16: 1024}  # that fit in a tile
 
 
 class Axis(NamedTuple):
@@ -68,7 +71,7 @@ def plan(axes: Sequence[Axis], size: int, *, read: int, written: int, source: in
     start = sum(a.s * (a.n - 1) for a in axes if a.d < 0)
     to = sum(a.d * (a.n - 1) for a in axes if a.d < 0)
     copy = widened(Copy(merged(axes), size, source, target, start, to, read, written))
-    return [_step(part) for part in _parts(copy)]
+    return [_step(part) for part in parts(copy)]
 
 
 def merged(axes: Iterable[Axis]) -> list[Axis]:
@@ -110,7 +113,7 @@ def widened(copy: Copy) -> Copy:
     return copy._replace(unit=unit, axes=[*others, Axis(units, unit, unit)] if units > 1 else others)
 
 
-def _parts(copy: Copy) -> Iterator[Copy]:
+def parts(copy: Copy) -> Iterator[Copy]:
     """The copy in parts that are not too many units for one launch."""
     if prod(a.n for a in copy.axes) <= MOST:
         yield copy
@@ -120,7 +123,7 @@ def _parts(copy: Copy) -> Iterator[Copy]:
     half = n // 2 // 64 * 64 or n // 2
     for first, length in ((0, half), (half, n - half)):
         axes = [*copy.axes[:k], Axis(length, d, s), *copy.axes[k + 1:]]
-        yield from _parts(copy._replace(axes=axes, start=copy.start + first * s, to=copy.to + first * d))
+        yield from parts(copy._replace(axes=axes, start=copy.start + first * s, to=copy.to + first * d))
 
 
 def _step(copy: Copy) -> Step:
@@ -128,12 +131,12 @@ def _step(copy: Copy) -> Step:
     axes, unit = copy.axes, copy.unit
     if axes and axes[-1].d == axes[-1].s == unit and (len(axes) == 1 or (unit < WIDEST and axes[-1].n * unit >= LONG_RUN)):
         return _rows(copy)
-    if _is_near(axes, unit):
+    if is_near(axes, unit):
         return _gather(copy)
     return _channels(copy) or _tile(copy) or _loose(copy) or _gather(copy)
 
 
-def _is_near(axes: Sequence[Axis], unit: int) -> bool:
+def is_near(axes: Sequence[Axis], unit: int) -> bool:
     """Whether what is written one after the other is also read from places that are near each other."""
     if not axes or (axes[-1].s == 0 and axes[-1].n * unit >= NEAR):
         return True
@@ -174,7 +177,9 @@ def _gather(copy: Copy) -> Step:
     each = wide // unit
     axes = [Axis(i.n // each, i.d * each, i.s * each), *reversed(copy.axes[:-1])]
     count = prod(a.n for a in axes)
-    name = f"gather_{unit}_{wide}" + ("_wide" if any(max(a.d, abs(a.s)) >= 2**31 for a in axes) else "")
+    far = max(sum((a.n - 1) * abs(step) for a, step in zip(axes, steps, strict=True))
+              for steps in ([a.d for a in axes], [a.s for a in axes])) >= FAR
+    name = f"gather_{unit}_{wide}" + ("_wide" if far else "")
     a_block = BLOCK * (2 if each >= 8 else 4 if wide >= 8 else 8)
     return Step(name, _frame(copy, axes, count, i=i), -(-count // a_block), BLOCK)
 
@@ -214,18 +219,20 @@ def _tile(copy: Copy) -> Step | None:
     if i is j:
         return None
     adjacent = i.d == j.s == unit
-    for wide, vectors, threads in TILES[unit]:
+    found: list[tuple[float, int, Step]] = []
+    for k, (wide, vectors, threads) in enumerate(TILES[unit]):
         each = wide // unit
         edge = vectors * each
         tiles = [-(-a.n // edge) for a in (i, j)]
         if wide > unit and (not adjacent or wide > limit or i.n % each or j.n % each):
             continue
-        if i.n * j.n < FULL * prod(tiles) * edge**2:
-            continue
         axes = [Axis(n, a.d * edge, a.s * edge) for n, a in zip(tiles, (i, j), strict=True)] + others[::-1]
         count = prod(a.n for a in axes)
-        return Step(f"tile_{unit}_{wide}", _frame(copy, axes, count, i=i, j=j, ni=i.n, nj=j.n), count, threads)
-    return None
+        worth = WORTH[wide] * (SMALL if vectors * wide <= 128 < unit * 128 else 1) * sqrt(i.n * j.n / (prod(tiles) * edge**2))
+        frame = _frame(copy, axes, count, i=i, j=j, ni=i.n, nj=j.n)
+        found.append((worth, -k, Step(f"tile_{unit}_{wide}_{vectors}", frame, count, threads)))
+    worth, _, step = max(found)
+    return step if worth >= LOOSE_WORTH[unit] else None
 
 
 def _loose(copy: Copy) -> Step | None:
@@ -236,7 +243,7 @@ def _loose(copy: Copy) -> Step | None:
     cut = [a for a in inner if sizes[a] < a.n]
     reach = max(sum((sizes[a] - 1) * abs(step) for a, step in zip(inner, steps, strict=True))
                 for steps in ([a.d for a in inner], [a.s for a in inner]))
-    if len(inner) > INNER or len(cut) > 2 or reach >= 2**31 or len(axes) > RANK - 2:
+    if len(inner) > INNER or len(cut) > 2 or reach >= FAR or len(axes) > RANK - 2:
         return None
     tiles = [Axis(-(-a.n // sizes[a]), a.d, a.s) for a in cut]
     tiles += [Axis(1, 0, 0)] * (2 - len(cut))
@@ -251,8 +258,8 @@ def _loose(copy: Copy) -> Step | None:
         slots[a] = slot
         slot *= sizes[a]
     frame = _frame(copy, outer, count, loose=[
-        *steps, *last, len(inner), slot, *_walk([Axis(sizes[a], 0, a.s) for a in load], INNER),
-        *_walk([Axis(sizes[a], a.d, slots[a]) for a in inner], INNER)])
+        *steps, *last, len(inner), slot, *walk([Axis(sizes[a], 0, a.s) for a in load], INNER),
+        *walk([Axis(sizes[a], a.d, slots[a]) for a in inner], INNER)])
     return Step(f"loose_{unit}", frame, min(count, LOOSE_BLOCKS), BLOCK)
 
 
@@ -280,6 +287,8 @@ def _covered(written: list[Axis], read: list[Axis], a: int, b: int) -> dict[Axis
             size = max(sizes[axis], -(-axis.n // blocks))  # blocks of the same length
             have *= size
             sizes[axis] = size
+            if size < axis.n:
+                break
     return sizes
 
 
@@ -289,10 +298,10 @@ def _covered(written: list[Axis], read: list[Axis], a: int, b: int) -> dict[Axis
 def _frame(copy: Copy, axes: Sequence[Axis], count: int, *, i: Axis = Axis(0, 0, 0), j: Axis = Axis(0, 0, 0),  # noqa: B008
            ni: int = 0, nj: int = 0, loose: Sequence[int] = (0,) * (6 + 8 * INNER)) -> list[int]:
     return [copy.source, copy.target, copy.start, copy.to, count, ni, nj, i.d, i.s, j.d, j.s, *loose,
-            len(axes), *_walk(axes, RANK)]
+            len(axes), *walk(axes, RANK)]
 
 
-def _walk(axes: Sequence[Axis], room: int) -> list[int]:
+def walk(axes: Sequence[Axis], room: int) -> list[int]:
     """`axes` as kernels walk over them, and as many zeros as fill the room."""
     return [v for a in axes for v in (a.n, divisor(a.n), a.d, a.s)] + [0] * (4 * (room - len(axes)))
 
@@ -311,7 +320,8 @@ def programs() -> dict[str, str]:
     found = {"rows": "PERMUTE_ROWS"}
     for u, tiles in TILES.items():
         found[f"gather_{u}"] = " ".join(f"PERMUTE_GATHER({u}, {v})" for v in GATHERED[u])
-        found[f"tile_{u}"] = " ".join(f"PERMUTE_TILE({u}, {v}, {n}, {t})" for v, n, t in tiles)
+        for v, n, t in tiles:
+            found[f"tile_{u}_{v}"] = f"{found.get(f'tile_{u}_{v}', '')} PERMUTE_TILE({u}, {v}, {n}, {t})"
         found[f"loose_{u}"] = f"PERMUTE_LOOSE({u})"
     for u, vectors in CHANNELS.items():
         found[f"channels_{u}"] = " ".join(f"PERMUTE_FEW({u}, {v})" for v in vectors)
@@ -320,7 +330,8 @@ def programs() -> dict[str, str]:
 
 def program_of(kernel: str) -> str:
     """The name of the program that has `kernel`."""
-    kind, _, rest = kernel.partition("_")
+    kind, *sizes = kernel.split("_")
     if kind == "rows":
         return kind
-    return f"{'channels' if kind in ('zip', 'unzip') else kind}_{rest.partition('_')[0]}"
+    kind = "channels" if kind in ("zip", "unzip") else kind
+    return "_".join([kind, *sizes[:2 if kind == "tile" else 1]])

@@ -14,29 +14,30 @@ __device__ __forceinline__ unsigned quotient(unsigned place, const walk_axis &ax
     return (__umulhi(place, unsigned(axis.divisor)) + place) >> (axis.divisor >> 32);
 }
 
-/* Adds the offsets of K places to `from` and `to`. Axes stand innermost first; of the last one no length is needed. */
+/* Adds the offsets of K places to `from` and `to`. Axes stand innermost first; of the last one no length is needed. STEP: int
+   where 32 bits hold all offsets, else int64_t. */
 template<class STEP, int K> __device__ __forceinline__ void walk_all(const walk_axis *axes, int rank, unsigned (&place)[K],
-                                                                     int64_t (&from)[K], int64_t (&to)[K]) {
+                                                                     STEP (&from)[K], STEP (&to)[K]) {
+#pragma unroll 1
     for (int r = 0; r < rank - 1; r++)
 #pragma unroll
         for (int k = 0; k < K; k++) {
             unsigned over = quotient(place[k], axes[r]), at = place[k] - over * unsigned(axes[r].n);
-            from[k] += int64_t(int(at)) * STEP(axes[r].s), to[k] += int64_t(int(at)) * STEP(axes[r].d);
+            from[k] += STEP(int(at)) * STEP(axes[r].s), to[k] += STEP(int(at)) * STEP(axes[r].d);
             place[k] = over;
         }
     if (rank > 0)
 #pragma unroll
         for (int k = 0; k < K; k++) {
-            from[k] += int64_t(int(place[k])) * STEP(axes[rank - 1].s);
-            to[k] += int64_t(int(place[k])) * STEP(axes[rank - 1].d);
+            from[k] += STEP(int(place[k])) * STEP(axes[rank - 1].s);
+            to[k] += STEP(int(place[k])) * STEP(axes[rank - 1].d);
         }
 }
 
-template<class STEP> __device__ __forceinline__ void walk(const walk_axis *axes, int rank, unsigned place, int64_t &from,
-                                                          int64_t &to) {
+__device__ __forceinline__ void walk(const walk_axis *axes, int rank, unsigned place, int64_t &from, int64_t &to) {
     unsigned places[1] = {place};
     int64_t f[1] = {from}, t[1] = {to};
-    walk_all<STEP, 1>(axes, rank, places, f, t);
+    walk_all<int64_t, 1>(axes, rank, places, f, t);
     from = f[0], to = t[0];
 }
 

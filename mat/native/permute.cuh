@@ -1,8 +1,8 @@
 /* Moving elements on the device: from any strides to any strides, in units of 1, 2, 4, 8 or 16 bytes.
 
    Which kernel, what a unit is and how axes are walked is decided in Python (cuda/permute.py); all are told by one frame. Axes
-   stand innermost first. Positions are counted in 32 bits (a plan makes several launches of what is more), offsets in 64; strides
-   are 32-bit numbers where they fit, but for the kernels called _wide.
+   stand innermost first. Positions are counted in 32 bits (a plan makes several launches of what is more), offsets in 64, or,
+   for each single unit, in 32 where that is enough, as it is but for the kernels called _wide.
 
    permute_rows_T     runs of any length and alignment, by teams of T threads: 16 bytes at a time, whatever the alignment
    permute_gather_U_V  units of U bytes from anywhere, written V bytes at a time
@@ -126,7 +126,7 @@ template<int T> __device__ __forceinline__ void permute_rows(const permute_frame
     if (place >= unsigned(frame.count)) return;
     unsigned piece = place - quotient(place, frame.axes[0]) * unsigned(frame.axes[0].n);
     int64_t left = frame.ni - int64_t(piece) * (64 * T), from = frame.from, to = frame.to;
-    walk<int64_t>(frame.axes, int(frame.rank), place, from, to);
+    walk(frame.axes, int(frame.rank), place, from, to);
     copy_run<T>(call.at[frame.target] + to, call.at[frame.source] + from, unsigned(min(left, int64_t(64 * T))), lane);
 }
 
@@ -139,7 +139,7 @@ template<int U, int V, class STEP> __device__ __forceinline__ void permute_gathe
     const char *source = call.at[frame.source] + frame.from;
     char *target = call.at[frame.target] + frame.to;
     unsigned place[K], first = blockIdx.x * (256 * K) + threadIdx.x, count = unsigned(frame.count);
-    int64_t from[K], to[K];
+    STEP from[K], to[K];
 #pragma unroll
     for (int k = 0; k < K; k++) {
         place[k] = first + 256 * k < count ? first + 256 * k : 0;
@@ -212,7 +212,7 @@ template<int U, int V, int N, int THREADS> __device__ __forceinline__ void permu
     unsigned left_i = unsigned(min(frame.ni / E - int64_t(tile_i) * N, int64_t(N)));
     unsigned left_j = unsigned(min(frame.nj / E - int64_t(tile_j) * N, int64_t(N)));
     int64_t from = frame.from, to = frame.to;
-    walk<int64_t>(frame.axes, int(frame.rank), place, from, to);
+    walk(frame.axes, int(frame.rank), place, from, to);
     const int64_t si = frame.si, sj = E > 1 ? V : frame.sj, di = E > 1 ? V : frame.di, dj = frame.dj;
     const char *source = call.at[frame.source] + from;
     char *target = call.at[frame.target] + to;
@@ -264,7 +264,7 @@ template<int U, int V, int C, bool ZIP> __device__ __forceinline__ void permute_
     unsigned place = blockIdx.x * 256 + threadIdx.x;
     if (place >= unsigned(frame.count)) return;
     int64_t from = frame.from, to = frame.to;
-    walk<int64_t>(frame.axes, int(frame.rank), place, from, to);
+    walk(frame.axes, int(frame.rank), place, from, to);
     const char *source = call.at[frame.source] + from;
     char *target = call.at[frame.target] + to;
     const int64_t read_step = ZIP ? frame.si : V, write_step = ZIP ? V : frame.dj;
@@ -296,45 +296,55 @@ template<int U> __device__ __forceinline__ unsigned gapped(unsigned slot) {
     return slot + slot / (128 / U) * (U < 4 ? 4 / U : 1);
 }
 
+/* Where the units of a tile begin, from the addresses of source and target. */
+__device__ __forceinline__ void begin_tile(const permute_frame &frame, unsigned tile, int64_t &from, int64_t &to) {
+    from = frame.from, to = frame.to;
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        unsigned over = quotient(tile, frame.axes[k]);
+        int64_t start = min(int64_t(tile - over * unsigned(frame.axes[k].n)) * frame.step[k], frame.last[k]);
+        from += start * frame.axes[k].s, to += start * frame.axes[k].d;
+        tile = over;
+    }
+    walk(frame.axes + 2, int(frame.rank) - 2, tile, from, to);
+}
+
 template<int U> __device__ __forceinline__ void permute_loose(const permute_frame &frame, const mat_call &call) {
-    const int K = U < 4 ? 16 : U == 4 ? 8 : 4, ROOM = 256 * K;
+    const int K = U > 4 ? 4 : 8, ROOM = 256 * K;
     MAT_SHARED(typename piece<U>::type, room, [ROOM + ROOM / (128 / U) * (U < 4 ? 4 / U : 1)]);
+    const unsigned volume = unsigned(frame.volume), count = unsigned(frame.count);
     int from[K], to[K];
     unsigned slot[K];
-    const unsigned volume = unsigned(frame.volume), count = unsigned(frame.count);
 #pragma unroll
     for (int k = 0; k < K; k++) {
         unsigned place = threadIdx.x + 256 * k;
         int64_t f = 0, unused = 0, t = 0, s = 0;
-        walk<int64_t>(frame.load, int(frame.inner), place, f, unused);
-        walk<int64_t>(frame.store, int(frame.inner), place, s, t);
+        walk(frame.load, int(frame.inner), place, f, unused);
+        walk(frame.store, int(frame.inner), place, s, t);
         from[k] = int(f), to[k] = int(t), slot[k] = gapped<U>(unsigned(s));
     }
+    typename piece<U>::type held[K];
+    int64_t source, target, next;
+    begin_tile(frame, blockIdx.x, source, target);
+#pragma unroll
+    for (int k = 0; k < K; k++)
+        if (threadIdx.x + 256 * k < volume) held[k] = read_piece<U>(call.at[frame.source] + source + from[k]);
     for (unsigned tile = blockIdx.x; tile < count; tile += gridDim.x) {
-        int64_t f = frame.from, t = frame.to;
-        unsigned place = tile;
-#pragma unroll
-        for (int k = 0; k < 2; k++) {
-            unsigned over = quotient(place, frame.axes[k]);
-            int64_t start = min(int64_t(place - over * unsigned(frame.axes[k].n)) * frame.step[k], frame.last[k]);
-            f += start * frame.axes[k].s, t += start * frame.axes[k].d;
-            place = over;
-        }
-        walk<int64_t>(frame.axes + 2, int(frame.rank) - 2, place, f, t);
-        const char *source = call.at[frame.source] + f;
-        char *target = call.at[frame.target] + t;
-        typename piece<U>::type held[K];
-#pragma unroll
-        for (int k = 0; k < K; k++)
-            if (threadIdx.x + 256 * k < volume) held[k] = read_piece<U>(source + from[k]);
         __syncthreads(); /* all have read what the tile before left */
 #pragma unroll
         for (int k = 0; k < K; k++)
             if (threadIdx.x + 256 * k < volume) room[gapped<U>(threadIdx.x + 256 * k)] = held[k];
         __syncthreads();
+        char *at = call.at[frame.target] + target;
+        if (tile + gridDim.x < count) { /* is read while this one is written */
+            begin_tile(frame, tile + gridDim.x, next, target);
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                if (threadIdx.x + 256 * k < volume) held[k] = read_piece<U>(call.at[frame.source] + next + from[k]);
+        }
 #pragma unroll
         for (int k = 0; k < K; k++)
-            if (threadIdx.x + 256 * k < volume) write_piece<U>(target + to[k], room[slot[k]]);
+            if (threadIdx.x + 256 * k < volume) write_piece<U>(at + to[k], room[slot[k]]);
     }
 }
 
@@ -346,7 +356,7 @@ template<int U> __device__ __forceinline__ void permute_loose(const permute_fram
 #define PERMUTE_GATHER(U, V)                                                             \
     PERMUTE_KERNEL(permute_gather_##U##_##V, 256, (permute_gather<U, V, int>))           \
     PERMUTE_KERNEL(permute_gather_##U##_##V##_wide, 256, (permute_gather<U, V, int64_t>))
-#define PERMUTE_TILE(U, V, N, threads) PERMUTE_KERNEL(permute_tile_##U##_##V, threads, (permute_tile<U, V, N, threads>))
+#define PERMUTE_TILE(U, V, N, threads) PERMUTE_KERNEL(permute_tile_##U##_##V##_##N, threads, (permute_tile<U, V, N, threads>))
 #define PERMUTE_LOOSE(U) PERMUTE_KERNEL(permute_loose_##U, 256, permute_loose<U>)
 #define PERMUTE_CHANNELS(U, V, C)                                                        \
     PERMUTE_KERNEL(permute_zip_##U##_##V##_##C, 256, (permute_channels<U, V, C, true>))  \

@@ -19,6 +19,8 @@ from .overlap import check_disjoint
 
 FLOATS = compiled("fd")
 MOST_AXES = 8  # that the compiled kernels take, with the batch
+ON_DEVICE = "fdeEbBhHiIlLqQ"
+LONGEST = 2**30  # axis that the device's kernels take
 
 
 def _settings(batched: bool, **settings: object) -> dict[str, Any]:
@@ -57,6 +59,10 @@ def _few_axes(*mats: Mat) -> bool:
     return all(m.layout.ndim <= MOST_AXES for m in mats)
 
 
+def _few_short_axes(*mats: Mat) -> bool:
+    return _few_axes(*mats) and all(n <= LONGEST for m in mats for n in m.layout.shape)
+
+
 def _wide(np: Any, dtype: Any) -> Any:
     """The dtype to add up in: 16 bits are too few."""
     return np.float32 if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
@@ -78,6 +84,7 @@ def convolution(x: Input, w: Input, y: InOut, *, start: Setting = None, stride: 
     check_disjoint("convolve", y, x, w)
 
 
+@convolution.prepare("cuda", dtypes=ON_DEVICE, when=_few_short_axes)
 @convolution.prepare("foreign", dtypes=FLOATS, when=_few_axes)
 def _(cpu: Any, x: Mat, w: Mat, y: Mat, **settings: Any) -> Any:
     return cpu.prepare_convolve(_axes("convolve", x, w.shape, y, **settings), x, w, y)
@@ -130,6 +137,7 @@ def convolution_to_x(yd: Input, w: Input, xd: InOut, *, start: Setting = None, s
     check_disjoint("derive_convolve", xd, yd, w)
 
 
+@convolution_to_x.prepare("cuda", dtypes=ON_DEVICE, when=_few_short_axes)
 @convolution_to_x.prepare("foreign", dtypes=FLOATS, when=_few_axes)
 def _(cpu: Any, yd: Mat, w: Mat, xd: Mat, **settings: Any) -> Any:
     return cpu.prepare_to_x(_axes("derive_convolve", xd, w.shape, yd, **settings), yd, w, xd)
@@ -152,6 +160,7 @@ def convolution_to_w(x: Input, yd: Input, wd: InOut, *, start: Setting = None, s
     check_disjoint("derive_convolve", wd, x, yd)
 
 
+@convolution_to_w.prepare("cuda", dtypes=ON_DEVICE, when=_few_short_axes)
 @convolution_to_w.prepare("foreign", dtypes=FLOATS, when=_few_axes)
 def _(cpu: Any, x: Mat, yd: Mat, wd: Mat, **settings: Any) -> Any:
     return cpu.prepare_to_w(_axes("derive_convolve", x, wd.shape, yd, **settings), x, yd, wd)
@@ -171,11 +180,14 @@ def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *, sta
     """Both derivatives of a convolution."""
 
 
+@convolution_back.prepare("cuda", dtypes=ON_DEVICE, when=_few_short_axes)
 @convolution_back.prepare("foreign", dtypes=FLOATS, when=_few_axes)
 def _(cpu: Any, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: Mat, **settings: Any) -> Any:
     axes = _axes("derive_convolve", x, w.shape, yd, **settings)
     to_x, to_w = cpu.prepare_to_x(axes, yd, w, xd), cpu.prepare_to_w(axes, x, yd, wd)
-    to_x.bind((0, 1, 2), ())
+    for part in (to_x, to_w):
+        if hasattr(part, "bind"):
+            part.bind((0, 1, 2), ())
 
     def both(x: Any, w: Any, yd: Any, xd: Any, wd: Any) -> None:
         to_x(yd, w, xd)
@@ -256,6 +268,7 @@ def pooling(x: Input, y: Output, *, pool_shape: Setting = None, start: Setting =
     check_disjoint("max_pool", y, x)
 
 
+@pooling.prepare("cuda", dtypes=ON_DEVICE, when=_few_short_axes)
 @pooling.prepare("foreign", dtypes=FLOATS, when=_few_axes)
 def _(cpu: Any, x: Mat, y: Mat, pool_shape: Setting = None, start: Setting = None, stride: Setting = None,
       anchor: Setting = None, batched: bool = False) -> Any:
@@ -298,6 +311,7 @@ def pooling_back(x: Input, y: Input, yd: Input, xd: InOut, *, pool_shape: Settin
     _pool_axes("derive_max_pool", x, y, pool_shape, start, stride, anchor, batched)
 
 
+@pooling_back.prepare("cuda", dtypes=ON_DEVICE, when=_few_short_axes)
 @pooling_back.prepare("foreign", dtypes=FLOATS, when=_few_axes)
 def _(cpu: Any, x: Mat, y: Mat, yd: Mat, xd: Mat, pool_shape: Setting = None, start: Setting = None, stride: Setting = None,
       anchor: Setting = None, batched: bool = False) -> Any:

@@ -63,10 +63,11 @@ def bernoulli(last: Scalar, one: Scalar, key_low: Scalar, key_high: Scalar, low:
 
 
 def _bodies(operation: Op, name: str, reference: Callable[..., None]) -> None:
-    """The compiled body and the one in NumPy."""
+    """The compiled bodies and the one in NumPy."""
+    @operation.prepare("cuda", dtypes="".join(EACH[name]), fits=only_packed)
     @operation.prepare("foreign", dtypes=compiled("".join(EACH[name])), fits=only_packed)
-    def _(cpu: Any, x: Mat) -> Any:
-        return cpu.prepare_random(name, blocks(name, x.dtype, x.size), x)
+    def _(engine: Any, x: Mat) -> Any:
+        return engine.prepare_random(name, blocks(name, x.dtype, x.size), x)
 
     @operation.on("array")
     def _(np: Any, *values: Any) -> None:

@@ -41,20 +41,35 @@ RANK = 32  # axes that compiled kernels can walk over
 LONG = np.dtype(np.int64).char
 LETTERS = {"f": "f", "d": "d", LONG: "l"}  # by which kernels are called
 KERNELS = {"mean": "sum"}
+DEVICE_RANK = 8  # the same of those of a device
+ORDERED = "?bhilBHILeEfd"  # dtypes that kernels of a device compare; they add complex ones, too
+ON_DEVICE = dict.fromkeys(("sum", "prod", "mean"), ORDERED + "FD") | dict.fromkeys(("max", "min", "argmax", "argmin"), ORDERED)
 COMPILED = {"sum": "fd", "prod": "fd", "mean": "fd"} | dict.fromkeys(("max", "min", "argmax", "argmin"), "fd" + LONG)
 
 
 def reduced_by(cpu: Any, kernel: str, x: Mat, axes: Ints, strides: Ints, *, ordered: bool = False, **more: Any
                ) -> Callable[..., Any]:
     """A body by a compiled kernel; `strides` are those of the result along the axes that are kept."""
+    form = _form(cpu, x, axes, strides, ordered)
+    return _nothing if form is None else cpu.reduction(kernel, form, x.itemsize, **more)
+
+
+def reduced_on_device(cuda: Any, name: str, x: Mat, out: Mat, axes: Ints, strides: Ints, *, ordered: bool = False, **more: Any
+                      ) -> Callable[..., Any]:
+    """The same on a device, whose kernels are called by operation and dtype."""
+    form = _form(cuda, x, axes, strides, ordered)
+    return _nothing if form is None else cuda.reduction(name, x.dtype.char, form, nbytes=out.itemsize, **more)
+
+
+def _form(engine: Any, x: Mat, axes: Ints, strides: Ints, ordered: bool) -> Any:
+    """The least axes to walk over; None for a result without elements."""
     others = iter(strides)
-    every = [cpu.Axis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
+    every = [engine.Axis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
              enumerate(zip(x.shape, x.strides, strict=True))]
     kept = [a for k, a in enumerate(every) if k not in axes]
     if 0 in (a.n for a in kept):
-        return _nothing
-    form = cpu.form_of(kept, [a for k, a in enumerate(every) if k in axes], ordered)
-    return cpu.reduction(kernel, form, x.itemsize, **more)  # type: ignore[no-any-return]  # an engine is anything
+        return None
+    return engine.form_of(kept, [a for k, a in enumerate(every) if k in axes], ordered)
 
 
 def _nothing(*values: Any) -> None:
@@ -107,12 +122,25 @@ class Kind(NamedTuple):
         """Whether compiled kernels take these operands: they do not convert."""
         return out.dtype == (np.int64 if self.one_axis else x.dtype) and x.ndim <= RANK
 
+    def on_device(self, x: Mat, out: Mat) -> bool:
+        """Whether the kernels of a device take them."""
+        return out.dtype == _dtype_of(self.function, x.dtype) and x.ndim <= DEVICE_RANK
+
     def prepare(self, cpu: Any, x: Mat, out: Mat, axis: Any, keepdims: bool) -> Callable[..., Any]:
         """A compiled body."""
-        axes = _axes(x, axis, self.one_axis)
-        strides = tuple(s for k, s in enumerate(out.strides) if k not in axes) if keepdims else out.strides
+        axes, strides = self._kept(x, out, axis, keepdims)
         kernel = f"mat_{KERNELS.get(self.name, self.name)}_{LETTERS[x.dtype.char]}"
         return reduced_by(cpu, kernel, x, axes, strides, ordered=self.one_axis, mean=self.name == "mean")
+
+    def prepare_device(self, cuda: Any, x: Mat, out: Mat, axis: Any, keepdims: bool) -> Callable[..., Any]:
+        """A body for a device."""
+        axes, strides = self._kept(x, out, axis, keepdims)
+        return reduced_on_device(cuda, self.name, x, out, axes, strides, ordered=self.one_axis, mean=self.name == "mean")
+
+    def _kept(self, x: Mat, out: Mat, axis: Any, keepdims: bool) -> tuple[Ints, Ints]:
+        """The axes to reduce, and the strides of the result along the others."""
+        axes = _axes(x, axis, self.one_axis)
+        return axes, tuple(s for k, s in enumerate(out.strides) if k not in axes) if keepdims else out.strides
 
     def body(self) -> Callable[..., Any]:
         """What computes: ``body(x, out, axis, keepdims)``."""
@@ -134,6 +162,7 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
     kernel: Op = op(check, method="", by_form=True)
     kernel.on("array", bare=True, silent=reduce in (np.maximum.reduce, np.minimum.reduce))(kind.body())
     kernel.prepare("foreign", dtypes=compiled(COMPILED[name]), when=kind.alike)(kind.prepare)
+    kernel.prepare("cuda", dtypes=ON_DEVICE[name], when=kind.on_device)(kind.prepare_device)
     plans = kernel.plans
     places: dict[Any, tuple[Ints, np.dtype[Any]]] = {}  # what results are like, by form, axis and keepdims
 
@@ -237,9 +266,23 @@ def _as_vector(x: Mat, y: Mat) -> bool:
 @sum_into.prepare("foreign", dtypes=compiled("fd"), when=_as_vector)
 def _(cpu: Any, x: Mat, y: Mat, axis: Any) -> Callable[..., Any]:
     axes = _axes(x, axis, False)
+    return reduced_by(cpu, f"mat_sum_{x.dtype.char}", x, axes, _steps(x, y, axes), accumulate=True)
+
+
+def _steps(x: Mat, y: Mat, axes: Ints) -> Ints:
+    """The strides of `y`, a vector, in the shape of the sums."""
     step = y.layout.vector[1] if y.layout.vector else 1
-    strides = tuple(step * s for s in packed_strides(reduced_shape(x.shape, axes, False)))
-    return reduced_by(cpu, f"mat_sum_{x.dtype.char}", x, axes, strides, accumulate=True)
+    return tuple(step * s for s in packed_strides(reduced_shape(x.shape, axes, False)))
+
+
+def _for_device(x: Mat, y: Mat) -> bool:
+    return y.layout.vector is not None and x.ndim <= DEVICE_RANK
+
+
+@sum_into.prepare("cuda", dtypes="bhiBHIeEfdFD", when=_for_device)  # of larger integers, kernels do not get alpha exactly
+def _(cuda: Any, x: Mat, y: Mat, axis: Any) -> Callable[..., Any]:
+    axes = _axes(x, axis, False)
+    return reduced_on_device(cuda, "sum", x, y, axes, _steps(x, y, axes), accumulate=True)
 
 
 @sum_into.on("array")

@@ -1,0 +1,231 @@
+"""Launches of the kernels of ``native/convolve.cuh`` and ``native/pool.cuh``: which one, and where its windows walk.
+
+Functions get the axes of the windows and operands with shape, strides and dtype, all of which have been checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from math import prod
+from typing import Any, NamedTuple
+
+from ..layout import Ints
+from ..windows import Axis
+from .launch import Launch
+from .programs import Program
+
+THREADS = 256
+EACH = 4  # points below each other in a thread, where windows overlap
+BLOCKS = 2048  # among which a sum over all points is divided, if there is so much to add up
+PIECES = 16384  # at most, of one tap
+MOST_TILES = 32  # in a piece, unless there would be more pieces
+DUMMY = Axis(1, 1, 1, 1, 0)
+FLOATS = {"f": "float", "d": "double", "e": "nn_half", "E": "nn_bfloat"}
+
+# The kernels, as templates of the element type; the first and third group are for floats only.
+_CONVOLVE = {
+    "convolve_3": "nn_convolve<T, 4, 3, 3>",
+    "convolve_5": "nn_convolve<T, 4, 5, 5>",
+    "convolve_rows": "nn_convolve<T, 4, 4, 1>",
+    "correlate_3": "nn_correlate<T, 4, 3, 3, true>",
+    "correlate_5": "nn_correlate<T, 4, 5, 5, true>",
+    "correlate_4": "nn_correlate<T, 4, 4, 4, false>",
+}
+_CONVOLVE_ANY = {
+    "convolve_points": "nn_convolve_points<T>",
+    "convolve_to_x": "nn_to_x<T>",
+    "correlate_1": "nn_correlate<T, 4, 1, 8, false>",
+    "correlate_gather": "nn_gather<T>",
+}
+_POOL_PAIRS = {"pool_pairs": "nn_pool_pairs<T>", "pool_pairs_back": "nn_pool_pairs_back<T>"}
+_POOL = {"pool": "nn_pool<T>", "pool_back": "nn_pool_back<T>"}
+_TOGETHER = {name: tuple(group) for group in (_POOL, _POOL_PAIRS) for name in group}  # in one program
+
+
+class Row(NamedTuple):
+    """An axis with the strides of the operands along it."""
+
+    axis: Axis
+    strides: Ints
+
+
+class Shape(NamedTuple):
+    """How a grid covers columns, rows and units: the threads of a block, and how many blocks each way."""
+
+    block: tuple[int, int, int]
+    across: int
+    down: int
+    deep: int
+
+    @property
+    def tiles(self) -> int:
+        return self.across * self.down * self.deep
+
+
+def _type(dtype: Any, signed: bool) -> tuple[str, str]:
+    """The dtype's letter in names, and its type; where signs do not matter, integers are unsigned."""
+    if dtype.char in FLOATS:
+        return dtype.char, FLOATS[dtype.char]
+    kind = "int" if signed and dtype.kind == "i" else "uint"
+    return f"{kind[0]}{8 * dtype.itemsize}", f"{kind}{8 * dtype.itemsize}_t"
+
+
+@cache
+def _program(name: str, letter: str, kind: str) -> Program:
+    """The program that has the kernel of that name for elements of a type."""
+    kernels = {**_CONVOLVE, **_CONVOLVE_ANY, **_POOL_PAIRS, **_POOL}
+    header = "pool" if name.startswith("pool") else "convolve"
+    lines = [f'#include "{header}.cuh"', f"typedef {kind} T;"]
+    lines += [f"MAT_KERNEL({n}_{letter}, nn_walk, {THREADS}) {{ {kernels[n]}(frame, call); }}" for n in
+              _TOGETHER.get(name, (name,))]
+    return Program("\n".join(lines) + "\n")
+
+
+def programs() -> Iterator[Program]:
+    """All that there are."""
+    unsigned = {f"u{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)}
+    signed = {f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}
+    for names, types in ((_CONVOLVE, FLOATS), (_CONVOLVE_ANY, FLOATS | unsigned), (("pool_pairs",), FLOATS),
+                         (("pool",), FLOATS | unsigned | signed)):
+        for letter, kind in types.items():
+            for name in names:
+                yield _program(name, letter, kind)
+
+
+def _rows(axes: Sequence[Axis], main: int, *strides: Ints) -> list[Row]:
+    """Columns, rows and then the others, by the strides of operand `main`; of operands with fewer axes, the first lack."""
+    padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
+    rows = [Row(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
+    used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]
+    used.sort(key=lambda r: (r.axis.n == 1, abs(r.strides[main])))  # stable: later axes are the closer ones
+    return used + [Row(DUMMY, (0,) * len(strides))] * (2 - len(used))
+
+
+def _power(least: int, low: int, high: int) -> int:
+    """The least power of two from `low` to `high` that is not below `least`, or `high`."""
+    found = low
+    while found < min(least, high):
+        found *= 2
+    return found
+
+
+def _cover(columns: int, rows: int, units: int, each: int = 1) -> Shape:
+    """Blocks of `THREADS` for so many columns, rows, of which a thread has `each`, and units."""
+    x = _power(columns, 8, 64)
+    y = _power(-(-rows // each), 1, THREADS // x)
+    z = _power(units, 1, THREADS // (x * y))
+    x = THREADS // (y * z)
+    return Shape((x, y, z), -(-columns // x), -(-rows // (each * y)), -(-units // z))
+
+
+def _launch(name: str, dtype: Any, rows: Sequence[Row], shape: Shape, *, units: int, base: int = 0, signed: bool = False,
+            work: bool = True) -> Launch:
+    """The kernel over all tiles, if there is any `work`."""
+    letter, kind = _type(dtype, signed)
+    frame = _frame(rows, shape, units, base)
+    grid = (shape.tiles if work else 0, 1, 1)
+    return Launch(_program(name, letter, kind), f"{name}_{letter}", frame, grid, shape.block)
+
+
+def _frame(rows: Sequence[Row], shape: Shape, units: int, base: int = 0, each: int = 1, pieces: int = 1,
+           chunks: tuple[int, int] = (1, 1)) -> list[int]:
+    """A ``struct nn_walk``."""
+    taps = prod(r.axis.k for r in rows[2:])
+    frame = [len(rows), units, taps, shape.across, shape.down, base, shape.tiles, each, pieces, *chunks]
+    for row in rows:
+        frame += [*row.axis, *row.strides, *(0 for _ in range(4 - len(row.strides)))]
+    return frame + [0] * (9 * (8 - len(rows)))
+
+
+def _points(rows: Sequence[Row]) -> int:
+    """How many points the outer axes have."""
+    return prod(r.axis.n for r in rows[2:])
+
+
+def _places(rows: Sequence[Row]) -> int:
+    return prod(r.axis.nx for r in rows[2:])
+
+
+def _square(rows: Sequence[Row], dtype: Any) -> int:
+    """3 or 5 where windows are squares of so many taps over adjacent elements of the first operand; else 0."""
+    column, row = rows[:2]
+    fits = column.axis.k == row.axis.k in (3, 5) and row.axis.step == 1 and column.strides[0] == 1
+    return column.axis.k if fits and dtype.char in FLOATS else 0
+
+
+def prepare_convolve(axes: Sequence[Axis], x: Any, w: Any, y: Any) -> Launch:
+    """``y += convolve(x, w)``"""
+    return _convolution(_rows(axes, 2, x.strides, w.strides, y.strides), 0, y, w.size > 0)
+
+
+def _convolution(rows: Sequence[Row], base: int, y: Any, work: bool) -> Launch:
+    """The kernel for windows of `w`, whose first tap lies at `base`."""
+    column, row = (r.axis for r in rows[:2])
+    size, units = _square(rows, y.dtype), _points(rows)
+    if size:
+        name = f"convolve_{size}"
+    else:
+        name = "convolve_rows" if row.step == 1 and row.n > 1 and y.dtype.char in FLOATS else "convolve_points"
+    shape = _cover(column.n, row.n, units, 1 if name == "convolve_points" else EACH)
+    return _launch(name, y.dtype, rows, shape, units=units, base=base, work=work and y.size > 0)
+
+
+def prepare_to_x(axes: Sequence[Axis], yd: Any, w: Any, xd: Any) -> Launch:
+    """``xd +=`` the derivative by x: where windows are one place apart, a convolution of yd with reversed taps."""
+    rows = _rows(axes, 2, yd.strides, w.strides, xd.strides)
+    work = w.size > 0 and yd.size > 0
+    if any(r.axis.step != 1 for r in rows):
+        units = _places(rows)
+        shape = _cover(rows[0].axis.nx, rows[1].axis.nx, units)
+        return _launch("convolve_to_x", xd.dtype, rows, shape, units=units, work=work and xd.size > 0)
+    turned = [Row(Axis(a.nx, a.n, a.k, 1, 1 - a.off - a.k), (s[0], -s[1], s[2])) for a, s in rows]
+    return _convolution(turned, sum((a.k - 1) * s[1] for a, s in rows), xd, work)
+
+
+def prepare_to_w(axes: Sequence[Axis], x: Any, yd: Any, wd: Any) -> Launch:
+    """``wd +=`` the derivative by w: pieces of the points are summed up each by itself, and then added in a fixed order.
+
+    What the pieces are depends on the sizes alone, and so does the result.
+    """
+    rows = _rows(axes, 2, x.strides, wd.strides, yd.strides)
+    column, row = (r.axis for r in rows[:2])
+    size, units, taps = _square(rows, wd.dtype), _points(rows), prod(r.axis.k for r in rows[2:])
+    many = row.step == 1 and row.k > 1 and wd.dtype.char in FLOATS
+    name, high, wide = (f"correlate_{size}", size, size) if size else ("correlate_4", 4, 4) if many else ("correlate_1", 1, 8)
+    shape = _cover(column.n, row.n, units, EACH)
+    chunks = -(-row.k // high), -(-column.k // wide)
+    jobs, work = taps * prod(chunks), wd.size > 0 and yd.size > 0
+    each = max(1, min(MOST_TILES, shape.tiles * jobs // BLOCKS), -(-shape.tiles // PIECES))
+    pieces = -(-shape.tiles // each)
+    letter, kind = _type(wd.dtype, False)
+    frame = _frame(rows, shape, units, each=each, pieces=pieces, chunks=chunks)
+    total = wd.size if work else 0
+    gather = Launch(_program("correlate_gather", letter, kind), f"correlate_gather_{letter}", frame,
+                    (-(-total // (THREADS // 32)), 1, 1), (THREADS, 1, 1))
+    return Launch(_program(name, letter, kind), f"{name}_{letter}", frame, (pieces * jobs if work else 0, 1, 1), shape.block,
+                  room=8 * total * pieces, then=gather)
+
+
+def _pairs(rows: Sequence[Row], dtype: Any) -> int:
+    """How many pairs there are in 16 bytes, where windows are pairs side by side of adjacent elements; else 0."""
+    a, strides = rows[0]
+    fits = (a.k, a.step, a.off, a.n) == (2, 2, 0, (a.nx + 1) // 2) and all(s == 1 for s in strides)
+    return 8 // dtype.itemsize if fits and dtype.char in FLOATS else 0
+
+
+def prepare_pool(axes: Sequence[Axis], x: Any, y: Any) -> Launch:
+    """``y <- max_pool(x)``"""
+    rows = _rows(axes, 1, x.strides, y.strides)
+    pairs, units = _pairs(rows, y.dtype), _points(rows)
+    shape = _cover(-(-rows[0].axis.n // (pairs or 1)), rows[1].axis.n, units)
+    return _launch("pool_pairs" if pairs else "pool", y.dtype, rows, shape, units=units, signed=True, work=y.size > 0)
+
+
+def prepare_pool_back(axes: Sequence[Axis], x: Any, y: Any, yd: Any, xd: Any) -> Launch:
+    """``xd += yd`` where x is the largest of a window"""
+    rows = _rows(axes, 3, x.strides, y.strides, yd.strides, xd.strides)
+    pairs, units = _pairs(rows, xd.dtype), _places(rows)
+    shape = _cover(-(-rows[0].axis.nx // (2 * pairs or 1)), rows[1].axis.nx, units)
+    return _launch("pool_pairs_back" if pairs else "pool_back", xd.dtype, rows, shape, units=units, signed=True,
+                   work=xd.size > 0 and y.size > 0)

@@ -1,0 +1,217 @@
+"""Reductions on the device: which kernel of ``native/reduce.cuh`` takes operands of a form, and over how many blocks.
+
+As on the host the form alone decides, not the device: so the same operands give the same bits on every one and in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from math import inf, prod
+from typing import NamedTuple
+
+from ..cpu.reduce import Axis, Form, form_of
+from .launch import Launch
+from .programs import Program
+
+__all__ = ["REDUCED", "Axis", "form_of", "programs", "reduction"]
+
+RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
+THREADS = 256  # at most, in a block: as in reduce.cuh
+FULL = 1 << 18  # threads that are enough to keep a device busy
+BLOCKS, LONG_BLOCKS = 1024, 4096  # blocks that are enough: of short parts, and of long ones
+SHORT_PART, LONG_PART = 16 << 10, 128 << 10  # bytes of such parts
+MOST = 1 << 30  # elements of a part, which kernels count in 32 bits
+
+_ITEMS = {"b": "int8_t", "h": "int16_t", "i": "int32_t", "l": "int64_t", "B": "uint8_t", "H": "uint16_t", "I": "uint32_t",
+          "L": "uint64_t", "e": "mat_half", "E": "mat_bfloat", "f": "float", "d": "double", "F": "mat_complex",
+          "D": "mat_complex_double"}
+_SIZES = {"b": 1, "h": 2, "i": 4, "l": 8, "e": 2, "E": 2, "f": 4, "d": 8, "F": 8, "D": 16}
+_REAL, _INTEGERS = "eEfd", "bhilBHIL"
+_ORDERED = {"max": "larger", "min": "smaller", "argmax": "larger", "argmin": "smaller"}
+REDUCED = {"sum": _INTEGERS + _REAL + "FD?", "prod": _INTEGERS + _REAL + "FD?", "mean": _INTEGERS + _REAL + "FD?",
+           **dict.fromkeys(_ORDERED, _INTEGERS + _REAL + "?")}  # by operation: the dtypes of which there are kernels
+WAYS = ("lines", "columns", "apart")
+
+
+class Kernels(NamedTuple):
+    """The kernels of an operation and dtype: how they are called, the class that they are made of, bytes of item and state."""
+
+    name: str
+    made_of: str
+    item: int
+    state: int
+
+    @property
+    def vector(self) -> int:
+        """Columns that a thread takes: as many as 16 bytes of items, or 64 of states."""
+        return min(16 // self.item, 64 // self.state)
+
+    def program(self, way: str) -> Program:
+        """Those that go one way."""
+        return _program(self, way)
+
+
+@cache
+def _program(k: Kernels, way: str) -> Program:
+    return Program(f'#include "reduce.cuh"\nstatic_assert(sizeof({k.made_of}::State) == {k.state}, "room is made for these");\n'
+                   f"MAT_REDUCE_{way.upper()}({k.name}, {k.vector}, {k.made_of})\n")
+
+
+@cache
+def kernels(operation: str, letter: str) -> Kernels:
+    """The kernels for an operation on elements of a dtype."""
+    letter = "B" if letter == "?" else letter
+    if operation == "mean" and letter not in _INTEGERS:
+        operation = "sum"
+    if operation in ("sum", "prod") and letter == "L":
+        letter = "l"  # they wrap alike
+    item, size = _ITEMS[letter], _SIZES[letter if letter in _SIZES else letter.lower()]
+    name = f"reduce_{operation}_{letter}"
+    if operation in _ORDERED:
+        kind = "place" if operation.startswith("arg") else "extreme"
+        state = 16 if size == 8 or kind == "place" else 8
+        return Kernels(name, f"mat_{kind}<{item}, mat_{_ORDERED[operation]}>", size, state)
+    if letter in "FD":
+        state = 32 if letter == "D" and operation == "sum" else 16
+        return Kernels(name, f"mat_{operation}_complex<{item}, {'float' if letter == 'F' else 'double'}>", size, state)
+    if letter in _INTEGERS:
+        return Kernels(name, f"mat_{operation}_integer<{item}>", size, 16 if operation == "mean" else 8)
+    return Kernels(name, f"mat_{operation}<{item}>", size, 16 if letter == "d" and operation == "sum" else 8)
+
+
+def programs() -> Iterator[Program]:
+    """All that there are."""
+    found = dict.fromkeys(kernels(operation, letter) for operation, letters in REDUCED.items() for letter in letters)
+    return (k.program(way) for k in found for way in WAYS)
+
+
+# One form of operands
+
+
+def reduction(operation: str, letter: str, form: Form, *, mean: bool = False, accumulate: bool = False,
+              nbytes: int = 0) -> Launch:
+    """A body for operands of this form; with `accumulate` its numbers are alpha and beta, of which sums know.
+
+    `nbytes` are those of an element of the result, where integers are summed.
+    """
+    total = prod(a.n for a in form.reduced)
+    reduced = form.reduced if form.reduced and total else [Axis(total, 0, 0)]
+    ends = {"divisor": total if mean else 1, "accumulate": int(accumulate), "bytes": nbytes}
+    plan = _Plan(kernels(operation, letter), form, list(form.kept), reduced, total, ends)
+    least = min((a.x for a in reduced if a.x), default=inf)
+    return plan.by_columns() if form.kept and 0 < form.kept[-1].x < least else plan.by_lines()
+
+
+class _Plan(NamedTuple):
+    """What `reduction` has found out."""
+
+    kernels: Kernels
+    form: Form
+    kept: list[Axis]
+    reduced: list[Axis]
+    total: int
+    ends: dict[str, int]
+
+    @property
+    def vector(self) -> int:
+        """Items in 16 bytes."""
+        return 16 // self.kernels.item
+
+    def by_lines(self) -> Launch:
+        """Results by threads that walk along what is reduced."""
+        results, last = prod(a.n for a in self.kept), self.reduced[-1]
+        together = last.x == 1 and (len(self.reduced) == 1 or last.n >= self.vector)
+        each = -(-max(self.total, 1) // (self.vector if together else 1))
+        lanes = _lanes(each, results)
+        chunk, chunks = self.parts(self.total, self.total * self.kernels.item, results)
+        if chunks > 1:
+            lanes = THREADS
+        width = min(lanes, _power(-(-last.n // self.vector))) if together else lanes
+        block = lanes if lanes > 32 else min(THREADS, -(-results * lanes // 32) * 32)
+        way = "lines" if together else "apart"
+        sizes = {"results": results, "chunk": chunk, "chunks": chunks, "lanes": lanes, "width": width}
+        return self.launch(way, way, sizes, self.kept, (-(-results // (block // lanes)), chunks, 1), block)
+
+    def by_columns(self) -> Launch:
+        """Results that lie beside each other by threads that stand beside each other."""
+        columns = self.kept[-1]
+        kept = self.kept[:-1]
+        steps = [columns.n, *(a.x for a in (*kept, *self.reduced))]
+        vector = self.kernels.vector
+        vector = vector if columns.x == 1 and all(s % vector == 0 for s in steps) else 1
+        wide = columns.n // vector
+        rows = _power(-(-self.total // 16)) // 2 or 1  # at least 8 for each thread
+        most = max(64, THREADS // rows)
+        tiles = -(-wide // most)
+        across = -(-wide // tiles)
+        outer = prod(a.n for a in kept)
+        chunk, chunks = self.parts(self.total, self.total * across * vector * self.kernels.item, tiles * outer)
+        sizes = {"results": outer * columns.n, "chunk": chunk, "chunks": chunks, "columns": columns.n, "column_x": columns.x,
+                 "column_y": columns.y, "across": across, "tiles": tiles}
+        high = min(THREADS // across, _power(-(-chunk // 8)))
+        block = -(-across * max(high, 1) // 32) * 32
+        way, kernel = ("columns", "columns") if vector > 1 or self.kernels.vector == 1 else ("apart", "column")
+        return self.launch(way, kernel, sizes, kept, (tiles * outer, chunks, 1), block)
+
+    def parts(self, total: int, nbytes: int, units: int) -> tuple[int, int]:
+        """Of how many elements parts of a result are, and how many parts there are; `units` are done side by side anyway."""
+        count = max(min(-(-BLOCKS // units), nbytes // SHORT_PART), min(-(-LONG_BLOCKS // units), nbytes // LONG_PART),
+                    -(-total // MOST), 1)
+        if count == 1:
+            return max(total, 1), 1
+        step = THREADS * self.vector
+        step = step if total >= count * step else self.vector  # parts begin where 16 bytes do
+        chunk = -(-total // (count * step)) * step
+        return chunk, -(-total // chunk)
+
+    def launch(self, way: str, kernel: str, sizes: dict[str, int], kept: Sequence[Axis], grid: tuple[int, int, int],
+               block: int) -> Launch:
+        """The kernel, and after it that for the second stage, if there is one."""
+        results, chunks = sizes["results"], sizes["chunks"]
+        across = min(32, _power(results)) if chunks > 1 else 1
+        given = {**sizes, **self.ends, "start_x": self.form.start_x, "start_y": self.form.start_y, "reduced": self.total,
+                 "finish_across": across}
+        ends, reduced = [given.get(name, 0) for name in _FIELDS], _axes(self.reduced)
+        program, name = self.kernels.program(way), self.kernels.name
+        frame = [*ends, *_axes(kept), *reduced]
+        if chunks == 1:
+            return Launch(program, f"{name}_{kernel}", frame, grid, (block, 1, 1))
+        second = Launch(program, f"{name}_finish", [*ends, *_axes(self.form.kept), *reduced], (-(-results // across), 1, 1),
+                        (THREADS, 1, 1))
+        room = results * chunks * self.kernels.state
+        return Launch(program, f"{name}_{kernel}", frame, grid, (block, 1, 1), room=room, then=second)
+
+
+_FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width", "columns", "column_x", "column_y",
+           "across", "tiles", "finish_across", "divisor", "accumulate", "bytes")
+
+
+def _lanes(each: int, results: int) -> int:
+    """How many threads work on a result, to which `each` could contribute; a power of two."""
+    lanes = min(32, _power(each))
+    while lanes < THREADS and results * lanes < FULL and each >= 2 * lanes:
+        lanes *= 2
+    return lanes
+
+
+def _power(n: int) -> int:
+    """The least power of two that is not below `n`."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def _axes(axes: Sequence[Axis]) -> list[int]:
+    """A ``mat_reduced_axes``."""
+    found = [len(axes)]
+    for a in axes:
+        found += a.n, a.x, a.y, *_divisor(a.n)
+    return found + [0] * (5 * (RANK - len(axes)))
+
+
+def _divisor(n: int) -> tuple[int, int]:
+    """A factor and a shift: ``k // n`` is the upper half of ``k * factor``, shifted, for k below 2^63 and n of at least 2."""
+    if n < 2:
+        return 0, 0
+    shift = (n - 1).bit_length()
+    factor = (1 << 63 + shift) // n + 1
+    return factor - (1 << 64) if factor >= 1 << 63 else factor, shift - 1

@@ -1,0 +1,304 @@
+/* Convolution of one channel for the device, and its derivatives.
+
+   A thread has some points below each other, whose windows overlap: what it reads of a row of x serves the taps of several rows.
+   Adjacent threads have adjacent columns, so that x is read in whole lines, and all but once from the L1 cache. What is outside of
+   x is read as 0, and not counted, since a weight may be infinite. */
+#ifndef MAT_CONVOLVE_CUH
+#define MAT_CONVOLVE_CUH
+#include "nn.cuh"
+
+/* Lines of Q places of x from (row, column) on, `apart` rows apart; UNIT: places of a row are adjacent. Of rows outside, others are
+   read and not used, so that nothing waits for what is known of each place. */
+template <class T, class A, int LINES, int Q, bool UNIT>
+MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_walk &frame, int32_t row, uint32_t column, int32_t apart) {
+    int64_t pitch = frame.axes[1].strides[0], step = UNIT ? 1 : frame.axes[0].strides[0];
+    int32_t last = (int32_t)frame.axes[1].nx - 1;
+    uint32_t width = (uint32_t)frame.axes[0].nx;
+    x += (int32_t)column * step;
+#pragma unroll
+    for (int a = 0; a < LINES; a++) {
+        const T *from = x + min(max(row + a * apart, 0), last) * pitch;
+#pragma unroll
+        for (int q = 0; q < Q; q++)
+            v[a][q] = column + q < width ? nn_from<A>(from[q * step]) : A(0);
+    }
+#pragma unroll
+    for (int a = 0; a < LINES; a++) {
+        bool inside = (uint32_t)(row + a * apart) <= (uint32_t)last;
+#pragma unroll
+        for (int q = 0; q < Q; q++)
+            v[a][q] = inside ? v[a][q] : A(0);
+    }
+}
+
+/* P x Q taps from (p0, q0) on, added to the sums of R points below (i, j). Rows overlap only where the step is 1, else P is 1. */
+template <class T, class A, int R, int P, int Q, bool UNIT>
+MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_walk &frame, const nn_spot &at, uint32_t p0, uint32_t q0) {
+    const nn_axis &c = frame.axes[0], &r = frame.axes[1];
+    A v[R + P - 1][Q];
+    nn_read<T, A, R + P - 1, Q, UNIT>(v, x, frame, (int32_t)(at.i * (uint32_t)r.step + (uint32_t)r.off + p0),
+                                      at.j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
+    w += p0 * r.strides[1] + q0 * c.strides[1];
+#pragma unroll
+    for (int p = 0; p < P; p++, w += r.strides[1]) {
+        const T *from = w;
+#pragma unroll
+        for (int q = 0; q < Q; q++, from += c.strides[1]) {
+            A tap = nn_from<A>(*from);
+#pragma unroll
+            for (int a = 0; a < R; a++)
+                sums[a] += tap * v[a + p][q];
+        }
+    }
+}
+
+/* The same for all taps, P rows of them at once. */
+template <class T, class A, int R, int P>
+MAT_NN void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_walk &frame, const nn_spot &at) {
+    nn_range columns = nn_inside(frame.axes[0], at.j);
+    uint32_t height = (uint32_t)frame.axes[1].k, p = 0;
+#pragma unroll 1
+    for (; p + P <= height; p += P)
+#pragma unroll 1
+        for (int32_t q = columns.low; q < columns.high; q++)
+            nn_add_taps<T, A, R, P, 1, false>(sums, x, w, frame, at, p, q);
+#pragma unroll 1
+    for (; p < height; p++)
+#pragma unroll 1
+        for (int32_t q = columns.low; q < columns.high; q++)
+            nn_add_taps<T, A, R, 1, 1, false>(sums, x, w, frame, at, p, q);
+}
+
+/* One point, of what is inside only. */
+template <class T, class A> MAT_NN A nn_point(const nn_walk &frame, const mat_call &call, uint32_t unit, uint32_t i, uint32_t j) {
+    const nn_axis &c = frame.axes[0], &r = frame.axes[1];
+    nn_range rows = nn_inside(r, i), columns = nn_inside(c, j);
+    int64_t in_x, in_w, row = i * r.step + r.off, column = j * c.step + c.off;
+    A sum = 0;
+#pragma unroll 1
+    for (uint32_t tap = 0; tap < (uint32_t)frame.taps; tap++)
+        if (nn_outer_tap(frame, unit, tap, &in_x, &in_w)) {
+            const T *x = (const T *)call.at[0] + in_x, *w = (const T *)call.at[1] + (frame.base + in_w);
+#pragma unroll 1
+            for (int32_t p = rows.low; p < rows.high; p++)
+#pragma unroll 1
+                for (int32_t q = columns.low; q < columns.high; q++)
+                    sum += nn_from<A>(w[p * r.strides[1] + q * c.strides[1]]) *
+                           nn_from<A>(x[(row + p) * r.strides[0] + (column + q) * c.strides[0]]);
+        }
+    return sum;
+}
+
+/* R sums to their places in y; those that are not finite are made anew. */
+template <class T, class A, int R>
+MAT_NN void nn_put(const A (&sums)[R], const nn_walk &frame, const mat_call &call, const nn_spot &at) {
+    const nn_axis &c = frame.axes[0], &r = frame.axes[1];
+    T *y = (T *)call.at[2] + (nn_place<2>(frame, at.unit) + at.i * r.strides[2] + at.j * c.strides[2]), *to = y;
+    uint32_t anew = 0;
+#pragma unroll
+    for (int a = 0; a < R; a++, to += r.strides[2])
+        if (at.i + a < (uint32_t)r.n) {
+            if (nn_finite(sums[a]))
+                nn_add(to, sums[a]);
+            else
+                anew |= 1u << a;
+        }
+#pragma unroll 1
+    for (uint32_t i = at.i; anew; anew >>= 1, i++, y += r.strides[2])
+        if (anew & 1)
+            nn_add(y, nn_point<T, A>(frame, call, at.unit, i, at.j));
+}
+
+/* Windows of P x Q taps and adjacent places of x, or, where Q is 1, of any number of taps, P rows at once. */
+template <class T, int R, int P, int Q> MAT_NN void nn_convolve(const nn_walk &frame, const mat_call &call) {
+    typedef typename nn_sum<T>::type A;
+    nn_spot at = nn_spot_of(frame, blockIdx.x, R);
+    if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)frame.axes[1].n || at.j >= (uint32_t)frame.axes[0].n)
+        return;
+    A sums[R] = {};
+    int64_t in_x, in_w;
+#pragma unroll 1
+    for (uint32_t tap = 0; tap < (uint32_t)frame.taps; tap++)
+        if (nn_outer_tap(frame, at.unit, tap, &in_x, &in_w)) {
+            const T *x = (const T *)call.at[0] + in_x, *w = (const T *)call.at[1] + (frame.base + in_w);
+            if (Q > 1)
+                nn_add_taps<T, A, R, P, Q, true>(sums, x, w, frame, at, 0, 0);
+            else
+                nn_add_rows<T, A, R, P>(sums, x, w, frame, at);
+        }
+    nn_put<T, A, R>(sums, frame, call, at);
+}
+
+/* One point in a thread. */
+template <class T> MAT_NN void nn_convolve_points(const nn_walk &frame, const mat_call &call) {
+    typedef typename nn_sum<T>::type A;
+    const nn_axis &c = frame.axes[0], &r = frame.axes[1];
+    nn_spot at = nn_spot_of(frame, blockIdx.x, 1);
+    if (at.unit < (uint32_t)frame.units && at.i < (uint32_t)r.n && at.j < (uint32_t)c.n)
+        nn_add((T *)call.at[2] + (nn_place<2>(frame, at.unit) + at.i * r.strides[2] + at.j * c.strides[2]),
+               nn_point<T, A>(frame, call, at.unit, at.i, at.j));
+}
+
+/* The derivative by x where steps leave out places, one place in a thread: yd, w, xd. Of the taps, every step-th serves it. */
+template <class T> MAT_NN void nn_to_x(const nn_walk &frame, const mat_call &call) {
+    typedef typename nn_sum<T>::type A;
+    const nn_axis &c = frame.axes[0], &r = frame.axes[1];
+    nn_spot at = nn_spot_of(frame, blockIdx.x, 1);
+    if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.nx || at.j >= (uint32_t)c.nx)
+        return;
+    nn_range rows = nn_around(r, at.i), columns = nn_around(c, at.j);
+    int64_t in_yd, in_w, unused, row = at.i - r.off, column = at.j - c.off;
+    A sum = 0;
+#pragma unroll 1
+    for (uint32_t tap = 0; tap < (uint32_t)frame.taps; tap++)
+        if (nn_outer_point<0, 0>(frame, at.unit, tap, &in_yd, &unused, &in_w)) {
+            const T *yd = (const T *)call.at[0] + in_yd, *w = (const T *)call.at[1] + in_w;
+#pragma unroll 1
+            for (int32_t i = rows.low; i < rows.high; i++)
+#pragma unroll 1
+                for (int32_t j = columns.low; j < columns.high; j++)
+                    sum += nn_from<A>(w[(row - i * r.step) * r.strides[1] + (column - j * c.step) * c.strides[1]]) *
+                           nn_from<A>(yd[i * r.strides[0] + j * c.strides[0]]);
+        }
+    nn_add((T *)call.at[2] + nn_place<2>(frame, at.unit, true) + at.i * r.strides[2] + at.j * c.strides[2], sum);
+}
+
+/* The derivative by w, P x Q taps from (p0, q0) on: what R points below (i, j), all of which exist, add to them. */
+template <class T, class A, int R, int P, int Q, bool UNIT>
+MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_walk &frame, uint32_t i, uint32_t j, uint32_t p0,
+                        uint32_t q0) {
+    const nn_axis &c = frame.axes[0], &r = frame.axes[1];
+    A v[R + P - 1][Q];
+    nn_read<T, A, R + P - 1, Q, UNIT>(v, x, frame, (int32_t)(i * (uint32_t)r.step + (uint32_t)r.off + p0),
+                                      j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
+    yd += i * r.strides[2] + j * c.strides[2];
+#pragma unroll
+    for (int a = 0; a < R; a++, yd += r.strides[2]) {
+        A d = nn_from<A>(*yd);
+#pragma unroll
+        for (int p = 0; p < P; p++)
+#pragma unroll
+            for (int q = 0; q < Q; q++)
+                sums[p * Q + q] += d * v[a + p][q];
+    }
+}
+
+/* One tap of one point, if it is inside. */
+template <class T, class A>
+MAT_NN A nn_product(const T *x, const T *yd, const nn_walk &frame, uint32_t i, uint32_t j, uint32_t p, uint32_t q) {
+    const nn_axis &c = frame.axes[0], &r = frame.axes[1];
+    uint32_t row = i * (uint32_t)r.step + (uint32_t)r.off + p, column = j * (uint32_t)c.step + (uint32_t)c.off + q;
+    if (row >= (uint32_t)r.nx || column >= (uint32_t)c.nx)
+        return 0;
+    return nn_from<A>(x[row * r.strides[0] + column * c.strides[0]]) * nn_from<A>(yd[i * r.strides[2] + j * c.strides[2]]);
+}
+
+/* The tiles of a piece, of which a thread has its points; ONE: a single tap, of what is inside only. */
+template <class T, class A, int R, int P, int Q, bool UNIT, bool ONE>
+MAT_NN void nn_piece(A (&sums)[P * Q], const nn_walk &frame, const mat_call &call, uint32_t piece, uint32_t tap, uint32_t p0,
+                     uint32_t q0) {
+    int64_t in_x, in_w;
+    uint32_t tile = piece * (uint32_t)frame.each, end = tile + (uint32_t)frame.each, rows = (uint32_t)frame.axes[1].n;
+#pragma unroll 1
+    for (; tile < end && tile < (uint32_t)frame.tiles; tile++) {
+        nn_spot at = nn_spot_of(frame, tile, R);
+        if (at.unit >= (uint32_t)frame.units || at.i >= rows || at.j >= (uint32_t)frame.axes[0].n ||
+            !nn_outer_tap(frame, at.unit, tap, &in_x, &in_w))
+            continue;
+        const T *x = (const T *)call.at[0] + in_x, *yd = (const T *)call.at[1] + nn_place<2>(frame, at.unit);
+        uint32_t i = at.i, last = at.i + R <= rows ? at.i + R : rows;
+        if (!ONE && i + R == last) {
+            nn_products<T, A, R, P, Q, UNIT>(sums, x, yd, frame, i, at.j, p0, q0);
+            continue;
+        }
+#pragma unroll 1
+        for (; i < last; i++)
+            if (ONE)
+                sums[0] += nn_product<T, A>(x, yd, frame, i, at.j, p0, q0);
+            else
+                nn_products<T, A, 1, P, Q, UNIT>(sums, x, yd, frame, i, at.j, p0, q0);
+    }
+}
+
+/* The sums of all 256 threads of a block, in an order of their own; in all threads when the block has met. */
+template <class A, class W, int N> MAT_NN void nn_together(W *parts, W *totals, const A (&sums)[N], uint32_t number) {
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        W sum = sums[k];
+#pragma unroll
+        for (int by = 16; by; by /= 2)
+            sum += __shfl_down_sync(0xffffffffu, sum, by);
+        if (number % 32 == 0)
+            parts[number / 32 * N + k] = sum;
+    }
+    __syncthreads();
+    if (number < N) {
+        W sum = 0;
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            sum += parts[k * N + number];
+        totals[number] = sum;
+    }
+    __syncthreads();
+}
+
+/* Sums of a piece for P x Q taps, to where the second stage finds them; those that are not finite are made anew. */
+template <class T, int R, int P, int Q, bool UNIT> MAT_NN void nn_correlate(const nn_walk &frame, const mat_call &call) {
+    typedef typename nn_sum<T>::type A;
+    typedef typename nn_wide<A>::type W;
+    MAT_SHARED(W, parts, [8 * P * Q]);
+    MAT_SHARED(W, totals, [P * Q]);
+    MAT_SHARED(W, anew, [1]);
+    uint32_t piece = blockIdx.x % (uint32_t)frame.pieces, job = blockIdx.x / (uint32_t)frame.pieces;
+    uint32_t q0 = job % (uint32_t)frame.chunks_across * Q, rest = job / (uint32_t)frame.chunks_across;
+    uint32_t p0 = rest % (uint32_t)frame.chunks_down * P, tap = rest / (uint32_t)frame.chunks_down;
+    uint32_t number = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    uint32_t height = (uint32_t)frame.axes[1].k, width = (uint32_t)frame.axes[0].k;
+    A sums[P * Q] = {};
+    nn_piece<T, A, R, P, Q, UNIT, false>(sums, frame, call, piece, tap, p0, q0);
+    nn_together<A, W, P * Q>(parts, totals, sums, number);
+#pragma unroll 1
+    for (uint32_t k = 0; k < P * Q; k++) {
+        uint32_t p = p0 + k / Q, q = q0 + k % Q;
+        W total = totals[k];
+        if (p >= height || q >= width)
+            continue;
+        if (!nn_finite(total)) { /* for all threads alike */
+            A one[1] = {};
+            nn_piece<T, A, R, 1, 1, UNIT, true>(one, frame, call, piece, tap, p, q);
+            nn_together<A, W, 1>(parts, anew, one, number);
+            total = anew[0];
+        }
+        if (number == 0)
+            ((W *)call.at[3])[(((int64_t)tap * height + p) * width + q) * frame.pieces + piece] = total;
+    }
+}
+
+/* The second stage: a warp for each tap adds up its pieces. strides[1]: of wd. */
+template <class T> MAT_NN void nn_gather(const nn_walk &frame, const mat_call &call) {
+    typedef typename nn_sum<T>::type A;
+    typedef typename nn_wide<A>::type W;
+    uint32_t tap = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, pieces = (uint32_t)frame.pieces;
+    if (tap >= (uint32_t)(frame.taps * frame.axes[1].k * frame.axes[0].k))
+        return;
+    const W *parts = (const W *)call.at[3] + (int64_t)tap * pieces;
+    W sum = 0;
+#pragma unroll 1
+    for (uint32_t k = threadIdx.x % 32; k < pieces; k += 32)
+        sum += parts[k];
+#pragma unroll
+    for (int by = 16; by; by /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, by);
+    if (threadIdx.x % 32)
+        return;
+    int64_t place = 0;
+#pragma unroll 1
+    for (int k = 0; k < frame.ndim; k++) {
+        uint32_t count = (uint32_t)frame.axes[k].k;
+        place += tap % count * frame.axes[k].strides[1];
+        tap /= count;
+    }
+    nn_add((T *)call.at[2] + place, (A)sum);
+}
+
+#endif

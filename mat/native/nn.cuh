@@ -1,0 +1,149 @@
+/* Windows that walk over a matrix, for the device: what convolution (convolve.cuh) and pooling (pool.cuh) share.
+
+   As on the CPU (nn.h), tap p of point i of an axis is at place i * step + off + p of the input, if there is such a place, and a
+   batch is an axis with one tap. axes[0] is that of columns, axes[1] that of rows; units are the points, or places, of all others.
+   A block of threads is `blockDim.z` units deep, each thread has one column and some rows below each other. */
+#ifndef MAT_NN_CUH
+#define MAT_NN_CUH
+#include "device.cuh"
+#include "half.cuh"
+
+#define MAT_NN static __device__ __forceinline__
+
+struct nn_axis {
+    int64_t n, nx, k, step, off, strides[4]; /* of each operand, in elements */
+};
+
+/* units: of the outer axes; taps: of these; across, down: blocks along a row, a column; base: where an operand begins. */
+struct nn_walk {
+    int64_t ndim, units, taps, across, down, base, tiles, each, pieces, chunks_down, chunks_across;
+    nn_axis axes[8];
+};
+
+/* Elements and the type in which they are added up: 16-bit floats as float, integers modulo their range. */
+struct nn_half { uint16_t bits; };
+struct nn_bfloat { uint16_t bits; };
+
+template <class T> struct nn_sum { typedef uint32_t type; };
+template <> struct nn_sum<float> { typedef float type; };
+template <> struct nn_sum<double> { typedef double type; };
+template <> struct nn_sum<nn_half> { typedef float type; };
+template <> struct nn_sum<nn_bfloat> { typedef float type; };
+template <> struct nn_sum<int64_t> { typedef uint64_t type; };
+template <> struct nn_sum<uint64_t> { typedef uint64_t type; };
+
+/* What partial sums are kept in. */
+template <class A> struct nn_wide { typedef double type; };
+template <> struct nn_wide<uint32_t> { typedef uint32_t type; };
+template <> struct nn_wide<uint64_t> { typedef uint64_t type; };
+
+/* What elements are compared as. */
+template <class T> struct nn_order { typedef T type; };
+template <> struct nn_order<nn_half> { typedef float type; };
+template <> struct nn_order<nn_bfloat> { typedef float type; };
+
+template <class A, class T> MAT_NN A nn_from(T x) { return (A)x; }
+template <class A> MAT_NN A nn_from(nn_half x) { return from_half(x.bits); }
+template <class A> MAT_NN A nn_from(nn_bfloat x) { return from_bfloat(x.bits); }
+
+template <class T> struct nn_to {
+    template <class A> MAT_NN T of(A x) { return (T)x; }
+};
+template <> struct nn_to<nn_half> {
+    MAT_NN nn_half of(float x) { return {to_half(x)}; }
+};
+template <> struct nn_to<nn_bfloat> {
+    MAT_NN nn_bfloat of(float x) { return {to_bfloat(x)}; }
+};
+
+/* y += sum, where a sum is first rounded to T, as on the host. */
+template <class T, class A> MAT_NN void nn_add(T *y, A sum) {
+    *y = nn_to<T>::of((A)(nn_from<A>(*y) + nn_from<A>(nn_to<T>::of(sum))));
+}
+
+MAT_NN bool nn_finite(float x) { return x - x == 0; }
+MAT_NN bool nn_finite(double x) { return x - x == 0; }
+MAT_NN bool nn_finite(uint32_t) { return true; }
+MAT_NN bool nn_finite(uint64_t) { return true; }
+
+/* Which points or places a thread is for: of a unit, those of column j in the rows from i on. */
+struct nn_spot {
+    uint32_t unit, i, j;
+};
+
+MAT_NN nn_spot nn_spot_of(const nn_walk &frame, uint32_t tile, uint32_t rows) {
+    uint32_t across = (uint32_t)frame.across, down = (uint32_t)frame.down, rest = tile / across;
+    return {rest / down * blockDim.z + threadIdx.z, (rest % down * blockDim.y + threadIdx.y) * rows,
+            tile % across * blockDim.x + threadIdx.x};
+}
+
+/* Where point, or place, `unit` of the outer axes is in an operand. */
+template <int OPERAND> MAT_NN int64_t nn_place(const nn_walk &frame, uint32_t unit, bool of_input = false) {
+    int64_t found = 0;
+#pragma unroll 1
+    for (int k = 2; k < frame.ndim; k++) {
+        const nn_axis &a = frame.axes[k];
+        uint32_t n = (uint32_t)(of_input ? a.nx : a.n);
+        found += unit % n * a.strides[OPERAND];
+        unit /= n;
+    }
+    return found;
+}
+
+/* Where tap `tap` of the outer axes is for point `unit` of them: in x (strides[0]) and in w (strides[1]); false if outside. */
+MAT_NN bool nn_outer_tap(const nn_walk &frame, uint32_t unit, uint32_t tap, int64_t *x, int64_t *w) {
+    bool inside = true;
+    *x = *w = 0;
+#pragma unroll 1
+    for (int k = 2; k < frame.ndim; k++) {
+        const nn_axis &a = frame.axes[k];
+        int64_t p = tap % (uint32_t)a.k, place = unit % (uint32_t)a.n * a.step + a.off + p;
+        inside = inside && place >= 0 && place < a.nx;
+        *x += place * a.strides[0];
+        *w += p * a.strides[1];
+        unit /= (uint32_t)a.n;
+        tap /= (uint32_t)a.k;
+    }
+    return inside;
+}
+
+/* Where the point of which place `unit` of the outer axes is tap `tap` lies: in operands FIRST and SECOND, and the tap in w
+   (strides[1]); false if there is no such point. */
+template <int FIRST, int SECOND>
+MAT_NN bool nn_outer_point(const nn_walk &frame, uint32_t unit, uint32_t tap, int64_t *first, int64_t *second, int64_t *w) {
+    bool found = true;
+    *first = *second = *w = 0;
+#pragma unroll 1
+    for (int k = 2; k < frame.ndim; k++) {
+        const nn_axis &a = frame.axes[k];
+        int32_t p = tap % (uint32_t)a.k, from = (int32_t)(unit % (uint32_t)a.nx) - (int32_t)a.off - p, step = (int32_t)a.step;
+        int32_t i = from / step;
+        found = found && from >= 0 && from == i * step && i < a.n;
+        *first += i * a.strides[FIRST];
+        *second += i * a.strides[SECOND];
+        *w += p * a.strides[1];
+        unit /= (uint32_t)a.nx;
+        tap /= (uint32_t)a.k;
+    }
+    return found;
+}
+
+/* From the first to behind the last of something. */
+struct nn_range {
+    int32_t low, high;
+};
+
+/* The taps of point i that are inside of the input. */
+MAT_NN nn_range nn_inside(const nn_axis &a, uint32_t i) {
+    int32_t at = (int32_t)(i * (uint32_t)a.step) + (int32_t)a.off, room = (int32_t)a.nx - at, k = (int32_t)a.k;
+    return {at < 0 ? -at : 0, room < k ? room : k};
+}
+
+/* The points whose windows place t is in. */
+MAT_NN nn_range nn_around(const nn_axis &a, uint32_t t) {
+    int32_t last = (int32_t)t - (int32_t)a.off, first = last - (int32_t)a.k + 1, step = (int32_t)a.step, n = (int32_t)a.n;
+    int32_t end = last < 0 ? 0 : last / step + 1;
+    return {first <= 0 ? 0 : (first - 1) / step + 1, end < n ? end : n};
+}
+
+#endif

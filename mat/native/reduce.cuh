@@ -1,0 +1,298 @@
+/* Reductions over some axes of an operand, x, into elements along the others, which are kept, of another, y: as reduce.h has them
+   for the CPU, with what is kept and reduced merged and sorted by who makes the frame.
+
+   There are three ways. By `lines`, where what is reduced lies together: `lanes` threads for a result, a power of two, `width` of
+   them to a line. Element by element, `apart`, where it does not. By `columns`, where kept elements lie together: `across` threads
+   beside each other, as many rows at once as a block has room for. Each may take a result in parts of `chunk` elements, which
+   are left in a third operand, in the order [part][result], and put together by `finish`.
+
+   Which thread adds what, and in what tree, depends on shapes, strides and how an address is aligned, and on nothing else. */
+#ifndef MAT_REDUCE_CUH
+#define MAT_REDUCE_CUH
+
+#include "reduce_types.cuh"
+
+enum { MAT_VECTORS = 4, MAT_REDUCE_THREADS = 256 };
+
+/* An axis: its length, its strides, and what divides by the length without a division. */
+struct mat_reduced_axis {
+    int64_t n, x, y, magic, shift;
+};
+
+struct mat_reduced_axes {
+    int64_t rank;
+    mat_reduced_axis axis[8];
+};
+
+struct mat_reduce {
+    int64_t start_x, start_y, results, reduced, chunk, chunks, lanes, width;
+    int64_t columns, column_x, column_y, across, tiles, finish_across;
+    int64_t divisor, accumulate, bytes;
+    mat_reduced_axes kept, in;
+};
+
+struct mat_place_of {
+    int64_t x, y;
+};
+
+/* at / a.n, for lengths of at least 2, as the upper half of a product: a division of 64 bits is a hundred instructions. */
+MAT_INLINE int64_t mat_divided(int64_t at, const mat_reduced_axis &a) {
+#if defined(MAT_ON_CPU)
+    return (int64_t)((uint64_t)((unsigned __int128)(uint64_t)at * (uint64_t)a.magic >> 64) >> a.shift);
+#else
+    return (int64_t)(__umul64hi((uint64_t)at, (uint64_t)a.magic) >> a.shift);
+#endif
+}
+
+/* Where the element of that number is along the first axes. */
+MAT_INLINE mat_place_of mat_placed(const mat_reduced_axes &axes, int rank, int64_t at) {
+    mat_place_of found = {0, 0};
+#pragma unroll 1
+    for (int k = rank - 1; k > 0; k--) {
+        int64_t rest = mat_divided(at, axes.axis[k]), i = at - rest * axes.axis[k].n;
+        found.x += i * axes.axis[k].x, found.y += i * axes.axis[k].y;
+        at = rest;
+    }
+    if (rank) found.x += at * axes.axis[0].x, found.y += at * axes.axis[0].y;
+    return found;
+}
+
+MAT_INLINE mat_end mat_end_of(const mat_reduce &f, const mat_call &call) {
+    return {f.reduced, f.divisor, f.accumulate, f.bytes, call.numbers};
+}
+
+/* Items that are loaded at once. */
+template <int BYTES> struct mat_word {};
+template <> struct mat_word<16> { typedef uint4 type; };
+template <> struct mat_word<8> { typedef uint2 type; };
+template <> struct mat_word<4> { typedef uint32_t type; };
+template <> struct mat_word<2> { typedef uint16_t type; };
+template <> struct mat_word<1> { typedef uint8_t type; };
+
+template <class Item> MAT_INLINE uint4 mat_load(const Item *p) { return __ldg((const uint4 *)p); }
+
+/* Add items that lie together, `length` of them, with `width` threads of which this is number `lane`. */
+template <class Op> MAT_INLINE void mat_scan(typename Op::State &s, const typename Op::Item *p, int64_t length, uint32_t first,
+                                             uint32_t lane, uint32_t width) {
+    typedef typename Op::Item Item;
+    enum { V = 16 / sizeof(Item), U = MAT_VECTORS };
+    uint32_t n = (uint32_t)length, head = (uint32_t)(-(int64_t)(size_t)p & 15) / (uint32_t)sizeof(Item);
+    if (head > n) head = n;
+    for (uint32_t k = lane; k < head; k += width) Op::template add<1, 1>(s, p + k, first + k, 0);
+    p += head, n -= head, first += head;
+    uint32_t vectors = n / V, v = lane;
+    for (; v + (U - 1) * width < vectors; v += U * width) {
+        union { uint4 all[U]; Item item[U * V]; } here;
+#pragma unroll
+        for (int u = 0; u < U; u++) here.all[u] = mat_load(p + (int64_t)(v + u * width) * V);
+        if (Op::WHOLE) {
+            Op::template add<U * V, V>(s, here.item, first + v * V, width * V);
+        } else {
+#pragma unroll
+            for (int u = 0; u < U; u++) Op::template add<V, V>(s, here.item + u * V, first + (v + u * width) * V, 0);
+        }
+    }
+    if (v < vectors) {
+        union { uint4 all[U]; Item item[U * V]; } here;
+#pragma unroll
+        for (int u = 0; u < U - 1; u++)
+            if (v + u * width < vectors) here.all[u] = mat_load(p + (int64_t)(v + u * width) * V);
+#pragma unroll
+        for (int u = 0; u < U - 1; u++)
+            if (v + u * width < vectors) Op::template add<V, V>(s, here.item + u * V, first + (v + u * width) * V, 0);
+    }
+    for (uint32_t k = vectors * V + lane; k < n; k += width) Op::template add<1, 1>(s, p + k, first + k, 0);
+}
+
+/* What `lanes` threads that stand together have, in the first of them. */
+template <class Op> MAT_INLINE typename Op::State mat_of_lanes(typename Op::State s, int lanes) {
+    typedef typename Op::State State;
+    int width = lanes < 32 ? lanes : 32;
+    for (int by = width / 2; by > 0; by /= 2) {
+        State other = Op::down(s, by, width);
+        Op::join(s, other);
+    }
+    if (lanes <= 32) return s;
+    MAT_SHARED(State, of_warps, [MAT_REDUCE_THREADS / 32]);
+    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = s;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        s = (int)threadIdx.x < lanes / 32 ? of_warps[threadIdx.x] : Op::none();
+        for (int by = lanes / 64; by > 0; by /= 2) {
+            State other = Op::down(s, by, 32);
+            Op::join(s, other);
+        }
+    }
+    return s;
+}
+
+template <class Op> MAT_INLINE void mat_leave(const mat_reduce &f, const mat_call &call, typename Op::State s, int64_t chunk,
+                                              int64_t result, int64_t at) {
+    mat_later(s, chunk * f.chunk);
+    if (f.chunks > 1) ((typename Op::State *)call.at[2])[chunk * f.results + result] = s;
+    else Op::put(call.at[1], f.start_y + at, s, mat_end_of(f, call));
+}
+
+/* Which result a thread is to work on, and of what elements. */
+struct mat_task {
+    uint32_t lane;
+    int64_t result, from, count;
+    mat_place_of at;
+};
+
+MAT_INLINE mat_task mat_task_of(const mat_reduce &f) {
+    uint32_t lanes = (uint32_t)f.lanes;
+    mat_task t = {threadIdx.x % lanes, (int64_t)blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes, 0, 0, {0, 0}};
+    t.from = (int64_t)blockIdx.y * f.chunk;
+    if (t.result < f.results) {
+        t.count = f.reduced - t.from < f.chunk ? f.reduced - t.from : f.chunk;
+        t.at = mat_placed(f.kept, (int)f.kept.rank, t.result);
+    }
+    return t;
+}
+
+template <class Op> MAT_INLINE void mat_end_task(const mat_reduce &f, const mat_call &call, typename Op::State s,
+                                                 const mat_task &t) {
+    s = mat_of_lanes<Op>(s, (int)f.lanes);
+    if (t.lane == 0 && t.result < f.results) mat_leave<Op>(f, call, s, blockIdx.y, t.result, t.at.y);
+}
+
+template <class Op> MAT_INLINE void mat_lines(const mat_reduce &f, const mat_call &call) {
+    mat_task t = mat_task_of(f);
+    typename Op::State s = Op::none();
+    const typename Op::Item *x = (const typename Op::Item *)call.at[0] + f.start_x + t.at.x;
+    int last = (int)f.in.rank - 1;
+    if (last == 0) {
+        if (t.count > 0) mat_scan<Op>(s, x + t.from, t.count, 0, t.lane, (uint32_t)f.lanes);
+    } else if (t.count > 0) {
+        uint32_t width = (uint32_t)f.width, lane = t.lane % width;
+        int64_t n = f.in.axis[last].n, step = (uint32_t)f.lanes / width, to = t.from + t.count;
+        for (int64_t line = mat_divided(t.from, f.in.axis[last]) + t.lane / width; line * n < to; line += step) {
+            int64_t from = line * n < t.from ? t.from : line * n, stop = line * n + n < to ? line * n + n : to;
+            mat_scan<Op>(s, x + mat_placed(f.in, last, line).x + (from - line * n), stop - from, (uint32_t)(from - t.from), lane,
+                         width);
+        }
+    }
+    mat_end_task<Op>(f, call, s, t);
+}
+
+template <class Op> MAT_INLINE void mat_apart(const mat_reduce &f, const mat_call &call) {
+    enum { U = 8 };
+    mat_task t = mat_task_of(f);
+    typename Op::State s = Op::none();
+    const typename Op::Item *x = (const typename Op::Item *)call.at[0] + f.start_x + t.at.x;
+    int rank = (int)f.in.rank;
+    uint32_t n = (uint32_t)t.count, k = t.lane, lanes = (uint32_t)f.lanes;
+    for (; k + (U - 1) * lanes < n; k += U * lanes) {
+        typename Op::Item here[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) here[u] = x[mat_placed(f.in, rank, t.from + k + u * lanes).x];
+        Op::template add<U, 1>(s, here, k, lanes);
+    }
+    for (; k < n; k += lanes) Op::template add<1, 1>(s, x + mat_placed(f.in, rank, t.from + k).x, k, 0);
+    mat_end_task<Op>(f, call, s, t);
+}
+
+/* What the threads of a column have, the rows of a block apart from each other, in the first of them. */
+template <class Op, int V> MAT_INLINE void mat_of_rows(typename Op::State *s, uint32_t across, uint32_t rows, uint32_t column,
+                                                       uint32_t row) {
+    typedef typename Op::State State;
+    MAT_SHARED(State, halves, [MAT_REDUCE_THREADS / 2 * V]);
+    for (uint32_t n = rows; n > 1; n = (n + 1) / 2) {
+        uint32_t half = (n + 1) / 2;
+        if (row >= half && row < n) {
+#pragma unroll
+            for (int j = 0; j < V; j++) halves[((row - half) * V + j) * across + column] = s[j];
+        }
+        __syncthreads();
+        if (row + half < n) {
+#pragma unroll
+            for (int j = 0; j < V; j++) Op::join(s[j], halves[(row * V + j) * across + column]);
+        }
+        __syncthreads();
+    }
+}
+
+/* U rows of V items each, from the k-th on, `step` apart. */
+template <class Op, int V, int U> MAT_INLINE void mat_add_rows(typename Op::State *s, const mat_reduce &f,
+                                                               const typename Op::Item *x, int64_t from, uint32_t k,
+                                                               uint32_t step) {
+    typedef typename Op::Item Item;
+    typedef typename mat_word<V * sizeof(Item)>::type Word;
+    union { Word all[U]; Item item[U * V]; } here;
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+        int64_t row = from + k + u * step;
+        const Item *p = x + (f.in.rank == 1 ? row * f.in.axis[0].x : mat_placed(f.in, (int)f.in.rank, row).x);
+        if (((size_t)p & (sizeof(Word) - 1)) == 0) {
+            here.all[u] = __ldg((const Word *)p);
+        } else {
+#pragma unroll
+            for (int j = 0; j < V; j++) here.item[u * V + j] = p[j];
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        Item column[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) column[u] = here.item[u * V + j];
+        Op::template add<U, 1>(s[j], column, k, step);
+    }
+}
+
+template <class Op, int V> MAT_INLINE void mat_columns(const mat_reduce &f, const mat_call &call) {
+    typedef typename Op::Item Item;
+    enum { U = V == 1 ? 8 : 64 / (V * sizeof(Item)) }; /* rows at once */
+    uint32_t across = (uint32_t)f.across, rows = blockDim.x / across, tile = blockIdx.x % (uint32_t)f.tiles;
+    uint32_t tx = threadIdx.x % across, ty = threadIdx.x / across;
+    int64_t column = ((int64_t)tile * across + tx) * V, outer = blockIdx.x / (uint32_t)f.tiles;
+    int64_t from = (int64_t)blockIdx.y * f.chunk;
+    bool live = ty < rows && column < f.columns;
+    mat_place_of at = mat_placed(f.kept, (int)f.kept.rank, outer);
+    typename Op::State s[V];
+#pragma unroll
+    for (int j = 0; j < V; j++) s[j] = Op::none();
+    if (live) {
+        const Item *x = (const Item *)call.at[0] + f.start_x + at.x + column * f.column_x;
+        uint32_t n = (uint32_t)(f.reduced - from < f.chunk ? f.reduced - from : f.chunk), k = ty;
+        for (; k + (U - 1) * rows < n; k += U * rows) mat_add_rows<Op, V, U>(s, f, x, from, k, rows);
+        for (; k < n; k += rows) mat_add_rows<Op, V, 1>(s, f, x, from, k, rows);
+    }
+    mat_of_rows<Op, V>(s, across, rows, tx, ty);
+    if (live && ty == 0) {
+#pragma unroll
+        for (int j = 0; j < V; j++)
+            mat_leave<Op>(f, call, s[j], blockIdx.y, outer * f.columns + column + j, at.y + (column + j) * f.column_y);
+    }
+}
+
+/* The parts of `finish_across` results by a block; columns are among the kept axes here. */
+template <class Op> MAT_INLINE void mat_finish(const mat_reduce &f, const mat_call &call) {
+    typedef typename Op::State State;
+    uint32_t across = (uint32_t)f.finish_across, rows = blockDim.x / across;
+    uint32_t tx = threadIdx.x % across, ty = threadIdx.x / across;
+    int64_t result = (int64_t)blockIdx.x * across + tx;
+    bool live = ty < rows && result < f.results;
+    const State *left = (const State *)call.at[2] + result;
+    State s = Op::none();
+    if (live)
+        for (int64_t c = ty; c < f.chunks; c += rows) Op::join(s, left[c * f.results]);
+    mat_of_rows<Op, 1>(&s, across, rows, tx, ty);
+    if (live && ty == 0)
+        Op::put(call.at[1], f.start_y + mat_placed(f.kept, (int)f.kept.rank, result).y, s, mat_end_of(f, call));
+}
+
+/* The kernels of an operation, as they are needed together: programs of so few compile while one waits. In `columns` a thread
+   takes `V` of them, as many as are 16 bytes of items, or 64 of states. */
+#define MAT_REDUCE_LINES(name, V, ...)                                                                                     \
+    MAT_KERNEL(name##_lines, mat_reduce, MAT_REDUCE_THREADS) { mat_lines<__VA_ARGS__>(frame, call); }                       \
+    MAT_KERNEL(name##_finish, mat_reduce, MAT_REDUCE_THREADS) { mat_finish<__VA_ARGS__>(frame, call); }
+#define MAT_REDUCE_COLUMNS(name, V, ...)                                                                                   \
+    MAT_KERNEL(name##_columns, mat_reduce, MAT_REDUCE_THREADS) { mat_columns<__VA_ARGS__, V>(frame, call); }                \
+    MAT_KERNEL(name##_finish, mat_reduce, MAT_REDUCE_THREADS) { mat_finish<__VA_ARGS__>(frame, call); }
+#define MAT_REDUCE_APART(name, V, ...)                                                                                     \
+    MAT_KERNEL(name##_apart, mat_reduce, MAT_REDUCE_THREADS) { mat_apart<__VA_ARGS__>(frame, call); }                       \
+    MAT_KERNEL(name##_column, mat_reduce, MAT_REDUCE_THREADS) { mat_columns<__VA_ARGS__, 1>(frame, call); }                 \
+    MAT_KERNEL(name##_finish, mat_reduce, MAT_REDUCE_THREADS) { mat_finish<__VA_ARGS__>(frame, call); }
+
+#endif

@@ -1,0 +1,410 @@
+/* What reductions on the device do with elements: one class for each operation and element type.
+
+   An operation has an `Item`, as it lies in memory; a `State`, what a thread has so far, which is left between two stages, too;
+   `none()`, the state of nothing; `add<N, V>`, which adds N items, of which V lie together and the next V `step` numbers further;
+   `join`, `down` (a shuffle) and `put`, which writes a result. `WHOLE`: many items at once are better than few.
+
+   Sums: at most 16 floats, 8 doubles or 32 of 16 bits are added in a tree, in float or double; these go into totals in double,
+   for double with the rounding errors kept beside it. So the error is at most that of 5 roundings of T, 5/2 eps, times the sum of
+   absolute values, that of at most 2^20 roundings of double for all but double, and the one of the result. */
+#ifndef MAT_REDUCE_TYPES_CUH
+#define MAT_REDUCE_TYPES_CUH
+
+#include "device.cuh"
+
+#define MAT_INLINE static __device__ __forceinline__
+
+/* Where a result goes: its number of elements, and the numbers of the call. */
+struct mat_end {
+    int64_t reduced, divisor, accumulate, bytes;
+    const double *numbers;
+};
+
+/* Items: the 16-bit floats are their bits. */
+struct mat_half { uint16_t bits; };
+struct mat_bfloat { uint16_t bits; };
+struct __align__(8) mat_complex { float re, im; };
+struct __align__(16) mat_complex_double { double re, im; };
+
+#if defined(MAT_ON_CPU)
+MAT_INLINE float mat_as_float(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+MAT_INLINE uint32_t mat_as_bits(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+MAT_INLINE float mat_value(mat_half x) {
+    uint32_t rest = (uint32_t)(x.bits & 0x7fff) << 13, sign = (uint32_t)(x.bits & 0x8000) << 16;
+    uint32_t small = mat_as_bits(mat_as_float(rest + (113u << 23)) - mat_as_float(113u << 23));
+    return mat_as_float((rest < (1u << 23) ? small : rest + ((rest >= (31u << 23) ? 224u : 112u) << 23)) | sign);
+}
+MAT_INLINE mat_half mat_to_half(float x) {
+    uint32_t bits = mat_as_bits(x), rest = bits & 0x7fffffffu, special = rest > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    uint32_t small = mat_as_bits(mat_as_float(rest) + 0.5f) - (126u << 23);
+    uint32_t moved = (rest - (112u << 23) + 0xfffu + ((rest >> 13) & 1u)) >> 13;
+    return {(uint16_t)((rest >= (143u << 23) ? special : rest < (113u << 23) ? small : moved) | (bits >> 16 & 0x8000u))};
+}
+MAT_INLINE mat_bfloat mat_to_bfloat(float x) {
+    uint32_t bits = mat_as_bits(x), nearest = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    return {(uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? bits >> 16 | 0x40u : nearest)};
+}
+#else
+MAT_INLINE float mat_as_float(uint32_t bits) { return __uint_as_float(bits); }
+MAT_INLINE float mat_value(mat_half x) {
+    float found;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(found) : "h"(x.bits));
+    return found;
+}
+MAT_INLINE mat_half mat_to_half(float x) {
+    mat_half found;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(found.bits) : "f"(x));
+    return found;
+}
+MAT_INLINE mat_bfloat mat_to_bfloat(float x) {
+    mat_bfloat found;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(found.bits) : "f"(x));
+    return found;
+}
+#endif
+MAT_INLINE float mat_value(mat_bfloat x) { return mat_as_float((uint32_t)x.bits << 16); }
+MAT_INLINE float mat_value(float x) { return x; }
+MAT_INLINE double mat_value(double x) { return x; }
+MAT_INLINE int32_t mat_value(int8_t x) { return x; }
+MAT_INLINE int32_t mat_value(int16_t x) { return x; }
+MAT_INLINE int32_t mat_value(int32_t x) { return x; }
+MAT_INLINE int64_t mat_value(int64_t x) { return x; }
+MAT_INLINE uint32_t mat_value(uint8_t x) { return x; }
+MAT_INLINE uint32_t mat_value(uint16_t x) { return x; }
+MAT_INLINE uint32_t mat_value(uint32_t x) { return x; }
+MAT_INLINE uint64_t mat_value(uint64_t x) { return x; }
+
+MAT_INLINE void mat_store(float *y, double x) { *y = (float)x; }
+MAT_INLINE void mat_store(double *y, double x) { *y = x; }
+MAT_INLINE void mat_store(mat_half *y, double x) { *y = mat_to_half((float)x); }
+MAT_INLINE void mat_store(mat_bfloat *y, double x) { *y = mat_to_bfloat((float)x); }
+
+template <class Item> struct mat_valued { typedef decltype(mat_value(Item())) type; };
+
+/* In a tree: what the first half gives, and what the second. */
+struct mat_plus {
+    template <class T> MAT_INLINE T of(T a, T b) { return a + b; }
+};
+struct mat_times {
+    template <class T> MAT_INLINE T of(T a, T b) { return a * b; }
+};
+/* The larger of the two, or the first of two as large; a NaN if there is one. */
+struct mat_larger {
+    template <class T> MAT_INLINE bool beyond(T x, T a) { return x > a; }
+    template <class T> MAT_INLINE T of(T a, T x) { return (x > a) | (x != x) ? x : a; }
+};
+struct mat_smaller {
+    template <class T> MAT_INLINE bool beyond(T x, T a) { return x < a; }
+    template <class T> MAT_INLINE T of(T a, T x) { return (x < a) | (x != x) ? x : a; }
+};
+
+template <class Op, int N> struct mat_tree {
+    template <class T> MAT_INLINE T of(const T *t) {
+        return Op::of(mat_tree<Op, N / 2>::of(t), mat_tree<Op, N - N / 2>::of(t + N / 2));
+    }
+};
+template <class Op> struct mat_tree<Op, 1> {
+    template <class T> MAT_INLINE T of(const T *t) { return *t; }
+};
+
+MAT_INLINE double mat_down(double x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
+MAT_INLINE float mat_down(float x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
+MAT_INLINE int32_t mat_down(int32_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
+MAT_INLINE uint32_t mat_down(uint32_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
+MAT_INLINE int64_t mat_down(int64_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
+MAT_INLINE uint64_t mat_down(uint64_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
+
+/* Totals. Sums begin as -0.0, so that of nothing but such zeros it stays that. */
+struct mat_total {
+    double hi;
+    MAT_INLINE mat_total none() { return {-0.0}; }
+    __device__ __forceinline__ void take(double x) { hi += x; }
+    __device__ __forceinline__ void take(mat_total other) { hi += other.hi; }
+    __device__ __forceinline__ mat_total down(int by, int width) const { return {mat_down(hi, by, width)}; }
+    __device__ __forceinline__ double value() const { return hi; }
+};
+
+/* In hi what is also right of infinities, in lo its error. */
+struct __align__(16) mat_total_double {
+    double hi, lo;
+    MAT_INLINE mat_total_double none() { return {-0.0, 0.0}; }
+    __device__ __forceinline__ void take(double x) {
+        double sum = hi + x, part = sum - hi;
+        lo += (hi - (sum - part)) + (x - part);
+        hi = sum;
+    }
+    __device__ __forceinline__ void take(mat_total_double other) {
+        take(other.hi);
+        lo += other.lo;
+    }
+    __device__ __forceinline__ mat_total_double down(int by, int width) const {
+        return {mat_down(hi, by, width), mat_down(lo, by, width)};
+    }
+    __device__ __forceinline__ double value() const { return lo != 0 && fabs(lo) <= 1.7976931348623157e308 ? hi + lo : hi; }
+};
+
+template <class T> struct mat_totalled { typedef mat_total type; };
+template <> struct mat_totalled<double> { typedef mat_total_double type; };
+
+/* alpha * x + beta * y, rounded as often as in T; where beta is 0, y is not read. */
+template <class Item> MAT_INLINE void mat_accumulate(Item *y, double x, const mat_end &end) {
+    typedef typename mat_valued<Item>::type T;
+    T total = (T)((T)x * (T)end.numbers[0]);
+    mat_store(y, end.numbers[2] == 0 ? total : (T)(total + (T)end.numbers[2] * mat_value(*y)));
+}
+
+/* The sum of real elements, and their mean. */
+template <class I> struct mat_sum {
+    typedef I Item;
+    typedef I Result;
+    typedef typename mat_valued<I>::type T;
+    typedef typename mat_totalled<T>::type State;
+    enum { WHOLE = 1 };
+    MAT_INLINE State none() { return State::none(); }
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
+        T t[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) t[j] = mat_value(items[j]);
+        s.take((double)mat_tree<mat_plus, N>::of(t));
+    }
+    MAT_INLINE void join(State &a, State b) { a.take(b); }
+    MAT_INLINE State down(State s, int by, int width) { return s.down(by, width); }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+        I *y = (I *)out + at;
+        double value = (end.reduced ? s.value() : 0.0) / (double)end.divisor;
+        if (end.accumulate) mat_accumulate(y, value, end);
+        else mat_store(y, value);
+    }
+};
+
+template <class C, class T> struct mat_sum_complex {
+    typedef C Item;
+    typedef C Result;
+    typedef typename mat_totalled<T>::type Total;
+    struct State { Total re, im; };
+    enum { WHOLE = 1 };
+    MAT_INLINE State none() { return {Total::none(), Total::none()}; }
+    template <int N, int V> MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t) {
+        T re[N], im[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) re[j] = items[j].re, im[j] = items[j].im;
+        s.re.take((double)mat_tree<mat_plus, N>::of(re));
+        s.im.take((double)mat_tree<mat_plus, N>::of(im));
+    }
+    MAT_INLINE void join(State &a, State b) { a.re.take(b.re), a.im.take(b.im); }
+    MAT_INLINE State down(State s, int by, int width) { return {s.re.down(by, width), s.im.down(by, width)}; }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+        C *y = (C *)out + at;
+        T re = (T)((end.reduced ? s.re.value() : 0.0) / (double)end.divisor);
+        T im = (T)((end.reduced ? s.im.value() : 0.0) / (double)end.divisor);
+        if (!end.accumulate) {
+            *y = {re, im};
+            return;
+        }
+        T a = (T)end.numbers[0], b = (T)end.numbers[1], c = (T)end.numbers[2], d = (T)end.numbers[3];
+        C found = {a * re - b * im, a * im + b * re};
+        if (c != 0 || d != 0) {
+            C old = *y;
+            found = {found.re + (c * old.re - d * old.im), found.im + (c * old.im + d * old.re)};
+        }
+        *y = found;
+    }
+};
+
+/* Integers: what 32 bits hold of some small ones, and all in 64 bits, which wrap. */
+template <class I> struct mat_block { typedef uint64_t type; };
+template <> struct mat_block<int8_t> { typedef int32_t type; };
+template <> struct mat_block<int16_t> { typedef int32_t type; };
+template <> struct mat_block<uint8_t> { typedef uint32_t type; };
+template <> struct mat_block<uint16_t> { typedef uint32_t type; };
+template <> struct mat_block<int32_t> { typedef int64_t type; };
+
+MAT_INLINE void mat_store_bytes(char *y, int64_t at, uint64_t x, int64_t bytes) {
+    if (bytes == 8) ((uint64_t *)y)[at] = x;
+    else if (bytes == 4) ((uint32_t *)y)[at] = (uint32_t)x;
+    else if (bytes == 2) ((uint16_t *)y)[at] = (uint16_t)x;
+    else ((uint8_t *)y)[at] = (uint8_t)x;
+}
+
+/* What of alpha and beta there is of an integer operation: they are whole, and fit into an element. */
+template <class I> MAT_INLINE void mat_put_integer(char *out, int64_t at, uint64_t total, const mat_end &end) {
+    if (end.accumulate) {
+        total *= (uint64_t)(int64_t)end.numbers[0];
+        if (end.numbers[2] != 0) total += (uint64_t)(int64_t)end.numbers[2] * (uint64_t)((const I *)out)[at];
+    }
+    mat_store_bytes(out, at, total, end.bytes);
+}
+
+template <class I> struct mat_sum_integer {
+    typedef I Item;
+    typedef int64_t Result;
+    typedef typename mat_block<I>::type T;
+    struct State { uint64_t total; };
+    enum { WHOLE = 1 };
+    MAT_INLINE State none() { return {0}; }
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
+        T t[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) t[j] = (T)items[j];
+        s.total += (uint64_t)(int64_t)mat_tree<mat_plus, N>::of(t);
+    }
+    MAT_INLINE void join(State &a, State b) { a.total += b.total; }
+    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) { mat_put_integer<I>(out, at, s.total, end); }
+};
+
+template <class I, class T> struct mat_mean_of {
+    typedef I Item;
+    typedef double Result;
+    typedef mat_total_double State;
+    enum { WHOLE = 1 };
+    MAT_INLINE State none() { return State::none(); }
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
+        T t[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) t[j] = (T)items[j];
+        s.take((double)mat_tree<mat_plus, N>::of(t));
+    }
+    MAT_INLINE void join(State &a, State b) { a.take(b); }
+    MAT_INLINE State down(State s, int by, int width) { return s.down(by, width); }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+        ((double *)out)[at] = (end.reduced ? s.value() : 0.0) / (double)end.divisor;
+    }
+};
+/* The mean of integers: those of 64 bits are added as doubles, like NumPy's. */
+template <class I> struct mat_mean_integer : mat_mean_of<I, typename mat_block<I>::type> {};
+template <> struct mat_mean_integer<uint32_t> : mat_mean_of<uint32_t, uint64_t> {};
+template <> struct mat_mean_integer<int64_t> : mat_mean_of<int64_t, double> {};
+template <> struct mat_mean_integer<uint64_t> : mat_mean_of<uint64_t, double> {};
+
+/* Products, in double: then those of floats are rounded once, and what is too large only on the way does no harm. */
+template <class I> struct mat_prod {
+    typedef I Item;
+    typedef I Result;
+    struct State { double total; };
+    enum { WHOLE = 1 };
+    MAT_INLINE State none() { return {1.0}; }
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
+        double t[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) t[j] = (double)mat_value(items[j]);
+        s.total *= mat_tree<mat_times, N>::of(t);
+    }
+    MAT_INLINE void join(State &a, State b) { a.total *= b.total; }
+    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) { mat_store((I *)out + at, s.total); }
+};
+
+struct mat_pair {
+    double re, im;
+    __device__ __forceinline__ mat_pair operator*(mat_pair b) const { return {re * b.re - im * b.im, re * b.im + im * b.re}; }
+};
+
+template <class C, class T> struct mat_prod_complex {
+    typedef C Item;
+    typedef C Result;
+    typedef mat_pair State;
+    enum { WHOLE = 1 };
+    MAT_INLINE State none() { return {1.0, 0.0}; }
+    template <int N, int V> MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t) {
+        State t[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) t[j] = {(double)items[j].re, (double)items[j].im};
+        s = s * mat_tree<mat_times, N>::of(t);
+    }
+    MAT_INLINE void join(State &a, State b) { a = a * b; }
+    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.re, by, width), mat_down(s.im, by, width)}; }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) { ((C *)out)[at] = {(T)s.re, (T)s.im}; }
+};
+
+template <class I> struct mat_prod_integer {
+    typedef I Item;
+    typedef int64_t Result;
+    struct State { uint64_t total; };
+    enum { WHOLE = 1 };
+    MAT_INLINE State none() { return {1}; }
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
+        uint64_t t[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) t[j] = (uint64_t)(int64_t)items[j];
+        s.total *= mat_tree<mat_times, N>::of(t);
+    }
+    MAT_INLINE void join(State &a, State b) { a.total *= b.total; }
+    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) { mat_put_integer<I>(out, at, s.total, end); }
+};
+
+/* The largest, or smallest, element. There is one, so the state of nothing is only what all others displace. */
+template <class I> MAT_INLINE void mat_store_same(I *y, typename mat_valued<I>::type x) { *y = (I)x; }
+template <> __device__ __forceinline__ void mat_store_same<mat_half>(mat_half *y, float x) { *y = mat_to_half(x); }
+template <> __device__ __forceinline__ void mat_store_same<mat_bfloat>(mat_bfloat *y, float x) { *y = mat_to_bfloat(x); }
+
+/* A value and whether it is one; for places, its number. */
+template <class T> struct mat_best {
+    T value;
+    int64_t at;
+};
+
+template <class I, class Op> struct mat_extreme {
+    typedef I Item;
+    typedef I Result;
+    typedef typename mat_valued<I>::type T;
+    struct State { T value; int32_t some; };
+    enum { WHOLE = 1 };
+    MAT_INLINE State none() { return {(T)0, 0}; }
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
+        T t[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) t[j] = mat_value(items[j]);
+        join(s, {mat_tree<Op, N>::of(t), 1});
+    }
+    MAT_INLINE void join(State &a, State b) {
+        if (b.some) a = {a.some ? Op::of(a.value, b.value) : b.value, 1};
+    }
+    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.value, by, width), mat_down(s.some, by, width)}; }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) { mat_store_same((I *)out + at, s.value); }
+};
+
+/* The number of the first of the largest, or smallest, or of what is not a number. */
+template <class I, class Op> struct mat_place {
+    typedef I Item;
+    typedef int64_t Result;
+    typedef typename mat_valued<I>::type T;
+    typedef mat_best<T> State;
+    enum { WHOLE = 0 };
+    MAT_INLINE State none() { return {(T)0, -1}; }
+    MAT_INLINE bool beats(T x, T a) { return Op::beyond(x, a) | ((x != x) & (a == a)); }
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t first, uint32_t step) {
+        T t[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) t[j] = mat_value(items[j]);
+        T best = mat_tree<Op, N>::of(t);
+        if (s.at >= 0 && !beats(best, s.value)) return;
+        uint32_t at = first;
+#pragma unroll
+        for (int j = N - 1; j >= 0; j--)
+            if ((t[j] == best) | ((t[j] != t[j]) & (best != best))) at = first + j / V * step + j % V;
+        s = {best, (int64_t)at};
+    }
+    MAT_INLINE void join(State &a, State b) {
+        if (b.at >= 0 && (a.at < 0 || beats(b.value, a.value) || (!beats(a.value, b.value) && b.at < a.at))) a = b;
+    }
+    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.value, by, width), mat_down(s.at, by, width)}; }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) { ((int64_t *)out)[at] = s.at; }
+};
+
+/* Numbers of a part as those of the whole. */
+template <class State> MAT_INLINE void mat_later(State &, int64_t) {}
+template <class T> MAT_INLINE void mat_later(mat_best<T> &s, int64_t from) {
+    if (s.at >= 0) s.at += from;
+}
+
+#endif
