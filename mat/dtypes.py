@@ -14,6 +14,7 @@ SUPPORTED = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint
 _EXACT = 2**53
 _LARGEST = int(np.finfo(np.float64).max)
 BLAS = frozenset("fdFD")  # the dtype characters of s, d, c and z
+EVERY = "?bBhHiIlLqQefdFDE"  # those of all that is supported; E: bfloat16
 
 
 def as_dtype(spec: Any) -> np.dtype[Any]:
@@ -70,6 +71,13 @@ def check_number(value: Any, dtype: np.dtype[Any], name: str) -> None:
         raise DTypeError(f"{name} is complex ({value!r}), which {dtype} cannot hold; use astype('complex128') first")
     if is_integer(dtype):
         _check_integer(value, dtype, name)
+
+
+def holds(dtype: np.dtype[Any], value: Any) -> bool:
+    """Whether `dtype` has `value`, or, being one of floating-point numbers, one near to it that a float64 leads to."""
+    if dtype.kind in "iu":
+        return bool(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max)
+    return not isinstance(value, int) or abs(value) <= _EXACT
 
 
 def _is_extension_scalar(value: object) -> bool:

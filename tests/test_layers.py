@@ -38,7 +38,7 @@ ROWS = """
     copies
     flights
     cuda.engine
-    cuda.assign  cuda.nn  cuda.random  cuda.reduce  cuda.blas
+    cuda.assign  cuda.elementwise  cuda.nn  cuda.random  cuda.reduce  cuda.blas
     cuda.product
     cuda.launch  cuda.array  cuda.cublas  cuda.facts
     cuda.gpu

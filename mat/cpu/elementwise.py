@@ -22,7 +22,7 @@ GRAIN = 1 << 17  # elements that are worth a thread where memory is what takes t
 DEAR_GRAIN = 1 << 15  # and where the function does
 STREAM = 1 << 24  # bytes from which on results, if not read, are written past the caches, if rows have
 STREAM_ROW = 1 << 14  # bytes: at both ends of a row, lines are written in part
-_DEAR = frozenset(("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "logistic", "pow"))
+DEAR = frozenset(("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "logistic", "pow"))
 _SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
 
 
@@ -59,7 +59,7 @@ def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | No
     views = [Seen((0,) * len(shape), _SIZES[letter], letter) if layout is None
              else seen(layout, v.storage.dtype.itemsize, shape) for v, layout in zip(operands, layouts, strict=True)]
     kernel = kernel_named(f"{name}_{PRECISION[letter]}")
-    return prepare_walk(kernel, views, shape, DEAR_GRAIN if name in _DEAR else GRAIN, streams=name not in _DEAR)
+    return prepare_walk(kernel, views, shape, DEAR_GRAIN if name in DEAR else GRAIN, streams=name not in DEAR)
 
 
 def prepare_fill(x: Any) -> Prepared:

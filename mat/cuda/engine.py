@@ -19,6 +19,7 @@ from .blas import (
     prepare_trsm,
     vectors,
 )
+from .elementwise import prepare_elementwise, prepare_fill
 from .launch import Launch
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .product import prepare_product, prepare_scale
@@ -33,6 +34,7 @@ __all__ = [
     "prepare_product", "prepare_scale",
     "prepare_copy",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
+    "prepare_elementwise", "prepare_fill",
     "prepare_random",
     "Axis", "form_of", "reduction",
 ]

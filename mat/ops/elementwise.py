@@ -8,11 +8,12 @@ import numpy as np
 
 from ..cpu.native import compiled
 from ..create import as_array
+from ..dtypes import EVERY
 from ..errors import DTypeError, ShapeError
 from ..layout import broadcast_shapes
 from ..mat import Mat
 from .op import Accumulated, Input, InputOrNumber, Output, Scalar, op
-from .overlap import large, one_by_one, overlap, walkable
+from .overlap import apart, large, one_by_one, overlap, walkable
 from .ufuncs import binary, special, unary
 
 MOST_AXES_THERE = 10  # that copies on a device can have
@@ -110,6 +111,9 @@ fill.prepare("foreign", dtypes=compiled("fdFD"), when=walkable)(lambda cpu, x: c
 fill.prepare("foreign", dtypes=compiled("?bBhHiIlLqQeE"), when=large)(lambda cpu, x: cpu.prepare_fill_bits(x))
 
 
+fill.prepare("cuda", dtypes=EVERY, when=apart)(lambda cuda, x: cuda.prepare_fill(x))
+
+
 @fill.on("array", bare=True)
 def _(value: Any, x: Any) -> None:
     x[...] = value
@@ -149,6 +153,11 @@ def _moves_there(x: Any, out: Mat) -> bool:
 @assign.prepare("cuda", dtypes="?bBhHiIlLqQefdFDE", when=_moves_there)
 def _(cuda: Any, x: Mat, out: Mat) -> Any:
     return cuda.prepare_copy(x, out, through=overlap(x, out))
+
+
+@assign.prepare("cuda", dtypes=EVERY, when=lambda x, out: not isinstance(x, Mat) and apart(out))
+def _(cuda: Any, x: Any, out: Mat) -> Any:
+    return cuda.prepare_fill(out, of=(1,), value=(0,))
 
 
 @assign.on("array")
@@ -226,6 +235,9 @@ geem.prepare("foreign", dtypes=compiled("fd"), when=one_by_one)(
     lambda cpu, a, b, c: cpu.prepare_elementwise("geem", a, b, c))
 
 
+geem.prepare("cuda", dtypes=EVERY, when=apart)(lambda cuda, a, b, c: cuda.prepare_elementwise("geem", a, b, c))
+
+
 @geem.on("array")
 def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
     term = np.multiply(a, b)
@@ -258,6 +270,11 @@ def _(cpu: Any, a: Mat, x: Mat, b: Mat) -> Any:
     return cpu.prepare_elementwise("geem", a, x, b, layouts=(a.layout, x.layout.reshape((1, x.size)), b.layout))
 
 
+@geerv.prepare("cuda", dtypes=EVERY, when=lambda a, x, b: (x.ndim == 1 or x.layout.vector is not None) and apart(a, x, b))
+def _(cuda: Any, a: Mat, x: Mat, b: Mat) -> Any:
+    return cuda.prepare_elementwise("geem", a, x, b, layouts=(a.layout, x.layout.reshape((1, x.size)), b.layout))
+
+
 @geerv.on("array")
 def _(np: Any, alpha: Any, a: Any, x: Any, beta: Any, b: Any) -> None:
     accumulate(np, np.multiply(a, alpha * x.reshape(1, -1)), beta, b)
@@ -277,6 +294,9 @@ def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
 
 add_sign.prepare("foreign", dtypes=compiled("fd"), when=one_by_one)(
     lambda cpu, a, b: cpu.prepare_elementwise("add_sign", a, b))
+
+
+add_sign.prepare("cuda", dtypes=EVERY, when=apart)(lambda cuda, a, b: cuda.prepare_elementwise("add_sign", a, b))
 
 
 @add_sign.on("array")

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..cpu.elementwise import merged
 from ..errors import AliasError
 from ..mat import Mat
 
-MOST_AXES = 64
+MOST_AXES, DEVICE_AXES = 64, 8  # that compiled kernels can walk
 LARGE = 1 << 20  # bytes
 _EXACT = 2**53  # integers up to here are floating-point numbers, too
 _WORK: Any = 100_000  # how hard NumPy may try before the answer is "perhaps"
@@ -81,6 +82,20 @@ def one_by_one(*operands: Any) -> bool:
         elif type(x) is not float and (type(x) is not int or abs(x) > _EXACT):
             return False
     return True
+
+
+def apart(*operands: Any) -> bool:
+    """Whether a device's kernel can go over the operands element by element, writing the last one: no more axes than it can
+    walk, once those that go together are one, and no Mat that overlaps what is written but as the very same elements.
+    """
+    out = operands[-1]
+    mats = [x for x in operands[:-1] if type(x) is Mat]
+    if out.layout.ndim > DEVICE_AXES:
+        shape = out.layout.shape
+        strides = [x.layout.broadcast_to(shape).strides for x in mats]
+        if len(merged(shape, [*strides, out.layout.strides])) > DEVICE_AXES:
+            return False
+    return not any(x.storage is out.storage and x is not out and not same_elements(x, out) and overlap(x, out) for x in mats)
 
 
 def of_one_dtype(*operands: Any) -> bool:

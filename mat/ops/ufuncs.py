@@ -16,12 +16,12 @@ import numpy as np
 
 from ..cpu.native import compiled
 from ..create import adopted, from_numpy
-from ..dtypes import check_operand
+from ..dtypes import EVERY, check_operand, holds
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, broadcast_shapes
 from ..mat import Mat, new_like
 from .op import NO_KEYWORDS, Input, InputOrNumber, Op, Output, named, op
-from .overlap import of_one_dtype, one_by_one
+from .overlap import apart, of_one_dtype, one_by_one
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _WEAK = {bool: np.dtype(np.bool_), int: int, float: float, complex: complex}
@@ -49,16 +49,21 @@ def _kind(value: Any) -> Any:
     return _WEAK.get(type(value)) or np.asarray(value).dtype
 
 
-_RESULTS: dict[tuple[Any, ...], np.dtype[Any]] = {}
+_LOOPS: dict[tuple[Any, ...], tuple[np.dtype[Any], ...]] = {}
 
 
 def result_dtype(rule: np.ufunc, *operands: Any) -> np.dtype[Any]:
     """The dtype that `rule` gives for the operands' dtypes; Python numbers adapt to the Mats."""
+    return loop_dtypes(rule, *operands)[-1]
+
+
+def loop_dtypes(rule: np.ufunc, *operands: Any) -> tuple[np.dtype[Any], ...]:
+    """The dtypes that `rule` converts such operands to, and that of its result."""
     key = (rule, *map(_kind, operands))
-    found = _RESULTS.get(key)
+    found = _LOOPS.get(key)
     if found is None:
         try:
-            found = _RESULTS[key] = rule.resolve_dtypes((*key[1:], None))[-1]
+            found = _LOOPS[key] = rule.resolve_dtypes((*key[1:], None))
         except TypeError:
             kinds = " and ".join(str(getattr(k, "name", getattr(k, "__name__", k))) for k in key[1:])
             raise DTypeError(f"{rule.__name__} is not defined for {kinds}; convert with astype") from None
@@ -115,6 +120,8 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *, body:
     kernel = _kernel(check, name, doc)
     kernel.prepare("foreign", dtypes=compiled("fd"), when=of_one_dtype)(
         lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
+    kernel.prepare("cuda", dtypes=EVERY, when=_for_device(rule))(
+        lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
     kernel.on("array")(body or rule)
 
     def function(x: Any, out: Mat | None = None) -> Any:
@@ -157,6 +164,8 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     else:
         kernel.prepare("foreign", dtypes=compiled("fd"), when=of_one_dtype)(
             lambda cpu, x, y, out: cpu.prepare_elementwise(name, x, y, out))
+    kernel.prepare("cuda", dtypes=EVERY, when=_for_device(rule))(
+        lambda cuda, x, y, out: cuda.prepare_elementwise(name, x, y, out, dtype=loop_dtypes(rule, x, y)[0]))
     kernel.on("array", bare=True, silent=rule in _SILENT)(_body(rule))
 
     def function(x: Any, y: Any, out: Mat | None = None) -> Any:
@@ -174,6 +183,16 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     if operator:
         _operators(operator, reflected, function, in_place, doc)
     return public
+
+
+def _for_device(rule: np.ufunc) -> Callable[..., bool]:
+    """Whether a device can do what `rule` does: where that computes in one dtype, which holds the numbers."""
+    def fits(*operands: Any) -> bool:
+        *dtypes, _ = loop_dtypes(rule, *operands[:-1])
+        return (all(d == dtypes[0] for d in dtypes) and dtypes[0].char in EVERY and apart(*operands)
+                and all(holds(dtypes[0], x) for x in operands if not isinstance(x, Mat)))
+
+    return fits
 
 
 def _comparable(x: Any, y: Any, out: Mat) -> bool:

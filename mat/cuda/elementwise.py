@@ -1,0 +1,245 @@
+"""Element-wise work on the device: which kernel of ``native/elementwise.cuh`` does it, and what that is told of the operands.
+
+There is a kernel for each line of ``native/elementwise.def``, type of elements, and way to walk. A program holds a few of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cpu.compiler import HEADERS
+from ..cpu.elementwise import DEAR, merged
+from ..layout import Ints, Layout
+from .launch import Launch
+from .programs import Program
+
+THREADS = 256
+MOST_AXES = 8
+_FEW = 1 << 30  # counts and steps below this leave room in 31 bits for what the last block would count too much
+_WORD = (1 << 32) - 1
+TYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c64", "c128")
+_FLOATING = ("f16", "bf16", "f32", "f64")
+_TOGETHER = {"flat": 6, "rows": 5, "steps": 5, "types": 4}  # kernels of a program: what NVRTC makes in some 0.3 seconds
+_ELEMENTS = {"steps": 4, "types": 2, "long": 4}  # of a thread
+_FILLED = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}  # by numbers, others by their bits
+_OF_BOOL = frozenset(("abs", "floor", "ceil", "add", "multiply", "maximum", "minimum"))
+_NOT_WHOLE = (DEAR - {"pow"}) | {"sqrt", "rint", "divide"}
+_NOT_COMPLEX = frozenset(("floor", "ceil", "erf", "logistic"))
+
+
+@cache
+def lines() -> dict[str, str]:
+    """The lines of ``elementwise.def``: names, and what is declared by them."""
+    text = (HEADERS / "elementwise.def").read_text(encoding="utf-8")
+    found = re.findall(r"^(UNARY|UNARY_WITHIN|BINARY|COMPARE|FUSED)\((\w+),", text, re.MULTILINE)
+    return {name: kind.removesuffix("_WITHIN") for kind, name in found}
+
+
+def type_of(dtype: np.dtype[Any]) -> str:
+    """What the kernels call elements of that dtype; "" if they do not know it."""
+    letter = {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c"}.get(dtype.kind, "")
+    name = "b1" if letter == "b" else "bf16" if dtype.name == "bfloat16" else f"{letter}{8 * dtype.itemsize}"
+    return name if name in TYPES else ""
+
+
+def computes(name: str, kind: str) -> bool:
+    """Whether the function `name` computes with elements of the type `kind`, as NumPy's does."""
+    compares = lines()[name] == "COMPARE"
+    if kind == "b1":
+        return compares or name in _OF_BOOL
+    if kind[0] in "iu":
+        return name not in _NOT_WHOLE
+    return kind[0] != "c" or name not in _NOT_COMPLEX
+
+
+# Programs
+
+
+def _declared(name: str, kind: str, way: str) -> str:
+    """What declares a kernel; `name` ends in ``_in`` if it is a comparison that gives numbers."""
+    base = name.removesuffix("_in")
+    return f"MAT_{lines()[base]}{'_IN' if base != name else ''}({way}, {base}, {kind})"
+
+
+@cache
+def _groups(kind: str, way: str) -> list[list[str]]:
+    """The kernels for a type and a way, as programs have them."""
+    if way == "rows" and kind not in _FLOATING:
+        return []
+    names = [n for n in lines() if computes(n, kind)]
+    if way != "types" and kind in _FLOATING:
+        names += [f"{n}_in" for n in names if lines()[n] == "COMPARE"]
+    size = _TOGETHER[way]
+    return [names[k:k + size] for k in range(0, len(names), size)]
+
+
+@cache
+def program(name: str, kind: str, way: str) -> Program:
+    """The program with the kernel `name` for elements of the type `kind`."""
+    group = next(g for g in _groups(kind, way) if name in g)
+    return Program("\n".join(['#include "elementwise.cuh"', *(_declared(n, kind, way) for n in group), ""]))
+
+
+@cache
+def fill_program(way: str) -> Program:
+    """The program that fills with elements of any type."""
+    kinds = ("u8", "u16", "u32", "u64", *_FILLED.values())
+    declared = [f"MAT_FILL_LONG({k})" if way == "long" else f"MAT_FILL({way}, {k})" for k in kinds]
+    return Program("\n".join(['#include "elementwise.cuh"', *declared, ""]))
+
+
+def programs() -> Iterator[Program]:
+    """All that there are."""
+    for way in _TOGETHER:
+        for kind in TYPES:
+            yield from (program(group[0], kind, way) for group in _groups(kind, way))
+    yield from map(fill_program, ("flat", "steps", "long"))
+
+
+# How operands lie
+
+
+class Walk(NamedTuple):
+    """The axes that operands have together, as a kernel is told of them, and the way to walk them."""
+
+    way: str
+    items: int
+    frame: tuple[int, ...]
+
+
+def _magic(n: int, bits: int) -> tuple[int, int]:
+    """What division by `n` is a multiplication and a shift by: ``(high(x * magic) + x) >> shift``."""
+    n = max(n, 1)
+    shift = (n - 1).bit_length()
+    magic = ((1 << bits) * ((1 << shift) - n)) // n + 1
+    return magic - (1 << bits) if bits == 64 and magic >> 63 else magic, shift
+
+
+def walk(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str], types: Sequence[int] = ()) -> Walk:
+    """How to go over `shape`: the first of `ways` that can do it. `group` is how many elements 16 bytes hold.
+
+    The last way can do everything. The last operand is the one that is written; strides count elements.
+    """
+    axes = merged(shape, strides)
+    inner, steps = axes.pop()
+    way = next(w for w in ways if w == ways[-1] or _goes(w, inner, steps, axes, group))
+    bits = 32 if way in ("rows", "steps") else 64
+    row = -(-inner // group) if way == "rows" else inner
+    axes.reverse()
+    outer = [n for n, _ in axes]
+    pad = [0] * (MOST_AXES - 1 - len(outer))
+    magics = [_magic(n, bits) for n in outer]
+    items = row * prod(outer)
+    frame = (inner, items, row, *_magic(row, bits), len(outer), *outer, *pad, *(m for m, _ in magics), *pad,
+             *(s for _, s in magics), *pad, *steps, *(v for k in range(len(strides)) for v in (*(s[k] for _, s in axes), *pad)),
+             *(types or (0,) * len(strides)))
+    return Walk(way, items, frame)
+
+
+def _goes(way: str, inner: int, steps: Ints, axes: Sequence[tuple[int, Ints]], group: int) -> bool:
+    """Whether `way` can go over these axes."""
+    adjacent = all(s in (0, 1) for s in steps) and (steps[-1] == 1 or inner == 1)
+    if way == "flat":
+        return adjacent and not axes
+    count = inner * prod(n for n, _ in axes)
+    few = count < _FEW and all(abs(s) < _FEW for _, each in [(inner, steps), *axes] for s in each)
+    if way == "rows":
+        aligned = all(each[k] % group == 0 for _, each in axes for k, s in enumerate(steps) if s)
+        return few and adjacent and aligned and inner >= 4 * group > 4
+    return way == "long" or few
+
+
+def _blocks(found: Walk, group: int) -> int:
+    """How many blocks it takes, as ``native/walk.cuh`` shares items among threads."""
+    groups = 1 if group == 16 else 2
+    each = {"flat": groups * group, "rows": groups}.get(found.way) or _ELEMENTS[found.way]
+    return -(-found.items // (THREADS * each))
+
+
+def _strides(layout: Layout | None, shape: Ints) -> Ints:
+    if layout is None:
+        return (0,) * len(shape)  # a number
+    return layout.strides if layout.shape == shape else layout.broadcast_to(shape).strides
+
+
+# Launches
+
+
+def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | None] = (), dtype: Any = None) -> Any:
+    """The kernel of that name, computing with elements of `dtype`, for Mats of any strides that broadcast to the last one.
+
+    Mats are what has a layout, if `layouts` does not say how to see them. What is of another dtype is converted on its way.
+    `dtype` is that of the first Mat, if it is not given.
+    """
+    layouts = layouts or [getattr(v, "layout", None) for v in operands]
+    dtypes = [v.storage.dtype for v in operands if hasattr(v, "storage")]
+    kind = type_of(dtype if dtype is not None else dtypes[0])
+    kinds = [type_of(v.storage.dtype) if hasattr(v, "storage") else kind for v in operands]
+    name, natural = _result(name, kind, kinds[-1])
+    same = set(kinds[:-1]) == {kind} and kinds[-1] == natural
+    ways = (["flat", "rows", "steps"] if kind in _FLOATING else ["flat", "steps"]) if same else []
+    shape = operands[-1].layout.shape
+    group = 16 // max(_size(kind), _size(natural))
+    found = walk(shape, [_strides(layout, shape) for layout in layouts], group,
+                 [*ways, "types"], [TYPES.index(k) for k in kinds])
+    if found.way == "types":
+        name = name.removesuffix("_in")
+    launch = Launch(program(name, kind, found.way), f"mat_{name}_{kind}_{found.way}", found.frame,
+                    (_blocks(found, group), 1, 1), (THREADS, 1, 1))
+    numbers = len(dtypes) < len(operands) or lines()[name.removesuffix("_in")] == "FUSED"
+    return Encoded(launch, _halves) if numbers and kind in ("i64", "u64") else launch
+
+
+def _result(name: str, kind: str, out: str) -> tuple[str, str]:
+    """The kernel of that name for such elements, and the type of what it gives."""
+    if lines()[name] == "COMPARE":
+        return (f"{name}_in", kind) if out == kind and kind in _FLOATING else (name, "b1")
+    return name, {"c64": "f32", "c128": "f64"}.get(kind, kind) if name == "abs" else kind
+
+
+def _size(kind: str) -> int:
+    return max(1, int(kind.lstrip("biufc")) // 8)
+
+
+def prepare_fill(x: Any, *, of: Sequence[int] = (1,), value: Sequence[int] = (0,)) -> Any:
+    """The kernel that overwrites `x`, of any dtype, with a number; in a call they stand at `of` and at `value`."""
+    dtype = x.storage.dtype
+    kind = _FILLED.get(dtype.name) or f"u{8 * dtype.itemsize}"
+    group = 16 // dtype.itemsize
+    found = walk(x.layout.shape, [x.layout.strides], group, ("flat", "steps", "long"))
+    launch = Launch(fill_program(found.way), f"mat_fill_{kind}_{found.way}", found.frame, (_blocks(found, group), 1, 1),
+                    (THREADS, 1, 1)).bind(of, value)
+    return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype), bound=True)
+
+
+class Encoded:
+    """A launch to which numbers are handed over as something else than they are."""
+
+    def __init__(self, launch: Launch, code: Any, *, bound: bool = False) -> None:
+        self.launch, self.code, self.bound = launch, code, bound
+
+    def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Encoded:
+        """Say where operands and numbers are, unless that is known."""
+        if not self.bound:
+            self.launch.bind(operands, numbers)
+        return self
+
+    def __call__(self, *values: Any) -> None:
+        self.launch(*[v if hasattr(v, "address") else self.code(v) for v in values])
+
+
+def _halves(value: Any) -> complex:
+    """The two halves of a 64-bit integer, which a float does not hold."""
+    bits = int(value)
+    return complex(bits & _WORD, bits >> 32 & _WORD)
+
+
+def _bits(value: Any, dtype: np.dtype[Any]) -> complex:
+    """The same of the bits of an element of `dtype` with that value."""
+    return _halves(np.full(1, value, dtype).view(f"u{dtype.itemsize}")[0])

@@ -1,0 +1,188 @@
+/* Element types on the device: how each is stored, what it is computed in, and how one becomes another.
+
+   Storage types have the names mat_f32, mat_i8, mat_bf16 ... 16-bit floats are computed in float and rounded once; integers are
+   computed in `mat_whole`, whose arithmetic wraps around, as NumPy's does. `mat_widen` takes an element to what it is computed
+   in, `mat_narrow<S>` a result to an element, `mat_convert<S>` an element of another type. */
+#ifndef MAT_ELEMENTS_CUH
+#define MAT_ELEMENTS_CUH
+
+#include "half.cuh"
+
+#define MAT_INSIDE static __device__ __forceinline__
+#define MAT_MEMBER __device__ __forceinline__
+
+struct mat_f16 {
+    uint16_t bits;
+};
+
+struct mat_bf16 {
+    uint16_t bits;
+};
+
+template <class R> struct mat_complex {
+    R re, im;
+    mat_complex() = default;
+    MAT_MEMBER constexpr mat_complex(R real, R imaginary = 0) : re(real), im(imaginary) {}
+};
+
+typedef bool mat_b1;
+typedef int8_t mat_i8;
+typedef int16_t mat_i16;
+typedef int32_t mat_i32;
+typedef int64_t mat_i64;
+typedef uint8_t mat_u8;
+typedef uint16_t mat_u16;
+typedef uint32_t mat_u32;
+typedef uint64_t mat_u64;
+typedef float mat_f32;
+typedef double mat_f64;
+typedef mat_complex<float> mat_c64;
+typedef mat_complex<double> mat_c128;
+
+/* All of them, with the numbers that frames have for them */
+#define MAT_TYPES(EACH)                                                                                                 \
+    EACH(0, mat_b1) EACH(1, mat_i8) EACH(2, mat_i16) EACH(3, mat_i32) EACH(4, mat_i64) EACH(5, mat_u8)                  \
+    EACH(6, mat_u16) EACH(7, mat_u32) EACH(8, mat_u64) EACH(9, mat_f16) EACH(10, mat_bf16) EACH(11, mat_f32)            \
+    EACH(12, mat_f64) EACH(13, mat_c64) EACH(14, mat_c128)
+
+/* Kinds in the order of NumPy's "same_kind": a conversion to the same or a higher one is possible. */
+enum { MAT_BOOLEAN, MAT_WHOLE, MAT_FLOATING, MAT_COMPLEX };
+template <class S> struct mat_kind { static constexpr int of = MAT_WHOLE; };
+template <> struct mat_kind<bool> { static constexpr int of = MAT_BOOLEAN; };
+template <> struct mat_kind<mat_f16> { static constexpr int of = MAT_FLOATING; };
+template <> struct mat_kind<mat_bf16> { static constexpr int of = MAT_FLOATING; };
+template <> struct mat_kind<float> { static constexpr int of = MAT_FLOATING; };
+template <> struct mat_kind<double> { static constexpr int of = MAT_FLOATING; };
+template <class R> struct mat_kind<mat_complex<R>> { static constexpr int of = MAT_COMPLEX; };
+
+template <class A, class B> struct mat_same { static constexpr bool as = false; };
+template <class A> struct mat_same<A, A> { static constexpr bool as = true; };
+
+/* Bits */
+
+MAT_INSIDE uint32_t mat_bits(float x) { return __float_as_uint(x); }
+MAT_INSIDE uint64_t mat_bits(double x) { return (uint64_t)__double_as_longlong(x); }
+MAT_INSIDE float mat_of_bits(uint32_t u) { return __uint_as_float(u); }
+MAT_INSIDE double mat_of_bits(uint64_t u) { return __longlong_as_double((int64_t)u); }
+
+/* 16-bit floats */
+
+MAT_INSIDE float mat_widen(mat_f16 x) { return from_half(x.bits); }
+MAT_INSIDE float mat_widen(mat_bf16 x) { return from_bfloat(x.bits); }
+MAT_INSIDE mat_f16 mat_to_half(float x) { return {to_half(x)}; }
+MAT_INSIDE mat_bf16 mat_to_bfloat(float x) { return {to_bfloat(x)}; }
+
+/* The half nearest to a double, of whose bits more than a float has may matter */
+#if defined(MAT_ON_CPU)
+MAT_INSIDE mat_f16 mat_to_half(double x) {
+    const uint64_t bits = mat_bits(x), rest = bits & 0x7fffffffffffffffull;
+    const uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
+    if (rest > 0x7ff0000000000000ull) return {(uint16_t)(sign | 0x7e00)};
+    const double size = mat_of_bits(rest);
+    if (size >= 65520.0) return {(uint16_t)(sign | 0x7c00)};
+    if (size < 0x1p-14) return {(uint16_t)(sign | (uint16_t)(mat_bits(size + 0x1p28) - mat_bits(0x1p28)))};
+    const uint64_t nearest = rest + 0x1ffffffffffull + (rest >> 42 & 1);
+    return {(uint16_t)(sign | (uint16_t)((nearest >> 42) - ((uint64_t)1008 << 10)))};
+}
+#else
+MAT_INSIDE mat_f16 mat_to_half(double x) { mat_f16 y; asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y.bits) : "d"(x)); return y; }
+#endif
+
+/* Integers */
+
+template <int SIZE> struct mat_wrapping { typedef uint32_t type; };
+template <> struct mat_wrapping<8> { typedef uint64_t type; };
+
+template <class I> struct mat_whole {
+    typedef typename mat_wrapping<sizeof(I)>::type U; /* overflow has a meaning there */
+    I v;
+    mat_whole() = default;
+    MAT_MEMBER constexpr mat_whole(I value) : v(value) {}
+    friend MAT_MEMBER mat_whole operator+(mat_whole a, mat_whole b) { return (I)((U)a.v + (U)b.v); }
+    friend MAT_MEMBER mat_whole operator-(mat_whole a, mat_whole b) { return (I)((U)a.v - (U)b.v); }
+    friend MAT_MEMBER mat_whole operator*(mat_whole a, mat_whole b) { return (I)((U)a.v * (U)b.v); }
+    friend MAT_MEMBER mat_whole operator-(mat_whole a) { return (I)(0 - (U)a.v); }
+    friend MAT_MEMBER bool operator==(mat_whole a, mat_whole b) { return a.v == b.v; }
+    friend MAT_MEMBER bool operator!=(mat_whole a, mat_whole b) { return a.v != b.v; }
+    friend MAT_MEMBER bool operator<(mat_whole a, mat_whole b) { return a.v < b.v; }
+    friend MAT_MEMBER bool operator<=(mat_whole a, mat_whole b) { return a.v <= b.v; }
+    friend MAT_MEMBER bool operator>(mat_whole a, mat_whole b) { return a.v > b.v; }
+    friend MAT_MEMBER bool operator>=(mat_whole a, mat_whole b) { return a.v >= b.v; }
+    /* By 0 it is what x86 makes of 1.0 / 0 for NumPy: the lowest number of the wider signed types, else 0. */
+    friend MAT_MEMBER mat_whole operator/(mat_whole a, mat_whole b) {
+        if (b.v == 0) return sizeof(I) >= 4 && (I)-1 < (I)0 ? (I)((U)1 << (8 * sizeof(U) - 1)) : (I)0;
+        return (I)(a.v / b.v);
+    }
+};
+
+/* To what is computed in, and back */
+
+MAT_INSIDE float mat_widen(float x) { return x; }
+MAT_INSIDE double mat_widen(double x) { return x; }
+MAT_INSIDE bool mat_widen(bool x) { return x; }
+template <class R> MAT_INSIDE mat_complex<R> mat_widen(mat_complex<R> x) { return x; }
+#define MAT_WIDEN_WHOLE(type) MAT_INSIDE mat_whole<type> mat_widen(type x) { return x; }
+MAT_WIDEN_WHOLE(mat_i8) MAT_WIDEN_WHOLE(mat_i16) MAT_WIDEN_WHOLE(mat_i32) MAT_WIDEN_WHOLE(mat_i64)
+MAT_WIDEN_WHOLE(mat_u8) MAT_WIDEN_WHOLE(mat_u16) MAT_WIDEN_WHOLE(mat_u32) MAT_WIDEN_WHOLE(mat_u64)
+
+template <class S> using mat_computed = decltype(mat_widen(S()));
+
+/* A result as an element of the type S. Besides S's own type of computation this takes what comparisons give. */
+template <class S> struct mat_narrowing {
+    static MAT_MEMBER S of(mat_whole<S> x) { return x.v; }
+    static MAT_MEMBER S of(bool x) { return (S)x; }
+};
+template <> struct mat_narrowing<bool> { static MAT_MEMBER bool of(int x) { return x != 0; } };
+template <> struct mat_narrowing<float> { static MAT_MEMBER float of(float x) { return x; } };
+template <> struct mat_narrowing<double> { static MAT_MEMBER double of(double x) { return x; } };
+template <> struct mat_narrowing<mat_f16> { static MAT_MEMBER mat_f16 of(float x) { return mat_to_half(x); } };
+template <> struct mat_narrowing<mat_bf16> { static MAT_MEMBER mat_bf16 of(float x) { return mat_to_bfloat(x); } };
+template <class R> struct mat_narrowing<mat_complex<R>> {
+    static MAT_MEMBER mat_complex<R> of(mat_complex<R> x) { return x; }
+    static MAT_MEMBER mat_complex<R> of(bool x) { return (R)x; }
+};
+template <class S, class X> MAT_INSIDE S mat_narrow(X x) { return mat_narrowing<S>::of(x); }
+
+/* Which type the results of computing with elements of type S are stored in, if it is C that comes out. */
+template <class S, class C> struct mat_stored { typedef S element; };
+template <class R> struct mat_stored<mat_complex<R>, R> { typedef R element; };
+
+/* From one type of elements to another */
+
+template <class S> MAT_INSIDE S mat_plain(S x) { return x; }
+MAT_INSIDE float mat_plain(mat_f16 x) { return mat_widen(x); }
+MAT_INSIDE float mat_plain(mat_bf16 x) { return mat_widen(x); }
+
+template <class S> struct mat_conversion {
+    template <class A> static MAT_MEMBER S of(A x) { return (S)mat_plain(x); }
+};
+template <> struct mat_conversion<mat_f16> {
+    template <class A> static MAT_MEMBER mat_f16 of(A x) { return mat_to_half((float)mat_plain(x)); }
+    static MAT_MEMBER mat_f16 of(double x) { return mat_to_half(x); }
+    static MAT_MEMBER mat_f16 of(mat_f16 x) { return x; }
+};
+template <> struct mat_conversion<mat_bf16> {
+    template <class A> static MAT_MEMBER mat_bf16 of(A x) { return mat_to_bfloat((float)mat_plain(x)); }
+    static MAT_MEMBER mat_bf16 of(mat_bf16 x) { return x; }
+};
+template <class R> struct mat_conversion<mat_complex<R>> {
+    template <class A> static MAT_MEMBER mat_complex<R> of(A x) { return (R)mat_plain(x); }
+    template <class A> static MAT_MEMBER mat_complex<R> of(mat_complex<A> x) { return {(R)x.re, (R)x.im}; }
+};
+template <class S, class A> MAT_INSIDE S mat_convert(A x) { return mat_conversion<S>::of(x); }
+
+/* A number of the call as an element: a pair of real and imaginary part, or, for integers of 64 bits, of its two halves, since
+   a double does not hold them all. */
+template <class S> MAT_INSIDE S mat_number(const double *pair) {
+    if constexpr (mat_kind<S>::of == MAT_COMPLEX) {
+        return mat_convert<S>(mat_c128(pair[0], pair[1]));
+    } else if constexpr (mat_kind<S>::of == MAT_WHOLE && sizeof(S) == 8) {
+        return (S)((uint64_t)pair[0] | (uint64_t)pair[1] << 32);
+    } else if constexpr (mat_kind<S>::of == MAT_WHOLE) {
+        return (S)(int64_t)pair[0];
+    } else {
+        return mat_convert<S>(pair[0]);
+    }
+}
+
+#endif

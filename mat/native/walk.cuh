@@ -1,0 +1,342 @@
+/* Going over elements on the device: what a thread loads, computes and stores, for operands of any layout.
+
+   A functor F does one element. It has
+
+       F(const mat_call &call)           picks up the numbers of the operation, of which there are F::NUMBERS
+       F::result                         the type of what is computed
+       keeps()                           whether the old values of what is written are read: not where beta is 0
+       operator()(in, out)               computes, from in[k], the elements that are read, out[k], those that are written
+
+   and the walks are templates of N operands, of which READS and WRITES, as bits, are read and written; S and R are the types
+   in memory of the former and the latter. All elements that a thread does together are loaded before the first is stored.
+
+       mat_walk_flat       one axis, every operand adjacent or one for all: 16 bytes at a time, if all addresses allow that
+       mat_walk_rows       the same with more axes: 16 bytes at a time along the innermost one
+       mat_walk_steps      any steps, one element at a time, where 31 bits are enough to count them and for every step
+       mat_walk_long       the same with 63 bits
+       mat_walk_types      any types, converted when loaded and stored; 63 bits */
+#ifndef MAT_WALK_CUH
+#define MAT_WALK_CUH
+
+#include "elements.cuh"
+
+enum { MAT_THREADS = 256, MAT_AXES = 8 };
+
+/* The innermost axis is apart; the others stand from the innermost of them to the outermost. Steps count elements. */
+template <int N> struct mat_axes {
+    int64_t inner;                     /* elements on the innermost axis */
+    int64_t items;                     /* what threads share: elements, or groups of adjacent ones */
+    int64_t row, row_magic, row_shift; /* items on the innermost axis */
+    int64_t rank;                      /* axes beside it */
+    int64_t shape[MAT_AXES - 1], magic[MAT_AXES - 1], shift[MAT_AXES - 1];
+    int64_t step[N];                   /* on the innermost axis */
+    int64_t steps[N][MAT_AXES - 1];
+    int64_t type[N];                   /* which of MAT_TYPES it is */
+};
+
+/* n / d by the magic number of d: n below 2^31, or 2^63. */
+MAT_INSIDE uint32_t mat_over(uint32_t n, int64_t magic, int64_t shift) {
+    return ((uint32_t)((uint64_t)n * (uint32_t)magic >> 32) + n) >> (int)shift;
+}
+MAT_INSIDE uint64_t mat_over(uint64_t n, int64_t magic, int64_t shift) {
+    return (__umul64hi(n, (uint64_t)magic) + n) >> (int)shift;
+}
+MAT_INSIDE int64_t mat_times(uint32_t n, int64_t step) { return (int64_t)(int32_t)n * (int32_t)step; }
+MAT_INSIDE int64_t mat_times(uint64_t n, int64_t step) { return (int64_t)n * step; }
+
+/* Several elements as they lie */
+template <class S, int V> struct alignas(sizeof(S) * V) mat_pack {
+    S at[V];
+};
+
+template <class S, class R> struct mat_widest {
+    static constexpr int V = 16 / (sizeof(S) > sizeof(R) ? sizeof(S) : sizeof(R));
+};
+
+template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> struct mat_walker {
+    typedef mat_computed<S> C;
+    typedef typename F::result O;
+    typedef mat_axes<N> frame_type;
+    static MAT_MEMBER constexpr bool old(int k) { return READS & WRITES & 1u << k; }
+    static MAT_MEMBER constexpr bool reads(int k) { return READS & 1u << k; }
+    static MAT_MEMBER constexpr bool writes(int k) { return WRITES & 1u << k; }
+    static MAT_MEMBER constexpr int size(int k) { return writes(k) ? (int)sizeof(R) : (int)sizeof(S); }
+
+    /* M elements at offsets of their own, those that are there; `load` and `store` know the types in memory. */
+    template <int M, class Memory>
+    static MAT_MEMBER void elements(const mat_call &call, const F &f, const int64_t (&at)[M][N], const bool (&there)[M],
+                                    const Memory &memory) {
+        C in[M][N];
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (!reads(k) || (old(k) && !f.keeps())) continue;
+            if (!old(k) && !call.at[k]) {
+                const C number = mat_widen(mat_number<S>(call.numbers + 2 * (F::NUMBERS + k)));
+#pragma unroll
+                for (int m = 0; m < M; m++) in[m][k] = number;
+            } else {
+                memory.load(k, call.at[k], at, there, in);
+            }
+        }
+        O out[M][N];
+#pragma unroll
+        for (int m = 0; m < M; m++) f(in[m], out[m]);
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            if (writes(k)) memory.store(k, call.at[k], at, there, out);
+    }
+
+    /* The types S and R */
+    struct as_they_are {
+        template <int M>
+        MAT_MEMBER void load(int k, const char *from, const int64_t (&at)[M][N], const bool (&there)[M], C (&in)[M][N]) const {
+#pragma unroll
+            for (int m = 0; m < M; m++)
+                if (there[m]) in[m][k] = mat_widen(((const S *)from)[at[m][k]]);
+        }
+        template <int M>
+        MAT_MEMBER void store(int k, char *to, const int64_t (&at)[M][N], const bool (&there)[M], const O (&out)[M][N]) const {
+#pragma unroll
+            for (int m = 0; m < M; m++)
+                if (there[m]) ((R *)to)[at[m][k]] = mat_narrow<R>(out[m][k]);
+        }
+    };
+
+    /* Groups of V adjacent elements at U places, all of them there and aligned, or one element for a whole group. */
+    template <int U, int V>
+    static MAT_MEMBER void groups(const frame_type &frame, const mat_call &call, const F &f, const int64_t (&at)[U][N]) {
+        C in[U][V][N];
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (!reads(k) || (old(k) && !f.keeps())) continue;
+            const S *from = (const S *)call.at[k];
+            if (old(k) || (from && frame.step[k])) {
+                mat_pack<S, V> pack[U];
+#pragma unroll
+                for (int u = 0; u < U; u++) pack[u] = *(const mat_pack<S, V> *)(from + at[u][k]);
+#pragma unroll
+                for (int u = 0; u < U; u++)
+#pragma unroll
+                    for (int v = 0; v < V; v++) in[u][v][k] = mat_widen(pack[u].at[v]);
+            } else {
+#pragma unroll
+                for (int u = 0; u < U; u++) {
+                    const C one = from ? mat_widen(from[at[u][k]])
+                                       : mat_widen(mat_number<S>(call.numbers + 2 * (F::NUMBERS + k)));
+#pragma unroll
+                    for (int v = 0; v < V; v++) in[u][v][k] = one;
+                }
+            }
+        }
+        O out[U][V][N];
+#pragma unroll
+        for (int u = 0; u < U; u++)
+#pragma unroll
+            for (int v = 0; v < V; v++) f(in[u][v], out[u][v]);
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (!writes(k)) continue;
+#pragma unroll
+            for (int u = 0; u < U; u++) {
+                mat_pack<R, V> pack;
+#pragma unroll
+                for (int v = 0; v < V; v++) pack.at[v] = mat_narrow<R>(out[u][v][k]);
+                *(mat_pack<R, V> *)((R *)call.at[k] + at[u][k]) = pack;
+            }
+        }
+    }
+
+    /* Whether groups of V elements can be loaded and stored whole */
+    template <int V> static MAT_MEMBER bool aligned(const frame_type &frame, const mat_call &call) {
+        bool all = true;
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            all = all && (!frame.step[k] || ((uint64_t)call.at[k] & (uint64_t)(V * size(k) - 1)) == 0);
+        return all;
+    }
+
+    /* A block does the elements from `start` on, as many as its threads have groups; at the end, and where addresses are odd,
+       threads take turns with single elements instead. */
+    template <int U, int V> static MAT_MEMBER void flat(const frame_type &frame, const mat_call &call, int64_t start) {
+        const F f(call);
+        const int threads = blockDim.x, thread = threadIdx.x;
+        if (start + (int64_t)U * V * threads <= frame.inner && aligned<V>(frame, call)) {
+            int64_t at[U][N];
+#pragma unroll
+            for (int u = 0; u < U; u++)
+#pragma unroll
+                for (int k = 0; k < N; k++) at[u][k] = frame.step[k] ? start + (int64_t)(u * threads + thread) * V : 0;
+            groups<U, V>(frame, call, f, at);
+            return;
+        }
+        constexpr int M = U * V < 4 ? U * V : 4;
+#pragma unroll 1
+        for (int done = 0; done < U * V; done += M) {
+            int64_t at[M][N];
+            bool there[M];
+#pragma unroll
+            for (int m = 0; m < M; m++) {
+                const int64_t element = start + (done + m) * threads + thread;
+                there[m] = element < frame.inner;
+#pragma unroll
+                for (int k = 0; k < N; k++) at[m][k] = frame.step[k] ? element : 0;
+            }
+            elements(call, f, at, there, as_they_are());
+        }
+    }
+
+    /* Where items of the innermost axis, groups of V elements, begin: as offsets; and how many elements there are from there. */
+    template <int M, int V, class I>
+    static MAT_MEMBER void places(const frame_type &frame, const I (&item)[M], int64_t (&at)[M][N], int64_t (&left)[M]) {
+        I row[M];
+#pragma unroll
+        for (int m = 0; m < M; m++) {
+            row[m] = frame.rank ? mat_over(item[m], frame.row_magic, frame.row_shift) : 0;
+            const I inside = (item[m] - row[m] * (I)frame.row) * V;
+            left[m] = frame.inner - (int64_t)inside;
+#pragma unroll
+            for (int k = 0; k < N; k++) at[m][k] = mat_times(inside, frame.step[k]);
+        }
+#pragma unroll 1
+        for (int axis = 0; axis < frame.rank; axis++) {
+            const I length = (I)frame.shape[axis];
+#pragma unroll
+            for (int m = 0; m < M; m++) {
+                const I rest = mat_over(row[m], frame.magic[axis], frame.shift[axis]), index = row[m] - rest * length;
+#pragma unroll
+                for (int k = 0; k < N; k++) at[m][k] += mat_times(index, frame.steps[k][axis]);
+                row[m] = rest;
+            }
+        }
+    }
+
+    template <int U, int V> static MAT_MEMBER void rows(const frame_type &frame, const mat_call &call, uint32_t start) {
+        const F f(call);
+        uint32_t item[U];
+        int64_t at[U][N], left[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) item[u] = start + u * blockDim.x + threadIdx.x;
+        places<U, V>(frame, item, at, left);
+        bool whole = aligned<V>(frame, call);
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            if (item[u] >= frame.items) left[u] = 0;
+            whole = whole && left[u] >= V;
+        }
+        if (whole) {
+            groups<U, V>(frame, call, f, at);
+            return;
+        }
+#pragma unroll
+        for (int u = 0; u < U; u++)
+#pragma unroll 1
+            for (int v = 0; v < V && v < left[u]; v++) {
+                int64_t one[1][N];
+                const bool there[1] = {true};
+#pragma unroll
+                for (int k = 0; k < N; k++) one[0][k] = at[u][k] + (frame.step[k] ? v : 0);
+                elements(call, f, one, there, as_they_are());
+            }
+    }
+
+    template <int M, class I, class Memory>
+    static MAT_MEMBER void steps(const frame_type &frame, const mat_call &call, I start, const Memory &memory) {
+        const F f(call);
+        I item[M];
+        int64_t at[M][N], left[M];
+        bool there[M];
+#pragma unroll
+        for (int m = 0; m < M; m++) {
+            item[m] = start + m * blockDim.x + threadIdx.x;
+            there[m] = item[m] < (uint64_t)frame.items;
+        }
+        places<M, 1>(frame, item, at, left);
+        elements(call, f, at, there, memory);
+    }
+};
+
+/* Any types: S and R are what NumPy computes in, from which and to which elements in memory are converted. */
+template <class S, class A> struct mat_loads { /* nothing but what promotion makes */
+    static constexpr bool as = mat_kind<A>::of < mat_kind<S>::of ||
+        (mat_kind<A>::of == mat_kind<S>::of && sizeof(A) <= sizeof(S) && (sizeof(A) < sizeof(S) || mat_same<A, S>::as));
+};
+
+template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> struct mat_converting {
+    typedef mat_walker<N, READS, WRITES, S, R, F> walker;
+    typedef typename walker::C C;
+    typedef typename walker::O O;
+    const mat_axes<N> &frame;
+
+    template <int M>
+    MAT_MEMBER void load(int k, const char *from, const int64_t (&at)[M][N], const bool (&there)[M], C (&in)[M][N]) const {
+        switch ((int)frame.type[k]) {
+#define MAT_LOAD(code, A)                                                                                               \
+    case code:                                                                                                          \
+        if constexpr (mat_loads<S, A>::as) {                                                        \
+            _Pragma("unroll") for (int m = 0; m < M; m++)                                                               \
+                if (there[m]) in[m][k] = mat_widen(mat_convert<S>(((const A *)from)[at[m][k]]));                        \
+        }                                                                                                               \
+        break;
+            MAT_TYPES(MAT_LOAD)
+#undef MAT_LOAD
+        }
+    }
+
+    template <int M>
+    MAT_MEMBER void store(int k, char *to, const int64_t (&at)[M][N], const bool (&there)[M], const O (&out)[M][N]) const {
+        switch ((int)frame.type[k]) {
+#define MAT_STORE(code, A)                                                                                              \
+    case code:                                                                                                          \
+        if constexpr (mat_kind<R>::of <= mat_kind<A>::of) {                                                             \
+            _Pragma("unroll") for (int m = 0; m < M; m++)                                                               \
+                if (there[m]) ((A *)to)[at[m][k]] = mat_convert<A>(mat_narrow<R>(out[m][k]));                           \
+        }                                                                                                               \
+        break;
+            MAT_TYPES(MAT_STORE)
+#undef MAT_STORE
+        }
+    }
+};
+
+/* Groups and elements of a thread: enough to keep the memory busy, with few registers. The host counts blocks by these. */
+enum { MAT_ELEMENTS = 4, MAT_CONVERTED = 2 };
+MAT_INSIDE constexpr int mat_groups(int V) { return V == 16 ? 1 : 2; }
+
+template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_flat(const mat_axes<N> &frame, const mat_call &call) {
+    constexpr int V = mat_widest<S, R>::V;
+    mat_walker<N, READS, WRITES, S, R, F>::template flat<mat_groups(V), V>(
+        frame, call, (int64_t)blockIdx.x * (int)(blockDim.x * mat_groups(V) * V));
+}
+
+template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_rows(const mat_axes<N> &frame, const mat_call &call) {
+    constexpr int V = mat_widest<S, R>::V;
+    mat_walker<N, READS, WRITES, S, R, F>::template rows<mat_groups(V), V>(
+        frame, call, blockIdx.x * (blockDim.x * mat_groups(V)));
+}
+
+template <class I, int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_by(const mat_axes<N> &frame, const mat_call &call) {
+    typedef mat_walker<N, READS, WRITES, S, R, F> walker;
+    walker::template steps<MAT_ELEMENTS, I>(frame, call, (I)blockIdx.x * (blockDim.x * MAT_ELEMENTS),
+                                            typename walker::as_they_are());
+}
+
+template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_steps(const mat_axes<N> &frame, const mat_call &call) {
+    mat_walk_by<uint32_t, N, READS, WRITES, S, R, F>(frame, call);
+}
+
+template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_long(const mat_axes<N> &frame, const mat_call &call) {
+    mat_walk_by<uint64_t, N, READS, WRITES, S, R, F>(frame, call);
+}
+
+template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_types(const mat_axes<N> &frame, const mat_call &call) {
+    mat_walker<N, READS, WRITES, S, R, F>::template steps<MAT_CONVERTED, uint64_t>(
+        frame, call, (uint64_t)blockIdx.x * (blockDim.x * MAT_CONVERTED), mat_converting<N, READS, WRITES, S, R, F>{frame});
+}
+
+#endif
