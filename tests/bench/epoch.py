@@ -59,13 +59,13 @@ def with_numpy() -> Thunk:
     return train
 
 
-def with_torch() -> Thunk:
+def with_torch(device: str = "cpu") -> Thunk:
     import torch
 
-    pixels, labels, first, second = map(torch.tensor, _arrays())
+    pixels, labels, first, second = (torch.tensor(a, device=device) for a in _arrays())
     parts, rate = _parts(pixels, labels), digits.RATE / digits.BATCH
     sizes = (digits.HIDDEN, digits.CLASSES, digits.HIDDEN)
-    hidden, output, back = (torch.empty(digits.BATCH, n, dtype=torch.float64) for n in sizes)
+    hidden, output, back = (torch.empty(digits.BATCH, n, dtype=torch.float64, device=device) for n in sizes)
 
     def train() -> None:
         for x, t in parts:

@@ -1,0 +1,1 @@
+"""What a GPU is measured with: ``python -m tests.gpu`` runs the tests on it and the benchmarks, and writes a report."""

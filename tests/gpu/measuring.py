@@ -1,0 +1,91 @@
+"""Timing what a device does: many calls, then waiting for it; everybody in turns, after a warm-up."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from statistics import median
+from time import perf_counter
+
+from .item import Figure, Item, Section, Thunk
+
+
+@dataclass
+class Found:
+    """What was measured of an item or a figure: seconds of a call, or a number; or why there is nothing."""
+
+    name: str
+    seconds: float | None = None
+    others: dict[str, float] = field(default_factory=dict)
+    goals: dict[str, float] = field(default_factory=dict)
+    nbytes: int = 0
+    number: float | None = None
+    least: float | None = None
+    unit: str = ""
+    failed: str = ""
+
+    def reached(self) -> list[tuple[str, float, float, bool]]:
+        """Goals that can be judged: against whom, what was asked for, what was found, and whether that is enough."""
+        found = [(peer, least, self.others[peer] / self.seconds) for peer, least in self.goals.items()
+                 if self.seconds and peer in self.others]
+        if self.least is not None and self.number is not None:
+            found.append(("", self.least, self.number))
+        return [(peer, least, got, got >= least) for peer, least, got in found]
+
+
+def run(section: Callable[[], Section], synchronize: Thunk, quick: bool) -> Iterator[Found]:
+    """Measure all of a section, whatever of it fails."""
+    items = section()
+    while True:
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        except Exception as error:
+            traceback.print_exc()
+            yield Found("(all that comes after)", failed=_words(error))
+            return
+        try:
+            yield _figure(item) if isinstance(item, Figure) else _item(item, synchronize, quick)
+        except Exception as error:
+            traceback.print_exc()
+            yield Found(item.name, failed=_words(error))
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+
+
+def _figure(figure: Figure) -> Found:
+    return Found(figure.name, number=figure.measure(), least=figure.least, unit=figure.unit)
+
+
+def _item(item: Item, synchronize: Thunk, quick: bool) -> Found:
+    all_of_them = {"": item.ours, **item.peers}
+    calls = {name: _calls(thunk, synchronize, quick) for name, thunk in all_of_them.items()}
+    taken: dict[str, list[float]] = {name: [] for name in all_of_them}
+    for turn in range(1 if quick else 7):
+        for name in (all_of_them if turn % 2 == 0 else reversed(all_of_them)):
+            taken[name].append(_sample(all_of_them[name], calls[name], synchronize))
+    times = {name: median(found) for name, found in taken.items()}
+    return Found(item.name, times.pop(""), times, item.goals, item.nbytes)
+
+
+def _calls(thunk: Thunk, synchronize: Thunk, quick: bool) -> int:
+    """How many calls take 20 ms; after some that do not count."""
+    if quick:
+        return 1
+    calls = 1
+    while _sample(thunk, calls, synchronize) * calls < 20e-3 and calls < 100_000:
+        calls *= 2
+    return calls
+
+
+def _sample(thunk: Thunk, calls: int, synchronize: Thunk) -> float:
+    synchronize()
+    begin = perf_counter()
+    for _ in range(calls):
+        thunk()
+    synchronize()
+    return (perf_counter() - begin) / calls
