@@ -194,6 +194,34 @@ def test_large_tiles(rng, chars, monkeypatch):
             assert_array_equal(c, exact(a, b, c.dtype))
 
 
+@pytest.mark.parametrize("chars", ["bbb", "bbi", "qqq", "???", "eee", "EEf", "bBh"])
+@pytest.mark.parametrize(("one", "other", "batch"), [((1, 1030), (1030, 1), ()), ((3, 700), (700, 70), ()),
+                                                     ((2, 1, 513), (513, 3), (2,)), ((2, 3, 512), (2, 512, 2), (2,))])
+def test_long_inner_axes_are_split(rng, chars, one, other, batch):
+    a, b = some(rng, one, chars[0]), some(rng, other, chars[1])
+    c, d = (some(rng, (*batch, one[-2], other[-1]), chars[2]) for _ in range(2))
+    multiply(a, b, c, batch)
+    multiply(a, b, d, batch, seed=5)
+    assert_array_equal(c, d)
+    if chars[0] in "eE":
+        assert near(c, a, b, one[-1])
+        multiply(a, b, d, batch, factors=(1.0, 1.0))
+        np.testing.assert_allclose(d.astype(float), 2 * c.astype(float), rtol=2e-2, atol=1e-2)
+    else:
+        assert_array_equal(c, exact(a, b, c.dtype))
+        if chars != "???":
+            multiply(a, b, d, batch, factors=(1, 2))
+            assert_array_equal(d, 3 * c)
+
+
+def test_parts_of_the_inner_axis():
+    for blocks in (1, 3, 127, 128, 1000):
+        for k in (0, 1, 511, 512, 513, 5000, 10**7):
+            splits, depth = product._splits(blocks, k)
+            assert splits == 1 or (splits <= 256 and depth >= 256 and depth % 16 == 0)
+            assert (splits - 1) * depth < max(k, 1) <= splits * depth
+
+
 @pytest.mark.parametrize("char", [*"?ie"])
 def test_the_order_of_threads_does_not_matter(rng, char):
     a, b, c, d = some(rng, (70, 50), char), some(rng, (50, 70), char), some(rng, (70, 70), char), some(rng, (70, 70), char)

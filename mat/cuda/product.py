@@ -18,6 +18,7 @@ from .programs import Program
 MOST_AXES = 8  # leading axes that a frame has room for
 THREADS, SMALL, LARGE = 256, 64, 128  # of a block; sides of the tiles of C that it makes
 BUSY = 256  # so many large tiles give each processor of a large device something to do
+PART, STEP = 256, 16  # how long a part of a long inner axis is at least, and of what its length is a multiple
 BYTES = {0: 1, 1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 8, 8: 8}  # by the numbers of cpu/intgemm.py
 FLOATS = {9: "as_half", 10: "as_bfloat", 11: "float"}
 WIDENED = {(1, 4): "int8_t", (2, 4): "uint8_t", (3, 4): "int16_t"}  # by type, and bytes of the result: frequent ones
@@ -53,6 +54,15 @@ def _groups(types: tuple[str, str, str], m: int, n: int, batches: int) -> int:
     return 2 if types[1] != ANY and types[0] != "uint64_t" and tiles >= BUSY else 1
 
 
+def _splits(blocks: int, k: int) -> tuple[int, int]:
+    """Into how many parts the inner axis is cut, so that a large device has something to do, and how long they are."""
+    if not blocks or blocks >= BUSY // 2 or k < 2 * PART:
+        return 1, max(k, 1)
+    wanted = min(-(-BUSY // blocks), k // PART)
+    depth = -(-k // wanted // STEP) * STEP
+    return -(-k // depth), depth
+
+
 class Product:
     """``C <- alpha A B + beta C`` for stacks of matrices of one form; `body` gives what does it."""
 
@@ -79,12 +89,20 @@ class Product:
         groups = _groups(types, m, n, batches)
         side = SMALL * groups
         across, down = -(-n // side), -(-m // side)
+        blocks, each = across * down * batches, m * n * batches
+        splits, depth = _splits(blocks, k)
         padding = (0,) * (MOST_AXES - len(self.batch))
         frame = [m, n, k, self.a.row, self.a.column, self.b.row, self.b.column, self.c.row, self.c.column, *self.types,
-                 max(across, 1), max(across * down, 1), factors, alpha, beta, len(self.batch), *self.batch, *padding]
+                 max(across, 1), max(across * down, 1), factors, alpha, beta,
+                 splits, depth, each, len(self.batch), *self.batch, *padding]
         for x in (self.a, self.b, self.c):
             frame += [*x.batch, *padding]
-        return Launch(_program(types, groups), "mat_product", frame, (across * down * batches, 1, 1), (THREADS, 1, 1))
+        program, block = _program(types, groups), (THREADS, 1, 1)
+        if splits == 1:
+            return Launch(program, "mat_product", frame, (blocks, 1, 1), block)
+        adding = Launch(program, "mat_product_sum", frame, (-(-each // THREADS), 1, 1), block)
+        room = splits * each * (8 if types[0] == "uint64_t" else 4)
+        return Launch(program, "mat_product", frame, (blocks * splits, 1, 1), block, room=room, then=adding)
 
 
 def prepare_product(m: int, n: int, k: int, a: Lies, b: Lies, c: Lies, batch: Ints = ()) -> Product:

@@ -3,7 +3,10 @@
    A block of 256 threads makes a tile of C, 64 x 64 for each of G x G groups; a thread makes 4 x 4 elements of each group in
    registers. Tiles of A and B pass through shared memory, converted on the way to T, in which is summed: uint32_t for what has
    up to 32 bits, uint64_t, whose sums wrap as they should, and float for halves. While one pair of tiles is multiplied, the next
-   is on its way. `whichever` stands for a type that the frame names; it is asked for once for a tile, not for each element. */
+   is on its way. `whichever` stands for a type that the frame names; it is asked for once for a tile, not for each element.
+
+   Where C has few tiles and the inner axis is long, that is split among blocks: each writes its sums to the room, and
+   mat_product_sum adds them up, in the same order always. */
 #ifndef MAT_PRODUCT_CUH
 #define MAT_PRODUCT_CUH
 
@@ -17,6 +20,7 @@ struct product_frame {
     int64_t tiles_n, tiles; /* of a row of tiles, and of a matrix */
     int64_t factors;        /* 0: alpha is 1 and beta 0; 1: they are numbers of the call; 2: they are the next */
     int64_t alpha, beta;
+    int64_t splits, depth, each; /* of the inner axis, how long a part is, and how many elements C has with its stack */
     int64_t rank, batch[8], a_batch[8], b_batch[8], c_batch[8];
 };
 
@@ -136,28 +140,29 @@ INLINE_DEVICE void multiply(T (&sums)[4 * G][4 * G], const tile<T, G> &a, const 
     }
 }
 
-/* One element of C, with its factors; what beta does not call for is not read. */
-template <typename T, typename S> INLINE_DEVICE void finish(char *c, int64_t at, T sum, bool factors, T alpha, T beta) {
+/* One element of C, with its factors; where beta is 0 it is not read. */
+template <typename T, typename S> INLINE_DEVICE void finish(char *c, int64_t at, T sum, T alpha, T beta) {
     S *to = (S *)c + at;
-    if (factors) sum = beta != 0 ? alpha * sum + beta * converted<T>(*to) : alpha * sum;
+    sum *= alpha;
+    if (beta != 0) sum += beta * converted<T>(*to);
     write(to, sum);
 }
 
 template <typename T, typename S> struct target {
-    static __device__ __forceinline__ void store(char *c, int, int64_t at, T sum, bool factors, T alpha, T beta) {
-        finish<T, S>(c, at, sum, factors, alpha, beta);
+    static __device__ __forceinline__ void store(char *c, int, int64_t at, T sum, T alpha, T beta) {
+        finish<T, S>(c, at, sum, alpha, beta);
     }
 };
 
 template <> struct target<uint32_t, whichever> {
-    static __device__ __forceinline__ void store(char *c, int type, int64_t at, uint32_t sum, bool factors, uint32_t alpha,
+    static __device__ __forceinline__ void store(char *c, int type, int64_t at, uint32_t sum, uint32_t alpha,
                                                  uint32_t beta) {
         switch (type) {
         case I8:
-        case U8: return finish<uint32_t, uint8_t>(c, at, sum, factors, alpha, beta);
+        case U8: return finish<uint32_t, uint8_t>(c, at, sum, alpha, beta);
         case I16:
-        case U16: return finish<uint32_t, uint16_t>(c, at, sum, factors, alpha, beta);
-        default: return finish<uint32_t, uint32_t>(c, at, sum, factors, alpha, beta);
+        case U16: return finish<uint32_t, uint16_t>(c, at, sum, alpha, beta);
+        default: return finish<uint32_t, uint32_t>(c, at, sum, alpha, beta);
         }
     }
 };
@@ -174,34 +179,45 @@ template <typename T> INLINE_DEVICE T factor(const product_frame &frame, const m
     return frame.factors ? (T)call.numbers[2 * which] : (T)!which;
 }
 
-/* `frame` and `call` are in the constant bank, whence lengths and steps can be read by an index that is not known before. */
+/* Where the matrices of a stack begin. `frame` and `call` are in the constant bank, whence lengths and steps can be read by an index that is not known before. */
+struct places {
+    int64_t a, b, c;
+};
+
+INLINE_DEVICE places places_of(const product_frame &frame, int64_t matrix) {
+    places at = {0, 0, 0};
+    for (int d = (int)frame.rank - 1; d >= 0; d--) {
+        const int64_t i = matrix % frame.batch[d];
+        matrix /= frame.batch[d];
+        at.a += i * frame.a_batch[d], at.b += i * frame.b_batch[d], at.c += i * frame.c_batch[d];
+    }
+    return at;
+}
+
 template <typename T, typename A, typename B, typename C, int G>
 INLINE_DEVICE void product(const product_frame &frame, const mat_call &call) {
     MAT_SHARED(four<T>, left, [2][16 / G][16 * G + 1]);
     MAT_SHARED(four<T>, right, [2][16 / G][16 * G + 1]);
     const int a_type = (int)frame.a_type, b_type = (int)frame.b_type, c_type = (int)frame.c_type;
     const int x = threadIdx.x % 16, y = threadIdx.x / 16;
-    const int64_t within = blockIdx.x % frame.tiles, k = frame.k;
+    const int64_t within = blockIdx.x % frame.tiles, part = blockIdx.x / frame.tiles % frame.splits;
+    const int64_t from = part * frame.depth, k = frame.k - from < frame.depth ? frame.k : from + frame.depth;
     const int64_t top = within / frame.tiles_n * (64 * G), first = within % frame.tiles_n * (64 * G);
-    int64_t rest = blockIdx.x / frame.tiles, a_at = 0, b_at = 0, c_at = 0;
-    for (int d = (int)frame.rank - 1; d >= 0; d--) {
-        const int64_t i = rest % frame.batch[d];
-        rest /= frame.batch[d];
-        a_at += i * frame.a_batch[d], b_at += i * frame.b_batch[d], c_at += i * frame.c_batch[d];
-    }
+    const int64_t matrix = blockIdx.x / frame.tiles / frame.splits;
+    const places at = places_of(frame, matrix);
     piece<G> one(frame.a_row, frame.a_column, top), other(frame.b_column, frame.b_row, first);
-    one.at += a_at, other.at += b_at;
+    one.at += at.a, other.at += at.b;
     const int64_t high = frame.m - top, wide = frame.n - first;
 
     T sums[4 * G][4 * G] = {}, a[4], b[4];
     int now = 0;
-    for (int64_t start = -(16 / G); start < k; start += 16 / G, now ^= 1) { /* the first time there is nothing to multiply */
+    for (int64_t start = from - 16 / G; start < k; start += 16 / G, now ^= 1) { /* the first time there is nothing to multiply */
         const int64_t next = start + 16 / G;
         if (next < k) {
             source<T, A>::fetch(a, call.at[0], a_type, one, next, high, k);
             source<T, B>::fetch(b, call.at[1], b_type, other, next, wide, k);
         }
-        if (start >= 0) multiply<T, G>(sums, left[now], right[now], y, x);
+        if (start >= from) multiply<T, G>(sums, left[now], right[now], y, x);
         if (is_bool<C>::value) /* so that no sum wraps to 0 */
 #pragma unroll
             for (int i = 0; i < 16 * G * G; i++) sums[i / (4 * G)][i % (4 * G)] = sums[i / (4 * G)][i % (4 * G)] != 0;
@@ -212,21 +228,35 @@ INLINE_DEVICE void product(const product_frame &frame, const mat_call &call) {
         __syncthreads();
     }
 
-    const bool factors = frame.factors != 0;
     const T alpha = factor<T>(frame, call, 0), beta = factor<T>(frame, call, 1);
 #pragma unroll
     for (int i = 0; i < 4 * G; i++)
 #pragma unroll
         for (int j = 0; j < 4 * G; j++) {
             const int64_t row = i / 4 * 64 + y * 4 + i % 4, column = j / 4 * 64 + x * 4 + j % 4;
-            if (row < high && column < wide)
-                target<T, C>::store(call.at[2], c_type, c_at + (top + row) * frame.c_row + (first + column) * frame.c_column,
-                                    sums[i][j], factors, alpha, beta);
+            if (row >= high || column >= wide) continue;
+            if (G == 1 && frame.splits > 1) /* large tiles are for large C */
+                ((T *)call.at[3])[part * frame.each + (matrix * frame.m + top + row) * frame.n + first + column] = sums[i][j];
+            else
+                target<T, C>::store(call.at[2], c_type, at.c + (top + row) * frame.c_row + (first + column) * frame.c_column,
+                                    sums[i][j], alpha, beta);
         }
 }
 
+/* An element of C from the sums of all parts. */
+template <typename T, typename C> INLINE_DEVICE void add_up(const product_frame &frame, const mat_call &call) {
+    const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
+    if (k >= frame.each) return;
+    T sum = 0;
+    for (int64_t part = 0; part < frame.splits; part++) sum += ((const T *)call.at[3])[part * frame.each + k];
+    const int64_t column = k % frame.n, row = k / frame.n % frame.m, at = places_of(frame, k / frame.n / frame.m).c;
+    target<T, C>::store(call.at[2], (int)frame.c_type, at + row * frame.c_row + column * frame.c_column, sum,
+                        factor<T>(frame, call, 0), factor<T>(frame, call, 1));
+}
+
 #define MAT_PRODUCT(T, A, B, C, G)                                                                                       \
-    MAT_KERNEL(mat_product, product_frame, 256) { product<T, A, B, C, G>(frame, call); }
+    MAT_KERNEL(mat_product, product_frame, 256) { product<T, A, B, C, G>(frame, call); }                                 \
+    MAT_KERNEL(mat_product_sum, product_frame, 256) { add_up<T, C>(frame, call); }
 
 /* ``C <- beta C``, what is left of a product over an empty axis: nothing of C is read where beta is 0. */
 
