@@ -123,6 +123,7 @@ FAST = (  # x, taps, settings, and the kernels that are to do it
     ((40, 41), (7, 9), {"anchor": (3, 4)}, ["convolve_rows", "convolve_rows", "correlate_4"]),
     ((5, 300), (11,), {"anchor": 5, "batched": True}, ["convolve_rows", "convolve_rows", "correlate_1"]),
     ((700,), (17,), {}, ["convolve_points", "convolve_points", "correlate_1"]),
+    ((5, 4, 6), (3, 2, 2), {"stride": (1, 2, 1), "anchor": (2, 0, 0)}, ["convolve_points", "convolve_to_x", "correlate_1"]),
     ((4, 6, 7, 70), (3, 3, 3), {"anchor": 1, "batched": True}, ["convolve_3", "convolve_3", "correlate_3"]),
 )
 
