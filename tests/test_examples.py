@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -18,18 +19,18 @@ PRINTS = {
     "linear_layer.py": ["dgemm(trans=TN", "dgemm(trans=NN", "dgemm(trans=NT", "packed operands: 0"],
     "adam.py": ["the same weights: True"],
     "swap_tiles.py": ["packing copies: 0"],
+    "gpu_layer.py": ["the next 99 steps copied 0 to the device, 0 back", "largest error of a weight"],
     "edges.py": ["    ::        ######        ..####        ::", "24 x 24 places, 446 of them flat"],
     "file_memory.py": ["in the file only", "after the Mat becomes garbage: 0 files"],
 }
 
 
-def run(name, directory):
+def run(name, directory, *arguments):
     for package in NEEDS.get(name, ()):
         pytest.importorskip(package)
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run([sys.executable, str(ROOT / "examples" / name)], cwd=directory, capture_output=True, text=True,
-                          timeout=600,
-                          check=False, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"})
+    done = subprocess.run([sys.executable, str(ROOT / "examples" / name), *arguments], cwd=directory, capture_output=True,
+                          text=True, timeout=600, check=False, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -43,6 +44,26 @@ def test_example_runs(name, tmp_path):
     out = run(name, tmp_path)
     for text in PRINTS.get(name, ()):
         assert text in out
+
+
+@pytest.mark.parametrize(("device", "there", "back"), [("cpu", 0, 0), ("emulated", 2, 3)])
+def test_a_layer_is_trained_on_any_device(device, there, back, tmp_path):
+    out = run("gpu_layer.py", tmp_path, device)
+    assert f"computing on {device}" in out
+    assert f"the first step copied {there} matrices to the device, 0 back" in out
+    assert "the next 99 steps copied 0 to the device, 0 back" in out
+    assert f"the end of the block copied {back} home; operations that fell back to the host: 0" in out
+
+
+def test_a_layer_is_trained_by_cuda(cuda, capsys, monkeypatch):
+    """In this process, where there is a device."""
+    monkeypatch.setattr(sys, "argv", ["gpu_layer.py", "cuda"])
+    runpy.run_path(str(ROOT / "examples" / "gpu_layer.py"), run_name="__main__")
+    out = capsys.readouterr().out
+    assert "operations that fell back to the host: 0" in out
+    assert "computing on cuda" in out
+    assert "the first step copied 2 matrices to the device, 0 back" in out
+    assert "the next 99 steps copied 0 to the device, 0 back" in out
 
 
 def test_the_table_names_only_examples_that_exist():
