@@ -105,7 +105,9 @@ def test_any_layout(data):
     ((20, 16, 48), (0, 2, 1), "float64", "tile_8_16_8"), ((9, 15, 31), (0, 2, 1), "float64", "tile_8_8_16"),
     ((30, 32, 16), (0, 2, 1), "complex128", "tile_16_16_16"),
     ((20, 30, 16), (1, 0, 2), "float32", "gather_16_16"), ((4, 5, 6, 32), (0, 2, 1, 3), "float32", "gather_16_16"),
-    ((4, 5, 67), (1, 0, 2), "float32", "rows_32"), ((300, 400), (0, 1), "int8", "rows_256"),
+    ((4, 5, 67), (1, 0, 2), "float32", "gather_4_4"),
+    ((4, 5, 667), (1, 0, 2), "float32", "rows_32"), ((3, 2, 1667), (1, 0, 2), "float32", "rows_256"),
+    ((7, 6, 301), (1, 0, 2), "int8", "rows_32"), ((300, 400), (0, 1), "int8", "rows_256"),
     ((40, 44, 3), (2, 0, 1), "int8", "unzip_1_16_3"), ((3, 40, 44), (1, 2, 0), "int8", "zip_1_16_3"),
     ((5, 10, 10, 4), (0, 3, 1, 2), "float32", "unzip_4_16_4"), ((5, 2, 9, 9), (0, 2, 3, 1), "float64", "zip_8_8_2"),
     ((10, 10, 10, 10), (3, 2, 1, 0), "float32", "loose_4"), ((5,) * 6, (5, 4, 3, 2, 1, 0), "int16", "loose_2"),
@@ -142,6 +144,22 @@ def test_broadcast_sources(dtype):
         check(x, out)
     check(x[:, None], np.zeros((64, 48), dtype))
     check(x[:1], np.zeros((5, 77), dtype))
+
+
+@pytest.mark.parametrize(("unit", "vector", "lines", "threads"), [(u, *t) for u, tiles in permute.TILES.items() for t in tiles])
+def test_threads_of_tiles_do_not_meet_in_banks(unit, vector, lines, threads):
+    """By the places that permute_tile gives vectors: as many at once as 128 bytes hold touch each bank once."""
+    each, spread = vector // unit, max(1, 4 // vector)
+    for first in range(0, threads, min(32, 128 // vector)):
+        for m in range(lines * lines // threads):
+            t = first + np.arange(min(32, 128 // vector))
+            column, row = t % lines, t // lines + m * (threads // lines)
+            for c in range(each):
+                written = ((column * each + c) * lines + (row ^ (column * spread & lines - 1))) * vector
+                assert len(np.unique(written // 4 % 32)) == len(np.unique(written // 4))
+                line = row * each + c
+                read = (line * lines + (column ^ (line // each * spread & lines - 1))) * vector
+                assert len(np.unique(read // 4 % 32)) == len(np.unique(read // 4))
 
 
 def test_what_is_too_much_for_one_launch_goes_in_parts(monkeypatch):

@@ -1,4 +1,4 @@
-"""Copies, joining and single elements while a device is in use: they stay there. On `emulated`: no GPU is needed."""
+"""Copies, conversions, joining and single elements while a device is in use: they stay there. No GPU is needed."""
 
 import numpy as np
 import pytest
@@ -8,18 +8,22 @@ import mat
 
 from .placing import numbers
 
+pytestmark = pytest.mark.host  # these use devices of their own
 
-@pytest.fixture
-def device():
-    with mat.use_device("emulated") as dev:
+
+@pytest.fixture(params=["emulated", "cuda"])
+def device(request):
+    if request.param == "cuda":
+        request.getfixturevalue("cuda")
+    with mat.use_device(request.param, required=True) as dev:
         yield dev
 
 
 def there(values):
     """A Mat with these elements that is fresh on the device only."""
-    x = mat.array(values)
-    x.add_(0)
-    assert x.fresh == {"emulated"}
+    x = mat.array(values).copy()
+    assert len(x.fresh) == 1
+    assert x.fresh != {"host"}
     return x
 
 
@@ -35,14 +39,15 @@ def test_copies_stay_there(device, rng):
     wanted = (values, values.transpose(2, 0, 1), values[::2, :, ::-1], values, np.concatenate([values, values[:, :2]], axis=1),
               np.stack([values, values]), np.concatenate([values, values]))
     for a, b in zip((*found, y), wanted, strict=True):
-        assert a.fresh == {"emulated"}
+        assert a.fresh == {device.memory.name}
         assert_array_equal(a.to_numpy(), b)
 
 
 def test_a_window_of_several_dtypes_is_joined(device, rng):
     parts = [there(numbers(rng, (3, 4), dtype)) for dtype in ("float32", "float64", "int8")]
-    joined = mat.concat(parts)
-    assert joined.dtype == np.float64
+    with mat.debug.count_copies() as n:
+        joined = mat.concat(parts)
+    assert (joined.dtype, n.h2d, n.d2h) == (np.float64, 0, 0)
     assert_array_equal(joined.to_numpy(), np.concatenate([m.to_numpy() for m in parts]))
 
 
@@ -50,27 +55,42 @@ def test_a_window_of_several_dtypes_is_joined(device, rng):
 def test_single_elements_are_read_alone(device, view, rng):
     values = numbers(rng, (7, 9), "float64")
     x, wanted = view(there(values)), view(values)
-    before = device.transfers["d2h"]
     with mat.debug.count_copies() as n:
         for k in (0, 3, -1, wanted.size - 1):
             assert x.item(k) == wanted.item(k)
             index = np.unravel_index(k % wanted.size, wanted.shape)
             assert x[tuple(map(int, index))] == wanted[index]
-    assert (n.d2h, x.fresh) == (0, {"emulated"})
-    assert device.transfers["d2h"] - before == 8 * 8
+    assert (n.d2h, x.fresh) == (0, {device.memory.name})
 
 
 def test_what_is_small_is_brought_whole(device):
     x = there([2.5])
     assert x.item() == 2.5
-    assert x.fresh == {"host", "emulated"}
+    assert x.fresh == {"host", device.memory.name}
+
+
+def test_a_single_element_is_all_that_is_read():
+    with mat.use_device("emulated") as device:
+        x = there(np.arange(100.0))
+        before = device.transfers["d2h"]
+        assert (x.item(7), x[9]) == (7, 9)
+        assert device.transfers["d2h"] - before == 2 * 8
+
+
+def test_single_elements_are_set_alone(device):
+    x = there(np.arange(12.0).reshape(3, 4))
+    with mat.debug.count_copies() as n:
+        x[1, 2] = 7
+        x.T[3, 0] = -1
+        assert (x[1, 2], x[0, 3], x.item(0)) == (7, -1, 0)
+    assert (n.h2d, n.d2h) == (0, 0)
 
 
 def test_single_elements_respect_who_writes(device):
     x = there([1.0, 2.0, 3.0])
-    with x.facet("emulated", "io"), pytest.raises(mat.ConflictError):
+    with x.facet(device.facet.name, "io"), pytest.raises(mat.ConflictError):
         x[1]
-    with pytest.raises(ZeroDivisionError), x.facet("emulated", "io"):
+    with pytest.raises(ZeroDivisionError), x.facet(device.facet.name, "io"):
         raise ZeroDivisionError
     with pytest.raises(mat.TornError):
         x.item(1)

@@ -38,6 +38,7 @@ ROWS = """
     copies
     flights
     cuda.engine
+    cuda.convert
     cuda.assign  cuda.elementwise  cuda.nn  cuda.random  cuda.reduce  cuda.blas
     cuda.product
     cuda.launch  cuda.array  cuda.cublas  cuda.facts

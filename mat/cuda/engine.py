@@ -19,6 +19,7 @@ from .blas import (
     prepare_trsm,
     vectors,
 )
+from .convert import prepare_convert
 from .elementwise import prepare_elementwise, prepare_fill
 from .launch import Launch
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
@@ -32,7 +33,7 @@ __all__ = [
     "LIMIT", "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm", "prepare_gemm_batched", "prepare_either",
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_product", "prepare_scale",
-    "prepare_copy",
+    "prepare_copy", "prepare_convert",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_elementwise", "prepare_fill",
     "prepare_random",

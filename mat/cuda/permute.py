@@ -15,7 +15,7 @@ MOST_AXES = 10  # after merging, as many as kernels are told of, but for two tha
 MOST = 1 << 30  # units in one launch: kernels count them in 32 bits
 FAR = 2**31  # bytes: 32 bits do not hold such offsets
 NEAR = 64  # bytes: what is read in stretches of so many loses nothing
-LONG_RUN = 256  # bytes from which on a run is copied as one, whatever its alignment
+LONG_RUN = {1: 256, 2: 512, 4: 2048, 8: 4096}  # bytes from which on runs are copied whole, by those of their units
 BLOCK = 256  # threads
 TEAM_BYTES = 64  # that each thread of a team copies
 WORTH = {16: 1.0, 8: 0.9, 4: 0.8, 2: 0.65, 1: 0.55}  # of a tile, by the bytes of its vectors, if all threads have work,
@@ -129,7 +129,8 @@ def parts(copy: Copy) -> Iterator[Copy]:
 def _step(copy: Copy) -> Step:
     """The best kernel for it."""
     axes, unit = copy.axes, copy.unit
-    if axes and axes[-1].d == axes[-1].s == unit and (len(axes) == 1 or (unit < WIDEST and axes[-1].n * unit >= LONG_RUN)):
+    run = axes[-1].n * unit if axes and axes[-1].d == axes[-1].s == unit else 0
+    if run and (len(axes) == 1 or (unit < WIDEST and run >= LONG_RUN[unit])):
         return _rows(copy)
     if is_near(axes, unit):
         return _gather(copy)

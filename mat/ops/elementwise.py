@@ -145,14 +145,16 @@ def _(cpu: Any, x: Mat, out: Mat) -> Any:
     return cpu.prepare_copy(x, out)
 
 
-def _moves_there(x: Any, out: Mat) -> bool:
-    """Whether a device can do that: also if they meet."""
-    return isinstance(x, Mat) and x.storage.dtype == out.storage.dtype and out.ndim <= MOST_AXES_THERE
+def _goes_there(x: Any, out: Mat) -> bool:
+    """Whether a device can do that."""
+    return isinstance(x, Mat) and out.ndim <= MOST_AXES_THERE
 
 
-@assign.prepare("cuda", dtypes="?bBhHiIlLqQefdFDE", when=_moves_there)
+@assign.prepare("cuda", dtypes="?bBhHiIlLqQefdFDE", when=_goes_there)
 def _(cuda: Any, x: Mat, out: Mat) -> Any:
-    return cuda.prepare_copy(x, out, through=overlap(x, out))
+    if x.storage.dtype == out.storage.dtype:
+        return cuda.prepare_copy(x, out, through=overlap(x, out))
+    return cuda.prepare_convert(x, out)
 
 
 @assign.prepare("cuda", dtypes=EVERY, when=lambda x, out: not isinstance(x, Mat) and apart(out))

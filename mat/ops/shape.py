@@ -17,6 +17,7 @@ from ..dtypes import as_dtype, promoted
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, Layout, as_axis, as_shape, integer, packed
 from ..mat import Mat, form_of, new_like
+from .elementwise import MOST_AXES_THERE
 from .op import Input, named, op
 from .overlap import check_disjoint
 from .ufuncs import _check_is_mat
@@ -114,7 +115,7 @@ def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
     shape = _joined_shape([m.shape for m in parts], k)
     target = _join_place(parts, shape, out)
     device = in_use() if all(m.device_enabled for m in (target, *parts)) else CPU
-    if device is not CPU and all(m.dtype == target.dtype for m in parts):
+    if device is not CPU and target.ndim <= MOST_AXES_THERE:
         _write_parts(target, parts, k, device.facet.name)
         return target
     if all(m.dtype == target.dtype for m in parts) and target.nbytes >= LARGE_PART * len(parts) and lib is not None:
