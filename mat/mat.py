@@ -274,6 +274,9 @@ class Mat(Shaped):
         return sum(position(i, k, self.shape[k]) * steps[k] for k, i in enumerate(index))
 
     def __iter__(self) -> Iterator[Any]:
+        if self.ndim == 1 and self.storage.is_elsewhere:  # all at once rather than one by one
+            with self.facet("array", "input"):
+                pass
         return (self[i] for i in range(len(self)))
 
     def __bool__(self) -> bool:

@@ -86,6 +86,13 @@ def test_single_elements_are_set_alone(device):
     assert (n.h2d, n.d2h) == (0, 0)
 
 
+def test_elements_one_after_the_other_come_at_once(device):
+    x = there([1.0, 2.0, 3.0])
+    with mat.debug.count_copies() as n:
+        assert list(x) == [1, 2, 3]
+    assert n.d2h == 1
+
+
 def test_single_elements_respect_who_writes(device):
     x = there([1.0, 2.0, 3.0])
     with x.facet(device.facet.name, "io"), pytest.raises(mat.ConflictError):
