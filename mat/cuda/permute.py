@@ -19,6 +19,7 @@ LONG_RUN = {1: 256, 2: 512, 4: 2048, 8: 4096}  # bytes from which on runs are co
 BLOCK = 256  # threads
 TEAM_BYTES = 64  # that each thread of a team copies
 WORTH = {16: 1.0, 8: 0.9, 4: 0.8, 2: 0.65, 1: 0.55}  # of a tile, by the bytes of its vectors, if all threads have work,
+BAND = 16  # tiles, as in permute.cuh
 SMALL = 0.9  # how much less one is worth whose lines are shorter
 LOOSE_WORTH = {1: 0.3, 2: 0.4, 4: 0.6, 8: 0.7, 16: 0.8}  # and what the kernel for short axes is, by the bytes of a unit
 LOOSE_BLOCKS = 4096  # so many blocks share the tiles of a kernel whose threads remember where they read and write
@@ -227,10 +228,10 @@ def _tile(copy: Copy) -> Step | None:
         tiles = [-(-a.n // edge) for a in (i, j)]
         if wide > unit and (not adjacent or wide > limit or i.n % each or j.n % each):
             continue
-        axes = [Axis(n, a.d * edge, a.s * edge) for n, a in zip(tiles, (i, j), strict=True)] + others[::-1]
+        axes = [Axis(prod(tiles), 0, 0), *reversed(others)]
         count = prod(a.n for a in axes)
         worth = WORTH[wide] * (SMALL if vectors * wide <= 128 < unit * 128 else 1) * sqrt(i.n * j.n / (prod(tiles) * edge**2))
-        frame = _frame(copy, axes, count, i=i, j=j, ni=i.n, nj=j.n)
+        frame = _frame(copy, axes, count, i=i, j=j, ni=i.n, nj=j.n, more=[*tiles, divisor(BAND * tiles[1])])
         found.append((worth, -k, Step(f"tile_{unit}_{wide}_{vectors}", frame, count, threads)))
     worth, _, step = max(found)
     return step if worth >= LOOSE_WORTH[unit] else None
@@ -258,7 +259,7 @@ def _loose(copy: Copy) -> Step | None:
     for a in load:
         slots[a] = slot
         slot *= sizes[a]
-    frame = _frame(copy, outer, count, loose=[
+    frame = _frame(copy, outer, count, more=[
         *steps, *last, len(inner), slot, *walk([Axis(sizes[a], 0, a.s) for a in load], INNER),
         *walk([Axis(sizes[a], a.d, slots[a]) for a in inner], INNER)])
     return Step(f"loose_{unit}", frame, min(count, LOOSE_BLOCKS), BLOCK)
@@ -297,9 +298,9 @@ def _covered(written: list[Axis], read: list[Axis], a: int, b: int) -> dict[Axis
 
 
 def _frame(copy: Copy, axes: Sequence[Axis], count: int, *, i: Axis = Axis(0, 0, 0), j: Axis = Axis(0, 0, 0),  # noqa: B008
-           ni: int = 0, nj: int = 0, loose: Sequence[int] = (0,) * (6 + 8 * INNER)) -> list[int]:
-    return [copy.source, copy.target, copy.start, copy.to, count, ni, nj, i.d, i.s, j.d, j.s, *loose,
-            len(axes), *walk(axes, RANK)]
+           ni: int = 0, nj: int = 0, more: Sequence[int] = ()) -> list[int]:
+    rest = [*more, *[0] * (6 + 8 * INNER - len(more)), len(axes), *walk(axes, RANK)]
+    return [copy.source, copy.target, copy.start, copy.to, count, ni, nj, i.d, i.s, j.d, j.s, *rest]
 
 
 def walk(axes: Sequence[Axis], room: int) -> list[int]:

@@ -10,9 +10,10 @@ struct walk_axis {
     int64_t d, s;    /* the strides of the destination and of the source */
 };
 
-__device__ __forceinline__ unsigned quotient(unsigned place, const walk_axis &axis) {
-    return (__umulhi(place, unsigned(axis.divisor)) + place) >> (axis.divisor >> 32);
+__device__ __forceinline__ unsigned quotient(unsigned place, int64_t divisor) {
+    return (__umulhi(place, unsigned(divisor)) + place) >> (divisor >> 32);
 }
+__device__ __forceinline__ unsigned quotient(unsigned place, const walk_axis &axis) { return quotient(place, axis.divisor); }
 
 /* Adds the offsets of K places to `from` and `to`. Axes stand innermost first; of the last one no length is needed. STEP: int
    where 32 bits hold all offsets, else int64_t. */

@@ -20,7 +20,8 @@ struct permute_frame {
     int64_t count;           /* of what threads, teams or blocks are to do */
     int64_t ni, nj;          /* units along the fastest axis of the destination and of the source; of rows, bytes */
     int64_t di, si, dj, sj;  /* and their strides in bytes */
-    int64_t step[2], last[2];  /* loose: how far the tiles along the first two axes are apart, and where the last one is */
+    int64_t step[2], last[2]; /* loose: how far the tiles along the first two axes are apart, and where the last one is;
+                                 tile: how many there are along both fastest axes, and how to divide by those of a band */
     int64_t inner, volume;     /* loose: how many axes a tile has, and units */
     struct walk_axis load[6], store[6]; /* loose: a tile's axes as the source has them, and as the destination; s: the slot */
     int64_t rank;
@@ -201,18 +202,23 @@ template<int U, int E> __device__ __forceinline__ void turn(words<U * E> (&squar
 /* A tile is N vectors of V bytes wide on both sides. It is cut into squares of as many units as a vector has: a thread reads one,
    as one vector of each of its lines, turns it round in its registers, and puts it into shared memory, where lines are those
    of the destination. The vectors of a line are shuffled there, so that neither writing nor reading meets in one bank.
-   The first two axes are those of the tiles. */
+   The first axis is that of the tiles of one matrix. They are gone over in bands, so that what blocks that run at the same time
+   read is adjacent for some kilobytes, and what they write as well. */
+const unsigned BAND = 16; /* tiles along the fastest axis of the destination */
+
 template<int U, int V, int N, int THREADS> __device__ __forceinline__ void permute_tile(const permute_frame &frame,
                                                                                         const mat_call &call) {
     const int E = V / U, LINES = N * E, M = N * N / THREADS, SPREAD = V < 4 ? 4 / V : 1, UNROLL = M * E > 16 ? 16 / E : M;
     MAT_SHARED(typename piece<V>::type, room, [LINES * N]);
-    unsigned place = blockIdx.x, over = quotient(place, frame.axes[0]);
-    unsigned tile_i = place - over * unsigned(frame.axes[0].n);
-    unsigned tile_j = over - quotient(over, frame.axes[1]) * unsigned(frame.axes[1].n);
+    unsigned place = blockIdx.x - quotient(blockIdx.x, frame.axes[0]) * unsigned(frame.axes[0].n);
+    unsigned band = quotient(place, frame.last[0]), wide = min(BAND, unsigned(frame.step[0]) - band * BAND);
+    place -= band * BAND * unsigned(frame.step[1]);
+    unsigned tile_j = wide == BAND ? place / BAND : place / wide, tile_i = band * BAND + place - tile_j * wide;
     unsigned left_i = unsigned(min(frame.ni / E - int64_t(tile_i) * N, int64_t(N)));
     unsigned left_j = unsigned(min(frame.nj / E - int64_t(tile_j) * N, int64_t(N)));
-    int64_t from = frame.from, to = frame.to;
-    walk(frame.axes, int(frame.rank), place, from, to);
+    int64_t from = frame.from + tile_i * LINES * frame.si + tile_j * LINES * frame.sj;
+    int64_t to = frame.to + tile_i * LINES * frame.di + tile_j * LINES * frame.dj;
+    walk(frame.axes, int(frame.rank), blockIdx.x, from, to);
     const int64_t si = frame.si, sj = E > 1 ? V : frame.sj, di = E > 1 ? V : frame.di, dj = frame.dj;
     const char *source = call.at[frame.source] + from;
     char *target = call.at[frame.target] + to;

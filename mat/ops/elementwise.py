@@ -150,7 +150,7 @@ def _goes_there(x: Any, out: Mat) -> bool:
     return isinstance(x, Mat) and out.ndim <= MOST_AXES_THERE
 
 
-@assign.prepare("cuda", dtypes="?bBhHiIlLqQefdFDE", when=_goes_there)
+@assign.prepare("cuda", dtypes=EVERY, when=_goes_there)
 def _(cuda: Any, x: Mat, out: Mat) -> Any:
     if x.storage.dtype == out.storage.dtype:
         return cuda.prepare_copy(x, out, through=overlap(x, out))
