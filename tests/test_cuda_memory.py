@@ -207,13 +207,22 @@ def test_other_libraries_see_it(dev):
         assert "dltensor" in repr(a.__dlpack__(max_version=(1, 0)))
 
 
-def test_what_another_library_took_keeps_the_memory(cuda, dev):
+@pytest.mark.parametrize("how", ["dlpack", "interface"])
+def test_what_another_library_took_keeps_the_memory(dev, how):
     x = mat.zeros(1000)
     with x.facet("cuda", "io") as a:
-        capsule = a.__dlpack__(max_version=(1, 0))
+        address = a.address
+        taken = a.__dlpack__(max_version=(1, 0)) if how == "dlpack" else (a, a.__cuda_array_interface__)
     del a
-    assert capsule is not None
-    assert x.fresh == {"cuda:0"}
+    x.drop("cuda", force=True)
+    others = [mat.zeros(1000) for _ in range(5)]
+    assert address not in [there(y).address for y in others]
+    assert dev.memory.used == 6 * 8000
+    del taken
+    gc.collect()
+    others.append(mat.zeros(1000))
+    assert there(others[-1]).address == address
+    assert dev.memory.used == 6 * 8000
 
 
 # Room
@@ -576,3 +585,15 @@ def test_without_cuda_the_facet_says_why():
     assert "cuda_host" not in x.facets
     with mat.settings(page_locked=True):
         assert (mat.ones(3) + 1).to_numpy().tolist() == [2, 2, 2]
+
+
+def test_where_memory_is_not_in_order_of_a_stream(cuda, dev, monkeypatch):
+    monkeypatch.setattr(dev.gpu, "in_order", False)
+    dev.memory.trim()
+    before = cuda.calls("cuMemAlloc")
+    x = add(mat.from_numpy(np.ones(1000)))
+    assert cuda.calls("cuMemAlloc") == before + 1
+    assert x.to_numpy().sum() == 2000
+    x.drop("cuda")
+    dev.memory.trim()
+    assert cuda.calls("cuMemFree") >= 1

@@ -25,11 +25,11 @@ class CudaArray:
     or DLPack takes it without a copy: ``torch.as_tensor(a, device="cuda")``, ``cupy.asarray(a)``.
     """
 
-    __slots__ = ("__weakref__", "address", "device", "dtype", "gpu", "handle", "layout", "letter", "shape", "size", "strides",
-                 "writable")
+    __slots__ = ("__weakref__", "address", "device", "dtype", "gpu", "handle", "layout", "letter", "loan", "shape", "size",
+                 "strides", "writable")
 
     def __init__(self, handle: Block, layout: Layout, dtype: Any, device: Any = None, *, writable: bool = True) -> None:
-        self.handle = handle  # keeps the memory for as long as the address is in somebody's hands
+        self.handle = handle
         self.layout = layout
         self.dtype = dtype
         self.letter: str = dtype.char
@@ -38,6 +38,7 @@ class CudaArray:
         self.gpu: Gpu = handle.gpu
         self.device = device
         self.writable = writable
+        self.loan: Any = None  # made when others ask for the address, whose reference to self keeps it
 
     @property
     def pointer(self) -> int:
@@ -48,6 +49,7 @@ class CudaArray:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self.letter == "E":
             raise AttributeError("__cuda_array_interface__ has no bfloat16; DLPack has: torch.from_dlpack(a)")
+        self.loan = self.handle.lend()
         step = self.dtype.itemsize
         strides = None if self.layout.contiguous else tuple(s * step for s in self.strides)
         return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.address if self.size else 0, not self.writable),
@@ -65,6 +67,7 @@ class CudaArray:
             self.gpu.wait_on(stream)
         if min(self.strides, default=0) < 0:
             raise BufferError("DLPack's consumers take no negative strides; x.contiguous() has none")
+        self.loan = self.handle.lend()
         low, high = self.layout.bounds
         dtype = np.dtype(np.uint16) if self.letter == "E" else self.dtype  # cuda.core's capsules know no bfloat16
         with self.gpu.current():

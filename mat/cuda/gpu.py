@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -30,10 +31,24 @@ def check(result: tuple[Any, ...], what: str) -> Any:
     return result[1] if len(result) == 2 else result[1:] or None
 
 
+class Loan:
+    """That other libraries may have an address in a block, as long as this is alive; then it goes where it was freed to."""
+
+    __slots__ = ("__weakref__", "block", "freed")
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.freed: Callable[[Block], None] | None = None
+
+    def __del__(self) -> None:
+        if self.freed is not None:
+            self.freed(self.block)  # only notes it: this may run in the middle of anything
+
+
 class Block:
     """Memory of a device."""
 
-    __slots__ = ("__weakref__", "address", "gpu", "line", "nbytes", "tick")
+    __slots__ = ("__weakref__", "address", "gpu", "line", "loan", "nbytes", "tick")
 
     def __init__(self, address: int, nbytes: int, gpu: Gpu) -> None:
         self.address = address
@@ -41,6 +56,15 @@ class Block:
         self.gpu = gpu
         self.tick = 0  # when it was last used
         self.line = ""  # who had it allocated
+        self.loan: weakref.ref[Loan] | None = None
+
+    def lend(self) -> Loan:
+        """What keeps the block from being used anew while others have its address."""
+        loan = self.loan() if self.loan is not None else None
+        if loan is None:
+            loan = Loan(self)
+            self.loan = weakref.ref(loan)
+        return loan
 
     def __repr__(self) -> str:
         return f"<{self.nbytes} bytes at {self.address:#x} of cuda:{self.gpu.number}>"
@@ -69,6 +93,8 @@ class Gpu:
         self.arch = f"sm_{major}{minor}"
         self.processors = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         self.stream = driver.CUstream(LEGACY)
+        # whether memory is taken and freed in the order of a stream; where a GPU is shared out it may not be
+        self.in_order = bool(self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED))
         self.alone = probe().devices == 1  # then every thread that has a context has this one
         self._lock = threading.Lock()
         self._libraries: dict[Program, Any] = {}
@@ -152,13 +178,15 @@ class Gpu:
     def allocate(self, nbytes: int) -> Block:
         """`nbytes` of memory, usable by what is queued on the stream from now on."""
         with self.current():
-            address = check(driver.cuMemAllocAsync(max(nbytes, 1), self.stream), f"{nbytes} bytes on device {self.number}")
+            size, ask = max(nbytes, 1), f"{nbytes} bytes on device {self.number}"
+            address = check(driver.cuMemAllocAsync(size, self.stream) if self.in_order else driver.cuMemAlloc(size), ask)
         return Block(int(address), nbytes, self)
 
     def release(self, block: Block) -> None:
         """Give memory back once all that is queued on the stream now is done."""
         with self.current():
-            check(driver.cuMemFreeAsync(block.address, self.stream), f"freeing {block.nbytes} bytes on device {self.number}")
+            free = driver.cuMemFreeAsync(block.address, self.stream) if self.in_order else driver.cuMemFree(block.address)
+            check(free, f"freeing {block.nbytes} bytes on device {self.number}")
 
     @contextmanager
     def room(self, nbytes: int) -> Iterator[int]:

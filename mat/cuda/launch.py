@@ -77,7 +77,10 @@ class Launch:
         if launch is None or self.room or self.then is not None or not gpu.alone:
             self._walk(gpu, values)
             return
-        packet = self.idle.pop() if self.idle else self._packet()
+        try:
+            packet = self.idle.pop()
+        except IndexError:
+            packet = self._packet()
         gather(packet[0], values, 0)
         (status,) = launch(packet[1], 0)
         if status:
@@ -102,7 +105,10 @@ class Launch:
 
     def _one(self, gpu: Gpu, values: tuple[Any, ...], room: int) -> None:
         launch = self.ready.get(gpu) or self._prepare(gpu)
-        packet = self.idle.pop() if self.idle else self._packet()
+        try:
+            packet = self.idle.pop()
+        except IndexError:
+            packet = self._packet()
         (self.gather or self._learn(values))(packet[0], values, room)
         (status,) = launch(packet[1], 0)
         if status:

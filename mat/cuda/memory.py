@@ -29,6 +29,13 @@ class CudaMemory(Pooled):
     def raw_free(self, handle: Block) -> None:
         self.gpu.release(handle)
 
+    def free(self, handle: Block) -> None:
+        loan = handle.loan() if handle.loan is not None else None
+        if loan is None:
+            super().free(handle)
+        else:  # another library has its address
+            loan.freed = super().free
+
     # Copies
 
     def page_locked(self, host: Any) -> bool:
