@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
+import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from .cube import Observer, host, observe
+from .cube import OBSERVERS, Observer, host, observe
 from .cube import allow_conflicts as _admitting
-from .errors import ConflictError, SettingError
+from .directions import CHECK, Directions
+from .errors import ConflictError, DirectionError, SettingError
 from .holders import in_operation, line_of, user_place
 from .ledger import Trace, trace
 
@@ -195,3 +199,50 @@ def allow_conflicts() -> Iterator[None]:
         yield
     finally:
         _admitting.depth -= 1
+
+
+@contextmanager
+def check_directions() -> Iterator[Directions]:
+    """``with mat.debug.check_directions() as c:`` finds blocks and operations that break the promise of their direction.
+
+    A block for ``input`` that changes data, one for ``output`` that leaves elements as they were, one that changes elements
+    its Mat does not see: a `DirectionError` at its end, which names the block or the operation, the elements, the line that
+    created the Mat, and where the system can tell it also the line that wrote. What a block was given is dead afterwards, and
+    using it is an error, too. ``c.too_strong`` lists what asked for ``io`` and changed nothing. In all threads; slow. With
+    ``MAT_DEBUG=directions`` in the environment this goes on for the whole process. ``docs/debugging.md`` has the limits.
+
+    >>> import mat
+    >>> with mat.debug.check_directions():
+    ...     x = mat.zeros(2, 3)
+    ...     with x.facet("array", "output") as a:
+    ...         a[0] = 1  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mat.errors.DirectionError: <Mat 2x3> as facet 'array' for 'output' ... left as it was 3 elements, (1, 0), ...
+    """
+    report = Directions()
+    CHECK.begin(report)
+    if CHECK not in OBSERVERS:
+        OBSERVERS.append(CHECK)
+    try:
+        yield report
+    finally:
+        if len(CHECK.reports) == 1:
+            OBSERVERS[:] = [o for o in OBSERVERS if o is not CHECK]
+        untold, error = CHECK.end(report), sys.exception()
+        if untold and error is None:
+            raise DirectionError("; ".join(untold))
+        for text in untold:
+            error.add_note(text)  # type: ignore[union-attr]  # there is one
+
+
+def _for_the_process() -> None:
+    """Check directions until the process ends, and say then what nobody was told."""
+    report = Directions()
+    CHECK.begin(report)
+    OBSERVERS.append(CHECK)
+    atexit.register(lambda: [sys.stderr.write(f"mat: {text}\n") for _, text in CHECK.late])
+
+
+if "directions" in os.environ.get("MAT_DEBUG", "").split(","):
+    _for_the_process()

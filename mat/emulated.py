@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,19 @@ class EmulatedMemory(Pooled):
 
     # Copies
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        device = self.device
+        device.synchronize()
+        counted, failing = dict(device.transfers), dict(device.failing)
+        device.failing.clear()
+        try:
+            yield
+            device.synchronize()
+        finally:
+            device.transfers.update(counted)
+            device.failing.update(failing)
+
     def copy_in(self, cube: Any, handle: Block, host: Any) -> None:
         self.write_part(cube, handle, host, 0)
 
@@ -229,7 +243,7 @@ class Emulated(Device):
         self.launches = 0
         self.transfers = dict.fromkeys(("h2d", "d2h", "d2d"), 0)
         self._queue: deque[Callable[[], object]] = deque()
-        self._failing: dict[str, int] = {}
+        self.failing: dict[str, int] = {}
         self._lock = threading.RLock()
         self._users = 0
 
@@ -301,13 +315,13 @@ class Emulated(Device):
         unknown = counts.keys() - {"allocation", "h2d", "d2h", "launch"}
         if unknown:
             raise DeviceError(f"{self} can fail at allocation, h2d, d2h or launch, not at {', '.join(sorted(unknown))}")
-        self._failing.update(counts)
+        self.failing.update(counts)
 
     def stumble(self, what: str, kind: type[DeviceError]) -> None:
         """Fail if that was asked for."""
-        left = self._failing.get(what, 0)
+        left = self.failing.get(what, 0)
         if left:
-            self._failing[what] = left - 1
+            self.failing[what] = left - 1
             if left == 1:
                 raise kind(f"{self}: this {what} was asked to fail")
 

@@ -93,9 +93,9 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
-def user_place() -> Place | None:
-    """The user's code that led here, and where in it."""
-    frame = user_frame(sys._getframe(1))
+def user_place(frame: FrameType | None = None) -> Place | None:
+    """The user's code that led here, or to `frame`, and where in it."""
+    frame = user_frame(frame or sys._getframe(1))
     return None if frame is None else (frame.f_code, frame.f_lasti)
 
 

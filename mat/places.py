@@ -6,6 +6,7 @@ What a memory allocates and what a facet presents are opaque here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from .errors import FacetError
@@ -83,6 +84,10 @@ class Memory:
         """Optional: begin what `copy_out` does, likewise."""
         self.copy_out(cube, handle, host)
         return None
+
+    def aside(self) -> AbstractContextManager[Any]:
+        """Optional: a block in which a debugging tool copies something in or out, that no statistics are to count."""
+        return nullcontext()
 
     def __repr__(self) -> str:
         return f"<memory {self.name}>"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mat
+from mat.directions import CHECK
 
 from .fake.fixtures import cuda
 from .placing import BLAS_DTYPES, NUMPY_DTYPES
@@ -33,6 +34,26 @@ def on_device(request):
         request.getfixturevalue("cuda")
     with mat.use_device(DEVICE, required=True):
         yield
+
+
+CHECKED = bool(CHECK.reports)  # by MAT_DEBUG=directions
+
+
+def pytest_collection_modifyitems(items):
+    """Under the direction check, leave out what is about something that it changes."""
+    for item in items if CHECKED else ():
+        mark = item.get_closest_marker("unchecked")
+        if mark is not None:
+            item.add_marker(pytest.mark.skip(reason=f"under the direction check: {mark.args[0]}"))
+
+
+@pytest.fixture(autouse=True)
+def told_of_late_uses():
+    """Under the direction check, what a test used after its block and was not told of is a failure of that test."""
+    yield
+    late = [text for _, text in CHECK.late]
+    CHECK.late.clear()
+    assert not late
 
 
 @pytest.fixture

@@ -65,6 +65,7 @@ def test_writing_beside_a_block_is_found(dev, at, text):
     assert (raw(x).raw[:GUARD] == BAND).all()  # whole again: the next fault is told by itself
 
 
+@pytest.mark.unchecked("the check has poison of its own")
 def test_memory_is_poisoned_when_it_is_new_and_when_it_is_freed(dev):
     x = mat.empty(4)
     with x.facet("emulated", "output"):
@@ -76,6 +77,7 @@ def test_memory_is_poisoned_when_it_is_new_and_when_it_is_freed(dev):
     assert set(block.bytes.tolist()) == {FREED}
 
 
+@pytest.mark.unchecked("uses an array after its block")
 def test_arrays_of_freed_memory_are_refused(dev):
     x = mat.ones(4)
     with x.facet("emulated", "io") as p:
@@ -102,6 +104,7 @@ def test_transfers_are_counted(dev):
     assert {k: dev.transfers[k] - before[k] for k in before} == {"h2d": 80, "d2h": 80, "d2d": 0}
 
 
+@pytest.mark.unchecked("the check waits for the device at the end of each look")
 def test_work_can_be_put_off_until_somebody_waits(dev):
     dev.delayed = True
     x = mat.array(np.ones(4))

@@ -14,6 +14,8 @@ ROWS = """
     __main__
     __init__
     extend  debug  notebook
+    directions
+    houses  pictures
     ledger
     ops.random  ops.kernel
     ops.linalg  ops.nn
@@ -54,7 +56,7 @@ ROWS = """
     cpu.blas  cpu.ieee  cpu.pool
     quick
     cpu.native  cpu.compiler
-    disk
+    disk  pages  poison
     holders  rng  settings  windows
     layout  dtypes  direction  places  barriers  observers
     errors  version
