@@ -23,14 +23,13 @@ BLOCKS, LONG_BLOCKS = 1024, 4096  # blocks that are enough: of short parts, and 
 SHORT_PART, LONG_PART = 16 << 10, 128 << 10  # bytes of such parts
 MOST = 1 << 30  # elements of a part, which kernels count in 32 bits
 
-_ITEMS = {"b": "int8_t", "h": "int16_t", "i": "int32_t", "l": "int64_t", "B": "uint8_t", "H": "uint16_t", "I": "uint32_t",
-          "L": "uint64_t", "e": "mat_half", "E": "mat_bfloat", "f": "float", "d": "double", "F": "mat_complex",
-          "D": "mat_complex_double"}
-_SIZES = {"b": 1, "h": 2, "i": 4, "l": 8, "e": 2, "E": 2, "f": 4, "d": 8, "F": 8, "D": 16}
-_REAL, _INTEGERS = "eEfd", "bhilBHIL"
-_ORDERED = {"max": "larger", "min": "smaller", "argmax": "larger", "argmin": "smaller"}
-REDUCED = {"sum": _INTEGERS + _REAL + "FD?", "prod": _INTEGERS + _REAL + "FD?", "mean": _INTEGERS + _REAL + "FD?",
-           **dict.fromkeys(_ORDERED, _INTEGERS + _REAL + "?")}  # by operation: the dtypes of which there are kernels
+_ITEMS = {"B": "uint8_t", "H": "uint16_t", "I": "uint32_t", "L": "uint64_t", "e": "mat_half", "E": "mat_bfloat", "f": "float",
+          "d": "double", "F": "mat_complex", "D": "mat_complex_double"}
+_SIZES = {"B": 1, "H": 2, "I": 4, "L": 8, "e": 2, "E": 2, "f": 4, "d": 8, "F": 8, "D": 16}
+_REAL, _UNSIGNED, _SIGNED = "eEfd", "BHIL", "bhil"
+_ORDERED = ("max", "min", "argmax", "argmin")
+_ADDED = dict.fromkeys(("sum", "prod", "mean"), "?" + _SIGNED + _UNSIGNED + _REAL + "FD")
+REDUCED = _ADDED | dict.fromkeys(_ORDERED, "?" + _SIGNED + _UNSIGNED + _REAL)  # the dtypes of which there are kernels
 WAYS = ("lines", "columns", "apart")
 
 
@@ -58,32 +57,51 @@ def _program(k: Kernels, way: str) -> Program:
                    f"MAT_REDUCE_{way.upper()}({k.name}, {k.vector}, {k.made_of})\n")
 
 
+def mask(operation: str, letter: str) -> int:
+    """What turns elements of a dtype into what its kernels take: see ``native/reduce_types.cuh``."""
+    signed = letter in _SIGNED
+    size = 8 * _SIZES[letter.upper() if signed else "B" if letter == "?" else letter]
+    if letter in _REAL or letter in "FD":
+        return 1 << size - 1 if operation.endswith("min") else 0
+    if operation == "mean" and letter == "l":
+        return (1 << 64) - 1
+    turned = 1 << size - 1 if signed else 0
+    return turned ^ ((1 << size) - 1) if operation.endswith("min") else turned
+
+
 @cache
 def kernels(operation: str, letter: str) -> Kernels:
     """The kernels for an operation on elements of a dtype."""
-    letter = "B" if letter == "?" else letter
-    if operation == "mean" and letter not in _INTEGERS:
+    letter = letter.upper() if letter in _SIGNED else "B" if letter == "?" else letter
+    if operation == "mean" and letter not in _UNSIGNED:
         operation = "sum"
-    if operation in ("sum", "prod") and letter == "L":
-        letter = "l"  # they wrap alike
-    item, size = _ITEMS[letter], _SIZES[letter if letter in _SIZES else letter.lower()]
-    name = f"reduce_{operation}_{letter}"
+    item, size = _ITEMS[letter], _SIZES[letter]
     if operation in _ORDERED:
-        kind = "place" if operation.startswith("arg") else "extreme"
-        state = 16 if size == 8 or kind == "place" else 8
-        return Kernels(name, f"mat_{kind}<{item}, mat_{_ORDERED[operation]}>", size, state)
+        operation = "place" if operation.startswith("arg") else "extreme"
+        state = 16 if size == 8 or operation == "place" else 8
+        return Kernels(f"reduce_{operation}_{letter}", f"mat_{operation}<{item}>", size, state)
+    name, made_of, state = f"reduce_{operation}_{letter}", f"mat_{operation}", 8
     if letter in "FD":
+        made_of += f"_complex<{item}, {'float' if letter == 'F' else 'double'}>"
         state = 32 if letter == "D" and operation == "sum" else 16
-        return Kernels(name, f"mat_{operation}_complex<{item}, {'float' if letter == 'F' else 'double'}>", size, state)
-    if letter in _INTEGERS:
-        return Kernels(name, f"mat_{operation}_integer<{item}>", size, 16 if operation == "mean" else 8)
-    return Kernels(name, f"mat_{operation}<{item}>", size, 16 if letter == "d" and operation == "sum" else 8)
+    elif letter in _UNSIGNED:
+        made_of += f"_integer<{item}>"
+        state = 16 if operation == "mean" else 8
+    else:
+        made_of += f"<{item}>"
+        state = 16 if letter == "d" and operation == "sum" else 8
+    return Kernels(name, made_of, size, state)
+
+
+def ways(k: Kernels) -> tuple[str, ...]:
+    """The ways that there are of an operation: products are rare, and all go one way."""
+    return ("apart",) if k.made_of.startswith("mat_prod") else WAYS
 
 
 def programs() -> Iterator[Program]:
     """All that there are."""
     found = dict.fromkeys(kernels(operation, letter) for operation, letters in REDUCED.items() for letter in letters)
-    return (k.program(way) for k in found for way in WAYS)
+    return (k.program(way) for k in found for way in ways(k))
 
 
 # One form of operands
@@ -97,7 +115,8 @@ def reduction(operation: str, letter: str, form: Form, *, mean: bool = False, ac
     """
     total = prod(a.n for a in form.reduced)
     reduced = form.reduced if form.reduced and total else [Axis(total, 0, 0)]
-    ends = {"divisor": total if mean else 1, "accumulate": int(accumulate), "bytes": nbytes}
+    ends = {"divisor": total if mean else 1, "accumulate": int(accumulate), "bytes": nbytes,
+            "mask": _as_signed(mask(operation, letter))}
     plan = _Plan(kernels(operation, letter), form, list(form.kept), reduced, total, ends)
     least = min((a.x for a in reduced if a.x), default=inf)
     return plan.by_columns() if form.kept and 0 < form.kept[-1].x < least else plan.by_lines()
@@ -121,7 +140,7 @@ class _Plan(NamedTuple):
     def by_lines(self) -> Launch:
         """Results by threads that walk along what is reduced."""
         results, last = prod(a.n for a in self.kept), self.reduced[-1]
-        together = last.x == 1 and (len(self.reduced) == 1 or last.n >= self.vector)
+        together = last.x == 1 and "lines" in ways(self.kernels) and (len(self.reduced) == 1 or last.n >= self.vector)
         each = -(-max(self.total, 1) // (self.vector if together else 1))
         lanes = _lanes(each, results)
         chunk, chunks = self.parts(self.total, self.total * self.kernels.item, results)
@@ -138,7 +157,7 @@ class _Plan(NamedTuple):
         columns = self.kept[-1]
         kept = self.kept[:-1]
         steps = [columns.n, *(a.x for a in (*kept, *self.reduced))]
-        vector = self.kernels.vector
+        vector = self.kernels.vector if "columns" in ways(self.kernels) else 1
         vector = vector if columns.x == 1 and all(s % vector == 0 for s in steps) else 1
         wide = columns.n // vector
         rows = _power(-(-self.total // 16)) // 2 or 1  # at least 8 for each thread
@@ -151,7 +170,8 @@ class _Plan(NamedTuple):
                  "column_y": columns.y, "across": across, "tiles": tiles}
         high = min(THREADS // across, _power(-(-chunk // 8)))
         block = -(-across * max(high, 1) // 32) * 32
-        way, kernel = ("columns", "columns") if vector > 1 or self.kernels.vector == 1 else ("apart", "column")
+        way, kernel = ("columns", "columns") if vector == self.kernels.vector and "columns" in ways(self.kernels) else (
+            "apart", "column")
         return self.launch(way, kernel, sizes, kept, (tiles * outer, chunks, 1), block)
 
     def parts(self, total: int, nbytes: int, units: int) -> tuple[int, int]:
@@ -184,7 +204,7 @@ class _Plan(NamedTuple):
 
 
 _FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width", "columns", "column_x", "column_y",
-           "across", "tiles", "finish_across", "divisor", "accumulate", "bytes")
+           "across", "tiles", "finish_across", "divisor", "accumulate", "bytes", "mask")
 
 
 def _lanes(each: int, results: int) -> int:
@@ -214,4 +234,9 @@ def _divisor(n: int) -> tuple[int, int]:
         return 0, 0
     shift = (n - 1).bit_length()
     factor = (1 << 63 + shift) // n + 1
-    return factor - (1 << 64) if factor >= 1 << 63 else factor, shift - 1
+    return _as_signed(factor), shift - 1
+
+
+def _as_signed(bits: int) -> int:
+    """64 bits as a frame has them."""
+    return bits - (1 << 64) if bits >= 1 << 63 else bits

@@ -27,7 +27,7 @@ struct mat_reduced_axes {
 struct mat_reduce {
     int64_t start_x, start_y, results, reduced, chunk, chunks, lanes, width;
     int64_t columns, column_x, column_y, across, tiles, finish_across;
-    int64_t divisor, accumulate, bytes;
+    int64_t divisor, accumulate, bytes, mask;
     mat_reduced_axes kept, in;
 };
 
@@ -58,7 +58,7 @@ MAT_INLINE mat_place_of mat_placed(const mat_reduced_axes &axes, int rank, int64
 }
 
 MAT_INLINE mat_end mat_end_of(const mat_reduce &f, const mat_call &call) {
-    return {f.reduced, f.divisor, f.accumulate, f.bytes, call.numbers};
+    return {f.reduced, f.divisor, f.accumulate, f.bytes, (uint64_t)f.mask, call.numbers};
 }
 
 /* Items that are loaded at once. */
@@ -73,12 +73,12 @@ template <class Item> MAT_INLINE uint4 mat_load(const Item *p) { return __ldg((c
 
 /* Add items that lie together, `length` of them, with `width` threads of which this is number `lane`. */
 template <class Op> MAT_INLINE void mat_scan(typename Op::State &s, const typename Op::Item *p, int64_t length, uint32_t first,
-                                             uint32_t lane, uint32_t width) {
+                                             uint32_t lane, uint32_t width, uint64_t mask) {
     typedef typename Op::Item Item;
     enum { V = 16 / sizeof(Item), U = MAT_VECTORS };
     uint32_t n = (uint32_t)length, head = (uint32_t)(-(int64_t)(size_t)p & 15) / (uint32_t)sizeof(Item);
     if (head > n) head = n;
-    for (uint32_t k = lane; k < head; k += width) Op::template add<1, 1>(s, p + k, first + k, 0);
+    for (uint32_t k = lane; k < head; k += width) Op::template add<1, 1>(s, p + k, first + k, 0, mask);
     p += head, n -= head, first += head;
     uint32_t vectors = n / V, v = lane;
     for (; v + (U - 1) * width < vectors; v += U * width) {
@@ -86,10 +86,10 @@ template <class Op> MAT_INLINE void mat_scan(typename Op::State &s, const typena
 #pragma unroll
         for (int u = 0; u < U; u++) here.all[u] = mat_load(p + (int64_t)(v + u * width) * V);
         if (Op::WHOLE) {
-            Op::template add<U * V, V>(s, here.item, first + v * V, width * V);
+            Op::template add<U * V, V>(s, here.item, first + v * V, width * V, mask);
         } else {
 #pragma unroll
-            for (int u = 0; u < U; u++) Op::template add<V, V>(s, here.item + u * V, first + (v + u * width) * V, 0);
+            for (int u = 0; u < U; u++) Op::template add<V, V>(s, here.item + u * V, first + (v + u * width) * V, 0, mask);
         }
     }
     if (v < vectors) {
@@ -99,9 +99,9 @@ template <class Op> MAT_INLINE void mat_scan(typename Op::State &s, const typena
             if (v + u * width < vectors) here.all[u] = mat_load(p + (int64_t)(v + u * width) * V);
 #pragma unroll
         for (int u = 0; u < U - 1; u++)
-            if (v + u * width < vectors) Op::template add<V, V>(s, here.item + u * V, first + (v + u * width) * V, 0);
+            if (v + u * width < vectors) Op::template add<V, V>(s, here.item + u * V, first + (v + u * width) * V, 0, mask);
     }
-    for (uint32_t k = vectors * V + lane; k < n; k += width) Op::template add<1, 1>(s, p + k, first + k, 0);
+    for (uint32_t k = vectors * V + lane; k < n; k += width) Op::template add<1, 1>(s, p + k, first + k, 0, mask);
 }
 
 /* What `lanes` threads that stand together have, in the first of them. */
@@ -163,14 +163,14 @@ template <class Op> MAT_INLINE void mat_lines(const mat_reduce &f, const mat_cal
     const typename Op::Item *x = (const typename Op::Item *)call.at[0] + f.start_x + t.at.x;
     int last = (int)f.in.rank - 1;
     if (last == 0) {
-        if (t.count > 0) mat_scan<Op>(s, x + t.from, t.count, 0, t.lane, (uint32_t)f.lanes);
+        if (t.count > 0) mat_scan<Op>(s, x + t.from, t.count, 0, t.lane, (uint32_t)f.lanes, f.mask);
     } else if (t.count > 0) {
         uint32_t width = (uint32_t)f.width, lane = t.lane % width;
         int64_t n = f.in.axis[last].n, step = (uint32_t)f.lanes / width, to = t.from + t.count;
         for (int64_t line = mat_divided(t.from, f.in.axis[last]) + t.lane / width; line * n < to; line += step) {
             int64_t from = line * n < t.from ? t.from : line * n, stop = line * n + n < to ? line * n + n : to;
             mat_scan<Op>(s, x + mat_placed(f.in, last, line).x + (from - line * n), stop - from, (uint32_t)(from - t.from), lane,
-                         width);
+                         width, f.mask);
         }
     }
     mat_end_task<Op>(f, call, s, t);
@@ -187,9 +187,9 @@ template <class Op> MAT_INLINE void mat_apart(const mat_reduce &f, const mat_cal
         typename Op::Item here[U];
 #pragma unroll
         for (int u = 0; u < U; u++) here[u] = x[mat_placed(f.in, rank, t.from + k + u * lanes).x];
-        Op::template add<U, 1>(s, here, k, lanes);
+        Op::template add<U, 1>(s, here, k, lanes, f.mask);
     }
-    for (; k < n; k += lanes) Op::template add<1, 1>(s, x + mat_placed(f.in, rank, t.from + k).x, k, 0);
+    for (; k < n; k += lanes) Op::template add<1, 1>(s, x + mat_placed(f.in, rank, t.from + k).x, k, 0, f.mask);
     mat_end_task<Op>(f, call, s, t);
 }
 
@@ -236,7 +236,7 @@ template <class Op, int V, int U> MAT_INLINE void mat_add_rows(typename Op::Stat
         Item column[U];
 #pragma unroll
         for (int u = 0; u < U; u++) column[u] = here.item[u * V + j];
-        Op::template add<U, 1>(s[j], column, k, step);
+        Op::template add<U, 1>(s[j], column, k, step, f.mask);
     }
 }
 

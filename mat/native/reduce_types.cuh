@@ -4,6 +4,10 @@
    `none()`, the state of nothing; `add<N, V>`, which adds N items, of which V lie together and the next V `step` numbers further;
    `join`, `down` (a shuffle) and `put`, which writes a result. `WHOLE`: many items at once are better than few.
 
+   Integers are all unsigned here. The `mask` of a call turns items into such: with the highest bit turned, signed ones have the
+   order of unsigned ones, and are so much larger, which is taken away in the end. With all bits turned, or the sign of a float,
+   the smallest element is the largest. So one kernel does for many dtypes and for two operations.
+
    Sums: at most 16 floats, 8 doubles or 32 of 16 bits are added in a tree, in float or double; these go into totals in double,
    for double with the rounding errors kept beside it. So the error is at most that of 5 roundings of T, 5/2 eps, times the sum of
    absolute values, that of at most 2^20 roundings of double for all but double, and the one of the result. */
@@ -17,6 +21,7 @@
 /* Where a result goes: its number of elements, and the numbers of the call. */
 struct mat_end {
     int64_t reduced, divisor, accumulate, bytes;
+    uint64_t mask;
     const double *numbers;
 };
 
@@ -54,6 +59,7 @@ MAT_INLINE mat_bfloat mat_to_bfloat(float x) {
 }
 #else
 MAT_INLINE float mat_as_float(uint32_t bits) { return __uint_as_float(bits); }
+MAT_INLINE uint32_t mat_as_bits(float x) { return __float_as_uint(x); }
 MAT_INLINE float mat_value(mat_half x) {
     float found;
     asm("cvt.f32.f16 %0, %1;" : "=f"(found) : "h"(x.bits));
@@ -73,10 +79,6 @@ MAT_INLINE mat_bfloat mat_to_bfloat(float x) {
 MAT_INLINE float mat_value(mat_bfloat x) { return mat_as_float((uint32_t)x.bits << 16); }
 MAT_INLINE float mat_value(float x) { return x; }
 MAT_INLINE double mat_value(double x) { return x; }
-MAT_INLINE int32_t mat_value(int8_t x) { return x; }
-MAT_INLINE int32_t mat_value(int16_t x) { return x; }
-MAT_INLINE int32_t mat_value(int32_t x) { return x; }
-MAT_INLINE int64_t mat_value(int64_t x) { return x; }
 MAT_INLINE uint32_t mat_value(uint8_t x) { return x; }
 MAT_INLINE uint32_t mat_value(uint16_t x) { return x; }
 MAT_INLINE uint32_t mat_value(uint32_t x) { return x; }
@@ -86,6 +88,16 @@ MAT_INLINE void mat_store(float *y, double x) { *y = (float)x; }
 MAT_INLINE void mat_store(double *y, double x) { *y = x; }
 MAT_INLINE void mat_store(mat_half *y, double x) { *y = mat_to_half((float)x); }
 MAT_INLINE void mat_store(mat_bfloat *y, double x) { *y = mat_to_bfloat((float)x); }
+
+/* Elements turned by a mask. */
+MAT_INLINE uint8_t mat_turned(uint8_t x, uint64_t mask) { return (uint8_t)(x ^ (uint32_t)mask); }
+MAT_INLINE uint16_t mat_turned(uint16_t x, uint64_t mask) { return (uint16_t)(x ^ (uint32_t)mask); }
+MAT_INLINE uint32_t mat_turned(uint32_t x, uint64_t mask) { return x ^ (uint32_t)mask; }
+MAT_INLINE uint64_t mat_turned(uint64_t x, uint64_t mask) { return x ^ mask; }
+MAT_INLINE mat_half mat_turned(mat_half x, uint64_t mask) { return {(uint16_t)(x.bits ^ (uint32_t)mask)}; }
+MAT_INLINE mat_bfloat mat_turned(mat_bfloat x, uint64_t mask) { return {(uint16_t)(x.bits ^ (uint32_t)mask)}; }
+MAT_INLINE float mat_turned(float x, uint64_t mask) { return mat_as_float(mat_as_bits(x) ^ (uint32_t)mask); }
+MAT_INLINE double mat_turned(double x, uint64_t mask) { return mask ? -x : x; }
 
 template <class Item> struct mat_valued { typedef decltype(mat_value(Item())) type; };
 
@@ -98,12 +110,7 @@ struct mat_times {
 };
 /* The larger of the two, or the first of two as large; a NaN if there is one. */
 struct mat_larger {
-    template <class T> MAT_INLINE bool beyond(T x, T a) { return x > a; }
     template <class T> MAT_INLINE T of(T a, T x) { return (x > a) | (x != x) ? x : a; }
-};
-struct mat_smaller {
-    template <class T> MAT_INLINE bool beyond(T x, T a) { return x < a; }
-    template <class T> MAT_INLINE T of(T a, T x) { return (x < a) | (x != x) ? x : a; }
 };
 
 template <class Op, int N> struct mat_tree {
@@ -164,12 +171,11 @@ template <class Item> MAT_INLINE void mat_accumulate(Item *y, double x, const ma
 /* The sum of real elements, and their mean. */
 template <class I> struct mat_sum {
     typedef I Item;
-    typedef I Result;
     typedef typename mat_valued<I>::type T;
     typedef typename mat_totalled<T>::type State;
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return State::none(); }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
         T t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = mat_value(items[j]);
@@ -187,12 +193,11 @@ template <class I> struct mat_sum {
 
 template <class C, class T> struct mat_sum_complex {
     typedef C Item;
-    typedef C Result;
     typedef typename mat_totalled<T>::type Total;
     struct State { Total re, im; };
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {Total::none(), Total::none()}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t) {
+    template <int N, int V> MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t, uint64_t) {
         T re[N], im[N];
 #pragma unroll
         for (int j = 0; j < N; j++) re[j] = items[j].re, im[j] = items[j].im;
@@ -219,13 +224,10 @@ template <class C, class T> struct mat_sum_complex {
     }
 };
 
-/* Integers: what 32 bits hold of some small ones, and all in 64 bits, which wrap. */
+/* Integers: some small ones in 32 bits, and all in 64, which wrap. */
 template <class I> struct mat_block { typedef uint64_t type; };
-template <> struct mat_block<int8_t> { typedef int32_t type; };
-template <> struct mat_block<int16_t> { typedef int32_t type; };
 template <> struct mat_block<uint8_t> { typedef uint32_t type; };
 template <> struct mat_block<uint16_t> { typedef uint32_t type; };
-template <> struct mat_block<int32_t> { typedef int64_t type; };
 
 MAT_INLINE void mat_store_bytes(char *y, int64_t at, uint64_t x, int64_t bytes) {
     if (bytes == 8) ((uint64_t *)y)[at] = x;
@@ -234,65 +236,66 @@ MAT_INLINE void mat_store_bytes(char *y, int64_t at, uint64_t x, int64_t bytes) 
     else ((uint8_t *)y)[at] = (uint8_t)x;
 }
 
-/* What of alpha and beta there is of an integer operation: they are whole, and fit into an element. */
-template <class I> MAT_INLINE void mat_put_integer(char *out, int64_t at, uint64_t total, const mat_end &end) {
-    if (end.accumulate) {
-        total *= (uint64_t)(int64_t)end.numbers[0];
-        if (end.numbers[2] != 0) total += (uint64_t)(int64_t)end.numbers[2] * (uint64_t)((const I *)out)[at];
-    }
-    mat_store_bytes(out, at, total, end.bytes);
-}
-
 template <class I> struct mat_sum_integer {
     typedef I Item;
-    typedef int64_t Result;
     typedef typename mat_block<I>::type T;
     struct State { uint64_t total; };
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {0}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         T t[N];
 #pragma unroll
-        for (int j = 0; j < N; j++) t[j] = (T)items[j];
-        s.total += (uint64_t)(int64_t)mat_tree<mat_plus, N>::of(t);
+        for (int j = 0; j < N; j++) t[j] = (T)mat_turned(items[j], mask);
+        s.total += (uint64_t)mat_tree<mat_plus, N>::of(t);
     }
     MAT_INLINE void join(State &a, State b) { a.total += b.total; }
     MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) { mat_put_integer<I>(out, at, s.total, end); }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+        uint64_t total = s.total - end.mask * (uint64_t)end.reduced;
+        if (end.accumulate) {  /* alpha and beta are whole, and fit into an element */
+            total *= (uint64_t)(int64_t)end.numbers[0];
+            if (end.numbers[2] != 0) total += (uint64_t)(int64_t)end.numbers[2] * (uint64_t)((const I *)out)[at];
+        }
+        mat_store_bytes(out, at, total, end.bytes);
+    }
 };
 
-template <class I, class T> struct mat_mean_of {
+/* The mean of integers. Those of 64 bits are added as doubles, like NumPy's; their mask is all ones where they are signed. */
+MAT_INLINE double mat_as_double(uint64_t x, uint64_t mask) { return mask ? (double)(int64_t)x : (double)x; }
+
+template <class I> struct mat_mean_integer {
     typedef I Item;
-    typedef double Result;
     typedef mat_total_double State;
-    enum { WHOLE = 1 };
+    enum { WHOLE = 1, LONG = sizeof(I) == 8 };
     MAT_INLINE State none() { return State::none(); }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
-        T t[N];
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
+        if (LONG) {
+            double t[N];
 #pragma unroll
-        for (int j = 0; j < N; j++) t[j] = (T)items[j];
-        s.take((double)mat_tree<mat_plus, N>::of(t));
+            for (int j = 0; j < N; j++) t[j] = mat_as_double(items[j], mask);
+            s.take(mat_tree<mat_plus, N>::of(t));
+        } else {
+            typename mat_block<I>::type t[N];
+#pragma unroll
+            for (int j = 0; j < N; j++) t[j] = mat_turned(items[j], mask);
+            s.take((double)mat_tree<mat_plus, N>::of(t));
+        }
     }
     MAT_INLINE void join(State &a, State b) { a.take(b); }
     MAT_INLINE State down(State s, int by, int width) { return s.down(by, width); }
     MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+        if (!LONG && end.mask) s.take(-(double)end.mask * (double)end.reduced);
         ((double *)out)[at] = (end.reduced ? s.value() : 0.0) / (double)end.divisor;
     }
 };
-/* The mean of integers: those of 64 bits are added as doubles, like NumPy's. */
-template <class I> struct mat_mean_integer : mat_mean_of<I, typename mat_block<I>::type> {};
-template <> struct mat_mean_integer<uint32_t> : mat_mean_of<uint32_t, uint64_t> {};
-template <> struct mat_mean_integer<int64_t> : mat_mean_of<int64_t, double> {};
-template <> struct mat_mean_integer<uint64_t> : mat_mean_of<uint64_t, double> {};
 
 /* Products, in double: then those of floats are rounded once, and what is too large only on the way does no harm. */
 template <class I> struct mat_prod {
     typedef I Item;
-    typedef I Result;
     struct State { double total; };
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {1.0}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
         double t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = (double)mat_value(items[j]);
@@ -310,11 +313,10 @@ struct mat_pair {
 
 template <class C, class T> struct mat_prod_complex {
     typedef C Item;
-    typedef C Result;
     typedef mat_pair State;
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {1.0, 0.0}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t) {
+    template <int N, int V> MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t, uint64_t) {
         State t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = {(double)items[j].re, (double)items[j].im};
@@ -327,66 +329,72 @@ template <class C, class T> struct mat_prod_complex {
 
 template <class I> struct mat_prod_integer {
     typedef I Item;
-    typedef int64_t Result;
     struct State { uint64_t total; };
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {1}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         uint64_t t[N];
 #pragma unroll
-        for (int j = 0; j < N; j++) t[j] = (uint64_t)(int64_t)items[j];
+        for (int j = 0; j < N; j++) t[j] = (uint64_t)mat_turned(items[j], mask) - mask;
         s.total *= mat_tree<mat_times, N>::of(t);
     }
     MAT_INLINE void join(State &a, State b) { a.total *= b.total; }
     MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) { mat_put_integer<I>(out, at, s.total, end); }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) { mat_store_bytes(out, at, s.total, end.bytes); }
 };
 
-/* The largest, or smallest, element. There is one, so the state of nothing is only what all others displace. */
-template <class I> MAT_INLINE void mat_store_same(I *y, typename mat_valued<I>::type x) { *y = (I)x; }
-template <> __device__ __forceinline__ void mat_store_same<mat_half>(mat_half *y, float x) { *y = mat_to_half(x); }
-template <> __device__ __forceinline__ void mat_store_same<mat_bfloat>(mat_bfloat *y, float x) { *y = mat_to_bfloat(x); }
+/* The largest element, of turned ones. There is one, so the state of nothing is only what all others displace. */
+MAT_INLINE void mat_store_same(uint8_t *y, uint32_t x) { *y = (uint8_t)x; }
+MAT_INLINE void mat_store_same(uint16_t *y, uint32_t x) { *y = (uint16_t)x; }
+MAT_INLINE void mat_store_same(uint32_t *y, uint32_t x) { *y = x; }
+MAT_INLINE void mat_store_same(uint64_t *y, uint64_t x) { *y = x; }
+MAT_INLINE void mat_store_same(float *y, float x) { *y = x; }
+MAT_INLINE void mat_store_same(double *y, double x) { *y = x; }
+MAT_INLINE void mat_store_same(mat_half *y, float x) { *y = mat_to_half(x); }
+MAT_INLINE void mat_store_same(mat_bfloat *y, float x) { *y = mat_to_bfloat(x); }
 
-/* A value and whether it is one; for places, its number. */
+template <class I> struct mat_extreme {
+    typedef I Item;
+    typedef typename mat_valued<I>::type T;
+    struct State { T value; int32_t some; };
+    enum { WHOLE = 1 };
+    MAT_INLINE State none() { return {(T)0, 0}; }
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
+        T t[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) t[j] = mat_value(mat_turned(items[j], mask));
+        join(s, {mat_tree<mat_larger, N>::of(t), 1});
+    }
+    MAT_INLINE void join(State &a, State b) {
+        if (b.some) a = {a.some ? mat_larger::of(a.value, b.value) : b.value, 1};
+    }
+    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.value, by, width), mat_down(s.some, by, width)}; }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+        I found;
+        mat_store_same(&found, s.value);
+        ((I *)out)[at] = mat_turned(found, end.mask);
+    }
+};
+
+/* A value and its number. */
 template <class T> struct mat_best {
     T value;
     int64_t at;
 };
 
-template <class I, class Op> struct mat_extreme {
+/* The number of the first of the largest, of turned ones, or of what is not a number. */
+template <class I> struct mat_place {
     typedef I Item;
-    typedef I Result;
-    typedef typename mat_valued<I>::type T;
-    struct State { T value; int32_t some; };
-    enum { WHOLE = 1 };
-    MAT_INLINE State none() { return {(T)0, 0}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t) {
-        T t[N];
-#pragma unroll
-        for (int j = 0; j < N; j++) t[j] = mat_value(items[j]);
-        join(s, {mat_tree<Op, N>::of(t), 1});
-    }
-    MAT_INLINE void join(State &a, State b) {
-        if (b.some) a = {a.some ? Op::of(a.value, b.value) : b.value, 1};
-    }
-    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.value, by, width), mat_down(s.some, by, width)}; }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) { mat_store_same((I *)out + at, s.value); }
-};
-
-/* The number of the first of the largest, or smallest, or of what is not a number. */
-template <class I, class Op> struct mat_place {
-    typedef I Item;
-    typedef int64_t Result;
     typedef typename mat_valued<I>::type T;
     typedef mat_best<T> State;
     enum { WHOLE = 0 };
     MAT_INLINE State none() { return {(T)0, -1}; }
-    MAT_INLINE bool beats(T x, T a) { return Op::beyond(x, a) | ((x != x) & (a == a)); }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t first, uint32_t step) {
+    MAT_INLINE bool beats(T x, T a) { return (x > a) | ((x != x) & (a == a)); }
+    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t first, uint32_t step, uint64_t mask) {
         T t[N];
 #pragma unroll
-        for (int j = 0; j < N; j++) t[j] = mat_value(items[j]);
-        T best = mat_tree<Op, N>::of(t);
+        for (int j = 0; j < N; j++) t[j] = mat_value(mat_turned(items[j], mask));
+        T best = mat_tree<mat_larger, N>::of(t);
         if (s.at >= 0 && !beats(best, s.value)) return;
         uint32_t at = first;
 #pragma unroll
