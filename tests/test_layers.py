@@ -41,7 +41,8 @@ ROWS = """
     flights
     cuda.engine
     cuda.convert
-    cuda.assign  cuda.elementwise  cuda.nn  cuda.random  cuda.reduce  cuda.blas
+    cuda.assign  cuda.compare  cuda.elementwise  cuda.nn  cuda.random  cuda.blas
+    cuda.reduce
     cuda.product
     cuda.launch  cuda.array  cuda.cublas  cuda.facts
     cuda.gpu

@@ -19,6 +19,7 @@ from .blas import (
     prepare_trsm,
     vectors,
 )
+from .compare import prepare_comparison
 from .convert import prepare_convert
 from .elementwise import prepare_elementwise, prepare_fill
 from .launch import Launch
@@ -34,6 +35,7 @@ __all__ = [
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_product", "prepare_scale",
     "prepare_copy", "prepare_convert",
+    "prepare_comparison",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_elementwise", "prepare_fill",
     "prepare_random",

@@ -14,7 +14,7 @@ from ..cpu.reduce import Axis, Form, form_of
 from .launch import Launch
 from .programs import Program
 
-__all__ = ["REDUCED", "Axis", "form_of", "programs", "reduction"]
+__all__ = ["RANK", "REDUCED", "Axis", "axes_frame", "form_of", "programs", "reduction"]
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
 THREADS = 256  # at most, in a block: as in reduce.cuh
@@ -192,13 +192,13 @@ class _Plan(NamedTuple):
         across = min(32, _power(results)) if chunks > 1 else 1
         given = {**sizes, **self.ends, "start_x": self.form.start_x, "start_y": self.form.start_y, "reduced": self.total,
                  "finish_across": across}
-        ends, reduced = [given.get(name, 0) for name in _FIELDS], _axes(self.reduced)
+        ends, reduced = [given.get(name, 0) for name in _FIELDS], axes_frame(self.reduced)
         program, name = self.kernels.program(way), self.kernels.name
-        frame = [*ends, *_axes(kept), *reduced]
+        frame = [*ends, *axes_frame(kept), *reduced]
         if chunks == 1:
             return Launch(program, f"{name}_{kernel}", frame, grid, (block, 1, 1))
-        second = Launch(program, f"{name}_finish", [*ends, *_axes(self.form.kept), *reduced], (-(-results // across), 1, 1),
-                        (THREADS, 1, 1))
+        frame_of_all = [*ends, *axes_frame(self.form.kept), *reduced]
+        second = Launch(program, f"{name}_finish", frame_of_all, (-(-results // across), 1, 1), (THREADS, 1, 1))
         room = results * chunks * self.kernels.state
         return Launch(program, f"{name}_{kernel}", frame, grid, (block, 1, 1), room=room, then=second)
 
@@ -220,7 +220,7 @@ def _power(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
-def _axes(axes: Sequence[Axis]) -> list[int]:
+def axes_frame(axes: Sequence[Axis]) -> list[int]:
     """A ``mat_reduced_axes``."""
     found = [len(axes)]
     for a in axes:

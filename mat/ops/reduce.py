@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..cpu.native import compiled
+from ..dtypes import EVERY
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, as_axes, as_axis, integer, packed_strides
 from ..mat import Mat, new_like
@@ -327,10 +328,11 @@ def rows_scaled(scales: Input, a: Input, out: Output) -> None:
     check_disjoint("scale_rows", out, a, same=True)
 
 
+@rows_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
 @rows_scaled.prepare("foreign", dtypes=compiled("fd"), when=_scales_fit)
-def _(cpu: Any, scales: Mat, a: Mat, out: Mat) -> Any:
+def _(engine: Any, scales: Mat, a: Mat, out: Mat) -> Any:
     layouts = scales.layout.reshape((scales.size, 1)), a.layout, out.layout
-    return cpu.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
+    return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
 
 
 @rows_scaled.on("array")
@@ -346,10 +348,11 @@ def columns_scaled(scales: Input, a: Input, out: Output) -> None:
     check_disjoint("scale_columns", out, a, same=True)
 
 
+@columns_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
 @columns_scaled.prepare("foreign", dtypes=compiled("fd"), when=_scales_fit)
-def _(cpu: Any, scales: Mat, a: Mat, out: Mat) -> Any:
+def _(engine: Any, scales: Mat, a: Mat, out: Mat) -> Any:
     layouts = scales.layout.reshape((1, scales.size)), a.layout, out.layout
-    return cpu.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
+    return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
 
 
 @columns_scaled.on("array")

@@ -22,6 +22,7 @@ from .op import Input, named, op
 from .overlap import check_disjoint
 from .ufuncs import _check_is_mat
 
+DEVICE_RANK = 8  # axes that comparing kernels of a device can walk over
 LARGE_PART = 1 << 16  # bytes that the parts of a joined Mat have on average, for which compiled copies pay
 _INTEGERS = frozenset((int,))
 
@@ -178,6 +179,14 @@ def same(a: Input, b: Input) -> None:
     """Whether all elements are equal."""
 
 
+def _alike(a: Mat, b: Mat) -> bool:
+    """Whether a device can compare them: it converts nothing, and walks over so many axes."""
+    return a.shape == b.shape and a.dtype == b.dtype and a.ndim <= DEVICE_RANK
+
+
+same.prepare("cuda", dtypes="?bhilBHILeEfdFD", when=_alike)(lambda cuda, a, b: cuda.prepare_comparison("equal", a, b))
+
+
 @same.on("array")
 def _(np: Any, a: Any, b: Any) -> bool:
     return bool(np.array_equal(a, b))
@@ -189,6 +198,11 @@ def close(a: Input, b: Input, rtol: Any, atol: Any, equal_nan: Any) -> None:
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not isinstance(value, float | int | np.floating) or not value >= 0:
             raise ShapeError(f"{name} is a number not below 0, got {value!r}")
+
+
+@close.prepare("cuda", dtypes="eEfdFD", when=_alike)
+def _(cuda: Any, a: Mat, b: Mat, rtol: Any, atol: Any, equal_nan: Any) -> Callable[..., bool]:
+    return cuda.prepare_comparison("near", a, b, rtol, atol, equal_nan)  # type: ignore[no-any-return]  # an engine is anything
 
 
 @close.on("array")

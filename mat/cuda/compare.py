@@ -1,0 +1,73 @@
+"""Comparisons of whole operands on the device: what comes to the host is a word for each block, however large they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from struct import pack, unpack
+from typing import Any
+
+import numpy as np
+from cuda.bindings import driver
+
+from .gpu import Gpu, check
+from .launch import Launch
+from .programs import EXACT, Program
+from .reduce import Axis, axes_frame, form_of
+
+EQUAL, NEAR = "?bhilBHILeEfdFD", "eEfdFD"  # the dtypes of which there are kernels
+THREADS, BLOCKS = 256, 1024  # of a block; of blocks, at most: each reads on
+_ITEMS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
+_FLOATS = {"e": "mat_half", "E": "mat_bfloat", "f": "float", "d": "double", "F": "mat_complex", "D": "mat_complex_double"}
+
+
+@cache
+def program(letter: str, test: str) -> Program:
+    """The kernel for elements of a dtype; integers are their bits."""
+    item = _FLOATS.get(letter) or _ITEMS[np.dtype(letter).itemsize]
+    return Program(f'#include "compare.cuh"\nMAT_DIFFER(differ_{test}, {item}, mat_{test})\n', (EXACT,))
+
+
+def programs() -> Iterator[Program]:
+    """All that there are."""
+    found = [program(letter, "equal") for letter in EQUAL] + [program(letter, "near") for letter in NEAR]
+    return iter(dict.fromkeys(found))
+
+
+class Flags:
+    """Where blocks leave what they found; an operand of a launch."""
+
+    __slots__ = ("address", "gpu")
+
+    def __init__(self, gpu: Gpu, address: int) -> None:
+        self.gpu = gpu
+        self.address = address
+
+
+def prepare_comparison(test: str, a: Any, b: Any, rtol: float = 0, atol: float = 0, equal_nan: bool = False
+                       ) -> Callable[..., bool]:
+    """``call(a, b, ...)`` says whether all elements of two Mats of one shape and dtype are `test`: equal, or near."""
+    every = [Axis(*axis) for axis in zip(a.shape, a.strides, b.strides, strict=True)]
+    form = form_of(every, [], ordered=False)
+    flat = all((axis.x, axis.y) == (1, 1) for axis in form.kept) and len(form.kept) < 2
+    blocks = min(BLOCKS, -(-a.size // (4 * THREADS)))
+    tolerances = unpack("qq", pack("dd", rtol, atol))
+    frame = (a.size, form.start_x, form.start_y, flat, bool(equal_nan), *tolerances, *axes_frame(form.kept))
+    launch = Launch(program(a.dtype.char, test), f"differ_{test}", frame, (blocks, 1, 1), (THREADS, 1, 1)).bind((0, 1, 2), ())
+
+    def compare(a: Any, b: Any, *_: Any) -> bool:
+        if not blocks:
+            return True
+        found, gpu = np.empty(blocks, np.int32), a.gpu
+        with gpu.room(found.nbytes) as address:
+            launch(a, b, Flags(gpu, address))
+            _read(gpu, found, address)
+        return not found.any()
+    return compare
+
+
+def _read(gpu: Gpu, found: np.ndarray[Any, Any], address: int) -> None:
+    """Copy to the host what is at `address`, and wait for that."""
+    with gpu.current():
+        check(driver.cuMemcpyDtoHAsync(found.ctypes.data, address, found.nbytes, gpu.stream), "reading what was found")
+        check(driver.cuStreamSynchronize(gpu.stream), "waiting for a comparison")
