@@ -172,6 +172,14 @@ def test_what_is_too_much_for_one_launch_goes_in_parts(monkeypatch):
     check(x[::-3], np.zeros(3000, np.int16))
 
 
+@pytest.mark.parametrize("itemsize", SIZES)
+def test_more_axes_than_kernels_are_told_of(itemsize):
+    order = (9, 2, 7, 0, 5, 10, 3, 8, 1, 6, 11, 4)
+    x = np.arange(2**12).astype(SIZES[itemsize]).reshape((2,) * 12)
+    kernels = check(x.transpose(order), np.zeros((2,) * 12, x.dtype))
+    assert 1 < len(kernels) <= 4
+
+
 def test_offsets_of_more_than_32_bits(monkeypatch):
     steps = plan([Axis(3, 2**33, 4), Axis(5, 4, 2**34)], 4, read=16, written=16)
     assert [s.kernel for s in steps] == ["gather_4_4_wide"]

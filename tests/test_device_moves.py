@@ -118,3 +118,55 @@ def test_where_an_element_is():
     layout = mat.zeros(3, 4, 5)[:, ::-2, 1:].layout
     assert [layout.storage_index(k) for k in range(layout.size)] == list(layout.indices())
     assert layout.storage_index(-1) == list(layout.indices())[-1]
+
+
+def random_index(rng, shape):
+    """Slices, some of them backwards, that leave something of each axis."""
+    def one(n):
+        start = int(rng.integers(0, n))
+        step = int(rng.choice([1, 1, 2, -1]))
+        return slice(start, None, step) if rng.integers(2) else slice(None)
+    return tuple(one(n) for n in shape)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_copies(device, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(12):
+        source, target = rng.choice(["float32", "float64", "int16", "uint8", "complex64", "bool"], 2)
+        target = source if rng.integers(2) or (source == "complex64") else target
+        shape = tuple(map(int, rng.integers(1, (0, 3000, 90, 30, 12)[rank := int(rng.integers(1, 5))], rank)))
+        values = numbers(rng, shape, source)
+        order, index = tuple(map(int, rng.permutation(rank))), random_index(rng, shape)
+        x, wanted = there(values).permute(*order), values.transpose(order)
+        index = tuple(index[k] for k in order)
+        x, wanted = x[index], wanted[index]
+        room = np.zeros([n + 2 for n in wanted.shape], target)
+        out = there(room)
+        inside = tuple(slice(1, n + 1) for n in wanted.shape)
+        with mat.debug.count_copies() as n:
+            out[inside] = x
+        room[inside] = wanted
+        assert (n.h2d, n.d2h) == (0, 0)
+        assert_array_equal(out.to_numpy(), room)
+
+
+def test_copies_of_little_or_nothing(device):
+    assert there(np.zeros((3, 0))).T.copy().shape == (0, 3)
+    assert there(np.float64(2.5)).copy().item() == 2.5
+    assert_array_equal(mat.transpose(there(np.arange(3.0)), (0,)).to_numpy(), np.arange(3.0))
+    x = there(np.arange(2.0**11).reshape((2,) * 11))  # more axes than one launch can do
+    assert_array_equal(x.T.copy().to_numpy(), np.arange(2.0**11).reshape((2,) * 11).T)
+
+
+def test_copies_that_overlap_or_go_nowhere(device):
+    values = np.arange(60.0).reshape(6, 10)
+    x, wanted = there(values), values.copy()
+    with mat.debug.count_copies() as n:
+        x[1:] = x[:-1]
+        x[:, ::-1] = x
+        x.assign_(x)
+    wanted[1:] = wanted[:-1].copy()
+    wanted[:, ::-1] = wanted.copy()
+    assert (n.h2d, n.d2h) == (0, 0)
+    assert_array_equal(x.to_numpy(), wanted)

@@ -11,7 +11,7 @@ from math import prod, sqrt
 from typing import NamedTuple
 
 WIDEST = 16  # bytes that a thread can move at once
-MOST_AXES = 10  # after merging, as many as kernels are told of, but for two that tiles add
+MOST_AXES = 10  # in one launch, after merging: as many as kernels are told of, but for two that tiles add
 MOST = 1 << 30  # units in one launch: kernels count them in 32 bits
 FAR = 2**31  # bytes: 32 bits do not hold such offsets
 NEAR = 64  # bytes: what is read in stretches of so many loses nothing
@@ -115,15 +115,21 @@ def widened(copy: Copy) -> Copy:
 
 
 def parts(copy: Copy) -> Iterator[Copy]:
-    """The copy in parts that are not too many units for one launch."""
-    if prod(a.n for a in copy.axes) <= MOST:
+    """The copy in parts that have not too many axes, nor too many units, for one launch."""
+    lengths = [a.n for a in copy.axes]
+    if len(lengths) > MOST_AXES:
+        k = min(range(len(lengths) - 1), key=lambda k: lengths[k])
+        pieces = [(first, 1) for first in range(lengths[k])]
+    elif prod(lengths) > MOST:
+        k = max(range(len(lengths)), key=lambda k: lengths[k])
+        half = lengths[k] // 2 // 64 * 64 or lengths[k] // 2
+        pieces = [(0, half), (half, lengths[k] - half)]
+    else:
         yield copy
         return
-    k = max(range(len(copy.axes)), key=lambda k: copy.axes[k].n)
-    n, d, s = copy.axes[k]
-    half = n // 2 // 64 * 64 or n // 2
-    for first, length in ((0, half), (half, n - half)):
-        axes = [*copy.axes[:k], Axis(length, d, s), *copy.axes[k + 1:]]
+    _, d, s = copy.axes[k]
+    for first, n in pieces:
+        axes = [*copy.axes[:k], *[Axis(n, d, s)][:n > 1], *copy.axes[k + 1:]]
         yield from parts(copy._replace(axes=axes, start=copy.start + first * s, to=copy.to + first * d))
 
 

@@ -16,7 +16,7 @@ from .op import Accumulated, Input, InputOrNumber, Output, Scalar, op
 from .overlap import apart, large, one_by_one, overlap, walkable
 from .ufuncs import binary, special, unary
 
-MOST_AXES_THERE = 10  # that copies on a device can have
+MOST_AXES_THERE = 16  # of copies on a device, which for more would take too many launches
 
 # One operand: name, reference, an example and what it gives, the formula
 
