@@ -27,6 +27,7 @@ class Options:
     device_enabled: bool = True
     torn: str = "raise"
     page_locked: bool = False  # where there is CUDA
+    page_locked_bytes: int = 1 << 30  # kept for the next use
     threads: int | None = None  # None: as many as there are cores for this process
 
 
@@ -50,7 +51,9 @@ def _changed(options: Options, changes: dict[str, Any]) -> Options:
             raise SettingError(f"torn is one of {', '.join(map(repr, _TORN))}, got {value!r}")
         if name == "threads" and value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise SettingError(f"threads is a number above 0, or None for one on each core, got {value!r}")
-        if name not in ("torn", "dtype", "threads") and not isinstance(value, bool):
+        if name == "page_locked_bytes" and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            raise SettingError(f"page_locked_bytes is a number of bytes, got {value!r}")
+        if name not in ("torn", "dtype", "threads", "page_locked_bytes") and not isinstance(value, bool):
             raise SettingError(f"{name} is True or False, got {value!r}")
     if "dtype" in changes:
         changes = {**changes, "dtype": as_dtype(changes["dtype"])}
@@ -63,8 +66,9 @@ class Settings:
     ``mat.settings.dtype`` and its like read what holds now. The settings: ``dtype`` of new Mats,
     ``print_contents`` and ``print_facets`` for the printer, ``device_enabled`` of new Mats, ``torn``: what reading half-written
     data does ("raise", "warn", "ignore"), ``page_locked``: whether the host's memory of what is copied from or to a GPU is
-    page-locked, or else such copies are staged through memory that is (no effect without CUDA), and ``threads`` that share
-    a large operation of our own kernels (None: one on each core; BLAS has threads of its own).
+    page-locked, or else such copies are staged through memory that is (no effect without CUDA), ``page_locked_bytes`` of
+    which are kept for the next use, and ``threads`` that share a large operation of our own kernels (None: one on each core;
+    BLAS has threads of its own).
 
     >>> import mat
     >>> with mat.settings(dtype="float32"):

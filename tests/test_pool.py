@@ -85,6 +85,7 @@ def test_many_callers_at_once():
     assert found == [sum(range(1000))] * 8
 
 
+@pytest.mark.host  # no device outlives a fork
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_computes():
@@ -167,6 +168,7 @@ def test_compiled_calls_heed_the_number_of_threads(monkeypatch):
         mat.configure(threads=None)
 
 
+@pytest.mark.host  # no device outlives a fork
 @needs.native
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

@@ -348,6 +348,7 @@ def test_tasks_that_take_turns_share_nothing():
     asyncio.run(main())
 
 
+@pytest.mark.host  # no device outlives a fork
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_has_its_own():

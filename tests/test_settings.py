@@ -119,6 +119,8 @@ def test_inside_a_block_its_own_settings_win(lasting):
     ({"nonsense": 1}, SettingError, "'nonsense'.*dtype, print_contents"),
     ({"torn": "perhaps"}, SettingError, "'raise'.*'perhaps'"),
     ({"torn": None}, SettingError, "None"), ({"torn": []}, SettingError, r"\[\]"),
+    ({"page_locked_bytes": -1}, SettingError, "page_locked_bytes is a number of bytes, got -1"),
+    ({"page_locked_bytes": True}, SettingError, "got True"), ({"page_locked": 3}, SettingError, "page_locked is True or False"),
     ({"print_facets": 1}, SettingError, "print_facets is True or False, got 1"),
     ({"print_contents": "yes"}, SettingError, "'yes'"), ({"device_enabled": None}, SettingError, "None"),
     ({"dtype": "float128"}, DTypeError, "float128"),
@@ -142,7 +144,8 @@ def test_unknown_settings_cannot_be_read_or_set():
 
 def test_settings_print():
     assert repr(mat.settings) == ("mat.settings(dtype=dtype('float64'), print_contents=True, print_facets=True, "
-                                  "device_enabled=True, torn='raise', page_locked=False, threads=None)")
+                                  "device_enabled=True, torn='raise', page_locked=False, "
+                                  "page_locked_bytes=1073741824, threads=None)")
 
 
 def test_device_enabled_is_taken_over_by_new_mats_and_their_views():

@@ -14,6 +14,7 @@ from cuda.bindings import driver
 
 from ..errors import OutOfDeviceMemory
 from ..facets.pointers import address_of
+from ..settings import current
 from .gpu import check, gpu
 
 SMALLEST = 4096  # a page
@@ -40,10 +41,9 @@ class Pinned:
 
 
 class Pool:
-    """Blocks in sizes of four steps to a power of two; of those that are idle, at most `most` bytes are kept."""
+    """Blocks in sizes of four steps to a power of two; of those that are idle, ``settings.page_locked_bytes`` are kept."""
 
-    def __init__(self, most: int = 1 << 30) -> None:
-        self.most = most
+    def __init__(self) -> None:
         self.idle = 0  # bytes
         self.lent = 0
         self._lock = threading.Lock()
@@ -84,8 +84,9 @@ class Pool:
             self._spare.setdefault(size, []).append(address)
             self.lent -= size
             self.idle += size
-        if self.idle > self.most:
-            self._shrink(self.most)
+        most = current().page_locked_bytes
+        if self.idle > most:
+            self._shrink(most)
 
     def _shrink(self, most: int) -> None:
         """Unlock idle blocks, the largest first, until no more than `most` bytes are left."""

@@ -81,7 +81,7 @@ def ahead(at: Setting) -> Section:
 
 
 def _hidden(at: Setting) -> float:
-    n, parts = at.size(64 << 20, 1000), 8
+    n, parts = at.size(64 << 20, 1000), at.size(16, 3)  # of which the first cannot come ahead
     with mat.settings(page_locked=True):
         mats = [mat.Mat(n // 4, "float32", fill=None) for _ in range(parts)]
         for x in mats:
