@@ -75,7 +75,7 @@ template <class Item> MAT_INLINE uint4 mat_load(const Item *p) { return __ldg((c
 template <class Op> MAT_INLINE void mat_scan(typename Op::State &s, const typename Op::Item *p, int64_t length, uint32_t first,
                                              uint32_t lane, uint32_t width, uint64_t mask) {
     typedef typename Op::Item Item;
-    enum { V = 16 / sizeof(Item), U = MAT_VECTORS };
+    enum { V = 16 / sizeof(Item), U = Op::WHOLE || V <= 4 ? MAT_VECTORS : 2 }; /* of more, registers are short */
     uint32_t n = (uint32_t)length, head = (uint32_t)(-(int64_t)(size_t)p & 15) / (uint32_t)sizeof(Item);
     if (head > n) head = n;
     for (uint32_t k = lane; k < head; k += width) Op::template add<1, 1>(s, p + k, first + k, 0, mask);
@@ -177,7 +177,7 @@ template <class Op> MAT_INLINE void mat_lines(const mat_reduce &f, const mat_cal
 }
 
 template <class Op> MAT_INLINE void mat_apart(const mat_reduce &f, const mat_call &call) {
-    enum { U = 8 };
+    enum { U = sizeof(typename Op::Item) > 8 ? 4 : 8 };
     mat_task t = mat_task_of(f);
     typename Op::State s = Op::none();
     const typename Op::Item *x = (const typename Op::Item *)call.at[0] + f.start_x + t.at.x;
