@@ -120,7 +120,8 @@ def test_only_what_returns_numbers_is_read_back(rng):
                                             ("bool", "int16")])
 def test_dtypes_that_promote(rng, one, other):
     a, b = numbers(rng, (5, 7), one), numbers(rng, (7, 3), other)
-    c, d = mat.array(a) @ mat.array(b), mat.array(b).T @ mat.array(a).T
+    with calls():
+        c, d = mat.array(a) @ mat.array(b), mat.array(b).T @ mat.array(a).T
     assert c.dtype == d.dtype == np.result_type(a, b)
     assert c.fresh == d.fresh == {"cuda:0"}
     assert_allclose(c.to_numpy(), a @ b, **NEAR)

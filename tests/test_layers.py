@@ -40,7 +40,7 @@ ROWS = """
     copies
     flights
     cuda.engine
-    cuda.convert
+    cuda.convert  cuda.factor
     cuda.assign  cuda.compare  cuda.elementwise  cuda.nn  cuda.random  cuda.blas
     cuda.reduce
     cuda.product

@@ -22,6 +22,7 @@ from .blas import (
 from .compare import prepare_comparison
 from .convert import prepare_convert
 from .elementwise import prepare_elementwise, prepare_fill
+from .factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
 from .launch import Launch
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .product import prepare_product, prepare_scale
@@ -34,6 +35,7 @@ __all__ = [
     "LIMIT", "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm", "prepare_gemm_batched", "prepare_either",
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_product", "prepare_scale",
+    "prepare_cholesky", "prepare_inverse", "prepare_slogdet", "prepare_solution",
     "prepare_copy", "prepare_convert",
     "prepare_comparison",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",

@@ -1,4 +1,4 @@
-"""Linear algebra with NumPy's names: products through BLAS without copies, and what LAPACK gives through NumPy."""
+"""Linear algebra with NumPy's names: products through BLAS without copies; factors through NumPy, or on the device."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..cpu.intgemm import Lies
 from ..cpu.native import compiled
 from ..devices import in_use
 from ..dtypes import promoted
@@ -219,9 +220,13 @@ def _check_lapack(a: Mat) -> Mat:
     return a
 
 
-def _lapack_dtype(*mats: Mat) -> np.dtype[Any]:
+def _alike_for_lapack(*mats: Mat) -> tuple[tuple[Mat, ...], np.dtype[Any]]:
+    """The operands, and the dtype of the result; in that dtype already where a device with bodies of its own is in use."""
     dtype = np.result_type(*(m.dtype for m in mats))
-    return dtype if dtype.char in BLAS else np.dtype(np.float64)
+    dtype = dtype if dtype.char in BLAS else np.dtype(np.float64)
+    if IN_USE and in_use().bodies:
+        mats = tuple(m if m.dtype == dtype else m.astype(dtype) for m in mats)
+    return mats, dtype
 
 
 def _or_raise(name: str, reason: str, compute: Any, *args: Any) -> Any:
@@ -232,9 +237,34 @@ def _or_raise(name: str, reason: str, compute: Any, *args: Any) -> Any:
         raise LinAlgError(f"{name}: the matrix is {reason}") from None
 
 
+def _device_lies(x: Mat, axes: int, batch: Ints) -> Lies:
+    """How a stack of matrices, or for one axis of columns, lies; steps along `batch` are 0 where it is broadcast."""
+    row, column = x.strides[-2:] if axes == 2 else (x.strides[-1], 0)
+    own = zip(x.shape[:x.ndim - axes], x.strides[:x.ndim - axes], strict=True)
+    steps = tuple(0 if n == 1 else s for n, s in own)
+    return Lies(x.dtype.char, row, column, (0,) * (len(batch) - len(steps)) + steps)
+
+
+def _device_result(out: Mat, axes: int) -> tuple[Lies | None, Ints]:
+    """How a result lies, None if it is packed, and the lengths of its leading axes."""
+    batch = out.shape[:out.ndim - axes]
+    return (None if out.layout.contiguous else _device_lies(out, axes, batch)), batch
+
+
+def _for_device(*operands: Mat) -> bool:
+    """Whether all are of one dtype, and the result, which is the last, has elements and few axes."""
+    out = operands[-1]
+    return out.size > 0 and out.ndim <= DEVICE_AXES and all(x.storage.dtype == out.storage.dtype for x in operands)
+
+
 @op(method="", by_form=True, name="inv")
 def inverse(a: Input, out: Output) -> None:
     """``out <- a^-1``"""
+
+
+@inverse.prepare("cuda", dtypes=BLAS, when=_for_device)
+def _(cuda: Any, a: Mat, out: Mat) -> Any:
+    return cuda.prepare_inverse(a.dtype.char, a.shape[-1], _device_lies(a, 2, a.shape[:-2]), *_device_result(out, 2))
 
 
 @inverse.on("array")
@@ -249,13 +279,21 @@ def inv(a: Mat) -> Any:
     >>> mat.inv(mat.array([[2, 0], [0, 4]]))
     <Mat 2x2 A [[0.5 0.] [0. 0.25]]>
     """
-    a = _check_square("inv", a)
-    return inverse(a, new_like(a, a.shape, _lapack_dtype(a)))
+    (a,), dtype = _alike_for_lapack(_check_square("inv", a))
+    return inverse(a, new_like(a, a.shape, dtype))
 
 
 @op(method="", by_form=True, name="solve")
 def solution(a: Input, b: Input, out: Output) -> None:
     """``out <- a^-1 b``"""
+
+
+@solution.prepare("cuda", dtypes=BLAS, when=_for_device)
+def _(cuda: Any, a: Mat, b: Mat, out: Mat) -> Any:
+    axes = 1 if b.ndim == 1 else 2
+    result, batch = _device_result(out, axes)
+    lies = _device_lies(a, 2, batch), _device_lies(b, axes, batch)
+    return cuda.prepare_solution(a.dtype.char, a.shape[-1], b.shape[-1] if axes == 2 else 1, *lies, result, batch)
 
 
 @solution.on("array")
@@ -277,7 +315,8 @@ def solve(a: Mat, b: Mat) -> Any:
     rows = b.shape[0] if b.ndim == 1 else b.shape[-2] if b.ndim else None
     if rows != a.shape[-1]:
         raise ShapeError(f"solve: a of shape {a.shape} wants b with {a.shape[-1]} rows, got {b.shape}")
-    return solution(a, b, new_like(a, _solution_shape(a.shape, b.shape), _lapack_dtype(a, b)))
+    (a, b), dtype = _alike_for_lapack(a, b)
+    return solution(a, b, new_like(a, _solution_shape(a.shape, b.shape), dtype))
 
 
 def _solution_shape(a: Ints, b: Ints) -> Ints:
@@ -289,6 +328,11 @@ def _solution_shape(a: Ints, b: Ints) -> Ints:
 @op(method="", by_form=True, name="cholesky")
 def cholesky_factor(a: Input, out: Output) -> None:
     """``out <- L`` with ``a = L L^H``"""
+
+
+@cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device)
+def _(cuda: Any, a: Mat, out: Mat) -> Any:
+    return cuda.prepare_cholesky(a.dtype.char, a.shape[-1], _device_lies(a, 2, a.shape[:-2]), *_device_result(out, 2))
 
 
 @cholesky_factor.on("array")
@@ -305,8 +349,8 @@ def cholesky(a: Mat) -> Any:
     >>> mat.cholesky(mat.array([[4, 0], [0, 9]]))
     <Mat 2x2 A [[2. 0.] [0. 3.]]>
     """
-    a = _check_square("cholesky", a)
-    return cholesky_factor(a, new_like(a, a.shape, _lapack_dtype(a)))
+    (a,), dtype = _alike_for_lapack(_check_square("cholesky", a))
+    return cholesky_factor(a, new_like(a, a.shape, dtype))
 
 
 @op(by_form=True)
@@ -322,6 +366,11 @@ def slogdet(a: Input) -> None:
     _check_square("slogdet", a)
     if a.ndim != 2:
         raise ShapeError(f"slogdet wants one matrix, got shape {a.shape}")
+
+
+@slogdet.prepare("cuda", dtypes=BLAS, when=lambda a: a.size > 0)
+def _(cuda: Any, a: Mat) -> Any:
+    return cuda.prepare_slogdet(a.dtype.char, a.shape[-1], _device_lies(a, 2, ()))
 
 
 @slogdet.on("array")

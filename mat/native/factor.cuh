@@ -1,0 +1,243 @@
+/* Factors of matrices: LU with the largest of each column as pivot, Cholesky's, and solving with LU; for stacks of them.
+
+   Matrices are packed, row by row, in memory of our own. A block of 256 threads has a matrix, or a panel of one: its left columns,
+   which are factored before the rest is brought up to date by cuBLAS. Rows are exchanged there by mat_factor_swap. What cannot be
+   factored is told in a flag that the host reads at the end. */
+#ifndef MAT_FACTOR_CUH
+#define MAT_FACTOR_CUH
+
+#include "device.cuh"
+
+#define INLINE_DEVICE static __device__ __forceinline__
+
+template <typename R> struct alignas(2 * sizeof(R)) complex_number {
+    R re, im;
+};
+
+template <typename T> struct number {
+    typedef T real;
+};
+template <typename R> struct number<complex_number<R>> {
+    typedef R real;
+};
+
+INLINE_DEVICE float size_of(float x) { return x < 0 ? -x : x; }
+INLINE_DEVICE double size_of(double x) { return x < 0 ? -x : x; }
+template <typename R> INLINE_DEVICE R size_of(complex_number<R> x) { return size_of(x.re) + size_of(x.im); }
+INLINE_DEVICE float real_of(float x) { return x; }
+INLINE_DEVICE double real_of(double x) { return x; }
+template <typename R> INLINE_DEVICE R real_of(complex_number<R> x) { return x.re; }
+INLINE_DEVICE void set(float &x, float re) { x = re; }
+INLINE_DEVICE void set(double &x, double re) { x = re; }
+template <typename R> INLINE_DEVICE void set(complex_number<R> &x, R re) { x.re = re, x.im = 0; }
+template <typename T> INLINE_DEVICE T conjugate(T x) { return x; }
+template <typename R> INLINE_DEVICE complex_number<R> conjugate(complex_number<R> x) { return {x.re, -x.im}; }
+INLINE_DEVICE float root(float x) { return sqrtf(x); }
+INLINE_DEVICE double root(double x) { return sqrt(x); }
+
+/* a - b c, a / b */
+template <typename T> INLINE_DEVICE T less(T a, T b, T c) { return a - b * c; }
+template <typename R> INLINE_DEVICE complex_number<R> less(complex_number<R> a, complex_number<R> b, complex_number<R> c) {
+    return {a.re - b.re * c.re + b.im * c.im, a.im - b.re * c.im - b.im * c.re};
+}
+template <typename T> INLINE_DEVICE T ratio(T a, T b) { return a / b; }
+template <typename R> INLINE_DEVICE complex_number<R> ratio(complex_number<R> a, complex_number<R> b) {
+    if (size_of(b.re) >= size_of(b.im)) { /* so that no square overflows */
+        const R q = b.im / b.re, d = b.re + b.im * q;
+        return {(a.re + a.im * q) / d, (a.im - a.re * q) / d};
+    }
+    const R q = b.re / b.im, d = b.re * q + b.im;
+    return {(a.re * q + a.im) / d, (a.im * q - a.re) / d};
+}
+
+/* Into a packed stack, at[0]: the elements of at[1], of its lower triangle, or those of the identity. at[2]: the flag, cleared. */
+struct factor_load {
+    int64_t rows, columns, row, column, count; /* steps of the source; matrices */
+    int64_t what;                              /* 0: all; 1: the lower triangle, above it 0; 2: the identity */
+    int64_t rank, batch[8], steps[8];
+};
+
+/* Where element k of the packed stack lies outside. */
+INLINE_DEVICE int64_t place_of(const factor_load &frame, int64_t k) {
+    int64_t rest = k / frame.columns / frame.rows;
+    int64_t at = k / frame.columns % frame.rows * frame.row + k % frame.columns * frame.column;
+    for (int d = (int)frame.rank - 1; d >= 0; d--) {
+        at += rest % frame.batch[d] * frame.steps[d];
+        rest /= frame.batch[d];
+    }
+    return at;
+}
+
+template <typename T> INLINE_DEVICE void load(const factor_load &frame, const mat_call &call) {
+    const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
+    if (k == 0) *(int32_t *)call.at[2] = 0;
+    if (k >= frame.rows * frame.columns * frame.count) return;
+    const int64_t j = k % frame.columns, i = k / frame.columns % frame.rows;
+    T value;
+    set(value, (typename number<T>::real)(i == j));
+    if (frame.what == 0 || (frame.what == 1 && j <= i)) {
+        value = ((const T *)call.at[1])[place_of(frame, k)];
+    } else if (frame.what == 1) {
+        set(value, (typename number<T>::real)0);
+    }
+    ((T *)call.at[0])[k] = value;
+}
+
+/* The other way: the packed stack at[0] to where at[1] lies. */
+template <typename T> INLINE_DEVICE void store(const factor_load &frame, const mat_call &call) {
+    const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
+    if (k >= frame.rows * frame.columns * frame.count) return;
+    ((T *)call.at[1])[place_of(frame, k)] = ((const T *)call.at[0])[k];
+}
+
+/* Panels: at[0] is their first element, at[1] where their pivots go, at[2] the flag. */
+struct factor_panel {
+    int64_t rows, columns, step, first; /* from row to row; the number of the first row */
+    int64_t matrix, pivots;             /* from matrix to matrix */
+};
+
+/* The row from `j` on with the largest element in column `j`, the first of them; the same in all threads. */
+template <typename T> INLINE_DEVICE int pivot_of(const T *a, const factor_panel &frame, int64_t j) {
+    typedef typename number<T>::real real;
+    MAT_SHARED(real, largest, [8]);
+    MAT_SHARED(int, row, [8]);
+    real best = -1;
+    int found = (int)j;
+    for (int64_t i = j + threadIdx.x; i < frame.rows; i += 256) {
+        const real size = size_of(a[i * frame.step + j]);
+        if (size > best) best = size, found = (int)i;
+    }
+#pragma unroll
+    for (int distance = 16; distance; distance /= 2) {
+        const real other = __shfl_down_sync(0xffffffffu, best, distance);
+        const int at = __shfl_down_sync(0xffffffffu, found, distance);
+        if (other > best || (other == best && at < found)) best = other, found = at;
+    }
+    if (threadIdx.x % 32 == 0) largest[threadIdx.x / 32] = best, row[threadIdx.x / 32] = found;
+    __syncthreads();
+    best = largest[0], found = row[0];
+    for (int w = 1; w < 8; w++)
+        if (largest[w] > best || (largest[w] == best && row[w] < found)) best = largest[w], found = row[w];
+    return found;
+}
+
+template <typename T> INLINE_DEVICE void lu(const factor_panel &frame, const mat_call &call) {
+    T *a = (T *)call.at[0] + blockIdx.x * frame.matrix;
+    int32_t *pivots = (int32_t *)call.at[1] + blockIdx.x * frame.pivots;
+    const int64_t rows = frame.rows, columns = frame.columns, step = frame.step;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (int64_t j = 0; j < columns && j < rows; j++) {
+        const int64_t p = pivot_of(a, frame, j);
+        if (threadIdx.x == 0) pivots[j] = (int32_t)(frame.first + p);
+        if (p != j)
+            for (int64_t k = threadIdx.x; k < columns; k += 256) {
+                const T kept = a[j * step + k];
+                a[j * step + k] = a[p * step + k];
+                a[p * step + k] = kept;
+            }
+        __syncthreads();
+        const T pivot = a[j * step + j];
+        if (size_of(pivot) == 0) {
+            if (threadIdx.x == 0) *(int32_t *)call.at[2] = 1;
+        } else {
+            for (int64_t i = j + 1 + threadIdx.x; i < rows; i += 256) a[i * step + j] = ratio(a[i * step + j], pivot);
+        }
+        __syncthreads();
+        for (int64_t i = j + 1 + warp; i < rows; i += 8) {
+            const T factor = a[i * step + j];
+            for (int64_t k = j + 1 + lane; k < columns; k += 32) a[i * step + k] = less(a[i * step + k], factor, a[j * step + k]);
+        }
+        __syncthreads();
+    }
+}
+
+template <typename T> INLINE_DEVICE void cholesky(const factor_panel &frame, const mat_call &call) {
+    typedef typename number<T>::real real;
+    T *a = (T *)call.at[0] + blockIdx.x * frame.matrix;
+    const int64_t rows = frame.rows, step = frame.step;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (int64_t j = 0; j < rows; j++) {
+        const real square = real_of(a[j * step + j]), diagonal = root(square);
+        if (!(square > 0) && threadIdx.x == 0) *(int32_t *)call.at[2] = 1;
+        __syncthreads();
+        T divisor;
+        set(divisor, diagonal);
+        if (threadIdx.x == 0) a[j * step + j] = divisor;
+        for (int64_t i = j + 1 + threadIdx.x; i < rows; i += 256) a[i * step + j] = ratio(a[i * step + j], divisor);
+        __syncthreads();
+        for (int64_t i = j + 1 + warp; i < rows; i += 8) {
+            const T factor = a[i * step + j];
+            for (int64_t k = j + 1 + lane; k <= i; k += 32)
+                a[i * step + k] = less(a[i * step + k], factor, conjugate(a[k * step + j]));
+        }
+        __syncthreads();
+    }
+}
+
+/* Rows of at[0] exchanged as at[1] says, from `first` on, in all columns but those from `low` to `high`. */
+struct factor_swap {
+    int64_t count, first, columns, step, low, high;
+};
+
+template <typename T> INLINE_DEVICE void exchange(const factor_swap &frame, const mat_call &call) {
+    const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
+    if (k >= frame.columns || (k >= frame.low && k < frame.high)) return;
+    T *a = (T *)call.at[0] + k;
+    for (int64_t j = 0; j < frame.count; j++) {
+        const int64_t i = frame.first + j, p = ((const int32_t *)call.at[1])[j];
+        const T kept = a[i * frame.step];
+        a[i * frame.step] = a[p * frame.step];
+        a[p * frame.step] = kept;
+    }
+}
+
+/* Columns of at[2], `columns` of each matrix, solved for with the LU of n x n at at[0] and its pivots at at[1]. */
+struct factor_solve {
+    int64_t n, columns, count;
+};
+
+template <typename T> INLINE_DEVICE void solve(const factor_solve &frame, const mat_call &call) {
+    const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x, n = frame.n, step = frame.columns;
+    if (k >= frame.columns * frame.count) return;
+    const int64_t matrix = k / step;
+    const T *a = (const T *)call.at[0] + matrix * n * n;
+    const int32_t *pivots = (const int32_t *)call.at[1] + matrix * n;
+    T *x = (T *)call.at[2] + matrix * n * step + k % step;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t p = pivots[i];
+        T sum = x[p * step];
+        x[p * step] = x[i * step];
+        x[i * step] = sum;
+    }
+    for (int64_t i = 1; i < n; i++) {
+        T sum = x[i * step];
+        for (int64_t j = 0; j < i; j++) sum = less(sum, a[i * n + j], x[j * step]);
+        x[i * step] = sum;
+    }
+    for (int64_t i = n - 1; i >= 0; i--) {
+        T sum = x[i * step];
+        for (int64_t j = i + 1; j < n; j++) sum = less(sum, a[i * n + j], x[j * step]);
+        x[i * step] = ratio(sum, a[i * n + i]);
+    }
+}
+
+/* The diagonal of the n x n matrix at[0] side by side at at[1]. */
+struct factor_diagonal {
+    int64_t n;
+};
+
+template <typename T> INLINE_DEVICE void diagonal(const factor_diagonal &frame, const mat_call &call) {
+    const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
+    if (k < frame.n) ((T *)call.at[1])[k] = ((const T *)call.at[0])[k * (frame.n + 1)];
+}
+
+#define MAT_FACTOR(T)                                                                      \
+    MAT_KERNEL(mat_factor_load, factor_load, 256) { load<T>(frame, call); }                \
+    MAT_KERNEL(mat_factor_store, factor_load, 256) { store<T>(frame, call); }              \
+    MAT_KERNEL(mat_factor_lu, factor_panel, 256) { lu<T>(frame, call); }                   \
+    MAT_KERNEL(mat_factor_cholesky, factor_panel, 256) { cholesky<T>(frame, call); }       \
+    MAT_KERNEL(mat_factor_swap, factor_swap, 256) { exchange<T>(frame, call); }            \
+    MAT_KERNEL(mat_factor_solve, factor_solve, 256) { solve<T>(frame, call); }             \
+    MAT_KERNEL(mat_factor_diagonal, factor_diagonal, 256) { diagonal<T>(frame, call); }
+
+#endif
