@@ -163,7 +163,7 @@ class Trace(Observer):
             return "<trace: nothing was moved>"
         cells: list[tuple[str, ...]] = [("line", "from host", "to host", "bytes", "ms", "packs", "allocations", "evictions",
                                          "fallbacks")]
-        cells += [_summary(line, events) for line, events in _by_line(self.events)]
+        cells += [_summary(line, events) for line, events in _by_line(e for e in self.events if e.kind != "free")]
         told = [printing.table(cells), *map(str, self.ping_pong())]
         return "\n".join(told)
 

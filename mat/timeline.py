@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-WIDTH, LANE, LEFT = 1200, 28, 90  # pixels
+WIDTH, LANE, LEFT = 1200, 36, 90  # pixels
 COLOURS = {"copy": "#3b6ea5", "pack": "#8a6fb0", "allocation": "#5a9a5a", "free": "#b0b0b0", "eviction": "#c0504d",
            "fallback": "#d08a2e"}
 STYLE = ("body{font:14px system-ui,sans-serif;margin:1.5em}pre{background:#f6f6f6;padding:1em;overflow:auto}"
@@ -59,22 +59,25 @@ def page(events: Sequence[Any], summary: str, *, whole: bool = True) -> str:
 
 def _drawing(events: Sequence[Any]) -> str:
     names = lanes(events)
-    last = max((e.at + e.seconds for e in events), default=0.0) or 1e-6
-    scale = (WIDTH - LEFT - 10) / last
+    first = min((e.at for e in events), default=0.0)
+    span = max((e.at + e.seconds for e in events), default=first) - first or 1e-6
+    scale = (WIDTH - LEFT - 10) / span
     height = LANE * len(names) + 30
-    parts = [f'<text x="0" y="{LANE * k + 18}">{html.escape(name)}</text>'
+    parts = [f'<text x="0" y="{LANE * k + 20}">{html.escape(name)}</text>'
              f'<line x1="{LEFT}" x2="{WIDTH}" y1="{LANE * (k + 1)}" y2="{LANE * (k + 1)}" stroke="#ddd"/>'
              for k, name in enumerate(names)]
-    parts += [_bar(e, LANE * names.index(lane_of(e)), scale) for e in events]
-    parts += [f'<text x="{LEFT + f * (WIDTH - LEFT - 60):.0f}" y="{height - 6}">{1e3 * last * f:.3g} ms</text>'
+    parts += [_bar(e, LANE * names.index(lane_of(e)), first, scale) for e in events]
+    parts += [f'<text x="{LEFT + f * (WIDTH - LEFT - 80):.0f}" y="{height - 6}">{1e3 * (first + span * f):.3f} ms</text>'
               for f in (0, 0.25, 0.5, 0.75, 1)]
     return f'<svg width="{WIDTH}" height="{height}" role="img" aria-label="timeline">{"".join(parts)}</svg>'
 
 
-def _bar(event: Any, top: int, scale: float) -> str:
-    x, width = LEFT + event.at * scale, max(event.seconds * scale, 2.0)
+def _bar(event: Any, top: int, first: float, scale: float) -> str:
+    """A copy in the upper part of its lane, anything else as a mark below."""
+    x, width = LEFT + (event.at - first) * scale, max(event.seconds * scale, 2.0)
+    y, height = (top + 4, 18) if event.kind == "copy" else (top + 25, 8)
     told = (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, {event.nbytes:,} bytes, "
             f"{1e6 * event.seconds:.1f} us{', page-locked' if event.page_locked else ''}\ncaused by {event.line}"
             f"\nwritten by {event.dirtied or '(before the trace)'}")
-    return (f'<rect x="{x:.1f}" y="{top + 5}" width="{width:.1f}" height="{LANE - 9}" fill="{COLOURS[event.kind]}">'
+    return (f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{COLOURS[event.kind]}">'
             f"<title>{html.escape(told)}</title></rect>")

@@ -21,6 +21,7 @@ PRINTS = {
     "swap_tiles.py": ["packing copies: 0"],
     "gpu_layer.py": ["the next 99 steps copied 0 to the device, 0 back", "largest error of a weight"],
     "edges.py": ["    ::        ######        ..####        ::", "24 x 24 places, 446 of them flat"],
+    "ping_pong.py": ["<Mat 64x10> moved back and forth 9 times", "2 copies to the device, 1 back, before 6 and 5"],
     "file_memory.py": ["in the file only", "after the Mat becomes garbage: 0 files"],
 }
 
