@@ -24,9 +24,11 @@ SMALL = 0.9  # how much less one is worth whose lines are shorter
 LOOSE_WORTH = {1: 0.3, 2: 0.4, 4: 0.6, 8: 0.7, 16: 0.8}  # and what the kernel for short axes is, by the bytes of a unit
 LOOSE_BLOCKS = 4096  # so many blocks share the tiles of a kernel whose threads remember where they read and write
 INNER, RANK = 6, 12  # as in permute_frame
-TILES = {1: ((16, 8, 64), (4, 32, 256), (1, 128, 256)), 2: ((16, 8, 64), (4, 32, 256), (2, 64, 256)),  # bytes of a vector,
-         4: ((16, 16, 256), (16, 8, 64), (8, 32, 256), (4, 64, 256), (4, 32, 256)),  # vectors of a line, threads; by the
-         8: ((16, 16, 256), (16, 8, 64), (8, 32, 256), (8, 16, 256)), 16: ((16, 32, 256), (16, 16, 256))}  # bytes of a unit
+TILES = {1: ((16, 8, 64), (4, 32, 256), (1, 128, 256)),  # by the bytes of a unit: those of a vector, vectors of a line, threads
+         2: ((16, 8, 64), (4, 32, 256), (2, 64, 256)),
+         4: ((16, 16, 256), (16, 8, 64), (8, 32, 256), (4, 64, 256), (4, 32, 256)),
+         8: ((16, 32, 512), (16, 16, 256), (16, 8, 64), (8, 32, 256), (8, 16, 256)),
+         16: ((16, 32, 256), (16, 16, 256))}
 GATHERED = {1: (16, 4, 1), 2: (16, 4, 2), 4: (16, 4), 8: (16, 8), 16: (16,)}  # bytes that are written at once
 CHANNELS = {1: (16, 4), 2: (16, 4), 4: (16, 4), 8: (16, 8)}
 LOOSE_UNITS = {1: 2048, 2: 2048, 4: 2048, 8: 1024, 16: 1024}  # that fit in a tile

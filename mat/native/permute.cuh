@@ -199,6 +199,63 @@ template<int U, int E> __device__ __forceinline__ void turn(words<U * E> (&squar
     }
 }
 
+/* Keeps the compiler from adding up anew, for each access, what a pointer was made of. */
+template<class T> __device__ __forceinline__ void settle(T *&pointer) {
+#if !defined(MAT_ON_CPU)
+    asm volatile("" : "+l"(pointer));
+#endif
+}
+
+/* What permute_tile does with a tile that begins there; where it is not WHOLE, so many vectors of it are there. */
+template<int U, int V, int N, int THREADS, bool WHOLE> __device__ __forceinline__ void move_tile(
+        const permute_frame &frame, typename piece<V>::type *room, const char *source, char *target, unsigned left_i,
+        unsigned left_j) {
+    const int E = V / U, SPREAD = V < 4 ? 4 / V : 1;
+    const int STEP = THREADS / N, M = N / STEP, UNROLL = M * E > 16 ? 16 / E : M; /* lines at a time, how often, vectors held */
+    const unsigned t = threadIdx.x, column = t % N, row = t / N;
+    const int64_t across = frame.si, down = STEP * E * frame.si, on = STEP * frame.dj;
+    source += column * (E > 1 ? V : frame.sj) + row * E * frame.si;
+    target += column * (E > 1 ? V : frame.di) + row * frame.dj;
+    const int lines = column < left_j ? int(left_i) - int(row) : 0, places = column < left_i ? int(left_j * E) - int(row) : 0;
+    const unsigned shuffled = row ^ (column * SPREAD & (N - 1));
+    settle(source), settle(target);
+#pragma unroll
+    for (int part = 0; part < M; part += UNROLL) {
+        words<V> squares[UNROLL][E] = {};
+#pragma unroll
+        for (int m = 0; m < UNROLL; m++) {
+            if (WHOLE || (part + m) * STEP < lines)
+#pragma unroll
+                for (int r = 0; r < E; r++) squares[m][r] = as_words(read_piece<V>(source + r * across));
+            source += down;
+            settle(source);
+        }
+#pragma unroll
+        for (int m = 0; m < UNROLL; m++) {
+            turn<U, E>(squares[m]);
+#pragma unroll
+            for (int c = 0; c < E; c++) room[(column * E + c) * N + (shuffled ^ (part + m) * STEP)] = as_piece(squares[m][c]);
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int part = 0; part < M * E; part += UNROLL * E) {
+        typename piece<V>::type held[UNROLL * E];
+#pragma unroll
+        for (int m = 0; m < UNROLL * E; m++) {
+            const int first = (part + m) * STEP; /* a multiple of what `row` is below, so to add is to exclude */
+            unsigned shuffle = STEP % E ? (row + first) / E * SPREAD : (row / E * SPREAD) ^ (first / E * SPREAD);
+            held[m] = room[row * N + first * N + (column ^ (shuffle & (N - 1)))];
+        }
+#pragma unroll
+        for (int m = 0; m < UNROLL * E; m++) {
+            if (WHOLE || (part + m) * STEP < places) write_piece<V>(target, held[m]);
+            target += on;
+            settle(target);
+        }
+    }
+}
+
 /* A tile is N vectors of V bytes wide on both sides. It is cut into squares of as many units as a vector has: a thread reads one,
    as one vector of each of its lines, turns it round in its registers, and puts it into shared memory, where lines are those
    of the destination. The vectors of a line are shuffled there, so that neither writing nor reading meets in one bank.
@@ -208,7 +265,7 @@ const unsigned BAND = 16; /* tiles along the fastest axis of the destination */
 
 template<int U, int V, int N, int THREADS> __device__ __forceinline__ void permute_tile(const permute_frame &frame,
                                                                                         const mat_call &call) {
-    const int E = V / U, LINES = N * E, M = N * N / THREADS, SPREAD = V < 4 ? 4 / V : 1, UNROLL = M * E > 16 ? 16 / E : M;
+    const int E = V / U, LINES = N * E;
     MAT_SHARED(typename piece<V>::type, room, [LINES * N]);
     unsigned place = blockIdx.x - quotient(blockIdx.x, frame.axes[0]) * unsigned(frame.axes[0].n);
     unsigned band = quotient(place, frame.last[0]), wide = min(BAND, unsigned(frame.step[0]) - band * BAND);
@@ -219,46 +276,10 @@ template<int U, int V, int N, int THREADS> __device__ __forceinline__ void permu
     int64_t from = frame.from + tile_i * LINES * frame.si + tile_j * LINES * frame.sj;
     int64_t to = frame.to + tile_i * LINES * frame.di + tile_j * LINES * frame.dj;
     walk(frame.axes, int(frame.rank), blockIdx.x, from, to);
-    const int64_t si = frame.si, sj = E > 1 ? V : frame.sj, di = E > 1 ? V : frame.di, dj = frame.dj;
     const char *source = call.at[frame.source] + from;
     char *target = call.at[frame.target] + to;
-    const unsigned t = threadIdx.x, column = t % N, row = t / N;
-#pragma unroll
-    for (int part = 0; part < M; part += UNROLL) {
-        words<V> squares[UNROLL][E];
-#pragma unroll
-        for (int m = 0; m < UNROLL; m++) {
-            unsigned line = row + (part + m) * (THREADS / N);
-            if (column < left_j && line < left_i)
-#pragma unroll
-                for (int r = 0; r < E; r++)
-                    squares[m][r] = as_words(read_piece<V>(source + column * sj + (int64_t(line) * E + r) * si));
-        }
-#pragma unroll
-        for (int m = 0; m < UNROLL; m++) {
-            unsigned line = row + (part + m) * (THREADS / N);
-            turn<U, E>(squares[m]);
-            if (column < left_j && line < left_i)
-#pragma unroll
-                for (int c = 0; c < E; c++)
-                    room[(column * E + c) * N + (line ^ (column * SPREAD & (N - 1)))] = as_piece(squares[m][c]);
-        }
-    }
-    __syncthreads();
-#pragma unroll
-    for (int part = 0; part < M * E; part += UNROLL * E) {
-        typename piece<V>::type held[UNROLL * E];
-#pragma unroll
-        for (int m = 0; m < UNROLL * E; m++) {
-            unsigned line = row + (part + m) * (THREADS / N);
-            held[m] = room[line * N + (column ^ (line / E * SPREAD & (N - 1)))];
-        }
-#pragma unroll
-        for (int m = 0; m < UNROLL * E; m++) {
-            unsigned line = row + (part + m) * (THREADS / N);
-            if (column < left_i && line / E < left_j) write_piece<V>(target + column * di + line * dj, held[m]);
-        }
-    }
+    if (left_i == N && left_j == N) move_tile<U, V, N, THREADS, true>(frame, room, source, target, N, N);
+    else move_tile<U, V, N, THREADS, false>(frame, room, source, target, left_i, left_j);
 }
 
 /* Channels */
