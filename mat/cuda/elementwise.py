@@ -1,6 +1,7 @@
 """Element-wise work on the device: which kernel of ``native/elementwise.cuh`` does it, and what that is told of the operands.
 
-There is a kernel for each line of ``native/elementwise.def``, type of elements, and way to walk. A program holds a few of them.
+The lines of ``native/elementwise.def`` come in families of one kind. There is a kernel for each family, type of elements, and
+way to walk, and a program for all light families, or all heavy ones, of a type and a way.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ _FEW = 1 << 30  # counts and steps below this leave room in 31 bits for what the
 _WORD = (1 << 32) - 1
 TYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c64", "c128")
 _FLOATING = ("f16", "bf16", "f32", "f64")
-_TOGETHER = {"flat": 6, "rows": 5, "steps": 5, "types": 4}  # kernels of a program: what NVRTC makes in some 0.3 seconds
-_ELEMENTS = {"steps": 4, "types": 2, "long": 4}  # of a thread
+_WAYS = {"flat": ("flat",), "rows": ("rows", "steps"), "steps": ("rows", "steps"), "types": ("types",)}  # of one program
+_ELEMENTS = {"steps": (4, 1), "long": (4, 1), "types": (2, 1)}  # of a thread: of a light family and of a heavy one
 _FILLED = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}  # by numbers, others by their bits
 _OF_BOOL = frozenset(("abs", "floor", "ceil", "add", "multiply", "maximum", "minimum"))
 _NOT_WHOLE = (DEAR - {"pow"}) | {"sqrt", "rint", "divide"}
@@ -58,48 +59,85 @@ def computes(name: str, kind: str) -> bool:
     return kind[0] != "c" or name not in _NOT_COMPLEX
 
 
-# Programs
+# Families and programs
 
 
-def _declared(name: str, kind: str, way: str) -> str:
-    """What declares a kernel; `name` ends in ``_in`` if it is a comparison that gives numbers."""
-    base = name.removesuffix("_in")
-    return f"MAT_{lines()[base]}{'_IN' if base != name else ''}({way}, {base}, {kind})"
+class Family(NamedTuple):
+    """Lines that a kernel has the choice of: `inputs` and one output, in which comparisons are `stored` as bool or not."""
+
+    name: str
+    inputs: int
+    heavy: bool
+    result: str
+    stored: str
+    lines: tuple[str, ...]
+
+    def declared(self, kind: str) -> str:
+        """What declares it for a type."""
+        if not self.inputs:
+            return f"MAT_FUSED({self.name}, {kind})"
+        lines = " ".join(f"MAT_{'ONE' if self.inputs == 1 else 'TWO'}({line})" for line in self.lines)
+        return f"MAT_FAMILY({self.name}, {kind}, {self.inputs}, {self.heavy:d}, mat_{self.result}, mat_{self.stored}, {lines})"
+
+    def walked(self, kind: str, way: str) -> str:
+        """What declares a kernel of it."""
+        return (f"MAT_WALKED({way}, {self.name}, {kind}, {self.inputs})" if self.inputs else
+                f"MAT_WALKED_FUSED({way}, {self.name}, {kind})")
 
 
 @cache
-def _groups(kind: str, way: str) -> list[list[str]]:
-    """The kernels for a type and a way, as programs have them."""
-    if way == "rows" and kind not in _FLOATING:
-        return []
-    names = [n for n in lines() if computes(n, kind)]
-    if way != "types" and kind in _FLOATING:
-        names += [f"{n}_in" for n in names if lines()[n] == "COMPARE"]
-    size = _TOGETHER[way]
-    return [names[k:k + size] for k in range(0, len(names), size)]
+def families(kind: str) -> tuple[Family, ...]:
+    """Those of a type."""
+    known = {n: k for n, k in lines().items() if computes(n, kind)}
+    modulus = {"c64": "f32", "c128": "f64"}.get(kind, "")  # what the absolute value of complex numbers is
+    one = tuple(n for n, k in known.items() if k == "UNARY" and n not in DEAR and not (modulus and n == "abs"))
+    two = tuple(n for n, k in known.items() if k == "BINARY" and n not in DEAR)
+    compare = tuple(n for n, k in known.items() if k == "COMPARE")
+    function = tuple(n for n, k in known.items() if k == "UNARY" and n in DEAR)
+    heavy = kind[0] not in "iu"
+    found = [Family("one", 1, False, kind, kind, one), Family("two", 2, False, kind, kind, two),
+             Family("compare", 2, False, "b1", "b1", compare), Family("function", 1, heavy, kind, kind, function),
+             Family("power", 2, heavy, kind, kind, ("pow",) if "pow" in known else ()),
+             Family("modulus", 1, False, modulus, modulus, ("abs",) if modulus else ()),
+             Family("compare_in", 2, False, "b1", kind, compare if kind in _FLOATING else ()),
+             *(Family(n, 0, False, kind, kind, (n,)) for n, k in known.items() if k == "FUSED")]
+    return tuple(f for f in found if f.lines)
+
+
+def _goes_by(family: Family, kind: str, way: str) -> bool:
+    """Whether there is a kernel of that family for that way: not where the way for any types does as well."""
+    if way == "types":
+        return family.name != "compare_in"
+    if family.heavy and kind[0] == "c":
+        return False  # much code, which takes more time than memory does
+    return way != "rows" or kind in _FLOATING
 
 
 @cache
-def program(name: str, kind: str, way: str) -> Program:
-    """The program with the kernel `name` for elements of the type `kind`."""
-    group = next(g for g in _groups(kind, way) if name in g)
-    return Program("\n".join(['#include "elementwise.cuh"', *(_declared(n, kind, way) for n in group), ""]))
+def _program(kind: str, ways: tuple[str, ...], heavy: bool) -> Program:
+    chosen = [f for f in families(kind) if f.heavy == heavy]
+    kernels = [(f, w) for f in chosen for w in ways if _goes_by(f, kind, w)]
+    used = [f.declared(kind) for f in chosen if any(f is g for g, _ in kernels)]
+    return Program("\n".join(['#include "elementwise.cuh"', *used, *(f.walked(kind, w) for f, w in kernels), ""]))
+
+
+def program(family: Family, kind: str, way: str) -> Program:
+    """The program with a family's kernel."""
+    return _program(kind, _WAYS[way], family.heavy)
 
 
 @cache
-def fill_program(way: str) -> Program:
+def fill_program() -> Program:
     """The program that fills with elements of any type."""
-    kinds = ("u8", "u16", "u32", "u64", *_FILLED.values())
-    declared = [f"MAT_FILL_LONG({k})" if way == "long" else f"MAT_FILL({way}, {k})" for k in kinds]
-    return Program("\n".join(['#include "elementwise.cuh"', *declared, ""]))
+    kernels = (f"MAT_FILL({w}, {k})" for w in ("flat", "steps", "long") for k in ("u8", "u16", "u32", "u64", *_FILLED.values()))
+    return Program("\n".join(['#include "elementwise.cuh"', *kernels, ""]))
 
 
 def programs() -> Iterator[Program]:
     """All that there are."""
-    for way in _TOGETHER:
-        for kind in TYPES:
-            yield from (program(group[0], kind, way) for group in _groups(kind, way))
-    yield from map(fill_program, ("flat", "steps", "long"))
+    yield from dict.fromkeys(program(f, kind, way) for kind in TYPES for way in _WAYS for f in families(kind)
+                             if _goes_by(f, kind, way))
+    yield fill_program()
 
 
 # How operands lie
@@ -155,10 +193,10 @@ def _goes(way: str, inner: int, steps: Ints, axes: Sequence[tuple[int, Ints]], g
     return way == "long" or few
 
 
-def _blocks(found: Walk, group: int) -> int:
+def _blocks(found: Walk, group: int, heavy: bool) -> int:
     """How many blocks it takes, as ``native/walk.cuh`` shares items among threads."""
-    groups = 1 if group == 16 else 2
-    each = {"flat": groups * group, "rows": groups}.get(found.way) or _ELEMENTS[found.way]
+    groups = 1 if group == 16 or heavy else 2
+    each = {"flat": groups * group, "rows": groups}.get(found.way) or _ELEMENTS[found.way][heavy]
     return -(-found.items // (THREADS * each))
 
 
@@ -181,26 +219,26 @@ def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | No
     dtypes = [v.storage.dtype for v in operands if hasattr(v, "storage")]
     kind = type_of(dtype if dtype is not None else dtypes[0])
     kinds = [type_of(v.storage.dtype) if hasattr(v, "storage") else kind for v in operands]
-    name, natural = _result(name, kind, kinds[-1])
+    family, natural = _family(name, kind, kinds[-1])
     same = set(kinds[:-1]) == {kind} and kinds[-1] == natural
-    ways = (["flat", "rows", "steps"] if kind in _FLOATING else ["flat", "steps"]) if same else []
+    ways = [w for w in ("flat", "rows", "steps") if same and _goes_by(family, kind, w)]
     shape = operands[-1].layout.shape
     group = 16 // max(_size(kind), _size(natural))
-    found = walk(shape, [_strides(layout, shape) for layout in layouts], group,
-                 [*ways, "types"], [TYPES.index(k) for k in kinds])
-    if found.way == "types":
-        name = name.removesuffix("_in")
-    launch = Launch(program(name, kind, found.way), f"mat_{name}_{kind}_{found.way}", found.frame,
-                    (_blocks(found, group), 1, 1), (THREADS, 1, 1))
-    numbers = len(dtypes) < len(operands) or lines()[name.removesuffix("_in")] == "FUSED"
+    found = walk(shape, [_strides(layout, shape) for layout in layouts], group, [*ways, "types"],
+                 [TYPES.index(k) for k in kinds])
+    if found.way == "types" and family.name == "compare_in":
+        family = next(f for f in families(kind) if f.name == "compare")
+    launch = Launch(program(family, kind, found.way), f"mat_{family.name}_{kind}_{found.way}",
+                    (*found.frame, list(lines()).index(name)), (_blocks(found, group, family.heavy), 1, 1), (THREADS, 1, 1))
+    numbers = len(dtypes) < len(operands) or not family.inputs
     return Encoded(launch, _halves) if numbers and kind in ("i64", "u64") else launch
 
 
-def _result(name: str, kind: str, out: str) -> tuple[str, str]:
-    """The kernel of that name for such elements, and the type of what it gives."""
-    if lines()[name] == "COMPARE":
-        return (f"{name}_in", kind) if out == kind and kind in _FLOATING else (name, "b1")
-    return name, {"c64": "f32", "c128": "f64"}.get(kind, kind) if name == "abs" else kind
+def _family(name: str, kind: str, out: str) -> tuple[Family, str]:
+    """The family of a line for such elements, and the type of what it gives."""
+    fitting = [f for f in families(kind) if name in f.lines]
+    found = next((f for f in fitting if f.stored == out), fitting[0])
+    return found, found.stored
 
 
 def _size(kind: str) -> int:
@@ -213,7 +251,7 @@ def prepare_fill(x: Any, *, of: Sequence[int] = (1,), value: Sequence[int] = (0,
     kind = _FILLED.get(dtype.name) or f"u{8 * dtype.itemsize}"
     group = 16 // dtype.itemsize
     found = walk(x.layout.shape, [x.layout.strides], group, ("flat", "steps", "long"))
-    launch = Launch(fill_program(found.way), f"mat_fill_{kind}_{found.way}", found.frame, (_blocks(found, group), 1, 1),
+    launch = Launch(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0), (_blocks(found, group, False), 1, 1),
                     (THREADS, 1, 1)).bind(of, value)
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype), bound=True)
 

@@ -96,12 +96,12 @@ MAT_INSIDE MAT_C128 mat_exp(MAT_C128 z) {
         if (mat_infinite(z.re)) return z.re < 0 ? MAT_C128(0, 0) : MAT_C128(z.re, z.im - z.im);
         return {z.im - z.im, z.im - z.im};
     }
-    return mat_scaled_exp(z.re, cos(z.im), sin(z.im), 1);
+    return mat_scaled_exp(z.re, mat_cos(z.im), mat_sin(z.im), 1);
 }
 
 MAT_INSIDE MAT_C128 mat_expm1(MAT_C128 z) {
-    const double a = sin(z.im / 2);
-    return {expm1(z.re) * cos(z.im) - 2 * a * a, exp(z.re) * sin(z.im)};
+    const double a = mat_sin(z.im / 2);
+    return {expm1(z.re) * mat_cos(z.im) - 2 * a * a, exp(z.re) * mat_sin(z.im)};
 }
 
 /* The logarithm of the modulus: near 1 from how far the square is from it */
@@ -128,7 +128,7 @@ MAT_INSIDE MAT_C128 mat_sinh(MAT_C128 z) {
     const double x = z.re, y = z.im;
     if (y == 0) return {sinh(x), y};
     if (!mat_finite(y)) return {x == 0 || mat_infinite(x) ? x : y - y, y - y};
-    const double c = cos(y), s = sin(y);
+    const double c = mat_cos(y), s = mat_sin(y);
     if (mat_fabs(x) < 40) return {sinh(x) * c, cosh(x) * s};
     return mat_scaled_exp(mat_fabs(x), x < 0 ? -c : c, s, 0.5);
 }
@@ -137,7 +137,7 @@ MAT_INSIDE MAT_C128 mat_cosh(MAT_C128 z) {
     const double x = z.re, y = z.im;
     if (y == 0) return {cosh(x), x < 0 || (x == 0 && copysign(1.0, x) < 0) ? -y : y};
     if (!mat_finite(y)) return {mat_infinite(x) ? mat_fabs(x) : y - y, x == 0 ? x : y - y};
-    const double c = cos(y), s = sin(y);
+    const double c = mat_cos(y), s = mat_sin(y);
     if (mat_fabs(x) < 40) return {cosh(x) * c, sinh(x) * s};
     return mat_scaled_exp(mat_fabs(x), c, x < 0 ? -s : s, 0.5);
 }
@@ -146,13 +146,13 @@ MAT_INSIDE MAT_C128 mat_cosh(MAT_C128 z) {
 MAT_INSIDE MAT_C128 mat_tanh(MAT_C128 z) {
     const double x = z.re, y = z.im;
     if (mat_nan(x)) return {x, y == 0 ? y : x};
-    if (mat_infinite(x)) return {copysign(1.0, x), copysign(0.0, mat_infinite(y) ? y : sin(y) * cos(y))};
+    if (mat_infinite(x)) return {copysign(1.0, x), copysign(0.0, mat_infinite(y) ? y : mat_sin(y) * mat_cos(y))};
     if (!mat_finite(y)) return {x == 0 ? x : y - y, y - y};
     if (mat_fabs(x) >= 22) {
         const double e = exp(-mat_fabs(x));
-        return {copysign(1.0, x), 4 * sin(y) * cos(y) * e * e};
+        return {copysign(1.0, x), 4 * mat_sin(y) * mat_cos(y) * e * e};
     }
-    const double t = tan(y), beta = 1 + t * t, s = sinh(x), rho = sqrt(1 + s * s), under = 1 + beta * s * s;
+    const double t = mat_tan(y), beta = 1 + t * t, s = sinh(x), rho = sqrt(1 + s * s), under = 1 + beta * s * s;
     if (mat_infinite(beta)) return {rho / s, 1 / t};
     return {beta * rho * s / under, t / under};
 }

@@ -143,10 +143,6 @@ template <class R> struct mat_narrowing<mat_complex<R>> {
 };
 template <class S, class X> MAT_INSIDE S mat_narrow(X x) { return mat_narrowing<S>::of(x); }
 
-/* Which type the results of computing with elements of type S are stored in, if it is C that comes out. */
-template <class S, class C> struct mat_stored { typedef S element; };
-template <class R> struct mat_stored<mat_complex<R>, R> { typedef R element; };
-
 /* From one type of elements to another */
 
 template <class S> MAT_INSIDE S mat_plain(S x) { return x; }

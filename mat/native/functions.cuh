@@ -1,18 +1,21 @@
 /* The functions that element expressions name, FN(exp) and the like, for every type that is computed in.
 
-   Of real numbers they are CUDA's own accurate ones, of integers those that NumPy has. */
+   Of real numbers they are CUDA's own accurate ones, but for those of turns.cuh; of integers those that NumPy has. */
 #ifndef MAT_FUNCTIONS_CUH
 #define MAT_FUNCTIONS_CUH
 
-#include "elements.cuh"
+#include "turns.cuh"
 
 #define MAT_REAL(name)                                                                                                  \
     MAT_INSIDE float mat_##name(float x) { return name##f(x); }                                                         \
     MAT_INSIDE double mat_##name(double x) { return name(x); }
 MAT_REAL(sqrt) MAT_REAL(fabs) MAT_REAL(floor) MAT_REAL(ceil) MAT_REAL(rint)
-MAT_REAL(exp) MAT_REAL(expm1) MAT_REAL(log) MAT_REAL(log1p) MAT_REAL(sin) MAT_REAL(cos) MAT_REAL(tan)
+MAT_REAL(exp) MAT_REAL(expm1) MAT_REAL(log) MAT_REAL(log1p)
 MAT_REAL(sinh) MAT_REAL(cosh) MAT_REAL(tanh) MAT_REAL(erf)
 #undef MAT_REAL
+MAT_INSIDE float mat_sin(float x) { return sinf(x); }
+MAT_INSIDE float mat_cos(float x) { return cosf(x); }
+MAT_INSIDE float mat_tan(float x) { return tanf(x); }
 
 MAT_INSIDE float mat_pow(float x, float y) { return powf(x, y); }
 MAT_INSIDE double mat_pow(double x, double y) { return pow(x, y); }

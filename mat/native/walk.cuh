@@ -1,11 +1,11 @@
 /* Going over elements on the device: what a thread loads, computes and stores, for operands of any layout.
 
-   A functor F does one element. It has
+   A functor F computes. It has
 
-       F(const mat_call &call)           picks up the numbers of the operation, of which there are F::NUMBERS
-       F::result                         the type of what is computed
-       keeps()                           whether the old values of what is written are read: not where beta is 0
-       operator()(in, out)               computes, from in[k], the elements that are read, out[k], those that are written
+       F(frame, call)        picks up the numbers of the operation, of which there are F::NUMBERS
+       F::result             the type of what is computed; F::HEAVY: much code goes into it, so threads do fewer elements
+       keeps()               whether the old values of what is written are read: not where beta is 0
+       operator()(in, out)   computes, for each m, from in[m][k], the elements that are read, out[m][k], those that are written
 
    and the walks are templates of N operands, of which READS and WRITES, as bits, are read and written; S and R are the types
    in memory of the former and the latter. All elements that a thread does together are loaded before the first is stored.
@@ -32,6 +32,7 @@ template <int N> struct mat_axes {
     int64_t step[N];                   /* on the innermost axis */
     int64_t steps[N][MAT_AXES - 1];
     int64_t type[N];                   /* which of MAT_TYPES it is */
+    int64_t line;                      /* what to compute, if there is a choice: where it stands in elementwise.def */
 };
 
 /* n / d by the magic number of d: n below 2^31, or 2^63. */
@@ -79,8 +80,7 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
             }
         }
         O out[M][N];
-#pragma unroll
-        for (int m = 0; m < M; m++) f(in[m], out[m]);
+        f(in, out);
 #pragma unroll
         for (int k = 0; k < N; k++)
             if (writes(k)) memory.store(k, call.at[k], at, there, out);
@@ -105,7 +105,7 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
     /* Groups of V adjacent elements at U places, all of them there and aligned, or one element for a whole group. */
     template <int U, int V>
     static MAT_MEMBER void groups(const frame_type &frame, const mat_call &call, const F &f, const int64_t (&at)[U][N]) {
-        C in[U][V][N];
+        C in[U * V][N];
 #pragma unroll
         for (int k = 0; k < N; k++) {
             if (!reads(k) || (old(k) && !f.keeps())) continue;
@@ -117,22 +117,19 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
 #pragma unroll
                 for (int u = 0; u < U; u++)
 #pragma unroll
-                    for (int v = 0; v < V; v++) in[u][v][k] = mat_widen(pack[u].at[v]);
+                    for (int v = 0; v < V; v++) in[u * V + v][k] = mat_widen(pack[u].at[v]);
             } else {
 #pragma unroll
                 for (int u = 0; u < U; u++) {
                     const C one = from ? mat_widen(from[at[u][k]])
                                        : mat_widen(mat_number<S>(call.numbers + 2 * (F::NUMBERS + k)));
 #pragma unroll
-                    for (int v = 0; v < V; v++) in[u][v][k] = one;
+                    for (int v = 0; v < V; v++) in[u * V + v][k] = one;
                 }
             }
         }
-        O out[U][V][N];
-#pragma unroll
-        for (int u = 0; u < U; u++)
-#pragma unroll
-            for (int v = 0; v < V; v++) f(in[u][v], out[u][v]);
+        O out[U * V][N];
+        f(in, out);
 #pragma unroll
         for (int k = 0; k < N; k++) {
             if (!writes(k)) continue;
@@ -140,7 +137,7 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
             for (int u = 0; u < U; u++) {
                 mat_pack<R, V> pack;
 #pragma unroll
-                for (int v = 0; v < V; v++) pack.at[v] = mat_narrow<R>(out[u][v][k]);
+                for (int v = 0; v < V; v++) pack.at[v] = mat_narrow<R>(out[u * V + v][k]);
                 *(mat_pack<R, V> *)((R *)call.at[k] + at[u][k]) = pack;
             }
         }
@@ -158,7 +155,7 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
     /* A block does the elements from `start` on, as many as its threads have groups; at the end, and where addresses are odd,
        threads take turns with single elements instead. */
     template <int U, int V> static MAT_MEMBER void flat(const frame_type &frame, const mat_call &call, int64_t start) {
-        const F f(call);
+        const F f(frame, call);
         const int threads = blockDim.x, thread = threadIdx.x;
         if (start + (int64_t)U * V * threads <= frame.inner && aligned<V>(frame, call)) {
             int64_t at[U][N];
@@ -169,7 +166,7 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
             groups<U, V>(frame, call, f, at);
             return;
         }
-        constexpr int M = U * V < 4 ? U * V : 4;
+        constexpr int M = F::HEAVY ? 1 : U * V < 4 ? U * V : 4;
 #pragma unroll 1
         for (int done = 0; done < U * V; done += M) {
             int64_t at[M][N];
@@ -211,7 +208,7 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
     }
 
     template <int U, int V> static MAT_MEMBER void rows(const frame_type &frame, const mat_call &call, uint32_t start) {
-        const F f(call);
+        const F f(frame, call);
         uint32_t item[U];
         int64_t at[U][N], left[U];
 #pragma unroll
@@ -241,7 +238,7 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
 
     template <int M, class I, class Memory>
     static MAT_MEMBER void steps(const frame_type &frame, const mat_call &call, I start, const Memory &memory) {
-        const F f(call);
+        const F f(frame, call);
         I item[M];
         int64_t at[M][N], left[M];
         bool there[M];
@@ -299,28 +296,27 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
 };
 
 /* Groups and elements of a thread: enough to keep the memory busy, with few registers. The host counts blocks by these. */
-enum { MAT_ELEMENTS = 4, MAT_CONVERTED = 2 };
-MAT_INSIDE constexpr int mat_groups(int V) { return V == 16 ? 1 : 2; }
+MAT_INSIDE constexpr int mat_groups(int V, bool heavy) { return V == 16 || heavy ? 1 : 2; }
+MAT_INSIDE constexpr int mat_elements(bool heavy) { return heavy ? 1 : 4; }
+MAT_INSIDE constexpr int mat_converted(bool heavy) { return heavy ? 1 : 2; }
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 MAT_INSIDE void mat_walk_flat(const mat_axes<N> &frame, const mat_call &call) {
-    constexpr int V = mat_widest<S, R>::V;
-    mat_walker<N, READS, WRITES, S, R, F>::template flat<mat_groups(V), V>(
-        frame, call, (int64_t)blockIdx.x * (int)(blockDim.x * mat_groups(V) * V));
+    constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
+    mat_walker<N, READS, WRITES, S, R, F>::template flat<U, V>(frame, call, (int64_t)blockIdx.x * (int)(blockDim.x * U * V));
 }
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 MAT_INSIDE void mat_walk_rows(const mat_axes<N> &frame, const mat_call &call) {
-    constexpr int V = mat_widest<S, R>::V;
-    mat_walker<N, READS, WRITES, S, R, F>::template rows<mat_groups(V), V>(
-        frame, call, blockIdx.x * (blockDim.x * mat_groups(V)));
+    constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
+    mat_walker<N, READS, WRITES, S, R, F>::template rows<U, V>(frame, call, blockIdx.x * (blockDim.x * U));
 }
 
 template <class I, int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 MAT_INSIDE void mat_walk_by(const mat_axes<N> &frame, const mat_call &call) {
+    constexpr int M = mat_elements(F::HEAVY);
     typedef mat_walker<N, READS, WRITES, S, R, F> walker;
-    walker::template steps<MAT_ELEMENTS, I>(frame, call, (I)blockIdx.x * (blockDim.x * MAT_ELEMENTS),
-                                            typename walker::as_they_are());
+    walker::template steps<M, I>(frame, call, (I)blockIdx.x * (blockDim.x * M), typename walker::as_they_are());
 }
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
@@ -335,8 +331,9 @@ MAT_INSIDE void mat_walk_long(const mat_axes<N> &frame, const mat_call &call) {
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 MAT_INSIDE void mat_walk_types(const mat_axes<N> &frame, const mat_call &call) {
-    mat_walker<N, READS, WRITES, S, R, F>::template steps<MAT_CONVERTED, uint64_t>(
-        frame, call, (uint64_t)blockIdx.x * (blockDim.x * MAT_CONVERTED), mat_converting<N, READS, WRITES, S, R, F>{frame});
+    constexpr int M = mat_converted(F::HEAVY);
+    mat_walker<N, READS, WRITES, S, R, F>::template steps<M, uint64_t>(
+        frame, call, (uint64_t)blockIdx.x * (blockDim.x * M), mat_converting<N, READS, WRITES, S, R, F>{frame});
 }
 
 #endif
