@@ -178,6 +178,28 @@ def test_any_strides(shape, taps, kwargs, dtype, rng):
         check_all(a, w, y, kwargs)
 
 
+@pytest.mark.parametrize("taps", [(3, 3), (1, 4), (4, 2)])
+def test_rows_very_far_apart(taps, rng):
+    """By steps that 32 bits do not hold: the kernels that count on it are not taken."""
+    kwargs = {"anchor": tuple(k // 2 for k in taps)}
+    x, w, y = operands(rng, (1, 40), taps, "float64", kwargs)
+    far = [np.lib.stride_tricks.as_strided(a, a.shape, (1 << 32, 8), writeable=True) for a in (x, y)]
+    names = check_all(far[0], w, far[1], kwargs)
+    assert names[:3] == ["convolve_points", "convolve_points", "correlate_1"]
+
+
+def test_more_blocks_than_a_grid_has_rows(monkeypatch, rng):
+    """Along rows and units a grid has no more than 65535; here, no more than one."""
+    monkeypatch.setattr(device, "MOST_DOWN", 1)
+    for shape, taps, kwargs in (((90, 70), (3, 3), {"anchor": 1}), ((70, 30, 11), (2, 2), {"stride": 2, "batched": True}),
+                                ((5, 4, 70), (3, 2, 4), {}), ((70, 12, 30), (5, 5), {"batched": True, "anchor": 2})):
+        x, w, y = operands(rng, shape, taps, "float32", kwargs)
+        launch = device.prepare_convolve(axes_of(x, taps, **kwargs), form(x), form(w), form(y))
+        assert launch.grid[1:] == (1, 1)
+        assert launch.grid[0] > 1
+        check_all(x, w, y, kwargs)
+
+
 @st.composite
 def tasks(draw):
     """The shape of x, of the window, and settings, from one to five axes."""
@@ -246,9 +268,9 @@ def test_the_same_bits_in_any_order_of_threads(dtype, rng):
 def test_sums_of_many_pieces(rng):
     """As many as a large batch has: the second stage adds up more of them than a warp has lanes."""
     kwargs = {"anchor": 1, "batched": True}
-    x, w, y = operands(rng, (100, 20, 9), (3, 3), "float32", kwargs)
+    x, w, y = operands(rng, (200, 20, 9), (3, 3), "float32", kwargs)
     launch = device.prepare_to_w(axes_of(x, w.shape, **kwargs), form(x), form(y), form(w))
-    assert frame_of(launch)[8] > 32
+    assert frame_of(launch)[10] > 32
     wanted = host(ops.convolution_to_w, *(a.astype(np.float64) for a in (x, y, w)), **kwargs)
     launch_all(launch, [x, y, w])
     assert_allclose(w, wanted, rtol=1e-5, atol=1e-3)

@@ -16,31 +16,39 @@ from .launch import Launch
 from .programs import Program
 
 THREADS = 256
-EACH = 4  # points below each other in a thread, where windows overlap
 BLOCKS = 2048  # among which a sum over all points is divided, if there is so much to add up
 PIECES = 16384  # at most, of one tap
 MOST_TILES = 32  # in a piece, unless there would be more pieces
+MOST_DOWN = 65535  # blocks in a grid, of rows and of units
 DUMMY = Axis(1, 1, 1, 1, 0)
 FLOATS = {"f": "float", "d": "double", "e": "nn_half", "E": "nn_bfloat"}
 
-# The kernels, as templates of the element type; the first and third group are for floats only.
+# The kernels, as templates of the element type; the first and third group are for floats only. R: points below each other.
 _CONVOLVE = {
-    "convolve_3": "nn_convolve<T, 4, 3, 3>",
-    "convolve_5": "nn_convolve<T, 4, 5, 5>",
-    "convolve_rows": "nn_convolve<T, 4, 4, 1>",
-    "correlate_3": "nn_correlate<T, 4, 3, 3, true>",
-    "correlate_5": "nn_correlate<T, 4, 5, 5, true>",
-    "correlate_4": "nn_correlate<T, 4, 4, 4, false>",
+    "convolve_3": "nn_convolve<T, R, 3, 3>",
+    "convolve_5": "nn_convolve<T, R, 5, 5>",
+    "convolve_rows": "nn_convolve<T, R, 4, 1>",
+    "correlate_3": "nn_correlate<T, R, 3, 3, true>",
+    "correlate_5": "nn_correlate<T, R, 5, 5, true>",
+    "correlate_4": "nn_correlate<T, R, 4, 4, false>",
 }
 _CONVOLVE_ANY = {
     "convolve_points": "nn_convolve_points<T>",
     "convolve_to_x": "nn_to_x<T>",
-    "correlate_1": "nn_correlate<T, 4, 1, 8, false>",
+    "correlate_1": "nn_correlate<T, R, 1, 8, false>",
     "correlate_gather": "nn_gather<T>",
 }
 _POOL_PAIRS = {"pool_pairs": "nn_pool_pairs<T>", "pool_pairs_back": "nn_pool_pairs_back<T>"}
 _POOL = {"pool": "nn_pool<T>", "pool_back": "nn_pool_back<T>"}
 _TOGETHER = {name: tuple(group) for group in (_POOL, _POOL_PAIRS) for name in group}  # in one program
+
+
+def _each(name: str, kind: str) -> int:
+    """How many points below each other a thread has: so many that what they read fits into its registers."""
+    if name == "convolve_points":
+        return 1
+    few = name in ("correlate_1", "correlate_4") or (kind == "double" and name in ("convolve_3", "convolve_5", "correlate_5"))
+    return 4 if few else 8
 
 
 class Row(NamedTuple):
@@ -76,7 +84,7 @@ def _program(name: str, letter: str, kind: str) -> Program:
     """The program that has the kernel of that name for elements of a type."""
     kernels = {**_CONVOLVE, **_CONVOLVE_ANY, **_POOL_PAIRS, **_POOL}
     header = "pool" if name.startswith("pool") else "convolve"
-    lines = [f'#include "{header}.cuh"', f"typedef {kind} T;"]
+    lines = [f'#include "{header}.cuh"', f"typedef {kind} T;", f"enum {{ R = {_each(name, kind)} }};"]
     lines += [f"MAT_KERNEL({n}_{letter}, nn_walk, {THREADS}) {{ {kernels[n]}(frame, call); }}" for n in
               _TOGETHER.get(name, (name,))]
     return Program("\n".join(lines) + "\n")
@@ -123,16 +131,18 @@ def _launch(name: str, dtype: Any, rows: Sequence[Row], shape: Shape, *, units: 
             work: bool = True) -> Launch:
     """The kernel over all tiles, if there is any `work`."""
     letter, kind = _type(dtype, signed)
-    frame = _frame(rows, shape, units, base)
-    grid = (shape.tiles if work else 0, 1, 1)
+    lined = max(shape.down, shape.deep) > MOST_DOWN
+    frame = _frame(rows, shape, units, base, lined)
+    grid = (0, 1, 1) if not work else (shape.tiles, 1, 1) if lined else (shape.across, shape.down, shape.deep)
     return Launch(_program(name, letter, kind), f"{name}_{letter}", frame, grid, shape.block)
 
 
-def _frame(rows: Sequence[Row], shape: Shape, units: int, base: int = 0, each: int = 1, pieces: int = 1,
+def _frame(rows: Sequence[Row], shape: Shape, units: int, base: int = 0, lined: bool = True, each: int = 1, pieces: int = 1,
            chunks: tuple[int, int] = (1, 1)) -> list[int]:
     """A ``struct nn_walk``."""
     taps = prod(r.axis.k for r in rows[2:])
-    frame = [len(rows), units, taps, shape.across, shape.down, base, shape.tiles, each, pieces, *chunks]
+    plain = all(r.axis == (r.axis.n, r.axis.n, 1, 1, 0) for r in rows[2:]) and len(rows) <= 3
+    frame = [len(rows), units, taps, plain, shape.across, shape.down, lined, base, shape.tiles, each, pieces, *chunks]
     for row in rows:
         frame += [*row.axis, *row.strides, *(0 for _ in range(4 - len(row.strides)))]
     return frame + [0] * (9 * (8 - len(rows)))
@@ -150,8 +160,13 @@ def _places(rows: Sequence[Row]) -> int:
 def _square(rows: Sequence[Row], dtype: Any) -> int:
     """3 or 5 where windows are squares of so many taps over adjacent elements of the first operand; else 0."""
     column, row = rows[:2]
-    fits = column.axis.k == row.axis.k in (3, 5) and row.axis.step == 1 and column.strides[0] == 1
+    fits = column.axis.k == row.axis.k in (3, 5) and row.axis.step == 1 and column.strides[0] == 1 and _near(rows, dtype)
     return column.axis.k if fits and dtype.char in FLOATS else 0
+
+
+def _near(rows: Sequence[Row], dtype: Any) -> bool:
+    """Whether 32 bits hold the steps of rows and columns, in bytes; all kernels but the most general count on it."""
+    return all(abs(stride) * dtype.itemsize < 1 << 31 for r in rows[:2] for stride in r.strides)
 
 
 def prepare_convolve(axes: Sequence[Axis], x: Any, w: Any, y: Any) -> Launch:
@@ -166,8 +181,9 @@ def _convolution(rows: Sequence[Row], base: int, y: Any, work: bool) -> Launch:
     if size:
         name = f"convolve_{size}"
     else:
-        name = "convolve_rows" if row.step == 1 and row.n > 1 and y.dtype.char in FLOATS else "convolve_points"
-    shape = _cover(column.n, row.n, units, 1 if name == "convolve_points" else EACH)
+        several = row.step == 1 and row.n > 1 and y.dtype.char in FLOATS and _near(rows, y.dtype)
+        name = "convolve_rows" if several else "convolve_points"
+    shape = _cover(column.n, row.n, units, _each(name, _type(y.dtype, False)[1]))
     return _launch(name, y.dtype, rows, shape, units=units, base=base, work=work and y.size > 0)
 
 
@@ -191,14 +207,14 @@ def prepare_to_w(axes: Sequence[Axis], x: Any, yd: Any, wd: Any) -> Launch:
     rows = _rows(axes, 2, x.strides, wd.strides, yd.strides)
     column, row = (r.axis for r in rows[:2])
     size, units, taps = _square(rows, wd.dtype), _points(rows), prod(r.axis.k for r in rows[2:])
-    many = row.step == 1 and row.k > 1 and wd.dtype.char in FLOATS
+    many = row.step == 1 and row.k > 1 and wd.dtype.char in FLOATS and _near(rows, wd.dtype)
     name, high, wide = (f"correlate_{size}", size, size) if size else ("correlate_4", 4, 4) if many else ("correlate_1", 1, 8)
-    shape = _cover(column.n, row.n, units, EACH)
+    letter, kind = _type(wd.dtype, False)
+    shape = _cover(column.n, row.n, units, _each(name, kind))
     chunks = -(-row.k // high), -(-column.k // wide)
     jobs, work = taps * prod(chunks), wd.size > 0 and yd.size > 0
     each = max(1, min(MOST_TILES, shape.tiles * jobs // BLOCKS), -(-shape.tiles // PIECES))
     pieces = -(-shape.tiles // each)
-    letter, kind = _type(wd.dtype, False)
     frame = _frame(rows, shape, units, each=each, pieces=pieces, chunks=chunks)
     total = wd.size if work else 0
     gather = Launch(_program("correlate_gather", letter, kind), f"correlate_gather_{letter}", frame,

@@ -1,27 +1,43 @@
 /* Convolution of one channel for the device, and its derivatives.
 
-   A thread has some points below each other, whose windows overlap: what it reads of a row of x serves the taps of several rows.
-   Adjacent threads have adjacent columns, so that x is read in whole lines, and all but once from the L1 cache. What is outside of
-   x is read as 0, and not counted, since a weight may be infinite. */
+   A thread has some points below each other, whose windows overlap: what it reads of a row of x serves the taps of several
+   rows. Adjacent threads have adjacent columns, so that x is read in whole lines, and all but once from the L1 cache. What is
+   outside of x is read as 0; sums that are not finite are made anew without it, since a weight may be infinite. */
 #ifndef MAT_CONVOLVE_CUH
 #define MAT_CONVOLVE_CUH
 #include "nn.cuh"
 
-/* Lines of Q places of x from (row, column) on, `apart` rows apart; UNIT: places of a row are adjacent. Of rows outside, others are
-   read and not used, so that nothing waits for what is known of each place. */
-template <class T, class A, int LINES, int Q, bool UNIT>
+/* `count` steps of so many bytes further: one instruction where 32 bits hold the step, as is so where NEAR. */
+template <class T, class S> MAT_NN T *nn_at(T *from, int32_t count, S bytes) {
+    return (T *)((char *)from + (int64_t)count * bytes);
+}
+
+template <bool NEAR> struct nn_step { typedef int64_t type; };
+template <> struct nn_step<true> { typedef int32_t type; };
+
+template <class T, bool NEAR> MAT_NN typename nn_step<NEAR>::type nn_bytes(const nn_axis &a, int operand) {
+    typedef typename nn_step<NEAR>::type S;
+    return (S)a.strides[operand] * (S)sizeof(T);
+}
+
+/* Lines of Q places of x from (row, column) on, `apart` rows apart; UNIT: places of a row are adjacent. Of rows outside, others
+   are read and not used, so that nothing waits for what is known of each place; most threads have none. */
+template <class T, class A, int LINES, int Q, bool UNIT, bool NEAR>
 MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_walk &frame, int32_t row, uint32_t column, int32_t apart) {
-    int64_t pitch = frame.axes[1].strides[0], step = UNIT ? 1 : frame.axes[0].strides[0];
+    typedef typename nn_step<NEAR>::type S;
+    S pitch = nn_bytes<T, NEAR>(frame.axes[1], 0), step = UNIT ? (S)sizeof(T) : nn_bytes<T, NEAR>(frame.axes[0], 0);
     int32_t last = (int32_t)frame.axes[1].nx - 1;
     uint32_t width = (uint32_t)frame.axes[0].nx;
-    x += (int32_t)column * step;
+    x = nn_at(x, (int32_t)column, step);
 #pragma unroll
     for (int a = 0; a < LINES; a++) {
-        const T *from = x + min(max(row + a * apart, 0), last) * pitch;
+        const T *from = nn_at(x, min(max(row + a * apart, 0), last), pitch);
 #pragma unroll
         for (int q = 0; q < Q; q++)
-            v[a][q] = column + q < width ? nn_from<A>(from[q * step]) : A(0);
+            v[a][q] = column + q < width ? nn_from<A>(UNIT ? from[q] : *nn_at(from, q, step)) : A(0);
     }
+    if (row >= 0 && row + (LINES - 1) * apart <= last)
+        return;
 #pragma unroll
     for (int a = 0; a < LINES; a++) {
         bool inside = (uint32_t)(row + a * apart) <= (uint32_t)last;
@@ -31,25 +47,28 @@ MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_walk &frame, int32_t 
     }
 }
 
-/* P x Q taps from (p0, q0) on, added to the sums of R points below (i, j). Rows overlap only where the step is 1, else P is 1. */
+/* P x Q taps from (p0, q0) on, added to the sums of R points below `at`. Rows overlap only where the step is 1, else P is 1. */
 template <class T, class A, int R, int P, int Q, bool UNIT>
-MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_walk &frame, const nn_spot &at, uint32_t p0, uint32_t q0) {
+MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_walk &frame, const nn_spot &at, uint32_t p0,
+                        uint32_t q0) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
-    A v[R + P - 1][Q];
-    nn_read<T, A, R + P - 1, Q, UNIT>(v, x, frame, (int32_t)(at.i * (uint32_t)r.step + (uint32_t)r.off + p0),
-                                      at.j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
-    w += p0 * r.strides[1] + q0 * c.strides[1];
+    int32_t down = nn_bytes<T, true>(r, 1), across = nn_bytes<T, true>(c, 1);
+    A v[R + P - 1][Q], taps[P][Q];
+    w = nn_at(nn_at(w, (int32_t)p0, down), (int32_t)q0, across);
 #pragma unroll
-    for (int p = 0; p < P; p++, w += r.strides[1]) {
-        const T *from = w;
+    for (int p = 0; p < P; p++)
 #pragma unroll
-        for (int q = 0; q < Q; q++, from += c.strides[1]) {
-            A tap = nn_from<A>(*from);
+        for (int q = 0; q < Q; q++)
+            taps[p][q] = nn_from<A>(*nn_at(nn_at(w, p, down), q, across));
+    nn_read<T, A, R + P - 1, Q, UNIT, true>(v, x, frame, (int32_t)(at.i * (uint32_t)r.step + (uint32_t)r.off + p0),
+                                            at.j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
+#pragma unroll
+    for (int p = 0; p < P; p++)
+#pragma unroll
+        for (int q = 0; q < Q; q++)
 #pragma unroll
             for (int a = 0; a < R; a++)
-                sums[a] += tap * v[a + p][q];
-        }
-    }
+                sums[a] += taps[p][q] * v[a + p][q];
 }
 
 /* The same for all taps, P rows of them at once. */
@@ -70,49 +89,61 @@ MAT_NN void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_walk &fra
 }
 
 /* One point, of what is inside only. */
-template <class T, class A> MAT_NN A nn_point(const nn_walk &frame, const mat_call &call, uint32_t unit, uint32_t i, uint32_t j) {
+template <class T, class A>
+MAT_NN A nn_point(const nn_walk &frame, const mat_call &call, uint32_t unit, uint32_t i, uint32_t j) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     nn_range rows = nn_inside(r, i), columns = nn_inside(c, j);
-    int64_t in_x, in_w, row = i * r.step + r.off, column = j * c.step + c.off;
+    int64_t in_x, in_w, row = i * r.step + r.off, column = j * c.step + c.off + columns.low;
     A sum = 0;
 #pragma unroll 1
     for (uint32_t tap = 0; tap < (uint32_t)frame.taps; tap++)
         if (nn_outer_tap(frame, unit, tap, &in_x, &in_w)) {
-            const T *x = (const T *)call.at[0] + in_x, *w = (const T *)call.at[1] + (frame.base + in_w);
+            const T *x = (const T *)call.at[0] + (in_x + row * r.strides[0] + column * c.strides[0]);
+            const T *w = (const T *)call.at[1] + (frame.base + in_w + columns.low * c.strides[1]);
 #pragma unroll 1
-            for (int32_t p = rows.low; p < rows.high; p++)
+            for (int32_t p = rows.low; p < rows.high; p++) {
+                const T *from = x + p * r.strides[0], *taps = w + p * r.strides[1];
 #pragma unroll 1
-                for (int32_t q = columns.low; q < columns.high; q++)
-                    sum += nn_from<A>(w[p * r.strides[1] + q * c.strides[1]]) *
-                           nn_from<A>(x[(row + p) * r.strides[0] + (column + q) * c.strides[0]]);
+                for (int32_t q = columns.low; q < columns.high; q++, from += c.strides[0], taps += c.strides[1])
+                    sum += nn_from<A>(*taps) * nn_from<A>(*from);
+            }
         }
     return sum;
 }
 
-/* R sums to their places in y; those that are not finite are made anew. */
+/* R sums to their places in y; made anew if one is not finite. */
 template <class T, class A, int R>
 MAT_NN void nn_put(const A (&sums)[R], const nn_walk &frame, const mat_call &call, const nn_spot &at) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
-    T *y = (T *)call.at[2] + (nn_place<2>(frame, at.unit) + at.i * r.strides[2] + at.j * c.strides[2]), *to = y;
-    uint32_t anew = 0;
+    int32_t rows = (int32_t)r.n - (int32_t)at.i, pitch = nn_bytes<T, true>(r, 2);
+    T *y = nn_at(nn_at((T *)call.at[2] + nn_place<2>(frame, at.unit), (int32_t)at.j, nn_bytes<T, true>(c, 2)),
+                 (int32_t)at.i, pitch);
+    T old[R];
+    A none = 0;
 #pragma unroll
-    for (int a = 0; a < R; a++, to += r.strides[2])
-        if (at.i + a < (uint32_t)r.n) {
-            if (nn_finite(sums[a]))
-                nn_add(to, sums[a]);
-            else
-                anew |= 1u << a;
+    for (int a = 0; a < R; a++)
+        none += sums[a] * A(0);
+    if (none == 0) {
+#pragma unroll
+        for (int a = 0; a < R; a++)
+            old[a] = *nn_at(y, a < rows ? a : 0, pitch);
+#pragma unroll
+        for (int a = 0; a < R; a++) {
+            nn_add(old + a, sums[a]);
+            if (a < rows)
+                *nn_at(y, a, pitch) = old[a];
         }
+        return;
+    }
 #pragma unroll 1
-    for (uint32_t i = at.i; anew; anew >>= 1, i++, y += r.strides[2])
-        if (anew & 1)
-            nn_add(y, nn_point<T, A>(frame, call, at.unit, i, at.j));
+    for (int a = 0; a < R && a < rows; a++)
+        nn_add(nn_at(y, a, pitch), nn_point<T, A>(frame, call, at.unit, at.i + a, at.j));
 }
 
 /* Windows of P x Q taps and adjacent places of x, or, where Q is 1, of any number of taps, P rows at once. */
 template <class T, int R, int P, int Q> MAT_NN void nn_convolve(const nn_walk &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
-    nn_spot at = nn_spot_of(frame, blockIdx.x, R);
+    nn_spot at = nn_spot_here(frame, R);
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)frame.axes[1].n || at.j >= (uint32_t)frame.axes[0].n)
         return;
     A sums[R] = {};
@@ -133,17 +164,18 @@ template <class T, int R, int P, int Q> MAT_NN void nn_convolve(const nn_walk &f
 template <class T> MAT_NN void nn_convolve_points(const nn_walk &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
-    nn_spot at = nn_spot_of(frame, blockIdx.x, 1);
-    if (at.unit < (uint32_t)frame.units && at.i < (uint32_t)r.n && at.j < (uint32_t)c.n)
-        nn_add((T *)call.at[2] + (nn_place<2>(frame, at.unit) + at.i * r.strides[2] + at.j * c.strides[2]),
-               nn_point<T, A>(frame, call, at.unit, at.i, at.j));
+    nn_spot at = nn_spot_here(frame, 1);
+    if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.n || at.j >= (uint32_t)c.n)
+        return;
+    A sum = nn_point<T, A>(frame, call, at.unit, at.i, at.j);
+    nn_add((T *)call.at[2] + (nn_place<2>(frame, at.unit) + at.i * r.strides[2] + at.j * c.strides[2]), sum);
 }
 
 /* The derivative by x where steps leave out places, one place in a thread: yd, w, xd. Of the taps, every step-th serves it. */
 template <class T> MAT_NN void nn_to_x(const nn_walk &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
-    nn_spot at = nn_spot_of(frame, blockIdx.x, 1);
+    nn_spot at = nn_spot_here(frame, 1);
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.nx || at.j >= (uint32_t)c.nx)
         return;
     nn_range rows = nn_around(r, at.i), columns = nn_around(c, at.j);
@@ -168,13 +200,14 @@ template <class T, class A, int R, int P, int Q, bool UNIT>
 MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_walk &frame, uint32_t i, uint32_t j, uint32_t p0,
                         uint32_t q0) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
+    constexpr bool NEAR = UNIT || P > 1;
     A v[R + P - 1][Q];
-    nn_read<T, A, R + P - 1, Q, UNIT>(v, x, frame, (int32_t)(i * (uint32_t)r.step + (uint32_t)r.off + p0),
-                                      j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
-    yd += i * r.strides[2] + j * c.strides[2];
+    nn_read<T, A, R + P - 1, Q, UNIT, NEAR>(v, x, frame, (int32_t)(i * (uint32_t)r.step + (uint32_t)r.off + p0),
+                                            j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
+    yd = nn_at(nn_at(yd, (int32_t)i, nn_bytes<T, NEAR>(r, 2)), (int32_t)j, nn_bytes<T, NEAR>(c, 2));
 #pragma unroll
-    for (int a = 0; a < R; a++, yd += r.strides[2]) {
-        A d = nn_from<A>(*yd);
+    for (int a = 0; a < R; a++) {
+        A d = nn_from<A>(*nn_at(yd, a, nn_bytes<T, NEAR>(r, 2)));
 #pragma unroll
         for (int p = 0; p < P; p++)
 #pragma unroll

@@ -1,7 +1,8 @@
 /* Windows that walk over a matrix, for the device: what convolution (convolve.cuh) and pooling (pool.cuh) share.
 
-   As on the CPU (nn.h), tap p of point i of an axis is at place i * step + off + p of the input, if there is such a place, and a
-   batch is an axis with one tap. axes[0] is that of columns, axes[1] that of rows; units are the points, or places, of all others.
+   As on the CPU (nn.h), tap p of point i of an axis is at place i * step + off + p of the input, if there is such a place, and
+   a batch is an axis with one tap. axes[0] is that of columns, axes[1] that of rows; units are the points, or places, of all
+   others, the outer axes.
    A block of threads is `blockDim.z` units deep, each thread has one column and some rows below each other. */
 #ifndef MAT_NN_CUH
 #define MAT_NN_CUH
@@ -14,9 +15,11 @@ struct nn_axis {
     int64_t n, nx, k, step, off, strides[4]; /* of each operand, in elements */
 };
 
-/* units: of the outer axes; taps: of these; across, down: blocks along a row, a column; base: where an operand begins. */
+/* units: of the outer axes; taps: of these; plain: these are one batch at most; across, down: blocks along a row, a column;
+   lined: the grid has them, and those along units, in one row; base: where an operand begins. A sum over all points is made in
+   pieces of `each` of so many tiles, for chunks of taps. */
 struct nn_walk {
-    int64_t ndim, units, taps, across, down, base, tiles, each, pieces, chunks_down, chunks_across;
+    int64_t ndim, units, taps, plain, across, down, lined, base, tiles, each, pieces, chunks_down, chunks_across;
     nn_axis axes[8];
 };
 
@@ -74,11 +77,21 @@ struct nn_spot {
 MAT_NN nn_spot nn_spot_of(const nn_walk &frame, uint32_t tile, uint32_t rows) {
     uint32_t across = (uint32_t)frame.across, down = (uint32_t)frame.down, rest = tile / across;
     return {rest / down * blockDim.z + threadIdx.z, (rest % down * blockDim.y + threadIdx.y) * rows,
-            tile % across * blockDim.x + threadIdx.x};
+            (tile - rest * across) * blockDim.x + threadIdx.x};
+}
+
+/* The same for the block's place in the grid. */
+MAT_NN nn_spot nn_spot_here(const nn_walk &frame, uint32_t rows) {
+    if (frame.lined)
+        return nn_spot_of(frame, blockIdx.x, rows);
+    return {blockIdx.z * blockDim.z + threadIdx.z, (blockIdx.y * blockDim.y + threadIdx.y) * rows,
+            blockIdx.x * blockDim.x + threadIdx.x};
 }
 
 /* Where point, or place, `unit` of the outer axes is in an operand. */
 template <int OPERAND> MAT_NN int64_t nn_place(const nn_walk &frame, uint32_t unit, bool of_input = false) {
+    if (frame.plain)
+        return unit * frame.axes[2].strides[OPERAND];
     int64_t found = 0;
 #pragma unroll 1
     for (int k = 2; k < frame.ndim; k++) {
@@ -93,7 +106,10 @@ template <int OPERAND> MAT_NN int64_t nn_place(const nn_walk &frame, uint32_t un
 /* Where tap `tap` of the outer axes is for point `unit` of them: in x (strides[0]) and in w (strides[1]); false if outside. */
 MAT_NN bool nn_outer_tap(const nn_walk &frame, uint32_t unit, uint32_t tap, int64_t *x, int64_t *w) {
     bool inside = true;
-    *x = *w = 0;
+    *x = unit * frame.axes[2].strides[0], *w = 0;
+    if (frame.plain)
+        return true;
+    *x = 0;
 #pragma unroll 1
     for (int k = 2; k < frame.ndim; k++) {
         const nn_axis &a = frame.axes[k];
@@ -112,7 +128,10 @@ MAT_NN bool nn_outer_tap(const nn_walk &frame, uint32_t unit, uint32_t tap, int6
 template <int FIRST, int SECOND>
 MAT_NN bool nn_outer_point(const nn_walk &frame, uint32_t unit, uint32_t tap, int64_t *first, int64_t *second, int64_t *w) {
     bool found = true;
-    *first = *second = *w = 0;
+    *first = unit * frame.axes[2].strides[FIRST], *second = unit * frame.axes[2].strides[SECOND], *w = 0;
+    if (frame.plain)
+        return true;
+    *first = *second = 0;
 #pragma unroll 1
     for (int k = 2; k < frame.ndim; k++) {
         const nn_axis &a = frame.axes[k];

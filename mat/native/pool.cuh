@@ -51,7 +51,7 @@ template <class T, int V> MAT_NN void nn_store(T *to, const nn_pack<T, V> &value
 template <class T> MAT_NN void nn_pool(const nn_walk &frame, const mat_call &call) {
     typedef typename nn_order<T>::type A;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
-    nn_spot at = nn_spot_of(frame, blockIdx.x, 1);
+    nn_spot at = nn_spot_here(frame, 1);
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.n || at.j >= (uint32_t)c.n)
         return;
     nn_range rows = nn_inside(r, at.i), columns = nn_inside(c, at.j);
@@ -77,7 +77,7 @@ template <class T> MAT_NN void nn_pool_pairs(const nn_walk &frame, const mat_cal
     typedef typename nn_order<T>::type A;
     enum { V = 16 / sizeof(T), G = V / 2 };
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
-    nn_spot at = nn_spot_of(frame, blockIdx.x, 1);
+    nn_spot at = nn_spot_here(frame, 1);
     int64_t in_x, unused, j = (int64_t)at.j * G, row = at.i * r.step + r.off;
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.n || j >= c.n)
         return;
@@ -109,7 +109,7 @@ template <class T> MAT_NN void nn_pool_back(const nn_walk &frame, const mat_call
     typedef typename nn_order<T>::type A;
     typedef typename nn_sum<T>::type S;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
-    nn_spot at = nn_spot_of(frame, blockIdx.x, 1);
+    nn_spot at = nn_spot_here(frame, 1);
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.nx || at.j >= (uint32_t)c.nx)
         return;
     nn_range rows = nn_around(r, at.i), columns = nn_around(c, at.j);
@@ -135,7 +135,7 @@ template <class T> MAT_NN void nn_pool_pairs_back(const nn_walk &frame, const ma
     typedef typename nn_sum<T>::type S;
     enum { V = 16 / sizeof(T), G = V / 2 };
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
-    nn_spot at = nn_spot_of(frame, blockIdx.x, 1);
+    nn_spot at = nn_spot_here(frame, 1);
     int64_t in_y, in_yd, unused, j = (int64_t)at.j * G, left = c.nx - 2 * j;
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.nx || left <= 0)
         return;
