@@ -150,6 +150,34 @@ def test_from_one_device_to_another_in_order(cuda, dev):
     assert_array_equal(x.to_numpy(), np.full(1000, 4.0))
 
 
+def test_what_goes_between_devices_is_read_before_it_is_overwritten(cuda, dev):
+    cuda.delay()
+    x, y = add(mat.zeros(1000), 3), mat.zeros(1000)
+    with mat.use_device("cuda:1"):
+        with mat.with_facets((x, "cuda:1", "input"), (y, "cuda:1", "output")) as (a, b):
+            launch(a, b, 10, 0)
+        with x.facet("cuda:0", "io") as a:
+            launch(a, a, 0, -1)
+        dev.synchronize()  # the first does all it has, if it does not wait for the second
+        assert_array_equal(y.to_numpy(), np.full(1000, 30.0))
+
+
+def test_pages_that_others_locked(cuda, dev):
+    driver = pytest.importorskip("cuda.bindings.driver")
+    cuda.delay()
+    a = np.ones(100_000)
+    with dev.gpu.current():
+        assert not int(driver.cuMemHostRegister(a.ctypes.data, a.nbytes, 0)[0])
+    x = mat.from_numpy(a)
+    there(x)
+    a[:] = 99  # if it were still to be read, this would be
+    only_there(x)
+    with dev.gpu.current():
+        assert not int(driver.cuMemHostUnregister(a.ctypes.data)[0])
+    y = times(x, 1)
+    assert y.to_numpy().sum() == 100_000
+
+
 def test_the_caller_may_go_on_with_its_own(cuda, dev):
     cuda.delay()
     for n in (10, 100_000):
@@ -294,6 +322,27 @@ def test_at_the_end_of_the_block_all_is_given_back(cuda):
     assert before - cuda.held() >= 8000
     assert (dev.memory.used, dev.memory.kept) == (0, 0)
     assert x.to_numpy().sum() == 1000
+
+
+def test_programs_find_room(cuda, dev):
+    engine = pytest.importorskip("mat.cuda.engine")
+    there(mat.zeros(1000))  # a block that is kept for later
+    with mat.zeros(10).facet("cuda", "io") as a:
+        gc.collect()
+        there(mat.zeros(1))
+        assert dev.memory.kept >= 8000
+        cuda.fail("cuLibraryLoadData")
+        text = TEXT.replace("line", "another_line")
+        kernel = engine.Launch(engine.Program(text), "another_line", (10,), (1, 1, 1), (256, 1, 1)).bind((2, 3), (0, 1))
+        kernel(1, 2, a, a)
+    assert dev.memory.kept < 8000
+
+
+def test_large_copies_ahead_take_no_more_page_locked_memory_than_is_kept(cuda, dev):
+    x = mat.from_numpy(np.ones(100_000))
+    with mat.settings(page_locked_bytes=1000), mat.prefetch(to_device=[x]):
+        assert cuda.calls("cuMemHostAlloc") == 0
+    assert times(x, 2).to_numpy().sum() == 200_000
 
 
 def test_garbage_gives_its_memory_back(dev):

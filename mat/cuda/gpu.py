@@ -75,6 +75,7 @@ class Pool(Protocol):
 
     def take(self, nbytes: int) -> Any: ...
     def free(self, handle: Any) -> None: ...
+    def trim(self) -> None: ...
 
 
 class Gpu:
@@ -154,12 +155,19 @@ class Gpu:
             if found is None or shared > self._shared[key]:
                 with self.current():
                     if found is None:
-                        found = self._load(program, name)
+                        found = self._load_somehow(program, name)
                     if shared > OWN_SHARED:
                         kind = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                         check(driver.cuFuncSetAttribute(found, kind, shared), f"{shared} bytes of shared memory for {name}")
                 self._kernels[key], self._shared[key] = found, max(shared, OWN_SHARED)
         return found
+
+    def _load_somehow(self, program: Program, name: str) -> Any:
+        try:
+            return self._load(program, name)
+        except OutOfDeviceMemory:  # programs lie in the device's memory, too
+            self.trim()
+            return self._load(program, name)
 
     def _load(self, program: Program, name: str) -> Any:
         library = self._libraries.get(program)
@@ -197,6 +205,12 @@ class Gpu:
             yield block.address
         finally:
             free(block)
+
+    def trim(self) -> None:
+        """Give back what is kept for later, so that others find memory: CUDA itself, cuBLAS, other programs."""
+        if self.pool is not None:
+            self.pool.trim()
+        self.synchronize()  # before that, CUDA keeps what was given back
 
     def room_left(self) -> tuple[int, int]:
         """Bytes of the device that nobody has, and all of them."""

@@ -221,7 +221,9 @@ def begin_fetch(gpu: Gpu, host: Any, block: Any) -> Transfer | None:
 
 
 def _packed(nbytes: int) -> Bytes | None:
-    """A page-locked buffer, or None where there is no room for one."""
+    """A page-locked buffer, or None where there is no room for one, or it would be more than is to be kept."""
+    if nbytes > current().page_locked_bytes:
+        return None
     try:
         lent: Pinned = POOL.take(nbytes)
     except OutOfDeviceMemory:
