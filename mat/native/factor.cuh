@@ -50,6 +50,18 @@ template <typename R> INLINE_DEVICE complex_number<R> ratio(complex_number<R> a,
     return {(a.re * q + a.im) / d, (a.im * q - a.re) / d};
 }
 
+/* a b, and a r for a real r */
+template <typename T> INLINE_DEVICE T times(T a, T b) { return a * b; }
+template <typename R> INLINE_DEVICE complex_number<R> times(complex_number<R> a, complex_number<R> b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+template <typename T> INLINE_DEVICE T scaled(T a, T r) { return a * r; }
+template <typename R> INLINE_DEVICE complex_number<R> scaled(complex_number<R> a, R r) { return {a.re * r, a.im * r}; }
+
+/* What a pivot, and what is divided by it, are multiplied with first, so that its reciprocal does not overflow. */
+INLINE_DEVICE float lift(float size) { return size < 1e-30f ? 1.1529215e18f : 1.0f; }          /* 2^60 */
+INLINE_DEVICE double lift(double size) { return size < 1e-300 ? 1.152921504606846976e18 : 1.0; }
+
 /* Into a packed stack, at[0]: the elements of at[1], of its lower triangle, or those of the identity. at[2]: the flag, cleared. */
 struct factor_load {
     int64_t rows, columns, row, column, count; /* steps of the source; matrices */
@@ -140,7 +152,12 @@ template <typename T> INLINE_DEVICE void lu(const factor_panel &frame, const mat
         if (size_of(pivot) == 0) {
             if (threadIdx.x == 0) *(int32_t *)call.at[2] = 1;
         } else {
-            for (int64_t i = j + 1 + threadIdx.x; i < rows; i += 256) a[i * step + j] = ratio(a[i * step + j], pivot);
+            const typename number<T>::real up = lift(size_of(pivot));
+            T one;
+            set(one, (typename number<T>::real)1);
+            const T inverse = ratio(one, scaled(pivot, up));
+            for (int64_t i = j + 1 + threadIdx.x; i < rows; i += 256)
+                a[i * step + j] = times(scaled(a[i * step + j], up), inverse);
         }
         __syncthreads();
         for (int64_t i = j + 1 + warp; i < rows; i += 8) {
@@ -153,21 +170,25 @@ template <typename T> INLINE_DEVICE void lu(const factor_panel &frame, const mat
 
 template <typename T> INLINE_DEVICE void cholesky(const factor_panel &frame, const mat_call &call) {
     typedef typename number<T>::real real;
+    MAT_SHARED(real, reciprocal, [1]);
     T *a = (T *)call.at[0] + blockIdx.x * frame.matrix;
-    const int64_t rows = frame.rows, step = frame.step;
+    const int rows = (int)frame.rows; /* a panel's, or a small matrix's */
+    const int64_t step = frame.step;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    for (int64_t j = 0; j < rows; j++) {
-        const real square = real_of(a[j * step + j]), diagonal = root(square);
-        if (!(square > 0) && threadIdx.x == 0) *(int32_t *)call.at[2] = 1;
+    for (int j = 0; j < rows; j++) {
+        if (threadIdx.x == 0) {
+            const real square = real_of(a[j * step + j]), diagonal = root(square);
+            if (!(square > 0)) *(int32_t *)call.at[2] = 1;
+            set(a[j * step + j], diagonal);
+            reciprocal[0] = 1 / diagonal;
+        }
         __syncthreads();
-        T divisor;
-        set(divisor, diagonal);
-        if (threadIdx.x == 0) a[j * step + j] = divisor;
-        for (int64_t i = j + 1 + threadIdx.x; i < rows; i += 256) a[i * step + j] = ratio(a[i * step + j], divisor);
+        const real inverse = reciprocal[0];
+        for (int i = j + 1 + threadIdx.x; i < rows; i += 256) a[i * step + j] = scaled(a[i * step + j], inverse);
         __syncthreads();
-        for (int64_t i = j + 1 + warp; i < rows; i += 8) {
+        for (int i = j + 1 + warp; i < rows; i += 8) {
             const T factor = a[i * step + j];
-            for (int64_t k = j + 1 + lane; k <= i; k += 32)
+            for (int k = j + 1 + lane; k <= i; k += 32)
                 a[i * step + k] = less(a[i * step + k], factor, conjugate(a[k * step + j]));
         }
         __syncthreads();
