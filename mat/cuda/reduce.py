@@ -19,7 +19,7 @@ __all__ = ["RANK", "REDUCED", "Axis", "axes_frame", "form_of", "programs", "redu
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
 THREADS = 256  # at most, in a block: as in reduce.cuh
 FULL = 1 << 18  # threads that are enough to keep a device busy
-BLOCKS, LONG_BLOCKS = 1024, 4096  # blocks that are enough: of short parts, and of long ones
+BLOCKS, LONG_BLOCKS = 512, 4096  # blocks that are enough: of short parts, and of long ones
 SHORT_PART, LONG_PART = 16 << 10, 128 << 10  # bytes of such parts
 MOST = 1 << 30  # elements of a part, which kernels count in 32 bits
 
@@ -28,8 +28,8 @@ _ITEMS = {"B": "uint8_t", "H": "uint16_t", "I": "uint32_t", "L": "uint64_t", "e"
 _SIZES = {"B": 1, "H": 2, "I": 4, "L": 8, "e": 2, "E": 2, "f": 4, "d": 8, "F": 8, "D": 16}
 _REAL, _UNSIGNED, _SIGNED = "eEfd", "BHIL", "bhil"
 _ORDERED = ("max", "min", "argmax", "argmin")
-_ADDED = dict.fromkeys(("sum", "prod", "mean"), "?" + _SIGNED + _UNSIGNED + _REAL + "FD")
-REDUCED = _ADDED | dict.fromkeys(_ORDERED, "?" + _SIGNED + _UNSIGNED + _REAL)  # the dtypes of which there are kernels
+REDUCED = "?" + _SIGNED + _UNSIGNED + _REAL + "FD"  # the dtypes of which there are kernels
+OPERATIONS = ("sum", "prod", "mean", *_ORDERED)
 WAYS = ("lines", "columns", "apart")
 
 
@@ -62,7 +62,7 @@ def mask(operation: str, letter: str) -> int:
     signed = letter in _SIGNED
     size = 8 * _SIZES[letter.upper() if signed else "B" if letter == "?" else letter]
     if letter in _REAL or letter in "FD":
-        return 1 << size - 1 if operation.endswith("min") else 0
+        return 1 << (size if letter in _REAL else size // 2) - 1 if operation.endswith("min") else 0
     if operation == "mean" and letter == "l":
         return (1 << 64) - 1
     turned = 1 << size - 1 if signed else 0
@@ -78,7 +78,7 @@ def kernels(operation: str, letter: str) -> Kernels:
     item, size = _ITEMS[letter], _SIZES[letter]
     if operation in _ORDERED:
         operation = "place" if operation.startswith("arg") else "extreme"
-        state = 16 if size == 8 or operation == "place" else 8
+        state = 32 if size == 16 else 16 if size == 8 or operation == "place" else 8
         return Kernels(f"reduce_{operation}_{letter}", f"mat_{operation}<{item}>", size, state)
     name, made_of, state = f"reduce_{operation}_{letter}", f"mat_{operation}", 8
     if letter in "FD":
@@ -94,13 +94,14 @@ def kernels(operation: str, letter: str) -> Kernels:
 
 
 def ways(k: Kernels) -> tuple[str, ...]:
-    """The ways that there are of an operation: products are rare, and all go one way."""
-    return ("apart",) if k.made_of.startswith("mat_prod") else WAYS
+    """The ways that there are: products are rare, and so is the order of complex numbers; they all go one way."""
+    ordered = k.made_of.startswith(("mat_extreme", "mat_place"))
+    return ("apart",) if k.made_of.startswith("mat_prod") or (ordered and "complex" in k.made_of) else WAYS
 
 
 def programs() -> Iterator[Program]:
     """All that there are."""
-    found = dict.fromkeys(kernels(operation, letter) for operation, letters in REDUCED.items() for letter in letters)
+    found = dict.fromkeys(kernels(operation, letter) for operation in OPERATIONS for letter in REDUCED)
     return (k.program(way) for k in found for way in ways(k))
 
 
@@ -208,8 +209,11 @@ _FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes
 
 
 def _lanes(each: int, results: int) -> int:
-    """How many threads work on a result, to which `each` could contribute; a power of two."""
-    lanes = min(32, _power(each))
+    """How many threads work on a result, to which `each` could contribute; a power of two.
+
+    Four loads for each keep memory busy, but fewer than four neighbours would not use what comes along.
+    """
+    lanes = min(32, max(_power(-(-each // 4)), min(4, _power(each))))
     while lanes < THREADS and results * lanes < FULL and each >= 2 * lanes:
         lanes *= 2
     return lanes

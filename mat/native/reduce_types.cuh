@@ -31,6 +31,17 @@ struct mat_bfloat { uint16_t bits; };
 struct __align__(8) mat_complex { float re, im; };
 struct __align__(16) mat_complex_double { double re, im; };
 
+/* Complex numbers have NumPy's order: by the real part, and by the other where that is equal. What is not a number in either part
+   is not larger, and nothing is larger than that. */
+#define MAT_ORDER(C)                                                                                                       \
+    static __device__ __forceinline__ bool operator==(C a, C b) { return (a.re == b.re) & (a.im == b.im); }                 \
+    static __device__ __forceinline__ bool operator!=(C a, C b) { return (a.re != b.re) | (a.im != b.im); }                 \
+    static __device__ __forceinline__ bool operator>(C a, C b) {                                                            \
+        return ((a.re > b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im > b.im));                        \
+    }
+MAT_ORDER(mat_complex)
+MAT_ORDER(mat_complex_double)
+
 #if defined(MAT_ON_CPU)
 MAT_INLINE float mat_as_float(uint32_t bits) {
     float x;
@@ -79,6 +90,8 @@ MAT_INLINE mat_bfloat mat_to_bfloat(float x) {
 MAT_INLINE float mat_value(mat_bfloat x) { return mat_as_float((uint32_t)x.bits << 16); }
 MAT_INLINE float mat_value(float x) { return x; }
 MAT_INLINE double mat_value(double x) { return x; }
+MAT_INLINE mat_complex mat_value(mat_complex x) { return x; }
+MAT_INLINE mat_complex_double mat_value(mat_complex_double x) { return x; }
 MAT_INLINE uint32_t mat_value(uint8_t x) { return x; }
 MAT_INLINE uint32_t mat_value(uint16_t x) { return x; }
 MAT_INLINE uint32_t mat_value(uint32_t x) { return x; }
@@ -98,6 +111,12 @@ MAT_INLINE mat_half mat_turned(mat_half x, uint64_t mask) { return {(uint16_t)(x
 MAT_INLINE mat_bfloat mat_turned(mat_bfloat x, uint64_t mask) { return {(uint16_t)(x.bits ^ (uint32_t)mask)}; }
 MAT_INLINE float mat_turned(float x, uint64_t mask) { return mat_as_float(mat_as_bits(x) ^ (uint32_t)mask); }
 MAT_INLINE double mat_turned(double x, uint64_t mask) { return mask ? -x : x; }
+MAT_INLINE mat_complex mat_turned(mat_complex x, uint64_t mask) {
+    return {mat_turned(x.re, mask), mat_turned(x.im, mask)};
+}
+MAT_INLINE mat_complex_double mat_turned(mat_complex_double x, uint64_t mask) {
+    return {mat_turned(x.re, mask), mat_turned(x.im, mask)};
+}
 
 template <class Item> struct mat_valued { typedef decltype(mat_value(Item())) type; };
 
@@ -128,6 +147,12 @@ MAT_INLINE int32_t mat_down(int32_t x, int by, int width) { return __shfl_down_s
 MAT_INLINE uint32_t mat_down(uint32_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
 MAT_INLINE int64_t mat_down(int64_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
 MAT_INLINE uint64_t mat_down(uint64_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
+MAT_INLINE mat_complex mat_down(mat_complex x, int by, int width) {
+    return {mat_down(x.re, by, width), mat_down(x.im, by, width)};
+}
+MAT_INLINE mat_complex_double mat_down(mat_complex_double x, int by, int width) {
+    return {mat_down(x.re, by, width), mat_down(x.im, by, width)};
+}
 
 /* Totals. Sums begin as -0.0, so that of nothing but such zeros it stays that. */
 struct mat_total {
@@ -350,6 +375,8 @@ MAT_INLINE void mat_store_same(uint32_t *y, uint32_t x) { *y = x; }
 MAT_INLINE void mat_store_same(uint64_t *y, uint64_t x) { *y = x; }
 MAT_INLINE void mat_store_same(float *y, float x) { *y = x; }
 MAT_INLINE void mat_store_same(double *y, double x) { *y = x; }
+MAT_INLINE void mat_store_same(mat_complex *y, mat_complex x) { *y = x; }
+MAT_INLINE void mat_store_same(mat_complex_double *y, mat_complex_double x) { *y = x; }
 MAT_INLINE void mat_store_same(mat_half *y, float x) { *y = mat_to_half(x); }
 MAT_INLINE void mat_store_same(mat_bfloat *y, float x) { *y = mat_to_bfloat(x); }
 
@@ -358,7 +385,7 @@ template <class I> struct mat_extreme {
     typedef typename mat_valued<I>::type T;
     struct State { T value; int32_t some; };
     enum { WHOLE = 1 };
-    MAT_INLINE State none() { return {(T)0, 0}; }
+    MAT_INLINE State none() { return {T(), 0}; }
     template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         T t[N];
 #pragma unroll
@@ -388,7 +415,7 @@ template <class I> struct mat_place {
     typedef typename mat_valued<I>::type T;
     typedef mat_best<T> State;
     enum { WHOLE = 0 };
-    MAT_INLINE State none() { return {(T)0, -1}; }
+    MAT_INLINE State none() { return {T(), -1}; }
     MAT_INLINE bool beats(T x, T a) { return (x > a) | ((x != x) & (a == a)); }
     template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t first, uint32_t step, uint64_t mask) {
         T t[N];
