@@ -7,6 +7,7 @@ operands of one form and alignment.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from math import prod, sqrt
 from typing import NamedTuple
 
@@ -278,11 +279,17 @@ def _chosen(written: list[Axis], read: list[Axis], unit: int) -> dict[Axis, int]
     room = LOOSE_UNITS[unit]
     want = next(w for w in (256, 128, 64, 48, 32, 24, 16, 8, 4, 2, 1) if prod(_covered(written, read, w, w).values()) <= room)
     a = b = want
-    while prod(_covered(written, read, 2 * a, b).values()) <= room and a < 4096:
-        a *= 2
-    while prod(_covered(written, read, a, 2 * b).values()) <= room and b < 4096:
-        b *= 2
+    for part in (1, 2, 4):  # doubled, half as much again, a quarter
+        grown = partial(_grown, part)
+        while prod(_covered(written, read, grown(a), b).values()) <= room and a < room:
+            a = grown(a)
+        while prod(_covered(written, read, a, grown(b)).values()) <= room and b < room:
+            b = grown(b)
     return _covered(written, read, a, b)
+
+
+def _grown(part: int, n: int) -> int:
+    return n + max(1, n // part)
 
 
 def _covered(written: list[Axis], read: list[Axis], a: int, b: int) -> dict[Axis, int]:
