@@ -1,4 +1,4 @@
-"""Random numbers on the device: the kernels of ``native/random.cuh``, a block of words for each thread."""
+"""Random numbers on the device: the kernels of ``native/random.cuh``, a few blocks of words for each thread."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from .launch import Launch
 from .programs import EXACT, Program
 
 THREADS = 256
+BLOCKS = 4  # of words, in a thread: RANDOM_BLOCKS
 _TYPES = {"f": "float", "d": "double"}
 _FILLS = {"uniform": "uniforms", "normal": "normals", "bernoulli": "bernoullis"}
 
 
 @cache
-def program(letter: str) -> Program:
-    """All kernels for real elements of a dtype."""
+def program(name: str, letter: str) -> Program:
+    """The program with the kernel of that name for real elements of a dtype."""
     kind = _TYPES[letter]
-    lines = ['#include "random.cuh"']
-    for name, fill in _FILLS.items():
-        first = "uint32_t" if name == "bernoulli" else kind
-        per = 4 if name == "bernoulli" or letter == "f" else 2
-        lines.append(f"MAT_RANDOM(random_{name}_{letter}, {kind}, {per}, {first}, {kind}, {fill})")
-    return Program("\n".join(lines) + "\n", (EXACT,))
+    first = "uint32_t" if name == "bernoulli" else kind
+    per = 4 if name == "bernoulli" or letter == "f" else 2
+    declared = f"MAT_RANDOM(random_{name}_{letter}, {kind}, {per}, {first}, {kind}, {_FILLS[name]})"
+    return Program(f'#include "random.cuh"\n{declared}\n', (EXACT,))
 
 
 def programs() -> Iterator[Program]:
     """All that there are."""
-    return map(program, _TYPES)
+    return (program(name, letter) for name in _FILLS for letter in _TYPES)
 
 
 def prepare_random(name: str, blocks: int, x: Any) -> Launch:
     """The kernel `name` for the packed elements of `x`, which take so many blocks; a complex element is two real ones."""
     letter = x.dtype.char.lower()
     parts = x.size * (2 if x.dtype.kind == "c" else 1)
-    return Launch(program(letter), f"random_{name}_{letter}", (parts,), (-(-blocks // THREADS), 1, 1), (THREADS, 1, 1))
+    grid = -(-blocks // (THREADS * BLOCKS)), 1, 1
+    return Launch(program(name, letter), f"random_{name}_{letter}", (parts,), grid, (THREADS, 1, 1))

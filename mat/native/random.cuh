@@ -1,8 +1,8 @@
 /* Random numbers for the device: the words and the arithmetic of random.c, so the same bits, whatever the launch is.
 
-   A thread makes one block of four words, and of them two or four adjacent elements, which it stores as 16 bytes if they are all
-   there and lie so. Numbers, as on the CPU: two that say what is drawn, then the key's and the counter's halves. Compile it
-   with contraction off, as everything that includes normal_inline.h. */
+   A thread makes some blocks of four words, and of each two or four adjacent elements, which it stores as 16 bytes if they are
+   all there and lie so; threads beside it make the blocks beside its own. Numbers, as on the CPU: two that say what is drawn,
+   then the key's and the counter's halves. Compile it with contraction off, as everything that includes normal_inline.h. */
 #ifndef MAT_RANDOM_CUH
 #define MAT_RANDOM_CUH
 #include "device.cuh"
@@ -17,11 +17,22 @@ struct random_frame {
     int64_t n; /* elements; of complex ones, parts */
 };
 
-INLINE void words_of(const mat_call &call, uint64_t block, uint32_t c[4]) {
+enum { RANDOM_BLOCKS = 4 }; /* of a thread */
+
+struct random_stream {
+    uint64_t counter;
+    uint32_t key0, key1;
+};
+
+INLINE random_stream random_stream_of(const mat_call &call) {
     const double *words = call.numbers + 4;
-    uint64_t counter = ((uint64_t)words[4] | (uint64_t)words[6] << 32) + block;
+    return {(uint64_t)(uint32_t)words[4] | (uint64_t)(uint32_t)words[6] << 32, (uint32_t)words[0], (uint32_t)words[2]};
+}
+
+INLINE void words_of(const random_stream &from, uint64_t block, uint32_t c[4]) {
+    uint64_t counter = from.counter + block;
     c[0] = (uint32_t)counter, c[1] = (uint32_t)(counter >> 32), c[2] = 0, c[3] = 0;
-    philox(c, (uint32_t)words[0], (uint32_t)words[2]);
+    philox(c, from.key0, from.key1);
 }
 
 /* 24 or 53 bits, times the limit `a`, not above `b`, the largest number below the limit. */
@@ -91,16 +102,18 @@ template <int PER> INLINE void put(double *out, uint64_t block, int64_t n, const
 }
 
 /* A kernel: FILL each block's PER elements of type T; A and B are the types of the two numbers. */
-#define MAT_RANDOM(name, T, PER, A, B, FILL)                                            \
-    MAT_KERNEL(name, random_frame, 256) {                                               \
-        uint64_t block = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;               \
-        if ((int64_t)block * PER < frame.n) {                                           \
-            uint32_t w[4];                                                              \
-            T v[PER];                                                                   \
-            words_of(call, block, w);                                                   \
-            FILL(v, w, (A)call.numbers[0], (B)call.numbers[2]);                         \
-            put<PER>((T *)call.at[0], block, frame.n, v);                               \
-        }                                                                               \
+#define MAT_RANDOM(name, T, PER, A, B, FILL)                                                        \
+    MAT_KERNEL(name, random_frame, 256) {                                                           \
+        const random_stream from = random_stream_of(call);                                          \
+        uint64_t block = (uint64_t)blockIdx.x * (blockDim.x * RANDOM_BLOCKS) + threadIdx.x;         \
+        _Pragma("unroll") for (int k = 0; k < RANDOM_BLOCKS; k++, block += blockDim.x)              \
+            if ((int64_t)block * PER < frame.n) {                                                   \
+                uint32_t w[4];                                                                      \
+                T v[PER];                                                                           \
+                words_of(from, block, w);                                                           \
+                FILL(v, w, (A)call.numbers[0], (B)call.numbers[2]);                                 \
+                put<PER>((T *)call.at[0], block, frame.n, v);                                       \
+            }                                                                                       \
     }
 
 #endif
