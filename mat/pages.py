@@ -227,6 +227,6 @@ def _on_fault(number: int, fault: Any, context: Any) -> None:  # noqa: ARG001  a
 
 def _owner(address: int) -> Pages | None:
     """The pages which that is in, if they are protected."""
-    found = (p for p in _all.values() if p.address <= address < p.address + p.nbytes)
-    pages = next(found, None)
+    alive = (ref() for ref in _all.valuerefs())  # a list: other threads may come and go meanwhile
+    pages = next((p for p in alive if p is not None and p.address <= address < p.address + p.nbytes), None)
     return pages if pages is not None and pages.allowed != OPEN else None

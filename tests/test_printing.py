@@ -205,6 +205,7 @@ def test_printing_without_contents_copies_nothing_at_all():
         assert world.ledger.steps == steps
 
 
+@pytest.mark.unchecked("a block for output is given poison")
 @pytest.mark.parametrize("direction", ["input", "output", "io"])
 @pytest.mark.parametrize("facet", ["array", "backing", "foreign"])
 def test_a_mat_being_looked_at_prints_what_is_there(facet, direction):
@@ -400,10 +401,12 @@ def test_show_prints_to_the_terminal(capsys):
                                               "memory  bytes  state              facets",
                                               "host    24     fresh, the user's  array (A)", "nobody is looking"]),
 ])
+@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show(make, wanted):
     assert shown(make()) == wanted
 
 
+@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_of_read_only_torn_and_kept():
     a = np.arange(2.0)
     a.flags.writeable = False
@@ -418,6 +421,7 @@ def test_show_of_read_only_torn_and_kept():
     assert shown(x)[3] == "host    16     fresh  array (A)"
 
 
+@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_names_who_is_looking():
     x = mat.arange(2)
     with x.facet("foreign", "input"), x[:1].facet("array", "input"):
@@ -429,6 +433,7 @@ def test_show_names_who_is_looking():
                         lines[5])
 
 
+@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_tells_of_every_memory_and_the_last_copies():
     with registered():
         x = stale_and_fresh()
@@ -439,6 +444,7 @@ def test_show_tells_of_every_memory_and_the_last_copies():
         assert shown(x)[-1] == "copied: far to host, version 1"
 
 
+@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_draws_what_is_seen_of_the_storage():
     x = mat.zeros(100)
     y = x[20:50]
@@ -452,6 +458,7 @@ def test_show_draws_what_is_seen_of_the_storage():
     assert {"also seen by <Mat 20+30+50>", "also seen by <Mat 100>"} <= set(shown(z))
 
 
+@pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_of_a_part_that_is_too_small_to_draw():
     assert shown(mat.Mat(1, displacement=10**12, max_size=10**13))[2].count("#") >= 1
     assert shown(mat.zeros(0))[1].startswith("storage: 0 elements")

@@ -186,7 +186,6 @@ def test_one_copy_is_made_for_all_who_ask_at_once(world, facet):
         assert sum(hold.value is not None for hold in x.presented.values()) <= 3
 
 
-@pytest.mark.unchecked("counts copies of a pretended memory, which the check reads")
 def test_first_readers_fill_once(world):
     for _ in range(20):
         x = mat.full(10, 7)
