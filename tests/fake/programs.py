@@ -21,8 +21,8 @@ def listed():
 
 
 def is_ours(text):
-    """Whether a text is made of our headers alone: it defines no kernel itself, as a test or a user does."""
-    return "#include" in text and "MAT_KERNEL" not in text
+    """Whether a text includes headers of ours beyond the one that kernels of tests and users do with."""
+    return any(line.startswith("#include") and "device.cuh" not in line for line in text.splitlines())
 
 
 def unlisted(program):
