@@ -1,9 +1,13 @@
 """What the shim promises under which kernels for the device run on the CPU: right results in any order, and faults found."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from .fake.harness import KernelFault, compiler, run
+from .fake.harness import SANITIZED, KernelFault, compiler, run
 
 pytestmark = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 
@@ -112,6 +116,10 @@ def test_shared_memory_begins_poisoned():
         assert not abs(y[0]) < 1e30
 
 
+survived = pytest.mark.skipif(bool(SANITIZED), reason="a sanitizer ends the process")
+
+
+@survived
 @pytest.mark.parametrize(("kernel", "options", "says"), [
     ("hang_in_block", {"block": 64}, "a hang: 32 threads wait at __syncthreads, 32 for lanes"),
     ("forgets_itself", {"block": 32}, "in which the lane 0 itself is not"),
@@ -128,6 +136,7 @@ def test_faults_are_found(kernel, options, says):
         run(TEXT, kernel, **{"frame": [0], "arrays": [], **options})
 
 
+@survived
 def test_misaligned_and_outside_accesses_are_found():
     x, y = np.ones(64, "f"), np.zeros(64, "f")
     with pytest.raises(KernelFault, match="which is not a multiple of 16"):
@@ -135,6 +144,23 @@ def test_misaligned_and_outside_accesses_are_found():
     with pytest.raises(KernelFault, match=r"wrote outside of an array of 128 bytes, at its bytes \[128 129"):
         run(TEXT, "scale", [64], [x, y[:32].copy()], [1], block=16)
     assert not y.any()
+
+
+@pytest.mark.skipif(not SANITIZED, reason="not under a sanitizer")
+@pytest.mark.parametrize(("kernel", "threads", "shared", "says"), [
+    ("overruns", 5, 0, "runtime error: index 4 out of bounds"), ("scale", 1, 0, ""),
+    ("overruns_room", 5, 4, "Sanitizer: heap-buffer-overflow"), ("scale", 4, 0, "Sanitizer: heap-buffer-overflow")])
+def test_sanitizers_find_faults(kernel, threads, shared, says):
+    code = f"""if True:
+        import numpy as np
+        from tests.test_cuda_shim import TEXT, run
+        x, y = np.ones(16, "f"), np.ones(12, "f")
+        run(TEXT, {kernel!r}, [16], [x, y], [1], block={threads}, shared={shared})
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                          cwd=Path(__file__).parent.parent)
+    assert says in done.stderr
+    assert (done.returncode == 0) == (not says)
 
 
 def test_a_text_that_does_not_compile_says_why():

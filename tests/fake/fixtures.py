@@ -1,7 +1,8 @@
 """The fixture `cuda`: devices to compute on, pretended or, with MAT_TEST_CUDA=1, real.
 
 A test that asks for it finds two devices, and fails if it did what a GPU would not forgive. Others notice nothing: they
-find as many devices as there really are. With MAT_FAKE=required, having to skip is a failure.
+find as many devices as there really are. With MAT_FAKE=required, having to skip is a failure. MAT_FAKE_DELAY=1 has all that
+is queued wait until it is waited for, and MAT_FAKE_SEED is a seed that shuffles the threads of kernels, for all tests.
 """
 
 import os
@@ -14,7 +15,7 @@ from mat.cuda import driver as ours
 from mat.cuda.driver import Found
 
 from .driver import Compiler, cublas, missing, pretend
-from .harness import scratch
+from .harness import SEED, scratch
 
 _ask = ours._probe.__wrapped__  # what it remembers is for one driver, and here there come to be two
 _compiler = Compiler()
@@ -79,6 +80,8 @@ class pretending:
         self.driver = pretend()
         self.driver.forget()
         self.driver.configure()
+        self.driver.seed(SEED)
+        self.driver.delay(os.environ.get("MAT_FAKE_DELAY") == "1")
         ours._probe = cache(_ask)
         ours.probe()  # which also starts the driver
         self.programs = import_module("mat.cuda.programs")

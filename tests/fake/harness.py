@@ -21,6 +21,7 @@ CHECKED = ("-fsanitize=alignment,bounds",)  # with handlers of our own, in fibre
 FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-fvisibility=hidden", "-fno-strict-aliasing", "-w",
          "-ffp-contract=off", "-DMAT_ON_CPU", f"-I{NATIVE}", f"-I{HERE}")
 SANITIZED = tuple(os.environ.get("MAT_FAKE_CFLAGS", "").split())  # in place of CHECKED
+SEED = int(os.environ.get("MAT_FAKE_SEED", "0"))  # the order of threads where a test does not say
 ADDRESSES, PAIRS = 16, 24  # of struct mat_call
 
 
@@ -119,12 +120,13 @@ def loaded(text, options=()):
     return library
 
 
-def run(text, kernel, frame, arrays, numbers=(), grid=(1, 1, 1), block=(1, 1, 1), shared=0, seed=0):
+def run(text, kernel, frame, arrays, numbers=(), grid=(1, 1, 1), block=(1, 1, 1), shared=0, seed=None):
     """Run `kernel` of the program `text` on NumPy arrays, in place; `KernelFault` for what a GPU would not forgive.
 
     `frame`: ints; `arrays`: in the operation's order, None where the operand is a number, views as they are (their address is
     that of the first visible element); `numbers`: of the operation's numbers, then of those of the operands, complex or not. A
-    `seed` other than 0 shuffles the order of threads. The arrays lie, for the run, between guards that must stay untouched.
+    `seed` other than 0 shuffles the order of threads (None: MAT_FAKE_SEED). The arrays lie, for the run, between guards that
+    must stay untouched.
     """
     library = loaded(text) if isinstance(text, str) else loaded(text.text, tuple(o for o in text.options if o[:2] == "-D"))
     blocks = _Guarded([a for a in arrays if a is not None])
@@ -134,7 +136,8 @@ def run(text, kernel, frame, arrays, numbers=(), grid=(1, 1, 1), block=(1, 1, 1)
     find.restype = ctypes.c_void_p
     sizes = ((ctypes.c_uint * 3)(*_three(s)) for s in (grid, block))
     failed = library.on_cpu_run(ctypes.c_void_p(find()), *sizes,
-                                ctypes.c_uint64(shared), ctypes.c_uint64(seed), ctypes.c_void_p(words.ctypes.data),
+                                ctypes.c_uint64(shared), ctypes.c_uint64(SEED if seed is None else seed),
+                                ctypes.c_void_p(words.ctypes.data),
                                 ctypes.c_uint64(words.nbytes), call)
     if failed:
         raise KernelFault(f"{kernel}: {library.on_cpu_error().decode()}")
@@ -155,34 +158,54 @@ def _call(blocks, arrays, numbers):
 
 
 class _Guarded:
-    """Copies of the memory that arrays lie in, each at a multiple of 256 as on a device, with guards around."""
+    """Copies of the memory that arrays lie in, each at a multiple of 256 as on a device, with guards around.
 
-    GUARD, PATTERN = 4096, 0x5A
+    Where AddressSanitizer guards memory, they are of just that size.
+    """
+
+    GUARD, PATTERN = (0 if SANITIZED else 4096), 0x5A
 
     def __init__(self, arrays):
         self.ranges = sorted({_range(a) for a in arrays})
-        self.copies = []
+        self.rooms = []
         for low, high in self.ranges:
-            room = np.full(high - low + 2 * self.GUARD + 256, self.PATTERN, np.uint8)
-            start = self.GUARD + -(room.ctypes.data + self.GUARD) % 256
-            room[start:start + high - low] = _bytes(low, high)
-            self.copies.append((room, start))
+            room = _Room(high - low, self.GUARD)
+            room.all[:] = self.PATTERN
+            room.inner[:] = _bytes(low, high)
+            self.rooms.append(room)
 
     def address(self, a):
         low, high = _range(a)
-        room, start = self.copies[self.ranges.index((low, high))]
-        return room.ctypes.data + start + a.__array_interface__["data"][0] - low
+        return self.rooms[self.ranges.index((low, high))].address + a.__array_interface__["data"][0] - low
 
     def give_back(self, kernel):
-        for (low, high), (room, start) in zip(self.ranges, self.copies, strict=True):
+        for (low, high), room in zip(self.ranges, self.rooms, strict=True):
             size = high - low
-            places = np.arange(len(room)) - start
-            touched = places[(room != self.PATTERN) & ((places < 0) | (places >= size))]
+            places = np.arange(len(room.all)) - self.GUARD
+            touched = places[(room.all != self.PATTERN) & ((places < 0) | (places >= size))]
             if len(touched):
                 raise KernelFault(f"{kernel}: wrote outside of an array of {size} bytes, at its bytes {touched[:4]}")
-            old, new = _bytes(low, high), room[start:start + size]
-            if not np.array_equal(old, new):  # an array that is only read may lie where nothing can be written
-                old[:] = new
+            old = _bytes(low, high)
+            if not np.array_equal(old, room.inner):  # an array that is only read may lie where nothing can be written
+                old[:] = room.inner
+
+
+class _Room:
+    """Memory from the C library, with a guard before and after: `all` of it, and what is `inner`, as arrays of bytes."""
+
+    libc = ctypes.CDLL(None)
+
+    def __init__(self, size, guard):
+        place = ctypes.c_void_p()
+        if self.libc.posix_memalign(ctypes.byref(place), ctypes.c_size_t(4096), ctypes.c_size_t(size + 2 * guard)):
+            raise MemoryError(f"{size} bytes")
+        self.place = place
+        self.address = (place.value or 0) + guard
+        self.all = _bytes(self.address - guard, self.address + size + guard)
+        self.inner = self.all[guard:guard + size]
+
+    def __del__(self):
+        self.libc.free(self.place)
 
 
 def _range(a):

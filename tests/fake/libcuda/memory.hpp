@@ -5,10 +5,14 @@
 #include "world.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
-static const size_t GUARD = 0, MOST_BURIED = 0;  // AddressSanitizer guards memory, and keeps what is freed for a while
+#include <sanitizer/asan_interface.h>
+static const size_t GUARD = 0;  // AddressSanitizer has guards of its own
 #else
-static const size_t GUARD = 512, MOST_BURIED = size_t(64) << 20;
+#define ASAN_POISON_MEMORY_REGION(at, bytes)
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes)
+static const size_t GUARD = 512;
 #endif
+static const size_t MOST_BURIED = size_t(64) << 20;
 static const unsigned char FRESH = 0xff, GIVEN_BACK = 0xdd, GUARDED = 0xa7;
 
 static bool check_guards(const Block &block, const char *when) {
@@ -51,12 +55,14 @@ static void bury(Address at) {  // what is behind the block goes later, so that 
     check_guards(b, "when it was given back");
     b.gone = true;
     memset(b.real(), GIVEN_BACK, b.bytes);
+    ASAN_POISON_MEMORY_REGION(b.real(), b.bytes);
     world.graves.push_back(at);
     world.buried += b.bytes;
     while (world.buried > MOST_BURIED || world.graves.size() > 10000) {
         auto oldest = world.blocks.find(world.graves.front());
         world.graves.pop_front();
         world.buried -= oldest->second.bytes;
+        ASAN_UNPOISON_MEMORY_REGION(oldest->second.real(), oldest->second.bytes);
         free(oldest->second.room);
         world.blocks.erase(oldest);
     }
