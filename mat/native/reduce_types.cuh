@@ -14,7 +14,7 @@
 #ifndef MAT_REDUCE_TYPES_CUH
 #define MAT_REDUCE_TYPES_CUH
 
-#include "device.cuh"
+#include "half.cuh"
 
 #define MAT_INLINE static __device__ __forceinline__
 
@@ -42,52 +42,10 @@ struct __align__(16) mat_complex_double { double re, im; };
 MAT_ORDER(mat_complex)
 MAT_ORDER(mat_complex_double)
 
-#if defined(MAT_ON_CPU)
-MAT_INLINE float mat_as_float(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-MAT_INLINE uint32_t mat_as_bits(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-MAT_INLINE float mat_value(mat_half x) {
-    uint32_t rest = (uint32_t)(x.bits & 0x7fff) << 13, sign = (uint32_t)(x.bits & 0x8000) << 16;
-    uint32_t small = mat_as_bits(mat_as_float(rest + (113u << 23)) - mat_as_float(113u << 23));
-    return mat_as_float((rest < (1u << 23) ? small : rest + ((rest >= (31u << 23) ? 224u : 112u) << 23)) | sign);
-}
-MAT_INLINE mat_half mat_to_half(float x) {
-    uint32_t bits = mat_as_bits(x), rest = bits & 0x7fffffffu, special = rest > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    uint32_t small = mat_as_bits(mat_as_float(rest) + 0.5f) - (126u << 23);
-    uint32_t moved = (rest - (112u << 23) + 0xfffu + ((rest >> 13) & 1u)) >> 13;
-    return {(uint16_t)((rest >= (143u << 23) ? special : rest < (113u << 23) ? small : moved) | (bits >> 16 & 0x8000u))};
-}
-MAT_INLINE mat_bfloat mat_to_bfloat(float x) {
-    uint32_t bits = mat_as_bits(x), nearest = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-    return {(uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? bits >> 16 | 0x40u : nearest)};
-}
-#else
-MAT_INLINE float mat_as_float(uint32_t bits) { return __uint_as_float(bits); }
-MAT_INLINE uint32_t mat_as_bits(float x) { return __float_as_uint(x); }
-MAT_INLINE float mat_value(mat_half x) {
-    float found;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(found) : "h"(x.bits));
-    return found;
-}
-MAT_INLINE mat_half mat_to_half(float x) {
-    mat_half found;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(found.bits) : "f"(x));
-    return found;
-}
-MAT_INLINE mat_bfloat mat_to_bfloat(float x) {
-    mat_bfloat found;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(found.bits) : "f"(x));
-    return found;
-}
-#endif
-MAT_INLINE float mat_value(mat_bfloat x) { return mat_as_float((uint32_t)x.bits << 16); }
+MAT_INLINE float mat_value(mat_half x) { return from_half(x.bits); }
+MAT_INLINE float mat_value(mat_bfloat x) { return from_bfloat(x.bits); }
+MAT_INLINE mat_half mat_to_half(float x) { return {to_half(x)}; }
+MAT_INLINE mat_bfloat mat_to_bfloat(float x) { return {to_bfloat(x)}; }
 MAT_INLINE float mat_value(float x) { return x; }
 MAT_INLINE double mat_value(double x) { return x; }
 MAT_INLINE mat_complex mat_value(mat_complex x) { return x; }
@@ -109,7 +67,7 @@ MAT_INLINE uint32_t mat_turned(uint32_t x, uint64_t mask) { return x ^ (uint32_t
 MAT_INLINE uint64_t mat_turned(uint64_t x, uint64_t mask) { return x ^ mask; }
 MAT_INLINE mat_half mat_turned(mat_half x, uint64_t mask) { return {(uint16_t)(x.bits ^ (uint32_t)mask)}; }
 MAT_INLINE mat_bfloat mat_turned(mat_bfloat x, uint64_t mask) { return {(uint16_t)(x.bits ^ (uint32_t)mask)}; }
-MAT_INLINE float mat_turned(float x, uint64_t mask) { return mat_as_float(mat_as_bits(x) ^ (uint32_t)mask); }
+MAT_INLINE float mat_turned(float x, uint64_t mask) { return __uint_as_float(__float_as_uint(x) ^ (uint32_t)mask); }
 MAT_INLINE double mat_turned(double x, uint64_t mask) { return mask ? -x : x; }
 MAT_INLINE mat_complex mat_turned(mat_complex x, uint64_t mask) {
     return {mat_turned(x.re, mask), mat_turned(x.im, mask)};
