@@ -91,7 +91,7 @@ def land(cube: Any, target: Memory) -> None:
     try:
         if flight.landing is not None:
             flight.landing.wait()
-    except BaseException:
+    except Exception:  # anything else interrupted the wait, and the copy is still under way
         _end(cube, flight)
         if flight.new:
             cube._discard(target)

@@ -55,15 +55,16 @@ class Prefetch:
     def _arrive(self, error: BaseException | None) -> BaseException | None:
         """Wait for every copy; give the first that failed, of which `error`, if there is one, is told, as of the others."""
         told = error
-        for x, memory in self.begun:
+        while self.begun:
+            x, memory = self.begun[0]
             try:
                 x.storage.arrive(memory)
-            except Exception as failure:  # the others are still under way
+                del self.begun[0]
+            except BaseException as failure:  # an interrupt of the wait, which goes on, or a copy that failed
                 if told is None:
                     told = failure
                 else:
                     told.add_note(f"mat.prefetch: {failure}")
-        self.begun.clear()
         return told
 
     @property

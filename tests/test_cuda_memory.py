@@ -646,3 +646,15 @@ def test_where_memory_is_not_in_order_of_a_stream(cuda, dev, monkeypatch):
     x.drop("cuda")
     dev.memory.trim()
     assert cuda.calls("cuMemFree") >= 1
+
+
+def test_the_first_small_copies_do_not_wait_for_what_is_queued(cuda, dev, monkeypatch):
+    transfers = pytest.importorskip("mat.cuda.transfers")
+    monkeypatch.setattr(transfers, "_stages", {})
+    x = mat.zeros(1000)
+    cuda.delay()
+    add(x)
+    pending = cuda.pending()
+    there(mat.from_numpy(np.ones(10)))
+    assert cuda.pending() > pending
+    assert x.to_numpy().sum() == 1000

@@ -225,6 +225,24 @@ def test_a_copy_home_that_fails_loses_nothing(dev):
     assert y.to_numpy().tolist() == [1, 2, 3]
 
 
+def test_an_interrupt_of_the_wait_does_not_end_it(dev, monkeypatch):
+    x, y, waits = mat.arange(3), mat.arange(4), []
+    wait = type(dev).synchronize
+
+    def interrupted(self):
+        waits.append(None)
+        if len(waits) in (1, 3):
+            raise KeyboardInterrupt
+        wait(self)
+
+    with pytest.raises(KeyboardInterrupt), mat.prefetch(to_device=[x, y]):
+        monkeypatch.setattr(type(dev), "synchronize", interrupted)
+    assert x.fresh == y.fresh == {"host", "emulated"}
+    assert not any(state.watchers for m in (x, y) for state in m.facets.values())
+    monkeypatch.undo()
+    assert (x + 1).to_numpy().tolist() == [1, 2, 3]
+
+
 def test_no_room_fails_at_the_beginning(dev):
     x, y = mat.arange(3), mat.arange(4)
     dev.fail(allocation=2)

@@ -60,7 +60,7 @@ class Stage:
         self.piece = piece
         self.lock = threading.Lock()
         self.buffers = [np.asarray(POOL.take(piece)) for _ in range(count)]
-        self.events = [Event(gpu).record(gpu.stream) for _ in range(count)]
+        self.events = [Event(gpu) for _ in range(count)]  # to wait for what was not recorded yet is no wait
         self.turn = 0
 
     def next(self) -> tuple[Bytes, Event]:
