@@ -16,12 +16,14 @@ import numpy as np
 
 from ..cpu.compiler import HEADERS
 from ..cpu.elementwise import DEAR, merged
+from ..devices import in_use
 from ..layout import Ints, Layout
 from .launch import Launch
 from .programs import Program
 
 THREADS = 256
 MOST_AXES = 8
+MANY = 5  # operands, of which threads do fewer elements
 _FEW = 1 << 30  # counts and steps below this leave room in 31 bits for what the last block would count too much
 _WORD = (1 << 32) - 1
 TYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c64", "c128")
@@ -193,11 +195,11 @@ def _goes(way: str, inner: int, steps: Ints, axes: Sequence[tuple[int, Ints]], g
     return way == "long" or few
 
 
-def _blocks(found: Walk, group: int, heavy: bool) -> int:
+def _blocks(found: Walk, group: int, heavy: bool, threads: int = THREADS) -> int:
     """How many blocks it takes, as ``native/walk.cuh`` shares items among threads."""
     groups = 1 if group == 16 or heavy else 2
     each = {"flat": groups * group, "rows": groups}.get(found.way) or _ELEMENTS[found.way][heavy]
-    return -(-found.items // (THREADS * each))
+    return -(-found.items // (threads * each))
 
 
 def _strides(layout: Layout | None, shape: Ints) -> Ints:
@@ -254,6 +256,49 @@ def prepare_fill(x: Any, *, of: Sequence[int] = (1,), value: Sequence[int] = (0,
     launch = Launch(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0), (_blocks(found, group, False), 1, 1),
                     (THREADS, 1, 1)).bind(of, value)
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype), bound=True)
+
+
+def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Any], shape: Ints) -> Launch:
+    """A user's kernel for `mats` that broadcast to `shape`, compiled for the device in use; `CompileError` if it cannot be."""
+    group = 16 // mats[-1].storage.dtype.itemsize
+    found = walk(shape, [_strides(m.layout, shape) for m in mats], group, ("flat", "rows", "steps", "long"))
+    blocks = _blocks(found, group, len(mats) > MANY, kernel.block)
+    program = Program(user_text(kernel, len(mats)))
+    program.cubin(in_use().gpu.arch)  # type: ignore[attr-defined]  # those that have bodies here are of cuda
+    return Launch(program, f"mat_user_{found.way}", (*found.frame, blocks), (min(blocks, kernel.grid or blocks), 1, 1),
+                  (kernel.block, 1, 1))
+
+
+class UserKernel(NamedTuple):
+    """What `prepare_user_kernel` is told of a kernel: its function `mat_user` in C++, and how that is called for element `m`."""
+
+    function: str
+    call: str  # of in[m][k], the elements that are read, out[m][k], those that are written, and number[k]
+    numbers: int
+    reads: int  # which operands, as bits
+    writes: int
+    grid: int | None
+    block: int
+
+
+@cache
+def user_text(kernel: UserKernel, count: int) -> str:
+    """The program of a user's kernel of so many operands. Fewer blocks than it takes do several shares each."""
+    both = kernel.reads & kernel.writes
+    old = "".join(f"out[m][{k}] = in[m][{k}]; " for k in range(count) if both >> k & 1)
+    each = "for (int64_t block = blockIdx.x; block < frame.line; block += gridDim.x)" if kernel.grid else (
+        "const uint32_t block = blockIdx.x;")
+    kernels = (f"MAT_KERNEL(mat_user_{way}, mat_axes<{count}>, {kernel.block}) {{ {each} mat_walk_{way}<{count}, {kernel.reads}, "
+               f"{kernel.writes}, T, T, mat_users>(frame, call, (uint32_t)block); }}" for way in ("flat", "rows", "steps", "long"))
+    return "\n".join([
+        '#include "functions.cuh"', '#include "walk.cuh"', "#ifndef INLINE", "#define INLINE MAT_INSIDE", "#endif",
+        kernel.function, "struct mat_users {", "    typedef T result;",
+        f"    enum {{ NUMBERS = {kernel.numbers}, HEAVY = {count > MANY:d}, N = {count} }};",
+        f"    T number[{max(kernel.numbers, 1)}];", "    MAT_MEMBER mat_users(const mat_axes<N> &, const mat_call &call) {",
+        *(f"        number[{k}] = (T)call.numbers[{2 * k}];" for k in range(kernel.numbers)), "    }",
+        "    MAT_MEMBER bool keeps() const { return true; }",
+        "    template <int M> MAT_MEMBER void operator()(const T (&in)[M][N], T (&out)[M][N]) const {", "#pragma unroll",
+        f"        for (int m = 0; m < M; m++) {{ {old}{kernel.call}; }}", "    }", "};", *kernels, ""])
 
 
 class Encoded:

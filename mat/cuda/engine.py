@@ -21,7 +21,7 @@ from .blas import (
 )
 from .compare import prepare_comparison
 from .convert import prepare_convert
-from .elementwise import prepare_elementwise, prepare_fill
+from .elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
 from .factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
 from .launch import Launch
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
@@ -39,7 +39,7 @@ __all__ = [
     "prepare_copy", "prepare_convert",
     "prepare_comparison",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
-    "prepare_elementwise", "prepare_fill",
+    "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
     "Axis", "form_of", "reduction",
 ]

@@ -182,7 +182,7 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
         }
     }
 
-    /* Where items of the innermost axis, groups of V elements, begin: as offsets; and how many elements there are from there. */
+    /* The offsets of items of the innermost axis, groups of V elements, and how many elements there are from there. */
     template <int M, int V, class I>
     static MAT_MEMBER void places(const frame_type &frame, const I (&item)[M], int64_t (&at)[M][N], int64_t (&left)[M]) {
         I row[M];
@@ -301,39 +301,39 @@ MAT_INSIDE constexpr int mat_elements(bool heavy) { return heavy ? 1 : 4; }
 MAT_INSIDE constexpr int mat_converted(bool heavy) { return heavy ? 1 : 2; }
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_flat(const mat_axes<N> &frame, const mat_call &call) {
+MAT_INSIDE void mat_walk_flat(const mat_axes<N> &frame, const mat_call &call, uint32_t block = blockIdx.x) {
     constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
-    mat_walker<N, READS, WRITES, S, R, F>::template flat<U, V>(frame, call, (int64_t)blockIdx.x * (int)(blockDim.x * U * V));
+    mat_walker<N, READS, WRITES, S, R, F>::template flat<U, V>(frame, call, (int64_t)block * (int)(blockDim.x * U * V));
 }
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_rows(const mat_axes<N> &frame, const mat_call &call) {
+MAT_INSIDE void mat_walk_rows(const mat_axes<N> &frame, const mat_call &call, uint32_t block = blockIdx.x) {
     constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
-    mat_walker<N, READS, WRITES, S, R, F>::template rows<U, V>(frame, call, blockIdx.x * (blockDim.x * U));
+    mat_walker<N, READS, WRITES, S, R, F>::template rows<U, V>(frame, call, block * (blockDim.x * U));
 }
 
 template <class I, int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_by(const mat_axes<N> &frame, const mat_call &call) {
+MAT_INSIDE void mat_walk_by(const mat_axes<N> &frame, const mat_call &call, uint32_t block) {
     constexpr int M = mat_elements(F::HEAVY);
     typedef mat_walker<N, READS, WRITES, S, R, F> walker;
-    walker::template steps<M, I>(frame, call, (I)blockIdx.x * (blockDim.x * M), typename walker::as_they_are());
+    walker::template steps<M, I>(frame, call, (I)block * (blockDim.x * M), typename walker::as_they_are());
 }
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_steps(const mat_axes<N> &frame, const mat_call &call) {
-    mat_walk_by<uint32_t, N, READS, WRITES, S, R, F>(frame, call);
+MAT_INSIDE void mat_walk_steps(const mat_axes<N> &frame, const mat_call &call, uint32_t block = blockIdx.x) {
+    mat_walk_by<uint32_t, N, READS, WRITES, S, R, F>(frame, call, block);
 }
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_long(const mat_axes<N> &frame, const mat_call &call) {
-    mat_walk_by<uint64_t, N, READS, WRITES, S, R, F>(frame, call);
+MAT_INSIDE void mat_walk_long(const mat_axes<N> &frame, const mat_call &call, uint32_t block = blockIdx.x) {
+    mat_walk_by<uint64_t, N, READS, WRITES, S, R, F>(frame, call, block);
 }
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_types(const mat_axes<N> &frame, const mat_call &call) {
+MAT_INSIDE void mat_walk_types(const mat_axes<N> &frame, const mat_call &call, uint32_t block = blockIdx.x) {
     constexpr int M = mat_converted(F::HEAVY);
     mat_walker<N, READS, WRITES, S, R, F>::template steps<M, uint64_t>(
-        frame, call, (uint64_t)blockIdx.x * (blockDim.x * M), mat_converting<N, READS, WRITES, S, R, F>{frame});
+        frame, call, (uint64_t)block * (blockDim.x * M), mat_converting<N, READS, WRITES, S, R, F>{frame});
 }
 
 #endif

@@ -8,7 +8,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..cpu.compiler import CompileError, library
 from ..cpu.native import lib
@@ -16,7 +16,7 @@ from ..errors import DTypeError, KernelError, ShapeError
 from ..layout import broadcast_shapes
 from ..mat import Mat
 from .op import InOut, Input, Op, Output, Scalar
-from .overlap import check_disjoint
+from .overlap import apart, check_disjoint
 
 DIRECTIONS: dict[str, Any] = {"number": Scalar, "input": Input, "output": Output, "io": InOut}
 TYPES = {"f": ("float", "f32"), "d": ("double", "f64")}
@@ -28,12 +28,22 @@ _KEYWORDS = frozenset((  # of C, those that Python has not
     "volatile"))
 _MOST = 16  # operands that the machinery has room for
 _ERROR = re.compile(r"^kernel:(\d+):(\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
+_ERROR_THERE = re.compile(r"^kernel\((\d+)\): error: (.*)\n(?:[^\n]*\n( *)\^)?", re.MULTILINE)  # NVRTC's
+_OF_ONE = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp2",
+           "expm1", "fabs", "floor", "lgamma", "log", "log10", "log1p", "log2", "nearbyint", "rint", "round", "sin", "sinh",
+           "sqrt", "tan", "tanh", "tgamma", "trunc")
+_OF_TWO = ("atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow", "remainder")
+_THERE = (*(f"#define {n}(x) {n}((T)(x))" for n in _OF_ONE), *(f"#define {n}(x, y) {n}((T)(x), (T)(y))" for n in _OF_TWO),
+          "#define fma(x, y, z) fma((T)(x), (T)(y), (T)(z))", "#define abs(x) fabs(x)",
+          "#define logistic(x) mat_logistic((T)(x))")  # C's are generic, C++'s overloaded
 _LITERAL = re.compile(r"(?<![\w.])(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)(?![\w.])")
-_ADVICE = {"read-only": "what is declared 'input' or 'number' cannot be assigned",
+_READ_ONLY = "what is declared 'input' or 'number' cannot be assigned"
+_ADVICE = {"read-only": _READ_ONLY, "modifiable": _READ_ONLY,
            "uninitialized": "an 'output' has no old value: assign it on every path before it is used, or declare it 'io'"}
 
 
-def kernel(text: str, /, *, name: str | None = None, doc: str | None = None, **operands: str) -> Kernel:
+def kernel(text: str, /, *, name: str | None = None, doc: str | None = None, cuda: str | None = None,
+           grid: int | None = None, block: int = 256, **operands: str) -> Kernel:
     """An element-wise operation from C statements, compiled for float32 and float64 when first used.
 
     `operands` says what each name in `text` is, in the order in which the operation takes them: a ``"number"``, or a Mat that
@@ -44,6 +54,9 @@ def kernel(text: str, /, *, name: str | None = None, doc: str | None = None, **o
     functions of C's ``math.h`` under their plain names, besides `erf` and `logistic`. What is compiled is kept in
     ``$MAT_CACHE`` or the user's cache directory.
 
+    On a CUDA device the same text is compiled for that, or `cuda`, statements of CUDA C++ in its place, if they are given.
+    Each block of threads has `block` of them; `grid` is the most blocks that are launched, and each does several shares then.
+
     `KernelError` for a text that is not C, with the compiler's message, and where there is no C compiler; both when the
     operation is called for the first time.
 
@@ -53,7 +66,27 @@ def kernel(text: str, /, *, name: str | None = None, doc: str | None = None, **o
     <Mat 3 AF [2. 12. 22.]>
     """
     frame = sys._getframe(1)
-    return Kernel(text, operands, name, doc, f"{frame.f_code.co_filename}:{frame.f_lineno}", frame.f_globals.get("__name__"))
+    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return Kernel(text, operands, name, doc, Launching(cuda, grid, block), place, frame.f_globals.get("__name__"))
+
+
+class Launching(NamedTuple):
+    """What is the device's alone of a kernel."""
+
+    text: str | None
+    grid: int | None
+    block: int
+
+    def check(self) -> None:
+        """`KernelError` unless it can be launched like this."""
+        if self.text is not None and (not isinstance(self.text, str) or not self.text.strip()):
+            raise KernelError(f"cuda= is a text of CUDA C++ statements, got {self.text!r}")
+        if not _counts(self.block, 1024) or not (self.grid is None or _counts(self.grid, 2**31 - 1)):
+            raise KernelError(f"block is 1 to 1024 threads, grid None or at least 1 block, got {self.block!r}, {self.grid!r}")
+
+
+def _counts(n: Any, most: int) -> bool:
+    return type(n) is int and 1 <= n <= most
 
 
 class Kernel(Op):
@@ -61,9 +94,11 @@ class Kernel(Op):
 
     listed = False
 
-    def __init__(self, text: str, operands: dict[str, str], name: str | None, doc: str | None, place: str,
+    def __init__(self, text: str, operands: dict[str, str], name: str | None, doc: str | None, there: Launching, place: str,
                  module: str | None) -> None:
         _check_text(text, operands, name)
+        there.check()
+        self.there = there
         self.text, self.directions, self.place = text, dict(operands), place
         self.name, self.doc = name, doc
         self.lock = threading.Lock()
@@ -73,12 +108,13 @@ class Kernel(Op):
         check.__doc__ = doc or f"``{' '.join(text.split())}``"
         super().__init__(check, "", True, None)
         self.prepare("foreign", dtypes="fd")(self._prepared)
+        self.prepare("cuda", dtypes="fd", when=_on_device)(self._prepared_there)
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.directions)}): {' '.join(self.text.split())}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.text, self.directions, self.name, self.doc, self.place, self.__module__)
+        return _again, (self.text, self.directions, self.name, self.doc, self.there, self.place, self.__module__)
 
     def _prepared(self, cpu: Any, *mats: Mat) -> Any:
         """The compiled kernel for Mats that lie so."""
@@ -100,15 +136,34 @@ class Kernel(Op):
         try:
             return library(self.source(letter), function)
         except CompileError as error:
-            raise KernelError(self._message(str(error), letter)) from None
+            raise KernelError(self._message(str(error), letter, self.text)) from None
 
-    def _message(self, messages: str, letter: str) -> str:
+    def _prepared_there(self, cuda: Any, *mats: Mat) -> Any:
+        """The kernel compiled for the device in use."""
+        written = mats[self.operands.index(self.written[-1])]
+        letter, text = written.dtype.char, self.there.text or self.text
+        placed, numbers, reads, writes = self._placed()
+        call = f"mat_user({', '.join(self._arguments(placed, numbers, 'in[m][{}]', '&out[m][{}]', 'number[{}]'))})"
+        function = "\n".join([f"typedef {TYPES[letter][0]} T;", *_THERE, self._function(letter, text)])
+        try:
+            return cuda.prepare_user_kernel(cuda.UserKernel(function, call, len(numbers), reads, writes, self.there.grid,
+                                                            self.there.block), mats, written.shape)
+        except CompileError as error:
+            raise KernelError(self._message(str(error), letter, text)) from None
+
+    def _message(self, messages: str, letter: str, text: str) -> str:
         """The first error of the compiler, at the user's line."""
-        found = _ERROR.search(messages)
-        if found is None:
-            return f"{self.place}: the kernel does not compile:\n{messages}"
-        lines = self.text.split("\n")
-        line, column, message = min(int(found[1]), len(lines)), int(found[2]), found[3]
+        found, lines = _ERROR.search(messages), text.split("\n")
+        if found is not None:
+            at, column, message = int(found[1]), int(found[2]), found[3]
+        else:
+            found = _ERROR_THERE.search(messages)
+            if found is None:
+                return f"{self.place}: the kernel does not compile:\n{messages}"
+            at, message = int(found[1]), found[2]
+            indent = len(lines[at - 1]) - len(lines[at - 1].lstrip()) if at <= len(lines) else 0
+            column = len(found[3] or "") - 1 + indent
+        line = min(at, len(lines))
         if letter == "f":
             column -= sum(match.end() + k < column - 1 for k, match in enumerate(_LITERAL.finditer(lines[line - 1])))
         advice = next((f" ({text})" for word, text in _ADVICE.items() if word in message), "")
@@ -121,33 +176,36 @@ class Kernel(Op):
     def source(self, letter: str) -> str:
         """The C that is compiled for elements of that dtype."""
         element, suffix = TYPES[letter]
-        mats = [(k, n) for k, n in enumerate(self._named("input", "output", "io"))]
-        numbers = self._named("number")
+        mats, numbers, reads, written = self._placed()
         writes = [(k, n) for k, n in mats if self.directions[n] != "input"]
         setup = "".join(f"{'MAT_INPUT' if (k, n) not in writes else 'MAT_OUTPUT'}(T, mat_at_{k}, {k}); " for k, n in mats)
         setup += "".join(f"const T mat_number_{k} = (T)numbers[{2 * k}]; " for k in range(len(numbers)))
         each = "".join(f"T mat_new_{k}{f' = mat_at_{k}[i]' if self.directions[n] == 'io' else ''}; " for k, n in writes)
-        each += f"mat_user({', '.join(self._arguments(mats, numbers))}); "
+        each += f"mat_user({', '.join(self._arguments(mats, numbers, 'mat_at_{}[i]', '&mat_new_{}', 'mat_number_{}'))}); "
         each += "; ".join(f"mat_at_{k}[i] = mat_new_{k}" for k, _ in writes)
-        reads = sum(1 << k for k, n in mats if self.directions[n] != "output")
-        written = sum(1 << k for k, _ in writes)
         return "\n".join([
             '#include "elementwise_inline.h"', '#include "vmath_inline.h"', "#include <tgmath.h>", f"typedef {element} T;",
-            *_functions(suffix), self._function(letter),
+            *_functions(suffix), self._function(letter, self.text),
             f"MAT_ELEMENTWISE(mat_user_{suffix}, {reads}, {written}, 0, ({setup}), {each})", ""])
+
+    def _placed(self) -> tuple[list[tuple[int, str]], list[str], int, int]:
+        """The Mats by position, the numbers, and which Mats are read and which written, as bits."""
+        mats = list(enumerate(self._named("input", "output", "io")))
+        reads = sum(1 << k for k, n in mats if self.directions[n] != "output")
+        return mats, self._named("number"), reads, sum(1 << k for k, n in mats if self.directions[n] != "input")
 
     def _named(self, *directions: str) -> list[str]:
         return [n for n, d in self.directions.items() if d in directions]
 
-    def _arguments(self, mats: list[tuple[int, str]], numbers: list[str]) -> list[str]:
-        """What `_function` is called with."""
-        given = {n: f"mat_number_{k}" for k, n in enumerate(numbers)}
-        given |= {n: f"mat_at_{k}[i]" if self.directions[n] == "input" else f"&mat_new_{k}" for k, n in mats}
+    def _arguments(self, mats: list[tuple[int, str]], numbers: list[str], read: str, write: str, number: str) -> list[str]:
+        """What `_function` is called with: what is read, written, and the numbers, spelled like this."""
+        given = {n: number.format(k) for k, n in enumerate(numbers)}
+        given |= {n: (read if self.directions[n] == "input" else write).format(k) for k, n in mats}
         return [given[n] for n in self.directions]
 
-    def _function(self, letter: str) -> str:
+    def _function(self, letter: str, text: str) -> str:
         """The user's statements as a function of one element's values; in float, constants are of that type, too."""
-        text = _LITERAL.sub(r"\g<0>f", self.text) if letter == "f" else self.text
+        text = _LITERAL.sub(r"\g<0>f", text) if letter == "f" else text
         written = self._named("output", "io")
         parameters = ", ".join(f"T *mat_to_{n}" if n in written else f"const T {n}" for n in self.directions)
         old = "".join(f"T {n}{f' = *mat_to_{n}' if self.directions[n] == 'io' else ''}; " for n in written)
@@ -196,6 +254,11 @@ def _checker(operation: Kernel, name: str) -> Callable[..., None]:
     return check
 
 
+def _on_device(*mats: Mat) -> bool:
+    """Whether a device's kernel can do it: for so many operands, of so many axes."""
+    return len(mats) < _MOST and apart(*mats)
+
+
 def _check_mats(name: str, written: list[Mat], read: list[Mat]) -> None:
     """One dtype that kernels are compiled for, one shape of what is written, to which the rest broadcasts, and no overlap."""
     out = written[-1]
@@ -215,6 +278,7 @@ def _check_mats(name: str, written: list[Mat], read: list[Mat]) -> None:
         check_disjoint(name, x, *(w for w in written[:k] if w is not x))
 
 
-def _again(text: str, directions: dict[str, str], name: str | None, doc: str | None, place: str, module: str) -> Kernel:
+def _again(text: str, directions: dict[str, str], name: str | None, doc: str | None, there: Launching, place: str,
+           module: str) -> Kernel:
     """A pickled kernel."""
-    return Kernel(text, directions, name, doc, place, module)
+    return Kernel(text, directions, name, doc, there, place, module)
