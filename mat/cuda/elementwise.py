@@ -29,6 +29,7 @@ _WORD = (1 << 32) - 1
 TYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c64", "c128")
 _FLOATING = ("f16", "bf16", "f32", "f64")
 _WAYS = {"flat": ("flat",), "rows": ("rows", "steps"), "steps": ("rows", "steps"), "types": ("types",)}  # of one program
+_OWN = ("flat", "rows", "steps", "long")  # of users' kernels
 _ELEMENTS = {"steps": (4, 1), "long": (4, 1), "types": (2, 1)}  # of a thread: of a light family and of a heavy one
 _FILLED = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}  # by numbers, others by their bits
 _OF_BOOL = frozenset(("abs", "floor", "ceil", "add", "multiply", "maximum", "minimum"))
@@ -261,7 +262,7 @@ def prepare_fill(x: Any, *, of: Sequence[int] = (1,), value: Sequence[int] = (0,
 def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Any], shape: Ints) -> Launch:
     """A user's kernel for `mats` that broadcast to `shape`, compiled for the device in use; `CompileError` if it cannot be."""
     group = 16 // mats[-1].storage.dtype.itemsize
-    found = walk(shape, [_strides(m.layout, shape) for m in mats], group, ("flat", "rows", "steps", "long"))
+    found = walk(shape, [_strides(m.layout, shape) for m in mats], group, _OWN)
     blocks = _blocks(found, group, len(mats) > MANY, kernel.block)
     program = Program(user_text(kernel, len(mats)))
     program.cubin(in_use().gpu.arch)  # type: ignore[attr-defined]  # those that have bodies here are of cuda
@@ -270,7 +271,7 @@ def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Any], shape: Ints) ->
 
 
 class UserKernel(NamedTuple):
-    """What `prepare_user_kernel` is told of a kernel: its function `mat_user` in C++, and how that is called for element `m`."""
+    """What `prepare_user_kernel` is told: a function `mat_user` in C++, and how that is called for element `m`."""
 
     function: str
     call: str  # of in[m][k], the elements that are read, out[m][k], those that are written, and number[k]
@@ -288,8 +289,9 @@ def user_text(kernel: UserKernel, count: int) -> str:
     old = "".join(f"out[m][{k}] = in[m][{k}]; " for k in range(count) if both >> k & 1)
     each = "for (int64_t block = blockIdx.x; block < frame.line; block += gridDim.x)" if kernel.grid else (
         "const uint32_t block = blockIdx.x;")
-    kernels = (f"MAT_KERNEL(mat_user_{way}, mat_axes<{count}>, {kernel.block}) {{ {each} mat_walk_{way}<{count}, {kernel.reads}, "
-               f"{kernel.writes}, T, T, mat_users>(frame, call, (uint32_t)block); }}" for way in ("flat", "rows", "steps", "long"))
+    masks = f"{count}, {kernel.reads}, {kernel.writes}"
+    kernels = (f"MAT_KERNEL(mat_user_{way}, mat_axes<{count}>, {kernel.block}) "
+               f"{{ {each} mat_walk_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); }}" for way in _OWN)
     return "\n".join([
         '#include "functions.cuh"', '#include "walk.cuh"', "#ifndef INLINE", "#define INLINE MAT_INSIDE", "#endif",
         kernel.function, "struct mat_users {", "    typedef T result;",
