@@ -21,8 +21,8 @@ def listed():
 
 
 def is_ours(text):
-    """Whether a text includes headers of ours beyond the one that kernels of tests and users do with."""
-    return any(line.startswith("#include") and "device.cuh" not in line for line in text.splitlines())
+    """Whether a text includes headers of ours beyond the one that tests do with, and is not that of a user's kernel."""
+    return "mat_user(" not in text and any(line.startswith("#include") and "device.cuh" not in line for line in text.splitlines())
 
 
 def unlisted(program):
