@@ -67,24 +67,32 @@ def check(status: int, what: str) -> None:
         raise DeviceError(f"{what}: {text_of(status)}")
 
 
-class Handles(dict[Gpu, int]):
+class Handle(int):
+    """What cuBLAS calls a handle, and a lock: a call may be several kernels with the handle's workspace between them.
+
+    Threads share it, and its stream; what one call launches must not come between what another does.
+    """
+
+    lock: threading.Lock
+
+
+class Handles(dict[Gpu, Handle]):
     """The handle of each device, on the stream where it computes; made when first asked for, and never given up.
 
-    cuBLAS is thread-safe as long as nobody changes a handle, so threads share it. `mode` says where results are written that
-    are numbers.
+    `mode` says where results are written that are numbers.
     """
 
     def __init__(self, mode: int) -> None:
         self.mode = mode
         self.lock = threading.Lock()
 
-    def __missing__(self, gpu: Gpu) -> int:
+    def __missing__(self, gpu: Gpu) -> Handle:
         with self.lock:
             if gpu not in self:
                 self[gpu] = self._make(gpu)
         return self[gpu]
 
-    def _make(self, gpu: Gpu) -> int:
+    def _make(self, gpu: Gpu) -> Handle:
         lib, made = library(), ffi.new("uintptr_t *")
         with gpu.current():
             status = lib.cublasCreate_v2(made)
@@ -92,7 +100,8 @@ class Handles(dict[Gpu, int]):
                 give_back(gpu)
                 status = lib.cublasCreate_v2(made)
             check(status, f"a cuBLAS handle for {gpu}")
-            handle = int(made[0])
+            handle = Handle(made[0])
+            handle.lock = threading.Lock()
             check(lib.cublasSetStream_v2(handle, int(gpu.stream)), "the stream of cuBLAS")
             check(lib.cublasSetPointerMode_v2(handle, self.mode), "the pointer mode of cuBLAS")
             check(lib.cublasSetMathMode(handle, DEFAULT_MATH | WHOLE_SUMS), "the math mode of cuBLAS")
@@ -132,7 +141,9 @@ class Routine:
                 observer.called(self.name, **self.told)
         if not gpu.alone:
             gpu.enter()
-        status = self.function(self.handles[gpu], *arguments)
+        handle = self.handles[gpu]
+        with handle.lock:
+            status = self.function(handle, *arguments)
         if status:
             self._again(status, gpu, arguments)
 
@@ -140,5 +151,7 @@ class Routine:
         """What to do about a call that failed: make room, if that is what was missing, and call once more."""
         if status == ALLOC_FAILED:
             give_back(gpu)
-            status = self.function(self.handles[gpu], *arguments)
+            handle = self.handles[gpu]
+            with handle.lock:
+                status = self.function(handle, *arguments)
         check(status, self.name)
