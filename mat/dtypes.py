@@ -76,7 +76,8 @@ def check_number(value: Any, dtype: np.dtype[Any], name: str) -> None:
 def holds(dtype: np.dtype[Any], value: Any) -> bool:
     """Whether `dtype` has `value`, or, being one of floating-point numbers, one near to it that a float64 leads to."""
     if dtype.kind in "iu":
-        return bool(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max)
+        number = bool(value) if isinstance(value, np.bool_) else value  # which NumPy will not compare with large integers
+        return bool(np.iinfo(dtype).min <= number <= np.iinfo(dtype).max)
     return not isinstance(value, int) or abs(value) <= _EXACT
 
 

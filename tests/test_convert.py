@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
+from mat.dtypes import holds
 from mat.errors import DTypeError, IndexOutOfRange, ShapeError
 
 NUMPY = [d for d in mat.supported_dtypes if d != "bfloat16"]
@@ -160,3 +161,12 @@ def test_torn_and_conflicting_mats_do_not_convert():
             convert()
     assert x.accept_torn() is x
     assert x.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(("dtype", "value", "wanted"), [
+    ("uint64", np.True_, True), ("uint64", 2**64 - 1, True), ("uint64", 2**64, False), ("int8", -128, True),
+    ("int8", -129, False), ("uint8", -1, False), ("float32", 2**53, True), ("float64", 2**53 + 1, False),
+    ("float64", 0.1, True), ("int8", np.int64(200), False),
+])
+def test_whether_a_dtype_has_a_number(dtype, value, wanted):
+    assert holds(np.dtype(dtype), value) is wanted
