@@ -100,6 +100,7 @@ def test_what_was_never_written_is_made_there(cuda, dev, dtype, value):
     assert_array_equal(x.to_numpy(), np.full(1001, value).astype(x.dtype))
 
 
+@pytest.mark.unchecked("uses an array after its block")
 def test_the_facet(dev):
     x = mat.zeros(3, 4, dtype="float32")
     a = there(x[1:, ::2])
@@ -197,6 +198,7 @@ def test_many_small_copies_wait_for_nothing_but_their_buffers(cuda, dev):
         assert_array_equal(only_there(x).to_numpy(), np.full(100, float(k)))
 
 
+@pytest.mark.unchecked("the check waits for the device at the end of each look")
 def test_operations_wait_for_nothing(cuda, dev):
     cuda.delay()
     x = mat.zeros(1000)
@@ -235,6 +237,7 @@ def test_other_libraries_see_it(dev):
         assert "dltensor" in repr(a.__dlpack__(max_version=(1, 0)))
 
 
+@pytest.mark.unchecked("uses an array after its block")
 @pytest.mark.parametrize("how", ["dlpack", "interface"])
 def test_what_another_library_took_keeps_the_memory(dev, how):
     x = mat.zeros(1000)
@@ -256,6 +259,7 @@ def test_what_another_library_took_keeps_the_memory(dev, how):
 # Room
 
 
+@pytest.mark.unchecked("counts what the driver copies, for the check too")
 def test_the_limit_holds(cuda, dev):
     cuda.peak()
     before = cuda.held()
@@ -617,6 +621,7 @@ def test_cuda_host(cuda, dev):
     assert cuda.calls("cuMemHostUnregister") == 1
 
 
+@pytest.mark.unchecked("its block for output writes nothing")
 def test_cuda_host_of_the_pool_needs_no_more_locking(cuda, dev):
     with mat.settings(page_locked=True):
         x = mat.zeros(50_000)

@@ -26,7 +26,7 @@ def run_page(page, directory):
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return subprocess.run([sys.executable, "-W", "error", blocks.__file__, str(page)], cwd=directory, capture_output=True,
                           text=True,
-                          timeout=300, check=False, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"})
+                          timeout=300, check=False, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg", "MAT_DEBUG": ""})
 
 
 @needs.native
