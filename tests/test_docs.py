@@ -22,11 +22,11 @@ pages = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(R
 
 
 def run_page(page, directory):
-    """In a process of its own: pages register facets and operations."""
+    """In a process of its own: pages register facets and operations; and without the direction check: one shows bugs."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return subprocess.run([sys.executable, "-W", "error", blocks.__file__, str(page)], cwd=directory, capture_output=True,
-                          text=True,
-                          timeout=300, check=False, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg", "MAT_DEBUG": ""})
+                          text=True, timeout=300, check=False,
+                          env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg", "MAT_DEBUG": ""})
 
 
 @needs.native
