@@ -341,7 +341,8 @@ def test_which_way(shape, axis, kernel, two):
 @pytest.mark.parametrize("dtype", ["int8", "float32", "complex128"])
 def test_large_ones_fill_the_device_and_counts_are_of_64_bits(name, dtype):
     for shape, axis in (((1 << 33,), None), ((1 << 36,), None), ((3, 1 << 32), 1), ((1 << 32, 3), 0), ((1 << 31, 64), 0),
-                        ((1 << 16, 1 << 16), 0), ((1 << 16, 1 << 16), 1), ((1 << 20, 12, 1000), 1), ((1 << 34, 2), 1)):
+                        ((1 << 16, 1 << 16), 0), ((1 << 16, 1 << 16), 1), ((1 << 20, 12, 1000), 1), ((1 << 34, 2), 1),
+                        ((1 << 24, 4, 3), 1), ((1 << 24, 3, 4), 1)):
         launch = plan(shape, axis, dtype, name if dtype != "complex128" else "sum")
         blocks = launch.grid[0] * launch.grid[1]
         assert blocks * launch.block[0] >= 1 << 17

@@ -118,7 +118,7 @@ def reduction(operation: str, letter: str, form: Form, *, mean: bool = False, ac
     reduced = form.reduced if form.reduced and total else [Axis(total, 0, 0)]
     ends = {"divisor": total if mean else 1, "accumulate": int(accumulate), "bytes": nbytes,
             "mask": _as_signed(mask(operation, letter))}
-    plan = _Plan(kernels(operation, letter), form, list(form.kept), reduced, total, ends)
+    plan = _Plan(kernels(operation, letter), form, reduced, total, ends)
     least = min((a.x for a in reduced if a.x), default=inf)
     return plan.by_columns() if form.kept and 0 < form.kept[-1].x < least else plan.by_lines()
 
@@ -128,7 +128,6 @@ class _Plan(NamedTuple):
 
     kernels: Kernels
     form: Form
-    kept: list[Axis]
     reduced: list[Axis]
     total: int
     ends: dict[str, int]
@@ -140,7 +139,7 @@ class _Plan(NamedTuple):
 
     def by_lines(self) -> Launch:
         """Results by threads that walk along what is reduced."""
-        results, last = prod(a.n for a in self.kept), self.reduced[-1]
+        results, last = prod(a.n for a in self.form.kept), self.reduced[-1]
         together = last.x == 1 and "lines" in ways(self.kernels) and (len(self.reduced) == 1 or last.n >= self.vector)
         each = -(-max(self.total, 1) // (self.vector if together else 1))
         lanes = _lanes(each, results)
@@ -151,29 +150,25 @@ class _Plan(NamedTuple):
         block = lanes if lanes > 32 else min(THREADS, -(-results * lanes // 32) * 32)
         way = "lines" if together else "apart"
         sizes = {"results": results, "chunk": chunk, "chunks": chunks, "lanes": lanes, "width": width}
-        return self.launch(way, way, sizes, self.kept, (-(-results // (block // lanes)), chunks, 1), block)
+        return self.launch(way, way, sizes, (-(-results // (block // lanes)), chunks, 1), block)
 
     def by_columns(self) -> Launch:
         """Results that lie beside each other by threads that stand beside each other."""
-        columns = self.kept[-1]
-        kept = self.kept[:-1]
-        steps = [columns.n, *(a.x for a in (*kept, *self.reduced))]
+        columns, results = self.form.kept[-1], prod(a.n for a in self.form.kept)
+        steps = [columns.n, *(a.x for a in (*self.form.kept[:-1], *self.reduced))]
         vector = self.kernels.vector if "columns" in ways(self.kernels) else 1
         vector = vector if columns.x == 1 and all(s % vector == 0 for s in steps) else 1
-        wide = columns.n // vector
+        wide = results // vector
         rows = _power(-(-self.total // 16)) // 2 or 1  # at least 8 for each thread
-        most = max(64, THREADS // rows)
-        tiles = -(-wide // most)
-        across = -(-wide // tiles)
-        outer = prod(a.n for a in kept)
-        chunk, chunks = self.parts(self.total, self.total * across * vector * self.kernels.item, tiles * outer)
-        sizes = {"results": outer * columns.n, "chunk": chunk, "chunks": chunks, "columns": columns.n, "column_x": columns.x,
-                 "column_y": columns.y, "across": across, "tiles": tiles}
+        blocks = -(-wide // max(64, THREADS // rows))
+        across = -(-wide // blocks)
+        chunk, chunks = self.parts(self.total, self.total * across * vector * self.kernels.item, blocks)
+        sizes = {"results": results, "chunk": chunk, "chunks": chunks, "across": across, "column_y": columns.y}
         high = min(THREADS // across, _power(-(-chunk // 8)))
         block = -(-across * max(high, 1) // 32) * 32
         way, kernel = ("columns", "columns") if vector == self.kernels.vector and "columns" in ways(self.kernels) else (
             "apart", "column")
-        return self.launch(way, kernel, sizes, kept, (tiles * outer, chunks, 1), block)
+        return self.launch(way, kernel, sizes, (blocks, chunks, 1), block)
 
     def parts(self, total: int, nbytes: int, units: int) -> tuple[int, int]:
         """Of how many elements parts of a result are, and how many parts there are; `units` are done side by side anyway."""
@@ -186,26 +181,23 @@ class _Plan(NamedTuple):
         chunk = -(-total // (count * step)) * step
         return chunk, -(-total // chunk)
 
-    def launch(self, way: str, kernel: str, sizes: dict[str, int], kept: Sequence[Axis], grid: tuple[int, int, int],
-               block: int) -> Launch:
+    def launch(self, way: str, kernel: str, sizes: dict[str, int], grid: tuple[int, int, int], block: int) -> Launch:
         """The kernel, and after it that for the second stage, if there is one."""
         results, chunks = sizes["results"], sizes["chunks"]
         across = min(32, _power(results)) if chunks > 1 else 1
         given = {**sizes, **self.ends, "start_x": self.form.start_x, "start_y": self.form.start_y, "reduced": self.total,
                  "finish_across": across}
-        ends, reduced = [given.get(name, 0) for name in _FIELDS], axes_frame(self.reduced)
+        frame = [*(given.get(name, 0) for name in _FIELDS), *axes_frame(self.form.kept), *axes_frame(self.reduced)]
         program, name = self.kernels.program(way), self.kernels.name
-        frame = [*ends, *axes_frame(kept), *reduced]
         if chunks == 1:
             return Launch(program, f"{name}_{kernel}", frame, grid, (block, 1, 1))
-        frame_of_all = [*ends, *axes_frame(self.form.kept), *reduced]
-        second = Launch(program, f"{name}_finish", frame_of_all, (-(-results // across), 1, 1), (THREADS, 1, 1))
+        second = Launch(program, f"{name}_finish", frame, (-(-results // across), 1, 1), (THREADS, 1, 1))
         room = results * chunks * self.kernels.state
         return Launch(program, f"{name}_{kernel}", frame, grid, (block, 1, 1), room=room, then=second)
 
 
-_FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width", "columns", "column_x", "column_y",
-           "across", "tiles", "finish_across", "divisor", "accumulate", "bytes", "mask")
+_FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width", "across", "column_y",
+           "finish_across", "divisor", "accumulate", "bytes", "mask")
 
 
 def _lanes(each: int, results: int) -> int:

@@ -3,7 +3,7 @@
 
    There are three ways. By `lines`, where what is reduced lies together: `lanes` threads for a result, a power of two, `width` of
    them to a line. Element by element, `apart`, where it does not. By `columns`, where kept elements lie together: `across` threads
-   beside each other, as many rows at once as a block has room for. Each may take a result in parts of `chunk` elements, which
+   beside each other, of as many results or V times so many, and as many rows at once as a block has room for. Each may take a result in parts of `chunk` elements, which
    are left in a third operand, in the order [part][result], and put together by `finish`.
 
    Which thread adds what, and in what tree, depends on shapes, strides and how an address is aligned, and on nothing else. */
@@ -25,8 +25,7 @@ struct mat_reduced_axes {
 };
 
 struct mat_reduce {
-    int64_t start_x, start_y, results, reduced, chunk, chunks, lanes, width;
-    int64_t columns, column_x, column_y, across, tiles, finish_across;
+    int64_t start_x, start_y, results, reduced, chunk, chunks, lanes, width, across, column_y, finish_across;
     int64_t divisor, accumulate, bytes, mask;
     mat_reduced_axes kept, in;
 };
@@ -243,17 +242,16 @@ template <class Op, int V, int U> MAT_INLINE void mat_add_rows(typename Op::Stat
 template <class Op, int V> MAT_INLINE void mat_columns(const mat_reduce &f, const mat_call &call) {
     typedef typename Op::Item Item;
     enum { U = V == 1 ? 8 : 64 / (V * sizeof(Item)) }; /* rows at once */
-    uint32_t across = (uint32_t)f.across, rows = blockDim.x / across, tile = blockIdx.x % (uint32_t)f.tiles;
+    uint32_t across = (uint32_t)f.across, rows = blockDim.x / across;
     uint32_t tx = threadIdx.x % across, ty = threadIdx.x / across;
-    int64_t column = ((int64_t)tile * across + tx) * V, outer = blockIdx.x / (uint32_t)f.tiles;
-    int64_t from = (int64_t)blockIdx.y * f.chunk;
-    bool live = ty < rows && column < f.columns;
-    mat_place_of at = mat_placed(f.kept, (int)f.kept.rank, outer);
+    int64_t result = ((int64_t)blockIdx.x * across + tx) * V, from = (int64_t)blockIdx.y * f.chunk;
+    bool live = ty < rows && result < f.results;
+    mat_place_of at = mat_placed(f.kept, (int)f.kept.rank, result);
     typename Op::State s[V];
 #pragma unroll
     for (int j = 0; j < V; j++) s[j] = Op::none();
     if (live) {
-        const Item *x = (const Item *)call.at[0] + f.start_x + at.x + column * f.column_x;
+        const Item *x = (const Item *)call.at[0] + f.start_x + at.x;
         uint32_t n = (uint32_t)(f.reduced - from < f.chunk ? f.reduced - from : f.chunk), k = ty;
         for (; k + (U - 1) * rows < n; k += U * rows) mat_add_rows<Op, V, U>(s, f, x, from, k, rows);
         for (; k < n; k += rows) mat_add_rows<Op, V, 1>(s, f, x, from, k, rows);
@@ -262,11 +260,11 @@ template <class Op, int V> MAT_INLINE void mat_columns(const mat_reduce &f, cons
     if (live && ty == 0) {
 #pragma unroll
         for (int j = 0; j < V; j++)
-            mat_leave<Op>(f, call, s[j], blockIdx.y, outer * f.columns + column + j, at.y + (column + j) * f.column_y);
+            mat_leave<Op>(f, call, s[j], blockIdx.y, result + j, at.y + j * f.column_y);
     }
 }
 
-/* The parts of `finish_across` results by a block; columns are among the kept axes here. */
+/* The parts of `finish_across` results by a block. */
 template <class Op> MAT_INLINE void mat_finish(const mat_reduce &f, const mat_call &call) {
     typedef typename Op::State State;
     uint32_t across = (uint32_t)f.finish_across, rows = blockDim.x / across;
