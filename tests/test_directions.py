@@ -85,6 +85,7 @@ def test_the_error_has_mat_block_elements_and_lines():
 
 
 @under
+@pytest.mark.host
 def test_mats_that_are_older_than_the_check():
     x = mat.zeros(3).fill_(1)
 
@@ -124,6 +125,7 @@ def test_what_is_late_at_the_end_is_a_note_on_another_error():
     assert "was used after its end" in caught.value.__notes__[0]
 
 
+@pytest.mark.host
 def test_too_strong():
     with mat.debug.check_directions() as c:
         x = mat.zeros(2, 3).fill_(1)
@@ -139,6 +141,7 @@ def test_too_strong():
     assert "'input' would do" in repr(c)
 
 
+@pytest.mark.host
 def test_blocks_that_write_inside_are_not_too_strong():
     with mat.debug.check_directions() as c:
         x = mat.ones(3)
