@@ -67,6 +67,15 @@ def test_inputs_broadcast_and_many_operands(there):
     assert_array_equal(z.to_numpy(), s.to_numpy())
 
 
+def test_what_is_written_need_not_be_last(there):
+    scaled = mat.kernel("y = x * s", y="output", x="input", s="input")
+    y = mat.empty(70, 40)
+    assert scaled(y, mat.ones(70, 40), mat.array([[3]])) is y
+    assert_array_equal(y.to_numpy(), np.full((70, 40), 3))
+    scaled(y.T, mat.arange(70), mat.array(2))
+    assert_array_equal(y.to_numpy(), np.broadcast_to(2 * np.arange(70)[:, None], (70, 40)))
+
+
 def test_the_same_declaration_everywhere(there):
     axpby = mat.kernel("y = a * x + b * y", **AXPBY)
     for device in ("cpu", "emulated", "cuda"):

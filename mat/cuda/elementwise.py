@@ -185,7 +185,7 @@ def walk(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str], 
 
 def _goes(way: str, inner: int, steps: Ints, axes: Sequence[tuple[int, Ints]], group: int) -> bool:
     """Whether `way` can go over these axes."""
-    adjacent = all(s in (0, 1) for s in steps) and (steps[-1] == 1 or inner == 1)
+    adjacent = all(s in (0, 1) for s in steps)  # what is written is not 0, but for a single element
     if way == "flat":
         return adjacent and not axes
     count = inner * prod(n for n, _ in axes)

@@ -108,7 +108,7 @@ class Kernel(Op):
         check.__doc__ = doc or f"``{' '.join(text.split())}``"
         super().__init__(check, "", True, None)
         self.prepare("foreign", dtypes="fd")(self._prepared)
-        self.prepare("cuda", dtypes="fd", when=_on_device)(self._prepared_there)
+        self.prepare("cuda", dtypes="fd", when=self._on_device)(self._prepared_there)
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.directions)}): {' '.join(self.text.split())}>"
@@ -121,7 +121,7 @@ class Kernel(Op):
         if lib is None:
             raise KernelError("mat was installed without its compiled parts, which kernels need: install a C compiler, and "
                               "then mat again")
-        written = mats[self.operands.index(self.written[-1])]
+        written = self._last(mats)
         return cpu.prepare_user_kernel(self.address(written.dtype.char), mats, written.shape)
 
     def address(self, letter: str) -> int:
@@ -138,9 +138,17 @@ class Kernel(Op):
         except CompileError as error:
             raise KernelError(self._message(str(error), letter, self.text)) from None
 
+    def _on_device(self, *mats: Mat) -> bool:
+        """Whether a device's kernel can do it: for so many operands, of so many axes."""
+        return len(mats) < _MOST and apart(*mats, self._last(mats))
+
+    def _last(self, mats: tuple[Mat, ...]) -> Mat:
+        """What is written last."""
+        return mats[self.operands.index(self.written[-1])]
+
     def _prepared_there(self, cuda: Any, *mats: Mat) -> Any:
         """The kernel compiled for the device in use."""
-        written = mats[self.operands.index(self.written[-1])]
+        written = self._last(mats)
         letter, text = written.dtype.char, self.there.text or self.text
         placed, numbers, reads, writes = self._placed()
         call = f"mat_user({', '.join(self._arguments(placed, numbers, 'in[m][{}]', '&out[m][{}]', 'number[{}]'))})"
@@ -252,11 +260,6 @@ def _checker(operation: Kernel, name: str) -> Callable[..., None]:
     check.__annotations__ = kinds
     check.__name__ = check.__qualname__ = name
     return check
-
-
-def _on_device(*mats: Mat) -> bool:
-    """Whether a device's kernel can do it: for so many operands, of so many axes."""
-    return len(mats) < _MOST and apart(*mats)
 
 
 def _check_mats(name: str, written: list[Mat], read: list[Mat]) -> None:
