@@ -63,7 +63,7 @@ def cuda(monkeypatch):
             _unavailable(f"MAT_TEST_CUDA is set, but: {ours.probe().reason}")
         yield Real()
         return
-    reason = missing()
+    reason = missing() or (really().version and "there is a driver, which MAT_TEST_CUDA=1 uses")
     if reason:
         _unavailable(reason)
     monkeypatch.setenv("MAT_CACHE", str(scratch() / "cubins"))
