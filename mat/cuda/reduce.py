@@ -21,6 +21,8 @@ THREADS = 256  # at most, in a block: as in reduce.cuh
 FULL = 1 << 18  # threads that are enough to keep a device busy
 BLOCKS, LONG_BLOCKS = 512, 4096  # blocks that are enough: of short parts, and of long ones
 SHORT_PART, LONG_PART = 16 << 10, 128 << 10  # bytes of such parts
+WORTH = 80 << 10  # bytes for a result, or for results side by side, that are worth a second launch
+FINISH = 16  # parts that a thread of the second stage puts together, at most, if there are not too many
 MOST = 1 << 30  # elements of a part, which kernels count in 32 bits
 
 _ITEMS = {"B": "uint8_t", "H": "uint16_t", "I": "uint32_t", "L": "uint64_t", "e": "mat_half", "E": "mat_bfloat", "f": "float",
@@ -172,8 +174,8 @@ class _Plan(NamedTuple):
 
     def parts(self, total: int, nbytes: int, units: int) -> tuple[int, int]:
         """Of how many elements parts of a result are, and how many parts there are; `units` are done side by side anyway."""
-        count = max(min(-(-BLOCKS // units), nbytes // SHORT_PART), min(-(-LONG_BLOCKS // units), nbytes // LONG_PART),
-                    -(-total // MOST), 1)
+        short = nbytes // SHORT_PART if nbytes >= WORTH else 1
+        count = max(min(-(-BLOCKS // units), short), min(-(-LONG_BLOCKS // units), nbytes // LONG_PART), -(-total // MOST), 1)
         if count == 1:
             return max(total, 1), 1
         step = THREADS * self.vector
@@ -184,7 +186,7 @@ class _Plan(NamedTuple):
     def launch(self, way: str, kernel: str, sizes: dict[str, int], grid: tuple[int, int, int], block: int) -> Launch:
         """The kernel, and after it that for the second stage, if there is one."""
         results, chunks = sizes["results"], sizes["chunks"]
-        across = min(32, _power(results)) if chunks > 1 else 1
+        across = min(32, _power(results), _power(max(FINISH * THREADS // chunks, 1)))
         given = {**sizes, **self.ends, "start_x": self.form.start_x, "start_y": self.form.start_y, "reduced": self.total,
                  "finish_across": across}
         frame = [*(given.get(name, 0) for name in _FIELDS), *axes_frame(self.form.kept), *axes_frame(self.reduced)]
