@@ -3,6 +3,8 @@
 The 1,797 real digits (8x8 pixels) that ship with scikit-learn; ``Y = X W^T``, ``dX = dY W``, ``dW = dY^T X`` run as BLAS's
 TN, NN and NT with no transpose and no copy; mini-batches are views. Ends with the accuracy on digits never trained on, and
 a picture, ``digits.png``.
+
+Run: python examples/digits.py [DEVICE], such as cuda or emulated; where there is no such device, on the processor.
 """
 
 from __future__ import annotations
@@ -90,7 +92,8 @@ def train_batch_(x: mat.Mat, t: mat.Mat, net: Network, s: Scratch) -> None:
 def train_epoch(parts: list[Data], net: Network, s: Scratch) -> None:
     """One pass over all batches. Looking at all that is used once around the loop makes the looks inside nearly free."""
     pixels, labels = parts[0]  # a look at one view is a look at the storage of all
-    with mat.with_facets(*((m, "array", "io") for m in (*net, *s)), (pixels, "array", "input"), (labels, "array", "input")):
+    here = "array" if pixels.device == "cpu" else pixels.device.facet.name
+    with mat.with_facets(*((m, here, "io") for m in (*net, *s)), (pixels, here, "input"), (labels, here, "input")):
         for x, t in parts:
             train_batch_(x, t, net, s)
 
@@ -134,9 +137,15 @@ def picture(losses: list[float], test: Data, net: Network) -> None:
 
 
 def main() -> None:
+    with mat.use_device(sys.argv[1] if len(sys.argv) > 1 else "cpu") as device:
+        run(str(device))
+
+
+def run(device: str) -> None:
+    """Train, test and draw."""
     train, test = load()
     parts, net, s = batches(train), new_network(train.pixels.shape[1]), new_scratch()
-    print(f"{train.pixels.shape[0]} digits to train on, {test.pixels.shape[0]} to test; {HIDDEN} hidden units")
+    print(f"{train.pixels.shape[0]} digits to train on, {test.pixels.shape[0]} to test; {HIDDEN} hidden units; on {device}")
     losses = []
     with mat.debug.count_copies() as copies:
         for epoch in range(1, EPOCHS + 1):

@@ -80,6 +80,13 @@ def test_digits_learns_to_read(tmp_path):
     assert (tmp_path / "digits.png").stat().st_size > 10_000
 
 
+def test_digits_on_a_device(tmp_path):
+    out = run("digits.py", tmp_path, "emulated")
+    assert "hidden units; on emulated" in out
+    assert "packing copies: 0" in out
+    assert reported_accuracy(out) >= 97
+
+
 def reported_accuracy(out):
     """The percentage that the example reports at its end."""
     return float(re.search(r"test accuracy\D*(\d+(?:\.\d+)?) ?%", out)[1])
