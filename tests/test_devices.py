@@ -294,3 +294,28 @@ def test_garbage_gives_its_memory_back():
             x = mat.zeros(100)
             x += 1
             del x
+
+
+@pytest.mark.parametrize("call", [
+    lambda a, b, out: mat.matmul(a, b, transpose_a=True, out=out), lambda a, b, out: mat.matmul(a, b, transpose_b=True, out=out),
+    lambda a, b, out: out.gemm_(1.0, a, b, 0.0, transpose_b=True), lambda a, b, out: out.fill_(2.0).exp_(),
+    lambda a, b, out: out.fill_(2.0).multiply_(a),
+    lambda a, b, out: mat.sum(a, axis=0, out=out[0]),
+    lambda a, b, out: mat.max(a, axis=1, keepdims=True, out=out[:, :1]), lambda a, b, out: mat.axpy(2.0, a, out.fill_(1.0)),
+    lambda a, b, out: mat.add(a, 2.0, out=out), lambda a, b, out: mat.gemm(1.0, a, b, 0.0, out, transpose_a=True),
+])
+def test_what_was_planned_for_the_host_is_not_mistaken_on_a_device(call):
+    """Frequent calls go straight to a plan, which was made where no device was in use."""
+    a, b = (mat.array(np.random.default_rng(k).standard_normal((4, 4))) for k in (1, 2))
+    wanted = [call(a, b, mat.zeros(4, 4)).to_numpy() for _ in range(3)][-1]
+    for name in ("emulated", "cpu", "emulated"):
+        with mat.use_device(name):
+            for _ in range(2):
+                out = mat.zeros(4, 4)
+                found = call(a, b, out)
+                assert name == "cpu" or found.fresh == {"emulated"}
+                np.testing.assert_allclose(found.to_numpy(), wanted, rtol=1e-12)
+    with mat.settings(device_enabled=False):
+        kept = mat.zeros(4, 4)
+    with mat.use_device("emulated"):
+        np.testing.assert_allclose(call(a, b, kept).to_numpy(), wanted, rtol=1e-12)

@@ -15,6 +15,7 @@ from ..cpu.native import compiled
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, Layout
 from ..mat import Mat
+from ..quick import IN_USE
 from . import rowmajor
 from .elementwise import accumulate
 from .level1 import BLAS, blas_dtype
@@ -255,7 +256,8 @@ def _gemm_(self: Mat, alpha: Any, a: Mat, b: Mat, beta: Any, *, transpose_a: boo
     if not parts and type(a) is Mat and type(b) is Mat and type(alpha) is float and type(beta) is float:
         plan = planned(a, b, beta, self, transpose_a, transpose_b)
         if plan is not None:
-            return plan.run((alpha, a, b, beta, self), TRANSPOSES[transpose_a, transpose_b] if plan.keywords else NO_KEYWORDS)
+            flags = TRANSPOSES[transpose_a, transpose_b] if plan.keywords or IN_USE else NO_KEYWORDS
+            return plan.run((alpha, a, b, beta, self), flags)
     flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}  # those that are False go unsaid, as in the key
     return gemm(alpha, a, b, beta, self, **{k: v for k, v in flags.items() if v is not False}, **parts)
 

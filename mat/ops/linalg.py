@@ -109,7 +109,8 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     if type(a) is Mat and type(b) is Mat and type(out) is Mat:
         plan = planned(a, b, 0.0, out, transpose_a, transpose_b)
         if plan is not None:
-            return plan.run((1.0, a, b, 0.0, out), TRANSPOSES[transpose_a, transpose_b] if plan.keywords else NO_KEYWORDS)
+            flags = TRANSPOSES[transpose_a, transpose_b] if plan.keywords or IN_USE else NO_KEYWORDS
+            return plan.run((1.0, a, b, 0.0, out), flags)
     else:
         a, b = _matrix_operands(a, b)
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
