@@ -297,7 +297,8 @@ def test_garbage_gives_its_memory_back():
 
 
 @pytest.mark.parametrize("call", [
-    lambda a, b, out: mat.matmul(a, b, transpose_a=True, out=out), lambda a, b, out: mat.matmul(a, b, transpose_b=True, out=out),
+    lambda a, b, out: mat.matmul(a, b, transpose_a=True, out=out),
+    lambda a, b, out: mat.matmul(a, b, transpose_b=True, out=out),
     lambda a, b, out: out.gemm_(1.0, a, b, 0.0, transpose_b=True), lambda a, b, out: out.fill_(2.0).exp_(),
     lambda a, b, out: out.fill_(2.0).multiply_(a),
     lambda a, b, out: mat.sum(a, axis=0, out=out[0]),
