@@ -315,3 +315,9 @@ def test_poison_is_known_again_and_nothing_else_is(rng, dtype):
 def test_numbers_that_are_poison_by_chance_are_none(rng, dtype):
     for _ in range(20):
         assert not poison.still_poisoned(rng.integers(-128 if dtype == "int8" else 0, 128, 10_000).astype(dtype)).any()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_every_short_float_there_is_has_the_poison_too(dtype):
+    every = np.arange(1 << 16, dtype=np.uint16).view(mat.zeros(1, dtype=dtype).dtype)
+    assert not poison.still_poisoned(every).any()
