@@ -2,7 +2,6 @@
 
 import ast
 import doctest
-import importlib
 import os
 import subprocess
 import sys
@@ -47,7 +46,7 @@ SHOWN = pytest.param("mat.show", marks=pytest.mark.unchecked("shows where a Mat 
 @needs.native
 @pytest.mark.parametrize("name", [SHOWN if name == "mat.show" else name for name in MODULES])
 def test_docstrings_run(name):
-    module = importlib.import_module(name)
+    module = needs.module(name)
     finder = doctest.DocTestFinder(exclude_empty=True)
     runner = doctest.DocTestRunner(optionflags=blocks.FLAGS)
     for test in finder.find(module, name):

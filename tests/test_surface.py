@@ -1,9 +1,7 @@
 """The public surface: the names of the manual, one spelling each as function, method and ``_`` method, docstrings that run."""
 
 import doctest
-import importlib
 import inspect
-import pkgutil
 import pydoc
 import types
 
@@ -202,7 +200,6 @@ def test_errors_are_ours_and_a_builtin(name, builtin):
 
 CALLABLES = [n for n in mat.__all__ if callable(getattr(mat, n))]
 METHODS = [n for n in dir(Mat) if not n.startswith("_") and not inspect.ismemberdescriptor(inspect.getattr_static(Mat, n))]
-MODULES = ["mat", *(m.name for m in pkgutil.walk_packages(mat.__path__, "mat."))]
 
 
 @pytest.mark.parametrize("name", CALLABLES)
@@ -230,13 +227,6 @@ def shown(names):
     """`names`, of which those of the printer are not run under the direction check."""
     mark = pytest.mark.unchecked("shows where a Mat was created, if something observes")
     return [pytest.param(name, marks=mark) if name in ("show", "mat.show") else name for name in names]
-
-
-@needs.native
-@pytest.mark.parametrize("name", shown(MODULES))
-def test_docstrings_of_modules_run(name):
-    for test in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name)):
-        run_doctest(test)
 
 
 @needs.native
