@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import html
+import sys
 from typing import Any, NamedTuple
 
 from . import printing
@@ -14,6 +15,7 @@ from .pooled import Pooled
 from .scratch import spare_bytes
 
 MOST = 12  # rows of a table
+FACTS = ("live", "cached", "limit", "page_locked")
 
 
 class Row(NamedTuple):
@@ -29,8 +31,9 @@ class Row(NamedTuple):
 class MemoryReport:
     """What was held when it was made; prints as a table, in a notebook as one of HTML.
 
-    ``by_memory`` maps the name of a memory to its bytes: ``live`` in Mats, ``cached`` for the next use, and the ``limit``, if
-    there is one. ``by_mat`` has a `Row` for each storage, the largest first, ``by_line`` maps lines that created Mats to bytes.
+    ``by_memory`` maps the name of a memory to its bytes: ``live`` in Mats, ``cached`` for the next use, the ``limit``, if there
+    is one, and of the host those that are ``page_locked``. ``by_mat`` has a `Row` for each storage, the largest first,
+    ``by_line`` maps lines that created Mats to bytes.
     """
 
     def __init__(self, verbose: bool) -> None:
@@ -44,12 +47,12 @@ class MemoryReport:
 
     def _tables(self) -> list[tuple[str, list[tuple[str, ...]]]]:
         """Titles and cells."""
-        memory = [(name, *(f"{facts[k]:,}" if facts[k] is not None else "-" for k in ("live", "cached", "limit")))
+        memory = [(name, *(f"{facts[k]:,}" if facts[k] is not None else "-" for k in FACTS))
                   for name, facts in self.by_memory.items()]
         mats = [(f"{r.nbytes:,}", ", ".join(n if n in r.fresh else f"{n} (stale)" for n in r.memories), r.label, r.line)
                 for r in self.by_mat[:MOST]]
         lines = sorted(((f"{n:,}", line) for line, n in self.by_line.items()), key=lambda cell: -int(cell[0].replace(",", "")))
-        return [("memories", [("memory", "live bytes", "cached", "limit"), *memory]),
+        return [("memories", [("memory", "live bytes", "cached", "limit", "page-locked"), *memory]),
                 (f"Mats: {len(self.by_mat)} hold memory", [("bytes", "in", "Mat", "created at"), *mats]),
                 ("lines", [("bytes", "created at"), *lines[:MOST]])]
 
@@ -82,8 +85,9 @@ def _row(storage: Storage) -> Row:
 def _of(memory: Any, rows: list[Row]) -> dict[str, int | None]:
     live = sum(row.nbytes for row in rows if memory.name in row.memories)
     if isinstance(memory, Pooled):
-        return {"live": live, "cached": memory.kept, "limit": memory.limit}
-    return {"live": live, "cached": spare_bytes(), "limit": None}
+        return {"live": live, "cached": memory.kept, "limit": memory.limit, "page_locked": None}
+    pinned = sys.modules.get(f"{__name__.rpartition('.')[0]}.cuda.pinned")  # nobody locks pages before it is imported
+    return {"live": live, "cached": spare_bytes(), "limit": None, "page_locked": pinned.locked_bytes() if pinned else 0}
 
 
 def memory_report(*, verbose: bool = True) -> MemoryReport:

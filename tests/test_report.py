@@ -58,6 +58,15 @@ def test_what_is_cached_and_limited():
     mat.scratch.clear()
 
 
+def test_page_locked_bytes(cuda):
+    before = mat.memory_report().by_memory["host"]["page_locked"]
+    with mat.use_device("cuda"), mat.settings(page_locked=True):
+        x = mat.zeros(100_000).fill_(1)
+        with x.facet("array", "input"):
+            assert mat.memory_report().by_memory["host"]["page_locked"] - before >= x.nbytes
+    assert mat.memory_report().by_memory["emulated"]["page_locked"] is None
+
+
 def test_it_prints():
     x = mat.zeros(12_345).exp_()
     text = repr(mat.memory_report())

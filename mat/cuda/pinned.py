@@ -156,6 +156,11 @@ def _collect() -> None:
                 check(driver.cuMemHostUnregister(address_of(found.array)), "unlocking pages")
 
 
+def locked_bytes() -> int:
+    """The bytes of host memory whose pages are locked for us now: in use, idle in the pool, or registered where they lay."""
+    return POOL.lent + POOL.idle + sum(nbytes for _, nbytes in tuple(_registered))
+
+
 def is_locked(array: Any) -> bool:
     """Whether the device can copy from and to this array, or view of one, by itself."""
     base = array

@@ -71,7 +71,16 @@ def small() -> Iterator[Row]:
         dot = _with_torch(dot, torch=lambda: torch.dot(s, t))
         fill = _with_torch(fill, torch=lambda: s.fill_(0.5))
         exp = _with_torch(exp, torch=lambda: u.fill_(0.5).exp_())
-    yield from (row, scal, dot, fill, exp)
+    yield from (row, scal, dot, fill, exp, _after_a_trace())
+
+
+def _after_a_trace() -> Row:
+    """The first row again, when a trace has been and gone: a ledger that is off must not be felt."""
+    x, y, a, b = mat.ones(10), mat.ones(10), np.ones(10), np.ones(10)
+    with mat.trace():
+        mat.axpy(1e-9, x, y)
+    return Row("axpy, 10, after mat.trace()", {"mat": lambda: mat.axpy(1e-9, x, y),
+                                               "numpy": lambda: np.add(b, 1e-9 * a, out=b)}, limit=1.5)
 
 
 def products() -> Iterator[Row]:
