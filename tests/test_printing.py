@@ -387,6 +387,7 @@ def test_show_prints_to_the_terminal(capsys):
         mat.show(np.zeros(2))
 
 
+@pytest.mark.host
 @pytest.mark.parametrize(("make", "wanted"), [
     (lambda: mat.zeros(2, 3, dtype="float32"), ["<Mat 2x3 float32 - [[0. 0. 0.] [0. 0. 0.]]>",
                                                 "storage: 6 elements of float32, 24 bytes, version 0, never written: all 0",
@@ -406,6 +407,7 @@ def test_show(make, wanted):
     assert shown(make()) == wanted
 
 
+@pytest.mark.host
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_of_read_only_torn_and_kept():
     a = np.arange(2.0)
@@ -421,6 +423,7 @@ def test_show_of_read_only_torn_and_kept():
     assert shown(x)[3] == "host    16     fresh  array (A)"
 
 
+@pytest.mark.host
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_names_who_is_looking():
     x = mat.arange(2)
@@ -433,6 +436,7 @@ def test_show_names_who_is_looking():
                         lines[5])
 
 
+@pytest.mark.host
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_tells_of_every_memory_and_the_last_copies():
     with registered():
@@ -444,6 +448,7 @@ def test_show_tells_of_every_memory_and_the_last_copies():
         assert shown(x)[-1] == "copied: far to host, version 1"
 
 
+@pytest.mark.host
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_draws_what_is_seen_of_the_storage():
     x = mat.zeros(100)
@@ -458,6 +463,7 @@ def test_show_draws_what_is_seen_of_the_storage():
     assert {"also seen by <Mat 20+30+50>", "also seen by <Mat 100>"} <= set(shown(z))
 
 
+@pytest.mark.host
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_of_a_part_that_is_too_small_to_draw():
     assert shown(mat.Mat(1, displacement=10**12, max_size=10**13))[2].count("#") >= 1
