@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from .devices import Device, register_kind
+from .devices import register_kind
 from .errors import DeviceError, OutOfDeviceMemory
 from .facets.array import over
 from .facets.backing import guarded
 from .facets.pointers import ForeignArray
 from .layout import Layout
 from .places import Facet, Memory, register_facet
-from .pooled import CLOCK, Pooled
+from .pooled import Pooled, PooledDevice, PooledFacet
 
 GUARD = 64  # bytes on either side of a block
 BASE = 0x7FF0_0000_0000_0000  # no such address exists on today's machines: who takes it for a pointer, fails at once
@@ -226,7 +226,7 @@ def _put(target: Bytes, start: int, source: bytes | Bytes) -> None:
     target[start:start + len(source)] = np.frombuffer(source, np.uint8)
 
 
-class Emulated(Device):
+class Emulated(PooledDevice):
     """A device of guarded host memory; ``with mat.use_device("emulated") as dev:`` gives it.
 
     ``dev.transfers`` counts bytes by direction ("h2d", "d2h", "d2d"), ``dev.launches`` operations. While ``dev.delayed`` is
@@ -236,6 +236,7 @@ class Emulated(Device):
     """
 
     def __init__(self, number: int) -> None:
+        super().__init__()
         self.name = f"emulated:{number}" if number else "emulated"
         self.memory: EmulatedMemory = EmulatedMemory(self.name, self)
         self.facet = EmulatedFacet(self)
@@ -245,7 +246,6 @@ class Emulated(Device):
         self._queue: deque[Callable[[], object]] = deque()
         self.failing: dict[str, int] = {}
         self._lock = threading.RLock()
-        self._users = 0
 
     # Work
 
@@ -325,21 +325,8 @@ class Emulated(Device):
             if left == 1:
                 raise kind(f"{self}: this {what} was asked to fail")
 
-    # Blocks
-
-    def begin(self, pool_bytes: int | None) -> Any:
-        before = self.memory.limit
-        if pool_bytes is not None:
-            self.memory.restrict(pool_bytes)
-        self._users += 1
-        return before
-
-    def end(self, before: Any) -> None:
-        self._users -= 1
-        self.memory.limit = before
-        if not self._users:
-            self.synchronize()
-            self.memory.trim()
+    def finish(self) -> None:
+        self.synchronize()
 
 
 def _as_array(x: EmulatedArray) -> np.ndarray[Any, Any]:
@@ -350,7 +337,7 @@ def _as_foreign(x: EmulatedArray) -> ForeignArray:
     return ForeignArray(x.elements(), x.layout)
 
 
-class EmulatedFacet(Facet):
+class EmulatedFacet(PooledFacet):
     """Looks at the memory of an emulated device."""
 
     letter, presents = "E", EmulatedArray
@@ -362,12 +349,6 @@ class EmulatedFacet(Facet):
 
     def present(self, view: Any, handle: Block, writable: bool) -> EmulatedArray:
         return EmulatedArray(handle, view.layout, view.storage.dtype, writable)
-
-    def lender(self, value: EmulatedArray) -> Callable[[], Any]:
-        def lend() -> EmulatedArray:
-            value.handle.tick = next(CLOCK)
-            return value
-        return lend
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """The memory of a device: how much of it we hold, blocks kept for the next use, and who has to go when it is full.
 
-Shared by all devices; what is special about one is below `raw_allocate` and the copies. A handle is whatever subclasses make,
+Shared by all devices, with what they and their facets do about it; what is special about one is below `raw_allocate` and the
+copies. A handle is whatever subclasses make,
 with ``nbytes``, ``tick`` (when it was last used) and ``line`` (who had it allocated).
 """
 
@@ -9,13 +10,14 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
+from .devices import Device
 from .errors import OutOfDeviceMemory
 from .holders import line_of, user_place
-from .places import Memory
+from .places import Facet, Memory
 
 CLOCK = count(1)
 
@@ -178,3 +180,43 @@ def _label(cube: Any) -> str:
     views = (ref() for ref in tuple(cube.viewers))
     view = next((v for v in views if v is not None), None)
     return f"<{cube.size} elements of {cube.dtype}>" if view is None else str(view.label())
+
+
+class PooledDevice(Device):
+    """A device with such a memory: blocks restrict it, and the last to end gives back what is kept."""
+
+    memory: Pooled
+
+    def __init__(self) -> None:
+        self._users = 0
+        self._counting = threading.Lock()
+
+    def begin(self, pool_bytes: int | None) -> Any:
+        before = self.memory.limit
+        if pool_bytes is not None:
+            self.memory.restrict(pool_bytes)
+        with self._counting:
+            self._users += 1
+        return before
+
+    def end(self, before: Any) -> None:
+        with self._counting:
+            self._users -= 1
+            last = not self._users
+        self.memory.limit = before
+        if last:
+            self.finish()
+            self.memory.trim()
+
+    def finish(self) -> None:
+        """Nobody uses the device any more: do what is still to be done."""
+
+
+class PooledFacet(Facet):
+    """A facet of such a memory: a look is a use of what it looks at, which has a ``handle``."""
+
+    def lender(self, value: Any) -> Callable[[], Any]:
+        def lend() -> Any:
+            value.handle.tick = next(CLOCK)
+            return value
+        return lend

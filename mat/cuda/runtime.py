@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from cuda.bindings import driver
 
-from ..devices import Device
 from ..errors import DeviceError
-from ..places import Facet, register_facet
-from ..pooled import CLOCK
+from ..places import register_facet
+from ..pooled import PooledDevice, PooledFacet
 from . import engine
 from .array import CudaArray
 from .driver import probe
@@ -20,7 +18,7 @@ from .gpu import Block, Gpu, check, gpu
 from .memory import CudaMemory
 
 
-class CudaFacet(Facet):
+class CudaFacet(PooledFacet):
     """The visible elements in the memory of a GPU."""
 
     letter, presents, engine = "C", CudaArray, engine
@@ -33,47 +31,24 @@ class CudaFacet(Facet):
     def present(self, view: Any, handle: Block, writable: bool) -> CudaArray:
         return CudaArray(handle, view.layout, view.storage.dtype, self.device, writable=writable)
 
-    def lender(self, value: CudaArray) -> Callable[[], Any]:
-        def lend() -> CudaArray:
-            value.handle.tick = next(CLOCK)
-            return value
-        return lend
 
-
-class CudaDevice(Device):
+class CudaDevice(PooledDevice):
     """A GPU; ``with mat.use_device("cuda") as dev:`` gives it. ``dev.gpu`` is what the driver knows of it."""
 
     bodies = "cuda"
     memory: CudaMemory
 
     def __init__(self, number: int) -> None:
+        super().__init__()
         self.gpu: Gpu = gpu(number)
         self.number = number
         self.name = f"cuda:{number}"
         self.memory = CudaMemory(self.name, self.gpu)
         self.facet = CudaFacet(self)
-        self._users = 0
-        self._lock = threading.Lock()
 
     def synchronize(self) -> None:
         with self.gpu.current():
             check(driver.cuCtxSynchronize(), f"waiting for {self.name}, perhaps for an operation that failed there")
-
-    def begin(self, pool_bytes: int | None) -> Any:
-        before = self.memory.limit
-        if pool_bytes is not None:
-            self.memory.restrict(pool_bytes)
-        with self._lock:
-            self._users += 1
-        return before
-
-    def end(self, before: Any) -> None:
-        with self._lock:
-            self._users -= 1
-            last = not self._users
-        self.memory.limit = before
-        if last:
-            self.memory.trim()
 
 
 _devices: dict[int, CudaDevice] = {}
