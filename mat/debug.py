@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atexit
-import logging
+import importlib
 import os
 import sys
 import threading
@@ -142,17 +142,17 @@ def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int 
 class Guard(Observer):
     """Heeds copies between memories that operations bring about."""
 
-    def __init__(self, log: bool) -> None:
-        self.log = log
+    def __init__(self, logger: Any) -> None:
+        self.logger = logger  # None: refuse them
 
     def copying(self, cube: Any, source: Any, target: Any) -> None:
         if not in_operation():
             return
         text = (f"an operation at {line_of(user_place())} copies {cube.nbytes:,} bytes from {source.name} to {target.name}; "
                 f"bring data where it is needed with mat.prefetch or x.facet, or compute in one place with mat.use_device")
-        if not self.log:
+        if self.logger is None:
             raise ConflictError(text)
-        logging.getLogger("mat").warning(text)
+        self.logger.warning(text)
 
 
 @contextmanager
@@ -172,7 +172,8 @@ def guard(implicit: str = "raise") -> Iterator[None]:
     if implicit == "allow":
         yield
         return
-    with observe(Guard(implicit == "log")):
+    # what is imported only for this takes longer than much of ours
+    with observe(Guard(importlib.import_module("logging").getLogger("mat") if implicit == "log" else None)):
         yield
 
 

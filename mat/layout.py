@@ -20,6 +20,11 @@ EXACT_LIMIT = 100_000  # elements up to which self-overlap of odd strides is dec
 Ints = tuple[int, ...]
 
 
+def signed(number: Any) -> int:
+    """The lowest 64 bits of an integer as a signed one, which is what C code is given."""
+    return (int(number) + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 def integer(value: object, what: str) -> int:
     """`value` as an int, or a `ShapeError` that says what it should have been."""
     if type(value) is int:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..layout import Ints
+from ..layout import Ints, signed
 from .native import ffi, lib
 from .pool import run, threads
 from .prepared import Prepared
@@ -86,7 +86,7 @@ class Product:
     def gemm(self, alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
         """The same with factors."""
         if self.integer:
-            self._run(a, b, c, (_signed(alpha), _signed(beta), 0.0, 0.0))
+            self._run(a, b, c, (signed(alpha), signed(beta), 0.0, 0.0))
         else:
             self._run(a, b, c, (0, 0, float(alpha), float(beta)))
 
@@ -158,18 +158,19 @@ def cut(m: int, n: int, k: int, batches: int, workers: int) -> tuple[int, int]:
 @lru_cache(1024)
 def prepare_product(m: int, n: int, k: int, a: Lies, b: Lies, c: Lies, batch: Ints = ()) -> Product:
     """The product m x n of operands that lie so, along leading axes of these lengths; the inner axis is k long."""
+    m, a, b, c, batch = folded(m, a, b, c, batch)
+    return Product((m, n, k), a, b, c, batch)
+
+
+def folded(m: int, a: Lies, b: Lies, c: Lies, batch: Ints) -> tuple[int, Lies, Lies, Lies, Ints]:
+    """The same products with as few leading axes as there can be: none of length 1, and those that are rows of A as such."""
     kept = [d for d, length in enumerate(batch) if length != 1]
     a, b, c = (x._replace(batch=tuple(x.batch[d] for d in kept)) for x in (a, b, c))
     batch = tuple(batch[d] for d in kept)
     while batch and b.batch[-1] == 0 and a.batch[-1] == m * a.row and c.batch[-1] == m * c.row:
         m *= batch[-1]  # one B for all matrices of a stack of A: their rows are those of one matrix
         a, b, c, batch = (*(x._replace(batch=x.batch[:-1]) for x in (a, b, c)), batch[:-1])
-    return Product((m, n, k), a, b, c, batch)
-
-
-def _signed(number: Any) -> int:
-    """The 64 bits of an integer as a signed one."""
-    return (int(number) + (1 << 63)) % (1 << 64) - (1 << 63)
+    return m, a, b, c, batch
 
 
 # Workspaces: one for each thread at work, kept for the next product.

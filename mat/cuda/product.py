@@ -10,8 +10,8 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from ..cpu.intgemm import HALVES, TYPES, Lies
-from ..layout import Ints
+from ..cpu.intgemm import HALVES, TYPES, Lies, folded, takes
+from ..layout import Ints, signed
 from .launch import Launch
 from .programs import Program
 
@@ -80,7 +80,7 @@ class Product:
         made = lru_cache(64)(lambda alpha, beta: self._launch(2, alpha, beta).bind((1, 2, 4), ()))  # they have up to 64 bits
 
         def gemm(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
-            made(_signed(alpha), _signed(beta))(alpha, a, b, beta, c)
+            made(signed(alpha), signed(beta))(alpha, a, b, beta, c)
         return gemm
 
     def _launch(self, factors: int, alpha: int, beta: int) -> Launch:
@@ -107,20 +107,11 @@ class Product:
 
 def prepare_product(m: int, n: int, k: int, a: Lies, b: Lies, c: Lies, batch: Ints = ()) -> Product:
     """The product m x n of operands that lie so, along leading axes of these lengths; the inner axis is k long."""
-    kept = [d for d, length in enumerate(batch) if length != 1]
-    a, b, c = (x._replace(batch=tuple(x.batch[d] for d in kept)) for x in (a, b, c))
-    batch = tuple(batch[d] for d in kept)
-    while batch and b.batch[-1] == 0 and a.batch[-1] == m * a.row and c.batch[-1] == m * c.row:
-        m *= batch[-1]  # one B for all matrices of a stack of A: their rows are those of one matrix
-        a, b, c, batch = (*(x._replace(batch=x.batch[:-1]) for x in (a, b, c)), batch[:-1])
+    m, a, b, c, batch = folded(m, a, b, c, batch)
     return Product((m, n, k), a, b, c, batch)
 
 
-def _signed(number: Any) -> int:
-    """The 64 bits of an integer as a signed one."""
-    return (int(number) + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
+OF_EACH_TYPE = "?bBhHiIqQeEf"  # dtype characters by the numbers of TYPES
 SCALES = {"f": ("f32", "float", 1), "d": ("f64", "double", 1), "F": ("c32", "float", 2), "D": ("c64", "double", 2)}
 SCALE = Program('#include "product.cuh"\n' + "\n".join(f"MAT_SCALE({', '.join(map(str, s))})" for s in SCALES.values()) + "\n")
 
@@ -140,16 +131,9 @@ def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: i
 def programs() -> Iterator[Program]:
     """Everything that there is to compile."""
     yield SCALE
-    found = {_types(a, b, c) for a in range(12) for b in range(12) for c in range(12) if _there_is(a, b, c)}
+    numbers = range(len(OF_EACH_TYPE))
+    found = {_types(a, b, c) for a in numbers for b in numbers for c in numbers
+             if takes(OF_EACH_TYPE[a], OF_EACH_TYPE[b], OF_EACH_TYPE[c])}
     for types in sorted(found):
         for groups in sorted({1, _groups(types, LARGE * BUSY, 1, 1)}):
             yield _program(types, groups)
-
-
-def _there_is(a: int, b: int, c: int) -> bool:
-    """Whether operands of these types have a product into that one: as `takes` of cpu/intgemm.py has it, by numbers."""
-    if c > 8:
-        return a == b and a in (9, 10) and c in (a, 11)
-    if c == 0:
-        return a == b == 0
-    return a < 9 and b < 9 and not a == b == 0

@@ -11,6 +11,7 @@ from math import inf, prod
 from typing import NamedTuple
 
 from ..cpu.reduce import Axis, Form, form_of
+from ..layout import signed
 from .launch import Launch
 from .programs import Program
 
@@ -119,7 +120,7 @@ def reduction(operation: str, letter: str, form: Form, *, mean: bool = False, ac
     total = prod(a.n for a in form.reduced)
     reduced = form.reduced if form.reduced and total else [Axis(total, 0, 0)]
     ends = {"divisor": total if mean else 1, "accumulate": int(accumulate), "bytes": nbytes,
-            "mask": _as_signed(mask(operation, letter))}
+            "mask": signed(mask(operation, letter))}
     plan = _Plan(kernels(operation, letter), form, reduced, total, ends)
     least = min((a.x for a in reduced if a.x), default=inf)
     return plan.by_columns() if form.kept and 0 < form.kept[-1].x < least else plan.by_lines()
@@ -232,9 +233,4 @@ def _divisor(n: int) -> tuple[int, int]:
         return 0, 0
     shift = (n - 1).bit_length()
     factor = (1 << 63 + shift) // n + 1
-    return _as_signed(factor), shift - 1
-
-
-def _as_signed(bits: int) -> int:
-    """64 bits as a frame has them."""
-    return bits - (1 << 64) if bits >= 1 << 63 else bits
+    return signed(factor), shift - 1
