@@ -17,8 +17,8 @@ from .placing import LAYOUTS, check_hidden, numbers, place
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
+from mat.cuda import division, engine
 from mat.cuda import elementwise as device
-from mat.cuda import engine
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -259,7 +259,7 @@ def test_eight_axes(rng):
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 10, 255, 256, 641, 65537, 2**30 - 1, 2**30])
 def test_division_by_magic(n, rng):
     for bits, most in ((32, 2**31), (64, 2**62)):
-        magic, shift = device._magic(n, bits)
+        magic, shift = division.magic(n, bits)
         magic %= 1 << bits
         for x in (0, 1, n - 1, n, n + 1, most - 1, *map(int, rng.integers(0, most, 50))):
             assert ((x * magic >> bits) + x) >> shift == x // n

@@ -54,6 +54,7 @@ ROWS = """
     cpu.intgemm  cpu.level1  cpu.nn  cpu.permute  cpu.random  cpu.reduce  cpu.shims
     cpu.elementwise
     cpu.prepared  cuda.cublas_table  cuda.permute
+    cuda.division
     cpu.blas  cpu.ieee  cpu.pool
     quick
     cpu.native  cpu.compiler

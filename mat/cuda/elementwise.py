@@ -18,6 +18,7 @@ from ..cpu.compiler import HEADERS
 from ..cpu.elementwise import DEAR, merged
 from ..devices import in_use
 from ..layout import Ints, Layout
+from .division import magic
 from .launch import Launch
 from .programs import Program
 
@@ -154,14 +155,6 @@ class Walk(NamedTuple):
     frame: tuple[int, ...]
 
 
-def _magic(n: int, bits: int) -> tuple[int, int]:
-    """What division by `n` is a multiplication and a shift by: ``(high(x * magic) + x) >> shift``."""
-    n = max(n, 1)
-    shift = (n - 1).bit_length()
-    magic = ((1 << bits) * ((1 << shift) - n)) // n + 1
-    return magic - (1 << bits) if bits == 64 and magic >> 63 else magic, shift
-
-
 def walk(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str], types: Sequence[int] = ()) -> Walk:
     """How to go over `shape`: the first of `ways` that can do it. `group` is how many elements 16 bytes hold.
 
@@ -175,9 +168,9 @@ def walk(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str], 
     axes.reverse()
     outer = [n for n, _ in axes]
     pad = [0] * (MOST_AXES - 1 - len(outer))
-    magics = [_magic(n, bits) for n in outer]
+    magics = [magic(n, bits) for n in outer]
     items = row * prod(outer)
-    frame = (inner, items, row, *_magic(row, bits), len(outer), *outer, *pad, *(m for m, _ in magics), *pad,
+    frame = (inner, items, row, *magic(row, bits), len(outer), *outer, *pad, *(m for m, _ in magics), *pad,
              *(s for _, s in magics), *pad, *steps, *(v for k in range(len(strides)) for v in (*(s[k] for _, s in axes), *pad)),
              *(types or (0,) * len(strides)))
     return Walk(way, items, frame)

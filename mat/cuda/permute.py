@@ -11,6 +11,8 @@ from functools import partial
 from math import prod, sqrt
 from typing import NamedTuple
 
+from .division import magic
+
 WIDEST = 16  # bytes that a thread can move at once
 MOST_AXES = 10  # in one launch, after merging: as many as kernels are told of, but for two that tiles add
 MOST = 1 << 30  # units in one launch: kernels count them in 32 bits
@@ -325,8 +327,8 @@ def walk(axes: Sequence[Axis], room: int) -> list[int]:
 
 def divisor(n: int) -> int:
     """How to divide by `n` what is less than 2**31: ``(x * factor // 2**32 + x) >> shift``, the shift above the factor."""
-    shift = (n - 1).bit_length()
-    return shift << 32 | (((1 << shift) - n << 32) // n + 1)
+    factor, shift = magic(n, 32)
+    return shift << 32 | factor
 
 
 # Programs: kernels that are used together
