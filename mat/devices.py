@@ -46,6 +46,11 @@ class Device:
     def synchronize(self) -> None:
         """Wait until all work that was given to the device is done."""
 
+    @property
+    def kind(self) -> str:
+        """The name without a number."""
+        return self.name.partition(":")[0]
+
     def __str__(self) -> str:
         return self.name
 
@@ -124,7 +129,7 @@ def device_named(name: object, required: bool = True) -> Device:
 
 def _opened(kind: str) -> Device | None:
     """The innermost device of that kind in use here."""
-    return next((d for d in (*reversed(_context.get()), _lasting[0]) if d.name.partition(":")[0] == kind), None)
+    return next((d for d in (*reversed(_context.get()), _lasting[0]) if d.kind == kind), None)
 
 
 class Use:
@@ -239,7 +244,7 @@ class _Naming(Naming):
         except FacetError:
             return None
         stack = (*_context.get(), _lasting[0])
-        used = [d for d in reversed(stack) if d.name.partition(":")[0] == kind and (number is None or name in _names(d))]
+        used = [d for d in reversed(stack) if d.kind == kind and (number is None or name in _names(d))]
         if not used:
             raise DeviceError(f"the device of facet {name!r} is not in use: with mat.use_device({name!r}): ...")
         return used[0].facet

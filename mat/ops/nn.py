@@ -248,8 +248,8 @@ def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *, 
 # Pooling
 
 
-def _pool_axes(name: str, x: Any, y: Any, pool_shape: Setting, start: Setting, stride: Setting, anchor: Setting,
-               batched: bool) -> tuple[Axis, ...]:
+def _pool_axes(name: str, x: Any, y: Any, pool_shape: Setting = None, start: Setting = None, stride: Setting = None,
+               anchor: Setting = None, batched: bool = False) -> tuple[Axis, ...]:
     """The axes of windows of shape `pool_shape`, an integer meaning as many for all axes."""
     taps = (pool_shape,) * (x.ndim - batched) if isinstance(pool_shape, int) else pool_shape
     if taps is None or any(k < 1 for k in taps):
@@ -270,16 +270,14 @@ def pooling(x: Input, y: Output, *, pool_shape: Setting = None, start: Setting =
 
 @pooling.prepare("cuda", dtypes=ON_DEVICE, when=_few_short_axes)
 @pooling.prepare("foreign", dtypes=FLOATS, when=_few_axes)
-def _(cpu: Any, x: Mat, y: Mat, pool_shape: Setting = None, start: Setting = None, stride: Setting = None,
-      anchor: Setting = None, batched: bool = False) -> Any:
-    return cpu.prepare_pool(_pool_axes("max_pool", x, y, pool_shape, start, stride, anchor, batched), x, y)
+def _(cpu: Any, x: Mat, y: Mat, **settings: Any) -> Any:
+    return cpu.prepare_pool(_pool_axes("max_pool", x, y, **settings), x, y)
 
 
 @pooling.on("array")
-def _(np: Any, x: Any, y: Any, pool_shape: Setting = None, start: Setting = None, stride: Setting = None,
-      anchor: Setting = None, batched: bool = False) -> None:
+def _(np: Any, x: Any, y: Any, **settings: Any) -> None:
     y[...] = np.iinfo(y.dtype).min if y.dtype.kind in "iu" else -np.inf
-    for _, places, points in regions(_pool_axes("max_pool", x, y, pool_shape, start, stride, anchor, batched)):
+    for _, places, points in regions(_pool_axes("max_pool", x, y, **settings)):
         y[points] = np.maximum(y[points], x[places])
 
 
@@ -313,17 +311,14 @@ def pooling_back(x: Input, y: Input, yd: Input, xd: InOut, *, pool_shape: Settin
 
 @pooling_back.prepare("cuda", dtypes=ON_DEVICE, when=_few_short_axes)
 @pooling_back.prepare("foreign", dtypes=FLOATS, when=_few_axes)
-def _(cpu: Any, x: Mat, y: Mat, yd: Mat, xd: Mat, pool_shape: Setting = None, start: Setting = None, stride: Setting = None,
-      anchor: Setting = None, batched: bool = False) -> Any:
-    axes = _pool_axes("derive_max_pool", x, y, pool_shape, start, stride, anchor, batched)
-    return cpu.prepare_pool_back(axes, x, y, yd, xd)
+def _(cpu: Any, x: Mat, y: Mat, yd: Mat, xd: Mat, **settings: Any) -> Any:
+    return cpu.prepare_pool_back(_pool_axes("derive_max_pool", x, y, **settings), x, y, yd, xd)
 
 
 @pooling_back.on("array")
-def _(np: Any, x: Any, y: Any, yd: Any, xd: Any, pool_shape: Setting = None, start: Setting = None, stride: Setting = None,
-      anchor: Setting = None, batched: bool = False) -> None:
+def _(np: Any, x: Any, y: Any, yd: Any, xd: Any, **settings: Any) -> None:
     sums = np.zeros(xd.shape, _wide(np, xd.dtype))
-    for _, places, points in regions(_pool_axes("derive_max_pool", x, y, pool_shape, start, stride, anchor, batched)):
+    for _, places, points in regions(_pool_axes("derive_max_pool", x, y, **settings)):
         here, there = x[places], y[points]
         sums[places] += np.where((here == there) | ((here != here) & (there != there)), yd[points], 0)
     xd += sums.astype(xd.dtype)
