@@ -19,14 +19,15 @@ class Holder(Protocol):
     handles: dict[Any, Any]
 
     def secure(self, ensure: Any, doomed: int) -> None: ...
-    def drop(self, memory: Any, force: bool) -> bool: ...
+    def drop(self, memory: Any, force: bool, bequest: bool) -> bool: ...
 
 
 class Barrier:
     """``with barrier:`` drops, at its end, the copies in `doomed` memories that were made inside.
 
     Before that, data that is fresh only there is copied to the memory `ensure`. Only the innermost barrier that
-    dooms a memory drops a copy. What is still looked at or kept stays, and is reported by a `ConflictError`.
+    dooms a memory drops a copy. What is still looked at or kept stays, and is reported by a `ConflictError`; what is lent
+    is left to who has it.
     """
 
     __slots__ = ("doomed", "enlisted", "ensure", "parent", "token")
@@ -69,7 +70,7 @@ class Barrier:
     def _release(self, cube: Holder, memory: Any) -> list[Exception]:
         try:
             cube.secure(self.ensure, sum(m.bit for m in self.doomed))
-            cube.drop(memory, False)
+            cube.drop(memory, False, True)
         except Exception as failure:  # the other copies are still to be released
             return [failure]
         return []

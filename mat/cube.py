@@ -18,7 +18,8 @@ from .copies import Copies
 from .direction import DIRECTIONS, INPUT, IO, OUTPUT, Direction, as_direction, join
 from .errors import ConflictError, TornError
 from .flights import arrive, depart
-from .holders import Hold, Place, describe
+from .holders import LENT, Hold, Place, describe
+from .loans import Loan, bequeath
 from .observers import OBSERVERS, Observer, observe
 from .places import (
     Facet,
@@ -129,7 +130,19 @@ class Cube(Copies):
         view.presented.setdefault(key, hold)
         return hold
 
-    def _admit(self, view: View, facet: Facet, direction: Direction, thread: int) -> None:
+    def lend(self, view: View, facet: Facet, where: Place | None) -> Loan:
+        """A look that only reads, belongs to no thread and lasts until it is told to `end`."""
+        with self.lock:
+            if self.looks:
+                self._admit(view, facet, INPUT, LENT, where)
+            handle = self._refresh(facet.memory)
+            hold = view.presented.get(facet.reading) or self._present(view, facet, facet.reading, handle)
+            self.seen |= facet.bit
+            loan = Loan(view, facet, handle, hold.value, where)
+            self.looks.append(loan)
+        return loan
+
+    def _admit(self, view: View, facet: Facet, direction: Direction, thread: int, where: Place | None = None) -> None:
         """Raise `ConflictError` if a look cannot begin while the open ones last."""
         if getattr(allow_conflicts, "depth", 0):
             return
@@ -137,8 +150,8 @@ class Cube(Copies):
             if (direction is INPUT and other.direction is INPUT) or not other.thread:  # a reader about to leave
                 continue
             if other.thread != thread or other.facet.memory is not facet.memory:
-                raise ConflictError(f"cannot look at {describe(view, facet, direction, thread, None)}, because of the look at "
-                                    f"{other.describe()}; leave that block first, or work on a copy")
+                raise ConflictError(f"cannot look at {describe(view, facet, direction, thread, where)}, because of the look at "
+                                    f"{other.describe()}; {other.way_out}")
 
     def close(self, hold: Hold, failed: bool) -> None:
         """End a look; of a writing one, commit or roll back."""
@@ -248,12 +261,15 @@ class Cube(Copies):
 
     # Dropping and keeping
 
-    def drop(self, memory: Memory, force: bool) -> bool:
-        """Free the copy in `memory`; False if there is none. The only fresh copy goes only by `force`."""
+    def drop(self, memory: Memory, force: bool, bequest: bool = False) -> bool:
+        """Free the copy in `memory`; False if there is none. The only fresh copy goes only by `force`.
+
+        A copy that is lent can be left to who has it, if `bequest` allows that.
+        """
         with self.lock:
             if memory not in self.handles:
                 return False
-            self._check_droppable(memory)
+            self._check_droppable(memory, bequest)
             lost = self._would_lose(memory)
             if lost and not force:
                 raise ConflictError(f"{memory.name!r} holds the only copy of this data; look at it elsewhere first, "
@@ -270,10 +286,11 @@ class Cube(Copies):
             return memory is self.torn_memory
         return bool(self.fresh & memory.bit and not self.fresh & ~memory.bit & ~writing and not self.pristine)
 
-    def _check_droppable(self, memory: Memory) -> None:
-        holder = next((hold for hold in tuple(self.looks) if hold.thread and hold.facet.memory is memory), None)
+    def _check_droppable(self, memory: Memory, bequest: bool = False) -> None:
+        looks = [hold for hold in tuple(self.looks) if hold.thread and hold.facet.memory is memory]
+        holder = next((hold for hold in looks if not (bequest and isinstance(hold, Loan))), None)
         if holder is not None:
-            raise ConflictError(f"cannot drop {memory.name!r} during the look at {holder.describe()}")
+            raise ConflictError(f"cannot drop {memory.name!r} during the look at {holder.describe()}; {holder.way_out}")
         if self.flights and memory in self.flights:
             raise ConflictError(f"cannot drop {memory.name!r} while it is copied to: {self.flights[memory].hold.describe()}")
         if self.kept and self.kept.get(memory):
@@ -288,7 +305,8 @@ class Cube(Copies):
             view.presented = {k: hold for k, hold in view.presented.items() if hold.handle is not handle}
         self.viewers = [weakref.ref(view) for view in views if view.presented]
         self.seen &= sum(f.bit for f in all_facets() if f.memory in self.handles)
-        memory.free(handle)
+        if not bequeath(self.looks, memory, handle):
+            memory.free(handle)
         for observer in tuple(OBSERVERS):
             observer.freed(self, memory)
 

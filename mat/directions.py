@@ -15,7 +15,7 @@ from typing import Any
 from .cube import INPUT, OUTPUT, Hold, Observer
 from .errors import DirectionError
 from .facets.backing import HOST
-from .holders import COPYING, in_operation, line_of, operation_frame
+from .holders import COPYING, LENT, in_operation, line_of, operation_frame
 from .houses import Houses, lend_own, revoke
 from .mat import Storage
 from .pages import OPEN, READ_ONLY, WATCH, empty, pages_of
@@ -320,7 +320,7 @@ class Check(Observer):
         pages = pages_of(storage.handles.get(HOST))
         if pages is None:
             return
-        looks = [look for look in tuple(storage.looks) if look is not leaving and look.thread not in (0, COPYING)]
+        looks = [look for look in tuple(storage.looks) if look is not leaving and look.thread not in (0, COPYING, LENT)]
         here = [look for look in looks if look.facet.memory is HOST]
         reads = here and all(look.direction is INPUT for look in looks) and not any(r.loose for r in self._on(storage))
         pages.protect(READ_ONLY if reads else OPEN)

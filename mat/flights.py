@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from .direction import INPUT
-from .holders import COPYING, Hold, Place, holder_place
+from .holders import COPYING, Hold, Place, line_of
 from .places import Facet, Memory, host
 
 
@@ -30,9 +30,7 @@ class Passage(Hold):
         self.where = where
 
     def describe(self) -> str:
-        label = "<garbage>" if self.view is None else self.view.label()
-        file, line = holder_place(self.thread, self.where)
-        return f"{label} by a copy that is still under way, prefetched at {file}:{line}"
+        return f"{self.label()} by a copy that is still under way, prefetched at {line_of(self.where)}"
 
 
 class Flight:

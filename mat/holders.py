@@ -12,6 +12,8 @@ from .direction import INPUT, Direction
 from .places import Facet
 
 COPYING = 1  # stands for the thread of a copy under way: no thread has this identity
+LENT = 2  # stands for the thread of a loan
+_NO_THREADS = {COPYING: "of a prefetch", LENT: "of a loan"}
 Place = tuple[CodeType, int]  # a code object and an instruction in it
 _PACKAGE = __name__.partition(".")[0]
 _RUNNING = f"{_PACKAGE}.ops.run"  # the module whose frames carry out an operation
@@ -33,6 +35,7 @@ class Hold:
     """
 
     __slots__ = ("direction", "facet", "handle", "lend", "mask", "thread", "value", "view", "where")
+    way_out = "leave that block first, or work on a copy"
 
     def __init__(self, facet: Facet, handle: Any, value: Any) -> None:
         self.facet = facet
@@ -49,11 +52,19 @@ class Hold:
         """Mat, facet, direction, thread, file and line."""
         return describe(self.view, self.facet, self.direction, self.thread, self.where)
 
+    def label(self) -> str:
+        """What is looked at."""
+        return label_of(self.view)
+
 
 def describe(view: Viewed | None, facet: Facet, direction: Direction, thread: int, where: Place | None) -> str:
     """A look in words."""
-    label = "<garbage>" if view is None else view.label()
-    return f"{label} as facet {facet.name!r} for {direction.value!r} {holder_line(thread, where)}"
+    return f"{label_of(view)} as facet {facet.name!r} for {direction.value!r} {holder_line(thread, where)}"
+
+
+def label_of(view: Viewed | None) -> str:
+    """A short name for what is looked at."""
+    return "<garbage>" if view is None else view.label()
 
 
 def holder_place(thread: int, where: Place | None) -> tuple[str, int]:
@@ -109,8 +120,8 @@ def line_of(place: Place | None) -> str:
 
 def thread_name(thread: int) -> str:
     """The name of the thread with that identity."""
-    if thread == COPYING:
-        return "of a prefetch"
+    if thread in _NO_THREADS:
+        return _NO_THREADS[thread]
     return next((t.name for t in threading.enumerate() if t.ident == thread), f"thread {thread}")
 
 

@@ -35,9 +35,9 @@ from .errors import AliasError, DirectionError, DTypeError, IndexOutOfRange, Sha
 from .facets.array import over
 from .holders import holder_place, thread_name
 from .layout import LARGEST, Ints, Layout, as_shape, integer, packed, position
+from .leases import Lent
 from .looks import Look
 from .settings import current
-from .shaping import Shaped
 
 _new = object.__new__
 
@@ -78,7 +78,7 @@ class FacetState(NamedTuple):
     watchers: tuple[tuple[str, str, str, int], ...]
 
 
-class Mat(Shaped):
+class Mat(Lent):
     """A matrix of any rank that can be in several memories at once.
 
     Arguments: `shape` (an integer or a sequence), `dtype` (default: ``mat.settings.dtype``), `fill` (the value of what
@@ -239,20 +239,6 @@ class Mat(Shaped):
         return self
 
     # Elements and conversions
-
-    def to_numpy(self) -> np.ndarray[Any, Any]:
-        """A fresh, writable copy of the visible elements as a NumPy array in C order."""
-        with self.facet("array", "input") as a:
-            return np.array(a, order="C", copy=True)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if copy is False:
-            raise ValueError("a Mat lends its memory inside a block only: with x.facet('array', 'input') as a: ...")
-        return self.to_numpy() if dtype is None else self.to_numpy().astype(dtype, copy=False)
-
-    def tolist(self) -> Any:
-        """Nested lists of Python numbers."""
-        return self.to_numpy().tolist()
 
     def item(self, k: int | None = None) -> Any:
         """The element with row-major index `k` as a Python number; without `k`, the only element."""

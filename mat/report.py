@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from . import printing
 from .holders import line_of
+from .loans import Loan
 from .mat import Storage
 from .places import memories
 from .pooled import Pooled
@@ -28,17 +29,28 @@ class Row(NamedTuple):
     line: str
 
 
+class Lent(NamedTuple):
+    """What something else has of a Mat without a copy, an array made by `numpy.asarray` for one, and the line that lent it."""
+
+    nbytes: int
+    memory: str
+    label: str
+    line: str
+
+
 class MemoryReport:
     """What was held when it was made; prints as a table, in a notebook as one of HTML.
 
     ``by_memory`` maps the name of a memory to its bytes: ``live`` in Mats, ``cached`` for the next use, the ``limit``, if there
     is one, and of the host those that are ``page_locked``. ``by_mat`` has a `Row` for each storage, the largest first,
-    ``by_line`` maps lines that created Mats to bytes.
+    ``by_line`` maps lines that created Mats to bytes; ``lent`` has a `Lent` for each lease that keeps a Mat from being written.
     """
 
     def __init__(self, verbose: bool) -> None:
         self.verbose = verbose
-        self.by_mat = sorted((_row(s) for s in _storages() if s.handles), key=lambda row: -row.nbytes)
+        found = _storages()
+        self.by_mat = sorted((_row(s) for s in found if s.handles), key=lambda row: -row.nbytes)
+        self.lent = [_lent(s.nbytes, hold) for s in found for hold in tuple(s.looks) if isinstance(hold, Loan) and hold.thread]
         self.by_memory = {m.name: _of(m, self.by_mat) for m in memories.values()}
         self.by_line: dict[str, int] = {}
         for row in self.by_mat:
@@ -52,9 +64,15 @@ class MemoryReport:
         mats = [(f"{r.nbytes:,}", ", ".join(n if n in r.fresh else f"{n} (stale)" for n in r.memories), r.label, r.line)
                 for r in self.by_mat[:MOST]]
         lines = sorted(((f"{n:,}", line) for line, n in self.by_line.items()), key=lambda cell: -int(cell[0].replace(",", "")))
-        return [("memories", [("memory", "live bytes", "cached", "limit", "page-locked"), *memory]),
-                (f"Mats: {len(self.by_mat)} hold memory", [("bytes", "in", "Mat", "created at"), *mats]),
-                ("lines", [("bytes", "created at"), *lines[:MOST]])]
+        lent = [(f"{r.nbytes:,}", r.memory, r.label, r.line) for r in self.lent[:MOST]]
+        heads = ("memory", "live bytes", "cached", "limit", "page-locked")
+        tables: list[tuple[str, list[tuple[str, ...]]]] = [
+            ("memories", [heads, *memory]),
+            (f"Mats: {len(self.by_mat)} hold memory", [("bytes", "in", "Mat", "created at"), *mats]),
+            ("lines", [("bytes", "created at"), *lines[:MOST]])]
+        if lent:
+            tables.append((f"lent: {len(self.lent)}", [("bytes", "in", "Mat", "lent at"), *lent]))
+        return tables
 
     def __repr__(self) -> str:
         if not self.verbose:
@@ -80,6 +98,10 @@ def _row(storage: Storage) -> Row:
         view = next((v for v in (ref() for ref in storage.viewers) if v is not None), None)
         label = f"<{storage.size} elements of {storage.dtype}>" if view is None else view.label()
     return Row(storage.nbytes, held, fresh, label, line_of(storage.made))
+
+
+def _lent(nbytes: int, loan: Loan) -> Lent:
+    return Lent(nbytes, loan.facet.memory.name, loan.label(), line_of(loan.where))
 
 
 def _of(memory: Any, rows: list[Row]) -> dict[str, int | None]:

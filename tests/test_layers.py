@@ -28,6 +28,7 @@ ROWS = """
     report  interop.delegate
     access  config  create  prefetch  scratch  show
     mat
+    leases
     emulated  cuda.runtime
     cuda.memory
     cuda.transfers  cuda.fill
@@ -38,7 +39,7 @@ ROWS = """
     printing
     cube
     copies
-    flights
+    flights  loans
     cuda.engine
     cuda.convert  cuda.factor
     cuda.assign  cuda.compare  cuda.elementwise  cuda.nn  cuda.random  cuda.blas
