@@ -38,6 +38,7 @@ from .facets import array as _array
 from .facets import backing as _backing
 from .facets import cuda_host as _cuda_host
 from .facets import foreign as _foreign
+from .interop import pickling as _pickling
 from .ledger import trace
 from .mat import FacetState, Mat
 from .notebook import load_ipython_extension

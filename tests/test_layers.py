@@ -17,6 +17,7 @@ ROWS = """
     directions
     houses  pictures
     ledger
+    interop.pickling
     ops.random  ops.kernel
     ops.linalg  ops.nn
     ops.level3

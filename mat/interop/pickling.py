@@ -1,0 +1,124 @@
+"""Pickling: a Mat is sent as its visible elements, packed, once; from protocol 5 on out of band, if the pickler takes that.
+
+What arrives has memory of its own on the host. Views, devices and other copies stay behind, as with an ndarray.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pickle import PickleBuffer
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from ..cube import INPUT, all_facets
+from ..dtypes import as_dtype
+from ..errors import FormatError, MatError
+from ..facets.array import ARRAY, over
+from ..layout import as_shape
+from ..looks import Look
+from ..mat import Mat, Storage
+
+Array = np.ndarray[Any, Any]
+
+
+# Sending
+
+
+def _reduce_ex(self: Mat, protocol: int) -> tuple[Any, ...]:
+    """What `pickle` stores of self. `TornError` if the data was left half-written."""
+    fill = self.storage.fill_value
+    parts = (type(self), self.shape, self.dtype.name, sys.byteorder, fill.item() if isinstance(fill, np.generic) else fill,
+             self.device_enabled, _elements(self, protocol))
+    own = getattr(self, "__dict__", None)  # of a subclass
+    return (unpickled, parts, own) if own else (unpickled, parts)
+
+
+def _elements(self: Mat, protocol: int) -> PickleBuffer | bytes | None:
+    """The visible elements, row by row; None if nobody ever wrote or read any."""
+    storage = self.storage
+    with storage.lock:
+        if storage.pristine and not storage.fresh and storage.writer is None:
+            return None
+    with _seen(self) as a:
+        if protocol < 5:
+            return a.tobytes()
+        flat: Any = np.array(a, order="C", copy=True).reshape(-1)
+        return PickleBuffer(flat.view(np.uint8))
+
+
+@contextmanager
+def _seen(self: Mat) -> Iterator[Array]:
+    """The elements for a while; those that are on a device only by a copy that leaves them there and only there."""
+    storage = self.storage
+    if not storage.is_elsewhere:
+        with self.facet("array", "input") as a:
+            yield a
+        return
+    source = storage.fresh_memories()[0]
+    facet = min((f for f in all_facets() if f.memory is source), key=lambda f: not storage.seen & f.bit)
+    with Look(self, facet, INPUT):  # so that nobody writes meanwhile
+        yield over(storage.peek([self.layout.bounds]), self.layout)
+
+
+# Receiving
+
+_TAKEN: WeakValueDictionary[int, Storage] = WeakValueDictionary()  # by address: who was given a pickle's memory for good
+_taking = threading.Lock()
+if hasattr(os, "register_at_fork"):  # or a child could find it held by a thread that it does not have
+    os.register_at_fork(before=_taking.acquire, after_in_parent=_taking.release, after_in_child=_taking.release)
+
+
+def unpickled(kind: Any, shape: Any, dtype: Any, byteorder: Any, fill: Any, device_enabled: Any, elements: Any) -> Mat:
+    """The Mat that was pickled with these parts; `FormatError` if they do not fit together.
+
+    Pickles name this function, and are kept for years: neither its name nor the parts may change, there may be more of them.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, Mat)):
+        raise FormatError(f"a pickle of a Mat names {kind!r}, which is no kind of Mat")
+    if not isinstance(dtype, str) or byteorder not in ("little", "big") or not isinstance(device_enabled, bool):
+        raise FormatError(f"a pickled Mat has dtype {dtype!r}, byte order {byteorder!r} and device_enabled {device_enabled!r}")
+    mat = object.__new__(kind)
+    try:
+        Mat.__init__(mat, as_shape(shape), as_dtype(dtype), fill=fill)
+    except (MatError, TypeError) as error:
+        raise FormatError(f"a pickled Mat has shape {shape!r}, dtype {dtype!r} and fill value {fill!r}: {error}") from None
+    mat.device_enabled = device_enabled
+    if elements is not None:
+        _adopt(mat, _received(mat, elements), byteorder)
+    return mat
+
+
+def _received(mat: Mat, elements: Any) -> Array:
+    """The bytes that arrived, as they lie there."""
+    try:
+        found = np.frombuffer(elements, np.uint8) if memoryview(elements).nbytes else np.empty(0, np.uint8)
+    except (TypeError, ValueError, BufferError) as error:
+        raise FormatError(f"the elements of a pickled Mat are bytes, got {type(elements).__name__}: {error}") from None
+    if found.size != mat.nbytes:
+        raise FormatError(f"a pickled Mat of shape {mat.shape} and dtype {mat.dtype} has {mat.nbytes} bytes, "
+                          f"got {found.size}")
+    return found
+
+
+def _adopt(mat: Mat, raw: Array, byteorder: str) -> None:
+    """Let `mat` have the bytes `raw` as its memory, or a copy where it cannot be the only one who writes them."""
+    flat = raw.view(mat.dtype)
+    with _taking:
+        address = flat.__array_interface__["data"][0]
+        if byteorder != sys.byteorder:
+            flat = flat.byteswap()
+        elif not flat.flags.writeable or not flat.flags.aligned or address in _TAKEN:
+            flat = flat.copy()
+        else:
+            _TAKEN[address] = mat.storage
+    mat.storage.adopt_host(flat, owned=True)
+    mat.storage.seen = ARRAY.bit
+
+
+Mat.__reduce_ex__ = _reduce_ex  # type: ignore[method-assign, assignment]  # Mat gets its methods here
