@@ -246,6 +246,43 @@ def test_subclasses_arrive_as_what_they_are(way, protocol):
         assert y.tolist() == x.tolist() or y.item(0) == 3
 
 
+# Memory that is sent
+
+
+def test_packed_elements_are_sent_without_a_copy():
+    x = mat.arange(1000)
+    for view in (x, x[10:20], x.reshape(10, 100)[3:]):
+        buffers = []
+        pickle.dumps(view, 5, buffer_callback=buffers.append)
+        with view.facet("array", "input") as a:
+            assert np.shares_memory(a, np.frombuffer(buffers[0], np.uint8))
+        assert buffers[0].raw().nbytes == view.nbytes
+
+
+def test_what_is_on_its_way_cannot_be_written():
+    x = mat.arange(4)
+    buffers = []
+    head = pickle.dumps(x, 5, buffer_callback=buffers.append)
+    with pytest.raises(mat.ConflictError, match=r"test_pickle\.py"):
+        x[:2].fill_(1)
+    x + x  # noqa: B018  reading it is fine
+    y = pickle.loads(head, buffers=buffers)
+    y.fill_(1)
+    del buffers[:]
+    x.fill_(2)
+    assert y.tolist() == [1] * 4
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_in_band_nothing_stays_lent(protocol):
+    x = mat.arange(4)
+    data = pickle.dumps(x, protocol)
+    x.fill_(1)
+    y = pickle.loads(data)
+    y += 1
+    assert pickle.loads(data).tolist() == [0, 1, 2, 3]
+
+
 # Memory that arrives
 
 

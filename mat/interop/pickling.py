@@ -21,10 +21,17 @@ from ..dtypes import as_dtype
 from ..errors import FormatError, MatError
 from ..facets.array import ARRAY, over
 from ..layout import as_shape
+from ..leases import Lease
 from ..looks import Look
 from ..mat import Mat, Storage
 
 Array = np.ndarray[Any, Any]
+
+# by address of the memory: who sent it and may still use it, or was given it by a pickle
+_KNOWN: WeakValueDictionary[int, Storage] = WeakValueDictionary()
+_noting = threading.Lock()
+if hasattr(os, "register_at_fork"):  # or a child could find it held by a thread that it does not have
+    os.register_at_fork(before=_noting.acquire, after_in_parent=_noting.release, after_in_child=_noting.release)
 
 
 # Sending
@@ -45,11 +52,30 @@ def _elements(self: Mat, protocol: int) -> PickleBuffer | bytes | None:
     with storage.lock:
         if storage.pristine and not storage.fresh and storage.writer is None:
             return None
+    if protocol > 4 and self.is_contiguous and not storage.is_elsewhere:
+        return _lent(self)
     with _seen(self) as a:
-        if protocol < 5:
-            return a.tobytes()
-        flat: Any = np.array(a, order="C", copy=True).reshape(-1)
-        return PickleBuffer(flat.view(np.uint8))
+        return a.tobytes() if protocol < 5 else _buffer(np.array(a, order="C", copy=True))
+
+
+def _buffer(a: Array) -> PickleBuffer:
+    raw: Any = a.reshape(-1).view(np.uint8)
+    return PickleBuffer(raw)
+
+
+def _lent(self: Mat) -> PickleBuffer:
+    """The memory itself, under a lease: nobody writes it while it is on its way.
+
+    It is not marked as read-only, for then what receives it had to copy it, pickles say. That is why it is noted here: what is
+    unpickled from it in this process is a copy.
+    """
+    lease = Lease(self, ARRAY)
+    interface = lease.value.reshape(-1).view(np.uint8).__array_interface__
+    address = interface["data"][0]
+    lease.__array_interface__ = {**interface, "data": (address, not self.storage.writable)}
+    with _noting:
+        _KNOWN[address] = self.storage
+    return _buffer(np.asarray(lease))
 
 
 @contextmanager
@@ -67,11 +93,6 @@ def _seen(self: Mat) -> Iterator[Array]:
 
 
 # Receiving
-
-_TAKEN: WeakValueDictionary[int, Storage] = WeakValueDictionary()  # by address: who was given a pickle's memory for good
-_taking = threading.Lock()
-if hasattr(os, "register_at_fork"):  # or a child could find it held by a thread that it does not have
-    os.register_at_fork(before=_taking.acquire, after_in_parent=_taking.release, after_in_child=_taking.release)
 
 
 def unpickled(kind: Any, shape: Any, dtype: Any, byteorder: Any, fill: Any, device_enabled: Any, elements: Any) -> Mat:
@@ -109,14 +130,14 @@ def _received(mat: Mat, elements: Any) -> Array:
 def _adopt(mat: Mat, raw: Array, byteorder: str) -> None:
     """Let `mat` have the bytes `raw` as its memory, or a copy where it cannot be the only one who writes them."""
     flat = raw.view(mat.dtype)
-    with _taking:
+    with _noting:
         address = flat.__array_interface__["data"][0]
         if byteorder != sys.byteorder:
             flat = flat.byteswap()
-        elif not flat.flags.writeable or not flat.flags.aligned or address in _TAKEN:
+        elif not flat.flags.writeable or not flat.flags.aligned or address in _KNOWN:
             flat = flat.copy()
         else:
-            _TAKEN[address] = mat.storage
+            _KNOWN[address] = mat.storage
     mat.storage.adopt_host(flat, owned=True)
     mat.storage.seen = ARRAY.bit
 
