@@ -265,7 +265,7 @@ def test_what_is_on_its_way_cannot_be_written():
     head = pickle.dumps(x, 5, buffer_callback=buffers.append)
     with pytest.raises(mat.ConflictError, match=r"test_pickle\.py"):
         x[:2].fill_(1)
-    x + x  # noqa: B018  reading it is fine
+    assert (x + x).item(1) == 2  # reading it is fine
     y = pickle.loads(head, buffers=buffers)
     y.fill_(1)
     del buffers[:]
@@ -306,6 +306,7 @@ def test_two_mats_never_share_memory_that_arrives():
         assert y.tolist() == [5] * 8
 
 
+@pytest.mark.host
 def test_memory_is_free_for_the_next_once_its_mat_is_gone():
     buffers = []
     head = pickle.dumps(mat.arange(8), 5, buffer_callback=buffers.append)
@@ -350,7 +351,7 @@ BAD += [{"elements": v} for v in (b"", bytes(23), bytes(25), bytearray(48), "x" 
                                   np.zeros(7, "f4"))]
 
 
-@pytest.mark.parametrize("change", BAD, ids=lambda c: f"{next(iter(c))}={next(iter(c.values()))!r:.20}")
+@pytest.mark.parametrize("change", BAD, ids=lambda c: next(iter(c)))
 def test_parts_that_do_not_fit_are_refused(change):
     unpickled(**GOOD)
     with pytest.raises(FormatError):
