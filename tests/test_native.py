@@ -1,13 +1,8 @@
 """The compiled kernels as a part that may be missing: built or not, wanted or not, after a fork, and what is told of it."""
 
 import os
-import shutil
 import signal
-import subprocess
-import sys
 import time
-import zipfile
-from importlib.metadata import distributions
 from pathlib import Path
 
 import numpy as np
@@ -17,93 +12,9 @@ import mat
 from mat.cpu import native
 
 from . import needs
+from .packing import COMPUTE, ROOT, python
 
 pytestmark = pytest.mark.host
-
-ROOT = Path(__file__).parent.parent
-COMPUTE = """
-import warnings
-with warnings.catch_warnings(record=True) as said:
-    warnings.simplefilter("always")
-    import mat
-    x = mat.arange(12).reshape(3, 4)
-    print((x.exp().log() + x.T.contiguous().T).sum().item(), mat.axpy(2, x, mat.ones(3, 4)).sum().item())
-    print(mat.show_config()["kernels"])
-for w in said:
-    print(w.category.__name__, w.message, w.filename)
-"""
-
-
-# an editable installation would lend its extensions to a package without any
-ALONE = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'ditable' not in repr(f)]\n"
-
-
-def python(code, where, **environment):
-    """What a new process prints that runs `code` with `where` as its path, and no other `mat` than the one there."""
-    given = {k: v for k, v in os.environ.items() if not k.startswith("MAT_")}
-    done = subprocess.run([sys.executable, "-c", ALONE + code], cwd=where, capture_output=True, text=True, timeout=120,
-                          env={**given, "PYTHONPATH": str(where), **environment}, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout.splitlines()
-
-
-# Without a compiler
-
-
-@pytest.fixture(scope="module")
-def uncompiled(tmp_path_factory):
-    """A wheel, and what pip said, made of a copy of this tree where the compiler fails."""
-    if not {"pip", "setuptools", "cffi"} <= {d.name for d in distributions()}:
-        pytest.skip("pip and setuptools are not installed")
-    folder = tmp_path_factory.mktemp("wheel")
-    tree = folder / "tree"
-    shutil.copytree(ROOT / "mat", tree / "mat", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tree)
-    given = {k: v for k, v in os.environ.items() if not k.startswith("MAT_")}
-    done = subprocess.run([sys.executable, "-m", "pip", "wheel", "-v", "--no-index", "--no-build-isolation", "--no-deps",
-                           "-w", str(folder), str(tree)], env={**given, "CC": "/bin/false", "CXX": "/bin/false"},
-                          capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return next(folder.glob("*.whl")), done.stdout + done.stderr
-
-
-def test_without_a_compiler_a_wheel_is_built_and_says_so_once(uncompiled):
-    wheel, said = uncompiled
-    assert said.count("could not be built") == 1
-    assert "install a C compiler" in said
-    names = zipfile.ZipFile(wheel).namelist()
-    assert {"mat/py.typed", "mat/native/build.py", "mat/native/mat.h"} <= set(names)
-    assert [n for n in names if n.endswith((".so", ".pyd", ".o"))] == []
-
-
-def test_the_wheel_is_for_this_python_and_newer_ones(uncompiled):
-    assert "-cp311-abi3-" in uncompiled[0].name
-
-
-@needs.native
-def test_the_extension_is_for_this_python_and_newer_ones():
-    import mat._native
-
-    assert ".abi3." in Path(mat._native.__file__).name
-
-
-def test_a_wheel_without_kernels_warns_once_and_computes(uncompiled, tmp_path):
-    zipfile.ZipFile(uncompiled[0]).extractall(tmp_path)
-    numbers, kernels, *said = python(COMPUTE, tmp_path)
-    assert numbers == "132.0 144.0"
-    assert kernels.startswith("none, NumPy does their work: ")
-    assert "MAT_NATIVE is 0" not in kernels
-    assert len(said) == 1, said
-    assert said[0].startswith("RuntimeWarning mat computes without its compiled kernels")
-    assert "Install a C compiler" in said[0]
-
-
-def test_a_wheel_without_kernels_is_refused_where_they_are_required(uncompiled, tmp_path):
-    zipfile.ZipFile(uncompiled[0]).extractall(tmp_path)
-    code = "try:\n    import mat\nexcept ImportError as error:\n    print('refused', error)"
-    assert python(code, tmp_path, MAT_NATIVE="required")[0].startswith("refused")
 
 
 # Without the kernels, on purpose
@@ -119,6 +30,13 @@ def test_no_dtype_is_compiled_for_without_kernels():
 
 
 # What is told
+
+
+@needs.native
+def test_the_extension_is_for_this_python_and_newer_ones():
+    import mat._native
+
+    assert ".abi3." in Path(mat._native.__file__).name
 
 
 def test_the_configuration_is_told():

@@ -1,4 +1,4 @@
-"""Building ``mat._native``, a cffi extension of the C files in this folder, and ``mat._core`` of ``core.c``.
+"""Building ``mat._native``, a cffi extension of the C files in this folder, ``mat._core`` of ``core.c``, and distributions.
 
 Run by setuptools, never imported by `mat`.
 Every ``NAME.h`` but ``mat.h`` holds plain declarations only, since both the C compiler and cffi read it.
@@ -13,13 +13,18 @@ from pathlib import Path
 
 import cffi
 from setuptools import Distribution, Extension
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).parent
 CORE = "core.c"
-# -fwrapv: integers wrap around, as NumPy's do; most Pythons build extensions so, but not all
-FLAGS = ["-O3", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra",
-         "-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-missing-field-initializers"]
+BESIDE = ("tests", "docs", "examples", ".ci", "CHANGELOG.md", ".gitignore")  # what else whoever has the sources has use for
+MADE = {"__pycache__", ".pyc", ".so", ".o", ".hypothesis", ".pytest_cache"}
+# -fwrapv: integers wrap around, as NumPy's do; most Pythons build extensions so, but not all. Many ask for debugging
+# information too, which would be three quarters of a wheel: -g0, unless MAT_CFLAGS asks again
+FLAGS = ["-O3", "-g0", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fvisibility=hidden", "-Wall",
+         "-Wextra", "-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-missing-field-initializers"]
 NOTICE = """
 ========================================================================================================================
 mat: the compiled kernels could not be built ({reason}).
@@ -91,7 +96,31 @@ class BuildKernels(build_ext):
             if os.environ.get("MAT_NATIVE") == "required":
                 raise
             self.warn(NOTICE.format(reason=str(error).splitlines()[0] if str(error) else type(error).__name__))
+            for path in () if self.inplace else map(Path, self.get_outputs()):
+                path.unlink(missing_ok=True)  # one of the two, or an earlier one: with a part of them mat would not do
             self.extensions = []
+
+
+class Wheel(bdist_wheel):
+    """A wheel whose name tells what is in it: without compiled kernels it is one for every machine."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        self.root_is_pure = not any(path.suffix in (".so", ".pyd") for path in Path(self.bdist_dir).rglob("*"))
+        return super().get_tag()
+
+
+class Sources(sdist):
+    """The sources with all that is beside them in the repository, and nothing that was made from them."""
+
+    def make_distribution(self) -> None:
+        self.filelist.extend(sorted(str(path) for name in BESIDE for path in files_of(Path(name))))
+        super().make_distribution()
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file, or those below the folder, but for what was made from others."""
+    found = [path] if path.is_file() else path.rglob("*")
+    return [p for p in found if p.is_file() and not MADE & {p.suffix, *p.parts}]
 
 
 def main() -> None:
