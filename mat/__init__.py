@@ -9,6 +9,9 @@
 extension imports. ``docs/tutorial.md`` is the place to begin.
 """
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from . import debug, errors, extend
 from . import emulated as _emulated
 from .access import barrier, with_facets
@@ -38,6 +41,7 @@ from .facets import array as _array
 from .facets import backing as _backing
 from .facets import cuda_host as _cuda_host
 from .facets import foreign as _foreign
+from .interop import operators as _operators
 from .interop import pickling as _pickling
 from .ledger import trace
 from .mat import FacetState, Mat
@@ -123,3 +127,10 @@ __all__ = [
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
     "SettingError", "__version__",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """`mat.array_api`, which is loaded when first asked for."""
+    if name == "array_api":
+        return _importlib.import_module(f"{__name__}.array_api")
+    raise AttributeError(f"module 'mat' has no attribute {name!r}")

@@ -12,7 +12,13 @@ import pytest
 ROOT = Path(__file__).parent.parent / "mat"
 ROWS = """
     __main__
+    array_api.__init__
+    array_api.info  array_api.linalg  array_api.fft  array_api.dlpack
+    array_api.creation  array_api.products  array_api.searching  array_api.statistical
+    array_api.elementwise  array_api.manipulation  array_api.data_types
+    array_api.arguments
     __init__
+    interop.operators
     extend  debug  notebook
     directions
     houses  pictures

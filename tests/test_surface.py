@@ -54,7 +54,7 @@ BASIC_MEMBERS = [
     "displace_", "row_", "window", "adjust_", "T", "permute", "swapaxes", "broadcast_to", "squeeze", "expand_dims",
     "diagonal", "is_contiguous", "contiguous", "astype", "fill_", "sum_", "uniform_", "normal_", "bernoulli_", "orthogonal_",
     "facet", "facets", "fresh", "drop", "keep",
-    "close", "accept_torn", "device", "device_enabled", "tolist"
+    "close", "accept_torn", "device", "device_enabled", "tolist", "to_device", "mT"
 ]
 READ_ONE = [*UNARY, *REDUCTIONS, "transpose", "inv", "slogdet", "cholesky"]  # NumPy's names for functions of one Mat
 VERBS = [  # their last operand is written
@@ -63,7 +63,9 @@ VERBS = [  # their last operand is written
 OPERATORS = [
     "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "truediv", "rtruediv", "itruediv", "pow", "rpow",
     "ipow", "matmul", "rmatmul", "neg", "abs", "eq", "ne", "lt", "le", "gt", "ge", "bool", "float", "int", "len", "hash",
-    "getitem", "setitem", "iter"
+    "getitem", "setitem", "iter",
+    *(f"{way}{name}" for name in ("floordiv", "mod", "and", "or", "xor", "lshift", "rshift") for way in ("", "r", "i")),
+    "divmod", "rdivmod", "invert", "pos", "index", "complex", "array_namespace"
 ]
 
 

@@ -1,0 +1,64 @@
+"""Products of matrices by the standard's functions: all by our `matmul`, so by BLAS, on the device in use."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError
+from ..interop.operators import by_numpy
+from ..layout import Ints, as_axes, as_axis, broadcast_shapes, integer
+from ..mat import Mat
+from ..ops.linalg import matmul as _matmul
+from .arguments import as_mat
+from .manipulation import moveaxis, reshape
+
+__all__ = ["matmul", "tensordot", "vecdot"]
+
+
+def matmul(x1: Any, x2: Any, /) -> Any:
+    """The matrix product; vectors and stacks of matrices by NumPy's rules."""
+    return _matmul(as_mat(x1), as_mat(x2))
+
+
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """The sum of products over `axes`: the last so many of x1 and first of x2, or those named for each."""
+    x1, x2 = as_mat(x1), as_mat(x2)
+    left, right = _contracted(x1, x2, axes)
+    if [x1.shape[k] for k in left] != [x2.shape[k] for k in right]:
+        raise ShapeError(f"tensordot: axes {left} of {x1.shape} and {right} of {x2.shape} differ in length")
+    rows, columns = (tuple(k for k in range(x.ndim) if k not in gone) for x, gone in ((x1, left), (x2, right)))
+    inner = prod(x1.shape[k] for k in left)
+    outer = tuple(x1.shape[k] for k in rows), tuple(x2.shape[k] for k in columns)
+    a = reshape(x1.permute((*rows, *left)), (prod(outer[0]), inner))
+    b = reshape(x2.permute((*right, *columns)), (inner, prod(outer[1])))
+    return _matmul(a, b).reshape((*outer[0], *outer[1]))
+
+
+def _contracted(x1: Mat, x2: Mat, axes: Any) -> tuple[Ints, Ints]:
+    """Which axes of each are summed over."""
+    if isinstance(axes, tuple | list):
+        if len(axes) != 2:
+            raise ShapeError(f"axes is a number, or those of x1 and those of x2, got {axes}")
+        left, right = as_axes(axes[0], x1.ndim), as_axes(axes[1], x2.ndim)
+        if len(left) != len(right):
+            raise ShapeError(f"tensordot wants as many axes of both, got {axes}")
+        return left, right
+    count = integer(axes, "axes")
+    if not 0 <= count <= min(x1.ndim, x2.ndim):
+        raise ShapeError(f"tensordot over {count} axes wants as many of both, got shapes {x1.shape} and {x2.shape}")
+    return tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The sum of products along `axis`, x1 conjugated; the other axes broadcast."""
+    x1, x2 = as_mat(x1), as_mat(x2)
+    k1, k2 = as_axis(axis, x1.ndim), as_axis(axis, x2.ndim)
+    if x1.shape[k1] != x2.shape[k2]:
+        raise ShapeError(f"vecdot: axis {axis} of {x1.shape} and {x2.shape} differs in length")
+    x1, x2 = moveaxis(x1, k1, -1), moveaxis(x2, k2, -1)
+    broadcast_shapes((x1.shape, x2.shape))
+    left = by_numpy(np.conjugate, x1) if x1.dtype.kind == "c" else x1
+    return _matmul(left.expand_dims(-2), x2.expand_dims(-1)).squeeze((-2, -1))
