@@ -240,11 +240,12 @@ class Mat(Lent):
 
     # Elements and conversions
 
-    def item(self, k: int | None = None) -> Any:
-        """The element with row-major index `k` as a Python number; without `k`, the only element."""
-        if k is None and self.size != 1:
+    def item(self, *index: Any) -> Any:
+        """The only element as a Python number; ``item(k)``: that with row-major index `k`; ``item(i, j)``: that at ``i, j``."""
+        at = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
+        if not index and self.size != 1:
             raise ShapeError(f"item() wants one element, {self.label()} has {self.size}; item(k) takes the k-th")
-        k = 0 if k is None else integer(k, "an index")
+        k = integer(at[0], "an index") if at is index and len(at) == 1 else self.ravel_index(*at) if index else 0
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
         if self.storage.is_elsewhere and (found := self.storage.single(self.layout.storage_index(k))) is not None:
@@ -266,6 +267,9 @@ class Mat(Lent):
         return (self[i] for i in range(len(self)))
 
     def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ShapeError(f"whether {self.label()} is true is not clear, it has {self.size} elements; reduce it to one, "
+                             f"as x.max() does with bool")
         return bool(self.item())
 
     def __float__(self) -> float:
@@ -277,10 +281,15 @@ class Mat(Lent):
     def _real(self) -> Any:
         if self.dtype.kind == "c":
             raise DTypeError(f"{self.label()} is complex; complex(x) takes its element")
+        return self._number()
+
+    def _number(self) -> Any:
+        if self.size != 1:
+            raise DTypeError(f"only a Mat of one element is a number, {self.label()} has {self.size}; x.item(k) takes the k-th")
         return self.item()
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._number())
 
     def __index__(self) -> int:
         if self.ndim or self.dtype.kind not in "iu":
@@ -338,6 +347,7 @@ class Mat(Lent):
         def __getattr__(self, name: str) -> Any: ...
         def __getitem__(self, index: Any) -> Any: ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __contains__(self, value: Any) -> bool: ...
         def __eq__(self, other: object) -> Mat: ...  # type: ignore[override]  # element-wise, as in NumPy
         def __ne__(self, other: object) -> Mat: ...  # type: ignore[override]  # likewise
         def __lt__(self, other: Any) -> Mat: ...

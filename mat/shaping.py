@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from .cube import View
-from .errors import ConflictError, ShapeError
+from .errors import ConflictError, DTypeError, ShapeError
 from .layout import Ints, Layout, as_axis, as_shape, integer, packed
 
 
@@ -59,7 +59,7 @@ class Shaped(View):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise ShapeError("a Mat without axes has no length; x.item() is its element")
+            raise DTypeError("a Mat without axes has no length and no rows; x.item() is its element")
         return self.shape[0]
 
     # Views

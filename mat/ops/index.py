@@ -12,7 +12,7 @@ import numpy as np
 from ..create import adopted, array
 from ..cube import IO
 from ..dtypes import check_number
-from ..errors import IndexOutOfRange, ShapeError
+from ..errors import DTypeError, IndexOutOfRange, ShapeError
 from ..layout import Ints, broadcast_shapes
 from ..mat import Mat
 from .ufuncs import as_operand, is_operand
@@ -102,5 +102,15 @@ def _scatter(self: Mat, index: Any, given: Any, value: Any) -> None:
         a[index] = source
 
 
+def _contains(self: Mat, value: Any) -> bool:
+    """``value in x``: whether any element equals that of `value`, which broadcasts."""
+    try:
+        found = self == (value if is_operand(value) else array(value))
+    except DTypeError:  # no number, or one that no element can equal
+        return False
+    return bool(found.size and found.max())
+
+
 Mat.__getitem__ = _get  # type: ignore[method-assign]  # Mat gets its methods here
 Mat.__setitem__ = _set  # type: ignore[method-assign]
+Mat.__contains__ = _contains  # type: ignore[method-assign]
