@@ -41,6 +41,7 @@ from .facets import array as _array
 from .facets import backing as _backing
 from .facets import cuda_host as _cuda_host
 from .facets import foreign as _foreign
+from .files.public import load, load_all, save, save_all
 from .interop import operators as _operators
 from .interop import pickling as _pickling
 from .ledger import trace
@@ -122,6 +123,8 @@ __all__ = [
     # Facets, memory, devices
     "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets", "FacetState", "Direction", "barrier",
     "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trace", "debug", "extend",
+    # Files
+    "save", "load", "save_all", "load_all",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",

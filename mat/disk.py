@@ -1,10 +1,16 @@
-"""Where compiled things are kept for the next process: a directory of the user's alone, whose files are whole or absent."""
+"""Files that are whole or absent: `replacing`; and where compiled things are kept, a directory of the user's alone."""
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import secrets
+import stat
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -47,14 +53,94 @@ def _temporary() -> Path:
     return Path(_temporaries[0].name)
 
 
+# Writing
+
+
 def write_whole(target: Path, data: bytes) -> None:
-    """Write `data` to a file beside `target` and rename it: others see the whole file or none."""
-    with tempfile.NamedTemporaryFile(prefix="write-", dir=target.parent, delete=False) as file:
-        made = Path(file.name)
+    """Write `data` to `target`: others see the whole file or none. What is lost when the machine stops is made anew."""
+    with replacing(target, sync=False) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(target: str | os.PathLike[str], *, sync: bool = True) -> Iterator[io.BufferedWriter]:
+    """A file to write, which takes the place of `target` when the block ends well; when it does not, all is as before.
+
+    ``sync``: it is on the disk before it takes that place. A link is followed; the mode, and if that is allowed the owner,
+    of a file that is replaced are kept, a new one's mode is as the umask says. What is no regular file, such as a pipe or a
+    device, is written as it is.
+    """
+    place = os.path.realpath(target)
+    old = _status(place)
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        with open(place, "wb") as file:
+            yield file
+        return
+    if old is not None and not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), place)
+    number, made = _created(place)
+    try:
+        with open(number, "wb") as file:
+            yield file
+            file.flush()
+            if old is not None:
+                _dress(number, old)
+            if sync:
+                os.fsync(number)
+            made = made or _name(number, place)
+        os.replace(made, place)
+    except BaseException:
+        if made:
+            with suppress(OSError):
+                os.unlink(made)
+        raise
+
+
+def _status(place: str) -> os.stat_result | None:
+    try:
+        return os.stat(place)
+    except FileNotFoundError:
+        return None
+
+
+def _beside(place: str) -> str:
+    """A path in the same directory that nobody has."""
+    return os.path.join(os.path.dirname(place), f".mat-{secrets.token_hex(8)}.tmp")
+
+
+def _created(place: str) -> tuple[int, str]:
+    """A new file beside `place`, and its path; "" where it has none yet, so that it is gone if the process is killed."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         try:
-            file.write(data)
-            file.close()
-            made.replace(target)
-        except BaseException:
-            made.unlink(missing_ok=True)
-            raise
+            return os.open(os.path.dirname(place), os.O_TMPFILE | os.O_WRONLY, 0o666), ""
+        except OSError:  # not every file system can do that
+            pass
+    made = _beside(place)
+    try:
+        return os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666), made
+    except OSError as error:
+        told = OSError(error.errno, error.strerror, place)
+        told.add_note("a file is written beside its place first; to write in place, open it and give the open file")
+        raise told from None
+
+
+def _name(number: int, place: str) -> str:
+    """Give the open file a path beside `place`, and return that."""
+    made = _beside(place)
+    folder = os.open(os.path.dirname(place), os.O_RDONLY)
+    try:  # with dst_dir_fd it follows the link that /proc has, without it would link to that
+        os.link(f"/proc/self/fd/{number}", made, dst_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
+    return made
+
+
+def _dress(number: int, old: os.stat_result) -> None:
+    """Give the open file the owner, if that is allowed, and the mode of the one it replaces."""
+    if not hasattr(os, "fchown"):
+        return
+    new = os.fstat(number)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        with suppress(PermissionError):
+            os.fchown(number, old.st_uid, old.st_gid)
+    os.fchmod(number, stat.S_IMODE(old.st_mode))

@@ -3,13 +3,25 @@
 Most rows come from ``bad_calls.py``; what is particular to one operation stands here.
 """
 
+import io
 import math
 
 import numpy as np
 import pytest
 
 import mat
-from mat import AliasError, DirectionError, DTypeError, IndexOutOfRange, LinAlgError, Mat, MatError, SettingError, ShapeError
+from mat import (
+    AliasError,
+    DirectionError,
+    DTypeError,
+    FormatError,
+    IndexOutOfRange,
+    LinAlgError,
+    Mat,
+    MatError,
+    SettingError,
+    ShapeError,
+)
 
 from .bad_calls import SPECS, like, m, read_only, rows
 from .placing import state
@@ -262,6 +274,16 @@ PARTICULAR = {
     "configure": (lambda x: mat.configure(print_facets=2), SettingError, "2"),
     "barrier": (lambda x: mat.barrier(drop="nowhere"), mat.FacetError, "nowhere"),
     "show": (lambda x: mat.show(A), DTypeError, "list"),
+    "save": (lambda x: mat.save(io.BytesIO(), A), DTypeError, "list"),
+    "save to no file": (lambda x: mat.save(3, x), DTypeError, "3"),
+    "load": (lambda x: mat.load(io.BytesIO(b"no file of ours")), FormatError, "no file"),
+    "load mapped": (lambda x: mat.load(io.BytesIO(), mapped=True), DTypeError, "BytesIO"),
+    "save_all": (lambda x: mat.save_all("x.pt", {"x": x}), FormatError, "x.pt"),
+    "save_all of no Mats": (lambda x: mat.save_all("x.npz", {"x": A}), DTypeError, "'x'.*list"),
+    "load_all": (lambda x: mat.load_all(io.BytesIO(b"no file of ours")), FormatError, "neither"),
+    "load_": (lambda x: x.load_(io.BytesIO(b"no file of ours")), FormatError, "no file"),
+    "write": (lambda x: x.write(None), DTypeError, "None"),
+    "read_": (lambda x: x.read_(io.BytesIO(bytes(31))), FormatError, "31"),
 }
 
 

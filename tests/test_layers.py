@@ -33,6 +33,11 @@ ROWS = """
     ops.op
     ops.body  ops.run  ops.overlap  ops.rowmajor  ops.sizes  ops.roles  ops.tiled  ops.philox
     report  interop.delegate
+    files.public
+    files.mapped  files.npz
+    files.npy  files.safetensors
+    files.elements
+    files.streams
     access  config  create  prefetch  scratch  show
     mat
     leases
@@ -72,7 +77,7 @@ ROWS = """
     errors  version
 """
 LEVEL = {name: -k for k, row in enumerate(ROWS.split("\n")) for name in row.split()}
-PACKAGES = {"cpu", "cuda", "facets", "interop", "ops"}  # their __init__ is a docstring only
+PACKAGES = {"cpu", "cuda", "facets", "files", "interop", "ops"}  # their __init__ is a docstring only
 MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in sorted(ROOT.rglob("*.py"))
            if p.parent.name != "native"}  # what is there is for building, and is not imported
 FILES = {name: path for name, path in MODULES.items() if name.removesuffix(".__init__") not in PACKAGES}

@@ -40,13 +40,14 @@ WINDOWS = ["convolve", "derive_convolve", "max_pool", "derive_max_pool"]
 FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets", "FacetState", "Direction",
           "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trace",
           "debug", "extend"]
+FILES = ["save", "load", "save_all", "load_all"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
     "SettingError"
 ]
-MANUAL = [*CREATION, *SHAPING, *BLAS, *UNARY, *BINARY, *REDUCTIONS, *FUSED, *SCALING, *WINDOWS, *RANDOM, *FACETS, *ERRORS,
-          "__version__"]
+MANUAL = [*CREATION, *SHAPING, *BLAS, *UNARY, *BINARY, *REDUCTIONS, *FUSED, *SCALING, *WINDOWS, *RANDOM, *FACETS, *FILES,
+          *ERRORS, "__version__"]
 
 BASIC_MEMBERS = [
     "to_numpy", "shape", "size", "dtype", "ndim", "nbytes", "strides", "itemsize", "displacement", "max_size",
@@ -54,7 +55,8 @@ BASIC_MEMBERS = [
     "displace_", "row_", "window", "adjust_", "T", "permute", "swapaxes", "broadcast_to", "squeeze", "expand_dims",
     "diagonal", "is_contiguous", "contiguous", "astype", "fill_", "sum_", "uniform_", "normal_", "bernoulli_", "orthogonal_",
     "facet", "facets", "fresh", "drop", "keep",
-    "close", "accept_torn", "device", "device_enabled", "tolist", "to_device", "mT"
+    "close", "accept_torn", "device", "device_enabled", "tolist", "to_device", "mT",
+    "load_", "write", "read_"
 ]
 READ_ONE = [*UNARY, *REDUCTIONS, "transpose", "inv", "slogdet", "cholesky"]  # NumPy's names for functions of one Mat
 VERBS = [  # their last operand is written
@@ -238,9 +240,9 @@ def test_docstrings_of_public_names_run(name):
     run_doctest(doctest.DocTestParser().get_doctest(inspect.cleandoc(thing.__doc__ or ""), {}, name, None, 0))
 
 
-@pytest.mark.parametrize("name", [*SHAPING, *BLAS, *FUSED, *SCALING, *WINDOWS, *RANDOM, "zeros", "ones", "full", "empty",
-                                  "eye", "arange", "array", "from_numpy", "allclose", "with_facets", "barrier", "scratch",
-                                  "ones_view", "show"])
+@pytest.mark.parametrize("name", [*SHAPING, *BLAS, *FUSED, *SCALING, *WINDOWS, *RANDOM, *FILES, "zeros", "ones", "full",
+                                  "empty", "eye", "arange", "array", "from_numpy", "allclose", "with_facets", "barrier",
+                                  "scratch", "ones_view", "show"])
 def test_functions_show_an_example(name):
     assert ">>> " in getattr(mat, name).__doc__
 
