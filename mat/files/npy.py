@@ -14,14 +14,15 @@ import numpy as np
 from ..dtypes import SUPPORTED, as_dtype
 from ..errors import FormatError
 from .elements import Array, Form
-from .streams import Source
+from .streams import Source, shown
 
 MAGIC = b"\x93NUMPY"
 LONGEST = 65_535  # bytes of a header: what version 1.0 can say, and thrice of what 64 axes need
 _ITEM = re.compile(r"""\s* u?(?P<quote>['"]) (?P<key>descr|fortran_order|shape) (?P=quote) \s*:\s*
                        (?: u?(?P<mark>['"]) (?P<text>[^'"\\]*) (?P=mark) | (?P<flag>True|False)
-                         | \( (?P<shape> (?: \s*[0-9]{1,19}L?\s* , )* (?:\s*[0-9]{1,19}L?)? \s*) \) )
-                       \s* (?:,|(?=\}))""", re.VERBOSE)
+                         | \( (?P<shape> (?: \s*(?:0|[1-9][0-9]{0,18})L?\s* , )* (?:\s*(?:0|[1-9][0-9]{0,18})L?)? \s*) \) )
+                       \s* (?:,|(?=\s*\}))""", re.VERBOSE | re.ASCII)
+_BEGIN, _END = re.compile(r"[ \t]*\{"), re.compile(r"\s*\}[ \t]*\n*\Z", re.ASCII)
 _CODES = {"b1": "bool", "V2": "bfloat16", **{np.dtype(name).str[1:]: name for name in SUPPORTED
                                             if name not in ("bool", "bfloat16")}}
 
@@ -64,17 +65,16 @@ def _guess(start: bytes) -> str:
 
 def _fields(text: str, name: str) -> dict[str, Any]:
     """The dictionary that `text` writes down."""
-    body = text.strip()
+    begin = _BEGIN.match(text)
+    at = begin.end() if begin else 0
     found: dict[str, Any] = {}
-    at = 1
-    while match := _ITEM.match(body, at):
+    while match := _ITEM.match(text, at):
         found[match["key"]] = _value(match)
         at = match.end()
     kinds = {key: type(value) for key, value in found.items()}
-    if (body[:1] != "{" or body[at:].strip() != "}" or
-            kinds != {"descr": str, "fortran_order": bool, "shape": tuple}):
+    if not begin or not _END.match(text, at) or kinds != {"descr": str, "fortran_order": bool, "shape": tuple}:
         raise FormatError(f"{name} has a header that says other things than the dtype of numbers, their order and a shape: "
-                          f"{_shown(body)}")
+                          f"{shown(text.strip())}")
     return found
 
 
@@ -95,11 +95,7 @@ def _dtype(descr: str, name: str) -> tuple[np.dtype[Any], bool]:
     if code.startswith("O"):
         raise FormatError(f"{name} holds Python objects in a pickle, which is never read, as that would run what it says")
     if code not in _CODES:
-        raise FormatError(f"{name} holds elements of dtype {_shown(descr)}; a Mat has {', '.join(SUPPORTED)}")
+        raise FormatError(f"{name} holds elements of dtype {shown(descr)}; a Mat has {', '.join(SUPPORTED)}")
     dtype = as_dtype(_CODES[code])
     native = np.dtype(np.uint16).newbyteorder("<").isnative
     return dtype, dtype.itemsize > 1 and order in "<>" and (order == "<") != native
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 200 else text[:200] + "...")

@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 from ..errors import FormatError
 from . import npy
 from .elements import Array, Form, pieces
-from .streams import Progress, Source
+from .streams import Progress, Source, shown
 
 SUFFIX = ".npy"
 ALIGNED = 64  # where the elements of a stored array begin, so that they can be mapped
 _ZIP64 = 20  # bytes of the extra field that holds sizes of 64 bits
 _PADDING = 0xD935  # the extra field that aligns data, as zipalign writes it
 _STORED, _DEFLATED = 0, 8
-_ENCRYPTED = 1
+_REFUSED = 0x61  # flags: encrypted, patched, strongly encrypted
+_UTF8 = 0x800  # flag: that the name is so encoded
 FREELY = 64 << 20  # bytes to which an archive may grow by decompression,
 RATIO = 100  # or so many times its size, unless the caller allows more
 
@@ -38,7 +39,7 @@ def check(names: Mapping[str, Any]) -> None:
         except UnicodeEncodeError:
             fits = False
         if not fits:
-            raise FormatError(f"{name[:100]!r} is no name for a Mat in a .npz file: at most 65,000 bytes of UTF-8 without NUL")
+            raise FormatError(f"{shown(name)} is no name for a Mat in a .npz file: at most 65,000 bytes of UTF-8 without NUL")
 
 
 def write(file: Any, arrays: Mapping[str, Array], compressed: bool, progress: Progress) -> None:
@@ -110,9 +111,9 @@ class Archive:
         for info in sorted(self.zip.infolist(), key=lambda info: info.header_offset):
             member = self._member(info)
             if member.name in names:
-                raise FormatError(f"{self.name} has two arrays of the name {member.name!r}")
+                raise FormatError(f"{self.name} has two arrays of the name {shown(member.name)}")
             if info.header_offset < end or member.start + info.compress_size > self.zip.start_dir:
-                raise FormatError(f"{self.name}: the bytes of {member.name!r} overlap others, or are not there")
+                raise FormatError(f"{self.name}: the bytes of {shown(member.name)} overlap others, or are not there")
             names.add(member.name)
             end = member.start + info.compress_size
             found.append(member)
@@ -122,19 +123,20 @@ class Archive:
         """The member that `info` is about, if it is one that we read."""
         name = info.orig_filename
         if not name.endswith(SUFFIX) or "\0" in name:
-            raise FormatError(f"{self.name} holds {name[:100]!r}, which is no {SUFFIX} file; Mats are in no archive of other "
+            raise FormatError(f"{self.name} holds {shown(name)}, which is no {SUFFIX} file; Mats are in no archive of other "
                               f"things")
-        if info.flag_bits & _ENCRYPTED or info.compress_type not in (_STORED, _DEFLATED):
-            raise FormatError(f"{self.name}: {name[:100]!r} is encrypted, or compressed by method {info.compress_type}; only "
-                              f"stored and deflated arrays are read")
-        self.file.seek(info.header_offset)
-        local = self.file.read(30)
-        if len(local) < 30 or local[:4] != b"PK\x03\x04":
-            raise FormatError(f"{self.name}: {name[:100]!r} is not where the directory says")
+        if info.flag_bits & _REFUSED or info.compress_type not in (_STORED, _DEFLATED):
+            raise FormatError(f"{self.name}: {shown(name)} is encrypted or patched, or compressed by method "
+                              f"{info.compress_type}; only stored and deflated arrays are read")
         if info.compress_type == _STORED and info.compress_size != info.file_size:
-            raise FormatError(f"{self.name}: {name[:100]!r} is stored as it is, and yet of two sizes")
-        start = info.header_offset + 30 + sum(struct.unpack("<HH", local[26:]))
-        return Member(name.removesuffix(SUFFIX), info, start)
+            raise FormatError(f"{self.name}: {shown(name)} is stored as it is, and yet of two sizes")
+        encoded = name.encode("utf-8" if info.flag_bits & _UTF8 else "cp437")
+        self.file.seek(info.header_offset)
+        local = self.file.read(30 + len(encoded))
+        lengths = struct.unpack("<HH", local[26:30]) if len(local) >= 30 else (0, 0)
+        if local[:4] != b"PK\x03\x04" or lengths[0] != len(encoded) or local[30:] != encoded:
+            raise FormatError(f"{self.name}: {shown(name)} is not where the directory says")
+        return Member(name.removesuffix(SUFFIX), info, info.header_offset + 30 + sum(lengths))
 
     def _check_growth(self, most: int | None) -> None:
         """`FormatError` for archives that would grow too much: a few bytes can claim to be many."""
@@ -147,7 +149,7 @@ class Archive:
     @contextmanager
     def opened(self, member: Member, progress: Progress) -> Iterator[Source]:
         """The bytes of a member; at the end of the block `FormatError` if they are not those that were written."""
-        info, name = member.info, f"{member.name!r} in {self.name}"
+        info, name = member.info, f"{shown(member.name)} in {self.name}"
         if info.compress_type == _STORED:
             self.file.seek(member.start)
             source = Source(self.file, name, info.file_size)
@@ -165,7 +167,7 @@ class Archive:
 
     def placed(self, member: Member) -> tuple[Form, int]:
         """What a stored member holds, and where in the file its elements begin. `FormatError` if it is compressed."""
-        name = f"{member.name!r} in {self.name}"
+        name = f"{shown(member.name)} in {self.name}"
         if member.info.compress_type != _STORED:
             raise FormatError(f"{name} is compressed, and cannot be mapped; load it without mapped=True")
         self.file.seek(member.start)

@@ -14,7 +14,7 @@ from ..mat import Mat
 from . import npy, npz, safetensors
 from .elements import Array, Form, new, pieces, receive, within
 from .mapped import mapping
-from .streams import Progress, Source, Tell, is_path, reading, title, writing
+from .streams import Progress, Source, Tell, is_path, reading, shown, title, writing
 
 FORMATS = ("npz", "safetensors")
 
@@ -230,7 +230,7 @@ def _load_npz(found: Mats, source: Source, pages: Any, most: int | None, told: P
     if pages is not None:
         for member in archive.members:
             form, start = archive.placed(member)
-            found[member.name] = adopted(within(pages, start, form, f"{member.name!r} in {source.name}"))
+            found[member.name] = adopted(within(pages, start, form, f"{shown(member.name)} in {source.name}"))
         return
     told.expect(sum(member.info.file_size for member in archive.members))
     for member in archive.members:
@@ -248,7 +248,7 @@ def _load_safetensors(found: Mats, source: Source, pages: Any, progress: Tell | 
     if pages is not None:
         start = source.file.tell()
         for part in ahead:
-            found[part.name] = adopted(within(pages, start + part.start, part.form, f"{part.name!r} in {source.name}"))
+            found[part.name] = adopted(within(pages, start + part.start, part.form, f"{shown(part.name)} in {source.name}"))
         return
     _expect(source, nbytes, progress)
     for part in ahead:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..dtypes import as_dtype
 from ..errors import DTypeError, FormatError
 from .elements import Array, Form
-from .streams import Source
+from .streams import Source, shown
 
 NAMES = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "U16": "uint16", "F16": "float16", "BF16": "bfloat16",
          "I32": "int32", "U32": "uint32", "F32": "float32", "C64": "complex64", "F64": "float64", "I64": "int64",
@@ -78,8 +78,8 @@ def parts(source: Source) -> tuple[list[Part], dict[str, str]]:
     at = 0
     for part in found:
         if part.start != at:
-            raise FormatError(f"{source.name}: the elements of {part.name!r} begin at {part.start}, not at {at}, where those "
-                              f"before them end")
+            raise FormatError(f"{source.name}: the elements of {shown(part.name)} begin at {part.start}, not at {at}, "
+                              f"where those before them end")
         at += part.form.nbytes
     source.require(at, "its elements")
     return found, metadata
@@ -107,12 +107,12 @@ def _refused(text: str) -> None:
 
 
 def _part(name: str, entry: Any, file: str) -> Part:
-    what = f"{name!r} in {file}"
+    what = f"{shown(name)} in {file}"
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         raise FormatError(f"{what} does not have exactly a dtype, a shape and data_offsets")
     code, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(code, str) or code not in NAMES:
-        raise FormatError(f"{what} has elements of dtype {str(code)[:50]!r}; a Mat has {', '.join(NAMES)}")
+        raise FormatError(f"{what} has elements of dtype {shown(str(code))}; a Mat has {', '.join(NAMES)}")
     if not _is_lengths(shape) or not _is_lengths(offsets) or len(offsets) != 2:
         raise FormatError(f"{what} has a shape or offsets that are no lists of lengths")
     form = Form(tuple(shape), as_dtype(NAMES[code])).check(what)

@@ -19,6 +19,7 @@ from ..disk import replacing
 from ..errors import DTypeError, FormatError
 
 CHUNK = 8 << 20  # bytes that are moved at a time, and between two calls of a progress callback
+FIRST = 1 << 16  # bytes for which there is room, before it is seen whether they come, where that is not known
 Tell = Callable[[int, int], object]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 _LENT = (io.BufferedWriter, io.BufferedRandom, io.BytesIO)  # they keep nothing of what they are given to write
@@ -65,6 +66,11 @@ def title(file: object) -> str:
     """What messages call `file`."""
     name = file if is_path(file) else getattr(file, "name", None)
     return repr(os.fspath(name)) if isinstance(name, str | os.PathLike) and name else f"the {type(file).__name__}"
+
+
+def shown(text: str) -> str:
+    """A text out of a file, as messages quote it."""
+    return repr(text if len(text) <= 200 else text[:200] + "...")
 
 
 # Writing
@@ -176,7 +182,7 @@ class Source:
     def array(self, n: int) -> Bytes:
         """The next `n` bytes in an array of their own. Where they are not known to be there, it grows as they come."""
         self.require(n, "its elements")
-        room = n if self.left is not None else min(n, CHUNK)
+        room = n if self.left is not None else min(n, FIRST)
         found: Bytes = np.empty(room, np.uint8)
         at = 0
         while True:
