@@ -26,6 +26,7 @@ from .errors import (
     DeviceError,
     DirectionError,
     DTypeError,
+    ExchangeError,
     FacetError,
     FormatError,
     IndexOutOfRange,
@@ -44,6 +45,7 @@ from .facets import foreign as _foreign
 from .files.public import load, load_all, save, save_all
 from .interop import operators as _operators
 from .interop import pickling as _pickling
+from .interop.dlpack import from_dlpack
 from .ledger import trace
 from .mat import FacetState, Mat
 from .notebook import load_ipython_extension
@@ -105,8 +107,8 @@ from .version import __version__
 
 __all__ = [
     # Creation and basics
-    "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "allclose", "supported_dtypes",
-    "settings", "configure",
+    "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "from_dlpack", "allclose",
+    "supported_dtypes", "settings", "configure",
     # Shaping
     "concat", "stack", "map_concat", "map_displacements", "map_into", "transpose",
     # BLAS
@@ -128,7 +130,7 @@ __all__ = [
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
-    "SettingError", "__version__",
+    "SettingError", "ExchangeError", "__version__",
 ]
 
 

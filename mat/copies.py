@@ -204,6 +204,14 @@ class Copies:
         if owned:
             enlist(self, hub)
 
+    def borrow(self, memory: Memory, handle: Any) -> None:
+        """Take `handle`, memory of another library that holds the data already, as the copy in `memory`, not ours to drop."""
+        self.guarded = True
+        weakref.finalize(self, _free_all, self.handles)
+        self.handles[memory] = handle
+        self.fresh, self.pristine = memory.bit, False
+        self.adopted = memory
+
 
 def _free_all(handles: dict[Memory, Any]) -> None:
     """Free what a garbage cube held, all of it even if one fails."""

@@ -11,6 +11,7 @@ from .errors import DTypeError, ShapeError
 from .facets.array import ARRAY
 from .layout import Layout, as_shape, integer, packed
 from .mat import Mat, Storage
+from .places import Facet
 from .settings import current
 
 
@@ -138,12 +139,18 @@ def _without_mats(obj: Any) -> Any:
 def adopted(a: np.ndarray[Any, Any], *, owned: bool = True) -> Mat:
     """A Mat whose host memory is `a` itself; `owned` if nobody else has it."""
     flat, layout = _flat(a)
+    storage = Storage(flat.size, flat.dtype, 0)
+    storage.adopt_host(flat, owned)
+    return seeing(storage, layout, ARRAY, writable=bool(a.flags.writeable))
+
+
+def seeing(storage: Storage, layout: Layout, facet: Facet, *, writable: bool) -> Mat:
+    """A Mat that sees what `layout` says of a new `storage`, whose data can be looked at through `facet`."""
     mat = Mat.__new__(Mat)
     mat.layout = layout
-    mat.storage = Storage(flat.size, flat.dtype, 0)
-    mat.storage.adopt_host(flat, owned)
-    mat.storage.seen = ARRAY.bit
-    mat.storage.writable = bool(a.flags.writeable)
+    mat.storage = storage
+    storage.seen = facet.bit
+    storage.writable = writable
     mat.presented = {}
     mat.form = None
     mat.device_enabled = current().device_enabled

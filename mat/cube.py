@@ -296,7 +296,7 @@ class Cube(Copies):
         if self.kept and self.kept.get(memory):
             raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is open")
         if self.adopted is memory:
-            raise ConflictError(f"cannot drop {memory.name!r}: it is the array given to from_numpy; close() lets go of it")
+            raise ConflictError(f"cannot drop {memory.name!r}: from_numpy or from_dlpack was given it; close() lets go of it")
 
     def _discard(self, memory: Memory) -> None:
         handle = self.handles.pop(memory)

@@ -28,6 +28,7 @@ class Device:
     name: str
     memory: Memory
     facet: Facet
+    dlpack: tuple[int, int] = (1, 0)  # its kind and number in DLPack, if its memory is to be lent there; (1, 0): the host's is
     bodies: str = ""  # the name of the facet under which operations declare bodies for it; "": it runs those of the host
 
     def adapt(self, function: Callable[..., Any], facet: Facet, returns: bool) -> Callable[..., Any]:
@@ -45,6 +46,9 @@ class Device:
 
     def synchronize(self) -> None:
         """Wait until all work that was given to the device is done."""
+
+    def hand_over(self, stream: int | None) -> None:
+        """Have a consumer's stream, by its number in DLPack, wait for what was given to the device; nobody else does."""
 
     @property
     def kind(self) -> str:

@@ -57,6 +57,10 @@ class OutOfDeviceMemory(DeviceError, MemoryError):
     """A device's memory, or our share of it, is exhausted."""
 
 
+class ExchangeError(MatError, BufferError):
+    """Data that cannot be shared with another library in the way that was asked for."""
+
+
 class FormatError(MatError, ValueError):
     """A file that does not hold what it should."""
 

@@ -269,6 +269,8 @@ PARTICULAR = {
     "array": (lambda x: mat.array([[1, 2], [3]]), ShapeError, "ragged"),
     "array text": (lambda x: mat.array(["a"]), DTypeError, "numbers"),
     "from_numpy": (lambda x: mat.from_numpy([1, 2]), DTypeError, "list"),
+    "from_dlpack": (lambda x: mat.from_dlpack([1, 2]), DTypeError, "list"),
+    "from_dlpack device": (lambda x: mat.from_dlpack(x, device="nowhere"), mat.FacetError, "nowhere"),
     "with_facets": (lambda x: mat.with_facets((A, "array")), DTypeError, "1.0"),
     "settings": (lambda x: mat.settings(colour="red").__enter__(), SettingError, "colour"),
     "configure": (lambda x: mat.configure(print_facets=2), SettingError, "2"),

@@ -32,7 +32,7 @@ ROWS = """
     ops.ufuncs
     ops.op
     ops.body  ops.run  ops.overlap  ops.rowmajor  ops.sizes  ops.roles  ops.tiled  ops.philox
-    report  interop.delegate
+    report  interop.delegate  interop.dlpack
     files.public
     files.mapped  files.npz
     files.npy  files.safetensors
@@ -68,7 +68,7 @@ ROWS = """
     cpu.elementwise
     cpu.prepared  cuda.cublas_table  cuda.permute
     cuda.division
-    cpu.blas  cpu.ieee  cpu.pool
+    cpu.blas  cpu.ieee  cpu.pool  interop.capsule
     quick
     cpu.native  cpu.compiler
     disk  pages  poison

@@ -16,7 +16,8 @@ from . import needs
 pytestmark = pytest.mark.host
 
 CREATION = [
-    "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "allclose", "settings", "configure",
+    "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "from_dlpack", "allclose",
+    "settings", "configure",
     "supported_dtypes"
 ]
 SHAPING = ["concat", "stack", "map_concat", "map_displacements", "map_into", "transpose"]
@@ -44,7 +45,7 @@ FILES = ["save", "load", "save_all", "load_all"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
-    "SettingError"
+    "SettingError", "ExchangeError"
 ]
 MANUAL = [*CREATION, *SHAPING, *BLAS, *UNARY, *BINARY, *REDUCTIONS, *FUSED, *SCALING, *WINDOWS, *RANDOM, *FACETS, *FILES,
           *ERRORS, "__version__"]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
-import numpy as np
 from cuda.core import Buffer
 from cuda.core.utils import StridedMemoryView
 
+from ..errors import ExchangeError
+from ..interop.capsule import COPIED, CUDA, LEGACY, READ_ONLY, check_stream, compiled, lend
 from ..layout import Layout
-from .gpu import LEGACY, Block, Gpu
-
-_DEVICE = 2  # kDLCUDA, what DLPack calls such memory
-_BFLOAT = 4  # kDLBfloat
-_CODE_AT = {b"dltensor": 20, b"dltensor_versioned": 52}  # where in the struct the code of the element type is
+from .gpu import LEGACY as STREAM
+from .gpu import Block, Gpu
 
 
 class CudaArray:
@@ -53,42 +50,39 @@ class CudaArray:
         step = self.dtype.itemsize
         strides = None if self.layout.contiguous else tuple(s * step for s in self.strides)
         return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.address if self.size else 0, not self.writable),
-                "strides": strides, "version": 3, "stream": LEGACY}
+                "strides": strides, "version": 3, "stream": STREAM}
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return _DEVICE, self.gpu.number
+        return CUDA, self.gpu.number
 
     def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
                    dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
         """A capsule over the same memory. A consumer on another stream than the default one is made to wait for it."""
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
-            raise BufferError("a CudaArray lends its memory where it is and copies nothing; x.to_numpy() copies to the host")
-        if stream not in (None, -1, LEGACY):
-            self.gpu.wait_on(stream)
+            raise ExchangeError("a CudaArray lends its memory where it is and copies nothing; x.to_numpy() copies to the host")
+        if max_version is None and not self.writable:
+            raise ExchangeError("a consumer from before DLPack 1.0 cannot be told that this is read-only; "
+                                "torch.from_dlpack(x) of the Mat itself copies for it, a block for 'io' lends to be written")
+        check_stream(stream, self.__dlpack_device__())
+        self.gpu.hand_over(stream)
+        flags = 0 if self.writable else READ_ONLY
+        return self.capsule((self, self.handle.lend()), LEGACY if max_version is None else flags)
+
+    def capsule(self, owner: object, flags: int) -> Any:
+        """A capsule that keeps `owner`, which keeps the memory."""
         if min(self.strides, default=0) < 0:
-            raise BufferError("DLPack's consumers take no negative strides; x.contiguous() has none")
-        self.loan = self.handle.lend()
+            raise ExchangeError("DLPack's consumers take no negative strides, torch ends the process; x.contiguous() has none")
+        if compiled:
+            return lend(owner, self.address, self.shape, self.strides, self.__dlpack_device__(), self.dtype, flags)
+        if self.letter == "E" or flags == COPIED:
+            raise ExchangeError(f"without compiled kernels, {'bfloat16' if self.letter == 'E' else 'a copy'} is not lent")
         low, high = self.layout.bounds
-        dtype = np.dtype(np.uint16) if self.letter == "E" else self.dtype  # cuda.core's capsules know no bfloat16
-        with self.gpu.current():
-            step = dtype.itemsize
-            buffer = Buffer.from_handle(self.address, max((high - low) * step, 1), owner=self)
-            view = StridedMemoryView.from_buffer(buffer, self.shape, self.strides, itemsize=step, dtype=dtype,
-                                                 is_readonly=not self.writable)
-            capsule = view.__dlpack__(stream=-1, max_version=max_version)
-        if self.letter == "E":
-            _say_bfloat(capsule)
-        return capsule
+        with self.gpu.current():  # cuda.core has capsules, too
+            buffer = Buffer.from_handle(self.address, max((high - low) * self.dtype.itemsize, 1), owner=owner)
+            view = StridedMemoryView.from_buffer(buffer, self.shape, self.strides, itemsize=self.dtype.itemsize,
+                                                 dtype=self.dtype, is_readonly=flags == READ_ONLY)
+            return view.__dlpack__(stream=-1, max_version=None if flags == LEGACY else (1, 0))
 
     def __repr__(self) -> str:
         return f"<CudaArray {self.address:#x} on cuda:{self.gpu.number} shape {self.shape} strides {self.strides} {self.dtype}>"
 
-
-def _say_bfloat(capsule: Any) -> None:
-    """Have a capsule of 16-bit integers say that they are bfloat16."""
-    api = ctypes.pythonapi
-    api.PyCapsule_GetName.restype = ctypes.c_char_p
-    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-    name = api.PyCapsule_GetName(ctypes.py_object(capsule))
-    struct = api.PyCapsule_GetPointer(ctypes.py_object(capsule), ctypes.c_char_p(name))
-    ctypes.c_uint8.from_address(struct + _CODE_AT[name]).value = _BFLOAT

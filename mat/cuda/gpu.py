@@ -16,7 +16,8 @@ from ..errors import DeviceError, KernelError, OutOfDeviceMemory
 from .driver import error_text, probe
 from .programs import Program
 
-OUT_OF_MEMORY, LEGACY = 2, 1  # CUDA_ERROR_OUT_OF_MEMORY; CU_STREAM_LEGACY, whatever the default stream is set to
+OUT_OF_MEMORY, NOT_READY = 2, 600  # CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY
+LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to
 NOT_CURRENT = frozenset((3, 201, 400))  # what launches say where another context, or none, is current in the thread
 OWN_SHARED = 48 << 10  # bytes of dynamic shared memory that a kernel has without asking
 _ATTRIBUTE = driver.CUdevice_attribute
@@ -68,6 +69,16 @@ class Block:
 
     def __repr__(self) -> str:
         return f"<{self.nbytes} bytes at {self.address:#x} of cuda:{self.gpu.number}>"
+
+
+class Borrowed(Block):
+    """Memory of another library; `owner` keeps it there."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, address: int, nbytes: int, gpu: Gpu, owner: object) -> None:
+        super().__init__(address, nbytes, gpu)
+        self.owner: object = owner
 
 
 class Pool(Protocol):
@@ -222,6 +233,16 @@ class Gpu:
         """Wait for all that is queued on the stream."""
         with self.current():
             check(driver.cuStreamSynchronize(self.stream), f"waiting for device {self.number}")
+
+    def idle(self) -> bool:
+        """Whether all that is queued on the stream is done, or will never be."""
+        with self.current():
+            return int(driver.cuStreamQuery(self.stream)[0]) != NOT_READY
+
+    def hand_over(self, stream: int | None) -> None:
+        """Have a stream, by its number in DLPack, wait for all that is queued on ours."""
+        if stream is not None and stream not in (LEGACY, -1):  # the default one is ours; -1: the consumer sees to that
+            self.wait_on(stream)
 
     def wait_on(self, stream: int) -> None:
         """Have another stream, given by its handle, wait for all that is queued on ours."""

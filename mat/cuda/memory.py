@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..places import Landing, Memory
 from ..pooled import Pooled
 from . import transfers
 from .fill import fill_kernel
-from .gpu import Block, Gpu, check
+from .gpu import Block, Borrowed, Gpu, check
 from .pinned import is_locked
 
 
@@ -22,6 +23,7 @@ class CudaMemory(Pooled):
         super().__init__(name)
         self.gpu = gpu
         gpu.pool = self
+        self._returning: deque[Borrowed] = deque()
 
     def raw_allocate(self, nbytes: int) -> Block:
         return self.gpu.allocate(nbytes)
@@ -31,10 +33,34 @@ class CudaMemory(Pooled):
 
     def free(self, handle: Block) -> None:
         loan = handle.loan() if handle.loan is not None else None
+        take_back = self._give_back if isinstance(handle, Borrowed) else super().free
         if loan is None:
-            super().free(handle)
+            take_back(handle)
         else:  # another library has its address
-            loan.freed = super().free
+            loan.freed = take_back
+
+    # Memory of other libraries, which has no part in the accounting
+
+    def borrowed(self, address: int, nbytes: int, owner: object) -> Borrowed:
+        """A handle on what `owner` keeps there."""
+        return Borrowed(address, nbytes, self.gpu, owner)
+
+    def _give_back(self, handle: Any) -> None:
+        """Let go of it, once nothing that is queued uses it: its owner may use it at once, in another stream."""
+        if self.gpu.idle():
+            handle.owner = None
+        else:
+            self._returning.append(handle)
+
+    def _collect(self) -> None:
+        super()._collect()
+        if self._returning and self.gpu.idle():
+            self._returning.clear()
+
+    def trim(self) -> None:
+        if self._returning:
+            self.gpu.synchronize()
+        super().trim()
 
     # Copies
 

@@ -9,6 +9,7 @@ from typing import Any
 from cuda.bindings import driver
 
 from ..errors import DeviceError
+from ..interop.capsule import CUDA
 from ..places import register_facet
 from ..pooled import PooledDevice, PooledFacet
 from . import engine
@@ -45,6 +46,10 @@ class CudaDevice(PooledDevice):
         self.name = f"cuda:{number}"
         self.memory = CudaMemory(self.name, self.gpu)
         self.facet = CudaFacet(self)
+        self.dlpack = CUDA, number
+
+    def hand_over(self, stream: int | None) -> None:
+        self.gpu.hand_over(stream)
 
     def synchronize(self) -> None:
         with self.gpu.current():

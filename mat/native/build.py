@@ -1,7 +1,7 @@
 """Building ``mat._native``, a cffi extension of the C files in this folder, ``mat._core`` of ``core.c``, and distributions.
 
 Run by setuptools, never imported by `mat`.
-Every ``NAME.h`` but ``mat.h`` holds plain declarations only, since both the C compiler and cffi read it.
+Every ``NAME.h`` but ``mat.h`` and ``dlpack.h`` holds plain declarations only, since both the C compiler and cffi read it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).parent
-CORE = "core.c"
+CORE = ("core.c", "dlpack.c")  # what speaks Python's own C interface
+APART = ("mat.h", "call.h", "dlpack.h")  # headers that are not for cffi, or come first
 BESIDE = ("tests", "docs", "examples", ".ci", "CHANGELOG.md", ".gitignore")  # what else whoever has the sources has use for
 MADE = {"__pycache__", ".pyc", ".so", ".o", ".hypothesis", ".pytest_cache"}
 # -fwrapv: integers wrap around, as NumPy's do; most Pythons build extensions so, but not all. Many ask for debugging
@@ -36,7 +37,7 @@ Fedora: dnf install gcc; macOS: xcode-select --install) and install mat again.
 
 def headers() -> list[Path]:
     """The declarations that Python sees; first ``call.h``, on which the others stand."""
-    found = sorted(p for p in HERE.glob("*.h") if p.name not in ("mat.h", "call.h") and not p.stem.endswith("_inline"))
+    found = sorted(p for p in HERE.glob("*.h") if p.name not in APART and not p.stem.endswith("_inline"))
     return [HERE / "call.h", *found]
 
 
@@ -50,7 +51,7 @@ def native() -> Extension:
     target = Path("build") / "_native.c"
     target.parent.mkdir(exist_ok=True)
     ffi.emit_c_code(str(target))
-    sources = sorted(str(p.relative_to(Path.cwd())) for p in HERE.glob("*.c") if p.name != CORE)
+    sources = sorted(str(p.relative_to(Path.cwd())) for p in HERE.glob("*.c") if p.name not in CORE)
     inputs = [str(p.relative_to(Path.cwd())) for p in HERE.iterdir() if p.suffix in (".h", ".def", ".py")]
     return extension("_native", [str(target), *sources], inputs)
 
@@ -64,10 +65,10 @@ def extension(name: str, sources: list[str], depends: list[str]) -> Extension:
 
 
 def core() -> Extension:
-    """The extension that calls small kernels: Python's own C interface, no cffi."""
-    names = CORE, "call.h", "core_inline.h", "look_inline.h", "quick_inline.h"
+    """The extension that calls small kernels and makes DLPack's capsules: Python's own C interface, no cffi."""
+    names = *CORE, "call.h", "dlpack.h", "core_inline.h", "look_inline.h", "quick_inline.h"
     parts = [str((HERE / name).relative_to(Path.cwd())) for name in names]
-    return extension("_core", parts[:1], parts[1:])
+    return extension("_core", parts[:len(CORE)], parts[len(CORE):])
 
 
 class BuildKernels(build_ext):

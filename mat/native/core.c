@@ -20,6 +20,7 @@
 #define Py_RETURN_NONE return Py_NewRef(Py_None)
 
 #include "call.h"
+#include "dlpack.h"
 
 #include "core_inline.h"
 #include "look_inline.h"
@@ -305,7 +306,8 @@ PyMODINIT_FUNC PyInit__core(void) {
     quick_type = add_type(module, "Quick", &quick_spec);
     PyTypeObject *look = add_type(module, "Look", &look_spec);
     PyTypeObject *caller = add_type(module, "Caller", &caller_spec);
-    if (PyErr_Occurred() || lock_type == NULL || quick_type == NULL || look == NULL || caller == NULL) {
+    if (PyErr_Occurred() || lock_type == NULL || quick_type == NULL || look == NULL || caller == NULL ||
+        mat_add_dlpack(module) < 0) {
         Py_DECREF(module);
         return NULL;
     }

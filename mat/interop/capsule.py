@@ -1,0 +1,93 @@
+"""DLPack's capsules, and how it numbers element types and devices. Compiled code makes and takes them; no Mats here."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cpu.native import lib
+from ..dtypes import SUPPORTED, as_dtype
+from ..errors import ExchangeError
+
+HOST = (1, 0)  # DLPack's kind and number of this machine's memory
+CUDA, PINNED = 2, 3  # kinds: a GPU's memory, and the host's with locked pages
+READ_ONLY, COPIED = 1, 2  # flags: not to be written; made for the consumer, and nobody else's
+LEGACY = -1  # in place of flags: a capsule for consumers from before DLPack 1.0, which has none
+_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+_NAMES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex"}
+_BFLOAT16 = (4, 16)
+_BITS = np.dtype(np.uint16)
+
+_core: Any = importlib.import_module(f"{__name__.partition('.')[0]}._core") if lib is not None else None
+compiled = _core is not None
+
+
+class Tensor(NamedTuple):
+    """What a capsule says: where, in which memory, of what shape and type; strides are in elements, None if packed."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    device: tuple[int, int]
+    type: tuple[int, int, int]  # code, bits, lanes
+    flags: int
+
+
+def type_of(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """DLPack's code and bits for `dtype`."""
+    return _BFLOAT16 if dtype.name == "bfloat16" else (_CODES[dtype.kind], 8 * dtype.itemsize)
+
+
+def dtype_of(code: int, bits: int, lanes: int) -> np.dtype[Any]:
+    """The dtype of that code; `ExchangeError` if it is none of ours."""
+    name = "bool" if (code, bits) == (6, 8) else f"{_NAMES.get(code, '?')}{bits}"
+    if lanes != 1 or name not in SUPPORTED:
+        raise ExchangeError(f"DLPack's element type with code {code}, {bits} bits and {lanes} lanes is none of ours; there are "
+                            f"{', '.join(SUPPORTED)}: have the other library convert it")
+    return as_dtype(name)
+
+
+def check_stream(stream: object, device: tuple[int, int]) -> None:
+    """`ExchangeError` unless `stream` can be one of that device, by its number in DLPack."""
+    if stream is None:
+        return
+    if device == HOST:
+        raise ExchangeError(f"the host's memory has no streams: stream must be None, got {stream!r}")
+    if isinstance(stream, bool) or not isinstance(stream, int) or stream < -1 or stream == 0:
+        raise ExchangeError(f"stream must be 1 (the legacy default stream), 2 (that of a thread), -1 (not to wait), None or "
+                            f"the handle of a stream, got {stream!r}; 0 would be ambiguous")
+
+
+def lend(owner: object, address: int, shape: tuple[int, ...], strides: tuple[int, ...], device: tuple[int, int],
+         dtype: np.dtype[Any], flags: int) -> Any:
+    """A capsule over memory that `owner` keeps; it lives until the consumer lets go, or the capsule does if nobody took it."""
+    return _core.lend(owner, address, shape, strides, device, type_of(dtype), flags)
+
+
+def take(capsule: object) -> tuple[object, Tensor]:
+    """What `capsule` holds, and what keeps that for as long as it lives itself; `BufferError` if somebody had it before."""
+    holder, facts = _core.take(capsule)
+    return holder, Tensor(*facts)
+
+
+class Taken:
+    """Memory of another library as NumPy makes an array of it."""
+
+    __slots__ = ("__array_interface__", "holder")
+
+    def __init__(self, holder: object, tensor: Tensor, dtype: np.dtype[Any]) -> None:
+        self.holder = holder
+        steps = tensor.strides
+        strides = None if steps is None else tuple(s * dtype.itemsize for s in steps)
+        self.__array_interface__ = {"shape": tensor.shape, "strides": strides, "typestr": dtype.str, "version": 3,
+                                    "data": (tensor.address, bool(tensor.flags & READ_ONLY))}
+
+
+def array_of(holder: object, tensor: Tensor) -> np.ndarray[Any, Any]:
+    """An array over memory of the host, which is given back when that, and all that has its memory, is gone."""
+    dtype = dtype_of(*tensor.type)
+    if dtype.name != "bfloat16":
+        return np.asarray(Taken(holder, tensor, dtype))
+    return np.asarray(Taken(holder, tensor, _BITS)).view(dtype)  # the interface has no word for bfloat16
