@@ -92,7 +92,7 @@ class Mat(Lent):
     <Mat 2x3 - [[1. 1. 1.] [1. 1. 1.]]>
     """
 
-    __slots__ = ("device_enabled",)
+    __slots__ = {"device_enabled": "Whether operations may compute on the device in use for this Mat; can be set."}
     __array_priority__ = 1000.0  # an ndarray on the left of an operator leaves it to us
     storage: Storage
 

@@ -79,10 +79,10 @@ def files_of_sdist(path: Path) -> set[str]:
         return {m.name.partition("/")[2] for m in tar.getmembers() if m.isfile()}
 
 
-def files_of_repository() -> set[str]:
-    """What git holds or would hold; the test is skipped where there is no git."""
+def files_of_repository(*beside: str) -> set[str]:
+    """What git holds, with ``--others`` what it would hold too; the test is skipped where there is no git."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("this is no checkout of git")
-    done = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
-                          text=True, check=True)
+    command = ["git", "ls-files", "--cached", "--exclude-standard", *beside]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return {name for name in done.stdout.splitlines() if (ROOT / name).exists()}

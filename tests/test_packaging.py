@@ -60,7 +60,8 @@ def text_of(wheel, ending):
 def test_a_source_distribution_is_the_repository(any_sources):
     beside = {"PKG-INFO", "setup.cfg"}  # what setuptools adds
     found = {name for name in files_of_sdist(any_sources) if not name.startswith("facetmat.egg-info/")}
-    assert found - beside == files_of_repository()
+    assert files_of_repository() - found == set()
+    assert found - beside - files_of_repository("--others") == set()
 
 
 def test_nothing_that_was_made_is_in_a_source_distribution(any_sources):

@@ -1,0 +1,270 @@
+"""The reference pages of the site: all that is public, with signatures and docstrings as they are at run time.
+
+A hook of MkDocs (see mkdocs.yml). Operations put their methods onto `Mat` when they are declared, so nothing that only
+reads the source would find them. The groups are those of ``__all__`` in mat/__init__.py.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import re
+import tokenize
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import mat
+
+FOLDER = "reference/"
+TITLE = "Reference"
+STYLE = """.md-grid { max-width: 84rem }
+.md-typeset pre > code { font-size: .64rem }
+.md-typeset td:first-child code { white-space: nowrap }
+"""
+MODULES = {name: f"mat.{name}" for name in ("debug", "extend", "errors", "array_api")}
+VALUES = {  # what cannot have a docstring
+    "mat.supported_dtypes": "The names of the element types that a Mat can have.",
+    "mat.__version__": "The version of this library.",
+    "mat.extend.Input": "In the signature of an operation: a Mat that is only read.",
+    "mat.extend.Output": "In the signature of an operation: a Mat of which every visible element is overwritten and none read.",
+    "mat.extend.InOut": "In the signature of an operation: a Mat that is read and written.",
+    "mat.extend.Accumulated": "In the signature of an operation that has a `beta`: a Mat that is added to or, where "
+                              "`beta` is 0, only written.",
+    "mat.extend.InputOrNumber": "In the signature of an operation: a Mat that is only read, or a number.",
+    "mat.extend.Scalar": "In the signature of an operation: a number.",
+}
+SERVING = {"allowed", "label", "over"}  # methods of a Mat that are there for facets
+NAME = re.compile(r"(?<!\[)`(mat\.[\w.]+)(?:\([^`]*\))?`(?!\])")
+PARTS = ("What a Mat is", "Methods that read", "Methods that write")
+
+
+# What is public
+
+
+def groups() -> dict[str, list[str]]:
+    """The public names under the comments that stand above them in ``__all__``."""
+    found: dict[str, list[str]] = {}
+    names = None
+    with open(mat.__file__, "rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type == tokenize.COMMENT and token.line.lstrip().startswith("# "):
+                names = found.setdefault(token.string.lstrip("# "), [])
+            elif token.type == tokenize.STRING and names is not None:
+                names.append(token.string.strip('"'))
+    return found
+
+
+def modules() -> dict[str, ModuleType]:
+    """The public modules that there are."""
+    return {name: importlib.import_module(path) for name, path in MODULES.items() if importlib.util.find_spec(path)}
+
+
+def names_in(module: ModuleType) -> list[str]:
+    """What a module says is public, or what it defines."""
+    own = [n for n, thing in vars(module).items() if not n.startswith("_") and callable(thing)
+           and getattr(thing, "__module__", "") == module.__name__]
+    return list(getattr(module, "__all__", own))
+
+
+def members(kind: type) -> dict[str, Any]:
+    """The public members of a class that say what they are."""
+    named = {n: inspect.getattr_static(kind, n) for n in dir(kind) if not n.startswith("_")}
+    return {n: thing for n, thing in named.items() if doc_of(thing) and n not in SERVING}
+
+
+def part_of(name: str, thing: Any) -> str:
+    """The part of the page of `Mat` in which a member stands: an underscore at the end says that a method writes."""
+    return PARTS[inspect.isfunction(thing) and 1 + name.endswith("_")]
+
+
+def own_members(kind: type) -> dict[str, Any]:
+    """Of these what the class itself says, and its bases have not said."""
+    return {n: thing for n, thing in members(kind).items() if n in vars(kind) and getattr(thing, "__doc__", None)
+            and (inspect.isfunction(thing) or isinstance(thing, property))}
+
+
+def doc_of(thing: Any) -> str:
+    """The docstring; of a slot what its class says of it."""
+    if inspect.ismemberdescriptor(thing):
+        slots = getattr(thing.__objclass__, "__slots__", ())
+        return str(slots[thing.__name__]) if isinstance(slots, dict) else ""
+    return inspect.getdoc(thing) or ""
+
+
+# What it looks like
+
+
+class Plain:
+    """An annotation, written without quotes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def signature(name: str, thing: Any) -> str:
+    """How it is called, or what it is if it is not called."""
+    if isinstance(thing, type) and issubclass(thing, Exception):
+        return f"class {name}({', '.join(base.__name__ for base in thing.__bases__)})"
+    try:
+        given = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return name
+    unquoted = [p.replace(annotation=Plain(p.annotation) if isinstance(p.annotation, str) else p.annotation)
+                for p in given.parameters.values()]
+    result = inspect.Signature.empty if isinstance(thing, type) else given.return_annotation
+    given = given.replace(parameters=unquoted, return_annotation=Plain(result) if isinstance(result, str) else result)
+    return f"{'class ' * isinstance(thing, type)}{name}{wrapped(given, len(name))}"
+
+
+def wrapped(given: inspect.Signature, indent: int) -> str:
+    """A signature, an argument a line if it is long."""
+    short = str(given)
+    if len(short) + indent < 100:
+        return short
+    parts = re.split(r", (?=\*{0,2}\w+(?:[:=,)]|$)|\*,|/)", short[1:short.rindex(")")])
+    return "(\n" + "".join(f"    {part},\n" for part in parts) + short[short.rindex(")"):]
+
+
+def markdown(doc: str, links: dict[str, str]) -> str:
+    """A docstring as Markdown: examples in blocks, names of ours as links."""
+    parts = []
+    for paragraph in re.split(r"\n\s*\n", doc):
+        if paragraph.lstrip().startswith(">>> "):
+            parts.append(f"```pycon\n{inspect.cleandoc(paragraph)}\n```")
+        else:
+            parts.append(re.sub(r"(``.+?``|`[^`]+`)|[*<_]", lambda found: shown(found, links), paragraph, flags=re.S))
+    return "\n\n".join(parts)
+
+
+def shown(found: re.Match[str], links: dict[str, str]) -> str:
+    """A piece of code, linked if it is a name of ours; any other character that Markdown knows, as it is."""
+    code = found[1]
+    if code is None:
+        bullet = found[0] == "*" and found.string[:found.start()].rpartition("\n")[2].strip() == ""
+        return found[0] if bullet else f"\\{found[0]}" if found[0] != "<" else "&lt;"
+    target = links.get(re.sub(r"\(.*", "", code.strip("`")))
+    return f"[{code}]({target})" if target else code
+
+
+def entry(path: str, thing: Any, links: dict[str, str], level: int = 2) -> str:
+    """What is told of one name: its heading, whose anchor is the whole name, how it is called, and its docstring."""
+    name = path.rpartition(".")[2]
+    lines = [f"{'#' * level} `{path.removeprefix('mat.Mat.')}` {{ #{anchor(path)} data-toc-label='{anchor(name)}' }}"]
+    if path in VALUES:
+        shows = isinstance(thing, str | tuple)
+        return "\n\n".join([*lines, VALUES[path], *([f"```python\n{thing!r}\n```"] if shows else [])])
+    if callable(thing):
+        lines.append(f"```python\n{signature(path if path.count('.') == 1 else name, thing)}\n```")
+    elif isinstance(thing, property) or inspect.ismemberdescriptor(thing):
+        lines.append("*Property.*" if isinstance(thing, property) else "*Attribute, which can be set.*")
+    return "\n\n".join([*lines, markdown(doc_of(thing), links)])
+
+
+# The pages
+
+
+def slug(title: str) -> str:
+    return re.sub(r"\W+", "-", title.lower()).strip("-") + ".md"
+
+
+def anchor(path: str) -> str:
+    """What a name is called in links; two underscores would be taken for bold."""
+    return path.replace("__", "")
+
+
+def everything() -> Iterator[tuple[str, str, Any]]:
+    """``(page, whole name, thing)`` of all that is public, in the order of the pages."""
+    for title, names in groups().items():
+        for name in names:
+            if name not in MODULES:
+                yield ("mat.md" if name == "Mat" else slug(title)), f"mat.{name}", getattr(mat, name)
+    for name, thing in sorted(members(mat.Mat).items(), key=lambda member: PARTS.index(part_of(*member))):
+        yield "mat.md", f"mat.Mat.{name}", thing
+    for name, module in modules().items():
+        if module is not mat.errors:  # whose names stand in `mat` too
+            for inside in names_in(module):
+                yield f"{name}.md", f"mat.{name}.{inside}", getattr(module, inside)
+
+
+def linked() -> dict[str, str]:
+    """Where each name is told of, by its whole name and, where that says enough, by its last part."""
+    found: dict[str, str] = {}
+    for page, path, _ in everything():
+        found[path] = f"{page}#{anchor(path)}"
+        if path.count(".") == 1:
+            found.setdefault(path.removeprefix("mat."), found[path])
+        found.setdefault(path.removeprefix("mat."), found[path])
+    return {name: target for name, target in found.items() if "." in name or name[0].isupper()}
+
+
+def pages() -> dict[str, str]:
+    """The Markdown of each page, by its name."""
+    links, made = linked(), {}
+    titles = {"mat.md": "Mat"}
+    titles |= {slug(title): title for title in groups()} | {f"{name}.md": f"mat.{name}" for name in modules()}
+    for page, path, thing in everything():
+        if page not in made:
+            module = modules().get(page.removesuffix(".md"))
+            made[page] = [f"# {titles[page]}", *([markdown(doc_of(module), links)] if module else [])]
+        made[page] += headings(path, thing, made[page])
+        made[page].append(entry(path, thing, links, 3 if path.startswith("mat.Mat.") else 2))
+        if isinstance(thing, type) and thing is not mat.Mat and not issubclass(thing, Exception):
+            made[page] += [entry(f"{path}.{n}", member, links, 3) for n, member in own_members(thing).items()]
+    index = ["# All names", "Everything public; `help(mat.axpy)` in Python shows the same.", *contents(titles, links)]
+    return {"index.md": "\n\n".join(index), **{page: "\n\n".join(parts) + "\n" for page, parts in made.items()}}
+
+
+def headings(path: str, thing: Any, before: list[str]) -> list[str]:
+    """The heading of a part of the page of `Mat`, where that part begins."""
+    heading = f"## {part_of(path, thing)}"
+    return [heading] if path.startswith("mat.Mat.") and heading not in before else []
+
+
+def contents(titles: dict[str, str], links: dict[str, str]) -> Iterator[str]:
+    """The tables of the first page: each name with the first line of its docstring."""
+    rows: dict[str, list[str]] = {}
+    for page, path, thing in everything():
+        first = VALUES.get(path) or markdown(doc_of(thing).split("\n\n")[0], links)
+        rows.setdefault(page, []).append(f"| [`{path}`]({page}#{anchor(path)}) | {' '.join(first.split())} |")
+    for page, lines in rows.items():
+        yield f"## [{titles[page]}]({page})"
+        yield "\n".join(["| | |", "|---|---|", *lines])
+
+
+# What MkDocs calls
+
+
+def on_config(config: Any) -> Any:
+    """Put the pages at the end of the navigation."""
+    config.nav.append({TITLE: [FOLDER + page for page in pages()]})
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages, which are in no folder."""
+    from mkdocs.structure.files import File
+
+    for page, text in pages().items():
+        files.append(File.generated(config, FOLDER + page, content=text))
+    files.append(File.generated(config, "wide.css", content=STYLE))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Names of ours lead to where they are told of, and sessions are shown as sessions."""
+    up, links = "../" * page.file.src_uri.count("/"), linked()
+    parts = re.split(r"(^```.*?^```$)", markdown, flags=re.M | re.S)
+    if not page.file.src_uri.startswith(FOLDER):
+        parts[::2] = [NAME.sub(lambda found: known(found, links, up), part) for part in parts[::2]]
+    return re.sub(r"^```python\n(?=>>> )", "```pycon\n", "".join(parts), flags=re.M)
+
+
+def known(found: re.Match[str], links: dict[str, str], up: str) -> str:
+    """A name in a page, as a link if it is known."""
+    target = links.get(found[1])
+    return f"[{found[0]}]({up}{FOLDER}{target})" if target else found[0]
