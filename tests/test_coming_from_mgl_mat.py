@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "coming-from-mgl-mat.md").read_text(encoding="utf-8")
 OBJECTS = {**dict.fromkeys("xyabc", mat.Mat), "w": mat.Mat, "xd": mat.Mat, "wd": mat.Mat, "yd": mat.Mat, "rng": mat.Rng,
            "bar": Barrier, "n": Allocations(), "copies": Copies(), "mat": mat}
-PLAIN = {"fn", "len", "numpy", "f"}  # names that are not ours
+PLAIN = {"fn", "len", "file"}  # names that are not ours
 
 
 def names():

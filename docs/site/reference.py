@@ -7,13 +7,16 @@ reads the source would find them. The groups are those of ``__all__`` in mat/__i
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
+import itertools
 import re
 import tokenize
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 import mat
 
@@ -23,7 +26,7 @@ STYLE = """.md-grid { max-width: 84rem }
 .md-typeset pre > code { font-size: .64rem }
 .md-typeset td:first-child code { white-space: nowrap }
 """
-MODULES = {name: f"mat.{name}" for name in ("debug", "extend", "errors", "array_api")}
+MODULES = {name: f"mat.{name}" for name in ("debug", "extend", "errors", "array_api", "array_api.fft", "array_api.linalg")}
 VALUES = {  # what cannot have a docstring
     "mat.supported_dtypes": "The names of the element types that a Mat can have.",
     "mat.__version__": "The version of this library.",
@@ -46,26 +49,26 @@ PARTS = ("What a Mat is", "Methods that read", "Methods that write")
 def groups() -> dict[str, list[str]]:
     """The public names under the comments that stand above them in ``__all__``."""
     found: dict[str, list[str]] = {}
-    names = None
     with open(mat.__file__, "rb") as file:
-        for token in tokenize.tokenize(file.readline):
-            if token.type == tokenize.COMMENT and token.line.lstrip().startswith("# "):
+        tokens = itertools.dropwhile(lambda token: token.string != "__all__", tokenize.tokenize(file.readline))
+        for token in itertools.takewhile(lambda token: token.string != "]", tokens):
+            if token.type == tokenize.COMMENT:
                 names = found.setdefault(token.string.lstrip("# "), [])
-            elif token.type == tokenize.STRING and names is not None:
+            elif token.type == tokenize.STRING:
                 names.append(token.string.strip('"'))
     return found
 
 
 def modules() -> dict[str, ModuleType]:
-    """The public modules that there are."""
-    return {name: importlib.import_module(path) for name, path in MODULES.items() if importlib.util.find_spec(path)}
+    """The public modules."""
+    return {name: importlib.import_module(path) for name, path in MODULES.items()}
 
 
 def names_in(module: ModuleType) -> list[str]:
     """What a module says is public, or what it defines."""
     own = [n for n, thing in vars(module).items() if not n.startswith("_") and callable(thing)
            and getattr(thing, "__module__", "") == module.__name__]
-    return list(getattr(module, "__all__", own))
+    return [n for n in getattr(module, "__all__", own) if not inspect.ismodule(getattr(module, n))]
 
 
 def members(kind: type) -> dict[str, Any]:
@@ -86,7 +89,11 @@ def own_members(kind: type) -> dict[str, Any]:
 
 
 def doc_of(thing: Any) -> str:
-    """The docstring; of a slot what its class says of it."""
+    """The docstring; of a slot what its class says of it, of a value what kind of thing it is."""
+    if isinstance(thing, np.dtype):
+        return f"The element type ``{thing}``."
+    if thing is None or isinstance(thing, bool | int | float | complex | str):
+        return f"The value ``{thing!r}``."
     if inspect.ismemberdescriptor(thing):
         slots = getattr(thing.__objclass__, "__slots__", ())
         return str(slots[thing.__name__]) if isinstance(slots, dict) else ""
@@ -158,7 +165,7 @@ def entry(path: str, thing: Any, links: dict[str, str], level: int = 2) -> str:
     if path in VALUES:
         shows = isinstance(thing, str | tuple)
         return "\n\n".join([*lines, VALUES[path], *([f"```python\n{thing!r}\n```"] if shows else [])])
-    if callable(thing):
+    if callable(thing) and not isinstance(thing, np.dtype):
         lines.append(f"```python\n{signature(path if path.count('.') == 1 else name, thing)}\n```")
     elif isinstance(thing, property) or inspect.ismemberdescriptor(thing):
         lines.append("*Property.*" if isinstance(thing, property) else "*Attribute, which can be set.*")
@@ -240,8 +247,11 @@ def contents(titles: dict[str, str], links: dict[str, str]) -> Iterator[str]:
 
 
 def on_config(config: Any) -> Any:
-    """Put the pages at the end of the navigation."""
-    config.nav.append({TITLE: [FOLDER + page for page in pages()]})
+    """The navigation: the list of pages in docs/README.md, under its headings, and then the reference."""
+    text = (Path(config.docs_dir) / "README.md").read_text(encoding="utf-8")
+    parts = text.split("\n## ")[1:]
+    sections = [{part.partition("\n")[0]: re.findall(r"^\* \[.*?\]\((.*?)\)", part, flags=re.M)} for part in parts]
+    config.nav = ["README.md", *sections, {TITLE: [FOLDER + page for page in pages()]}]
     return config
 
 
