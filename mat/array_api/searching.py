@@ -114,8 +114,8 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
 
 
 def unique_values(x: Any, /) -> Any:
-    """The different elements."""
-    return by_numpy(np.unique_values, as_mat(x))
+    """The different elements, in ascending order; NaN is different from itself."""
+    return by_numpy(np.unique, as_mat(x), equal_nan=False)
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:

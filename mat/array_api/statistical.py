@@ -11,7 +11,7 @@ import numpy as np
 from ..dtypes import as_dtype
 from ..errors import ShapeError
 from ..interop.operators import by_numpy
-from ..layout import as_axis
+from ..layout import as_axis, integer
 from ..mat import Mat
 from ..ops import elementwise, reduce
 from ..ops.reduce import reduced_shape
@@ -87,9 +87,9 @@ def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any
 # Truth
 
 
-def _truth(x: Any) -> Mat:
+def _truth(x: Any) -> Any:
     x = as_mat(x)
-    return x if x.dtype.kind == "b" else like(x.astype("bool"), x, None)
+    return x if x.dtype.kind == "b" else elementwise.not_equal(x, 0)
 
 
 def _decided(function: Callable[..., Any], x: Any, axis: Any, keepdims: bool, of_nothing: bool) -> Any:
@@ -145,10 +145,12 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     """The difference of neighbours along `axis`, `n` times over; `prepend` and `append` are put before and behind x first."""
     x = as_mat(x)
     k = as_axis(axis, x.ndim)
-    if n < 0:
+    if integer(n, "n") < 0:
         raise ShapeError(f"diff is taken a number of times, got n = {n}")
+    if n == 0:
+        return x.copy()
     ends = [as_mat(v) for v in (prepend, x, append) if v is not None]
-    result = concat(ends, axis=k) if len(ends) > 1 else x.copy()
+    result = concat(ends, axis=k) if len(ends) > 1 else x
     before = (slice(None),) * k
     step = elementwise.not_equal if x.dtype.kind == "b" else elementwise.subtract
     for _ in range(n):
