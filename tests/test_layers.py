@@ -23,7 +23,7 @@ ROWS = """
     directions
     houses  pictures
     ledger
-    interop.pickling
+    interop.arrow  interop.pickling
     ops.random  ops.kernel
     ops.linalg  ops.nn
     ops.level3

@@ -1,0 +1,18 @@
+"""Other libraries' own warnings are no failures of ours; ours still are."""
+
+from pathlib import Path
+
+import pytest
+
+FILTERS = [  # what clients themselves warn of, with the versions the table was made with
+    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning",
+    "error::DeprecationWarning:mat",
+]
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            for text in FILTERS:
+                item.add_marker(pytest.mark.filterwarnings(text))

@@ -1,0 +1,262 @@
+"""A row of the table: one call of another library with a Mat, made for real, watched, and compared with what an array gives.
+
+Measured are: by what protocol the library took the Mat, what it returned, whether that shares the Mat's memory, and, with a
+Mat that is on a device only, what was copied.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import mat
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs" / "interop.md"
+PACKAGE = os.path.dirname(mat.__file__)
+
+# What a Mat can be taken by, in the words of the table
+LEASE, DLPACK, STANDARD, FUNCTIONS, ITEMS, COPY = "lease", "DLPack", "array API", "NumPy's functions", "items", "copy"
+PROTOCOLS = {
+    "__array__": LEASE, "__buffer__": LEASE, "__dlpack__": DLPACK, "__array_namespace__": STANDARD,
+    "__array_ufunc__": FUNCTIONS, "__array_function__": FUNCTIONS, "__iter__": ITEMS, "__getitem__": ITEMS,
+    "__arrow_array__": "Arrow", "__arrow_c_array__": "Arrow", "__reduce_ex__": "pickle", "to_numpy": COPY, "tolist": ITEMS,
+}
+OPERATORS = [f"__{p}{n}__" for n in ("add", "sub", "mul", "truediv", "matmul", "pow") for p in ("", "r")]
+
+
+class Row(NamedTuple):
+    """One call, as the table shows it."""
+
+    code: str  # an expression of `x`, which is a Mat, or an array with the same elements
+    make: Callable[[], np.ndarray[Any, Any]]  # makes the elements
+    names: dict[str, Any]  # what else the expression speaks of
+    memory: Callable[[Any], Any] | None  # the array whose memory the result has; None: found by its type
+    refuses: type[BaseException] | None  # what the library says to a Mat instead
+    compare: bool  # whether the values are those that an array gives
+
+    def function(self, x: Any) -> Any:
+        """Make the call."""
+        return eval(self.code, {"np": np, "mat": mat, **self.names, "x": x})
+
+
+class Measured(NamedTuple):
+    """The cells of a row."""
+
+    code: str
+    taken: str
+    result: str
+    memory: str
+    device: str
+
+
+class Rows(list[Row]):
+    """The rows of one client, whose expressions are evaluated among `names`."""
+
+    def __init__(self, client: str, names: dict[str, Any], *packages: str) -> None:
+        super().__init__()
+        self.client = client
+        self.names = names
+        self.packages = packages or (client,)
+
+    def __call__(self, code: str, make: Callable[[], Any], *, memory: Any = None, refuses: Any = None,
+                 compare: bool = True) -> None:
+        """Another row."""
+        self.append(Row(code, make, self.names, memory, refuses, compare))
+
+    @property
+    def versions(self) -> str:
+        """Names and versions of the packages."""
+        return ", ".join(f"{p} {importlib.metadata.version(p)}" for p in self.packages)
+
+
+# Watching
+
+
+@contextmanager
+def watched() -> Iterator[list[str]]:
+    """Lists the protocols by which others, not ourselves, get at Mats in the block."""
+    found: list[str] = []
+    before = {name: vars(kind)[name] for name in PROTOCOLS for kind in mat.Mat.__mro__[:1] if name in vars(kind)}
+    inherited = [name for name in PROTOCOLS if name not in before and hasattr(mat.Mat, name)]
+    inherited = [name for name in inherited if getattr(mat.Mat, name) is not getattr(object, name, None)]
+    for name in (*before, *inherited):
+        setattr(mat.Mat, name, _noting(name, getattr(mat.Mat, name), found))
+    try:
+        yield found
+    finally:
+        for name, value in before.items():
+            setattr(mat.Mat, name, value)
+        for name in inherited:
+            delattr(mat.Mat, name)
+
+
+def _noting(name: str, method: Callable[..., Any], found: list[str]) -> Callable[..., Any]:
+    def noting(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not sys._getframe(1).f_code.co_filename.startswith(PACKAGE):
+            found.append("to_numpy" if name == "__array__" and kwargs.get("copy") else name)
+        return method(self, *args, **kwargs)
+
+    return noting
+
+
+def taken(found: list[str], size: int) -> str:
+    """The protocols in words; of items only if most were asked for one by one."""
+    words = []
+    for name, word in PROTOCOLS.items():
+        if name in found and word not in words and (word != ITEMS or found.count(name) >= min(size, 4) or name == "tolist"):
+            words.append(word)
+    if ITEMS in words and len(words) > 1:  # a look at the first item, say
+        words.remove(ITEMS)
+    return ", ".join(words) or "operators"
+
+
+# What is in a result
+
+
+def leaves(result: Any) -> list[Any]:
+    """The things in a result that may be nested."""
+    if isinstance(result, list | tuple):
+        return [leaf for item in result for leaf in leaves(item)]
+    if isinstance(result, dict):
+        return [leaf for item in result.values() for leaf in leaves(item)]
+    return [result]
+
+
+def kind(result: Any) -> str:
+    """The type of a result in words."""
+    kinds = dict.fromkeys(_name(type(leaf)) for leaf in leaves(result))
+    return ", ".join(kinds)
+
+
+def _name(of: type) -> str:
+    root = of.__module__.partition(".")[0]
+    return of.__name__ if root in ("builtins", "mat", "numpy", "tests") else f"{root}.{of.__name__}"
+
+
+def values(result: Any) -> list[np.ndarray[Any, Any]]:
+    """The numbers in a result, as arrays of their own."""
+    return [np.array(leaf) for leaf in leaves(result)]
+
+
+def memory_of(leaf: Any) -> np.ndarray[Any, Any] | None:
+    """The host's memory of what is in a result, as an array; None where that is not to be had without a copy."""
+    if isinstance(leaf, mat.Mat):
+        if leaf.fresh - {"host"}:
+            return None
+        with leaf.facet("array", "input") as a:
+            return np.asarray(a)
+    if isinstance(leaf, np.ndarray):
+        return leaf
+    if hasattr(leaf, "to_numpy"):
+        found = leaf.to_numpy()
+        return found if isinstance(found, np.ndarray) else None
+    if type(leaf).__module__ == "torch":
+        return leaf.detach().numpy()
+    return None
+
+
+# Measuring
+
+
+def measure(row: Row) -> Measured:
+    """Make the call, on the host and on a device, and say what happened; `AssertionError` if an array gives something else."""
+    x = mat.array(row.make())
+    if row.refuses is not None:
+        with pytest.raises(row.refuses):
+            row.function(x)
+        return Measured(row.code, "refuses", row.refuses.__name__, "", "")
+    with watched() as found:
+        result = row.function(x)
+    got = values(result)
+    memory = _memory(row, result, x)
+    if row.compare:
+        _check_values(got, values(row.function(row.make())))
+    return Measured(row.code, taken(found, x.size), kind(result), memory, _on_device(row, got))
+
+
+def _memory(row: Row, result: Any, x: Any) -> str:
+    arrays = [row.memory(result)] if row.memory else [memory_of(leaf) for leaf in leaves(result)]
+    arrays = [a for a in arrays if a is not None and a.ndim]
+    if not arrays:
+        return ""
+    with x.facet("array", "input") as mine:
+        return "shared" if any(np.shares_memory(mine, a) for a in arrays) else "own"
+
+
+def _check_values(got: list[Any], wanted: list[Any]) -> None:
+    assert len(got) == len(wanted)
+    for g, w in zip(got, wanted, strict=True):
+        if w.dtype.kind in "fc":
+            np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(g, w)
+
+
+def _on_device(row: Row, wanted: list[Any]) -> str:
+    """What is copied if the Mat is only on the device in use, and what memory a Mat that comes back is in."""
+    x = mat.array(row.make())
+    with mat.use_device("emulated"):
+        with x.facet("emulated"):
+            pass
+        with mat.debug.count_copies() as n:
+            result = row.function(x)
+        mats = [leaf for leaf in leaves(result) if isinstance(leaf, mat.Mat)]
+        there = all(m.fresh == {"emulated"} for m in mats) if mats else False
+        moved = f"{n.d2h} home" + (f", {n.h2d} back" if n.h2d else "")
+        if row.compare:
+            _check_values(values(result), wanted)
+    return f"{moved}; stays" if there else moved
+
+
+# Tests and the table
+
+
+def rows_checked(rows: Rows) -> Any:
+    """A test of every row: it gives what an array gives, and is as the table says, if that was made with these versions."""
+    @pytest.mark.host
+    @pytest.mark.unchecked("compares addresses, and takes protocols for what watches them")
+    @pytest.mark.parametrize("row", rows, ids=lambda row: row.code)
+    def test(row: Row) -> None:
+        found = measure(row)
+        section = sections().get(rows.client)
+        assert section is not None, "python -m tests.clients writes the table"
+        versions, table = section
+        if versions == rows.versions:
+            assert table.get(row.code) == found
+        else:
+            assert row.code in table
+
+    return test
+
+
+BEGIN, END = "<!-- clients: begin -->\n", "<!-- clients: end -->\n"
+HEAD = "| call | takes `x` by | gives | memory | `x` on a device |\n|---|---|---|---|---|\n"
+TITLE = re.compile(r"^### (?P<client>.*)\n\n(?P<versions>.*)\.$", re.MULTILINE)
+
+
+def shown(name: str, rows: Rows, cells: list[Measured]) -> str:
+    """The section of one client, in Markdown."""
+    lines = "".join(f"| `{c.code}` | {c.taken} | {c.result} | {c.memory} | {c.device} |\n" for c in cells)
+    return f"<!-- client: {name} -->\n\n### {rows.client}\n\n{rows.versions}.\n\n{HEAD}{lines}\n"
+
+
+def sections() -> dict[str, tuple[str, dict[str, Measured]]]:
+    """The committed table: for each client its versions and the cells by code."""
+    text = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+    titles = list(TITLE.finditer(text))
+    found = {}
+    for title, stop in zip(titles, [*(t.start() for t in titles[1:]), len(text)], strict=True):
+        rows = [line.strip("|").split(" | ") for line in text[title.end():stop].splitlines() if line.startswith("| `")]
+        cells = [Measured(*(cell.strip().strip("`") for cell in row)) for row in rows]
+        found[title["client"]] = (title["versions"], {c.code: c for c in cells})
+    return found

@@ -1,0 +1,59 @@
+"""pandas: tables and columns of Mats."""
+
+import pytest
+
+import mat
+
+from .rows import Rows, rows_checked
+from .samples import indices, line, square
+
+pd = pytest.importorskip("pandas")
+row = Rows("pandas", globals())
+
+
+def series():
+    return pd.Series([1.0, 2.0, 3.0, 4.0])
+
+
+row("pd.DataFrame(x)", square)
+row("pd.DataFrame(x, copy=False)", square)
+row("pd.DataFrame({'a': x})", line)
+row("pd.Series(x)", line)
+row("pd.Index(x)", line)
+row("series() + x", line)
+row("x * series()", line)
+row("np.add(x, series())", line)
+row("x @ pd.DataFrame(np.ones((4, 2)))", square)
+row("series().where(x > 2)", line)
+row("series().iloc[x]", indices)
+row("pd.cut(x, 2).codes", line)
+row("mat.array(pd.DataFrame(x))", square)
+row("mat.from_numpy(pd.Series(x).to_numpy())", line)
+row("series()[x > 2]", line, refuses=KeyError)
+row("pd.unique(x)", line, refuses=TypeError)
+
+test_pandas = rows_checked(row)
+
+
+def test_a_column_keeps_its_mat_from_being_written():
+    x = mat.array(line())
+    column = pd.Series(x)
+    with pytest.raises(mat.ConflictError, match="test_pandas"):
+        x.fill_(0)
+    total = column.sum()
+    del column
+    x.fill_(0)
+    assert total == 11
+
+
+def test_a_column_is_written_in_a_copy():
+    x = mat.array(line())
+    column = pd.Series(x)
+    with pytest.raises(ValueError, match="read-only"):
+        column.iloc[0] = 99
+    column = pd.Series(x, copy=True)
+    column.iloc[0] = 99
+    frame = pd.DataFrame({"a": x})
+    frame.iloc[0, 0] = 99
+    assert x.item(0) == 3
+    x.fill_(0)

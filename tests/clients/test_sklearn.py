@@ -1,0 +1,55 @@
+"""scikit-learn as it comes: Mats are taken as arrays, and what comes back are arrays."""
+
+import numpy as np
+import pytest
+
+import mat
+
+from .rows import Rows, rows_checked
+from .samples import blobs
+
+pytest.importorskip("sklearn")
+cluster = pytest.importorskip("sklearn.cluster")
+decomposition = pytest.importorskip("sklearn.decomposition")
+ensemble = pytest.importorskip("sklearn.ensemble")
+linear_model = pytest.importorskip("sklearn.linear_model")
+metrics = pytest.importorskip("sklearn.metrics")
+model_selection = pytest.importorskip("sklearn.model_selection")
+pipeline = pytest.importorskip("sklearn.pipeline")
+preprocessing = pytest.importorskip("sklearn.preprocessing")
+svm = pytest.importorskip("sklearn.svm")
+row = Rows("scikit-learn", globals())
+y = np.repeat([0, 1, 2], 20)
+
+row("preprocessing.StandardScaler().fit_transform(x)", blobs)
+row("decomposition.PCA(2).fit_transform(x)", blobs)
+row("linear_model.LogisticRegression().fit(x, y).predict(x)", blobs)
+row("linear_model.Ridge().fit(x, x[:, 0]).coef_", blobs)
+row("cluster.KMeans(3, random_state=0, n_init=1).fit(x).labels_", blobs)
+row("ensemble.RandomForestClassifier(5, random_state=0).fit(x, mat.array(y)).predict(x)", blobs)
+row("svm.SVC().fit(x, y).decision_function(x)", blobs)
+row("pipeline.make_pipeline(preprocessing.MinMaxScaler(), svm.LinearSVC()).fit(x, y).predict(x)", blobs)
+row("metrics.r2_score(x[:, 0], x[:, 1])", blobs)
+row("metrics.pairwise_distances(x)", blobs)
+row("model_selection.train_test_split(x, random_state=0)", blobs)
+row("model_selection.cross_val_score(linear_model.Ridge(), x, x[:, 0])", blobs)
+
+test_sklearn = rows_checked(row)
+
+
+def test_an_estimator_keeps_no_lease():
+    x = mat.array(blobs())
+    model = linear_model.LogisticRegression().fit(x, y)
+    x.fill_(0)
+    assert model.score(blobs(), y) > 0.9
+
+
+def test_a_nearest_neighbour_keeps_one():
+    """It remembers what it was given."""
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    x = mat.array(blobs())
+    model = neighbors.KNeighborsClassifier(1, algorithm="brute").fit(x, y)
+    with pytest.raises(mat.ConflictError):
+        x.fill_(0)
+    del model
+    x.fill_(0)
