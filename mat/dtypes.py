@@ -92,5 +92,5 @@ def _way_out(value: object) -> str:
 def _check_integer(value: Any, dtype: np.dtype[Any], name: str) -> None:
     if value != value or value in (float("inf"), float("-inf")):
         raise DTypeError(f"{name} is {value!r}, which {dtype} cannot hold")
-    if dtype.kind != "b" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+    if dtype.kind != "b" and not holds(dtype, value):
         raise DTypeError(f"{name} is {value!r}, out of the range of {dtype}")

@@ -87,6 +87,7 @@ def test_constants_and_dtypes():
     assert xp.newaxis is None
     for name in DTYPES:
         assert getattr(xp, name) == np.dtype(name)
+        assert getattr(xp, name) != None  # noqa: E711  as it is of numpy.dtype("float64")
         assert xp.zeros(1, dtype=getattr(xp, name)).dtype == getattr(xp, name)
 
 

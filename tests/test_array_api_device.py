@@ -205,6 +205,7 @@ BAD = {
     "huge elements": lambda: xp.asarray([1000], dtype=xp.int8), "singular": lambda: xp.linalg.inv(mat.zeros(2, 2)),
     "a float's limits": lambda: xp.iinfo(xp.float32), "an integer's": lambda: xp.finfo(xp.int8),
     "none": lambda: xp.full((2,), None), "0-d": lambda: xp.nonzero(mat.ones(())), "n": lambda: xp.diff(mat.ones(3), n=-1),
+    "a new axis": lambda: xp.expand_dims(mat.ones(3), 3),
 }
 
 

@@ -236,6 +236,14 @@ def test_array_keeps_large_integers_exact():
     assert mat.array(2**53 + 1, "int64").item() == 2**53 + 1
 
 
+@pytest.mark.parametrize("name", ["int64", "uint64"])
+def test_booleans_become_integers_of_any_size(name):
+    """NumPy will not compare its booleans with the limits of 64 unsigned bits."""
+    x = mat.array([True, False], dtype=name)
+    x[1] = np.True_
+    assert_array_equal(host(x), np.array([1, 1], name))
+
+
 def test_array_reads_foreign_byte_order_if_told_the_dtype():
     assert_array_equal(host(mat.array(np.array([1.0, 2.0], ">f8"), "float64")), [1.0, 2.0])
 

@@ -43,6 +43,14 @@ def test_only_blas_is_loaded_of_scipy_when_it_is_needed():
     assert not any(name.startswith(("scipy.special", "scipy.sparse", "scipy.optimize")) for name in names)
 
 
+def test_the_array_api_is_loaded_when_it_is_asked_for():
+    code = """import json, sys, mat
+before = "mat.array_api" in sys.modules
+found = mat.ones(1).__array_namespace__()
+print(json.dumps([before, found is mat.array_api]))"""
+    assert after(code) == [False, True]
+
+
 def test_import_starts_no_threads_and_prints_nothing():
     assert after("import threading\nimport mat\nprint(threading.active_count())") == 1
     done = python("-W", "error", "-c", "import mat")

@@ -16,11 +16,13 @@ __all__ = [
     "int64", "isdtype", "result_type", "uint8", "uint16", "uint32", "uint64",
 ]
 
-bool = np.dtype(np.bool_)  # noqa: A001  the standard's names
-int8, int16, int32, int64 = (np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
-uint8, uint16, uint32, uint64 = (np.dtype(t) for t in (np.uint8, np.uint16, np.uint32, np.uint64))
-float32, float64 = np.dtype(np.float32), np.dtype(np.float64)
-complex64, complex128 = np.dtype(np.complex64), np.dtype(np.complex128)
+# NumPy's types, as in its own namespace: they are equal to the dtypes of Mats. Dtypes themselves would not do, because
+# numpy.dtype("float64") == None holds, which clients run into who look for a dtype that may be missing.
+bool = np.bool_  # noqa: A001  the standard's names
+int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
+uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
+float32, float64 = np.float32, np.float64
+complex64, complex128 = np.complex64, np.complex128
 
 
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:

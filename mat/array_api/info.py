@@ -9,24 +9,10 @@ import numpy as np
 from ..devices import CPU, Device, device_named, in_use
 from ..errors import DTypeError
 from .arguments import complex_default, real_default
-from .data_types import bool as _bool
-from .data_types import (
-    complex64,
-    complex128,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
 
-_DTYPES = {d.name: d for d in (_bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64,
-                               complex128)}
+_DTYPES = {name: np.dtype(name) for name in (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64",
+    "complex128")}
 _KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric")
 
 
@@ -48,7 +34,8 @@ class Info:
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """The dtypes that Python's numbers get; those of real and complex ones follow ``mat.settings(dtype=...)``."""
         _check(device)
-        return {"real floating": real_default(), "complex floating": complex_default(), "integral": int64, "indexing": int64}
+        return {"real floating": real_default(), "complex floating": complex_default(),
+                "integral": np.dtype(np.int64), "indexing": np.dtype(np.int64)}
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
         """The dtypes by name: all, or those of a kind or of several."""

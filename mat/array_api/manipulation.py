@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError
+from ..errors import IndexOutOfRange, ShapeError
 from ..interop.operators import by_numpy
 from ..layout import Ints, as_axes, as_axis, as_shape, integer
 from ..layout import broadcast_shapes as _broadcast
@@ -58,10 +58,13 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Mat, ...]:
 
 
 def expand_dims(x: Any, /, axis: Any) -> Any:
-    """`x` with new axes of length 1, so that they are at `axis` in the result: a view."""
+    """`x` with new axes of length 1, so that they are at `axis` in the result: a view. `IndexOutOfRange` for no such axis."""
     x = as_mat(x)
     places = tuple(axis) if isinstance(axis, Iterable) else (axis,)
-    for k in sorted(as_axes(places, x.ndim + len(places))):
+    ndim = x.ndim + len(places)
+    if any(not -ndim <= integer(k, "an axis") < ndim for k in places):
+        raise IndexOutOfRange(f"axis {axis} is out of range for a result of {ndim} dimensions")
+    for k in sorted(as_axes(places, ndim)):
         x = x.expand_dims(k)
     return x
 
