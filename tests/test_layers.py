@@ -18,16 +18,18 @@ ROWS = """
     array_api.elementwise  array_api.manipulation  array_api.data_types
     array_api.arguments
     __init__
-    interop.operators
     extend  debug  notebook
     directions
     houses  pictures
     ledger
     interop.arrow  interop.pickling
     ops.random  ops.kernel
+    interop.functions
+    interop.ours
+    interop.ufuncs  interop.views
     ops.linalg  ops.nn
     ops.level3
-    ops.index  ops.shape  ops.reduce  ops.level1
+    ops.index  ops.shape  ops.reduce  ops.level1  interop.operators
     ops.elementwise
     ops.ufuncs
     ops.op

@@ -68,7 +68,7 @@ OPERATORS = [
     "ipow", "matmul", "rmatmul", "neg", "abs", "eq", "ne", "lt", "le", "gt", "ge", "bool", "float", "int", "len", "hash",
     "getitem", "setitem", "iter",
     *(f"{way}{name}" for name in ("floordiv", "mod", "and", "or", "xor", "lshift", "rshift") for way in ("", "r", "i")),
-    "divmod", "rdivmod", "invert", "pos", "index", "complex", "array_namespace"
+    "divmod", "rdivmod", "invert", "pos", "index", "complex", "array_namespace", "array_ufunc", "array_function"
 ]
 
 

@@ -40,7 +40,15 @@ def as_operand(value: Any, name: str) -> Any:
 
 def is_operand(value: Any) -> bool:
     """Whether an operator can take `value`, or should leave it to the other side."""
-    return isinstance(value, (Mat, np.ndarray, *_NUMBERS)) or (np.isscalar(value) and hasattr(value, "dtype"))
+    if isinstance(value, np.ndarray):
+        return type(value) is np.ndarray or not (has_its_own_way(value) or isinstance(value, np.ma.MaskedArray))
+    return isinstance(value, (Mat, *_NUMBERS)) or (np.isscalar(value) and hasattr(value, "dtype"))
+
+
+def has_its_own_way(value: Any) -> bool:
+    """Whether `value` says itself what ufuncs do with it."""
+    hook = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)
+    return hook is not np.ndarray.__array_ufunc__ and not isinstance(value, Mat)
 
 
 def _kind(value: Any) -> Any:
