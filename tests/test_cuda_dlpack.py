@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 import mat
 
 from .needs import native
-from .test_cuda_memory import DTYPES, add, only_there, there, times
+from .test_cuda_memory import DTYPES, add, only_there, times
 from .test_dlpack import COPIED, HOST, LAYOUTS, READ_ONLY, Lending, facts, look_everywhere, sample, told, told_never
 
 pytestmark = [pytest.mark.host, native]
@@ -24,6 +24,12 @@ def dev(cuda):
     """The first device, in use."""
     with mat.use_device("cuda", required=True) as device:
         yield device
+
+
+def at(x):
+    """The address of `x` on the device, brought there."""
+    with x.facet("cuda", "input") as a:
+        return a.address
 
 
 class Owner:
@@ -74,7 +80,7 @@ def test_what_is_lent_there(dev, dtype, layout):
     copied = layout == "reversed"
     assert flags == (COPIED if copied else READ_ONLY)
     if not copied:
-        assert (address, strides) == (there(x).address, x.strides)
+        assert (address, strides) == (at(x), x.strides)
     assert_array_equal(x.to_numpy(), reference)
     assert x.size == 0 or address
     del holder
@@ -103,7 +109,7 @@ def test_leaving_the_block_leaves_it_to_who_has_it(cuda):
     x.fill_(7)  # what is lent is apart from it now
     with mat.use_device("cuda"):
         others = [only_there(mat.zeros(1000)) for _ in range(3)]
-        assert tensor[0] not in [there(y).address for y in others]
+        assert tensor[0] not in [at(y) for y in others]
         again = mat.from_dlpack(Lending(lambda: recast(dev, holder, tensor), THERE))
         assert_array_equal(again.to_numpy(), np.arange(1000))
         del again
@@ -127,11 +133,11 @@ def test_the_memory_outlives_the_mat(dev):
     holder, tensor = told(x.__dlpack__(max_version=(1, 0)))
     del x
     gc.collect()
-    assert tensor[0] not in [there(mat.zeros(1000)).address for _ in range(3)]
+    assert tensor[0] not in [at(mat.zeros(1000)) for _ in range(3)]
     del holder
     gc.collect()
     assert gone() is None
-    assert tensor[0] in [a.address for a in [there(mat.zeros(1000)) for _ in range(3)]]
+    assert tensor[0] in [at(y) for y in [only_there(mat.zeros(1000)) for _ in range(3)]]
 
 
 def test_what_is_lent_is_not_evicted(dev):
@@ -158,7 +164,7 @@ def test_copies_there_belong_to_the_consumer(dev):
         old, (other, shape, strides, device, _, _) = told(x.T.__dlpack__())
     assert (n.h2d, n.d2h) == (0, 0)
     assert (shape, strides, device) == ((4, 3), (3, 1), THERE)
-    assert len({address, other, there(x).address}) == 3
+    assert len({address, other, at(x)}) == 3
     add(x)
     with pytest.raises(BufferError, match=r"1\.0"):
         x.__dlpack__(copy=False)
@@ -234,6 +240,7 @@ def test_streams_that_there_cannot_be(dev, stream):
 # In blocks
 
 
+@pytest.mark.unchecked("promises to overwrite what it does not touch")
 def test_in_blocks_for_writing_it_may_be_written(dev):
     x = only_there(mat.arange(4))
     for direction, flags in (("io", 0), ("output", 0), ("input", READ_ONLY)):
@@ -262,10 +269,10 @@ def test_the_interface_tells_where_a_fresh_copy_is(dev):
         seen = x.__cuda_array_interface__
         turned = x.T.__cuda_array_interface__
     assert (n.h2d, n.d2h) == (0, 0)
-    assert seen == {"shape": (2, 3), "typestr": "<f4", "data": (there(x).address, True), "strides": None, "version": 3,
+    assert seen == {"shape": (2, 3), "typestr": "<f4", "data": (at(x), True), "strides": None, "version": 3,
                     "stream": 1}
     assert (turned["shape"], turned["strides"]) == ((3, 2), (4, 12))
-    assert x[1:, 1:].__cuda_array_interface__["data"][0] == there(x).address + 4 * 4
+    assert x[1:, 1:].__cuda_array_interface__["data"][0] == at(x) + 4 * 4
     assert only_there(mat.zeros(0, 3)).__cuda_array_interface__["data"] == (0, True)
     assert not hasattr(only_there(mat.zeros(3, dtype="bfloat16")), "__cuda_array_interface__")
     with x.facet("array", "io"):
@@ -279,10 +286,10 @@ def test_an_address_told_stays_while_the_mat_does(cuda):
         address = x.__cuda_array_interface__["data"][0]
         x.tolist()
         x.drop("cuda")
-        assert address not in [there(mat.zeros(1000)).address for _ in range(3)]
+        assert address not in [at(mat.zeros(1000)) for _ in range(3)]
         only_there(x)
     with mat.use_device("cuda"):
-        assert address not in [there(mat.zeros(1000)).address for _ in range(3)]
+        assert address not in [at(mat.zeros(1000)) for _ in range(3)]
         for _ in range(5):  # one is kept, not one for each time
             only_there(x)
             assert x.__cuda_array_interface__["data"][0]
@@ -325,7 +332,7 @@ def test_what_is_taken_stays_where_it_is(cuda, dev, dtype):
     with mat.debug.count_copies() as n:
         x = mat.from_dlpack(theirs)
         assert x.fresh == {"cuda:0"}
-        assert (x.dtype.name, x.shape, there(x).address) == (dtype, (3, 4), theirs.block.address)
+        assert (x.dtype.name, x.shape, at(x)) == (dtype, (3, 4), theirs.block.address)
     assert (n.h2d, n.d2h) == (0, 0)
     assert theirs.wanted["stream"] == 1
     assert_array_equal(x.to_numpy(), theirs.elements[:12].reshape(3, 4))

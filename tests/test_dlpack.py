@@ -92,13 +92,15 @@ def test_numpy_takes_every_dtype_and_layout(dtype, layout):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_is_told_is_right(dtype, layout):
     x = LAYOUTS[layout](mat.array(sample(dtype)))
-    where, shape, strides, device, kind, flags = facts(x)
+    holder, (where, shape, strides, device, kind, flags) = told(x.__dlpack__(max_version=(1, 0)))
     code = {"i": 0, "u": 1, "f": 2, "V": 4, "c": 5, "b": 6}[x.dtype.kind]
     assert (shape, device, kind) == (x.shape, HOST, (code, 8 * x.itemsize, 1))
     copied = layout == "reversed"
     assert flags == (COPIED if copied else READ_ONLY)
     if not copied:
-        assert (where, strides) == (own_address(x), x.strides)
+        assert (where, strides) == (own_address(x), x.strides)  # while it is lent, it is where it was told to be
+    del holder
+    assert x.storage.looks == []
 
 
 @native

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,9 @@ HOST = (1, 0)  # DLPack's kind and number of this machine's memory
 CUDA, PINNED = 2, 3  # kinds: a GPU's memory, and the host's with locked pages
 READ_ONLY, COPIED = 1, 2  # flags: not to be written; made for the consumer, and nobody else's
 LEGACY = -1  # in place of flags: a capsule for consumers from before DLPack 1.0, which has none
+BFLOAT = 4  # a code of element types
 _CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
-_NAMES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex"}
-_BFLOAT16 = (4, 16)
-_BITS = np.dtype(np.uint16)
+_NAMES = {0: "int", 1: "uint", 2: "float", BFLOAT: "bfloat", 5: "complex"}
 
 _core: Any = importlib.import_module(f"{__name__.partition('.')[0]}._core") if lib is not None else None
 compiled = _core is not None
@@ -35,11 +35,13 @@ class Tensor(NamedTuple):
     flags: int
 
 
+@cache  # a dtype takes its time to tell its name
 def type_of(dtype: np.dtype[Any]) -> tuple[int, int]:
     """DLPack's code and bits for `dtype`."""
-    return _BFLOAT16 if dtype.name == "bfloat16" else (_CODES[dtype.kind], 8 * dtype.itemsize)
+    return (BFLOAT, 16) if dtype.name == "bfloat16" else (_CODES[dtype.kind], 8 * dtype.itemsize)
 
 
+@cache
 def dtype_of(code: int, bits: int, lanes: int) -> np.dtype[Any]:
     """The dtype of that code; `ExchangeError` if it is none of ours."""
     name = "bool" if (code, bits) == (6, 8) else f"{_NAMES.get(code, '?')}{bits}"
@@ -73,21 +75,10 @@ def take(capsule: object) -> tuple[object, Tensor]:
 
 
 class Taken:
-    """Memory of another library as NumPy makes an array of it."""
+    """Memory of another library on the host, as NumPy makes an array of bytes of it."""
 
     __slots__ = ("__array_interface__", "holder")
 
-    def __init__(self, holder: object, tensor: Tensor, dtype: np.dtype[Any]) -> None:
+    def __init__(self, holder: object, address: int, nbytes: int, writable: bool) -> None:
         self.holder = holder
-        steps = tensor.strides
-        strides = None if steps is None else tuple(s * dtype.itemsize for s in steps)
-        self.__array_interface__ = {"shape": tensor.shape, "strides": strides, "typestr": dtype.str, "version": 3,
-                                    "data": (tensor.address, bool(tensor.flags & READ_ONLY))}
-
-
-def array_of(holder: object, tensor: Tensor) -> np.ndarray[Any, Any]:
-    """An array over memory of the host, which is given back when that, and all that has its memory, is gone."""
-    dtype = dtype_of(*tensor.type)
-    if dtype.name != "bfloat16":
-        return np.asarray(Taken(holder, tensor, dtype))
-    return np.asarray(Taken(holder, tensor, _BITS)).view(dtype)  # the interface has no word for bfloat16
+        self.__array_interface__ = {"shape": (nbytes,), "typestr": "|u1", "version": 3, "data": (address, not writable)}

@@ -14,26 +14,27 @@ from ..create import adopted, seeing
 from ..devices import CPU, Device, device_named, device_of
 from ..dtypes import as_dtype
 from ..errors import DTypeError, ExchangeError, ShapeError
-from ..facets.array import ARRAY
+from ..facets.array import ARRAY, over
 from ..facets.pointers import address_of
 from ..layout import Layout, as_shape, packed
 from ..leases import Lease, leased
 from ..mat import Mat, Storage
 from ..places import Facet, device_facets, facet_named
 from .capsule import (
+    BFLOAT,
     COPIED,
     CUDA,
     HOST,
     LEGACY,
     PINNED,
     READ_ONLY,
-    Tensor,
-    array_of,
+    Taken,
     check_stream,
     compiled,
     dtype_of,
     lend,
     take,
+    type_of,
 )
 
 Pair = tuple[int, int]
@@ -111,7 +112,7 @@ def _host_copy(x: Mat, flags: int) -> Any:
 
 def _by_numpy(a: np.ndarray[Any, Any], legacy: bool = False) -> Any:
     """NumPy's capsule, which keeps `a`, and does not tell copies."""
-    if a.dtype.name == "bfloat16":
+    if type_of(a.dtype)[0] == BFLOAT:
         raise ExchangeError("without compiled kernels NumPy makes the capsules, which knows no bfloat16; "
                             "mat.show_config() tells why there are none, x.astype('float32') can be lent")
     return a.__dlpack__() if legacy else a.__dlpack__(max_version=(1, 0))
@@ -130,7 +131,7 @@ def _cuda_array_interface(self: Mat) -> dict[str, Any]:
     GPU, the address is of what it was. The memory stays until self is garbage, or is asked again when its copy has
     moved; consumers keep self. ``__dlpack__`` has none of these limits.
     """
-    if self.dtype.name == "bfloat16":
+    if type_of(self.dtype)[0] == BFLOAT:
         raise AttributeError("__cuda_array_interface__ has no bfloat16; DLPack has: torch.from_dlpack(x)")
     storage = self.storage
     for facet in device_facets.values():
@@ -212,26 +213,49 @@ def _capsule(obj: Any, where: Pair, *, stream: int | None = None, dl_device: Pai
     return obj.__dlpack__(**streams)
 
 
-def _taken(capsule: object, kinds: tuple[int, ...]) -> tuple[object, Tensor, np.dtype[Any]]:
-    """What `capsule` holds, if it is what we can use."""
-    holder, tensor = take(capsule)
-    shape, strides = as_shape(tensor.shape), tensor.strides
-    dtype = dtype_of(*tensor.type)
-    if tensor.device[0] not in kinds:
-        raise ExchangeError(f"what was lent is on DLPack's device {tensor.device}, not where __dlpack_device__ had it")
-    if tensor.address % dtype.itemsize or (not tensor.address and 0 not in shape):
-        raise ShapeError(f"elements of {dtype.itemsize} bytes cannot be at address {tensor.address:#x}; mat.array(...) copies")
-    return holder, tensor._replace(shape=shape, strides=packed(shape).strides if strides is None else strides), dtype
+class _Taken:
+    """What a capsule holds, if it is what we can use: the memory that it spans, and the layout that sees it there."""
+
+    __slots__ = ("address", "copied", "dtype", "holder", "layout", "size", "writable")
+
+    def __init__(self, capsule: object, kinds: tuple[int, ...]) -> None:
+        self.holder, (address, shape, strides, device, kind, flags) = take(capsule)
+        self.dtype = dtype_of(*kind)
+        self.writable, self.copied = not flags & READ_ONLY, bool(flags & COPIED)
+        step, shape = self.dtype.itemsize, as_shape(shape)
+        if device[0] not in kinds:
+            raise ExchangeError(f"what was lent is on DLPack's device {device}, not where __dlpack_device__ had it")
+        if address % step or (not address and 0 not in shape):
+            raise ShapeError(f"elements of {step} bytes cannot be at address {address:#x}; mat.array(...) copies")
+        low, high = 0, 0
+        self.layout = packed(shape) if strides is None else Layout(shape, strides, 0)
+        if self.layout.size:
+            low, high = self.layout.bounds
+        if low:
+            self.layout = Layout(shape, self.layout.strides, -low)
+        self.address, self.size = address + low * step, high - low
+
+    def storage(self) -> Storage:
+        """A storage of that size, with nothing in it."""
+        return Storage(self.size, self.dtype, 0)
+
+    def seen(self, storage: Storage, facet: Facet) -> Mat:
+        """The Mat over it."""
+        return seeing(storage, self.layout, facet, writable=self.writable)
 
 
 def _on_host(capsule: object, copy: bool | None) -> Mat:
     if not compiled:
         a = _of_numpy(capsule)
-    else:
-        holder, tensor, _ = _taken(capsule, (HOST[0], PINNED))
-        a = array_of(holder, tensor)
-        copy = copy and not tensor.flags & COPIED
-    return adopted(np.array(a, order="C")) if copy else adopted(a, owned=False)
+        return adopted(np.array(a, order="C")) if copy else adopted(a, owned=False)
+    taken = _Taken(capsule, (HOST[0], PINNED))
+    storage = taken.storage()
+    memory = Taken(taken.holder, taken.address, storage.nbytes, taken.writable)
+    flat = np.asarray(memory).view(taken.dtype)
+    if copy and not taken.copied:
+        return adopted(np.array(over(flat, taken.layout), order="C"))
+    storage.adopt_host(flat, False)
+    return taken.seen(storage, ARRAY)
 
 
 class _Given:
@@ -261,14 +285,10 @@ def _on_device(capsule: object, facet: Facet) -> Mat:
     if not compiled:
         raise ExchangeError("a GPU's memory is taken by compiled code, which there is none of (mat.show_config() tells why); "
                             "device='cpu' copies to the host")
-    holder, tensor, dtype = _taken(capsule, (CUDA,))
-    layout = Layout(tensor.shape, tensor.strides or (), 0)
-    low, high = layout.bounds
-    storage = Storage(high - low, dtype, 0)
-    memory: Any = facet.memory
-    storage.borrow(memory, memory.borrowed(tensor.address + low * dtype.itemsize, storage.nbytes, holder))
-    layout = Layout(tensor.shape, tensor.strides or (), -low)
-    return seeing(storage, layout, facet, writable=not tensor.flags & READ_ONLY)
+    taken = _Taken(capsule, (CUDA,))
+    storage, memory = taken.storage(), facet.memory
+    storage.borrow(memory, memory.borrowed(taken.address, storage.nbytes, taken.holder))  # type: ignore[attr-defined]  # it is CUDA's
+    return taken.seen(storage, facet)
 
 
 Mat.__dlpack__ = _dlpack  # type: ignore[attr-defined]  # Mat gets its methods here
