@@ -17,6 +17,7 @@ _NO_THREADS = {COPYING: "of a prefetch", LENT: "of a loan"}
 Place = tuple[CodeType, int]  # a code object and an instruction in it
 _PACKAGE = __name__.partition(".")[0]
 _RUNNING = f"{_PACKAGE}.ops.run"  # the module whose frames carry out an operation
+_LIBRARY = (threading.__file__.rpartition("threading")[0], "<frozen ")  # where Python's own modules are
 _FOLDER = __file__.rpartition("holders")[0]
 
 
@@ -108,6 +109,19 @@ def user_place(frame: FrameType | None = None) -> Place | None:
     """The user's code that led here, or to `frame`, and where in it."""
     frame = user_frame(frame or sys._getframe(1))
     return None if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def borrower_place() -> Place | None:
+    """The user's code that had a library lead here, and where in it; that library's, if no such code is found."""
+    inner = frame = user_frame(sys._getframe(1))
+    while frame is not None and _is_installed(frame.f_code.co_filename):
+        frame = frame.f_back
+    found = frame or inner
+    return None if found is None else (found.f_code, found.f_lasti)
+
+
+def _is_installed(file: str) -> bool:
+    return "site-packages" in file or file.startswith(_LIBRARY) or "dist-packages" in file
 
 
 def line_of(place: Place | None) -> str:

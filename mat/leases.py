@@ -11,7 +11,7 @@ import numpy as np
 
 from .cube import Facet
 from .facets.array import ARRAY
-from .holders import user_place
+from .holders import borrower_place
 from .shaping import Shaped
 
 _WRITABLE = 1  # of inspect.BufferFlags, which begins with Python 3.12
@@ -28,7 +28,7 @@ class Lease:
     __array_interface__: dict[str, Any]
 
     def __init__(self, view: Shaped, facet: Facet) -> None:
-        self.loan = view.storage.lend(view, facet, user_place())
+        self.loan = view.storage.lend(view, facet, borrower_place())
 
     @property
     def value(self) -> Any:

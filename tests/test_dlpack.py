@@ -125,6 +125,17 @@ def test_what_is_lent_cannot_be_written_until_it_is_given_back():
     assert x.storage.looks == []
 
 
+def test_the_line_is_that_of_the_user_not_of_a_library():
+    library = {}
+    source = "def keep(x):\n    return [x.__dlpack__(max_version=(1, 0))]"
+    exec(compile(source, "/lib/site-packages/keeping.py", "exec"), library)
+    x = mat.zeros(2)
+    kept, line = library["keep"](x), sys._getframe().f_lineno
+    with pytest.raises(mat.ConflictError, match=rf"test_dlpack.py:{line}\b"):
+        x.fill_(0)
+    assert kept
+
+
 def test_the_memory_outlives_the_mat():
     x = mat.array([1, 2, 3])
     gone = weakref.ref(x.storage)

@@ -230,7 +230,7 @@ class _Taken:
         low, high = 0, 0
         self.layout = packed(shape) if strides is None else Layout(shape, strides, 0)
         if self.layout.size:
-            low, high = self.layout.bounds
+            low, high = (0, self.layout.size) if self.layout.contiguous else self.layout.bounds
         if low:
             self.layout = Layout(shape, self.layout.strides, -low)
         self.address, self.size = address + low * step, high - low
