@@ -13,12 +13,13 @@ from . import needs
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("*.py"))
-NEEDS = {"digits.py": ("sklearn", "matplotlib")}
+NEEDS = {"digits.py": ("sklearn", "matplotlib"), "clients.py": ("sklearn", "pandas")}
 PRINTS = {
     "digits.py": ["test accuracy", "transposes and packing copies: 0", "digits.png"],
     "linear_layer.py": ["dgemm(trans=TN", "dgemm(trans=NN", "dgemm(trans=NT", "packed operands: 0"],
     "adam.py": ["the same weights: True"],
     "swap_tiles.py": ["packing copies: 0"],
+    "clients.py": ["<Mat 178x13> became <Mat 0+178x2", "class_2  -2.75    1.24", "z is lent: cannot look at", "clients.py:"],
     "gpu_layer.py": ["the next 99 steps copied 0 to the device, 0 back", "largest error of a weight"],
     "edges.py": ["    ::        ######        ..####        ::", "24 x 24 places, 446 of them flat"],
     "ping_pong.py": ["<Mat 64x10> moved back and forth 9 times", "2 copies to the device, 1 back, before 6 and 5"],
@@ -40,7 +41,7 @@ COMPILED = {"adam.py"}  # these are about user kernels, for which there has to b
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=needs.native if n in COMPILED else ()) for n in EXAMPLES
-                                  if n != "digits.py"])
+                                  if n not in ("digits.py", "clients.py")])
 def test_example_runs(name, tmp_path):
     out = run(name, tmp_path)
     for text in PRINTS.get(name, ()):
@@ -65,6 +66,14 @@ def test_a_layer_is_trained_by_cuda(cuda, capsys, monkeypatch):
     assert "computing on cuda" in out
     assert "the first step copied 2 matrices to the device, 0 back" in out
     assert "the next 99 steps copied 0 to the device, 0 back" in out
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_clients_compute_with_mats(device, tmp_path, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    out = run("clients.py", tmp_path, device)
+    for text in (*PRINTS["clients.py"], f"on {device}: ", f"memory of {'host' if device == 'cpu' else device}\n"):
+        assert text in out
 
 
 def test_the_table_names_only_examples_that_exist():
