@@ -204,6 +204,8 @@ PARTICULAR = {
     "derive_convolve": (lambda x: mat.derive_convolve(x, x.copy(), A, None, m(2, 2)), DTypeError, "list"),
     "derive_convolve xd": (lambda x: mat.derive_convolve(x, m(2, 3), x.copy(), None, m(2, 2)), ShapeError, r"\(2, 3\)"),
     "argmax axes": (lambda x: mat.argmax(x, (0, 1)), ShapeError, r"\(0, 1\)"),
+    "sum dtype": (lambda x: mat.sum(x, dtype="text"), DTypeError, "text"),
+    "sum complex dtype": (lambda x: x.astype("complex128").sum(dtype="float64"), DTypeError, "complex128"),
     "max of nothing": (lambda x: mat.max(x[:0], axis=0), ShapeError, r"\(0, 2\)"),
     "argmin of nothing": (lambda x: x[:0].argmin(), ShapeError, r"\(0, 2\)"),
     "pow": (lambda x: mat.pow(x.astype("int32"), -2), DTypeError, "-2"),

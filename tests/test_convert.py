@@ -1,6 +1,7 @@
 """Turning Mats into other things: arrays, lists, Python numbers, copies; length, iteration, truth, hashing."""
 
 import copy
+import sys
 
 import numpy as np
 import pytest
@@ -170,3 +171,14 @@ def test_torn_and_conflicting_mats_do_not_convert():
 ])
 def test_whether_a_dtype_has_a_number(dtype, value, wanted):
     assert holds(np.dtype(dtype), value) is wanted
+
+
+def test_sizes_count_the_copies():
+    x = mat.zeros(1000)
+    bare = sys.getsizeof(x)
+    assert bare < 500
+    x.fill_(1)
+    assert sys.getsizeof(x) == bare + 8000
+    assert sys.getsizeof(x[:10]) == bare + 80
+    with mat.use_device("emulated"), x.facet("emulated", "input"):
+        assert sys.getsizeof(x) == bare + 16000

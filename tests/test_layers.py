@@ -22,6 +22,7 @@ ROWS = """
     directions
     houses  pictures
     ledger
+    interop.dask
     interop.arrow  interop.pickling
     ops.random  ops.kernel
     interop.functions

@@ -55,6 +55,22 @@ def test_dtypes_as_numpys(rng, name, numpy_dtype):
     agree(getattr(mat, name)(mat.array(x)), getattr(np, name)(x))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])
+def test_elements_are_converted_first(rng, name, dtype):
+    x = numbers(rng, (3, 4), "int16")
+    for axis in (None, 1):
+        wanted = getattr(np, name)(x.astype(dtype), axis=axis)
+        wanted = wanted if name in ONE_AXIS else wanted.astype(dtype)
+        agree(getattr(mat, name)(mat.array(x), axis, dtype=dtype), wanted)
+        agree(getattr(place(x, "strided"), name)(axis=axis, dtype=np.dtype(dtype)), wanted)
+        if name in ("sum", "prod") or (name == "mean" and dtype != "int8" and dtype != "int64"):
+            agree(mat.array(getattr(x, name)(axis=axis, dtype=dtype)), wanted)  # as NumPy has it
+    out = mat.empty(3, dtype="float64" if dtype != "complex128" else dtype)
+    assert mat.sum(mat.array(x), 1, out=out, dtype=dtype) is out
+    assert_array_equal(out.to_numpy(), x.sum(axis=1))
+
+
 @pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])
 @pytest.mark.parametrize("layout", MIXES)
 def test_layouts(rng, name, layout):

@@ -54,7 +54,7 @@ def _elements(self: Mat, protocol: int) -> PickleBuffer | bytes | None:
             return None
     if protocol > 4 and self.is_contiguous and not storage.is_elsewhere:
         return _lent(self)
-    with _seen(self) as a:
+    with seen(self) as a:
         return a.tobytes() if protocol < 5 else _buffer(np.array(a, order="C", copy=True))
 
 
@@ -79,7 +79,7 @@ def _lent(self: Mat) -> PickleBuffer:
 
 
 @contextmanager
-def _seen(self: Mat) -> Iterator[Array]:
+def seen(self: Mat) -> Iterator[Array]:
     """The elements for a while; those that are on a device only by a copy that leaves them there and only there."""
     storage = self.storage
     if not storage.is_elsewhere:

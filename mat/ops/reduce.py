@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..cpu.native import compiled
-from ..dtypes import EVERY
+from ..dtypes import EVERY, as_dtype
 from ..errors import DTypeError, ShapeError
 from ..layout import Ints, as_axes, as_axis, integer, packed_strides
 from ..mat import Mat, new_like
@@ -76,6 +76,8 @@ def _nothing(*values: Any) -> None:
     """A reduction to a result without elements."""
 
 
+GIVES = """A Mat, 0-d without `axis` (so nothing waits for a device), or written to `out`. With `dtype` the elements are
+converted to that first."""
 EXAMPLES = {  # doctests
     "sum": ">>> import mat\n>>> mat.sum(mat.ones(2, 3), axis=0)\n<Mat 3 F [2. 2. 2.]>",
     "prod": ">>> import mat\n>>> mat.prod(mat.array([2, 3, 4]))\n<Mat () F 24.>",
@@ -152,7 +154,7 @@ class Kind(NamedTuple):
 
 def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bool = False, of_nothing: bool = True,
               reduce: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """Declare ``name(x, axis=None, keepdims=False, out=None)`` and the method; see `Kind` for the rest."""
+    """Declare ``name(x, axis=None, keepdims=False, out=None, dtype=None)`` and the method; see `Kind` for the rest."""
     kind = Kind(name, function, reduce, one_axis, of_nothing)
 
     def check(x: Input, out: Output, axis: Any, keepdims: Any) -> None:
@@ -166,7 +168,9 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
     plans = kernel.plans
     places: dict[Any, tuple[Ints, np.dtype[Any]]] = {}  # what results are like, by form, axis and keepdims
 
-    def public(x: Any, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
+    def public(x: Any, axis: Any = None, keepdims: bool = False, out: Mat | None = None, dtype: Any = None) -> Any:
+        if dtype is not None:
+            return _converted(kind, public, x, axis, keepdims, out, as_dtype(dtype))
         if type(x) is Mat and type(out) is Mat and type(axis) is int and type(keepdims) is bool:
             plan = plans.get(((out.form, x.form), ((axis, keepdims), _INT_BOOL)))  # as Op._key gives it
             if plan is not None and out.storage is not x.storage and out.form is not None:
@@ -184,15 +188,23 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
         out = kind.place(x, axis, bool(keepdims)) if out is None else _check_is_mat(out)
         return kernel(x, out, axis, bool(keepdims))
 
-    def method(self: Mat, axis: Any = None, keepdims: bool = False, out: Mat | None = None) -> Any:
-        return public(self, axis, keepdims, out)
+    def method(self: Mat, axis: Any = None, keepdims: bool = False, out: Mat | None = None, dtype: Any = None) -> Any:
+        return public(self, axis, keepdims, out, dtype)
 
-    more = "\n\nA Mat, 0-d without `axis` (so nothing waits for a device), or written to `out`.\n\n" + EXAMPLES[name]
-    setattr(Mat, name, named(method, name, doc + more))
-    result = named(public, name, doc + more)
+    text = f"{doc}\n\n{GIVES}\n\n{EXAMPLES[name]}"
+    setattr(Mat, name, named(method, name, text))
+    result = named(public, name, text)
     result.__qualname__ = name
     result.op = kernel  # type: ignore[attr-defined]  # functions take attributes
     return result
+
+
+def _converted(kind: Kind, function: Callable[..., Any], x: Any, axis: Any, keepdims: bool, out: Mat | None,
+               dtype: np.dtype[Any]) -> Any:
+    """The reduction of `x` converted to `dtype`, and given in it, unless it is of indices."""
+    x = kind.operand(x)
+    found = function(x if x.dtype == dtype else x.astype(dtype), axis, keepdims, out)
+    return found if out is not None or kind.one_axis or found.dtype == dtype else found.astype(dtype)
 
 
 def _axes(x: Mat, axis: Any, one_axis: bool) -> Ints:
