@@ -44,8 +44,8 @@ from .facets import cuda_host as _cuda_host
 from .facets import foreign as _foreign
 from .files.public import load, load_all, save, save_all
 from .interop import arrow as _arrow
-from .interop import functions as _functions
 from .interop import dask as _dask
+from .interop import functions as _functions
 from .interop import operators as _operators
 from .interop import pickling as _pickling
 from .interop.dlpack import from_dlpack
