@@ -290,6 +290,7 @@ for _name in ("fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irf
     FUNCTIONS[f"fft.{_name}"] = [*each("a", "c"), lambda f, o: f(o.c, axes=(0, 1))]
 for _name in ("polyval2d", "polygrid2d"):
     FUNCTIONS[f"polynomial.polynomial.{_name}"] = [lambda f, o: f(o.v, o.w, o.sq)]
+FUNCTIONS |= {"polynomial.polynomial.polyvalnd": [lambda f, o: f((o.v, o.w), o.sq)]}
 FUNCTIONS |= {"lib.scimath.logn": [lambda f, o: f(2, o.v)], "lib.scimath.power": [lambda f, o: f(o.v, 2)]}
 
 # Ufuncs: by how many operands they take, but for those that want matrices

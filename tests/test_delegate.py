@@ -123,6 +123,7 @@ def test_results_that_share_memory_with_each_other_are_parted():
     assert columns.tolist() == before
 
 
+@pytest.mark.unchecked("compares addresses")
 def test_what_is_the_results_own_is_not_copied():
     kept = []
 
