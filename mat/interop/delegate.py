@@ -96,6 +96,11 @@ class _Call:
 
     def beside(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Call with arrays beside what is written, and take them over."""
+        if not self.written and len(self.read) == 1:
+            ((key, x),) = self.read.items()
+            with x.facet("array", INPUT) as a:
+                self.seen = {key: a}
+                return self._called(function, args, kwargs, {})
         looks = self.read | {key: self.written[key] for key in self.changed}
         with with_facets(*((x, "array", INPUT) for x in looks.values())) as found:
             arrays = dict(zip(looks, found, strict=True))
@@ -163,7 +168,7 @@ def _leaves(out: Any) -> tuple[Any, ...]:
 def _suits(a: np.ndarray[Any, Any]) -> bool:
     """Whether a Mat can be made of `a`."""
     return (type(a) is np.ndarray and a.dtype.name in SUPPORTED and a.dtype.isnative and a.flags.aligned
-            and not any(s % a.itemsize for s in a.strides))
+            and (a.flags.c_contiguous or not any(s % a.itemsize for s in a.strides)))
 
 
 def _is_alone(a: np.ndarray[Any, Any]) -> bool:
