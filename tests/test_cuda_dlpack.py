@@ -1,6 +1,7 @@
 """DLPack and the CUDA array interface on a device: what is lent and taken there, streams, and who frees what, and when."""
 
 import gc
+import os
 import weakref
 from contextlib import suppress
 
@@ -12,11 +13,13 @@ import mat
 
 from .needs import native
 from .test_cuda_memory import DTYPES, add, only_there, times
+from .test_cuda_process import script
 from .test_dlpack import COPIED, HOST, LAYOUTS, READ_ONLY, Lending, facts, look_everywhere, sample, told, told_never
 
 pytestmark = [pytest.mark.host, native]
 
 THERE = (2, 0)
+__all__ = ["script"]
 
 
 @pytest.fixture
@@ -36,6 +39,12 @@ class Owner:
     """What keeps memory of another library."""
 
 
+def release(block):
+    """Give back memory; a forked child has none."""
+    if block.gpu.process == os.getpid():
+        block.gpu.release(block)
+
+
 class Foreign(Lending):
     """Memory of another library on the device, with the numbers 0, 1, ... in it, that it lends as 3 x 4 elements."""
 
@@ -47,7 +56,7 @@ class Foreign(Lending):
         self.gpu, self.memory = dev.gpu, dev.memory
         self.memory.copy_in(None, self.block, self.elements)
         kind = core.take(mat.Mat(1, dtype).__dlpack__(max_version=(1, 0)))[1][4][:2]
-        weakref.finalize(self.owner, dev.gpu.release, self.block)
+        weakref.finalize(self.owner, release, self.block)
         first = self.block.address + skip * self.elements.itemsize
         super().__init__(lambda: core.lend(self.owner, first, shape, strides, device, kind, flags), device)
 
@@ -196,6 +205,40 @@ def test_where_computing_is_not_allowed_there_it_is_lent_on_the_host(dev):
     with mat.use_device("cuda:1"):
         assert mat.zeros(3).__dlpack_device__() == (2, 1)
         assert facts(mat.zeros(3))[3] == (2, 1)
+
+
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "reversed"])
+@pytest.mark.parametrize("way", ["from_dlpack", "from_cuda_array_interface"])
+def test_cuda_core_takes_it_either_way(dev, way, layout):
+    """Somebody else's reading of both protocols."""
+    views = pytest.importorskip("cuda.core.utils").StridedMemoryView
+    x = LAYOUTS[layout](only_there(mat.array(sample("float32"))))
+    with dev.gpu.current():
+        seen = getattr(views, way)(x, stream_ptr=1)
+    assert (tuple(seen.shape), seen.dtype, seen.readonly, seen.device_id) == (x.shape, x.dtype, True, 0)
+    assert x.size == 0 or seen.ptr == at(x)
+    assert x.size == 0 or (x.strides if seen.strides is None else tuple(seen.strides)) == x.strides
+    assert seen.is_device_accessible
+    lent = len(x.storage.looks)
+    del seen
+    gc.collect()
+    assert (lent, x.storage.looks) == (1 if way == "from_dlpack" else 0, [])
+
+
+def test_what_cuda_core_lends_is_taken(dev):
+    core = pytest.importorskip("cuda.core")
+    with dev.gpu.current():
+        device = core.Device(0)
+        device.set_current()
+        buffer = device.allocate(24, stream=core.Stream.from_handle(1))
+        x = mat.from_dlpack(buffer)
+        assert (x.shape, x.dtype.name, at(x)) == ((24,), "int8", int(buffer.handle))
+        x.fill_(3)
+        assert x.tolist() == [3] * 24
+        del x
+        gc.collect()
+        dev.memory.held()
+        buffer.close(core.Stream.from_handle(1))
 
 
 # Streams
@@ -476,3 +519,32 @@ def test_ten_thousand_there_leave_nothing(cuda, dev):
     assert (dev.memory.used, cuda.blocks(), x.storage.looks) == (used, blocks, [])
     gone = theirs.leave()
     assert gone() is None
+
+
+# How processes end
+
+
+CAPSULE = "lent = x.__dlpack__(max_version=(1, 0), stream=1)\nsys.lent = (x * 2).__dlpack__(max_version=(1, 0))\n"
+TAKEN = """
+from tests.test_cuda_dlpack import Foreign
+taken = mat.from_dlpack(Foreign(dev))
+sys.taken = add(mat.from_dlpack(Foreign(dev)))
+"""
+FORK = """
+child = os.fork()
+if not child:
+    del lent, taken, sys.lent, sys.taken
+    import gc
+    gc.collect()
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.parametrize("leave", ["", "block.__exit__(None, None, None)\n"], ids=["within the block", "after it"])
+def test_the_interpreter_ends_well(script, leave):
+    assert script(CAPSULE + TAKEN + leave) == "done\n"
+
+
+def test_a_forked_child_lets_go_of_what_it_has_of_a_device(script):
+    assert script(CAPSULE + TAKEN + FORK) == "0\ndone\n"

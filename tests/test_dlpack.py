@@ -1,5 +1,6 @@
 """DLPack on the host, both ways: what NumPy, torch and JAX see, who owns what and for how long, and how all of it ends."""
 
+import ctypes
 import gc
 import inspect
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
 from numpy.testing import assert_array_equal
 
 import mat
@@ -19,6 +21,7 @@ from mat.interop.capsule import compiled
 
 from .needs import native
 from .placing import NUMPY_DTYPES
+from .test_shaping import pairs
 
 pytestmark = pytest.mark.host
 
@@ -308,6 +311,42 @@ def test_giving_back_in_another_thread():
     assert x.storage.looks == []
 
 
+@native
+@pytest.mark.skipif(sys.platform != "linux", reason="by the C library's threads")
+@pytest.mark.parametrize(("name", "at", "flags"), [(b"dltensor_versioned", 16, READ_ONLY), (b"dltensor", 56, -1)])
+def test_giving_back_in_a_thread_that_python_does_not_know(name, at, flags):
+    """As a library's own threads do: by the deleter of the struct, whose place DLPack lays down."""
+    x = mat.zeros(2)
+    capsule = pytest.importorskip("mat._core").lend(np.from_dlpack(x), 8, (2,), (1,), HOST, (2, 64), flags)
+    api, threads = ctypes.pythonapi, ctypes.CDLL(None)
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    managed = api.PyCapsule_GetPointer(ctypes.py_object(capsule), name)
+    api.PyCapsule_SetName(ctypes.py_object(capsule), b"used")
+    deleter = ctypes.c_void_p.from_address(managed + at).value
+    thread = ctypes.c_ulong()
+    assert len(x.storage.looks) == 1
+    assert threads.pthread_create(ctypes.byref(thread), None, ctypes.c_void_p(deleter), ctypes.c_void_p(managed)) == 0
+    assert threads.pthread_join(thread, None) == 0
+    assert x.storage.looks == []
+
+
+def test_many_threads_at_once():
+    x, b = mat.arange(1000), np.arange(1000.0)
+    wrong = []
+
+    def work():
+        wrong.extend(k for k in range(300) if np.from_dlpack(x)[-1] != 999 or mat.from_dlpack(b).item(999) != 999)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert x.storage.looks == []
+    x.fill_(0)
+
+
 def test_ten_thousand_of_each_leave_nothing():
     x, b = mat.zeros(3), np.zeros(3)
     before = sys.getrefcount(b)
@@ -340,6 +379,15 @@ def test_every_dtype_and_layout_of_numpy_is_taken(dtype, layout):
     x.fill_(1)
     assert_array_equal(a, np.ones_like(a))
     assert x.size == 0 or own_address(x) == address(a)
+
+
+@given(pairs())
+def test_any_chain_of_views_goes_both_ways(pair):
+    x, a, _ = pair
+    assert_array_equal(np.from_dlpack(x), a, strict=True)
+    y = mat.from_dlpack(a)
+    assert_array_equal(y.to_numpy(), a, strict=True)
+    assert y.size == 0 or own_address(y) == address(a)
 
 
 def test_a_broadcast_is_taken_and_not_written():

@@ -236,8 +236,11 @@ class Gpu:
 
     def idle(self) -> bool:
         """Whether all that is queued on the stream is done, or will never be."""
-        with self.current():
-            return int(driver.cuStreamQuery(self.stream)[0]) != NOT_READY
+        try:
+            with self.current():
+                return int(driver.cuStreamQuery(self.stream)[0]) != NOT_READY
+        except DeviceError:  # in a forked child, or when the driver is gone already
+            return True
 
     def hand_over(self, stream: int | None) -> None:
         """Have a stream, by its number in DLPack, wait for all that is queued on ours."""

@@ -291,6 +291,6 @@ def _on_device(capsule: object, facet: Facet) -> Mat:
     return taken.seen(storage, facet)
 
 
-Mat.__dlpack__ = _dlpack  # type: ignore[attr-defined]  # Mat gets its methods here
-Mat.__dlpack_device__ = _dlpack_device  # type: ignore[attr-defined]
+Mat.__dlpack__ = _dlpack  # type: ignore[method-assign, assignment]  # Mat gets its methods here
+Mat.__dlpack_device__ = _dlpack_device  # type: ignore[method-assign]
 Mat.__cuda_array_interface__ = property(_cuda_array_interface)  # type: ignore[attr-defined]
