@@ -135,10 +135,10 @@ ELEMENTWISE = {
 # Over axes
 
 
-def reduction(kinds, *, dtypes="", side=0, one=False, low=0, **keywords):
+def reduction(kinds, *, dtypes="", side=0, one=False, low=0, special=True, **keywords):
     """An array, axes and `keepdims`; `dtypes` are what a sum may be computed in."""
     def row(d):
-        x = d.array(kinds, d.shape(low, side=side), special=not one)
+        x = d.array(kinds, d.shape(low, side=side), special=special and not one)
         axis = (d.one(None, d.axis(x.ndim)) if x.ndim else None) if one else d.axes(x.ndim)
         more = {name: d.one(*values) for name, values in keywords.items()}
         if dtypes and d.flag():
@@ -166,8 +166,13 @@ def diff(d):
     return (x,), {"axis": k, "n": d.one(0, 1, 2), **ends}
 
 
+def mean(d):
+    """NumPy divides complex infinities by complex numbers, a device by real ones, which leaves the other part as it was."""
+    return reduction("f")(d) if d.flag() else reduction("c", special=False)(d)
+
+
 STATISTICAL = {
-    "sum": reduction("iufc", dtypes="all"), "prod": reduction("iufc", dtypes="all"), "mean": reduction("fc"),
+    "sum": reduction("iufc", dtypes="all"), "prod": reduction("iufc", dtypes="all"), "mean": mean,
     "max": reduction("iuf", side=1), "min": reduction("iuf", side=1),
     "std": reduction("f", correction=(0, 1, 0.5)), "var": reduction("f", correction=(0, 1, 0.5)),
     "argmax": reduction("iuf", side=1, one=True), "argmin": reduction("iuf", side=1, one=True),

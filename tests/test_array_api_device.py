@@ -137,6 +137,13 @@ def test_device_says_where(device, make):
     assert x.tolist() == y.tolist()
 
 
+@pytest.mark.parametrize("function", [xp.add, xp.hypot, xp.floor_divide, xp.maximum, xp.less, xp.atan2])
+def test_a_single_element_leaves_it_to_the_other_where_it_is(device, function):
+    x = mat.array([1.0, 4.0]).to_device("cpu")
+    assert [function(x, x[0]).device, function(x[0], x).device] == ["cpu", "cpu"]
+    assert function(x[0], x[1]).device == device
+
+
 def test_devices_that_are_not_in_use_are_refused(device):
     with pytest.raises(DeviceError, match="not in use"):
         xp.zeros(2, device="emulated:3")

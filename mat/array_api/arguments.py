@@ -38,6 +38,13 @@ def as_value(x: Any) -> Any:
     return x if is_python_number(x) else as_mat(x)
 
 
+def as_pair(x1: Any, x2: Any) -> tuple[Any, Any]:
+    """Two operands; a NumPy scalar beside a Mat is a number with a dtype of its own, and leaves it to the Mat where it is."""
+    if isinstance(x1, Mat) or isinstance(x2, Mat):
+        return x1, x2
+    return as_value(x1), as_value(x2)
+
+
 def place(mat: Mat, device: Any) -> Mat:
     """`mat`, which is new, for `device`; None is where things are by themselves."""
     if device is not None:

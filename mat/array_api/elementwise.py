@@ -17,7 +17,7 @@ from ..interop.operators import by_numpy, invert, two
 from ..mat import Mat
 from ..ops import elementwise as ours
 from ..ops.ufuncs import result_dtype
-from .arguments import as_mat, as_value, public
+from .arguments import as_mat, as_pair, as_value, public
 
 __all__ = [
     "abs",
@@ -120,7 +120,7 @@ def _numpys(name: str, rule: np.ufunc, doc: str) -> Callable[..., Any]:
 def _binary(name: str, function: Callable[..., Any], doc: str) -> Callable[..., Any]:
     """``name(x1, x2)`` by a function of ours, or of NumPy by way of `two`."""
     def computed(x1: Any, x2: Any, /) -> Any:
-        return function(as_value(x1), as_value(x2))
+        return function(*as_pair(x1, x2))
 
     return public(name, computed, doc)
 
