@@ -1,6 +1,7 @@
 """What tests of files share: elements of every dtype, files of which little is known, and collections of arrays."""
 
 import io
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ SHAPES = ((3, 4), (5,), (2, 3, 4), (), (0, 3), (3, 0, 2), (1,))
 DEVICES = ("cpu", "emulated")
 devices = pytest.mark.parametrize("device", DEVICES)
 layouts = pytest.mark.parametrize("layout", LAYOUTS)
+unchecked = pytest.mark.unchecked("the check remembers what was looked at, which takes memory")
 dtypes = pytest.mark.parametrize("dtype", DTYPES)
 
 
@@ -69,6 +71,16 @@ class Stream:
 
     def read(self, n=-1):
         return self.file.read(min(n, self.most) if n >= 0 else self.most)
+
+
+def peak_of(call):
+    """The most bytes that the call had allocated at one time."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def contents(path):

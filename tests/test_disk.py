@@ -255,7 +255,7 @@ def test_saving_that_fails_in_the_middle(tmp_path, way, save, error):
 def test_a_mat_that_cannot_be_read_touches_no_file(tmp_path):
     path, x = tmp_path / "x", mat.ones(3)
     path.write_bytes(b"old")
-    with x.facet("array", "output"), ThreadPoolExecutor(1) as pool, pytest.raises(mat.ConflictError, match="test_disk"):
+    with x.facet("array", "io"), ThreadPoolExecutor(1) as pool, pytest.raises(mat.ConflictError, match="test_disk"):
         pool.submit(mat.save, path, x).result()
     with pytest.raises(ZeroDivisionError), x.facet("array", "io"):
         raise ZeroDivisionError

@@ -10,7 +10,6 @@ import os
 import struct
 import subprocess
 import sys
-import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
@@ -24,6 +23,7 @@ import mat
 from mat.files import npy, npz, streams
 
 from . import mutations
+from .filing import peak_of
 from .placing import place, state
 
 pytest.importorskip("ml_dtypes").bfloat16  # noqa: B018  loaded now, not while memory is measured
@@ -75,15 +75,6 @@ def test_damaged_files_are_refused_or_read(kind, part):
             else:
                 assert peak_of(lambda: outcome(kind, data)) < 150_000 + 30 * len(data)  # noqa: B023  called at once
     assert taken > 50  # or nothing but refusals was tested
-
-
-def peak_of(call):
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def theirs(kind, data):
