@@ -174,6 +174,30 @@ def test_load_is_an_output_look():
     assert x.tolist() == [0, 1, 2]
 
 
+def test_what_is_lent_is_not_overwritten():
+    x = mat.arange(3)
+    lent = np.asarray(x)
+    for call in (lambda: x.load_(io.BytesIO(saved_by_numpy(np.zeros(3)))), lambda: x.read_(io.BytesIO(bytes(24)))):
+        with pytest.raises(mat.ConflictError, match=r"test_files\.py"):
+            call()
+    assert lent.tolist() == [0, 1, 2]
+    del lent
+    assert x.read_(io.BytesIO(bytes(24))).tolist() == [0, 0, 0]
+
+
+def test_saving_from_a_gpu_goes_through_the_host(cuda):
+    with mat.use_device("cuda"), mat.debug.count_copies() as copies:
+        x = mat.arange(6).reshape(2, 3) + 1
+        assert x.fresh == {"cuda:0"}
+        data = saved(x)
+        assert x.fresh == {"cuda:0", "host"}
+        assert copies.d2h == 1
+        x.load_(io.BytesIO(data))
+        assert x.fresh == {"host"}
+        assert copies.d2h == 1
+        assert (x + 1).tolist() == [[2, 3, 4], [5, 6, 7]]
+
+
 def threaded(call):
     """Make the call in another thread, and raise what it raised."""
     raised = []
@@ -423,6 +447,20 @@ def test_a_strided_mat_is_never_packed_whole(tmp_path, monkeypatch, kind):
         assert peak_of(call) < 1_500_000  # importing zipfile is some of that
     if kind in ("npy", "raw"):
         assert y.equals(x)
+
+
+@unchecked
+@pytest.mark.host
+@pytest.mark.parametrize("known", [True, False])
+def test_loading_takes_the_room_of_the_elements(tmp_path, known, monkeypatch):
+    monkeypatch.setattr(streams, "CHUNK", 1 << 18)
+    data, x = saved_by_numpy(np.ones(1 << 19)), mat.ones(1 << 19).fill_(2)
+    (tmp_path / "x").write_bytes(data)
+    for source in (io.BytesIO(data), tmp_path / "x") if known else (Stream(data, 1 << 16),):
+        assert peak_of(lambda: mat.load(source)) < (4 << 20) * (1.05 if known else 2) + 200_000  # noqa: B023  called at once
+    file = io.BytesIO(data)
+    assert peak_of(lambda: x.load_(file)) < 100_000
+    assert x.sum().item() == 1 << 19
 
 
 @given(st.lists(st.integers(0, 5), max_size=4).map(tuple), st.integers(1, 40))

@@ -91,6 +91,18 @@ def test_sizes_of_64_bits_in_archives(tmp_path, monkeypatch):
         assert_array_equal(seen["int64"], arrays["int64"])
 
 
+@pytest.mark.parametrize("suffix", ["npz", "safetensors"])
+def test_one_storage_by_several_names(tmp_path, suffix):
+    x = mat.arange(6).reshape(2, 3)
+    mat.save_all(tmp_path / f"x.{suffix}", {"x": x, "again": x, "part": x[:, 1:], "turned": x.T})
+    found = mat.load_all(tmp_path / f"x.{suffix}")
+    assert found["again"].equals(x)
+    assert found["part"].equals(x[:, 1:])
+    assert found["turned"].equals(x.T)
+    found["x"].fill_(0)  # each has its own elements now
+    assert found["again"].equals(x)
+
+
 def test_an_empty_collection(tmp_path):
     for suffix in ("npz", "safetensors"):
         mat.save_all(tmp_path / f"x.{suffix}", {})

@@ -12,7 +12,7 @@ from scipy.linalg import blas as scipy_blas
 
 import mat
 
-from . import elementwise, epoch, intgemm, level1, nn, permutes, random, reduce
+from . import elementwise, epoch, files, intgemm, level1, nn, permutes, random, reduce
 from .row import Goal, Row
 from .timing import Thunk
 
@@ -120,7 +120,7 @@ def _importing(what: str) -> Thunk:
 
 GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (
     looks, small, products, random.rows, elementwise.large_functions, elementwise.small_functions, level1.long_vectors,
-    reduce.reductions, intgemm.rows, permutes.rows, nn.rows, epochs, imports)  # each yields rows
+    reduce.reductions, intgemm.rows, permutes.rows, nn.rows, files.files, epochs, imports)  # each yields rows
 GOALS: tuple[Goal, ...] = (*permutes.GOALS, *elementwise.GOALS)  # what whole groups should reach
 
 
