@@ -434,6 +434,11 @@ def test_members_that_share_their_bytes():
         grown[at:at + 4] = struct.pack("<I", start + 20 - 35)
     with pytest.raises(mat.FormatError, match="overlap"):
         mat.load_all(io.BytesIO(bytes(grown)))
+    grown = bytearray(data)
+    for at in (second + 20, second + 24):  # the last one now ends within the directory
+        grown[at:at + 4] = struct.pack("<I", len(ONE) + 8)
+    with pytest.raises(mat.FormatError, match="overlap"):
+        mat.load_all(io.BytesIO(bytes(grown)))
 
 
 def test_nothing_is_said_and_nothing_run_on_the_way():

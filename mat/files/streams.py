@@ -248,9 +248,9 @@ def reading(file: Any) -> Iterator[Source]:
             yield Source(opened, title(file), on_disk(opened))
     elif type(file) is io.BytesIO:
         at = file.tell()
-        size = file.seek(0, io.SEEK_END)  # its getbuffer would copy what it was made of
+        end = file.seek(0, io.SEEK_END)  # its getbuffer would copy what it was made of
         file.seek(at)
-        yield Source(file, title(file), max(0, size - at))
+        yield Source(file, title(file), max(0, end - at))
     else:
         size = on_disk(file)
         yield Source(file, title(file), None if size is None else max(0, size - file.tell()))
