@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 
+from .fake.fixtures import cuda_is_real
 from .needs import native
 from .test_cuda_memory import DTYPES, add, only_there, times
 from .test_cuda_process import script
@@ -519,6 +520,43 @@ def test_ten_thousand_there_leave_nothing(cuda, dev):
     assert (dev.memory.used, cuda.blocks(), x.storage.looks) == (used, blocks, [])
     gone = theirs.leave()
     assert gone() is None
+
+
+# With the other libraries themselves
+
+
+@pytest.fixture
+def real(dev):
+    """A real GPU (MAT_TEST_CUDA=1), in use."""
+    if not cuda_is_real():
+        pytest.skip("torch and CuPy see real GPUs only")
+    return dev
+
+
+def test_torch_on_a_gpu(real):
+    torch = pytest.importorskip("torch")
+    x = only_there(mat.arange(6).reshape(2, 3))
+    for t in (torch.from_dlpack(x), torch.as_tensor(x, device="cuda")):
+        assert (t.is_cuda, t.data_ptr(), t.tolist()) == (True, at(x), [[0, 1, 2], [3, 4, 5]])
+    del t
+    gc.collect()
+    add(x)
+    theirs = torch.arange(6.0, device="cuda").reshape(2, 3).T
+    y = mat.from_dlpack(theirs)
+    assert (at(y), y.strides) == (theirs.data_ptr(), (1, 3))
+    y.fill_(7)
+    assert theirs.tolist() == [[7, 7]] * 3
+    with torch.cuda.stream(torch.cuda.Stream()):
+        assert torch.from_dlpack(add(x)).tolist() == [[2, 3, 4], [5, 6, 7]]
+
+
+def test_cupy_on_a_gpu(real):
+    cupy = pytest.importorskip("cupy")
+    x = only_there(mat.arange(6).reshape(2, 3))
+    assert cupy.asarray(x).data.ptr == at(x)
+    assert cupy.from_dlpack(x).tolist() == [[0, 1, 2], [3, 4, 5]]
+    theirs = cupy.arange(6.0)
+    assert mat.from_dlpack(theirs).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 # How processes end

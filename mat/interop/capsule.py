@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,15 +24,8 @@ _core: Any = importlib.import_module(f"{__name__.partition('.')[0]}._core") if l
 compiled = _core is not None
 
 
-class Tensor(NamedTuple):
-    """What a capsule says: where, in which memory, of what shape and type; strides are in elements, None if packed."""
-
-    address: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...] | None
-    device: tuple[int, int]
-    type: tuple[int, int, int]  # code, bits, lanes
-    flags: int
+Ints = tuple[int, ...]
+Facts = tuple[int, Ints, Ints | None, tuple[int, int], tuple[int, int, int], int]
 
 
 @cache  # a dtype takes its time to tell its name
@@ -62,19 +55,22 @@ def check_stream(stream: object, device: tuple[int, int]) -> None:
                             f"the handle of a stream, got {stream!r}; 0 would be ambiguous")
 
 
-def lend(owner: object, address: int, shape: tuple[int, ...], strides: tuple[int, ...], device: tuple[int, int],
+def lend(owner: object, address: int, shape: Ints, strides: Ints, device: tuple[int, int],
          dtype: np.dtype[Any], flags: int) -> Any:
     """A capsule over memory that `owner` keeps; it lives until the consumer lets go, or the capsule does if nobody took it."""
     return _core.lend(owner, address, shape, strides, device, type_of(dtype), flags)
 
 
-def take(capsule: object) -> tuple[object, Tensor]:
-    """What `capsule` holds, and what keeps that for as long as it lives itself; `BufferError` if somebody had it before."""
-    holder, facts = _core.take(capsule)
-    return holder, Tensor(*facts)
+def take(capsule: object) -> tuple[object, Facts]:
+    """What keeps the memory for as long as it lives, and: address, shape, strides, device, (code, bits, lanes), flags.
+
+    Strides are in elements, None if packed. `BufferError` for what is no capsule, or was taken before.
+    """
+    found: tuple[object, Facts] = _core.take(capsule)
+    return found
 
 
-class Taken:
+class Theirs:
     """Memory of another library on the host, as NumPy makes an array of bytes of it."""
 
     __slots__ = ("__array_interface__", "holder")

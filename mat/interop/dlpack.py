@@ -28,7 +28,7 @@ from .capsule import (
     LEGACY,
     PINNED,
     READ_ONLY,
-    Taken,
+    Theirs,
     check_stream,
     compiled,
     dtype_of,
@@ -250,7 +250,7 @@ def _on_host(capsule: object, copy: bool | None) -> Mat:
         return adopted(np.array(a, order="C")) if copy else adopted(a, owned=False)
     taken = _Taken(capsule, (HOST[0], PINNED))
     storage = taken.storage()
-    memory = Taken(taken.holder, taken.address, storage.nbytes, taken.writable)
+    memory = Theirs(taken.holder, taken.address, storage.nbytes, taken.writable)
     flat = np.asarray(memory).view(taken.dtype)
     if copy and not taken.copied:
         return adopted(np.array(over(flat, taken.layout), order="C"))
