@@ -46,6 +46,7 @@ from .files.public import load, load_all, save, save_all
 from .interop import arrow as _arrow
 from .interop import dask as _dask
 from .interop import functions as _functions
+from .interop import methods as _methods
 from .interop import operators as _operators
 from .interop import pickling as _pickling
 from .interop.dlpack import from_dlpack

@@ -268,8 +268,8 @@ class Mat(Lent):
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            raise ShapeError(f"whether {self.label()} is true is not clear, it has {self.size} elements; reduce it to one, "
-                             f"as x.max() does with bool")
+            raise ShapeError(f"whether {self.label()} is true is not clear, it has {self.size} elements; x.any() and x.all() "
+                             f"have one")
         return bool(self.item())
 
     def __float__(self) -> float:

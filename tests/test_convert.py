@@ -182,3 +182,12 @@ def test_sizes_count_the_copies():
     assert sys.getsizeof(x[:10]) == bare + 80
     with mat.use_device("emulated"), x.facet("emulated", "input"):
         assert sys.getsizeof(x) == bare + 16000
+
+
+def test_astype_copies_unless_told_otherwise():
+    x = mat.ones(3)
+    assert x.astype("float64", copy=False) is x
+    assert x.astype("float64") is not x
+    y = x.astype("float32", copy=False)
+    y.fill_(0)
+    assert x.tolist() == [1, 1, 1]

@@ -23,7 +23,7 @@ ROWS = """
     houses  pictures
     ledger
     interop.dask
-    interop.arrow  interop.pickling
+    interop.arrow  interop.methods  interop.pickling
     ops.random  ops.kernel
     interop.functions
     interop.ours

@@ -18,9 +18,11 @@ from .placing import place
 
 NAN = float("nan")
 
-ARITHMETIC = {"neg": operator.neg, "abs": abs}
-if hasattr(mat.Mat, "__divmod__"):
-    ARITHMETIC |= {"divmod": lambda x: divmod(x, 2)}
+ARITHMETIC = {  # which gives NumPy's scalars for arrays without axes, but always Mats
+    "neg": operator.neg, "abs": abs, "divmod": lambda x: divmod(x, 2), "divmod of": lambda x: divmod(5, x),
+    "floordiv": lambda x: x // 2, "mod": lambda x: x % 2, "invert": operator.invert, "and": lambda x: x & x,
+    "shift": lambda x: x << 1,
+}
 CALLS = {
     "float": float, "int": int, "complex": complex, "bool": bool, "index": operator.index, "not": operator.not_,
     "round": round, "round to one": lambda x: round(x, 1), "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc,
@@ -80,7 +82,8 @@ def check_same(got, expected, arithmetic=False):
     if isinstance(expected, np.ndarray) or (arithmetic and isinstance(expected, np.generic)):
         assert type(got) is mat.Mat
         assert got.dtype == expected.dtype
-        np.testing.assert_array_equal(got.to_numpy(), expected, strict=True)
+        wide = "float64" if got.dtype.char == "E" else got.dtype  # of bfloat16's NaN, NumPy does not know that it is one
+        np.testing.assert_array_equal(got.to_numpy().astype(wide), np.asarray(expected).astype(wide), strict=True)
         return
     assert type(got) is type(expected)
     if isinstance(expected, list | tuple):

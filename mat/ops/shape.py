@@ -47,16 +47,17 @@ def _pack(view: Mat) -> Mat:
     return _copy(view)
 
 
-def _astype(self: Mat, dtype: Any) -> Mat:
+def _astype(self: Mat, dtype: Any, *, copy: bool = True) -> Mat:
     """A new Mat with the elements converted to `dtype`, rounded towards zero for integers.
 
-    `DTypeError` for complex to real.
+    With ``copy=False`` it is self, if that is of `dtype`. `DTypeError` for complex to real.
 
     >>> import mat
     >>> mat.array([1.5, 2.5]).astype("int32")
     <Mat 2 int32 A [1 2]>
     """
-    return _assigned(new_like(self, self.shape, as_dtype(dtype)), self)
+    kind = as_dtype(dtype)
+    return self if not copy and kind == self.dtype else _assigned(new_like(self, self.shape, kind), self)
 
 
 def transpose(a: Mat, axes: Any = None, out: Mat | None = None) -> Mat:
