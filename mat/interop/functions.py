@@ -24,6 +24,7 @@ ASKING = frozenset(map(numpys, ("shape", "ndim", "size", "result_type", "can_cas
                                 "einsum_path")))  # what only looks at shapes and dtypes
 WRITING = frozenset(map(numpys, ("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis")))  # the first operand
 SAVING = frozenset(map(numpys, ("savez", "savez_compressed")))  # whose keywords are names of arrays
+_UNTOLD = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "out")}  # to inspect, by NumPy before 2.3
 _LEAVE = {"overwrite_input": False}  # permissions to use an operand as scratch
 
 
@@ -64,7 +65,7 @@ def _delegated(func: Any, args: Any, kwargs: Any) -> Any:
         if given.get(name):
             args, kwargs = _by_name(name, names, args, kwargs)
             kwargs[name] = value
-    first = next(iter(given.values()), None)
+    first = args[0] if args else next(iter(kwargs.values()), None)
     in_place = func in WRITING or (func is np.nan_to_num and not given.get("copy", True))
     return delegate(func, args, kwargs, written=(first,) if in_place and isinstance(first, Mat) else ())
 
@@ -79,11 +80,11 @@ def _by_name(name: str, names: tuple[str, ...], args: Any, kwargs: Any) -> tuple
 
 @cache
 def _positional(func: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the arguments that can be given by position; none where NumPy does not tell."""
+    """The names of the arguments that can be given by position."""
     try:
         parameters = inspect.signature(func).parameters.values()
     except ValueError:
-        return ()
+        return _UNTOLD.get(func.__name__, ())
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return ()
     return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))

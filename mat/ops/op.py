@@ -415,8 +415,8 @@ def plain(values: Iterable[Any]) -> tuple[Any, ...]:
 def _token(value: Any, like: Any) -> type:
     """What stands in a key for a number among the operands; `KeyError` if its value matters to the checks."""
     kind = type(value)
-    if kind is float:
-        return float
+    if kind is float or kind is np.float64 or kind is np.float32:
+        return kind
     if kind is int and (0 <= value < 128 or (like.storage.dtype.kind in "fc" and -(2**53) < value < 2**53)):
         return int
     raise KeyError
