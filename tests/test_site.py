@@ -75,7 +75,7 @@ def test_every_public_name_of_a_module_is_told_of(name):
 @pytest.mark.parametrize("path", TOLD)
 def test_each_name_is_told_of_in_words(path):
     told = TEXTS[PLACES[path]].partition(f"#{reference.anchor(path)} ")[2].partition("\n#")[0]
-    words = re.sub(r"```.*?```", "", told.partition("\n")[2], flags=re.S).replace("*Property.*", "")
+    words = re.sub(r"```.*?```", "", told.partition("\n")[2], flags=re.S)
     assert words.strip()
 
 
@@ -94,6 +94,24 @@ def test_signatures_are_those_of_the_objects(path, text):
     ("`ShapeError` and ``None``", "[`ShapeError`](errors.md#mat.ShapeError) and ``None``"), ("* one\n* two", "* one\n* two")])
 def test_docstrings_become_markdown(doc, shown):
     assert reference.markdown(doc, {"ShapeError": "errors.md#mat.ShapeError"}) == shown
+
+
+# The pages
+
+
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+
+
+def test_the_list_of_pages_is_complete():
+    listed = set(re.findall(r"^\* \[.*?\]\((.*?)\)", (ROOT / "docs" / "README.md").read_text(encoding="utf-8"), flags=re.M))
+    assert listed == {path.relative_to(ROOT / "docs").as_posix() for path in PAGES[1:]} - {"README.md"}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_that_a_page_refers_to_are_there(path):
+    """On a host of git, where there is no site."""
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8"))
+    assert [target for target in targets if "://" not in target and not (path.parent / target).exists()] == []
 
 
 # The site

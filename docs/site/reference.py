@@ -40,7 +40,7 @@ VALUES = {  # what cannot have a docstring
 }
 SERVING = {"allowed", "label", "over"}  # methods of a Mat that are there for facets
 NAME = re.compile(r"(?<!\[)`(mat\.[\w.]+)(?:\([^`]*\))?`(?!\])")
-PARTS = ("What a Mat is", "Methods that read", "Methods that write")
+PARTS = ("What a Mat is", "Methods that read, or see to memory", "Methods that write")
 
 
 # What is public
@@ -167,8 +167,6 @@ def entry(path: str, thing: Any, links: dict[str, str], level: int = 2) -> str:
         return "\n\n".join([*lines, VALUES[path], *([f"```python\n{thing!r}\n```"] if shows else [])])
     if callable(thing) and not isinstance(thing, np.dtype):
         lines.append(f"```python\n{signature(path if path.count('.') == 1 else name, thing)}\n```")
-    elif isinstance(thing, property) or inspect.ismemberdescriptor(thing):
-        lines.append("*Property.*" if isinstance(thing, property) else "*Attribute, which can be set.*")
     return "\n\n".join([*lines, markdown(doc_of(thing), links)])
 
 
