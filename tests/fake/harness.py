@@ -6,6 +6,7 @@
 import atexit
 import ctypes
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).parent
-NATIVE = HERE.parent.parent / "mat" / "native"
+NATIVE = Path(importlib.util.find_spec("mat").origin).parent / "native"  # of the one that is tested, which may be installed
 CHECKED = ("-fsanitize=alignment,bounds",)  # with handlers of our own, in fibres.hpp
 FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-fvisibility=hidden", "-fno-strict-aliasing", "-w",
          "-ffp-contract=off", "-DMAT_ON_CPU", f"-I{NATIVE}", f"-I{HERE}")
