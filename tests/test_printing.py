@@ -336,7 +336,7 @@ def test_ipythons_own_printer():
 
 
 def test_what_ipython_probes_for_is_not_there():
-    x = mat.zeros(2)
+    x = mat.zeros(2, 2)
     for name in ("_ipython_canary_method_should_not_exist_", "_repr_svg_", "_repr_mimebundle_", "__array_struct__"):
         assert not hasattr(x, name)
     assert x.fresh == set()
