@@ -93,7 +93,7 @@ class Mat(Lent):
     """
 
     __slots__ = {"device_enabled": "Whether operations may compute on the device in use for this Mat; can be set."}
-    __array_priority__ = 1000.0  # an ndarray on the left of an operator leaves it to us
+    __array_priority__ = 1000.0  # for classes that ask for no more; an ndarray on the left asks __array_ufunc__
     storage: Storage
 
     def __init__(self, shape: object, dtype: Any = None, *, fill: Any = 0, displacement: int = 0,

@@ -5,6 +5,8 @@ import operator
 import numpy as np
 import pytest
 import scipy.special
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
@@ -350,6 +352,30 @@ def test_views_are_views(layout):
     with pytest.raises(AliasError):
         views["windows"].fill_(0)
     check_hidden(x)
+
+
+STEPS = [np.transpose, np.ravel, np.flip, np.squeeze, np.atleast_2d, np.atleast_3d, lambda x: np.expand_dims(x, x.ndim // 2),
+         lambda x: np.moveaxis(x, 0, -1), lambda x: np.reshape(x, (2, -1), order="F"), lambda x: np.reshape(x, (-1, 3)),
+         lambda x: np.array_split(x, 2, axis=-1)[0], lambda x: np.broadcast_to(x, (2, *x.shape)), lambda x: np.rot90(x),
+         lambda x: np.lib.stride_tricks.sliding_window_view(x, 2, axis=-1), np.diagonal, lambda x: x[..., ::-2],
+         lambda x: x[:0]]
+
+
+@given(st.sampled_from(list(LAYOUTS)), st.lists(st.sampled_from(STEPS), min_size=1, max_size=6))
+def test_views_of_views(layout, steps):
+    x = place(np.arange(24.0).reshape(2, 3, 4), layout)
+    for step in steps:
+        a = np.asarray(x)  # with its strides
+        try:
+            wanted = step(a)
+        except (ValueError, IndexError):
+            with pytest.raises((ValueError, IndexError)):
+                step(x)
+            return
+        found = step(x)
+        assert_array_equal(found.to_numpy(), wanted)
+        assert not wanted.size or (found.storage is x.storage) == np.shares_memory(wanted, a)
+        x = found
 
 
 def test_copies_where_numpy_copies():
