@@ -357,12 +357,14 @@ def test_through_a_socket():
         with one, one.makefile("wb", buffering=0) as file:
             mat.save(file, x)
             mat.save_all(file, {"x": x}, format="safetensors")
+            mat.save_all(file, {"x": x, "y": x[::2]})
 
     thread = threading.Thread(target=send)
     thread.start()
     with other, other.makefile("rb") as file:
         assert mat.load(file).equals(x)
         assert mat.load_all(file)["x"].equals(x)
+        assert mat.load_all(file)["y"].equals(x[::2])
     thread.join()
 
 
