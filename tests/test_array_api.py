@@ -63,7 +63,7 @@ def test_all_names_are_bound_once():
         assert all(hasattr(module, n) for n in module.__all__)
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, *ONLY_OURS])
+@pytest.mark.parametrize("name", sorted({*FUNCTIONS, *ONLY_OURS}))
 def test_functions_say_what_they_are(name):
     function = find(name)(xp)
     assert function.__name__ == name.rpartition(".")[2]
