@@ -2,8 +2,10 @@
 
 import pytest
 
+import mat
+
 from .rows import Rows, rows_checked
-from .samples import indices, square
+from .samples import indices, line, square
 
 torch = pytest.importorskip("torch")
 row = Rows("torch", globals())
@@ -16,6 +18,8 @@ def ones(*shape):
 row("torch.asarray(x)", square)
 row("torch.as_tensor(x)", square)
 row("torch.from_dlpack(x)", square)
+row("torch.as_tensor(x.T)", square)
+row("torch.as_tensor(x[1])", square)
 row("torch.tensor(x)", square)
 row("torch.from_numpy(np.array(x))", square)
 row("mat.from_numpy(torch.as_tensor(x).numpy())", square)
@@ -28,3 +32,24 @@ row("ones(3, 4) + x", square, refuses=TypeError)
 row("x @ ones(4, 2)", square, refuses=TypeError)
 
 test_torch = rows_checked(row)
+
+
+def test_negative_steps_are_copied():
+    assert torch.as_tensor(mat.array(line())[::-1]).tolist() == [5, 2, 1, 3]
+
+
+def test_a_tensor_keeps_its_mat_from_being_written():
+    x = mat.array(square())
+    tensor = torch.as_tensor(x)[1:]
+    with pytest.raises(mat.ConflictError, match="test_torch"):
+        x.fill_(0)
+    total = tensor.sum().item()
+    del tensor
+    x.fill_(0)
+    assert total == 60
+
+
+def test_batches_of_a_loader():
+    x = mat.array(square())
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.as_tensor(x)), batch_size=2)
+    assert [batch.shape[0] for (batch,) in loader] == [2, 1]
