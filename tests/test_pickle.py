@@ -147,11 +147,14 @@ def test_what_was_never_written_arrives_so(way, protocol, fill):
         assert y.item(7) == fill
 
 
-def test_never_written_but_written_now():
-    x = mat.zeros(3)
-    with x.facet("array", "io") as a:
-        a[:] = 5
-        assert in_band(x, 4).tolist() == [5, 5, 5]
+@ways
+def test_what_this_thread_is_writing_is_sent_as_it_is_now(way, protocol):
+    for x in (mat.zeros(3), mat.arange(3)):
+        with x.facet("array", "io") as a:
+            a[:] = 5
+            y = way(x, protocol)
+            a[:] = 6
+        assert y.tolist() == [5, 5, 5]
 
 
 @ways

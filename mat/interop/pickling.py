@@ -52,7 +52,7 @@ def _elements(self: Mat, protocol: int) -> PickleBuffer | bytes | None:
     with storage.lock:
         if storage.pristine and not storage.fresh and storage.writer is None:
             return None
-    if protocol > 4 and self.is_contiguous and not storage.is_elsewhere:
+    if protocol > 4 and self.is_contiguous and not storage.is_elsewhere and storage.writer is None:
         return _lent(self)
     with seen(self) as a:
         return a.tobytes() if protocol < 5 else _buffer(np.array(a, order="C", copy=True))
