@@ -7,14 +7,13 @@ What is not installed keeps the section that it has.
 import datetime
 import importlib
 import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from .rows import BEGIN, END, PAGE, ROOT, measure, shown
+from .rows import BEGIN, END, PAGE, ROOT, measure, shown, surroundings
 
 MISSING = 3  # exit status: the client is not installed
 HERE = Path(__file__).parent
@@ -46,7 +45,7 @@ def main() -> None:
         print(name, "" if found else "is not installed")
         if found:
             parts[name] = found.removeprefix("<!-- client: ")
-    stamp = f"Measured on {datetime.date.today()} with Python {platform.python_version()}.\n\n"
+    stamp = f"Measured on {datetime.date.today()} with {surroundings()}.\n\n"
     body = "".join(f"<!-- client: {parts[name]}" for name in sorted(parts))
     PAGE.write_text(f"{head}{BEGIN}\n{stamp}{body}{END}{tail}", encoding="utf-8")
 
