@@ -223,7 +223,7 @@ def _on_device(row: Row, wanted: list[Any]) -> str:
 
 
 def rows_checked(rows: Rows) -> Any:
-    """A test of every row: it gives what an array gives, and is as the table says, if that was made with these versions of all."""
+    """A test of every row: it gives what an array gives, and is as the table says, if that was made with these versions."""
     @pytest.mark.host
     @pytest.mark.unchecked("compares addresses, and takes protocols for what watches them")
     @pytest.mark.parametrize("row", rows, ids=lambda row: row.code)
