@@ -89,6 +89,7 @@ def test_digits_learns_to_read(tmp_path):
     assert (tmp_path / "digits.png").stat().st_size > 10_000
 
 
+@pytest.mark.once
 def test_digits_on_a_device(tmp_path):
     out = run("digits.py", tmp_path, "emulated")
     assert "hidden units; on emulated" in out

@@ -27,7 +27,7 @@ from .filing import peak_of
 from .placing import place, state
 
 pytest.importorskip("ml_dtypes").bfloat16  # noqa: B018  loaded now, not while memory is measured
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.once]
 
 MANY = {"npy": 45_000, "safetensors": 35_000, "npz": 20_000}
 LOADS = {"npy": lambda file: {"": mat.load(file)}, "safetensors": mat.load_all, "npz": mat.load_all}

@@ -15,7 +15,7 @@ from .gpu import measuring, report
 from .gpu.item import Figure, Item
 from .gpu.measuring import Found
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.once]
 
 ROOT = Path(__file__).parent.parent
 FOUND = {"First": [Found("fast", 1e-3, {"torch": 4e-3, "device copy": 9e-4}, {"torch": 3.0, "device copy": 0.85}, 2_000_000),

@@ -15,7 +15,7 @@ import mat
 
 from .packing import COMPUTE, files_of_repository, files_of_sdist, make_sdist, make_wheel, need_sources_and_tools, python
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.once]
 
 GIVEN = os.environ.get("MAT_DISTRIBUTIONS")  # with one source distribution and one wheel, as .ci/wheels makes them
 MADE = (".so", ".pyd", ".o", ".pyc", ".whl")

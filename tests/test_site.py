@@ -16,7 +16,7 @@ import pytest
 import mat
 from mat import Mat
 
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.once]
 
 ROOT = Path(__file__).parent.parent
 SITE = ROOT / "docs" / "site"
