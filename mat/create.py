@@ -83,6 +83,12 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: Any 
     >>> mat.arange(1, 7, 2, dtype="int64")
     <Mat 3 int64 A [1 3 5]>
     """
+    first, last = counted(start, stop, step)
+    return adopted(np.arange(first, last, step).astype(_dtype(dtype)))
+
+
+def counted(start: Any, stop: Any, step: Any) -> tuple[Any, Any]:
+    """Where `arange` begins and ends, if it can count from there to there."""
     first, last = (0, start) if stop is None else (start, stop)
     for name, value in (("start", first), ("stop", last), ("step", step)):
         check_number(value, np.dtype(np.float64), name)
@@ -90,7 +96,7 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: Any 
             raise ShapeError(f"arange cannot count with {name} = {value!r}")
     if step == 0:
         raise ShapeError("arange cannot count in steps of 0")
-    return adopted(np.arange(first, last, step).astype(_dtype(dtype)))
+    return first, last
 
 
 def _dtype(dtype: Any) -> np.dtype[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..create import adopted, from_numpy
+from ..create import adopted, counted, from_numpy
 from ..dtypes import as_dtype, check_number
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.operators import by_numpy, enabled_on
@@ -149,13 +149,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = N
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Mat:
     """The numbers from `start` (0 if it alone is given) up to, not including, `stop`, `step` apart; of integers integers."""
-    first, last = (0, start) if stop is None else (start, stop)
-    for name, value in (("start", first), ("stop", last), ("step", step)):
-        check_number(value, np.dtype(np.float64), name)
-        if not np.isfinite(value):
-            raise ShapeError(f"arange cannot count with {name} = {value!r}")
-    if step == 0:
-        raise ShapeError("arange cannot count in steps of 0")
+    first, last = counted(start, stop, step)
     if dtype is None:
         dtype = np.int64 if all(isinstance(v, int | np.integer) for v in (first, last, step)) else real_default()
     return place(adopted(np.arange(first, last, step, dtype=as_dtype(dtype))), device)
