@@ -173,6 +173,7 @@ def test_whether_a_dtype_has_a_number(dtype, value, wanted):
     assert holds(np.dtype(dtype), value) is wanted
 
 
+@pytest.mark.host
 def test_sizes_count_the_copies():
     x = mat.zeros(1000)
     bare = sys.getsizeof(x)
