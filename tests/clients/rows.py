@@ -23,7 +23,7 @@ import mat
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "interop.md"
-PACKAGE = os.path.dirname(mat.__file__)
+PACKAGE = os.path.join(os.path.dirname(mat.__file__), "")  # with the separator: there is matplotlib, too
 
 # What a Mat can be taken by, in the words of the table
 LEASE, DLPACK, STANDARD, FUNCTIONS, ITEMS, COPY = "lease", "DLPack", "array API", "NumPy's functions", "items", "copy"
