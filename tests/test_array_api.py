@@ -198,3 +198,9 @@ def test_results(name, data):
         with mat.use_device(device):
             found = find(name)(xp)(*mapped(arguments, leaf), **mapped(keywords, leaf))
             check(found, wanted, name)
+
+
+def test_einsum_is_there_beyond_the_standard():
+    x, y = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(4, 3)
+    assert "einsum" not in xp.__all__
+    np.testing.assert_array_equal(xp.einsum("ij,kj->ik", mat.array(x), y), np.einsum("ij,kj->ik", x, y))

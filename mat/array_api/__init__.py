@@ -19,6 +19,7 @@ from .elementwise import *
 from .info import __array_namespace_info__
 from .manipulation import *
 from .products import *
+from .products import einsum  # noqa: F401  beyond the standard
 from .searching import *
 from .statistical import *
 

@@ -8,6 +8,7 @@ from .rows import Rows, rows_checked
 from .samples import line, square
 
 xr = pytest.importorskip("xarray")
+xr.set_options(use_opt_einsum=False)  # whether that package is there or not
 row = Rows("xarray", globals())
 
 
