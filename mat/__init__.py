@@ -13,13 +13,14 @@ import importlib as _importlib
 from typing import Any as _Any
 
 from . import debug, errors, extend
-from . import emulated as _emulated
-from .access import barrier, with_facets
-from .config import show_config
-from .create import arange, array, empty, eye, from_numpy, full, ones, zeros
-from .cube import Direction
-from .devices import cuda_available, set_device, use_cuda, use_device
-from .dtypes import SUPPORTED as supported_dtypes  # noqa: N811  a constant there, a public name here
+from .core.cube import Direction
+from .debug.memory_report import memory_report
+from .debug.notebook import load_ipython_extension
+from .debug.show import show
+from .debug.show_config import show_config
+from .debug.trace import trace
+from .devices import emulated as _emulated
+from .devices.device import cuda_available, set_device, use_cuda, use_device
 from .errors import (
     AliasError,
     ConflictError,
@@ -42,18 +43,23 @@ from .facets import array as _array
 from .facets import backing as _backing
 from .facets import cuda_host as _cuda_host
 from .facets import foreign as _foreign
-from .files.public import load, load_all, save, save_all
 from .interop import arrow as _arrow
 from .interop import dask as _dask
-from .interop import functions as _functions
-from .interop import methods as _methods
-from .interop import operators as _operators
 from .interop import pickling as _pickling
 from .interop.dlpack import from_dlpack
-from .ledger import trace
-from .mat import FacetState, Mat
-from .notebook import load_ipython_extension
-from .ops import index as _index
+from .interop.numpy import array_function as _functions
+from .interop.numpy import methods as _methods
+from .interop.numpy import operators as _operators
+from .io.api import load, load_all, save, save_all
+from .matrix.creation import arange, array, empty, eye, from_numpy, full, ones, zeros
+from .matrix.generator import Rng, seed
+from .matrix.mat import FacetState, Mat
+from .matrix.prefetch import prefetch
+from .matrix.scratch import ones_view, scratch
+from .matrix.with_facets import barrier, with_facets
+from .ops import indexing as _index
+from .ops.blas_level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
+from .ops.blas_level23 import gemm, gemm_batched, gemv, ger, syrk, trsm
 from .ops.elementwise import (
     abs,
     add,
@@ -93,21 +99,21 @@ from .ops.elementwise import (
     tan,
     tanh,
 )
-from .ops.kernel import kernel
-from .ops.level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
-from .ops.level3 import gemm, gemm_batched, gemv, ger, syrk, trsm
 from .ops.linalg import cholesky, inv, matmul, multi_dot, slogdet, solve
 from .ops.nn import convolve, derive_convolve, derive_max_pool, max_pool
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose
-from .prefetch import prefetch
-from .report import memory_report
-from .rng import Rng, seed
-from .scratch import ones_view, scratch
-from .settings import configure, settings
-from .show import show
+from .ops.user_kernel import kernel
+from .support.dtypes import SUPPORTED as supported_dtypes  # noqa: N811  a constant there, a public name here
+from .support.plugins import register_plugin as _register_plugin
+from .support.settings import configure, settings
 from .version import __version__
+
+_register_plugin("array_api", f"{__name__}.array_api")
+_register_plugin("cuda", f"{__name__}.cuda.device")
+_register_plugin("cuda_probe", f"{__name__}.cuda.probe")
+_register_plugin("page_locking", f"{__name__}.cuda.pinned")
 
 __all__ = [
     # Creation and basics

@@ -5,8 +5,8 @@ A memory is a subclass of `Memory` with four methods, a facet a subclass of `Fac
 `InOut`, `Accumulated` and `Scalar` in its signature, and one body for each facet that can compute it.
 """
 
-from .cube import Facet, Memory, Observer, observe, register_facet, register_memory
-from .ops.op import Accumulated, InOut, Input, InputOrNumber, Op, Output, Scalar, op
+from .core.cube import Facet, Memory, Observer, observe, register_facet, register_memory
+from .ops.operation import Accumulated, InOut, Input, InputOrNumber, Op, Output, Scalar, op
 
 __all__ = [
     "Accumulated", "Facet", "InOut", "Input", "InputOrNumber", "Memory", "Observer", "Op", "Output", "Scalar", "observe", "op",

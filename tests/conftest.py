@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import mat
-from mat.directions import CHECK
+from mat.debug.direction_check import CHECK
 
-from .fake.fixtures import cuda
-from .placing import BLAS_DTYPES, NUMPY_DTYPES
-from .pretend import alone, registered
+from .mock_driver.fixtures import cuda
+from .support.layouts import BLAS_DTYPES, NUMPY_DTYPES
+from .support.mock_memories import alone, registered
 
 __all__ = ["cuda"]
 

@@ -5,7 +5,7 @@ import sys
 
 SETUP = """
 import mat
-from mat.cpu.native import ffi, lib
+from mat.support.native import ffi, lib
 x = mat.ones({size}).fill_(1)
 with x.facet("foreign", "io") as p:
     {call}

@@ -11,7 +11,18 @@ from __future__ import annotations
 
 from math import e, inf, nan, pi
 
-from . import creation, data_types, dlpack, elementwise, fft, linalg, manipulation, products, searching, statistical
+from . import (
+    creation,
+    data_types,
+    dlpack,
+    elementwise,
+    fft,
+    linalg,
+    manipulation,
+    products,
+    searching,
+    statistical,
+)
 from .creation import *
 from .data_types import *
 from .dlpack import *

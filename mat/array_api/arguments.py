@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..create import adopted
 from ..errors import DTypeError
-from ..interop.operators import enabled_on
-from ..layout import Ints, as_axes
-from ..mat import Mat
-from ..ops.ufuncs import as_operand
-from ..settings import current
+from ..interop.numpy.operators import enabled_on
+from ..layout.strided import Ints, as_axes
+from ..matrix.creation import adopted
+from ..matrix.mat import Mat
+from ..ops.declare_elementwise import as_operand
+from ..support.settings import current
 
 
 def as_mat(x: Any) -> Mat:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..create import adopted, counted, from_numpy
-from ..dtypes import as_dtype, check_number
 from ..errors import DTypeError, SettingError, ShapeError
-from ..interop.operators import by_numpy, enabled_on
-from ..layout import as_shape, integer
-from ..mat import Mat
+from ..interop.numpy.operators import by_numpy, enabled_on
+from ..layout.strided import as_shape, integer
+from ..matrix.creation import adopted, counted, from_numpy
+from ..matrix.mat import Mat
+from ..support.dtypes import as_dtype, check_number
 from .arguments import as_mat, complex_default, like, place, real_default
 from .manipulation import broadcast_arrays
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import as_dtype, promoted
 from ..errors import DTypeError
-from ..mat import Mat
+from ..matrix.mat import Mat
+from ..support.dtypes import as_dtype, promoted
 from .arguments import as_mat, is_python_number, like
 
 __all__ = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..interop.dlpack import from_dlpack as _taken
-from ..interop.operators import enabled_on
-from ..mat import Mat
+from ..interop.numpy.operators import enabled_on
+from ..matrix.mat import Mat
 from .arguments import like, place
 
 __all__ = ["from_dlpack"]

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import check_operand
 from ..errors import DTypeError
-from ..interop import operators
-from ..interop.operators import by_numpy, invert, two
-from ..mat import Mat
+from ..interop.numpy import operators
+from ..interop.numpy.operators import by_numpy, invert, two
+from ..matrix.mat import Mat
 from ..ops import elementwise as ours
-from ..ops.ufuncs import result_dtype
+from ..ops.declare_elementwise import result_dtype
+from ..support.dtypes import check_operand
 from .arguments import as_mat, as_pair, as_value, public
 
 __all__ = [

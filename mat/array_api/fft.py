@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..create import adopted
-from ..dtypes import as_dtype, check_number
 from ..errors import SettingError, ShapeError
-from ..interop.operators import by_numpy
-from ..layout import as_axes, integer
-from ..mat import Mat
+from ..interop.numpy.operators import by_numpy
+from ..layout.strided import as_axes, integer
+from ..matrix.creation import adopted
+from ..matrix.mat import Mat
+from ..support.dtypes import as_dtype, check_number
 from .arguments import as_mat, place, public, real_default
 from .manipulation import roll
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..devices import CPU, Device, device_named, in_use
+from ..devices.device import CPU, Device, device_named, in_use
 from ..errors import DTypeError
 from .arguments import complex_default, real_default
 

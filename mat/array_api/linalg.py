@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..create import adopted
-from ..dtypes import check_number
 from ..errors import DTypeError, LinAlgError, SettingError, ShapeError
-from ..interop.operators import by_numpy
-from ..layout import as_axes, integer
-from ..mat import Mat
+from ..interop.numpy.operators import by_numpy
+from ..layout.strided import as_axes, integer
+from ..matrix.creation import adopted
+from ..matrix.mat import Mat
 from ..ops import elementwise, reduce
 from ..ops import linalg as ours
+from ..support.dtypes import check_number
 from .arguments import as_mat, like
 from .manipulation import matrix_transpose
 from .products import matmul, tensordot, vecdot

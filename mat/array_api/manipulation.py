@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import IndexOutOfRange, ShapeError
-from ..interop.operators import by_numpy
-from ..layout import Ints, as_axes, as_axis, as_shape, integer
-from ..layout import broadcast_shapes as _broadcast
-from ..mat import Mat
+from ..interop.numpy.operators import by_numpy
+from ..layout.strided import Ints, as_axes, as_axis, as_shape, integer
+from ..layout.strided import broadcast_shapes as _broadcast
+from ..matrix.mat import Mat
 from ..ops.shape import concat as _concat
 from ..ops.shape import stack as _stack
 from .arguments import as_mat

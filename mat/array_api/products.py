@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError
-from ..interop.operators import by_numpy
-from ..layout import Ints, as_axes, as_axis, broadcast_shapes, integer
-from ..mat import Mat
+from ..interop.numpy.operators import by_numpy
+from ..layout.strided import Ints, as_axes, as_axis, broadcast_shapes, integer
+from ..matrix.mat import Mat
 from ..ops.linalg import matmul as _matmul
 from .arguments import as_mat
 from .manipulation import moveaxis, reshape

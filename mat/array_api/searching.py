@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import check_operand
 from ..errors import DTypeError, SettingError, ShapeError
-from ..interop.operators import by_numpy
-from ..layout import as_axis
-from ..mat import Mat
+from ..interop.numpy.operators import by_numpy
+from ..layout.strided import as_axis
+from ..matrix.mat import Mat
+from ..support.dtypes import check_operand
 from .arguments import as_mat, as_value
 
 __all__ = [

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import as_dtype
 from ..errors import ShapeError
-from ..interop.operators import by_numpy
-from ..layout import as_axis, integer
-from ..mat import Mat
+from ..interop.numpy.operators import by_numpy
+from ..layout.strided import as_axis, integer
+from ..matrix.mat import Mat
 from ..ops import elementwise, reduce
 from ..ops.reduce import reduced_shape
+from ..support.dtypes import as_dtype
 from .arguments import as_mat, axes_of, like
 from .manipulation import concat
 

@@ -7,90 +7,13 @@ are pointers with a leading dimension. Nothing here checks: who calls has done t
 
 from __future__ import annotations
 
-import ctypes
-import importlib
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cffi import FFI
-
-from ..observers import OBSERVERS
-
-ffi = FFI()
-LIMIT = 2**31 - 1  # SciPy's BLAS counts with 32 bits; longer vectors go in pieces
-PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
-REAL = {"f": "float", "d": "double", "F": "float", "D": "double"}
-_RETURNS = {"f": "float", "d": "double", "F": "struct { float re, im; }", "D": "struct { double re, im; }"}
-_MIXED = {"F": "sc", "D": "dz"}  # scnrm2, dzasum
-
-
-def address(name: str) -> int:
-    """Where SciPy's BLAS has the routine `name`."""
-    capsule = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__[name]
-    api = ctypes.pythonapi
-    get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
-    get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
-    return int(get_pointer(capsule, get_name(capsule)) or 0)
-
-
-def routine_name(verb: str, letter: str) -> str:
-    """The BLAS name of `verb` for elements of dtype character `letter`: ``daxpy``, ``zdotu``, ``scnrm2``."""
-    if verb in ("nrm2", "asum"):
-        return _MIXED.get(letter, PREFIX[letter]) + verb
-    if verb == "iamax":
-        return f"i{PREFIX[letter]}amax"
-    if letter in "FD":
-        verb = {"dot": "dotu", "vdot": "dotc", "ger": "geru"}.get(verb, verb)
-    return PREFIX[letter] + ("dot" if verb == "vdot" else verb)
-
-
-class _Routine(dict[str, Any]):
-    """The four routines of one verb by dtype character, each loaded when first called."""
-
-    def __init__(self, verb: str, arguments: str, returns: str = "void") -> None:
-        self.verb, self.arguments, self.returns = verb, arguments, returns
-
-    def __missing__(self, letter: str) -> Any:
-        returns = {"T": _RETURNS, "R": REAL}.get(self.returns, {}).get(letter, self.returns)
-        kinds = {"i": "int *", "p": "void *", "c": "char *"}
-        signature = f"{returns}(*)({', '.join(kinds[a] for a in self.arguments)})"
-        self[letter] = ffi.cast(signature, address(routine_name(self.verb, letter)))
-        return self[letter]
-
-
-class _Constants(dict[Any, Any]):
-    """C copies of small Python values, which BLAS wants by address. They are never written, so threads share them."""
-
-    def __init__(self, ctype: str) -> None:
-        self.ctype = ctype
-
-    def __missing__(self, value: Any) -> Any:
-        if len(self) > 4096:
-            self.clear()
-        self[value] = pointer = ffi.new(self.ctype, value)
-        return pointer
-
-
-INTS = _Constants("int *")
-def as_int(value: int) -> Any:
-    """`value` as BLAS wants it, by address; None if its integers are too short."""
-    return INTS[value] if -LIMIT <= value <= LIMIT else None
-
-
-FLAGS = {flag: ffi.new("char *", flag.encode()) for flag in "NTCLRU"}
-REALS = {"f": _Constants("float *"), "d": _Constants("double *")}
-_COMPLEX = {"F": "float[2]", "D": "double[2]"}
-
-
-def scalar(letter: str, value: Any) -> Any:
-    """A C pointer to `value` as an element; -0.0 is told from 0.0, though they are equal."""
-    if letter in _COMPLEX:
-        value = complex(value)
-        return ffi.new(_COMPLEX[letter], (value.real, value.imag))
-    if not value and math.copysign(1.0, value) < 0:
-        return ffi.new(REALS[letter].ctype, value)
-    return REALS[letter][value]
+from ..core.observers import OBSERVERS
+from ..support import blas_library
+from ..support.blas_library import COMPLEX, FLAGS, INTS, REALS, Routine, routine_name, scalar
 
 
 def _tell(verb: str, letter: str, **arguments: object) -> None:
@@ -100,15 +23,15 @@ def _tell(verb: str, letter: str, **arguments: object) -> None:
 
 # Level 1
 
-_axpy = _Routine("axpy", "ippipi")
-_copy = _Routine("copy", "ipipi")
-_swap = _Routine("swap", "ipipi")
-_scal = _Routine("scal", "ippi")
-_dot = _Routine("dot", "ipipi", "T")
-_vdot = _Routine("vdot", "ipipi", "T")
-_nrm2 = _Routine("nrm2", "ipi", "R")
-_asum = _Routine("asum", "ipi", "R")
-_iamax = _Routine("iamax", "ipi", "int")
+_axpy = Routine("axpy", "ippipi")
+_copy = Routine("copy", "ipipi")
+_swap = Routine("swap", "ipipi")
+_scal = Routine("scal", "ippi")
+_dot = Routine("dot", "ipipi", "T")
+_vdot = Routine("vdot", "ipipi", "T")
+_nrm2 = Routine("nrm2", "ipi", "R")
+_asum = Routine("asum", "ipi", "R")
+_iamax = Routine("iamax", "ipi", "int")
 
 
 def used(x: Any, n: int | None, inc: int) -> int:
@@ -128,7 +51,7 @@ def at(x: Any, n: int, inc: int) -> tuple[Any, int]:
 
 def pieces(n: int, *vectors: tuple[Any, int]) -> Iterator[tuple[int, list[tuple[Any, int]]]]:
     """Lengths that a 32-bit BLAS can count, and where each vector's piece begins."""
-    longest = max(1, LIMIT // max(abs(inc) for _, inc in vectors))
+    longest = max(1, blas_library.LIMIT // max(abs(inc) for _, inc in vectors))
     for start in range(0, n, longest):
         count = min(longest, n - start)
         yield count, [(p + (start * inc if inc > 0 else (n - start - count) * -inc), inc) for p, inc in vectors]
@@ -161,7 +84,7 @@ def axpy(alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: 
     """``y <- alpha x + y``"""
     letter = y.letter
     factor = REALS[letter][alpha] if alpha and letter in REALS else scalar(letter, alpha)
-    if n is None and incx == 1 and incy == 1 and y.size <= LIMIT and not OBSERVERS:
+    if n is None and incx == 1 and incy == 1 and y.size <= blas_library.LIMIT and not OBSERVERS:
         _axpy[letter](y.int_size, factor, x.low, x.int_increment, y.low, y.int_increment)
         return
     for count, px, ix, py, iy in _two("axpy", x, y, n, incx, incy):
@@ -172,7 +95,7 @@ def scal(alpha: Any, x: Any, n: int | None = None, incx: int = 1) -> None:
     """``x <- alpha x``"""
     letter = x.letter
     factor = scalar(letter, alpha)
-    if n is None and incx == 1 and x.increment > 0 and x.size <= LIMIT and not OBSERVERS:
+    if n is None and incx == 1 and x.increment > 0 and x.size <= blas_library.LIMIT and not OBSERVERS:
         _scal[letter](x.int_size, factor, x.low, x.int_increment)
         return
     for count, p, inc in _one("scal", x, n, incx):
@@ -182,7 +105,7 @@ def scal(alpha: Any, x: Any, n: int | None = None, incx: int = 1) -> None:
 def dot(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
     """``sum x_i y_i``, unconjugated."""
     letter = x.letter
-    if n is None and incx == 1 and incy == 1 and letter in "fd" and x.size <= LIMIT and not OBSERVERS:
+    if n is None and incx == 1 and incy == 1 and letter in "fd" and x.size <= blas_library.LIMIT and not OBSERVERS:
         return _dot[letter](x.int_size, x.low, x.int_increment, y.low, y.int_increment)
     return _total(letter, [_dot[letter](*arguments) for arguments in _two("dot", x, y, n, incx, incy)])
 
@@ -190,13 +113,13 @@ def dot(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> A
 def vdot(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
     """``sum conj(x_i) y_i``"""
     letter = x.letter
-    if letter not in _COMPLEX:
+    if letter not in COMPLEX:
         return dot(x, y, n, incx, incy)
     return _total(letter, [_vdot[letter](*arguments) for arguments in _two("vdot", x, y, n, incx, incy)])
 
 
 def _total(letter: str, parts: list[Any]) -> Any:
-    if letter in _COMPLEX:
+    if letter in COMPLEX:
         return sum((complex(part.re, part.im) for part in parts), 0j)
     return sum(parts, 0.0)
 
@@ -238,11 +161,11 @@ def iamax(x: Any, n: int | None = None, incx: int = 1) -> int:
 
 # Levels 2 and 3, column-major as BLAS has it
 
-_gemv = _Routine("gemv", "ciippipippi")
-_ger = _Routine("ger", "iippipipi")
-_gemm = _Routine("gemm", "cciiippipippi")
-_syrk = _Routine("syrk", "cciippippi")
-_trsm = _Routine("trsm", "cccciippipi")
+_gemv = Routine("gemv", "ciippipippi")
+_ger = Routine("ger", "iippipipi")
+_gemm = Routine("gemm", "cciiippipippi")
+_syrk = Routine("syrk", "cciippippi")
+_trsm = Routine("trsm", "cccciippipi")
 
 
 def gemv(letter: str, trans: str, m: int, n: int, alpha: Any, a: Any, lda: int, x: Any, beta: Any, y: Any) -> None:

@@ -1,6 +1,6 @@
 """Element-wise work for compiled kernels: how many axes operands have together, and what a kernel is told of them.
 
-Kernels are made in ``native/elementwise_inline.h`` and listed in ``native/elementwise.def``.
+Kernels are made in ``native/cpu/elementwise_inline.h`` and listed in ``native/shared/elementwise.def``.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..layout import Ints, Layout
-from .native import ffi, lib
-from .pool import share
-from .prepared import Prepared
+from ..layout.strided import Ints, Layout
+from ..support.native import ffi, lib
+from .kernel import Prepared
+from .thread_pool import share
 
 PRECISION = {"f": "f32", "d": "f64"}
 COMPLEX = {"F": "c64", "D": "c128"}

@@ -5,27 +5,9 @@ Functions take operands as the facets present them: ``pointer``, ``layout``, ``l
 
 from __future__ import annotations
 
-from .blas import (
-    LIMIT,
-    asum,
-    axpy,
-    copy,
-    dot,
-    gemm,
-    iamax,
-    nrm2,
-    scal,
-    swap,
-    vdot,
-)
-from .elementwise import prepare_elementwise, prepare_fill, prepare_fill_bits, prepare_user_kernel
-from .intgemm import prepare_product
-from .level1 import is_long, long_vectors
-from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
-from .permute import prepare_copy
-from .random import prepare_random
-from .reduce import Axis, form_of, reduction
-from .shims import (
+from ..support.blas_library import LIMIT
+from .blas import asum, axpy, copy, dot, gemm, iamax, nrm2, scal, swap, vdot
+from .blas_kernels import (
     one_call,
     prepare_gemm,
     prepare_gemv,
@@ -35,6 +17,13 @@ from .shims import (
     prepare_trsm,
     vectors,
 )
+from .elementwise import prepare_elementwise, prepare_fill, prepare_fill_bits, prepare_user_kernel
+from .integer_matmul import prepare_product
+from .level1 import is_long, long_vectors
+from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
+from .permute import prepare_copy
+from .random import prepare_random
+from .reduce import Axis, form_of, reduction
 
 __all__ = [  # noqa: RUF022  a line for each module
     "LIMIT", "asum", "axpy", "copy", "dot", "gemm", "iamax", "nrm2", "scal", "swap", "vdot",

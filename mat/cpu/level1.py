@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..support.native import ffi, lib
 from .elementwise import GRAIN, PRECISION, Seen, prepare_walk
-from .native import ffi, lib
-from .pool import share
+from .thread_pool import share
 
 LONG = 1 << 18  # elements from which on threads pay
 BLOCK = 1 << 14  # elements that are summed up in one go

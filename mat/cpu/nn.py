@@ -1,4 +1,4 @@
-"""Frames for the kernels of ``native/nn.h``: where windows walk, and how much of that a thread should get at least.
+"""Frames for the kernels of ``native/cpu/nn.h``: where windows walk, and how much of that a thread should get at least.
 
 Functions get the axes of the windows and operands with shape, strides and dtype, all of which have been checked.
 """
@@ -10,10 +10,10 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from ..layout import Ints, packed_strides
-from ..windows import Axis
-from .native import ffi, lib
-from .prepared import Prepared
+from ..layout.sliding_window import Axis
+from ..layout.strided import Ints, packed_strides
+from ..support.native import ffi, lib
+from .kernel import Prepared
 
 WORK = 200_000  # products that a thread should get at least
 TOUCHED = 40_000  # or elements to look at

@@ -1,4 +1,4 @@
-"""How the elements of one layout are copied to another: what the kernel in ``native/permute.c`` is told.
+"""How the elements of one layout are copied to another: what the kernel in ``native/cpu/permute.c`` is told.
 
 Pure arithmetic on lengths and strides, done once for operands of one form. Each of `Switches` can be turned off, to measure
 what it gives; ``docs/layout.md`` explains them.
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from .native import ffi, lib
-from .prepared import Prepared
+from ..support.native import ffi, lib
+from .kernel import Prepared
 
 BYTES, RUNS, UNITS, ZIP, UNZIP, TILES = range(6)  # how a block is moved; as in permute.c
 WIDEST_RUN = 1 << 16  # longer runs are shared by threads

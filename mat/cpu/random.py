@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .native import ffi, lib
-from .prepared import Prepared
+from ..support.native import ffi, lib
+from .kernel import Prepared
 
 BATCH = 64  # blocks that the kernels make at a time
 GRAIN = {"uniform": 256, "normal": 128, "bernoulli": 256}  # batches: about 30 microseconds

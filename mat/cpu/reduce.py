@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from math import ceil, inf, prod
 from typing import Any, NamedTuple
 
-from .native import ffi, lib
-from .prepared import Finish, Prepared
+from ..support.native import ffi, lib
+from .kernel import Finish, Prepared
 
-TILE = 1024  # columns that a kernel does at once, at most: as in native/reduce_inline.h
+TILE = 1024  # columns that a kernel does at once, at most: as in native/cpu/reduce_inline.h
 BLOCK = 1024  # elements of a line after which a part may end
 ROWS = 64  # the same of columns
 PART = 16384  # elements that a part should have at least

@@ -8,8 +8,8 @@ from cuda.core import Buffer
 from cuda.core.utils import StridedMemoryView
 
 from ..errors import ExchangeError
-from ..interop.capsule import COPIED, CUDA, LEGACY, READ_ONLY, check_stream, compiled, lend
-from ..layout import Layout
+from ..layout.strided import Layout
+from ..support.dlpack_abi import COPIED, CUDA, LEGACY, READ_ONLY, check_stream, compiled, lend
 from .gpu import LEGACY as STREAM
 from .gpu import Block, Gpu
 

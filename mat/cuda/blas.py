@@ -11,12 +11,12 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
-from ..cpu.blas import REALS, scalar
-from ..layout import Ints, Layout
+from ..layout.strided import Ints, Layout
+from ..support.blas_library import REALS, scalar
 from .cublas import LIMIT, ON_DEVICE, NotSupportedError, Routine, ffi
 from .cublas_table import COMPUTE_32F, COMPUTE_32I, DATA, DIAG, FILL, GEMM_DEFAULT, OP, SIDE
-from .launch import Launch
-from .product import prepare_scale
+from .integer_matmul import prepare_scale
+from .kernel import Launch
 
 Call = Callable[..., Any]
 COUNTS = 2**63 - 1  # how far it counts

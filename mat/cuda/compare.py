@@ -11,8 +11,8 @@ import numpy as np
 from cuda.bindings import driver
 
 from .gpu import Gpu, check
-from .launch import Launch
-from .programs import EXACT, Program
+from .kernel import Launch
+from .nvrtc import EXACT, Program
 from .reduce import Axis, axes_frame, form_of
 
 EQUAL, NEAR = "?bhilBHILeEfdFD", "eEfdFD"  # the dtypes of which there are kernels

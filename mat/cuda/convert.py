@@ -1,4 +1,4 @@
-"""Copies on a device that convert from one dtype to another: launches of the kernels in ``native/convert.cuh``."""
+"""Copies on a device that convert from one dtype to another: launches of the kernels in ``native/cuda/convert.cuh``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,23 @@ from functools import cache, partial
 from math import prod
 from typing import Any
 
-from .assign import ROOM, Aligned, axes_of, chained
-from .launch import Launch
-from .permute import BLOCK, RANK, Axis, Copy, Step, alignment, is_near, merged, packed, parts, plan, walk
-from .programs import Program
+from .copy import ROOM, Aligned, axes_of, chained
+from .kernel import Launch
+from .nvrtc import Program
+from .permute import (
+    BLOCK,
+    RANK,
+    Axis,
+    Copy,
+    Step,
+    alignment,
+    is_near,
+    merged,
+    packed,
+    parts,
+    plan,
+    walk,
+)
 
 TYPES = {"bool": "b1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
          "uint32": "u32", "uint64": "u64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",

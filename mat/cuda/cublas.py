@@ -14,8 +14,9 @@ from typing import Any
 from cffi import FFI
 from cuda.pathfinder import load_nvidia_dynamic_lib
 
+from ..core.observers import OBSERVERS
 from ..errors import DeviceError, OutOfDeviceMemory
-from ..observers import OBSERVERS
+from ..support.cuda_probe import INSTALL
 from .cublas_table import (
     ALLOC_FAILED,
     DEFAULT_MATH,
@@ -27,7 +28,6 @@ from .cublas_table import (
     routine,
     symbol,
 )
-from .driver import INSTALL
 from .gpu import Gpu
 
 LIMIT = 2**31 - 1  # what the functions with sizes of 32 bits count to; others have 64

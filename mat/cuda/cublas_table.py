@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..cpu.blas import PREFIX, routine_name
+from ..support.blas_library import PREFIX, routine_name
 
 # What an argument is: for cffi, and exactly as cublas_v2.h has it. T is the element's type, R that of its real part. What lies
 # on the device is an address, an integer; what lies on the host is a pointer to memory that cffi owns.

@@ -5,7 +5,7 @@ Source: Granlund and Montgomery, "Division by invariant integers using multiplic
 
 from __future__ import annotations
 
-from ..layout import signed
+from ..layout.strided import signed
 
 
 def magic(n: int, bits: int) -> tuple[int, int]:

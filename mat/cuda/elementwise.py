@@ -1,6 +1,6 @@
-"""Element-wise work on the device: which kernel of ``native/elementwise.cuh`` does it, and what that is told of the operands.
+"""Element-wise work on the device: which kernel of ``native/cuda/elementwise.cuh`` does it, and what that is told of the operands.
 
-The lines of ``native/elementwise.def`` come in families of one kind. There is a kernel for each family, type of elements, and
+The lines of ``native/shared/elementwise.def`` come in families of one kind. There is a kernel for each family, type of elements, and
 way to walk, and a program for all light families, or all heavy ones, of a type and a way.
 """
 
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cpu.compiler import HEADERS
 from ..cpu.elementwise import DEAR, merged
-from ..devices import in_use
-from ..layout import Ints, Layout
+from ..devices.device import in_use
+from ..layout.strided import Ints, Layout
+from ..support.c_compiler import HEADERS
 from .division import magic
-from .launch import Launch
-from .programs import Program
+from .kernel import Launch
+from .nvrtc import Program
 
 THREADS = 256
 MOST_AXES = 8
@@ -41,7 +41,7 @@ _NOT_COMPLEX = frozenset(("floor", "ceil", "erf", "logistic"))
 @cache
 def lines() -> dict[str, str]:
     """The lines of ``elementwise.def``: names, and what is declared by them."""
-    text = (HEADERS / "elementwise.def").read_text(encoding="utf-8")
+    text = (HEADERS / "shared" / "elementwise.def").read_text(encoding="utf-8")
     found = re.findall(r"^(UNARY|UNARY_WITHIN|BINARY|COMPARE|FUSED)\((\w+),", text, re.MULTILINE)
     return {name: kind.removesuffix("_WITHIN") for kind, name in found}
 
@@ -190,7 +190,7 @@ def _goes(way: str, inner: int, steps: Ints, axes: Sequence[tuple[int, Ints]], g
 
 
 def _blocks(found: Walk, group: int, heavy: bool, threads: int = THREADS) -> int:
-    """How many blocks it takes, as ``native/walk.cuh`` shares items among threads."""
+    """How many blocks it takes, as ``native/cuda/strided_loop.cuh`` shares items among threads."""
     groups = 1 if group == 16 or heavy else 2
     each = {"flat": groups * group, "rows": groups}.get(found.way) or _ELEMENTS[found.way][heavy]
     return -(-found.items // (threads * each))
@@ -286,7 +286,7 @@ def user_text(kernel: UserKernel, count: int) -> str:
     kernels = (f"MAT_KERNEL(mat_user_{way}, mat_axes<{count}>, {kernel.block}) "
                f"{{ {each} mat_walk_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); }}" for way in _OWN)
     return "\n".join([
-        '#include "functions.cuh"', '#include "walk.cuh"', "#ifndef INLINE", "#define INLINE MAT_INSIDE", "#endif",
+        '#include "functions.cuh"', '#include "strided_loop.cuh"', "#ifndef INLINE", "#define INLINE MAT_INSIDE", "#endif",
         kernel.function, "struct mat_users {", "    typedef T result;",
         f"    enum {{ NUMBERS = {kernel.numbers}, HEAVY = {count > MANY:d}, N = {count} }};",
         f"    T number[{max(kernel.numbers, 1)}];", "    MAT_MEMBER mat_users(const mat_axes<N> &, const mat_call &call) {",

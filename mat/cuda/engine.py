@@ -5,7 +5,6 @@ Functions are named as those of the host's engine and take the same arguments, w
 
 from __future__ import annotations
 
-from .assign import prepare_copy
 from .blas import COUNTS as LIMIT
 from .blas import (
     prepare_dot,
@@ -21,12 +20,13 @@ from .blas import (
 )
 from .compare import prepare_comparison
 from .convert import prepare_convert
+from .copy import prepare_copy
 from .elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
 from .factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
-from .launch import Launch
+from .integer_matmul import prepare_product, prepare_scale
+from .kernel import Launch
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
-from .product import prepare_product, prepare_scale
-from .programs import Program
+from .nvrtc import Program
 from .random import prepare_random
 from .reduce import Axis, form_of, reduction
 

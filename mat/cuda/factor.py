@@ -1,4 +1,4 @@
-"""Inverses, solutions, Cholesky factors and determinants on the device (``native/factor.cuh``), for stacks of matrices.
+"""Inverses, solutions, Cholesky factors and determinants on the device (``native/cuda/factor.cuh``), for stacks of matrices.
 
 Small matrices are factored by a block of threads each, large ones by panels, between which cuBLAS brings the rest up to date.
 That a matrix cannot be factored is an error that the host has to raise, so it waits for the end.
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from cuda.bindings import driver
 
-from ..cpu.intgemm import Lies
+from ..cpu.integer_matmul import Lies
 from ..errors import LinAlgError
-from ..layout import Ints
+from ..layout.strided import Ints
 from . import blas
 from .gpu import Gpu, check
-from .launch import Launch
-from .programs import Program
+from .kernel import Launch
+from .nvrtc import Program
 
 PANEL, SMALL = 64, 128  # columns of a panel; sides of matrices that are not worth panels. Not yet measured
 MOST_AXES, THREADS, ALIGN = 8, 256, 256

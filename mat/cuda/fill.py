@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from .gpu import Block, Gpu
-from .launch import Launch
-from .programs import Program
+from .kernel import Launch
+from .nvrtc import Program
 
 PROGRAM = Program('#include "fill.cuh"\n')
 _THREADS = 256

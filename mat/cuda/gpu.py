@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 from cuda.bindings import driver
 
-from ..cpu.compiler import CompileError
 from ..errors import DeviceError, KernelError, OutOfDeviceMemory
-from .driver import error_text, probe
-from .programs import Program
+from ..support.c_compiler import CompileError
+from ..support.cuda_probe import error_text, probe
+from .nvrtc import Program
 
 OUT_OF_MEMORY, NOT_READY = 2, 600  # CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY
 LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to

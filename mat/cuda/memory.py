@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from cuda.bindings import driver
 
-from ..places import Landing, Memory
-from ..pooled import Pooled
+from ..core.registry import Landing, Memory
+from ..memories.pooled import Pooled
 from . import transfers
 from .fill import fill_kernel
 from .gpu import Block, Borrowed, Gpu, check

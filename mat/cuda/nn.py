@@ -1,4 +1,4 @@
-"""Launches of the kernels of ``native/convolve.cuh`` and ``native/pool.cuh``: which one, and where its windows walk.
+"""Launches of the kernels of ``native/cuda/convolve.cuh`` and ``native/cuda/pool.cuh``: which one, and where its windows walk.
 
 Functions get the axes of the windows and operands with shape, strides and dtype, all of which have been checked.
 """
@@ -10,10 +10,10 @@ from functools import cache
 from math import prod
 from typing import Any, NamedTuple
 
-from ..layout import Ints
-from ..windows import Axis
-from .launch import Launch
-from .programs import Program
+from ..layout.sliding_window import Axis
+from ..layout.strided import Ints
+from .kernel import Launch
+from .nvrtc import Program
 
 THREADS = 256
 BLOCKS = 2048  # among which a sum over all points is divided, if there is so much to add up

@@ -1,4 +1,4 @@
-"""How the elements of one layout are copied to another on a device: which kernels of ``native/permute.cuh``, and their frames.
+"""How the elements of one layout are copied to another on a device: which kernels of ``native/cuda/permute.cuh``, and their frames.
 
 Pure arithmetic on lengths and strides, in bytes, which needs no device; ``docs/layout.md`` explains it. It is done once for
 operands of one form and alignment.

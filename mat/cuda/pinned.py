@@ -13,8 +13,8 @@ import numpy as np
 from cuda.bindings import driver
 
 from ..errors import OutOfDeviceMemory
-from ..facets.pointers import address_of
-from ..settings import current
+from ..support.c_pointers import address_of
+from ..support.settings import current
 from .gpu import check, gpu
 
 SMALLEST = 4096  # a page

@@ -1,4 +1,4 @@
-"""Random numbers on the device: the kernels of ``native/random.cuh``, a few blocks of words for each thread."""
+"""Random numbers on the device: the kernels of ``native/cuda/random.cuh``, a few blocks of words for each thread."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from .launch import Launch
-from .programs import EXACT, Program
+from .kernel import Launch
+from .nvrtc import EXACT, Program
 
 THREADS = 256
 BLOCKS = 4  # of words, in a thread: RANDOM_BLOCKS

@@ -1,4 +1,4 @@
-"""Reductions on the device: which kernel of ``native/reduce.cuh`` takes operands of a form, and over how many blocks.
+"""Reductions on the device: which kernel of ``native/cuda/reduce.cuh`` takes operands of a form, and over how many blocks.
 
 As on the host the form alone decides, not the device: so the same operands give the same bits on every one and in every run.
 """
@@ -11,9 +11,9 @@ from math import inf, prod
 from typing import NamedTuple
 
 from ..cpu.reduce import Axis, Form, form_of
-from ..layout import signed
-from .launch import Launch
-from .programs import Program
+from ..layout.strided import signed
+from .kernel import Launch
+from .nvrtc import Program
 
 __all__ = ["RANK", "REDUCED", "Axis", "axes_frame", "form_of", "programs", "reduction"]
 
@@ -61,7 +61,7 @@ def _program(k: Kernels, way: str) -> Program:
 
 
 def mask(operation: str, letter: str) -> int:
-    """What turns elements of a dtype into what its kernels take: see ``native/reduce_types.cuh``."""
+    """What turns elements of a dtype into what its kernels take: see ``native/cuda/reduce_types.cuh``."""
     signed = letter in _SIGNED
     size = 8 * _SIZES[letter.upper() if signed else "B" if letter == "?" else letter]
     if letter in _REAL or letter in "FD":

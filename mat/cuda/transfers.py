@@ -9,8 +9,8 @@ import numpy as np
 from cuda.bindings import driver
 
 from ..errors import DeviceError, OutOfDeviceMemory
-from ..facets.pointers import address_of
-from ..settings import current
+from ..support.c_pointers import address_of
+from ..support.settings import current
 from .gpu import Gpu, check
 from .pinned import POOL, Bytes, Pinned, is_locked
 

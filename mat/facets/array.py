@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..layout import Layout
-from ..places import Facet, register_facet
-from .backing import HOST, guarded
+from ..core.registry import Facet, register_facet
+from ..layout.strided import Layout
+from ..memories.host import HOST
+from .backing import guarded
 
 
 def over(handle: np.ndarray[Any, Any], layout: Layout) -> np.ndarray[Any, Any]:

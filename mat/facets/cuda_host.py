@@ -8,10 +8,10 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from ..core.registry import Facet, register_facet
 from ..cpu import engine
-from ..places import Facet, register_facet
-from .backing import HOST, page_locking
-from .pointers import ForeignArray
+from ..memories.host import HOST, page_locking
+from ..support.c_pointers import ForeignArray
 
 
 class CudaHost(Facet):

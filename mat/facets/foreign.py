@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.registry import Facet, register_facet
 from ..cpu import engine
-from ..places import Facet, register_facet
-from .backing import HOST
-from .pointers import ForeignArray
+from ..memories.host import HOST
+from ..support.c_pointers import ForeignArray
 
 
 class Foreign(Facet):

@@ -9,8 +9,8 @@ import importlib
 from typing import Any
 
 from ..errors import DTypeError, ShapeError
-from ..leases import leased
-from ..mat import Mat
+from ..matrix.exports import leased
+from ..matrix.mat import Mat
 
 
 def _arrow_array(self: Mat, type: Any = None) -> Any:  # noqa: A002  the protocol's name

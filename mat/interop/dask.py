@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ..mat import Mat
+from ..matrix.mat import Mat
 from .pickling import seen
 
 

@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ..create import adopted, seeing
-from ..devices import CPU, Device, device_named, device_of
-from ..dtypes import as_dtype
+from ..core.registry import Facet, device_facets, facet_named
+from ..devices.device import CPU, Device, device_named, device_of
 from ..errors import DTypeError, ExchangeError, ShapeError
 from ..facets.array import ARRAY, over
-from ..facets.pointers import address_of
-from ..layout import Layout, as_shape, packed
-from ..leases import Lease, leased
-from ..mat import Mat, Storage
-from ..places import Facet, device_facets, facet_named
-from .capsule import (
+from ..layout.strided import Layout, as_shape, packed
+from ..matrix.creation import adopted, seeing
+from ..matrix.exports import Lease, leased
+from ..matrix.mat import Mat, Storage
+from ..support.c_pointers import address_of
+from ..support.dlpack_abi import (
     BFLOAT,
     COPIED,
     CUDA,
@@ -36,6 +35,7 @@ from .capsule import (
     take,
     type_of,
 )
+from ..support.dtypes import as_dtype
 
 Pair = tuple[int, int]
 _BEFORE = "a consumer that does not say that it knows DLPack 1.0 cannot be told that memory is read-only"

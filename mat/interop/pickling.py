@@ -16,14 +16,14 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..cube import INPUT, all_facets
-from ..dtypes import as_dtype
+from ..core.access import Look
+from ..core.cube import INPUT, all_facets
 from ..errors import FormatError, MatError
 from ..facets.array import ARRAY, over
-from ..layout import as_shape
-from ..leases import Lease
-from ..looks import Look
-from ..mat import Mat, Storage
+from ..layout.strided import as_shape
+from ..matrix.exports import Lease
+from ..matrix.mat import Mat, Storage
+from ..support.dtypes import as_dtype
 
 Array = np.ndarray[Any, Any]
 

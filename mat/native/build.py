@@ -18,8 +18,8 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).parent
-CORE = ("core.c", "dlpack.c")  # what speaks Python's own C interface
-APART = ("mat.h", "call.h", "dlpack.h")  # headers that are not for cffi, or come first
+FOLDERS = [HERE / name for name in ("shared", "cpu", "python")]  # where headers are included from
+APART = ("mat.h", "call.h")  # headers that are not for cffi, or come first
 BESIDE = ("tests", "docs", "examples", ".ci", "CHANGELOG.md", ".gitignore")  # what else whoever has the sources has use for
 MADE = {"__pycache__", ".pyc", ".so", ".o", ".hypothesis", ".pytest_cache"}
 # -fwrapv: integers wrap around, as NumPy's do; most Pythons build extensions so, but not all. Many ask for debugging
@@ -37,8 +37,8 @@ Fedora: dnf install gcc; macOS: xcode-select --install) and install mat again.
 
 def headers() -> list[Path]:
     """The declarations that Python sees; first ``call.h``, on which the others stand."""
-    found = sorted(p for p in HERE.glob("*.h") if p.name not in APART and not p.stem.endswith("_inline"))
-    return [HERE / "call.h", *found]
+    found = sorted(p for p in (HERE / "cpu").glob("*.h") if p.name not in APART and not p.stem.endswith("_inline"))
+    return [HERE / "cpu" / "call.h", *found]
 
 
 def native() -> Extension:
@@ -51,24 +51,24 @@ def native() -> Extension:
     target = Path("build") / "_native.c"
     target.parent.mkdir(exist_ok=True)
     ffi.emit_c_code(str(target))
-    sources = sorted(str(p.relative_to(Path.cwd())) for p in HERE.glob("*.c") if p.name not in CORE)
-    inputs = [str(p.relative_to(Path.cwd())) for p in HERE.iterdir() if p.suffix in (".h", ".def", ".py")]
+    sources = sorted(str(p.relative_to(Path.cwd())) for p in (HERE / "cpu").glob("*.c"))
+    inputs = [str(p.relative_to(Path.cwd())) for p in HERE.rglob("*") if p.suffix in (".h", ".def", ".py")]
     return extension("_native", [str(target), *sources], inputs)
 
 
 def extension(name: str, sources: list[str], depends: list[str]) -> Extension:
     """An extension for all Pythons from 3.11 on; sanitizers come in by the environment."""
     flags = [] if os.name == "nt" else [*FLAGS, *os.environ.get("MAT_CFLAGS", "").split()]
-    return Extension(f"mat.{name}", sources, include_dirs=[str(HERE)], depends=depends, extra_compile_args=flags,
+    return Extension(f"mat.{name}", sources, include_dirs=list(map(str, FOLDERS)), depends=depends, extra_compile_args=flags,
                      define_macros=[("MAT_FLAGS", f'"{" ".join(flags)}"')],  # show_config tells them
                      extra_link_args=os.environ.get("MAT_LDFLAGS", "").split(), py_limited_api=True)
 
 
 def core() -> Extension:
     """The extension that calls small kernels and makes DLPack's capsules: Python's own C interface, no cffi."""
-    names = *CORE, "call.h", "dlpack.h", "core_inline.h", "look_inline.h", "quick_inline.h"
-    parts = [str((HERE / name).relative_to(Path.cwd())) for name in names]
-    return extension("_core", parts[:len(CORE)], parts[len(CORE):])
+    paths = [*(HERE / "python").iterdir(), HERE / "cpu" / "call.h"]
+    parts = sorted(str(path.relative_to(Path.cwd())) for path in paths)
+    return extension("_core", [p for p in parts if p.endswith(".c")], [p for p in parts if p.endswith(".h")])
 
 
 class BuildKernels(build_ext):

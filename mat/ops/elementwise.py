@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..cpu.native import compiled
-from ..create import as_array
-from ..dtypes import EVERY
 from ..errors import DTypeError, ShapeError
-from ..layout import broadcast_shapes
-from ..mat import Mat
-from .op import Accumulated, Input, InputOrNumber, Output, Scalar, op
+from ..layout.strided import broadcast_shapes
+from ..matrix.creation import as_array
+from ..matrix.mat import Mat
+from ..support.dtypes import EVERY
+from ..support.native import compiled
+from .declare_elementwise import binary, special, unary
+from .operation import Accumulated, Input, InputOrNumber, Output, Scalar, op
 from .overlap import apart, large, one_by_one, overlap, walkable
-from .ufuncs import binary, special, unary
 
 MOST_AXES_THERE = 16  # of copies on a device, which for more would take too many launches
 

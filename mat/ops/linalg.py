@@ -8,23 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from ..cpu.intgemm import Lies
-from ..cpu.native import compiled
-from ..devices import in_use
-from ..dtypes import promoted
+from ..core.compiled import IN_USE
+from ..cpu.integer_matmul import Lies
+from ..devices.device import in_use
 from ..errors import DTypeError, LinAlgError, ShapeError
-from ..layout import Ints, broadcast_shapes
-from ..mat import Mat, new_like
-from ..quick import IN_USE
+from ..layout.strided import Ints, broadcast_shapes
+from ..matrix.mat import Mat, new_like
+from ..support.dtypes import promoted
+from ..support.native import compiled
 from . import rowmajor
-from .level1 import BLAS
-from .level3 import TRANSPOSES, check_bool, gemm, planned
-from .op import NO_KEYWORDS, Input, Output, named, op
+from .blas_level1 import BLAS
+from .blas_level23 import TRANSPOSES, check_bool, gemm, planned
+from .declare_elementwise import _check_is_mat, as_operand, is_operand
+from .integer_matmul import (
+    DEVICE_AXES,
+    UNBLAS,
+    has_product,
+    kind_of,
+    multiply,
+    prepare_product,
+    stack_of,
+)
+from .operation import NO_KEYWORDS, Input, Output, named, op
 from .overlap import check_disjoint
 from .rowmajor import fits_operand
 from .shape import check_are_mats
-from .tiled import DEVICE_AXES, UNBLAS, has_product, kind_of, multiply, prepare_product, stack_of
-from .ufuncs import _check_is_mat, as_operand, is_operand
 
 # Products
 

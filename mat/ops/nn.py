@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cpu.native import compiled
 from ..errors import DTypeError, ShapeError
-from ..layout import Ints
-from ..mat import Mat
-from ..windows import Axis, Setting, regions, setting, windows, with_batch
+from ..layout.sliding_window import Axis, Setting, regions, setting, windows, with_batch
+from ..layout.strided import Ints
+from ..matrix.mat import Mat
+from ..support.native import compiled
+from .blas_level23 import check_bool
 from .elementwise import same_dtype
-from .level3 import check_bool
-from .op import InOut, Input, Output, named, op
+from .operation import InOut, Input, Output, named, op
 from .overlap import check_disjoint
 
 FLOATS = compiled("fd")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..cpu.elementwise import merged
 from ..errors import AliasError
-from ..mat import Mat
+from ..matrix.mat import Mat
 
 MOST_AXES, DEVICE_AXES = 64, 8  # that compiled kernels can walk
 LARGE = 1 << 20  # bytes

@@ -16,7 +16,7 @@ _STEPS = 0x9E3779B9, 0xBB67AE85
 _MASK, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 _CHUNK = 8192  # blocks that stay in the cache
 
-# The coefficients of native/normal_inline.h, where it is said what they are: logarithm, sine, cosine
+# The coefficients of native/shared/normal_inline.h, where it is said what they are: logarithm, sine, cosine
 _F = ((0.66666687, 0.39988717, 0.29582152), (1.5707964, -0.6459635, 0.07968023, -0.0046021766),
       (-1.2337005, 0.2536694, -0.020861529, 0.0009067435))
 _D = ((0.666666666666667, 0.39999999999898445, 0.28571428626398954, 0.2222221107285613, 0.18182893217809906,

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..cpu.native import compiled
-from ..cube import OUTPUT
-from ..dtypes import check_number, is_integer
+from ..core.cube import OUTPUT
 from ..errors import DTypeError, LinAlgError, SettingError, ShapeError
-from ..layout import Layout
-from ..mat import Mat, new_like
-from ..rng import Rng, generator
+from ..layout.strided import Layout
+from ..matrix.generator import Rng, generator
+from ..matrix.mat import Mat, new_like
+from ..support.dtypes import check_number, is_integer
+from ..support.native import compiled
 from . import philox
-from .level3 import gemv
+from .blas_level23 import gemv
 from .linalg import cholesky
-from .op import Input, Op, Output, Scalar, op
+from .operation import Input, Op, Output, Scalar, op
 
 PER_BLOCK = {"f": 4, "d": 2, "F": 2, "D": 1}  # how many elements a block is, by dtype
 EACH = {"uniform": PER_BLOCK, "normal": PER_BLOCK, "bernoulli": {"f": 4, "d": 4}}

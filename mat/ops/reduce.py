@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cpu.native import compiled
-from ..dtypes import EVERY, as_dtype
 from ..errors import DTypeError, ShapeError
-from ..layout import Ints, as_axes, as_axis, integer, packed_strides
-from ..mat import Mat, new_like
+from ..layout.strided import Ints, as_axes, as_axis, integer, packed_strides
+from ..matrix.mat import Mat, new_like
+from ..support.dtypes import EVERY, as_dtype
+from ..support.native import compiled
+from .declare_elementwise import _check_is_mat, as_operand
 from .elementwise import accumulate, check_factors, same_dtype
-from .op import NO_KEYWORDS, Accumulated, Input, Op, Output, Scalar, named, op
+from .operation import NO_KEYWORDS, Accumulated, Input, Op, Output, Scalar, named, op
 from .overlap import check_disjoint
-from .ufuncs import _check_is_mat, as_operand
 
 
 def reduced_shape(shape: Ints, axes: Ints, keepdims: bool) -> Ints:

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
-from ..cube import INPUT, IO, OUTPUT, Direction
-from ..mat import Mat
+from ..core.cube import INPUT, IO, OUTPUT, Direction
+from ..matrix.mat import Mat
 
 
 class Role(NamedTuple):

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..cpu import blas
-from ..cpu.intgemm import Lies as Operand
-from ..layout import Ints, Layout
+from ..cpu.integer_matmul import Lies as Operand
+from ..layout.strided import Ints, Layout
+from ..support import blas_library
 
 # A matrix as it lies in memory: pointer, leading dimension, and whether the rows there are the columns we mean.
 Stored = tuple[Any, int, bool]
@@ -22,7 +22,7 @@ Lies = tuple[int, bool]  # the same without the pointer
 def fits_matrix(layout: Layout) -> bool:
     """Whether BLAS can take a matrix, or a vector beside it, of this layout: its steps must be ones that it can count."""
     steps = _steps(layout)
-    return steps is not None and abs(steps[0]) <= blas.LIMIT
+    return steps is not None and abs(steps[0]) <= blas_library.LIMIT
 
 
 def fits_device(layout: Layout) -> bool:

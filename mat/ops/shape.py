@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ..access import with_facets
-from ..cpu.native import lib
-from ..create import as_array
-from ..cube import OBSERVERS
-from ..devices import CPU, in_use
-from ..dtypes import as_dtype, promoted
+from ..core.cube import OBSERVERS
+from ..devices.device import CPU, in_use
 from ..errors import DTypeError, ShapeError
-from ..layout import Ints, Layout, as_axis, as_shape, integer, packed
-from ..mat import Mat, form_of, new_like
+from ..layout.strided import Ints, Layout, as_axis, as_shape, integer, packed
+from ..matrix.creation import as_array
+from ..matrix.mat import Mat, form_of, new_like
+from ..matrix.with_facets import with_facets
+from ..support.dtypes import as_dtype, promoted
+from ..support.native import lib
+from .declare_elementwise import _check_is_mat
 from .elementwise import MOST_AXES_THERE
-from .op import Input, named, op
+from .operation import Input, named, op
 from .overlap import check_disjoint
-from .ufuncs import _check_is_mat
 
 DEVICE_RANK = 8  # axes that comparing kernels of a device can walk over
 LARGE_PART = 1 << 16  # bytes that the parts of a joined Mat have on average, for which compiled copies pay

@@ -12,8 +12,8 @@ from time import thread_time
 
 import numpy as np
 
-from mat.cpu.native import ffi, lib
 from mat.cpu.permute import WIDTH, Axis, Switches, prepare_axes
+from mat.support.native import ffi, lib
 
 Case = tuple[str, tuple[int, ...], tuple[int, ...]]  # dtype, shape, axes
 CASES: dict[str, Case] = {

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import mat
-from mat.cpu.intgemm import Lies, Product
-from mat.cpu.native import ffi
+from mat.cpu.integer_matmul import Lies, Product
+from mat.support.native import ffi
 
 WHOLE = {"block_m": 1 << 20, "block_k": 1 << 20, "units_m": 1, "units_n": 1}  # blocks that are never full
 SLOW = 512  # the largest size that loops are measured at

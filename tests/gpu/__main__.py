@@ -29,7 +29,7 @@ SECTIONS = {
     "Element-wise and reductions": computing.bounded, "Permutes": moves.permutes, "Products": computing.products,
     "Training": computing.training, "Compiling": computing.compiling,
 }
-TRIAL = ["tests/test_cuda_memory.py", "tests/test_create.py"]  # what is run of the tests where nothing is measured
+TRIAL = ["tests/cuda/test_memory.py", "tests/matrix/test_creation.py"]  # what is run of the tests where nothing is measured
 
 
 def facts() -> dict[str, str]:
@@ -63,8 +63,8 @@ def driver(pretend: bool) -> Iterator[None]:
     if not pretend:
         yield
         return
-    from ..fake.driver import cublas, missing
-    from ..fake.fixtures import pretending
+    from ..mock_driver.driver import cublas, missing
+    from ..mock_driver.fixtures import pretending
 
     if missing():
         raise SystemExit(f"nothing can be pretended here: {missing()}")

@@ -62,7 +62,7 @@ def _operand(at: Setting) -> Any:
 
 
 def _raw_launch(at: Setting) -> Thunk:
-    driver, programs = importlib.import_module("cuda.bindings.driver"), importlib.import_module("mat.cuda.programs")
+    driver, programs = importlib.import_module("cuda.bindings.driver"), importlib.import_module("mat.cuda.nvrtc")
     function = at.gpu.kernel(programs.Program(EMPTY), "nothing_at_all")
     room = np.zeros(100, np.uint64)
     room[:2] = room[2:].ctypes.data, room[10:].ctypes.data
@@ -220,7 +220,7 @@ def compiling(at: Setting) -> Section:
 
 
 def _programs() -> dict[str, list[Any]]:
-    package, program = importlib.import_module("mat.cuda"), importlib.import_module("mat.cuda.programs").Program
+    package, program = importlib.import_module("mat.cuda"), importlib.import_module("mat.cuda.nvrtc").Program
     modules = [importlib.import_module(f"mat.cuda.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
     found = {m.__name__.rpartition(".")[2]: m.programs() for m in modules if hasattr(m, "programs")}
     return {name: [p if isinstance(p, program) else program(p) for p in (ps.values() if isinstance(ps, dict) else ps)]
@@ -228,7 +228,7 @@ def _programs() -> dict[str, list[Any]]:
 
 
 def _compile(at: Setting, programs: list[Any]) -> float:
-    compiler = importlib.import_module("mat.cuda.programs").COMPILER[0]
+    compiler = importlib.import_module("mat.cuda.nvrtc").COMPILER
     begin = perf_counter()
     for program in programs[:1] if at.small else programs:
         compiler.compile(program.text, program.options, at.gpu.arch)

@@ -1,0 +1,86 @@
+"""The compiled path of small calls (``mat._core``), or what stands in for it where nothing is compiled: Python does all then.
+
+`Lock` is what cubes are locked by; `Look`, `Quick` and `Caller` are the bases of looks, plans and operations. `attach` tells
+the compiled ones where Python's classes keep what they need.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+from ..support.native import core as _core
+from ..support.native import ffi, lib
+
+_getframe = sys._getframe
+IN_USE: list[None] = []  # one for each block, of any thread, with a device in use: calls then ask which is meant
+
+class _Quick:
+    """A plan that nothing can carry out but Python."""
+
+    __slots__ = ()
+    armed = False
+
+    def arm(self, *_: Any) -> bool:
+        """Take note of a kernel: not here."""
+        return False
+
+    def then(self, *_: Any) -> None:
+        """Take note of a second kernel: not here."""
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Carry out the plan on the arguments."""
+        return self.away(args, kwargs) if IN_USE else self.walk(args, kwargs)  # type: ignore[attr-defined]  # plans have them
+
+
+class _Caller:
+    """An operation whose calls all go the long way."""
+
+    def takes(self, *_: Any) -> None:
+        """Take note of what plans depend on: not here."""
+
+    def forget_quick(self) -> None:
+        """Forget plans: there are none here."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(*args, **kwargs)  # type: ignore[attr-defined]  # operations have it
+
+
+class _Look:
+    """A look that begins and ends by Python."""
+
+    __slots__ = ("direction", "facet", "hold", "view")
+
+    def __enter__(self) -> Any:
+        return self.enter(_getframe(1))  # type: ignore[attr-defined]  # looks have it
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.leave(kind is not None)  # type: ignore[attr-defined]
+
+
+Lock: Any = threading.RLock
+Look: Any = _Look
+Quick: Any = _Quick
+Caller: Any = _Caller
+
+
+def attempt(lock: Any) -> bool:
+    """Hold `lock` if nobody else does; whether that is so now."""
+    return bool(lock.acquire(blocking=False))
+
+
+def attach(*_: Any) -> None:
+    """Nothing is compiled that would want to know."""
+
+
+def share_by(threads: int) -> None:
+    """Have compiled calls share large work by so many threads, which must be there; with 0, leave that to Python."""
+    if lib is not None:
+        _core.share_by(_SHARE, threads)
+
+
+if lib is not None:
+    _SHARE = int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
+    Lock, Look, Quick, Caller, attach = _core.Lock, _core.Look, _core.Quick, _core.Caller, _core.attach
+    attempt = Lock.attempt

@@ -1,0 +1,76 @@
+"""``cuda``: the devices on which operations compute on a GPU, and the facets that look at what lies there."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from cuda.bindings import driver
+
+from ..core.registry import register_facet
+from ..devices.pooled import PooledDevice, PooledFacet
+from ..errors import DeviceError
+from ..support.cuda_probe import probe
+from ..support.dlpack_abi import CUDA
+from . import engine
+from .array import CudaArray
+from .gpu import Block, Gpu, check, gpu
+from .memory import CudaMemory
+
+
+class CudaFacet(PooledFacet):
+    """The visible elements in the memory of a GPU."""
+
+    letter, presents, engine = "C", CudaArray, engine
+
+    def __init__(self, device: CudaDevice) -> None:
+        self.name = f"cuda:{device.number}" if device.number else "cuda"
+        self.memory = device.memory
+        self.device = device
+
+    def present(self, view: Any, handle: Block, writable: bool) -> CudaArray:
+        return CudaArray(handle, view.layout, view.storage.dtype, self.device, writable=writable)
+
+
+class CudaDevice(PooledDevice):
+    """A GPU; ``with mat.use_device("cuda") as dev:`` gives it. ``dev.gpu`` is what the driver knows of it."""
+
+    bodies = "cuda"
+    memory: CudaMemory
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.gpu: Gpu = gpu(number)
+        self.number = number
+        self.name = f"cuda:{number}"
+        self.memory = CudaMemory(self.name, self.gpu)
+        self.facet = CudaFacet(self)
+        self.dlpack = CUDA, number
+
+    def hand_over(self, stream: int | None) -> None:
+        self.gpu.hand_over(stream)
+
+    def synchronize(self) -> None:
+        with self.gpu.current():
+            check(driver.cuCtxSynchronize(), f"waiting for {self.name}, perhaps for an operation that failed there")
+
+
+_devices: dict[int, CudaDevice] = {}
+_lock = threading.Lock()
+
+
+def device(number: int) -> CudaDevice | None:
+    """The device of that number, or None if there is none."""
+    if not 0 <= number < probe().devices:
+        return None
+    with _lock:
+        found = _devices.get(number)
+        if found is None:
+            found = CudaDevice(number)
+            register_facet(found.facet)
+            _devices[number] = found
+        if found.gpu.process != os.getpid():
+            raise DeviceError(f"cuda:{number} was used before this process was forked, and cannot be used in it; start those "
+                              f"that use it with multiprocessing.get_context('spawn')")
+        return found

@@ -1,0 +1,31 @@
+"""Seeing what happens: copies, packs, allocations and library calls counted or listed while a block runs."""
+
+from .counters import (
+    Allocations,
+    Call,
+    Calls,
+    Copies,
+    Guard,
+    allow_conflicts,
+    check_directions,
+    count_allocations,
+    count_copies,
+    expect_copies,
+    guard,
+    list_calls,
+)
+
+__all__ = [
+    "Allocations",
+    "Call",
+    "Calls",
+    "Copies",
+    "Guard",
+    "allow_conflicts",
+    "check_directions",
+    "count_allocations",
+    "count_copies",
+    "expect_copies",
+    "guard",
+    "list_calls",
+]

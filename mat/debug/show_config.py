@@ -1,0 +1,94 @@
+"""``mat.show_config()``: what computes here. Versions, the kernels and how they were compiled, BLAS, threads, devices."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from cffi import __version__ as cffi_version
+
+from ..cpu.thread_pool import CORES, threads
+from ..support import formatting
+from ..support.cuda_probe import probe
+from ..support.native import ffi, lib, missing
+from ..support.plugins import plugin
+from ..version import __version__
+
+
+class Config(Mapping[str, str]):
+    """Facts by name; prints as a table."""
+
+    def __init__(self, facts: dict[str, str]) -> None:
+        self._facts = facts
+
+    def __getitem__(self, name: str) -> str:
+        return self._facts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def __repr__(self) -> str:
+        return formatting.table(list(self._facts.items()))
+
+
+def show_config() -> Config:
+    """What computes here, as an object that prints as a table: what to send with a report of an error.
+
+    Versions; the compiled kernels, with compiler, flags and the machine they were chosen for, or why there are none; SciPy's
+    BLAS and its threads; the threads of our own; devices, or why there is no GPU to compute on.
+
+    >>> import mat
+    >>> mat.show_config()["mat"] == mat.__version__
+    True
+    """
+    scipy = importlib.import_module("scipy")
+    return Config({
+        "mat": __version__,
+        "Python": f"{platform.python_implementation()} {platform.python_version()}, {platform.platform()}",
+        "NumPy": np.__version__,
+        "SciPy": scipy.__version__,
+        "cffi": cffi_version,
+        **_kernels(),
+        **_blas(scipy),
+        "threads": f"{threads()} for {CORES} cores",
+        **devices(),
+    })
+
+
+def _kernels() -> dict[str, str]:
+    if lib is None:
+        return {"kernels": f"none, NumPy does their work: {missing}"}
+    compiler, flags, machine = (ffi.string(f()).decode() for f in (lib.mat_compiler, lib.mat_flags, lib.mat_machine))
+    return {"kernels": f"compiled by {compiler}, running those for {machine}", "compiler flags": flags}
+
+
+def devices() -> dict[str, str]:
+    """The GPUs, or why there are none, and what is to be had without one."""
+    found = probe()
+    if not found.devices:
+        return {"devices": "emulated", "CUDA": f"none: {found.reason}"}
+    facts: dict[str, str] = plugin("cuda_probe").facts()
+    return {"devices": ", ".join([f"cuda:{k}" for k in range(found.devices)] + ["emulated"]), **facts}
+
+
+def _blas(scipy: Any) -> dict[str, str]:
+    """What SciPy says of its BLAS, and if that is its own OpenBLAS, what it says of itself."""
+    built = scipy.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
+    name = f"{built.get('name', 'unknown')} {built.get('version', '')}".strip()
+    library = ctypes.CDLL(importlib.import_module("scipy.linalg.cython_blas").__file__)
+    try:
+        describe, count = library.scipy_openblas_get_config, library.scipy_openblas_get_num_threads
+    except AttributeError:
+        return {"BLAS": f"{name}, of SciPy", "BLAS threads": "unknown"}
+    describe.restype = ctypes.c_char_p
+    asked = os.environ.get("OPENBLAS_CORETYPE")
+    core = f"; OPENBLAS_CORETYPE is {asked}" if asked else ""
+    return {"BLAS": f"{name}, of SciPy: {describe().decode().strip()}{core}", "BLAS threads": str(count())}

@@ -1,0 +1,1 @@
+"""Devices, on which operations compute, and the emulated one."""

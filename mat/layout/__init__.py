@@ -1,0 +1,1 @@
+"""Shapes and strides: arithmetic that knows neither NumPy nor Mats."""

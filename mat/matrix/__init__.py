@@ -1,0 +1,1 @@
+"""`Mat`: creation, views, access and exports."""

@@ -1,0 +1,81 @@
+"""Access to several Mats at once, and scopes for their copies: `with_facets` and `barrier`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ..core.access import Look, enter_all, leave_all, lent, settle_directions, undo, user_place
+from ..core.cube import Barrier, Direction, Hold, memory_named
+from ..errors import ConflictError, DTypeError, FacetError
+from .mat import Mat
+
+
+class Looks:
+    """Several looks, entered together or not at all; gives the tuple of what their facets present."""
+
+    __slots__ = ("holds", "looks")
+
+    def __init__(self, looks: list[Look]) -> None:
+        self.looks = looks
+        self.holds: list[Hold] = []
+
+    def __enter__(self) -> tuple[Any, ...]:
+        if self.holds:
+            raise ConflictError(f"these looks are open already, {self.holds[0].describe()}; call with_facets again")
+        holds = enter_all(self.looks, user_place(sys._getframe(1)))
+        try:
+            values = tuple(lent(holds[look]) for look in self.looks)
+        except BaseException:
+            for hold in reversed(holds.values()):
+                undo(hold)
+            raise
+        self.holds = list(holds.values())
+        return values
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        holds, self.holds = self.holds, []
+        leave_all(holds, kind is not None)
+
+
+def with_facets(*requests: tuple[Any, ...]) -> Looks:
+    """``with with_facets((x, "array", "input"), (y, "foreign", "io")) as (a, p):`` looks at several Mats at once.
+
+    Each request is ``(mat, facet, direction)``, the direction ``"io"`` if left out. Directions are joined for each storage
+    first: one that is asked for as input and as output is ``io``. Always gives a tuple.
+
+    >>> import mat
+    >>> x, y = mat.ones(2), mat.zeros(2)
+    >>> with mat.with_facets((x, "array", "input"), (y, "array", "output")) as (a, b):
+    ...     b[:] = 2 * a
+    >>> y
+    <Mat 2 A [2. 2.]>
+    """
+    looks = [_requested(*(request if isinstance(request, tuple | list) else (request, None))) for request in requests]
+    settle_directions(looks)
+    return Looks(looks)
+
+
+def _requested(mat: Any, facet: str, direction: str | Direction = "io") -> Look:
+    if not isinstance(mat, Mat):
+        raise DTypeError(f"with_facets wants (mat, facet, direction), got {mat!r}; mat.from_numpy(a) makes a Mat of an "
+                         f"array without copying")
+    return mat.facet(facet, direction)
+
+
+def barrier(ensure: str = "host", drop: str | tuple[str, ...] = ()) -> Barrier:
+    """``with mat.barrier(ensure="host", drop="cuda") as b:`` drops, at its end, the copies made inside in `drop` memories.
+
+    Data that would be fresh nowhere else is copied to the memory `ensure` first, so nothing is lost. ``b.count`` is how many
+    copies would be dropped now. `ConflictError` at the end for a copy that is still looked at or kept; it stays.
+
+    >>> import mat
+    >>> with mat.barrier(drop=()) as b:
+    ...     b.count
+    0
+    """
+    names = (drop,) if isinstance(drop, str) else tuple(drop)
+    doomed = tuple(memory_named(name) for name in names)
+    if memory_named(ensure) in doomed:
+        raise FacetError(f"a barrier cannot both ensure and drop {ensure!r}")
+    return Barrier(memory_named(ensure), doomed)

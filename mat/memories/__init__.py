@@ -1,0 +1,1 @@
+"""Memories: places where data is stored."""

@@ -1,0 +1,250 @@
+/* Vector mathematics of double; see vmath_inline.h. */
+#ifndef MAT_VMATH_F64_INLINE_H
+#define MAT_VMATH_F64_INLINE_H
+
+#include "mat.h"
+
+#define MAT_ROUNDER 0x1.8p52 /* added to a number, it leaves the nearest integer, which also stands in the low bits */
+#define MAT_LOG2E 0x1.71547652b82fep+0
+#define MAT_LN2_HI 0x1.62e42fefa3800p-1 /* 42 bits, so that its product with an exponent is exact */
+#define MAT_LN2_LO 0x1.ef35793c76730p-45
+#define MAT_SIGN UINT64_C(0x8000000000000000)
+
+INLINE uint64_t mat_bits_f64(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+INLINE double mat_of_bits_f64(uint64_t u)
+{
+    double x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+INLINE double mat_abs_f64(double x)
+{
+    return mat_of_bits_f64(mat_bits_f64(x) & ~MAT_SIGN);
+}
+
+/* y, which is not negative, with the sign of x */
+INLINE double mat_signed_f64(double y, double x)
+{
+    return mat_of_bits_f64(mat_bits_f64(y) | (mat_bits_f64(x) & MAT_SIGN));
+}
+
+/* x within [low, high]; NaN stays */
+INLINE double mat_clamp_f64(double x, double low, double high)
+{
+    double y = x > high ? high : x;
+    return x < low ? low : y;
+}
+
+/* exp, expm1 and what is made of them */
+
+/* x + extra = k ln 2 + r + low with |r| <= ln(2) / 2: returns r, and k + 2046 in the lowest bits of *power */
+INLINE double mat_exp_reduce_f64(double x, double extra, double *low, uint64_t *power)
+{
+    double t = x * MAT_LOG2E + (MAT_ROUNDER + 2046), k = t - (MAT_ROUNDER + 2046);
+    double a = x - k * MAT_LN2_HI, b = k * MAT_LN2_LO - extra, r = a - b;
+    *low = (a - r) - b;
+    *power = mat_bits_f64(t);
+    return r;
+}
+
+/* 2^(k + offset), if that is a normal number */
+INLINE double mat_power_f64(uint64_t power, int offset)
+{
+    return mat_of_bits_f64((power << 52) + ((uint64_t)(offset - 1023) << 52));
+}
+
+/* p 2^k, where that may be infinite or subnormal: in two halves, so that there is one rounding */
+INLINE double mat_scale_f64(double p, uint64_t power)
+{
+    uint64_t half = power << 51 & UINT64_C(0xfff0000000000000);
+    return p * mat_of_bits_f64(half) * mat_of_bits_f64((power << 52) - half);
+}
+
+/* exp(r) - 1 - r */
+INLINE double mat_exp_tail_f64(double r)
+{
+    double p = 0x1.af6eb812d8a52p-26;
+    p = p * r + 0x1.28a1533522d79p-22;
+    p = p * r + 0x1.71ddee552f203p-19;
+    p = p * r + 0x1.a019a94c6dd09p-16;
+    p = p * r + 0x1.a01a01b44ed79p-13;
+    p = p * r + 0x1.6c16c17d64e43p-10;
+    p = p * r + 0x1.111111110e9e9p-7;
+    p = p * r + 0x1.5555555552fe3p-5;
+    p = p * r + 0x1.555555555555cp-3;
+    p = p * r + 0.5;
+    return r * r * p;
+}
+
+/* exp(x + extra) for x in [-746, 710] */
+INLINE double mat_exp_sum_f64(double x, double extra)
+{
+    double low, r;
+    uint64_t power;
+    r = mat_exp_reduce_f64(x, extra, &low, &power);
+    double head = 1 + r, rest = (1 - head) + r;
+    return mat_scale_f64(head + (rest + (mat_exp_tail_f64(r) + low)), power);
+}
+
+INLINE double mat_exp_f64(double x)
+{
+    return mat_exp_sum_f64(mat_clamp_f64(x, -746, 710), 0);
+}
+
+/* expm1(x) / 4 = the result + *low, for x in [-700, 710.5]; a quarter, since sinh(710.4) is finite and exp(710.4) is not */
+INLINE double mat_expm1_quarter_f64(double x, double *low)
+{
+    double rest, r;
+    uint64_t power;
+    r = mat_exp_reduce_f64(x, 0, &rest, &power);
+    double q = mat_exp_tail_f64(r) + rest, scale = mat_power_f64(power, -2);
+    double a = scale - 0.25, back = a - scale, a_low = (scale - (a - back)) - (0.25 + back);
+    double b = scale * r, sum = a + b;
+    q = ((b - (sum - a)) + a_low) + scale * q;
+    double result = sum + q;
+    *low = q - (result - sum);
+    return result;
+}
+
+INLINE double mat_expm1_f64(double x)
+{
+    double low, y = 4 * mat_expm1_quarter_f64(mat_clamp_f64(x, -40, 710.5), &low);
+    return mat_abs_f64(x) < 0x1p-54 ? x : y;
+}
+
+/* (e + e / (e + 1)) / 2 with e = expm1(|x|), the quotient corrected by its remainder */
+INLINE double mat_sinh_f64(double x)
+{
+    double low, a = mat_abs_f64(x), g = mat_expm1_quarter_f64(a > 710.5 ? 710.5 : a, &low);
+    double d = g + 0.25, back = d - g, d_low = (g - (d - back)) + (0.25 - back), inverse = 1 / d, q = g * inverse;
+    q += ((g - q * d) + (low - q * (d_low + low))) * inverse;
+    double y = 2 * (g + (0.25 * q + low));
+    return a < 0x1p-28 ? x : mat_signed_f64(y, x);
+}
+
+INLINE double mat_cosh_f64(double x)
+{
+    double low, a = mat_abs_f64(x), g = 0.25 + mat_expm1_quarter_f64(a > 710.5 ? 710.5 : a, &low);
+    return 2 * (g + (0.0625 / g + low));
+}
+
+/* -e / (2 + e) with e = expm1(-2 |x|), the quotient corrected by its remainder */
+INLINE double mat_tanh_f64(double x)
+{
+    double low, a = mat_abs_f64(x), n = -2 * mat_expm1_quarter_f64(a > 20 ? -40 : -2 * a, &low), n_low = -2 * low;
+    double d = 1 - n, d_low = (1 - d) - n - n_low, inverse = 1 / d, q = n * inverse;
+    q += ((n - q * d) + (n_low - q * d_low)) * inverse;
+    return a < 0x1p-28 ? x : mat_signed_f64(q, x);
+}
+
+/* exp(-|x|) does not overflow: 1 / (1 + e) for x >= 0, e / (1 + e) below */
+INLINE double mat_logistic_f64(double x)
+{
+    double a = mat_abs_f64(x), e = mat_exp_sum_f64(a > 746 ? -746 : -a, 0);
+    return (x < 0 ? e : 1) / (1 + e);
+}
+
+/* log */
+
+/* x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)], for positive normal numbers; *exponent is k + 1023 */
+INLINE double mat_log_reduce_f64(double x, double *k, uint64_t *exponent)
+{
+    uint64_t u = mat_bits_f64(x) + (UINT64_C(0x3ff0000000000000) - UINT64_C(0x3fe6a09e667f3bcd));
+    *exponent = u >> 52;
+    *k = mat_of_bits_f64((u >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023);
+    return mat_of_bits_f64((u & UINT64_C(0xfffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd)) - 1;
+}
+
+/* Likewise, for subnormals too. One choice of two numbers: the compiler would make two loop bodies of two choices. */
+INLINE double mat_log_reduce_all_f64(double x, double *k)
+{
+    int small = x < 0x1p-1022;
+    double up = small ? 0x1p54 : 1, down = small ? 54 : 0;
+    uint64_t exponent;
+    double f = mat_log_reduce_f64(x * up, k, &exponent);
+    *k -= down;
+    return f;
+}
+
+/* k ln 2 + log(1 + f) + c, where c is small. With s = f / (2 + f): log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 P(s^2)) */
+INLINE double mat_log_sum_f64(double f, double k, double c)
+{
+    double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
+    double p = 0x1.2f11c83acb43dp-3;
+    p = p * z + 0x1.39a08e7f63a9dp-3;
+    p = p * z + 0x1.746649f22eb32p-3;
+    p = p * z + 0x1.c71c51d6a4972p-3;
+    p = p * z + 0x1.249249422b7efp-2;
+    p = p * z + 0x1.999999997f9e9p-2;
+    p = p * z + 0x1.5555555555593p-1;
+    double tail = s * (half + z * p) + (k * MAT_LN2_LO + c);
+    return k * MAT_LN2_HI + (f - (half - tail));
+}
+
+/* what log gives outside of the positive finite numbers; `y` inside. Masks, since of choices the compiler makes branches. */
+INLINE double mat_log_special_f64(double x, double y)
+{
+    uint64_t nan = x < 0 ? mat_bits_f64(NAN) : 0;
+    y = x == 0 ? -INFINITY : y;
+    y = x < INFINITY ? y : x; /* infinity and NaN stay */
+    return mat_of_bits_f64(mat_bits_f64(y) | nan);
+}
+
+INLINE double mat_log_f64(double x)
+{
+    double k, f = mat_log_reduce_all_f64(x, &k);
+    return mat_log_special_f64(x, mat_log_sum_f64(f, k, 0));
+}
+
+/* 1 + x = u + c exactly */
+INLINE double mat_log1p_f64(double x)
+{
+    double u = 1 + x, c = x < 1 ? x - (u - 1) : 1 - (u - x);
+    uint64_t exponent;
+    double k, f = mat_log_reduce_f64(u, &k, &exponent);
+    c = x < 0x1p60 ? c * mat_of_bits_f64((UINT64_C(2046) - exponent) << 52) : 0;
+    double y = mat_log_special_f64(u, mat_log_sum_f64(f, k, c - c * f));
+    return mat_abs_f64(x) < 0x1p-54 ? x : y;
+}
+
+/* sin, cos, tan */
+
+#include "trig_inline.h"
+
+/* sin(x) where `first` is 0, cos(x) = sin(x + pi / 2) where it is 1 */
+INLINE double mat_sine_f64(double x, uint64_t first)
+{
+    double low, r;
+    uint64_t n;
+    r = mat_turn_f64(x, &low, &n);
+    return mat_sine_turned_f64(r, low, n + first);
+}
+
+INLINE double mat_sin_f64(double x)
+{
+    double y = mat_sine_f64(x, 0);
+    return mat_abs_f64(x) < 0x1p-27 ? x : y;
+}
+
+INLINE double mat_cos_f64(double x)
+{
+    return mat_sine_f64(x, 1);
+}
+
+INLINE double mat_tan_f64(double x)
+{
+    double low, r;
+    uint64_t n;
+    r = mat_turn_f64(x, &low, &n);
+    double y = mat_tan_turned_f64(r, low, n);
+    return mat_abs_f64(x) < 0x1p-27 ? x : y;
+}
+
+#endif

@@ -1,0 +1,315 @@
+/* `mat._core`: the path of a small operation's call, compiled. What it cannot do it leaves to Python, which does everything.
+
+   A call is done here if its plan was made before, its body is a compiled kernel (`mat_kernel`) for one thread, and no operand
+   is in use or stale. Where there is little work, all of it happens under the GIL, so that no look need be marked: nobody could
+   see it. Otherwise the looks are marked, and the kernel runs without the GIL. The classes are those of Python (cube.py, mat.py,
+   holders.py, foreign.py); only where their slots lie is found out, in `attach`. */
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <pythread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <structmember.h>
+
+/* Later headers give these out without counting, since they are immortal there; on 3.11, which runs this too, they are not. */
+#undef Py_RETURN_TRUE
+#undef Py_RETURN_FALSE
+#undef Py_RETURN_NONE
+#define Py_RETURN_TRUE return Py_NewRef(Py_True)
+#define Py_RETURN_FALSE return Py_NewRef(Py_False)
+#define Py_RETURN_NONE return Py_NewRef(Py_None)
+
+#include "call.h"
+#include "dlpack.h"
+
+#include "core_inline.h"
+#include "access_inline.h"
+#include "plan_inline.h"
+
+/* Caller: an operation as something that is called. It remembers the plans of the last forms of operands. */
+
+typedef struct {
+    PyObject *plans, *plan, *token[TOKENS];
+    int zero;
+} Remembered;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *plans; /* the dict that Python finds plans in; where it is another one, what is remembered is void */
+    int arity, operands, settings, zero_at; /* the last operand is the one whose form comes first: the main one */
+    int operand[OPERANDS], setting[SETTINGS];
+    Remembered table[TABLE];
+} Caller;
+
+static void forget(Remembered *entry) {
+    Py_CLEAR(entry->plans);
+    Py_CLEAR(entry->plan);
+    for (int k = 0; k < TOKENS; k++) Py_CLEAR(entry->token[k]);
+}
+
+static int caller_traverse(PyObject *object, visitproc visit, void *arg) {
+    Caller *self = (Caller *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->plans);
+    for (int k = 0; k < TABLE; k++) Py_VISIT(self->table[k].plan);
+    return 0;
+}
+
+static int caller_clear(PyObject *object) {
+    Caller *self = (Caller *)object;
+    Py_CLEAR(self->plans);
+    for (int k = 0; k < TABLE; k++) forget(&self->table[k]);
+    return 0;
+}
+
+static void caller_dealloc(PyObject *object) {
+    PyObject_GC_UnTrack(object);
+    caller_clear(object);
+    release_object(object);
+}
+
+static PyObject *caller_forget(PyObject *object, PyObject *ignored) {
+    (void)ignored;
+    for (int k = 0; k < TABLE; k++) forget(&((Caller *)object)->table[k]);
+    Py_RETURN_NONE;
+}
+
+static int positions(PyObject *tuple, int *places, int most, int *count) {
+    Py_ssize_t n = PyTuple_Size(tuple);
+    *count = 0;
+    if (n < 0 || n > most) return 0;
+    for (int k = 0; k < n; k++) places[k] = (int)PyLong_AsLong(PyTuple_GetItem(tuple, k));
+    *count = (int)n;
+    return 1;
+}
+
+/* takes(arity, operands, settings, zero_at): where what a plan depends on stands among the arguments. */
+static PyObject *caller_takes(PyObject *object, PyObject *args) {
+    Caller *self = (Caller *)object;
+    PyObject *operands, *settings;
+    if (!PyArg_ParseTuple(args, "iO!O!i", &self->arity, &PyTuple_Type, &operands, &PyTuple_Type, &settings, &self->zero_at))
+        return NULL;
+    if (!positions(operands, self->operand, OPERANDS, &self->operands)
+        || !positions(settings, self->setting, SETTINGS, &self->settings))
+        self->operands = 0; /* more than is provided for: Python does it */
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* What a plan depends on of one operand: its form, or that it is the main one again, or its type if it is a number. */
+static PyObject *token_of(PyObject *value, PyObject *main) {
+    if ((PyObject *)Py_TYPE(value) == mat_type) {
+        if (value == main) return Py_Ellipsis;
+        if (*slot(value, at_storage) == *slot(main, at_storage)) return NULL;
+        PyObject *form = *slot(value, at_form);
+        return form == Py_None ? NULL : form;
+    }
+    if (PyFloat_CheckExact(value)) return (PyObject *)&PyFloat_Type;
+    if (PyLong_CheckExact(value)) {
+        int overflow;
+        long long small = PyLong_AsLongLongAndOverflow(value, &overflow);
+        return !overflow && small >= 0 && small < 128 ? (PyObject *)&PyLong_Type : NULL;
+    }
+    return NULL;
+}
+
+/* Fill in what the plan of a call depends on; 0 if Python must find it. */
+static int tokens(const Caller *self, PyObject *args, PyObject **token, int *zero) {
+    PyObject *main = PyTuple_GetItem(args, self->operand[self->operands - 1]);
+    if ((PyObject *)Py_TYPE(main) != mat_type) return 0;
+    int last = self->operands - 1;
+    for (int k = 0; k < last; k++)
+        if ((token[k] = token_of(PyTuple_GetItem(args, self->operand[k]), main)) == NULL) return 0;
+    token[last] = *slot(main, at_form);
+    if (token[last] == NULL || token[last] == Py_None) return 0;
+    for (int k = 0; k < self->settings; k++) token[self->operands + k] = PyTuple_GetItem(args, self->setting[k]);
+    *zero = 0;
+    if (self->zero_at >= 0) {
+        double pair[2];
+        if (!number_pair(PyTuple_GetItem(args, self->zero_at), pair, 0)) return 0;
+        *zero = pair[0] == 0;
+    }
+    return 1;
+}
+
+static int same_tokens(const Caller *self, const Remembered *entry, PyObject **token, int zero) {
+    if (entry->plans != self->plans || entry->zero != zero || entry->plan == NULL) return 0;
+    for (int k = 0; k < self->operands + self->settings; k++)
+        if (entry->token[k] != token[k]) return 0;
+    return 1;
+}
+
+/* The plan for a call, a new reference: while its kernel runs without the GIL, others may have all plans forgotten. NULL,
+   without an error if Python must see to everything. */
+static PyObject *plan_for(Caller *self, PyObject *args) {
+    PyObject *token[TOKENS];
+    int zero;
+    if (!tokens(self, args, token, &zero)) return NULL;
+    uintptr_t hash = (uintptr_t)zero;
+    for (int k = 0; k < self->operands + self->settings; k++) hash = hash * 31 + ((uintptr_t)token[k] >> 4);
+    Remembered *entry = &self->table[(hash ^ hash >> 7) % TABLE];
+    if (same_tokens(self, entry, token, zero)) {
+        Py_INCREF(entry->plan);
+        return entry->plan;
+    }
+    PyObject *empty = PyDict_New();
+    if (empty == NULL) return NULL;
+    PyObject *plan = PyObject_CallMethodObjArgs((PyObject *)self, find_name, args, empty, NULL);
+    Py_DECREF(empty);
+    if (plan == NULL) return NULL;
+    if (plan == Py_None) {
+        Py_DECREF(plan);
+        return NULL;
+    }
+    forget(entry);
+    for (int k = 0; k < self->operands + self->settings; k++) {
+        Py_INCREF(token[k]);
+        entry->token[k] = token[k];
+    }
+    Py_INCREF(self->plans);
+    entry->plans = self->plans;
+    entry->zero = zero;
+    Py_INCREF(plan);
+    return entry->plan = plan;
+}
+
+static PyObject *caller_call(PyObject *object, PyObject *args, PyObject *kwargs) {
+    Caller *self = (Caller *)object;
+    if ((kwargs == NULL || PyDict_Size(kwargs) == 0) && PyTuple_Size(args) == self->arity && self->operands && mat_type != NULL
+        && PyList_Size(in_use) == 0) {
+        PyObject *plan = plan_for(self, args);
+        PyObject *result = plan != NULL && PyObject_TypeCheck(plan, quick_type) ? quick_do((Quick *)plan, args) : NULL;
+        Py_XDECREF(plan);
+        if (result != NULL || PyErr_Occurred()) return result;
+    }
+    PyObject *slow = PyObject_GetAttr(object, slow_name);
+    if (slow == NULL) return NULL;
+    PyObject *result = PyObject_Call(slow, args, kwargs);
+    Py_DECREF(slow);
+    return result;
+}
+
+static PyMethodDef caller_methods[] = {
+    {"takes", caller_takes, METH_VARARGS, "Say where operands and settings stand among the arguments."},
+    {"forget_quick", caller_forget, METH_NOARGS, "Forget the plans that are remembered here."},
+    {NULL, NULL, 0, NULL},
+};
+static PyMemberDef caller_members[] = {
+    {"plans", T_OBJECT_EX, offsetof(Caller, plans), 0, "plans by what they depend on"},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot caller_slots[] = {
+    {Py_tp_doc, "Something that is called with operands, and remembers plans by their forms."}, {Py_tp_dealloc, caller_dealloc},
+    {Py_tp_traverse, caller_traverse}, {Py_tp_clear, caller_clear}, {Py_tp_methods, caller_methods},
+    {Py_tp_members, caller_members}, {Py_tp_call, caller_call}, {0, NULL},
+};
+static PyType_Spec caller_spec = {"mat._core.Caller", sizeof(Caller), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, caller_slots};
+
+/* attach: find out where Python's classes have their slots, by writing a mark through the name and looking for it. */
+
+static Py_ssize_t offset_of(PyObject *object, const char *name) {
+    PyObject *mark = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
+    PyObject *size = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__basicsize__");
+    Py_ssize_t bytes = size ? PyLong_AsSsize_t(size) : -1, found = -1;
+    if (mark != NULL && bytes > 0 && PyObject_SetAttrString(object, name, mark) == 0) {
+        for (Py_ssize_t at = sizeof(PyObject); at + (Py_ssize_t)sizeof(PyObject *) <= bytes; at += sizeof(PyObject *))
+            if (*slot(object, at) == mark) found = at;
+        PyObject_SetAttrString(object, name, NULL);
+        if (found < 0) PyErr_Format(PyExc_SystemError, "the slot %s was not found", name);
+    }
+    Py_XDECREF(mark);
+    Py_XDECREF(size);
+    return found;
+}
+
+static int offsets(PyObject *object, ...) {
+    va_list list;
+    va_start(list, object);
+    const char *name;
+    int fine = 1;
+    while (fine && (name = va_arg(list, const char *)) != NULL) {
+        Py_ssize_t *at = va_arg(list, Py_ssize_t *);
+        fine = (*at = offset_of(object, name)) > 0;
+    }
+    va_end(list);
+    return fine;
+}
+
+/* attach(mat, cube, hold, array, observers, in_use, input, enter_context): new, empty objects of these classes, the lists of
+   observers and of devices in use, the direction of reading looks, and the code of ExitStack.enter_context. */
+static PyObject *attach(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *mat, *cube, *hold, *array, *list, *devices, *reading, *code;
+    if (!PyArg_ParseTuple(args, "OOOOO!O!OO", &mat, &cube, &hold, &array, &PyList_Type, &list, &PyList_Type, &devices, &reading,
+                          &code))
+        return NULL;
+    if (!offsets(mat, "storage", &at_storage, "presented", &at_presented, "form", &at_form, NULL)
+        || !offsets(cube, "lock", &at_lock, "fresh", &at_fresh, "looks", &at_looks, "writer", &at_writer, "torn", &at_torn,
+                    "pristine", &at_pristine, "version", &at_version, "spoiled", &at_spoiled, NULL)
+        || !offsets(hold, "thread", &at_thread, "mask", &at_mask, "value", &at_value, "direction", &at_direction, "view",
+                    &at_view, "where", &at_where, "lend", &at_lend, NULL)
+        || !offsets(array, "address", &at_address, NULL))
+        return NULL;
+    Py_INCREF(list);
+    Py_INCREF(devices);
+    Py_INCREF(reading);
+    Py_INCREF(code);
+    observers = list, in_use = devices, input = reading, enter_context = code;
+    array_type = (PyObject *)Py_TYPE(array);
+    Py_INCREF(array_type);
+    mat_type = (PyObject *)Py_TYPE(mat); /* last: from now on calls are done here */
+    Py_INCREF(mat_type);
+    Py_RETURN_NONE;
+}
+
+/* share_by(address of mat_share, threads): from now on share with so many threads; with 0, leave that to Python. */
+static PyObject *share_by(PyObject *module, PyObject *args) {
+    (void)module;
+    unsigned long long address;
+    long long threads;
+    if (!PyArg_ParseTuple(args, "KL", &address, &threads)) return NULL;
+    *(void **)&share = (void *)(uintptr_t)address;
+    share_threads = threads;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"share_by", share_by, METH_VARARGS, "Say by what function, and with how many threads, ranges of kernels are shared."},
+    {"attach", attach, METH_VARARGS, "Find out where the slots of Python's classes lie."},
+    {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_core", "The path of a small operation's call, compiled.", -1,
+                                        functions, NULL, NULL, NULL, NULL};
+
+static PyTypeObject *add_type(PyObject *module, const char *name, PyType_Spec *spec) {
+    PyObject *type = PyType_FromSpec(spec);
+    if (type == NULL) return NULL;
+    Py_INCREF(type);
+    if (PyModule_AddObject(module, name, type) < 0) return NULL;
+    return (PyTypeObject *)type;
+}
+
+PyMODINIT_FUNC PyInit__core(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL) return NULL;
+    const struct {
+        PyObject **name;
+        const char *text;
+    } names[] = {{&walk_name, "walk"}, {&away_name, "away"}, {&find_name, "find"}, {&slow_name, "call"},
+                 {&close_name, "close"}, {&ready_name, "ready"}, {&undo_name, "undo"}, {&enter_name, "enter"},
+                 {&leave_name, "leave"}, {&reading_name, "reading"}, {&writing_name, "writing"}, {&lasti_name, "f_lasti"},
+                 {&back_name, "f_back"}};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) *names[k].name = PyUnicode_InternFromString(names[k].text);
+    zero = PyLong_FromLong(0);
+    lock_type = add_type(module, "Lock", &lock_spec);
+    quick_type = add_type(module, "Quick", &quick_spec);
+    PyTypeObject *look = add_type(module, "Look", &look_spec);
+    PyTypeObject *caller = add_type(module, "Caller", &caller_spec);
+    if (PyErr_Occurred() || lock_type == NULL || quick_type == NULL || look == NULL || caller == NULL ||
+        mat_add_dlpack(module) < 0) {
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
+}

@@ -1,0 +1,59 @@
+"""Bodies: the code that does an operation's work through one facet, and which operands it can take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ..core.cube import Facet, facet_named
+from ..layout.strided import Layout
+from ..matrix.mat import Mat
+
+PREFERENCE = ("foreign", "array")  # the order in which facets of the host are tried
+DEVICES = frozenset(("cuda",))  # names of facets that are known before there is a device
+
+
+class Body(NamedTuple):
+    """The code that does an operation's work through one facet, and which operands it can take."""
+
+    place: str  # the facet's name; of a device's, whichever of its kind is in use
+    function: Callable[..., Any]
+    fits: Callable[[Layout], object] | None  # None: any strides
+    dtypes: frozenset[str] | None  # None: all
+    pack: bool  # rather pack operands than try another body
+    bare: bool  # wants no engine: a ufunc, or a function of the engine itself
+    silent: bool = False  # NumPy never warns of it
+    prepares: bool = False  # called once for operands of the same forms, with the Mats; gives the body
+    when: Callable[..., object] | None = None  # what else operands must be, asked with all of them; None: nothing
+
+    def takes(self, layout: Layout) -> bool:
+        """Whether an operand of this layout can go in as it is."""
+        return self.fits is None or layout.contiguous or bool(self.fits(layout))
+
+    @property
+    def facet(self) -> Facet:
+        """What operands are looked at through."""
+        return facet_named(self.place)
+
+
+def known(place: str) -> str:
+    """`place`, if it is the name of a facet; those of devices may be named before there is any."""
+    return place if place in DEVICES else facet_named(place).name
+
+
+def rank(body: Body) -> int:
+    """What bodies are sorted by."""
+    return PREFERENCE.index(body.place) if body.place in PREFERENCE else len(PREFERENCE)
+
+
+def fitting(bodies: Sequence[Body], operands: Sequence[Any]) -> tuple[Body, bool] | None:
+    """The first of `bodies` that takes the operands, and whether some must be packed for it; None if none does."""
+    mats = [x for x in operands if isinstance(x, Mat)]
+    for body in bodies:
+        if ((body.dtypes is None or all(m.storage.dtype.char in body.dtypes for m in mats))
+                and (body.when is None or body.when(*operands))):
+            if all(body.takes(m.layout) for m in mats):
+                return body, False
+            if body.pack:
+                return body, True
+    return None

@@ -1,0 +1,1 @@
+"""What other folders share and nothing computes with: element types, settings, compilers, libraries."""

@@ -1,0 +1,88 @@
+"""The BLAS library that SciPy brings: its routines by name, and the C constants that it takes by address.
+
+SciPy is loaded at the first call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import math
+from typing import Any
+
+from cffi import FFI
+
+ffi = FFI()
+LIMIT = 2**31 - 1  # SciPy's BLAS counts with 32 bits; longer vectors go in pieces
+PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
+REAL = {"f": "float", "d": "double", "F": "float", "D": "double"}
+_RETURNS = {"f": "float", "d": "double", "F": "struct { float re, im; }", "D": "struct { double re, im; }"}
+_MIXED = {"F": "sc", "D": "dz"}  # scnrm2, dzasum
+
+
+def address(name: str) -> int:
+    """Where SciPy's BLAS has the routine `name`."""
+    capsule = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__[name]
+    api = ctypes.pythonapi
+    get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
+    get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
+    return int(get_pointer(capsule, get_name(capsule)) or 0)
+
+
+def routine_name(verb: str, letter: str) -> str:
+    """The BLAS name of `verb` for elements of dtype character `letter`: ``daxpy``, ``zdotu``, ``scnrm2``."""
+    if verb in ("nrm2", "asum"):
+        return _MIXED.get(letter, PREFIX[letter]) + verb
+    if verb == "iamax":
+        return f"i{PREFIX[letter]}amax"
+    if letter in "FD":
+        verb = {"dot": "dotu", "vdot": "dotc", "ger": "geru"}.get(verb, verb)
+    return PREFIX[letter] + ("dot" if verb == "vdot" else verb)
+
+
+class Routine(dict[str, Any]):
+    """The four routines of one verb by dtype character, each loaded when first called."""
+
+    def __init__(self, verb: str, arguments: str, returns: str = "void") -> None:
+        self.verb, self.arguments, self.returns = verb, arguments, returns
+
+    def __missing__(self, letter: str) -> Any:
+        returns = {"T": _RETURNS, "R": REAL}.get(self.returns, {}).get(letter, self.returns)
+        kinds = {"i": "int *", "p": "void *", "c": "char *"}
+        signature = f"{returns}(*)({', '.join(kinds[a] for a in self.arguments)})"
+        self[letter] = ffi.cast(signature, address(routine_name(self.verb, letter)))
+        return self[letter]
+
+
+class Constants(dict[Any, Any]):
+    """C copies of small Python values, which BLAS wants by address. They are never written, so threads share them."""
+
+    def __init__(self, ctype: str) -> None:
+        self.ctype = ctype
+
+    def __missing__(self, value: Any) -> Any:
+        if len(self) > 4096:
+            self.clear()
+        self[value] = pointer = ffi.new(self.ctype, value)
+        return pointer
+
+
+INTS = Constants("int *")
+def as_int(value: int) -> Any:
+    """`value` as BLAS wants it, by address; None if its integers are too short."""
+    return INTS[value] if -LIMIT <= value <= LIMIT else None
+
+
+FLAGS = {flag: ffi.new("char *", flag.encode()) for flag in "NTCLRU"}
+REALS = {"f": Constants("float *"), "d": Constants("double *")}
+COMPLEX = {"F": "float[2]", "D": "double[2]"}
+
+
+def scalar(letter: str, value: Any) -> Any:
+    """A C pointer to `value` as an element; -0.0 is told from 0.0, though they are equal."""
+    if letter in COMPLEX:
+        value = complex(value)
+        return ffi.new(COMPLEX[letter], (value.real, value.imag))
+    if not value and math.copysign(1.0, value) < 0:
+        return ffi.new(REALS[letter].ctype, value)
+    return REALS[letter][value]

@@ -1,0 +1,28 @@
+"""Modules that are loaded when they are first needed, each registered under a name for what it provides.
+
+`mat/__init__.py` registers those of this package, so that a lower folder can use a higher one that is
+expensive to import, such as ``mat.cuda``, without importing it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+
+_modules: dict[str, str] = {}
+
+
+def register_plugin(name: str, module: str) -> None:
+    """Have `plugin(name)` import `module`, given by its full dotted name."""
+    _modules[name] = module
+
+
+def plugin(name: str) -> ModuleType:
+    """Return the module registered as `name`, which is imported at the first call."""
+    return importlib.import_module(_modules[name])
+
+
+def loaded_plugin(name: str) -> ModuleType | None:
+    """Return the same module if it has been imported already, else None."""
+    return sys.modules.get(_modules[name])

@@ -1,0 +1,164 @@
+"""Looks at Mats: views, joined directions, operations that hold, torn data under the settings; beside mat's real host
+two more memories are registered.
+"""
+
+import threading
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+import mat
+from mat.core.access_record import holder_place
+from mat.extend import Input, op
+from mat.ops.operation import REGISTRY
+
+from ..support.mock_memories import Fault, line
+
+
+def spoil(x, facet):
+    """Write an element and fail."""
+    with suppress(Fault), x.facet(facet) as a:
+        a[0] = 9
+        raise Fault
+
+
+def test_partial_output_is_io(places):
+    x = mat.zeros(4)
+    with x.facet("near", "output") as a:
+        a[:] = 1, 2, 3, 4
+    with x[1:3].facet("array", "output") as a:
+        np.testing.assert_array_equal(a, [2, 3])
+        a[:] = 7
+    assert x.fresh == {"host"}
+    np.testing.assert_array_equal(x.to_numpy(), [1, 7, 7, 4])
+
+
+def torn_mat():
+    x = mat.full(3, 5).fill_(1)
+    spoil(x, "array")
+    return x
+
+
+@pytest.mark.host
+def test_partial_output_reads_torn_data_and_whole_output_heals():
+    x = torn_mat()
+    assert "torn" in repr(x)
+    with pytest.raises(mat.TornError):
+        x[:2].facet("array", "output").__enter__()
+    with pytest.raises(mat.TornError):
+        x[:2].fill_(2)
+    np.testing.assert_array_equal(x.fill_(3).to_numpy(), [3, 3, 3])
+
+
+@pytest.mark.host
+def test_torn_settings():
+    x, y = torn_mat(), torn_mat()
+    with mat.settings(torn="warn"), pytest.warns(RuntimeWarning, match="reading torn data"):
+        np.testing.assert_array_equal(x.to_numpy(), [9, 1, 1])
+    with mat.settings(torn="ignore"):
+        np.testing.assert_array_equal(y.to_numpy(), [9, 1, 1])
+    np.testing.assert_array_equal(x.to_numpy(), y.to_numpy())
+    np.testing.assert_array_equal(torn_mat().accept_torn().to_numpy(), [9, 1, 1])
+
+
+@pytest.mark.host
+def test_an_operation_reads_what_a_failed_one_did_not_spoil(places):
+    x = mat.zeros(3).fill_(1)
+    with x.facet("near", "input"):
+        pass
+    with x.facet("foreign", "input"):
+        spoil(x, "array")
+        assert x.fresh == {"near"}
+        assert mat.asum(x) == 3  # the outer look holds the host, but nobody vouches for what is there
+
+
+@pytest.mark.host
+def test_an_operation_does_not_read_torn_data_under_an_outer_look():
+    x = mat.zeros(3).fill_(1)
+    with x.facet("foreign", "input"):
+        spoil(x, "array")
+        with pytest.raises(mat.TornError):
+            mat.asum(x)
+
+
+def test_with_facets_joins_directions(places):
+    x = mat.zeros(4).fill_(1)
+    with mat.with_facets((x, "array", "input"), (x, "backing", "output"), (x[:2], "array", "input")) as (a, b, c):
+        assert (a.flags.writeable, b.flags.writeable, c.flags.writeable) == (False, True, False)
+        assert {w[1] for state in x.facets.values() for w in state.watchers} == {"input", "io"}
+        b[:] = 2
+        np.testing.assert_array_equal(c, [2, 2])
+    np.testing.assert_array_equal(x.to_numpy(), [2, 2, 2, 2])
+    with pytest.raises(mat.ConflictError):  # one storage, written, in two memories
+        mat.with_facets((x, "array", "input"), (x, "near", "output")).__enter__()
+    assert not x.storage.looks
+
+
+@pytest.mark.host
+def test_with_facets_that_fails_at_the_second_leaves_the_first_untouched(places):
+    x, y = mat.zeros(2), mat.zeros(2).fill_(4)
+    x.fill_(1)
+    with y.facet("near", "io"):
+        with pytest.raises(mat.ConflictError):
+            mat.with_facets((x, "near", "output"), (y, "array", "io")).__enter__()
+        assert x.fresh == {"host"}
+        assert not x.storage.looks
+        assert x.storage.writer is None
+    np.testing.assert_array_equal(x.to_numpy(), [1, 1])
+    np.testing.assert_array_equal(y.to_numpy(), [4, 4])
+
+
+def test_with_facets_is_entered_once_at_a_time():
+    x = mat.zeros(2)
+    both = mat.with_facets((x, "array", "input"))
+    with both, pytest.raises(mat.ConflictError):
+        both.__enter__()
+    assert not x.storage.looks
+
+
+@pytest.fixture
+def slow():
+    """An operation that lasts as long as it is told to."""
+    inside, done = threading.Event(), threading.Event()
+
+    @op
+    def slow(x: Input):
+        """Wait."""
+
+    @slow.on("array")
+    def _(np, x):
+        inside.set()
+        assert done.wait(20)
+
+    slow.inside, slow.done = inside, done
+    yield slow
+    done.set()
+    for name in [n for n, o in REGISTRY.items() if o is slow]:
+        del REGISTRY[name]
+
+
+def test_conflict_names_an_operation_that_holds(slow):
+    x, lines = mat.zeros(3), []
+
+    def call():
+        lines.append(line() + 1)
+        slow(x)
+
+    thread = threading.Thread(target=call, name="Computing")
+    thread.start()
+    assert slow.inside.wait(20)
+    with pytest.raises(mat.ConflictError) as caught:
+        x.fill_(1)
+    here = line() - 1
+    slow.done.set()
+    thread.join(20)
+    wanted, holder = str(caught.value).split("because of the look at")
+    assert f"<Mat 3> as facet 'array' for 'input' in thread Computing at {__file__}:{lines[0]};" in holder
+    assert f"in thread MainThread at {__file__}:{here}," in wanted
+    np.testing.assert_array_equal(x.fill_(1).to_numpy(), [1, 1, 1])
+
+
+def test_a_look_that_the_library_takes_is_put_down_to_the_line_of_its_user():
+    inside = mat.Mat.to_numpy.__code__, 0
+    assert holder_place(threading.get_ident(), inside) == (__file__, line())

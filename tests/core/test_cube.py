@@ -1,0 +1,384 @@
+"""The contract in `Direction`'s docstring, sentence by sentence, on memories of plain lists: who may look, what a block
+commits or rolls back, what is torn. Looks at Mats are in test_access.py, scopes and lifetimes in test_lifetimes.py.
+"""
+
+import ast
+import threading
+from contextlib import ExitStack
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import mat
+from mat.core.cube import INPUT, IO, OUTPUT, as_direction, join
+
+from ..support.mock_memories import Fault, Whole, in_thread, line
+
+pytestmark = pytest.mark.host
+
+DIRECTIONS = ("input", "output", "io")
+
+
+# Directions
+
+
+@pytest.mark.parametrize(("a", "b"), [*product((INPUT, OUTPUT, IO), repeat=2)])
+def test_joined_directions(a, b):
+    assert join(a, b) is (a if a is b else IO)
+
+
+@pytest.mark.parametrize("name", ["in", "INPUT", None, 3, ("input",), ["io"]])
+def test_unknown_direction(name):
+    with pytest.raises(mat.DirectionError, match="'input', 'output' and 'io'"):
+        as_direction(name)
+
+
+def test_direction_itself_is_a_name():
+    assert [as_direction(d) for d in (INPUT, "io", "output")] == [INPUT, IO, OUTPUT]
+
+
+# Who may look
+
+
+@pytest.mark.parametrize("threads", ["same", "other"])
+@pytest.mark.parametrize("memories", ["same", "other"])
+@pytest.mark.parametrize(("outer", "inner"), [*product(DIRECTIONS, repeat=2)])
+def test_table_of_looks(world, outer, inner, memories, threads):
+    x = Whole().write("near", 1, 2)
+    facet = "near" if memories == "same" else "far"
+
+    def look():
+        with x.look(facet, inner) as window:
+            return window.get()
+
+    fine = outer == inner == "input" or (memories == threads == "same")
+    with x.look("near", outer):
+        before = x.storage.fresh
+        if fine:
+            seen = look() if threads == "same" else in_thread(look)
+            assert seen == [1, 2] or inner == "output"
+        else:
+            with pytest.raises(mat.ConflictError):
+                look() if threads == "same" else in_thread(look)
+            assert x.storage.fresh == before
+    read_both = outer == inner == "input" and memories == "other"
+    assert x.fresh() == ({"near", "far", "hub"} if read_both else {"near"})  # to far it went through the hub
+    assert not x.storage.looks
+    assert x.read("deep") == [1, 2]
+
+
+def test_facets_of_one_memory_do_not_conflict(world):
+    x = Whole()
+    with x.look("hub", "io") as a, x.look("hub2", "output") as b:
+        b.put(3, 4)
+        assert a.get() == [3, 4]
+    assert x.read("hub2") == [3, 4]
+
+
+@pytest.mark.parametrize("readers", [1, 3])
+def test_many_readers_or_one_writer(world, readers):
+    x = Whole().write("near", 1, 2)
+    with ExitStack() as stack:
+        for facet in ("near", "hub", "far")[:readers]:
+            stack.enter_context(x.look(facet, "input"))
+        with pytest.raises(mat.ConflictError, match="for 'input' in thread"):
+            in_thread(lambda: x.write("near", 5, 6))
+    assert in_thread(lambda: x.write("near", 5, 6)).read("hub") == [5, 6]
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_conflict_names_the_holder(world, direction):
+    x = Whole()
+
+    def attempt():
+        with x.look("far", "io"):
+            pytest.fail("let in")
+
+    with x.look("near", direction):
+        here = line() - 1
+        with pytest.raises(mat.ConflictError) as caught:
+            in_thread(attempt, "Asking")
+    message = str(caught.value)
+    wanted, holder = message.split("because of the look at")
+    assert f"<a whole box> as facet 'near' for {direction!r} in thread MainThread at {__file__}:{here};" in holder
+    assert "<a whole box> as facet 'far' for 'io' in thread Asking at " + __file__ in wanted
+
+
+def test_conflict_names_the_line_of_a_with_over_several_lines(world):
+    x, y = Whole(), Whole()
+    with (
+        x.look("near", "input"),
+        y.look("near", "input"),
+    ):
+        lines = [line() - 4, line() - 2]  # of the statement or of the item: Python's versions differ
+        with pytest.raises(mat.ConflictError) as caught:
+            in_thread(lambda: y.write("near", 1, 2))
+    assert any(f"{__file__}:{n};" in str(caught.value) for n in lines)
+
+
+def test_conflict_names_the_line_that_entered_an_exit_stack(world):
+    x = Whole()
+    with ExitStack() as stack:
+        stack.enter_context(x.look("near", "input"))
+        here = line() - 1
+        with pytest.raises(mat.ConflictError, match=rf"{__file__}:{here};"):
+            in_thread(lambda: x.write("near", 1, 2))
+
+
+def test_conflict_names_a_holder_in_another_thread(world):
+    x, inside, done = Whole(), threading.Event(), threading.Event()
+    lines = []
+
+    def hold():
+        with x.look("near", "io"):
+            lines.append(line() - 1)
+            inside.set()
+            assert done.wait(20)
+
+    thread = threading.Thread(target=hold, name="Holding")
+    thread.start()
+    try:
+        assert inside.wait(20)
+        with pytest.raises(mat.ConflictError, match=rf"in thread Holding at {__file__}:{lines[0]};"):
+            x.read("near")
+    finally:
+        done.set()
+        thread.join(20)
+    assert x.read("near") == [0, 0]
+
+
+def test_a_look_is_entered_once_at_a_time(world):
+    x = Whole()
+    look = x.look("near", "io")
+    with look as window:
+        here = line() - 1
+        with pytest.raises(mat.ConflictError, match=rf"open already.*|{__file__}:{here}") as caught:
+            look.__enter__()
+        assert f"{__file__}:{here}" in str(caught.value)
+        window.put(1, 2)
+    with look as window:  # but again afterwards
+        assert window.get() == [1, 2]
+    assert not x.storage.looks
+
+
+def test_a_facet_that_fails_to_lend_leaves_no_look_open(world, monkeypatch):
+    x = Whole().write("near", 1, 2)
+    look = x.look("near", "input")
+
+    def lend():
+        raise Fault("no")
+
+    monkeypatch.setattr(type(look.facet), "lender", lambda facet, value: lend)
+    with pytest.raises(Fault):
+        look.__enter__()
+    assert not x.storage.looks
+    assert x.fresh() == {"near"}
+    monkeypatch.undo()
+    assert x.read("hub") == [1, 2]
+    with pytest.raises(Fault):
+        look.__enter__()  # again so, and not: it is open already
+
+
+# Commit on success
+
+
+def test_never_written(world):
+    x = Whole()
+    assert x.fresh() == set()
+    assert world.held() == {}
+    assert x.read("far") == [0, 0]
+    assert "far" in x.fresh()
+
+
+def test_output_copies_nothing(world):
+    x = Whole().write("near", 1, 2)
+    world.ledger.reset()
+    x.write("far", 3, 4)
+    assert world.ledger.steps == ["far.allocate"]
+    assert x.fresh() == {"far"}
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_what_is_fresh_changes_when_the_block_ends(world, direction):
+    x = Whole().write("near", 1, 2)
+    with x.look("hub", direction):
+        assert x.fresh() == ({"near"} if direction == "output" else {"near", "hub"})
+    assert x.fresh() == ({"near", "hub"} if direction == "input" else {"hub"})
+
+
+def test_fresh_is_a_set_and_each_but_the_last_is_dropped_for_free(world):
+    x = Whole().write("near", 1, 2)
+    for facet in ("far", "deep"):
+        x.read(facet)
+    assert x.fresh() == {"near", "far", "deep", "hub"}
+    world.ledger.reset()
+    for name in ("near", "hub", "far"):
+        assert x.storage.drop(world.memory[name], False)
+    assert world.ledger.steps == []
+    assert x.read("deep") == [1, 2]
+
+
+@pytest.mark.parametrize("direction", ["output", "io"])
+def test_a_failing_block_goes_back_to_a_fresh_copy_elsewhere(world, direction):
+    x = Whole().write("near", 1, 2)
+    x.read("hub")
+    x.spoil("near", direction)
+    assert x.fresh() == {"hub"}
+    assert x.read("near") == [1, 2]
+
+
+@pytest.mark.parametrize("direction", ["output", "io"])
+def test_a_failing_first_block_goes_back_to_never_written(world, direction):
+    x = Whole()
+    x.spoil("near", direction)
+    assert x.fresh() == set()
+    assert x.read("near") == x.read("hub") == [0, 0]
+
+
+def test_a_failing_block_that_reads_changes_nothing(world):
+    x = Whole().write("near", 1, 2)
+    with pytest.raises(Fault), x.look("hub", "input"):
+        raise Fault
+    assert x.fresh() == {"near", "hub"}
+
+
+def torn():
+    """A torn cube, and the line that tore it."""
+    x = Whole().write("near", 1, 2)
+    return x, x.spoil("near")
+
+
+@pytest.mark.parametrize(("facet", "direction"), [*product(("near", "hub", "deep"), ("input", "io"))])
+def test_reading_torn_data_raises(world, facet, direction):
+    x, at = torn()
+    pretend = world.__class__.__module__.rpartition(".")[2]
+    for _ in range(2):
+        with pytest.raises(mat.TornError, match=rf"'near' for 'io' in thread MainThread at \S*{pretend}.py:{at} failed"):
+            x.look(facet, direction).__enter__()
+    assert x.fresh() == set()
+
+
+@pytest.mark.parametrize("facet", ["near", "deep"])
+def test_overwriting_all_heals(world, facet):
+    x, _ = torn()
+    x.write(facet, 3, 4)
+    assert x.fresh() == {facet}
+    assert x.read("far") == [3, 4]
+
+
+def test_overwriting_that_fails_does_not_heal(world):
+    x, at = torn()
+    x.spoil("deep", "output")
+    with pytest.raises(mat.TornError, match=f":{at} failed"):
+        x.read("deep")
+
+
+def test_inside_an_overwriting_block_torn_data_can_be_read(world):
+    x, _ = torn()
+    with x.look("near", "output") as window:
+        window.put(3, 4)
+        assert x.read("near") == [3, 4]
+    assert x.read("hub") == [3, 4]
+
+
+def test_accept_torn(world):
+    x, _ = torn()
+    x.storage.accept_torn()
+    assert x.fresh() == {"near"}
+    assert x.read("hub") == ["half-written", 2]
+
+
+def test_accept_torn_without_a_tear_changes_nothing(world):
+    x = Whole().write("near", 1, 2)
+    x.storage.accept_torn()
+    assert x.fresh() == {"near"}
+    assert Whole().read("near") == [0, 0]
+
+
+# Nested blocks
+
+
+def test_a_failing_write_inside_a_reading_block_tears(world):
+    x = Whole().write("near", 1, 2)
+    with x.look("near", "input"):
+        x.spoil("near")
+        with pytest.raises(mat.TornError):
+            x.read("near")
+    with pytest.raises(mat.TornError):
+        x.read("near")
+
+
+def test_a_failing_write_inside_a_reading_block_rolls_back_if_it_can(world):
+    x = Whole().write("near", 1, 2)
+    with x.look("near", "input") as outer, x.look("hub", "input"):
+        pass
+    with x.look("near", "input") as outer:
+        x.spoil("near")
+        assert x.fresh() == {"hub"}
+        assert x.read("near") == [1, 2]
+        assert outer.get() == [1, 2]
+
+
+def test_a_write_inside_a_reading_block_commits_at_its_own_end(world):
+    x = Whole().write("near", 1, 2)
+    x.read("hub")
+    with x.look("near", "input"):
+        x.write("near", 3, 4)
+        assert x.fresh() == {"near"}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_outermost_writer_decides(world, fails):
+    x = Whole().write("near", 1, 2)
+    x.read("hub")
+    with ExitStack() as stack:
+        if fails:
+            stack.enter_context(pytest.raises(Fault))
+        with x.look("near", "io") as window:
+            x.spoil("near")  # its fate is that of the outer one
+            assert x.fresh() == {"near", "hub"}
+            assert window.get() == ["half-written", 2]
+            x.write("near", 3, 4)
+            if fails:
+                raise Fault
+    assert x.fresh() == ({"hub"} if fails else {"near"})
+    assert x.read("far") == ([1, 2] if fails else [3, 4])
+
+
+@pytest.mark.parametrize(("first", "second"), [*product((False, True), repeat=2)])
+def test_writers_left_out_of_order(world, first, second):
+    x = Whole().write("near", 1, 2)
+    x.read("hub")
+    outer, inner = x.look("near", "io"), x.look("near", "io")
+    outer.__enter__()
+    inner.__enter__().put(3, 4)
+    outer.__exit__(Fault if first else None, None, None)
+    assert x.fresh() == {"near", "hub"}  # undecided while the other writes
+    with pytest.raises(mat.ConflictError):
+        x.read("hub2")
+    inner.__exit__(Fault if second else None, None, None)
+    assert x.fresh() == ({"hub"} if first or second else {"near"})
+    assert x.read("far") == ([1, 2] if first or second else [3, 4])
+    assert x.write("near", 5, 6).read("hub") == [5, 6]  # and nothing of it lasts
+
+
+def test_a_reader_left_after_the_writer_that_began_inside(world):
+    x = Whole().write("near", 1, 2)
+    reader, writer = x.look("near", "input"), x.look("near", "io")
+    reader.__enter__()
+    writer.__enter__().put(3, 4)
+    reader.__exit__(None, None, None)
+    assert in_thread(lambda: x.storage.looks[0].direction) is IO
+    writer.__exit__(None, None, None)
+    assert x.fresh() == {"near"}
+    assert x.read("hub") == [3, 4]
+
+
+@pytest.mark.parametrize("module", sorted(p.stem for p in (Path(mat.__file__).parent / "core").glob("*.py")))
+def test_the_cube_knows_no_numpy(module):
+    tree = ast.parse((Path(mat.__file__).parent / "core" / f"{module}.py").read_text())
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    foreign = {"numpy", "scipy", "dtypes", "mat", "storage", "facets", "ops", "cpu", "shaping", "settings", "create"}
+    assert not {name.split(".")[0] for name in imported} & foreign

@@ -1,0 +1,92 @@
+"""Every program that our code can ask for: NVRTC compiles it for Ampere and for Hopper, without local memory.
+
+So does the C++ compiler for the tests. No driver is needed, only the wheel nvidia-cuda-nvrtc. As it takes minutes, this does
+every 16th program; MAT_COMPILE is another share, and 1 is all of them.
+"""
+
+import os
+from functools import cache
+
+import pytest
+
+pytest.importorskip("cuda.core", reason="cuda-python is not installed")
+
+from mat.cuda.nvrtc import Nvrtc, Program
+from mat.errors import DeviceError
+
+from ..mock_driver.cubin import Kernel, kernels
+from ..mock_driver.harness import check, compiler
+from ..mock_driver.programs import is_ours, listed, unlisted
+
+SHARE = int(os.environ.get("MAT_COMPILE", "16"))
+SHARED = 48 << 10
+SPILLED = {"sm_80": 16, "sm_90": 0}  # bytes of a thread: what we write for has none, what came before it may have a little
+SPILLS = """
+#include "device.cuh"
+struct sizes { int64_t n; int64_t k[40]; };
+MAT_KERNEL(plain, sizes, 256) { ((float *)call.at[0])[threadIdx.x] = (float)frame.n; }
+MAT_KERNEL(local, sizes, 256) {
+    int64_t a[40];
+    for (int i = 0; i < 40; i++) a[i] = frame.k[i] * threadIdx.x;
+    ((float *)call.at[0])[threadIdx.x] = (float)a[frame.n];
+}
+MAT_KERNEL(sharing, sizes, 256) {
+    MAT_SHARED(float, a, [100]);
+    a[threadIdx.x] = (float)frame.n;
+    __syncthreads();
+    ((float *)call.at[0])[threadIdx.x] = a[99 - threadIdx.x];
+}
+"""
+
+
+def missing():
+    try:
+        return not Nvrtc().version()
+    except DeviceError:
+        return True
+
+
+@cache
+def compiled(program, arch):
+    return kernels(Nvrtc().compile(program.text, program.options, arch))
+
+
+needs_nvrtc = pytest.mark.skipif(missing(), reason="NVRTC is not installed")
+every_program = pytest.mark.parametrize("program", [
+    pytest.param(program, id=f"{module}-{k}") for k, (program, module) in enumerate(listed().items()) if k % SHARE == 0])
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@every_program
+def test_nvrtc_compiles_without_local_memory(program, arch):
+    found = compiled(program, arch)
+    assert found
+    assert [k for k in found.values() if k.stack > SPILLED[arch]] == []
+    assert [k for k in found.values() if k.shared > SHARED + 1024] == []  # Hopper keeps 1024 bytes for itself
+
+
+@pytest.mark.skipif(not compiler(), reason="no C++ compiler")
+@every_program
+def test_the_compiler_of_the_tests_takes_it_too(program):
+    check(program.text, tuple(o for o in program.options if o.startswith("-D")))
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_local_memory_is_found(arch):
+    plain, local, sharing = (compiled(Program(SPILLS), arch)[name] for name in ("plain", "local", "sharing"))
+    assert plain == Kernel("plain", plain.registers, 0, plain.shared)
+    assert 4 <= plain.registers <= 32
+    assert local.stack == 320
+    assert sharing.stack == 0
+    assert sharing.shared - plain.shared in (400, 1424)
+
+
+def test_programs_are_told_apart():
+    assert listed()
+    assert all(is_ours(p.text) for p in listed())
+    first = next(iter(listed()))
+    assert not unlisted(first)
+    assert unlisted(first._replace(text=first.text + " "))
+    assert not unlisted(first._replace(text=SPILLS))

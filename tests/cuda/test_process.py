@@ -1,0 +1,220 @@
+"""What CUDA is there, or why none is; and how processes end, fork and are interrupted while a device is in use."""
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mat
+from mat.errors import DeviceError
+from mat.support import cuda_probe as ours
+
+from ..mock_driver.harness import scratch
+from . import test_memory as memory
+
+pytestmark = pytest.mark.host
+
+ROOT = Path(__file__).parents[2]
+
+SCRIPT = """
+import atexit, os, sys, threading
+import numpy as np
+import mat
+from tests.fake.fixtures import pretending
+pretended = pretending()
+cuda = pretended.__enter__()
+def faults():
+    for fault in cuda.faults():
+        print("FAULT", fault)
+atexit.register(faults)  # runs after what is registered later
+from tests.cuda.test_memory import add, there, times
+block = mat.use_device("cuda", required=True)
+dev = block.__enter__()
+x = mat.from_numpy(np.ones(1000))
+{body}
+print("done")
+"""
+
+
+@pytest.fixture
+def script(cuda):
+    """Runs a script that has `x` on a pretended device in use; gives what it printed, and must end well and in silence."""
+    if not cuda.pretended:
+        pytest.skip("of the pretended driver")
+
+    def run(body, rc=0):
+        done = subprocess.run([sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True, text=True, timeout=120,
+                              cwd=ROOT, check=False,
+                              env={**os.environ, "PYTHONFAULTHANDLER": "1", "MAT_FAKE_CACHE": str(scratch())})
+        assert done.returncode == rc, done.stderr
+        assert done.stderr == "" or rc
+        assert "FAULT" not in done.stdout
+        return done.stdout
+    return run
+
+
+# What is there
+
+
+class Pretended(types.ModuleType):
+    """A module ``cuda.bindings.driver`` that says what it is told to."""
+
+    def __init__(self, status=0, version=13000, devices=1, raises=None):
+        super().__init__("cuda.bindings.driver")
+        self.answers, self.raises = (status, version, devices), raises
+
+    def cuInit(self, flags):
+        if self.raises:
+            raise self.raises
+        return (self.answers[0],)
+
+    def cuDriverGetVersion(self):
+        return 0, self.answers[1]
+
+    def cuDeviceGetCount(self):
+        return 0, self.answers[2]
+
+    def CUresult(self, status):
+        return status
+
+    def cuGetErrorName(self, status):
+        return 0, {3: b"CUDA_ERROR_NOT_INITIALIZED", 999: b"CUDA_ERROR_UNKNOWN"}.get(status)
+
+    def cuGetErrorString(self, status):
+        return 0, b"in words"
+
+
+@pytest.mark.parametrize(("there", "devices", "reason"), [
+    (Pretended(devices=3), 3, ""),
+    (Pretended(devices=0), 0, "no NVIDIA GPU"),
+    (Pretended(status=100), 0, "no NVIDIA GPU"),
+    (Pretended(version=12040), 0, r"too old: it speaks CUDA 12\.4"),
+    (Pretended(status=3), 0, r"CUDA_ERROR_NOT_INITIALIZED \(in words\); a process forked"),
+    (Pretended(status=999), 0, "CUDA_ERROR_UNKNOWN"),
+    (Pretended(status=12345), 0, "12345"),
+    (Pretended(raises=RuntimeError("no libcuda.so.1\n to be found")), 0, "no NVIDIA driver: no libcuda.so.1 to be found"),
+    (ImportError("No module named 'cuda'"), 0, "cuda-python is not installed"),
+])
+def test_the_probe(monkeypatch, there, devices, reason):
+    def import_module(name):
+        if isinstance(there, Exception):
+            raise there
+        return there if name.endswith("driver") else types.SimpleNamespace(__version__="13.5.0")
+
+    monkeypatch.setattr(importlib, "import_module", import_module)
+    found = ours._asked()
+    assert found.devices == devices
+    assert (found.reason == "") == (reason == "")
+    assert re.search(reason, found.reason)
+
+
+def test_config_says_what_there_is(cuda):
+    config = mat.show_config()
+    assert config["devices"] == "cuda:0, cuda:1, emulated"
+    assert "GiB free" in config["cuda:1"]
+    assert "13.0 by the driver" in config["CUDA"]
+
+
+def test_config_says_why_there_is_none():
+    if mat.cuda_available():
+        pytest.skip("there is")
+    config = mat.show_config()
+    assert config["devices"] == "emulated"
+    assert config["CUDA"].startswith("none: ")
+    with pytest.raises(DeviceError, match="no device 'cuda'"):
+        mat.use_device("cuda", required=True)
+
+
+def test_importing_mat_imports_nothing_of_cuda():
+    code = "import sys, mat; x = mat.ones(3); x + x; print([m for m in sys.modules if m.split('.')[0] == 'cuda'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT, check=True)
+    assert done.stdout == "[]\n"
+
+
+# How processes end
+
+
+def test_the_end_with_data_on_the_device(script):
+    assert script("there(x); y = times(x, 2); keep = [y]; keep.append(keep)") == "done\n"
+
+
+def test_the_end_within_a_block_that_was_never_left(script):
+    assert script("p = mat.prefetch(to_device=[mat.ones(5), x]); p.__enter__()") == "done\n"
+
+
+def test_the_end_with_page_locked_memory(script):
+    body = "with mat.settings(page_locked=True):\n    y = mat.zeros(5000)\n    with y.facet('array', 'output') as a: a[:] = 1\n"
+    assert script(body + "there(y)\nwith x.facet('cuda_host', 'input') as p: pass") == "done\n"
+
+
+def test_the_end_while_threads_still_compute(script):
+    body = """
+def work():
+    with mat.use_device("cuda"):
+        while True:
+            y = mat.zeros(100)
+            add(y)
+            there(y.reshape(10, 10))
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+import time
+time.sleep(0.3)
+"""
+    assert script(body) == "done\n"
+
+
+def test_the_end_by_an_error(script):
+    script("add(x)\nraise SystemExit(3)", rc=3)
+
+
+def test_finalizers_at_exit_may_free(script):
+    body = """
+class Last:
+    def __init__(self, y): self.y = y
+    def __del__(self): self.y.drop("cuda", force=True)
+sys.last = Last(add(mat.zeros(10)))
+"""
+    assert script(body) == "done\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_fork_is_told_and_computes_on_the_host(script):
+    body = """
+there(x)
+add(x, 1)
+block.__exit__(None, None, None)
+child = os.fork()
+if child == 0:
+    ok = (x.to_numpy() == 2).all() and (mat.ones(3) + 1).to_numpy().sum() == 6
+    try:
+        mat.use_device("cuda", required=True)
+        ok = False
+    except mat.DeviceError as error:
+        ok = ok and "fork" in str(error)
+    os._exit(0 if ok else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+with mat.use_device("cuda", required=True):
+    add(x, 1)
+assert (x.to_numpy() == 3).all()
+"""
+    assert script(body) == "done\n"
+
+
+def test_interrupts_lose_nothing(cuda):
+    x = mat.from_numpy(np.ones(100))
+
+    def block():
+        with mat.use_device("cuda"):
+            memory.add(x)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        block()
+    assert x.fresh == {"host"}
+    assert x.to_numpy().tolist() == [2] * 100

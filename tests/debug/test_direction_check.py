@@ -1,0 +1,323 @@
+"""The direction check: planted bugs are found to the last one, correct programs are left in peace, and how it tells of them."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mat
+from mat.core.observers import OBSERVERS
+from mat.debug import poison, protected_pages, snapshot
+from mat.debug.direction_check import CHECK
+
+from ..support.mock_memories import line
+from ..support.planted_directions import BUGS, CORRECT
+
+paged = pytest.mark.skipif(protected_pages.system() is None, reason="it is about pages of memory, which cannot be protected here")
+under = pytest.mark.unchecked("it is about the check itself, which is on already")
+
+
+def cases():
+    for function, text, place, loud, of_pages in BUGS:
+        late = text == "after its end" and place == "host" and "object" not in function.__name__
+        marks = [paged] if of_pages or (late and "operation" not in function.__name__) else []
+        yield pytest.param(function, text, place, loud, marks=[*marks, pytest.mark.host], id=function.__name__)
+
+
+@pytest.mark.parametrize(("function", "text", "place", "loud"), list(cases()))
+def test_planted_bugs_are_caught(request, function, text, place, loud):
+    if place == "cuda":
+        request.getfixturevalue("cuda")
+    with pytest.raises(mat.DirectionError, match=text) as caught, mat.debug.check_directions() as c:
+        function()
+    assert c.faults
+    assert str(caught.value) in ("; ".join(c.faults), *c.faults)
+
+
+def test_there_are_many_kinds_of_them():
+    assert len(BUGS) >= 60
+    assert len({function.__name__ for function, *_ in BUGS}) == len(BUGS)
+
+
+@under
+@pytest.mark.host
+@pytest.mark.parametrize("function", [f for f, _, place, loud, _ in BUGS if not loud and place != "cuda"])
+def test_without_the_check_nobody_notices(function):
+    function()
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("function", CORRECT)
+def test_correct_programs_are_left_in_peace(function):
+    with mat.debug.check_directions() as c:
+        function()
+    assert c.faults == []
+    assert c.looks > 0
+
+
+# What it tells
+
+
+def error_of(function):
+    with pytest.raises(mat.DirectionError) as caught, mat.debug.check_directions():
+        function()
+    return str(caught.value)
+
+
+@paged
+@pytest.mark.host
+def test_the_error_has_mat_block_elements_and_lines():
+    lines = []
+
+    def bug():
+        x = mat.zeros(2, 3); lines.append(line())  # noqa: E702
+        with x.facet("foreign", "input") as p:
+            p.pointer[4] = 5; lines.append(line())  # noqa: E702
+
+    text = error_of(bug)
+    made, wrote = lines
+    assert text == (f"<Mat 2x3> as facet 'foreign' for 'input' in thread MainThread at {__file__}:{wrote - 1} changed what it "
+                    f"promised to only read, 1 element, (1, 1): 0.0 became 5.0; written at {__file__}:{wrote} in thread "
+                    f"MainThread; the Mat was created at {__file__}:{made}")
+
+
+@under
+@pytest.mark.host
+def test_mats_that_are_older_than_the_check():
+    x = mat.zeros(3).fill_(1)
+
+    def bug():
+        with x.facet("array", "output"):
+            pass
+
+    assert error_of(bug).endswith("the Mat was created before the check")
+
+
+@paged
+@pytest.mark.host
+def test_a_late_use_is_told_at_the_next_look_of_the_thread():
+    with mat.debug.check_directions() as c:
+        x, y = mat.zeros(3), mat.zeros(3)
+        with x.facet("array") as a:
+            a[:] = 1
+        a[0] = 2
+        with pytest.raises(mat.DirectionError, match=f"was used after its end, at {re.escape(__file__)}:{line() - 1}"):
+            y.fill_(1)
+        assert y.fill_(1).tolist() == [1, 1, 1]  # told once
+        assert x.tolist() == [1, 1, 1]  # what is written there now changes nothing
+    assert len(c.faults) == 1
+
+
+@paged
+@pytest.mark.host
+def test_what_is_late_at_the_end_is_a_note_on_another_error():
+    def bug():
+        with mat.debug.check_directions():
+            with mat.zeros(3).facet("array") as a:
+                a[:] = 1
+            raise KeyError(a.sum())
+
+    with pytest.raises(KeyError) as caught:
+        bug()
+    assert "was used after its end" in caught.value.__notes__[0]
+
+
+@pytest.mark.host
+def test_too_strong():
+    with mat.debug.check_directions() as c:
+        x = mat.zeros(2, 3).fill_(1)
+        for _ in range(2):
+            with x.facet("array", "io") as a:
+                a.sum()
+        for k in range(2):
+            with x.facet("array", "io") as a:
+                a[:] = k + 1
+    assert len(c.too_strong) == 1
+    assert re.match(rf"<Mat 2x3> as facet 'array' for 'io' in thread MainThread at .*:{line() - 6}", c.too_strong[0])
+    assert "too strong: <Mat 2x3>" in repr(c)
+    assert "'input' would do" in repr(c)
+
+
+@pytest.mark.host
+def test_blocks_that_write_inside_are_not_too_strong():
+    with mat.debug.check_directions() as c:
+        x = mat.ones(3)
+        with x.facet("array", "io"):
+            x.scal_(2)
+    assert c.too_strong == []
+
+
+@pytest.mark.host
+def test_what_cannot_be_read_is_counted(places, monkeypatch):
+    def refuse(*args):
+        raise NotImplementedError
+
+    x = mat.zeros(3)
+    with mat.debug.check_directions() as c, x.facet("near", "input"):
+        pass
+    assert c.blind == 0
+    monkeypatch.setattr(places.memory["near"], "copy_out", refuse)
+    with mat.debug.check_directions() as c, x.facet("near", "input"):
+        pass
+    assert c.blind == 1
+    assert "1 not seen" in repr(c)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("largest", [0, 100])
+def test_large_mats_are_compared_by_digest(monkeypatch, largest):
+    monkeypatch.setattr(snapshot, "LARGEST", largest)
+    with mat.debug.check_directions():
+        own = np.zeros(100)
+        x = mat.from_numpy(own)
+        x.sum()
+        with pytest.raises(mat.DirectionError, match="only read, its bytes"), x.facet("array", "input"):
+            own[50] = 1
+
+
+@pytest.mark.host
+def test_the_data_is_what_the_program_left(rng):
+    """The check moves memory about and fills it with poison: nobody sees that."""
+    values = rng.standard_normal((5, 4))
+    with mat.debug.check_directions():
+        x, y = mat.array(values), mat.empty(4, 5)
+        with mat.with_facets((x, "array", "input"), (y, "foreign", "output")) as (a, p):
+            for k, v in enumerate(a.T.ravel()):
+                p.pointer[k] = v
+        with mat.use_device("emulated"):
+            y += 1
+    np.testing.assert_array_equal(y.to_numpy(), values.T + 1)
+    np.testing.assert_array_equal(x.to_numpy(), values)
+
+
+@pytest.mark.host
+def test_copies_of_the_check_do_not_count():
+    with mat.debug.check_directions(), mat.debug.count_copies() as n, mat.use_device("emulated") as dev:
+        before = dict(dev.transfers)
+        x = mat.ones(4).exp_()
+        x.exp_()
+        with x.facet("emulated", "io") as a:
+            dev.launch(lambda v: v.fill(1), a)
+        assert dev.transfers == before
+    assert (n.h2d, n.d2h) == (0, 1)
+
+
+# Beginning and ending
+
+
+@under
+def test_nothing_is_left_when_it_ends():
+    x = mat.zeros(3)
+    with mat.debug.check_directions():
+        look = x.facet("array", "input")
+        look.__enter__()
+        kept = x.facet("array", "input")
+        with kept as a:
+            pass
+    assert CHECK not in OBSERVERS
+    assert CHECK._open == {}
+    assert protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]) is None or (
+        protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]).allowed == protected_pages.OPEN)
+    a.sum()
+    look.__exit__(None, None, None)
+    assert x.fill_(2).tolist() == [2, 2, 2]
+
+
+@under
+def test_one_check_inside_of_another():
+    with mat.debug.check_directions() as outer:
+        with mat.debug.check_directions() as inner:
+            mat.ones(3).sum()
+        assert CHECK in OBSERVERS
+        mat.ones(3).sum()
+    assert 0 < inner.looks < outer.looks
+    assert CHECK not in OBSERVERS
+
+
+PROGRAM = """
+import mat
+assert "DirectionError" not in dir()
+x = mat.zeros(2, 3)
+with x.facet("array", "output") as a:
+    a[0] = 1
+"""
+LATE = """
+import mat
+x = mat.zeros(3)
+with x.facet("array") as a:
+    a[:] = 1
+a[1] = 2
+"""
+
+
+def run(program, **environment):
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
+                           env={**os.environ, **environment})
+    return found.returncode, found.stderr
+
+
+@pytest.mark.host
+def test_the_environment_switches_it_on():
+    assert run(PROGRAM, MAT_DEBUG="") == (0, "")
+    status, told = run(PROGRAM, MAT_DEBUG="other,directions")
+    assert status == 1
+    assert "DirectionError: <Mat 2x3> as facet 'array' for 'output'" in told
+
+
+@paged
+@pytest.mark.host
+def test_what_nobody_was_told_is_told_at_exit():
+    status, told = run(LATE, MAT_DEBUG="directions")
+    assert status == 0
+    assert re.match(r"mat: what was given to <Mat 3> .* was used after its end, at <string>:6 in thread MainThread", told)
+
+
+CRASH = """
+import ctypes, faulthandler, mat
+faulthandler.enable()
+with mat.debug.check_directions():
+    x = mat.zeros(3)
+    x.sum()
+    with x.facet("array", "input"):
+        ctypes.string_at(8)
+"""
+
+
+@paged
+@pytest.mark.host
+def test_other_faults_are_as_they_would_be():
+    status, told = run(CRASH)
+    assert status == -11
+    assert "Segmentation fault" in told
+    assert 'File "<string>", line 8' in told
+
+
+# Poison
+
+
+@pytest.mark.parametrize("dtype", mat.supported_dtypes)
+def test_poison_is_known_again_and_nothing_else_is(rng, dtype):
+    kind = mat.zeros(1, dtype=dtype).dtype
+    whole = poison.poison(1000, kind)
+    assert whole.dtype == kind
+    assert poison.still_poisoned(whole).all()
+    whole[100:900] = rng.integers(0, 2, 800).astype(kind)
+    found = poison.still_poisoned(whole)
+    assert found[:99].all()
+    assert found[901:].all()
+    assert not found[102:898].any()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "uint16"])
+def test_numbers_that_are_poison_by_chance_are_none(rng, dtype):
+    for _ in range(20):
+        assert not poison.still_poisoned(rng.integers(-128 if dtype == "int8" else 0, 128, 10_000).astype(dtype)).any()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_every_short_float_there_is_has_the_poison_too(dtype):
+    every = np.arange(1 << 16, dtype=np.uint16).view(mat.zeros(1, dtype=dtype).dtype)
+    assert not poison.still_poisoned(every).any()

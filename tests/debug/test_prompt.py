@@ -1,0 +1,85 @@
+"""``python -m mat``, and what IPython gets of us."""
+
+import subprocess
+import sys
+
+import pytest
+
+import mat
+from mat.__main__ import main
+from mat.debug import notebook
+
+pytestmark = pytest.mark.host
+
+
+def run(*arguments, text=""):
+    return subprocess.run([sys.executable, "-m", "mat", *arguments], input=text, capture_output=True, text=True, timeout=120,
+                          check=False)
+
+
+def test_info_says_what_computes_here(capsys):
+    assert main(["info"]) == 0
+    assert capsys.readouterr().out == f"{mat.show_config()!r}\n"
+
+
+def test_a_prompt_with_mat_on_a_device():
+    done = run("--device", "emulated", "--dtype", "float32", text="x = mat.ones(2) + 1\nprint(x.fresh, x.dtype, np.pi)\n")
+    assert done.returncode == 0, done.stderr
+    assert "{'emulated'} float32 3.14" in done.stdout
+
+
+def test_a_plain_prompt_where_ipython_is_missing(tmp_path):
+    (tmp_path / "IPython.py").write_text("raise ImportError('no IPython')")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.argv = ['mat']; from mat.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], input="print(mat.ones(2).sum())\n", capture_output=True, text=True,
+                          timeout=120, check=False)
+    assert "2.>" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("wrong", [["--device", "gpu"], ["--device", "emulated:1000"], ["--dtype", "float99"], ["fly"]])
+def test_wrong_options_are_told(wrong, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(wrong)
+    mat.set_device("cpu")
+    assert caught.value.code == 2
+    assert wrong[-1] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "wanted"), [
+    ('x.facet("', {"array", "backing", "foreign", "emulated"}), ('x.facet("arr', {"array"}), ("x.facet('b", {"backing"}),
+    ('x.drop("emu', {"emulated"}), ('with mat.use_device("', {"cpu", "cuda", "emulated"}), ("x.facet(", set()),
+    ("x.sum(", set()),
+])
+def test_names_are_completed(text, wanted):
+    found = set(notebook.complete(text))
+    assert wanted <= found
+    assert bool(wanted) == bool(found)
+
+
+@pytest.fixture
+def shell():
+    testing = pytest.importorskip("IPython.core.interactiveshell", reason="IPython is not installed")
+    shell = testing.InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "mat")
+    yield shell
+    testing.InteractiveShell.clear_instance()
+
+
+def test_a_traced_cell(shell, tmp_path):
+    path = tmp_path / "t.html"
+    cell = "import mat\nwith mat.use_device('emulated'):\n    y = mat.ones(3) + 1\n"
+    found = shell.run_cell_magic("mat_trace", str(path), cell)
+    assert found.d2h == 1
+    assert "<svg" in path.read_text()
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_completion_in_ipython(shell):
+    _, matches = shell.complete(None, 'x.facet("ba', 11)
+    assert any("backing" in m for m in matches)
+
+
+def test_loading_twice_changes_nothing(shell):
+    before = len(shell.Completer.custom_matchers)
+    shell.run_line_magic("reload_ext", "mat")
+    assert len(shell.Completer.custom_matchers) == before

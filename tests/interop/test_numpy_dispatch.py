@@ -1,0 +1,447 @@
+"""Mats among NumPy's arrays: operators, outputs, views, devices, subclasses and other classes that dispatch."""
+
+import operator
+
+import numpy as np
+import pytest
+import scipy.special
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mat
+from mat import AliasError, ConflictError, DirectionError, DTypeError, Mat
+from mat.interop.numpy import array_ufunc, implementations
+from mat.interop.numpy.array_function import VIEWS
+from mat.ops import elementwise
+
+from ..support.layouts import LAYOUTS, check_hidden, numbers, place, state
+from ..support.numpy_calls import FUNCTIONS, Operands
+
+BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.floordiv, operator.mod, divmod,
+          operator.matmul, operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
+IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow, operator.ifloordiv, operator.imod]
+BITS_IN_PLACE = [operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift]
+BOOLEAN = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert}
+
+
+class Tagged(np.ndarray):
+    """An array with its own idea of ufuncs."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return "tagged", ufunc.__name__
+
+
+class Refusing:
+    """What wants operators to be left to it."""
+
+    __array_ufunc__ = None
+
+    def __radd__(self, other):
+        return "refusing"
+
+    __rfloordiv__ = __rmatmul__ = __radd__
+
+
+class Other:
+    """Another kind of array, which dispatches."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return "other", ufunc.__name__
+
+    def __array_function__(self, func, types, args, kwargs):
+        return "other", func.__name__
+
+
+class Special(Mat):
+    """A subclass that changes nothing."""
+
+    __slots__ = ()
+
+
+def check(got, wanted):
+    """Fail unless `got` is a Mat of dtype and elements of `wanted`, or several."""
+    if isinstance(wanted, tuple):
+        for one, other in zip(got, wanted, strict=True):
+            check(one, other)
+        return
+    assert isinstance(got, Mat)
+    assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+    assert_allclose(got.to_numpy(), wanted, rtol=1e-6)
+
+
+# Operators
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("apply", [*BINARY, *BITS], ids=lambda f: f.__name__)
+def test_operators_with_arrays_on_either_side(rng, apply, layout):
+    dtype = "int32" if apply in BITS else "float64"
+    a, b = abs(numbers(rng, (3, 3), dtype)) + 1, abs(numbers(rng, (3, 3), dtype)) + 1
+    x = place(a, layout)
+    check(apply(x, b), apply(a, b))
+    check(apply(b, x), apply(b, a))
+    check(apply(x, place(b, layout)), apply(a, b))
+
+
+@pytest.mark.parametrize("number", [2, 2.5, True, 1 + 2j, np.float64(2), np.float32(3), np.int8(2), np.float16(1.5),
+                                    np.array(2.0), np.complex64(2)], ids=repr)
+@pytest.mark.parametrize("apply", [operator.add, operator.mul, operator.truediv, operator.eq], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex64"])
+def test_numbers_promote_as_in_numpy(apply, number, dtype):
+    a = np.arange(1, 4).astype(dtype)
+    check(apply(mat.array(a), number), apply(a, number))
+    check(apply(number, mat.array(a)), apply(number, a))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, float])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_numbers_of_one_class_may_differ(dtype, kind):
+    """Calls are planned by the class of a number."""
+    x, a = mat.arange(1, 4, dtype=dtype), np.arange(1, 4, dtype=dtype)
+    for value in (2, 0.5, -0.0, np.nan, np.inf, 1e300):
+        with np.errstate(all="ignore"):
+            number = kind(value)
+            for apply in (operator.mul, operator.truediv, operator.lt):
+                check(apply(x, number), apply(a, number))
+                check(apply(number, x), apply(number, a))
+
+
+@pytest.mark.parametrize("apply", [*IN_PLACE, *BITS_IN_PLACE], ids=lambda f: f.__name__)
+def test_in_place_operators(apply):
+    dtype = "int32" if apply in BITS_IN_PLACE else "float64"
+    a, b = np.arange(1, 7).reshape(2, 3).astype(dtype), np.full((2, 3), 2, dtype)
+    x = mat.array(a)
+    same, x = x, apply(x, b)
+    check(x, apply(a.copy(), b))
+    assert x is same
+    array = a.copy()
+    same, array = array, apply(array, mat.array(b))
+    assert array is same
+    assert_array_equal(array, apply(a.copy(), b))
+
+
+def test_signs():
+    x = mat.array([1, -2], "int8")
+    check(~x, ~x.to_numpy())
+    check(+x, x.to_numpy())
+    assert not np.shares_memory(+x, x)
+
+
+@pytest.mark.parametrize("apply", [operator.add, operator.floordiv, operator.matmul], ids=lambda f: f.__name__)
+def test_other_classes_have_their_say(apply):
+    x, tagged = mat.ones(2), np.ones(2).view(Tagged)
+    assert apply(x, Refusing()) == "refusing"
+    assert apply(x, tagged)[0] == "tagged"
+    assert apply(tagged, x)[0] == "tagged"
+    with pytest.raises(TypeError):
+        apply(x, "text")
+    with pytest.raises(TypeError):
+        apply(Refusing(), x)
+
+
+def test_other_kinds_of_arrays_that_dispatch():
+    x, other = mat.ones(2), Other()
+    assert np.add(x, other) == np.add(other, x) == ("other", "add")
+    assert np.arctan2(x, other) == ("other", "arctan2")
+    assert np.concatenate([x, other]) == np.concatenate([other, x]) == ("other", "concatenate")
+    assert np.add.reduce(other) == ("other", "add")
+
+
+def test_masked_arrays_stay_masked():
+    masked = np.ma.masked_array([1.0, 2.0], [True, False])
+    for found in (mat.ones(2) + masked, masked + mat.ones(2), mat.ones(2) // masked, np.add(mat.ones(2), masked)):
+        assert isinstance(found, np.ma.MaskedArray)
+        assert found.mask.tolist() == [True, False]
+
+
+def test_subclasses_of_mat_are_mats():
+    x = Special(3, fill=2)
+    assert np.exp(x).shape == (3,)
+    assert type(np.transpose(x)) is Special
+    assert np.median(x).item() == 2
+
+
+# Which way they go
+
+
+@pytest.mark.parametrize("ufunc", array_ufunc.OURS, ids=lambda u: u.__name__)
+def test_ufuncs_of_ours_run_as_operations(ufunc, monkeypatch):
+    monkeypatch.setattr(array_ufunc, "delegate", None)
+    square = mat.array([[0.5, 2], [1, 3]])
+    square = square.astype("bool") if ufunc in BOOLEAN else square
+    operands = [square, square.T.to_numpy()][:ufunc.nin]
+    wanted = ufunc(*map(np.asarray, operands))
+    check(ufunc(*operands), wanted)
+    out = mat.zeros(2, 2, dtype=wanted.dtype)
+    assert ufunc(*operands, out=out) is out
+    check(out, wanted)
+
+
+def test_every_operation_with_numpys_name_is_known():
+    """An operation that is added for a ufunc of NumPy's is to be used for it."""
+    names = {"absolute": "abs", "power": "pow"}
+    known = {names.get(u.__name__, u.__name__) for u in array_ufunc.OURS}
+    declared = {n for n in mat.__all__ if hasattr(getattr(elementwise, n, None), "op")}
+    assert {n for n in declared if isinstance(getattr(np, n, None), np.ufunc)} <= known
+
+
+OURS_RUN = [  # function, and the call that our operations can do
+    ("tensordot", 0),
+    ("sum", 0), ("prod", 0), ("mean", 0), ("max", 0), ("min", 0), ("amax", 0), ("amin", 0), ("argmax", 0), ("argmin", 0),
+    ("std", 0), ("var", 0), ("trace", 0), ("clip", 0), ("round", 0), ("around", 0), ("copy", 0), ("astype", 0), ("copyto", 0),
+    ("concatenate", 0), ("stack", 0), ("hstack", 0), ("vstack", 0), ("dstack", 0), ("column_stack", 0), ("zeros_like", 0),
+    ("ones_like", 0), ("empty_like", 0), ("full_like", 1), ("dot", 0), ("inner", 0), ("outer", 0), ("vdot", 0),
+    ("linalg.matmul", 0), ("linalg.multi_dot", 0), ("linalg.outer", 0), ("linalg.tensordot", 0), ("linalg.trace", 0),
+    ("linalg.inv", 0), ("linalg.solve", 0), ("linalg.cholesky", 0), ("linalg.norm", 0), ("array_equal", 0), ("allclose", 2),
+    ("real", 0), ("shares_memory", 0), ("may_share_memory", 0), ("asarray", 0), ("asanyarray", 0), ("ascontiguousarray", 0)]
+
+
+def test_each_of_ours_is_named():
+    assert {implementations.numpys(n) for n, _ in OURS_RUN} == set(implementations.OURS) - {np.broadcast_arrays}  # which is among the views
+
+
+@pytest.mark.host
+@pytest.mark.parametrize(("name", "k"), [*OURS_RUN, *((n, 0) for n in FUNCTIONS if implementations.numpys(n) in VIEWS)])
+def test_nothing_comes_home_from_a_device(name, k):
+    with mat.use_device("emulated"):
+        operands = Operands("float64", lambda a: mat.array(a) * 1 if a.dtype == "float64" else mat.array(a))
+        for attribute in ("a", "b", "v", "w", "row", "column", "c", "sq", "spd", "tall", "change"):
+            getattr(operands, attribute)
+        with mat.debug.count_copies() as n:
+            FUNCTIONS[name][k](implementations.numpys(name), operands)
+        assert (n.d2h, n.fallbacks) == (0, 0)
+
+
+@pytest.mark.host
+def test_ufuncs_run_on_the_device():
+    x = mat.arange(4)
+    with mat.use_device("emulated"), mat.debug.count_copies() as n:
+        y = np.exp(x)
+        z = np.float64(2) * y - np.sum(y, axis=0)
+        z += np.add.outer(x, x)[1]
+        assert {y.device, z.device} == {"emulated"}
+        assert z.fresh == {"emulated"}
+        assert (n.h2d, n.d2h, n.fallbacks) == (1, 0, 0)
+        home = np.arctan(y)
+        assert (n.d2h, n.fallbacks) == (1, 1)
+    check(home, np.arctan(np.exp(np.arange(4.0))))
+
+
+@pytest.mark.host
+def test_asking_for_shapes_moves_and_allocates_nothing():
+    x = mat.empty(3, 4)
+    with mat.debug.count_allocations() as n:
+        assert (np.shape(x), np.ndim(x), np.size(x), np.size(x, 1)) == ((3, 4), 2, 12, 4)
+        assert np.result_type(x, np.complex64) == np.complex128
+        assert np.can_cast(x, "float32", "same_kind")
+        assert np.iterable(x)
+        assert np.transpose(x)[1:].shape == (3, 3)
+    assert (n.count, x.fresh) == (0, set())
+
+
+def test_warnings_are_those_of_our_operations():
+    x = mat.array([0.0, -1])
+    assert np.log(x).tolist()[0] == np.log10(x).tolist()[0] == -np.inf  # and warnings are errors here
+    assert (x % 0).tolist() == pytest.approx([np.nan, np.nan], nan_ok=True)
+
+
+def test_scipys_ufuncs(rng):
+    a = numbers(rng, (3, 4), "float64")
+    x = mat.array(a)
+    for ufunc in (scipy.special.erf, scipy.special.expit, scipy.special.gamma, scipy.special.xlogy):
+        operands = (x, x)[:ufunc.nin]
+        check(ufunc(*operands), ufunc(*(a, a)[:ufunc.nin]))
+    check(scipy.special.erf(mat.array([1, 2], "int8")), scipy.special.erf(np.array([1, 2], "int8")))
+
+
+# Writing
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_outputs_are_written_and_nothing_else(rng, layout):
+    a = numbers(rng, (3, 4), "float64")
+    x = place(a, layout)
+    assert np.exp(x, out=x) is x
+    np.arctan(x, x)
+    np.add(x, 1, out=(x,), where=mat.array(a > 0))
+    np.add.at(x, (0, [1, 1]), mat.ones(2))
+    wanted = np.arctan(np.exp(a))
+    wanted[a > 0] += 1
+    np.add.at(wanted, (0, [1, 1]), 1)
+    assert_allclose(x.to_numpy(), wanted)
+    check_hidden(x)
+    np.copyto(x, np.arange(4.0))
+    np.put(x, [0], 7)
+    np.fill_diagonal(x, 9)
+    np.putmask(x, x > 8, 3)
+    np.place(x, a < 0, [5])
+    wanted[...] = np.arange(4.0)
+    np.put(wanted, [0], 7)
+    np.fill_diagonal(wanted, 9)
+    np.putmask(wanted, wanted > 8, 3)
+    np.place(wanted, a < 0, [5])
+    assert_array_equal(x.to_numpy(), wanted)
+    check_hidden(x)
+
+
+def test_arrays_are_written_from_mats():
+    a = np.zeros(3)
+    assert np.copyto(a, mat.arange(3)) is None
+    np.put(a, mat.array([0, 1], "int64"), mat.array([7, 8]))
+    np.add.at(a, mat.array([0, 0], "int64"), mat.ones(2))
+    assert a.tolist() == [9, 8, 2]
+    assert np.exp(mat.zeros(3), out=a) is a
+    assert np.median(mat.ones(2, 3), 0, a) is a
+    assert a.tolist() == [1, 1, 1]
+
+
+def test_reductions_into_an_output():
+    x, out = mat.arange(6).reshape(2, 3), mat.zeros(3)
+    assert np.sum(x, 0, None, out) is out
+    assert out.tolist() == [3, 5, 7]
+    assert np.median(x, 0, out) is out
+    assert np.cumsum(x, out=mat.zeros(6)).tolist() == [0, 1, 3, 6, 10, 15]
+    assert np.all(x, 1, out=mat.zeros(2, dtype="bool")).tolist() == [False, True]
+
+
+def test_what_cannot_be_written_is_left_alone():
+    fixed = np.ones(2)
+    fixed.flags.writeable = False
+    x, wide = mat.from_numpy(fixed), mat.ones(1).broadcast_to(3)
+    for change in (lambda: np.add.at(x, 0, 1), lambda: np.arctan(x, out=x), lambda: np.exp(x, out=x), lambda: np.put(x, 0, 1)):
+        with pytest.raises(DirectionError):
+            change()
+    with pytest.raises(AliasError):
+        np.copyto(wide, np.arange(3))
+    y = mat.arange(3)
+    before = state(y)
+    for refused in (lambda: np.arctan2(y, [1, 2], out=y), lambda: np.put(y, 9, 1), lambda: np.add.at(y, 9, 1),
+                    lambda: np.copyto(y, 1j), lambda: np.copyto(y, np.ones(4)), lambda: np.left_shift(y, 1, out=y)):
+        with pytest.raises((ValueError, IndexError, TypeError)):
+            refused()
+    assert state(y) == before
+
+
+def test_an_export_keeps_writers_out():
+    x = mat.arange(3)
+    lent = np.asarray(x)
+    for change in (lambda: np.exp(x, out=x), lambda: np.arctan(x, out=x), lambda: np.put(x, 0, 1)):
+        with pytest.raises(ConflictError):
+            change()
+    assert np.exp(x).shape == lent.shape
+    del lent
+    assert np.exp(x, out=x) is x
+
+
+# Views
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_views_are_views(layout):
+    x = place(np.arange(12.0).reshape(3, 4), layout)
+    views = {
+        "transpose": np.transpose(x), "flip": np.flip(x, 1), "split": np.split(x, 2, axis=1)[1], "diagonal": np.diagonal(x, 1),
+        "squeeze": np.squeeze(np.expand_dims(x, 1)), "moveaxis": np.moveaxis(x, 0, 1), "rot90": np.rot90(x),
+        "windows": np.lib.stride_tricks.sliding_window_view(x, 2, 1), "real": np.real(x), "rows": np.unstack(x)[2]
+        if hasattr(np, "unstack") else x, "wide": np.broadcast_to(x, (2, 3, 4)), "raised": np.atleast_3d(x), "diag": np.diag(x)}
+    assert all(v.storage is x.storage for v in views.values())
+    views["flip"][0, 0] = 99
+    assert (x[0, 3], views["transpose"][3, 0], views["windows"][0, 2, 1]) == (99, 99, 99)
+    with pytest.raises(AliasError):
+        views["windows"].fill_(0)
+    check_hidden(x)
+
+
+STEPS = [np.transpose, np.ravel, np.flip, np.squeeze, np.atleast_2d, np.atleast_3d, lambda x: np.expand_dims(x, x.ndim // 2),
+         lambda x: np.moveaxis(x, 0, -1), lambda x: np.reshape(x, (2, -1), order="F"), lambda x: np.reshape(x, (-1, 3)),
+         lambda x: np.array_split(x, 2, axis=-1)[0], lambda x: np.broadcast_to(x, (2, *x.shape)), lambda x: np.rot90(x),
+         lambda x: np.lib.stride_tricks.sliding_window_view(x, 2, axis=-1), np.diagonal, lambda x: x[..., ::-2],
+         lambda x: x[:0]]
+
+
+@given(st.sampled_from(list(LAYOUTS)), st.lists(st.sampled_from(STEPS), min_size=1, max_size=6))
+def test_views_of_views(layout, steps):
+    x = place(np.arange(24.0).reshape(2, 3, 4), layout)
+    for step in steps:
+        a = np.asarray(x)  # with its strides
+        try:
+            wanted = step(a)
+        except (ValueError, IndexError):
+            with pytest.raises((ValueError, IndexError)):
+                step(x)
+            return
+        found = step(x)
+        assert_array_equal(found.to_numpy(), wanted)
+        assert not wanted.size or (found.storage is x.storage) == np.shares_memory(wanted, a)
+        x = found
+
+
+def test_copies_where_numpy_copies():
+    x = mat.arange(6).reshape(2, 3)
+    assert np.ravel(x).storage is np.reshape(x.T, (2, 3), order="F").storage is x.storage
+    for copy in (np.ravel(x.T), np.real(x.astype("complex128")), np.resize(x, 3)):
+        assert copy.storage is not x.storage
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        assert np.reshape(x, (3, 2), copy=True).storage is not x.storage
+        with pytest.raises(ValueError, match="copy"):
+            np.reshape(x.T, 6, copy=False)
+
+
+def test_views_of_several():
+    x, y = mat.arange(3), mat.ones(2, 1)
+    left, right = np.broadcast_arrays(x, y)
+    assert left.storage is x.storage
+    assert right.storage is y.storage
+    assert [m.shape for m in np.atleast_2d(x, mat.array(5.0))] == [(1, 3), (1, 1)]
+
+
+def test_broadcast_among_arrays_mats_are_lent():
+    x = mat.arange(3)
+    lent, given = np.broadcast_arrays(x, np.zeros((2, 1)))
+    assert (type(lent), lent.shape, type(given)) == (np.ndarray, (2, 3), np.ndarray)
+    with pytest.raises(ConflictError):
+        x.fill_(1)
+    del lent, given
+    x.fill_(1)
+
+
+# What users expect
+
+
+def test_texts():
+    x, a = mat.arange(3), np.arange(3.0)
+    assert (np.array2string(x), np.array_repr(x), np.array_str(x)) == (np.array2string(a), np.array_repr(a), np.array_str(a))
+
+
+def test_like():
+    x = mat.ones(2, dtype="float32")
+    for made in (np.zeros(3, like=x), np.full_like(x, 2.5), np.arange(3, like=x), np.asarray([1, 2], like=x)):
+        assert isinstance(made, Mat)
+    assert np.asarray(x, like=x) is x
+    assert (np.zeros_like(x).fresh, np.zeros_like(x).dtype) == (set(), np.float32)
+    with mat.settings(device_enabled=False):
+        alone = mat.ones(2)
+    assert not np.ones_like(alone).device_enabled
+
+
+def test_files(tmp_path):
+    x = mat.arange(6).reshape(2, 3).T
+    np.save(tmp_path / "x.npy", x)
+    np.savez(tmp_path / "x.npz", x, out=x)
+    assert_array_equal(np.load(tmp_path / "x.npy"), x.to_numpy())
+    with np.load(tmp_path / "x.npz") as found:
+        assert_array_equal(found["out"], found["arr_0"])
+
+
+def test_refusals_are_errors_of_numpys_kinds():
+    x = mat.ones(2, 3)
+    with pytest.raises(ValueError, match="shape"):
+        np.add(x, mat.ones(4))
+    with pytest.raises(TypeError):
+        np.bitwise_and(x, x)
+    with pytest.raises(DTypeError):
+        np.negative(mat.ones(2, dtype="bool"))
+    with pytest.raises(ValueError, match="axis"):
+        np.sort(x, axis=7)

@@ -1,0 +1,155 @@
+"""Everything in NumPy that dispatches, called on Mats: the result is NumPy's on arrays, over dtypes and layouts."""
+
+import importlib.util
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing.overrides import get_overridable_numpy_array_functions, get_overridable_numpy_ufuncs
+
+import mat
+from mat import Mat
+from mat.interop.numpy import array_ufunc, implementations
+from mat.interop.numpy.array_function import ASKING, SAVING, VIEWS, WRITING
+from mat.interop.numpy.implementations import numpys
+from mat.support.dtypes import SUPPORTED, as_dtype
+
+from ..support.layouts import LAYOUTS, NUMPY_DTYPES, place
+from ..support.numpy_calls import FUNCTIONS, Operands, calls_of
+
+if np.lib.NumpyVersion(np.__version__) < "2.3.0":
+    pytest.skip("the calls are written for the functions of NumPy 2.3 and newer", allow_module_level=True)
+for _module in ("fft", "strings", "char", "polynomial", "lib.recfunctions"):  # which are imported when first asked for
+    importlib.import_module(f"numpy.{_module}")
+DISPATCHING = {f"{f.__module__.removeprefix('numpy').removeprefix('.')}.{f.__name__}".removeprefix(".")
+               for f in get_overridable_numpy_array_functions()}
+UFUNCS = sorted(get_overridable_numpy_ufuncs(), key=lambda u: u.__name__)
+TOLERANCE = {"bfloat16": 4e-2, "float16": 4e-3, "float32": 2e-5, "complex64": 2e-5}
+ARBITRARY = {  # of rounding errors, on which operands' strides have a say
+    "linalg.eig", "linalg.eigh", "linalg.svd", "linalg.qr", "linalg.pinv", "linalg.lstsq", "linalg.cond", "linalg.eigvals",
+    "linalg.eigvalsh", "corrcoef", "cov"}
+NOT_ASKED = {"poly", "roots"}  # they ask the elements of their operand, and not the operand, to dispatch
+
+
+def outcome(call, function, operands):
+    """What the call gives, or the error that it raises."""
+    try:
+        return call(function, operands)
+    except Exception as error:
+        return error
+
+
+def check_same(got, wanted, tolerance, arrays):
+    """Fail unless `got` is what NumPy gave for arrays, with Mats for arrays of supported dtypes, but for `arrays`."""
+    if isinstance(wanted, Exception):
+        kinds = [k for k in type(wanted).__mro__ if k.__module__ == "builtins" and k not in (Exception, BaseException, object)]
+        assert isinstance(got, (*kinds, TypeError, ValueError)), f"{got!r} for {wanted!r}"
+    elif isinstance(wanted, np.ndarray | np.generic) and wanted.dtype.name in SUPPORTED and type(wanted) is not np.memmap:
+        assert isinstance(got, Mat) or any(got is a for a in arrays), type(got)
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        if wanted.dtype.kind in "iub":
+            assert_array_equal(np.asarray(got), wanted)
+        else:
+            assert_allclose(np.asarray(got), wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
+    elif isinstance(wanted, list | tuple):
+        assert (type(got), len(got)) == (type(wanted), len(wanted))
+        for one, other in zip(got, wanted, strict=True):
+            check_same(one, other, tolerance, arrays)
+    elif isinstance(wanted, dict):
+        assert got.keys() == wanted.keys()
+        for key in wanted:
+            check_same(got[key], wanted[key], tolerance, arrays)
+    elif isinstance(wanted, np.ndarray):
+        assert (type(got), got.dtype) == (type(wanted), wanted.dtype)
+        assert got.tolist() == wanted.tolist()
+    else:
+        assert type(got) is type(wanted)
+        assert got == wanted or got != got
+
+
+def check(function, calls, dtype, layout, tolerance):
+    for k, call in enumerate(calls):
+        wanted = outcome(call, function, Operands(dtype, np.array))
+        operands = Operands(dtype, lambda a: place(a, layout))
+        got = outcome(call, function, operands)
+        try:
+            check_same(got, wanted, tolerance, operands.arrays)
+        except AssertionError as error:
+            where = f"call {k} of {function.__name__} for {dtype}, {layout}"
+            raise AssertionError(f"{where}: {error}\n{got!r}\n{wanted!r}") from None
+
+
+@pytest.fixture
+def silence():
+    """NumPy's warnings are no subject here."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+WAYS = [*((d, "packed") for d in NUMPY_DTYPES), *(("float64", layout) for layout in LAYOUTS if layout != "packed"),
+        ("int32", "transposed"), ("complex64", "negative")]
+OF_ITS_DTYPE = {"matmul", "linalg.matmul"}  # ours give bfloat16 for bfloat16, where NumPy has float32
+
+
+def bfloat16(name):
+    """The same of bfloat16, where ml_dtypes has it and products are not meant."""
+    return [] if name in OF_ITS_DTYPE or importlib.util.find_spec("ml_dtypes") is None else [(as_dtype("bfloat16"), "strided")]
+
+
+def test_every_function_that_dispatches_is_called():
+    missing = DISPATCHING - set(FUNCTIONS)
+    assert {n for n in missing if n.partition(".")[0] not in ("strings", "char")} == set()
+    assert {n for n in FUNCTIONS if numpys(n)} - DISPATCHING <= {"permute_dims"}  # another name
+
+
+@pytest.mark.parametrize("name", sorted(n for n in DISPATCHING if numpys(n) and n.startswith(("strings.", "char."))))
+def test_functions_of_text_refuse_mats_as_they_refuse_numbers(name):
+    function = numpys(name)
+    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    check(function, [lambda f, o: f(*[o.v] * len(needed))], "float64", "packed", 0)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.usefixtures("silence")
+def test_functions(name):
+    if numpys(name) is None:
+        pytest.skip("not in this NumPy")
+    for dtype, layout in [*WAYS, *bfloat16(name)]:
+        if name in NOT_ASKED:
+            assert isinstance(outcome(FUNCTIONS[name][0], numpys(name), Operands(dtype, mat.array)), np.ndarray | Exception)
+            continue
+        loose = name in ARBITRARY and dtype in ("float64", "complex128")
+        check(numpys(name), FUNCTIONS[name], dtype, layout, 1e-9 if loose else TOLERANCE.get(str(dtype), 1e-12))
+
+
+@pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda u: u.__name__)
+@pytest.mark.usefixtures("silence")
+def test_ufuncs(ufunc):
+    for dtype, layout in [*WAYS, *bfloat16(ufunc.__name__)]:
+        check(ufunc, calls_of(ufunc), dtype, layout, TOLERANCE.get(str(dtype), 1e-12))
+
+
+def test_tables_name_what_dispatches():
+    functions = {numpys(n) for n in FUNCTIONS}
+    for table in (implementations.OURS, VIEWS, ASKING, WRITING, SAVING):
+        assert set(table) <= functions
+    assert set(array_ufunc.OURS) | set(array_ufunc.REDUCTIONS) <= set(UFUNCS)
+
+
+@pytest.mark.parametrize("function", implementations.OURS, ids=lambda f: f.__name__)
+def test_ours_have_numpys_signatures(function):
+    """So that whatever NumPy takes gets to ours, which then may leave it to NumPy."""
+    def of(f):
+        return [(p.name, p.kind) for p in inspect.signature(f).parameters.values() if p.name != "like"]
+    theirs = of(function)
+    if function.__name__ in ("asanyarray", "ascontiguousarray", "asarray"):
+        assert {n for n, _ in theirs} <= {n for n, _ in of(implementations.OURS[function])}
+    elif function.__name__.endswith("_like") and function is not np.full_like:
+        assert [n for n, _ in theirs][1:] == [n for n, _ in of(implementations.OURS[function])][1:]
+    elif function is np.column_stack or function.__name__.endswith("share_memory") or function is np.shares_memory:
+        assert len(theirs) == len(of(implementations.OURS[function]))
+    else:
+        assert theirs == of(implementations.OURS[function])

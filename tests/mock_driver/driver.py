@@ -1,0 +1,172 @@
+"""The pretended driver: builds and loads ``libcuda/``, has the tests control it, and compiles programs for it; and its cuBLAS.
+
+Nothing here is loaded before `pretend` is called. From then on the process has that driver for good, since cuda.core keeps it;
+between the tests that ask for it, it has no devices.
+"""
+
+import ctypes
+import hashlib
+import os
+import platform
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+
+from mat.support.c_compiler import CompileError
+
+from .harness import FLAGS, HERE, SANITIZED, KernelFault, build, command, compiler, kept, read
+from .programs import unlisted
+
+SOURCES = HERE / "libcuda"
+KINDS = {"h2d": 0, "d2h": 1, "d2d": 2, "p2p": 3, "h2h": 4}
+STATUS = {"invalid_value": 1, "out_of_memory": 2, "launch_failed": 719}
+MEMORY = 1 << 30
+
+
+def missing():
+    """Why there can be no pretended driver; "" if there can."""
+    if sys.platform != "linux":
+        return f"the pretended driver is for Linux, not {sys.platform}"
+    for package in ("cuda.core", "cuda.bindings"):
+        try:
+            if find_spec(package) is None:
+                return f"{package} is not installed"
+        except ImportError:
+            return f"{package} is not installed"
+    if not compiler():
+        return "no C++ compiler"
+    if not _library and loaded("libcuda.so.1"):
+        return "a driver is loaded already"
+    return ""
+
+
+def loaded(name):
+    """Whether this process has a library of that name."""
+    try:
+        ctypes.CDLL(name, mode=os.RTLD_NOLOAD)
+    except OSError:
+        return False
+    return True
+
+
+class Driver:
+    """Control over the pretended driver, and what it counts."""
+
+    pretended = True
+
+    def __init__(self, path):
+        self.library = library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+        for name in ("fake_calls", "fake_copies", "fake_pending", "fake_held", "fake_peak", "fake_fault_count"):
+            getattr(library, name).restype = ctypes.c_uint64
+        library.fake_fault.restype = ctypes.c_char_p
+
+    def configure(self, devices=2, memory=MEMORY):
+        """So many devices from now on, each with so many bytes."""
+        self.library.fake_configure(devices, ctypes.c_size_t(memory))
+
+    def delay(self, delayed=True):
+        """Whether what is queued is carried out only when something waits for it."""
+        self.library.fake_delay(int(delayed))
+
+    def seed(self, seed):
+        """Shuffle the threads of kernels by this seed; 0 is the natural order."""
+        self.library.fake_seed(ctypes.c_uint64(seed))
+
+    def fail(self, function, after=0, times=1, status="out_of_memory"):
+        """Have the next calls of a function of the driver fail, `after` so many that do not."""
+        self.library.fake_fail(function.encode(), ctypes.c_long(after), ctypes.c_long(times), STATUS.get(status, status))
+
+    def calls(self, function):
+        """How often a function of the driver was called, by its name without version: ``"cuMemAllocAsync"``."""
+        return self.library.fake_calls(function.encode())
+
+    def copies(self, kind):
+        """How many copies of a kind there were: "h2d", "d2h", "d2d", "p2p", "h2h"."""
+        return self.library.fake_copies(KINDS[kind], 0)
+
+    def copied(self, kind):
+        """How many bytes they had together."""
+        return self.library.fake_copies(KINDS[kind], 1)
+
+    def pending(self):
+        """How much is queued and not carried out."""
+        return self.library.fake_pending()
+
+    def blocks(self, device=0):
+        """How many blocks of memory are taken on a device; on -1: of locked pages of the host."""
+        return self.library.fake_held(device, 0)
+
+    def held(self, device=0):
+        """How many bytes they have together."""
+        return self.library.fake_held(device, 1)
+
+    def peak(self, device=0):
+        """The most bytes that were taken on a device at a time, since this was asked for last."""
+        return self.library.fake_peak(device)
+
+    def faults(self):
+        """What was done that a GPU would not forgive, in words."""
+        return [self.library.fake_fault(ctypes.c_uint64(k)).decode() for k in range(self.library.fake_fault_count())]
+
+    def forget(self):
+        """No faults, counters at 0, no failures to come, no delays, natural order; what is queued is carried out."""
+        self.library.fake_forget()
+
+
+class Compiler:
+    """What makes of a program's text what the pretended driver takes for a cubin."""
+
+    def __init__(self):
+        self.unlisted = []  # programs that were asked for, and that are not among those that CI compiles for GPUs
+
+    def version(self):
+        return f"on the CPU {_fingerprint()} {os.getpid()}"  # what another process had compiled would not be listed here
+
+    def compile(self, text, options, arch):
+        program = import_module("mat.cuda.nvrtc").Program(text, tuple(options))
+        if unlisted(program):
+            self.unlisted.append(program)
+        try:
+            return build(text, tuple(o for o in options if o.startswith("-D"))).read_bytes()
+        except KernelFault as error:
+            raise CompileError(str(error)) from None
+
+
+@cache
+def _fingerprint():
+    parts = [*compiler(), *FLAGS, *SANITIZED, platform.machine(), *map(read, sorted(HERE.glob("*.hpp")))]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+_library = []
+
+
+def pretend():
+    """The pretended driver, loaded as the process's driver when this is called first."""
+    if not _library:
+        with ThreadPoolExecutor() as pool:
+            pool.submit(cublas)
+            _library.append(Driver(libcuda()))
+    return _library[0]
+
+
+def libcuda():
+    """The path of the pretended driver."""
+    return _build("libcuda", "libcuda.so.1")
+
+
+def cublas():
+    """The path of the pretended cuBLAS."""
+    return _build("libcublas", "libcublas.so.13")
+
+
+@cache
+def _build(folder, name):
+    def make(there):
+        command(*flags, *SANITIZED, "-shared", HERE / folder / f"{folder}.cpp", f"-Wl,-soname,{name}", "-o", there / name,
+                "-ldl", "-pthread")
+    flags = *compiler(), "-std=c++17", "-O1", "-g1", "-fPIC", "-fvisibility=hidden"
+    sources = map(read, sorted((HERE / folder).iterdir()))
+    return kept("\0".join((*flags, *SANITIZED, *sources)), make) / name

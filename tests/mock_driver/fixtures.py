@@ -1,0 +1,101 @@
+"""The fixture `cuda`: devices to compute on, pretended or, with MAT_TEST_CUDA=1, real.
+
+A test that asks for it finds two devices, and fails if it did what a GPU would not forgive. Others notice nothing: they
+find as many devices as there really are. With MAT_FAKE=required, having to skip is a failure. MAT_FAKE_DELAY=1 has all that
+is queued wait until it is waited for, and MAT_FAKE_SEED is a seed that shuffles the threads of kernels, for all tests.
+"""
+
+import os
+from functools import cache
+from importlib import import_module
+
+import pytest
+
+from mat.support import cuda_probe as ours
+from mat.support.cuda_probe import Found
+
+from .driver import Compiler, cublas, missing, pretend
+from .harness import SEED, scratch
+
+_ask = ours._probe.__wrapped__  # what it remembers is for one driver, and here there come to be two
+_compiler = Compiler()
+_really = []  # what there is without us
+
+
+class Real:
+    """In place of control over the driver, where a real GPU is used: what only a pretended one can do skips the test."""
+
+    pretended = False
+
+    def faults(self):
+        return []
+
+    def forget(self):
+        pass
+
+    def __getattr__(self, name):
+        pytest.skip(f"only the pretended driver can do this: {name}")
+
+
+def cuda_is_real():
+    """Whether tests are to run on a real GPU."""
+    return os.environ.get("MAT_TEST_CUDA") == "1"
+
+
+def really():
+    """What there is without us: `Found`."""
+    if not _really:
+        _really.append(ours.probe())
+    return _really[0]
+
+
+def _unavailable(reason):
+    if os.environ.get("MAT_FAKE") == "required":
+        pytest.fail(f"the pretended driver is required: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture
+def cuda(monkeypatch):
+    """Control over the driver (`Driver`), pretended, or `Real`."""
+    if cuda_is_real():
+        if not ours.probe().devices:
+            _unavailable(f"MAT_TEST_CUDA is set, but: {ours.probe().reason}")
+        yield Real()
+        return
+    reason = missing() or (really().version and "there is a driver, which MAT_TEST_CUDA=1 uses")
+    if reason:
+        _unavailable(reason)
+    monkeypatch.setenv("MAT_CACHE", str(scratch() / "cubins"))
+    with pretending() as driver:
+        monkeypatch.setenv("MAT_CUBLAS", str(cublas()))
+        yield driver
+
+
+class pretending:
+    """Inside, there are two pretended devices, whose programs the C++ compiler compiles."""
+
+    def __enter__(self):
+        really()
+        self.driver = pretend()
+        self.driver.forget()
+        self.driver.configure()
+        self.driver.seed(SEED)
+        self.driver.delay(os.environ.get("MAT_FAKE_DELAY") == "1")
+        ours._probe = cache(_ask)
+        ours.probe()  # which also starts the driver
+        self.programs = import_module("mat.cuda.nvrtc")
+        self.compiler, self.programs.COMPILER = self.programs.COMPILER, _compiler
+        return self.driver
+
+    def __exit__(self, kind, error, trace):
+        self.driver.delay(False)
+        faults = self.driver.faults() + [f"programs() of its module should list {p}" for p in _compiler.unlisted]
+        _compiler.unlisted.clear()
+        self.programs.COMPILER = self.compiler
+        self.driver.forget()
+        self.driver.configure(devices=0)
+        found: Found = really()
+        ours._probe = lambda process: found
+        if kind is None and faults:
+            pytest.fail("a GPU would not forgive:\n" + "\n".join(faults))

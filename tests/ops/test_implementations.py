@@ -1,0 +1,113 @@
+"""Every body of every operation against the reference in ``cases.py``, over dtypes and layouts, through the plan machinery.
+
+What is only overwritten is poisoned before; inputs and invisible elements must be as they were after.
+"""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mat
+from mat.core.direction import OUTPUT
+from mat.ops.operation import REGISTRY
+
+from ..conftest import DEVICE
+from ..support import random_cases  # noqa: F401  it adds to the cases
+from ..support.cases import CASES
+from ..support.layouts import BLAS_DTYPES, MIXES, check_hidden, place, tolerance
+
+OURS = {name: op for name, op in REGISTRY.items() if op.__module__.startswith("mat.")}
+
+
+@contextmanager
+def only(op, body):
+    """Let the operation have this one body."""
+    bodies, plans, away = op.bodies, op.plans, op.away
+    op.bodies, op.plans, op.away = [body], {}, {}
+    try:
+        yield
+    finally:
+        op.bodies, op.plans, op.away = bodies, plans, away
+
+
+def poisoned(op, args, k):
+    """The written operand `k`, full of what must not be read where it is only overwritten."""
+    direction = op.roles[op.positional[k]].direction
+    condition = op.roles[op.positional[k]].output_if_zero
+    if direction is OUTPUT or (condition and args[op.positional.index(condition)] == 0):
+        values = args[k]
+        return np.full_like(values, np.nan if values.dtype.kind in "fc" else 55)
+    return args[k]
+
+
+def compare(found, wanted, dtype, text):
+    if isinstance(wanted, bool | int):
+        assert type(found) is type(wanted)
+        assert found == wanted, text
+        return
+    dtype = np.result_type(dtype, np.float32) if isinstance(found, float | complex | tuple) else found.dtype
+    assert_allclose(found, wanted, **tolerance(dtype), err_msg=text)
+
+
+def run(op, body, args, kwargs, mix, wanted):
+    """Call the operation with `args` laid out by `mix`; whether the body took them. Everything is compared."""
+    doomed = () if kwargs.keys() & {"n", "incx", "incy"} else op.written  # unless only a part is written
+    given = [poisoned(op, args, k) if k in doomed else a for k, a in enumerate(args)]
+    mats = [place(a, mix[k % len(mix)]) if isinstance(a, np.ndarray) else a for k, a in enumerate(given)]
+    operands = [mats[k] for k in op.operands if isinstance(mats[k], mat.Mat)]
+    if not body.pack and not all(body.takes(m.layout) for m in operands):
+        return False
+    if body.when is not None and not body.when(*(mats[k] for k in op.operands)):
+        return False
+    text = f"{op.__name__}, {[a.shape if isinstance(a, np.ndarray) else a for a in args]}, {kwargs}"
+    dtype = next(a.dtype for a in args if isinstance(a, np.ndarray))
+    for _ in range(2 if not op.written else 1):  # the second time as planned
+        result = op(*mats, **kwargs)
+    if op.result is None:
+        compare(result, wanted, dtype, text)
+    else:
+        assert result is mats[op.result]
+        for k, values in (wanted if isinstance(wanted, dict) else {op.result: wanted}).items():
+            compare(mats[k].to_numpy(), values, dtype, text)
+    for k in op.operands:
+        if isinstance(mats[k], mat.Mat):
+            check_hidden(mats[k])
+            if k not in op.written:
+                assert_array_equal(mats[k].to_numpy(), given[k], f"{text}: input {k} changed")
+    return True
+
+
+def test_the_cases_are_those_of_the_registry():
+    assert set(CASES) == set(OURS)
+
+
+def runs_here(body):
+    """Whether it is one of the bodies that the device under test computes by."""
+    return (body.place == "cuda") == DEVICE.startswith("cuda")
+
+
+BODIES = [(name, k, dtype) for name, op in OURS.items() if name in CASES for k, body in enumerate(op.bodies)
+          for dtype in CASES[name].dtypes if runs_here(body) and (body.dtypes is None or np.dtype(dtype).char in body.dtypes)]
+IDS = [f"{name}-{k}-{OURS[name].bodies[k].place}-{dtype}" for name, k, dtype in BODIES]
+
+
+@pytest.mark.parametrize(("name", "k", "dtype"), BODIES, ids=IDS)
+def test_body(name, k, dtype, rng):
+    op = OURS[name]
+    body = op.bodies[k]
+    ran = dict.fromkeys(MIXES if dtype in BLAS_DTYPES else ("packed", "displaced", "mixed", "mixed_matrices"), 0)
+    with only(op, body):
+        for args, kwargs in CASES[name].samples(rng, dtype):
+            args = [np.asarray(a) if isinstance(a, np.generic) else a for a in args]
+            with np.errstate(all="ignore"):
+                wanted = CASES[name].reference(*args, **kwargs)
+            for label in ran:
+                ran[label] += run(op, body, args, kwargs, MIXES[label], wanted)
+    if body.when is not None and not any(ran.values()):
+        pytest.skip("the body is not for these dtypes together, or for operands of this size")
+    assert ran["packed"]
+    assert ran["displaced"]
+    if body.fits is None or body.pack:
+        assert all(ran.values())

@@ -1,0 +1,288 @@
+"""Indexing against NumPy: basic and advanced, reading, writing and in place; then what is refused."""
+
+import operator
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_array_equal
+
+import mat
+from mat.errors import AliasError, DTypeError, IndexOutOfRange, MatError, ShapeError
+
+from ..support.views import basic_indices, full_shapes, shapes
+
+
+def host(x):
+    with x.facet("array", "input") as a:
+        return a.copy()
+
+
+def as_array(value):
+    return value.to_numpy() if isinstance(value, mat.Mat) else np.asarray(value)
+
+
+def twins(shape, dtype="float64", flip=False):
+    """A Mat inside a larger storage and an array of the same elements."""
+    a = np.arange(prod(shape)).reshape(shape).astype(dtype)
+    x = mat.Mat(shape, dtype, displacement=2, max_size=prod(shape) + 3).replace_(a)
+    return (x.T, a.T) if flip else (x, a)
+
+
+@st.composite
+def indexed(draw, make):
+    """A Mat, an array, and an index that `make` draws for their shape."""
+    x, a = twins(draw(shapes), flip=draw(st.booleans()))
+    return x, a, draw(make(a.shape))
+
+
+@st.composite
+def advanced_indices(draw, shape):
+    """Integer arrays, lists, tuples or ranges for some axes, slices for others; or a mask."""
+    if not shape or draw(st.booleans()):
+        k = draw(st.integers(0, len(shape)))
+        mask = draw(hnp.arrays(bool, shape[:k]))
+        return draw(st.sampled_from([mask, mat.from_numpy(mask), mask.tolist()])) if mask.ndim else bool(mask)
+    length = draw(st.sampled_from([1, 2, 3]))
+    index = []
+    for n in shape[:draw(st.integers(1, len(shape)))]:
+        if n and draw(st.booleans()):
+            items = np.array(draw(st.lists(st.integers(-n, n - 1), min_size=length, max_size=length)))
+            index.append(draw(st.sampled_from([items, items.tolist(), tuple(items.tolist()), mat.array(items),
+                                               items.reshape(length, 1)])))
+        elif n and draw(st.booleans()):
+            index.append(draw(st.integers(-n, n - 1)))
+        else:
+            index.append(draw(st.sampled_from([slice(None), slice(None, None, -1), slice(1, None)])))
+    return tuple(index)
+
+
+def for_numpy(index):
+    if isinstance(index, tuple):
+        return tuple(for_numpy(i) for i in index)
+    return index.to_numpy() if isinstance(index, mat.Mat) else index
+
+
+@given(indexed(basic_indices))
+def test_basic_indices_give_views(case):
+    x, a, index = case
+    got, wanted = x[index], a[index]
+    assert isinstance(got, mat.Mat) == isinstance(wanted, np.ndarray)
+    assert_array_equal(as_array(got), wanted, strict=True)
+    if isinstance(got, mat.Mat):
+        assert got.storage is x.storage
+        got.fill_(-1)
+        a[index] = -1
+        assert_array_equal(host(x), a)
+
+
+@given(indexed(advanced_indices))
+def test_advanced_indices_give_copies(case):
+    x, a, index = case
+    wanted = a[for_numpy(index)]
+    got = x[index]
+    assert_array_equal(as_array(got), wanted, strict=isinstance(wanted, np.ndarray))
+    if isinstance(got, mat.Mat) and got.storage is not x.storage:
+        got.fill_(-1)
+        assert_array_equal(host(x), a)
+
+
+@given(indexed(lambda shape: st.one_of(basic_indices(shape), advanced_indices(shape))), st.data())
+def test_assignment(case, data):
+    x, a, index = case
+    selected = a[for_numpy(index)].shape
+    value = np.arange(100.0, 100 + prod(selected)).reshape(selected)
+    kind = data.draw(st.sampled_from(["array", "mat", "list", "number", "broadcast", "other dtype"]))
+    if kind == "broadcast":
+        value = value[:1] if selected and selected[0] else value
+    as_list = np.ndarray.tolist if value.size else mat.array  # lists of nothing lose their shape
+    given_value = {"mat": mat.array, "list": as_list, "number": lambda v: 7.5,
+                   "other dtype": lambda v: v.astype("int16")}.get(kind, lambda v: v)(value)
+    x[index] = given_value
+    a[for_numpy(index)] = 7.5 if kind == "number" else value
+    assert_array_equal(host(x), a)
+    with x.facet("backing", "input") as whole:
+        assert_array_equal(np.sort(whole), np.sort(np.concatenate([np.zeros(3), a.ravel()])))
+
+
+@given(indexed(lambda shape: st.one_of(basic_indices(shape), advanced_indices(shape))),
+       st.sampled_from([operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow]))
+def test_operators_in_place_on_what_is_indexed(case, work):
+    x, a, index = case
+    plain = for_numpy(index)
+    with np.errstate(all="ignore"):
+        a[plain] = work(a[plain].copy(), 2.0)
+    x[index] = work(x[index], 2.0)
+    assert_array_equal(host(x), a)
+
+
+def test_in_place_statements():
+    x, a = twins((4, 5))
+    x[1:3] += 10
+    a[1:3] += 10
+    x[:, 0] *= x[:, 1]
+    a[:, 0] *= a[:, 1]
+    x[0, 0] -= 5
+    a[0, 0] -= 5
+    x[[0, 0, 2]] += 1  # once for each row, as in NumPy
+    a[[0, 0, 2]] += 1
+    x[x > 12] /= 2
+    a[a > 12] /= 2
+    x.T[2] **= 2
+    a.T[2] **= 2
+    x[...] += np.arange(5)
+    a[...] += np.arange(5)
+    assert_array_equal(host(x), a)
+
+
+@given(full_shapes, st.data())
+def test_all_integers_give_a_numpy_scalar_and_dots_a_mat_without_axes(shape, data):
+    x, a = twins(shape, "float32")
+    index = tuple(data.draw(st.integers(-n, n - 1)) for n in shape)
+    assert type(x[index]) is np.float32
+    assert x[index] == a[index]
+    view = x[(*index, ...)]
+    assert (type(view), view.shape, view.dtype) == (mat.Mat, (), np.float32)
+    view.fill_(99)
+    assert x[index] == 99
+
+
+def test_dtypes_of_elements():
+    for name in mat.supported_dtypes:
+        if name == "bfloat16":
+            pytest.importorskip("ml_dtypes")
+        x = mat.ones(2, 2, dtype=name)
+        assert x[0, 1].dtype == x.dtype
+        x[0, 1] = 0
+        x[1] = x[0]
+        assert_array_equal(x.to_numpy().astype("float64") if x.dtype.kind != "c" else x.to_numpy().real, [[1, 0], [1, 0]])
+        assert x[[1]].dtype == x[:, [0, 1]].dtype == x.dtype
+
+
+def test_numbers_of_all_kinds_as_indices():
+    x, a = twins((3, 4))
+    assert x[np.int8(1), np.uint64(2)] == a[1, 2]
+    assert_array_equal(x[np.int16(-1)].to_numpy(), a[-1])
+    assert_array_equal(as_array(x[mat.array(1, "int64")]), a[1])
+    assert_array_equal(as_array(x[np.array(1), 2]), a[1, 2])
+    assert_array_equal(x[range(2)].to_numpy(), a[range(2)])
+    assert_array_equal(x[(0, 2), ].to_numpy(), a[(0, 2), ])
+    assert_array_equal(x[True].to_numpy(), a[True])
+    assert_array_equal(x[[]].to_numpy(), a[[]])
+    assert_array_equal(x[x == 5].to_numpy(), [5])
+
+
+def test_views_of_one_mat_may_overlap_in_an_assignment():
+    for target, source in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None)),
+                           (slice(None, None, -1), slice(None)),
+                           (slice(2, None), slice(None, 1))):
+        x, a = twins((6, 2))
+        x[target] = x[source]
+        a[target] = a[source].copy()
+        assert_array_equal(host(x), a)
+    x, a = twins((3, 3))
+    x[:] = x.T
+    assert_array_equal(host(x), a.T)
+    x[[2, 0, 1]] = x
+    assert_array_equal(host(x), a.T[[1, 2, 0]])
+    x[0] = x[0]
+    x[1:] = x[[0, 0]]
+    assert_array_equal(host(x), [a.T[1]] * 3)
+
+
+def test_assignment_converts_as_numpy_does():
+    x = mat.zeros(3, dtype="int32")
+    x[:] = np.array([1.9, -1.9, 300])
+    x[0] = 2.5
+    assert x.tolist() == [2, -1, 300]
+    y = mat.zeros(2, dtype="bool")
+    y[:] = [5, 0]
+    assert y.tolist() == [True, False]
+    z = mat.zeros(2, dtype="complex64")
+    z[0] = 1j
+    z[1:] = mat.ones(1)
+    assert z.tolist() == [1j, 1]
+
+
+def test_reading_moves_no_more_than_it_must():
+    x = mat.arange(6).reshape(2, 3)
+    version = x.storage.version
+    _ = x[0, 0], x[0], x[[0]], x[x > 1], x[..., None]
+    assert x.storage.version == version
+    y = mat.zeros(3)
+    _ = y[1:], y[..., None], y[0:1]
+    assert y.fresh == set()
+
+
+@pytest.mark.parametrize(("index", "error", "message"), [
+    (2, IndexOutOfRange, "index 2.*axis 0 of length 2"), (-3, IndexOutOfRange, "-3"),
+    ((0, 3), IndexOutOfRange, "index 3.*axis 1"),
+    ((0, 0, 0), IndexOutOfRange, "too many"), ((..., ...), IndexOutOfRange, "too many"), (2**70, IndexOutOfRange, str(2**70)),
+    ([0, 2], IndexOutOfRange, "2"), ((slice(None), [3]), IndexOutOfRange, "3"), (([0], [0], [0]), IndexOutOfRange, "too many"),
+    (([0, 1], [0, 1, 2]), IndexOutOfRange, "broadcast"), ([True], IndexOutOfRange, "boolean"),
+    ([0.5], IndexOutOfRange, "integer"),
+    (np.ones((2, 4), bool), IndexOutOfRange, "boolean"), (slice(None, None, 0), IndexOutOfRange, "zero"),
+    (mat.zeros(2), IndexOutOfRange, "integer"),
+    (slice(0.5, None), IndexOutOfRange, "0.5"), (1.0, DTypeError, "1.0"), ("a", DTypeError, "'a'"), ({}, DTypeError, "{}"),
+    ((0, "a"), DTypeError, "'a'"),
+    ([[0], [0, 1]], MatError, "0"), (["a"], IndexOutOfRange, "'a'"), (np.array(["a"]), IndexOutOfRange, "a"),
+    ([None], IndexOutOfRange, "None"),
+])
+def test_bad_indices(index, error, message):
+    x, a = twins((2, 3))
+    version = x.storage.version
+    with pytest.raises(error, match=message):
+        x[index]
+    with pytest.raises(error, match=message):
+        x[index] = 1
+    assert x.storage.version == version
+    assert_array_equal(host(x), a)
+
+
+@pytest.mark.parametrize(("index", "value", "error", "message"), [
+    (0, [1, 2], ShapeError, r"\(2,\).*\(3,\)"), (slice(None), np.zeros((3, 3)), ShapeError, r"\(3, 3\).*\(2, 3\)"),
+    (0, mat.zeros(2, 3), ShapeError, r"\(2, 3\).*\(3,\)"), ([0], np.zeros(2), ShapeError, r"\(2,\).*\(1, 3\)"),
+    ((0, 0), [[1], [2]], ShapeError, r"\(2, 1\)"),
+    (0, "a", DTypeError, "str"), (0, None, DTypeError, "NoneType"), ([0], "a", DTypeError, "str"),
+    ((0, 0), "1", DTypeError, "str"),
+    (0, 1j, DTypeError, "1j"), ((0, 0), 1j, DTypeError, "1j"), ([0], 1j, DTypeError, "1j"),
+    (0, np.array(1j), DTypeError, "complex"), (0, [1j, 0, 0], DTypeError, "complex"),
+    (0, mat.array([1j, 0, 0], "complex64"), DTypeError, "complex"),
+    ([0], mat.array([1j, 0, 0], "complex64"), DTypeError, "complex"),
+    (0, [1, [2]], ShapeError, "ragged"), (0, {1}, DTypeError, "set"), (0, np.array(["a", "b", "c"]), DTypeError, "U1"),
+])
+def test_bad_values(index, value, error, message):
+    x, a = twins((2, 3))
+    version = x.storage.version
+    with pytest.raises(error, match=message):
+        x[index] = value
+    assert x.storage.version == version
+    assert_array_equal(host(x), a)
+
+
+@pytest.mark.parametrize("index", [0, slice(None), [0], (0,), slice(0, 1)])
+@pytest.mark.parametrize(("name", "value"), [
+    ("int8", 128), ("int8", -129), ("uint8", -1), ("int64", 2**63), ("int32", np.nan), ("int32", np.inf), ("int8", 1e3),
+    ("int8", [300]),
+    ("uint16", [-1]), ("int32", [np.nan]), ("bool", np.nan), ("float32", 10**400), ("int8", np.int64(300)),
+    ("int8", np.float32(np.nan)),
+])
+def test_numbers_that_do_not_fit_are_refused(name, value, index):
+    x = mat.ones(1, dtype=name)
+    with pytest.raises(DTypeError):
+        x[index] = value
+    assert x.tolist() == [1]
+    assert x.storage.version == 0
+
+
+def test_masks_of_a_broadcast_mat_can_be_read_but_not_written():
+    x = mat.arange(3).broadcast_to(2, 3)
+    assert_array_equal(x[x > 0].to_numpy(), [1, 2, 1, 2])
+    with pytest.raises(AliasError, match="overlap"):
+        x[x > 0] = 1
+    with pytest.raises(AliasError, match="overlap"):
+        x[1, 1] = 1
+    assert_array_equal(host(x), [[0, 1, 2]] * 2)

@@ -1,0 +1,211 @@
+"""Reductions over every combination of axes against NumPy; ``sum_``; rows and columns scaled."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mat
+from mat import AliasError, DTypeError, ShapeError
+
+from ..support.layouts import FLOATS, MIXES, check_hidden, numbers, place, tolerance
+
+ANY_AXES = ("sum", "prod", "mean", "max", "min")
+ONE_AXIS = ("argmax", "argmin")
+
+
+def axes_of(ndim, one_axis):
+    """Every way to name axes of so many dimensions."""
+    single = [None, *range(-ndim, ndim)]
+    if one_axis:
+        return single
+    return single + [t for k in range(ndim + 1) for t in itertools.permutations(range(ndim), k)] + [(-1,)] * (ndim > 0)
+
+
+def agree(got, wanted):
+    wanted = np.asarray(wanted)
+    assert isinstance(got, mat.Mat)
+    assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+    assert_allclose(got.to_numpy(), wanted, **tolerance(wanted.dtype))
+
+
+@pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])
+@pytest.mark.parametrize("shape", [(), (5,), (3, 4), (2, 3, 4)], ids=str)
+def test_every_combination_of_axes(rng, name, shape):
+    x = rng.standard_normal(shape)
+    for axis in axes_of(len(shape), name in ONE_AXIS):
+        for keepdims in (False, True):
+            wanted = getattr(np, name)(x, axis=axis, keepdims=keepdims)
+            agree(getattr(mat, name)(mat.array(x), axis, keepdims), wanted)
+            agree(getattr(mat.array(x), name)(axis=axis, keepdims=keepdims), wanted)
+            out = mat.from_numpy(np.empty_like(np.asarray(wanted)))
+            assert getattr(mat, name)(mat.array(x), axis=axis, keepdims=keepdims, out=out) is out
+            agree(out, wanted)
+
+
+@pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])
+def test_dtypes_as_numpys(rng, name, numpy_dtype):
+    x = numbers(rng, (3, 4), numpy_dtype)
+    agree(getattr(mat, name)(mat.array(x), axis=0), getattr(np, name)(x, axis=0))
+    agree(getattr(mat, name)(mat.array(x)), getattr(np, name)(x))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])
+def test_elements_are_converted_first(rng, name, dtype):
+    x = numbers(rng, (3, 4), "int16")
+    for axis in (None, 1):
+        wanted = getattr(np, name)(x.astype(dtype), axis=axis)
+        wanted = wanted if name in ONE_AXIS else wanted.astype(dtype)
+        agree(getattr(mat, name)(mat.array(x), axis, dtype=dtype), wanted)
+        agree(getattr(place(x, "strided"), name)(axis=axis, dtype=np.dtype(dtype)), wanted)
+        if name in ("sum", "prod") or (name == "mean" and dtype != "int8" and dtype != "int64"):
+            agree(mat.array(getattr(x, name)(axis=axis, dtype=dtype)), wanted)  # as NumPy has it
+    out = mat.empty(3, dtype="float64" if dtype != "complex128" else dtype)
+    assert mat.sum(mat.array(x), 1, out=out, dtype=dtype) is out
+    assert_array_equal(out.to_numpy(), x.sum(axis=1))
+
+
+@pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])
+@pytest.mark.parametrize("layout", MIXES)
+def test_layouts(rng, name, layout):
+    x = rng.standard_normal((3, 4, 2))
+    view = place(x, MIXES[layout][0])
+    agree(getattr(view, name)(axis=1), getattr(np, name)(x, axis=1))
+    agree(getattr(mat, name)(view), getattr(np, name)(x))
+    out = place(np.empty((3, 2)), "strided")
+    getattr(mat, name)(view, axis=1, out=out)
+    assert_allclose(out.to_numpy(), getattr(np, name)(x, axis=1))
+    check_hidden(out)
+
+
+def test_axes_may_be_a_list_or_numpy_integers(rng):
+    x = rng.standard_normal((2, 3, 4))
+    agree(mat.sum(mat.array(x), axis=[0, 2]), x.sum((0, 2)))
+    agree(mat.sum(mat.array(x), axis=np.int64(1)), x.sum(1))
+    agree(mat.max(mat.array(x), axis=iter((0, -1))), x.max((0, -1)))
+    agree(mat.array(x).argmax(np.int8(-1)), x.argmax(-1))
+
+
+def test_arrays_are_taken_too(rng):
+    x = rng.standard_normal((2, 3))
+    agree(mat.sum(x, axis=0), x.sum(0))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+def test_of_nothing(shape):
+    x, m = np.zeros(shape), mat.zeros(shape)
+    for name in ("sum", "prod"):
+        for axis in (None, *range(len(shape))):
+            agree(getattr(m, name)(axis=axis), getattr(x, name)(axis=axis))
+    agree(m.mean(), np.asarray(np.nan))
+    for axis, n in enumerate(shape):
+        agree(m.mean(axis=axis), np.full(shape[:axis] + shape[axis + 1:], np.nan))
+        for name in ("max", "min", "argmax", "argmin"):
+            if n:
+                agree(getattr(m, name)(axis=axis), getattr(x, name)(axis=axis))
+            else:
+                with pytest.raises(ShapeError, match=f"axis {axis}"):
+                    getattr(m, name)(axis=axis)
+
+
+def test_specials_warn_of_nothing():
+    inf, nan = math.inf, math.nan
+    for dtype in FLOATS:
+        x = mat.array([1, nan, 2], dtype)
+        assert [x.argmax().item(), x.argmin().item()] == [1, 1]
+        assert_array_equal([x.max().item(), x.min().item(), x.sum().item(), x.mean().item()], [nan] * 4)
+        assert math.isnan(mat.array([inf, -inf], dtype).sum().item())
+        assert mat.full(4, float(np.finfo(dtype).max), dtype).sum().item() == inf
+
+
+def test_a_nan_in_out_is_not_read():
+    out = mat.full(3, np.nan)
+    assert_array_equal(mat.sum(mat.ones(2, 3), axis=0, out=out).to_numpy(), [2, 2, 2])
+    assert_array_equal(mat.mean(mat.ones(2, 3), axis=0, out=out.fill_(np.nan)).to_numpy(), [1, 1, 1])
+
+
+def test_out_of_another_dtype():
+    x = mat.array([[1, 5], [7, 3]])
+    assert_array_equal(mat.sum(x, 0, out=mat.zeros(2, dtype="float32")).to_numpy(), [8, 8])
+    assert_array_equal(mat.argmax(x, 0, out=mat.zeros(2, dtype="int32")).to_numpy(), [1, 0])
+    assert_array_equal(mat.argmin(x, 1, out=mat.zeros(2)).to_numpy(), [0, 1])
+    with pytest.raises(DTypeError, match=r"float64.*int32"):
+        mat.sum(x, 0, out=mat.zeros(2, dtype="int32"))
+
+
+def test_out_that_overlaps_is_refused():
+    x = mat.arange(6).reshape(2, 3)
+    with pytest.raises(AliasError):
+        mat.sum(x, axis=0, out=x[0])
+    assert_array_equal(x.to_numpy(), np.arange(6.0).reshape(2, 3))
+
+
+# sum_
+
+
+@pytest.mark.parametrize(("axis", "shape"), [(0, (4,)), (1, (3,)), (1, (3, 1)), (0, (2, 2)), (None, ()), (None, (1, 1)),
+                                             ((0, 1), (1,)), ([0, 1], ())], ids=str)
+@pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (2, 0), (-1.5, 1), (0, 3), (2, -2)])
+def test_sum_into(rng, axis, shape, alpha, beta):
+    x, y = rng.standard_normal((3, 4)), rng.standard_normal(shape)
+    wanted = alpha * x.sum(tuple(axis) if isinstance(axis, list) else axis).reshape(shape) + beta * y
+    for layout in ("packed", "strided", "negative"):
+        into = place(np.full(shape, np.nan) if beta == 0 else y, layout)
+        assert into.sum_(place(x, layout), axis, alpha, beta) is into
+        assert_allclose(into.to_numpy(), wanted)
+        check_hidden(into)
+    assert_allclose(mat.array(y).sum_(mat.array(x), axis=axis, beta=beta, alpha=alpha).to_numpy(), wanted)
+
+
+def test_sum_into_must_fit():
+    y = mat.ones(3)
+    with pytest.raises(ShapeError, match=r"\(2, 4\).*\(4,\).*\(3,\)"):
+        y.sum_(mat.ones(2, 4), 0)
+    with pytest.raises(AliasError):
+        y.sum_(y.reshape(1, 3), 0)
+    with pytest.raises(DTypeError, match="float32"):
+        y.sum_(mat.ones(2, 3, dtype="float32"), 0)
+    with pytest.raises(DTypeError, match=r"0\.5"):
+        mat.ones(3, dtype="int64").sum_(mat.ones(2, 3, dtype="int64"), 0, 0.5)
+    assert_array_equal(y.to_numpy(), np.ones(3))
+
+
+# Rows and columns
+
+
+@pytest.mark.parametrize("layout", MIXES)
+def test_scaled_rows_and_columns(rng, layout):
+    a, down, across = rng.standard_normal((3, 4)), rng.standard_normal(3), rng.standard_normal(4)
+    pa, pd, px = (place(v, MIXES[layout][0]) for v in (a, down, across))
+    agree(mat.scale_rows(pd, pa), np.diag(down) @ a)
+    agree(mat.scale_columns(px, pa), a @ np.diag(across))
+    out = place(np.full((3, 4), np.nan), "block")
+    assert mat.scale_rows(pd, pa, out=out) is out
+    assert_allclose(out.to_numpy(), np.diag(down) @ a)
+    assert mat.scale_columns(px, pa, out) is out
+    assert_allclose(out.to_numpy(), a @ np.diag(across))
+    check_hidden(out)
+    assert pa.scale_rows_(pd) is pa
+    assert pa.scale_columns_(px) is pa
+    assert_allclose(pa.to_numpy(), np.diag(down) @ a @ np.diag(across))
+    check_hidden(pa)
+
+
+# Any shape, any axes
+
+
+@settings(max_examples=80)
+@given(st.data())
+def test_any_array_and_axes(data):
+    shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4))
+    x = data.draw(hnp.arrays(np.int32, shape, elements=st.integers(-9, 9)))
+    axis = data.draw(st.none() | hnp.valid_tuple_axes(len(shape)))
+    keepdims = data.draw(st.booleans())
+    name = data.draw(st.sampled_from(ANY_AXES))
+    agree(getattr(mat, name)(mat.array(x), axis=axis, keepdims=keepdims), getattr(np, name)(x, axis=axis, keepdims=keepdims))

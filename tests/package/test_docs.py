@@ -1,0 +1,93 @@
+"""Everything shown runs: the Python blocks of the README and the docs, file by file, and every docstring."""
+
+import ast
+import doctest
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..support import blocks, needs
+
+pytestmark = pytest.mark.host
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("README.md"), *ROOT.glob("docs/**/*.md")])
+FILES = [p.relative_to(ROOT).with_suffix("") for p in sorted(ROOT.glob("mat/**/*.py"))]
+MODULES = [".".join(p.parts).removesuffix(".__init__") for p in FILES]
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+
+
+def run_page(page, directory):
+    """In a process of its own: pages register facets and operations; and without the direction check: one shows bugs."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return subprocess.run([sys.executable, "-W", "error", blocks.__file__, str(page)], cwd=directory, capture_output=True,
+                          text=True, timeout=300, check=False,
+                          env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg", "MAT_DEBUG": ""})
+
+
+@needs.native
+@pages
+def test_the_blocks_of_a_page_run(page, tmp_path):
+    done = run_page(page, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pages
+def test_no_python_is_shown_that_does_not_run(page):
+    assert blocks.faults(page.read_text(encoding="utf-8")) == []
+
+
+SHOWN = pytest.param("mat.show", marks=pytest.mark.unchecked("shows where a Mat was created, if something observes"))
+
+
+@needs.native
+@pytest.mark.parametrize("name", [SHOWN if name == "mat.show" else name for name in MODULES])
+def test_docstrings_run(name):
+    module = needs.module(name)
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    runner = doctest.DocTestRunner(optionflags=blocks.FLAGS)
+    for test in finder.find(module, name):
+        runner.run(test)
+    assert runner.failures == 0
+    shown = sum(text.count(">>> ") for text in docstrings(Path(module.__file__)))
+    assert runner.tries >= shown, "an example in a docstring was not found"  # more: those that declarations make
+
+
+def docstrings(path):
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [ast.get_docstring(n) or "" for n in nodes if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+
+
+# The tests of the tests
+
+
+def page_of(tmp_path, text):
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    return page
+
+
+@pytest.mark.parametrize(("text", "passes"), [
+    ("```python\nx = 1\n```\ntext\n```python\n>>> x + 1\n2\n```\n", True), ("```python\n>>> 1 + 1\n3\n```\n", False),
+    ("```python\n1 / 0\n```\n", False), ("<!-- not run: it fails -->\n```python\n1 / 0\n```\n", True),
+    ("<!-- not run: -->\n```python\n1 / 0\n```\n", False), ("<!-- not run: it fails -->\n\n```python\n1 / 0\n```\n", False),
+    ("```console\n$ rm\n```\n", True), ("```python\n>>> y = 2\n```\n```python\nassert y == 2\n```\n", True),
+    ("```python\n>>> list(range(30))\n[0, ...,\n 29]\n```\n", True), ("```python\nx = 1\n", False),
+    ("```python\n>>> import warnings\n>>> warnings.warn('a')\n```\n", False),
+    ("```python\nimport mat\nmat.zeros(1)\n```\n", True),
+])
+def test_pages_that_fail_are_noticed(text, passes, tmp_path):
+    assert (run_page(page_of(tmp_path, text), tmp_path).returncode == 0) == passes
+
+
+@pytest.mark.parametrize(("text", "count"), [
+    ("```python\n>>> 1\n1\n```\n", 0), ("```py\nx\n```\n", 1), ("```Python\nx\n```\n", 1), ("~~~python3\nx\n~~~\n", 1),
+    ("``` python\nx\n```\n", 0),
+    ("```\n>>> 1\n1\n```\n", 1), ("```text\n>>> 1\n```\n", 1), ("    >>> 1\n    1\n", 1), ("```python title\nx\n```\n", 1),
+    ("```sh\nls\n```\n", 0),
+])
+def test_python_that_would_not_run_is_noticed(text, count):
+    assert len(blocks.faults(text)) == count

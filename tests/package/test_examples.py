@@ -1,0 +1,102 @@
+"""Every example runs as a script, in a directory of its own, and prints what it promises."""
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..support import needs
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("*.py"))
+NEEDS = {"digits.py": ("sklearn", "matplotlib"), "clients.py": ("sklearn", "pandas")}
+PRINTS = {
+    "digits.py": ["test accuracy", "transposes and packing copies: 0", "digits.png"],
+    "linear_layer.py": ["dgemm(trans=TN", "dgemm(trans=NN", "dgemm(trans=NT", "packed operands: 0"],
+    "adam.py": ["the same weights: True"],
+    "swap_tiles.py": ["packing copies: 0"],
+    "clients.py": ["<Mat 178x13> became <Mat 0+178x2", "class_2  -2.75    1.24", "z is lent: cannot look at", "clients.py:"],
+    "gpu_layer.py": ["the next 99 steps copied 0 to the device, 0 back", "largest error of a weight"],
+    "edges.py": ["    ::        ######        ..####        ::", "24 x 24 places, 446 of them flat"],
+    "ping_pong.py": ["<Mat 64x10> moved back and forth 9 times", "2 copies to the device, 1 back, before 6 and 5"],
+    "file_memory.py": ["in the file only", "after the Mat becomes garbage: 0 files"],
+}
+
+
+def run(name, directory, *arguments):
+    for package in NEEDS.get(name, ()):
+        pytest.importorskip(package)
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run([sys.executable, str(ROOT / "examples" / name), *arguments], cwd=directory, capture_output=True,
+                          text=True, timeout=600, check=False, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+COMPILED = {"adam.py"}  # these are about user kernels, for which there has to be a compiler
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=needs.native if n in COMPILED else ()) for n in EXAMPLES
+                                  if n not in ("digits.py", "clients.py")])
+def test_example_runs(name, tmp_path):
+    out = run(name, tmp_path)
+    for text in PRINTS.get(name, ()):
+        assert text in out
+
+
+@pytest.mark.parametrize(("device", "there", "back"), [("cpu", 0, 0), ("emulated", 2, 3)])
+def test_a_layer_is_trained_on_any_device(device, there, back, tmp_path):
+    out = run("gpu_layer.py", tmp_path, device)
+    assert f"computing on {device}" in out
+    assert f"the first step copied {there} matrices to the device, 0 back" in out
+    assert "the next 99 steps copied 0 to the device, 0 back" in out
+    assert f"the end of the block copied {back} home; operations that fell back to the host: 0" in out
+
+
+def test_a_layer_is_trained_by_cuda(cuda, capsys, monkeypatch):
+    """In this process, where there is a device."""
+    monkeypatch.setattr(sys, "argv", ["gpu_layer.py", "cuda"])
+    runpy.run_path(str(ROOT / "examples" / "gpu_layer.py"), run_name="__main__")
+    out = capsys.readouterr().out
+    assert "operations that fell back to the host: 0" in out
+    assert "computing on cuda" in out
+    assert "the first step copied 2 matrices to the device, 0 back" in out
+    assert "the next 99 steps copied 0 to the device, 0 back" in out
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_clients_compute_with_mats(device, tmp_path, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    out = run("clients.py", tmp_path, device)
+    for text in (*PRINTS["clients.py"], f"on {device}: ", f"memory of {'host' if device == 'cpu' else device}\n"):
+        assert text in out
+
+
+def test_the_table_names_only_examples_that_exist():
+    assert set(PRINTS) <= set(EXAMPLES)
+
+
+def test_digits_learns_to_read(tmp_path):
+    out = run("digits.py", tmp_path)
+    for text in PRINTS["digits.py"]:
+        assert text in out
+    assert reported_accuracy(out) >= 97
+    assert (tmp_path / "digits.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "digits.png").stat().st_size > 10_000
+
+
+@pytest.mark.once
+def test_digits_on_a_device(tmp_path):
+    out = run("digits.py", tmp_path, "emulated")
+    assert "hidden units; on emulated" in out
+    assert "packing copies: 0" in out
+    assert reported_accuracy(out) >= 97
+
+
+def reported_accuracy(out):
+    """The percentage that the example reports at its end."""
+    return float(re.search(r"test accuracy\D*(\d+(?:\.\d+)?) ?%", out)[1])

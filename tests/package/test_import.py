@@ -1,0 +1,78 @@
+"""``import mat`` is light: in a process of its own, it loads little, starts no threads and says nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def python(*arguments):
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def after(code):
+    """What a new process prints as JSON after running `code` without warnings or output."""
+    done = python("-W", "error", "-c", code)
+    assert done.stderr == ""
+    assert done.returncode == 0
+    return json.loads(done.stdout)
+
+
+def loaded(code):
+    names = after(f"{code}\nimport sys, json\nprint(json.dumps(sorted(sys.modules)))")
+    return {name.partition(".")[0] for name in names}
+
+
+def test_import_loads_neither_scipy_nor_what_is_optional():
+    heavy = {"scipy", "torch", "cuda", "cupy", "matplotlib", "ml_dtypes", "sklearn", "pytest", "IPython", "pandas", "jax"}
+    names = loaded("import mat")
+    assert "mat" in names
+    assert names & heavy == set()
+
+
+def test_import_loads_numpy_and_cffi_as_the_only_other_packages():
+    beside = loaded("import mat") - loaded("import numpy, cffi") - set(sys.stdlib_module_names)
+    assert beside <= {"mat", "_cffi_backend", "pycparser"}  # the latter two are cffi's
+
+
+def test_only_blas_is_loaded_of_scipy_when_it_is_needed():
+    names = after("import mat, sys, json\nmat.axpy(1.0, mat.ones(3), mat.ones(3))\nprint(json.dumps(sorted(sys.modules)))")
+    assert "scipy.linalg.cython_blas" in names
+    assert not any(name.startswith(("scipy.special", "scipy.sparse", "scipy.optimize")) for name in names)
+
+
+def test_the_array_api_is_loaded_when_it_is_asked_for():
+    code = """import json, sys, mat
+before = "mat.array_api" in sys.modules
+found = mat.ones(1).__array_namespace__()
+print(json.dumps([before, found is mat.array_api]))"""
+    assert after(code) == [False, True]
+
+
+def test_import_starts_no_threads_and_prints_nothing():
+    assert after("import threading\nimport mat\nprint(threading.active_count())") == 1
+    done = python("-W", "error", "-c", "import mat")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_mats_left_at_exit_cause_no_noise():
+    code = "import mat\nx = mat.ones(3).fill_(2)\nlook = x.facet('array', 'io')\nlook.__enter__()\ny = [x.T, x[1:], x @ x]"
+    done = python("-W", "error", "-c", code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_import_does_not_change_numpy_or_the_warning_filters():
+    code = """import json, warnings, numpy as np
+before = [len(warnings.filters), np.geterr(), np.get_printoptions()['linewidth']]
+import mat
+mat.ones(2) / mat.zeros(2)
+print(json.dumps(before == [len(warnings.filters), np.geterr(), np.get_printoptions()['linewidth']]))"""
+    assert after(code) is True
+
+
+def test_every_public_name_is_there():
+    assert after("import mat, json\nprint(json.dumps([n for n in mat.__all__ if not hasattr(mat, n)]))") == []
+    done = python("-W", "error", "-c", "from mat import *\nprint(zeros(2))")
+    assert done.stdout == "<Mat 2 - [0. 0.]>\n"

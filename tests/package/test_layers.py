@@ -1,0 +1,249 @@
+"""The shape of the project: imports point down and stand at the top of the file; files and functions stay small.
+
+`ROWS` is the order of the folders, from top to bottom. A module imports from rows below its own and from its own folder,
+where no imports form a circle.
+"""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+ROOT = REPOSITORY / "mat"
+ROWS = """
+    __main__
+    __init__  array_api
+    extend  interop
+    debug  io
+    ops
+    cuda  matrix
+    devices
+    facets
+    cpu  memories
+    core
+    support
+    layout
+    errors  version
+"""
+LEVEL = {name: -k for k, row in enumerate(ROWS.split("\n")) for name in row.split()}
+MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in sorted(ROOT.rglob("*.py"))
+           if p.parent.name != "native"}  # what is there is for building, and is not imported
+PACKAGES = sorted(name.removesuffix(".__init__") for name in MODULES if name.endswith(".__init__"))
+PUBLIC = {"array_api", "debug"}  # packages that offer names; the others are a docstring only
+COMPUTED = {"support.plugins", "support.native"}  # the only modules that import modules of ours by a computed name
+AT_ROOT = {"__init__", "__main__", "errors", "extend", "version", "blas", "nn", "linalg", "fft", "random", "lib"}
+LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, LONGEST_LINE = 450, 40, 6, 100
+
+
+def folder(name):
+    """The first folder of a module, or the module itself if it is at the root."""
+    return name.partition(".")[0]
+
+
+def imported(name, node):
+    """The modules of ours that an import statement of the module `name` names."""
+    if isinstance(node, ast.Import):
+        found = [a.name for a in node.names if a.name.partition(".")[0] == "mat"]
+        return [_module(n.removeprefix("mat").removeprefix("."), "") for n in found]
+    parts = name.split(".")[:-node.level] if node.level else []
+    base = ".".join(parts + ([node.module] if node.module else []))
+    if not node.level:
+        if base.partition(".")[0] != "mat":
+            return []
+        base = base.removeprefix("mat").removeprefix(".")
+    return [_module(f"{base}.{a.name}".strip("."), base) for a in node.names]
+
+
+def _module(full, base):
+    """The module `full` if there is one, else the module `base` that it is a name in."""
+    for name in (full, base):
+        found = next((n for n in (name, f"{name}.__init__".strip(".")) if n in MODULES), None)
+        if found:
+            return found
+    return base or "__init__"
+
+
+def imports(name, tree):
+    return [(node.lineno, target) for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)
+            for target in imported(name, node)]
+
+
+def not_below(name, tree):
+    """Imports that point neither down nor to the module's own folder: ``line: target``."""
+    own = folder(name)
+    return [f"{line}: {target}" for line, target in imports(name, tree)
+            if folder(target) != own and not LEVEL.get(folder(target), 0) < LEVEL[own]]
+
+
+def circles(graph):
+    """The circles in a graph, each as the list of nodes on the way around."""
+    found, done = [], set()
+
+    def visit(node, path):
+        if node in path:
+            found.append([*path[path.index(node):], node])
+        elif node not in done:
+            for other in sorted(graph.get(node, ())):
+                visit(other, [*path, node])
+            done.add(node)
+
+    for node in sorted(graph):
+        visit(node, [])
+    return found
+
+
+def hidden(tree):
+    """The lines of imports that stand below something else than the docstring and imports, or inside of something."""
+    body = tree.body[1:] if ast.get_docstring(tree) else tree.body
+    top = 0
+    while top < len(body) and isinstance(body[top], ast.Import | ast.ImportFrom):
+        top += 1
+    open_ones = set(map(id, body[:top]))
+    return [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) and id(n) not in open_ones]
+
+
+def computed(tree):
+    """The lines of calls that import a module whose name is computed, or is a module of ours."""
+    return [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and _may_import_ours(n)]
+
+
+def _may_import_ours(call):
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if name not in ("import_module", "__import__"):
+        return False
+    text = getattr(call.args[0], "value", None) if call.args else None
+    return name == "__import__" or not isinstance(text, str) or text.startswith((".", "mat."))
+
+
+def includes(folder):
+    """The files that each file of C, C++ or CUDA includes."""
+    paths = [p for p in folder.rglob("*") if p.suffix in (".c", ".h", ".cuh", ".def", ".cpp", ".hpp")]
+    return {p.name: set(re.findall(r'^#include "([^"]+)"', p.read_text(encoding="utf-8"), re.M)) for p in paths}
+
+
+def long_functions(tree, limit):
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [f"{n.lineno}: {n.name}" for n in nodes if n.end_lineno - n.lineno + 1 > limit]
+
+
+def parsed(name):
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
+
+
+# The project
+
+
+def test_every_folder_has_its_row():
+    assert set(map(folder, MODULES)) == set(LEVEL), "every folder and every module at the root has a place in ROWS"
+    assert len(LEVEL) == len(ROWS.split()), "a folder stands in two rows"
+    assert len(ROWS.split("\n")) - 2 <= 15
+
+
+def test_only_public_modules_stand_at_the_root():
+    assert {name for name in MODULES if "." not in name} <= AT_ROOT
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_point_down(name):
+    assert not_below(name, parsed(name)) == []
+
+
+def test_no_imports_form_a_circle():
+    assert circles({name: {target for _, target in imports(name, parsed(name))} for name in MODULES}) == []
+
+
+@pytest.mark.parametrize("folder", [ROOT / "native", REPOSITORY / "tests" / "mock_driver"], ids=lambda p: p.name)
+def test_no_headers_form_a_circle(folder):
+    assert circles(includes(folder)) == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_stand_at_the_top(name):
+    assert hidden(parsed(name)) == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_of_ours_are_not_imported_by_a_computed_name(name):
+    assert name in COMPUTED or computed(parsed(name)) == []
+
+
+@pytest.mark.parametrize("name", [name for name in PACKAGES if name not in PUBLIC and name != "__init__"])
+def test_packages_are_a_docstring_only(name):
+    tree = parsed(f"{name}.__init__")
+    assert ast.get_docstring(tree)
+    assert len(tree.body) == 1
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_files_open_with_what_they_are_and_stay_small(name):
+    text = MODULES[name].read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= LONGEST_FILE
+    if name == "version":
+        return
+    docstring = ast.get_docstring(ast.parse(text))
+    assert docstring
+    assert name == "__init__" or len(docstring.splitlines()) <= 7  # five, and paragraphs
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_functions_stay_small(name):
+    assert long_functions(parsed(name), LONGEST_FUNCTION) == []
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if folder(name) in ("core", "layout")])
+def test_the_core_knows_nothing_of_numbers(name):
+    nodes = list(ast.walk(parsed(name)))
+    roots = {alias.name.partition(".")[0] for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    roots |= {node.module.partition(".")[0] for node in nodes if isinstance(node, ast.ImportFrom) and not node.level}
+    assert roots <= set(sys.stdlib_module_names)
+
+
+# The tests of the tests
+
+
+@pytest.mark.parametrize(("name", "source", "found"), [
+    ("core.cube", "from ..matrix.mat import Mat", ["1: matrix.mat"]),
+    ("core.cube", "from ..matrix import mat", ["1: matrix.mat"]),
+    ("core.cube", "import mat.matrix.mat", ["1: matrix.mat"]), ("core.cube", "import mat", ["1: __init__"]),
+    ("core.cube", "from mat.ops.operation import op", ["1: ops.operation"]),
+    ("core.cube", "from mat import Mat", ["1: __init__"]), ("core.cube", "from .. import debug", ["1: debug.__init__"]),
+    ("ops.indexing", "from ..interop.dlpack import x\nfrom .operation import op", ["1: interop.dlpack"]),
+    ("facets.array", "from ..matrix.mat import Mat", ["1: matrix.mat"]), ("facets.array", "from . import foreign", []),
+    ("layout.strided", "from .unheard import of", []),
+    ("support.dtypes", "from ..unheard import of", ["1: unheard"]),
+    ("layout.strided", "from ..errors import ShapeError\nimport numpy, os.path", []),
+    ("ops.operation", "from ..core.cube import IO\nfrom .plan import Plan\nfrom matplotlib import cm", []),
+])
+def test_imports_that_do_not_point_down_are_found(name, source, found):
+    assert not_below(name, ast.parse(source)) == found
+
+
+def test_circles_are_found():
+    assert circles({"a": {"b"}, "b": {"c", "d"}, "c": {"a"}}) == [["a", "b", "c", "a"]]
+    assert circles({"a": {"b", "c"}, "b": {"c"}}) == []
+
+
+@pytest.mark.parametrize(("source", "lines"), [
+    ('"""Doc."""\nfrom __future__ import annotations\nimport os\nx = 1', []), ("x = 1\nimport os", [2]),
+    ("def f():\n    import os", [2]), ("if TYPE_CHECKING:\n    from .mat import Mat", [2]),
+    ("try:\n    import os\nexcept ImportError:\n    pass", [2]),
+])
+def test_hidden_imports_are_found(source, lines):
+    assert hidden(ast.parse(source)) == lines
+
+
+@pytest.mark.parametrize(("source", "lines"), [
+    ("import importlib\nimportlib.import_module('mat.ops')", [2]), ("import_module('.mat', 'mat')", [1]),
+    ("__import__('os')", [1]), ("import_module(f'{__name__}.ops')", [1]), ("import_module(name)", [1]),
+    ("import importlib\nimportlib.import_module('scipy.special')", []),
+])
+def test_computed_imports_are_found(source, lines):
+    assert computed(ast.parse(source)) == lines
+
+
+def test_long_functions_are_found():
+    source = "class A:\n    def f(self):\n        x = 1\n        return x\n\ndef g():\n    return 1"
+    assert long_functions(ast.parse(source), 2) == ["2: f"]

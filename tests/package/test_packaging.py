@@ -1,0 +1,185 @@
+"""What is given away: a source distribution with everything, and wheels with what runs, called what they are.
+
+Made here, the wheels without a compiler, which is quick; those in the folder MAT_DISTRIBUTIONS are looked at too, if it is set.
+"""
+
+import email
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import mat
+
+from ..support.packing import (
+    COMPUTE,
+    files_of_repository,
+    files_of_sdist,
+    make_sdist,
+    make_wheel,
+    need_sources_and_tools,
+    python,
+)
+
+pytestmark = [pytest.mark.host, pytest.mark.once]
+
+GIVEN = os.environ.get("MAT_DISTRIBUTIONS")  # with one source distribution and one wheel, as .ci/wheels makes them
+MADE = (".so", ".pyd", ".o", ".pyc", ".whl")
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    need_sources_and_tools()
+    return make_sdist(tmp_path_factory.mktemp("sources"))
+
+
+@pytest.fixture(scope="module")
+def uncompiled(sources, tmp_path_factory):
+    """A wheel, and what pip said, where the compiler fails."""
+    return make_wheel(sources, tmp_path_factory.mktemp("wheel"), "/bin/false")
+
+
+def given(pattern):
+    if GIVEN is None:
+        pytest.skip("MAT_DISTRIBUTIONS is not set")
+    return next(Path(GIVEN).glob(pattern))
+
+
+@pytest.fixture(params=["made here", "given"])
+def any_sources(request):
+    return request.getfixturevalue("sources") if request.param == "made here" else given("*.tar.gz")
+
+
+@pytest.fixture(params=["made here", "given"])
+def any_wheel(request):
+    return request.getfixturevalue("uncompiled")[0] if request.param == "made here" else given("*.whl")
+
+
+def text_of(wheel, ending):
+    with zipfile.ZipFile(wheel) as packed:
+        return next(packed.read(name).decode() for name in packed.namelist() if name.endswith(ending))
+
+
+# What is in them
+
+
+def test_a_source_distribution_is_the_repository(any_sources):
+    beside = {"PKG-INFO", "setup.cfg"}  # what setuptools adds
+    found = {name for name in files_of_sdist(any_sources) if not name.startswith("facetmat.egg-info/")}
+    assert files_of_repository() - found == set()
+    assert found - beside - files_of_repository("--others") == set()
+
+
+def test_nothing_that_was_made_is_in_a_source_distribution(any_sources):
+    found = files_of_sdist(any_sources)
+    assert [name for name in found if name.endswith(MADE) or "__pycache__" in name or "_cache/" in name] == []
+    assert {"LICENSE", "pyproject.toml", "mat/py.typed", "mat/native/cpu/mat.h", "tests/mock_driver/fibres.hpp", "docs/README.md"} <= found
+
+
+def test_a_wheel_has_the_package_and_all_that_is_read_at_run_time(any_wheel):
+    wanted = {name for name in files_of_repository() if name.startswith("mat/")}
+    assert {"mat/py.typed", "mat/native/shared/elementwise.def", "mat/native/cuda/elementwise.cuh", "mat/native/shared/philox_inline.h"} <= wanted
+    with zipfile.ZipFile(any_wheel) as packed:
+        assert packed.testzip() is None
+        found = set(packed.namelist())
+    assert wanted <= found
+    extra = {name for name in found - wanted if not name.startswith(f"facetmat-{mat.__version__}.dist-info/")}
+    assert extra <= {"mat/_core.abi3.so", "mat/_native.abi3.so"}
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in found)
+
+
+def test_files_of_a_wheel_can_be_read_by_everybody(any_wheel):
+    with zipfile.ZipFile(any_wheel) as packed:
+        modes = {info.filename: info.external_attr >> 16 for info in packed.infolist()}
+    assert [name for name, mode in modes.items() if mode & 0o444 != 0o444 or stat.S_ISLNK(mode)] == []
+
+
+def test_a_wheel_tells_what_it_is(any_wheel):
+    told = email.message_from_string(text_of(any_wheel, ".dist-info/METADATA"))
+    assert (told["Name"], told["Version"], told["License-Expression"]) == ("facetmat", mat.__version__, "MIT")
+    assert told["Requires-Python"] == ">=3.11"
+    assert {"cuda", "test", "examples", "docs"} <= set(told.get_all("Provides-Extra"))
+    plain = [line for line in told.get_all("Requires-Dist") if "extra ==" not in line]
+    assert sorted(line.partition(">")[0] for line in plain) == ["cffi", "numpy", "scipy"]
+    assert {f"Programming Language :: Python :: 3.{k}" for k in (11, 12, 13)} <= set(told.get_all("Classifier"))
+    assert told.get_payload().lstrip().startswith("# mat")  # the README
+
+
+def test_a_wheel_is_called_what_it_is(any_wheel):
+    with zipfile.ZipFile(any_wheel) as packed:
+        compiled = [name for name in packed.namelist() if name.endswith((".so", ".pyd"))]
+    told = email.message_from_string(text_of(any_wheel, ".dist-info/WHEEL"))
+    pure = "true" if not compiled else "false"
+    assert told["Root-Is-Purelib"] == pure
+    start = f"facetmat-{mat.__version__}-"
+    assert any_wheel.name.startswith(start + ("py3-none-any." if not compiled else "cp311-abi3-"))
+    assert any_wheel.name == f"{start}{told['Tag']}.whl"
+
+
+def test_a_wheel_that_was_compiled_has_both_extensions():
+    with zipfile.ZipFile(given("*.whl")) as packed:
+        compiled = {name for name in packed.namelist() if name.endswith((".so", ".pyd"))}
+    assert compiled in ({"mat/_core.abi3.so", "mat/_native.abi3.so"}, set())
+    assert compiled or os.environ.get("MAT_NATIVE") != "required"
+
+
+# Without a compiler
+
+
+def test_without_a_compiler_a_wheel_is_built_and_says_so_once(uncompiled):
+    assert uncompiled[0].name.endswith("-py3-none-any.whl")
+    assert uncompiled[1].count("could not be built") == 1
+    assert "install a C compiler" in uncompiled[1]
+
+
+def test_a_wheel_without_kernels_warns_once_and_computes(uncompiled, tmp_path):
+    zipfile.ZipFile(uncompiled[0]).extractall(tmp_path)
+    numbers, kernels, *said = python(COMPUTE, tmp_path)
+    assert numbers == "132.0 144.0"
+    assert kernels.startswith("none, NumPy does their work: ")
+    assert "MAT_NATIVE is 0" not in kernels
+    assert len(said) == 1, said
+    assert said[0].startswith("RuntimeWarning mat computes without its compiled kernels")
+    assert "Install a C compiler" in said[0]
+
+
+def test_a_wheel_without_kernels_is_refused_where_they_are_required(uncompiled, tmp_path):
+    zipfile.ZipFile(uncompiled[0]).extractall(tmp_path)
+    code = "try:\n    import mat\nexcept ImportError as error:\n    print('refused', error)"
+    assert python(code, tmp_path, MAT_NATIVE="required")[0].startswith("refused")
+
+
+HALF = """#!/bin/sh
+# pretends to compile and link, all but one of the extensions
+target=
+for word in "$@"; do
+    case "$word" in *WRONG*) exit 1;; esac
+    if [ "$last" = -o ]; then target=$word; fi
+    last=$word
+done
+if [ -n "$target" ]; then : >"$target"; fi
+"""
+
+
+@pytest.mark.parametrize("wrong", ["core.c", "_native.c"])
+def test_if_one_extension_fails_a_wheel_has_neither(wrong, sources, tmp_path):
+    compiler = tmp_path / "cc"
+    compiler.write_text(HALF.replace("WRONG", wrong))
+    compiler.chmod(0o755)
+    wheel, said = make_wheel(sources, tmp_path, str(compiler))
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert said.count("could not be built") == 1
+    assert [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")] == []
+
+
+def test_the_pretended_compiler_makes_what_it_is_asked_for(sources, tmp_path):
+    """The test of the test above: without anything wrong, both extensions are there."""
+    compiler = tmp_path / "cc"
+    compiler.write_text(HALF.replace("WRONG", "nothing-of-it"))
+    compiler.chmod(0o755)
+    wheel, said = make_wheel(sources, tmp_path, str(compiler))
+    assert "-cp311-abi3-" in wheel.name
+    assert "could not be built" not in said
+    assert len([name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]) == 2

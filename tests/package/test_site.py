@@ -1,0 +1,201 @@
+"""The documentation as a site: the reference tells of every public name, and all links and anchors lead somewhere."""
+
+import importlib.util
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import mat
+from mat import Mat
+
+pytestmark = [pytest.mark.host, pytest.mark.once]
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "docs" / "site"
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+reference = load(SITE / "reference.py")
+PLACES = {path: page for page, path, _ in reference.everything()}
+TOLD = [path for _, path, _ in reference.everything()]
+TEXTS = reference.pages()
+MODULES = ["debug", "extend", "errors", "array_api", "array_api.fft", "array_api.linalg"]
+
+
+# The reference
+
+
+def test_groups_are_the_public_names():
+    assert [name for names in reference.groups().values() for name in names] == mat.__all__
+
+
+def test_every_public_name_is_told_of_once():
+    assert len(TOLD) == len(set(TOLD))
+    modules = {name for name in mat.__all__ if inspect.ismodule(getattr(mat, name))}
+    assert {f"mat.{name}" for name in mat.__all__} - set(TOLD) == {f"mat.{name}" for name in modules}
+    assert {f"{name}.md" for name in modules} <= set(TEXTS)
+
+
+def test_every_public_member_of_a_mat_is_told_of():
+    documented = {n for n in dir(Mat) if not n.startswith("_") and inspect.getdoc(inspect.getattr_static(Mat, n))}
+    told = {path.removeprefix("mat.Mat.") for path in TOLD if path.startswith("mat.Mat.")}
+    assert documented - told == reference.SERVING
+    assert "device_enabled" in told  # a slot
+    assert {"axpy_", "sum", "T", "facet"} <= told
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_name_of_a_module_is_told_of(name):
+    module = importlib.import_module(f"mat.{name}")
+    wanted = [n for n in getattr(module, "__all__", ()) if not inspect.ismodule(getattr(module, n))]
+    if not wanted:
+        wanted = [n for n, v in vars(module).items() if inspect.isfunction(inspect.unwrap(v)) and not n.startswith("_")
+                  and v.__module__ == module.__name__]
+    if name == "errors":
+        wanted = [n for n, v in vars(module).items() if isinstance(v, type) and issubclass(v, mat.MatError)]
+    assert wanted
+    start = "mat." if name == "errors" else f"mat.{name}."
+    assert {start + n for n in wanted} <= set(TOLD)
+
+
+@pytest.mark.parametrize("path", TOLD)
+def test_each_name_is_told_of_in_words(path):
+    told = TEXTS[PLACES[path]].partition(f"#{reference.anchor(path)} ")[2].partition("\n#")[0]
+    words = re.sub(r"```.*?```", "", told.partition("\n")[2], flags=re.S)
+    assert words.strip()
+
+
+@pytest.mark.parametrize(("path", "text"), [
+    ("mat.axpy", "mat.axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int = 1, incy: int = 1)"),
+    ("mat.ShapeError", "class ShapeError(MatError, ValueError)"), ("mat.cuda_available", "mat.cuda_available() -> bool"),
+    ("mat.Mat", "class mat.Mat(\n    shape: object,\n    dtype: Any = None,\n    *,\n    fill: Any = 0,\n")])
+def test_signatures_are_those_of_the_objects(path, text):
+    name = path.removeprefix("mat.")
+    shown = reference.signature(name if name.endswith("Error") else path, getattr(mat, name))
+    assert re.sub(r"\s+|,\s*(?=\))", "", shown).startswith(re.sub(r"\s+", "", text))
+
+
+@pytest.mark.parametrize(("doc", "shown"), [
+    ("Text.\n\n>>> 1 + 1\n2", "Text.\n\n```pycon\n>>> 1 + 1\n2\n```"), ("a * b_c <d> `e*f`", r"a \* b\_c &lt;d> `e*f`"),
+    ("`ShapeError` and ``None``", "[`ShapeError`](errors.md#mat.ShapeError) and ``None``"), ("* one\n* two", "* one\n* two")])
+def test_docstrings_become_markdown(doc, shown):
+    assert reference.markdown(doc, {"ShapeError": "errors.md#mat.ShapeError"}) == shown
+
+
+# The pages
+
+
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+
+
+def test_the_list_of_pages_is_complete():
+    listed = set(re.findall(r"^\* \[.*?\]\((.*?)\)", (ROOT / "docs" / "README.md").read_text(encoding="utf-8"), flags=re.M))
+    assert listed == {path.relative_to(ROOT / "docs").as_posix() for path in PAGES[1:]} - {"README.md"}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_that_a_page_refers_to_are_there(path):
+    """On a host of git, where there is no site."""
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8"))
+    assert [target for target in targets if "://" not in target and not (path.parent / target).exists()] == []
+
+
+# The site
+
+
+def built(folder, target):
+    """The process that built the documentation in `folder`."""
+    code = "from mkdocs.__main__ import cli; cli()"
+    command = [sys.executable, "-c", code, "build", "--strict", "-f", str(folder / "site" / "mkdocs.yml"), "-d", str(target)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "MAT_DEBUG": "", "NO_MKDOCS_2_WARNING": "1"})
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    pytest.importorskip("material", reason="the packages of the extra `docs` are not installed")
+    target = tmp_path_factory.mktemp("site")
+    done = built(ROOT / "docs", target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return target
+
+
+class Page(HTMLParser):
+    """The anchors of a page, and what it refers to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.anchors, self.targets = set(), []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
+        self.targets += [given[name] for name in ("href", "src") if given.get(name)]
+
+
+@pytest.fixture(scope="module")
+def html(site):
+    return {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
+
+
+def test_each_public_name_has_its_anchor(site, html):
+    found = {(path.relative_to(site).as_posix(), anchor) for path, page in html.items() for anchor in page.anchors}
+    for path, page in PLACES.items():
+        assert (f"reference/{page.removesuffix('.md')}.html", reference.anchor(path)) in found
+
+
+def test_everything_that_pages_refer_to_is_there(html):
+    missing = []
+    for path, page in html.items():
+        for target in page.targets:
+            scheme, place, name, _, fragment = urlsplit(target)
+            if scheme or place or target.startswith("data:"):
+                continue
+            to = (path.parent / unquote(name)).resolve() if name else path
+            if not to.exists() or (fragment and to in html and unquote(fragment) not in html[to].anchors | {""}):
+                missing.append(f"{path.name}: {target}")
+    assert missing == []
+
+
+def test_nothing_is_fetched_from_elsewhere(html):
+    text = {path: path.read_text(encoding="utf-8") for path in html}
+    assert [path.name for path, t in text.items() if re.search(r"""<(script|link|img)[^>]*(src|href)=["']?https?:""", t)] == []
+
+
+def test_every_page_of_the_documentation_is_in_the_site(site):
+    wanted = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for path in ROOT.glob("docs/**/*.md")}
+    wanted = {name.replace("README.html", "index.html") for name in wanted}
+    found = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    assert wanted <= found
+    assert (site / "pictures" / "ping_pong.png").stat().st_size > 1000
+
+
+def test_names_in_pages_lead_to_the_reference(site):
+    text = (site / "facets.html").read_text(encoding="utf-8")
+    assert 'href="reference/facets-memory-devices.html#mat.with_facets"' in text or "#mat.scratch" in text
+
+
+@pytest.mark.parametrize("wrong", ["[there](nowhere.md)", "[there](facets.md#nowhere)", "![picture](pictures/nowhere.png)"])
+def test_what_leads_nowhere_is_noticed(wrong, tmp_path):
+    pytest.importorskip("material", reason="the packages of the extra `docs` are not installed")
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    with (tmp_path / "docs" / "nn.md").open("a", encoding="utf-8") as page:
+        page.write(f"\n{wrong}\n")
+    done = built(tmp_path / "docs", tmp_path / "site")
+    assert done.returncode != 0
+    assert "nowhere" in done.stdout + done.stderr

@@ -1,0 +1,140 @@
+"""Accuracy of the vector mathematics: ``python -m tests.support.accuracy`` prints the table of ``docs/accuracy.md``.
+
+An error is counted in ULP, units in the last place of the exact result, which mpmath computes in 120 bits, or the machine's
+long double where that has 64 bits, or, for float32, SciPy in float64. The nearest number has an error of at most 0.5.
+"""
+
+import math
+import sys
+
+import mpmath
+import numpy as np
+import scipy.special
+
+from mat.support.native import ffi, lib
+
+NAMES = ffi.string(lib.mat_vmath_names()).decode().split() if lib is not None else []
+# What is promised, in ULP: float64, float32; on machines without fused multiply and add, too, which lose up to 0.5 in quotients
+PROMISED = {"exp": (1, 1), "expm1": (1.5, 1), "log": (1, 1), "log1p": (1, 1), "sin": (1, 1), "cos": (1, 1), "tan": (1.5, 1),
+            "sinh": (1.5, 1), "cosh": (1.5, 1), "tanh": (1.5, 1.5), "erf": (1.5, 1), "logistic": (2.5, 2.5), "pow": (1, 1)}
+WIDE_ENOUGH = np.finfo(np.longdouble).nmant >= 63
+LOGISTIC = np.vectorize(lambda x: 1 / (1 + mpmath.exp(-x)), otypes=[object])
+
+
+def kernel(name, x, y=None):
+    """What our function gives for arrays of one dtype."""
+    x = np.ascontiguousarray(x)
+    y = x if y is None else np.ascontiguousarray(y, x.dtype)
+    out = np.empty_like(x)
+    kind, pointer = {"d": ("f64", "double *"), "f": ("f32", "float *")}[x.dtype.char]
+    function = getattr(lib, f"mat_vmath_{kind}")
+    function(NAMES.index(name), x.size, *(ffi.cast(pointer, a.ctypes.data) for a in (x, y, out)))
+    return out
+
+
+def exact(name, *operands):
+    """The exact results, rounded to float64, and what is left of them, in float64's ULP."""
+    with mpmath.workprec(160):
+        function = LOGISTIC if name == "logistic" else np.vectorize(getattr(mpmath, {"pow": "power"}.get(name, name)),
+                                                                    otypes=[object])
+        found = function(*(np.array([mpmath.mpf(float(v)) for v in x], object) for x in operands))
+        high = found.astype(np.float64)
+        low = np.array([float((v - mpmath.mpf(float(h))) / mpmath.mpf(float(u))) if math.isfinite(h) else 0.0
+                        for v, h, u in zip(found, high, unit(high, np.float64), strict=True)])
+    return high, low
+
+
+def wide(name, *operands):
+    """Likewise, fast: from long double for float64, from float64 for float32."""
+    if operands[0].dtype.char == "f":
+        return _reference(name, *(x.astype(np.float64) for x in operands)), 0.0
+    if not WIDE_ENOUGH or name == "erf":
+        return exact(name, *(x[:2000] for x in operands))
+    found = _reference(name, *(x.astype(np.longdouble) for x in operands))
+    high = found.astype(np.float64)
+    return high, np.where(np.isfinite(high), (found - high) / unit(high, np.float64), 0).astype(np.float64)
+
+
+def _reference(name, *x):
+    if name == "logistic":
+        e = np.exp(-np.abs(x[0]))
+        return np.where(x[0] < 0, e, 1) / (1 + e)
+    return {"erf": scipy.special.erf, "pow": np.power}.get(name, getattr(np, name, None))(*x)
+
+
+def unit(x, dtype):
+    """One unit in the last place that numbers of `dtype` near `x` have."""
+    limits = np.finfo(dtype)
+    _, exponent = np.frexp(np.where(np.isfinite(x), x, 1))
+    return np.ldexp(1.0, np.maximum(exponent - 1, limits.minexp) - limits.nmant)
+
+
+def ulps(got, high, low=0.0):
+    """How far `got` is from `high` and `low`, in units of its dtype's last place; infinite for a wrong infinity or NaN."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        nearest = high.astype(got.dtype)
+        error = np.abs((got.astype(np.float64) - high) / unit(high, got.dtype) - low)
+    alike = (nearest == got) | (np.isnan(nearest) & np.isnan(got))
+    return np.where(np.isfinite(nearest) & np.isfinite(got), error, np.where(alike, 0, np.inf))
+
+
+def arguments(name, dtype, count, rng):
+    """`count` numbers, or pairs of them for pow, of each kind: all exponents, and ranges where the function does its work."""
+    limits = np.finfo(dtype)
+    sign = rng.choice([-1, 1], count)
+    every = np.ldexp(rng.uniform(1, 2, count), rng.integers(limits.minexp - limits.nmant, limits.maxexp - 1, count))
+    if name == "pow":
+        base, wide_base = rng.uniform(0.5, 2, count), np.exp(rng.uniform(-80, 80, count))
+        top = math.log(float(limits.max))
+        pairs = [(every, rng.uniform(-2, 2, count)), (wide_base, rng.uniform(-1, 1, count) * top / np.log(wide_base)),
+                 (base, rng.uniform(-1, 1, count) * top / np.abs(np.log(base))), (rng.uniform(0, 100, count), 2 * sign),
+                 (1 + rng.uniform(-1, 1, count) * 2.0 ** -rng.integers(2, 20, count), rng.uniform(-1e4, 1e4, count))]
+        return [tuple(x.astype(dtype) for x in pair) for pair in pairs]
+    width = 4 * limits.maxexp  # beyond the largest argument of exp
+    kinds = [every * sign, rng.uniform(-1, 1, count), rng.uniform(-4, 4, count), rng.uniform(-40, 40, count),
+             rng.uniform(-0.75, 0.75, count) * limits.maxexp, rng.uniform(-width, width, count), rng.uniform(0.5, 1.5, count),
+             rng.uniform(-1, 1, count) * 2.0 ** -rng.integers(0, 60, count), rng.uniform(-4e5, 4e5, count)]
+    return [((np.abs(x) if name == "log" else x).astype(dtype),) for x in kinds]
+
+
+def worst(name, dtype, function, count=100_000, seed=1):
+    """The largest error of `function` over `arguments`, and where it is."""
+    found = (0.0, ())
+    for operands in arguments(name, dtype, count, np.random.default_rng(seed)):
+        with np.errstate(all="ignore"):
+            high, low = wide(name, *operands)
+            operands = tuple(x[:high.size] for x in operands)
+            error = ulps(function(*operands), high, low)
+        k = int(np.argmax(error))
+        found = max(found, (float(error[k]), tuple(float(x[k]) for x in operands)), key=lambda pair: pair[0])
+    return found
+
+
+def rivals(name):
+    """The functions of NumPy or SciPy, and of torch where it is installed."""
+    theirs = {"erf": scipy.special.erf, "logistic": scipy.special.expit, "pow": np.power}
+    found = {"NumPy, SciPy": theirs.get(name) or getattr(np, name)}
+    torch = sys.modules.get("torch")
+    if torch:
+        function = torch.sigmoid if name == "logistic" else getattr(torch, name)
+        found["torch"] = lambda *x: function(*map(torch.from_numpy, x)).numpy()
+    return found
+
+
+def main():
+    try:
+        __import__("torch")
+    except ImportError:
+        print("torch is not installed\n")
+    print("| function | dtype | promised | mat | at | NumPy, SciPy | torch |\n|---|---|---|---|---|---|---|")
+    for name in PROMISED:
+        for dtype, promised in zip((np.float64, np.float32), PROMISED[name], strict=True):
+            error, where = worst(name, dtype, lambda *x, name=name: kernel(name, *x))
+            others = {who: worst(name, dtype, f)[0] for who, f in rivals(name).items()}
+            cells = [f"{others[who]:.3g}" if who in others else "" for who in ("NumPy, SciPy", "torch")]
+            print(f"| {name} | {dtype.__name__} | {promised} | {error:.3g} | {', '.join(f'{w:.6g}' for w in where)} | "
+                  f"{' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

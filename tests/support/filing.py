@@ -1,0 +1,98 @@
+"""What tests of files share: elements of every dtype, files of which little is known, and collections of arrays."""
+
+import io
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+
+from .layouts import LAYOUTS, NUMPY_DTYPES, numbers
+
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+DTYPES = (*NUMPY_DTYPES, "bfloat16")
+SHAPES = ((3, 4), (5,), (2, 3, 4), (), (0, 3), (3, 0, 2), (1,))
+DEVICES = ("cpu", "emulated")
+devices = pytest.mark.parametrize("device", DEVICES)
+layouts = pytest.mark.parametrize("layout", LAYOUTS)
+unchecked = pytest.mark.unchecked("the check remembers what was looked at, which takes memory")
+dtypes = pytest.mark.parametrize("dtype", DTYPES)
+
+
+def values(shape, dtype, seed=0):
+    """Elements of any dtype."""
+    rng = np.random.default_rng(seed)
+    if dtype == "bfloat16":
+        return numbers(rng, shape, "float32").astype(ml_dtypes.bfloat16)
+    return np.asarray(numbers(rng, shape, dtype))
+
+
+def at(device, x):
+    """`x`, whose data is then fresh on that device alone; to be called within a block on it."""
+    if device != "cpu":
+        with x.facet(device, "io"):
+            pass
+        assert x.fresh == {device}
+    return x
+
+
+def saved(x, **kwargs):
+    file = io.BytesIO()
+    mat.save(file, x, **kwargs)
+    return file.getvalue()
+
+
+def saved_by_numpy(a):
+    file = io.BytesIO()
+    np.save(file, a)
+    return file.getvalue()
+
+
+def same(x, a):
+    assert x.dtype == a.dtype
+    assert x.shape == a.shape
+    assert_array_equal(x.to_numpy(), a)
+
+
+def kinds_of(data):
+    """The same bytes as a file whose size is known, and as one that is not known."""
+    return io.BytesIO(data), Stream(data)
+
+
+class Stream:
+    """Has nothing but `read`, which gives little at a time."""
+
+    def __init__(self, data, most=7):
+        self.file, self.most = io.BytesIO(data), most
+
+    def read(self, n=-1):
+        return self.file.read(min(n, self.most) if n >= 0 else self.most)
+
+
+def peak_of(call):
+    """The most bytes that the call had allocated at one time."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def contents(path):
+    return Path(path).read_bytes()
+
+
+def collection(seed=0):
+    """Arrays of every dtype, some shapes and orders, by name."""
+    found = {f"{dtype}": values((3, 4), dtype, seed) for dtype in DTYPES}
+    return {**found, "a/b": np.zeros((2, 0, 3)), "0-d": np.array(3.5), "ü 你": np.arange(4)[::2],
+            "fortran": np.ones((2, 3)).T, "arr.npy": np.arange(3, dtype="int8"), "": np.ones(1)}
+
+
+def tensors(seed=0):
+    return {name: a for name, a in collection(seed).items() if a.dtype != "complex128"}

@@ -1,0 +1,157 @@
+"""The polynomials of ``mat/native/cpu/vmath_*_inline.h``, fitted anew: ``python -m tests.support.fit_vmath [name]`` prints them, and which
+coefficients do not stand in these files.
+
+A minimax fit by Remez's exchange (E. Remez, 1934) on a dense grid, in 50 digits of mpmath. Coefficients are rounded to the
+type one after another, the lowest first, and the rest is fitted again around those that are rounded already.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+
+HEADERS = (Path(__file__).parents[2] / "mat" / "native" / "cpu").glob("vmath_*_inline.h")
+
+mp.mp.dps = 50
+
+
+def exchange(error, count):
+    """`count` places where the error is largest in turn with alternating signs."""
+    found = []
+    for k, e in enumerate(error):
+        if not found or (e > 0) != (error[found[-1]] > 0):
+            found.append(k)
+        elif abs(e) > abs(error[found[-1]]):
+            found[-1] = k
+    while len(found) > count:
+        found.pop(0 if abs(error[found[0]]) < abs(error[found[-1]]) else -1)
+    return found
+
+
+def remez(values, basis, weight):
+    """Coefficients that make ``max |weight * (values - sum c_k basis_k)|`` least over the grid."""
+    n, last = len(basis), len(values) - 1
+    at = [round(last * (1 - np.cos(np.pi * k / n)) / 2) for k in range(n + 1)]
+    for _ in range(30):
+        rows = mp.matrix([[weight[i] * b[i] for b in basis] + [(-1) ** k] for k, i in enumerate(at)])
+        found = list(mp.lu_solve(rows, mp.matrix([weight[i] * values[i] for i in at])))
+        error = [w * (v - mp.fdot(found[:n], [b[i] for b in basis])) for i, (v, w) in enumerate(zip(values, weight,
+                                                                                                     strict=True))]
+        new = exchange(error, n + 1)
+        if len(new) <= n or new == at:
+            break
+        at = new
+    return found[:n]
+
+
+def least_squares(values, basis, weight):
+    """The same nearly, by least squares: where all of the basis vanishes at 0, inside of the grid, there is no exchange."""
+    rows = [[w * b[i] for b in basis] for i, w in enumerate(weight)]
+    return list(mp.lu_solve(mp.matrix(rows), mp.matrix([w * v for w, v in zip(weight, values, strict=True)])))
+
+
+def fit(function, powers, low, high, *, weight=lambda x: 1, fixed=(), single=False):
+    """Rounded coefficients of `function` on [low, high] in these powers of x, and the weighted error of the polynomial.
+
+    `fixed`: coefficients that are settled, of the first powers.
+    """
+    points = 24 * len(powers) + 50
+    grid = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (k + mp.mpf(1) / 2) / points) for k in range(points)]
+    weights = [mp.mpf(weight(x)) for x in grid]
+    rest = [mp.mpf(function(x)) for x in grid]
+    done = []
+    for k, p in enumerate(powers):
+        if k < len(fixed):
+            c = mp.mpf(fixed[k])
+        else:
+            solve = least_squares if powers[k] and low < 0 < high else remez
+            c = solve(rest, [[x ** q for x in grid] for q in powers[k:]], weights)[0]
+        c = mp.mpf(float(np.float32(float(c)) if single else float(c)))
+        done.append(c)
+        rest = [r - c * x ** p for r, x in zip(rest, grid, strict=True)]
+    return done, max(abs(w * r) for w, r in zip(weights, rest, strict=True))
+
+
+def exp_tail(r):
+    """``(exp(r) - 1 - r) / r**2``"""
+    return mp.nsum(lambda k: r ** k / mp.factorial(k + 2), [0, 40]) if abs(r) < 1 else (mp.exp(r) - 1 - r) / r ** 2
+
+
+def log_tail(z):
+    """``(log((1 + s) / (1 - s)) / s - 2) / z`` for ``z = s * s``"""
+    return mp.fsum(2 * z ** k / (2 * k + 3) for k in range(60))
+
+
+def log_cubic(f):
+    """``(log(1 + f) - f + f**2 / 2) / f**3``"""
+    return mp.fsum((-f) ** k / (k + 3) for k in range(150))
+
+
+def sin_tail(z):
+    """``(sin(r) / r - 1) / z`` for ``z = r * r``"""
+    return mp.fsum((-1) ** (k + 1) * z ** k / mp.factorial(2 * k + 3) for k in range(30))
+
+
+def cos_tail(z):
+    """``(cos(r) - 1 + z / 2) / z**2`` for ``z = r * r``"""
+    return mp.fsum((-1) ** k * z ** k / mp.factorial(2 * k + 4) for k in range(30))
+
+
+def erf_tail(z):
+    """``erf(x) / x - 1`` for ``z = x * x``"""
+    return mp.fsum((-z) ** k / (mp.factorial(k) * (2 * k + 1)) for k in range(40)) * 2 / mp.sqrt(mp.pi) - 1
+
+
+def log_erfc(t):
+    """``log(erfc(1 + t))``"""
+    return mp.log(mp.erfc(1 + t))
+
+
+def pow_tail(z):
+    """``(log_tail(z) - 2 / 3) / z``"""
+    return mp.fsum(2 * z ** k / (2 * k + 5) for k in range(60))
+
+
+HALF_LN2, QUARTER_PI = mp.mpf("0.3467"), mp.mpf("0.7855")
+LOG_Z = mp.mpf("0.02945")  # of ((sqrt(2) - 1) / (sqrt(2) + 1))**2
+FITS = {
+    "exp_f64": lambda: fit(exp_tail, range(10), -HALF_LN2, HALF_LN2, weight=lambda r: r * r, fixed=(0.5,)),
+    "exp_f32": lambda: fit(exp_tail, range(5), -HALF_LN2, HALF_LN2, weight=lambda r: r * r, fixed=(0.5,), single=True),
+    "exp_f32_double": lambda: fit(exp_tail, range(6), -HALF_LN2, HALF_LN2, weight=abs, fixed=(0.5,)),
+    "log_f64": lambda: fit(log_tail, range(7), mp.mpf(0), LOG_Z, weight=lambda z: z),
+    "log_f32_double": lambda: fit(log_tail, range(4), mp.mpf(0), LOG_Z, weight=lambda z: z),
+    "log_f32": lambda: fit(log_cubic, range(8), mp.mpf(-1) / 3 - mp.mpf("1e-4"), mp.mpf(1) / 3 + mp.mpf("1e-4"),
+                           weight=lambda f: f * f, single=True),
+    "sin_f64": lambda: fit(sin_tail, range(6), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z),
+    "cos_f64": lambda: fit(cos_tail, range(6), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z * z),
+    "sin_f32_double": lambda: fit(sin_tail, range(4), mp.mpf(0), mp.mpf("1.5709") ** 2, weight=lambda z: z),
+    "sin_quarter_f32_double": lambda: fit(sin_tail, range(4), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z),
+    "cos_quarter_f32_double": lambda: fit(cos_tail, range(3), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z * z),
+    "erf_f64": lambda: fit(erf_tail, range(13), mp.mpf(0), mp.mpf(1)),
+    "erfc_f64": lambda: fit(log_erfc, range(18), mp.mpf("-0.001"), mp.mpf("5"), weight=lambda t: mp.erfc(1 + t)),
+    "erf_f32_double": lambda: fit(erf_tail, range(7), mp.mpf(0), mp.mpf(1)),
+    "erfc_f32_double": lambda: fit(log_erfc, range(7), mp.mpf("-0.001"), mp.mpf("3"), weight=lambda t: mp.erfc(1 + t)),
+    "pow_f64": lambda: fit(pow_tail, range(7), mp.mpf(0), LOG_Z, weight=lambda z: z * z),
+}
+
+
+def written():
+    """The magnitudes of all hexadecimal constants in the headers."""
+    text = "".join(path.read_text(encoding="utf-8") for path in HEADERS)
+    return {float.fromhex(c) for c in re.findall(r"0x[0-9a-f]\.?[0-9a-f]*p[-+]\d+", text)} | {0.5}
+
+
+def main(names):
+    stands = written()
+    for name in names or FITS:
+        found, error = FITS[name]()
+        print(f"{name}: error 2**{float(mp.log(error, 2)):.1f}")
+        print("    " + ", ".join(float(c).hex() + ("f" if name.endswith("_f32") else "") for c in found))
+        missing = [float(c).hex() for c in found if abs(float(c)) not in stands]
+        print("    " + (f"not in the headers: {missing}" if missing else "as in the headers"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
