@@ -114,7 +114,7 @@ def evaluate(data: Data, net: Network) -> tuple[float, float]:
     return float(loss), float(right.mean())
 
 
-def picture(losses: list[float], test: Data, net: Network) -> None:
+def snapshot(losses: list[float], test: Data, net: Network) -> None:
     """``digits.png``: the loss by epoch, and digits that were misread."""
     from matplotlib import pyplot as plt
 
@@ -154,7 +154,7 @@ def run(device: str) -> None:
             losses.append(loss)
             print(f"epoch {epoch:2}  loss {loss:.4f}  training accuracy {accuracy:6.1%}  {'#' * round(40 * accuracy)}")
     _, accuracy = evaluate(test, net)
-    picture(losses, test, net)
+    snapshot(losses, test, net)
     print(f"test accuracy {accuracy:.2%}")
     print(f"transposes and packing copies: {copies.packs}; copies between memories: {copies.h2d + copies.d2h}")
     print("digits.png shows the loss and misread digits")

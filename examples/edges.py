@@ -12,7 +12,7 @@ import mat
 SHADES = " .:*#"
 
 
-def picture(side: int) -> mat.Mat:
+def snapshot(side: int) -> mat.Mat:
     """A bright disc before a dark square."""
     row, column = np.mgrid[:side, :side] / side - 0.5
     square = np.where((np.abs(row) < 0.4) & (np.abs(column) < 0.4), 1.0, 0.0)
@@ -32,7 +32,7 @@ def small(image: mat.Mat, pool: int) -> mat.Mat:
 
 
 def main() -> None:
-    found = small(edges(picture(192)), 8)
+    found = small(edges(snapshot(192)), 8)
     levels = (found / found.max()).to_numpy() * (len(SHADES) - 1)
     for line in np.rint(levels).astype(int):
         print("".join(SHADES[k] * 2 for k in line).rstrip())

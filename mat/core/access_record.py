@@ -11,10 +11,10 @@ from typing import Any, Protocol
 from .direction import INPUT, Direction
 from .registry import Facet
 
-COPYING = 1  # stands for the thread of a copy under way: no thread has this identity
-LENT = 2  # stands for the thread of a loan
-_NO_THREADS = {COPYING: "of a prefetch", LENT: "of a loan"}
-Place = tuple[CodeType, int]  # a code object and an instruction in it
+ASYNC_COPY = 1  # stands for the thread of a copy under way: no thread has this identity
+EXPORTED = 2  # stands for the thread of a loan
+_NO_THREADS = {ASYNC_COPY: "of a prefetch", EXPORTED: "of a loan"}
+SourceLine = tuple[CodeType, int]  # a code object and an instruction in it
 _PACKAGE = __name__.partition(".")[0]
 _RUNNING = f"{_PACKAGE}.ops.plan"  # the module whose frames carry out an operation
 _LIBRARY = (threading.__file__.rpartition("threading")[0], "<frozen ")  # where Python's own modules are
@@ -29,13 +29,13 @@ class Viewed(Protocol):
     def label(self) -> str: ...
 
 
-class Hold:
+class AccessRecord:
     """That somebody looks: what was presented, and while it lasts, who looks, how and from where.
 
     A hold outlives its look in `View.presented`, so that the next look finds what was presented.
     """
 
-    __slots__ = ("direction", "facet", "handle", "lend", "mask", "thread", "value", "view", "where")
+    __slots__ = ("direction", "facet", "handle", "make_value", "mask", "thread", "value", "view", "where")
     way_out = "leave that block first, or work on a copy"
 
     def __init__(self, facet: Facet, handle: Any, value: Any) -> None:
@@ -43,11 +43,11 @@ class Hold:
         self.mask = facet.mask
         self.handle = handle
         self.value = value
-        self.lend = facet.lender(value)  # makes what a block is given; None: the value itself
+        self.make_value = facet.lender(value)  # makes what a block is given; None: the value itself
         self.thread = 0  # not 0: a look lasts
         self.view: Viewed | None = None  # only while it lasts, so that a Mat is no part of a cycle
         self.direction = INPUT
-        self.where: Place | None = None  # of a ``with``; an operation is found on its thread's stack
+        self.where: SourceLine | None = None  # of a ``with``; an operation is found on its thread's stack
 
     def describe(self) -> str:
         """Mat, facet, direction, thread, file and line."""
@@ -58,9 +58,9 @@ class Hold:
         return label_of(self.view)
 
 
-def describe(view: Viewed | None, facet: Facet, direction: Direction, thread: int, where: Place | None) -> str:
+def describe(view: Viewed | None, facet: Facet, direction: Direction, thread: int, where: SourceLine | None) -> str:
     """A look in words."""
-    return f"{label_of(view)} as facet {facet.name!r} for {direction.value!r} {holder_line(thread, where)}"
+    return f"{label_of(view)} as facet {facet.name!r} for {direction.value!r} {thread_and_line(thread, where)}"
 
 
 def label_of(view: Viewed | None) -> str:
@@ -68,7 +68,7 @@ def label_of(view: Viewed | None) -> str:
     return "<garbage>" if view is None else view.label()
 
 
-def holder_place(thread: int, where: Place | None) -> tuple[str, int]:
+def file_and_line(thread: int, where: SourceLine | None) -> tuple[str, int]:
     """File and line of a look: where its ``with`` stands, or where the operation that it serves was called."""
     if where is not None and not where[0].co_filename.startswith(_FOLDER):
         code, lasti = where
@@ -105,13 +105,13 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
-def user_place(frame: FrameType | None = None) -> Place | None:
+def user_place(frame: FrameType | None = None) -> SourceLine | None:
     """The user's code that led here, or to `frame`, and where in it."""
     frame = user_frame(frame or sys._getframe(1))
     return None if frame is None else (frame.f_code, frame.f_lasti)
 
 
-def borrower_place() -> Place | None:
+def consumer_line() -> SourceLine | None:
     """The user's code that had a library lead here, and where in it; that library's, if no such code is found."""
     inner = frame = user_frame(sys._getframe(1))
     while frame is not None and _is_installed(frame.f_code.co_filename):
@@ -124,11 +124,11 @@ def _is_installed(file: str) -> bool:
     return "site-packages" in file or file.startswith(_LIBRARY) or "dist-packages" in file
 
 
-def line_of(place: Place | None) -> str:
+def line_of(place: SourceLine | None) -> str:
     """``FILE:LINE``; nothing if that was not noted."""
     if place is None:
         return ""
-    file, line = holder_place(0, place)
+    file, line = file_and_line(0, place)
     return f"{file}:{line}"
 
 
@@ -139,7 +139,7 @@ def thread_name(thread: int) -> str:
     return next((t.name for t in threading.enumerate() if t.ident == thread), f"thread {thread}")
 
 
-def holder_line(thread: int, where: Place | None) -> str:
+def thread_and_line(thread: int, where: SourceLine | None) -> str:
     """``in thread NAME at FILE:LINE``."""
-    file, line = holder_place(thread, where)
+    file, line = file_and_line(thread, where)
     return f"in thread {thread_name(thread)} at {file}:{line}"

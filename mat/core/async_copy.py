@@ -9,22 +9,22 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
-from .access_record import COPYING, Hold, Place, line_of
+from .access_record import ASYNC_COPY, AccessRecord, SourceLine, line_of
 from .direction import INPUT
 from .registry import Facet, Memory, host
 
 
-class Passage(Hold):
+class AsyncCopyRecord(AccessRecord):
     """The hold on the source of a copy under way."""
 
     __slots__ = ()
 
-    def __init__(self, view: Any, facet: Facet, handle: Any, where: Place) -> None:
+    def __init__(self, view: Any, facet: Facet, handle: Any, where: SourceLine) -> None:
         self.facet = facet
         self.mask = facet.mask
         self.handle = handle
-        self.value = self.lend = None
-        self.thread = COPYING
+        self.value = self.make_value = None
+        self.thread = ASYNC_COPY
         self.view = view
         self.direction = INPUT
         self.where = where
@@ -33,21 +33,21 @@ class Passage(Hold):
         return f"{self.label()} by a copy that is still under way, prefetched at {line_of(self.where)}"
 
 
-class Flight:
-    """One copy under way to `target`; `landing` is what the memory gave to wait with."""
+class AsyncCopy:
+    """One copy under way to `target`; `pending` is what the memory gave to wait with."""
 
-    __slots__ = ("begun", "hold", "landing", "new", "source", "target")
+    __slots__ = ("begun", "new", "pending", "record", "source", "target")
 
-    def __init__(self, hold: Hold, source: Memory, target: Memory, landing: Any, new: bool) -> None:
-        self.hold = hold
+    def __init__(self, record: AccessRecord, source: Memory, target: Memory, pending: Any, new: bool) -> None:
+        self.record = record
         self.source = source
         self.target = target
-        self.landing = landing
+        self.pending = pending
         self.new = new  # its memory was taken for it
         self.begun = perf_counter()
 
 
-def depart(cube: Any, view: Any, facet: Facet, target: Memory, where: Place) -> Flight:
+def begin_copy(cube: Any, view: Any, facet: Facet, target: Memory, where: SourceLine) -> AsyncCopy:
     """Begin to copy what is fresh in the memory of `facet` to `target`, of which one is the host. The lock is held."""
     source = facet.memory
     handle, new = cube.handles.get(target), target not in cube.handles
@@ -55,52 +55,52 @@ def depart(cube: Any, view: Any, facet: Facet, target: Memory, where: Place) -> 
         handle = target.allocate(cube)
     try:
         if target is host():
-            landing = source.begin_copy_out(cube, cube.handles[source], handle)
+            pending = source.begin_copy_out(cube, cube.handles[source], handle)
         else:
-            landing = target.begin_copy_in(cube, handle, cube.handles[source])
+            pending = target.begin_copy_in(cube, handle, cube.handles[source])
     except BaseException:
         if new:
             target.free(handle)
         raise
     if new:
         cube._adopt(target, handle)
-    hold = Passage(view, facet, cube.handles[source], where)
-    flight = Flight(hold, source, target, landing, new)
-    cube.flights = {**(cube.flights or {}), target: flight}
-    cube.looks.append(hold)
-    return flight
+    record = AsyncCopyRecord(view, facet, cube.handles[source], where)
+    copy = AsyncCopy(record, source, target, pending, new)
+    cube.async_copies = {**(cube.async_copies or {}), target: copy}
+    cube.accesses.append(record)
+    return copy
 
 
-def arrive(cube: Any, target: Memory) -> None:
+def finish_copy(cube: Any, target: Memory) -> None:
     """Wait for the copy to `target`, if one is under way, without keeping others from reading the source meanwhile."""
-    flight = (cube.flights or {}).get(target)
-    if flight is not None and flight.landing is not None:
+    copy = (cube.async_copies or {}).get(target)
+    if copy is not None and copy.pending is not None:
         with suppress(Exception):  # raised again below
-            flight.landing.wait()
+            copy.pending.wait()
     with cube.lock:
-        land(cube, target)
+        finish_copy_locked(cube, target)
 
 
-def land(cube: Any, target: Memory) -> None:
+def finish_copy_locked(cube: Any, target: Memory) -> None:
     """The same with the lock held: the data is fresh in `target` then, or if the copy failed, all is as before."""
-    flight = (cube.flights or {}).get(target)
-    if flight is None:
+    copy = (cube.async_copies or {}).get(target)
+    if copy is None:
         return
     try:
-        if flight.landing is not None:
-            flight.landing.wait()
+        if copy.pending is not None:
+            copy.pending.wait()
     except Exception:  # anything else interrupted the wait, and the copy is still under way
-        _end(cube, flight)
-        if flight.new:
+        _end(cube, copy)
+        if copy.new:
             cube._discard(target)
         raise
-    _end(cube, flight)
+    _end(cube, copy)
     cube.fresh |= target.bit
-    cube.log(flight.source, target, perf_counter() - flight.begun)
+    cube.log(copy.source, target, perf_counter() - copy.begun)
 
 
-def _end(cube: Any, flight: Flight) -> None:
-    cube.flights = {memory: other for memory, other in cube.flights.items() if other is not flight} or None
-    cube.looks.remove(flight.hold)
-    flight.hold.thread = 0
-    flight.hold.view = flight.hold.where = None
+def _end(cube: Any, copy: AsyncCopy) -> None:
+    cube.async_copies = {memory: other for memory, other in cube.async_copies.items() if other is not copy} or None
+    cube.accesses.remove(copy.record)
+    copy.record.thread = 0
+    copy.record.view = copy.record.where = None

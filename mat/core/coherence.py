@@ -13,18 +13,18 @@ from time import perf_counter
 from typing import Any
 
 from ..errors import TornError
-from .access_record import Hold, Place, user_place
-from .async_copy import Flight, land
+from .access_record import AccessRecord, SourceLine, user_place
+from .async_copy import AsyncCopy, finish_copy_locked
 from .barrier import enlist
 from .compiled import IN_USE, Lock
 from .observers import OBSERVERS
 from .registry import Memory, host
 
 
-class Copies:
+class Coherence:
     """What a cube keeps, and the part of it that makes copies fresh. Subclasses say how big the data is."""
 
-    __slots__ = ("__weakref__", "adopted", "flights", "fresh", "guarded", "handles", "history", "kept", "lock", "looks", "made",
+    __slots__ = ("__weakref__", "adopted", "async_copies", "fresh", "guarded", "handles", "history", "kept", "lock", "accesses", "made",
                  "pristine", "seen", "spoiled", "torn", "torn_memory", "version", "viewers", "writer")
 
     size: int
@@ -37,8 +37,8 @@ class Copies:
         self.handles: dict[Memory, Any] = {}
         self.fresh = 0  # the bits of the memories that hold the committed data
         self.seen = 0  # the bits of the facets that were looked through
-        self.looks: list[Hold] = []
-        self.writer: Hold | None = None  # the outermost writing look, which decides
+        self.accesses: list[AccessRecord] = []
+        self.writer: AccessRecord | None = None  # the outermost writing look, which decides
         self.spoiled = False  # an outer writer that left before an inner one had failed
         self.pristine = True  # never written: the fill value is the truth when nothing is fresh
         self.torn: TornError | None = None
@@ -47,9 +47,9 @@ class Copies:
         self.guarded = False  # a finalizer will free what garbage leaves behind
         self.viewers: list[weakref.ref[Any]] = []  # whose presented values hang on our handles
         self.version = 0
-        self.made: Place | None = user_place() if OBSERVERS or IN_USE else None  # noting it always would cost too much
+        self.made: SourceLine | None = user_place() if OBSERVERS or IN_USE else None  # noting it always would cost too much
         self.kept: dict[Memory, int] | None = None
-        self.flights: dict[Memory, Flight] | None = None  # copies under way, by their target
+        self.async_copies: dict[Memory, AsyncCopy] | None = None  # copies under way, by their target
         self.history: deque[tuple[str, str, int]] | None = None  # last copies: from, to, version
 
     # Making fresh; the lock is held
@@ -63,8 +63,8 @@ class Copies:
             self.read_torn(self.torn)
         if self.fresh & memory.bit:
             return self.handles[memory]
-        if self.flights and memory in self.flights:
-            land(self, memory)
+        if self.async_copies and memory in self.async_copies:
+            finish_copy_locked(self, memory)
             return self.handles[memory]
         return self._make_fresh(memory, self._copy_to if self.fresh else self._fill_handle)
 
@@ -186,7 +186,7 @@ class Copies:
     def poke(self, part: Any, start: int) -> bool:
         """Write `part` where the data is, if that is not on the host and the memory can; False if nothing was done."""
         with self.lock:
-            if self.looks or not self.fresh or self.fresh & host().bit:
+            if self.accesses or not self.fresh or self.fresh & host().bit:
                 return False
             memory = self.fresh_memories()[0]
             if not memory.write_part(self, self.handles[memory], part, start):

@@ -1,6 +1,6 @@
 """The compiled path of small calls (``mat._core``), or what stands in for it where nothing is compiled: Python does all then.
 
-`Lock` is what cubes are locked by; `Look`, `Quick` and `Caller` are the bases of looks, plans and operations. `attach` tells
+`Lock` is what cubes are locked by; `Access`, `CompiledPlan` and `CompiledOperation` are the bases of looks, plans and operations. `register_types` tells
 the compiled ones where Python's classes keep what they need.
 """
 
@@ -16,7 +16,7 @@ from ..support.native import ffi, lib
 _getframe = sys._getframe
 IN_USE: list[None] = []  # one for each block, of any thread, with a device in use: calls then ask which is meant
 
-class _Quick:
+class _PythonPlan:
     """A plan that nothing can carry out but Python."""
 
     __slots__ = ()
@@ -34,23 +34,23 @@ class _Quick:
         return self.away(args, kwargs) if IN_USE else self.walk(args, kwargs)  # type: ignore[attr-defined]  # plans have them
 
 
-class _Caller:
+class _PythonOperation:
     """An operation whose calls all go the long way."""
 
     def takes(self, *_: Any) -> None:
         """Take note of what plans depend on: not here."""
 
-    def forget_quick(self) -> None:
+    def forget_compiled(self) -> None:
         """Forget plans: there are none here."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(*args, **kwargs)  # type: ignore[attr-defined]  # operations have it
 
 
-class _Look:
+class _PythonAccess:
     """A look that begins and ends by Python."""
 
-    __slots__ = ("direction", "facet", "hold", "view")
+    __slots__ = ("direction", "facet", "record", "view")
 
     def __enter__(self) -> Any:
         return self.enter(_getframe(1))  # type: ignore[attr-defined]  # looks have it
@@ -60,17 +60,17 @@ class _Look:
 
 
 Lock: Any = threading.RLock
-Look: Any = _Look
-Quick: Any = _Quick
-Caller: Any = _Caller
+Access: Any = _PythonAccess
+CompiledPlan: Any = _PythonPlan
+CompiledOperation: Any = _PythonOperation
 
 
-def attempt(lock: Any) -> bool:
+def try_lock(lock: Any) -> bool:
     """Hold `lock` if nobody else does; whether that is so now."""
     return bool(lock.acquire(blocking=False))
 
 
-def attach(*_: Any) -> None:
+def register_types(*_: Any) -> None:
     """Nothing is compiled that would want to know."""
 
 
@@ -82,5 +82,6 @@ def share_by(threads: int) -> None:
 
 if lib is not None:
     _SHARE = int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
-    Lock, Look, Quick, Caller, attach = _core.Lock, _core.Look, _core.Quick, _core.Caller, _core.attach
-    attempt = Lock.attempt
+    Lock, Access, register_types = _core.Lock, _core.Access, _core.register_types
+    CompiledPlan, CompiledOperation = _core.Plan, _core.Operation
+    try_lock = Lock.try_acquire

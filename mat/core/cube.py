@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import ConflictError, TornError
-from .access_record import LENT, Hold, Place, describe
-from .async_copy import arrive, depart
+from .access_record import EXPORTED, AccessRecord, SourceLine, describe
+from .async_copy import begin_copy, finish_copy
 from .barrier import Barrier
-from .coherence import Copies
-from .compiled import attempt
+from .coherence import Coherence
+from .compiled import try_lock
 from .direction import DIRECTIONS, INPUT, IO, OUTPUT, Direction, as_direction, join
-from .export import Loan, bequeath
+from .export import ExportRecord, retain_for_exports
 from .observers import OBSERVERS, Observer, observe
 from .registry import (
     Facet,
@@ -36,7 +36,7 @@ from .registry import (
 )
 
 __all__ = [
-    "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "Facet", "Hold", "Memory",
+    "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "AccessRecord", "Facet", "Memory",
     "Observer", "View", "all_facets", "allow_conflicts", "as_direction", "facet_named", "facets", "host", "join",
     "memories", "memory_named", "observe", "register_facet", "register_memory",
 ]
@@ -47,7 +47,7 @@ class View:
 
     __slots__ = ("__weakref__", "presented", "storage")
     storage: Cube
-    presented: dict[int, Hold]  # Facet.reading or .writing -> the hold to use again
+    presented: dict[int, AccessRecord]  # Facet.reading or .writing -> the hold to use again
 
     def label(self) -> str:
         """A short name for messages; must not look at the data."""
@@ -57,42 +57,42 @@ class View:
 allow_conflicts = threading.local()  # .depth > 0: admit everybody; debug.py sets it
 
 
-class Cube(Copies):
+class Cube(Coherence):
     """One piece of data and its copies. Subclasses say how big it is: `size`, `dtype`, `nbytes`, `fill_value`."""
 
     __slots__ = ()
 
     # Looking
 
-    def open(self, view: View, facet: Facet, direction: Direction, thread: int) -> Hold:
+    def open(self, view: View, facet: Facet, direction: Direction, thread: int) -> AccessRecord:
         """Begin a look: settle conflicts, make the data fresh, present it, and only then mark."""
         lock = self.lock  # acquired by hand: a with statement costs twice as much
         lock.acquire()
         try:
             if direction is INPUT:
-                hold = view.presented.get(facet.reading)
-                if hold is None or self.looks or not self.fresh & facet.mask:
-                    hold = self._open(view, facet, direction, thread)
+                record = view.presented.get(facet.reading)
+                if record is None or self.accesses or not self.fresh & facet.mask:
+                    record = self._open(view, facet, direction, thread)
             else:
-                hold = view.presented.get(facet.writing)
-                if hold is None or self.looks or not self.fresh & facet.mask:
-                    hold = self._open(view, facet, direction, thread)
+                record = view.presented.get(facet.writing)
+                if record is None or self.accesses or not self.fresh & facet.mask:
+                    record = self._open(view, facet, direction, thread)
                 else:
-                    self.writer = hold
-                hold.direction = direction
-            hold.view = view
-            hold.thread = thread
-            self.looks.append(hold)
+                    self.writer = record
+                record.direction = direction
+            record.view = view
+            record.thread = thread
+            self.accesses.append(record)
         finally:
             lock.release()
         if OBSERVERS:
-            self._tell_entered(hold)
-        return hold
+            self._notify_entered(record)
+        return record
 
-    def _open(self, view: View, facet: Facet, direction: Direction, thread: int) -> Hold:
+    def _open(self, view: View, facet: Facet, direction: Direction, thread: int) -> AccessRecord:
         """The hold for a look that is not the only one, or whose data is not fresh, or was not presented yet."""
         memory = facet.memory
-        if self.looks:
+        if self.accesses:
             self._admit(view, facet, direction, thread)
         if direction is not OUTPUT and not self.fresh & facet.mask:
             handle = self._refresh(memory)
@@ -101,150 +101,150 @@ class Cube(Copies):
             if handle is None:
                 handle = self._allocate(memory)
         key = facet.reading if direction is INPUT else facet.writing
-        hold = view.presented.get(key)
-        if hold is None or hold.thread:
-            hold = self._present(view, facet, key, handle)
+        record = view.presented.get(key)
+        if record is None or record.thread:
+            record = self._present(view, facet, key, handle)
         self.seen |= facet.bit
         if direction is not INPUT and self.writer is None:
-            self.writer = hold
-        return hold
+            self.writer = record
+        return record
 
     def present(self, view: View, facet: Facet, direction: Direction) -> bool:
         """Have ready what a look would be given, without looking; False if somebody looks, or there is nothing to read."""
         with self.lock:
             memory = facet.memory
-            if self.looks or not (direction is OUTPUT or self.fresh & memory.bit):
+            if self.accesses or not (direction is OUTPUT or self.fresh & memory.bit):
                 return False
             handle = self.handles[memory] if memory in self.handles else self._allocate(memory)
             self._present(view, facet, facet.reading if direction is INPUT else facet.writing, handle)
             self.seen |= facet.bit
         return True
 
-    def _present(self, view: View, facet: Facet, key: int, handle: Any) -> Hold:
+    def _present(self, view: View, facet: Facet, key: int, handle: Any) -> AccessRecord:
         """Have the facet present the view, and remember what it gave until the handle goes."""
-        hold = Hold(facet, handle, facet.present(view, handle, key == facet.writing))
+        record = AccessRecord(facet, handle, facet.present(view, handle, key == facet.writing))
         if not view.presented:
             if len(self.viewers) > 15 and len(self.viewers) & (len(self.viewers) - 1) == 0:
                 self.viewers = list({id(ref): ref for ref in self.viewers if ref() is not None}.values())
             self.viewers.append(weakref.ref(view))
-        view.presented.setdefault(key, hold)
-        return hold
+        view.presented.setdefault(key, record)
+        return record
 
-    def lend(self, view: View, facet: Facet, where: Place | None) -> Loan:
+    def export(self, view: View, facet: Facet, where: SourceLine | None) -> ExportRecord:
         """A look that only reads, belongs to no thread and lasts until it is told to `end`."""
         with self.lock:
-            if self.looks:
-                self._admit(view, facet, INPUT, LENT, where)
+            if self.accesses:
+                self._admit(view, facet, INPUT, EXPORTED, where)
             handle = self._refresh(facet.memory)
-            hold = view.presented.get(facet.reading) or self._present(view, facet, facet.reading, handle)
+            record = view.presented.get(facet.reading) or self._present(view, facet, facet.reading, handle)
             self.seen |= facet.bit
-            loan = Loan(view, facet, handle, hold.value, where)
-            self.looks.append(loan)
-        return loan
+            record = ExportRecord(view, facet, handle, record.value, where)
+            self.accesses.append(record)
+        return record
 
-    def _admit(self, view: View, facet: Facet, direction: Direction, thread: int, where: Place | None = None) -> None:
+    def _admit(self, view: View, facet: Facet, direction: Direction, thread: int, where: SourceLine | None = None) -> None:
         """Raise `ConflictError` if a look cannot begin while the open ones last."""
         if getattr(allow_conflicts, "depth", 0):
             return
-        for other in tuple(self.looks):  # a copy: readers leave without the lock
+        for other in tuple(self.accesses):  # a copy: readers leave without the lock
             if (direction is INPUT and other.direction is INPUT) or not other.thread:  # a reader about to leave
                 continue
             if other.thread != thread or other.facet.memory is not facet.memory:
                 raise ConflictError(f"cannot look at {describe(view, facet, direction, thread, where)}, because of the look at "
                                     f"{other.describe()}; {other.way_out}")
 
-    def close(self, hold: Hold, failed: bool) -> None:
+    def close(self, record: AccessRecord, failed: bool) -> None:
         """End a look; of a writing one, commit or roll back."""
-        if hold.direction is INPUT and not OBSERVERS:  # a reader leaves nothing behind, and needs no lock:
-            hold.where = hold.view = None
-            hold.thread = 0  # the last thing: from now on the hold may be used again
-            self.looks.remove(hold)  # this is atomic
+        if record.direction is INPUT and not OBSERVERS:  # a reader leaves nothing behind, and needs no lock:
+            record.where = record.view = None
+            record.thread = 0  # the last thing: from now on the hold may be used again
+            self.accesses.remove(record)  # this is atomic
             return
-        fault = self._tell_left(hold, failed) if OBSERVERS else None
+        fault = self._notify_left(record, failed) if OBSERVERS else None
         lock = self.lock
         lock.acquire()
         try:
-            self.looks.remove(hold)
-            if self.writer is hold:
-                if failed or self.looks or fault is not None or self.spoiled:
-                    self._settle(hold, failed or fault is not None)
+            self.accesses.remove(record)
+            if self.writer is record:
+                if failed or self.accesses or fault is not None or self.spoiled:
+                    self._settle(record, failed or fault is not None)
                 else:  # as _commit does
                     self.writer = self.torn = None
-                    self.fresh = hold.mask
+                    self.fresh = record.mask
                     self.pristine = False
                     self.version += 1
-            hold.thread = 0
-            hold.where = hold.view = None
+            record.thread = 0
+            record.where = record.view = None
         finally:
             lock.release()
         if fault is not None:
             raise fault
 
-    def _commit(self, hold: Hold) -> None:
+    def _commit(self, record: AccessRecord) -> None:
         self.writer = None
-        self.fresh = hold.mask
+        self.fresh = record.mask
         self.pristine = self.spoiled = False
         self.torn = None
         self.version += 1
 
-    def _settle(self, hold: Hold, failed: bool) -> None:
-        """`hold` was the outermost writer: what it leaves behind is the truth, or is not."""
+    def _settle(self, record: AccessRecord, failed: bool) -> None:
+        """`record` was the outermost writer: what it leaves behind is the truth, or is not."""
         failed = failed or self.spoiled
-        inner = next((other for other in tuple(self.looks) if other.direction is not INPUT), None)
+        inner = next((other for other in tuple(self.accesses) if other.direction is not INPUT), None)
         if inner is not None:  # left out of order; the last one out decides
             self.writer, self.spoiled = inner, failed
         elif failed:
             self.writer, self.spoiled = None, False
-            self._roll_back(hold)
+            self._roll_back(record)
         else:
-            self._commit(hold)
+            self._commit(record)
 
-    def _roll_back(self, hold: Hold) -> None:
-        self.fresh &= ~hold.facet.mask
+    def _roll_back(self, record: AccessRecord) -> None:
+        self.fresh &= ~record.facet.mask
         if self.fresh or self.pristine or self.torn is not None:
             return
-        self.torn_memory = hold.facet.memory
-        self.torn = TornError(f"{hold.describe()} failed and left the only copy half-written; "
+        self.torn_memory = record.facet.memory
+        self.torn = TornError(f"{record.describe()} failed and left the only copy half-written; "
                               f"overwrite it whole, or take it as it is with accept_torn()")
 
-    def undo(self, hold: Hold) -> None:
+    def undo(self, record: AccessRecord) -> None:
         """End a look whose block never began: nothing was touched, so nothing changes."""
         if OBSERVERS:
-            self._tell_left(hold, True)  # an error is under way already: no fault of theirs replaces it
+            self._notify_left(record, True)  # an error is under way already: no fault of theirs replaces it
         with self.lock:
-            self.looks.remove(hold)
-            if self.writer is hold:
-                self.writer = next((other for other in tuple(self.looks) if other.direction is not INPUT), None)
-            hold.thread = 0
-            hold.where = hold.view = None
+            self.accesses.remove(record)
+            if self.writer is record:
+                self.writer = next((other for other in tuple(self.accesses) if other.direction is not INPUT), None)
+            record.thread = 0
+            record.where = record.view = None
 
-    def _tell_entered(self, hold: Hold) -> None:
+    def _notify_entered(self, record: AccessRecord) -> None:
         try:
             for observer in tuple(OBSERVERS):
-                observer.entered(hold)
+                observer.entered(record)
         except BaseException:
-            self.undo(hold)
+            self.undo(record)
             raise
 
-    def _tell_left(self, hold: Hold, failed: bool) -> BaseException | None:
+    def _notify_left(self, record: AccessRecord, failed: bool) -> BaseException | None:
         """Tell all; the first fault that an observer found with the block, which then counts as failed."""
         fault = None
         for observer in tuple(OBSERVERS):
             try:
-                observer.left(hold, failed)
+                observer.left(record, failed)
             except BaseException as error:
                 fault = fault or error
         return fault
 
     # Copying ahead
 
-    def depart(self, view: View, memory: Memory, where: Place) -> bool:
-        """Begin to copy the data to `memory`; whether there is something to `arrive`."""
+    def begin_copy(self, view: View, memory: Memory, where: SourceLine) -> bool:
+        """Begin to copy the data to `memory`; whether there is something to `finish_copy`."""
         with self.lock:
             if self.writer is not None:
                 raise ConflictError(f"cannot copy {view.label()} to {memory.name!r} ahead, because of the look at "
                                     f"{self.writer.describe()}; leave that block first")
-            if self.fresh & memory.bit or (self.flights and memory in self.flights):
+            if self.fresh & memory.bit or (self.async_copies and memory in self.async_copies):
                 return not self.fresh & memory.bit
             hub = host()
             source = hub if self.fresh & hub.bit else next(iter(self.fresh_memories()), memory)
@@ -252,24 +252,24 @@ class Cube(Copies):
                 self._refresh(memory)
                 return False
             facet = min((f for f in all_facets() if f.memory is source), key=lambda f: not self.seen & f.bit)
-            depart(self, view, facet, memory, where)
+            begin_copy(self, view, facet, memory, where)
             return True
 
-    def arrive(self, memory: Memory) -> None:
+    def finish_copy(self, memory: Memory) -> None:
         """Wait for the copy to `memory`, if one is under way; raise what it failed with."""
-        arrive(self, memory)
+        finish_copy(self, memory)
 
     # Dropping and keeping
 
-    def drop(self, memory: Memory, force: bool, bequest: bool = False) -> bool:
+    def drop(self, memory: Memory, force: bool, retain: bool = False) -> bool:
         """Free the copy in `memory`; False if there is none. The only fresh copy goes only by `force`.
 
-        A copy that is lent can be left to who has it, if `bequest` allows that.
+        A copy that is lent can be left to who has it, if `retain` allows that.
         """
         with self.lock:
             if memory not in self.handles:
                 return False
-            self._check_droppable(memory, bequest)
+            self._check_droppable(memory, retain)
             lost = self._would_lose(memory)
             if lost and not force:
                 raise ConflictError(f"{memory.name!r} holds the only copy of this data; look at it elsewhere first, "
@@ -286,13 +286,13 @@ class Cube(Copies):
             return memory is self.torn_memory
         return bool(self.fresh & memory.bit and not self.fresh & ~memory.bit & ~writing and not self.pristine)
 
-    def _check_droppable(self, memory: Memory, bequest: bool = False) -> None:
-        looks = [hold for hold in tuple(self.looks) if hold.thread and hold.facet.memory is memory]
-        holder = next((hold for hold in looks if not (bequest and isinstance(hold, Loan))), None)
+    def _check_droppable(self, memory: Memory, retain: bool = False) -> None:
+        accesses = [record for record in tuple(self.accesses) if record.thread and record.facet.memory is memory]
+        holder = next((record for record in accesses if not (retain and isinstance(record, ExportRecord))), None)
         if holder is not None:
             raise ConflictError(f"cannot drop {memory.name!r} during the look at {holder.describe()}; {holder.way_out}")
-        if self.flights and memory in self.flights:
-            raise ConflictError(f"cannot drop {memory.name!r} while it is copied to: {self.flights[memory].hold.describe()}")
+        if self.async_copies and memory in self.async_copies:
+            raise ConflictError(f"cannot drop {memory.name!r} while it is copied to: {self.async_copies[memory].record.describe()}")
         if self.kept and self.kept.get(memory):
             raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is open")
         if self.adopted is memory:
@@ -302,10 +302,10 @@ class Cube(Copies):
         handle = self.handles.pop(memory)
         views = [view for view in (ref() for ref in self.viewers) if view is not None]
         for view in views:
-            view.presented = {k: hold for k, hold in view.presented.items() if hold.handle is not handle}
+            view.presented = {k: record for k, record in view.presented.items() if record.handle is not handle}
         self.viewers = [weakref.ref(view) for view in views if view.presented]
         self.seen &= sum(f.bit for f in all_facets() if f.memory in self.handles)
-        if not bequeath(self.looks, memory, handle):
+        if not retain_for_exports(self.accesses, memory, handle):
             memory.free(handle)
         for observer in tuple(OBSERVERS):
             observer.freed(self, memory)
@@ -315,7 +315,7 @@ class Cube(Copies):
 
         What is fresh nowhere else is copied to the host first, if `dirty` allows that. Waits for nobody.
         """
-        if not attempt(self.lock):
+        if not try_lock(self.lock):
             return False
         try:
             if memory not in self.handles or self.writer is not None or self.torn is not None or not self._idle(memory):
@@ -377,7 +377,7 @@ class Cube(Copies):
         with self.lock:
             if self.fresh and not self.fresh & ~doomed and not self.pristine and self.writer is None:
                 self._refresh(ensure)
-            elif self.torn is not None and self.torn_memory is not None and self.torn_memory.bit & doomed and not self.looks:
+            elif self.torn is not None and self.torn_memory is not None and self.torn_memory.bit & doomed and not self.accesses:
                 self._move_torn(ensure)
 
     def _move_torn(self, target: Memory) -> None:

@@ -9,28 +9,28 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from .access_record import LENT, Hold, Place, line_of
+from .access_record import EXPORTED, AccessRecord, SourceLine, line_of
 from .direction import INPUT
 from .registry import Facet, Memory
 
 
-class Loan(Hold):
+class ExportRecord(AccessRecord):
     """The hold on what was lent."""
 
-    __slots__ = ("legacy",)
+    __slots__ = ("retained",)
     way_out = "let go of what was made of it there (`del` it; a REPL keeps results, too), or work on a copy, x.copy()"
 
-    def __init__(self, view: Any, facet: Facet, handle: Any, value: Any, where: Place | None) -> None:
+    def __init__(self, view: Any, facet: Facet, handle: Any, value: Any, where: SourceLine | None) -> None:
         self.facet = facet
         self.mask = facet.mask
         self.handle = handle
         self.value = value
-        self.lend = None
-        self.thread = LENT
+        self.make_value = None
+        self.thread = EXPORTED
         self.view = view
         self.direction = INPUT
         self.where = where
-        self.legacy: Legacy | None = None
+        self.retained: RetainedCopy | None = None
 
     def describe(self) -> str:
         return f"{self.label()}, lent as facet {self.facet.name!r} at {line_of(self.where)} to what still has it"
@@ -40,14 +40,14 @@ class Loan(Hold):
         view = self.view
         if view is None:
             return
-        looks = view.storage.looks
+        accesses = view.storage.accesses
         self.view = self.where = self.value = None
         self.thread = 0  # from now on it is in nobody's way
-        _leave(looks, self)
-        self.handle = self.legacy = None
+        _leave(accesses, self)
+        self.handle = self.retained = None
 
 
-class Legacy:
+class RetainedCopy:
     """A copy that its cube gave up, and that loans still need."""
 
     __slots__ = ("handle", "memory")
@@ -60,23 +60,23 @@ class Legacy:
         self.memory.free(self.handle)
 
 
-def loans_on(looks: list[Hold], handle: Any) -> list[Loan]:
-    """The loans among `looks` of what lies in `handle`."""
-    return [hold for hold in tuple(looks) if isinstance(hold, Loan) and hold.thread and hold.handle is handle]
+def exports_of(accesses: list[AccessRecord], handle: Any) -> list[ExportRecord]:
+    """The loans among `accesses` of what lies in `handle`."""
+    return [record for record in tuple(accesses) if isinstance(record, ExportRecord) and record.thread and record.handle is handle]
 
 
-def bequeath(looks: list[Hold], memory: Memory, handle: Any) -> bool:
+def retain_for_exports(accesses: list[AccessRecord], memory: Memory, handle: Any) -> bool:
     """Leave `handle` to the loans of it, which are then no looks any more; False if there are none."""
-    heirs = loans_on(looks, handle)
+    heirs = exports_of(accesses, handle)
     if not heirs:
         return False
-    legacy = Legacy(memory, handle)
-    for loan in heirs:
-        loan.legacy = legacy
-        _leave(looks, loan)
+    retained = RetainedCopy(memory, handle)
+    for record in heirs:
+        record.retained = retained
+        _leave(accesses, record)
     return True
 
 
-def _leave(looks: list[Hold], loan: Loan) -> None:
+def _leave(accesses: list[AccessRecord], record: ExportRecord) -> None:
     with suppress(ValueError):  # it may have ended meanwhile, or have come into its legacy
-        looks.remove(loan)
+        accesses.remove(record)

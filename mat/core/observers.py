@@ -10,10 +10,10 @@ from typing import Any
 class Observer:
     """Something that wants to know what happens: override what you need, and `observe` it."""
 
-    def entered(self, hold: Any) -> None:
+    def entered(self, record: Any) -> None:
         """A look has begun."""
 
-    def left(self, hold: Any, failed: bool) -> None:
+    def left(self, record: Any, failed: bool) -> None:
         """A look has ended."""
 
     def allocated(self, cube: Any, memory: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from ..errors import FacetError
 
 
-class Landing(Protocol):
+class PendingCopy(Protocol):
     """The end of a copy that was begun."""
 
     def wait(self) -> None:
@@ -72,7 +72,7 @@ class Memory:
         """Optional direct edge: copy from another memory's handle and return True; False goes through the host."""
         return False
 
-    def begin_copy_in(self, cube: Any, handle: Any, host: Any) -> Landing | None:
+    def begin_copy_in(self, cube: Any, handle: Any, host: Any) -> PendingCopy | None:
         """Optional: begin what `copy_in` does, and give what waits for its end; None: it is done already.
 
         Until then `host` is not written and neither handle is freed.
@@ -80,7 +80,7 @@ class Memory:
         self.copy_in(cube, handle, host)
         return None
 
-    def begin_copy_out(self, cube: Any, handle: Any, host: Any) -> Landing | None:
+    def begin_copy_out(self, cube: Any, handle: Any, host: Any) -> PendingCopy | None:
         """Optional: begin what `copy_out` does, likewise."""
         self.copy_out(cube, handle, host)
         return None

@@ -1,4 +1,4 @@
-"""BLAS by value: its routines as `Prepared` kernels, for operands that one call takes; no C object is made for a call.
+"""BLAS by value: its routines as `CpuKernel` kernels, for operands that one call takes; no C object is made for a call.
 
 What is longer than BLAS can count, or where nothing is compiled, is left to ``blas.py``.
 """
@@ -16,7 +16,7 @@ from ..support import blas_library
 from ..support.blas_library import address, routine_name
 from ..support.native import ffi, lib
 from . import blas
-from .kernel import Prepared
+from .kernel import CpuKernel
 
 KINDS = {"f": 0, "d": 1, "F": 2, "D": 3}
 LITTLE = 16384  # elements of vectors, or eighths of multiplications, that take no longer than a few microseconds
@@ -40,7 +40,7 @@ def _kernels() -> dict[str, tuple[Any, str]]:
             "nrm2": (lib.mat_blas_nrm2, "d"), "asum": (lib.mat_blas_asum, "d")}
 
 
-def vectors(verb: str, letter: str, n: int, steps: tuple[int, ...], starts: tuple[int, ...]) -> Prepared:
+def vectors(verb: str, letter: str, n: int, steps: tuple[int, ...], starts: tuple[int, ...]) -> CpuKernel:
     """``verb`` of one or two vectors of `n` elements, `steps` apart, that begin `starts` elements from their operands."""
     frame = ffi.new("struct mat_vectors *", (routine(verb, letter), KINDS[letter], n, steps, starts))
     kernel, result = _kernels()[verb]
@@ -48,7 +48,7 @@ def vectors(verb: str, letter: str, n: int, steps: tuple[int, ...], starts: tupl
     gives = "D" if result == "T" and letter in "FD" else result and "d"
     told: dict[str, object] = {"n": n, **incs}
     grain = LITTLE if n <= LITTLE else 0
-    return Prepared(kernel, frame, n, grain, result=gives, called=(routine_name(verb, letter), told))
+    return CpuKernel(kernel, frame, n, grain, result=gives, called=(routine_name(verb, letter), told))
 
 
 def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int, ldb: int, ldc: int,
@@ -60,7 +60,7 @@ def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int
                                              m, n, k, (lda, ldb, ldc)))
     told = {"trans": trans_a + trans_b, "m": m, "n": n, "k": k, "lda": lda, "ldb": ldb, "ldc": ldc}
     little = m * n * k <= 8 * LITTLE
-    return Prepared(lib.mat_blas_gemm, frame, 1, int(little), called=(routine_name("gemm", letter), told))
+    return CpuKernel(lib.mat_blas_gemm, frame, 1, int(little), called=(routine_name("gemm", letter), told))
 
 
 def prepare_gemv(letter: str, trans: str, m: int, n: int, lda: int, x: Layout, y: Layout) -> Callable[..., None]:
@@ -71,7 +71,7 @@ def prepare_gemv(letter: str, trans: str, m: int, n: int, lda: int, x: Layout, y
     frame = ffi.new("struct mat_matrix_vector *", (routine("gemv", letter), KINDS[letter], (one, other), (trans.encode(), b"N"),
                                                    m, n, lda, (incx, incy)))
     told: dict[str, object] = {"trans": trans, "m": m, "n": n, "lda": lda, "incx": incx, "incy": incy}
-    return Prepared(lib.mat_blas_gemv, frame, 1, int(m * n <= 4 * LITTLE), called=(routine_name("gemv", letter), told))
+    return CpuKernel(lib.mat_blas_gemv, frame, 1, int(m * n <= 4 * LITTLE), called=(routine_name("gemv", letter), told))
 
 
 def prepare_scale_vector(letter: str, layout: Layout) -> Callable[..., None]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..layout.strided import Ints, Layout
 from ..support.native import ffi, lib
-from .kernel import Prepared
+from .kernel import CpuKernel
 from .thread_pool import share
 
 PRECISION = {"f": "f32", "d": "f64"}
@@ -48,7 +48,7 @@ def seen(layout: Layout, size: int, shape: Ints) -> Seen:
     return Seen(tuple(s * size for s in strides), size)
 
 
-def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | None] = ()) -> Prepared:
+def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | None] = ()) -> CpuKernel:
     """The kernel of that name in the precision of `operands`: Mats of any strides that broadcast to the last one, or numbers.
 
     Mats are what has a layout, if `layouts` does not say how to see them; numbers become elements of the first Mat's dtype.
@@ -62,7 +62,7 @@ def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | No
     return prepare_walk(kernel, views, shape, DEAR_GRAIN if name in DEAR else GRAIN, streams=name not in DEAR)
 
 
-def prepare_fill(x: Any) -> Prepared:
+def prepare_fill(x: Any) -> CpuKernel:
     """The kernel that overwrites `x`, of a floating-point or complex dtype, with a number."""
     dtype = x.storage.dtype
     kernel = kernel_named(f"fill_{ {**PRECISION, **COMPLEX}[dtype.char]}")
@@ -85,7 +85,7 @@ def prepare_fill_bits(x: Any) -> Callable[[Any, Any], None]:
     return fill
 
 
-def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int, *, streams: bool = False) -> Prepared:
+def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int, *, streams: bool = False) -> CpuKernel:
     """`kernel`, whose frame is a ``mat_walk``, over `shape`. The last operand is the one that is written.
 
     With `streams` it goes past the caches if it is large: that is faster where more time goes into reading than computing.
@@ -99,7 +99,7 @@ def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int, *,
     count = prod(shape)
     if streams and count * views[-1].size >= STREAM and axes[-1][0] * views[-1].size >= STREAM_ROW:
         frame.stream = 1 << len(views) - 1
-    return Prepared(kernel, frame, count, grain)
+    return CpuKernel(kernel, frame, count, grain)
 
 
 def merged(shape: Ints, strides: Sequence[Ints]) -> list[tuple[int, Ints]]:
@@ -118,6 +118,6 @@ def merged(shape: Ints, strides: Sequence[Ints]) -> list[tuple[int, Ints]]:
     return found or [(1, (0,) * len(strides))]
 
 
-def prepare_user_kernel(address: int, mats: Sequence[Any], shape: Ints) -> Prepared:
+def prepare_user_kernel(address: int, mats: Sequence[Any], shape: Ints) -> CpuKernel:
     """A user's kernel at that address, for `mats` that broadcast to `shape`."""
     return prepare_walk(address, [seen(m.layout, m.storage.dtype.itemsize, shape) for m in mats], shape, DEAR_GRAIN)

@@ -23,7 +23,7 @@ from .level1 import is_long, long_vectors
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .permute import prepare_copy
 from .random import prepare_random
-from .reduce import Axis, form_of, reduction
+from .reduce import ReductionAxis, form_of, reduction
 
 __all__ = [  # noqa: RUF022  a line for each module
     "LIMIT", "asum", "axpy", "copy", "dot", "gemm", "iamax", "nrm2", "scal", "swap", "vdot",
@@ -35,5 +35,5 @@ __all__ = [  # noqa: RUF022  a line for each module
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
     "prepare_copy",
-    "Axis", "form_of", "reduction",
+    "ReductionAxis", "form_of", "reduction",
 ]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..layout.strided import Ints, signed
 from ..support.native import ffi, lib
-from .kernel import Prepared
+from .kernel import CpuKernel
 from .thread_pool import run, threads
 
 INTEGERS = "bBhHiIlLqQ"
@@ -30,7 +30,7 @@ SHARE = 1 << 20  # multiplications that a thread must at least get: some 20 us
 LARGE = 1 << 26  # where units have more, they are cut finer, so that no thread waits long for another
 
 
-class Lies(NamedTuple):
+class MatrixOperand(NamedTuple):
     """How an operand lies: its dtype character, and how far apart rows, columns, and matrices along leading axes are."""
 
     char: str
@@ -39,9 +39,9 @@ class Lies(NamedTuple):
     batch: Ints = ()
 
     @property
-    def turned(self) -> Lies:
+    def turned(self) -> MatrixOperand:
         """The same operand, transposed."""
-        return Lies(self.char, self.column, self.row, self.batch)
+        return MatrixOperand(self.char, self.column, self.row, self.batch)
 
 
 def takes(a: str, b: str, c: str) -> bool:
@@ -65,12 +65,12 @@ class Frame(NamedTuple):
     nbytes: int  # of workspace for each thread
 
 
-class Product:
+class IntegerMatmul:
     """``C <- alpha A B + beta C`` for stacks of matrices of one form. Call it with A, B and C, or `gemm` with all five."""
 
     __slots__ = ("a", "b", "batch", "c", "frames", "integer", "options", "sizes", "swapped")
 
-    def __init__(self, sizes: tuple[int, int, int], a: Lies, b: Lies, c: Lies, batch: Ints, **options: int) -> None:
+    def __init__(self, sizes: tuple[int, int, int], a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints, **options: int) -> None:
         m, n, _ = sizes
         self.swapped = n <= 4 and n < m  # rather few rows than few columns: tiles are wide
         if self.swapped:
@@ -90,12 +90,12 @@ class Product:
         else:
             self._run(a, b, c, (0, 0, float(alpha), float(beta)))
 
-    def body(self, factors: bool) -> Callable[..., None]:
-        """What does it, with or without factors: where that is little work, a `Prepared` kernel, which is called faster."""
+    def kernel(self, factors: bool) -> Callable[..., None]:
+        """What does it, with or without factors: where that is little work, a `CpuKernel` kernel, which is called faster."""
         if not factors or self.c.char not in "lLqQ":  # a Prepared gets factors as doubles
             frame = self._frame(1, int(factors))
             if frame.nbytes <= lib.MAT_TILED_STACK and self._work() < SHARE * max(1, frame.units):
-                return Prepared(lib.mat_tiled_small, frame.struct, frame.units, frame.grain)
+                return CpuKernel(lib.mat_tiled_small, frame.struct, frame.units, frame.grain)
         return self.gemm if factors else self
 
     def _work(self) -> int:
@@ -156,13 +156,13 @@ def cut(m: int, n: int, k: int, batches: int, workers: int) -> tuple[int, int]:
 
 
 @lru_cache(1024)
-def prepare_product(m: int, n: int, k: int, a: Lies, b: Lies, c: Lies, batch: Ints = ()) -> Product:
+def prepare_product(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints = ()) -> IntegerMatmul:
     """The product m x n of operands that lie so, along leading axes of these lengths; the inner axis is k long."""
     m, a, b, c, batch = folded(m, a, b, c, batch)
-    return Product((m, n, k), a, b, c, batch)
+    return IntegerMatmul((m, n, k), a, b, c, batch)
 
 
-def folded(m: int, a: Lies, b: Lies, c: Lies, batch: Ints) -> tuple[int, Lies, Lies, Lies, Ints]:
+def folded(m: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints) -> tuple[int, MatrixOperand, MatrixOperand, MatrixOperand, Ints]:
     """The same products with as few leading axes as there can be: none of length 1, and those that are rows of A as such."""
     kept = [d for d, length in enumerate(batch) if length != 1]
     a, b, c = (x._replace(batch=tuple(x.batch[d] for d in kept)) for x in (a, b, c))

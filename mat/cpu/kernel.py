@@ -1,4 +1,4 @@
-"""`Prepared`: a compiled kernel, and whatever operands of one form settle: what an operation's body can be.
+"""`CpuKernel`: a compiled kernel, and whatever operands of one form settle: what an operation's body can be.
 
 A kernel has the C signature `mat_kernel` (``native/cpu/call.h``): sizes and strides are in its frame, which is made once for all
 operands of the same forms; pointers and numbers come with each call, and the range of work that a thread is to do.
@@ -25,7 +25,7 @@ class Finish(NamedTuple):
     room: int
 
 
-class Prepared:
+class CpuKernel:
     """Call it with what facets present; `kernel` is a function of `lib`, `frame` a cffi pointer to a struct, which is kept.
 
     `count` is how many units of work there are, rows or elements, and `grain` how many a thread should at least get; what is
@@ -49,7 +49,7 @@ class Prepared:
         self.operands: Sequence[int] = ()
         self.numbers: Sequence[int] = ()
 
-    def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Prepared:
+    def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> CpuKernel:
         """Say at which positions of a call the operands are, and the numbers; return self."""
         self.operands, self.numbers = operands, numbers
         return self

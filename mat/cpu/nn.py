@@ -10,43 +10,43 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from ..layout.sliding_window import Axis
+from ..layout.sliding_window import WindowAxis
 from ..layout.strided import Ints, packed_strides
 from ..support.native import ffi, lib
-from .kernel import Prepared
+from .kernel import CpuKernel
 
 WORK = 200_000  # products that a thread should get at least
 TOUCHED = 40_000  # or elements to look at
 PIECES = 64  # into which a sum over all outputs is divided, at most
-DUMMY = Axis(1, 1, 1, 1, 0)
+DUMMY = WindowAxis(1, 1, 1, 1, 0)
 
 
-class Row(NamedTuple):
+class StridedAxis(NamedTuple):
     """One axis of a job: `axis` with the strides of the operands; of the output only every `every`-th point from `first` on."""
 
-    axis: Axis
+    axis: WindowAxis
     strides: Ints
     first: int = 0
     every: int = 1
 
 
-class Job(NamedTuple):
+class WindowLoop(NamedTuple):
     """A walk, and where the operands begin, in elements from their pointers."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[StridedAxis, ...]
     base: Ints = (0, 0, 0, 0)
 
 
-def _rows(axes: Sequence[Axis], *strides: Ints) -> tuple[Row, ...]:
+def _rows(axes: Sequence[WindowAxis], *strides: Ints) -> tuple[StridedAxis, ...]:
     """Each axis with the strides of the operands along it; those of a matrix of taps have no batch, and 0 along it."""
     padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
-    rows = [Row(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
+    rows = [StridedAxis(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
     used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]
-    idle = Row(DUMMY, (0,) * len(strides))
+    idle = StridedAxis(DUMMY, (0,) * len(strides))
     return (*(idle for _ in range(2 - len(used))), *used)  # kernels want a row and a column
 
 
-def _walk(shape: Ints, jobs: Sequence[Job], piece: int = 1, count: int = 0) -> tuple[Any, object]:
+def _walk(shape: Ints, jobs: Sequence[WindowLoop], piece: int = 1, count: int = 0) -> tuple[Any, object]:
     """The frame of a walk over an output of `shape`, and what it points to."""
     made = ffi.new("struct mat_windows[]", len(jobs))
     for job, target in zip(jobs, made, strict=True):
@@ -69,21 +69,21 @@ def _is_float(x: Any) -> bool:
     return bool(x.dtype.char == "f")
 
 
-def prepare_convolve(axes: Sequence[Axis], x: Any, w: Any, y: Any) -> Prepared:
+def prepare_convolve(axes: Sequence[WindowAxis], x: Any, w: Any, y: Any) -> CpuKernel:
     """``y += convolve(x, w)``"""
-    job = Job(_rows(axes, x.strides, w.strides, y.strides))
+    job = WindowLoop(_rows(axes, x.strides, w.strides, y.strides))
     return _convolution([job], tuple(r.axis.n for r in job.rows), y.size * w.size, y)
 
 
-def _convolution(jobs: Sequence[Job], shape: Ints, work: int, y: Any) -> Prepared:
+def _convolution(jobs: Sequence[WindowLoop], shape: Ints, work: int, y: Any) -> CpuKernel:
     """The kernel for jobs that together give an output of `shape`."""
     frame, keep = _walk(shape, jobs)
     kernel = lib.mat_convolve_f if _is_float(y) else lib.mat_convolve_d
     rows = prod(shape[:-1]) if shape[-1] else 0
-    return Prepared(kernel, frame, rows, _grain(work, rows, WORK), keep=keep)
+    return CpuKernel(kernel, frame, rows, _grain(work, rows, WORK), keep=keep)
 
 
-def prepare_to_x(axes: Sequence[Axis], yd: Any, w: Any, xd: Any) -> Prepared:
+def prepare_to_x(axes: Sequence[WindowAxis], yd: Any, w: Any, xd: Any) -> CpuKernel:
     """``xd +=`` the derivative by x: convolutions of yd with reversed taps, one for each remainder of places by the strides.
 
     Place ``step * m + first`` gets from point i by tap p where ``i * step + off + p`` is that place, so that only every
@@ -91,13 +91,13 @@ def prepare_to_x(axes: Sequence[Axis], yd: Any, w: Any, xd: Any) -> Prepared:
     """
     rows = _rows(axes, yd.strides, w.strides, xd.strides)
     options = [list(_remainders(row)) for row in rows]
-    jobs = [Job(tuple(row for row, _ in choice), (0, sum(at for _, at in choice), sum(
+    jobs = [WindowLoop(tuple(row for row, _ in choice), (0, sum(at for _, at in choice), sum(
         row.first * original.strides[2] for (row, _), original in zip(choice, rows, strict=True)), 0))
         for choice in product(*options)]
     return _convolution(jobs, tuple(r.axis.nx for r in rows), yd.size * w.size, xd)
 
 
-def _remainders(row: Row) -> list[tuple[Row, int]]:
+def _remainders(row: StridedAxis) -> list[tuple[StridedAxis, int]]:
     """For each remainder of places by the step: the axis over the points, and where the last of its taps lies."""
     a, (ys, ws, xs) = row.axis, row.strides
     found = []
@@ -106,12 +106,12 @@ def _remainders(row: Row) -> list[tuple[Row, int]]:
         count = len(range(tap, a.k, a.step))
         if count:
             off = (first - a.off - tap) // a.step - (count - 1)
-            axis = Axis(len(range(first, a.nx, a.step)), a.n, count, 1, off)
-            found.append((Row(axis, (ys, -ws * a.step, xs * a.step), first, a.step), (tap + (count - 1) * a.step) * ws))
+            axis = WindowAxis(len(range(first, a.nx, a.step)), a.n, count, 1, off)
+            found.append((StridedAxis(axis, (ys, -ws * a.step, xs * a.step), first, a.step), (tap + (count - 1) * a.step) * ws))
     return found
 
 
-class Sums:
+class PartialSums:
     """Memory for partial sums, as a kernel's operand."""
 
     __slots__ = ("address", "memory")
@@ -121,7 +121,7 @@ class Sums:
         self.address = int(ffi.cast("uintptr_t", self.memory))
 
 
-def prepare_to_w(axes: Sequence[Axis], x: Any, yd: Any, wd: Any) -> Callable[[Any, Any, Any], None]:
+def prepare_to_w(axes: Sequence[WindowAxis], x: Any, yd: Any, wd: Any) -> Callable[[Any, Any, Any], None]:
     """``wd +=`` the derivative by w: pieces of the output are summed up each by itself, and then added in their order.
 
     What the pieces are depends on the sizes alone, and so does the result.
@@ -132,44 +132,44 @@ def prepare_to_w(axes: Sequence[Axis], x: Any, yd: Any, wd: Any) -> Callable[[An
     count = prod(shape[:-1]) if shape[-1] else 0
     piece = max(-(-count // PIECES), _grain(yd.size * wd.size, count, WORK // 2))
     pieces = -(-count // piece)
-    frame, keep = _walk(shape, [Job(rows)], piece, count)
+    frame, keep = _walk(shape, [WindowLoop(rows)], piece, count)
     kernel = lib.mat_correlate_f if _is_float(x) else lib.mat_correlate_d
-    partly = Prepared(kernel, frame, pieces, 2, keep=keep).bind((0, 1, 2), ())
+    partly = CpuKernel(kernel, frame, pieces, 2, keep=keep).bind((0, 1, 2), ())
     together = _gather(taps, wd, pieces)
 
     def body(x: Any, yd: Any, wd: Any) -> None:
-        sums = Sums(pieces * wd.size)
+        sums = PartialSums(pieces * wd.size)
         partly(x, yd, sums)
         together(sums, wd)
 
     return body
 
 
-def _gather(taps: Ints, wd: Any, pieces: int) -> Prepared:
+def _gather(taps: Ints, wd: Any, pieces: int) -> CpuKernel:
     """``wd += `` the partial sums of `pieces` pieces."""
-    rows = _rows([Axis(k, k, 1, 1, 0) for k in taps], wd.strides)
-    frame, keep = _walk(tuple(r.axis.n for r in rows), [Job(rows)], pieces, wd.size)
+    rows = _rows([WindowAxis(k, k, 1, 1, 0) for k in taps], wd.strides)
+    frame, keep = _walk(tuple(r.axis.n for r in rows), [WindowLoop(rows)], pieces, wd.size)
     kernel = lib.mat_gather_f if _is_float(wd) else lib.mat_gather_d
-    return Prepared(kernel, frame, wd.size, max(1, TOUCHED // max(pieces, 1)), keep=keep).bind((0, 1), ())
+    return CpuKernel(kernel, frame, wd.size, max(1, TOUCHED // max(pieces, 1)), keep=keep).bind((0, 1), ())
 
 
-def prepare_pool(axes: Sequence[Axis], x: Any, y: Any) -> Prepared:
+def prepare_pool(axes: Sequence[WindowAxis], x: Any, y: Any) -> CpuKernel:
     """``y <- max_pool(x)``"""
     rows = _rows(axes, x.strides, y.strides)
     shape = tuple(r.axis.n for r in rows)
-    frame, keep = _walk(shape, [Job(rows)])
+    frame, keep = _walk(shape, [WindowLoop(rows)])
     kernel = lib.mat_pool_f if _is_float(y) else lib.mat_pool_d
     count = prod(shape[:-1]) if shape[-1] else 0
     looked_at = y.size * prod(a.k for a in axes)
-    return Prepared(kernel, frame, count, _grain(looked_at, count, TOUCHED), keep=keep)
+    return CpuKernel(kernel, frame, count, _grain(looked_at, count, TOUCHED), keep=keep)
 
 
-def prepare_pool_back(axes: Sequence[Axis], x: Any, y: Any, yd: Any, xd: Any) -> Prepared:
+def prepare_pool_back(axes: Sequence[WindowAxis], x: Any, y: Any, yd: Any, xd: Any) -> CpuKernel:
     """``xd += yd`` where x is the largest of a window"""
     rows = _rows(axes, x.strides, y.strides, yd.strides, xd.strides)
     shape = tuple(r.axis.nx for r in rows)
-    frame, keep = _walk(shape, [Job(rows)])
+    frame, keep = _walk(shape, [WindowLoop(rows)])
     kernel = lib.mat_pool_back_f if _is_float(x) else lib.mat_pool_back_d
     count = prod(shape[:-1]) if y.size else 0
     looked_at = y.size * prod(a.k for a in axes)
-    return Prepared(kernel, frame, count, _grain(looked_at, count, TOUCHED), keep=keep)
+    return CpuKernel(kernel, frame, count, _grain(looked_at, count, TOUCHED), keep=keep)

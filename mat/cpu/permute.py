@@ -11,7 +11,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ..support.native import ffi, lib
-from .kernel import Prepared
+from .kernel import CpuKernel
 
 BYTES, RUNS, UNITS, ZIP, UNZIP, TILES = range(6)  # how a block is moved; as in permute.c
 WIDEST_RUN = 1 << 16  # longer runs are shared by threads
@@ -45,7 +45,7 @@ class Switches(NamedTuple):
     fetch: bool = True  # ask for the next block early, in large copies
 
 
-class Axis(NamedTuple):
+class CopyAxis(NamedTuple):
     """`n` steps of `d` bytes in the destination and `s` in the source."""
 
     n: int
@@ -66,27 +66,27 @@ class Blocks(NamedTuple):
     last: int
 
 
-def prepare_copy(x: Any, out: Any, switches: Switches = Switches()) -> Prepared:  # noqa: B008  it cannot change
+def prepare_copy(x: Any, out: Any, switches: Switches = Switches()) -> CpuKernel:  # noqa: B008  it cannot change
     """The kernel that copies the elements of the Mat `x`, broadcast, to those of `out`, of the same dtype."""
     size = out.itemsize
     shape = out.layout.shape
     if x.layout.contiguous and out.layout.contiguous and x.layout.shape == shape:  # often, so without the long way
-        return prepare_axes([Axis(out.layout.size, size, size)], size, switches)
+        return prepare_axes([CopyAxis(out.layout.size, size, size)], size, switches)
     missing = len(shape) - len(x.layout.shape)
     steps = [0 if n == 1 else s for n, s in zip(x.layout.shape, x.layout.strides, strict=True)]
-    axes = [Axis(n, d * size, s * size) for n, d, s in zip(shape, out.layout.strides, [0] * missing + steps, strict=True)]
+    axes = [CopyAxis(n, d * size, s * size) for n, d, s in zip(shape, out.layout.strides, [0] * missing + steps, strict=True)]
     return prepare_axes(axes, size, switches)
 
 
-def prepare_axes(axes: Sequence[Axis], size: int, switches: Switches) -> Prepared:
+def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> CpuKernel:
     """The kernel that copies elements of `size` bytes over `axes`."""
     frame = ffi.new("permute_frame *")
     if any(axis.n == 0 for axis in axes):
-        return Prepared(lib.mat_permute, frame, 0, 0)
+        return CpuKernel(lib.mat_permute, frame, 0, 0)
     given = [a for a in axes if a.n != 1] if switches.drop else list(axes)
     frame.to = sum(a.d * (a.n - 1) for a in given if a.d < 0)
     frame.__setattr__("from", sum(a.s * (a.n - 1) for a in given if a.d < 0))
-    kept = sorted((Axis(a.n, -a.d, -a.s) if a.d < 0 else a for a in given), key=lambda a: (-a.d, -abs(a.s)))
+    kept = sorted((CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in given), key=lambda a: (-a.d, -abs(a.s)))
     loops = merged(kept) if switches.merge else kept
     frame.unit, frame.width = size, switches.width
     if switches.widen and loops and loops[-1].d == loops[-1].s == size:
@@ -96,21 +96,21 @@ def prepare_axes(axes: Sequence[Axis], size: int, switches: Switches) -> Prepare
     _fill(frame, outer, switches)
     count = prod(a.n for a in outer)
     share = SHARE_RUNS if frame.kind == BYTES else SHARE
-    return Prepared(lib.mat_permute, frame, count, max(1, count * share // moved))
+    return CpuKernel(lib.mat_permute, frame, count, max(1, count * share // moved))
 
 
-def merged(axes: Sequence[Axis]) -> list[Axis]:
+def merged(axes: Sequence[CopyAxis]) -> list[CopyAxis]:
     """`axes`, outermost first, with neighbours as one where both sides step from the one into the other."""
-    found: list[Axis] = []
+    found: list[CopyAxis] = []
     for a in axes:
         if found and found[-1].d == a.n * a.d and found[-1].s == a.n * a.s:
-            found[-1] = Axis(found[-1].n * a.n, a.d, a.s)
+            found[-1] = CopyAxis(found[-1].n * a.n, a.d, a.s)
         else:
             found.append(a)
     return found
 
 
-def _blocks(frame: Any, loops: list[Axis], moved: int, switches: Switches) -> list[Axis]:
+def _blocks(frame: Any, loops: list[CopyAxis], moved: int, switches: Switches) -> list[CopyAxis]:
     """Choose what a block is and how it is moved; return the loops over blocks, innermost first."""
     unit, far = frame.unit, moved >= FAR
     frame.stream = moved >= FAR_RUNS and unit >= STREAM and switches.stream
@@ -145,7 +145,7 @@ def _vectors(frame: Any, n: int, step: int, aligned: bool, far: bool, switches: 
     frame.shift = aligned and frame.width == switches.width
 
 
-def _run(frame: Any, loops: list[Axis]) -> list[Axis]:
+def _run(frame: Any, loops: list[CopyAxis]) -> list[CopyAxis]:
     """Long runs: a block is a stretch of one."""
     frame.kind = BYTES
     if not loops and frame.unit <= WIDEST_RUN:
@@ -153,18 +153,18 @@ def _run(frame: Any, loops: list[Axis]) -> list[Axis]:
         frame.ni = frame.last_i = frame.unit
         frame.nj = frame.last_j = 1
         return loops
-    return _cut(frame, Axis(frame.unit, 1, 1), Axis(1, 0, 0), cut(frame.unit, WIDEST_RUN), Blocks(1, 1, 1), loops)
+    return _cut(frame, CopyAxis(frame.unit, 1, 1), CopyAxis(1, 0, 0), cut(frame.unit, WIDEST_RUN), Blocks(1, 1, 1), loops)
 
 
-def _lines(frame: Any, loops: list[Axis]) -> list[Axis]:
+def _lines(frame: Any, loops: list[CopyAxis]) -> list[CopyAxis]:
     """One axis is the fastest on both sides: a block is stretches of it along the next."""
     i = loops[-1]
-    j = loops[-2] if len(loops) > 1 else Axis(1, 0, 0)
+    j = loops[-2] if len(loops) > 1 else CopyAxis(1, 0, 0)
     line = max(1, LINE // max(1, frame.unit // 8))
     return _cut(frame, i, j, cut(i.n, line), cut(j.n, max(1, line // i.n)), loops[:-2])
 
 
-def _shuffled(frame: Any, i: Axis, j: Axis, switches: Switches) -> None:
+def _shuffled(frame: Any, i: CopyAxis, j: CopyAxis, switches: Switches) -> None:
     """Units adjacent along `i` in the destination and along `j` in the source are moved in vectors."""
     unit = frame.unit
     if switches.few and 2 <= i.n <= FEW and j.d == i.n * unit and unit < 16:
@@ -182,12 +182,12 @@ def cut(n: int, size: int) -> Blocks:
     return Blocks(size, count, n - size * (count - 1))
 
 
-def _cut(frame: Any, i: Axis, j: Axis, cut_i: Blocks, cut_j: Blocks, rest: list[Axis], order: bool = True) -> list[Axis]:
+def _cut(frame: Any, i: CopyAxis, j: CopyAxis, cut_i: Blocks, cut_j: Blocks, rest: list[CopyAxis], order: bool = True) -> list[CopyAxis]:
     """Write the axes of a block; return the loops, innermost first."""
     frame.ni, frame.di, frame.si, frame.last_i = cut_i.size, i.d, i.s, cut_i.last
     frame.nj, frame.dj, frame.sj, frame.last_j = cut_j.size, j.d, j.s, cut_j.last
-    over_i = Axis(cut_i.number, cut_i.size * i.d, cut_i.size * i.s)
-    over_j = Axis(cut_j.number, cut_j.size * j.d, cut_j.size * j.s)
+    over_i = CopyAxis(cut_i.number, cut_i.size * i.d, cut_i.size * i.s)
+    over_j = CopyAxis(cut_j.number, cut_j.size * j.d, cut_j.size * j.s)
     outer = [*reversed(rest), *(a for a in (over_j, over_i) if a.n > 1)]
     if order:
         outer.sort(key=lambda a: a.reach)
@@ -196,7 +196,7 @@ def _cut(frame: Any, i: Axis, j: Axis, cut_i: Blocks, cut_j: Blocks, rest: list[
     return outer
 
 
-def _fill(frame: Any, outer: list[Axis], switches: Switches) -> None:
+def _fill(frame: Any, outer: list[CopyAxis], switches: Switches) -> None:
     frame.narrow = switches.narrow and prod(a.n for a in outer) < 2**32
     frame.rank = len(outer)
     for k, a in enumerate(outer):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..support.native import ffi, lib
-from .kernel import Prepared
+from .kernel import CpuKernel
 
 BATCH = 64  # blocks that the kernels make at a time
 GRAIN = {"uniform": 256, "normal": 128, "bernoulli": 256}  # batches: about 30 microseconds
 
 
-def prepare_random(name: str, blocks: int, x: Any) -> Prepared:
+def prepare_random(name: str, blocks: int, x: Any) -> CpuKernel:
     """The kernel `name` for the packed elements of `x`, which take so many blocks; a complex element is two real ones."""
     kernel = getattr(lib, f"random_{name}_{x.dtype.char.lower()}")
     frame = ffi.new("random_frame *", [x.size * (2 if x.dtype.kind == "c" else 1)])
-    return Prepared(kernel, frame, -(-blocks // BATCH), GRAIN[name])
+    return CpuKernel(kernel, frame, -(-blocks // BATCH), GRAIN[name])

@@ -11,7 +11,7 @@ from math import ceil, inf, prod
 from typing import Any, NamedTuple
 
 from ..support.native import ffi, lib
-from .kernel import Finish, Prepared
+from .kernel import CpuKernel, Finish
 
 TILE = 1024  # columns that a kernel does at once, at most: as in native/cpu/reduce_inline.h
 BLOCK = 1024  # elements of a line after which a part may end
@@ -24,7 +24,7 @@ RANK = 32  # axes that a frame has room for
 
 
 
-class Axis(NamedTuple):
+class ReductionAxis(NamedTuple):
     """An axis: its length, and its strides in x and y."""
 
     n: int
@@ -37,38 +37,38 @@ class Axis(NamedTuple):
         return -self.x if self.x else -inf
 
 
-class Form(NamedTuple):
+class ReductionForm(NamedTuple):
     """Axes that are kept and those that are reduced, outermost first, and by how much x and y start later."""
 
-    kept: list[Axis]
-    reduced: list[Axis]
+    kept: list[ReductionAxis]
+    reduced: list[ReductionAxis]
     start_x: int
     start_y: int
 
 
-def form_of(kept: Sequence[Axis], reduced: Sequence[Axis], ordered: bool) -> Form:
+def form_of(kept: Sequence[ReductionAxis], reduced: Sequence[ReductionAxis], ordered: bool) -> ReductionForm:
     """The least axes to walk over, all strides of x upwards; where it is `ordered`, reduced axes stay as they are."""
     kept, start_x, start_y = _upwards(kept)
     if not ordered:
         reduced, more, _ = _upwards(reduced)
         start_x += more
         reduced = sorted(reduced, key=lambda a: a.order)
-    return Form(_merged(sorted(kept, key=lambda a: a.order)), _merged(reduced), start_x, start_y)
+    return ReductionForm(_merged(sorted(kept, key=lambda a: a.order)), _merged(reduced), start_x, start_y)
 
 
-def _upwards(axes: Sequence[Axis]) -> tuple[list[Axis], int, int]:
+def _upwards(axes: Sequence[ReductionAxis]) -> tuple[list[ReductionAxis], int, int]:
     down = [a for a in axes if a.x < 0]
-    turned = [Axis(a.n, -a.x, -a.y) if a.x < 0 else a for a in axes]
+    turned = [ReductionAxis(a.n, -a.x, -a.y) if a.x < 0 else a for a in axes]
     return turned, sum((a.n - 1) * a.x for a in down), sum((a.n - 1) * a.y for a in down)
 
 
-def _merged(axes: Sequence[Axis]) -> list[Axis]:
-    found: list[Axis] = []
+def _merged(axes: Sequence[ReductionAxis]) -> list[ReductionAxis]:
+    found: list[ReductionAxis] = []
     for a in axes:
         if a.n == 1:
             continue
         if found and (found[-1].x, found[-1].y) == (a.n * a.x, a.n * a.y):
-            found[-1] = Axis(found[-1].n * a.n, a.x, a.y)
+            found[-1] = ReductionAxis(found[-1].n * a.n, a.x, a.y)
         else:
             found.append(a)
     return found
@@ -78,11 +78,11 @@ def _address(kernel: str) -> int:
     return int(ffi.cast("uintptr_t", ffi.addressof(lib, kernel)))
 
 
-def reduction(kernel: str, form: Form, itemsize: int, *, mean: bool = False, accumulate: bool = False) -> Prepared:
+def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = False, accumulate: bool = False) -> CpuKernel:
     """A body for operands of this form; with `accumulate` its numbers are alpha and beta, of which sums know."""
     frame = ffi.new("mat_reduction *")
     kept, total = list(form.kept), prod(a.n for a in form.reduced)
-    reduced = form.reduced if form.reduced and total else [Axis(total, 0, 0)]
+    reduced = form.reduced if form.reduced and total else [ReductionAxis(total, 0, 0)]
     results = prod(a.n for a in kept)
     frame.columns = frame.column_x = frame.column_y = 0
     if kept and 0 < kept[-1].x < (min(a.x for a in reduced if a.x) if any(a.x for a in reduced) else inf):
@@ -101,11 +101,11 @@ def reduction(kernel: str, form: Form, itemsize: int, *, mean: bool = False, acc
     if frame.chunks > 1:
         name, _, letter = kernel.rpartition("_")
         finish = Finish(_address(f"{name}_finish_{letter}"), results, 16 * results * frame.chunks)
-        return Prepared(_address(kernel), frame, units * frame.chunks, grain, finish=finish)
-    return Prepared(_address(kernel), frame, units, grain)
+        return CpuKernel(_address(kernel), frame, units * frame.chunks, grain, finish=finish)
+    return CpuKernel(_address(kernel), frame, units, grain)
 
 
-def _fill(axes: Any, given: list[Axis]) -> None:
+def _fill(axes: Any, given: list[ReductionAxis]) -> None:
     axes.rank = len(given)
     for k, a in enumerate(given):
         axes.n[k], axes.x[k], axes.y[k] = a

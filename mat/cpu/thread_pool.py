@@ -32,7 +32,7 @@ def _cores() -> int:
 CORES = _cores()
 
 
-class Job:
+class SharedWork:
     """Pieces of one operation that are still to be done, and a count of helpers that are."""
 
     __slots__ = ("done", "function", "pieces")
@@ -67,10 +67,10 @@ class Helpers:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.jobs: SimpleQueue[Job] = SimpleQueue()
+        self.jobs: SimpleQueue[SharedWork] = SimpleQueue()
         self.count = 0
 
-    def call(self, job: Job, count: int) -> None:
+    def call(self, job: SharedWork, count: int) -> None:
         """Have `count` helpers join in a job."""
         if self.count < count:
             with self.lock:
@@ -81,7 +81,7 @@ class Helpers:
             self.jobs.put(job)
 
     @staticmethod
-    def _serve(jobs: SimpleQueue[Job]) -> None:
+    def _serve(jobs: SimpleQueue[SharedWork]) -> None:
         while True:
             job = jobs.get()
             job.help()
@@ -153,7 +153,7 @@ def run(function: Callable[[int, int], object], count: int, grain: int) -> None:
     if n <= 1:
         function(0, count)
         return
-    job = Job(function, split(count, grain, n * PIECES))
+    job = SharedWork(function, split(count, grain, n * PIECES))
     helpers = min(n, len(job.pieces)) - 1
     _helpers.call(job, helpers)
     try:

@@ -9,9 +9,9 @@ from cuda.core.utils import StridedMemoryView
 
 from ..errors import ExchangeError
 from ..layout.strided import Layout
-from ..support.dlpack_abi import COPIED, CUDA, LEGACY, READ_ONLY, check_stream, compiled, lend
+from ..support.dlpack_abi import COPIED, CUDA, LEGACY, READ_ONLY, check_stream, compiled, make_capsule
 from .gpu import LEGACY as STREAM
-from .gpu import Block, Gpu
+from .gpu import DeviceBlock, Gpu
 
 
 class CudaArray:
@@ -22,10 +22,10 @@ class CudaArray:
     or DLPack takes it without a copy: ``torch.as_tensor(a, device="cuda")``, ``cupy.asarray(a)``.
     """
 
-    __slots__ = ("__weakref__", "address", "device", "dtype", "gpu", "handle", "layout", "letter", "loan", "shape", "size",
+    __slots__ = ("__weakref__", "address", "device", "dtype", "gpu", "handle", "layout", "exported", "letter", "shape", "size",
                  "strides", "writable")
 
-    def __init__(self, handle: Block, layout: Layout, dtype: Any, device: Any = None, *, writable: bool = True) -> None:
+    def __init__(self, handle: DeviceBlock, layout: Layout, dtype: Any, device: Any = None, *, writable: bool = True) -> None:
         self.handle = handle
         self.layout = layout
         self.dtype = dtype
@@ -35,7 +35,7 @@ class CudaArray:
         self.gpu: Gpu = handle.gpu
         self.device = device
         self.writable = writable
-        self.loan: Any = None  # made when others ask for the address, whose reference to self keeps it
+        self.exported: Any = None  # made when others ask for the address, whose reference to self keeps it
 
     @property
     def pointer(self) -> int:
@@ -46,7 +46,7 @@ class CudaArray:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self.letter == "E":
             raise AttributeError("__cuda_array_interface__ has no bfloat16; DLPack has: torch.from_dlpack(a)")
-        self.loan = self.handle.lend()
+        self.exported = self.handle.export()
         step = self.dtype.itemsize
         strides = None if self.layout.contiguous else tuple(s * step for s in self.strides)
         return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.address if self.size else 0, not self.writable),
@@ -66,14 +66,14 @@ class CudaArray:
         check_stream(stream, self.__dlpack_device__())
         self.gpu.hand_over(stream)
         flags = 0 if self.writable else READ_ONLY
-        return self.capsule((self, self.handle.lend()), LEGACY if max_version is None else flags)
+        return self.capsule((self, self.handle.export()), LEGACY if max_version is None else flags)
 
     def capsule(self, owner: object, flags: int) -> Any:
         """A capsule that keeps `owner`, which keeps the memory."""
         if min(self.strides, default=0) < 0:
             raise ExchangeError("DLPack's consumers take no negative strides, torch ends the process; x.contiguous() has none")
         if compiled:
-            return lend(owner, self.address, self.shape, self.strides, self.__dlpack_device__(), self.dtype, flags)
+            return make_capsule(owner, self.address, self.shape, self.strides, self.__dlpack_device__(), self.dtype, flags)
         if self.letter == "E" or flags == COPIED:
             raise ExchangeError(f"without compiled kernels, {'bfloat16' if self.letter == 'E' else 'a copy'} is not lent")
         low, high = self.layout.bounds

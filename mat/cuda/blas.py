@@ -16,7 +16,7 @@ from ..support.blas_library import REALS, scalar
 from .cublas import LIMIT, ON_DEVICE, NotSupportedError, Routine, ffi
 from .cublas_table import COMPUTE_32F, COMPUTE_32I, DATA, DIAG, FILL, GEMM_DEFAULT, OP, SIDE
 from .integer_matmul import prepare_scale
-from .kernel import Launch
+from .kernel import CudaKernel
 
 Call = Callable[..., Any]
 COUNTS = 2**63 - 1  # how far it counts
@@ -131,7 +131,7 @@ def prepare_gemv(letter: str, trans: str, m: int, n: int, lda: int, x: Layout, y
     return gemv
 
 
-def prepare_scale_vector(letter: str, layout: Layout) -> Launch:
+def prepare_scale_vector(letter: str, layout: Layout) -> CudaKernel:
     """``call(alpha, a, x, beta, y)`` for ``y <- beta y``, with a vector that lies so."""
     assert layout.vector is not None, "fits has let it through"
     return prepare_scale(letter, (layout.size,), (layout.vector[1],), at=2, number=1).bind((1, 2, 4), (0, 3))
@@ -259,7 +259,7 @@ def _gemm(kind: str, trans: tuple[str, str], sizes: Ints, steps: Ints, swap: boo
     return gemms
 
 
-def _scaled(letter: str, shape: Ints, strides: Ints) -> Launch:
+def _scaled(letter: str, shape: Ints, strides: Ints) -> CudaKernel:
     """What is left of a product over an empty axis, called like a product."""
     return prepare_scale(letter, shape, strides, at=2, number=1).bind((1, 2, 4), (0, 3))
 

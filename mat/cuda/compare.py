@@ -11,9 +11,9 @@ import numpy as np
 from cuda.bindings import driver
 
 from .gpu import Gpu, check
-from .kernel import Launch
+from .kernel import CudaKernel
 from .nvrtc import EXACT, Program
-from .reduce import Axis, axes_frame, form_of
+from .reduce import ReductionAxis, axes_frame, form_of
 
 EQUAL, NEAR = "?bhilBHILeEfdFD", "eEfdFD"  # the dtypes of which there are kernels
 THREADS, BLOCKS = 256, 1024  # of a block; of blocks, at most: each reads on
@@ -47,13 +47,13 @@ class Flags:
 def prepare_comparison(test: str, a: Any, b: Any, rtol: float = 0, atol: float = 0, equal_nan: bool = False
                        ) -> Callable[..., bool]:
     """``call(a, b, ...)`` says whether all elements of two Mats of one shape and dtype are `test`: equal, or near."""
-    every = [Axis(*axis) for axis in zip(a.shape, a.strides, b.strides, strict=True)]
+    every = [ReductionAxis(*axis) for axis in zip(a.shape, a.strides, b.strides, strict=True)]
     form = form_of(every, [], ordered=False)
     flat = all((axis.x, axis.y) == (1, 1) for axis in form.kept) and len(form.kept) < 2
     blocks = min(BLOCKS, -(-a.size // (4 * THREADS)))
     tolerances = unpack("qq", pack("dd", rtol, atol))
     frame = (a.size, form.start_x, form.start_y, flat, bool(equal_nan), *tolerances, *axes_frame(form.kept))
-    launch = Launch(program(a.dtype.char, test), f"differ_{test}", frame, (blocks, 1, 1), (THREADS, 1, 1)).bind((0, 1, 2), ())
+    launch = CudaKernel(program(a.dtype.char, test), f"differ_{test}", frame, (blocks, 1, 1), (THREADS, 1, 1)).bind((0, 1, 2), ())
 
     def compare(a: Any, b: Any, *_: Any) -> bool:
         if not blocks:

@@ -8,13 +8,13 @@ from math import prod
 from typing import Any
 
 from .copy import ROOM, Aligned, axes_of, chained
-from .kernel import Launch
+from .kernel import CudaKernel
 from .nvrtc import Program
 from .permute import (
     BLOCK,
     RANK,
-    Axis,
     Copy,
+    CopyAxis,
     Step,
     alignment,
     is_near,
@@ -78,31 +78,31 @@ def prepare_convert(x: Any, out: Any) -> Aligned:
     return Aligned(partial(_in_two_steps, axes, names, sizes))
 
 
-def _launched(source: str, target: str, steps: Sequence[Step], room: int = 0, then: Launch | None = None) -> Launch | None:
+def _launched(source: str, target: str, steps: Sequence[Step], room: int = 0, then: CudaKernel | None = None) -> CudaKernel | None:
     """Converting `steps` as launches, and `then`."""
     name = f"convert_{TYPES[source]}_{TYPES[target]}"
     return chained(steps, room, then, lambda kernel: (program(source, target), name + kernel))
 
 
-def _in_two_steps(axes: list[Axis], names: tuple[str, str], sizes: tuple[int, int], read: int, written: int) -> Launch | None:
+def _in_two_steps(axes: list[CopyAxis], names: tuple[str, str], sizes: tuple[int, int], read: int, written: int) -> CudaKernel | None:
     """Through a workspace, of elements of the shorter type: one step converts, in order, the other one moves."""
     if sizes[0] > sizes[1]:
         order = sorted((a for a in axes if a.s), key=lambda a: -abs(a.s))  # as the source has them, and once each
         steps = dict(zip(order, packed(order, sizes[1]), strict=True))
         room = sizes[1] * prod(a.n for a in order)
-        moving = plan([Axis(a.n, a.d, steps.get(a, 0)) for a in axes], sizes[1], read=16, written=written, source=ROOM)
-        there = converting([Axis(a.n, steps[a], a.s) for a in order], *sizes, read, 16, target=ROOM)
+        moving = plan([CopyAxis(a.n, a.d, steps.get(a, 0)) for a in axes], sizes[1], read=16, written=written, source=ROOM)
+        there = converting([CopyAxis(a.n, steps[a], a.s) for a in order], *sizes, read, 16, target=ROOM)
         return _launched(*names, there, room, chained(moving, room))
     order = sorted(axes, key=lambda a: -abs(a.d))
     between = packed(order, sizes[0])
     room = sizes[0] * prod(a.n for a in order)
     pairs = list(zip(order, between, strict=True))
-    moving = plan([Axis(a.n, p, a.s) for a, p in pairs], sizes[0], read=read, written=16, target=ROOM)
-    there = converting([Axis(a.n, a.d, p) for a, p in pairs], *sizes, 16, written, source=ROOM)
+    moving = plan([CopyAxis(a.n, p, a.s) for a, p in pairs], sizes[0], read=read, written=16, target=ROOM)
+    there = converting([CopyAxis(a.n, a.d, p) for a, p in pairs], *sizes, 16, written, source=ROOM)
     return chained(moving, room, _launched(*names, there, room))
 
 
-def converting(axes: Sequence[Axis], wide: int, narrow: int, read: int, written: int, source: int = 0,
+def converting(axes: Sequence[CopyAxis], wide: int, narrow: int, read: int, written: int, source: int = 0,
                target: int = 1) -> list[Step]:
     """What converts elements of one size to elements of another over `axes`; kernels are named by what ends their names."""
     if any(a.n == 0 for a in axes):
@@ -114,14 +114,14 @@ def converting(axes: Sequence[Axis], wide: int, narrow: int, read: int, written:
 
 
 def _step(copy: Copy, size: int, unit: int) -> Step:
-    *others, i = copy.axes or [Axis(1, unit, size)]
+    *others, i = copy.axes or [CopyAxis(1, unit, size)]
     group = 16 // max(size, unit)
     adjacent = i.s == size and i.d == unit and i.n % group == 0
     from_aligned = alignment(copy.read, copy.start, *(a.s for a in others)) % (group * size) == 0
     to_aligned = alignment(copy.written, copy.to, *(a.d for a in others)) % (group * unit) == 0
     wide = adjacent and from_aligned and to_aligned
     each = group if wide else 1
-    axes = [Axis(i.n // each, i.d * each, i.s * each), *reversed(others)]
+    axes = [CopyAxis(i.n // each, i.d * each, i.s * each), *reversed(others)]
     count = prod(a.n for a in axes)
     frame = [copy.source, copy.target, copy.start, copy.to, count, len(axes), *walk(axes, RANK)]
     return Step("_wide" if wide else "", frame, -(-count // (BLOCK * GROUPS)), BLOCK)

@@ -7,9 +7,9 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from .kernel import Launch
+from .kernel import CudaKernel
 from .nvrtc import Program
-from .permute import Axis, Step, alignment, packed, plan, program_of
+from .permute import CopyAxis, Step, alignment, packed, plan, program_of
 from .permute import programs as texts
 
 ROOM = 2  # which operand the workspace of a call is: the one after the source and the target
@@ -30,9 +30,9 @@ class Aligned:
 
     __slots__ = ("launches", "make", "numbers", "operands")
 
-    def __init__(self, make: Callable[[int, int], Launch | None]) -> None:
+    def __init__(self, make: Callable[[int, int], CudaKernel | None]) -> None:
         self.make = make
-        self.launches: dict[tuple[int, int], Launch | None] = {}
+        self.launches: dict[tuple[int, int], CudaKernel | None] = {}
         self.operands: Sequence[int] = (0, 1)
         self.numbers: Sequence[int] = ()
 
@@ -60,23 +60,23 @@ def prepare_copy(x: Any, out: Any, through: bool = False) -> Aligned:
     axes, size = axes_of(x, out), out.itemsize
     if not through:
         return Aligned(lambda read, written: chained(plan(axes, size, read=read, written=written)))
-    given = [Axis(n, p, s) for (n, _, s), p in zip(axes, packed(axes, size), strict=True)]
-    back = [Axis(n, d, p) for (n, d, _), p in zip(axes, packed(axes, size), strict=True)]
+    given = [CopyAxis(n, p, s) for (n, _, s), p in zip(axes, packed(axes, size), strict=True)]
+    back = [CopyAxis(n, d, p) for (n, d, _), p in zip(axes, packed(axes, size), strict=True)]
     room = size * prod(a.n for a in axes)
 
-    def make(read: int, written: int) -> Launch | None:
+    def make(read: int, written: int) -> CudaKernel | None:
         there = plan(given, size, read=read, written=16, target=ROOM)
         return chained(there + plan(back, size, read=16, written=written, source=ROOM), room)
 
     return Aligned(make)
 
 
-def axes_of(x: Any, out: Any) -> list[Axis]:
+def axes_of(x: Any, out: Any) -> list[CopyAxis]:
     """The axes of `out`, a Mat, with the steps of both in bytes; `x` is broadcast."""
     shape, size = out.layout.shape, x.itemsize
     missing = len(shape) - len(x.layout.shape)
     steps = [0] * missing + [0 if n == 1 else s for n, s in zip(x.layout.shape, x.layout.strides, strict=True)]
-    return [Axis(n, d * out.itemsize, s * size) for n, d, s in zip(shape, out.layout.strides, steps, strict=True)]
+    return [CopyAxis(n, d * out.itemsize, s * size) for n, d, s in zip(shape, out.layout.strides, steps, strict=True)]
 
 
 Find = Callable[[str], tuple[Program, str]]
@@ -86,10 +86,10 @@ def _find(kernel: str) -> tuple[Program, str]:
     return _programs()[program_of(kernel)], f"permute_{kernel}"
 
 
-def chained(steps: Sequence[Step], room: int = 0, then: Launch | None = None, find: Find = _find) -> Launch | None:
+def chained(steps: Sequence[Step], room: int = 0, then: CudaKernel | None = None, find: Find = _find) -> CudaKernel | None:
     """`steps` as launches, each the next one of the one before, and `then`; `find` gives a kernel's program and whole name."""
     launch = then
     for kernel, frame, blocks, threads in reversed(steps):
         program, name = find(kernel)
-        launch = Launch(program, name, frame, (blocks, 1, 1), (threads, 1, 1), room=room, then=launch)
+        launch = CudaKernel(program, name, frame, (blocks, 1, 1), (threads, 1, 1), room=room, then=launch)
     return launch

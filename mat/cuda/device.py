@@ -15,7 +15,7 @@ from ..support.cuda_probe import probe
 from ..support.dlpack_abi import CUDA
 from . import engine
 from .array import CudaArray
-from .gpu import Block, Gpu, check, gpu
+from .gpu import DeviceBlock, Gpu, check, gpu
 from .memory import CudaMemory
 
 
@@ -29,14 +29,14 @@ class CudaFacet(PooledFacet):
         self.memory = device.memory
         self.device = device
 
-    def present(self, view: Any, handle: Block, writable: bool) -> CudaArray:
+    def present(self, view: Any, handle: DeviceBlock, writable: bool) -> CudaArray:
         return CudaArray(handle, view.layout, view.storage.dtype, self.device, writable=writable)
 
 
 class CudaDevice(PooledDevice):
     """A GPU; ``with mat.use_device("cuda") as dev:`` gives it. ``dev.gpu`` is what the driver knows of it."""
 
-    bodies = "cuda"
+    implementations = "cuda"
     memory: CudaMemory
 
     def __init__(self, number: int) -> None:

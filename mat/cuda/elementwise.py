@@ -19,7 +19,7 @@ from ..devices.device import in_use
 from ..layout.strided import Ints, Layout
 from ..support.c_compiler import HEADERS
 from .division import magic
-from .kernel import Launch
+from .kernel import CudaKernel
 from .nvrtc import Program
 
 THREADS = 256
@@ -224,7 +224,7 @@ def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | No
                  [TYPES.index(k) for k in kinds])
     if found.way == "types" and family.name == "compare_in":
         family = next(f for f in families(kind) if f.name == "compare")
-    launch = Launch(program(family, kind, found.way), f"mat_{family.name}_{kind}_{found.way}",
+    launch = CudaKernel(program(family, kind, found.way), f"mat_{family.name}_{kind}_{found.way}",
                     (*found.frame, list(lines()).index(name)), (_blocks(found, group, family.heavy), 1, 1), (THREADS, 1, 1))
     numbers = len(dtypes) < len(operands) or not family.inputs
     return Encoded(launch, _halves) if numbers and kind in ("i64", "u64") else launch
@@ -247,19 +247,19 @@ def prepare_fill(x: Any, *, of: Sequence[int] = (1,), value: Sequence[int] = (0,
     kind = _FILLED.get(dtype.name) or f"u{8 * dtype.itemsize}"
     group = 16 // dtype.itemsize
     found = walk(x.layout.shape, [x.layout.strides], group, ("flat", "steps", "long"))
-    launch = Launch(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0), (_blocks(found, group, False), 1, 1),
+    launch = CudaKernel(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0), (_blocks(found, group, False), 1, 1),
                     (THREADS, 1, 1)).bind(of, value)
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype), bound=True)
 
 
-def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Any], shape: Ints) -> Launch:
+def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Any], shape: Ints) -> CudaKernel:
     """A user's kernel for `mats` that broadcast to `shape`, compiled for the device in use; `CompileError` if it cannot be."""
     group = 16 // mats[-1].storage.dtype.itemsize
     found = walk(shape, [_strides(m.layout, shape) for m in mats], group, _OWN)
     blocks = _blocks(found, group, len(mats) > MANY, kernel.block)
     program = Program(user_text(kernel, len(mats)))
     program.cubin(in_use().gpu.arch)  # type: ignore[attr-defined]  # those that have bodies here are of cuda
-    return Launch(program, f"mat_user_{found.way}", (*found.frame, blocks), (min(blocks, kernel.grid or blocks), 1, 1),
+    return CudaKernel(program, f"mat_user_{found.way}", (*found.frame, blocks), (min(blocks, kernel.grid or blocks), 1, 1),
                   (kernel.block, 1, 1))
 
 
@@ -299,7 +299,7 @@ def user_text(kernel: UserKernel, count: int) -> str:
 class Encoded:
     """A launch to which numbers are handed over as something else than they are."""
 
-    def __init__(self, launch: Launch, code: Any, *, bound: bool = False) -> None:
+    def __init__(self, launch: CudaKernel, code: Any, *, bound: bool = False) -> None:
         self.launch, self.code, self.bound = launch, code, bound
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Encoded:

@@ -24,14 +24,13 @@ from .copy import prepare_copy
 from .elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
 from .factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
 from .integer_matmul import prepare_product, prepare_scale
-from .kernel import Launch
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .nvrtc import Program
 from .random import prepare_random
-from .reduce import Axis, form_of, reduction
+from .reduce import ReductionAxis, form_of, reduction
 
 __all__ = [
-    "Launch", "Program",
+    "CudaKernel", "Program",
     "LIMIT", "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm", "prepare_gemm_batched", "prepare_either",
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_product", "prepare_scale",
@@ -41,5 +40,5 @@ __all__ = [
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
-    "Axis", "form_of", "reduction",
+    "ReductionAxis", "form_of", "reduction",
 ]

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from cuda.bindings import driver
 
-from ..cpu.integer_matmul import Lies
+from ..cpu.integer_matmul import MatrixOperand
 from ..errors import LinAlgError
 from ..layout.strided import Ints
 from . import blas
 from .gpu import Gpu, check
-from .kernel import Launch
+from .kernel import CudaKernel
 from .nvrtc import Program
 
 PANEL, SMALL = 64, 128  # columns of a panel; sides of matrices that are not worth panels. Not yet measured
@@ -60,7 +60,7 @@ class Room(NamedTuple):
     result: At
 
 
-class Form(NamedTuple):
+class FactorForm(NamedTuple):
     """What matrices are factored: their type, side, and how many there are."""
 
     letter: str
@@ -83,9 +83,9 @@ class Form(NamedTuple):
         with gpu.room(starts[-1]) as address:
             yield Room(*(At(gpu, address + start) for start in starts[:-1]))
 
-    def launch(self, kernel: str, frame: Ints, blocks: int, operands: int) -> Launch:
+    def launch(self, kernel: str, frame: Ints, blocks: int, operands: int) -> CudaKernel:
         """A kernel of this type."""
-        made = Launch(PROGRAMS[self.letter], f"mat_factor_{kernel}", frame, (blocks, 1, 1), (THREADS, 1, 1))
+        made = CudaKernel(PROGRAMS[self.letter], f"mat_factor_{kernel}", frame, (blocks, 1, 1), (THREADS, 1, 1))
         return made.bind(tuple(range(operands)), ())
 
     def each(self, step: Callable[[Any, Any, Any], None], bytes_of_last: int = 0) -> Step:
@@ -98,19 +98,19 @@ class Form(NamedTuple):
 
     # Steps, each called with (to, from, flag) or (factors, pivots, what else)
 
-    def load(self, columns: int, x: Lies, batch: Ints, what: int = ALL) -> Launch:
+    def load(self, columns: int, x: MatrixOperand, batch: Ints, what: int = ALL) -> CudaKernel:
         """A stack of n x columns, packed; `x` says how it lies where it comes from."""
         padding = (0,) * (MOST_AXES - len(batch))
         frame = (self.n, columns, x.row, x.column, self.many, what, len(batch), *batch, *padding, *x.batch, *padding)
         return self.launch("load", frame, -(-self.n * columns * self.many // THREADS), 3)
 
-    def store(self, columns: int, x: Lies, batch: Ints) -> Launch:
+    def store(self, columns: int, x: MatrixOperand, batch: Ints) -> CudaKernel:
         """The other way: ``(packed, to)``."""
         padding = (0,) * (MOST_AXES - len(batch))
         frame = (self.n, columns, x.row, x.column, self.many, ALL, len(batch), *batch, *padding, *x.batch, *padding)
         return self.launch("store", frame, -(-self.n * columns * self.many // THREADS), 2)
 
-    def panel(self, kernel: str, rows: int, columns: int, first: int, blocks: int) -> Launch:
+    def panel(self, kernel: str, rows: int, columns: int, first: int, blocks: int) -> CudaKernel:
         """Left columns from row `first` on."""
         return self.launch(kernel, (rows, columns, self.n, first, self.n * self.n, self.n), blocks, 3)
 
@@ -200,7 +200,7 @@ def _check(name: str, reason: str, flag: At) -> None:
         raise LinAlgError(f"{name}: the matrix is {reason}")
 
 
-def _result(form: Form, columns: int, out: Lies | None, batch: Ints,
+def _result(form: FactorForm, columns: int, out: MatrixOperand | None, batch: Ints,
             compute: Callable[[Room, Any, At], None]) -> Callable[[Any, Any], None]:
     """``call(a, out)`` for what computes a packed result: in `out` itself, or, if it lies as told, by way of the room."""
     if out is None:
@@ -217,9 +217,9 @@ def _result(form: Form, columns: int, out: Lies | None, batch: Ints,
     return unpacked
 
 
-def prepare_solution(letter: str, n: int, columns: int, a: Lies, b: Lies, out: Lies | None, batch: Ints) -> Step:
+def prepare_solution(letter: str, n: int, columns: int, a: MatrixOperand, b: MatrixOperand, out: MatrixOperand | None, batch: Ints) -> Step:
     """``call(a, b, out)`` for ``out <- a^-1 b``, n x columns, for stacks that lie so; an `out` of None is packed."""
-    form = Form(letter, n, prod(batch))
+    form = FactorForm(letter, n, prod(batch))
     load, right = form.load(n, a, batch), form.load(columns, b, batch)
     lu, solve = form.lu(), form.solve(columns)
 
@@ -233,10 +233,10 @@ def prepare_solution(letter: str, n: int, columns: int, a: Lies, b: Lies, out: L
     return lambda a, b, out: inner((a, b), out)
 
 
-def prepare_inverse(letter: str, n: int, a: Lies, out: Lies | None, batch: Ints) -> Step:
+def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None, batch: Ints) -> Step:
     """``call(a, out)`` for ``out <- a^-1``."""
-    form = Form(letter, n, prod(batch))
-    load, right = form.load(n, a, batch), form.load(n, Lies(letter, 0, 0, (0,) * len(batch)), batch, IDENTITY)
+    form = FactorForm(letter, n, prod(batch))
+    load, right = form.load(n, a, batch), form.load(n, MatrixOperand(letter, 0, 0, (0,) * len(batch)), batch, IDENTITY)
     lu, solve = form.lu(), form.solve(n)
 
     def inverse(room: Room, a: Any, x: At) -> None:
@@ -248,11 +248,11 @@ def prepare_inverse(letter: str, n: int, a: Lies, out: Lies | None, batch: Ints)
     return _result(form, n, out, batch, inverse)
 
 
-def prepare_cholesky(letter: str, n: int, a: Lies, out: Lies | None, batch: Ints) -> Step:
+def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None, batch: Ints) -> Step:
     """``call(a, out)`` for ``out <- L`` with ``a = L L^H``."""
-    form = Form(letter, n, prod(batch))
+    form = FactorForm(letter, n, prod(batch))
     load, factor = form.load(n, a, batch, LOWER), form.cholesky()
-    clear = form.load(n, Lies(letter, n, 1, (n * n,)), (form.many,), LOWER)  # products fill both triangles
+    clear = form.load(n, MatrixOperand(letter, n, 1, (n * n,)), (form.many,), LOWER)  # products fill both triangles
 
     def cholesky(room: Room, a: Any, x: At) -> None:
         load(x, a, room.flag)
@@ -263,9 +263,9 @@ def prepare_cholesky(letter: str, n: int, a: Lies, out: Lies | None, batch: Ints
     return _result(form, n, out, batch, cholesky)
 
 
-def prepare_slogdet(letter: str, n: int, a: Lies) -> Callable[[Any], tuple[Any, float]]:
+def prepare_slogdet(letter: str, n: int, a: MatrixOperand) -> Callable[[Any], tuple[Any, float]]:
     """``call(a)`` for the sign of the determinant and the logarithm of its modulus."""
-    form = Form(letter, n, 1)
+    form = FactorForm(letter, n, 1)
     load, lu = form.load(n, a, ()), form.lu()
     pick = form.launch("diagonal", (n,), -(-n // THREADS), 2)
 

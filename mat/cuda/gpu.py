@@ -32,24 +32,24 @@ def check(result: tuple[Any, ...], what: str) -> Any:
     return result[1] if len(result) == 2 else result[1:] or None
 
 
-class Loan:
+class BlockExport:
     """That other libraries may have an address in a block, as long as this is alive; then it goes where it was freed to."""
 
     __slots__ = ("__weakref__", "block", "freed")
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: DeviceBlock) -> None:
         self.block = block
-        self.freed: Callable[[Block], None] | None = None
+        self.freed: Callable[[DeviceBlock], None] | None = None
 
     def __del__(self) -> None:
         if self.freed is not None:
             self.freed(self.block)  # only notes it: this may run in the middle of anything
 
 
-class Block:
+class DeviceBlock:
     """Memory of a device."""
 
-    __slots__ = ("__weakref__", "address", "gpu", "line", "loan", "nbytes", "tick")
+    __slots__ = ("__weakref__", "address", "gpu", "exported", "line", "nbytes", "tick")
 
     def __init__(self, address: int, nbytes: int, gpu: Gpu) -> None:
         self.address = address
@@ -57,21 +57,21 @@ class Block:
         self.gpu = gpu
         self.tick = 0  # when it was last used
         self.line = ""  # who had it allocated
-        self.loan: weakref.ref[Loan] | None = None
+        self.exported: weakref.ref[BlockExport] | None = None
 
-    def lend(self) -> Loan:
+    def export(self) -> BlockExport:
         """What keeps the block from being used anew while others have its address."""
-        loan = self.loan() if self.loan is not None else None
-        if loan is None:
-            loan = Loan(self)
-            self.loan = weakref.ref(loan)
-        return loan
+        export = self.exported() if self.exported is not None else None
+        if export is None:
+            export = BlockExport(self)
+            self.exported = weakref.ref(export)
+        return export
 
     def __repr__(self) -> str:
         return f"<{self.nbytes} bytes at {self.address:#x} of cuda:{self.gpu.number}>"
 
 
-class Borrowed(Block):
+class ForeignBlock(DeviceBlock):
     """Memory of another library; `owner` keeps it there."""
 
     __slots__ = ("owner",)
@@ -81,7 +81,7 @@ class Borrowed(Block):
         self.owner: object = owner
 
 
-class Pool(Protocol):
+class DevicePool(Protocol):
     """What hands out memory of a device, and accounts for it."""
 
     def take(self, nbytes: int) -> Any: ...
@@ -113,7 +113,7 @@ class Gpu:
         self._kernels: dict[tuple[Program, str], Any] = {}
         self._shared: dict[tuple[Program, str], int] = {}
         self._copy_stream: Any = None
-        self.pool: Pool | None = None  # what accounts for our memory, once there is such
+        self.pool: DevicePool | None = None  # what accounts for our memory, once there is such
 
     def _attribute(self, kind: Any) -> int:
         return int(check(driver.cuDeviceGetAttribute(kind, self.device), f"{kind.name} of device {self.number}"))
@@ -194,14 +194,14 @@ class Gpu:
 
     # Memory, ordered with the stream
 
-    def allocate(self, nbytes: int) -> Block:
+    def allocate(self, nbytes: int) -> DeviceBlock:
         """`nbytes` of memory, usable by what is queued on the stream from now on."""
         with self.current():
             size, ask = max(nbytes, 1), f"{nbytes} bytes on device {self.number}"
             address = check(driver.cuMemAllocAsync(size, self.stream) if self.in_order else driver.cuMemAlloc(size), ask)
-        return Block(int(address), nbytes, self)
+        return DeviceBlock(int(address), nbytes, self)
 
-    def release(self, block: Block) -> None:
+    def release(self, block: DeviceBlock) -> None:
         """Give memory back once all that is queued on the stream now is done."""
         with self.current():
             free = driver.cuMemFreeAsync(block.address, self.stream) if self.in_order else driver.cuMemFree(block.address)

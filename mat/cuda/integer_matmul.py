@@ -10,9 +10,9 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from ..cpu.integer_matmul import HALVES, TYPES, Lies, folded, takes
+from ..cpu.integer_matmul import HALVES, TYPES, MatrixOperand, folded, takes
 from ..layout.strided import Ints, signed
-from .kernel import Launch
+from .kernel import CudaKernel
 from .nvrtc import Program
 
 MOST_AXES = 8  # leading axes that a frame has room for
@@ -63,15 +63,15 @@ def _splits(blocks: int, k: int) -> tuple[int, int]:
     return -(-k // depth), depth
 
 
-class Product:
-    """``C <- alpha A B + beta C`` for stacks of matrices of one form; `body` gives what does it."""
+class MatmulLaunch:
+    """``C <- alpha A B + beta C`` for stacks of matrices of one form; `kernel` gives what does it."""
 
-    def __init__(self, sizes: tuple[int, int, int], a: Lies, b: Lies, c: Lies, batch: Ints) -> None:
+    def __init__(self, sizes: tuple[int, int, int], a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints) -> None:
         self.sizes, self.a, self.b, self.c, self.batch = sizes, a, b, c, batch
         self.types = TYPES[a.char], TYPES[b.char], TYPES[c.char]
         self.integer = c.char not in HALVES and c.char != "f"
 
-    def body(self, factors: bool) -> Callable[..., None]:
+    def kernel(self, factors: bool) -> Callable[..., None]:
         """What is called with a, b and c, or with `factors` like `gemm`."""
         if not factors:
             return self._launch(0, 0, 0).bind((0, 1, 2), ())
@@ -83,7 +83,7 @@ class Product:
             made(signed(alpha), signed(beta))(alpha, a, b, beta, c)
         return gemm
 
-    def _launch(self, factors: int, alpha: int, beta: int) -> Launch:
+    def _launch(self, factors: int, alpha: int, beta: int) -> CudaKernel:
         (m, n, k), batches = self.sizes, prod(self.batch)
         types = _types(*self.types)
         groups = _groups(types, m, n, batches)
@@ -99,16 +99,16 @@ class Product:
             frame += [*x.batch, *padding]
         program, block = _program(types, groups), (THREADS, 1, 1)
         if splits == 1:
-            return Launch(program, "mat_product", frame, (blocks, 1, 1), block)
-        adding = Launch(program, "mat_product_sum", frame, (-(-each // THREADS), 1, 1), block)
+            return CudaKernel(program, "mat_product", frame, (blocks, 1, 1), block)
+        adding = CudaKernel(program, "mat_product_sum", frame, (-(-each // THREADS), 1, 1), block)
         room = splits * each * (8 if types[0] == "uint64_t" else 4)
-        return Launch(program, "mat_product", frame, (blocks * splits, 1, 1), block, room=room, then=adding)
+        return CudaKernel(program, "mat_product", frame, (blocks * splits, 1, 1), block, room=room, then=adding)
 
 
-def prepare_product(m: int, n: int, k: int, a: Lies, b: Lies, c: Lies, batch: Ints = ()) -> Product:
+def prepare_product(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints = ()) -> MatmulLaunch:
     """The product m x n of operands that lie so, along leading axes of these lengths; the inner axis is k long."""
     m, a, b, c, batch = folded(m, a, b, c, batch)
-    return Product((m, n, k), a, b, c, batch)
+    return MatmulLaunch((m, n, k), a, b, c, batch)
 
 
 OF_EACH_TYPE = "?bBhHiIqQeEf"  # dtype characters by the numbers of TYPES
@@ -116,7 +116,7 @@ SCALES = {"f": ("f32", "float", 1), "d": ("f64", "double", 1), "F": ("c32", "flo
 SCALE = Program('#include "integer_matmul.cuh"\n' + "\n".join(f"MAT_SCALE({', '.join(map(str, s))})" for s in SCALES.values()) + "\n")
 
 
-def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: int, triangle: int = 0) -> Launch:
+def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: int, triangle: int = 0) -> CudaKernel:
     """``x <- beta x`` for operand `at` and the number `number`, of up to three axes; 0 reads nothing.
 
     With `triangle` -1 only where the last index is not above the one before, with 1 not below.
@@ -125,7 +125,7 @@ def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: i
     (batches, rows, columns), (batch, row, column) = (*missing, *shape), (*(0 for _ in missing), *strides)
     frame = (rows, columns, batches, row, column, batch, triangle, at, number)
     grid = -(-batches * rows * columns // THREADS), 1, 1
-    return Launch(SCALE, f"mat_scale_{SCALES[letter][0]}", frame, grid, (THREADS, 1, 1))
+    return CudaKernel(SCALE, f"mat_scale_{SCALES[letter][0]}", frame, grid, (THREADS, 1, 1))
 
 
 def programs() -> Iterator[Program]:

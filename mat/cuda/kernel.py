@@ -1,4 +1,4 @@
-"""`Launch`: a kernel for the device, and whatever operands of one form settle: what an operation's body can be on a GPU.
+"""`CudaKernel`: a kernel for the device, and whatever operands of one form settle: what an operation's body can be on a GPU.
 
 A kernel is defined by ``MAT_KERNEL`` (``native/cuda/device.cuh``) and gets two structs by value: the frame, which is packed once for
 all operands of the same forms, and the call, `mat_call`: addresses and numbers. Nothing here waits for the device.
@@ -28,8 +28,8 @@ Gather = Callable[[bytearray, tuple[Any, ...], int], None]  # writes what a call
 
 
 
-class Launch:
-    """Call it with what facets present: the kernel is queued on the device's stream. `Op` binds it first, as a `Prepared`.
+class CudaKernel:
+    """Call it with what facets present: the kernel is queued on the device's stream. `Op` binds it first, as a `CpuKernel`.
 
     `kernel` is the name in the program, `frame` its struct of int64_t; `grid` and `block` have three lengths, and a grid with
     a 0 is not launched. `shared`: bytes of dynamic shared memory. `room`: bytes of device memory for the time of the call,
@@ -40,7 +40,7 @@ class Launch:
                  "shared", "then", "there")
 
     def __init__(self, program: Program, kernel: str, frame: Sequence[int], grid: tuple[int, int, int],
-                 block: tuple[int, int, int], *, shared: int = 0, room: int = 0, then: Launch | None = None) -> None:
+                 block: tuple[int, int, int], *, shared: int = 0, room: int = 0, then: CudaKernel | None = None) -> None:
         if any(not 0 <= n <= limit for n, limit in zip(grid, _LIMITS, strict=True)):
             raise DeviceError(f"kernel {kernel!r}: a grid of {grid} blocks; at most {_LIMITS} can be launched")
         data = pack(f"{max(len(frame), 1)}q", *(frame or (0,)))
@@ -61,7 +61,7 @@ class Launch:
         self.gather: Gather | None = None
         self.there = 0  # where in a call an operand is that lies on the device
 
-    def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Launch:
+    def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> CudaKernel:
         """Say at which positions of a call the operands are, and the numbers; return self."""
         self.operands, self.numbers, self.gather = operands, numbers, None
         if self.then is not None:
@@ -97,7 +97,7 @@ class Launch:
                 self._all(gpu, values, address)
 
     def _all(self, gpu: Gpu, values: tuple[Any, ...], room: int) -> None:
-        launch: Launch | None = self
+        launch: CudaKernel | None = self
         while launch is not None:
             if 0 not in launch.grid:
                 launch._one(gpu, values, room)

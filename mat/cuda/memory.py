@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from cuda.bindings import driver
 
-from ..core.registry import Landing, Memory
+from ..core.registry import Memory, PendingCopy
 from ..memories.pooled import Pooled
 from . import transfers
 from .fill import fill_kernel
-from .gpu import Block, Borrowed, Gpu, check
+from .gpu import DeviceBlock, ForeignBlock, Gpu, check
 from .pinned import is_locked
 
 
@@ -23,27 +23,27 @@ class CudaMemory(Pooled):
         super().__init__(name)
         self.gpu = gpu
         gpu.pool = self
-        self._returning: deque[Borrowed] = deque()
+        self._returning: deque[ForeignBlock] = deque()
 
-    def raw_allocate(self, nbytes: int) -> Block:
+    def raw_allocate(self, nbytes: int) -> DeviceBlock:
         return self.gpu.allocate(nbytes)
 
-    def raw_free(self, handle: Block) -> None:
+    def raw_free(self, handle: DeviceBlock) -> None:
         self.gpu.release(handle)
 
-    def free(self, handle: Block) -> None:
-        loan = handle.loan() if handle.loan is not None else None
-        take_back = self._give_back if isinstance(handle, Borrowed) else super().free
-        if loan is None:
+    def free(self, handle: DeviceBlock) -> None:
+        export = handle.exported() if handle.exported is not None else None
+        take_back = self._give_back if isinstance(handle, ForeignBlock) else super().free
+        if export is None:
             take_back(handle)
         else:  # another library has its address
-            loan.freed = take_back
+            export.freed = take_back
 
     # Memory of other libraries, which has no part in the accounting
 
-    def borrowed(self, address: int, nbytes: int, owner: object) -> Borrowed:
+    def borrowed(self, address: int, nbytes: int, owner: object) -> ForeignBlock:
         """A handle on what `owner` keeps there."""
-        return Borrowed(address, nbytes, self.gpu, owner)
+        return ForeignBlock(address, nbytes, self.gpu, owner)
 
     def _give_back(self, handle: Any) -> None:
         """Let go of it, once nothing that is queued uses it: its owner may use it at once, in another stream."""
@@ -67,44 +67,44 @@ class CudaMemory(Pooled):
     def page_locked(self, host: Any) -> bool:
         return is_locked(host)
 
-    def copy_in(self, cube: Any, handle: Block, host: Any) -> None:
+    def copy_in(self, cube: Any, handle: DeviceBlock, host: Any) -> None:
         transfers.send(self.gpu, handle.address, host)
 
-    def copy_out(self, cube: Any, handle: Block, host: Any) -> None:
+    def copy_out(self, cube: Any, handle: DeviceBlock, host: Any) -> None:
         transfers.fetch(self.gpu, host, handle.address)
 
-    def begin_copy_in(self, cube: Any, handle: Block, host: Any) -> Landing | None:
+    def begin_copy_in(self, cube: Any, handle: DeviceBlock, host: Any) -> PendingCopy | None:
         return transfers.begin_send(self.gpu, handle, host)
 
-    def begin_copy_out(self, cube: Any, handle: Block, host: Any) -> Landing | None:
+    def begin_copy_out(self, cube: Any, handle: DeviceBlock, host: Any) -> PendingCopy | None:
         return transfers.begin_fetch(self.gpu, host, handle)
 
-    def write_part(self, cube: Any, handle: Block, part: Any, start: int) -> bool:
+    def write_part(self, cube: Any, handle: DeviceBlock, part: Any, start: int) -> bool:
         transfers.send(self.gpu, handle.address + start * cube.dtype.itemsize, part)
         return True
 
-    def read_part(self, cube: Any, handle: Block, host: Any, start: int, stop: int) -> bool:
+    def read_part(self, cube: Any, handle: DeviceBlock, host: Any, start: int, stop: int) -> bool:
         transfers.fetch(self.gpu, host[start:stop], handle.address + start * cube.dtype.itemsize)
         return True
 
-    def copy_from(self, cube: Any, handle: Block, memory: Memory, source: Block) -> bool:
+    def copy_from(self, cube: Any, handle: DeviceBlock, memory: Memory, source: DeviceBlock) -> bool:
         """From another GPU, directly if it can be reached, else the driver goes through the host; nobody waits for it."""
         if not isinstance(memory, CudaMemory) or not cube.nbytes:
             return isinstance(memory, CudaMemory)
         ours, theirs = self.gpu, memory.gpu
-        written = transfers.Event(theirs).record(theirs.stream)
+        written = transfers.StreamEvent(theirs).record(theirs.stream)
         written.hold_up(ours.stream, ours)
         with ours.current():
             ends = handle.address, ours.context, source.address, theirs.context
             check(driver.cuMemcpyPeerAsync(*ends, cube.nbytes, ours.stream),
                   f"copying {cube.nbytes} bytes from {memory.name} to {self.name}")
-        read = transfers.Event(ours).record(ours.stream)
+        read = transfers.StreamEvent(ours).record(ours.stream)
         read.hold_up(theirs.stream, theirs)  # what is written there later comes after it
         written.close()
         read.close()
         return True
 
-    def fill(self, cube: Any, handle: Block) -> bool:
+    def fill(self, cube: Any, handle: DeviceBlock) -> bool:
         pattern = np.asarray(cube.fill_value, cube.dtype).tobytes()
         if not cube.nbytes:
             return True

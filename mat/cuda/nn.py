@@ -10,9 +10,9 @@ from functools import cache
 from math import prod
 from typing import Any, NamedTuple
 
-from ..layout.sliding_window import Axis
+from ..layout.sliding_window import WindowAxis
 from ..layout.strided import Ints
-from .kernel import Launch
+from .kernel import CudaKernel
 from .nvrtc import Program
 
 THREADS = 256
@@ -20,7 +20,7 @@ BLOCKS = 2048  # among which a sum over all points is divided, if there is so mu
 PIECES = 16384  # at most, of one tap
 MOST_TILES = 32  # in a piece, unless there would be more pieces
 MOST_DOWN = 65535  # blocks in a grid, of rows and of units
-DUMMY = Axis(1, 1, 1, 1, 0)
+DUMMY = WindowAxis(1, 1, 1, 1, 0)
 FLOATS = {"f": "float", "d": "double", "e": "nn_half", "E": "nn_bfloat"}
 
 # The kernels, as templates of the element type; the first and third group are for floats only. R: points below each other.
@@ -51,10 +51,10 @@ def _each(name: str, kind: str) -> int:
     return 4 if few else 8
 
 
-class Row(NamedTuple):
+class StridedAxis(NamedTuple):
     """An axis with the strides of the operands along it."""
 
-    axis: Axis
+    axis: WindowAxis
     strides: Ints
 
 
@@ -101,13 +101,13 @@ def programs() -> Iterator[Program]:
                 yield _program(name, letter, kind)
 
 
-def _rows(axes: Sequence[Axis], main: int, *strides: Ints) -> list[Row]:
+def _rows(axes: Sequence[WindowAxis], main: int, *strides: Ints) -> list[StridedAxis]:
     """Columns, rows and then the others, by the strides of operand `main`; of operands with fewer axes, the first lack."""
     padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
-    rows = [Row(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
+    rows = [StridedAxis(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
     used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]
     used.sort(key=lambda r: (r.axis.n == 1, abs(r.strides[main])))  # stable: later axes are the closer ones
-    return used + [Row(DUMMY, (0,) * len(strides))] * (2 - len(used))
+    return used + [StridedAxis(DUMMY, (0,) * len(strides))] * (2 - len(used))
 
 
 def _power(least: int, low: int, high: int) -> int:
@@ -127,17 +127,17 @@ def _cover(columns: int, rows: int, units: int, each: int = 1) -> Shape:
     return Shape((x, y, z), -(-columns // x), -(-rows // (each * y)), -(-units // z))
 
 
-def _launch(name: str, dtype: Any, rows: Sequence[Row], shape: Shape, *, units: int, base: int = 0, signed: bool = False,
-            work: bool = True) -> Launch:
+def _launch(name: str, dtype: Any, rows: Sequence[StridedAxis], shape: Shape, *, units: int, base: int = 0, signed: bool = False,
+            work: bool = True) -> CudaKernel:
     """The kernel over all tiles, if there is any `work`."""
     letter, kind = _type(dtype, signed)
     lined = max(shape.down, shape.deep) > MOST_DOWN
     frame = _frame(rows, shape, units, base, lined)
     grid = (0, 1, 1) if not work else (shape.tiles, 1, 1) if lined else (shape.across, shape.down, shape.deep)
-    return Launch(_program(name, letter, kind), f"{name}_{letter}", frame, grid, shape.block)
+    return CudaKernel(_program(name, letter, kind), f"{name}_{letter}", frame, grid, shape.block)
 
 
-def _frame(rows: Sequence[Row], shape: Shape, units: int, base: int = 0, lined: bool = True, each: int = 1, pieces: int = 1,
+def _frame(rows: Sequence[StridedAxis], shape: Shape, units: int, base: int = 0, lined: bool = True, each: int = 1, pieces: int = 1,
            chunks: tuple[int, int] = (1, 1)) -> list[int]:
     """A ``struct nn_walk``."""
     taps = prod(r.axis.k for r in rows[2:])
@@ -148,33 +148,33 @@ def _frame(rows: Sequence[Row], shape: Shape, units: int, base: int = 0, lined: 
     return frame + [0] * (9 * (8 - len(rows)))
 
 
-def _points(rows: Sequence[Row]) -> int:
+def _points(rows: Sequence[StridedAxis]) -> int:
     """How many points the outer axes have."""
     return prod(r.axis.n for r in rows[2:])
 
 
-def _places(rows: Sequence[Row]) -> int:
+def _places(rows: Sequence[StridedAxis]) -> int:
     return prod(r.axis.nx for r in rows[2:])
 
 
-def _square(rows: Sequence[Row], dtype: Any) -> int:
+def _square(rows: Sequence[StridedAxis], dtype: Any) -> int:
     """3 or 5 where windows are squares of so many taps over adjacent elements of the first operand; else 0."""
     column, row = rows[:2]
     fits = column.axis.k == row.axis.k in (3, 5) and row.axis.step == 1 and column.strides[0] == 1 and _near(rows, dtype)
     return column.axis.k if fits and dtype.char in FLOATS else 0
 
 
-def _near(rows: Sequence[Row], dtype: Any) -> bool:
+def _near(rows: Sequence[StridedAxis], dtype: Any) -> bool:
     """Whether 32 bits hold the steps of rows and columns, in bytes; all kernels but the most general count on it."""
     return all(abs(stride) * dtype.itemsize < 1 << 31 for r in rows[:2] for stride in r.strides)
 
 
-def prepare_convolve(axes: Sequence[Axis], x: Any, w: Any, y: Any) -> Launch:
+def prepare_convolve(axes: Sequence[WindowAxis], x: Any, w: Any, y: Any) -> CudaKernel:
     """``y += convolve(x, w)``"""
     return _convolution(_rows(axes, 2, x.strides, w.strides, y.strides), 0, y, w.size > 0)
 
 
-def _convolution(rows: Sequence[Row], base: int, y: Any, work: bool) -> Launch:
+def _convolution(rows: Sequence[StridedAxis], base: int, y: Any, work: bool) -> CudaKernel:
     """The kernel for windows of `w`, whose first tap lies at `base`."""
     column, row = (r.axis for r in rows[:2])
     size, units = _square(rows, y.dtype), _points(rows)
@@ -187,7 +187,7 @@ def _convolution(rows: Sequence[Row], base: int, y: Any, work: bool) -> Launch:
     return _launch(name, y.dtype, rows, shape, units=units, base=base, work=work and y.size > 0)
 
 
-def prepare_to_x(axes: Sequence[Axis], yd: Any, w: Any, xd: Any) -> Launch:
+def prepare_to_x(axes: Sequence[WindowAxis], yd: Any, w: Any, xd: Any) -> CudaKernel:
     """``xd +=`` the derivative by x: where windows are one place apart, a convolution of yd with reversed taps."""
     rows = _rows(axes, 2, yd.strides, w.strides, xd.strides)
     work = w.size > 0 and yd.size > 0
@@ -195,11 +195,11 @@ def prepare_to_x(axes: Sequence[Axis], yd: Any, w: Any, xd: Any) -> Launch:
         units = _places(rows)
         shape = _cover(rows[0].axis.nx, rows[1].axis.nx, units)
         return _launch("convolve_to_x", xd.dtype, rows, shape, units=units, work=work and xd.size > 0)
-    turned = [Row(Axis(a.nx, a.n, a.k, 1, 1 - a.off - a.k), (s[0], -s[1], s[2])) for a, s in rows]
+    turned = [StridedAxis(WindowAxis(a.nx, a.n, a.k, 1, 1 - a.off - a.k), (s[0], -s[1], s[2])) for a, s in rows]
     return _convolution(turned, sum((a.k - 1) * s[1] for a, s in rows), xd, work)
 
 
-def prepare_to_w(axes: Sequence[Axis], x: Any, yd: Any, wd: Any) -> Launch:
+def prepare_to_w(axes: Sequence[WindowAxis], x: Any, yd: Any, wd: Any) -> CudaKernel:
     """``wd +=`` the derivative by w: pieces of the points are summed up each by itself, and then added in a fixed order.
 
     What the pieces are depends on the sizes alone, and so does the result.
@@ -217,20 +217,20 @@ def prepare_to_w(axes: Sequence[Axis], x: Any, yd: Any, wd: Any) -> Launch:
     pieces = -(-shape.tiles // each)
     frame = _frame(rows, shape, units, each=each, pieces=pieces, chunks=chunks)
     total = wd.size if work else 0
-    gather = Launch(_program("correlate_gather", letter, kind), f"correlate_gather_{letter}", frame,
+    gather = CudaKernel(_program("correlate_gather", letter, kind), f"correlate_gather_{letter}", frame,
                     (-(-total // (THREADS // 32)), 1, 1), (THREADS, 1, 1))
-    return Launch(_program(name, letter, kind), f"{name}_{letter}", frame, (pieces * jobs if work else 0, 1, 1), shape.block,
+    return CudaKernel(_program(name, letter, kind), f"{name}_{letter}", frame, (pieces * jobs if work else 0, 1, 1), shape.block,
                   room=8 * total * pieces, then=gather)
 
 
-def _pairs(rows: Sequence[Row], dtype: Any) -> int:
+def _pairs(rows: Sequence[StridedAxis], dtype: Any) -> int:
     """How many pairs there are in 16 bytes, where windows are pairs side by side of adjacent elements; else 0."""
     a, strides = rows[0]
     fits = (a.k, a.step, a.off, a.n) == (2, 2, 0, (a.nx + 1) // 2) and all(s == 1 for s in strides)
     return 8 // dtype.itemsize if fits and dtype.char in FLOATS else 0
 
 
-def prepare_pool(axes: Sequence[Axis], x: Any, y: Any) -> Launch:
+def prepare_pool(axes: Sequence[WindowAxis], x: Any, y: Any) -> CudaKernel:
     """``y <- max_pool(x)``"""
     rows = _rows(axes, 1, x.strides, y.strides)
     pairs, units = _pairs(rows, y.dtype), _points(rows)
@@ -238,7 +238,7 @@ def prepare_pool(axes: Sequence[Axis], x: Any, y: Any) -> Launch:
     return _launch("pool_pairs" if pairs else "pool", y.dtype, rows, shape, units=units, signed=True, work=y.size > 0)
 
 
-def prepare_pool_back(axes: Sequence[Axis], x: Any, y: Any, yd: Any, xd: Any) -> Launch:
+def prepare_pool_back(axes: Sequence[WindowAxis], x: Any, y: Any, yd: Any, xd: Any) -> CudaKernel:
     """``xd += yd`` where x is the largest of a window"""
     rows = _rows(axes, 3, x.strides, y.strides, yd.strides, xd.strides)
     pairs, units = _pairs(rows, xd.dtype), _places(rows)

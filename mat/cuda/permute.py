@@ -37,7 +37,7 @@ CHANNELS = {1: (16, 4), 2: (16, 4), 4: (16, 4), 8: (16, 8)}
 LOOSE_UNITS = {1: 2048, 2: 2048, 4: 2048, 8: 1024, 16: 1024}  # that fit in a tile
 
 
-class Axis(NamedTuple):
+class CopyAxis(NamedTuple):
     """`n` steps of `d` bytes in the destination and `s` in the source."""
 
     n: int
@@ -60,7 +60,7 @@ class Copy(NamedTuple):
     `read` and `written` are what the operands' addresses are multiples of.
     """
 
-    axes: list[Axis]
+    axes: list[CopyAxis]
     unit: int
     source: int
     target: int
@@ -70,7 +70,7 @@ class Copy(NamedTuple):
     written: int
 
 
-def plan(axes: Sequence[Axis], size: int, *, read: int, written: int, source: int = 0, target: int = 1) -> list[Step]:
+def plan(axes: Sequence[CopyAxis], size: int, *, read: int, written: int, source: int = 0, target: int = 1) -> list[Step]:
     """What copies elements of `size` bytes over `axes` from operand `source` to operand `target`."""
     if any(a.n == 0 for a in axes):
         return []
@@ -80,19 +80,19 @@ def plan(axes: Sequence[Axis], size: int, *, read: int, written: int, source: in
     return [_step(part) for part in parts(copy)]
 
 
-def merged(axes: Iterable[Axis]) -> list[Axis]:
+def merged(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
     """`axes` forwards in the destination and in its order, outermost first, with those that stay together made one."""
-    forwards = [Axis(a.n, -a.d, -a.s) if a.d < 0 else a for a in axes if a.n != 1]
-    found: list[Axis] = []
+    forwards = [CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in axes if a.n != 1]
+    found: list[CopyAxis] = []
     for a in sorted(forwards, key=lambda a: (-a.d, -abs(a.s))):
         if found and found[-1].d == a.n * a.d and found[-1].s == a.n * a.s:
-            found[-1] = Axis(found[-1].n * a.n, a.d, a.s)
+            found[-1] = CopyAxis(found[-1].n * a.n, a.d, a.s)
         else:
             found.append(a)
     return found
 
 
-def packed(axes: Sequence[Axis], size: int) -> list[int]:
+def packed(axes: Sequence[CopyAxis], size: int) -> list[int]:
     """The steps, in bytes, of elements that lie one after the other, the last axis fastest."""
     steps = [size]
     for a in reversed(axes[1:]):
@@ -110,13 +110,13 @@ def alignment(*values: int) -> int:
 
 def widened(copy: Copy) -> Copy:
     """The same in the widest units that alignment allows, where elements are adjacent on both sides."""
-    *others, run = copy.axes or [Axis(1, 0, 0)]
+    *others, run = copy.axes or [CopyAxis(1, 0, 0)]
     if not run.d == run.s == copy.unit:
         return copy
     steps = [step for a in others for step in (a.d, a.s)]
     unit = alignment(copy.read, copy.written, copy.start, copy.to, run.n * run.d, *steps)
     units = run.n * run.d // unit
-    return copy._replace(unit=unit, axes=[*others, Axis(units, unit, unit)] if units > 1 else others)
+    return copy._replace(unit=unit, axes=[*others, CopyAxis(units, unit, unit)] if units > 1 else others)
 
 
 def parts(copy: Copy) -> Iterator[Copy]:
@@ -134,7 +134,7 @@ def parts(copy: Copy) -> Iterator[Copy]:
         return
     _, d, s = copy.axes[k]
     for first, n in pieces:
-        axes = [*copy.axes[:k], *[Axis(n, d, s)][:n > 1], *copy.axes[k + 1:]]
+        axes = [*copy.axes[:k], *[CopyAxis(n, d, s)][:n > 1], *copy.axes[k + 1:]]
         yield from parts(copy._replace(axes=axes, start=copy.start + first * s, to=copy.to + first * d))
 
 
@@ -149,7 +149,7 @@ def _step(copy: Copy) -> Step:
     return _channels(copy) or _tile(copy) or _loose(copy) or _gather(copy)
 
 
-def is_near(axes: Sequence[Axis], unit: int) -> bool:
+def is_near(axes: Sequence[CopyAxis], unit: int) -> bool:
     """Whether what is written one after the other is also read from places that are near each other."""
     if not axes or (axes[-1].s == 0 and axes[-1].n * unit >= NEAR):
         return True
@@ -164,7 +164,7 @@ def is_near(axes: Sequence[Axis], unit: int) -> bool:
     return True
 
 
-def _by_source(axes: Iterable[Axis]) -> list[Axis]:
+def _by_source(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
     """The axes that the source has, its fastest first."""
     return sorted((a for a in axes if a.s), key=lambda a: (abs(a.s), a.d))
 
@@ -177,18 +177,18 @@ def _rows(copy: Copy) -> Step:
     size = run.n * run.d
     threads = 32 if size < 32 * TEAM_BYTES * 2 else BLOCK
     piece = threads * TEAM_BYTES
-    axes = [Axis(-(-size // piece), piece, piece), *reversed(others)]
+    axes = [CopyAxis(-(-size // piece), piece, piece), *reversed(others)]
     count = prod(a.n for a in axes)
     return Step(f"rows_{threads}", _frame(copy, axes, count, ni=size), -(-count // (BLOCK // threads)), BLOCK)
 
 
 def _gather(copy: Copy) -> Step:
     unit = copy.unit
-    i = copy.axes[-1] if copy.axes else Axis(1, unit, unit)
+    i = copy.axes[-1] if copy.axes else CopyAxis(1, unit, unit)
     limit = alignment(copy.written, copy.to, *(a.d for a in copy.axes[:-1])) if i.d == unit else unit
     wide = next(v for v in GATHERED[unit] if v == unit or (v <= limit and i.n * unit % v == 0))
     each = wide // unit
-    axes = [Axis(i.n // each, i.d * each, i.s * each), *reversed(copy.axes[:-1])]
+    axes = [CopyAxis(i.n // each, i.d * each, i.s * each), *reversed(copy.axes[:-1])]
     count = prod(a.n for a in axes)
     far = max(sum((a.n - 1) * abs(step) for a, step in zip(axes, steps, strict=True))
               for steps in ([a.d for a in axes], [a.s for a in axes])) >= FAR
@@ -197,7 +197,7 @@ def _gather(copy: Copy) -> Step:
     return Step(name, _frame(copy, axes, count, i=i), -(-count // a_block), BLOCK)
 
 
-def _fastest(copy: Copy) -> tuple[Axis, Axis, list[Axis], int]:
+def _fastest(copy: Copy) -> tuple[CopyAxis, CopyAxis, list[CopyAxis], int]:
     """The fastest axis of the destination and of the source, the others, and how vectors along these two would be aligned."""
     i, j = copy.axes[-1], _by_source(copy.axes)[0]
     others = [a for a in copy.axes if a is not i and a is not j]
@@ -221,7 +221,7 @@ def _channels(copy: Copy) -> Step | None:
     if not wide:
         return None
     each = wide // unit
-    axes = [Axis(many.n // each, many.d * each, many.s * each), *reversed(others)]
+    axes = [CopyAxis(many.n // each, many.d * each, many.s * each), *reversed(others)]
     count = prod(a.n for a in axes)
     return Step(f"{way}_{unit}_{wide}_{few.n}", _frame(copy, axes, count, i=i, j=j), -(-count // BLOCK), BLOCK)
 
@@ -239,7 +239,7 @@ def _tile(copy: Copy) -> Step | None:
         tiles = [-(-a.n // edge) for a in (i, j)]
         if wide > unit and (not adjacent or wide > limit or i.n % each or j.n % each):
             continue
-        axes = [Axis(prod(tiles), 0, 0), *reversed(others)]
+        axes = [CopyAxis(prod(tiles), 0, 0), *reversed(others)]
         count = prod(a.n for a in axes)
         worth = WORTH[wide] * (SMALL if vectors * wide <= 128 < unit * 128 else 1) * sqrt(i.n * j.n / (prod(tiles) * edge**2))
         frame = _frame(copy, axes, count, i=i, j=j, ni=i.n, nj=j.n, more=[*tiles, divisor(BAND * tiles[1])])
@@ -258,8 +258,8 @@ def _loose(copy: Copy) -> Step | None:
                 for steps in ([a.d for a in inner], [a.s for a in inner]))
     if len(inner) > INNER or len(cut) > 2 or reach >= FAR or len(axes) > RANK - 2:
         return None
-    tiles = [Axis(-(-a.n // sizes[a]), a.d, a.s) for a in cut]
-    tiles += [Axis(1, 0, 0)] * (2 - len(cut))
+    tiles = [CopyAxis(-(-a.n // sizes[a]), a.d, a.s) for a in cut]
+    tiles += [CopyAxis(1, 0, 0)] * (2 - len(cut))
     rest = [a for a in written if sizes[a] == 1]
     outer = tiles + rest
     count = prod(a.n for a in outer)
@@ -271,12 +271,12 @@ def _loose(copy: Copy) -> Step | None:
         slots[a] = slot
         slot *= sizes[a]
     frame = _frame(copy, outer, count, more=[
-        *steps, *last, len(inner), slot, *walk([Axis(sizes[a], 0, a.s) for a in load], INNER),
-        *walk([Axis(sizes[a], a.d, slots[a]) for a in inner], INNER)])
+        *steps, *last, len(inner), slot, *walk([CopyAxis(sizes[a], 0, a.s) for a in load], INNER),
+        *walk([CopyAxis(sizes[a], a.d, slots[a]) for a in inner], INNER)])
     return Step(f"loose_{unit}", frame, min(count, LOOSE_BLOCKS), BLOCK)
 
 
-def _chosen(written: list[Axis], read: list[Axis], unit: int) -> dict[Axis, int]:
+def _chosen(written: list[CopyAxis], read: list[CopyAxis], unit: int) -> dict[CopyAxis, int]:
     """How much of each axis a tile takes: about equally long stretches of both sides' fastest axes, as much as fits."""
     room = LOOSE_UNITS[unit]
     want = next(w for w in (256, 128, 64, 48, 32, 24, 16, 8, 4, 2, 1) if prod(_covered(written, read, w, w).values()) <= room)
@@ -294,7 +294,7 @@ def _grown(part: int, n: int) -> int:
     return n + max(1, n // part)
 
 
-def _covered(written: list[Axis], read: list[Axis], a: int, b: int) -> dict[Axis, int]:
+def _covered(written: list[CopyAxis], read: list[CopyAxis], a: int, b: int) -> dict[CopyAxis, int]:
     """The part of each axis in a tile that holds stretches of `a` units of the destination and `b` of the source."""
     sizes = dict.fromkeys(written, 1)
     for order, want in ((written, a), (read, b)):
@@ -314,13 +314,13 @@ def _covered(written: list[Axis], read: list[Axis], a: int, b: int) -> dict[Axis
 # The frame
 
 
-def _frame(copy: Copy, axes: Sequence[Axis], count: int, *, i: Axis = Axis(0, 0, 0), j: Axis = Axis(0, 0, 0),  # noqa: B008
+def _frame(copy: Copy, axes: Sequence[CopyAxis], count: int, *, i: CopyAxis = CopyAxis(0, 0, 0), j: CopyAxis = CopyAxis(0, 0, 0),  # noqa: B008
            ni: int = 0, nj: int = 0, more: Sequence[int] = ()) -> list[int]:
     rest = [*more, *[0] * (6 + 8 * INNER - len(more)), len(axes), *walk(axes, RANK)]
     return [copy.source, copy.target, copy.start, copy.to, count, ni, nj, i.d, i.s, j.d, j.s, *rest]
 
 
-def walk(axes: Sequence[Axis], room: int) -> list[int]:
+def walk(axes: Sequence[CopyAxis], room: int) -> list[int]:
     """`axes` as kernels walk over them, and as many zeros as fill the room."""
     return [v for a in axes for v in (a.n, divisor(a.n), a.d, a.s)] + [0] * (4 * (room - len(axes)))
 

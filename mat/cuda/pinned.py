@@ -40,7 +40,7 @@ class Pinned:
         self.queue.append((self.address, self.nbytes))  # atomic, and no lock: this may run in the middle of anything
 
 
-class Pool:
+class PinnedPool:
     """Blocks in sizes of four steps to a power of two; of those that are idle, ``settings.page_locked_bytes`` are kept."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class Pool:
             self._shrink(most)
 
 
-POOL = Pool()
+POOL = PinnedPool()
 
 
 def bucket(nbytes: int) -> int:

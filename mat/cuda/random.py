@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from .kernel import Launch
+from .kernel import CudaKernel
 from .nvrtc import EXACT, Program
 
 THREADS = 256
@@ -30,9 +30,9 @@ def programs() -> Iterator[Program]:
     return (program(name, letter) for name in _FILLS for letter in _TYPES)
 
 
-def prepare_random(name: str, blocks: int, x: Any) -> Launch:
+def prepare_random(name: str, blocks: int, x: Any) -> CudaKernel:
     """The kernel `name` for the packed elements of `x`, which take so many blocks; a complex element is two real ones."""
     letter = x.dtype.char.lower()
     parts = x.size * (2 if x.dtype.kind == "c" else 1)
     grid = -(-blocks // (THREADS * BLOCKS)), 1, 1
-    return Launch(program(name, letter), f"random_{name}_{letter}", (parts,), grid, (THREADS, 1, 1))
+    return CudaKernel(program(name, letter), f"random_{name}_{letter}", (parts,), grid, (THREADS, 1, 1))

@@ -10,12 +10,12 @@ from functools import cache
 from math import inf, prod
 from typing import NamedTuple
 
-from ..cpu.reduce import Axis, Form, form_of
+from ..cpu.reduce import ReductionAxis, ReductionForm, form_of
 from ..layout.strided import signed
-from .kernel import Launch
+from .kernel import CudaKernel
 from .nvrtc import Program
 
-__all__ = ["RANK", "REDUCED", "Axis", "axes_frame", "form_of", "programs", "reduction"]
+__all__ = ["RANK", "REDUCED", "ReductionAxis", "axes_frame", "form_of", "programs", "reduction"]
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
 THREADS = 256  # at most, in a block: as in reduce.cuh
@@ -111,14 +111,14 @@ def programs() -> Iterator[Program]:
 # One form of operands
 
 
-def reduction(operation: str, letter: str, form: Form, *, mean: bool = False, accumulate: bool = False,
-              nbytes: int = 0) -> Launch:
+def reduction(operation: str, letter: str, form: ReductionForm, *, mean: bool = False, accumulate: bool = False,
+              nbytes: int = 0) -> CudaKernel:
     """A body for operands of this form; with `accumulate` its numbers are alpha and beta, of which sums know.
 
     `nbytes` are those of an element of the result, where integers are summed.
     """
     total = prod(a.n for a in form.reduced)
-    reduced = form.reduced if form.reduced and total else [Axis(total, 0, 0)]
+    reduced = form.reduced if form.reduced and total else [ReductionAxis(total, 0, 0)]
     ends = {"divisor": total if mean else 1, "accumulate": int(accumulate), "bytes": nbytes,
             "mask": signed(mask(operation, letter))}
     plan = _Plan(kernels(operation, letter), form, reduced, total, ends)
@@ -130,8 +130,8 @@ class _Plan(NamedTuple):
     """What `reduction` has found out."""
 
     kernels: Kernels
-    form: Form
-    reduced: list[Axis]
+    form: ReductionForm
+    reduced: list[ReductionAxis]
     total: int
     ends: dict[str, int]
 
@@ -140,7 +140,7 @@ class _Plan(NamedTuple):
         """Items in 16 bytes."""
         return 16 // self.kernels.item
 
-    def by_lines(self) -> Launch:
+    def by_lines(self) -> CudaKernel:
         """Results by threads that walk along what is reduced."""
         results, last = prod(a.n for a in self.form.kept), self.reduced[-1]
         together = last.x == 1 and "lines" in ways(self.kernels) and (len(self.reduced) == 1 or last.n >= self.vector)
@@ -155,7 +155,7 @@ class _Plan(NamedTuple):
         sizes = {"results": results, "chunk": chunk, "chunks": chunks, "lanes": lanes, "width": width}
         return self.launch(way, way, sizes, (-(-results // (block // lanes)), chunks, 1), block)
 
-    def by_columns(self) -> Launch:
+    def by_columns(self) -> CudaKernel:
         """Results that lie beside each other by threads that stand beside each other."""
         columns, results = self.form.kept[-1], prod(a.n for a in self.form.kept)
         steps = [columns.n, *(a.x for a in (*self.form.kept[:-1], *self.reduced))]
@@ -184,7 +184,7 @@ class _Plan(NamedTuple):
         chunk = -(-total // (count * step)) * step
         return chunk, -(-total // chunk)
 
-    def launch(self, way: str, kernel: str, sizes: dict[str, int], grid: tuple[int, int, int], block: int) -> Launch:
+    def launch(self, way: str, kernel: str, sizes: dict[str, int], grid: tuple[int, int, int], block: int) -> CudaKernel:
         """The kernel, and after it that for the second stage, if there is one."""
         results, chunks = sizes["results"], sizes["chunks"]
         across = min(32, _power(results), _power(max(FINISH * THREADS // chunks, 1)))
@@ -193,10 +193,10 @@ class _Plan(NamedTuple):
         frame = [*(given.get(name, 0) for name in _FIELDS), *axes_frame(self.form.kept), *axes_frame(self.reduced)]
         program, name = self.kernels.program(way), self.kernels.name
         if chunks == 1:
-            return Launch(program, f"{name}_{kernel}", frame, grid, (block, 1, 1))
-        second = Launch(program, f"{name}_finish", frame, (-(-results // across), 1, 1), (THREADS, 1, 1))
+            return CudaKernel(program, f"{name}_{kernel}", frame, grid, (block, 1, 1))
+        second = CudaKernel(program, f"{name}_finish", frame, (-(-results // across), 1, 1), (THREADS, 1, 1))
         room = results * chunks * self.kernels.state
-        return Launch(program, f"{name}_{kernel}", frame, grid, (block, 1, 1), room=room, then=second)
+        return CudaKernel(program, f"{name}_{kernel}", frame, grid, (block, 1, 1), room=room, then=second)
 
 
 _FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width", "across", "column_y",
@@ -219,7 +219,7 @@ def _power(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
-def axes_frame(axes: Sequence[Axis]) -> list[int]:
+def axes_frame(axes: Sequence[ReductionAxis]) -> list[int]:
     """A ``mat_reduced_axes``."""
     found = [len(axes)]
     for a in axes:

@@ -20,7 +20,7 @@ MANY = 32
 _WITHOUT_TIME = driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
 
 
-class Event:
+class StreamEvent:
     """A place in a stream that others can wait for."""
 
     __slots__ = ("__weakref__", "event", "gpu")
@@ -30,7 +30,7 @@ class Event:
         with gpu.current():
             self.event = check(driver.cuEventCreate(_WITHOUT_TIME), "an event")
 
-    def record(self, stream: Any) -> Event:
+    def record(self, stream: Any) -> StreamEvent:
         """The event is what is queued on `stream` now being done; return self."""
         with self.gpu.current():
             check(driver.cuEventRecord(self.event, stream), "recording an event")
@@ -60,10 +60,10 @@ class Stage:
         self.piece = piece
         self.lock = threading.Lock()
         self.buffers = [np.asarray(POOL.take(piece)) for _ in range(count)]
-        self.events = [Event(gpu) for _ in range(count)]  # to wait for what was not recorded yet is no wait
+        self.events = [StreamEvent(gpu) for _ in range(count)]  # to wait for what was not recorded yet is no wait
         self.turn = 0
 
-    def next(self) -> tuple[Bytes, Event]:
+    def next(self) -> tuple[Bytes, StreamEvent]:
         """The buffer whose turn it is, free to be written, and the event that says when it is so again."""
         self.turn = (self.turn + 1) % len(self.buffers)
         event = self.events[self.turn]
@@ -83,7 +83,7 @@ class Stage:
     def fetch(self, target: Bytes, address: int) -> None:
         """Copy from the device: a piece comes while the one before it is unpacked."""
         with self.lock:
-            coming: tuple[Bytes, Bytes, Event] | None = None
+            coming: tuple[Bytes, Bytes, StreamEvent] | None = None
             for start in range(0, target.nbytes, self.piece):
                 piece = target[start:start + self.piece]
                 buffer, event = self.next()
@@ -94,7 +94,7 @@ class Stage:
             _unpack(coming)
 
 
-def _unpack(coming: tuple[Bytes, Bytes, Event] | None) -> None:
+def _unpack(coming: tuple[Bytes, Bytes, StreamEvent] | None) -> None:
     if coming is not None:
         piece, buffer, event = coming
         event.wait()
@@ -168,7 +168,7 @@ def _wait(gpu: Gpu) -> None:
 class Transfer:
     """A copy on the copy stream. `unpack`: where what it brings is to go from its page-locked buffer."""
 
-    def __init__(self, event: Event, keep: tuple[Any, ...], unpack: tuple[Bytes, Bytes] | None = None) -> None:
+    def __init__(self, event: StreamEvent, keep: tuple[Any, ...], unpack: tuple[Bytes, Bytes] | None = None) -> None:
         self._event = event
         self._keep: Any = keep  # what must not be freed before
         self._unpack = unpack
@@ -203,7 +203,7 @@ def begin_send(gpu: Gpu, block: Any, host: Any) -> Transfer | None:
     with gpu.current():
         _after_all(gpu)
         _put(gpu, block.address, address_of(buffer), buffer.nbytes, gpu.copy_stream)
-        return Transfer(Event(gpu).record(gpu.copy_stream), (block, host, buffer))
+        return Transfer(StreamEvent(gpu).record(gpu.copy_stream), (block, host, buffer))
 
 
 def begin_fetch(gpu: Gpu, host: Any, block: Any) -> Transfer | None:
@@ -217,7 +217,7 @@ def begin_fetch(gpu: Gpu, host: Any, block: Any) -> Transfer | None:
         _after_all(gpu)
         _get(gpu, address_of(buffer), block.address, buffer.nbytes, gpu.copy_stream)
         unpack = None if buffer is target else (target, buffer)
-        return Transfer(Event(gpu).record(gpu.copy_stream), (block, host, buffer), unpack)
+        return Transfer(StreamEvent(gpu).record(gpu.copy_stream), (block, host, buffer), unpack)
 
 
 def _packed(nbytes: int) -> Bytes | None:
@@ -233,6 +233,6 @@ def _packed(nbytes: int) -> Bytes | None:
 
 def _after_all(gpu: Gpu) -> None:
     """What comes on the copy stream waits for what was queued to compute: that wrote what is copied, or read what was there."""
-    event = Event(gpu).record(gpu.stream)
+    event = StreamEvent(gpu).record(gpu.stream)
     event.hold_up(gpu.copy_stream)
     event.close()

@@ -1,11 +1,11 @@
 """Seeing what happens: copies, packs, allocations and library calls counted or listed while a block runs."""
 
 from .counters import (
-    Allocations,
-    Call,
-    Calls,
-    Copies,
-    Guard,
+    AllocationCounter,
+    CallRecorder,
+    CopyCounter,
+    CopyGuard,
+    LibraryCall,
     allow_conflicts,
     check_directions,
     count_allocations,
@@ -16,11 +16,11 @@ from .counters import (
 )
 
 __all__ = [
-    "Allocations",
-    "Call",
-    "Calls",
-    "Copies",
-    "Guard",
+    "AllocationCounter",
+    "LibraryCall",
+    "CallRecorder",
+    "CopyCounter",
+    "CopyGuard",
     "allow_conflicts",
     "check_directions",
     "count_allocations",

@@ -15,11 +15,11 @@ from ..core.access_record import in_operation, line_of, user_place
 from ..core.cube import OBSERVERS, Observer, host, observe
 from ..core.cube import allow_conflicts as _admitting
 from ..errors import ConflictError, DirectionError, SettingError
-from .direction_check import CHECK, Directions
+from .direction_check import CHECK, DirectionReport
 from .trace import Trace, trace
 
 
-class Copies(Observer):
+class CopyCounter(Observer):
     """Counts: ``h2d`` and ``d2h`` (copies from and to the host), ``bytes`` they moved, ``packs`` of strided operands.
 
     And ``fallbacks``: operations that the host did, since the device in use has no body for them.
@@ -48,7 +48,7 @@ class Copies(Observer):
         return told + (f"; {self.fallbacks} operations fell back to the host>" if self.fallbacks else ">")
 
 
-class Allocations(Observer):
+class AllocationCounter(Observer):
     """Counts: ``count`` and ``nbytes`` of the storages created; an upper bound, since memory is taken lazily."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Allocations(Observer):
         return f"<allocations: {self.count} storages, {self.nbytes} bytes>"
 
 
-class Call(NamedTuple):
+class LibraryCall(NamedTuple):
     """One call of a library routine, and the arguments that are no pointers or factors."""
 
     routine: str
@@ -74,21 +74,21 @@ class Call(NamedTuple):
         return f"{self.routine}({', '.join(f'{k}={v}' for k, v in self.arguments.items())})"
 
 
-class Calls(Observer):
+class CallRecorder(Observer):
     """Lists: ``calls`` of library routines, in order."""
 
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[LibraryCall] = []
 
     def called(self, routine: str, **arguments: object) -> None:
-        self.calls.append(Call(routine, arguments))
+        self.calls.append(LibraryCall(routine, arguments))
 
     def __repr__(self) -> str:
         return "\n".join(map(str, self.calls)) or "<no calls>"
 
 
 @contextmanager
-def count_copies() -> Iterator[Copies]:
+def count_copies() -> Iterator[CopyCounter]:
     """``with mat.debug.count_copies() as n:`` counts copies between memories and packed operands, in every thread.
 
     >>> import mat
@@ -98,13 +98,13 @@ def count_copies() -> Iterator[Copies]:
     >>> n.packs
     0
     """
-    counter = Copies()
+    counter = CopyCounter()
     with observe(counter):
         yield counter
 
 
 @contextmanager
-def count_allocations() -> Iterator[Allocations]:
+def count_allocations() -> Iterator[AllocationCounter]:
     """``with mat.debug.count_allocations() as n:`` counts the storages created, and their bytes.
 
     >>> import mat
@@ -113,7 +113,7 @@ def count_allocations() -> Iterator[Allocations]:
     >>> n.count, n.nbytes
     (1, 48)
     """
-    counter = Allocations()
+    counter = AllocationCounter()
     with observe(counter):
         yield counter
 
@@ -139,7 +139,7 @@ def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int 
         raise AssertionError(f"{', '.join(wrong)}\n{t!r}")
 
 
-class Guard(Observer):
+class CopyGuard(Observer):
     """Heeds copies between memories that operations bring about."""
 
     def __init__(self, logger: Any) -> None:
@@ -173,12 +173,12 @@ def guard(implicit: str = "raise") -> Iterator[None]:
         yield
         return
     # what is imported only for this takes longer than much of ours
-    with observe(Guard(importlib.import_module("logging").getLogger("mat") if implicit == "log" else None)):
+    with observe(CopyGuard(importlib.import_module("logging").getLogger("mat") if implicit == "log" else None)):
         yield
 
 
 @contextmanager
-def list_calls() -> Iterator[Calls]:
+def list_calls() -> Iterator[CallRecorder]:
     """``with mat.debug.list_calls() as c:`` lists the library calls that operations make, with flags and sizes.
 
     >>> import mat
@@ -187,7 +187,7 @@ def list_calls() -> Iterator[Calls]:
     >>> c
     dgemm(trans=NN, m=4, n=2, k=3, lda=4, ldb=3, ldc=4)
     """
-    calls = Calls()
+    calls = CallRecorder()
     with observe(calls):
         yield calls
 
@@ -203,7 +203,7 @@ def allow_conflicts() -> Iterator[None]:
 
 
 @contextmanager
-def check_directions() -> Iterator[Directions]:
+def check_directions() -> Iterator[DirectionReport]:
     """``with mat.debug.check_directions() as c:`` finds blocks and operations that break the promise of their direction.
 
     A block for ``input`` that changes data, one for ``output`` that leaves elements as they were, one that changes elements
@@ -221,7 +221,7 @@ def check_directions() -> Iterator[Directions]:
         ...
     mat.errors.DirectionError: <Mat 2x3> as facet 'array' for 'output' ... left as it was 3 elements, (1, 0), ...
     """
-    report = Directions()
+    report = DirectionReport()
     CHECK.begin(report)
     if CHECK not in OBSERVERS:
         OBSERVERS.append(CHECK)
@@ -239,7 +239,7 @@ def check_directions() -> Iterator[Directions]:
 
 def _for_the_process() -> None:
     """Check directions until the process ends, and say then what nobody was told."""
-    report = Directions()
+    report = DirectionReport()
     CHECK.begin(report)
     OBSERVERS.append(CHECK)
     atexit.register(lambda: [sys.stderr.write(f"mat: {text}\n") for _, text in CHECK.late])

@@ -7,7 +7,7 @@ import html
 from typing import Any, NamedTuple
 
 from ..core.access_record import line_of
-from ..core.export import Loan
+from ..core.export import ExportRecord
 from ..core.registry import memories
 from ..matrix.mat import Storage
 from ..matrix.scratch import spare_bytes
@@ -19,7 +19,7 @@ MOST = 12  # rows of a table
 FACTS = ("live", "cached", "limit", "page_locked")
 
 
-class Row(NamedTuple):
+class StorageRow(NamedTuple):
     """One storage that has a copy somewhere: its bytes, the memories that hold it, a label and the line that created it."""
 
     nbytes: int
@@ -29,7 +29,7 @@ class Row(NamedTuple):
     line: str
 
 
-class Lent(NamedTuple):
+class ExportRow(NamedTuple):
     """What something else has of a Mat without a copy, an array made by `numpy.asarray` for one, and the line that lent it."""
 
     nbytes: int
@@ -42,15 +42,15 @@ class MemoryReport:
     """What was held when it was made; prints as a table, in a notebook as one of HTML.
 
     ``by_memory`` maps the name of a memory to its bytes: ``live`` in Mats, ``cached`` for the next use, the ``limit``, if there
-    is one, and of the host those that are ``page_locked``. ``by_mat`` has a `Row` for each storage, the largest first,
-    ``by_line`` maps lines that created Mats to bytes; ``lent`` has a `Lent` for each lease that keeps a Mat from being written.
+    is one, and of the host those that are ``page_locked``. ``by_mat`` has a `StorageRow` for each storage, the largest first,
+    ``by_line`` maps lines that created Mats to bytes; ``lent`` has a `ExportRow` for each lease that keeps a Mat from being written.
     """
 
     def __init__(self, verbose: bool) -> None:
         self.verbose = verbose
         found = _storages()
         self.by_mat = sorted((_row(s) for s in found if s.handles), key=lambda row: -row.nbytes)
-        self.lent = [_lent(s.nbytes, hold) for s in found for hold in tuple(s.looks) if isinstance(hold, Loan) and hold.thread]
+        self.lent = [_export_row(s.nbytes, record) for s in found for record in tuple(s.accesses) if isinstance(record, ExportRecord) and record.thread]
         self.by_memory = {m.name: _of(m, self.by_mat) for m in memories.values()}
         self.by_line: dict[str, int] = {}
         for row in self.by_mat:
@@ -91,20 +91,20 @@ def _storages() -> list[Storage]:
     return [found for found in gc.get_objects() if issubclass(type(found), Storage)]
 
 
-def _row(storage: Storage) -> Row:
+def _row(storage: Storage) -> StorageRow:
     with storage.lock:
         held = tuple(m.name for m in storage.handles)
         fresh = tuple(m.name for m in storage.fresh_memories())
         view = next((v for v in (ref() for ref in storage.viewers) if v is not None), None)
         label = f"<{storage.size} elements of {storage.dtype}>" if view is None else view.label()
-    return Row(storage.nbytes, held, fresh, label, line_of(storage.made))
+    return StorageRow(storage.nbytes, held, fresh, label, line_of(storage.made))
 
 
-def _lent(nbytes: int, loan: Loan) -> Lent:
-    return Lent(nbytes, loan.facet.memory.name, loan.label(), line_of(loan.where))
+def _export_row(nbytes: int, record: ExportRecord) -> ExportRow:
+    return ExportRow(nbytes, record.facet.memory.name, record.label(), line_of(record.where))
 
 
-def _of(memory: Any, rows: list[Row]) -> dict[str, int | None]:
+def _of(memory: Any, rows: list[StorageRow]) -> dict[str, int | None]:
     live = sum(row.nbytes for row in rows if memory.name in row.memories)
     if isinstance(memory, Pooled):
         return {"live": live, "cached": memory.kept, "limit": memory.limit, "page_locked": None}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cube import Hold, facets
+from ..core.cube import AccessRecord, facets
 from ..errors import DirectionError
 from ..memories.host import HOST
 from .poison import poison
@@ -19,13 +19,13 @@ from .protected_pages import GONE, OPEN, Pages, empty, pages_of, root
 _MOST = 4096  # houses that stand empty, of which somebody may have an address
 
 
-def lend_own(hold: Hold) -> Any:
-    """Have `hold` present an object of its own; give what `revoke` wants, None if there is nothing to revoke."""
-    if isinstance(hold.value, np.ndarray) or not hasattr(type(hold.value), "handle"):
+def lend_own(record: AccessRecord) -> Any:
+    """Have `record` present an object of its own; give what `revoke` wants, None if there is nothing to revoke."""
+    if isinstance(record.value, np.ndarray) or not hasattr(type(record.value), "handle"):
         return None
-    hold.value = copy.copy(hold.value)
-    hold.lend = hold.facet.lender(hold.value)
-    return hold.value
+    record.value = copy.copy(record.value)
+    record.make_value = record.facet.lender(record.value)
+    return record.value
 
 
 def revoke(value: Any, text: str, noticed: Callable[[str], None]) -> None:
@@ -47,32 +47,32 @@ _revoked: dict[type, type] = {}
 _REFUSING = {"__slots__": (), "__getattribute__": _refuse, "__repr__": lambda value: f"<{type(value).__name__}>"}
 
 
-class Houses:
+class Relocation:
     """Where Mats live while they are watched, and lived before; `noticed` is told of who goes to an old house."""
 
     def __init__(self) -> None:
         self._old: deque[Any] = deque(maxlen=_MOST)
         self._gone: weakref.WeakSet[Pages] = weakref.WeakSet()
 
-    def move_in(self, hold: Hold) -> None:
-        """Have the Mat of `hold`, the only one that looks at it, live in pages of its own, and `hold` look at them."""
-        storage: Any = hold.view.storage  # type: ignore[union-attr]  # an open hold has its view
-        if hold.facet.memory is not HOST or pages_of(hold.handle) is not None or not movable(storage):
+    def relocate(self, record: AccessRecord) -> None:
+        """Have the Mat of `record`, the only one that looks at it, live in pages of its own, and `record` look at them."""
+        storage: Any = record.view.storage  # type: ignore[union-attr]  # an open hold has its view
+        if record.facet.memory is not HOST or pages_of(record.handle) is not None or not movable(storage):
             return
-        view, facet = hold.view, hold.facet
-        writable = hold.direction.value != "input"
+        view, facet = record.view, record.facet
+        writable = record.direction.value != "input"
         key = facet.writing if writable else facet.reading
-        hold.handle = _move(storage)
-        hold.value = facet.present(view, hold.handle, writable)
-        hold.lend = facet.lender(hold.value)
-        view.presented[key] = hold  # type: ignore[union-attr]  # views have it
+        record.handle = _move(storage)
+        record.value = facet.present(view, record.handle, writable)
+        record.make_value = facet.lender(record.value)
+        view.presented[key] = record  # type: ignore[union-attr]  # views have it
         storage.viewers.append(weakref.ref(view))
 
-    def move_out(self, hold: Hold, text: str, noticed: Callable[[str], None]) -> None:
+    def restore_all(self, record: AccessRecord, text: str, noticed: Callable[[str], None]) -> None:
         """Have its Mat live elsewhere, and `noticed` told by whom the old house is used, as what `text` says."""
-        storage: Any = hold.view.storage  # type: ignore[union-attr]  # likewise
+        storage: Any = record.view.storage  # type: ignore[union-attr]  # likewise
         old = storage.handles.get(HOST)
-        if hold.facet.memory is not HOST or old is not hold.handle or not movable(storage):
+        if record.facet.memory is not HOST or old is not record.handle or not movable(storage):
             return
         pages = pages_of(old)
         _move(storage)
@@ -104,7 +104,7 @@ class Houses:
 def movable(storage: Any) -> bool:
     """Whether the host's memory of a storage is ours to take elsewhere."""
     handle = storage.handles.get(HOST)
-    if storage.adopted is not None or storage.flights or type(handle) is not np.ndarray:
+    if storage.adopted is not None or storage.async_copies or type(handle) is not np.ndarray:
         return False
     if not handle.nbytes or not handle.flags.writeable:
         return False
@@ -120,7 +120,7 @@ def _move(storage: Any) -> Any:
     storage.handles[HOST] = new
     views = [view for view in (ref() for ref in storage.viewers) if view is not None]
     for view in views:
-        view.presented = {k: hold for k, hold in view.presented.items() if hold.handle is not old}
+        view.presented = {k: record for k, record in view.presented.items() if record.handle is not old}
     storage.viewers = [weakref.ref(view) for view in views if view.presented]
     return new
 

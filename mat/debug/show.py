@@ -104,7 +104,7 @@ def _facets_of(x: Mat, memory: Any) -> str:
 
 
 def _watchers(x: Mat) -> list[str]:
-    return [f"looking: {hold.describe()}" for hold in tuple(x.storage.looks)] or ["nobody is looking"]
+    return [f"looking: {record.describe()}" for record in tuple(x.storage.accesses)] or ["nobody is looking"]
 
 
 def _history(x: Mat) -> list[str]:

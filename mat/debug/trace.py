@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from ..core.access_record import holder_place, line_of, user_place
+from ..core.access_record import file_and_line, line_of, user_place
 from ..core.cube import INPUT, Observer, host, observe
 from ..support import formatting
 from .timeline import chrome, page
@@ -23,7 +23,7 @@ from .timeline import chrome, page
 TURNS = 3  # copies in turns, from which on data moves back and forth
 
 
-class Event(NamedTuple):
+class TraceEvent(NamedTuple):
     """Something that happened to the data of a Mat.
 
     ``kind`` is "copy", "pack", "allocation", "free", "eviction" or "fallback"; ``at`` and ``seconds`` say when, from the
@@ -61,10 +61,10 @@ class PingPong(NamedTuple):
 
 
 class Trace(Observer):
-    """What happened while the block ran; ``t.events`` has every `Event` in order."""
+    """What happened while the block ran; ``t.events`` has every `TraceEvent` in order."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.events: list[TraceEvent] = []
         self.begun = perf_counter()
         self._lock = threading.Lock()
         self._dirtied: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
@@ -76,15 +76,15 @@ class Trace(Observer):
         with self._lock:
             number = self._numbers.setdefault(cube, len(self._numbers))
             nbytes = cube.nbytes if view is None else view.nbytes
-            self.events.append(Event(kind, label, source, target, nbytes, perf_counter() - self.begun - seconds, seconds,
+            self.events.append(TraceEvent(kind, label, source, target, nbytes, perf_counter() - self.begun - seconds, seconds,
                                      locked, line, self._dirtied.get(cube, ""), line_of(cube.made), number))
 
     # Observer
 
-    def left(self, hold: Any, failed: bool) -> None:  # noqa: ARG002  an interface's
-        if hold.direction is not INPUT:
-            file, line = holder_place(hold.thread, hold.where)
-            self._dirtied[hold.view.storage] = f"{file}:{line}"
+    def left(self, record: Any, failed: bool) -> None:  # noqa: ARG002  an interface's
+        if record.direction is not INPUT:
+            file, line = file_and_line(record.thread, record.where)
+            self._dirtied[record.view.storage] = f"{file}:{line}"
 
     def copied(self, cube: Any, source: Any, target: Any, seconds: float) -> None:
         other = source if target is host() else target
@@ -107,12 +107,12 @@ class Trace(Observer):
         line = line_of(user_place())
         with self._lock:
             now = perf_counter() - self.begun
-            self.events.append(Event("fallback", operation, device, "host", 0, now, 0.0, False, line, "", "", -1))
+            self.events.append(TraceEvent("fallback", operation, device, "host", 0, now, 0.0, False, line, "", "", -1))
 
     # Reading it
 
     @property
-    def copies(self) -> list[Event]:
+    def copies(self) -> list[TraceEvent]:
         """The copies between memories."""
         return [e for e in self.events if e.kind == "copy"]
 
@@ -143,7 +143,7 @@ class Trace(Observer):
 
     def ping_pong(self) -> list[PingPong]:
         """The Mats that moved back and forth, those with the most bytes first."""
-        by_storage: dict[int, list[Event]] = {}
+        by_storage: dict[int, list[TraceEvent]] = {}
         for event in self.copies:
             by_storage.setdefault(event.storage, []).append(event)
         found = [_back_and_forth(events) for events in by_storage.values()]
@@ -178,26 +178,26 @@ def _label(cube: Any, view: Any = None) -> str:
     return f"<{cube.size} elements of {cube.dtype}>" if view is None else str(view.label())
 
 
-def _by_line(events: Iterable[Event]) -> list[tuple[str, list[Event]]]:
+def _by_line(events: Iterable[TraceEvent]) -> list[tuple[str, list[TraceEvent]]]:
     """Events by the line that caused them; lines that moved most bytes first."""
-    found: dict[str, list[Event]] = {}
+    found: dict[str, list[TraceEvent]] = {}
     for event in events:
         found.setdefault(event.line, []).append(event)
     return sorted(found.items(), key=lambda item: -_sum(item[1], lambda e: e.nbytes if e.kind == "copy" else 0))
 
 
-def _sum(events: Iterable[Event], value: Callable[[Event], Any]) -> Any:
+def _sum(events: Iterable[TraceEvent], value: Callable[[TraceEvent], Any]) -> Any:
     return sum(map(value, events))
 
 
-def _summary(line: str, events: list[Event]) -> tuple[str, ...]:
+def _summary(line: str, events: list[TraceEvent]) -> tuple[str, ...]:
     copies = [e for e in events if e.kind == "copy"]
     kinds = (str(sum(e.kind == kind for e in events)) for kind in ("pack", "allocation", "eviction", "fallback"))
     return (line, str(sum(e.source == host().name for e in copies)), str(sum(e.target == host().name for e in copies)),
             f"{_sum(copies, lambda e: e.nbytes):,}", f"{1e3 * _sum(copies, lambda e: e.seconds):.3f}", *kinds)
 
 
-def _back_and_forth(events: list[Event]) -> PingPong | None:
+def _back_and_forth(events: list[TraceEvent]) -> PingPong | None:
     """What one storage's copies tell, if they go to and fro."""
     turns = [a for a, b in pairwise(events) if (a.source, a.target) == (b.target, b.source)]
     if len(turns) + 1 < TURNS:

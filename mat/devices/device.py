@@ -29,7 +29,7 @@ class Device:
     memory: Memory
     facet: Facet
     dlpack: tuple[int, int] = (1, 0)  # its kind and number in DLPack, if its memory is to be lent there; (1, 0): the host's is
-    bodies: str = ""  # the name of the facet under which operations declare bodies for it; "": it runs those of the host
+    implementations: str = ""  # the name of the facet under which operations declare bodies for it; "": it runs those of the host
 
     def adapt(self, function: Callable[..., Any], facet: Facet, returns: bool) -> Callable[..., Any]:
         """The host's body `function`, made for `facet`, as one that takes what this device's facet presents.

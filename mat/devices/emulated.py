@@ -32,7 +32,7 @@ MOST = 64  # devices
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
-class Block:
+class EmulatedBlock:
     """What is allocated: an opaque address, and bytes that only the device touches."""
 
     __slots__ = ("__weakref__", "address", "alive", "device", "line", "nbytes", "raw", "tick")
@@ -73,7 +73,7 @@ class EmulatedArray:
 
     __slots__ = ("address", "device", "dtype", "handle", "layout", "shape", "size", "strides", "writable")
 
-    def __init__(self, handle: Block, layout: Layout, dtype: np.dtype[Any], writable: bool) -> None:
+    def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: np.dtype[Any], writable: bool) -> None:
         self.handle = handle
         self.device = handle.device
         self.layout = layout
@@ -103,23 +103,23 @@ class EmulatedMemory(Pooled):
         self.device = device
         self._next = BASE
 
-    def raw_allocate(self, nbytes: int) -> Block:
+    def raw_allocate(self, nbytes: int) -> EmulatedBlock:
         self.device.stumble("allocation", OutOfDeviceMemory)
-        block = Block(self.device, self._next, nbytes)
+        block = EmulatedBlock(self.device, self._next, nbytes)
         self._next += (nbytes + 2 * GUARD + 255) // 256 * 256
         return block
 
-    def raw_free(self, handle: Block) -> None:
+    def raw_free(self, handle: EmulatedBlock) -> None:
         """Nothing: Python frees what nobody has any more."""
 
-    def free(self, handle: Block) -> None:
+    def free(self, handle: EmulatedBlock) -> None:
         handle.alive = False
         super().free(handle)
 
-    def retire(self, handle: Block) -> None:
+    def retire(self, handle: EmulatedBlock) -> None:
         self.device.enqueue(lambda: handle.bytes.fill(FREED))
 
-    def renew(self, handle: Block) -> None:
+    def renew(self, handle: EmulatedBlock) -> None:
         handle.alive = True
         self.device.enqueue(lambda: handle.bytes.fill(FRESH))
 
@@ -138,13 +138,13 @@ class EmulatedMemory(Pooled):
             device.transfers.update(counted)
             device.failing.update(failing)
 
-    def copy_in(self, cube: Any, handle: Block, host: Any) -> None:
+    def copy_in(self, cube: Any, handle: EmulatedBlock, host: Any) -> None:
         self.write_part(cube, handle, host, 0)
 
-    def copy_out(self, cube: Any, handle: Block, host: Any) -> None:
+    def copy_out(self, cube: Any, handle: EmulatedBlock, host: Any) -> None:
         self.read_part(cube, handle, host, 0, cube.size)
 
-    def write_part(self, cube: Any, handle: Block, part: Any, start: int) -> bool:
+    def write_part(self, cube: Any, handle: EmulatedBlock, part: Any, start: int) -> bool:
         self.device.check(handle)
         self.device.stumble("h2d", DeviceError)
         source, size = part.tobytes(), cube.dtype.itemsize  # a copy: the caller may go on with its own
@@ -152,7 +152,7 @@ class EmulatedMemory(Pooled):
         self.device.enqueue(lambda: _put(handle.bytes, start * size, source))
         return True
 
-    def read_part(self, cube: Any, handle: Block, host: Any, start: int, stop: int) -> bool:
+    def read_part(self, cube: Any, handle: EmulatedBlock, host: Any, start: int, stop: int) -> bool:
         self.device.check(handle)
         self.device.stumble("d2h", DeviceError)
         self.device.synchronize()
@@ -162,7 +162,7 @@ class EmulatedMemory(Pooled):
         host[start:stop] = found.view(cube.dtype)
         return True
 
-    def copy_from(self, cube: Any, handle: Block, memory: Memory, source: Any) -> bool:  # noqa: ARG002  an interface's
+    def copy_from(self, cube: Any, handle: EmulatedBlock, memory: Memory, source: Any) -> bool:  # noqa: ARG002  an interface's
         if not isinstance(memory, EmulatedMemory):
             return False
         self.device.check(handle)
@@ -173,7 +173,7 @@ class EmulatedMemory(Pooled):
         self.device.enqueue(lambda: _put(handle.bytes, 0, held))
         return True
 
-    def begin_copy_in(self, cube: Any, handle: Block, host: Any) -> Errand:  # noqa: ARG002  likewise
+    def begin_copy_in(self, cube: Any, handle: EmulatedBlock, host: Any) -> QueuedCopy:  # noqa: ARG002  likewise
         self.device.check(handle)
 
         def copy() -> None:
@@ -181,9 +181,9 @@ class EmulatedMemory(Pooled):
             self.device.transfers["h2d"] += host.nbytes
             _put(handle.bytes, 0, host.tobytes())
 
-        return Errand(self.device, copy)
+        return QueuedCopy(self.device, copy)
 
-    def begin_copy_out(self, cube: Any, handle: Block, host: Any) -> Errand:  # noqa: ARG002  likewise
+    def begin_copy_out(self, cube: Any, handle: EmulatedBlock, host: Any) -> QueuedCopy:  # noqa: ARG002  likewise
         self.device.check(handle)
 
         def copy() -> None:
@@ -191,16 +191,16 @@ class EmulatedMemory(Pooled):
             self.device.transfers["d2h"] += host.nbytes
             host[:] = handle.bytes[:host.nbytes].view(host.dtype)
 
-        return Errand(self.device, copy)
+        return QueuedCopy(self.device, copy)
 
-    def fill(self, cube: Any, handle: Block) -> bool:
+    def fill(self, cube: Any, handle: EmulatedBlock) -> bool:
         self.device.check(handle)
         value = np.full(cube.size, cube.fill_value, cube.dtype)
         self.device.enqueue(lambda: _put(handle.bytes, 0, value.tobytes()))
         return True
 
 
-class Errand:
+class QueuedCopy:
     """A copy that was begun: done by the device in its turn, and not before somebody waits if that is `delayed`."""
 
     def __init__(self, device: Emulated, copy: Callable[[], None]) -> None:
@@ -295,8 +295,8 @@ class Emulated(PooledDevice):
         opened = _as_foreign if facet.presents is ForeignArray else _as_array
 
         def compute(*values: Any, **settings: Any) -> Any:
-            body = functools.partial(function, **settings) if settings else function
-            return self._compute(body, values, opened, returns)
+            implementation = functools.partial(function, **settings) if settings else function
+            return self._compute(implementation, values, opened, returns)
 
         return compute
 
@@ -304,7 +304,7 @@ class Emulated(PooledDevice):
 
     def check(self, block: Any) -> None:
         """`DeviceError` unless `block` is one of ours, and not freed."""
-        if not isinstance(block, Block):
+        if not isinstance(block, EmulatedBlock):
             raise DeviceError(f"{self} was given host memory, {type(block).__name__}, where its own is needed")
         if block.device is not self:
             raise DeviceError(f"{self} was given {block.address:#x}, memory of {block.device}")
@@ -348,7 +348,7 @@ class EmulatedFacet(PooledFacet):
         self.memory = device.memory
         self.device = device
 
-    def present(self, view: Any, handle: Block, writable: bool) -> EmulatedArray:
+    def present(self, view: Any, handle: EmulatedBlock, writable: bool) -> EmulatedArray:
         return EmulatedArray(handle, view.layout, view.storage.dtype, writable)
 
 

@@ -9,7 +9,7 @@ import importlib
 from typing import Any
 
 from ..errors import DTypeError, ShapeError
-from ..matrix.exports import leased
+from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 
 
@@ -19,7 +19,7 @@ def _arrow_array(self: Mat, type: Any = None) -> Any:  # noqa: A002  the protoco
         raise ShapeError(f"a column is a vector, {self.label()} has {self.ndim} axes; make one of each x[:, k]")
     if self.dtype.kind == "c" or self.dtype.name == "bfloat16":
         raise DTypeError(f"Arrow has no {self.dtype}; x.astype(dtype) makes a Mat of another")
-    return importlib.import_module("pyarrow").array(leased(self), type=type)
+    return importlib.import_module("pyarrow").array(exported_array(self), type=type)
 
 
 def _arrow_c_array(self: Mat, requested_schema: Any = None) -> Any:

@@ -16,7 +16,7 @@ from ..errors import DTypeError, ExchangeError, ShapeError
 from ..facets.array import ARRAY, over
 from ..layout.strided import Layout, as_shape, packed
 from ..matrix.creation import adopted, seeing
-from ..matrix.exports import Lease, leased
+from ..matrix.exports import Export, exported_array
 from ..matrix.mat import Mat, Storage
 from ..support.c_pointers import address_of
 from ..support.dlpack_abi import (
@@ -31,7 +31,7 @@ from ..support.dlpack_abi import (
     check_stream,
     compiled,
     dtype_of,
-    lend,
+    make_capsule,
     take,
     type_of,
 )
@@ -72,7 +72,7 @@ def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = 
     flags = LEGACY if not new else COPIED if copy or why else READ_ONLY
     if target is CPU:
         return _host_copy(self, flags) if copy or why else _host_lease(self)
-    lease = Lease(self.copy() if copy or why else self, target.facet)
+    lease = Export(self.copy() if copy or why else self, target.facet)
     target.hand_over(stream)
     return lease.value.capsule(lease, flags)
 
@@ -98,24 +98,24 @@ def _check_lendable(x: Mat, target: Device, why: str) -> None:
 
 def _host_lease(x: Mat) -> Any:
     if not compiled:
-        return _by_numpy(leased(x))
-    lease = Lease(x, ARRAY)
-    return lend(lease, address_of(lease.value), x.shape, x.strides, HOST, x.dtype, READ_ONLY)
+        return _by_numpy(exported_array(x))
+    lease = Export(x, ARRAY)
+    return make_capsule(lease, address_of(lease.value), x.shape, x.strides, HOST, x.dtype, READ_ONLY)
 
 
 def _host_copy(x: Mat, flags: int) -> Any:
     a = x.to_numpy()
     if not compiled:
         return _by_numpy(a, flags == LEGACY)
-    return lend(a, address_of(a), x.shape, packed(x.shape).strides, HOST, x.dtype, flags)
+    return make_capsule(a, address_of(a), x.shape, packed(x.shape).strides, HOST, x.dtype, flags)
 
 
-def _by_numpy(a: np.ndarray[Any, Any], legacy: bool = False) -> Any:
+def _by_numpy(a: np.ndarray[Any, Any], retained: bool = False) -> Any:
     """NumPy's capsule, which keeps `a`, and does not tell copies."""
     if type_of(a.dtype)[0] == BFLOAT:
         raise ExchangeError("without compiled kernels NumPy makes the capsules, which knows no bfloat16; "
                             "mat.show_config() tells why there are none, x.astype('float32') can be lent")
-    return a.__dlpack__() if legacy else a.__dlpack__(max_version=(1, 0))
+    return a.__dlpack__() if retained else a.__dlpack__(max_version=(1, 0))
 
 
 # The CUDA array interface
@@ -140,7 +140,7 @@ def _cuda_array_interface(self: Mat) -> dict[str, Any]:
             value = facet.present(self, handle, False)
             if id(self) not in _kept:
                 weakref.finalize(self, _kept.pop, id(self), None).atexit = False
-            _kept[id(self)] = handle.lend()
+            _kept[id(self)] = handle.export()
             found: dict[str, Any] = value.__cuda_array_interface__
             return found
     raise AttributeError(f"__cuda_array_interface__: {self.label()} has no fresh copy on a GPU; "

@@ -16,12 +16,12 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..core.access import Look
+from ..core.access import Access
 from ..core.cube import INPUT, all_facets
 from ..errors import FormatError, MatError
 from ..facets.array import ARRAY, over
 from ..layout.strided import as_shape
-from ..matrix.exports import Lease
+from ..matrix.exports import Export
 from ..matrix.mat import Mat, Storage
 from ..support.dtypes import as_dtype
 
@@ -69,7 +69,7 @@ def _lent(self: Mat) -> PickleBuffer:
     It is not marked as read-only, for then what receives it had to copy it, pickles say. That is why it is noted here: what is
     unpickled from it in this process is a copy.
     """
-    lease = Lease(self, ARRAY)
+    lease = Export(self, ARRAY)
     interface = lease.value.reshape(-1).view(np.uint8).__array_interface__
     address = interface["data"][0]
     lease.__array_interface__ = {**interface, "data": (address, not self.storage.writable)}
@@ -88,7 +88,7 @@ def seen(self: Mat) -> Iterator[Array]:
         return
     source = storage.fresh_memories()[0]
     facet = min((f for f in all_facets() if f.memory is source), key=lambda f: not storage.seen & f.bit)
-    with Look(self, facet, INPUT):  # so that nobody writes meanwhile
+    with Access(self, facet, INPUT):  # so that nobody writes meanwhile
         yield over(storage.peek([self.layout.bounds]), self.layout)
 
 

@@ -12,7 +12,7 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
 from . import npy, npz, safetensors
-from .elements import Array, Form, new, pieces, receive, within
+from .elements import Array, ElementFormat, new, pieces, receive, within
 from .memmap import mapping
 from .streams import Progress, Source, Tell, is_path, reading, shown, title, writing
 
@@ -137,7 +137,7 @@ def _read_(self: Mat, file: Any, *, progress: Tell | None = None) -> Mat:
     >>> mat.empty(2, 2, dtype="uint8").read_(io.BytesIO(b"abcdef")).tolist()
     [[97, 98], [99, 100]]
     """
-    form = Form(self.shape, self.dtype)
+    form = ElementFormat(self.shape, self.dtype)
     with reading(file) as source:
         if is_path(file) and source.left is not None and source.left > form.nbytes:
             raise FormatError(f"{source.name} holds {source.left} bytes, not the {form.nbytes} of {self.label()}; to read some "
@@ -271,16 +271,16 @@ def _expect(source: Source, nbytes: int, progress: Tell | None) -> None:
     source.progress.expect(nbytes)
 
 
-def _overwrite(x: Mat, source: Source, form: Form, progress: Tell | None) -> None:
+def _overwrite(x: Mat, source: Source, form: ElementFormat, progress: Tell | None) -> None:
     """Put the elements that come next into `x`; where they might be too few, only when all are there."""
-    look = x.facet("array", "output")
+    access = x.facet("array", "output")
     _expect(source, form.nbytes, progress)
     if source.left is None:
         whole = new(source, form)
-        with look as a:
+        with access as a:
             a[...] = whole
     else:
-        with look as a:
+        with access as a:
             receive(source, form, a)
 
 

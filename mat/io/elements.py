@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 MOST_AXES = 64  # that NumPy knows
 
 
-class Form(NamedTuple):
+class ElementFormat(NamedTuple):
     """What elements a file says it holds. ``fortran``: in column-major order; ``swapped``: in the other order of bytes."""
 
     shape: Ints
@@ -30,7 +30,7 @@ class Form(NamedTuple):
     def nbytes(self) -> int:
         return prod(self.shape) * self.dtype.itemsize
 
-    def check(self, name: str) -> Form:
+    def check(self, name: str) -> ElementFormat:
         """Self, if a Mat can have this shape."""
         if len(self.shape) > MOST_AXES or prod(n or 1 for n in self.shape) * self.dtype.itemsize > LARGEST:
             shown = str(self.shape) if len(self.shape) <= MOST_AXES else f"of {len(self.shape)} axes"
@@ -70,18 +70,18 @@ def pieces(a: Array) -> Iterator[Bytes]:
         yield as_bytes(packed)
 
 
-def new(source: Source, form: Form) -> Array:
+def new(source: Source, form: ElementFormat) -> Array:
     """The elements that come next, in memory of their own."""
     a = source.array(form.nbytes).view(form.dtype)
     _tidy(a, form)
     return shaped(a, form)
 
 
-def shaped(flat: Array, form: Form) -> Array:
+def shaped(flat: Array, form: ElementFormat) -> Array:
     return flat.reshape(form.shape[::-1]).T if form.fortran else flat.reshape(form.shape)
 
 
-def receive(source: Source, form: Form, a: Array) -> None:
+def receive(source: Source, form: ElementFormat, a: Array) -> None:
     """Put the elements that come next into the array, whatever its strides."""
     target = a.T if form.fortran else a
     if target.flags.c_contiguous:
@@ -98,7 +98,7 @@ def receive(source: Source, form: Form, a: Array) -> None:
         part[...] = packed
 
 
-def within(pages: Bytes, offset: int, form: Form, name: str) -> Array:
+def within(pages: Bytes, offset: int, form: ElementFormat, name: str) -> Array:
     """The elements where they lie in the pages of a file, read-only."""
     if form.swapped:
         raise FormatError(f"{name} has its bytes in the other order, which cannot be mapped; load it without mapped=True")
@@ -110,7 +110,7 @@ def within(pages: Bytes, offset: int, form: Form, name: str) -> Array:
     return shaped(pages[offset:offset + form.nbytes].view(form.dtype), form)
 
 
-def _tidy(a: Array, form: Form) -> None:
+def _tidy(a: Array, form: ElementFormat) -> None:
     """Make of bytes that were read what the processor wants."""
     if form.swapped:
         (a if a.dtype.isbuiltin == 1 else a.view(np.uint16)).byteswap(inplace=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import FormatError
 from ..support.dtypes import SUPPORTED, as_dtype
-from .elements import Array, Form
+from .elements import Array, ElementFormat
 from .streams import Source, shown
 
 MAGIC = b"\x93NUMPY"
@@ -35,7 +35,7 @@ def header(a: Array) -> tuple[bytes, Array]:
     return file.getvalue(), a.T if fortran else a
 
 
-def form(source: Source) -> Form:
+def form(source: Source) -> ElementFormat:
     """What the file says of its elements, which come next. `FormatError` if that is not understood, or cannot be."""
     start = source.peek(8)
     if start[:6] != MAGIC:
@@ -50,7 +50,7 @@ def form(source: Source) -> Form:
     text = source.take(length, "its header").decode("utf-8" if version[0] == 3 else "latin-1", "replace")
     fields = _fields(text, source.name)
     dtype, swapped = _dtype(fields["descr"], source.name)
-    return Form(fields["shape"], dtype, fields["fortran_order"], swapped).check(source.name)
+    return ElementFormat(fields["shape"], dtype, fields["fortran_order"], swapped).check(source.name)
 
 
 def _guess(start: bytes) -> str:

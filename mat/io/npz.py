@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..errors import FormatError
 from . import npy
-from .elements import Array, Form, pieces
+from .elements import Array, ElementFormat, pieces
 from .streams import Progress, Source, shown
 
 SUFFIX = ".npy"
@@ -165,7 +165,7 @@ class Archive:
         if source.crc is not None and source.crc != info.CRC:
             raise FormatError(f"{name} is damaged: its checksum is {source.crc:#x}, not {info.CRC:#x}")
 
-    def placed(self, member: Member) -> tuple[Form, int]:
+    def placed(self, member: Member) -> tuple[ElementFormat, int]:
         """What a stored member holds, and where in the file its elements begin. `FormatError` if it is compressed."""
         name = f"{shown(member.name)} in {self.name}"
         if member.info.compress_type != _STORED:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..errors import DTypeError, FormatError
 from ..support.dtypes import as_dtype
-from .elements import Array, Form
+from .elements import Array, ElementFormat
 from .streams import Source, shown
 
 NAMES = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "U16": "uint16", "F16": "float16", "BF16": "bfloat16",
@@ -24,7 +24,7 @@ class Part(NamedTuple):
     """A tensor in a file: its name, what it holds, and where that begins, counted from the end of the header."""
 
     name: str
-    form: Form
+    form: ElementFormat
     start: int
 
 
@@ -115,7 +115,7 @@ def _part(name: str, entry: Any, file: str) -> Part:
         raise FormatError(f"{what} has elements of dtype {shown(str(code))}; a Mat has {', '.join(NAMES)}")
     if not _is_lengths(shape) or not _is_lengths(offsets) or len(offsets) != 2:
         raise FormatError(f"{what} has a shape or offsets that are no lists of lengths")
-    form = Form(tuple(shape), as_dtype(NAMES[code])).check(what)
+    form = ElementFormat(tuple(shape), as_dtype(NAMES[code])).check(what)
     if offsets[1] - offsets[0] != form.nbytes:
         raise FormatError(f"{what} has the shape {form.shape}, which takes {form.nbytes} bytes, not those from {offsets[0]} to "
                           f"{offsets[1]}")

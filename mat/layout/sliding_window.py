@@ -16,7 +16,7 @@ from .strided import Ints, integer
 Setting = int | Ints | None  # one for all axes, one for each, or the default
 
 
-class Axis(NamedTuple):
+class WindowAxis(NamedTuple):
     """Along one axis: `n` points over an input of `nx` places; tap p of `k` of point i is at ``i * step + off + p``."""
 
     n: int
@@ -54,7 +54,7 @@ def points(nx: int, start: int, stride: int) -> int:
     return 1 + (nx - start - 1) // stride
 
 
-def windows(shape: Ints, taps: Ints, start: Setting, stride: Setting, anchor: Setting) -> tuple[Axis, ...]:
+def windows(shape: Ints, taps: Ints, start: Setting, stride: Setting, anchor: Setting) -> tuple[WindowAxis, ...]:
     """The axes of windows of shape `taps` over an input of `shape`, whose points lie inside, anchors inside the window."""
     count = len(taps)
     starts, anchors = each(start, 0, "start", count), each(anchor, 0, "anchor", count)
@@ -66,19 +66,19 @@ def windows(shape: Ints, taps: Ints, start: Setting, stride: Setting, anchor: Se
     if not all(0 <= s < max(nx, 1) for s, nx in zip(starts, shape, strict=True)):
         raise ShapeError(f"a start is a place in the input of shape {shape}, counted from 0, got {start}; "
                          f"an anchor lets windows reach out of it")
-    return tuple(Axis(points(nx, s, d), nx, k, d, s - a)
+    return tuple(WindowAxis(points(nx, s, d), nx, k, d, s - a)
                  for nx, k, s, d, a in zip(shape, taps, starts, strides, anchors, strict=True))
 
 
-def with_batch(axes: tuple[Axis, ...], batch: int) -> tuple[Axis, ...]:
+def with_batch(axes: tuple[WindowAxis, ...], batch: int) -> tuple[WindowAxis, ...]:
     """The same for each of a batch, as an axis whose windows have one tap."""
-    return (Axis(batch, batch, 1, 1, 0), *axes)
+    return (WindowAxis(batch, batch, 1, 1, 0), *axes)
 
 
 Region = tuple[slice, ...]
 
 
-def regions(axes: Sequence[Axis]) -> Iterator[tuple[Ints, Region, Region]]:
+def regions(axes: Sequence[WindowAxis]) -> Iterator[tuple[Ints, Region, Region]]:
     """For each tap: its index, the part of the input that it sees, and the points that see something."""
     for p in product(*(range(a.k) for a in axes)):
         seen = [a.inside(q) for a, q in zip(axes, p, strict=True)]

@@ -1,6 +1,6 @@
 """Leases: what NumPy and others make of a Mat without copying keeps it from being written until it is gone.
 
-`Lent` is what a Mat answers to ``numpy.asarray``, ``memoryview`` and the like.
+`Exports` is what a Mat answers to ``numpy.asarray``, ``memoryview`` and the like.
 """
 
 from __future__ import annotations
@@ -9,41 +9,41 @@ from typing import Any
 
 import numpy as np
 
-from ..core.access_record import borrower_place
+from ..core.access_record import consumer_line
 from ..core.cube import Facet
 from ..facets.array import ARRAY
-from .views import Shaped
+from .views import Views
 
 _WRITABLE = 1  # of inspect.BufferFlags, which begins with Python 3.12
 _BITS = np.dtype(np.uint16)
 
 
-class Lease:
+class Export:
     """Something that others keep for as long as they use the data of a Mat: then it cannot be written.
 
     ``value`` is what the facet presents. For the array facet, a lease is what `numpy.asarray` makes an array of.
     """
 
-    __slots__ = ("__array_interface__", "__weakref__", "loan")
+    __slots__ = ("__array_interface__", "__weakref__", "record")
     __array_interface__: dict[str, Any]
 
-    def __init__(self, view: Shaped, facet: Facet) -> None:
-        self.loan = view.storage.lend(view, facet, borrower_place())
+    def __init__(self, view: Views, facet: Facet) -> None:
+        self.record = view.storage.export(view, facet, consumer_line())
 
     @property
     def value(self) -> Any:
         """What is lent."""
-        return self.loan.value
+        return self.record.value
 
     def __del__(self) -> None:
-        loan = getattr(self, "loan", None)  # there is none if it could not be had
-        if loan is not None:
-            loan.end()
+        record = getattr(self, "record", None)  # there is none if it could not be had
+        if record is not None:
+            record.end()
 
 
-def leased(view: Shaped) -> np.ndarray[Any, Any]:
+def exported_array(view: Views) -> np.ndarray[Any, Any]:
     """The visible elements as a read-only array that holds a lease: it, and whatever is made of it without copying."""
-    lease = Lease(view, ARRAY)
+    lease = Export(view, ARRAY)
     a: np.ndarray[Any, Any] = lease.value
     plain = a.dtype.char != "E"  # bfloat16: the interface has no word for it
     lease.__array_interface__ = (a if plain else a.view(_BITS)).__array_interface__
@@ -51,7 +51,7 @@ def leased(view: Shaped) -> np.ndarray[Any, Any]:
     return lent if plain else lent.view(a.dtype)
 
 
-class Lent(Shaped):
+class Exports(Views):
     """What can be had of the data as a whole: a copy, or a lease of the host's memory."""
 
     __slots__ = ()
@@ -72,7 +72,7 @@ class Lent(Shaped):
             if copy is False:
                 raise ValueError(f"elements of {own} become {np.dtype(dtype)} by a copy only; allow it with copy=None")
             return self.to_numpy().astype(own if dtype is None else dtype, copy=False)
-        return leased(self)
+        return exported_array(self)
 
     def __buffer__(self, flags: int) -> memoryview:
         """For ``memoryview``, from Python 3.12 on: likewise, read-only."""
@@ -80,7 +80,7 @@ class Lent(Shaped):
             raise BufferError("a Mat lends its memory read-only; with x.facet('array', 'io') as a: ... lends it to be written")
         if self.storage.dtype.char == "E":
             raise BufferError("buffers cannot hold bfloat16; numpy.asarray(x) can, or numpy.asarray(x).view('uint16')")
-        return memoryview(leased(self))  # type: ignore[arg-type]  # arrays are buffers, which 3.11's types cannot say
+        return memoryview(exported_array(self))  # type: ignore[arg-type]  # arrays are buffers, which 3.11's types cannot say
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers."""

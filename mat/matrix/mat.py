@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from ..core.access import Look
-from ..core.access_record import holder_place, thread_name
+from ..core.access import Access
+from ..core.access_record import file_and_line, thread_name
 from ..core.cube import (
     DIRECTIONS,
     INPUT,
     IO,
     OBSERVERS,
+    AccessRecord,
     Cube,
     Direction,
-    Hold,
     all_facets,
     as_direction,
     facet_named,
@@ -37,7 +37,7 @@ from ..layout.strided import LARGEST, Ints, Layout, as_shape, integer, packed, p
 from ..support import formatting
 from ..support.dtypes import as_dtype, check_number
 from ..support.settings import current
-from .exports import Lent
+from .exports import Exports
 
 _new = object.__new__
 
@@ -78,7 +78,7 @@ class FacetState(NamedTuple):
     watchers: tuple[tuple[str, str, str, int], ...]
 
 
-class Mat(Lent):
+class Mat(Exports):
     """A matrix of any rank that can be in several memories at once.
 
     Arguments: `shape` (an integer or a sequence), `dtype` (default: ``mat.settings.dtype``), `fill` (the value of what
@@ -142,7 +142,7 @@ class Mat(Lent):
 
     # Facets and memories
 
-    def facet(self, name: str, direction: str | Direction = "io") -> Look:
+    def facet(self, name: str, direction: str | Direction = "io") -> Access:
         """``with x.facet("array", "input") as a:`` looks at self through a facet; see `Direction` for the contract.
 
         Gives what the facet presents, valid inside the block. `FacetError` and `DirectionError` for unknown names,
@@ -159,12 +159,12 @@ class Mat(Lent):
             facet, wanted = facets[name], DIRECTIONS[direction]
         except (KeyError, TypeError):
             facet, wanted = facet_named(name), as_direction(direction)
-        look = _new(Look)  # filled in here, since a call of __init__ is a tenth of what a look costs
-        look.view = self
-        look.facet = facet
-        look.direction = wanted if wanted is INPUT else self.allowed(wanted)
-        look.hold = None
-        return look
+        access = _new(Access)  # filled in here, since a call of __init__ is a tenth of what a look costs
+        access.view = self
+        access.facet = facet
+        access.direction = wanted if wanted is INPUT else self.allowed(wanted)
+        access.record = None
+        return access
 
     def allowed(self, direction: Direction) -> Direction:
         """`direction` as the storage must be asked for it: an output that does not see everything is ``io``.
@@ -188,7 +188,7 @@ class Mat(Lent):
         storage = self.storage
         with storage.lock:
             found = {f.name: FacetState(f.name, f.memory.name, bool(storage.fresh & f.memory.bit), storage.nbytes,
-                                        tuple(_watcher(hold) for hold in tuple(storage.looks) if hold.facet is f))
+                                        tuple(_watcher(record) for record in tuple(storage.accesses) if record.facet is f))
                      for f in all_facets() if storage.seen & f.bit}
         return MappingProxyType(found)
 
@@ -416,8 +416,8 @@ def _shared_storage(shape: Ints, displacement: int, dtype: Any, other: Mat) -> t
     return packed(shape, start).check_within(other.storage.size), other.storage
 
 
-def _watcher(hold: Hold) -> tuple[str, str, str, int]:
-    return (thread_name(hold.thread), hold.direction.value, *holder_place(hold.thread, hold.where))
+def _watcher(record: AccessRecord) -> tuple[str, str, str, int]:
+    return (thread_name(record.thread), record.direction.value, *file_and_line(record.thread, record.where))
 
 
 _FORMS: dict[Any, object] = {}

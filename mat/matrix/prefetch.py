@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from ..core.access import user_place
-from ..core.access_record import Place
+from ..core.access_record import SourceLine
 from ..core.cube import Memory, host
 from ..devices.device import CPU, in_use
 from ..errors import ConflictError, DTypeError
@@ -41,9 +41,9 @@ class Prefetch:
             raise
         return self
 
-    def _begin(self, mats: Iterable[Mat], memory: Memory, where: Place) -> None:
+    def _begin(self, mats: Iterable[Mat], memory: Memory, where: SourceLine) -> None:
         for x in mats:
-            if x.storage.depart(x, memory, where):
+            if x.storage.begin_copy(x, memory, where):
                 self.begun.append((x, memory))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -58,7 +58,7 @@ class Prefetch:
         while self.begun:
             x, memory = self.begun[0]
             try:
-                x.storage.arrive(memory)
+                x.storage.finish_copy(memory)
                 del self.begun[0]
             except BaseException as failure:  # an interrupt of the wait, which goes on, or a copy that failed
                 if told is None:
@@ -69,7 +69,7 @@ class Prefetch:
 
     @property
     def count(self) -> int:
-        return sum(memory in (x.storage.flights or ()) for x, memory in self.begun)
+        return sum(memory in (x.storage.async_copies or ()) for x, memory in self.begun)
 
     def __repr__(self) -> str:
         return f"<prefetch: {self.count} copies under way>"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.access import user_place
-from ..core.access_record import Place, holder_place
+from ..core.access_record import SourceLine, file_and_line
 from ..core.cube import Cube, Memory
 from ..errors import ConflictError, DTypeError, TornError
 from ..layout.strided import Layout, as_shape, packed
@@ -28,7 +28,7 @@ Key = tuple[Hashable, np.dtype[Any]]  # place and dtype
 _GONE = TornError("scratch that was given back at the end of its block; copy() what is to outlive it")
 
 
-class Spares(threading.local):
+class SpareMemory(threading.local):
     """What this thread keeps from block to block: memory that no block uses now, and ones."""
 
     def __init__(self) -> None:
@@ -49,15 +49,15 @@ class Spares(threading.local):
         self.buffers.setdefault(key, []).append(buffer)
 
 
-_spares = Spares()
+_spares = SpareMemory()
 
 
-class Borrowed(Storage):
+class ScratchStorage(Storage):
     """The storage of one block, over memory that is there before and after it."""
 
     __slots__ = ("buffer", "part", "where")
 
-    def __init__(self, size: int, dtype: np.dtype[Any], buffer: Buffer | None, where: Place) -> None:
+    def __init__(self, size: int, dtype: np.dtype[Any], buffer: Buffer | None, where: SourceLine) -> None:
         if buffer is None:
             super().__init__(size, dtype, None)
         else:  # not created anew: it does not count as an allocation
@@ -71,7 +71,7 @@ class Borrowed(Storage):
     def give_back(self) -> Buffer | None:
         """The host's memory, of which nobody here knows any more; None if there is none, or somebody still uses it."""
         with self.lock:
-            if self.looks or any((self.kept or {}).values()):
+            if self.accesses or any((self.kept or {}).values()):
                 return None
             for view in (ref() for ref in self.viewers):
                 if view is not None:
@@ -86,12 +86,12 @@ class Borrowed(Storage):
 
     def read_torn(self, error: TornError) -> None:
         if error is _GONE:
-            file, line = holder_place(0, self.where)
+            file, line = file_and_line(0, self.where)
             error = TornError(f"this is {_GONE} ({file}:{line})")
         super().read_torn(error)
 
 
-class Block:
+class ScratchBlock:
     """One ``with mat.scratch(...)``."""
 
     __slots__ = ("key", "layout", "storage")
@@ -99,7 +99,7 @@ class Block:
     def __init__(self, layout: Layout, key: Key) -> None:
         self.layout = layout
         self.key = key
-        self.storage: Borrowed | None = None
+        self.storage: ScratchStorage | None = None
 
     def __enter__(self) -> Mat:
         if self.storage is not None:
@@ -107,7 +107,7 @@ class Block:
         size = self.layout.size
         mat = Mat.__new__(Mat)
         mat.layout = self.layout
-        self.storage = mat.storage = Borrowed(size, self.key[1], _spares.take(self.key, size), user_place(sys._getframe(1)))
+        self.storage = mat.storage = ScratchStorage(size, self.key[1], _spares.take(self.key, size), user_place(sys._getframe(1)))
         mat.presented = {}
         mat.form = None
         mat.device_enabled = current().device_enabled
@@ -141,13 +141,13 @@ class Scratch:
 
     __slots__ = ()
 
-    def __call__(self, shape: object, dtype: Any = None, place: Hashable = "scratch") -> Block:
+    def __call__(self, shape: object, dtype: Any = None, place: Hashable = "scratch") -> ScratchBlock:
         layout, kind = _asked(shape, dtype)
         try:
             hash(place)
         except TypeError:
             raise DTypeError(f"a place is a name or another hashable thing, got {place!r}") from None
-        return Block(layout, (place, kind))
+        return ScratchBlock(layout, (place, kind))
 
     def clear(self) -> None:
         """Free what this thread keeps for blocks to come; those that are open stay as they are."""

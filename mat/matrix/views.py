@@ -11,7 +11,7 @@ from ..errors import ConflictError, DTypeError, ShapeError
 from ..layout.strided import Ints, Layout, as_axis, as_shape, integer, packed
 
 
-class Shaped(View):
+class Views(View):
     """A layout over a storage, and the views that can be had without copying."""
 
     __slots__ = ("form", "layout")
@@ -143,8 +143,8 @@ class Shaped(View):
     # Changing what self sees
 
     def _see(self, layout: Layout) -> Self:
-        for hold in tuple(self.storage.looks):
-            raise ConflictError(f"cannot change the shape of {self.label()} during the look at {hold.describe()}")
+        for record in tuple(self.storage.accesses):
+            raise ConflictError(f"cannot change the shape of {self.label()} during the look at {record.describe()}")
         self._let_see(layout)
         return self
 

@@ -5,40 +5,40 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ..core.access import Look, enter_all, leave_all, lent, settle_directions, undo, user_place
-from ..core.cube import Barrier, Direction, Hold, memory_named
+from ..core.access import Access, enter_all, leave_all, settle_directions, undo, user_place, value_for_block
+from ..core.cube import AccessRecord, Barrier, Direction, memory_named
 from ..errors import ConflictError, DTypeError, FacetError
 from .mat import Mat
 
 
-class Looks:
+class AccessGroup:
     """Several looks, entered together or not at all; gives the tuple of what their facets present."""
 
-    __slots__ = ("holds", "looks")
+    __slots__ = ("accesses", "records")
 
-    def __init__(self, looks: list[Look]) -> None:
-        self.looks = looks
-        self.holds: list[Hold] = []
+    def __init__(self, accesses: list[Access]) -> None:
+        self.accesses = accesses
+        self.records: list[AccessRecord] = []
 
     def __enter__(self) -> tuple[Any, ...]:
-        if self.holds:
-            raise ConflictError(f"these looks are open already, {self.holds[0].describe()}; call with_facets again")
-        holds = enter_all(self.looks, user_place(sys._getframe(1)))
+        if self.records:
+            raise ConflictError(f"these looks are open already, {self.records[0].describe()}; call with_facets again")
+        records = enter_all(self.accesses, user_place(sys._getframe(1)))
         try:
-            values = tuple(lent(holds[look]) for look in self.looks)
+            values = tuple(value_for_block(records[access]) for access in self.accesses)
         except BaseException:
-            for hold in reversed(holds.values()):
-                undo(hold)
+            for record in reversed(records.values()):
+                undo(record)
             raise
-        self.holds = list(holds.values())
+        self.records = list(records.values())
         return values
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        holds, self.holds = self.holds, []
-        leave_all(holds, kind is not None)
+        records, self.records = self.records, []
+        leave_all(records, kind is not None)
 
 
-def with_facets(*requests: tuple[Any, ...]) -> Looks:
+def with_facets(*requests: tuple[Any, ...]) -> AccessGroup:
     """``with with_facets((x, "array", "input"), (y, "foreign", "io")) as (a, p):`` looks at several Mats at once.
 
     Each request is ``(mat, facet, direction)``, the direction ``"io"`` if left out. Directions are joined for each storage
@@ -51,12 +51,12 @@ def with_facets(*requests: tuple[Any, ...]) -> Looks:
     >>> y
     <Mat 2 A [2. 2.]>
     """
-    looks = [_requested(*(request if isinstance(request, tuple | list) else (request, None))) for request in requests]
-    settle_directions(looks)
-    return Looks(looks)
+    accesses = [_requested(*(request if isinstance(request, tuple | list) else (request, None))) for request in requests]
+    settle_directions(accesses)
+    return AccessGroup(accesses)
 
 
-def _requested(mat: Any, facet: str, direction: str | Direction = "io") -> Look:
+def _requested(mat: Any, facet: str, direction: str | Direction = "io") -> Access:
     if not isinstance(mat, Mat):
         raise DTypeError(f"with_facets wants (mat, facet, direction), got {mat!r}; mat.from_numpy(a) makes a Mat of an "
                          f"array without copying")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import IN_USE
-from ..cpu.integer_matmul import Lies as Operand
+from ..cpu.integer_matmul import MatrixOperand
 from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, Layout
 from ..matrix.mat import Mat
@@ -26,7 +26,7 @@ from .integer_matmul import prepare_gemm as prepare_tiled
 from .operation import NO_KEYWORDS, Accumulated, InOut, Input, Scalar, op
 from .overlap import check_disjoint
 from .plan import Plan
-from .rowmajor import Lies, Stored, fits_device, fits_matrix, fits_operand
+from .rowmajor import LeadingDimension, Stored, fits_device, fits_matrix, fits_operand
 
 
 def check_matrices(name: str, *mats: Mat) -> None:
@@ -163,7 +163,7 @@ def _check_product(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool)
         raise ShapeError(f"op(A) {m}x{k} times op(B) {j}x{n} does not fit C of shape {out}")
 
 
-def _lies(x: Mat, ld: int | None, transpose: bool) -> Lies:
+def _lies(x: Mat, ld: int | None, transpose: bool) -> LeadingDimension:
     """The leading dimension of `x`, and whether it lies otherwise than op(x) is meant."""
     if ld is not None:
         return ld, transpose
@@ -301,9 +301,9 @@ def _(cuda: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b:
                                   _stacked(c, False), c.shape[:-2])
 
 
-def _stacked(x: Mat, transpose: bool) -> Operand:
+def _stacked(x: Mat, transpose: bool) -> MatrixOperand:
     row, column = x.strides[-2:]
-    found = Operand(x.dtype.char, row, column, x.strides[:-2])
+    found = MatrixOperand(x.dtype.char, row, column, x.strides[:-2])
     return found.turned if transpose else found
 
 

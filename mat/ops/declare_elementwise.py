@@ -19,7 +19,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, broadcast_shapes
 from ..matrix.creation import adopted, from_numpy
 from ..matrix.mat import Mat, new_like
-from ..support.dtypes import EVERY, check_operand, holds
+from ..support.dtypes import EVERY, check_operand, records
 from ..support.native import compiled
 from .operation import NO_KEYWORDS, Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, of_one_dtype, one_by_one
@@ -115,9 +115,9 @@ def special(name: str) -> Any:
     return getattr(importlib.import_module("scipy.special"), name)
 
 
-def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *, body: Callable[..., Any] | None = None,
+def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *, implementation: Callable[..., Any] | None = None,
           operator: str = "") -> Callable[..., Any]:
-    """Declare ``name(x)``, ``name(x, out=)``, ``x.name()`` and ``x.name_()``; `body` computes where `rule` itself does not.
+    """Declare ``name(x)``, ``name(x, out=)``, ``x.name()`` and ``x.name_()``; `implementation` computes where `rule` itself does not.
 
     `sample` and `gives` become the doctest.
     """
@@ -131,7 +131,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *, body:
         lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
     kernel.prepare("cuda", dtypes=EVERY, when=_for_device(rule))(
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
-    kernel.on("array")(body or rule)
+    kernel.on("array")(implementation or rule)
 
     def function(x: Any, out: Mat | None = None) -> Any:
         x = as_operand(x, "x")
@@ -199,7 +199,7 @@ def _for_device(rule: np.ufunc) -> Callable[..., bool]:
     def fits(*operands: Any) -> bool:
         *dtypes, _ = loop_dtypes(rule, *operands[:-1])
         return (all(d == dtypes[0] for d in dtypes) and dtypes[0].char in EVERY and apart(*operands)
-                and all(holds(dtypes[0], x) for x in operands if not isinstance(x, Mat)))
+                and all(records(dtypes[0], x) for x in operands if not isinstance(x, Mat)))
 
     return fits
 

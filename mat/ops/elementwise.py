@@ -57,12 +57,12 @@ def _erf(np: Any, x: Any, out: Any) -> None:
 
 
 reciprocal = unary("reciprocal", np.reciprocal, "[0, 4]", "[inf 0.25]",
-                   "``1 / x``; inf for 0. Of integers the whole part, as in NumPy.", body=_reciprocal)
+                   "``1 / x``; inf for 0. Of integers the whole part, as in NumPy.", implementation=_reciprocal)
 # for their dtypes these follow functions that NumPy has for the same ones, real numbers
 logistic = unary("logistic", np.cbrt, "[0, 1]", "[0.5 0.73105858]",
-                 "``1 / (1 + exp(-x))``: torch's sigmoid, SciPy's expit.", body=_logistic)
+                 "``1 / (1 + exp(-x))``: torch's sigmoid, SciPy's expit.", implementation=_logistic)
 erf = unary("erf", np.cbrt, "[0, 1]", "[0. 0.84270079]",
-            "The error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``.", body=_erf)
+            "The error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``.", implementation=_erf)
 
 # Two operands, which broadcast: name, reference, what it gives for (1, 4) and 2, the formula
 

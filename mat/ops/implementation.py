@@ -13,7 +13,7 @@ PREFERENCE = ("foreign", "array")  # the order in which facets of the host are t
 DEVICES = frozenset(("cuda",))  # names of facets that are known before there is a device
 
 
-class Body(NamedTuple):
+class Implementation(NamedTuple):
     """The code that does an operation's work through one facet, and which operands it can take."""
 
     place: str  # the facet's name; of a device's, whichever of its kind is in use
@@ -41,19 +41,19 @@ def known(place: str) -> str:
     return place if place in DEVICES else facet_named(place).name
 
 
-def rank(body: Body) -> int:
+def rank(implementation: Implementation) -> int:
     """What bodies are sorted by."""
-    return PREFERENCE.index(body.place) if body.place in PREFERENCE else len(PREFERENCE)
+    return PREFERENCE.index(implementation.place) if implementation.place in PREFERENCE else len(PREFERENCE)
 
 
-def fitting(bodies: Sequence[Body], operands: Sequence[Any]) -> tuple[Body, bool] | None:
-    """The first of `bodies` that takes the operands, and whether some must be packed for it; None if none does."""
+def fitting(implementations: Sequence[Implementation], operands: Sequence[Any]) -> tuple[Implementation, bool] | None:
+    """The first of `implementations` that takes the operands, and whether some must be packed for it; None if none does."""
     mats = [x for x in operands if isinstance(x, Mat)]
-    for body in bodies:
-        if ((body.dtypes is None or all(m.storage.dtype.char in body.dtypes for m in mats))
-                and (body.when is None or body.when(*operands))):
-            if all(body.takes(m.layout) for m in mats):
-                return body, False
-            if body.pack:
-                return body, True
+    for implementation in implementations:
+        if ((implementation.dtypes is None or all(m.storage.dtype.char in implementation.dtypes for m in mats))
+                and (implementation.when is None or implementation.when(*operands))):
+            if all(implementation.takes(m.layout) for m in mats):
+                return implementation, False
+            if implementation.pack:
+                return implementation, True
     return None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cpu.integer_matmul import CHARS, HALVES, INTEGERS, MOST_AXES, Lies, takes
+from ..cpu.integer_matmul import CHARS, HALVES, INTEGERS, MOST_AXES, MatrixOperand, takes
 from ..errors import DTypeError
 from ..layout.strided import Ints
 from ..matrix.mat import Mat
@@ -59,9 +59,9 @@ class Stack(NamedTuple):
     m: int
     n: int
     k: int
-    left: Lies
-    right: Lies
-    out: Lies
+    left: MatrixOperand
+    right: MatrixOperand
+    out: MatrixOperand
     batch: Ints
 
 
@@ -71,10 +71,10 @@ def stack_of(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) -> 
     axes = high + wide
     batch = out.shape[:out.ndim - axes]
     row, column = a.strides[-2:] if high else (0, a.strides[0])
-    left = Lies(a.dtype.char, row, column, _batch(a, 1 + high, batch))
+    left = MatrixOperand(a.dtype.char, row, column, _batch(a, 1 + high, batch))
     row, column = b.strides[-2:] if wide else (b.strides[0], 0)
-    right = Lies(b.dtype.char, row, column, _batch(b, 1 + wide, batch))
-    result = Lies(out.dtype.char, out.strides[-axes] if high else 0, out.strides[-1] if wide else 0, out.strides[:len(batch)])
+    right = MatrixOperand(b.dtype.char, row, column, _batch(b, 1 + wide, batch))
+    result = MatrixOperand(out.dtype.char, out.strides[-axes] if high else 0, out.strides[-1] if wide else 0, out.strides[:len(batch)])
     m, n = out.shape[-axes] if high else 1, out.shape[-1] if wide else 1
     k = a.shape[-2] if high and transpose_a else a.shape[-1]
     return Stack(m, n, k, left.turned if high and transpose_a else left, right.turned if wide and transpose_b else right,
@@ -84,7 +84,7 @@ def stack_of(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) -> 
 def prepare_product(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) -> Any:
     """What computes ``out = op(a) op(b)`` by NumPy's rule for vectors and stacks."""
     m, n, k, left, right, result, batch = stack_of(a, b, out, transpose_a, transpose_b)
-    return cpu.prepare_product(m, n, k, left, right, result, batch).body(False)
+    return cpu.prepare_product(m, n, k, left, right, result, batch).implementation(False)
 
 
 def prepare_gemm(cpu: Any, sizes: Ints, a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool,
@@ -92,12 +92,12 @@ def prepare_gemm(cpu: Any, sizes: Ints, a: Mat, b: Mat, c: Mat, transpose_a: boo
     """What computes ``c = alpha op(a) op(b) + beta c`` of so many rows, columns and inner elements."""
     left, right, out = (_lies(x, ld) for x, ld in zip((a, b, c), leading, strict=True))
     left, right = left.turned if transpose_a else left, right.turned if transpose_b else right
-    return cpu.prepare_product(*sizes, left, right, out).body(True)
+    return cpu.prepare_product(*sizes, left, right, out).implementation(True)
 
 
-def _lies(x: Mat, ld: int | None) -> Lies:
+def _lies(x: Mat, ld: int | None) -> MatrixOperand:
     row, column = x.layout.strides if ld is None else (ld, 1)
-    return Lies(x.storage.dtype.char, row, column)
+    return MatrixOperand(x.storage.dtype.char, row, column)
 
 
 # The same by NumPy

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import IN_USE
-from ..cpu.integer_matmul import Lies
+from ..cpu.integer_matmul import MatrixOperand
 from ..devices.device import in_use
 from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout.strided import Ints, broadcast_shapes
@@ -136,7 +136,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
 def _alike(a: Mat, b: Mat) -> tuple[Mat, Mat]:
     """Both in the dtype that they promote to, if that is one of BLAS and a device with bodies of its own is in use."""
     dtype = promoted("matmul", a.dtype, b.dtype)
-    if dtype.char not in BLAS or not in_use().bodies:
+    if dtype.char not in BLAS or not in_use().implementations:
         return a, b
     one, other = (x if x.dtype == dtype else x.astype(dtype) for x in (a, b))
     return one, other
@@ -233,7 +233,7 @@ def _alike_for_lapack(*mats: Mat) -> tuple[tuple[Mat, ...], np.dtype[Any]]:
     """The operands, and the dtype of the result; in that dtype already where a device with bodies of its own is in use."""
     dtype = np.result_type(*(m.dtype for m in mats))
     dtype = dtype if dtype.char in BLAS else np.dtype(np.float64)
-    if IN_USE and in_use().bodies:
+    if IN_USE and in_use().implementations:
         mats = tuple(m if m.dtype == dtype else m.astype(dtype) for m in mats)
     return mats, dtype
 
@@ -246,15 +246,15 @@ def _or_raise(name: str, reason: str, compute: Any, *args: Any) -> Any:
         raise LinAlgError(f"{name}: the matrix is {reason}") from None
 
 
-def _device_lies(x: Mat, axes: int, batch: Ints) -> Lies:
+def _device_lies(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
     """How a stack of matrices, or for one axis of columns, lies; steps along `batch` are 0 where it is broadcast."""
     row, column = x.strides[-2:] if axes == 2 else (x.strides[-1], 0)
     own = zip(x.shape[:x.ndim - axes], x.strides[:x.ndim - axes], strict=True)
     steps = tuple(0 if n == 1 else s for n, s in own)
-    return Lies(x.dtype.char, row, column, (0,) * (len(batch) - len(steps)) + steps)
+    return MatrixOperand(x.dtype.char, row, column, (0,) * (len(batch) - len(steps)) + steps)
 
 
-def _device_result(out: Mat, axes: int) -> tuple[Lies | None, Ints]:
+def _device_result(out: Mat, axes: int) -> tuple[MatrixOperand | None, Ints]:
     """How a result lies, None if it is packed, and the lengths of its leading axes."""
     batch = out.shape[:out.ndim - axes]
     return (None if out.layout.contiguous else _device_lies(out, axes, batch)), batch

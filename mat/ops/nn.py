@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import DTypeError, ShapeError
-from ..layout.sliding_window import Axis, Setting, regions, setting, windows, with_batch
+from ..layout.sliding_window import Setting, WindowAxis, regions, setting, windows, with_batch
 from ..layout.strided import Ints
 from ..matrix.mat import Mat
 from ..support.native import compiled
@@ -33,7 +33,7 @@ def _settings(batched: bool, **settings: object) -> dict[str, Any]:
 
 
 def _axes(name: str, x: Mat, taps: Ints, y: Mat, start: Setting = None, stride: Setting = None, anchor: Setting = None,
-          batched: bool = False) -> tuple[Axis, ...]:
+          batched: bool = False) -> tuple[WindowAxis, ...]:
     """The axes of windows of shape `taps` over `x`; `ShapeError` unless `y` has a place for each point."""
     shape, batch = x.layout.shape, x.layout.shape[:1] if batched else ()
     if len(shape) != len(taps) + len(batch) or (batched and not batch):
@@ -99,7 +99,7 @@ def _(np: Any, x: Any, w: Any, y: Any, **settings: Any) -> None:
 
 
 def _axes_of(x: Any, taps: Ints, start: Setting = None, stride: Setting = None, anchor: Setting = None,
-             batched: bool = False) -> tuple[Axis, ...]:
+             batched: bool = False) -> tuple[WindowAxis, ...]:
     """The axes for operands that have been checked."""
     axes = windows(x.shape[1:] if batched else x.shape, taps, start, stride, anchor)
     return with_batch(axes, x.shape[0]) if batched else axes
@@ -249,7 +249,7 @@ def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *, 
 
 
 def _pool_axes(name: str, x: Any, y: Any, pool_shape: Setting = None, start: Setting = None, stride: Setting = None,
-               anchor: Setting = None, batched: bool = False) -> tuple[Axis, ...]:
+               anchor: Setting = None, batched: bool = False) -> tuple[WindowAxis, ...]:
     """The axes of windows of shape `pool_shape`, an integer meaning as many for all axes."""
     taps = (pool_shape,) * (x.ndim - batched) if isinstance(pool_shape, int) else pool_shape
     if taps is None or any(k < 1 for k in taps):

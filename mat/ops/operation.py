@@ -15,10 +15,10 @@ from typing import Any, overload
 import numpy as np
 
 from ..core.access import ENTER_CONTEXT
-from ..core.access_record import Hold
-from ..core.compiled import IN_USE, Caller, attach
+from ..core.access_record import AccessRecord
+from ..core.compiled import IN_USE, CompiledOperation, register_types
 from ..core.cube import INPUT, IO, OBSERVERS, OUTPUT, Direction, facet_named
-from ..cpu.kernel import Prepared
+from ..cpu.kernel import CpuKernel
 from ..devices.device import CPU, Device, in_use
 from ..errors import DTypeError
 from ..layout.strided import Layout
@@ -27,7 +27,7 @@ from ..memories.pooled import CLOCK
 from ..support.c_pointers import ForeignArray
 from ..support.dtypes import check_number, check_operand, is_integer
 from ..support.native import ffi
-from .implementation import DEVICES, Body, fitting, known, rank
+from .implementation import DEVICES, Implementation, fitting, known, rank
 from .plan import Again, Entry, Plan, plan_of
 from .roles import (
     Accumulated,
@@ -42,7 +42,7 @@ from .roles import (
     roles_of,
 )
 
-__all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Body", "InOut", "Input", "InputOrNumber", "Op", "Output", "Scalar",
+__all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Implementation", "InOut", "Input", "InputOrNumber", "Op", "Output", "Scalar",
            "named", "op", "plain"]
 
 
@@ -55,8 +55,8 @@ _NUMBERS = frozenset((float, int, complex, np.float32, np.float64))
 _PLAIN = frozenset((bool, int, str, type(None), tuple))  # types of settings that a plan can depend on
 
 
-class Op(Caller):  # type: ignore[misc]  # compiled
-    """An operation. Call it; ``.bodies`` lists what can do the work; ``.on`` adds to that."""
+class Op(CompiledOperation):  # type: ignore[misc]  # compiled
+    """An operation. Call it; ``.implementations`` lists what can do the work; ``.on`` adds to that."""
 
     listed = True  # in REGISTRY
 
@@ -68,7 +68,7 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         self.__doc__ = check.__doc__
         self.__wrapped__ = check
         signature = inspect.signature(check)
-        self.bodies: list[Body] = []
+        self.implementations: list[Implementation] = []
         self.plans: dict[Any, Plan] = {}
         self.quick: dict[Any, Plan] = {}  # the same by keys of the operation's own, which may be faster to make
         self.away: dict[Device, dict[Any, Plan]] = {}  # the same while a device is in use
@@ -118,7 +118,7 @@ class Op(Caller):  # type: ignore[misc]  # compiled
                 return self
             chars = None if dtypes is None else frozenset(dtypes)
             alone = bare or isinstance(function, np.ufunc)
-            self._add([Body(known(n), function, fits, chars, pack, alone, silent) for n in facet_names])
+            self._add([Implementation(known(n), function, fits, chars, pack, alone, silent) for n in facet_names])
             return self
         return register
 
@@ -128,12 +128,12 @@ class Op(Caller):  # type: ignore[misc]  # compiled
 
         It is called with the engine, the operands, the settings such as an axis, and the keywords; of Mats it may use shapes,
         strides and dtypes, of numbers nothing but that they are numbers. The body it returns, a function or a
-        `Prepared` kernel, is called with all arguments as presented, without keywords. ``when(*operands)`` says whether it
+        `CpuKernel` kernel, is called with all arguments as presented, without keywords. ``when(*operands)`` says whether it
         can take them, beyond what `fits` and `dtypes` say of each; with `pack`, operands that do not fit are copied.
         """
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             if dtypes:
-                self._add([Body(known(n), function, fits, frozenset(dtypes), pack, True, prepares=True, when=when)
+                self._add([Implementation(known(n), function, fits, frozenset(dtypes), pack, True, prepares=True, when=when)
                            for n in facet_names])
             return function
         return register
@@ -142,23 +142,23 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         """Register, for facets, the function of the operation's name that their engines have."""
         chars = None if dtypes is None else frozenset(dtypes)
         found = map(facet_named, facet_names)
-        self._add([Body(f.name, getattr(f.engine, self.__name__), fits, chars, False, True) for f in found])
+        self._add([Implementation(f.name, getattr(f.engine, self.__name__), fits, chars, False, True) for f in found])
 
-    def _add(self, bodies: list[Body]) -> None:
+    def _add(self, implementations: list[Implementation]) -> None:
         self.forget()
-        self.bodies += bodies
-        self.bodies.sort(key=rank)
+        self.implementations += implementations
+        self.implementations.sort(key=rank)
 
     def forget(self) -> None:
         """Drop all plans."""
         self.plans.clear()
         self.quick.clear()
         self.away.clear()
-        self.forget_quick()
+        self.forget_compiled()
 
-    def body_on(self, facet: str) -> Body:
+    def body_on(self, facet: str) -> Implementation:
         """The body for the facet of that name."""
-        return next(b for b in self.bodies if b.place == facet)
+        return next(b for b in self.implementations if b.place == facet)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Carry out the operation; calling self comes here with what is not done by compiled code."""
@@ -269,12 +269,12 @@ class Op(Caller):  # type: ignore[misc]  # compiled
         for k, name in self.numbers:
             check_number(args[k], args[self.main].storage.dtype, name)
         self.check(*args, **kwargs)
-        body, pack = self._choose(args, device)
+        implementation, pack = self._choose(args, device)
         for k in self.written:
             args[k].allowed(IO)
         if pack:
-            return self._run_packed(body, args, kwargs, device)
-        plan = self._plan(body, args, kwargs, device)
+            return self._run_packed(implementation, args, kwargs, device)
+        plan = self._plan(implementation, args, kwargs, device)
         self._remember(plan, args, kwargs, device)
         return self._walk(plan, args, kwargs, device) if IN_USE else plan.run(args, kwargs)
 
@@ -312,61 +312,61 @@ class Op(Caller):  # type: ignore[misc]  # compiled
 
     # Choosing
 
-    def _choose(self, args: tuple[Any, ...], device: Device = CPU) -> tuple[Body, bool]:
+    def _choose(self, args: tuple[Any, ...], device: Device = CPU) -> tuple[Implementation, bool]:
         """The first body that takes the operands, and whether some must be packed for it.
 
         That is one for the device, or else one for the host.
         """
-        if device.bodies:
-            found = fitting([b for b in self.bodies if b.place == device.bodies], [args[k] for k in self.operands])
+        if device.implementations:
+            found = fitting([b for b in self.implementations if b.place == device.implementations], [args[k] for k in self.operands])
             if found is not None:
                 return found
-        found = fitting([b for b in self.bodies if b.place not in DEVICES], [args[k] for k in self.operands])
+        found = fitting([b for b in self.implementations if b.place not in DEVICES], [args[k] for k in self.operands])
         if found is None:
             mats = [args[k] for k in self.operands if isinstance(args[k], Mat)]
             raise DTypeError(f"{self.__name__} has no body for {', '.join(m.label() for m in mats)}")
         return found
 
-    def _run_packed(self, body: Body, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device) -> Any:
+    def _run_packed(self, implementation: Implementation, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device) -> Any:
         """Run on packed copies of the operands that do not fit, and copy back those that are written."""
-        packed = {k: _packed(args[k]) for k in self.operands if not body.takes(args[k].layout)}
+        packed = {k: _packed(args[k]) for k in self.operands if not implementation.takes(args[k].layout)}
         inside = tuple(packed.get(k, v) for k, v in enumerate(args))
-        result = self._walk(self._plan(body, inside, kwargs, device), inside, kwargs, device)
+        result = self._walk(self._plan(implementation, inside, kwargs, device), inside, kwargs, device)
         for k in self.written:
             if k in packed:
                 args[k].assign_(packed[k])
         return result if self.result is None else args[self.result]
 
-    def _plan(self, body: Body, args: Sequence[Any], kwargs: dict[str, Any], device: Device) -> Plan:
+    def _plan(self, implementation: Implementation, args: Sequence[Any], kwargs: dict[str, Any], device: Device) -> Plan:
         order = sorted((k for k in self.operands if isinstance(args[k], Mat)), key=lambda k: k not in self.written)
         again = tuple((k, self.main) for k in order
                       if args[k] is args[self.main] and k not in self.written and self.main in self.written)
         repeated = {k for k, _ in again}
-        facet, made_for = device.facet if device is not CPU and not self._on_host(body, device) else body.facet, body.facet
+        facet, made_for = device.facet if device is not CPU and not self._on_host(implementation, device) else implementation.facet, implementation.facet
         directions = ((k, self._direction(k, args, kwargs)) for k in order if k not in repeated)
         entry = tuple((k, d, facet.reading if d is INPUT else facet.writing) for k, d in directions)
-        function = body.function
-        if body.prepares:
+        function = implementation.function
+        if implementation.prepares:
             function = function(made_for.engine, *(args[k] for k in (*self.operands, *self.settings)), **kwargs)
             if hasattr(function, "bind"):  # a kernel, and what it needs to know
                 function.bind(self.operands, self.at_numbers)
         if facet is not made_for:
-            bound = function if body.bare else partial(function, made_for.engine)
-            function, body = device.adapt(bound, made_for, self.result is None), body._replace(bare=True)
-        plan = plan_of(body, function, entry, again, self.result, self.arity, facet, self)
-        if isinstance(function, Prepared) and facet.presents is ForeignArray:
+            bound = function if implementation.bare else partial(function, made_for.engine)
+            function, implementation = device.adapt(bound, made_for, self.result is None), implementation._replace(bare=True)
+        plan = plan_of(implementation, function, entry, again, self.result, self.arity, facet, self)
+        if isinstance(function, CpuKernel) and facet.presents is ForeignArray:
             self._arm(plan, function, entry, again, args)
         return plan
 
-    def _on_host(self, body: Body, device: Device) -> bool:
-        """Whether `body`, chosen for `device`, is one of the host's, since that has none of its own for these operands."""
-        return bool(device.bodies) and body.place != device.bodies
+    def _on_host(self, implementation: Implementation, device: Device) -> bool:
+        """Whether `implementation`, chosen for `device`, is one of the host's, since that has none of its own for these operands."""
+        return bool(device.implementations) and implementation.place != device.implementations
 
-    def _arm(self, plan: Plan, kernel: Prepared, entry: Entry, again: Again, args: Sequence[Any]) -> None:
+    def _arm(self, plan: Plan, kernel: CpuKernel, entry: Entry, again: Again, args: Sequence[Any]) -> None:
         """Let compiled code carry out `plan`."""
-        looks = {k: (LOOK, k, STRENGTH[direction], 0, key, direction) for k, direction, key in entry}
+        accesses = {k: (LOOK, k, STRENGTH[direction], 0, key, direction) for k, direction, key in entry}
         repeated = {k: (AGAIN, k, 0, self.operands.index(other), 0, INPUT) for k, other in again}
-        operands = tuple(looks.get(k) or repeated.get(k) or (NUMBER, k, 0, 0, 0, INPUT) for k in self.operands)
+        operands = tuple(accesses.get(k) or repeated.get(k) or (NUMBER, k, 0, 0, 0, INPUT) for k in self.operands)
         takes_complex = args[self.main].storage.dtype.kind == "c"
         plan.arm(kernel.address, int(ffi.cast("uintptr_t", kernel.frame)), kernel.count, kernel.grain, kernel.how, plan.mask,
                  operands, self.at_numbers, takes_complex, -1 if self.result is None else self.result, kernel.result)
@@ -455,4 +455,4 @@ def op(check: Callable[..., Any] | None = None, *, method: str | None = None, by
     return Op(check, method, by_form, name) if check is not None else lambda check: Op(check, method, by_form, name)
 
 
-attach(*map(object.__new__, (Mat, Storage, Hold, ForeignArray)), OBSERVERS, IN_USE, INPUT, ENTER_CONTEXT)
+register_types(*map(object.__new__, (Mat, Storage, AccessRecord, ForeignArray)), OBSERVERS, IN_USE, INPUT, ENTER_CONTEXT)

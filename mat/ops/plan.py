@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from ..core.access import leave_all, undo
-from ..core.compiled import Quick
-from ..core.cube import INPUT, OBSERVERS, Cube, Direction, Facet, Hold, View
+from ..core.compiled import CompiledPlan
+from ..core.cube import INPUT, OBSERVERS, AccessRecord, Cube, Direction, Facet, View
 from ..cpu.errstate import IDLE, QUIET, STATE, quiet_context
 
 Entry = tuple[tuple[int, Direction, int], ...]  # looks to take, writers first: operand, direction, key of the presented value
@@ -21,7 +21,7 @@ Again = tuple[tuple[int, int], ...]  # operands that are the very Mat of another
 _ident = threading.get_ident
 
 
-class Plan(Quick):  # type: ignore[misc]  # compiled
+class Plan(CompiledPlan):  # type: ignore[misc]  # compiled
     """How a call is carried out, once its operands have been checked; the same for all operands of the same forms.
 
     ``plan.run(args, kwargs)`` does it: compiled, if it can be done so, or else by `walk`.
@@ -50,27 +50,27 @@ class Plan(Quick):  # type: ignore[misc]  # compiled
         that other one keeps everybody else out, and decides.
         """
         mask, facet, give, thread, unwatched = self.mask, self.facet, self.give, _ident(), not OBSERVERS
-        holds: list[Hold] = []
+        records: list[AccessRecord] = []
         found: list[Any] = []
         try:
             for k, direction, key in self.entry:
                 view = args[k]
                 storage = view.storage
-                if unwatched and storage.looks:
+                if unwatched and storage.accesses:
                     owner = storage.writer
                     if owner is None:
-                        hold = beside(storage, view, direction, key, mask, thread)
+                        record = beside(storage, view, direction, key, mask, thread)
                     else:
-                        hold = view.presented.get(key) if owner.thread == thread and owner.mask == mask else None
-                    if hold is not None:
-                        found.append(hold.value)
+                        record = view.presented.get(key) if owner.thread == thread and owner.mask == mask else None
+                    if record is not None:
+                        found.append(record.value)
                         continue
-                hold = storage.open(view, facet, direction, thread)
-                holds.append(hold)
-                found.append(hold.value)
+                record = storage.open(view, facet, direction, thread)
+                records.append(record)
+                found.append(record.value)
         except BaseException:
-            for hold in reversed(holds):
-                undo(hold)
+            for record in reversed(records):
+                undo(record)
             raise
         failed = True
         token = STATE.set(QUIET) if self.quiet or self.pure else None
@@ -83,8 +83,8 @@ class Plan(Quick):  # type: ignore[misc]  # compiled
         finally:
             if token is not None:
                 STATE.reset(token)
-            if holds:
-                close_all(holds, failed)
+            if records:
+                close_all(records, failed)
         return result if self.result is None else args[self.result]
 
     def away(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -109,7 +109,7 @@ class Plan(Quick):  # type: ignore[misc]  # compiled
         return self.function(*values, **kwargs) if kwargs and self.keywords else self.function(*values)
 
 
-class OneLook(Plan):
+class OneAccess(Plan):
     """The plan of an operation with one look."""
 
     __slots__ = ()
@@ -120,17 +120,17 @@ class OneLook(Plan):
             return Plan.walk(self, args, kwargs)
         ((k, direction, key),) = self.entry
         view, thread = args[k], _ident()
-        storage, hold = view.storage, None
-        if storage.looks:
+        storage, record = view.storage, None
+        if storage.accesses:
             owner = storage.writer
             if owner is None:
-                hold = beside(storage, view, direction, key, self.mask, thread)
+                record = beside(storage, view, direction, key, self.mask, thread)
             elif owner.thread == thread and owner.mask == self.mask:
-                hold = view.presented.get(key)
-        mine = hold is None
-        if hold is None:
-            hold = storage.open(view, self.facet, direction, thread)
-        v = hold.value
+                record = view.presented.get(key)
+        mine = record is None
+        if record is None:
+            record = storage.open(view, self.facet, direction, thread)
+        v = record.value
         failed = True
         context = (IDLE.pop(thread, None) or quiet_context()) if self.pure else None
         try:
@@ -140,11 +140,11 @@ class OneLook(Plan):
             if context is not None:
                 IDLE[thread] = context
             if mine:
-                storage.close(hold, failed)
+                storage.close(record, failed)
         return result if self.result is None else view
 
 
-class TwoLooks(Plan):
+class TwoAccesses(Plan):
     """The plan of an operation with two looks."""
 
     __slots__ = ()
@@ -155,18 +155,18 @@ class TwoLooks(Plan):
             return Plan.walk(self, args, kwargs)
         (k, direction, key), (j, another, other_key) = self.entry
         view, other, thread, mask = args[k], args[j], _ident(), self.mask
-        storage, source, hold, held = view.storage, other.storage, None, None
-        if storage.looks:
+        storage, source, record, held = view.storage, other.storage, None, None
+        if storage.accesses:
             owner = storage.writer
             if owner is None:
-                hold = beside(storage, view, direction, key, mask, thread)
+                record = beside(storage, view, direction, key, mask, thread)
             elif owner.thread == thread and owner.mask == mask:
-                hold = view.presented.get(key)
-        mine = hold is None
-        if hold is None:
-            hold = storage.open(view, self.facet, direction, thread)
+                record = view.presented.get(key)
+        mine = record is None
+        if record is None:
+            record = storage.open(view, self.facet, direction, thread)
         try:
-            if source.looks:
+            if source.accesses:
                 owner = source.writer
                 if owner is None:
                     held = beside(source, other, another, other_key, mask, thread)
@@ -177,17 +177,17 @@ class TwoLooks(Plan):
                 held = source.open(other, self.facet, another, thread)
         except BaseException:
             if mine:
-                storage.undo(hold)
+                storage.undo(record)
             raise
         failed = True
         context = (IDLE.pop(thread, None) or quiet_context()) if self.pure else None
         try:
             if context is not None:
-                result = context.run(give, self.function, args, hold.value, held.value)
+                result = context.run(give, self.function, args, record.value, held.value)
             elif give is _axpy:  # to ask costs less than to call it
-                result = self.function(args[0], held.value, hold.value)
+                result = self.function(args[0], held.value, record.value)
             else:
-                result = give(self.function, args, hold.value, held.value)
+                result = give(self.function, args, record.value, held.value)
             failed = False
         finally:
             if context is not None:
@@ -197,7 +197,7 @@ class TwoLooks(Plan):
                     source.close(held, failed)
             finally:
                 if mine:
-                    storage.close(hold, failed)
+                    storage.close(record, failed)
         return result if self.result is None else args[self.result]
 
 
@@ -219,39 +219,39 @@ _GIVE: dict[tuple[int, tuple[int, ...], Again], Callable[..., Any]] = {
     (3, (2, 0, 1), ()): lambda f, args, v, u, t: f(u, t, v),  # add(x, y, out=)
     (5, (4, 1, 2), ()): lambda f, args, v, u, t: f(args[0], u, t, args[3], v),  # gemm
 }
-_KINDS: dict[int, type[Plan]] = {1: OneLook, 2: TwoLooks}
+_KINDS: dict[int, type[Plan]] = {1: OneAccess, 2: TwoAccesses}
 
 
-def plan_of(body: Any, function: Callable[..., Any], entry: Entry, again: Again, result: int | None, arity: int,
+def plan_of(implementation: Any, function: Callable[..., Any], entry: Entry, again: Again, result: int | None, arity: int,
             facet: Facet, op: Any) -> Plan:
-    """The plan for calling `function`, made of `body`, through `facet`; one that wants the body's engine is bound to it."""
-    made_for: Facet = body.facet
-    function = function if body.bare else partial(function, made_for.engine)
-    quiet = made_for.quiet and not body.silent
-    give = _GIVE.get((arity, tuple(k for k, _, _ in entry), again)) if body.bare or not quiet else None
+    """The plan for calling `function`, made of `implementation`, through `facet`; one that wants the body's engine is bound to it."""
+    made_for: Facet = implementation.facet
+    function = function if implementation.bare else partial(function, made_for.engine)
+    quiet = made_for.quiet and not implementation.silent
+    give = _GIVE.get((arity, tuple(k for k, _, _ in entry), again)) if implementation.bare or not quiet else None
     kind = _KINDS.get(len(entry), Plan)
-    plan = kind(function, facet, entry, again, result, not body.prepares, quiet, body.bare, give)
+    plan = kind(function, facet, entry, again, result, not implementation.prepares, quiet, implementation.bare, give)
     plan.op = op
     return plan
 
 
-def close_all(holds: list[Hold], failed: bool) -> None:
+def close_all(records: list[AccessRecord], failed: bool) -> None:
     """Close every hold, last opened first, all of them also if an observer finds fault."""
     if OBSERVERS:
-        leave_all(holds, failed)
+        leave_all(records, failed)
         return
-    while holds:
-        hold = holds.pop()
-        hold.view.storage.close(hold, failed)  # type: ignore[union-attr]  # an open hold has its view
+    while records:
+        record = records.pop()
+        record.view.storage.close(record, failed)  # type: ignore[union-attr]  # an open hold has its view
 
 
-def beside(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> Hold | None:
+def beside(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> AccessRecord | None:
     """What the view presented, if reading it is covered: by a look of this thread where nobody writes, while the data is fresh.
 
     Where somebody writes, looks are covered if it is this thread, in this memory: that is asked without a call.
     """
     if direction is INPUT and storage.fresh & mask:
-        for hold in storage.looks:  # other readers may leave meanwhile; ours, if then missed, is found by open()
-            if hold.thread == thread and hold.mask == mask:
+        for record in storage.accesses:  # other readers may leave meanwhile; ours, if then missed, is found by open()
+            if record.thread == thread and record.mask == mask:
                 return view.presented.get(key)
     return None

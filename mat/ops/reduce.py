@@ -64,7 +64,7 @@ def reduced_on_device(cuda: Any, name: str, x: Mat, out: Mat, axes: Ints, stride
 def _form(engine: Any, x: Mat, axes: Ints, strides: Ints, ordered: bool) -> Any:
     """The least axes to walk over; None for a result without elements."""
     others = iter(strides)
-    every = [engine.Axis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
+    every = [engine.ReductionAxis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
              enumerate(zip(x.shape, x.strides, strict=True))]
     kept = [a for k, a in enumerate(every) if k not in axes]
     if 0 in (a.n for a in kept):
@@ -144,8 +144,8 @@ class Kind(NamedTuple):
         axes = _axes(x, axis, self.one_axis)
         return axes, tuple(s for k, s in enumerate(out.strides) if k not in axes) if keepdims else out.strides
 
-    def body(self) -> Callable[..., Any]:
-        """What computes: ``body(x, out, axis, keepdims)``."""
+    def implementation(self) -> Callable[..., Any]:
+        """What computes: ``implementation(x, out, axis, keepdims)``."""
         function, reduce = self.function, self.reduce
         if reduce is not None:
             return lambda x, out, axis, keepdims: reduce(x, axis, None, out, keepdims)
@@ -162,7 +162,7 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
 
     check.__name__, check.__doc__, check.__module__ = name, doc, __name__
     kernel: Op = op(check, method="", by_form=True)
-    kernel.on("array", bare=True, silent=reduce in (np.maximum.reduce, np.minimum.reduce))(kind.body())
+    kernel.on("array", bare=True, silent=reduce in (np.maximum.reduce, np.minimum.reduce))(kind.implementation())
     kernel.prepare("foreign", dtypes=compiled(COMPILED[name]), when=kind.alike)(kind.prepare)
     kernel.prepare("cuda", dtypes=ON_DEVICE, when=kind.on_device)(kind.prepare_device)
     plans = kernel.plans
@@ -235,15 +235,15 @@ def _mean(x: Any, axis: Any = None, keepdims: Any = False, out: Any = None) -> A
 
 def _assigning(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, which writes to `out` of one dtype only, for any."""
-    def body(x: Any, axis: Any = None, keepdims: Any = False, out: Any = None) -> Any:
+    def implementation(x: Any, axis: Any = None, keepdims: Any = False, out: Any = None) -> Any:
         found = function(x, axis=axis, keepdims=keepdims)
         if out is None:
             return found
         out[...] = found
         return out
 
-    body.__name__ = function.__name__
-    return body
+    implementation.__name__ = function.__name__
+    return implementation
 
 
 sum = reduction("sum", np.sum, "The sum over `axis`: one, several, or all if None.", reduce=np.add.reduce)  # noqa: A001  NumPy's name

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..cpu.integer_matmul import Lies as Operand
+from ..cpu.integer_matmul import MatrixOperand
 from ..layout.strided import Ints, Layout
 from ..support import blas_library
 
 # A matrix as it lies in memory: pointer, leading dimension, and whether the rows there are the columns we mean.
 Stored = tuple[Any, int, bool]
-Lies = tuple[int, bool]  # the same without the pointer
+LeadingDimension = tuple[int, bool]  # the same without the pointer
 
 
 def fits_matrix(layout: Layout) -> bool:
@@ -74,7 +74,7 @@ def gemm(engine: Any, letter: str, m: int, n: int, k: int, alpha: Any, a: Stored
                 c[0], c[1])
 
 
-def prepare_gemm(engine: Any, letter: str, m: int, n: int, k: int, a: Lies, b: Lies, c: Lies) -> Callable[..., None]:
+def prepare_gemm(engine: Any, letter: str, m: int, n: int, k: int, a: LeadingDimension, b: LeadingDimension, c: LeadingDimension) -> Callable[..., None]:
     """`gemm` for matrices that lie so, as a function of ``(alpha, a, b, beta, c)``."""
     how = order(m, n, a[1], b[1], c[1])
     first, second = (b, a) if how.swap else (a, b)
@@ -125,22 +125,22 @@ def prepare_trsm(engine: Any, a: Any, b: Any, left: bool, lower: bool, transpose
 # Stacks
 
 
-Stack = tuple[int, int, Operand, Operand, Operand, Ints]  # m, n, how a, b and c lie, the lengths of the leading axes
+Stack = tuple[int, int, MatrixOperand, MatrixOperand, MatrixOperand, Ints]  # m, n, how a, b and c lie, the lengths of the leading axes
 
 
-def matrix_of(x: Operand, rows: int, columns: int) -> Lies | None:
+def matrix_of(x: MatrixOperand, rows: int, columns: int) -> LeadingDimension | None:
     """A matrix of so many rows and columns of a stack in BLAS's terms, or None if BLAS cannot take it."""
     return Layout((rows, columns), (x.row, x.column), 0).matrix
 
 
-def known(x: Operand, rows: int, columns: int) -> Lies:
+def known(x: MatrixOperand, rows: int, columns: int) -> LeadingDimension:
     """The same where who calls has seen to it."""
     found = matrix_of(x, rows, columns)
     assert found is not None
     return found
 
 
-def prepare_stack(engine: Any, kind: str, m: int, n: int, k: int, a: Operand, b: Operand, c: Operand,
+def prepare_stack(engine: Any, kind: str, m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand,
                   batch: Ints) -> Callable[..., None]:
     """``C <- alpha A B + beta C`` for each matrix of a stack, as a function of ``(alpha, a, b, beta, c)``."""
     m, n, a, b, c, batch = merged(m, n, k, a, b, c, batch)
@@ -154,7 +154,7 @@ def prepare_stack(engine: Any, kind: str, m: int, n: int, k: int, a: Operand, b:
     return prepared
 
 
-def merged(m: int, n: int, k: int, a: Operand, b: Operand, c: Operand, batch: Ints) -> Stack:
+def merged(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints) -> Stack:
     """The same product with as few leading axes as can be: those that follow from each other are one.
 
     Where all matrices of a stack of A meet one B, their rows are those of one matrix.
@@ -175,7 +175,7 @@ def merged(m: int, n: int, k: int, a: Operand, b: Operand, c: Operand, batch: In
     return m, n, a, b, c, tuple(length for length, _ in axes)
 
 
-def prepare_matmul(engine: Any, kind: str, m: int, n: int, k: int, a: Operand, b: Operand, c: Operand,
+def prepare_matmul(engine: Any, kind: str, m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand,
                    batch: Ints) -> Callable[..., None]:
     """``C <- A B`` likewise, as a function of ``(a, b, c)``; what are vectors is multiplied as such."""
     m, n, a, b, c, batch = merged(m, n, k, a, b, c, batch)
@@ -191,7 +191,7 @@ def prepare_matmul(engine: Any, kind: str, m: int, n: int, k: int, a: Operand, b
     return (lambda a, b, c: inner(1.0, a, b, 0.0, c)) if n == 1 else (lambda a, b, c: inner(1.0, b, a, 0.0, c))
 
 
-def _prepare_matrix_vector(engine: Any, letter: str, m: int, n: int, lies: Lies, transpose: bool, x: int,
+def _prepare_matrix_vector(engine: Any, letter: str, m: int, n: int, lies: LeadingDimension, transpose: bool, x: int,
                            y: int) -> Callable[..., None]:
     """``y <- alpha op(A) x + beta y`` for an op(A) of m x n, and vectors whose elements are `x` and `y` apart."""
     ld, transposed = lies

@@ -53,10 +53,10 @@ def check_stream(stream: object, device: tuple[int, int]) -> None:
                             f"the handle of a stream, got {stream!r}; 0 would be ambiguous")
 
 
-def lend(owner: object, address: int, shape: Ints, strides: Ints, device: tuple[int, int],
+def make_capsule(owner: object, address: int, shape: Ints, strides: Ints, device: tuple[int, int],
          dtype: np.dtype[Any], flags: int) -> Any:
     """A capsule over memory that `owner` keeps; it lives until the consumer lets go, or the capsule does if nobody took it."""
-    return _core.lend(owner, address, shape, strides, device, type_of(dtype), flags)
+    return _core.make_capsule(owner, address, shape, strides, device, type_of(dtype), flags)
 
 
 def take(capsule: object) -> tuple[object, Facts]:

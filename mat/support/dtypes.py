@@ -73,7 +73,7 @@ def check_number(value: Any, dtype: np.dtype[Any], name: str) -> None:
         _check_integer(value, dtype, name)
 
 
-def holds(dtype: np.dtype[Any], value: Any) -> bool:
+def records(dtype: np.dtype[Any], value: Any) -> bool:
     """Whether `dtype` has `value`, or, being one of floating-point numbers, one near to it that a float64 leads to."""
     if dtype.kind in "iu":
         number = bool(value) if isinstance(value, np.bool_) else value  # which NumPy will not compare with large integers
@@ -92,5 +92,5 @@ def _way_out(value: object) -> str:
 def _check_integer(value: Any, dtype: np.dtype[Any], name: str) -> None:
     if value != value or value in (float("inf"), float("-inf")):
         raise DTypeError(f"{name} is {value!r}, which {dtype} cannot hold")
-    if dtype.kind != "b" and not holds(dtype, value):
+    if dtype.kind != "b" and not records(dtype, value):
         raise DTypeError(f"{name} is {value!r}, out of the range of {dtype}")

@@ -12,7 +12,7 @@ from time import thread_time
 
 import numpy as np
 
-from mat.cpu.permute import WIDTH, Axis, Switches, prepare_axes
+from mat.cpu.permute import WIDTH, CopyAxis, Switches, prepare_axes
 from mat.support.native import ffi, lib
 
 Case = tuple[str, tuple[int, ...], tuple[int, ...]]  # dtype, shape, axes
@@ -54,7 +54,7 @@ def kernels(case: Case, *ways: Switches) -> list[Callable[[], None]]:
     operands = ffi.new("char *[]", [ffi.cast("char *", v.ctypes.data) for v in (a, b)])
 
     def of(switches: Switches) -> Callable[[], None]:
-        plan = prepare_axes([Axis(*step) for step in steps], b.itemsize, switches)
+        plan = prepare_axes([CopyAxis(*step) for step in steps], b.itemsize, switches)
         keep = a, b, plan
         return lambda: lib.mat_permute(keep[2].frame, operands, ffi.NULL, ffi.NULL, 0, plan.count)
 

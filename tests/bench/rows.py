@@ -28,12 +28,12 @@ def _with_torch(row: Row, **thunks: Thunk) -> Row:
     return row._replace(competitors={**row.competitors, **thunks}) if have_torch() else row
 
 
-def looks() -> Iterator[Row]:
+def accesses() -> Iterator[Row]:
     """What access itself costs; nobody else has such a thing, so NumPy's cheapest view stands beside it."""
     x, a = mat.ones(10), np.ones(10)
     x.fill_(1)
 
-    def look() -> None:
+    def access() -> None:
         for _ in range(20):
             with x.facet("array", "input"):
                 pass
@@ -47,7 +47,7 @@ def looks() -> Iterator[Row]:
         for _ in range(20):
             a.view()
 
-    yield Row('with x.facet("array", "input")', {"mat": look, "numpy": view}, most=1e-6, times=20)
+    yield Row('with x.facet("array", "input")', {"mat": access, "numpy": view}, most=1e-6, times=20)
     yield Row("with_facets of two", {"mat": two, "numpy": view}, times=20)
 
 
@@ -119,7 +119,7 @@ def _importing(what: str) -> Thunk:
 
 
 GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (
-    looks, small, products, random.rows, elementwise.large_functions, elementwise.small_functions, level1.long_vectors,
+    accesses, small, products, random.rows, elementwise.large_functions, elementwise.small_functions, level1.long_vectors,
     reduce.reductions, intgemm.rows, permutes.rows, nn.rows, files.files, epochs, imports)  # each yields rows
 GOALS: tuple[Goal, ...] = (*permutes.GOALS, *elementwise.GOALS)  # what whole groups should reach
 

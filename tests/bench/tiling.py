@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import mat
-from mat.cpu.integer_matmul import Lies, Product
+from mat.cpu.integer_matmul import IntegerMatmul, MatrixOperand
 from mat.support.native import ffi
 
 WHOLE = {"block_m": 1 << 20, "block_k": 1 << 20, "units_m": 1, "units_n": 1}  # blocks that are never full
@@ -36,7 +36,7 @@ class Pointed:
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         self.array, self.pointer = array, ffi.cast("char *", array.ctypes.data)
-        self.lies = Lies(array.dtype.char, array.strides[0] // array.itemsize, array.strides[1] // array.itemsize)
+        self.lies = MatrixOperand(array.dtype.char, array.strides[0] // array.itemsize, array.strides[1] // array.itemsize)
 
 
 def competitors(n: int, dtype: str) -> dict[str, Callable[[], object]]:
@@ -50,7 +50,7 @@ def competitors(n: int, dtype: str) -> dict[str, Callable[[], object]]:
     found: dict[str, Callable[[], object]] = {}
     for name, options in VARIANTS:
         if n <= SLOW or "untiled" not in options:
-            found[name] = partial(Product((n, n, n), *lies, (), thin=-1, **options), *operands)
+            found[name] = partial(IntegerMatmul((n, n, n), *lies, (), thin=-1, **options), *operands)
             c[...] = 0
             found[name]()
             np.testing.assert_array_equal(c, wanted, name)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mat
-from mat.core.access_record import holder_place
+from mat.core.access_record import file_and_line
 from mat.extend import Input, op
 from mat.ops.operation import REGISTRY
 
@@ -92,7 +92,7 @@ def test_with_facets_joins_directions(places):
     np.testing.assert_array_equal(x.to_numpy(), [2, 2, 2, 2])
     with pytest.raises(mat.ConflictError):  # one storage, written, in two memories
         mat.with_facets((x, "array", "input"), (x, "near", "output")).__enter__()
-    assert not x.storage.looks
+    assert not x.storage.accesses
 
 
 @pytest.mark.host
@@ -103,7 +103,7 @@ def test_with_facets_that_fails_at_the_second_leaves_the_first_untouched(places)
         with pytest.raises(mat.ConflictError):
             mat.with_facets((x, "near", "output"), (y, "array", "io")).__enter__()
         assert x.fresh == {"host"}
-        assert not x.storage.looks
+        assert not x.storage.accesses
         assert x.storage.writer is None
     np.testing.assert_array_equal(x.to_numpy(), [1, 1])
     np.testing.assert_array_equal(y.to_numpy(), [4, 4])
@@ -114,7 +114,7 @@ def test_with_facets_is_entered_once_at_a_time():
     both = mat.with_facets((x, "array", "input"))
     with both, pytest.raises(mat.ConflictError):
         both.__enter__()
-    assert not x.storage.looks
+    assert not x.storage.accesses
 
 
 @pytest.fixture
@@ -161,4 +161,4 @@ def test_conflict_names_an_operation_that_holds(slow):
 
 def test_a_look_that_the_library_takes_is_put_down_to_the_line_of_its_user():
     inside = mat.Mat.to_numpy.__code__, 0
-    assert holder_place(threading.get_ident(), inside) == (__file__, line())
+    assert file_and_line(threading.get_ident(), inside) == (__file__, line())

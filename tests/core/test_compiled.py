@@ -49,7 +49,7 @@ def test_calls_go_there_and_are_right(axpy, n, rng, monkeypatch):
     monkeypatch.setattr(type(next(iter(axpy.plans.values()))), "walk", None)  # the long way is closed
     assert axpy(2, x, y) is y
     assert_array_equal(y.to_numpy(), a * 2 + b)
-    assert (y.storage.version, x.storage.looks, y.storage.looks, y.storage.writer) == (version + 1, [], [], None)
+    assert (y.storage.version, x.storage.accesses, y.storage.accesses, y.storage.writer) == (version + 1, [], [], None)
     assert y.fresh == {"host"}
 
 
@@ -95,7 +95,7 @@ def test_looks_of_the_same_thread_cover(axpy, n):
         assert y.storage.version == version  # the outer look decides
     assert y.storage.version == version + 1
     with pytest.raises(ZeroDivisionError), y.facet("array", "io"):
-        print(1 / len(axpy(1.0, x, y).storage.looks[1:]))
+        print(1 / len(axpy(1.0, x, y).storage.accesses[1:]))
     with pytest.raises(TornError):
         axpy(1.0, y, x)
     x.fill_(5.0)
@@ -141,7 +141,7 @@ def test_one_storage_in_two_roles():
         y = mat.ones(n)
         for _ in range(3):
             assert mat.dot(y, y) == n
-        assert y.storage.looks == []
+        assert y.storage.accesses == []
 
 
 @pytest.mark.parametrize(("value", "wanted"), [(2, 3), (2.5, 3.5), (np.float32(2), 3), (True, 2), (-0.0, 1), (2**52, 2**52 + 1),
@@ -245,7 +245,7 @@ def test_many_threads_on_their_own_mats(axpy, n):
         t.join()
     assert errors == []
     assert all(y.item(n - 1) == (200 if n < 1000 else 20) for y in results)
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -269,7 +269,7 @@ def test_many_writers_of_one_mat_lose_nothing(axpy, n):
     for t in threads:
         t.join()
     assert_array_equal(y.to_numpy(), np.full(n, len(done)))
-    assert y.storage.looks == []
+    assert y.storage.accesses == []
     assert y.storage.writer is None
 
 
@@ -312,9 +312,9 @@ def test_plans_forgotten_while_one_is_carried_out_stay_until_it_is_done(rng):
     warm(gemm, 1.0, x, x, 0.0, y)
     worker = threading.Thread(target=gemm, args=(1.0, x, x, 0.0, y))
     worker.start()
-    while worker.is_alive() and not y.storage.looks:
+    while worker.is_alive() and not y.storage.accesses:
         pass
-    seen = bool(y.storage.looks)
+    seen = bool(y.storage.accesses)
     gemm.forget()
     others = [bytearray(b"\xff" * size) for size in range(64, 2048, 8)]  # what was freed holds other things now
     gc.collect()

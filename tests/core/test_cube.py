@@ -48,29 +48,29 @@ def test_table_of_looks(world, outer, inner, memories, threads):
     x = Whole().write("near", 1, 2)
     facet = "near" if memories == "same" else "far"
 
-    def look():
-        with x.look(facet, inner) as window:
+    def access():
+        with x.access(facet, inner) as window:
             return window.get()
 
     fine = outer == inner == "input" or (memories == threads == "same")
-    with x.look("near", outer):
+    with x.access("near", outer):
         before = x.storage.fresh
         if fine:
-            seen = look() if threads == "same" else in_thread(look)
+            seen = access() if threads == "same" else in_thread(access)
             assert seen == [1, 2] or inner == "output"
         else:
             with pytest.raises(mat.ConflictError):
-                look() if threads == "same" else in_thread(look)
+                access() if threads == "same" else in_thread(access)
             assert x.storage.fresh == before
     read_both = outer == inner == "input" and memories == "other"
     assert x.fresh() == ({"near", "far", "hub"} if read_both else {"near"})  # to far it went through the hub
-    assert not x.storage.looks
+    assert not x.storage.accesses
     assert x.read("deep") == [1, 2]
 
 
 def test_facets_of_one_memory_do_not_conflict(world):
     x = Whole()
-    with x.look("hub", "io") as a, x.look("hub2", "output") as b:
+    with x.access("hub", "io") as a, x.access("hub2", "output") as b:
         b.put(3, 4)
         assert a.get() == [3, 4]
     assert x.read("hub2") == [3, 4]
@@ -81,7 +81,7 @@ def test_many_readers_or_one_writer(world, readers):
     x = Whole().write("near", 1, 2)
     with ExitStack() as stack:
         for facet in ("near", "hub", "far")[:readers]:
-            stack.enter_context(x.look(facet, "input"))
+            stack.enter_context(x.access(facet, "input"))
         with pytest.raises(mat.ConflictError, match="for 'input' in thread"):
             in_thread(lambda: x.write("near", 5, 6))
     assert in_thread(lambda: x.write("near", 5, 6)).read("hub") == [5, 6]
@@ -92,10 +92,10 @@ def test_conflict_names_the_holder(world, direction):
     x = Whole()
 
     def attempt():
-        with x.look("far", "io"):
+        with x.access("far", "io"):
             pytest.fail("let in")
 
-    with x.look("near", direction):
+    with x.access("near", direction):
         here = line() - 1
         with pytest.raises(mat.ConflictError) as caught:
             in_thread(attempt, "Asking")
@@ -108,8 +108,8 @@ def test_conflict_names_the_holder(world, direction):
 def test_conflict_names_the_line_of_a_with_over_several_lines(world):
     x, y = Whole(), Whole()
     with (
-        x.look("near", "input"),
-        y.look("near", "input"),
+        x.access("near", "input"),
+        y.access("near", "input"),
     ):
         lines = [line() - 4, line() - 2]  # of the statement or of the item: Python's versions differ
         with pytest.raises(mat.ConflictError) as caught:
@@ -120,7 +120,7 @@ def test_conflict_names_the_line_of_a_with_over_several_lines(world):
 def test_conflict_names_the_line_that_entered_an_exit_stack(world):
     x = Whole()
     with ExitStack() as stack:
-        stack.enter_context(x.look("near", "input"))
+        stack.enter_context(x.access("near", "input"))
         here = line() - 1
         with pytest.raises(mat.ConflictError, match=rf"{__file__}:{here};"):
             in_thread(lambda: x.write("near", 1, 2))
@@ -130,13 +130,13 @@ def test_conflict_names_a_holder_in_another_thread(world):
     x, inside, done = Whole(), threading.Event(), threading.Event()
     lines = []
 
-    def hold():
-        with x.look("near", "io"):
+    def record():
+        with x.access("near", "io"):
             lines.append(line() - 1)
             inside.set()
             assert done.wait(20)
 
-    thread = threading.Thread(target=hold, name="Holding")
+    thread = threading.Thread(target=record, name="Holding")
     thread.start()
     try:
         assert inside.wait(20)
@@ -150,34 +150,34 @@ def test_conflict_names_a_holder_in_another_thread(world):
 
 def test_a_look_is_entered_once_at_a_time(world):
     x = Whole()
-    look = x.look("near", "io")
-    with look as window:
+    access = x.access("near", "io")
+    with access as window:
         here = line() - 1
         with pytest.raises(mat.ConflictError, match=rf"open already.*|{__file__}:{here}") as caught:
-            look.__enter__()
+            access.__enter__()
         assert f"{__file__}:{here}" in str(caught.value)
         window.put(1, 2)
-    with look as window:  # but again afterwards
+    with access as window:  # but again afterwards
         assert window.get() == [1, 2]
-    assert not x.storage.looks
+    assert not x.storage.accesses
 
 
 def test_a_facet_that_fails_to_lend_leaves_no_look_open(world, monkeypatch):
     x = Whole().write("near", 1, 2)
-    look = x.look("near", "input")
+    access = x.access("near", "input")
 
-    def lend():
+    def make_value():
         raise Fault("no")
 
-    monkeypatch.setattr(type(look.facet), "lender", lambda facet, value: lend)
+    monkeypatch.setattr(type(access.facet), "lender", lambda facet, value: make_value)
     with pytest.raises(Fault):
-        look.__enter__()
-    assert not x.storage.looks
+        access.__enter__()
+    assert not x.storage.accesses
     assert x.fresh() == {"near"}
     monkeypatch.undo()
     assert x.read("hub") == [1, 2]
     with pytest.raises(Fault):
-        look.__enter__()  # again so, and not: it is open already
+        access.__enter__()  # again so, and not: it is open already
 
 
 # Commit on success
@@ -202,7 +202,7 @@ def test_output_copies_nothing(world):
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_what_is_fresh_changes_when_the_block_ends(world, direction):
     x = Whole().write("near", 1, 2)
-    with x.look("hub", direction):
+    with x.access("hub", direction):
         assert x.fresh() == ({"near"} if direction == "output" else {"near", "hub"})
     assert x.fresh() == ({"near", "hub"} if direction == "input" else {"hub"})
 
@@ -238,7 +238,7 @@ def test_a_failing_first_block_goes_back_to_never_written(world, direction):
 
 def test_a_failing_block_that_reads_changes_nothing(world):
     x = Whole().write("near", 1, 2)
-    with pytest.raises(Fault), x.look("hub", "input"):
+    with pytest.raises(Fault), x.access("hub", "input"):
         raise Fault
     assert x.fresh() == {"near", "hub"}
 
@@ -255,7 +255,7 @@ def test_reading_torn_data_raises(world, facet, direction):
     pretend = world.__class__.__module__.rpartition(".")[2]
     for _ in range(2):
         with pytest.raises(mat.TornError, match=rf"'near' for 'io' in thread MainThread at \S*{pretend}.py:{at} failed"):
-            x.look(facet, direction).__enter__()
+            x.access(facet, direction).__enter__()
     assert x.fresh() == set()
 
 
@@ -276,7 +276,7 @@ def test_overwriting_that_fails_does_not_heal(world):
 
 def test_inside_an_overwriting_block_torn_data_can_be_read(world):
     x, _ = torn()
-    with x.look("near", "output") as window:
+    with x.access("near", "output") as window:
         window.put(3, 4)
         assert x.read("near") == [3, 4]
     assert x.read("hub") == [3, 4]
@@ -301,7 +301,7 @@ def test_accept_torn_without_a_tear_changes_nothing(world):
 
 def test_a_failing_write_inside_a_reading_block_tears(world):
     x = Whole().write("near", 1, 2)
-    with x.look("near", "input"):
+    with x.access("near", "input"):
         x.spoil("near")
         with pytest.raises(mat.TornError):
             x.read("near")
@@ -311,9 +311,9 @@ def test_a_failing_write_inside_a_reading_block_tears(world):
 
 def test_a_failing_write_inside_a_reading_block_rolls_back_if_it_can(world):
     x = Whole().write("near", 1, 2)
-    with x.look("near", "input") as outer, x.look("hub", "input"):
+    with x.access("near", "input") as outer, x.access("hub", "input"):
         pass
-    with x.look("near", "input") as outer:
+    with x.access("near", "input") as outer:
         x.spoil("near")
         assert x.fresh() == {"hub"}
         assert x.read("near") == [1, 2]
@@ -323,7 +323,7 @@ def test_a_failing_write_inside_a_reading_block_rolls_back_if_it_can(world):
 def test_a_write_inside_a_reading_block_commits_at_its_own_end(world):
     x = Whole().write("near", 1, 2)
     x.read("hub")
-    with x.look("near", "input"):
+    with x.access("near", "input"):
         x.write("near", 3, 4)
         assert x.fresh() == {"near"}
 
@@ -335,7 +335,7 @@ def test_the_outermost_writer_decides(world, fails):
     with ExitStack() as stack:
         if fails:
             stack.enter_context(pytest.raises(Fault))
-        with x.look("near", "io") as window:
+        with x.access("near", "io") as window:
             x.spoil("near")  # its fate is that of the outer one
             assert x.fresh() == {"near", "hub"}
             assert window.get() == ["half-written", 2]
@@ -350,7 +350,7 @@ def test_the_outermost_writer_decides(world, fails):
 def test_writers_left_out_of_order(world, first, second):
     x = Whole().write("near", 1, 2)
     x.read("hub")
-    outer, inner = x.look("near", "io"), x.look("near", "io")
+    outer, inner = x.access("near", "io"), x.access("near", "io")
     outer.__enter__()
     inner.__enter__().put(3, 4)
     outer.__exit__(Fault if first else None, None, None)
@@ -365,11 +365,11 @@ def test_writers_left_out_of_order(world, first, second):
 
 def test_a_reader_left_after_the_writer_that_began_inside(world):
     x = Whole().write("near", 1, 2)
-    reader, writer = x.look("near", "input"), x.look("near", "io")
+    reader, writer = x.access("near", "input"), x.access("near", "io")
     reader.__enter__()
     writer.__enter__().put(3, 4)
     reader.__exit__(None, None, None)
-    assert in_thread(lambda: x.storage.looks[0].direction) is IO
+    assert in_thread(lambda: x.storage.accesses[0].direction) is IO
     writer.__exit__(None, None, None)
     assert x.fresh() == {"near"}
     assert x.read("hub") == [3, 4]

@@ -43,7 +43,7 @@ class Model:
 
     def __init__(self):
         self.held, self.fresh, self.torn, self.pristine = {}, set(), None, True
-        self.looks, self.kept, self.barriers, self.writer, self.spoiled = [], [], [], None, False
+        self.accesses, self.kept, self.barriers, self.writer, self.spoiled = [], [], [], None, False
 
     def allocate(self, memory):
         if memory not in self.held:
@@ -66,25 +66,25 @@ class Model:
         self.held[memory][:] = self.held[source] if source else FILL
         self.fresh.add(memory)
 
-    def open(self, look, same_thread=True):
-        for other in self.looks:
-            if (look.writes or other.writes) and not (same_thread and other.memory == look.memory):
+    def open(self, access, same_thread=True):
+        for other in self.accesses:
+            if (access.writes or other.writes) and not (same_thread and other.memory == access.memory):
                 raise mat.ConflictError
-        if look.direction != "output":
-            self.refresh(look.memory)
-        self.allocate(look.memory)
-        self.looks.append(look)
-        if look.writes:
-            self.writer = self.writer or look
+        if access.direction != "output":
+            self.refresh(access.memory)
+        self.allocate(access.memory)
+        self.accesses.append(access)
+        if access.writes:
+            self.writer = self.writer or access
 
-    def close(self, look, failed):
-        self.looks.remove(look)
-        if self.writer is not look:
+    def close(self, access, failed):
+        self.accesses.remove(access)
+        if self.writer is not access:
             return
         self.spoiled = self.spoiled or failed
-        self.writer = next((other for other in self.looks if other.writes), None)
+        self.writer = next((other for other in self.accesses if other.writes), None)
         if self.writer is None:
-            self.settle(look.memory)
+            self.settle(access.memory)
 
     def settle(self, memory):
         if not self.spoiled:
@@ -95,11 +95,11 @@ class Model:
                 self.torn = self.torn or memory
         self.spoiled = False
 
-    def seen(self, look):
-        return self.held[look.memory][VIEWS[look.view]]
+    def seen(self, access):
+        return self.held[access.memory][VIEWS[access.view]]
 
     def check_unused(self, memory):
-        if memory in self.kept or any(look.memory == memory for look in self.looks):
+        if memory in self.kept or any(access.memory == memory for access in self.accesses):
             raise mat.ConflictError
 
     def drop(self, memory, force):
@@ -168,11 +168,11 @@ class Machine(RuleBasedStateMachine):
     @rule(facet=facets, direction=directions, view=views, value=values)
     def enter(self, facet, direction, view, value):
         seen = Seen(MEMORIES[facet], direction, view)
-        look = self.views[view].facet(facet, direction)
+        access = self.views[view].facet(facet, direction)
         with self.as_model(lambda: self.model.open(seen)) as fine:
-            array = look.__enter__()
+            array = access.__enter__()
         if fine:
-            self.open.append((look, seen, array))
+            self.open.append((access, seen, array))
             if direction == "output":
                 self.put(seen, array, value)
 
@@ -192,9 +192,9 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.open)
     @rule(pick=picks, failed=st.booleans())
     def leave(self, pick, failed):
-        look, seen, _ = self.open.pop(pick % len(self.open))
+        access, seen, _ = self.open.pop(pick % len(self.open))
         self.model.close(seen, failed)
-        look.__exit__(Fault if failed else None, None, None)
+        access.__exit__(Fault if failed else None, None, None)
 
     @precondition(lambda self: self.open)
     @rule(failed=st.booleans())
@@ -202,7 +202,7 @@ class Machine(RuleBasedStateMachine):
         self.leave(len(self.open) - 1, failed)
 
     @rule(facet=facets, direction=directions, view=views, value=values, thread=st.booleans(), failed=st.booleans())
-    def look(self, facet, direction, view, value, thread, failed):
+    def access(self, facet, direction, view, value, thread, failed):
         """A look that begins and ends, in this thread or in another."""
         seen = Seen(MEMORIES[facet], direction, view)
         call = partial(copy_context().run, self.use, facet, direction, view, value, failed)  # barriers are context-local
@@ -210,15 +210,15 @@ class Machine(RuleBasedStateMachine):
             in_thread(call) if thread else call()
 
     def use(self, facet, direction, view, value, failed):
-        look = self.views[view].facet(facet, direction)
-        array = look.__enter__()
-        seen = self.model.looks[-1]
+        access = self.views[view].facet(facet, direction)
+        array = access.__enter__()
+        seen = self.model.accesses[-1]
         if direction != "output":
             np.testing.assert_array_equal(array, self.model.seen(seen))
         if direction != "input":
             self.put(seen, array, value)
         self.model.close(seen, failed)
-        look.__exit__(Fault if failed else None, None, None)
+        access.__exit__(Fault if failed else None, None, None)
 
     # Operating, which is on the host
 
@@ -298,7 +298,7 @@ class Machine(RuleBasedStateMachine):
         assert self.x.fresh == self.model.fresh
         assert ("torn" in repr(self.x)) == (self.model.torn is not None)
         assert {m.name for m in self.x.storage.handles} == set(self.model.held)
-        assert len(self.x.storage.looks) == len(self.open)
+        assert len(self.x.storage.accesses) == len(self.open)
 
     @invariant()
     def same_values(self):
@@ -320,9 +320,9 @@ class Machine(RuleBasedStateMachine):
             self.leave_barrier()
         self.same_state()
         for facet in MEMORIES:
-            self.look(facet, "input", "whole", 0, False, False)
+            self.access(facet, "input", "whole", 0, False, False)
         storage = self.x.storage
-        assert (storage.looks, storage.writer, storage.spoiled) == ([], None, False)
+        assert (storage.accesses, storage.writer, storage.spoiled) == ([], None, False)
         self.close()
         assert self.world.held() == {}
 

@@ -60,7 +60,7 @@ def stale():
     return {"x": x}
 
 
-def look(facet, direction):
+def access(facet, direction):
     def act(x):
         with x.facet(facet, direction) as a:
             if direction != "input":
@@ -111,21 +111,21 @@ NEW, OLD = {"x": [5, 5, 5]}, {"x": [2, 4, 6]}
 TWO = {"x": [1, 2, 3], "y": [4, 5, 6]}
 BOTH = {"x": [1, 2, 3], "y": [6, 9, 12]}
 SCENARIOS = {
-    "first read": Scenario(new, look("array", "input"), "host.allocate host.fill", {"x": [5, 5, 5]}, before=NEW),
-    "first read elsewhere": Scenario(new, look("near", "input"), "near.allocate near.fill", {"x": [5, 5, 5]}, before=NEW),
-    "first read through the host": Scenario(new, look("far", "input"), "far.allocate host.allocate host.fill far.copy_in",
+    "first read": Scenario(new, access("array", "input"), "host.allocate host.fill", {"x": [5, 5, 5]}, before=NEW),
+    "first read elsewhere": Scenario(new, access("near", "input"), "near.allocate near.fill", {"x": [5, 5, 5]}, before=NEW),
+    "first read through the host": Scenario(new, access("far", "input"), "far.allocate host.allocate host.fill far.copy_in",
                                             {"x": [5, 5, 5]}, before=NEW),
-    "first write": Scenario(new, look("array", "io"), "host.allocate host.fill", {"x": [7, 7, 7]}, before=NEW),
-    "first overwrite": Scenario(new, look("far", "output"), "far.allocate", {"x": [7, 7, 7]}, before=NEW),
-    "overwrite elsewhere": Scenario(one("near"), look("far", "output"), "far.allocate", {"x": [7, 7, 7]}),
-    "from the host": Scenario(one("array"), look("near", "input"), "near.allocate near.copy_in", {"x": [1, 2, 3]}),
-    "from the host to write": Scenario(one("array"), look("far", "io"), "far.allocate far.copy_in", {"x": [7, 7, 7]}),
-    "from the host into a stale copy": Scenario(stale, look("far", "input"), "far.copy_in", OLD, before=OLD),
+    "first write": Scenario(new, access("array", "io"), "host.allocate host.fill", {"x": [7, 7, 7]}, before=NEW),
+    "first overwrite": Scenario(new, access("far", "output"), "far.allocate", {"x": [7, 7, 7]}, before=NEW),
+    "overwrite elsewhere": Scenario(one("near"), access("far", "output"), "far.allocate", {"x": [7, 7, 7]}),
+    "from the host": Scenario(one("array"), access("near", "input"), "near.allocate near.copy_in", {"x": [1, 2, 3]}),
+    "from the host to write": Scenario(one("array"), access("far", "io"), "far.allocate far.copy_in", {"x": [7, 7, 7]}),
+    "from the host into a stale copy": Scenario(stale, access("far", "input"), "far.copy_in", OLD, before=OLD),
     "from the host to write a part": Scenario(one("array"), look_at_part, "far.allocate far.copy_in", {"x": [1, 7, 7]}),
-    "to the host": Scenario(one("far"), look("array", "io"), "host.allocate far.copy_out", {"x": [7, 7, 7]}),
-    "through the host": Scenario(one("near"), look("far", "input"),
+    "to the host": Scenario(one("far"), access("array", "io"), "host.allocate far.copy_out", {"x": [7, 7, 7]}),
+    "through the host": Scenario(one("near"), access("far", "input"),
                                  "far.allocate host.allocate near.copy_out far.copy_in", {"x": [1, 2, 3]}),
-    "directly": Scenario(one("far"), look("near", "io"), "near.allocate near.copy_from", {"x": [7, 7, 7]}),
+    "directly": Scenario(one("far"), access("near", "io"), "near.allocate near.copy_from", {"x": [7, 7, 7]}),
     "keep": Scenario(one("near"), keep, "far.allocate", {"x": [1, 2, 3]}),
     "print": Scenario(one("near"), repr, "host.allocate near.copy_out", {"x": [1, 2, 3]}),
     "set an element": Scenario(one("near"), set_element, "host.allocate near.copy_out", {"x": [1, 9, 3]}),
@@ -165,7 +165,7 @@ def attempt(scenario, world, fail_at):
         scenario.act(*mats.values())
     world.ledger.reset()
     for name, x in mats.items():
-        assert not x.storage.looks, name
+        assert not x.storage.accesses, name
         assert x.storage.writer is None, name
     check_state(scenario, before, state(mats))
     assert world.held() == held(mats)

@@ -60,7 +60,7 @@ def test_torn_data_is_not_dropped(world):
 
 def test_what_a_writer_could_go_back_to_is_not_dropped(world):
     x = Whole().write("near", 1, 2)
-    with failing(), x.look("hub", "io"):
+    with failing(), x.access("hub", "io"):
         with pytest.raises(mat.ConflictError):
             x.storage.drop(world.memory["near"], False)
         raise Fault
@@ -72,7 +72,7 @@ def test_what_a_writer_could_go_back_to_is_not_dropped(world):
 def test_what_is_looked_at_is_not_dropped(world, direction, force):
     x = Whole().write("near", 1, 2)
     x.read("hub")
-    with x.look("near", direction):
+    with x.access("near", direction):
         here = line() - 1
         for attempt in (lambda: x.storage.drop(world.memory["near"], force), x.storage.drop_all):
             with pytest.raises(mat.ConflictError, match=rf"near.*for '{direction}' in thread MainThread at .*:{here}"):
@@ -134,7 +134,7 @@ def test_what_was_presented_goes_with_its_copy(places):
         pass
     view = x[10:20]
     with x.facet("near", "input") as a, view.facet("near", "input") as b:
-        shown = [weakref.ref(hold.value) for m in (x, view) for hold in m.presented.values() if hold.facet.name == "near"]
+        shown = [weakref.ref(record.value) for m in (x, view) for record in m.presented.values() if record.facet.name == "near"]
         assert len(shown) == 2
     x.drop("near")
     del a, b
@@ -232,9 +232,9 @@ def test_a_barrier_is_entered_once_at_a_time(world):
 @pytest.mark.parametrize("fails", [False, True])
 def test_barrier_reports_what_it_cannot_drop_and_drops_the_rest(world, fails):
     x, y = Whole(), Whole()
-    with ExitStack() as looks, failing(Fault if fails else mat.ConflictError) as caught, barrier(world):
+    with ExitStack() as accesses, failing(Fault if fails else mat.ConflictError) as caught, barrier(world):
         x.write("near", 1, 2)
-        looks.enter_context(x.look("near", "io")).put(3, 4)
+        accesses.enter_context(x.access("near", "io")).put(3, 4)
         y.write("near", 5, 6)
         if fails:
             raise Fault
@@ -249,10 +249,10 @@ def test_a_barrier_copies_nothing_that_is_being_written(world, fails):
     with ExitStack() as stack:
         if fails:
             stack.enter_context(failing())
-        with ExitStack() as looks:
+        with ExitStack() as accesses:
             with failing(mat.ConflictError), barrier(world):
                 x.write("near", 1, 2)
-                looks.enter_context(x.look("near", "io")).handle.data[0] = "half-written"
+                accesses.enter_context(x.access("near", "io")).handle.data[0] = "half-written"
             assert near in x.storage.handles
             if fails:
                 raise Fault

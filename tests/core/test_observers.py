@@ -12,11 +12,11 @@ class Diary(Observer):
     def __init__(self):
         self.notes = []
 
-    def entered(self, hold):
-        self.notes.append(f"entered {hold.facet.name}")
+    def entered(self, record):
+        self.notes.append(f"entered {record.facet.name}")
 
-    def left(self, hold, failed):
-        self.notes.append(f"left {hold.facet.name}" + " failed" * failed)
+    def left(self, record, failed):
+        self.notes.append(f"left {record.facet.name}" + " failed" * failed)
 
     def allocated(self, cube, memory):
         self.notes.append(f"allocated {memory.name}")
@@ -85,7 +85,7 @@ def test_an_observer_that_finds_fault_makes_the_block_fail(world):
     diary = Diary()
     with observe(Strict("left")), observe(diary), pytest.raises(Fault):
         x.write("near", 3, 4)
-    assert not x.storage.looks
+    assert not x.storage.accesses
     assert diary.notes == ["entered near", "left near"]
     assert x.fresh() == {"hub"}
     assert x.write("near", 5, 6).read("hub") == [5, 6]
@@ -97,7 +97,7 @@ def test_an_observer_that_keeps_a_block_from_beginning_changes_nothing(world):
     with observe(diary), observe(Strict("entered")), pytest.raises(Fault):
         x.write("near", 3, 4)
     assert diary.notes == ["entered near", "left near failed"]
-    assert not x.storage.looks
+    assert not x.storage.accesses
     assert x.fresh() == {"near"}
     assert x.read("near") == [1, 2]
 
@@ -108,8 +108,8 @@ def test_all_looks_end_even_if_an_observer_finds_fault(places):
         pass
     with observe(Strict("left")), pytest.raises(Fault):
         mat.axpy(1.0, x, y)
-    assert not x.storage.looks
-    assert not y.storage.looks
+    assert not x.storage.accesses
+    assert not y.storage.accesses
 
 
 @pytest.mark.parametrize("what", ["allocated", "copied"])

@@ -109,7 +109,7 @@ def test_readers_never_see_two_writes(world):
     together(lambda: writer(1), lambda: writer(2), lambda: reader(0), lambda: reader(1), dropper)
     assert written[1] <= written[0]
     assert read(x, "array") in {1299.0, 2299.0}
-    assert not x.storage.looks
+    assert not x.storage.accesses
 
 
 def drop(x, name):
@@ -183,7 +183,7 @@ def test_one_copy_is_made_for_all_who_ask_at_once(world, facet):
         with mat.debug.count_copies() as n:
             together(*[lambda x=x: read(x, facet)] * 4)
         assert n.h2d + n.d2h == 1
-        assert sum(hold.value is not None for hold in x.presented.values()) <= 3
+        assert sum(record.value is not None for record in x.presented.values()) <= 3
 
 
 def test_first_readers_fill_once(world):
@@ -270,5 +270,5 @@ def test_nothing_is_left_open(world):
 
     together(lambda: cross(x, y), lambda: cross(y, x))
     assert len(refused) == 2
-    assert not x.storage.looks
-    assert not y.storage.looks
+    assert not x.storage.accesses
+    assert not y.storage.accesses

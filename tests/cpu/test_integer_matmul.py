@@ -303,7 +303,7 @@ class Pointed:
 
     def __init__(self, array):
         self.array, self.pointer = array, ffi.cast("char *", array.ctypes.data)
-        self.lies = integer_matmul.Lies(array.dtype.char, *(s // array.itemsize for s in array.strides))
+        self.lies = integer_matmul.MatrixOperand(array.dtype.char, *(s // array.itemsize for s in array.strides))
 
 
 @compiled
@@ -317,7 +317,7 @@ def test_older_machines_and_other_blocks(rng, options, dtype):
         a, b = rng.integers(low, 5, (m, k)).astype(dtype), rng.integers(low, 5, (k, n)).astype(dtype)
         c = np.zeros((m, n), dtype)
         one, other, out = map(Pointed, (a, b, c))
-        integer_matmul.Product((m, n, k), one.lies, other.lies, out.lies, (), **options)(one, other, out)
+        integer_matmul.IntegerMatmul((m, n, k), one.lies, other.lies, out.lies, (), **options)(one, other, out)
         assert_array_equal(c, (a.astype(np.int64) @ b.astype(np.int64)).astype(dtype))
 
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.cpu import permute
-from mat.cpu.permute import Axis, Switches, cut, merged, prepare_axes
+from mat.cpu.permute import CopyAxis, Switches, cut, merged, prepare_axes
 from mat.support.native import ffi, lib
 
 from ..support import needs
@@ -56,7 +56,7 @@ def copies(draw):
 def run(x, out, switches=None, pieces=1):
     """Copy one array to another by the kernel, in so many pieces."""
     shape = out.shape
-    axes = [Axis(n, d, s) for n, d, s in zip(shape, out.strides, np.broadcast_to(x, shape).strides, strict=True)]
+    axes = [CopyAxis(n, d, s) for n, d, s in zip(shape, out.strides, np.broadcast_to(x, shape).strides, strict=True)]
     plan = prepare_axes(axes, out.itemsize, switches or Switches())
     operands = ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in (x, out)])
     for k in range(pieces):
@@ -167,9 +167,9 @@ def test_joining_large_parts(axis, rng):
 
 
 def test_axes_that_stay_together_are_one():
-    assert merged([Axis(2, 60, 60), Axis(3, 20, 20), Axis(5, 4, 4)]) == [Axis(30, 4, 4)]
-    assert merged([Axis(2, 60, 4), Axis(3, 20, 40), Axis(5, 4, 8)]) == [Axis(2, 60, 4), Axis(15, 4, 8)]
-    assert merged([Axis(4, 8, 0), Axis(2, 4, 0)]) == [Axis(8, 4, 0)]
+    assert merged([CopyAxis(2, 60, 60), CopyAxis(3, 20, 20), CopyAxis(5, 4, 4)]) == [CopyAxis(30, 4, 4)]
+    assert merged([CopyAxis(2, 60, 4), CopyAxis(3, 20, 40), CopyAxis(5, 4, 8)]) == [CopyAxis(2, 60, 4), CopyAxis(15, 4, 8)]
+    assert merged([CopyAxis(4, 8, 0), CopyAxis(2, 4, 0)]) == [CopyAxis(8, 4, 0)]
 
 
 def test_blocks_cover_an_axis():

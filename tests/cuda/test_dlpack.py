@@ -70,7 +70,7 @@ class Foreign(Lending):
         kind = core.take(mat.Mat(1, dtype).__dlpack__(max_version=(1, 0)))[1][4][:2]
         weakref.finalize(self.owner, release, self.block)
         first = self.block.address + skip * self.elements.itemsize
-        super().__init__(lambda: core.lend(self.owner, first, shape, strides, device, kind, flags), device)
+        super().__init__(lambda: core.make_value(self.owner, first, shape, strides, device, kind, flags), device)
 
     def now(self):
         """What is in it."""
@@ -145,7 +145,7 @@ def recast(dev, holder, tensor):
     """A capsule over what another one told."""
     core = pytest.importorskip("mat._core")
     address, shape, strides, device, kind, flags = tensor
-    return core.lend(holder, address, shape, strides, device, kind[:2], flags)
+    return core.make_value(holder, address, shape, strides, device, kind[:2], flags)
 
 
 def test_the_memory_outlives_the_mat(dev):
@@ -231,10 +231,10 @@ def test_cuda_core_takes_it_either_way(dev, way, layout):
     assert x.size == 0 or seen.ptr == at(x)
     assert x.size == 0 or (x.strides if seen.strides is None else tuple(seen.strides)) == x.strides
     assert seen.is_device_accessible
-    lent = len(x.storage.looks)
+    lent = len(x.storage.accesses)
     del seen
     gc.collect()
-    assert (lent, x.storage.looks) == (1 if way == "from_dlpack" else 0, [])
+    assert (lent, x.storage.accesses) == (1 if way == "from_dlpack" else 0, [])
 
 
 def test_what_cuda_core_lends_is_taken(dev):
@@ -374,7 +374,7 @@ def test_looking_at_what_there_is_moves_nothing(cuda, dev):
         assert [cuda.calls(f) for f in waits] == counted
         look_everywhere(x)
         assert (n.h2d, n.d2h, n.packs) == (0, 0, 0)
-        assert (x.fresh, x.storage.version, set(x.storage.handles), x.storage.looks) == (before, version, held, [])
+        assert (x.fresh, x.storage.version, set(x.storage.handles), x.storage.accesses) == (before, version, held, [])
 
 
 # Taking
@@ -528,7 +528,7 @@ def test_ten_thousand_there_leave_nothing(cuda, dev):
         mat.from_dlpack(theirs)
     gc.collect()
     dev.memory.trim()
-    assert (dev.memory.used, cuda.blocks(), x.storage.looks) == (used, blocks, [])
+    assert (dev.memory.used, cuda.blocks(), x.storage.accesses) == (used, blocks, [])
     gone = theirs.leave()
     assert gone() is None
 

@@ -20,7 +20,7 @@ from cuda.core import Buffer, Device, EventOptions, LegacyPinnedMemoryResource
 
 from mat.cuda.array import CudaArray
 from mat.cuda.gpu import Gpu, check
-from mat.cuda.kernel import Launch
+from mat.cuda.kernel import CudaKernel
 from mat.cuda.nvrtc import Program
 
 from ..mock_driver.fixtures import pretending
@@ -81,7 +81,7 @@ def got(x, stream=None):
 
 
 def scale(x, y, by, n=N):
-    Launch(Program(TEXT), "scale", (n,), (-(-n // 256), 1, 1), (256, 1, 1)).bind((1, 2), (0,))(by, x, y)
+    CudaKernel(Program(TEXT), "scale", (n,), (-(-n // 256), 1, 1), (256, 1, 1)).bind((1, 2), (0,))(by, x, y)
 
 
 def expect(fake, *texts):
@@ -121,14 +121,14 @@ def test_shared_memory_and_barriers_in_any_order(fake, gpu, rng, seed):
     fake.seed(seed)
     x, y, a = operand(gpu, 200), operand(gpu, 200), rng.random(200).astype("f")
     put(x, a)
-    Launch(Program(TEXT), "turned", (), (1, 1, 1), (200, 1, 1), shared=800).bind((0, 1), ())(x, y)
+    CudaKernel(Program(TEXT), "turned", (), (1, 1, 1), (200, 1, 1), shared=800).bind((0, 1), ())(x, y)
     np.testing.assert_array_equal(got(y), a[::-1])
 
 
 def test_much_shared_memory_is_asked_for(fake, gpu, rng):
     x, y, a = operand(gpu, 200), operand(gpu, 200), rng.random(200).astype("f")
     put(x, a)
-    Launch(Program(TEXT), "turned", (), (1, 1, 1), (200, 1, 1), shared=200_000).bind((0, 1), ())(x, y)
+    CudaKernel(Program(TEXT), "turned", (), (1, 1, 1), (200, 1, 1), shared=200_000).bind((0, 1), ())(x, y)
     np.testing.assert_array_equal(got(y), a[::-1])
 
 
@@ -277,7 +277,7 @@ def test_frames_and_numbers_are_read_before_a_launch_returns(fake, gpu, rng):
     x, y, z, a = operand(gpu), operand(gpu), operand(gpu), rng.random(N).astype("f")
     put(x, a)
     fake.delay()
-    launch = Launch(Program(TEXT), "scale", (N,), (4, 1, 1), (256, 1, 1)).bind((1, 2), (0,))
+    launch = CudaKernel(Program(TEXT), "scale", (N,), (4, 1, 1), (256, 1, 1)).bind((1, 2), (0,))
     launch(2.0, x, y)
     launch(3.0, x, z)
     np.testing.assert_array_equal(got(y), 2 * a)
@@ -347,7 +347,7 @@ def test_an_address_before_a_block(fake, gpu):
 def test_impossible_launches(fake, gpu, grid, block, shared):
     x, y = operand(gpu), operand(gpu)
     with pytest.raises(DeviceError):
-        Launch(Program(TEXT), "scale", (1,), grid, block, shared=shared).bind((1, 2), (0,))(1.0, x, y)
+        CudaKernel(Program(TEXT), "scale", (1,), grid, block, shared=shared).bind((1, 2), (0,))(1.0, x, y)
     if shared == 0:
         expect(fake, "kernel scale cannot be launched with")
 
@@ -419,9 +419,9 @@ def test_registered_pages(fake, gpu):
 
 def test_a_program_that_does_not_compile(gpu):
     with pytest.raises(KernelError, match="unheard_of"):
-        Launch(Program("int x = unheard_of;"), "scale", (), (1, 1, 1), (1, 1, 1)).bind((0,), ())(operand(gpu))
+        CudaKernel(Program("int x = unheard_of;"), "scale", (), (1, 1, 1), (1, 1, 1)).bind((0,), ())(operand(gpu))
     with pytest.raises(DeviceError, match=r"kernel 'absent'.*CUDA_ERROR_NOT_FOUND"):
-        Launch(Program(TEXT), "absent", (), (1, 1, 1), (1, 1, 1)).bind((0,), ())(operand(gpu))
+        CudaKernel(Program(TEXT), "absent", (), (1, 1, 1), (1, 1, 1)).bind((0,), ())(operand(gpu))
 
 
 # What surrounds it

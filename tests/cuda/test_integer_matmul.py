@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mat.cpu.integer_matmul import Lies, takes
+from mat.cpu.integer_matmul import MatrixOperand, takes
 
 from ..mock_driver import harness
 from ..support.launching import launch_all
@@ -38,7 +38,7 @@ def lies(x, batch=()):
     own = x.ndim - 2
     along = [0 if n == 1 else s for n, s in zip(x.shape[:own], steps[:own], strict=True)]
     char = "E" if x.dtype == HALVES["E"] else x.dtype.char
-    return Lies(char, *steps[own:], (0,) * (len(batch) - own) + tuple(along))
+    return MatrixOperand(char, *steps[own:], (0,) * (len(batch) - own) + tuple(along))
 
 
 def multiply(a, b, c, batch=(), factors=None, seed=0):
@@ -259,6 +259,6 @@ def test_every_program_is_told_of(rng):
             for out in integer_matmul.TYPES:
                 if takes(one, other, out):
                     for sizes in ((1, 1), (1 << 15, 1 << 15)):
-                        made = integer_matmul.prepare_product(*sizes, 1, Lies(one, 1, 1), Lies(other, 1, 1), Lies(out, 1, 1))
+                        made = integer_matmul.prepare_product(*sizes, 1, MatrixOperand(one, 1, 1), MatrixOperand(other, 1, 1), MatrixOperand(out, 1, 1))
                         assert made._launch(0, 0, 0).program in told
     assert len(told) < 30

@@ -53,7 +53,7 @@ MAT_KERNEL(line, sizes, 256) {  // y = a * x + b
 
 def launch(x, y, a, b):
     module = pytest.importorskip("mat.cuda.engine")
-    kernel = module.Launch(module.Program(TEXT), "line", (x.size,), (-(-x.size // 256), 1, 1), (256, 1, 1))
+    kernel = module.CudaKernel(module.Program(TEXT), "line", (x.size,), (-(-x.size // 256), 1, 1), (256, 1, 1))
     kernel.bind((2, 3), (0, 1))(a, b, x, y)
 
 
@@ -342,7 +342,7 @@ def test_programs_find_room(cuda, dev):
         assert dev.memory.kept >= 8000
         cuda.fail("cuLibraryLoadData")
         text = TEXT.replace("line", "another_line")
-        kernel = engine.Launch(engine.Program(text), "another_line", (10,), (1, 1, 1), (256, 1, 1)).bind((2, 3), (0, 1))
+        kernel = engine.CudaKernel(engine.Program(text), "another_line", (10,), (1, 1, 1), (256, 1, 1)).bind((2, 3), (0, 1))
         kernel(1, 2, a, a)
     assert dev.memory.kept < 8000
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from mat.cuda import permute
-from mat.cuda.permute import Axis, alignment, divisor, merged, plan, program_of, programs
+from mat.cuda.permute import CopyAxis, alignment, divisor, merged, plan, program_of, programs
 
 from ..mock_driver import harness
 
@@ -35,7 +35,7 @@ def strided(data, shape, itemsize, room=lambda size: np.full(size, 77, np.uint8)
 
 
 def axes_of(x, out):
-    return [Axis(n, d, s) for n, d, s in zip(out.shape, out.strides, np.broadcast_to(x, out.shape).strides, strict=True)]
+    return [CopyAxis(n, d, s) for n, d, s in zip(out.shape, out.strides, np.broadcast_to(x, out.shape).strides, strict=True)]
 
 
 def offset_of(a):
@@ -182,9 +182,9 @@ def test_more_axes_than_kernels_are_told_of(itemsize):
 
 
 def test_offsets_of_more_than_32_bits(monkeypatch):
-    steps = plan([Axis(3, 2**33, 4), Axis(5, 4, 2**34)], 4, read=16, written=16)
+    steps = plan([CopyAxis(3, 2**33, 4), CopyAxis(5, 4, 2**34)], 4, read=16, written=16)
     assert [s.kernel for s in steps] == ["gather_4_4_wide"]
-    assert [s.kernel for s in plan([Axis(3, 2**29, 2**29), Axis(5, 4, 8)], 4, read=16, written=16)] == ["gather_4_4"]
+    assert [s.kernel for s in plan([CopyAxis(3, 2**29, 2**29), CopyAxis(5, 4, 8)], 4, read=16, written=16)] == ["gather_4_4"]
     monkeypatch.setattr(permute, "FAR", 1)
     for dtype in SIZES.values():
         x = np.arange(5 * 6 * 32).astype(dtype).reshape(5, 6, 32)
@@ -201,11 +201,11 @@ def test_dividing_by_multiplying():
 
 
 def test_axes_that_stay_together_are_one():
-    assert merged([Axis(2, 60, 60), Axis(3, 20, 20), Axis(1, 7, 9), Axis(5, 4, 4)]) == [Axis(30, 4, 4)]
-    assert merged([Axis(2, 60, 4), Axis(3, 20, 40), Axis(5, 4, 8)]) == [Axis(2, 60, 4), Axis(15, 4, 8)]
-    assert merged([Axis(4, 8, 0), Axis(2, 4, 0)]) == [Axis(8, 4, 0)]
-    assert merged([Axis(3, -4, 4)]) == [Axis(3, 4, -4)]
+    assert merged([CopyAxis(2, 60, 60), CopyAxis(3, 20, 20), CopyAxis(1, 7, 9), CopyAxis(5, 4, 4)]) == [CopyAxis(30, 4, 4)]
+    assert merged([CopyAxis(2, 60, 4), CopyAxis(3, 20, 40), CopyAxis(5, 4, 8)]) == [CopyAxis(2, 60, 4), CopyAxis(15, 4, 8)]
+    assert merged([CopyAxis(4, 8, 0), CopyAxis(2, 4, 0)]) == [CopyAxis(8, 4, 0)]
+    assert merged([CopyAxis(3, -4, 4)]) == [CopyAxis(3, 4, -4)]
 
 
 def test_nothing_to_copy():
-    assert plan([Axis(3, 4, 4), Axis(0, 4, 4)], 4, read=16, written=16) == []
+    assert plan([CopyAxis(3, 4, 4), CopyAxis(0, 4, 4)], 4, read=16, written=16) == []

@@ -21,7 +21,7 @@ from cuda.bindings import driver
 import mat
 from mat.cuda.array import CudaArray
 from mat.cuda.gpu import Gpu, check
-from mat.cuda.kernel import Launch
+from mat.cuda.kernel import CudaKernel
 from mat.cuda.nvrtc import Nvrtc, Program
 from mat.errors import DeviceError
 from mat.layout.strided import packed
@@ -133,7 +133,7 @@ def test_numbers_arrive_as_they_are(cuda, number, real, imaginary):
     with gpu.current():
         out = CudaArray(gpu.allocate(48), packed((6,)), np.dtype("d"))
         # another number before it, an operand, and a number as an operand
-        launch = Launch(Program(TEXT), "numbers", (6,), (1, 1, 1), (1, 1, 1)).bind((1, 2), (0,))
+        launch = CudaKernel(Program(TEXT), "numbers", (6,), (1, 1, 1), (1, 1, 1)).bind((1, 2), (0,))
         for _ in range(2):  # as learnt, and as remembered
             launch(number, out, number)
             got = np.empty(6)

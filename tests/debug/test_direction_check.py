@@ -55,7 +55,7 @@ def test_correct_programs_are_left_in_peace(function):
     with mat.debug.check_directions() as c:
         function()
     assert c.faults == []
-    assert c.looks > 0
+    assert c.accesses > 0
 
 
 # What it tells
@@ -212,8 +212,8 @@ def test_copies_of_the_check_do_not_count():
 def test_nothing_is_left_when_it_ends():
     x = mat.zeros(3)
     with mat.debug.check_directions():
-        look = x.facet("array", "input")
-        look.__enter__()
+        access = x.facet("array", "input")
+        access.__enter__()
         kept = x.facet("array", "input")
         with kept as a:
             pass
@@ -222,7 +222,7 @@ def test_nothing_is_left_when_it_ends():
     assert protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]) is None or (
         protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]).allowed == protected_pages.OPEN)
     a.sum()
-    look.__exit__(None, None, None)
+    access.__exit__(None, None, None)
     assert x.fill_(2).tolist() == [2, 2, 2]
 
 
@@ -233,7 +233,7 @@ def test_one_check_inside_of_another():
             mat.ones(3).sum()
         assert CHECK in OBSERVERS
         mat.ones(3).sum()
-    assert 0 < inner.looks < outer.looks
+    assert 0 < inner.accesses < outer.accesses
     assert CHECK not in OBSERVERS
 
 

@@ -22,7 +22,7 @@ def test_live_bytes_by_memory_and_mat():
     assert report.by_memory["host"]["live"] - before == x.nbytes + y.nbytes
     assert [row.nbytes for row in rows_of(report, x, y)] == [x.nbytes, y.nbytes]
     assert not rows_of(report, never)
-    assert (never.fresh, x.fresh, x.storage.looks) == (set(), {"host"}, [])
+    assert (never.fresh, x.fresh, x.storage.accesses) == (set(), {"host"}, [])
 
 
 def test_lines_are_noted_while_a_device_is_in_use():

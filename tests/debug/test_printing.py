@@ -42,7 +42,7 @@ def looked_through(*facets):
 def state(x):
     """All that printing must leave alone."""
     s = x.storage
-    return (s.fresh, s.seen, s.version, s.torn, s.pristine, s.writer, tuple(s.looks), {m: id(h) for m, h in s.handles.items()},
+    return (s.fresh, s.seen, s.version, s.torn, s.pristine, s.writer, tuple(s.accesses), {m: id(h) for m, h in s.handles.items()},
             x.layout, dict(x.facets), s.history and list(s.history))
 
 

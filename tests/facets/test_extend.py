@@ -86,8 +86,8 @@ def test_directions_are_those_of_the_signature(declared):
     seen = []
 
     class Watch(mat.extend.Observer):
-        def entered(self, hold):
-            seen.append(hold.direction.value)
+        def entered(self, record):
+            seen.append(record.direction.value)
 
     @declared
     def blend(alpha: Scalar, x: Input, beta: Scalar, y: Accumulated):

@@ -249,7 +249,7 @@ def test_unknown_names(call, error, message):
     x = mat.arange(2)
     with pytest.raises(error, match=message):
         call(x)
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
     assert x.tolist() == [0, 1]
 
 

@@ -49,7 +49,7 @@ def _launch(at: Setting) -> Item:
     """An empty kernel: by us, and by others."""
     engine = importlib.import_module("mat.cuda.engine")
     array = _operand(at)
-    ours = engine.Launch(engine.Program(EMPTY), "nothing_at_all", (1,), (1, 1, 1), (32, 1, 1)).bind((0,), ())
+    ours = engine.CudaKernel(engine.Program(EMPTY), "nothing_at_all", (1,), (1, 1, 1), (32, 1, 1)).bind((0,), ())
     return Item("launch of an empty kernel", lambda: ours(array), peers(**{
         "cuda.bindings": lambda: _raw_launch(at), "cuda.core": None if at.alone else lambda: _core_launch(at),
         "cupy": at.cupy and (lambda: _cupy_launch(at))}))

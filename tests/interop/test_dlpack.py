@@ -103,7 +103,7 @@ def test_what_is_told_is_right(dtype, layout):
     if not copied:
         assert (where, strides) == (own_address(x), x.strides)  # while it is lent, it is where it was told to be
     del holder
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 @native
@@ -125,7 +125,7 @@ def test_what_is_lent_cannot_be_written_until_it_is_given_back():
     assert mat.sum(x).item() == 6
     del part
     assert x.fill_(0).tolist() == [0, 0, 0]
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 def test_the_line_is_that_of_the_user_not_of_a_library():
@@ -154,7 +154,7 @@ def test_the_memory_outlives_the_mat():
 def test_a_copy_is_the_consumers_own():
     x = mat.array([[1, 2], [3, 4]])
     a = np.from_dlpack(x.T, copy=True)
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
     a[0, 0] = 7
     assert (a.tolist(), x.tolist()) == ([[7, 3], [2, 4]], [[1, 2], [3, 4]])
     if compiled:
@@ -233,9 +233,9 @@ def test_torn_data_is_not_lent():
 def test_a_capsule_that_nobody_takes_gives_back():
     x = mat.zeros(2)
     capsule = x.__dlpack__(max_version=(1, 0))
-    assert len(x.storage.looks) == 1
+    assert len(x.storage.accesses) == 1
     del capsule
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 @native
@@ -249,7 +249,7 @@ def test_a_capsule_is_taken_once():
         np.from_dlpack(lending)
     assert y.tolist() == [1, 2]
     del y
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 @pytest.mark.parametrize("thrown", [ValueError, KeyboardInterrupt, MemoryError])
@@ -264,7 +264,7 @@ def test_a_consumer_that_fails_gives_back(thrown):
     with pytest.raises(thrown, match="in the middle"):
         consume()
     gc.collect()
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 @native
@@ -283,11 +283,11 @@ def test_the_error_of_a_consumer_survives_giving_back():
     core = pytest.importorskip("mat._core")
     for flags in (0, -1):
         with pytest.raises(TypeError, match="int"):
-            int(core.lend(Late(), 0, (1,), (1,), HOST, (2, 64), flags))
+            int(core.make_value(Late(), 0, (1,), (1,), HOST, (2, 64), flags))
     assert kept == [1, 1]
     with pytest.raises(TypeError, match="int"):
         int(x.__dlpack__(max_version=(1, 0)))
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 @native
@@ -297,7 +297,7 @@ def test_what_compiled_code_is_given_is_checked():
     before = sys.getrefcount(x)
     for shape, error in ((("no number",), TypeError), ((1 << 70,), OverflowError), ([3], TypeError)):
         with pytest.raises(error):
-            core.lend(x, 0, shape, (1,), HOST, (2, 64), 0)
+            core.make_value(x, 0, shape, (1,), HOST, (2, 64), 0)
     assert sys.getrefcount(x) == before
 
 
@@ -308,7 +308,7 @@ def test_giving_back_in_another_thread():
     thread.start()
     thread.join()
     gc.collect()
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 @native
@@ -317,17 +317,17 @@ def test_giving_back_in_another_thread():
 def test_giving_back_in_a_thread_that_python_does_not_know(name, at, flags):
     """As a library's own threads do: by the deleter of the struct, whose place DLPack lays down."""
     x = mat.zeros(2)
-    capsule = pytest.importorskip("mat._core").lend(np.from_dlpack(x), 8, (2,), (1,), HOST, (2, 64), flags)
+    capsule = pytest.importorskip("mat._core").make_value(np.from_dlpack(x), 8, (2,), (1,), HOST, (2, 64), flags)
     api, threads = ctypes.pythonapi, ctypes.CDLL(None)
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     managed = api.PyCapsule_GetPointer(ctypes.py_object(capsule), name)
     api.PyCapsule_SetName(ctypes.py_object(capsule), b"used")
     deleter = ctypes.c_void_p.from_address(managed + at).value
     thread = ctypes.c_ulong()
-    assert len(x.storage.looks) == 1
+    assert len(x.storage.accesses) == 1
     assert threads.pthread_create(ctypes.byref(thread), None, ctypes.c_void_p(deleter), ctypes.c_void_p(managed)) == 0
     assert threads.pthread_join(thread, None) == 0
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 def test_many_threads_at_once():
@@ -343,7 +343,7 @@ def test_many_threads_at_once():
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
     x.fill_(0)
 
 
@@ -356,7 +356,7 @@ def test_ten_thousand_of_each_leave_nothing():
         x.__dlpack__(max_version=(1, 0))
         x.__dlpack__()
     gc.collect()
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
     assert sys.getrefcount(b) == before
     kept = [mat.from_dlpack(b) for _ in range(100)]
     gone = [weakref.ref(y.storage) for y in kept]
@@ -526,7 +526,7 @@ def test_odd_capsules_are_refused_and_given_back(kind, shape, text):
 
     owner = Owner()
     gone = weakref.ref(owner)
-    capsule = core.lend(owner, address(owner.data), shape, (1,) * len(shape), HOST, kind, 0)
+    capsule = core.make_value(owner, address(owner.data), shape, (1,) * len(shape), HOST, kind, 0)
     with pytest.raises(mat.MatError, match=text):
         mat.from_dlpack(Lending(capsule))
     del capsule, owner
@@ -540,11 +540,11 @@ def test_capsules_of_another_device_or_address_are_refused():
     a = np.zeros(4)
     for where, device in ((address(a) + 1, HOST), (0, HOST), (address(a), (2, 0))):
         with pytest.raises(mat.MatError, match=r"address|device"):
-            mat.from_dlpack(Lending(core.lend(a, where, (3,), (1,), device, (2, 64), 0)))
+            mat.from_dlpack(Lending(core.make_value(a, where, (3,), (1,), device, (2, 64), 0)))
     for nothing in (None, 3, a):
         with pytest.raises(BufferError, match="not a DLPack capsule"):
             core.take(nothing)
-    assert mat.from_dlpack(Lending(core.lend(a, 0, (0, 3), (3, 1), HOST, (2, 64), 0))).shape == (0, 3)
+    assert mat.from_dlpack(Lending(core.make_value(a, 0, (0, 3), (3, 1), HOST, (2, 64), 0))).shape == (0, 3)
 
 
 def test_page_locked_memory_of_others_is_the_hosts():
@@ -552,7 +552,7 @@ def test_page_locked_memory_of_others_is_the_hosts():
     if not compiled:
         pytest.skip("NumPy's capsules")
     core = pytest.importorskip("mat._core")
-    x = mat.from_dlpack(Lending(core.lend(a, address(a), (3,), (1,), (3, 0), (2, 64), 0), (3, 0)))
+    x = mat.from_dlpack(Lending(core.make_value(a, address(a), (3,), (1,), (3, 0), (2, 64), 0), (3, 0)))
     assert x.scal_(2).tolist() == a.tolist() == [0, 2, 4]
 
 
@@ -597,7 +597,7 @@ def test_torchs_other_ways_in(torch):
     gc.collect()
     t = torch.from_dlpack(x, copy=True)
     assert t.data_ptr() != own_address(x)
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 @native
@@ -736,7 +736,7 @@ def test_looking_at_what_there_is_moves_nothing(device):
                 look_everywhere(x)
                 look_everywhere(x)
             assert (n.h2d, n.d2h, n.packs, n.bytes) == (0, 0, 0, 0)
-            assert (x.fresh, x.storage.version, set(x.storage.handles), x.storage.looks) == (before, version, held, [])
+            assert (x.fresh, x.storage.version, set(x.storage.handles), x.storage.accesses) == (before, version, held, [])
             assert made.count <= 4  # views, which take no memory
 
 

@@ -166,7 +166,7 @@ def test_subclasses_of_mat_are_mats():
 # Which way they go
 
 
-@pytest.mark.parametrize("ufunc", array_ufunc.OURS, ids=lambda u: u.__name__)
+@pytest.mark.parametrize("ufunc", array_ufunc.IMPLEMENTATIONS, ids=lambda u: u.__name__)
 def test_ufuncs_of_ours_run_as_operations(ufunc, monkeypatch):
     monkeypatch.setattr(array_ufunc, "delegate", None)
     square = mat.array([[0.5, 2], [1, 3]])
@@ -182,7 +182,7 @@ def test_ufuncs_of_ours_run_as_operations(ufunc, monkeypatch):
 def test_every_operation_with_numpys_name_is_known():
     """An operation that is added for a ufunc of NumPy's is to be used for it."""
     names = {"absolute": "abs", "power": "pow"}
-    known = {names.get(u.__name__, u.__name__) for u in array_ufunc.OURS}
+    known = {names.get(u.__name__, u.__name__) for u in array_ufunc.IMPLEMENTATIONS}
     declared = {n for n in mat.__all__ if hasattr(getattr(elementwise, n, None), "op")}
     assert {n for n in declared if isinstance(getattr(np, n, None), np.ufunc)} <= known
 
@@ -199,7 +199,7 @@ OURS_RUN = [  # function, and the call that our operations can do
 
 
 def test_each_of_ours_is_named():
-    assert {implementations.numpys(n) for n, _ in OURS_RUN} == set(implementations.OURS) - {np.broadcast_arrays}  # which is among the views
+    assert {implementations.numpys(n) for n, _ in OURS_RUN} == set(implementations.IMPLEMENTATIONS) - {np.broadcast_arrays}  # which is among the views
 
 
 @pytest.mark.host

@@ -134,22 +134,22 @@ def test_ufuncs(ufunc):
 
 def test_tables_name_what_dispatches():
     functions = {numpys(n) for n in FUNCTIONS}
-    for table in (implementations.OURS, VIEWS, ASKING, WRITING, SAVING):
+    for table in (implementations.IMPLEMENTATIONS, VIEWS, ASKING, WRITING, SAVING):
         assert set(table) <= functions
-    assert set(array_ufunc.OURS) | set(array_ufunc.REDUCTIONS) <= set(UFUNCS)
+    assert set(array_ufunc.IMPLEMENTATIONS) | set(array_ufunc.REDUCTIONS) <= set(UFUNCS)
 
 
-@pytest.mark.parametrize("function", implementations.OURS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", implementations.IMPLEMENTATIONS, ids=lambda f: f.__name__)
 def test_ours_have_numpys_signatures(function):
     """So that whatever NumPy takes gets to ours, which then may leave it to NumPy."""
     def of(f):
         return [(p.name, p.kind) for p in inspect.signature(f).parameters.values() if p.name != "like"]
     theirs = of(function)
     if function.__name__ in ("asanyarray", "ascontiguousarray", "asarray"):
-        assert {n for n, _ in theirs} <= {n for n, _ in of(implementations.OURS[function])}
+        assert {n for n, _ in theirs} <= {n for n, _ in of(implementations.IMPLEMENTATIONS[function])}
     elif function.__name__.endswith("_like") and function is not np.full_like:
-        assert [n for n, _ in theirs][1:] == [n for n, _ in of(implementations.OURS[function])][1:]
+        assert [n for n, _ in theirs][1:] == [n for n, _ in of(implementations.IMPLEMENTATIONS[function])][1:]
     elif function is np.column_stack or function.__name__.endswith("share_memory") or function is np.shares_memory:
-        assert len(theirs) == len(of(implementations.OURS[function]))
+        assert len(theirs) == len(of(implementations.IMPLEMENTATIONS[function]))
     else:
-        assert theirs == of(implementations.OURS[function])
+        assert theirs == of(implementations.IMPLEMENTATIONS[function])

@@ -190,7 +190,7 @@ def test_from_a_device_nothing_is_marked(way, protocol):
         assert (x.fresh, list(x.facets)) == ({"emulated"}, ["emulated"])
         z = way(y, protocol)
         assert (x.fresh, list(x.facets)) == ({"emulated"}, ["emulated"])
-        assert not x.storage.looks
+        assert not x.storage.accesses
     assert z.fresh == {"host"}
     assert z.tolist() == [[8, 12], [16, 20]]
 

@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.core.cube import facet_named
-from mat.matrix.exports import Lease
+from mat.matrix.exports import Export
 
 from ..support.layouts import NUMPY_DTYPES
 
@@ -121,7 +121,7 @@ def test_nothing_is_lent_while_somebody_writes():
     with x.facet("array", "io"), pytest.raises(mat.ConflictError, match="test_exports"):
         np.asarray(x)
     assert np.asarray(x).tolist() == [0, 0, 0]
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 def test_the_memory_outlives_the_mat():
@@ -141,11 +141,11 @@ def test_ten_thousand_leases_leave_nothing():
     x = mat.zeros(3)
     for _ in range(10_000):
         np.asarray(x)
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
     kept = [np.asarray(x) for _ in range(100)]
-    assert len(x.storage.looks) == 100
+    assert len(x.storage.accesses) == 100
     del kept
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 def test_what_numpy_copies_holds_no_lease():
@@ -173,7 +173,7 @@ def test_torn_data_is_not_lent():
         1 / 0  # noqa: B018  the block is to fail
     with pytest.raises(mat.TornError):
         np.asarray(x)
-    assert x.storage.looks == []
+    assert x.storage.accesses == []
 
 
 # Buffers
@@ -211,7 +211,7 @@ def test_looking_for_protocols_moves_and_lends_nothing():
     x = mat.zeros(4)
     for name in ("__array__", "__buffer__", "__array_interface__", "__array_struct__", "facet"):
         getattr(x, name, None)
-    assert (x.fresh, x.storage.looks) == (set(), [])
+    assert (x.fresh, x.storage.accesses) == (set(), [])
 
 
 # Devices
@@ -236,8 +236,8 @@ def test_a_lease_copies_from_the_device_once_and_keeps_it_from_writing():
 def test_a_lease_of_a_device_outlives_its_block_and_frees_the_memory_last():
     with mat.use_device("emulated") as device:
         x = mat.zeros(3).fill_(2)
-        leases = [Lease(x, facet_named("emulated")) for _ in range(2)]
-        handle = leases[0].loan.handle
+        leases = [Export(x, facet_named("emulated")) for _ in range(2)]
+        handle = leases[0].record.handle
         with pytest.raises(mat.ConflictError):
             x.drop("emulated")
     assert x.fresh == {"host"}
@@ -254,7 +254,7 @@ def test_a_lease_of_a_device_outlives_its_block_and_frees_the_memory_last():
 def test_what_is_lent_is_not_evicted():
     with mat.use_device("emulated", pool_bytes=4096):
         x = mat.zeros(256).fill_(2)
-        lease = Lease(x, facet_named("emulated"))
+        lease = Export(x, facet_named("emulated"))
         with pytest.raises(mat.OutOfDeviceMemory):
             mat.zeros(512).fill_(1)
         del lease
@@ -280,11 +280,11 @@ def test_printers_and_reports_tell_of_leases(capsys):
     assert [lent for lent in mat.memory_report().lent if lent.label == x.label()] == []
 
 
-@given(st.lists(st.sampled_from(["lend", "release", "write", "read"]), max_size=25))
+@given(st.lists(st.sampled_from(["make_value", "release", "write", "read"]), max_size=25))
 def test_writing_is_refused_exactly_while_something_is_lent(steps):
     x, arrays, value = mat.zeros(3).fill_(0), [], 0.0
     for step in steps:
-        if step == "lend":
+        if step == "make_value":
             arrays.append(np.asarray(x))
         elif step == "release" and arrays:
             arrays.pop(0)

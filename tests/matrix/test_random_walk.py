@@ -147,7 +147,7 @@ class Walk:
         self.pairs.append(self.rng.choice([(x.copy(), a.copy()), (x.contiguous().reshape(a.size), a.copy().reshape(a.size))])
                           if not x.is_contiguous else (x.copy(), a.copy()))
 
-    def look(self):
+    def access(self):
         x, a = self.pick()
         direction = self.rng.choice(["input", "io"])
         with x.facet("array", direction) as found:

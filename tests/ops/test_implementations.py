@@ -18,18 +18,18 @@ from ..support import random_cases  # noqa: F401  it adds to the cases
 from ..support.cases import CASES
 from ..support.layouts import BLAS_DTYPES, MIXES, check_hidden, place, tolerance
 
-OURS = {name: op for name, op in REGISTRY.items() if op.__module__.startswith("mat.")}
+IMPLEMENTATIONS = {name: op for name, op in REGISTRY.items() if op.__module__.startswith("mat.")}
 
 
 @contextmanager
-def only(op, body):
+def only(op, implementation):
     """Let the operation have this one body."""
-    bodies, plans, away = op.bodies, op.plans, op.away
-    op.bodies, op.plans, op.away = [body], {}, {}
+    implementations, plans, away = op.implementations, op.plans, op.away
+    op.implementations, op.plans, op.away = [implementation], {}, {}
     try:
         yield
     finally:
-        op.bodies, op.plans, op.away = bodies, plans, away
+        op.implementations, op.plans, op.away = implementations, plans, away
 
 
 def poisoned(op, args, k):
@@ -51,15 +51,15 @@ def compare(found, wanted, dtype, text):
     assert_allclose(found, wanted, **tolerance(dtype), err_msg=text)
 
 
-def run(op, body, args, kwargs, mix, wanted):
+def run(op, implementation, args, kwargs, mix, wanted):
     """Call the operation with `args` laid out by `mix`; whether the body took them. Everything is compared."""
     doomed = () if kwargs.keys() & {"n", "incx", "incy"} else op.written  # unless only a part is written
     given = [poisoned(op, args, k) if k in doomed else a for k, a in enumerate(args)]
     mats = [place(a, mix[k % len(mix)]) if isinstance(a, np.ndarray) else a for k, a in enumerate(given)]
     operands = [mats[k] for k in op.operands if isinstance(mats[k], mat.Mat)]
-    if not body.pack and not all(body.takes(m.layout) for m in operands):
+    if not implementation.pack and not all(implementation.takes(m.layout) for m in operands):
         return False
-    if body.when is not None and not body.when(*(mats[k] for k in op.operands)):
+    if implementation.when is not None and not implementation.when(*(mats[k] for k in op.operands)):
         return False
     text = f"{op.__name__}, {[a.shape if isinstance(a, np.ndarray) else a for a in args]}, {kwargs}"
     dtype = next(a.dtype for a in args if isinstance(a, np.ndarray))
@@ -80,34 +80,34 @@ def run(op, body, args, kwargs, mix, wanted):
 
 
 def test_the_cases_are_those_of_the_registry():
-    assert set(CASES) == set(OURS)
+    assert set(CASES) == set(IMPLEMENTATIONS)
 
 
-def runs_here(body):
+def runs_here(implementation):
     """Whether it is one of the bodies that the device under test computes by."""
-    return (body.place == "cuda") == DEVICE.startswith("cuda")
+    return (implementation.place == "cuda") == DEVICE.startswith("cuda")
 
 
-BODIES = [(name, k, dtype) for name, op in OURS.items() if name in CASES for k, body in enumerate(op.bodies)
-          for dtype in CASES[name].dtypes if runs_here(body) and (body.dtypes is None or np.dtype(dtype).char in body.dtypes)]
-IDS = [f"{name}-{k}-{OURS[name].bodies[k].place}-{dtype}" for name, k, dtype in BODIES]
+BODIES = [(name, k, dtype) for name, op in IMPLEMENTATIONS.items() if name in CASES for k, implementation in enumerate(op.implementations)
+          for dtype in CASES[name].dtypes if runs_here(implementation) and (implementation.dtypes is None or np.dtype(dtype).char in implementation.dtypes)]
+IDS = [f"{name}-{k}-{IMPLEMENTATIONS[name].implementations[k].place}-{dtype}" for name, k, dtype in BODIES]
 
 
 @pytest.mark.parametrize(("name", "k", "dtype"), BODIES, ids=IDS)
 def test_body(name, k, dtype, rng):
-    op = OURS[name]
-    body = op.bodies[k]
+    op = IMPLEMENTATIONS[name]
+    implementation = op.implementations[k]
     ran = dict.fromkeys(MIXES if dtype in BLAS_DTYPES else ("packed", "displaced", "mixed", "mixed_matrices"), 0)
-    with only(op, body):
+    with only(op, implementation):
         for args, kwargs in CASES[name].samples(rng, dtype):
             args = [np.asarray(a) if isinstance(a, np.generic) else a for a in args]
             with np.errstate(all="ignore"):
                 wanted = CASES[name].reference(*args, **kwargs)
             for label in ran:
-                ran[label] += run(op, body, args, kwargs, MIXES[label], wanted)
-    if body.when is not None and not any(ran.values()):
+                ran[label] += run(op, implementation, args, kwargs, MIXES[label], wanted)
+    if implementation.when is not None and not any(ran.values()):
         pytest.skip("the body is not for these dtypes together, or for operands of this size")
     assert ran["packed"]
     assert ran["displaced"]
-    if body.fits is None or body.pack:
+    if implementation.fits is None or implementation.pack:
         assert all(ran.values())

@@ -10,14 +10,14 @@ import pytest
 
 import mat
 from mat.core.barrier import Barrier
-from mat.debug.counters import Allocations, Copies
+from mat.debug.counters import AllocationCounter, CopyCounter
 
 pytestmark = pytest.mark.host
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "coming-from-mgl-mat.md").read_text(encoding="utf-8")
 OBJECTS = {**dict.fromkeys("xyabc", mat.Mat), "w": mat.Mat, "xd": mat.Mat, "wd": mat.Mat, "yd": mat.Mat, "rng": mat.Rng,
-           "bar": Barrier, "n": Allocations(), "copies": Copies(), "mat": mat}
+           "bar": Barrier, "n": AllocationCounter(), "copies": CopyCounter(), "mat": mat}
 PLAIN = {"fn", "len", "file"}  # names that are not ours
 
 
@@ -68,7 +68,7 @@ def test_every_row_says_what_to_write_or_why_there_is_nothing():
 def parsed(span):
     """The expressions of a span: of a ``with`` statement what it enters."""
     tree = ast.parse(span + ":\n    pass" if span.startswith("with ") else span)
-    statement = tree.body[0]
+    statement = tree.implementation[0]
     return [item.context_expr for item in statement.items] if isinstance(statement, ast.With) else [statement]
 
 
@@ -95,7 +95,7 @@ def wrong(span):
                 resolved(node)
             except AttributeError as error:
                 found.append(str(error))
-    return found or [error for expression in parsed(span) for n in ast.walk(expression) if isinstance(n, ast.Call)
+    return found or [error for expression in parsed(span) for n in ast.walk(expression) if isinstance(n, ast.LibraryCall)
                      for error in misfits(n)]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from mat.core import registry
-from mat.core.access import Look
+from mat.core.access import Access
 from mat.core.cube import Cube, View, as_direction
 from mat.core.registry import Facet, Memory
 from mat.facets.array import over
@@ -189,25 +189,25 @@ class Whole(View):
     def label(self) -> str:
         return "<a whole box>"
 
-    def look(self, facet: str, direction: str = "io") -> Look:
-        return Look(self, registry.facet_named(facet), as_direction(direction))
+    def access(self, facet: str, direction: str = "io") -> Access:
+        return Access(self, registry.facet_named(facet), as_direction(direction))
 
     def fresh(self) -> set[str]:
         return {m.name for m in registry.memories.values() if self.storage.fresh & m.bit}
 
     def read(self, facet: str) -> list[Any]:
-        with self.look(facet, "input") as window:
+        with self.access(facet, "input") as window:
             return window.get()
 
     def write(self, facet: str, *values: Any) -> Whole:
-        with self.look(facet, "output") as window:
+        with self.access(facet, "output") as window:
             window.put(*values)
         return self
 
     def spoil(self, facet: str, direction: str = "io") -> int:
         """Write half of it and fail; return the line of the failing block."""
         try:
-            with self.look(facet, direction) as window:
+            with self.access(facet, direction) as window:
                 line = sys._getframe().f_lineno - 1
                 window.handle.data[0] = "half-written"
                 raise Fault("the block fails")

@@ -263,15 +263,15 @@ def half_of_a_complex_number():
 # Operations that are declared wrongly
 
 
-def operation(facet, body, **directions):
+def operation(facet, implementation, **directions):
     """An operation that checks nothing, with such directions and that body."""
     roles = {"input": Input, "output": Output, "io": InOut}
     space = {"__name__": __name__}
-    exec(f"def {body.__name__}({', '.join(directions)}): pass", space)
-    check = space[body.__name__]
+    exec(f"def {implementation.__name__}({', '.join(directions)}): pass", space)
+    check = space[implementation.__name__]
     check.__annotations__ = {name: roles[d] for name, d in directions.items()}
     found = op(check, method="")
-    found.on(facet)(lambda engine, *args: body(*args))
+    found.on(facet)(lambda engine, *args: implementation(*args))
     return found
 
 
@@ -613,12 +613,12 @@ def a_body_on_the_device_writes_its_input():
     with device("emulated") as dev:
         x = mat.ones(3, 2)
 
-        def body(a):
+        def implementation(a):
             a.flags.writeable = True
             a[1] = 5
 
         with x.facet("emulated", "input") as a:
-            dev.launch(body, a)
+            dev.launch(implementation, a)
 
 
 @planted(LEFT + r" 4 elements, first \(1, 0\)", place="emulated")
@@ -626,11 +626,11 @@ def a_body_on_the_device_leaves_rows():
     with device("emulated") as dev:
         x = mat.ones(3, 2)
 
-        def body(a):
+        def implementation(a):
             a[0] = 1
 
         with x.facet("emulated", "output") as a:
-            dev.launch(body, a)
+            dev.launch(implementation, a)
 
 
 @planted(UNSEEN, place="emulated")
@@ -638,11 +638,11 @@ def a_body_on_the_device_writes_the_next_row():
     with device("emulated") as dev:
         x = mat.ones(4, 2)
 
-        def body(a):
+        def implementation(a):
             np.lib.stride_tricks.as_strided(a, (3,))[:] = 0
 
         with x[1].facet("emulated", "io") as a:
-            dev.launch(body, a)
+            dev.launch(implementation, a)
 
 
 @planted(LATE, place="emulated")

@@ -248,7 +248,7 @@ def test_saving_that_fails_in_the_middle(tmp_path, way, save, error):
         save(path, x, stop)
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["x"]
-    assert not x.storage.looks
+    assert not x.storage.accesses
     x.fill_(2)  # nobody looks at it any more
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...matrix.mat import Mat
 from ...ops.operation import named
 from .dispatch import delegate
-from .implementations import DELEGATED, OURS, numpys
+from .implementations import DELEGATED, IMPLEMENTATIONS, numpys
 from .views import NAMES, OF_SEVERAL, NoView, viewed
 
 VIEWS = {f: name in OF_SEVERAL for name in (*NAMES, *OF_SEVERAL) if (f := numpys(name)) is not None}  # and whether of several
@@ -30,11 +30,11 @@ _LEAVE = {"overwrite_input": False}  # permissions to use an operand as scratch
 
 def _array_function(self: Mat, func: Any, types: Any, args: Any, kwargs: Any) -> Any:  # noqa: ARG001  NumPy's protocol
     """What NumPy calls for one of its functions with a Mat among its operands."""
-    ours = OURS.get(func)
+    implements = IMPLEMENTATIONS.get(func)
     if not all(issubclass(t, Mat) or t.__array_function__ is np.ndarray.__array_function__ for t in types):
         return NotImplemented
-    if ours is not None:
-        result = ours(*args, **kwargs)
+    if implements is not None:
+        result = implements(*args, **kwargs)
         if result is not DELEGATED:
             return result
     several = VIEWS.get(func)

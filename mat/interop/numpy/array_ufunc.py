@@ -30,7 +30,7 @@ def _invert(x: Any, out: Any = None) -> Any:
     return out.assign_(found)
 
 
-OURS: dict[np.ufunc, Callable[..., Any]] = {
+IMPLEMENTATIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log, np.log1p: ew.log1p,
     np.sin: ew.sin, np.cos: ew.cos, np.tan: ew.tan, np.sinh: ew.sinh, np.cosh: ew.cosh, np.tanh: ew.tanh,
     np.absolute: ew.abs, np.negative: ew.negative, np.sign: ew.sign, np.floor: ew.floor, np.ceil: ew.ceil, np.rint: ew.rint,
@@ -74,13 +74,13 @@ def _fits(inputs: tuple[Any, ...]) -> bool:
 def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:  # noqa: ARG001  NumPy's protocol
     """What NumPy calls for a ufunc with a Mat among its operands, outputs or ``where``."""
     if method == "__call__":
-        ours = OURS.get(ufunc)
-        if ours is not None and _fits(inputs):
+        implements = IMPLEMENTATIONS.get(ufunc)
+        if implements is not None and _fits(inputs):
             if not kwargs:
-                return ours(*inputs)
+                return implements(*inputs)
             out = kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
             if isinstance(out, Mat):
-                return ours(*inputs, out=out)
+                return implements(*inputs, out=out)
     if any(map(has_its_own_way, (*inputs, *kwargs.get("out", ())))):
         return NotImplemented
     if method == "reduce":
@@ -106,12 +106,12 @@ def can_hold_sums(out: Any) -> bool:
 
 def _reduced(ufunc: np.ufunc, x: Any, kwargs: dict[str, Any]) -> Any:
     """A reduction of ours; None if there is none for these arguments."""
-    ours = REDUCTIONS.get(ufunc)
+    implements = REDUCTIONS.get(ufunc)
     (out,) = kwargs.get("out", (None,))
     plain = kwargs.get("dtype") is None and not kwargs.keys() & {"initial", "where"}
-    if ours is None or not plain or not can_hold_sums(out) or not is_ours(x) or x.ndim == 0:
+    if implements is None or not plain or not can_hold_sums(out) or not is_ours(x) or x.ndim == 0:
         return None
-    return ours(x, kwargs.get("axis", 0), bool(kwargs.get("keepdims", False)), out)
+    return implements(x, kwargs.get("axis", 0), bool(kwargs.get("keepdims", False)), out)
 
 
 def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -122,10 +122,10 @@ def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 def _of_scipy(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """What is in ``scipy.special`` and is an operation of ours too, for dtypes in which both compute; else None."""
-    ours = _SPECIAL.get(ufunc.__name__)
-    if ours is None or len(inputs) != 1 or not isinstance(inputs[0], Mat) or inputs[0].dtype.char not in "fd":
+    implements = _SPECIAL.get(ufunc.__name__)
+    if implements is None or len(inputs) != 1 or not isinstance(inputs[0], Mat) or inputs[0].dtype.char not in "fd":
         return None
-    return ours(inputs[0])
+    return implements(inputs[0])
 
 
 Mat.__array_ufunc__ = named(_array_ufunc, "__array_ufunc__", _array_ufunc.__doc__ or "")  # type: ignore[attr-defined]  # Mat

@@ -101,9 +101,9 @@ class _Call:
             with x.facet("array", INPUT) as a:
                 self.seen = {key: a}
                 return self._called(function, args, kwargs, {})
-        looks = self.read | {key: self.written[key] for key in self.changed}
-        with with_facets(*((x, "array", INPUT) for x in looks.values())) as found:
-            arrays = dict(zip(looks, found, strict=True))
+        accesses = self.read | {key: self.written[key] for key in self.changed}
+        with with_facets(*((x, "array", INPUT) for x in accesses.values())) as found:
+            arrays = dict(zip(accesses, found, strict=True))
             self.seen = {key: arrays[key] for key in self.read}
             places = {key: np.array(arrays[key]) if key in self.changed else np.empty(x.shape, x.dtype)
                       for key, x in self.written.items()}

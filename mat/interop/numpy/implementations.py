@@ -22,8 +22,8 @@ from ...support.dtypes import as_dtype
 from .array_ufunc import can_hold_sums, is_known, is_ours
 
 DELEGATED: Any = object()
-NO: Any = np._NoValue
-OURS: dict[Any, Callable[..., Any]] = {}  # NumPy's function -> ours
+NO_VALUE: Any = np._NoValue
+IMPLEMENTATIONS: dict[Any, Callable[..., Any]] = {}  # NumPy's function -> ours
 _FLOATS = "efd"
 _REAL = (int, float)
 
@@ -36,10 +36,10 @@ def numpys(name: str) -> Any:
     return found
 
 
-def ours(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def implements(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Take the decorated function for NumPy's functions of these names."""
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        OURS.update({f: function for f in map(numpys, names) if f is not None})
+        IMPLEMENTATIONS.update({f: function for f in map(numpys, names) if f is not None})
         return function
     return register
 
@@ -60,9 +60,9 @@ def _mats(values: Any) -> list[Mat]:
 
 def _reducing(function: Callable[..., Any]) -> Callable[..., Any]:
     def reduced(a: Any, axis: Any, out: Any, keepdims: Any, *others: Any) -> Any:
-        if not is_ours(a) or not can_hold_sums(out) or any(x is not NO and x is not None for x in others):
+        if not is_ours(a) or not can_hold_sums(out) or any(x is not NO_VALUE and x is not None for x in others):
             return DELEGATED
-        return function(a, axis, False if keepdims is NO else bool(keepdims), out)
+        return function(a, axis, False if keepdims is NO_VALUE else bool(keepdims), out)
     return reduced
 
 
@@ -70,74 +70,74 @@ _sum, _prod, _mean = map(_reducing, (reduce.sum, reduce.prod, reduce.mean))
 _max, _min, _argmax, _argmin = map(_reducing, (reduce.max, reduce.min, reduce.argmax, reduce.argmin))
 
 
-@ours("sum")
-def _(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO, initial: Any = NO,
-      where: Any = NO) -> Any:
+@implements("sum")
+def _(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+      where: Any = NO_VALUE) -> Any:
     return _sum(a, axis, out, keepdims, dtype, initial, where)
 
 
-@ours("prod")
-def _(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO, initial: Any = NO,
-      where: Any = NO) -> Any:
+@implements("prod")
+def _(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE,
+      where: Any = NO_VALUE) -> Any:
     return _prod(a, axis, out, keepdims, dtype, initial, where)
 
 
-@ours("mean")
-def _(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO, *, where: Any = NO) -> Any:
+@implements("mean")
+def _(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE) -> Any:
     return _mean(a, axis, out, keepdims, dtype, where)
 
 
-@ours("max", "amax")
-def _(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO, initial: Any = NO, where: Any = NO) -> Any:
+@implements("max", "amax")
+def _(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE) -> Any:
     return _max(a, axis, out, keepdims, initial, where)
 
 
-@ours("min", "amin")
-def _(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO, initial: Any = NO, where: Any = NO) -> Any:
+@implements("min", "amin")
+def _(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, initial: Any = NO_VALUE, where: Any = NO_VALUE) -> Any:
     return _min(a, axis, out, keepdims, initial, where)
 
 
-@ours("argmax")
-def _(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO) -> Any:
+@implements("argmax")
+def _(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     return _argmax(a, axis, out, keepdims)
 
 
-@ours("argmin")
-def _(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO) -> Any:
+@implements("argmin")
+def _(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
     return _argmin(a, axis, out, keepdims)
 
 
 def _deviations(a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: Any, others: tuple[Any, ...]) -> Any:
     """The variance; as NumPy, the mean of the squared distances from the mean."""
-    plain = dtype is None and _is_place(out) and all(x is NO for x in others) and type(ddof) in _REAL
+    plain = dtype is None and _is_place(out) and all(x is NO_VALUE for x in others) and type(ddof) in _REAL
     if not plain or not isinstance(a, Mat) or a.dtype.char not in "fd" or not a.size:
         return DELEGATED
-    total = reduce.sum(ew.square(ew.subtract(a, reduce.mean(a, axis, True))), axis, False if keepdims is NO else bool(keepdims))
+    total = reduce.sum(ew.square(ew.subtract(a, reduce.mean(a, axis, True))), axis, False if keepdims is NO_VALUE else bool(keepdims))
     count = a.size // total.size - ddof
     return ew.divide(total, float(count), out=out) if count > 0 else DELEGATED
 
 
-@ours("var")
-def _(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO, *, where: Any = NO,
-      mean: Any = NO, correction: Any = NO) -> Any:
+@implements("var")
+def _(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE,
+      mean: Any = NO_VALUE, correction: Any = NO_VALUE) -> Any:
     return _deviations(a, axis, dtype, out, ddof, keepdims, (where, mean, correction))
 
 
-@ours("std")
-def _(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO, *, where: Any = NO,
-      mean: Any = NO, correction: Any = NO) -> Any:
+@implements("std")
+def _(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE,
+      mean: Any = NO_VALUE, correction: Any = NO_VALUE) -> Any:
     found = _deviations(a, axis, dtype, out, ddof, keepdims, (where, mean, correction))
     return found if found is DELEGATED else found.sqrt_()
 
 
-@ours("trace")
+@implements("trace")
 def _(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> Any:
     if not isinstance(a, Mat) or a.ndim < 2 or dtype is not None or not can_hold_sums(out):
         return DELEGATED
     return reduce.sum(a.diagonal(offset, axis1, axis2), -1, False, out)
 
 
-@ours("linalg.trace")
+@implements("linalg.trace")
 def _(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
     return DELEGATED if x.ndim < 2 or dtype is not None else reduce.sum(x.diagonal(offset, -2, -1), -1)
 
@@ -145,20 +145,20 @@ def _(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
 # Element by element
 
 
-@ours("clip")
-def _(a: Any, a_min: Any = NO, a_max: Any = NO, out: Any = None, *, min: Any = NO, max: Any = NO, **kwargs: Any  # noqa: A002
+@implements("clip")
+def _(a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE, max: Any = NO_VALUE, **kwargs: Any  # noqa: A002
       ) -> Any:
-    low, high = (min if a_min is NO else a_min), (max if a_max is NO else a_max)
-    bounds = [b for b in (low, high) if b is not NO and b is not None]
+    low, high = (min if a_min is NO_VALUE else a_min), (max if a_max is NO_VALUE else a_max)
+    bounds = [b for b in (low, high) if b is not NO_VALUE and b is not None]
     plain = isinstance(a, Mat) and a.dtype.char in _FLOATS and _is_place(out) and not kwargs and bounds
     if not plain or not all(type(b) in _REAL or (isinstance(b, Mat) and b.dtype == a.dtype) for b in bounds):
         return DELEGATED
     if len(bounds) == 1:
-        return (ew.minimum if low is NO or low is None else ew.maximum)(a, bounds[0], out=out)
+        return (ew.minimum if low is NO_VALUE or low is None else ew.maximum)(a, bounds[0], out=out)
     return ew.minimum(ew.maximum(a, low), high, out=out)
 
 
-@ours("round", "around")
+@implements("round", "around")
 def _(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     plain = isinstance(a, Mat) and type(decimals) is int and decimals == 0 and a.dtype.char in _FLOATS and _is_place(out)
     return ew.rint(a, out=out) if plain else DELEGATED
@@ -167,12 +167,12 @@ def _(a: Any, decimals: Any = 0, out: Any = None) -> Any:
 # Copies
 
 
-@ours("copy")
+@implements("copy")
 def _(a: Any, order: Any = "K", subok: Any = False) -> Any:
     return DELEGATED if order == "F" else a.copy()
 
 
-@ours("astype")
+@implements("astype")
 def _(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:
     wanted = np.dtype(dtype)
     if not is_known(wanted) or device not in (None, "cpu") or (x.dtype.kind == "c" and wanted.kind != "c"):
@@ -180,13 +180,13 @@ def _(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:
     return x if not copy and x.dtype == wanted else x.astype(wanted)
 
 
-@ours("asarray", "asanyarray", "ascontiguousarray")
+@implements("asarray", "asanyarray", "ascontiguousarray")
 def _(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None) -> Any:
     same = isinstance(a, Mat) and (dtype is None or np.dtype(dtype) == a.dtype) and order in (None, "K", "A") and not copy
     return a if same else DELEGATED
 
 
-@ours("copyto")
+@implements("copyto")
 def _(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> Any:
     if not isinstance(dst, Mat) or where is not True:
         return DELEGATED
@@ -207,12 +207,12 @@ def _joined(arrays: Any, axis: Any, out: Any, dtype: Any, casting: Any, join: Ca
     return join(parts, axis)
 
 
-@ours("concatenate")
+@implements("concatenate")
 def _(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     return _joined(arrays, axis, out, dtype, casting, lambda parts, axis: shape.concat(parts, axis, out))
 
 
-@ours("stack")
+@implements("stack")
 def _(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     def join(parts: list[Mat], axis: int) -> Any:
         k = as_axis(axis, parts[0].ndim + 1)
@@ -232,16 +232,16 @@ def _stacking(raised: Any, axis: Callable[[Mat], int]) -> Callable[..., Any]:
     return joined
 
 
-ours("vstack")(_stacking(np.atleast_2d, lambda m: 0))
-ours("hstack")(_stacking(np.atleast_1d, lambda m: 0 if m.ndim == 1 else 1))
+implements("vstack")(_stacking(np.atleast_2d, lambda m: 0))
+implements("hstack")(_stacking(np.atleast_1d, lambda m: 0 if m.ndim == 1 else 1))
 
 
-@ours("dstack")
+@implements("dstack")
 def _(tup: Any) -> Any:
     return _stacking(np.atleast_3d, lambda m: 2)(tup)
 
 
-@ours("column_stack")
+@implements("column_stack")
 def _(tup: Any) -> Any:
     return _stacking(lambda m: m if m.ndim > 1 else np.atleast_2d(m).T, lambda m: 1)(tup)
 
@@ -259,12 +259,12 @@ def _like(fill: Any) -> Callable[..., Any]:
     return made
 
 
-ours("zeros_like")(_like(0))
-ours("ones_like")(_like(1))
-ours("empty_like")(_like(None))
+implements("zeros_like")(_like(0))
+implements("ones_like")(_like(1))
+implements("empty_like")(_like(None))
 
 
-@ours("full_like")
+@implements("full_like")
 def _(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, *,
       device: Any = None) -> Any:
     kind = a.dtype if dtype is None and isinstance(a, Mat) else np.dtype(dtype)
@@ -276,7 +276,7 @@ def _(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: Any =
 # Products
 
 
-@ours("dot")
+@implements("dot")
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """``numpy.dot``"""
     found = _mats([a, b])
@@ -290,7 +290,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     return DELEGATED if out is not None else tensordot(a, b, (-1, -2))
 
 
-@ours("inner")
+@implements("inner")
 def _(a: Any, b: Any, /) -> Any:
     found = _mats([a, b])
     if not found:
@@ -299,7 +299,7 @@ def _(a: Any, b: Any, /) -> Any:
     return tensordot(a, b, (-1, -1)) if a.ndim and b.ndim else ew.multiply(a, b)
 
 
-@ours("outer")
+@implements("outer")
 def _(a: Any, b: Any, out: Any = None) -> Any:
     found = _mats([a, b])
     if not found or not _is_place(out):
@@ -308,12 +308,12 @@ def _(a: Any, b: Any, out: Any = None) -> Any:
     return ew.multiply(a.expand_dims(1), b, out=out)
 
 
-@ours("linalg.outer")
+@implements("linalg.outer")
 def _(x1: Any, x2: Any, /) -> Any:
     return np.outer(x1, x2) if is_ours(x1) and is_ours(x2) and x1.ndim == x2.ndim == 1 else DELEGATED
 
 
-@ours("vdot")
+@implements("vdot")
 def _(a: Any, b: Any, /) -> Any:
     found = _mats([a, b])
     if not found or any(m.dtype.kind == "c" for m in found) or found[0].size != found[1].size:
@@ -322,12 +322,12 @@ def _(a: Any, b: Any, /) -> Any:
     return linalg.matmul(a, b)
 
 
-@ours("linalg.tensordot")
+@implements("linalg.tensordot")
 def _(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     return tensordot(x1, x2, axes)
 
 
-@ours("tensordot")
+@implements("tensordot")
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """``numpy.tensordot``"""
     found = _mats([a, b])
@@ -364,12 +364,12 @@ def _matrix(x: Mat, order: tuple[int, ...], shape: tuple[int, int]) -> Mat:
     return found
 
 
-@ours("linalg.matmul")
+@implements("linalg.matmul")
 def _(x1: Any, x2: Any, /) -> Any:
     return linalg.matmul(x1, x2) if is_ours(x1) and is_ours(x2) else DELEGATED
 
 
-@ours("linalg.multi_dot")
+@implements("linalg.multi_dot")
 def _(arrays: Any, *, out: Any = None) -> Any:
     parts = _mats(arrays)
     if out is not None or len(parts) < 2 or any(m.ndim != 2 for m in parts):
@@ -384,23 +384,23 @@ def _is_square(a: Any) -> bool:
     return isinstance(a, Mat) and a.dtype.char in blas_level1.BLAS and a.ndim >= 2 and a.shape[-1] == a.shape[-2]
 
 
-@ours("linalg.inv")
+@implements("linalg.inv")
 def _(a: Any) -> Any:
     return linalg.inv(a) if _is_square(a) else DELEGATED
 
 
-@ours("linalg.solve")
+@implements("linalg.solve")
 def _(a: Any, b: Any) -> Any:
     plain = _is_square(a) and isinstance(b, Mat) and b.dtype.char in blas_level1.BLAS and b.ndim
     return linalg.solve(a, b) if plain else DELEGATED
 
 
-@ours("linalg.cholesky")
+@implements("linalg.cholesky")
 def _(a: Any, /, *, upper: Any = False) -> Any:
     return linalg.cholesky(a) if _is_square(a) and not upper else DELEGATED
 
 
-@ours("linalg.norm")
+@implements("linalg.norm")
 def _(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:  # noqa: A002  NumPy's name
     plain = isinstance(x, Mat) and x.dtype.char in "fd" and ord is None and axis is None and not keepdims and x.size
     return adopted(np.asarray(blas_level1.nrm2(x), x.dtype)) if plain else DELEGATED
@@ -409,20 +409,20 @@ def _(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any: 
 # Comparing as a whole
 
 
-@ours("array_equal")
+@implements("array_equal")
 def _(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     found = _mats([a1, a2])
     return DELEGATED if not found or equal_nan else found[0].equals(found[1])
 
 
-@ours("allclose")
+@implements("allclose")
 def _(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
     found = _mats([a, b])
     plain = found and found[0].shape == found[1].shape and all(type(x) in _REAL and x >= 0 for x in (rtol, atol))
     return shape.allclose(found[0], found[1], rtol, atol, bool(equal_nan)) if plain else DELEGATED
 
 
-@ours("shares_memory", "may_share_memory")
+@implements("shares_memory", "may_share_memory")
 def _(a: Any, b: Any, /, max_work: Any = None) -> Any:
     return overlap(a, b) if isinstance(a, Mat) and isinstance(b, Mat) else DELEGATED
 
@@ -430,7 +430,7 @@ def _(a: Any, b: Any, /, max_work: Any = None) -> Any:
 # Views that are not always Mats
 
 
-@ours("broadcast_arrays")
+@implements("broadcast_arrays")
 def _(*args: Any, subok: Any = False) -> Any:
     """Among arrays, Mats are lent as arrays: NumPy's results are to be read, and who mixes them, as zarr does, goes on with
     methods of arrays.
@@ -440,6 +440,6 @@ def _(*args: Any, subok: Any = False) -> Any:
     return np.broadcast_arrays(*map(np.asarray, args), subok=subok)
 
 
-@ours("real")
+@implements("real")
 def _(val: Any) -> Any:
     return DELEGATED if val.dtype.kind == "c" else val.over(val.layout)

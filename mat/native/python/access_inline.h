@@ -5,48 +5,48 @@
 
 typedef struct {
     PyObject_HEAD
-    PyObject *view, *facet, *direction, *hold; /* hold is None, or absent, unless a look is open */
-} Look;
+    PyObject *view, *facet, *direction, *record; /* hold is None, or absent, unless a look is open */
+} Access;
 
-static int look_traverse(PyObject *object, visitproc visit, void *arg) {
-    Look *self = (Look *)object;
+static int access_traverse(PyObject *object, visitproc visit, void *arg) {
+    Access *self = (Access *)object;
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->view);
     Py_VISIT(self->facet);
     Py_VISIT(self->direction);
-    Py_VISIT(self->hold);
+    Py_VISIT(self->record);
     return 0;
 }
 
-static int look_clear(PyObject *object) {
-    Look *self = (Look *)object;
+static int access_clear(PyObject *object) {
+    Access *self = (Access *)object;
     Py_CLEAR(self->view);
     Py_CLEAR(self->facet);
     Py_CLEAR(self->direction);
-    Py_CLEAR(self->hold);
+    Py_CLEAR(self->record);
     return 0;
 }
 
-static void look_dealloc(PyObject *object) {
+static void access_dealloc(PyObject *object) {
     PyObject_GC_UnTrack(object);
-    look_clear(object);
+    access_clear(object);
     release_object(object);
 }
 
 /* The hold with which a look can begin at once, borrowed; NULL if Python must see to it. */
-static PyObject *ready_hold(Look *self) {
+static PyObject *ready_record(Access *self) {
     if (mat_type == NULL || self->view == NULL || (PyObject *)Py_TYPE(self->view) != mat_type || PyList_Size(observers)) return NULL;
-    if (self->hold != NULL && self->hold != Py_None) return NULL;
+    if (self->record != NULL && self->record != Py_None) return NULL;
     PyObject *storage = *slot(self->view, at_storage), *presented = *slot(self->view, at_presented);
-    if (storage == NULL || presented == NULL || PyList_Size(*slot(storage, at_looks)) != 0) return NULL;
+    if (storage == NULL || presented == NULL || PyList_Size(*slot(storage, at_accesses)) != 0) return NULL;
     PyObject *lock = *slot(storage, at_lock);
     if (Py_TYPE(lock) != lock_type || ((Lock *)lock)->count) return NULL;
     PyObject *key = PyObject_GetAttr(self->facet, self->direction == input ? reading_name : writing_name);
     if (key == NULL) return NULL;
-    PyObject *hold = PyDict_GetItemWithError(presented, key);
+    PyObject *record = PyDict_GetItemWithError(presented, key);
     Py_DECREF(key);
-    if (hold == NULL || *slot(hold, at_thread) != zero) return NULL;
-    return PyLong_AsLong(*slot(storage, at_fresh)) & PyLong_AsLong(*slot(hold, at_mask)) ? hold : NULL;
+    if (record == NULL || *slot(record, at_thread) != zero) return NULL;
+    return PyLong_AsLong(*slot(storage, at_fresh)) & PyLong_AsLong(*slot(record, at_mask)) ? record : NULL;
 }
 
 /* Where the block stands: a code object and an instruction in it, as holders.py has it. */
@@ -67,27 +67,27 @@ static PyObject *place_of(PyObject *frame) {
     return place;
 }
 
-static PyObject *look_enter(PyObject *object, PyObject *ignored) {
+static PyObject *access_enter(PyObject *object, PyObject *ignored) {
     (void)ignored;
-    Look *self = (Look *)object;
-    PyObject *frame = (PyObject *)PyEval_GetFrame(), *hold = frame == NULL ? NULL : ready_hold(self);
-    if (hold == NULL) {
+    Access *self = (Access *)object;
+    PyObject *frame = (PyObject *)PyEval_GetFrame(), *record = frame == NULL ? NULL : ready_record(self);
+    if (record == NULL) {
         if (PyErr_Occurred()) return NULL;
         return PyObject_CallMethodObjArgs(object, enter_name, frame == NULL ? Py_None : frame, NULL);
     }
     PyObject *place = place_of(frame), *thread = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
-    if (place == NULL || thread == NULL || mark_begun(self->view, hold, self->direction, self->direction != input, thread) < 0) {
+    if (place == NULL || thread == NULL || mark_begun(self->view, record, self->direction, self->direction != input, thread) < 0) {
         Py_XDECREF(place);
         Py_XDECREF(thread);
         return NULL;
     }
-    put(hold, at_where, place);
+    put(record, at_where, place);
     Py_DECREF(place);
     Py_DECREF(thread);
-    put(object, offsetof(Look, hold), hold);
-    PyObject *lend = *slot(hold, at_lend);
+    put(object, offsetof(Access, record), record);
+    PyObject *lend = *slot(record, at_make_value);
     if (lend == Py_None) {
-        PyObject *value = *slot(hold, at_value);
+        PyObject *value = *slot(record, at_value);
         Py_INCREF(value);
         return value;
     }
@@ -95,46 +95,46 @@ static PyObject *look_enter(PyObject *object, PyObject *ignored) {
     if (value == NULL) { /* the block never begins */
         PyObject *kind, *error, *trace;
         PyErr_Fetch(&kind, &error, &trace);
-        put(object, offsetof(Look, hold), Py_None);
-        PyObject *undone = PyObject_CallMethodObjArgs(*slot(self->view, at_storage), undo_name, hold, NULL);
+        put(object, offsetof(Access, record), Py_None);
+        PyObject *undone = PyObject_CallMethodObjArgs(*slot(self->view, at_storage), undo_name, record, NULL);
         Py_XDECREF(undone);
         PyErr_Restore(kind, error, trace);
     }
     return value;
 }
 
-static PyObject *look_exit(PyObject *object, PyObject *const *given, Py_ssize_t count) {
-    Look *self = (Look *)object;
+static PyObject *access_exit(PyObject *object, PyObject *const *given, Py_ssize_t count) {
+    Access *self = (Access *)object;
     int failed = count > 0 && given[0] != Py_None;
-    PyObject *hold = self->hold;
-    if (hold == NULL || hold == Py_None) Py_RETURN_NONE;
+    PyObject *record = self->record;
+    if (record == NULL || record == Py_None) Py_RETURN_NONE;
     if (failed || mat_type == NULL || (PyObject *)Py_TYPE(self->view) != mat_type)
         return PyObject_CallMethodObjArgs(object, leave_name, failed ? Py_True : Py_False, NULL);
-    Py_INCREF(hold);
-    put(object, offsetof(Look, hold), Py_None);
-    int wrong = mark_ended(*slot(self->view, at_storage), hold, self->direction != input);
-    Py_DECREF(hold);
+    Py_INCREF(record);
+    put(object, offsetof(Access, record), Py_None);
+    int wrong = mark_ended(*slot(self->view, at_storage), record, self->direction != input);
+    Py_DECREF(record);
     if (wrong) return NULL;
     Py_RETURN_NONE;
 }
 
-static PyMethodDef look_methods[] = {
-    {"__enter__", look_enter, METH_NOARGS, "Begin the look; what the facet presents."},
-    {"__exit__", (PyCFunction)(void (*)(void))look_exit, METH_FASTCALL, "End the look."},
+static PyMethodDef access_methods[] = {
+    {"__enter__", access_enter, METH_NOARGS, "Begin the look; what the facet presents."},
+    {"__exit__", (PyCFunction)(void (*)(void))access_exit, METH_FASTCALL, "End the look."},
     {NULL, NULL, 0, NULL},
 };
-static PyMemberDef look_members[] = {
-    {"view", T_OBJECT_EX, offsetof(Look, view), 0, "what is looked at"},
-    {"facet", T_OBJECT_EX, offsetof(Look, facet), 0, "through what"},
-    {"direction", T_OBJECT_EX, offsetof(Look, direction), 0, "and how"},
-    {"hold", T_OBJECT_EX, offsetof(Look, hold), 0, "the open look, or None"},
+static PyMemberDef access_members[] = {
+    {"view", T_OBJECT_EX, offsetof(Access, view), 0, "what is looked at"},
+    {"facet", T_OBJECT_EX, offsetof(Access, facet), 0, "through what"},
+    {"direction", T_OBJECT_EX, offsetof(Access, direction), 0, "and how"},
+    {"record", T_OBJECT_EX, offsetof(Access, record), 0, "the open look, or None"},
     {NULL, 0, 0, 0, NULL},
 };
-static PyType_Slot look_slots[] = {
-    {Py_tp_doc, "A look to be taken, as a context manager."}, {Py_tp_dealloc, look_dealloc}, {Py_tp_traverse, look_traverse},
-    {Py_tp_clear, look_clear}, {Py_tp_methods, look_methods}, {Py_tp_members, look_members}, {0, NULL},
+static PyType_Slot access_slots[] = {
+    {Py_tp_doc, "A look to be taken, as a context manager."}, {Py_tp_dealloc, access_dealloc}, {Py_tp_traverse, access_traverse},
+    {Py_tp_clear, access_clear}, {Py_tp_methods, access_methods}, {Py_tp_members, access_members}, {0, NULL},
 };
-static PyType_Spec look_spec = {"mat._core.Look", sizeof(Look), 0,
-                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, look_slots};
+static PyType_Spec access_spec = {"mat._core.Look", sizeof(Access), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, access_slots};
 
 #endif

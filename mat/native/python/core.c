@@ -39,7 +39,7 @@ typedef struct {
     int arity, operands, settings, zero_at; /* the last operand is the one whose form comes first: the main one */
     int operand[OPERANDS], setting[SETTINGS];
     Remembered table[TABLE];
-} Caller;
+} Operation;
 
 static void forget(Remembered *entry) {
     Py_CLEAR(entry->plans);
@@ -47,30 +47,30 @@ static void forget(Remembered *entry) {
     for (int k = 0; k < TOKENS; k++) Py_CLEAR(entry->token[k]);
 }
 
-static int caller_traverse(PyObject *object, visitproc visit, void *arg) {
-    Caller *self = (Caller *)object;
+static int operation_traverse(PyObject *object, visitproc visit, void *arg) {
+    Operation *self = (Operation *)object;
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->plans);
     for (int k = 0; k < TABLE; k++) Py_VISIT(self->table[k].plan);
     return 0;
 }
 
-static int caller_clear(PyObject *object) {
-    Caller *self = (Caller *)object;
+static int operation_clear(PyObject *object) {
+    Operation *self = (Operation *)object;
     Py_CLEAR(self->plans);
     for (int k = 0; k < TABLE; k++) forget(&self->table[k]);
     return 0;
 }
 
-static void caller_dealloc(PyObject *object) {
+static void operation_dealloc(PyObject *object) {
     PyObject_GC_UnTrack(object);
-    caller_clear(object);
+    operation_clear(object);
     release_object(object);
 }
 
-static PyObject *caller_forget(PyObject *object, PyObject *ignored) {
+static PyObject *operation_forget(PyObject *object, PyObject *ignored) {
     (void)ignored;
-    for (int k = 0; k < TABLE; k++) forget(&((Caller *)object)->table[k]);
+    for (int k = 0; k < TABLE; k++) forget(&((Operation *)object)->table[k]);
     Py_RETURN_NONE;
 }
 
@@ -84,8 +84,8 @@ static int positions(PyObject *tuple, int *places, int most, int *count) {
 }
 
 /* takes(arity, operands, settings, zero_at): where what a plan depends on stands among the arguments. */
-static PyObject *caller_takes(PyObject *object, PyObject *args) {
-    Caller *self = (Caller *)object;
+static PyObject *operation_takes(PyObject *object, PyObject *args) {
+    Operation *self = (Operation *)object;
     PyObject *operands, *settings;
     if (!PyArg_ParseTuple(args, "iO!O!i", &self->arity, &PyTuple_Type, &operands, &PyTuple_Type, &settings, &self->zero_at))
         return NULL;
@@ -114,7 +114,7 @@ static PyObject *token_of(PyObject *value, PyObject *main) {
 }
 
 /* Fill in what the plan of a call depends on; 0 if Python must find it. */
-static int tokens(const Caller *self, PyObject *args, PyObject **token, int *zero) {
+static int tokens(const Operation *self, PyObject *args, PyObject **token, int *zero) {
     PyObject *main = PyTuple_GetItem(args, self->operand[self->operands - 1]);
     if ((PyObject *)Py_TYPE(main) != mat_type) return 0;
     int last = self->operands - 1;
@@ -132,7 +132,7 @@ static int tokens(const Caller *self, PyObject *args, PyObject **token, int *zer
     return 1;
 }
 
-static int same_tokens(const Caller *self, const Remembered *entry, PyObject **token, int zero) {
+static int same_tokens(const Operation *self, const Remembered *entry, PyObject **token, int zero) {
     if (entry->plans != self->plans || entry->zero != zero || entry->plan == NULL) return 0;
     for (int k = 0; k < self->operands + self->settings; k++)
         if (entry->token[k] != token[k]) return 0;
@@ -141,7 +141,7 @@ static int same_tokens(const Caller *self, const Remembered *entry, PyObject **t
 
 /* The plan for a call, a new reference: while its kernel runs without the GIL, others may have all plans forgotten. NULL,
    without an error if Python must see to everything. */
-static PyObject *plan_for(Caller *self, PyObject *args) {
+static PyObject *plan_for(Operation *self, PyObject *args) {
     PyObject *token[TOKENS];
     int zero;
     if (!tokens(self, args, token, &zero)) return NULL;
@@ -173,12 +173,12 @@ static PyObject *plan_for(Caller *self, PyObject *args) {
     return entry->plan = plan;
 }
 
-static PyObject *caller_call(PyObject *object, PyObject *args, PyObject *kwargs) {
-    Caller *self = (Caller *)object;
+static PyObject *operation_call(PyObject *object, PyObject *args, PyObject *kwargs) {
+    Operation *self = (Operation *)object;
     if ((kwargs == NULL || PyDict_Size(kwargs) == 0) && PyTuple_Size(args) == self->arity && self->operands && mat_type != NULL
         && PyList_Size(in_use) == 0) {
         PyObject *plan = plan_for(self, args);
-        PyObject *result = plan != NULL && PyObject_TypeCheck(plan, quick_type) ? quick_do((Quick *)plan, args) : NULL;
+        PyObject *result = plan != NULL && PyObject_TypeCheck(plan, plan_type) ? plan_do((Plan *)plan, args) : NULL;
         Py_XDECREF(plan);
         if (result != NULL || PyErr_Occurred()) return result;
     }
@@ -189,22 +189,22 @@ static PyObject *caller_call(PyObject *object, PyObject *args, PyObject *kwargs)
     return result;
 }
 
-static PyMethodDef caller_methods[] = {
-    {"takes", caller_takes, METH_VARARGS, "Say where operands and settings stand among the arguments."},
-    {"forget_quick", caller_forget, METH_NOARGS, "Forget the plans that are remembered here."},
+static PyMethodDef operation_methods[] = {
+    {"takes", operation_takes, METH_VARARGS, "Say where operands and settings stand among the arguments."},
+    {"forget_compiled", operation_forget, METH_NOARGS, "Forget the plans that are remembered here."},
     {NULL, NULL, 0, NULL},
 };
-static PyMemberDef caller_members[] = {
-    {"plans", T_OBJECT_EX, offsetof(Caller, plans), 0, "plans by what they depend on"},
+static PyMemberDef operation_members[] = {
+    {"plans", T_OBJECT_EX, offsetof(Operation, plans), 0, "plans by what they depend on"},
     {NULL, 0, 0, 0, NULL},
 };
-static PyType_Slot caller_slots[] = {
-    {Py_tp_doc, "Something that is called with operands, and remembers plans by their forms."}, {Py_tp_dealloc, caller_dealloc},
-    {Py_tp_traverse, caller_traverse}, {Py_tp_clear, caller_clear}, {Py_tp_methods, caller_methods},
-    {Py_tp_members, caller_members}, {Py_tp_call, caller_call}, {0, NULL},
+static PyType_Slot operation_slots[] = {
+    {Py_tp_doc, "Something that is called with operands, and remembers plans by their forms."}, {Py_tp_dealloc, operation_dealloc},
+    {Py_tp_traverse, operation_traverse}, {Py_tp_clear, operation_clear}, {Py_tp_methods, operation_methods},
+    {Py_tp_members, operation_members}, {Py_tp_call, operation_call}, {0, NULL},
 };
-static PyType_Spec caller_spec = {"mat._core.Caller", sizeof(Caller), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, caller_slots};
+static PyType_Spec operation_spec = {"mat._core.Caller", sizeof(Operation), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, operation_slots};
 
 /* attach: find out where Python's classes have their slots, by writing a mark through the name and looking for it. */
 
@@ -238,17 +238,17 @@ static int offsets(PyObject *object, ...) {
 
 /* attach(mat, cube, hold, array, observers, in_use, input, enter_context): new, empty objects of these classes, the lists of
    observers and of devices in use, the direction of reading looks, and the code of ExitStack.enter_context. */
-static PyObject *attach(PyObject *module, PyObject *args) {
+static PyObject *register_types(PyObject *module, PyObject *args) {
     (void)module;
-    PyObject *mat, *cube, *hold, *array, *list, *devices, *reading, *code;
-    if (!PyArg_ParseTuple(args, "OOOOO!O!OO", &mat, &cube, &hold, &array, &PyList_Type, &list, &PyList_Type, &devices, &reading,
+    PyObject *mat, *cube, *record, *array, *list, *devices, *reading, *code;
+    if (!PyArg_ParseTuple(args, "OOOOO!O!OO", &mat, &cube, &record, &array, &PyList_Type, &list, &PyList_Type, &devices, &reading,
                           &code))
         return NULL;
     if (!offsets(mat, "storage", &at_storage, "presented", &at_presented, "form", &at_form, NULL)
-        || !offsets(cube, "lock", &at_lock, "fresh", &at_fresh, "looks", &at_looks, "writer", &at_writer, "torn", &at_torn,
+        || !offsets(cube, "lock", &at_lock, "fresh", &at_fresh, "accesses", &at_accesses, "writer", &at_writer, "torn", &at_torn,
                     "pristine", &at_pristine, "version", &at_version, "spoiled", &at_spoiled, NULL)
-        || !offsets(hold, "thread", &at_thread, "mask", &at_mask, "value", &at_value, "direction", &at_direction, "view",
-                    &at_view, "where", &at_where, "lend", &at_lend, NULL)
+        || !offsets(record, "thread", &at_thread, "mask", &at_mask, "value", &at_value, "direction", &at_direction, "view",
+                    &at_view, "where", &at_where, "make_value", &at_make_value, NULL)
         || !offsets(array, "address", &at_address, NULL))
         return NULL;
     Py_INCREF(list);
@@ -276,7 +276,7 @@ static PyObject *share_by(PyObject *module, PyObject *args) {
 
 static PyMethodDef functions[] = {
     {"share_by", share_by, METH_VARARGS, "Say by what function, and with how many threads, ranges of kernels are shared."},
-    {"attach", attach, METH_VARARGS, "Find out where the slots of Python's classes lie."},
+    {"register_types", register_types, METH_VARARGS, "Find out where the slots of Python's classes lie."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_core", "The path of a small operation's call, compiled.", -1,
@@ -303,10 +303,10 @@ PyMODINIT_FUNC PyInit__core(void) {
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) *names[k].name = PyUnicode_InternFromString(names[k].text);
     zero = PyLong_FromLong(0);
     lock_type = add_type(module, "Lock", &lock_spec);
-    quick_type = add_type(module, "Quick", &quick_spec);
-    PyTypeObject *look = add_type(module, "Look", &look_spec);
-    PyTypeObject *caller = add_type(module, "Caller", &caller_spec);
-    if (PyErr_Occurred() || lock_type == NULL || quick_type == NULL || look == NULL || caller == NULL ||
+    plan_type = add_type(module, "Plan", &plan_spec);
+    PyTypeObject *access = add_type(module, "Access", &access_spec);
+    PyTypeObject *operation = add_type(module, "Operation", &operation_spec);
+    if (PyErr_Occurred() || lock_type == NULL || plan_type == NULL || access == NULL || operation == NULL ||
         mat_add_dlpack(module) < 0) {
         Py_DECREF(module);
         return NULL;

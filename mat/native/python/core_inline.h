@@ -5,10 +5,10 @@
 /* What `attach` is told: the classes, the lists of observers and of devices in use, and where slots lie. */
 static PyObject *mat_type, *array_type, *observers, *in_use, *input, *enter_context;
 static Py_ssize_t at_storage, at_presented, at_form;                                            /* of a Mat */
-static Py_ssize_t at_lock, at_fresh, at_looks, at_writer, at_torn, at_pristine, at_version, at_spoiled; /* of a Cube */
-static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where, at_lend;                /* of a Hold */
+static Py_ssize_t at_lock, at_fresh, at_accesses, at_writer, at_torn, at_pristine, at_version, at_spoiled; /* of a Cube */
+static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where, at_make_value;                /* of a Hold */
 static Py_ssize_t at_address;                                                                   /* of a ForeignArray */
-static PyTypeObject *lock_type, *quick_type;
+static PyTypeObject *lock_type, *plan_type;
 static PyObject *walk_name, *away_name, *find_name, *slow_name, *close_name, *ready_name, *undo_name, *enter_name, *leave_name;
 static PyObject *reading_name, *writing_name, *lasti_name, *back_name, *zero;
 
@@ -77,7 +77,7 @@ static PyObject *lock_acquire(PyObject *object, PyObject *ignored) {
     Py_RETURN_TRUE;
 }
 
-static PyObject *lock_attempt(PyObject *object, PyObject *ignored) {
+static PyObject *lock_try_acquire(PyObject *object, PyObject *ignored) {
     Lock *self = (Lock *)object;
     if (!(self->count && self->owner == PyThread_get_thread_ident()) && !PyThread_acquire_lock(self->lock, NOWAIT_LOCK))
         Py_RETURN_FALSE;
@@ -100,7 +100,7 @@ static PyObject *lock_release(PyObject *object, PyObject *ignored) {
 
 static PyMethodDef lock_methods[] = {
     {"acquire", lock_acquire, METH_NOARGS, "Wait until nobody else holds self, and hold it."},
-    {"attempt", lock_attempt, METH_NOARGS, "Hold self if nobody else does; say whether."},
+    {"try_acquire", lock_try_acquire, METH_NOARGS, "Hold self if nobody else does; say whether."},
     {"release", lock_release, METH_NOARGS, "Give self back, once for each acquire."},
     {"__enter__", lock_acquire, METH_NOARGS, "acquire"},
     {"__exit__", lock_release, METH_VARARGS, "release"},
@@ -127,34 +127,34 @@ static int commit(PyObject *storage, PyObject *mask) {
 }
 
 /* Mark a look as begun, as Cube.open does; -1 on an error. */
-static int mark_begun(PyObject *view, PyObject *hold, PyObject *direction, int writes, PyObject *thread) {
+static int mark_begun(PyObject *view, PyObject *record, PyObject *direction, int writes, PyObject *thread) {
     PyObject *storage = *slot(view, at_storage);
-    if (PyList_Append(*slot(storage, at_looks), hold) < 0) return -1;
-    put(hold, at_direction, direction);
-    put(hold, at_view, view);
-    put(hold, at_thread, thread);
-    if (writes && *slot(storage, at_writer) == Py_None) put(storage, at_writer, hold);
+    if (PyList_Append(*slot(storage, at_accesses), record) < 0) return -1;
+    put(record, at_direction, direction);
+    put(record, at_view, view);
+    put(record, at_thread, thread);
+    if (writes && *slot(storage, at_writer) == Py_None) put(storage, at_writer, record);
     return 0;
 }
 
 /* End a look that went well, as Cube.close does; by that method itself unless it is the only one, and nobody is at the cube. */
-static int mark_ended(PyObject *storage, PyObject *hold, int writes) {
-    PyObject *looks = *slot(storage, at_looks), *lock = *slot(storage, at_lock);
-    if (PyList_Size(observers) || Py_TYPE(lock) != lock_type || ((Lock *)lock)->count || PyList_Size(looks) != 1
-        || PyList_GetItem(looks, 0) != hold || *slot(storage, at_spoiled) == Py_True
-        || (writes && *slot(storage, at_writer) != hold)) {
-        PyObject *done = PyObject_CallMethodObjArgs(storage, close_name, hold, Py_False, NULL);
+static int mark_ended(PyObject *storage, PyObject *record, int writes) {
+    PyObject *accesses = *slot(storage, at_accesses), *lock = *slot(storage, at_lock);
+    if (PyList_Size(observers) || Py_TYPE(lock) != lock_type || ((Lock *)lock)->count || PyList_Size(accesses) != 1
+        || PyList_GetItem(accesses, 0) != record || *slot(storage, at_spoiled) == Py_True
+        || (writes && *slot(storage, at_writer) != record)) {
+        PyObject *done = PyObject_CallMethodObjArgs(storage, close_name, record, Py_False, NULL);
         Py_XDECREF(done);
         return done == NULL ? -1 : 0;
     }
-    Py_INCREF(hold);
-    int failed = PyList_SetSlice(looks, 0, 1, NULL);
-    put(hold, at_where, Py_None);
-    put(hold, at_view, Py_None);
-    put(hold, at_thread, zero);
+    Py_INCREF(record);
+    int failed = PyList_SetSlice(accesses, 0, 1, NULL);
+    put(record, at_where, Py_None);
+    put(record, at_view, Py_None);
+    put(record, at_thread, zero);
     if (writes) put(storage, at_writer, Py_None);
-    if (!failed && writes) failed = commit(storage, *slot(hold, at_mask));
-    Py_DECREF(hold);
+    if (!failed && writes) failed = commit(storage, *slot(record, at_mask));
+    Py_DECREF(record);
     return failed;
 }
 

@@ -164,7 +164,7 @@ static PyObject *take(PyObject *module, PyObject *capsule) {
 }
 
 static PyMethodDef functions[] = {
-    {"lend", lend, METH_VARARGS, "A DLPack capsule over memory that an object keeps alive."},
+    {"make_capsule", lend, METH_VARARGS, "A DLPack capsule over memory that an object keeps alive."},
     {"take", take, METH_O, "Take over what a DLPack capsule holds."},
     {NULL, NULL, 0, NULL},
 };

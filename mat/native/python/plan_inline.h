@@ -33,15 +33,15 @@ typedef struct {
     } operand[OPERANDS];
     int number[NUMBERS];
     char armed, how;
-} Quick;
+} Plan;
 
 /* What a call finds out about one operand. */
 typedef struct {
     char *address;
-    PyObject *storage, *hold; /* borrowed; of an operand that needs a look of its own, else NULL */
+    PyObject *storage, *record; /* borrowed; of an operand that needs a look of its own, else NULL */
 } Found;
 
-static void quick_disarm(Quick *self) {
+static void plan_disarm(Plan *self) {
     self->kernel = self->finish = NULL;
     self->armed = 0;
     Py_CLEAR(self->mask);
@@ -51,8 +51,8 @@ static void quick_disarm(Quick *self) {
     }
 }
 
-static void quick_dealloc(PyObject *object) {
-    quick_disarm((Quick *)object);
+static void plan_dealloc(PyObject *object) {
+    plan_disarm((Plan *)object);
     release_object(object);
 }
 
@@ -78,15 +78,15 @@ static int number_pair(PyObject *value, double *pair, int takes_complex) {
 }
 
 /* Whether a look by this thread is open that covers one at `storage`: then that other one decides. */
-static int covered(PyObject *storage, PyObject *looks, const Quick *q, int writes) {
+static int covered(PyObject *storage, PyObject *accesses, const Plan *q, int writes) {
     unsigned long me = PyThread_get_thread_ident();
     PyObject *writer = *slot(storage, at_writer);
     if (writer != Py_None)
         return PyLong_AsUnsignedLong(*slot(writer, at_thread)) == me && PyLong_AsLong(*slot(writer, at_mask)) == q->mask_bits;
     if (writes || !(PyLong_AsLong(*slot(storage, at_fresh)) & q->mask_bits)) return 0;
-    for (Py_ssize_t k = 0; k < PyList_Size(looks); k++) {
-        PyObject *hold = PyList_GetItem(looks, k);
-        if (PyLong_AsUnsignedLong(*slot(hold, at_thread)) == me && PyLong_AsLong(*slot(hold, at_mask)) == q->mask_bits) return 1;
+    for (Py_ssize_t k = 0; k < PyList_Size(accesses); k++) {
+        PyObject *record = PyList_GetItem(accesses, k);
+        if (PyLong_AsUnsignedLong(*slot(record, at_thread)) == me && PyLong_AsLong(*slot(record, at_mask)) == q->mask_bits) return 1;
     }
     return 0;
 }
@@ -95,28 +95,28 @@ enum { PYTHON, FOUND, ABSENT };
 
 /* Find the elements of `view`, if a look at it can begin; else Python must see to it, perhaps only since nothing was presented
    yet. */
-static int find(PyObject *view, const Quick *q, int k, Found *found) {
+static int find(PyObject *view, const Plan *q, int k, Found *found) {
     if ((PyObject *)Py_TYPE(view) != mat_type) return PYTHON;
     PyObject *storage = *slot(view, at_storage), *presented = *slot(view, at_presented);
     if (storage == NULL || presented == NULL) return PYTHON;
-    PyObject *hold = PyDict_GetItemWithError(presented, q->operand[k].key), *looks = *slot(storage, at_looks);
-    if (hold == NULL) return ABSENT;
-    if (PyList_Size(looks) > 0) {
-        if (!covered(storage, looks, q, q->operand[k].writes)) return PYTHON;
+    PyObject *record = PyDict_GetItemWithError(presented, q->operand[k].key), *accesses = *slot(storage, at_accesses);
+    if (record == NULL) return ABSENT;
+    if (PyList_Size(accesses) > 0) {
+        if (!covered(storage, accesses, q, q->operand[k].writes)) return PYTHON;
     } else {
         PyObject *lock = *slot(storage, at_lock);
         if (Py_TYPE(lock) != lock_type || ((Lock *)lock)->count) return PYTHON;
         if (q->operand[k].writes != 2 && !(PyLong_AsLong(*slot(storage, at_fresh)) & q->mask_bits)) return PYTHON;
         found->storage = storage;
-        found->hold = hold;
+        found->record = record;
     }
-    PyObject *value = *slot(hold, at_value);
+    PyObject *value = *slot(record, at_value);
     if ((PyObject *)Py_TYPE(value) != array_type) return PYTHON;
     found->address = PyLong_AsVoidPtr(*slot(value, at_address));
     return found->address != NULL ? FOUND : PYTHON;
 }
 
-static PyObject *returned(const Quick *q, PyObject *args, const double *result) {
+static PyObject *returned(const Plan *q, PyObject *args, const double *result) {
     if (q->result >= 0) {
         PyObject *written = PyTuple_GetItem(args, q->result);
         Py_XINCREF(written);
@@ -131,7 +131,7 @@ static PyObject *returned(const Quick *q, PyObject *args, const double *result) 
 }
 
 /* The kernel, by one thread or several, and what follows it. */
-static void call_kernel(const Quick *q, char **operands, double *numbers, double *result) {
+static void call_kernel(const Plan *q, char **operands, double *numbers, double *result) {
     if (q->how == SHARED && share_threads)
         share((uintptr_t)q->kernel, q->frame, operands, numbers, result, q->count, q->grain, share_threads);
     else
@@ -140,16 +140,16 @@ static void call_kernel(const Quick *q, char **operands, double *numbers, double
 }
 
 /* Run the kernel under marked looks, without the GIL; -1 on an error. */
-static int run_marked(const Quick *q, PyObject *args, Found *found, char **operands, double *numbers, double *result) {
+static int run_marked(const Plan *q, PyObject *args, Found *found, char **operands, double *numbers, double *result) {
     PyObject *thread = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
     int failed = thread == NULL;
     for (int k = 0; k < q->operands; k++) {
-        if (found[k].hold == NULL) continue;
-        int mine = !failed && *slot(found[k].hold, at_thread) == zero; /* else an operand before has taken it, for both */
+        if (found[k].record == NULL) continue;
+        int mine = !failed && *slot(found[k].record, at_thread) == zero; /* else an operand before has taken it, for both */
         if (mine)
-            failed = mark_begun(PyTuple_GetItem(args, q->operand[k].position), found[k].hold, q->operand[k].direction,
+            failed = mark_begun(PyTuple_GetItem(args, q->operand[k].position), found[k].record, q->operand[k].direction,
                                 q->operand[k].writes, thread) < 0;
-        if (!mine || failed) found[k].hold = NULL; /* there is nothing of ours to end */
+        if (!mine || failed) found[k].record = NULL; /* there is nothing of ours to end */
     }
     if (!failed) {
         Py_BEGIN_ALLOW_THREADS
@@ -158,14 +158,14 @@ static int run_marked(const Quick *q, PyObject *args, Found *found, char **opera
     }
     for (int writes = 0; writes < 2; writes++) /* who wrote decides when the others have left */
         for (int k = 0; k < q->operands; k++)
-            if (found[k].hold != NULL && !q->operand[k].writes == !writes)
-                failed |= mark_ended(found[k].storage, found[k].hold, writes) < 0;
+            if (found[k].record != NULL && !q->operand[k].writes == !writes)
+                failed |= mark_ended(found[k].storage, found[k].record, writes) < 0;
     Py_XDECREF(thread);
     return failed ? -1 : 0;
 }
 
 /* Run the kernel and mark what is written, nobody else running; -1 on an error. */
-static int run_at_once(const Quick *q, Found *found, char **operands, double *numbers, double *result) {
+static int run_at_once(const Plan *q, Found *found, char **operands, double *numbers, double *result) {
     call_kernel(q, operands, numbers, result);
     for (int k = 0; k < q->operands; k++) {
         int again = !q->operand[k].writes;
@@ -177,7 +177,7 @@ static int run_at_once(const Quick *q, Found *found, char **operands, double *nu
 
 /* Carry out a plan: the result, or NULL, without an error if Python must do it. Nothing is touched before all is settled.
    `*absent` becomes 1 if all that is amiss is that something was not presented yet. */
-static PyObject *attempt(const Quick *q, PyObject *args, int *absent) {
+static PyObject *attempt(const Plan *q, PyObject *args, int *absent) {
     *absent = 0;
     if (!q->armed || PyList_Size(observers) != 0 || PyList_Size(in_use) != 0 || (q->how == SHARED && !share_threads)) return NULL;
     Found found[OPERANDS] = {{0}};
@@ -208,7 +208,7 @@ static PyObject *attempt(const Quick *q, PyObject *args, int *absent) {
 }
 
 /* The same; what was not presented yet is presented by the method ready(args), which says whether it could do that. */
-static PyObject *quick_do(Quick *q, PyObject *args) {
+static PyObject *plan_do(Plan *q, PyObject *args) {
     int absent;
     PyObject *result = attempt(q, args, &absent);
     if (result != NULL || !absent || PyErr_Occurred()) return result;
@@ -221,14 +221,14 @@ static PyObject *quick_do(Quick *q, PyObject *args) {
 
 /* arm(kernel, frame, count, grain, how, mask, operands, numbers, takes_complex, result, returns): `operands` are tuples (kind,
    position, writes, other, key, direction). */
-static PyObject *quick_arm(PyObject *object, PyObject *args) {
-    Quick *self = (Quick *)object;
+static PyObject *plan_arm(PyObject *object, PyObject *args) {
+    Plan *self = (Plan *)object;
     unsigned long long kernel, frame;
     long long count, grain;
     PyObject *mask, *operands, *numbers;
     int how, takes_complex, result;
     const char *returns;
-    quick_disarm(self);
+    plan_disarm(self);
     if (!PyArg_ParseTuple(args, "KKLLiOO!O!pis", &kernel, &frame, &count, &grain, &how, &mask, &PyTuple_Type,
                           &operands, &PyTuple_Type, &numbers, &takes_complex, &result, &returns))
         return NULL;
@@ -263,8 +263,8 @@ static PyObject *quick_arm(PyObject *object, PyObject *args) {
 }
 
 /* then(finish, count, room): the second stage, of so many units; both get a buffer of so many bytes. */
-static PyObject *quick_then(PyObject *object, PyObject *args) {
-    Quick *self = (Quick *)object;
+static PyObject *plan_then(PyObject *object, PyObject *args) {
+    Plan *self = (Plan *)object;
     unsigned long long finish;
     long long count, room;
     if (!PyArg_ParseTuple(args, "KLL", &finish, &count, &room)) return NULL;
@@ -275,30 +275,30 @@ static PyObject *quick_then(PyObject *object, PyObject *args) {
 }
 
 /* run(args, kwargs): here, or by the method walk(args, kwargs), or while a device is in use by the method away. */
-static PyObject *quick_run(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *plan_run(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     if (count != 2 || !PyTuple_Check(given[0])) {
         PyErr_SetString(PyExc_TypeError, "run(args, kwargs) takes a tuple and a dict");
         return NULL;
     }
-    PyObject *result = quick_do((Quick *)self, given[0]);
+    PyObject *result = plan_do((Plan *)self, given[0]);
     if (result != NULL || PyErr_Occurred()) return result;
     return PyObject_CallMethodObjArgs(self, in_use != NULL && PyList_Size(in_use) ? away_name : walk_name, given[0], given[1], NULL);
 }
 
-static PyMethodDef quick_methods[] = {
-    {"arm", quick_arm, METH_VARARGS, "Say what kernel to call, with what frame, on which arguments."},
-    {"then", quick_then, METH_VARARGS, "Say what second kernel to call."},
-    {"run", (PyCFunction)(void (*)(void))quick_run, METH_FASTCALL, "Carry out the plan on ``(args, kwargs)``."},
+static PyMethodDef plan_methods[] = {
+    {"arm", plan_arm, METH_VARARGS, "Say what kernel to call, with what frame, on which arguments."},
+    {"then", plan_then, METH_VARARGS, "Say what second kernel to call."},
+    {"run", (PyCFunction)(void (*)(void))plan_run, METH_FASTCALL, "Carry out the plan on ``(args, kwargs)``."},
     {NULL, NULL, 0, NULL},
 };
-static PyMemberDef quick_members[] = {
-    {"armed", T_BOOL, offsetof(Quick, armed), READONLY, "whether calls can be done here"},
+static PyMemberDef plan_members[] = {
+    {"armed", T_BOOL, offsetof(Plan, armed), READONLY, "whether calls can be done here"},
     {NULL, 0, 0, 0, NULL},
 };
-static PyType_Slot quick_slots[] = {
-    {Py_tp_doc, "What can carry out a small operation without Python."}, {Py_tp_dealloc, quick_dealloc},
-    {Py_tp_methods, quick_methods}, {Py_tp_members, quick_members}, {0, NULL},
+static PyType_Slot plan_slots[] = {
+    {Py_tp_doc, "What can carry out a small operation without Python."}, {Py_tp_dealloc, plan_dealloc},
+    {Py_tp_methods, plan_methods}, {Py_tp_members, plan_members}, {0, NULL},
 };
-static PyType_Spec quick_spec = {"mat._core.Quick", sizeof(Quick), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, quick_slots};
+static PyType_Spec plan_spec = {"mat._core.Quick", sizeof(Plan), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, plan_slots};
 
 #endif
