@@ -1,4 +1,5 @@
-"""A whole optimiser step as one kernel: Adam in four lines of C, against the same step as single operations.
+"""A whole optimiser step as one kernel: Adam in four lines of C, against the same step as single
+operations.
 
 Both must give the same weights; what the fused one saves is memory traffic.
 """
@@ -34,10 +35,12 @@ def run(step, n, steps):
 
 
 def main(n=1_000_000, steps=20):
-    adam(0.0, 0.0, 0.0, mat.zeros(1), mat.zeros(1), mat.zeros(1), mat.zeros(1))  # compiled now, not while the clock runs
+    # compiled now, not while the clock runs
+    adam(0.0, 0.0, 0.0, mat.zeros(1), mat.zeros(1), mat.zeros(1), mat.zeros(1))
     fused, fast = run(lambda g, m, v, w: adam(RATE, BETA1, BETA2, g, m, v, w), n, steps)
     single, slow = run(stepwise, n, steps)
-    print(f"{n} weights: one kernel {fast * 1e3:.1f} ms a step, single operations {slow * 1e3:.1f} ms")
+    print(f"{n} weights: one kernel {fast * 1e3:.1f} ms a step, single operations {slow * 1e3:.1f} "
+          "ms")
     print(f"the same weights: {mat.allclose(fused, single)}")
 
 

@@ -1,10 +1,12 @@
-"""A two-layer network on handwritten digits, forward and backward by hand, every product straight to BLAS.
+"""A two-layer network on handwritten digits, forward and backward by hand, every product straight
+to BLAS.
 
-The 1,797 real digits (8x8 pixels) that ship with scikit-learn; ``Y = X W^T``, ``dX = dY W``, ``dW = dY^T X`` run as BLAS's
-TN, NN and NT with no transpose and no copy; mini-batches are views. Ends with the accuracy on digits never trained on, and
-a picture, ``digits.png``.
+The 1,797 real digits (8x8 pixels) that ship with scikit-learn; ``Y = X W^T``, ``dX = dY W``, ``dW =
+dY^T X`` run as BLAS's TN, NN and NT with no transpose and no copy; mini-batches are views. Ends
+with the accuracy on digits never trained on, and a picture, ``digits.png``.
 
-Run: python examples/digits.py [DEVICE], such as cuda or emulated; where there is no such device, on the processor.
+Run: python examples/digits.py [DEVICE], such as cuda or emulated; where there is no such device, on
+the processor.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ def load() -> tuple[Data, Data]:
     pixels = digits.data[order] / 8 - 1
     labels = np.eye(CLASSES)[digits.target[order]]
     cut = len(order) - TEST
-    return (Data(mat.array(pixels[:cut]), mat.array(labels[:cut])), Data(mat.array(pixels[cut:]), mat.array(labels[cut:])))
+    return (Data(mat.array(pixels[:cut]), mat.array(labels[:cut])),
+            Data(mat.array(pixels[cut:]), mat.array(labels[cut:])))
 
 
 def batches(data: Data) -> list[Data]:
@@ -74,7 +77,9 @@ def new_scratch() -> Scratch:
 
 
 def train_batch_(x: mat.Mat, t: mat.Mat, net: Network, s: Scratch) -> None:
-    """One step against the gradient of the cross-entropy: forward, then backward, every Mat written in place."""
+    """One step against the gradient of the cross-entropy: forward, then backward, every Mat written
+    in place.
+    """
     first, second = net
     hidden, y, back, row = s
     mat.matmul(x, first, transpose_b=True, out=hidden)  # Y = X W^T: TN
@@ -90,10 +95,13 @@ def train_batch_(x: mat.Mat, t: mat.Mat, net: Network, s: Scratch) -> None:
 
 
 def train_epoch(parts: list[Data], net: Network, s: Scratch) -> None:
-    """One pass over all batches. Looking at all that is used once around the loop makes the looks inside nearly free."""
+    """One pass over all batches. Looking at all that is used once around the loop makes the looks
+    inside nearly free.
+    """
     pixels, labels = parts[0]  # a look at one view is a look at the storage of all
     here = "array" if pixels.device == "cpu" else pixels.device.facet.name
-    with mat.with_facets(*((m, here, "io") for m in (*net, *s)), (pixels, here, "input"), (labels, here, "input")):
+    with mat.with_facets(*((m, here, "io") for m in (*net, *s)), (pixels, here, "input"),
+                         (labels, here, "input")):
         for x, t in parts:
             train_batch_(x, t, net, s)
 
@@ -145,18 +153,21 @@ def run(device: str) -> None:
     """Train, test and draw."""
     train, test = load()
     parts, net, s = batches(train), new_network(train.pixels.shape[1]), new_scratch()
-    print(f"{train.pixels.shape[0]} digits to train on, {test.pixels.shape[0]} to test; {HIDDEN} hidden units; on {device}")
+    print(f"{train.pixels.shape[0]} digits to train on, {test.pixels.shape[0]} to test; {HIDDEN} "
+          f"hidden units; on {device}")
     losses = []
     with mat.debug.count_copies() as copies:
         for epoch in range(1, EPOCHS + 1):
             train_epoch(parts, net, s)
             loss, accuracy = evaluate(train, net)
             losses.append(loss)
-            print(f"epoch {epoch:2}  loss {loss:.4f}  training accuracy {accuracy:6.1%}  {'#' * round(40 * accuracy)}")
+            print(f"epoch {epoch:2}  loss {loss:.4f}  training accuracy {accuracy:6.1%}  "
+                  f"{'#' * round(40 * accuracy)}")
     _, accuracy = evaluate(test, net)
     snapshot(losses, test, net)
     print(f"test accuracy {accuracy:.2%}")
-    print(f"transposes and packing copies: {copies.packs}; copies between memories: {copies.h2d + copies.d2h}")
+    print(f"transposes and packing copies: {copies.packs}; copies between memories: "
+          f"{copies.h2d + copies.d2h}")
     print("digits.png shows the loss and misread digits")
     if accuracy < 0.97:
         sys.exit("the accuracy is below 97 %: something is wrong")

@@ -1,4 +1,5 @@
-"""The edges of a picture: two convolutions, their length, and a pool that makes it small enough to print.
+"""The edges of a picture: two convolutions, their length, and a pool that makes it small enough to
+print.
 
 Run: python examples/edges.py
 """
@@ -20,15 +21,19 @@ def snapshot(side: int) -> mat.Mat:
 
 
 def edges(image: mat.Mat) -> mat.Mat:
-    """How steep the picture is at each place: Sobel's masks across and down, as one vector's length."""
+    """How steep the picture is at each place: Sobel's masks across and down, as one vector's
+    length.
+    """
     across = mat.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]])
-    slopes = [mat.convolve(image, mask, mat.zeros(image.shape), anchor=1) for mask in (across, across.T)]
+    slopes = [mat.convolve(image, mask, mat.zeros(image.shape), anchor=1)
+              for mask in (across, across.T)]
     return (slopes[0].square_() + slopes[1].square_()).sqrt_()
 
 
 def small(image: mat.Mat, pool: int) -> mat.Mat:
     """The largest of each square of `pool` places."""
-    return mat.max_pool(image, mat.empty(*(-(-n // pool) for n in image.shape)), pool_shape=pool, stride=pool)
+    return mat.max_pool(image, mat.empty(*(-(-n // pool) for n in image.shape)), pool_shape=pool,
+                        stride=pool)
 
 
 def main() -> None:

@@ -1,7 +1,9 @@
-"""A memory of your own in thirty lines: data kept in a memory-mapped file, as one more place where a Mat can be.
+"""A memory of your own in thirty lines: data kept in a memory-mapped file, as one more place where
+a Mat can be.
 
-It imports nothing of `mat` but its public names. No operation knows of files, and yet every operation works on data
-that is in one: the library brings it to the host when something computes there. Run: python examples/file_memory.py
+It imports nothing of `mat` but its public names. No operation knows of files, and yet every
+operation works on data that is in one: the library brings it to the host when something computes
+there. Run: python examples/file_memory.py
 """
 
 from __future__ import annotations
@@ -20,14 +22,17 @@ PREFIX = f"mat-{os.getpid()}-"
 
 
 class File(Memory):
-    """One temporary file for each storage. The handle is the mapped file as a 1-d array: allocate, free, in, out."""
+    """One temporary file for each storage. The handle is the mapped file as a 1-d array: allocate,
+    free, in, out.
+    """
 
     name = "file"
 
     def allocate(self, cube: Any) -> np.memmap:
         number, path = tempfile.mkstemp(prefix=PREFIX)
         os.close(number)
-        return np.memmap(path, cube.dtype, "w+", shape=(max(1, cube.size),))  # no system maps an empty file
+        # no system maps an empty file
+        return np.memmap(path, cube.dtype, "w+", shape=(max(1, cube.size),))
 
     def free(self, handle: np.memmap) -> None:
         os.remove(handle.filename)  # the mapping itself goes with the last array that uses it
@@ -76,7 +81,9 @@ def moving() -> None:
 
 
 def viewing() -> None:
-    """A view of data that is in a file is a view of the file: all freshness lives in the storage."""
+    """A view of data that is in a file is a view of the file: all freshness lives in the
+    storage.
+    """
     x = mat.zeros(3, 4)
     with x[1:, ::2].facet("file") as a:
         a += 1
@@ -91,7 +98,8 @@ def fencing() -> None:
     with mat.barrier(ensure="host", drop="file") as fence:
         with x.facet("file", "io") as a:
             a *= 7
-        print(f"inside:  {x} fresh in {sorted(x.fresh)}, copies to drop: {fence.count}, files: {files()}")
+        print(f"inside:  {x} fresh in {sorted(x.fresh)}, copies to drop: {fence.count}, files: "
+              f"{files()}")
     print(f"outside: {x} fresh in {sorted(x.fresh)}, files: {files()}")
 
 

@@ -1,7 +1,8 @@
 """A layer is trained on whatever device there is, and every copy between the memories is counted.
 
-On a machine with a GPU it computes there, on others on the processor: the block is the same. Another device can be named.
-Run: python examples/gpu_layer.py, or: python examples/gpu_layer.py emulated
+On a machine with a GPU it computes there, on others on the processor: the block is the same.
+Another device can be named. Run: python examples/gpu_layer.py, or: python examples/gpu_layer.py
+emulated
 """
 
 from __future__ import annotations
@@ -41,9 +42,11 @@ def train(layer: Layer, x: mat.Mat, wanted: mat.Mat, device: str) -> None:
             first = copies.h2d
             for _ in range(STEPS - 1):
                 layer.step(x, wanted)
-            print(f"the next {STEPS - 1} steps copied {copies.h2d - first} to the device, {copies.d2h} back")
+            print(f"the next {STEPS - 1} steps copied {copies.h2d - first} to the device, "
+                  f"{copies.d2h} back")
             print(f"the weights are fresh in: {', '.join(sorted(layer.weights.fresh))}")
-        print(f"the end of the block copied {copies.d2h} home; operations that fell back to the host: {copies.fallbacks}")
+        print(f"the end of the block copied {copies.d2h} home; operations that fell back to the "
+              f"host: {copies.fallbacks}")
 
 
 def main(device: str = "cuda") -> None:

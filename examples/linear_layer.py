@@ -1,7 +1,9 @@
-"""A linear layer by hand: the three products of a forward and backward pass, and the BLAS call that each becomes.
+"""A linear layer by hand: the three products of a forward and backward pass, and the BLAS call that
+each becomes.
 
-BLAS stores matrices by columns, we by rows. The operands change places, transposed views become flags, and nothing is
-transposed or copied: the products are the TN, NN and NT kernels of BLAS. Run: python examples/linear_layer.py
+BLAS stores matrices by columns, we by rows. The operands change places, transposed views become
+flags, and nothing is transposed or copied: the products are the TN, NN and NT kernels of BLAS. Run:
+python examples/linear_layer.py
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ def show(text: str, product: Callable[[], mat.Mat], expected: np.ndarray) -> mat
 def main() -> None:
     batch, inputs, outputs = 32, 64, 10
     rng = np.random.default_rng(1)
-    x, w, dy = (rng.standard_normal(shape) for shape in ((batch, inputs), (outputs, inputs), (batch, outputs)))
+    x, w, dy = (rng.standard_normal(shape)
+                for shape in ((batch, inputs), (outputs, inputs), (batch, outputs)))
     X, W, dY = mat.from_numpy(x), mat.from_numpy(w), mat.from_numpy(dy)
-    print(f"X is {batch} x {inputs}, W is {outputs} x {inputs}, dY is {batch} x {outputs}, all row-major\n")
+    print(f"X is {batch} x {inputs}, W is {outputs} x {inputs}, dY is {batch} x {outputs}, all "
+          "row-major\n")
 
     show("Y  = X W^T   (forward)", lambda: X @ W.T, x @ w.T)
     show("dX = dY W    (to the input)", lambda: dY @ W, dy @ w)

@@ -1,6 +1,8 @@
-"""Data that moves back and forth, found by the ledger: a training step that clips its weights on the host.
+"""Data that moves back and forth, found by the ledger: a training step that clips its weights on
+the host.
 
-Prints the ledger before and after the mend; ``python examples/ping_pong.py page.html`` writes the timeline of the first.
+Prints the ledger before and after the mend; ``python examples/ping_pong.py page.html`` writes the
+timeline of the first.
 """
 
 import sys
@@ -40,7 +42,8 @@ def train(clip):
 there_and_back, first = train(clip_by_numpy)
 print(there_and_back)
 stays, second = train(clip_where_it_is)
-print(f"mended: {stays.h2d} copies to the device, {stays.d2h} back, before {there_and_back.h2d} and {there_and_back.d2h}")
+print(f"mended: {stays.h2d} copies to the device, {stays.d2h} back, before {there_and_back.h2d} "
+      f"and {there_and_back.d2h}")
 assert np.array_equal(first, second)
 assert there_and_back.ping_pong()
 assert not stays.ping_pong()

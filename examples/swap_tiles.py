@@ -1,7 +1,9 @@
-"""A 4x4 matrix whose off-diagonal 2x2 tiles change places by strides alone: no element moves, nothing is packed.
+"""A 4x4 matrix whose off-diagonal 2x2 tiles change places by strides alone: no element moves,
+nothing is packed.
 
-The idea: give the row and the column of a matrix two axes each, one for the tile and one for the place in the tile. Then
-exchanging tiles is exchanging two strides. Run: python examples/swap_tiles.py
+The idea: give the row and the column of a matrix two axes each, one for the tile and one for the
+place in the tile. Then exchanging tiles is exchanging two strides. Run: python
+examples/swap_tiles.py
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import mat
 
 
 def as_tiles(x: mat.Mat, n: int) -> mat.Mat:
-    """The view of a matrix as ``[I, J, i, j]``: element (i, j) of the n x n tile in tile row I and tile column J."""
+    """The view of a matrix as ``[I, J, i, j]``: element (i, j) of the n x n tile in tile row I and
+    tile column J.
+    """
     rows, columns = x.shape
     return x.reshape(rows // n, n, columns // n, n).permute(0, 2, 1, 3)
 
@@ -34,7 +38,8 @@ def by_strides() -> None:
     print("the same, as tiles:      strides of [I, J, i, j] ", tiles.strides)
     print("with I and J exchanged:  strides of [I, J, i, j] ", swapped.strides)
     print(as_matrix(swapped))
-    print(f"new storages: {storages.count}, packing copies: {copies.packs}, one storage: {swapped.storage is x.storage}")
+    print(f"new storages: {storages.count}, packing copies: {copies.packs}, one storage: "
+          f"{swapped.storage is x.storage}")
 
     swapped[0, 1].fill_(-1)  # it is a view: writing it writes x, where the tile really lies
     print("after swapped[0, 1].fill_(-1), x is")
@@ -50,12 +55,15 @@ def computing() -> None:
             for column in range(2):
                 mat.gemv(1, swapped[row, column], v[column], 1, result[row])
     np.testing.assert_allclose(result.to_numpy().ravel(), as_matrix(swapped) @ np.arange(4))
-    print("the exchanged matrix times (0 1 2 3):", result.reshape(4), f"packing copies: {copies.packs}")
+    print("the exchanged matrix times (0 1 2 3):", result.reshape(4),
+          f"packing copies: {copies.packs}")
     print(calls)
 
 
 def for_good() -> None:
-    """Where the elements shall move after all: one operation on two views of the one storage (NumPy keeps one tile aside)."""
+    """Where the elements shall move after all: one operation on two views of the one storage (NumPy
+    keeps one tile aside).
+    """
     x = mat.arange(16).reshape(4, 4)
     upper, lower = x[:2, 2:], x[2:, :2]
     with mat.debug.count_copies() as copies:

@@ -1,12 +1,13 @@
-"""Matrices that live in several places at once: NumPy array, flat buffer, C pointer; copied lazily, never lost.
+"""Matrices that live in several places at once: NumPy array, flat buffer, C pointer; copied lazily,
+never lost.
 
 >>> import mat
 >>> x = mat.array([[1, 2], [3, 4]])
 >>> mat.axpy(10, mat.ones(2, 2), x)
 <Mat 2x2 AF [[11. 12.] [13. 14.]]>
 
-`Mat` is the matrix, `with_facets` the way to look at several, `show` the printer that tells where data is, `extend` what an
-extension imports. ``docs/tutorial.md`` is the place to begin.
+`Mat` is the matrix, `with_facets` the way to look at several, `show` the printer that tells where
+data is, `extend` what an extension imports. ``docs/tutorial.md`` is the place to begin.
 """
 
 import importlib as _importlib
@@ -105,7 +106,9 @@ from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose
 from .ops.user_kernel import kernel
-from .support.dtypes import SUPPORTED as supported_dtypes  # noqa: N811  a constant there, a public name here
+
+# a constant there, a public name here
+from .support.dtypes import SUPPORTED as supported_dtypes  # noqa: N811
 from .support.plugins import register_plugin as _register_plugin
 from .support.settings import configure, settings
 from .version import __version__
@@ -117,29 +120,39 @@ _register_plugin("page_locking", f"{__name__}.cuda.pinned")
 
 __all__ = [
     # Creation and basics
-    "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "from_dlpack", "allclose",
+    "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "from_dlpack",
+    "allclose",
     "supported_dtypes", "settings", "configure",
     # Shaping
     "concat", "stack", "map_concat", "map_displacements", "map_into", "transpose",
     # BLAS
-    "asum", "nrm2", "dot", "vdot", "iamax", "scal", "axpy", "copy", "swap", "gemv", "ger", "gemm", "syrk", "trsm",
+    "asum", "nrm2", "dot", "vdot", "iamax", "scal", "axpy", "copy", "swap", "gemv", "ger", "gemm",
+    "syrk", "trsm",
     "gemm_batched", "matmul", "multi_dot", "inv", "slogdet", "solve", "cholesky",
     # Element-wise, row and column, reductions
-    "square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative", "sign", "log1p",
-    "expm1", "floor", "ceil", "rint", "erf", "reciprocal", "logistic", "pow", "add", "subtract", "multiply", "divide",
-    "minimum", "maximum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "geem", "geerv",
-    "add_sign", "sum", "mean", "prod", "max", "min", "argmax", "argmin", "scale_rows", "scale_columns",
+    "square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative",
+    "sign", "log1p",
+    "expm1", "floor", "ceil", "rint", "erf", "reciprocal", "logistic", "pow", "add", "subtract",
+    "multiply", "divide",
+    "minimum", "maximum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
+    "geem", "geerv",
+    "add_sign", "sum", "mean", "prod", "max", "min", "argmax", "argmin", "scale_rows",
+    "scale_columns",
     "convolve", "derive_convolve", "max_pool", "derive_max_pool",
     # Random numbers
     "Rng", "seed", "multivariate_normal",
     # Facets, memory, devices
-    "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets", "FacetState", "Direction", "barrier",
-    "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trace", "debug", "extend",
+    "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets",
+    "FacetState", "Direction", "barrier",
+    "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trace", "debug",
+    "extend",
     # Files
     "save", "load", "save_all", "load_all",
     # Errors
-    "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
-    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
+    "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
+    "IndexOutOfRange", "AliasError",
+    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError",
+    "KernelError",
     "SettingError", "ExchangeError", "__version__",
 ]
 

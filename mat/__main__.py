@@ -1,4 +1,6 @@
-"""``python -m mat``: a prompt with `mat` at hand, IPython's if that is there; ``python -m mat info``: what computes here."""
+"""``python -m mat``: a prompt with `mat` at hand, IPython's if that is there; ``python -m mat
+info``: what computes here.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m mat", description=__doc__)
     parser.add_argument("what", nargs="?", choices=["prompt", "info"], default="prompt",
                         help="a prompt (the default), or what mat.show_config() says")
-    parser.add_argument("--device", default="cpu", help='on which operations compute: "cpu", "cuda", "cuda:1", "emulated"')
+    parser.add_argument("--device", default="cpu", help='on which operations compute: "cpu", '
+                                                        '"cuda", "cuda:1", "emulated"')
     parser.add_argument("--dtype", default="float64", help="of new Mats")
     given = parser.parse_args(arguments)
     if given.what == "info":

@@ -1,7 +1,7 @@
 """Every error that `mat` raises on its own account.
 
-Each is a `MatError` and a builtin at once, so both ``except mat.MatError`` and ``except ValueError`` work.
-Messages carry the offending values and say the way out.
+Each is a `MatError` and a builtin at once, so both ``except mat.MatError`` and ``except
+ValueError`` work. Messages carry the offending values and say the way out.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class AliasError(MatError, ValueError):
 
 
 class ConflictError(MatError, RuntimeError):
-    """Two uses of one storage that exclude each other; the message names the one that was there first."""
+    """Two uses of one storage that exclude each other; the message names the one that was there
+    first.
+    """
 
 
 class TornError(MatError, RuntimeError):

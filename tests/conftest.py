@@ -1,4 +1,6 @@
-"""Fixtures that tests share: random numbers that are the same every time, and the dtypes; layouts are in ``placing.py``."""
+"""Fixtures that tests share: random numbers that are the same every time, and the dtypes; layouts
+are in ``placing.py``.
+"""
 
 import os
 
@@ -21,7 +23,8 @@ hypothesis.settings.register_profile("mat", deadline=None, derandomize=True, dat
 hypothesis.settings.load_profile("mat")
 
 
-DEVICE = os.environ.get("MAT_TEST_DEVICE", "cpu")  # on which the tests compute, but for those marked `host`
+# on which the tests compute, but for those marked `host`
+DEVICE = os.environ.get("MAT_TEST_DEVICE", "cpu")
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +40,8 @@ def on_device(request):
 
 
 CHECKED = bool(CHECK.reports)  # by MAT_DEBUG=directions
-EVERY = int(os.environ.get("MAT_EVERY", "1"))  # of how many tests one is run: where each takes long, as under a sanitizer
+# of how many tests one is run: where each takes long, as under a sanitizer
+EVERY = int(os.environ.get("MAT_EVERY", "1"))
 
 
 def pytest_collection_modifyitems(items):
@@ -51,7 +55,9 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def told_of_late_uses():
-    """Under the direction check, what a test used after its block and was not told of is a failure of that test."""
+    """Under the direction check, what a test used after its block and was not told of is a failure
+    of that test.
+    """
     yield
     late = [text for _, text in CHECK.late]
     CHECK.late.clear()

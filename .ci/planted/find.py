@@ -1,4 +1,6 @@
-"""Do the planted faults come to light? Each in a process of its own, since the sanitizers end it."""
+"""Do the planted faults come to light? Each in a process of its own, since the sanitizers end
+it.
+"""
 
 import subprocess
 import sys
@@ -21,15 +23,18 @@ CALLS = {  # what is called, and what must be said; nothing: it must survive
     "one element read beyond the end": ("lib.planted_sum(p.pointer, p.size, 1)", BEYOND),
     "one element written before the beginning": ("lib.planted_fill(p.pointer, p.size, 1)", BEYOND),
     "a shift by too much": ("lib.planted_shift(40)", "runtime error: shift exponent"),
-    "an address that is not aligned": ("lib.planted_load(ffi.cast('char *', p.pointer) + 1)", ASKEW),
+    "an address that is not aligned": ("lib.planted_load(ffi.cast('char *', p.pointer) + 1)",
+                                       ASKEW),
 }
 SIZES = (7, 300, 50_000)  # NumPy keeps small blocks for itself, the system large ones
 
 for name, (call, said) in CALLS.items():
     for size in SIZES:
-        done = subprocess.run([sys.executable, "-c", SETUP.format(size=size, call=call)], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, "-c", SETUP.format(size=size, call=call)],
+                              capture_output=True, text=True,
                               timeout=300, check=False)
         found = said in done.stderr and done.returncode != 0 if said else "survived" in done.stdout and done.returncode == 0
         if not found:
-            sys.exit(f"planted: {name}, {size} elements: exit {done.returncode}, wanted {said!r}\n{done.stdout}{done.stderr}")
+            sys.exit(f"planted: {name}, {size} elements: exit {done.returncode}, wanted "
+                     f"{said!r}\n{done.stdout}{done.stderr}")
 print(f"planted faults: {len(CALLS) - 1} kinds, all found")

@@ -15,6 +15,8 @@ void planted_fill(double *values, int64_t count, int64_t beyond) {
         values[k] = 1;
 }
 
-int32_t planted_shift(int32_t count) { return 1 << count; } /* not an overflow: -fwrapv makes that legal */
+int32_t planted_shift(int32_t count) {
+    return 1 << count;
+} /* not an overflow: -fwrapv makes that legal */
 
 double planted_load(const char *bytes) { return *(const double *)bytes; }

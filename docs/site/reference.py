@@ -1,7 +1,9 @@
-"""The reference pages of the site: all that is public, with signatures and docstrings as they are at run time.
+"""The reference pages of the site: all that is public, with signatures and docstrings as they are
+at run time.
 
-A hook of MkDocs (see mkdocs.yml). Operations put their methods onto `Mat` when they are declared, so nothing that only
-reads the source would find them. The groups are those of ``__all__`` in mat/__init__.py.
+A hook of MkDocs (see mkdocs.yml). Operations put their methods onto `Mat` when they are declared,
+so nothing that only reads the source would find them. The groups are those of ``__all__`` in
+mat/__init__.py.
 """
 
 from __future__ import annotations
@@ -26,16 +28,20 @@ STYLE = """.md-grid { max-width: 84rem }
 .md-typeset pre > code { font-size: .64rem }
 .md-typeset td:first-child code { white-space: nowrap }
 """
-MODULES = {name: f"mat.{name}" for name in ("debug", "extend", "errors", "array_api", "array_api.fft", "array_api.linalg")}
+MODULES = {name: f"mat.{name}" for name
+           in ("debug", "extend", "errors", "array_api", "array_api.fft", "array_api.linalg")}
 VALUES = {  # what cannot have a docstring
     "mat.supported_dtypes": "The names of the element types that a Mat can have.",
     "mat.__version__": "The version of this library.",
     "mat.extend.Input": "In the signature of an operation: a Mat that is only read.",
-    "mat.extend.Output": "In the signature of an operation: a Mat of which every visible element is overwritten and none read.",
+    "mat.extend.Output": "In the signature of an operation: a Mat of which every visible element "
+                         "is overwritten and none read.",
     "mat.extend.InOut": "In the signature of an operation: a Mat that is read and written.",
-    "mat.extend.Accumulated": "In the signature of an operation that has a `beta`: a Mat that is added to or, where "
+    "mat.extend.Accumulated": "In the signature of an operation that has a `beta`: a Mat that is "
+                              "added to or, where "
                               "`beta` is 0, only written.",
-    "mat.extend.InputOrNumber": "In the signature of an operation: a Mat that is only read, or a number.",
+    "mat.extend.InputOrNumber": "In the signature of an operation: a Mat that is only read, or a "
+                                "number.",
     "mat.extend.Scalar": "In the signature of an operation: a number.",
 }
 SERVING = {"allowed", "label", "over"}  # methods of a Mat that are there for facets
@@ -50,7 +56,8 @@ def groups() -> dict[str, list[str]]:
     """The public names under the comments that stand above them in ``__all__``."""
     found: dict[str, list[str]] = {}
     with open(mat.__file__, "rb") as file:
-        tokens = itertools.dropwhile(lambda token: token.string != "__all__", tokenize.tokenize(file.readline))
+        tokens = itertools.dropwhile(lambda token: token.string != "__all__",
+                                     tokenize.tokenize(file.readline))
         for token in itertools.takewhile(lambda token: token.string != "]", tokens):
             if token.type == tokenize.COMMENT:
                 names = found.setdefault(token.string.lstrip("# "), [])
@@ -78,13 +85,16 @@ def members(kind: type) -> dict[str, Any]:
 
 
 def part_of(name: str, thing: Any) -> str:
-    """The part of the page of `Mat` in which a member stands: an underscore at the end says that a method writes."""
+    """The part of the page of `Mat` in which a member stands: an underscore at the end says that a
+    method writes.
+    """
     return PARTS[inspect.isfunction(thing) and 1 + name.endswith("_")]
 
 
 def own_members(kind: type) -> dict[str, Any]:
     """Of these what the class itself says, and its bases have not said."""
-    return {n: thing for n, thing in members(kind).items() if n in vars(kind) and getattr(thing, "__doc__", None)
+    return {n: thing for n,
+            thing in members(kind).items() if n in vars(kind) and getattr(thing, "__doc__", None)
             and (inspect.isfunction(thing) or isinstance(thing, property))}
 
 
@@ -121,10 +131,12 @@ def signature(name: str, thing: Any) -> str:
         given = inspect.signature(thing)
     except (TypeError, ValueError):
         return name
-    unquoted = [p.replace(annotation=Plain(p.annotation) if isinstance(p.annotation, str) else p.annotation)
+    unquoted = [p.replace(annotation=Plain(p.annotation) if isinstance(p.annotation, str)
+                          else p.annotation)
                 for p in given.parameters.values()]
     result = inspect.Signature.empty if isinstance(thing, type) else given.return_annotation
-    given = given.replace(parameters=unquoted, return_annotation=Plain(result) if isinstance(result, str) else result)
+    given = given.replace(parameters=unquoted,
+                          return_annotation=Plain(result) if isinstance(result, str) else result)
     return f"{'class ' * isinstance(thing, type)}{name}{wrapped(given, len(name))}"
 
 
@@ -144,12 +156,15 @@ def markdown(doc: str, links: dict[str, str]) -> str:
         if paragraph.lstrip().startswith(">>> "):
             parts.append(f"```pycon\n{inspect.cleandoc(paragraph)}\n```")
         else:
-            parts.append(re.sub(r"(``.+?``|`[^`]+`)|[*<_]", lambda found: shown(found, links), paragraph, flags=re.S))
+            parts.append(re.sub(r"(``.+?``|`[^`]+`)|[*<_]", lambda found: shown(found, links),
+                                paragraph, flags=re.S))
     return "\n\n".join(parts)
 
 
 def shown(found: re.Match[str], links: dict[str, str]) -> str:
-    """A piece of code, linked if it is a name of ours; any other character that Markdown knows, as it is."""
+    """A piece of code, linked if it is a name of ours; any other character that Markdown knows, as
+    it is.
+    """
     code = found[1]
     if code is None:
         bullet = found[0] == "*" and found.string[:found.start()].rpartition("\n")[2].strip() == ""
@@ -159,12 +174,16 @@ def shown(found: re.Match[str], links: dict[str, str]) -> str:
 
 
 def entry(path: str, thing: Any, links: dict[str, str], level: int = 2) -> str:
-    """What is told of one name: its heading, whose anchor is the whole name, how it is called, and its docstring."""
+    """What is told of one name: its heading, whose anchor is the whole name, how it is called, and
+    its docstring.
+    """
     name = path.rpartition(".")[2]
-    lines = [f"{'#' * level} `{path.removeprefix('mat.Mat.')}` {{ #{anchor(path)} data-toc-label='{anchor(name)}' }}"]
+    lines = [f"{'#' * level} `{path.removeprefix('mat.Mat.')}` {{ #{anchor(path)} "
+             f"data-toc-label='{anchor(name)}' }}"]
     if path in VALUES:
         shows = isinstance(thing, str | tuple)
-        return "\n\n".join([*lines, VALUES[path], *([f"```python\n{thing!r}\n```"] if shows else [])])
+        return "\n\n".join([*lines, VALUES[path],
+                            *([f"```python\n{thing!r}\n```"] if shows else [])])
     if callable(thing) and not isinstance(thing, np.dtype):
         lines.append(f"```python\n{signature(path if path.count('.') == 1 else name, thing)}\n```")
     return "\n\n".join([*lines, markdown(doc_of(thing), links)])
@@ -187,8 +206,10 @@ def everything() -> Iterator[tuple[str, str, Any]]:
     for title, names in groups().items():
         for name in names:
             if name not in MODULES:
-                yield ("mat.md" if name == "Mat" else slug(title)), f"mat.{name}", getattr(mat, name)
-    for name, thing in sorted(members(mat.Mat).items(), key=lambda member: PARTS.index(part_of(*member))):
+                yield ("mat.md" if name == "Mat"
+                       else slug(title)), f"mat.{name}", getattr(mat, name)
+    for name, thing in sorted(members(mat.Mat).items(),
+                              key=lambda member: PARTS.index(part_of(*member))):
         yield "mat.md", f"mat.Mat.{name}", thing
     for name, module in modules().items():
         if module is not mat.errors:  # whose names stand in `mat` too
@@ -197,7 +218,9 @@ def everything() -> Iterator[tuple[str, str, Any]]:
 
 
 def linked() -> dict[str, str]:
-    """Where each name is told of, by its whole name and, where that says enough, by its last part."""
+    """Where each name is told of, by its whole name and, where that says enough, by its last
+    part.
+    """
     found: dict[str, str] = {}
     for page, path, _ in everything():
         found[path] = f"{page}#{anchor(path)}"
@@ -211,17 +234,22 @@ def pages() -> dict[str, str]:
     """The Markdown of each page, by its name."""
     links, made = linked(), {}
     titles = {"mat.md": "Mat"}
-    titles |= {slug(title): title for title in groups()} | {f"{name}.md": f"mat.{name}" for name in modules()}
+    titles |= {slug(title): title for title in groups()} | {f"{name}.md": f"mat.{name}"
+                                                            for name in modules()}
     for page, path, thing in everything():
         if page not in made:
             module = modules().get(page.removesuffix(".md"))
-            made[page] = [f"# {titles[page]}", *([markdown(doc_of(module), links)] if module else [])]
+            made[page] = [f"# {titles[page]}",
+                          *([markdown(doc_of(module), links)] if module else [])]
         made[page] += headings(path, thing, made[page])
         made[page].append(entry(path, thing, links, 3 if path.startswith("mat.Mat.") else 2))
         if isinstance(thing, type) and thing is not mat.Mat and not issubclass(thing, Exception):
-            made[page] += [entry(f"{path}.{n}", member, links, 3) for n, member in own_members(thing).items()]
-    index = ["# All names", "Everything public; `help(mat.axpy)` in Python shows the same.", *contents(titles, links)]
-    return {"index.md": "\n\n".join(index), **{page: "\n\n".join(parts) + "\n" for page, parts in made.items()}}
+            made[page] += [entry(f"{path}.{n}", member, links, 3) for n,
+                           member in own_members(thing).items()]
+    index = ["# All names", "Everything public; `help(mat.axpy)` in Python shows the same.",
+             *contents(titles, links)]
+    return {"index.md": "\n\n".join(index),
+            **{page: "\n\n".join(parts) + "\n" for page, parts in made.items()}}
 
 
 def headings(path: str, thing: Any, before: list[str]) -> list[str]:
@@ -235,7 +263,8 @@ def contents(titles: dict[str, str], links: dict[str, str]) -> Iterator[str]:
     rows: dict[str, list[str]] = {}
     for page, path, thing in everything():
         first = VALUES.get(path) or markdown(doc_of(thing).split("\n\n")[0], links)
-        rows.setdefault(page, []).append(f"| [`{path}`]({page}#{anchor(path)}) | {' '.join(first.split())} |")
+        rows.setdefault(page, []).append(f"| [`{path}`]({page}#{anchor(path)}) | "
+                                         f"{' '.join(first.split())} |")
     for page, lines in rows.items():
         yield f"## [{titles[page]}]({page})"
         yield "\n".join(["| | |", "|---|---|", *lines])
@@ -245,10 +274,13 @@ def contents(titles: dict[str, str], links: dict[str, str]) -> Iterator[str]:
 
 
 def on_config(config: Any) -> Any:
-    """The navigation: the list of pages in docs/README.md, under its headings, and then the reference."""
+    """The navigation: the list of pages in docs/README.md, under its headings, and then the
+    reference.
+    """
     text = (Path(config.docs_dir) / "README.md").read_text(encoding="utf-8")
     parts = text.split("\n## ")[1:]
-    sections = [{part.partition("\n")[0]: re.findall(r"^\* \[.*?\]\((.*?)\)", part, flags=re.M)} for part in parts]
+    sections = [{part.partition("\n")[0]: re.findall(r"^\* \[.*?\]\((.*?)\)", part, flags=re.M)}
+                for part in parts]
     config.nav = ["README.md", *sections, {TITLE: [FOLDER + page for page in pages()]}]
     return config
 

@@ -1,6 +1,8 @@
-"""The Python array API standard, version 2025.12, for Mats: ``x.__array_namespace__()`` gives this module.
+"""The Python array API standard, version 2025.12, for Mats: ``x.__array_namespace__()`` gives this
+module.
 
-What mat has runs in its kernels and on the device in use, the rest by NumPy on the host. Loaded when first asked for.
+What mat has runs in its kernels and on the device in use, the rest by NumPy on the host. Loaded
+when first asked for.
 
 >>> from mat import array_api as xp
 >>> xp.sum(xp.asarray([1, 2, 3]))
@@ -30,14 +32,15 @@ from .elementwise import *
 from .info import __array_namespace_info__
 from .manipulation import *
 from .products import *
-from .products import einsum  # noqa: F401  beyond the standard
+from .products import einsum  # noqa: F401
 from .searching import *
 from .statistical import *
 
 __array_api_version__ = "2025.12"
 newaxis = None
 
-__all__ = ["__array_api_version__", "__array_namespace_info__", "e", "fft", "inf", "linalg", "nan", "newaxis", "pi"]
+__all__ = ["__array_api_version__", "__array_namespace_info__", "e", "fft", "inf", "linalg", "nan",
+           "newaxis", "pi"]
 __all__ += creation.__all__
 __all__ += data_types.__all__
 __all__ += dlpack.__all__

@@ -1,4 +1,6 @@
-"""What arguments of the standard's functions become: arrays Mats, dtypes NumPy's, devices a flag; and how a name is bound."""
+"""What arguments of the standard's functions become: arrays Mats, dtypes NumPy's, devices a flag;
+and how a name is bound.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,17 @@ from ..support.settings import current
 
 
 def as_mat(x: Any) -> Mat:
-    """`x` as a Mat: itself, or an array or a NumPy scalar, which is what indexing gives for a single element."""
+    """`x` as a Mat: itself, or an array or a NumPy scalar, which is what indexing gives for a
+    single element.
+    """
     if isinstance(x, Mat):
         return x
     if isinstance(x, np.generic):
         return adopted(np.array(x))
     found = as_operand(x, "an array")
     if not isinstance(found, Mat):
-        raise DTypeError(f"an array is wanted, got {x!r} ({type(x).__name__}); mat.array_api.asarray(x) makes one")
+        raise DTypeError(f"an array is wanted, got {x!r} ({type(x).__name__}); "
+                         "mat.array_api.asarray(x) makes one")
     return found
 
 
@@ -34,12 +39,16 @@ def is_python_number(x: Any) -> bool:
 
 
 def as_value(x: Any) -> Any:
-    """`x` as an operand: a Mat or an array as `as_mat` has it, a Python number as it is, since it adapts to the other one."""
+    """`x` as an operand: a Mat or an array as `as_mat` has it, a Python number as it is, since it
+    adapts to the other one.
+    """
     return x if is_python_number(x) else as_mat(x)
 
 
 def as_pair(x1: Any, x2: Any) -> tuple[Any, Any]:
-    """Two operands; a NumPy scalar beside a Mat is a number with a dtype of its own, and leaves it to the Mat where it is."""
+    """Two operands; a NumPy scalar beside a Mat is a number with a dtype of its own, and leaves it
+    to the Mat where it is.
+    """
     if isinstance(x1, Mat) or isinstance(x2, Mat):
         return x1, x2
     return as_value(x1), as_value(x2)

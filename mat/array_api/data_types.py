@@ -1,4 +1,6 @@
-"""Data types of the standard: the types themselves, what they promote to, and what they can hold."""
+"""Data types of the standard: the types themselves, what they promote to, and what they can
+hold.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,15 @@ from ..support.dtypes import as_dtype, promoted
 from .arguments import as_mat, is_python_number, like
 
 __all__ = [
-    "astype", "bool", "can_cast", "complex64", "complex128", "finfo", "float32", "float64", "iinfo", "int8", "int16", "int32",
+    "astype", "bool", "can_cast", "complex64", "complex128", "finfo", "float32", "float64", "iinfo",
+    "int8", "int16", "int32",
     "int64", "isdtype", "result_type", "uint8", "uint16", "uint32", "uint64",
 ]
 
-# NumPy's types, as in its own namespace: they are equal to the dtypes of Mats. Dtypes themselves would not do, because
-# numpy.dtype("float64") == None holds, which clients run into who look for a dtype that may be missing.
-bool = np.bool_  # noqa: A001  the standard's names
+# NumPy's types, as in its own namespace: they are equal to the dtypes of Mats. Dtypes themselves
+# would not do, because numpy.dtype("float64") == None holds, which clients run into who look for
+# a dtype that may be missing.
+bool = np.bool_
 int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
 uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
 float32, float64 = np.float32, np.float64
@@ -26,7 +30,9 @@ complex64, complex128 = np.complex64, np.complex128
 
 
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:
-    """The elements of `x` converted to `dtype`; x itself where nothing changes and `copy` is False."""
+    """The elements of `x` converted to `dtype`; x itself where nothing changes and `copy` is
+    False.
+    """
     x, wanted = as_mat(x), as_dtype(dtype)
     if device is not None:
         x = x.to_device(device)
@@ -50,16 +56,20 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     try:
         return np.isdtype(as_dtype(dtype), kind)
     except (TypeError, ValueError) as error:
-        raise DTypeError(f"kind is a dtype, a kind of dtypes or a tuple of them, got {kind!r}: {error}") from None
+        raise DTypeError(f"kind is a dtype, a kind of dtypes or a tuple of them, got {kind!r}: "
+                         f"{error}") from None
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """The dtype that arrays, dtypes and Python numbers together promote to; numbers adapt."""
-    return promoted("result_type", *(v if is_python_number(v) else _dtype_of(v) for v in arrays_and_dtypes))
+    return promoted("result_type",
+                    *(v if is_python_number(v) else _dtype_of(v) for v in arrays_and_dtypes))
 
 
 class FloatInfo(NamedTuple):
-    """Limits of a floating-point dtype, as Python numbers; those of a complex one are of its parts."""
+    """Limits of a floating-point dtype, as Python numbers; those of a complex one are of its
+    parts.
+    """
 
     bits: int
     eps: float
@@ -78,7 +88,7 @@ class IntInfo(NamedTuple):
     dtype: np.dtype[Any]
 
 
-def finfo(type: Any, /) -> FloatInfo:  # noqa: A002  the standard's names
+def finfo(type: Any, /) -> FloatInfo:
     """The limits of a floating-point dtype, or of that of an array.
 
     >>> from mat import array_api as xp
@@ -90,11 +100,12 @@ def finfo(type: Any, /) -> FloatInfo:  # noqa: A002  the standard's names
         found = np.finfo(dtype)
     except ValueError:
         raise DTypeError(f"finfo wants a floating-point dtype, got {dtype}; iinfo is for integers") from None
-    return FloatInfo(int(found.bits), float(found.eps), float(found.max), float(found.min), float(found.smallest_normal),
+    return FloatInfo(int(found.bits), float(found.eps), float(found.max), float(found.min),
+                     float(found.smallest_normal),
                      found.dtype)
 
 
-def iinfo(type: Any, /) -> IntInfo:  # noqa: A002
+def iinfo(type: Any, /) -> IntInfo:
     """The limits of an integer dtype, or of that of an array.
 
     >>> from mat import array_api as xp
@@ -103,6 +114,7 @@ def iinfo(type: Any, /) -> IntInfo:  # noqa: A002
     """
     dtype = _dtype_of(type)
     if dtype.kind not in "iu":
-        raise DTypeError(f"iinfo wants an integer dtype, got {dtype}; finfo is for floating-point numbers")
+        raise DTypeError(f"iinfo wants an integer dtype, got {dtype}; finfo is for floating-point "
+                         "numbers")
     found = np.iinfo(dtype)
     return IntInfo(int(found.bits), int(found.max), int(found.min), dtype)

@@ -15,7 +15,8 @@ __all__ = ["from_dlpack"]
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Mat:
     """A Mat over the memory of the array `x` of whatever library; see ``mat.from_dlpack``.
 
-    `device` says where operations on it compute; with "cpu", data of a GPU is copied to the host, if `copy` does not forbid it.
+    `device` says where operations on it compute; with "cpu", data of a GPU is copied to the host,
+    if `copy` does not forbid it.
     """
     if isinstance(x, Mat):
         return like(_taken(x, copy=copy), x, device)

@@ -1,4 +1,5 @@
-"""Element-wise functions of the standard: ours where we have them, on whatever device is in use; NumPy's for the rest.
+"""Element-wise functions of the standard: ours where we have them, on whatever device is in use;
+NumPy's for the rest.
 
 Where the standard wants something else than NumPy's name gives, it is settled here.
 """
@@ -127,7 +128,8 @@ def _binary(name: str, function: Callable[..., Any], doc: str) -> Callable[..., 
 
 # Ours
 
-abs = _unary("abs", ours.abs, "The absolute value; the modulus of a complex number.")  # noqa: A001  the standard's names
+# the standard's names
+abs = _unary("abs", ours.abs, "The absolute value; the modulus of a complex number.")
 ceil = _rounding("ceil", ours.ceil, "The smallest integer not below x.")
 cos = _unary("cos", ours.cos, "The cosine of x radians.")
 cosh = _unary("cosh", ours.cosh, "The hyperbolic cosine.")
@@ -139,8 +141,9 @@ log1p = _unary("log1p", ours.log1p, "``log(1 + x)``, exact also near 0.")
 negative = _unary("negative", ours.negative, "``-x``")
 positive = _unary("positive", operators.positive, "``+x``: a copy.")
 reciprocal = _unary("reciprocal", ours.reciprocal, "``1 / x``")
-round = _rounding("round", ours.rint, "The nearest integer; of two, the even one.")  # noqa: A001
-sign = _unary("sign", ours.sign, "-1, 0 or 1 as x is below, at or above 0; ``x / abs(x)`` of complex numbers.")
+round = _rounding("round", ours.rint, "The nearest integer; of two, the even one.")
+sign = _unary("sign", ours.sign, "-1, 0 or 1 as x is below, at or above 0; ``x / abs(x)`` of "
+                                 "complex numbers.")
 sin = _unary("sin", ours.sin, "The sine of x radians.")
 sinh = _unary("sinh", ours.sinh, "The hyperbolic sine.")
 sqrt = _unary("sqrt", ours.sqrt, "The square root.")
@@ -160,7 +163,7 @@ maximum = _binary("maximum", ours.maximum, "The larger of x1 and x2; NaN if eith
 minimum = _binary("minimum", ours.minimum, "The smaller of x1 and x2; NaN if either is.")
 multiply = _binary("multiply", ours.multiply, "``x1 * x2``")
 not_equal = _binary("not_equal", ours.not_equal, "``x1 != x2``")
-pow = _binary("pow", ours.pow, "``x1 ** x2``")  # noqa: A001
+pow = _binary("pow", ours.pow, "``x1 ** x2``")
 subtract = _binary("subtract", ours.subtract, "``x1 - x2``")
 
 # Ours of booleans, NumPy's of the rest
@@ -169,8 +172,10 @@ bitwise_and = _binary("bitwise_and", operators.bitwise_and, "``x1 & x2``")
 bitwise_or = _binary("bitwise_or", operators.bitwise_or, "``x1 | x2``")
 bitwise_xor = _binary("bitwise_xor", operators.bitwise_xor, "``x1 ^ x2``")
 logical_and = _binary("logical_and", two(np.logical_and, ours.multiply), "Whether both are true.")
-logical_or = _binary("logical_or", two(np.logical_or, ours.maximum), "Whether one or both are true.")
-logical_xor = _binary("logical_xor", two(np.logical_xor, ours.not_equal), "Whether just one is true.")
+logical_or = _binary("logical_or", two(np.logical_or, ours.maximum),
+                     "Whether one or both are true.")
+logical_xor = _binary("logical_xor", two(np.logical_xor, ours.not_equal),
+                      "Whether just one is true.")
 
 
 def logical_not(x: Any, /) -> Any:
@@ -199,7 +204,7 @@ def isinf(x: Any, /) -> Any:
     return by_numpy(np.isinf, x) if x.dtype.kind == "c" else ours.equal(ours.abs(x), float("inf"))
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:  # noqa: A002  the standard's names
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """x, but not below `min` and not above `max`, in x's dtype."""
     x = as_mat(x)
     low, high = (_bound(x, v) for v in (min, max))
@@ -210,7 +215,9 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:  # noqa: A002  the
 
 
 def _bound(x: Mat, value: Any) -> Any:
-    """`value` in x's dtype; of integers, Python's may be out of its range, and then bounds all there is or nothing."""
+    """`value` in x's dtype; of integers, Python's may be out of its range, and then bounds all
+    there is or nothing.
+    """
     if value is None:
         return None
     value = as_value(value)
@@ -257,5 +264,6 @@ def imag(x: Any, /) -> Any:
     """The imaginary part of complex numbers."""
     x = as_mat(x)
     if x.dtype.kind != "c":
-        raise DTypeError(f"real numbers have no imaginary part that could be told from 0, got {x.dtype}")
+        raise DTypeError("real numbers have no imaginary part that could be told from 0, got "
+                         f"{x.dtype}")
     return by_numpy(np.imag, x)

@@ -17,7 +17,8 @@ from .arguments import as_mat, place, public, real_default
 from .manipulation import roll
 
 __all__ = [
-    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft", "rfftfreq",
+    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfftn", "rfft", "rfftfreq",
     "rfftn",
 ]
 _NORMS = ("backward", "ortho", "forward")
@@ -31,7 +32,8 @@ def _checked(x: Any, norm: str) -> Mat:
 
 def _line(name: str, rule: Callable[..., Any], doc: str) -> Callable[..., Any]:
     """A transform along one axis."""
-    def transform(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+    def transform(x: Any, /, *, n: int | None = None, axis: int = -1,
+                  norm: str = "backward") -> Any:
         return by_numpy(rule, _checked(x, norm), n=n, axis=axis, norm=norm)
 
     return public(name, transform, doc)
@@ -48,15 +50,20 @@ def _lines(name: str, rule: Callable[..., Any], doc: str) -> Callable[..., Any]:
     return public(name, transform, doc)
 
 
-fft = _line("fft", np.fft.fft, "The discrete Fourier transform along `axis`, cut or filled up with zeros to `n`.")
+fft = _line("fft", np.fft.fft, "The discrete Fourier transform along `axis`, cut or filled up with "
+                               "zeros to `n`.")
 ifft = _line("ifft", np.fft.ifft, "The inverse of `fft`.")
-rfft = _line("rfft", np.fft.rfft, "The discrete Fourier transform of real numbers: the half that decides.")
+rfft = _line("rfft", np.fft.rfft, "The discrete Fourier transform of real numbers: the half that "
+                                  "decides.")
 irfft = _line("irfft", np.fft.irfft, "The inverse of `rfft`, with `n` elements.")
-hfft = _line("hfft", np.fft.hfft, "The transform of what is Hermitian, of which the half that decides is given.")
+hfft = _line("hfft", np.fft.hfft, "The transform of what is Hermitian, of which the half that "
+                                  "decides is given.")
 ihfft = _line("ihfft", np.fft.ihfft, "The inverse of `hfft`.")
-fftn = _lines("fftn", np.fft.fftn, "The discrete Fourier transform along `axes`, cut or filled up with zeros to `s`.")
+fftn = _lines("fftn", np.fft.fftn, "The discrete Fourier transform along `axes`, cut or filled up "
+                                   "with zeros to `s`.")
 ifftn = _lines("ifftn", np.fft.ifftn, "The inverse of `fftn`.")
-rfftn = _lines("rfftn", np.fft.rfftn, "The discrete Fourier transform of real numbers along `axes`: the half that decides.")
+rfftn = _lines("rfftn", np.fft.rfftn, "The discrete Fourier transform of real numbers along "
+                                      "`axes`: the half that decides.")
 irfftn = _lines("irfftn", np.fft.irfftn, "The inverse of `rfftn`.")
 
 
@@ -64,8 +71,10 @@ def _frequencies(rule: Callable[..., Any], n: int, d: float, dtype: Any, device:
     count = integer(n, "n")
     check_number(d, np.dtype(np.float64), "d")
     if count < 1 or d == 0:
-        raise ShapeError(f"frequencies are those of n samples at distance d, got n = {n} and d = {d}")
-    return place(adopted(rule(count, d).astype(real_default() if dtype is None else as_dtype(dtype))), device)
+        raise ShapeError(f"frequencies are those of n samples at distance d, got n = {n} and d = "
+                         f"{d}")
+    return place(adopted(rule(count, d).astype(real_default() if dtype is None
+                                               else as_dtype(dtype))), device)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Mat:

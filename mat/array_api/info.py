@@ -11,9 +11,11 @@ from ..errors import DTypeError
 from .arguments import complex_default, real_default
 
 _DTYPES = {name: np.dtype(name) for name in (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64",
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
+    "float64", "complex64",
     "complex128")}
-_KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric")
+_KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating",
+          "complex floating", "numeric")
 
 
 class Info:
@@ -32,7 +34,9 @@ class Info:
         return (CPU,) if in_use() is CPU else (in_use(), CPU)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes that Python's numbers get; those of real and complex ones follow ``mat.settings(dtype=...)``."""
+        """The dtypes that Python's numbers get; those of real and complex ones follow
+        ``mat.settings(dtype=...)``.
+        """
         _check(device)
         return {"real floating": real_default(), "complex floating": complex_default(),
                 "integral": np.dtype(np.int64), "indexing": np.dtype(np.int64)}
@@ -54,7 +58,7 @@ def _check(device: Any) -> None:
         device_named(device)
 
 
-def __array_namespace_info__() -> Info:  # noqa: N807  the standard's name
+def __array_namespace_info__() -> Info:  # noqa: N807
     """What the namespace can do.
 
     >>> from mat import array_api as xp

@@ -1,4 +1,6 @@
-"""``linalg`` of the standard: products, norms, inverses and Cholesky by our operations, what else factors by NumPy's LAPACK."""
+"""``linalg`` of the standard: products, norms, inverses and Cholesky by our operations, what else
+factors by NumPy's LAPACK.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,10 @@ from .statistical import count_nonzero
 from .statistical import sum as _sum
 
 __all__ = [
-    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",
-    "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot",
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
+    "matrix_norm",
+    "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve",
+    "svd", "svdvals", "tensordot",
     "trace", "vecdot", "vector_norm",
 ]
 
@@ -49,7 +53,9 @@ class SlogDet(NamedTuple):
 
 
 class SVD(NamedTuple):
-    """Left singular vectors as columns, singular values in descending order, right singular vectors as rows."""
+    """Left singular vectors as columns, singular values in descending order, right singular vectors
+    as rows.
+    """
 
     U: Mat
     S: Mat
@@ -92,7 +98,8 @@ def slogdet(x: Any, /) -> SlogDet:
         return SlogDet(*_lapack(np.linalg.slogdet, x))
     sign, logarithm = ours.slogdet(x)
     real = np.dtype(x.dtype.char.lower())
-    return SlogDet(*(like(adopted(np.array(v, d)), x, None) for v, d in ((sign, x.dtype), (logarithm, real))))
+    return SlogDet(*(like(adopted(np.array(v, d)), x, None) for v,
+                     d in ((sign, x.dtype), (logarithm, real))))
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
@@ -119,7 +126,8 @@ def matrix_power(x: Any, n: int, /) -> Any:
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ShapeError(f"matrix_power wants a square matrix, got shape {x.shape}")
     if count == 0:
-        return like(adopted(np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape).copy()), x, None)
+        return like(adopted(np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape).copy()), x,
+                    None)
     base, result = (ours.inv(x), None) if count < 0 else (x, None)
     count = abs(count)
     while count:
@@ -133,8 +141,12 @@ def matrix_power(x: Any, n: int, /) -> Any:
 # Norms
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:  # noqa: A002  the standard's
-    """The norm over `axis`, the axes taken together as one vector: ``sum(abs(x) ** ord) ** (1 / ord)``."""
+# the standard's
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False,
+                ord: float = 2) -> Any:
+    """The norm over `axis`, the axes taken together as one vector: ``sum(abs(x) ** ord) ** (1 /
+    ord)``.
+    """
     x = as_mat(x)
     check_number(ord, np.dtype(np.float64), "ord")
     axes = tuple(range(x.ndim)) if axis is None else as_axes(axis, x.ndim)
@@ -150,15 +162,18 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     return elementwise.pow(reduce.sum(elementwise.pow(size, float(ord)), axes, keepdims), 1 / ord)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:  # noqa: A002
-    """The norm of a matrix, or of each in a stack: "fro", "nuc", or 1, 2, inf and their negatives."""
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """The norm of a matrix, or of each in a stack: "fro", "nuc", or 1, 2, inf and their
+    negatives.
+    """
     x = as_mat(x)
     if x.ndim < 2:
         raise ShapeError(f"matrix_norm wants at least two axes, got shape {x.shape}")
     if ord in ("fro", None):
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord not in ("nuc", 1, -1, 2, -2, float("inf"), float("-inf")):
-        raise SettingError(f"ord is 'fro', 'nuc', or 1, 2, inf or one of their negatives, got {ord!r}")
+        raise SettingError("ord is 'fro', 'nuc', or 1, 2, inf or one of their negatives, got "
+                           f"{ord!r}")
     return _lapack(np.linalg.matrix_norm, x, keepdims=bool(keepdims), ord=ord)
 
 
@@ -215,7 +230,9 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
 
 
 def pinv(x: Any, /, *, rtol: Any = None) -> Any:
-    """The Moore-Penrose inverse, singular values not above `rtol` times the largest being taken for 0."""
+    """The Moore-Penrose inverse, singular values not above `rtol` times the largest being taken for
+    0.
+    """
     return _lapack(np.linalg.pinv, x, rtol=_tolerance(x, rtol))
 
 
@@ -228,7 +245,9 @@ def _tolerance(x: Any, rtol: Any) -> Any:
 
 
 def qr(x: Any, /, *, mode: str = "reduced") -> QR:
-    """The factors of ``x = Q R``, Q orthogonal or unitary, R upper triangular; with mode "complete", Q is square."""
+    """The factors of ``x = Q R``, Q orthogonal or unitary, R upper triangular; with mode
+    "complete", Q is square.
+    """
     if mode not in ("reduced", "complete"):
         raise SettingError(f"mode is 'reduced' or 'complete', got {mode!r}")
     return QR(*_lapack(np.linalg.qr, x, mode=mode))

@@ -1,4 +1,6 @@
-"""Shapes by the standard's functions: views where there is one, else copies by our own operations, on the device in use."""
+"""Shapes by the standard's functions: views where there is one, else copies by our own operations,
+on the device in use.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from ..ops.shape import stack as _stack
 from .arguments import as_mat
 
 __all__ = [
-    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip", "matrix_transpose", "moveaxis",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",
+    "matrix_transpose", "moveaxis",
     "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
 ]
 
@@ -40,7 +43,9 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """The arrays one after another along `axis`; if that is None, their elements in row-major order."""
+    """The arrays one after another along `axis`; if that is None, their elements in row-major
+    order.
+    """
     mats = [as_mat(a) for a in arrays]
     return _concat([reshape(m, (-1,)) for m in mats], 0) if axis is None else _concat(mats, axis)
 
@@ -58,7 +63,9 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Mat, ...]:
 
 
 def expand_dims(x: Any, /, axis: Any) -> Any:
-    """`x` with new axes of length 1, so that they are at `axis` in the result: a view. `IndexOutOfRange` for no such axis."""
+    """`x` with new axes of length 1, so that they are at `axis` in the result: a view.
+    `IndexOutOfRange` for no such axis.
+    """
     x = as_mat(x)
     places = tuple(axis) if isinstance(axis, Iterable) else (axis,)
     ndim = x.ndim + len(places)
@@ -121,7 +128,9 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
-    """Each element along `axis` so many times in a row; without `axis`, of the elements in row-major order."""
+    """Each element along `axis` so many times in a row; without `axis`, of the elements in
+    row-major order.
+    """
     x = as_mat(x)
     x = reshape(x, (-1,)) if axis is None else x
     k = as_axis(0 if axis is None else axis, x.ndim)
@@ -140,13 +149,17 @@ def tile(x: Any, repetitions: Any, /) -> Any:
     ndim = max(x.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
     shape = (1,) * (ndim - x.ndim) + x.shape
-    layout = x.layout[(*(None,) * (ndim - x.ndim), ...)][tuple(i for _ in shape for i in (None, slice(None)))]
-    wide = x.over(layout.broadcast_to(tuple(n for pair in zip(times, shape, strict=True) for n in pair)))
+    layout = x.layout[(*(None,) * (ndim - x.ndim),
+                       ...)][tuple(i for _ in shape for i in (None, slice(None)))]
+    wide = x.over(layout.broadcast_to(tuple(n for pair in zip(times, shape, strict=True)
+                                            for n in pair)))
     return wide.copy().reshape(tuple(t * n for t, n in zip(times, shape, strict=True)))
 
 
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """The elements moved on by `shift` along each `axis`, those that fall off at the end coming back at the begin."""
+    """The elements moved on by `shift` along each `axis`, those that fall off at the end coming
+    back at the begin.
+    """
     x = as_mat(x)
     if axis is None:
         total = sum(_integers(shift))
@@ -173,4 +186,5 @@ def _rolled(x: Mat, shift: int, axis: int) -> Any:
     length = x.shape[axis]
     cut = (-shift) % length if length else 0
     before = (slice(None),) * axis
-    return _concat([x.over(x.layout[(*before, part)]) for part in (slice(cut, None), slice(None, cut))], axis)
+    return _concat([x.over(x.layout[(*before, part)])
+                    for part in (slice(cut, None), slice(None, cut))], axis)

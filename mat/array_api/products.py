@@ -1,4 +1,6 @@
-"""Products of matrices by the standard's functions: all by our `matmul`, so by BLAS, on the device in use."""
+"""Products of matrices by the standard's functions: all by our `matmul`, so by BLAS, on the device
+in use.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:
-    """Einstein's sum, by NumPy on the host. Not of the standard, so not among its names: xarray asks the namespace for it.
+    """Einstein's sum, by NumPy on the host. Not of the standard, so not among its names: xarray
+    asks the namespace for it.
 
     >>> from mat import array_api as xp
     >>> xp.einsum("ij->i", xp.ones((2, 3)))
@@ -34,12 +37,16 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """The sum of products over `axes`: the last so many of x1 and first of x2, or those named for each."""
+    """The sum of products over `axes`: the last so many of x1 and first of x2, or those named for
+    each.
+    """
     x1, x2 = as_mat(x1), as_mat(x2)
     left, right = _contracted(x1, x2, axes)
     if [x1.shape[k] for k in left] != [x2.shape[k] for k in right]:
-        raise ShapeError(f"tensordot: axes {left} of {x1.shape} and {right} of {x2.shape} differ in length")
-    rows, columns = (tuple(k for k in range(x.ndim) if k not in gone) for x, gone in ((x1, left), (x2, right)))
+        raise ShapeError(f"tensordot: axes {left} of {x1.shape} and {right} of {x2.shape} differ "
+                         "in length")
+    rows, columns = (tuple(k for k in range(x.ndim) if k not in gone) for x,
+                     gone in ((x1, left), (x2, right)))
     inner = prod(x1.shape[k] for k in left)
     outer = tuple(x1.shape[k] for k in rows), tuple(x2.shape[k] for k in columns)
     a = reshape(x1.permute((*rows, *left)), (prod(outer[0]), inner))
@@ -58,7 +65,8 @@ def _contracted(x1: Mat, x2: Mat, axes: Any) -> tuple[Ints, Ints]:
         return left, right
     count = integer(axes, "axes")
     if not 0 <= count <= min(x1.ndim, x2.ndim):
-        raise ShapeError(f"tensordot over {count} axes wants as many of both, got shapes {x1.shape} and {x2.shape}")
+        raise ShapeError(f"tensordot over {count} axes wants as many of both, got shapes "
+                         f"{x1.shape} and {x2.shape}")
     return tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
 
 

@@ -1,4 +1,6 @@
-"""Searching, sorting, sets and taking by the standard's functions. NumPy does them: they have no kernels of ours."""
+"""Searching, sorting, sets and taking by the standard's functions. NumPy does them: they have no
+kernels of ours.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from ..support.dtypes import check_operand
 from .arguments import as_mat, as_value
 
 __all__ = [
-    "argsort", "isin", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all", "unique_counts",
+    "argsort", "isin", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all",
+    "unique_counts",
     "unique_inverse", "unique_values", "where",
 ]
 
@@ -32,12 +35,15 @@ def nonzero(x: Any, /) -> tuple[Mat, ...]:
     """The indices of what is not 0, in row-major order: an array for each axis."""
     x = as_mat(x)
     if not x.ndim:
-        raise ShapeError("nonzero wants at least one axis; bool(x) is whether a single element is not 0")
+        raise ShapeError("nonzero wants at least one axis; bool(x) is whether a single element is "
+                         "not 0")
     return tuple(by_numpy(np.nonzero, x))
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
-    """The indices at which x2 would go into the sorted x1, before what is equal to it, or behind if `side` is "right"."""
+    """The indices at which x2 would go into the sorted x1, before what is equal to it, or behind if
+    `side` is "right".
+    """
     if side not in ("left", "right"):
         raise SettingError(f"side is 'left' or 'right', got {side!r}")
     return by_numpy(np.searchsorted, as_mat(x1), as_value(x2), side=side, sorter=sorter)
@@ -53,13 +59,18 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """The indices that put the elements in order along `axis`; what is equal stays in its order if `stable`."""
+    """The indices that put the elements in order along `axis`; what is equal stays in its order if
+    `stable`.
+    """
     x = as_mat(x)
     return by_numpy(_sorted, x, as_axis(axis, x.ndim), bool(descending), bool(stable), True)
 
 
-def _sorted(a: np.ndarray[Any, Any], axis: int, descending: bool, stable: bool, indices: bool) -> np.ndarray[Any, Any]:
-    """`a` in order, or the indices for it. Descending is ascending of what is backwards, backwards, which keeps it stable."""
+def _sorted(a: np.ndarray[Any, Any], axis: int, descending: bool, stable: bool,
+            indices: bool) -> np.ndarray[Any, Any]:
+    """`a` in order, or the indices for it. Descending is ascending of what is backwards, backwards,
+    which keeps it stable.
+    """
     kind: Any = "stable" if stable else None
     if not descending:
         return np.argsort(a, axis, kind) if indices else np.sort(a, axis, kind)
@@ -96,7 +107,9 @@ class UniqueInverse(NamedTuple):
 
 
 def unique_all(x: Any, /) -> UniqueAll:
-    """The different elements, where each is first, which of them each element is, and how often each is there."""
+    """The different elements, where each is first, which of them each element is, and how often
+    each is there.
+    """
     values, indices, inverse, counts = by_numpy(np.unique_all, as_mat(x))
     return UniqueAll(values, indices, inverse, counts)
 
@@ -131,14 +144,16 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     x, indices = as_mat(x), as_mat(indices)
     if axis is None and x.ndim != 1:
         raise ShapeError(f"take needs an axis for shape {x.shape}")
-    return by_numpy(np.take, x, _positions(indices), axis=as_axis(0 if axis is None else axis, x.ndim))
+    return by_numpy(np.take, x, _positions(indices),
+                    axis=as_axis(0 if axis is None else axis, x.ndim))
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """Of each line of `x` along `axis` the elements that the same line of `indices` names."""
     x, indices = as_mat(x), as_mat(indices)
     if x.ndim != indices.ndim:
-        raise ShapeError(f"take_along_axis wants as many axes of both, got shapes {x.shape} and {indices.shape}")
+        raise ShapeError(f"take_along_axis wants as many axes of both, got shapes {x.shape} and "
+                         f"{indices.shape}")
     return by_numpy(np.take_along_axis, x, _positions(indices), axis=as_axis(axis, x.ndim))
 
 

@@ -1,4 +1,6 @@
-"""Sums, means, extremes, and whether all or any are true: our reductions, in the dtypes that the standard wants."""
+"""Sums, means, extremes, and whether all or any are true: our reductions, in the dtypes that the
+standard wants.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from .arguments import as_mat, axes_of, like
 from .manipulation import concat
 
 __all__ = [
-    "all", "any", "argmax", "argmin", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "max", "mean", "min",
+    "all", "any", "argmax", "argmin", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff",
+    "max", "mean", "min",
     "prod", "std", "sum", "var",
 ]
 
@@ -34,8 +37,11 @@ def _totalled(function: Callable[..., Any], x: Any, axis: Any, dtype: Any, keepd
     return found if wanted in (None, found.dtype) else found.astype(wanted)
 
 
-def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:  # noqa: A001  the standard's names
-    """The sum over `axis`: one, several or all. Of small integers and booleans an int64 or uint64, unless `dtype` is given."""
+# the standard's names
+def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """The sum over `axis`: one, several or all. Of small integers and booleans an int64 or uint64,
+    unless `dtype` is given.
+    """
     return _totalled(reduce.sum, x, axis, dtype, keepdims)
 
 
@@ -49,18 +55,20 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return reduce.mean(as_mat(x), axis, keepdims)
 
 
-def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The largest element over `axis`; NaN if there is one."""
     return reduce.max(as_mat(x), axis, keepdims)
 
 
-def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The smallest element over `axis`; NaN if there is one."""
     return reduce.min(as_mat(x), axis, keepdims)
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The mean square of the distance to the mean over `axis`, the number of elements being counted as `correction` less."""
+    """The mean square of the distance to the mean over `axis`, the number of elements being counted
+    as `correction` less.
+    """
     x = as_mat(x)
     count = _product(x.shape[k] for k in axes_of(x, axis))
     apart = elementwise.subtract(x, reduce.mean(x, axis, True))
@@ -92,20 +100,22 @@ def _truth(x: Any) -> Any:
     return x if x.dtype.kind == "b" else elementwise.not_equal(x, 0)
 
 
-def _decided(function: Callable[..., Any], x: Any, axis: Any, keepdims: bool, of_nothing: bool) -> Any:
+def _decided(function: Callable[..., Any], x: Any, axis: Any, keepdims: bool,
+             of_nothing: bool) -> Any:
     truth = _truth(x)
     axes = axes_of(truth, axis)
     if not truth.size:
-        return like(Mat(reduced_shape(truth.shape, axes, keepdims), "bool", fill=of_nothing), truth, None)
+        return like(Mat(reduced_shape(truth.shape, axes, keepdims), "bool", fill=of_nothing), truth,
+                    None)
     return function(truth, axes, keepdims)
 
 
-def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """Whether all elements over `axis` are true, which is to say not 0."""
     return _decided(reduce.min, x, axis, keepdims, True)
 
 
-def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A001
+def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """Whether any element over `axis` is true, which is to say not 0."""
     return _decided(reduce.max, x, axis, keepdims, False)
 
@@ -118,7 +128,8 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any
 # Along an axis
 
 
-def _running(function: Callable[..., Any], x: Any, axis: int | None, dtype: Any, first: int | None) -> Any:
+def _running(function: Callable[..., Any], x: Any, axis: int | None, dtype: Any,
+             first: int | None) -> Any:
     """Running totals, with `first` before them, if there is one."""
     x = as_mat(x)
     if axis is None and x.ndim != 1:
@@ -131,18 +142,26 @@ def _running(function: Callable[..., Any], x: Any, axis: int | None, dtype: Any,
     return concat([like(begin, x, None), found], axis=k)
 
 
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
-    """The sums of the elements up to each along `axis`, beginning with 0 if `include_initial`; dtypes as of sums."""
+def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None,
+                   include_initial: bool = False) -> Any:
+    """The sums of the elements up to each along `axis`, beginning with 0 if `include_initial`;
+    dtypes as of sums.
+    """
     return _running(np.cumsum, x, axis, dtype, 0 if include_initial else None)
 
 
-def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
-    """The products of the elements up to each along `axis`, beginning with 1 if `include_initial`; dtypes as of sums."""
+def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None,
+                    include_initial: bool = False) -> Any:
+    """The products of the elements up to each along `axis`, beginning with 1 if `include_initial`;
+    dtypes as of sums.
+    """
     return _running(np.cumprod, x, axis, dtype, 1 if include_initial else None)
 
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
-    """The difference of neighbours along `axis`, `n` times over; `prepend` and `append` are put before and behind x first."""
+    """The difference of neighbours along `axis`, `n` times over; `prepend` and `append` are put
+    before and behind x first.
+    """
     x = as_mat(x)
     k = as_axis(axis, x.ndim)
     if integer(n, "n") < 0:
@@ -154,6 +173,7 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     before = (slice(None),) * k
     step = elementwise.not_equal if x.dtype.kind == "b" else elementwise.subtract
     for _ in range(n):
-        later, sooner = (result.over(result.layout[(*before, part)]) for part in (slice(1, None), slice(None, -1)))
+        later, sooner = (result.over(result.layout[(*before, part)])
+                         for part in (slice(1, None), slice(None, -1)))
         result = step(later, sooner)
     return result

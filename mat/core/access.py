@@ -1,4 +1,6 @@
-"""Looks as context managers, one or several; what ``with x.facet(...)`` and ``with_facets`` stand on."""
+"""Looks as context managers, one or several; what ``with x.facet(...)`` and ``with_facets`` stand
+on.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,12 @@ class Access(compiled.Access):  # type: ignore[misc]  # compiled
         self.record = None
 
     def enter(self, frame: FrameType) -> Any:
-        """Begin, for the block in `frame`; a ``with`` comes here with what compiled code does not do."""
+        """Begin, for the block in `frame`; a ``with`` comes here with what compiled code does not
+        do.
+        """
         if self.record is not None:
-            raise ConflictError(f"this look at {self.record.describe()} is open already; make another one")
+            raise ConflictError(f"this look at {self.record.describe()} is open already; make "
+                                "another one")
         view = self.view
         record = self.record = view.storage.open(view, self.facet, self.direction, _ident())
         record.where = user_place(frame)
@@ -67,7 +72,8 @@ def enter_all(accesses: list[Access], where: SourceLine) -> dict[Access, AccessR
     records: dict[Access, AccessRecord] = {}
     try:
         for access in sorted(accesses, key=lambda access: access.direction is INPUT):
-            record = records[access] = access.view.storage.open(access.view, access.facet, access.direction, thread)
+            record = records[access] = access.view.storage.open(access.view, access.facet,
+                                                                access.direction, thread)
             record.where = where
     except BaseException:
         for record in reversed(records.values()):

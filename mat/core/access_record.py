@@ -1,4 +1,6 @@
-"""Who holds a look, and from which source line; recorded cheaply, rendered only when a message needs it."""
+"""Who holds a look, and from which source line; recorded cheaply, rendered only when a message
+needs it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ _NO_THREADS = {ASYNC_COPY: "of a prefetch", EXPORTED: "of a loan"}
 SourceLine = tuple[CodeType, int]  # a code object and an instruction in it
 _PACKAGE = __name__.partition(".")[0]
 _RUNNING = f"{_PACKAGE}.ops.plan"  # the module whose frames carry out an operation
-_LIBRARY = (threading.__file__.rpartition("threading")[0], "<frozen ")  # where Python's own modules are
+# where Python's own modules are
+_LIBRARY = (threading.__file__.rpartition("threading")[0], "<frozen ")
 _FOLDER = __file__.rpartition("core")[0]
 
 
@@ -35,7 +38,8 @@ class AccessRecord:
     A hold outlives its look in `View.presented`, so that the next look finds what was presented.
     """
 
-    __slots__ = ("direction", "facet", "handle", "make_value", "mask", "thread", "value", "view", "where")
+    __slots__ = ("direction", "facet", "handle", "make_value", "mask", "thread", "value", "view",
+                 "where")
     way_out = "leave that block first, or work on a copy"
 
     def __init__(self, facet: Facet, handle: Any, value: Any) -> None:
@@ -47,7 +51,8 @@ class AccessRecord:
         self.thread = 0  # not 0: a look lasts
         self.view: Viewed | None = None  # only while it lasts, so that a Mat is no part of a cycle
         self.direction = INPUT
-        self.where: SourceLine | None = None  # of a ``with``; an operation is found on its thread's stack
+        # of a ``with``; an operation is found on its thread's stack
+        self.where: SourceLine | None = None
 
     def describe(self) -> str:
         """Mat, facet, direction, thread, file and line."""
@@ -58,7 +63,8 @@ class AccessRecord:
         return label_of(self.view)
 
 
-def describe(view: Viewed | None, facet: Facet, direction: Direction, thread: int, where: SourceLine | None) -> str:
+def describe(view: Viewed | None, facet: Facet, direction: Direction, thread: int,
+             where: SourceLine | None) -> str:
     """A look in words."""
     return f"{label_of(view)} as facet {facet.name!r} for {direction.value!r} {thread_and_line(thread, where)}"
 
@@ -69,7 +75,9 @@ def label_of(view: Viewed | None) -> str:
 
 
 def file_and_line(thread: int, where: SourceLine | None) -> tuple[str, int]:
-    """File and line of a look: where its ``with`` stands, or where the operation that it serves was called."""
+    """File and line of a look: where its ``with`` stands, or where the operation that it serves was
+    called.
+    """
     if where is not None and not where[0].co_filename.startswith(_FOLDER):
         code, lasti = where
         positions = next(islice(code.co_positions(), lasti // 2, None), (None,))
@@ -79,7 +87,9 @@ def file_and_line(thread: int, where: SourceLine | None) -> tuple[str, int]:
 
 
 def operation_frame(frame: FrameType | None) -> FrameType | None:
-    """The outermost caller of `frame` that carries out an operation, below whatever its body calls; else `frame`."""
+    """The outermost caller of `frame` that carries out an operation, below whatever its body calls;
+    else `frame`.
+    """
     found = outer = frame
     while outer is not None:
         if outer.f_globals.get("__name__") == _RUNNING:
@@ -112,7 +122,9 @@ def user_place(frame: FrameType | None = None) -> SourceLine | None:
 
 
 def consumer_line() -> SourceLine | None:
-    """The user's code that had a library lead here, and where in it; that library's, if no such code is found."""
+    """The user's code that had a library lead here, and where in it; that library's, if no such
+    code is found.
+    """
     inner = frame = user_frame(sys._getframe(1))
     while frame is not None and _is_installed(frame.f_code.co_filename):
         frame = frame.f_back

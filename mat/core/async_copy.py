@@ -1,6 +1,8 @@
-"""Copies in flight: begun, and not waited for yet. Until one has arrived, its source is held as by a reader.
+"""Copies in flight: begun, and not waited for yet. Until one has arrived, its source is held as by
+a reader.
 
-Its target is not fresh; who looks at that waits. Who would write the source is told of the prefetch that reads it.
+Its target is not fresh; who looks at that waits. Who would write the source is told of the prefetch
+that reads it.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ class AsyncCopy:
 
     __slots__ = ("begun", "new", "pending", "record", "source", "target")
 
-    def __init__(self, record: AccessRecord, source: Memory, target: Memory, pending: Any, new: bool) -> None:
+    def __init__(self, record: AccessRecord, source: Memory, target: Memory, pending: Any,
+                 new: bool) -> None:
         self.record = record
         self.source = source
         self.target = target
@@ -48,7 +51,9 @@ class AsyncCopy:
 
 
 def begin_copy(cube: Any, view: Any, facet: Facet, target: Memory, where: SourceLine) -> AsyncCopy:
-    """Begin to copy what is fresh in the memory of `facet` to `target`, of which one is the host. The lock is held."""
+    """Begin to copy what is fresh in the memory of `facet` to `target`, of which one is the host.
+    The lock is held.
+    """
     source = facet.memory
     handle, new = cube.handles.get(target), target not in cube.handles
     if new:
@@ -72,7 +77,9 @@ def begin_copy(cube: Any, view: Any, facet: Facet, target: Memory, where: Source
 
 
 def finish_copy(cube: Any, target: Memory) -> None:
-    """Wait for the copy to `target`, if one is under way, without keeping others from reading the source meanwhile."""
+    """Wait for the copy to `target`, if one is under way, without keeping others from reading the
+    source meanwhile.
+    """
     copy = (cube.async_copies or {}).get(target)
     if copy is not None and copy.pending is not None:
         with suppress(Exception):  # raised again below
@@ -82,7 +89,9 @@ def finish_copy(cube: Any, target: Memory) -> None:
 
 
 def finish_copy_locked(cube: Any, target: Memory) -> None:
-    """The same with the lock held: the data is fresh in `target` then, or if the copy failed, all is as before."""
+    """The same with the lock held: the data is fresh in `target` then, or if the copy failed, all
+    is as before.
+    """
     copy = (cube.async_copies or {}).get(target)
     if copy is None:
         return
@@ -100,7 +109,8 @@ def finish_copy_locked(cube: Any, target: Memory) -> None:
 
 
 def _end(cube: Any, copy: AsyncCopy) -> None:
-    cube.async_copies = {memory: other for memory, other in cube.async_copies.items() if other is not copy} or None
+    cube.async_copies = {memory: other for memory,
+                         other in cube.async_copies.items() if other is not copy} or None
     cube.accesses.remove(copy.record)
     copy.record.thread = 0
     copy.record.view = copy.record.where = None

@@ -25,9 +25,9 @@ class Holder(Protocol):
 class Barrier:
     """``with barrier:`` drops, at its end, the copies in `doomed` memories that were made inside.
 
-    Before that, data that is fresh only there is copied to the memory `ensure`. Only the innermost barrier that
-    dooms a memory drops a copy. What is still looked at or kept stays, and is reported by a `ConflictError`; what is lent
-    is left to who has it.
+    Before that, data that is fresh only there is copied to the memory `ensure`. Only the innermost
+    barrier that dooms a memory drops a copy. What is still looked at or kept stays, and is reported
+    by a `ConflictError`; what is lent is left to who has it.
     """
 
     __slots__ = ("doomed", "enlisted", "ensure", "parent", "token")
@@ -88,7 +88,9 @@ _innermost: ContextVar[Barrier | None] = ContextVar("mat_barrier", default=None)
 
 
 def enlist(cube: Any, memory: Any) -> None:
-    """A copy of `cube` was made in `memory`: the innermost barrier that dooms that memory will drop it."""
+    """A copy of `cube` was made in `memory`: the innermost barrier that dooms that memory will drop
+    it.
+    """
     barrier = _innermost.get()
     while barrier is not None and memory not in barrier.doomed:
         barrier = barrier.parent

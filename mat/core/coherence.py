@@ -1,4 +1,5 @@
-"""The copies of one piece of data in several memories: which are fresh, how others are made so, what is torn.
+"""The copies of one piece of data in several memories: which are fresh, how others are made so,
+what is torn.
 
 Nothing here decides who may look; `Cube` does.
 """
@@ -22,10 +23,31 @@ from .registry import Memory, host
 
 
 class Coherence:
-    """What a cube keeps, and the part of it that makes copies fresh. Subclasses say how big the data is."""
+    """What a cube keeps, and the part of it that makes copies fresh. Subclasses say how big the
+    data is.
+    """
 
-    __slots__ = ("__weakref__", "adopted", "async_copies", "fresh", "guarded", "handles", "history", "kept", "lock", "accesses", "made",
-                 "pristine", "seen", "spoiled", "torn", "torn_memory", "version", "viewers", "writer")
+    __slots__ = (
+        "__weakref__",
+        "accesses",
+        "adopted",
+        "async_copies",
+        "fresh",
+        "guarded",
+        "handles",
+        "history",
+        "kept",
+        "lock",
+        "made",
+        "pristine",
+        "seen",
+        "spoiled",
+        "torn",
+        "torn_memory",
+        "version",
+        "viewers",
+        "writer",
+    )
 
     size: int
     dtype: Any
@@ -43,13 +65,16 @@ class Coherence:
         self.pristine = True  # never written: the fill value is the truth when nothing is fresh
         self.torn: TornError | None = None
         self.torn_memory: Memory | None = None
-        self.adopted: Memory | None = None  # whose handle belongs to the user and is not ours to drop
+        # whose handle belongs to the user and is not ours to drop
+        self.adopted: Memory | None = None
         self.guarded = False  # a finalizer will free what garbage leaves behind
         self.viewers: list[weakref.ref[Any]] = []  # whose presented values hang on our handles
         self.version = 0
-        self.made: SourceLine | None = user_place() if OBSERVERS or IN_USE else None  # noting it always would cost too much
+        # noting it always would cost too much
+        self.made: SourceLine | None = user_place() if OBSERVERS or IN_USE else None
         self.kept: dict[Memory, int] | None = None
-        self.async_copies: dict[Memory, AsyncCopy] | None = None  # copies under way, by their target
+        # copies under way, by their target
+        self.async_copies: dict[Memory, AsyncCopy] | None = None
         self.history: deque[tuple[str, str, int]] | None = None  # last copies: from, to, version
 
     # Making fresh; the lock is held
@@ -97,7 +122,9 @@ class Coherence:
         return source
 
     def _make_fresh(self, memory: Memory, put: Callable[[Memory, Any], None]) -> Any:
-        """The handle of `memory` after `put` wrote the data to it; a new one is kept only if that went well."""
+        """The handle of `memory` after `put` wrote the data to it; a new one is kept only if that
+        went well.
+        """
         handle = self.handles.get(memory)
         new = handle is None
         before = self.fresh
@@ -119,7 +146,9 @@ class Coherence:
         return self._adopt(memory, memory.allocate(self))
 
     def _adopt(self, memory: Memory, handle: Any) -> Any:
-        """Remember a new handle, and see to it that it is freed when the cube is garbage or its barrier ends."""
+        """Remember a new handle, and see to it that it is freed when the cube is garbage or its
+        barrier ends.
+        """
         if not self.guarded and type(memory).free is not Memory.free:
             self.guarded = True
             weakref.finalize(self, _free_all, self.handles)
@@ -140,7 +169,9 @@ class Coherence:
     # Torn data
 
     def read_torn(self, error: TornError) -> None:
-        """Somebody wants to read torn data: raise, or accept it. Subclasses may have another policy."""
+        """Somebody wants to read torn data: raise, or accept it. Subclasses may have another
+        policy.
+        """
         raise TornError(*error.args)
 
     def accept_torn(self) -> None:
@@ -156,7 +187,8 @@ class Coherence:
     def peek(self, spans: Iterable[tuple[int, int]]) -> Any:
         """A host handle with the current data, without changing anything; None if there is no data.
 
-        Data that is fresh elsewhere only is copied to a handle that nobody else will see, of which only `spans` count.
+        Data that is fresh elsewhere only is copied to a handle that nobody else will see, of which
+        only `spans` count.
         """
         with self.lock:
             hub, writer = host(), self.writer
@@ -166,7 +198,8 @@ class Coherence:
                 return None
             temporary, source = hub.allocate(self), self.fresh_memories()[0]
             handle = self.handles[source]
-            if not all(source.read_part(self, handle, temporary, start, stop) for start, stop in spans):
+            if not all(source.read_part(self, handle, temporary, start, stop) for start,
+                       stop in spans):
                 source.copy_out(self, handle, temporary)
             return temporary
 
@@ -176,15 +209,20 @@ class Coherence:
         return bool(self.fresh) and not self.fresh & host().bit
 
     def single(self, k: int) -> Any:
-        """Element `k`, which is all that moves; None where one has to look: at a storage of one, if somebody writes."""
+        """Element `k`, which is all that moves; None where one has to look: at a storage of one, if
+        somebody writes.
+        """
         with self.lock:
             if not self.is_elsewhere or self.writer is not None or self.torn is not None or self.size == 1:
                 return None
             temporary, source = host().allocate(self), self.fresh_memories()[0]
-            return temporary[k] if source.read_part(self, self.handles[source], temporary, k, k + 1) else None
+            return temporary[k] if source.read_part(self, self.handles[source], temporary, k,
+                                                    k + 1) else None
 
     def poke(self, part: Any, start: int) -> bool:
-        """Write `part` where the data is, if that is not on the host and the memory can; False if nothing was done."""
+        """Write `part` where the data is, if that is not on the host and the memory can; False if
+        nothing was done.
+        """
         with self.lock:
             if self.accesses or not self.fresh or self.fresh & host().bit:
                 return False
@@ -196,7 +234,9 @@ class Coherence:
             return True
 
     def adopt_host(self, handle: Any, owned: bool) -> None:
-        """Take `handle`, which holds the data already, as the host's copy; `owned` is False for a user's memory."""
+        """Take `handle`, which holds the data already, as the host's copy; `owned` is False for a
+        user's memory.
+        """
         hub = host()
         self.handles[hub] = handle
         self.fresh, self.pristine = hub.bit, False
@@ -205,7 +245,9 @@ class Coherence:
             enlist(self, hub)
 
     def borrow(self, memory: Memory, handle: Any) -> None:
-        """Take `handle`, memory of another library that holds the data already, as the copy in `memory`, not ours to drop."""
+        """Take `handle`, memory of another library that holds the data already, as the copy in
+        `memory`, not ours to drop.
+        """
         self.guarded = True
         weakref.finalize(self, _free_all, self.handles)
         self.handles[memory] = handle

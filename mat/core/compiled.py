@@ -1,7 +1,9 @@
-"""The compiled path of small calls (``mat._core``), or what stands in for it where nothing is compiled: Python does all then.
+"""The compiled path of small calls (``mat._core``), or what stands in for it where nothing is
+compiled: Python does all then.
 
-`Lock` is what cubes are locked by; `Access`, `CompiledPlan` and `CompiledOperation` are the bases of looks, plans and operations. `register_types` tells
-the compiled ones where Python's classes keep what they need.
+`Lock` is what cubes are locked by; `Access`, `CompiledPlan` and `CompiledOperation` are the bases
+of looks, plans and operations. `register_types` tells the compiled ones where Python's classes keep
+what they need.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from ..support.native import core as _core
 from ..support.native import ffi, lib
 
 _getframe = sys._getframe
-IN_USE: list[None] = []  # one for each block, of any thread, with a device in use: calls then ask which is meant
+# one for each block, of any thread, with a device in use: calls then ask which is meant
+IN_USE: list[None] = []
 
 class _PythonPlan:
     """A plan that nothing can carry out but Python."""
@@ -31,7 +34,9 @@ class _PythonPlan:
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Carry out the plan on the arguments."""
-        return self.away(args, kwargs) if IN_USE else self.walk(args, kwargs)  # type: ignore[attr-defined]  # plans have them
+        # plans have them
+        return self.away(args, kwargs) if IN_USE else self.walk(args,  # type: ignore[attr-defined]
+                                                                kwargs)
 
 
 class _PythonOperation:
@@ -75,7 +80,9 @@ def register_types(*_: Any) -> None:
 
 
 def share_by(threads: int) -> None:
-    """Have compiled calls share large work by so many threads, which must be there; with 0, leave that to Python."""
+    """Have compiled calls share large work by so many threads, which must be there; with 0, leave
+    that to Python.
+    """
     if lib is not None:
         _core.share_by(_SHARE, threads)
 

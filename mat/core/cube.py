@@ -1,8 +1,9 @@
-"""The cube: data held in several memories at once, copied lazily, never lost, never used two ways at once.
+"""The cube: data held in several memories at once, copied lazily, never lost, never used two ways
+at once.
 
-A *memory* is a place where data can be, a *facet* a way to look at one memory. A *cube* knows which memories
-hold its data, which of those are fresh, and who is looking. It knows nothing of numbers: what a memory allocates
-and what a facet presents are opaque here. `Direction` holds the contract.
+A *memory* is a place where data can be, a *facet* a way to look at one memory. A *cube* knows which
+memories hold its data, which of those are fresh, and who is looking. It knows nothing of numbers:
+what a memory allocates and what a facet presents are opaque here. `Direction` holds the contract.
 """
 
 from __future__ import annotations
@@ -36,9 +37,31 @@ from .registry import (
 )
 
 __all__ = [
-    "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "Barrier", "Cube", "Direction", "AccessRecord", "Facet", "Memory",
-    "Observer", "View", "all_facets", "allow_conflicts", "as_direction", "facet_named", "facets", "host", "join",
-    "memories", "memory_named", "observe", "register_facet", "register_memory",
+    "DIRECTIONS",
+    "INPUT",
+    "IO",
+    "OBSERVERS",
+    "OUTPUT",
+    "AccessRecord",
+    "Barrier",
+    "Cube",
+    "Direction",
+    "Facet",
+    "Memory",
+    "Observer",
+    "View",
+    "all_facets",
+    "allow_conflicts",
+    "as_direction",
+    "facet_named",
+    "facets",
+    "host",
+    "join",
+    "memories",
+    "memory_named",
+    "observe",
+    "register_facet",
+    "register_memory",
 ]
 
 
@@ -58,7 +81,9 @@ allow_conflicts = threading.local()  # .depth > 0: admit everybody; debug.py set
 
 
 class Cube(Coherence):
-    """One piece of data and its copies. Subclasses say how big it is: `size`, `dtype`, `nbytes`, `fill_value`."""
+    """One piece of data and its copies. Subclasses say how big it is: `size`, `dtype`, `nbytes`,
+    `fill_value`.
+    """
 
     __slots__ = ()
 
@@ -90,7 +115,9 @@ class Cube(Coherence):
         return record
 
     def _open(self, view: View, facet: Facet, direction: Direction, thread: int) -> AccessRecord:
-        """The hold for a look that is not the only one, or whose data is not fresh, or was not presented yet."""
+        """The hold for a look that is not the only one, or whose data is not fresh, or was not
+        presented yet.
+        """
         memory = facet.memory
         if self.accesses:
             self._admit(view, facet, direction, thread)
@@ -110,13 +137,16 @@ class Cube(Coherence):
         return record
 
     def present(self, view: View, facet: Facet, direction: Direction) -> bool:
-        """Have ready what a look would be given, without looking; False if somebody looks, or there is nothing to read."""
+        """Have ready what a look would be given, without looking; False if somebody looks, or there
+        is nothing to read.
+        """
         with self.lock:
             memory = facet.memory
             if self.accesses or not (direction is OUTPUT or self.fresh & memory.bit):
                 return False
             handle = self.handles[memory] if memory in self.handles else self._allocate(memory)
-            self._present(view, facet, facet.reading if direction is INPUT else facet.writing, handle)
+            self._present(view, facet, facet.reading if direction is INPUT else facet.writing,
+                          handle)
             self.seen |= facet.bit
         return True
 
@@ -125,7 +155,8 @@ class Cube(Coherence):
         record = AccessRecord(facet, handle, facet.present(view, handle, key == facet.writing))
         if not view.presented:
             if len(self.viewers) > 15 and len(self.viewers) & (len(self.viewers) - 1) == 0:
-                self.viewers = list({id(ref): ref for ref in self.viewers if ref() is not None}.values())
+                self.viewers = list({id(ref): ref for ref in self.viewers
+                                     if ref() is not None}.values())
             self.viewers.append(weakref.ref(view))
         view.presented.setdefault(key, record)
         return record
@@ -142,20 +173,25 @@ class Cube(Coherence):
             self.accesses.append(record)
         return record
 
-    def _admit(self, view: View, facet: Facet, direction: Direction, thread: int, where: SourceLine | None = None) -> None:
+    def _admit(self, view: View, facet: Facet, direction: Direction, thread: int,
+               where: SourceLine | None = None) -> None:
         """Raise `ConflictError` if a look cannot begin while the open ones last."""
         if getattr(allow_conflicts, "depth", 0):
             return
         for other in tuple(self.accesses):  # a copy: readers leave without the lock
-            if (direction is INPUT and other.direction is INPUT) or not other.thread:  # a reader about to leave
+            # a reader about to leave
+            if (direction is INPUT and other.direction is INPUT) or not other.thread:
                 continue
             if other.thread != thread or other.facet.memory is not facet.memory:
-                raise ConflictError(f"cannot look at {describe(view, facet, direction, thread, where)}, because of the look at "
+                raise ConflictError("cannot look at "
+                                    f"{describe(view, facet, direction, thread, where)}, because "
+                                    "of the look at "
                                     f"{other.describe()}; {other.way_out}")
 
     def close(self, record: AccessRecord, failed: bool) -> None:
         """End a look; of a writing one, commit or roll back."""
-        if record.direction is INPUT and not OBSERVERS:  # a reader leaves nothing behind, and needs no lock:
+        # a reader leaves nothing behind, and needs no lock:
+        if record.direction is INPUT and not OBSERVERS:
             record.where = record.view = None
             record.thread = 0  # the last thing: from now on the hold may be used again
             self.accesses.remove(record)  # this is atomic
@@ -190,7 +226,8 @@ class Cube(Coherence):
     def _settle(self, record: AccessRecord, failed: bool) -> None:
         """`record` was the outermost writer: what it leaves behind is the truth, or is not."""
         failed = failed or self.spoiled
-        inner = next((other for other in tuple(self.accesses) if other.direction is not INPUT), None)
+        inner = next((other for other in tuple(self.accesses) if other.direction is not INPUT),
+                     None)
         if inner is not None:  # left out of order; the last one out decides
             self.writer, self.spoiled = inner, failed
         elif failed:
@@ -210,11 +247,13 @@ class Cube(Coherence):
     def undo(self, record: AccessRecord) -> None:
         """End a look whose block never began: nothing was touched, so nothing changes."""
         if OBSERVERS:
-            self._notify_left(record, True)  # an error is under way already: no fault of theirs replaces it
+            # an error is under way already: no fault of theirs replaces it
+            self._notify_left(record, True)
         with self.lock:
             self.accesses.remove(record)
             if self.writer is record:
-                self.writer = next((other for other in tuple(self.accesses) if other.direction is not INPUT), None)
+                self.writer = next((other for other in tuple(self.accesses)
+                                    if other.direction is not INPUT), None)
             record.thread = 0
             record.where = record.view = None
 
@@ -227,7 +266,9 @@ class Cube(Coherence):
             raise
 
     def _notify_left(self, record: AccessRecord, failed: bool) -> BaseException | None:
-        """Tell all; the first fault that an observer found with the block, which then counts as failed."""
+        """Tell all; the first fault that an observer found with the block, which then counts as
+        failed.
+        """
         fault = None
         for observer in tuple(OBSERVERS):
             try:
@@ -242,16 +283,19 @@ class Cube(Coherence):
         """Begin to copy the data to `memory`; whether there is something to `finish_copy`."""
         with self.lock:
             if self.writer is not None:
-                raise ConflictError(f"cannot copy {view.label()} to {memory.name!r} ahead, because of the look at "
+                raise ConflictError(f"cannot copy {view.label()} to {memory.name!r} ahead, because "
+                                    "of the look at "
                                     f"{self.writer.describe()}; leave that block first")
             if self.fresh & memory.bit or (self.async_copies and memory in self.async_copies):
                 return not self.fresh & memory.bit
             hub = host()
             source = hub if self.fresh & hub.bit else next(iter(self.fresh_memories()), memory)
-            if hub not in (source, memory) or source is memory:  # from one device to another, or there is nothing to copy
+            # from one device to another, or there is nothing to copy
+            if hub not in (source, memory) or source is memory:
                 self._refresh(memory)
                 return False
-            facet = min((f for f in all_facets() if f.memory is source), key=lambda f: not self.seen & f.bit)
+            facet = min((f for f in all_facets() if f.memory is source),
+                        key=lambda f: not self.seen & f.bit)
             begin_copy(self, view, facet, memory, where)
             return True
 
@@ -262,7 +306,8 @@ class Cube(Coherence):
     # Dropping and keeping
 
     def drop(self, memory: Memory, force: bool, retain: bool = False) -> bool:
-        """Free the copy in `memory`; False if there is none. The only fresh copy goes only by `force`.
+        """Free the copy in `memory`; False if there is none. The only fresh copy goes only by
+        `force`.
 
         A copy that is lent can be left to who has it, if `retain` allows that.
         """
@@ -272,7 +317,8 @@ class Cube(Coherence):
             self._check_droppable(memory, retain)
             lost = self._would_lose(memory)
             if lost and not force:
-                raise ConflictError(f"{memory.name!r} holds the only copy of this data; look at it elsewhere first, "
+                raise ConflictError(f"{memory.name!r} holds the only copy of this data; look at it "
+                                    "elsewhere first, "
                                     f"or lose it with force=True")
             self.fresh &= ~memory.bit
             if lost:
@@ -284,25 +330,33 @@ class Cube(Coherence):
         writing = self.writer.facet.memory.bit if self.writer is not None else 0
         if self.torn is not None:
             return memory is self.torn_memory
-        return bool(self.fresh & memory.bit and not self.fresh & ~memory.bit & ~writing and not self.pristine)
+        return bool(self.fresh & memory.bit and not self.fresh & ~memory.bit & ~writing
+                    and not self.pristine)
 
     def _check_droppable(self, memory: Memory, retain: bool = False) -> None:
-        accesses = [record for record in tuple(self.accesses) if record.thread and record.facet.memory is memory]
-        holder = next((record for record in accesses if not (retain and isinstance(record, ExportRecord))), None)
+        accesses = [record for record in tuple(self.accesses) if record.thread
+                    and record.facet.memory is memory]
+        holder = next((record for record in accesses
+                       if not (retain and isinstance(record, ExportRecord))), None)
         if holder is not None:
-            raise ConflictError(f"cannot drop {memory.name!r} during the look at {holder.describe()}; {holder.way_out}")
+            raise ConflictError(f"cannot drop {memory.name!r} during the look at "
+                                f"{holder.describe()}; {holder.way_out}")
         if self.async_copies and memory in self.async_copies:
-            raise ConflictError(f"cannot drop {memory.name!r} while it is copied to: {self.async_copies[memory].record.describe()}")
+            raise ConflictError(f"cannot drop {memory.name!r} while it is copied to: "
+                                f"{self.async_copies[memory].record.describe()}")
         if self.kept and self.kept.get(memory):
-            raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is open")
+            raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is "
+                                "open")
         if self.adopted is memory:
-            raise ConflictError(f"cannot drop {memory.name!r}: from_numpy or from_dlpack was given it; close() lets go of it")
+            raise ConflictError(f"cannot drop {memory.name!r}: from_numpy or from_dlpack was given "
+                                "it; close() lets go of it")
 
     def _discard(self, memory: Memory) -> None:
         handle = self.handles.pop(memory)
         views = [view for view in (ref() for ref in self.viewers) if view is not None]
         for view in views:
-            view.presented = {k: record for k, record in view.presented.items() if record.handle is not handle}
+            view.presented = {k: record for k,
+                              record in view.presented.items() if record.handle is not handle}
         self.viewers = [weakref.ref(view) for view in views if view.presented]
         self.seen &= sum(f.bit for f in all_facets() if f.memory in self.handles)
         if not retain_for_exports(self.accesses, memory, handle):
@@ -311,9 +365,11 @@ class Cube(Coherence):
             observer.freed(self, memory)
 
     def evict(self, memory: Memory, dirty: bool) -> bool:
-        """Free the copy in `memory`, whose room somebody needs, if that can be done now; whether it was.
+        """Free the copy in `memory`, whose room somebody needs, if that can be done now; whether it
+        was.
 
-        What is fresh nowhere else is copied to the host first, if `dirty` allows that. Waits for nobody.
+        What is fresh nowhere else is copied to the host first, if `dirty` allows that. Waits for
+        nobody.
         """
         if not try_lock(self.lock):
             return False
@@ -372,7 +428,8 @@ class Cube(Coherence):
     def secure(self, ensure: Memory, doomed: int) -> None:
         """Make `ensure` fresh if the memories in the bit mask `doomed` hold all that is fresh.
 
-        Not while somebody writes: a half-written copy is no copy, and what a writer could fall back on is not dropped.
+        Not while somebody writes: a half-written copy is no copy, and what a writer could fall back
+        on is not dropped.
         """
         with self.lock:
             if self.fresh and not self.fresh & ~doomed and not self.pristine and self.writer is None:

@@ -1,7 +1,8 @@
-"""Loans: looks that belong to no thread and last as long as something else has what was presented, such as an array of NumPy.
+"""Loans: looks that belong to no thread and last as long as something else has what was presented,
+such as an array of NumPy.
 
-A loan only reads. While it lasts the data cannot be written. A copy that has to go nevertheless (a device is not used any
-more) is left to its loans, and freed with the last of them.
+A loan only reads. While it lasts the data cannot be written. A copy that has to go nevertheless (a
+device is not used any more) is left to its loans, and freed with the last of them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class ExportRecord(AccessRecord):
     __slots__ = ("retained",)
     way_out = "let go of what was made of it there (`del` it; a REPL keeps results, too), or work on a copy, x.copy()"
 
-    def __init__(self, view: Any, facet: Facet, handle: Any, value: Any, where: SourceLine | None) -> None:
+    def __init__(self, view: Any, facet: Facet, handle: Any, value: Any,
+                 where: SourceLine | None) -> None:
         self.facet = facet
         self.mask = facet.mask
         self.handle = handle
@@ -36,7 +38,9 @@ class ExportRecord(AccessRecord):
         return f"{self.label()}, lent as facet {self.facet.name!r} at {line_of(self.where)} to what still has it"
 
     def end(self) -> None:
-        """Nobody has what was lent any more. Takes no lock: this comes from any thread, in the middle of anything."""
+        """Nobody has what was lent any more. Takes no lock: this comes from any thread, in the
+        middle of anything.
+        """
         view = self.view
         if view is None:
             return
@@ -62,11 +66,14 @@ class RetainedCopy:
 
 def exports_of(accesses: list[AccessRecord], handle: Any) -> list[ExportRecord]:
     """The loans among `accesses` of what lies in `handle`."""
-    return [record for record in tuple(accesses) if isinstance(record, ExportRecord) and record.thread and record.handle is handle]
+    return [record for record in tuple(accesses) if isinstance(record, ExportRecord)
+            and record.thread and record.handle is handle]
 
 
 def retain_for_exports(accesses: list[AccessRecord], memory: Memory, handle: Any) -> bool:
-    """Leave `handle` to the loans of it, which are then no looks any more; False if there are none."""
+    """Leave `handle` to the loans of it, which are then no looks any more; False if there are
+    none.
+    """
     heirs = exports_of(accesses, handle)
     if not heirs:
         return False

@@ -1,4 +1,6 @@
-"""Observers: what wants to know of looks, copies, allocations and calls as they happen. Debugging tools hang here."""
+"""Observers: what wants to know of looks, copies, allocations and calls as they happen. Debugging
+tools hang here.
+"""
 
 from __future__ import annotations
 

@@ -16,16 +16,20 @@ class PendingCopy(Protocol):
     """The end of a copy that was begun."""
 
     def wait(self) -> None:
-        """Come back when it is done; raise if it failed. Called more than once, and from any thread."""
+        """Come back when it is done; raise if it failed. Called more than once, and from any
+        thread.
+        """
 
 
 class Memory:
-    """A place where data can be: subclass it, implement four methods, register a `Facet` that looks at it.
+    """A place where data can be: subclass it, implement four methods, register a `Facet` that looks
+    at it.
 
-    The host is the hub: data goes from any memory to any other through it. A *handle* is whatever `allocate`
-    returns; the handle of the host is a 1-d `numpy.ndarray` of the whole storage. ``cube.size``, ``cube.dtype``,
-    ``cube.nbytes`` and ``cube.fill_value`` say what is to be held. `free` can be called from any thread, in the
-    middle of anything (a garbage collection) and at interpreter exit: it must take no lock that the others hold.
+    The host is the hub: data goes from any memory to any other through it. A *handle* is whatever
+    `allocate` returns; the handle of the host is a 1-d `numpy.ndarray` of the whole storage.
+    ``cube.size``, ``cube.dtype``, ``cube.nbytes`` and ``cube.fill_value`` say what is to be held.
+    `free` can be called from any thread, in the middle of anything (a garbage collection) and at
+    interpreter exit: it must take no lock that the others hold.
     """
 
     name: str
@@ -47,15 +51,20 @@ class Memory:
         raise NotImplementedError
 
     def page_locked(self, host: Any) -> bool:
-        """Optional: whether copies between us and the host's handle `host` need no staging, its pages being locked."""
+        """Optional: whether copies between us and the host's handle `host` need no staging, its
+        pages being locked.
+        """
         return False
 
     def fill(self, cube: Any, handle: Any) -> bool:
-        """Optional: write ``cube.fill_value`` everywhere and return True; False sends it through the host."""
+        """Optional: write ``cube.fill_value`` everywhere and return True; False sends it through
+        the host.
+        """
         return False
 
     def read_part(self, cube: Any, handle: Any, host: Any, start: int, stop: int) -> bool:
-        """Optional: copy elements from `start` to `stop` out, to the same place in the host's handle, and return True.
+        """Optional: copy elements from `start` to `stop` out, to the same place in the host's
+        handle, and return True.
 
         The printer asks for just what it shows; False has it copy everything.
         """
@@ -69,11 +78,14 @@ class Memory:
         return False
 
     def copy_from(self, cube: Any, handle: Any, memory: Memory, source: Any) -> bool:
-        """Optional direct edge: copy from another memory's handle and return True; False goes through the host."""
+        """Optional direct edge: copy from another memory's handle and return True; False goes
+        through the host.
+        """
         return False
 
     def begin_copy_in(self, cube: Any, handle: Any, host: Any) -> PendingCopy | None:
-        """Optional: begin what `copy_in` does, and give what waits for its end; None: it is done already.
+        """Optional: begin what `copy_in` does, and give what waits for its end; None: it is done
+        already.
 
         Until then `host` is not written and neither handle is freed.
         """
@@ -86,7 +98,9 @@ class Memory:
         return None
 
     def aside(self) -> AbstractContextManager[Any]:
-        """Optional: a block in which a debugging tool copies something in or out, that no statistics are to count."""
+        """Optional: a block in which a debugging tool copies something in or out, that no
+        statistics are to count.
+        """
         return nullcontext()
 
     def __repr__(self) -> str:
@@ -94,14 +108,18 @@ class Memory:
 
 
 class Facet:
-    """A way to look at one memory: subclass, set the four attributes, implement `present`, register it."""
+    """A way to look at one memory: subclass, set the four attributes, implement `present`, register
+    it.
+    """
 
     name: str
     letter: str
     memory: Memory
     engine: Any = None  # what operation bodies for this facet are handed to compute with
     presents: type | None = None  # what `present` gives, if that is always of one class
-    device: Any = None  # whose memory this is, if not the host's: to be looked at only while that device is in use
+    # whose memory this is, if not the host's: to be looked at only while that device is in
+    # use
+    device: Any = None
     quiet: bool = False  # the engine is NumPy, whose floating-point warnings operations switch off
     # set by register_facet
     bit: int = 0
@@ -110,13 +128,17 @@ class Facet:
     writing: int = 0
 
     def present(self, view: Any, handle: Any, writable: bool) -> Any:
-        """What a block is given for `view`, whose storage lies in `handle`; kept and given again while that stays."""
+        """What a block is given for `view`, whose storage lies in `handle`; kept and given again
+        while that stays.
+        """
         raise NotImplementedError
 
     def lender(self, value: Any) -> Callable[[], Any] | None:
-        """What makes, of a presented value, the thing that a ``with`` block is given; None: the value itself.
+        """What makes, of a presented value, the thing that a ``with`` block is given; None: the
+        value itself.
 
-        For values that a block could change in themselves (a NumPy array has a settable shape) it makes a view.
+        For values that a block could change in themselves (a NumPy array has a settable shape) it
+        makes a view.
         """
         return None
 
@@ -133,11 +155,15 @@ class Naming:
     """How names of devices' facets and memories are understood; devices.py puts its own here."""
 
     def facet(self, name: str) -> Facet | None:
-        """The facet of that name, of a device; `DeviceError` if that is not in use, None if there is no such thing."""
+        """The facet of that name, of a device; `DeviceError` if that is not in use, None if there
+        is no such thing.
+        """
         return None
 
     def memory(self, name: str) -> Memory | None:
-        """The memory of that name, of a device, whether in use or not; None if there is no such thing."""
+        """The memory of that name, of a device, whether in use or not; None if there is no such
+        thing.
+        """
         return None
 
 
@@ -165,7 +191,8 @@ def register_facet(facet: Facet) -> Facet:
     others = all_facets()
     if facet.name in facets or facet.name in device_facets:
         raise FacetError(f"a facet {facet.name!r} is already registered")
-    if len(facet.letter) != 1 or any(f.letter == facet.letter.upper() and not (f.device and facet.device) for f in others):
+    if len(facet.letter) != 1 or any(f.letter == facet.letter.upper()
+                                     and not (f.device and facet.device) for f in others):
         raise FacetError(f"the letter of a facet is one unused letter, got {facet.letter!r}")
     register_memory(facet.memory)
     k = len(others)
@@ -181,7 +208,9 @@ def all_facets() -> list[Facet]:
 
 
 def facet_named(name: object) -> Facet:
-    """The facet of that name; `FacetError` if there is none, `DeviceError` if its device is not in use."""
+    """The facet of that name; `FacetError` if there is none, `DeviceError` if its device is not in
+    use.
+    """
     found = facets.get(name) or _naming.facet(name) if isinstance(name, str) else None
     if found is None:
         raise FacetError(f"no facet {name!r}; there are {', '.join(f.name for f in all_facets())}")

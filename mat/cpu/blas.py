@@ -1,8 +1,10 @@
-"""BLAS on the CPU: SciPy's own library, called through its function pointers by cffi, which releases the GIL.
+"""BLAS on the CPU: SciPy's own library, called through its function pointers by cffi, which
+releases the GIL.
 
-Nothing to find and nothing to build. SciPy is loaded at the first call. Functions are named as in BLAS, take operands
-in its order, and are column-major; vectors are `ForeignArray`-like (``letter``, ``low``, ``pointer``, ``increment``), matrices
-are pointers with a leading dimension. Nothing here checks: who calls has done that.
+Nothing to find and nothing to build. SciPy is loaded at the first call. Functions are named as in
+BLAS, take operands in its order, and are column-major; vectors are `ForeignArray`-like (``letter``,
+``low``, ``pointer``, ``increment``), matrices are pointers with a leading dimension. Nothing here
+checks: who calls has done that.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ def used(x: Any, n: int | None, inc: int) -> int:
 
 
 def at(x: Any, n: int, inc: int) -> tuple[Any, int]:
-    """Address and increment for BLAS of `n` elements of `x`, `inc` apart; a negative one begins at the far end."""
+    """Address and increment for BLAS of `n` elements of `x`, `inc` apart; a negative one begins at
+    the far end.
+    """
     step = x.increment
     if step > 0:
         return x.low, inc * step
@@ -54,11 +58,15 @@ def pieces(n: int, *vectors: tuple[Any, int]) -> Iterator[tuple[int, list[tuple[
     longest = max(1, blas_library.LIMIT // max(abs(inc) for _, inc in vectors))
     for start in range(0, n, longest):
         count = min(longest, n - start)
-        yield count, [(p + (start * inc if inc > 0 else (n - start - count) * -inc), inc) for p, inc in vectors]
+        yield count, [(p + (start * inc if inc > 0 else (n - start - count) * -inc), inc) for p,
+                      inc in vectors]
 
 
-def _two(verb: str, x: Any, y: Any, n: int | None, incx: int, incy: int) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
-    """What BLAS is told of two vectors, piece by piece: count, address and increment, address and increment."""
+def _two(verb: str, x: Any, y: Any, n: int | None, incx: int,
+         incy: int) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
+    """What BLAS is told of two vectors, piece by piece: count, address and increment, address and
+    increment.
+    """
     n = used(x, n, incx)
     one, other = at(x, n, incx), at(y, n, incy)
     if OBSERVERS:
@@ -107,7 +115,8 @@ def dot(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> A
     letter = x.letter
     if n is None and incx == 1 and incy == 1 and letter in "fd" and x.size <= blas_library.LIMIT and not OBSERVERS:
         return _dot[letter](x.int_size, x.low, x.int_increment, y.low, y.int_increment)
-    return _total(letter, [_dot[letter](*arguments) for arguments in _two("dot", x, y, n, incx, incy)])
+    return _total(letter,
+                  [_dot[letter](*arguments) for arguments in _two("dot", x, y, n, incx, incy)])
 
 
 def vdot(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> Any:
@@ -115,7 +124,8 @@ def vdot(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> 
     letter = x.letter
     if letter not in COMPLEX:
         return dot(x, y, n, incx, incy)
-    return _total(letter, [_vdot[letter](*arguments) for arguments in _two("vdot", x, y, n, incx, incy)])
+    return _total(letter,
+                  [_vdot[letter](*arguments) for arguments in _two("vdot", x, y, n, incx, incy)])
 
 
 def _total(letter: str, parts: list[Any]) -> Any:
@@ -138,12 +148,14 @@ def swap(x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> 
 
 def nrm2(x: Any, n: int | None = None, incx: int = 1) -> float:
     """``sqrt(sum |x_i|^2)``"""
-    return math.hypot(*(_nrm2[x.letter](INTS[count], p, INTS[inc]) for count, p, inc in _one("nrm2", x, n, incx)))
+    return math.hypot(*(_nrm2[x.letter](INTS[count], p, INTS[inc]) for count, p,
+                        inc in _one("nrm2", x, n, incx)))
 
 
 def asum(x: Any, n: int | None = None, incx: int = 1) -> float:
     """``sum |re x_i| + |im x_i|``"""
-    return float(sum(_asum[x.letter](INTS[count], p, INTS[inc]) for count, p, inc in _one("asum", x, n, incx)))
+    return float(sum(_asum[x.letter](INTS[count], p, INTS[inc]) for count, p,
+                     inc in _one("asum", x, n, incx)))
 
 
 def iamax(x: Any, n: int | None = None, incx: int = 1) -> int:
@@ -168,7 +180,8 @@ _syrk = Routine("syrk", "cciippippi")
 _trsm = Routine("trsm", "cccciippipi")
 
 
-def gemv(letter: str, trans: str, m: int, n: int, alpha: Any, a: Any, lda: int, x: Any, beta: Any, y: Any) -> None:
+def gemv(letter: str, trans: str, m: int, n: int, alpha: Any, a: Any, lda: int, x: Any, beta: Any,
+         y: Any) -> None:
     """``y <- alpha op(A) x + beta y`` for the column-major m x n matrix A."""
     (px, ix), (py, iy) = at(x, x.size, 1), at(y, y.size, 1)
     if OBSERVERS:
@@ -186,14 +199,17 @@ def ger(m: int, n: int, alpha: Any, x: Any, y: Any, a: Any, lda: int) -> None:
     _ger[letter](INTS[m], INTS[n], scalar(letter, alpha), px, INTS[ix], py, INTS[iy], a, INTS[lda])
 
 
-def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int, ldb: int, ldc: int,
+def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int,
+                 ldb: int, ldc: int,
                  swap: bool) -> Callable[..., None]:
-    """`gemm` for these sizes, as a function of what changes: ``call(alpha, a, b, beta, c)``, operands as presented.
+    """`gemm` for these sizes, as a function of what changes: ``call(alpha, a, b, beta, c)``,
+    operands as presented.
 
     With `swap`, b is BLAS's first operand.
     """
     routine, flag_a, flag_b = _gemm[letter], FLAGS[trans_a], FLAGS[trans_b]
-    known, zero = REALS.get(letter), scalar(letter, 0.0)  # a zero beta of either sign says that C is not read
+    # a zero beta of either sign says that C is not read
+    known, zero = REALS.get(letter), scalar(letter, 0.0)
     rows, columns, inner, step_a, step_b, step_c = map(INTS.__getitem__, (m, n, k, lda, ldb, ldc))
 
     def call(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
@@ -201,23 +217,28 @@ def prepare_gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int
             _tell("gemm", letter, trans=trans_a + trans_b, m=m, n=n, k=k, lda=lda, ldb=ldb, ldc=ldc)
         if swap:
             a, b = b, a
-        routine(flag_a, flag_b, rows, columns, inner, known[alpha] if alpha and known else scalar(letter, alpha),
+        routine(flag_a, flag_b, rows, columns, inner,
+                known[alpha] if alpha and known else scalar(letter, alpha),
                 a.pointer, step_a, b.pointer, step_b,
-                zero if not beta else known[beta] if known else scalar(letter, beta), c.pointer, step_c)
+                zero if not beta else known[beta] if known else scalar(letter, beta), c.pointer,
+                step_c)
 
     return call
 
 
-def gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int, alpha: Any, a: Any, lda: int, b: Any, ldb: int,
+def gemm(letter: str, trans_a: str, trans_b: str, m: int, n: int, k: int, alpha: Any, a: Any,
+         lda: int, b: Any, ldb: int,
          beta: Any, c: Any, ldc: int) -> None:
     """``C <- alpha op(A) op(B) + beta C``; C is m x n, the inner axis k long."""
     if OBSERVERS:
         _tell("gemm", letter, trans=trans_a + trans_b, m=m, n=n, k=k, lda=lda, ldb=ldb, ldc=ldc)
-    _gemm[letter](FLAGS[trans_a], FLAGS[trans_b], INTS[m], INTS[n], INTS[k], scalar(letter, alpha), a, INTS[lda],
+    _gemm[letter](FLAGS[trans_a], FLAGS[trans_b], INTS[m], INTS[n], INTS[k], scalar(letter, alpha),
+                  a, INTS[lda],
                   b, INTS[ldb], scalar(letter, beta), c, INTS[ldc])
 
 
-def syrk(letter: str, uplo: str, trans: str, n: int, k: int, alpha: Any, a: Any, lda: int, beta: Any, c: Any, ldc: int) -> None:
+def syrk(letter: str, uplo: str, trans: str, n: int, k: int, alpha: Any, a: Any, lda: int,
+         beta: Any, c: Any, ldc: int) -> None:
     """``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C."""
     if OBSERVERS:
         _tell("syrk", letter, uplo=uplo, trans=trans, n=n, k=k, lda=lda, ldc=ldc)
@@ -225,10 +246,13 @@ def syrk(letter: str, uplo: str, trans: str, n: int, k: int, alpha: Any, a: Any,
                   scalar(letter, beta), c, INTS[ldc])
 
 
-def trsm(letter: str, side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: Any, a: Any, lda: int, b: Any,
+def trsm(letter: str, side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: Any,
+         a: Any, lda: int, b: Any,
          ldb: int) -> None:
     """``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) for a triangular A."""
     if OBSERVERS:
-        _tell("trsm", letter, side=side, uplo=uplo, trans=trans, diag=diag, m=m, n=n, lda=lda, ldb=ldb)
-    _trsm[letter](FLAGS[side], FLAGS[uplo], FLAGS[trans], FLAGS[diag], INTS[m], INTS[n], scalar(letter, alpha), a,
+        _tell("trsm", letter, side=side, uplo=uplo, trans=trans, diag=diag, m=m, n=n, lda=lda,
+              ldb=ldb)
+    _trsm[letter](FLAGS[side], FLAGS[uplo], FLAGS[trans], FLAGS[diag], INTS[m], INTS[n],
+                  scalar(letter, alpha), a,
                   INTS[lda], b, INTS[ldb])

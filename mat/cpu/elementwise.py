@@ -1,6 +1,8 @@
-"""Element-wise work for compiled kernels: how many axes operands have together, and what a kernel is told of them.
+"""Element-wise work for compiled kernels: how many axes operands have together, and what a kernel
+is told of them.
 
-Kernels are made in ``native/cpu/elementwise_inline.h`` and listed in ``native/shared/elementwise.def``.
+Kernels are made in ``native/cpu/elementwise_inline.h`` and listed in
+``native/shared/elementwise.def``.
 """
 
 from __future__ import annotations
@@ -18,11 +20,14 @@ from .thread_pool import share
 
 PRECISION = {"f": "f32", "d": "f64"}
 COMPLEX = {"F": "c64", "D": "c128"}
-GRAIN = 1 << 17  # elements that are worth a thread where memory is what takes time: some 30 microseconds,
+# elements that are worth a thread where memory is what takes time: some 30 microseconds,
+GRAIN = 1 << 17
 DEAR_GRAIN = 1 << 15  # and where the function does
-STREAM = 1 << 24  # bytes from which on results, if not read, are written past the caches, if rows have
+# bytes from which on results, if not read, are written past the caches, if rows have
+STREAM = 1 << 24
 STREAM_ROW = 1 << 14  # bytes: at both ends of a row, lines are written in part
-DEAR = frozenset(("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "logistic", "pow"))
+DEAR = frozenset(("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh",
+                  "erf", "logistic", "pow"))
 _SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
 
 
@@ -32,7 +37,8 @@ def kernel_named(name: str) -> Any:
 
 
 class Seen(NamedTuple):
-    """How a kernel sees an operand: strides over the common shape, and the size of an element, in bytes.
+    """How a kernel sees an operand: strides over the common shape, and the size of an element, in
+    bytes.
 
     A number has a `kind`: the dtype character of what it becomes.
     """
@@ -48,31 +54,40 @@ def seen(layout: Layout, size: int, shape: Ints) -> Seen:
     return Seen(tuple(s * size for s in strides), size)
 
 
-def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | None] = ()) -> CpuKernel:
-    """The kernel of that name in the precision of `operands`: Mats of any strides that broadcast to the last one, or numbers.
+def prepare_elementwise(name: str, *operands: Any,
+                        layouts: Sequence[Layout | None] = ()) -> CpuKernel:
+    """The kernel of that name in the precision of `operands`: Mats of any strides that broadcast to
+    the last one, or numbers.
 
-    Mats are what has a layout, if `layouts` does not say how to see them; numbers become elements of the first Mat's dtype.
+    Mats are what has a layout, if `layouts` does not say how to see them; numbers become elements
+    of the first Mat's dtype.
     """
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
     letter = next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
     shape = operands[-1].layout.shape
     views = [Seen((0,) * len(shape), _SIZES[letter], letter) if layout is None
-             else seen(layout, v.storage.dtype.itemsize, shape) for v, layout in zip(operands, layouts, strict=True)]
+             else seen(layout, v.storage.dtype.itemsize, shape) for v,
+             layout in zip(operands, layouts, strict=True)]
     kernel = kernel_named(f"{name}_{PRECISION[letter]}")
-    return prepare_walk(kernel, views, shape, DEAR_GRAIN if name in DEAR else GRAIN, streams=name not in DEAR)
+    return prepare_walk(kernel, views, shape, DEAR_GRAIN if name in DEAR else GRAIN,
+                        streams=name not in DEAR)
 
 
 def prepare_fill(x: Any) -> CpuKernel:
     """The kernel that overwrites `x`, of a floating-point or complex dtype, with a number."""
     dtype = x.storage.dtype
     kernel = kernel_named(f"fill_{ {**PRECISION, **COMPLEX}[dtype.char]}")
-    return prepare_walk(kernel, [seen(x.layout, dtype.itemsize, x.layout.shape)], x.layout.shape, GRAIN)
+    return prepare_walk(kernel, [seen(x.layout, dtype.itemsize, x.layout.shape)], x.layout.shape,
+                        GRAIN)
 
 
 def prepare_fill_bits(x: Any) -> Callable[[Any, Any], None]:
-    """A function that overwrites `x`, of any dtype with elements of up to 8 bytes, with a number."""
+    """A function that overwrites `x`, of any dtype with elements of up to 8 bytes, with a
+    number.
+    """
     dtype = x.storage.dtype
-    prepared = prepare_walk(kernel_named(f"fill_{dtype.itemsize}"), [seen(x.layout, dtype.itemsize, x.layout.shape)],
+    prepared = prepare_walk(kernel_named(f"fill_{dtype.itemsize}"),
+                            [seen(x.layout, dtype.itemsize, x.layout.shape)],
                             x.layout.shape, GRAIN)
     frame, address = prepared.frame, prepared.address
 
@@ -85,10 +100,13 @@ def prepare_fill_bits(x: Any) -> Callable[[Any, Any], None]:
     return fill
 
 
-def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int, *, streams: bool = False) -> CpuKernel:
-    """`kernel`, whose frame is a ``mat_walk``, over `shape`. The last operand is the one that is written.
+def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int, *,
+                 streams: bool = False) -> CpuKernel:
+    """`kernel`, whose frame is a ``mat_walk``, over `shape`. The last operand is the one that is
+    written.
 
-    With `streams` it goes past the caches if it is large: that is faster where more time goes into reading than computing.
+    With `streams` it goes past the caches if it is large: that is faster where more time goes into
+    reading than computing.
     """
     axes = merged(shape, [v.strides for v in views])
     frame = ffi.new("mat_walk *", {"rank": len(axes), "count": len(views), "sizes": [
@@ -105,13 +123,15 @@ def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int, *,
 def merged(shape: Ints, strides: Sequence[Ints]) -> list[tuple[int, Ints]]:
     """Axes, at least one, as lengths with each operand's stride, outermost first.
 
-    They are ordered by the strides of the last operand; those of length 1 are gone, those that all walk as one are made one.
+    They are ordered by the strides of the last operand; those of length 1 are gone, those that all
+    walk as one are made one.
     """
     axes = [(n, tuple(s[k] for s in strides)) for k, n in enumerate(shape) if n != 1]
     axes.sort(key=lambda axis: -abs(axis[1][-1]))
     found: list[tuple[int, Ints]] = []
     for n, steps in axes:
-        if found and all(outer == n * inner for outer, inner in zip(found[-1][1], steps, strict=True)):
+        if found and all(outer == n * inner for outer,
+                         inner in zip(found[-1][1], steps, strict=True)):
             found[-1] = found[-1][0] * n, steps
         else:
             found.append((n, steps))
@@ -120,4 +140,5 @@ def merged(shape: Ints, strides: Sequence[Ints]) -> list[tuple[int, Ints]]:
 
 def prepare_user_kernel(address: int, mats: Sequence[Any], shape: Ints) -> CpuKernel:
     """A user's kernel at that address, for `mats` that broadcast to `shape`."""
-    return prepare_walk(address, [seen(m.layout, m.storage.dtype.itemsize, shape) for m in mats], shape, DEAR_GRAIN)
+    return prepare_walk(address, [seen(m.layout, m.storage.dtype.itemsize, shape) for m in mats],
+                        shape, DEAR_GRAIN)

@@ -1,6 +1,8 @@
-"""What computes through C pointers: BLAS and our compiled kernels under one name, handed to bodies for the host's facets.
+"""What computes through C pointers: BLAS and our compiled kernels under one name, handed to bodies
+for the host's facets.
 
-Functions take operands as the facets present them: ``pointer``, ``layout``, ``letter``, ``dtype``. None of them checks.
+Functions take operands as the facets present them: ``pointer``, ``layout``, ``letter``, ``dtype``.
+None of them checks.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from .reduce import ReductionAxis, form_of, reduction
 
 __all__ = [  # noqa: RUF022  a line for each module
     "LIMIT", "asum", "axpy", "copy", "dot", "gemm", "iamax", "nrm2", "scal", "swap", "vdot",
-    "one_call", "prepare_gemm", "prepare_gemv", "prepare_ger", "prepare_scale_vector", "prepare_syrk", "prepare_trsm",
+    "one_call", "prepare_gemm", "prepare_gemv", "prepare_ger", "prepare_scale_vector",
+    "prepare_syrk", "prepare_trsm",
     "vectors",
     "prepare_elementwise", "prepare_fill", "prepare_fill_bits", "prepare_user_kernel",
     "is_long", "long_vectors",

@@ -1,7 +1,8 @@
-"""Floating-point specials without warnings: log 0 is -inf here, as on a device, whatever NumPy's error state is.
+"""Floating-point specials without warnings: log 0 is -inf here, as on a device, whatever NumPy's
+error state is.
 
-`numpy.errstate` does this too, at three times the cost of a small operation. NumPy keeps its state in a context
-variable; we find that variable by public means and set it directly.
+`numpy.errstate` does this too, at three times the cost of a small operation. NumPy keeps its state
+in a context variable; we find that variable by public means and set it directly.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ def _find() -> tuple[ContextVar[Any], Any]:
 
 STATE, QUIET = _find()
 
-# Running a ufunc in a context where that is set costs nothing, setting and resetting it half as much as a ufunc. A context
-# can be used by one thread at a time and not within itself: who needs one takes it out of here, by thread, and puts it back.
+# Running a ufunc in a context where that is set costs nothing, setting and resetting it half as
+# much as a ufunc. A context can be used by one thread at a time and not within itself: who needs
+# one takes it out of here, by thread, and puts it back.
 IDLE: dict[int, Context] = {}
 
 

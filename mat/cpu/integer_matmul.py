@@ -1,4 +1,5 @@
-"""Products of matrices of integers and 16-bit floats: how our tiled kernel is asked for them, and how work is cut for threads.
+"""Products of matrices of integers and 16-bit floats: how our tiled kernel is asked for them, and
+how work is cut for threads.
 
 It knows sizes, steps and dtype characters. ``docs/matmul.md`` tells how the kernel works.
 """
@@ -20,18 +21,22 @@ from .thread_pool import run, threads
 INTEGERS = "bBhHiIlLqQ"
 HALVES = "eE"  # float16 and bfloat16
 CHARS = "?" + INTEGERS + HALVES + "f"
-TYPES = {"?": 0, "b": 1, "B": 2, "h": 3, "H": 4, "i": 5, "I": 6, "l": 7, "L": 8, "q": 7, "Q": 8, "e": 9, "E": 10, "f": 11}
+TYPES = {"?": 0, "b": 1, "B": 2, "h": 3, "H": 4, "i": 5, "I": 6, "l": 7, "L": 8, "q": 7, "Q": 8,
+         "e": 9, "E": 10, "f": 11}
 if np.dtype("l").itemsize == 4:
     TYPES |= {"l": 5, "L": 6}
 MOST_AXES = 16  # leading axes that a frame has room for
 SIDE = 1024  # how many rows and columns of C a unit of work has at most
 LEAST_SIDE = 64  # not less than this, where it is cut for more threads
 SHARE = 1 << 20  # multiplications that a thread must at least get: some 20 us
-LARGE = 1 << 26  # where units have more, they are cut finer, so that no thread waits long for another
+# where units have more, they are cut finer, so that no thread waits long for another
+LARGE = 1 << 26
 
 
 class MatrixOperand(NamedTuple):
-    """How an operand lies: its dtype character, and how far apart rows, columns, and matrices along leading axes are."""
+    """How an operand lies: its dtype character, and how far apart rows, columns, and matrices along
+    leading axes are.
+    """
 
     char: str
     row: int
@@ -47,7 +52,8 @@ class MatrixOperand(NamedTuple):
 def takes(a: str, b: str, c: str) -> bool:
     """Whether the kernel has C = A B for operands of these dtype characters.
 
-    Integers of any kinds, of which C gets as many bits as it has; 16-bit floats of one kind, C like them or float32; booleans.
+    Integers of any kinds, of which C gets as many bits as it has; 16-bit floats of one kind, C like
+    them or float32; booleans.
     """
     if c in HALVES or c == "f":
         return a == b and a in HALVES and c in (a, "f")
@@ -66,11 +72,14 @@ class Frame(NamedTuple):
 
 
 class IntegerMatmul:
-    """``C <- alpha A B + beta C`` for stacks of matrices of one form. Call it with A, B and C, or `gemm` with all five."""
+    """``C <- alpha A B + beta C`` for stacks of matrices of one form. Call it with A, B and C, or
+    `gemm` with all five.
+    """
 
     __slots__ = ("a", "b", "batch", "c", "frames", "integer", "options", "sizes", "swapped")
 
-    def __init__(self, sizes: tuple[int, int, int], a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints, **options: int) -> None:
+    def __init__(self, sizes: tuple[int, int, int], a: MatrixOperand, b: MatrixOperand,
+                 c: MatrixOperand, batch: Ints, **options: int) -> None:
         m, n, _ = sizes
         self.swapped = n <= 4 and n < m  # rather few rows than few columns: tiles are wide
         if self.swapped:
@@ -91,7 +100,9 @@ class IntegerMatmul:
             self._run(a, b, c, (0, 0, float(alpha), float(beta)))
 
     def kernel(self, factors: bool) -> Callable[..., None]:
-        """What does it, with or without factors: where that is little work, a `CpuKernel` kernel, which is called faster."""
+        """What does it, with or without factors: where that is little work, a `CpuKernel` kernel,
+        which is called faster.
+        """
         if not factors or self.c.char not in "lLqQ":  # a Prepared gets factors as doubles
             frame = self._frame(1, int(factors))
             if frame.nbytes <= lib.MAT_TILED_STACK and self._work() < SHARE * max(1, frame.units):
@@ -121,10 +132,14 @@ class IntegerMatmul:
         """The frame for `n` threads."""
         (m, columns, k), batches = self.sizes, prod(self.batch)
         struct = ffi.new("mat_tiled *", {
-            "m": m, "n": columns, "k": k, "a_row": self.a.row, "a_col": self.a.column, "b_row": self.b.row,
-            "b_col": self.b.column, "c_row": self.c.row, "c_col": self.c.column, "batches": batches, "batch": self.batch,
-            "a_batch": self.a.batch, "b_batch": self.b.batch, "c_batch": self.c.batch, "batch_rank": len(self.batch),
-            "a_type": TYPES[self.a.char], "b_type": TYPES[self.b.char], "c_type": TYPES[self.c.char],
+            "m": m, "n": columns, "k": k, "a_row": self.a.row, "a_col": self.a.column,
+            "b_row": self.b.row,
+            "b_col": self.b.column, "c_row": self.c.row, "c_col": self.c.column, "batches": batches,
+            "batch": self.batch,
+            "a_batch": self.a.batch, "b_batch": self.b.batch, "c_batch": self.c.batch,
+            "batch_rank": len(self.batch),
+            "a_type": TYPES[self.a.char], "b_type": TYPES[self.b.char],
+            "c_type": TYPES[self.c.char],
             "swapped": self.swapped, "factors": factors})
         struct.units_m, struct.units_n = cut(m, columns, k, batches, n)
         for name, value in self.options.items():
@@ -137,7 +152,8 @@ class IntegerMatmul:
 
 
 def cut(m: int, n: int, k: int, batches: int, workers: int) -> tuple[int, int]:
-    """Into how many parts the rows and the columns of C are cut, so that each of so many threads gets a share.
+    """Into how many parts the rows and the columns of C are cut, so that each of so many threads
+    gets a share.
 
     What a unit multiplies it has packed itself, so units are as large as can be.
     """
@@ -156,14 +172,20 @@ def cut(m: int, n: int, k: int, batches: int, workers: int) -> tuple[int, int]:
 
 
 @lru_cache(1024)
-def prepare_product(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints = ()) -> IntegerMatmul:
-    """The product m x n of operands that lie so, along leading axes of these lengths; the inner axis is k long."""
+def prepare_product(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand,
+                    batch: Ints = ()) -> IntegerMatmul:
+    """The product m x n of operands that lie so, along leading axes of these lengths; the inner
+    axis is k long.
+    """
     m, a, b, c, batch = folded(m, a, b, c, batch)
     return IntegerMatmul((m, n, k), a, b, c, batch)
 
 
-def folded(m: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints) -> tuple[int, MatrixOperand, MatrixOperand, MatrixOperand, Ints]:
-    """The same products with as few leading axes as there can be: none of length 1, and those that are rows of A as such."""
+def folded(m: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand,
+           batch: Ints) -> tuple[int, MatrixOperand, MatrixOperand, MatrixOperand, Ints]:
+    """The same products with as few leading axes as there can be: none of length 1, and those that
+    are rows of A as such.
+    """
     kept = [d for d, length in enumerate(batch) if length != 1]
     a, b, c = (x._replace(batch=tuple(x.batch[d] for d in kept)) for x in (a, b, c))
     batch = tuple(batch[d] for d in kept)
@@ -181,7 +203,9 @@ KEPT = 32
 
 
 def _take(nbytes: int) -> Memory:
-    """A workspace of at least `nbytes`, which belongs to the caller until it is put back; list.pop is atomic."""
+    """A workspace of at least `nbytes`, which belongs to the caller until it is put back; list.pop
+    is atomic.
+    """
     try:
         memory = _IDLE.pop()
     except IndexError:

@@ -1,4 +1,5 @@
-"""Long vectors of adjacent elements, which BLAS does not do at the speed of memory: shared over threads, in our kernels.
+"""Long vectors of adjacent elements, which BLAS does not do at the speed of memory: shared over
+threads, in our kernels.
 
 Sums are taken block by block, in double precision, and do not depend on how many threads there are.
 """
@@ -16,16 +17,22 @@ from .thread_pool import share
 LONG = 1 << 18  # elements from which on threads pay
 BLOCK = 1 << 14  # elements that are summed up in one go
 SUMS = frozenset(("dot", "vdot", "nrm2", "asum"))
-SAFE = 1e-250, 1e300  # between these a sum of squares has neither overflowed nor lost what underflows
+# between these a sum of squares has neither overflowed nor lost what underflows
+SAFE = 1e-250, 1e300
 
 
 def is_long(letter: str, n: int, *steps: int) -> bool:
-    """Whether vectors of `n` elements, so far apart, are for the functions below rather than for BLAS."""
+    """Whether vectors of `n` elements, so far apart, are for the functions below rather than for
+    BLAS.
+    """
     return lib is not None and n >= LONG and letter in PRECISION and all(step == 1 for step in steps)
 
 
-def long_vectors(verb: str, letter: str, n: int, vectors: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """``verb`` of so many such vectors; `otherwise` does the same, for what our kernel cannot do."""
+def long_vectors(verb: str, letter: str, n: int, vectors: int,
+                 otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """``verb`` of so many such vectors; `otherwise` does the same, for what our kernel cannot
+    do.
+    """
     if verb in SUMS:
         return Sum(verb, PRECISION[letter], n, otherwise)
     size = ffi.sizeof("float" if letter == "f" else "double")

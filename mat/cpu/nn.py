@@ -1,6 +1,8 @@
-"""Frames for the kernels of ``native/cpu/nn.h``: where windows walk, and how much of that a thread should get at least.
+"""Frames for the kernels of ``native/cpu/nn.h``: where windows walk, and how much of that a thread
+should get at least.
 
-Functions get the axes of the windows and operands with shape, strides and dtype, all of which have been checked.
+Functions get the axes of the windows and operands with shape, strides and dtype, all of which have
+been checked.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ DUMMY = WindowAxis(1, 1, 1, 1, 0)
 
 
 class StridedAxis(NamedTuple):
-    """One axis of a job: `axis` with the strides of the operands; of the output only every `every`-th point from `first` on."""
+    """One axis of a job: `axis` with the strides of the operands; of the output only every
+    `every`-th point from `first` on.
+    """
 
     axis: WindowAxis
     strides: Ints
@@ -38,7 +42,9 @@ class WindowLoop(NamedTuple):
 
 
 def _rows(axes: Sequence[WindowAxis], *strides: Ints) -> tuple[StridedAxis, ...]:
-    """Each axis with the strides of the operands along it; those of a matrix of taps have no batch, and 0 along it."""
+    """Each axis with the strides of the operands along it; those of a matrix of taps have no batch,
+    and 0 along it.
+    """
     padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
     rows = [StridedAxis(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
     used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]
@@ -46,7 +52,8 @@ def _rows(axes: Sequence[WindowAxis], *strides: Ints) -> tuple[StridedAxis, ...]
     return (*(idle for _ in range(2 - len(used))), *used)  # kernels want a row and a column
 
 
-def _walk(shape: Ints, jobs: Sequence[WindowLoop], piece: int = 1, count: int = 0) -> tuple[Any, object]:
+def _walk(shape: Ints, jobs: Sequence[WindowLoop], piece: int = 1,
+          count: int = 0) -> tuple[Any, object]:
     """The frame of a walk over an output of `shape`, and what it points to."""
     made = ffi.new("struct mat_windows[]", len(jobs))
     for job, target in zip(jobs, made, strict=True):
@@ -55,8 +62,9 @@ def _walk(shape: Ints, jobs: Sequence[WindowLoop], piece: int = 1, count: int = 
             window.n, window.nx, window.k, window.step, window.off = row.axis
             window.first, window.every = row.first, row.every
             window.strides = list(row.strides)
-    frame = ffi.new("struct mat_walk *", {"ndim": len(shape), "jobs": len(jobs), "piece": piece, "rows": count,
-                                          "shape": shape, "job": made})
+    frame = ffi.new("struct mat_walk *",
+                    {"ndim": len(shape), "jobs": len(jobs), "piece": piece, "rows": count,
+                     "shape": shape, "job": made})
     return frame, made
 
 
@@ -84,21 +92,26 @@ def _convolution(jobs: Sequence[WindowLoop], shape: Ints, work: int, y: Any) -> 
 
 
 def prepare_to_x(axes: Sequence[WindowAxis], yd: Any, w: Any, xd: Any) -> CpuKernel:
-    """``xd +=`` the derivative by x: convolutions of yd with reversed taps, one for each remainder of places by the strides.
+    """``xd +=`` the derivative by x: convolutions of yd with reversed taps, one for each remainder
+    of places by the strides.
 
-    Place ``step * m + first`` gets from point i by tap p where ``i * step + off + p`` is that place, so that only every
-    ``step``-th tap serves it; with q counting these backwards, ``i = m + q + off'`` is a convolution of stride 1.
+    Place ``step * m + first`` gets from point i by tap p where ``i * step + off + p`` is that
+    place, so that only every ``step``-th tap serves it; with q counting these backwards, ``i = m +
+    q + off'`` is a convolution of stride 1.
     """
     rows = _rows(axes, yd.strides, w.strides, xd.strides)
     options = [list(_remainders(row)) for row in rows]
     jobs = [WindowLoop(tuple(row for row, _ in choice), (0, sum(at for _, at in choice), sum(
-        row.first * original.strides[2] for (row, _), original in zip(choice, rows, strict=True)), 0))
+        row.first * original.strides[2] for (row, _), original in zip(choice, rows, strict=True)),
+                                                         0))
         for choice in product(*options)]
     return _convolution(jobs, tuple(r.axis.nx for r in rows), yd.size * w.size, xd)
 
 
 def _remainders(row: StridedAxis) -> list[tuple[StridedAxis, int]]:
-    """For each remainder of places by the step: the axis over the points, and where the last of its taps lies."""
+    """For each remainder of places by the step: the axis over the points, and where the last of its
+    taps lies.
+    """
     a, (ys, ws, xs) = row.axis, row.strides
     found = []
     for first in range(min(a.step, a.nx)):
@@ -107,7 +120,8 @@ def _remainders(row: StridedAxis) -> list[tuple[StridedAxis, int]]:
         if count:
             off = (first - a.off - tap) // a.step - (count - 1)
             axis = WindowAxis(len(range(first, a.nx, a.step)), a.n, count, 1, off)
-            found.append((StridedAxis(axis, (ys, -ws * a.step, xs * a.step), first, a.step), (tap + (count - 1) * a.step) * ws))
+            found.append((StridedAxis(axis, (ys, -ws * a.step, xs * a.step), first, a.step),
+                          (tap + (count - 1) * a.step) * ws))
     return found
 
 
@@ -121,8 +135,10 @@ class PartialSums:
         self.address = int(ffi.cast("uintptr_t", self.memory))
 
 
-def prepare_to_w(axes: Sequence[WindowAxis], x: Any, yd: Any, wd: Any) -> Callable[[Any, Any, Any], None]:
-    """``wd +=`` the derivative by w: pieces of the output are summed up each by itself, and then added in their order.
+def prepare_to_w(axes: Sequence[WindowAxis], x: Any, yd: Any,
+                 wd: Any) -> Callable[[Any, Any, Any], None]:
+    """``wd +=`` the derivative by w: pieces of the output are summed up each by itself, and then
+    added in their order.
 
     What the pieces are depends on the sizes alone, and so does the result.
     """
@@ -150,7 +166,8 @@ def _gather(taps: Ints, wd: Any, pieces: int) -> CpuKernel:
     rows = _rows([WindowAxis(k, k, 1, 1, 0) for k in taps], wd.strides)
     frame, keep = _walk(tuple(r.axis.n for r in rows), [WindowLoop(rows)], pieces, wd.size)
     kernel = lib.mat_gather_f if _is_float(wd) else lib.mat_gather_d
-    return CpuKernel(kernel, frame, wd.size, max(1, TOUCHED // max(pieces, 1)), keep=keep).bind((0, 1), ())
+    return CpuKernel(kernel, frame, wd.size, max(1, TOUCHED // max(pieces, 1)),
+                     keep=keep).bind((0, 1), ())
 
 
 def prepare_pool(axes: Sequence[WindowAxis], x: Any, y: Any) -> CpuKernel:

@@ -1,7 +1,8 @@
-"""How the elements of one layout are copied to another: what the kernel in ``native/cpu/permute.c`` is told.
+"""How the elements of one layout are copied to another: what the kernel in ``native/cpu/permute.c``
+is told.
 
-Pure arithmetic on lengths and strides, done once for operands of one form. Each of `Switches` can be turned off, to measure
-what it gives; ``docs/layout.md`` explains them.
+Pure arithmetic on lengths and strides, done once for operands of one form. Each of `Switches` can
+be turned off, to measure what it gives; ``docs/layout.md`` explains them.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class CopyAxis(NamedTuple):
 
     @property
     def reach(self) -> int:
-        """The smaller of the steps: how near each other in memory neighbours along it are, on either side."""
+        """The smaller of the steps: how near each other in memory neighbours along it are, on
+        either side.
+        """
         return min(self.d, abs(self.s) or self.d)
 
 
@@ -66,15 +69,20 @@ class Blocks(NamedTuple):
     last: int
 
 
-def prepare_copy(x: Any, out: Any, switches: Switches = Switches()) -> CpuKernel:  # noqa: B008  it cannot change
-    """The kernel that copies the elements of the Mat `x`, broadcast, to those of `out`, of the same dtype."""
+# it cannot change
+def prepare_copy(x: Any, out: Any, switches: Switches = Switches()) -> CpuKernel:  # noqa: B008
+    """The kernel that copies the elements of the Mat `x`, broadcast, to those of `out`, of the same
+    dtype.
+    """
     size = out.itemsize
     shape = out.layout.shape
-    if x.layout.contiguous and out.layout.contiguous and x.layout.shape == shape:  # often, so without the long way
+    # often, so without the long way
+    if x.layout.contiguous and out.layout.contiguous and x.layout.shape == shape:
         return prepare_axes([CopyAxis(out.layout.size, size, size)], size, switches)
     missing = len(shape) - len(x.layout.shape)
     steps = [0 if n == 1 else s for n, s in zip(x.layout.shape, x.layout.strides, strict=True)]
-    axes = [CopyAxis(n, d * size, s * size) for n, d, s in zip(shape, out.layout.strides, [0] * missing + steps, strict=True)]
+    axes = [CopyAxis(n, d * size, s * size) for n, d,
+            s in zip(shape, out.layout.strides, [0] * missing + steps, strict=True)]
     return prepare_axes(axes, size, switches)
 
 
@@ -86,7 +94,8 @@ def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> Cpu
     given = [a for a in axes if a.n != 1] if switches.drop else list(axes)
     frame.to = sum(a.d * (a.n - 1) for a in given if a.d < 0)
     frame.__setattr__("from", sum(a.s * (a.n - 1) for a in given if a.d < 0))
-    kept = sorted((CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in given), key=lambda a: (-a.d, -abs(a.s)))
+    kept = sorted((CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in given),
+                  key=lambda a: (-a.d, -abs(a.s)))
     loops = merged(kept) if switches.merge else kept
     frame.unit, frame.width = size, switches.width
     if switches.widen and loops and loops[-1].d == loops[-1].s == size:
@@ -100,7 +109,9 @@ def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> Cpu
 
 
 def merged(axes: Sequence[CopyAxis]) -> list[CopyAxis]:
-    """`axes`, outermost first, with neighbours as one where both sides step from the one into the other."""
+    """`axes`, outermost first, with neighbours as one where both sides step from the one into the
+    other.
+    """
     found: list[CopyAxis] = []
     for a in axes:
         if found and found[-1].d == a.n * a.d and found[-1].s == a.n * a.s:
@@ -129,15 +140,19 @@ def _blocks(frame: Any, loops: list[CopyAxis], moved: int, switches: Switches) -
     size = 1024 // unit if frame.kind == RUNS and switches.edge else size
     size = STREAMED if frame.stream and switches.edge else size
     size = LINE // FEW if frame.kind in (ZIP, UNZIP) else max(8, size)
-    frame.shift = frame.shift and size * unit >= 64  # else the first block could be less than nothing
-    return _cut(frame, i, j, cut(i.n, size), cut(j.n, size), [a for a in loops if a is not i and a is not j], switches.order)
+    # else the first block could be less than nothing
+    frame.shift = frame.shift and size * unit >= 64
+    return _cut(frame, i, j, cut(i.n, size), cut(j.n, size),
+                [a for a in loops if a is not i and a is not j], switches.order)
 
 
 def _vectors(frame: Any, n: int, step: int, aligned: bool, far: bool, switches: Switches) -> None:
-    """How wide, and whether past the caches, by the length of lines in the destination and the step to the next one.
+    """How wide, and whether past the caches, by the length of lines in the destination and the step
+    to the next one.
 
-    Vectors of a whole cache line win where lines begin like cache lines and would else be written in pieces: past the caches,
-    or where so many of them compete for the same places of a cache that the first piece is gone before the second comes.
+    Vectors of a whole cache line win where lines begin like cache lines and would else be written
+    in pieces: past the caches, or where so many of them compete for the same places of a cache that
+    the first piece is gone before the second comes.
     """
     frame.fetch = far and switches.fetch
     frame.stream = far and aligned and n * frame.unit >= STREAM and frame.unit >= 4 and switches.stream
@@ -153,7 +168,8 @@ def _run(frame: Any, loops: list[CopyAxis]) -> list[CopyAxis]:
         frame.ni = frame.last_i = frame.unit
         frame.nj = frame.last_j = 1
         return loops
-    return _cut(frame, CopyAxis(frame.unit, 1, 1), CopyAxis(1, 0, 0), cut(frame.unit, WIDEST_RUN), Blocks(1, 1, 1), loops)
+    return _cut(frame, CopyAxis(frame.unit, 1, 1), CopyAxis(1, 0, 0), cut(frame.unit, WIDEST_RUN),
+                Blocks(1, 1, 1), loops)
 
 
 def _lines(frame: Any, loops: list[CopyAxis]) -> list[CopyAxis]:
@@ -165,7 +181,9 @@ def _lines(frame: Any, loops: list[CopyAxis]) -> list[CopyAxis]:
 
 
 def _shuffled(frame: Any, i: CopyAxis, j: CopyAxis, switches: Switches) -> None:
-    """Units adjacent along `i` in the destination and along `j` in the source are moved in vectors."""
+    """Units adjacent along `i` in the destination and along `j` in the source are moved in
+    vectors.
+    """
     unit = frame.unit
     if switches.few and 2 <= i.n <= FEW and j.d == i.n * unit and unit < 16:
         frame.kind = ZIP
@@ -182,7 +200,8 @@ def cut(n: int, size: int) -> Blocks:
     return Blocks(size, count, n - size * (count - 1))
 
 
-def _cut(frame: Any, i: CopyAxis, j: CopyAxis, cut_i: Blocks, cut_j: Blocks, rest: list[CopyAxis], order: bool = True) -> list[CopyAxis]:
+def _cut(frame: Any, i: CopyAxis, j: CopyAxis, cut_i: Blocks, cut_j: Blocks, rest: list[CopyAxis],
+         order: bool = True) -> list[CopyAxis]:
     """Write the axes of a block; return the loops, innermost first."""
     frame.ni, frame.di, frame.si, frame.last_i = cut_i.size, i.d, i.s, cut_i.last
     frame.nj, frame.dj, frame.sj, frame.last_j = cut_j.size, j.d, j.s, cut_j.last

@@ -1,4 +1,6 @@
-"""Random numbers by compiled kernels, in batches of blocks, over threads; which number is where does not depend on either."""
+"""Random numbers by compiled kernels, in batches of blocks, over threads; which number is where
+does not depend on either.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ GRAIN = {"uniform": 256, "normal": 128, "bernoulli": 256}  # batches: about 30 m
 
 
 def prepare_random(name: str, blocks: int, x: Any) -> CpuKernel:
-    """The kernel `name` for the packed elements of `x`, which take so many blocks; a complex element is two real ones."""
+    """The kernel `name` for the packed elements of `x`, which take so many blocks; a complex
+    element is two real ones.
+    """
     kernel = getattr(lib, f"random_{name}_{x.dtype.char.lower()}")
     frame = ffi.new("random_frame *", [x.size * (2 if x.dtype.kind == "c" else 1)])
     return CpuKernel(kernel, frame, -(-blocks // BATCH), GRAIN[name])

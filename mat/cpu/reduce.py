@@ -1,7 +1,8 @@
-"""Reductions by compiled kernels: the frame of operands of one form, and the two stages of long ones.
+"""Reductions by compiled kernels: the frame of operands of one form, and the two stages of long
+ones.
 
-Nothing here depends on the number of threads: into which parts a reduction is cut, and in what order these are put together,
-its shape and strides decide. So does its result.
+Nothing here depends on the number of threads: into which parts a reduction is cut, and in what
+order these are put together, its shape and strides decide. So does its result.
 """
 
 from __future__ import annotations
@@ -33,12 +34,16 @@ class ReductionAxis(NamedTuple):
 
     @property
     def order(self) -> float:
-        """What axes are sorted by, the largest strides first; what is the same all along an axis is best left in place."""
+        """What axes are sorted by, the largest strides first; what is the same all along an axis is
+        best left in place.
+        """
         return -self.x if self.x else -inf
 
 
 class ReductionForm(NamedTuple):
-    """Axes that are kept and those that are reduced, outermost first, and by how much x and y start later."""
+    """Axes that are kept and those that are reduced, outermost first, and by how much x and y start
+    later.
+    """
 
     kept: list[ReductionAxis]
     reduced: list[ReductionAxis]
@@ -46,14 +51,18 @@ class ReductionForm(NamedTuple):
     start_y: int
 
 
-def form_of(kept: Sequence[ReductionAxis], reduced: Sequence[ReductionAxis], ordered: bool) -> ReductionForm:
-    """The least axes to walk over, all strides of x upwards; where it is `ordered`, reduced axes stay as they are."""
+def form_of(kept: Sequence[ReductionAxis], reduced: Sequence[ReductionAxis],
+            ordered: bool) -> ReductionForm:
+    """The least axes to walk over, all strides of x upwards; where it is `ordered`, reduced axes
+    stay as they are.
+    """
     kept, start_x, start_y = _upwards(kept)
     if not ordered:
         reduced, more, _ = _upwards(reduced)
         start_x += more
         reduced = sorted(reduced, key=lambda a: a.order)
-    return ReductionForm(_merged(sorted(kept, key=lambda a: a.order)), _merged(reduced), start_x, start_y)
+    return ReductionForm(_merged(sorted(kept, key=lambda a: a.order)), _merged(reduced), start_x,
+                         start_y)
 
 
 def _upwards(axes: Sequence[ReductionAxis]) -> tuple[list[ReductionAxis], int, int]:
@@ -78,14 +87,18 @@ def _address(kernel: str) -> int:
     return int(ffi.cast("uintptr_t", ffi.addressof(lib, kernel)))
 
 
-def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = False, accumulate: bool = False) -> CpuKernel:
-    """A body for operands of this form; with `accumulate` its numbers are alpha and beta, of which sums know."""
+def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = False,
+              accumulate: bool = False) -> CpuKernel:
+    """A body for operands of this form; with `accumulate` its numbers are alpha and beta, of which
+    sums know.
+    """
     frame = ffi.new("mat_reduction *")
     kept, total = list(form.kept), prod(a.n for a in form.reduced)
     reduced = form.reduced if form.reduced and total else [ReductionAxis(total, 0, 0)]
     results = prod(a.n for a in kept)
     frame.columns = frame.column_x = frame.column_y = 0
-    if kept and 0 < kept[-1].x < (min(a.x for a in reduced if a.x) if any(a.x for a in reduced) else inf):
+    if kept and 0 < kept[-1].x < (min(a.x for a in reduced if a.x) if any(a.x for a in reduced)
+                                  else inf):
         frame.columns, frame.column_x, frame.column_y = kept.pop()
     frame.results, frame.reduced = results, total
     frame.start_x, frame.start_y = form.start_x, form.start_y

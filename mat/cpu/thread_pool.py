@@ -1,7 +1,9 @@
-"""The threads that share large operations. Kernels run in one thread each; here, and nowhere else, work is split.
+"""The threads that share large operations. Kernels run in one thread each; here, and nowhere else,
+work is split.
 
-No OpenMP: a second runtime beside another library's slows both, and a forked child of it hangs. Threads here are Python's,
-which a kernel lets run since it releases the GIL; a forked child makes its own.
+No OpenMP: a second runtime beside another library's slows both, and a forked child of it hangs.
+Threads here are Python's, which a kernel lets run since it releases the GIL; a forked child makes
+its own.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ Piece = tuple[int, int]
 
 
 def threads() -> int:
-    """How many threads share an operation: ``mat.settings.threads``, or as many as there are cores for this process."""
+    """How many threads share an operation: ``mat.settings.threads``, or as many as there are cores
+    for this process.
+    """
     return current().threads or CORES
 
 
@@ -75,7 +79,8 @@ class Helpers:
         if self.count < count:
             with self.lock:
                 while self.count < count:
-                    threading.Thread(target=self._serve, args=(self.jobs,), name="mat-helper", daemon=True).start()
+                    threading.Thread(target=self._serve, args=(self.jobs,), name="mat-helper",
+                                     daemon=True).start()
                     self.count += 1
         for _ in range(count):
             self.jobs.put(job)
@@ -89,7 +94,9 @@ class Helpers:
 
 
 class Servers:
-    """Threads that wait in compiled code for ranges of kernels to share; made when first needed, and anew in a forked child."""
+    """Threads that wait in compiled code for ranges of kernels to share; made when first needed,
+    and anew in a forked child.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -123,10 +130,13 @@ if hasattr(os, "register_at_fork"):
 THREADS.append(lambda: share_by(0))
 
 
-def share(kernel: int, frame: Any, operands: Any, numbers: Any, result: Any, count: int, grain: int) -> None:
-    """Have the compiled `kernel` (a `mat_kernel`) do `count` units, by several threads if each gets at least `grain` of them.
+def share(kernel: int, frame: Any, operands: Any, numbers: Any, result: Any, count: int,
+          grain: int) -> None:
+    """Have the compiled `kernel` (a `mat_kernel`) do `count` units, by several threads if each gets
+    at least `grain` of them.
 
-    Unlike `run` this takes no Python for a piece, and its threads look for the next range for a while before they sleep.
+    Unlike `run` this takes no Python for a piece, and its threads look for the next range for a
+    while before they sleep.
     """
     n = threads()
     if count >= 2 * grain:
@@ -138,16 +148,19 @@ def share(kernel: int, frame: Any, operands: Any, numbers: Any, result: Any, cou
 
 
 def split(count: int, grain: int, pieces: int) -> list[Piece]:
-    """`count` items in at most so many pieces, none much smaller than `grain`, the first ones last."""
+    """`count` items in at most so many pieces, none much smaller than `grain`, the first ones
+    last.
+    """
     n = max(1, min(pieces, count // max(grain, 1)))
     return [(count * k // n, count * (k + 1) // n) for k in range(n - 1, -1, -1)]
 
 
 def run(function: Callable[[int, int], object], count: int, grain: int) -> None:
-    """Call ``function(start, stop)`` for pieces that cover ``range(count)``, each at least about `grain` items long.
+    """Call ``function(start, stop)`` for pieces that cover ``range(count)``, each at least about
+    `grain` items long.
 
-    Large operations go over several threads; what pieces write must not overlap. An error in any piece is raised here,
-    after all threads have left the operation.
+    Large operations go over several threads; what pieces write must not overlap. An error in any
+    piece is raised here, after all threads have left the operation.
     """
     n = min(threads(), count // max(grain, 1))
     if n <= 1:

@@ -1,1 +1,3 @@
-"""What computes on NVIDIA's GPUs. Imported when a device is first used, except for ``driver``, which looks for one."""
+"""What computes on NVIDIA's GPUs. Imported when a device is first used, except for ``driver``,
+which looks for one.
+"""

@@ -1,7 +1,9 @@
-"""BLAS on the device: each verb as a function of what changes from call to call, made once for operands of one form.
+"""BLAS on the device: each verb as a function of what changes from call to call, made once for
+operands of one form.
 
-Column-major, as cuBLAS has it; named as on the CPU (``cpu/shims.py``), with the same arguments. A call looks nothing up: the
-routine and all lengths are settled. Only what returns Python numbers waits for the device.
+Column-major, as cuBLAS has it; named as on the CPU (``cpu/shims.py``), with the same arguments. A
+call looks nothing up: the routine and all lengths are settled. Only what returns Python numbers
+waits for the device.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from .kernel import CudaKernel
 Call = Callable[..., Any]
 COUNTS = 2**63 - 1  # how far it counts
 SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
-# What is summed in float32 or int32 by cublasGemmEx: types of operands and result, in which, and bytes of an element of each.
+# What is summed in float32 or int32 by cublasGemmEx: types of operands and result, in which, and
+# bytes of an element of each.
 EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi": ("b", "i")}
 _BYTES = {"e": 2, "E": 2, "f": 4, "b": 1, "i": 4}
 _RESULTS = {"f": "float[1]", "d": "double[1]", "F": "float[2]", "D": "double[2]"}
@@ -30,7 +33,8 @@ _RESULTS = {"f": "float[1]", "d": "double[1]", "F": "float[2]", "D": "double[2]"
 def _alpha(letter: str) -> Call:
     """What makes, of a Python number, the C element that a routine is given the address of."""
     known = REALS.get(letter)
-    return partial(scalar, letter) if known is None else lambda value: known[value] if value else scalar(letter, value)
+    return partial(scalar,
+                   letter) if known is None else lambda value: known[value] if value else scalar(letter, value)
 
 
 def _beta(letter: str) -> Call:
@@ -45,10 +49,13 @@ def _beta(letter: str) -> Call:
 
 
 def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Call:
-    """``verb`` of one or two vectors of `n` elements, `steps` apart, that begin `starts` elements from their operands."""
+    """``verb`` of one or two vectors of `n` elements, `steps` apart, that begin `starts` elements
+    from their operands.
+    """
     if n == 0:
         return _of_nothing(verb, letter)
-    lows = [(start + min(0, (n - 1) * step)) * SIZES[letter] for start, step in zip(starts, steps, strict=True)]
+    lows = [(start + min(0, (n - 1) * step)) * SIZES[letter] for start,
+            step in zip(starts, steps, strict=True)]
     if len(steps) == 1:
         return _one(verb, letter, n, abs(steps[0]), lows[0])
     told: dict[str, object] = {"n": n, "incx": steps[0], "incy": steps[1]}
@@ -58,8 +65,10 @@ def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Call:
         return _dot(call, letter, n, (low, incx), (other, incy))
     if verb == "axpy":
         factor = _alpha(letter)
-        return lambda alpha, x, y: call(y.gpu, n, factor(alpha), x.address + low, incx, y.address + other, incy)
-    return lambda x, y: call(y.gpu, n, x.address + low, incx, y.address + other, incy)  # copy and swap
+        return lambda alpha, x, y: call(y.gpu, n, factor(alpha), x.address + low, incx,
+                                        y.address + other, incy)
+    # copy and swap
+    return lambda x, y: call(y.gpu, n, x.address + low, incx, y.address + other, incy)
 
 
 def _of_nothing(verb: str, letter: str) -> Call:
@@ -90,7 +99,8 @@ def _one(verb: str, letter: str, n: int, inc: int, low: int) -> Call:
     return norm
 
 
-def _dot(call: Routine, letter: str, n: int, first: tuple[int, int], second: tuple[int, int]) -> Call:
+def _dot(call: Routine, letter: str, n: int, first: tuple[int, int],
+         second: tuple[int, int]) -> Call:
     kind = _RESULTS[letter]
     (low, incx), (other, incy) = first, second
 
@@ -120,34 +130,45 @@ def _lowest(letter: str, x: Layout) -> tuple[int, int]:
 
 
 def prepare_gemv(letter: str, trans: str, m: int, n: int, lda: int, x: Layout, y: Layout) -> Call:
-    """``call(alpha, a, x, beta, y)`` for ``y <- alpha op(A) x + beta y``, with vectors that lie as `x` and `y` do."""
+    """``call(alpha, a, x, beta, y)`` for ``y <- alpha op(A) x + beta y``, with vectors that lie as
+    `x` and `y` do.
+    """
     (low, incx), (other, incy) = _lowest(letter, x), _lowest(letter, y)
-    told: dict[str, object] = {"trans": trans, "m": m, "n": n, "lda": lda, "incx": incx, "incy": incy}
-    call, factor, op = Routine("gemv", letter, (m, n, lda, incx, incy), told), _alpha(letter), OP[trans]
+    told: dict[str, object] = {"trans": trans, "m": m, "n": n, "lda": lda, "incx": incx,
+                               "incy": incy}
+    call, factor, op = Routine("gemv", letter, (m, n, lda, incx, incy),
+                               told), _alpha(letter), OP[trans]
     other_factor = _beta(letter)
 
     def gemv(alpha: Any, a: Any, x: Any, beta: Any, y: Any) -> None:
-        call(y.gpu, op, m, n, factor(alpha), a.address, lda, x.address + low, incx, other_factor(beta), y.address + other, incy)
+        call(y.gpu, op, m, n, factor(alpha), a.address, lda, x.address + low, incx,
+             other_factor(beta), y.address + other, incy)
     return gemv
 
 
 def prepare_scale_vector(letter: str, layout: Layout) -> CudaKernel:
     """``call(alpha, a, x, beta, y)`` for ``y <- beta y``, with a vector that lies so."""
     assert layout.vector is not None, "fits has let it through"
-    return prepare_scale(letter, (layout.size,), (layout.vector[1],), at=2, number=1).bind((1, 2, 4), (0, 3))
+    return prepare_scale(letter, (layout.size,), (layout.vector[1],), at=2,
+                         number=1).bind((1, 2, 4), (0, 3))
 
 
 def prepare_ger(letter: str, m: int, n: int, lda: int, x: Layout, y: Layout, swap: bool) -> Call:
-    """``call(alpha, x, y, a)`` for ``A <- alpha x y^T + A``, A being m x n; with `swap`, y is cuBLAS's first vector."""
+    """``call(alpha, x, y, a)`` for ``A <- alpha x y^T + A``, A being m x n; with `swap`, y is
+    cuBLAS's first vector.
+    """
     (low, incx), (other, incy) = _lowest(letter, x), _lowest(letter, y)
-    told: dict[str, object] = {"m": m, "n": n, "lda": lda, "incx": incy if swap else incx, "incy": incx if swap else incy}
+    told: dict[str, object] = {"m": m, "n": n, "lda": lda, "incx": incy if swap else incx,
+                               "incy": incx if swap else incy}
     call, factor = Routine("ger", letter, (m, n, lda, incx, incy), told), _alpha(letter)
 
     def ger(alpha: Any, x: Any, y: Any, a: Any) -> None:
         if swap:
-            call(a.gpu, m, n, factor(alpha), y.address + other, incy, x.address + low, incx, a.address, lda)
+            call(a.gpu, m, n, factor(alpha), y.address + other, incy, x.address + low, incx,
+                 a.address, lda)
         else:
-            call(a.gpu, m, n, factor(alpha), x.address + low, incx, y.address + other, incy, a.address, lda)
+            call(a.gpu, m, n, factor(alpha), x.address + low, incx, y.address + other, incy,
+                 a.address, lda)
     return ger
 
 
@@ -169,7 +190,8 @@ def _ex(kind: str) -> _Ex | None:
         return None
     one, out = EX[kind]
     whole = one == "b"
-    return _Ex("i" if whole else "f", (DATA[one], DATA[out]), COMPUTE_32I if whole else COMPUTE_32F, 4 if whole else 1)
+    return _Ex("i" if whole else "f", (DATA[one], DATA[out]), COMPUTE_32I if whole else COMPUTE_32F,
+               4 if whole else 1)
 
 
 def _wide(value: Any) -> Any:
@@ -177,25 +199,33 @@ def _wide(value: Any) -> Any:
     return ffi.new("int32_t *", (int(value) + (1 << 31)) % (1 << 32) - (1 << 31))
 
 
-def prepare_gemm(kind: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int, ldb: int, ldc: int,
+def prepare_gemm(kind: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int, ldb: int,
+                 ldc: int,
                  swap: bool) -> Call:
-    """``call(alpha, a, b, beta, c)`` for a product of these sizes; with `swap`, b is cuBLAS's first operand.
+    """``call(alpha, a, b, beta, c)`` for a product of these sizes; with `swap`, b is cuBLAS's first
+    operand.
 
-    `kind` is a dtype character that BLAS knows, or one of `EX`; then `NotSupportedError` says that it is not to be had so.
+    `kind` is a dtype character that BLAS knows, or one of `EX`; then `NotSupportedError` says that
+    it is not to be had so.
     """
-    told: dict[str, object] = {"trans": trans_a + trans_b, "m": m, "n": n, "k": k, "lda": lda, "ldb": ldb, "ldc": ldc}
+    told: dict[str, object] = {"trans": trans_a + trans_b, "m": m, "n": n, "k": k, "lda": lda,
+                               "ldb": ldb, "ldc": ldc}
     return _gemm(kind, (trans_a, trans_b), (m, n, k), (lda, ldb, ldc), swap, told, None)
 
 
-def prepare_gemm_batched(kind: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int, ldb: int, ldc: int,
+def prepare_gemm_batched(kind: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int,
+                         ldb: int, ldc: int,
                          swap: bool, batch: Ints, steps: tuple[Ints, Ints, Ints]) -> Call:
-    """The same for stacks with leading axes of the lengths `batch`; `steps` are those of a, b and c along them.
+    """The same for stacks with leading axes of the lengths `batch`; `steps` are those of a, b and c
+    along them.
 
     The longest axis along which all of them go up is one call; others are walked.
     """
-    told: dict[str, object] = {"trans": trans_a + trans_b, "m": m, "n": n, "k": k, "lda": lda, "ldb": ldb, "ldc": ldc}
+    told: dict[str, object] = {"trans": trans_a + trans_b, "m": m, "n": n, "k": k, "lda": lda,
+                               "ldb": ldb, "ldc": ldc}
     if not k:
-        steps = (0,) * len(batch), (0,) * len(batch), steps[2]  # there is nothing to step to in a and b
+        # there is nothing to step to in a and b
+        steps = (0,) * len(batch), (0,) * len(batch), steps[2]
     upwards = [d for d in range(len(batch)) if all(s[d] >= 0 for s in steps)]
     along = max(upwards, key=lambda d: batch[d], default=None)
     strided = None if along is None else (batch[along], *(s[along] for s in steps))
@@ -205,7 +235,8 @@ def prepare_gemm_batched(kind: str, trans_a: str, trans_b: str, m: int, n: int, 
         return one
     a_size, c_size = (_BYTES[x] for x in EX[kind]) if kind in EX else (SIZES[kind], SIZES[kind])
     sizes = a_size, a_size, c_size
-    starts = [[size * sum(i * s[d] for i, d in zip(index, others, strict=True)) for s, size in zip(steps, sizes, strict=True)]
+    starts = [[size * sum(i * s[d] for i, d in zip(index, others, strict=True)) for s,
+               size in zip(steps, sizes, strict=True)]
               for index in product(*(range(batch[d]) for d in others))]
 
     def each(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
@@ -224,7 +255,8 @@ class _Part:
         self.gpu = whole.gpu
 
 
-def _gemm(kind: str, trans: tuple[str, str], sizes: Ints, steps: Ints, swap: bool, told: dict[str, object],
+def _gemm(kind: str, trans: tuple[str, str], sizes: Ints, steps: Ints, swap: bool,
+          told: dict[str, object],
           strided: Ints | None) -> Call:
     """A product, or with `strided`, the count and the steps of a, b and c, a stack of them."""
     if strided is not None:
@@ -245,16 +277,19 @@ def _gemm(kind: str, trans: tuple[str, str], sizes: Ints, steps: Ints, swap: boo
         def gemm(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
             if swap:
                 a, b = b, a
-            call(c.gpu, *ops, alpha_of(alpha), a.address, lda, b.address, ldb, beta_of(beta), c.address, ldc)
+            call(c.gpu, *ops, alpha_of(alpha), a.address, lda, b.address, ldb, beta_of(beta),
+                 c.address, ldc)
         return gemm
-    stack, (count, step_a, step_b, step_c) = Routine("gemmStridedBatched", kind, numbers, told), strided
+    stack, (count, step_a, step_b, step_c) = Routine("gemmStridedBatched", kind, numbers,
+                                                     told), strided
     if swap:
         step_a, step_b = step_b, step_a
 
     def gemms(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
         if swap:
             a, b = b, a
-        stack(c.gpu, *ops, alpha_of(alpha), a.address, lda, step_a, b.address, ldb, step_b, beta_of(beta), c.address, ldc,
+        stack(c.gpu, *ops, alpha_of(alpha), a.address, lda, step_a, b.address, ldb, step_b,
+              beta_of(beta), c.address, ldc,
               step_c, count)
     return gemms
 
@@ -269,7 +304,8 @@ def _gemm_ex(kind: str, ops: Ints, numbers: Ints, steps: Ints, swap: bool, told:
     ex, (lda, ldb, ldc) = _ex(kind), steps
     assert ex is not None
     letter, (one, out), compute, align = ex
-    if any(step % align for step in (lda, ldb)) or (strided is not None and any(s % align for s in strided[1:3])):
+    if any(step % align for step in (lda, ldb)) or (strided is not None
+                                                    and any(s % align for s in strided[1:3])):
         raise NotSupportedError(f"{kind}: leading dimensions {lda} and {ldb}")
     told = {**told, "kind": kind}
     factor = _wide if letter == "i" else _beta(letter)
@@ -283,7 +319,8 @@ def _gemm_ex(kind: str, ops: Ints, numbers: Ints, steps: Ints, swap: bool, told:
             a, b = b, a
         if (a.address | b.address) % align:
             raise NotSupportedError(f"{kind}: operands at {a.address:#x} and {b.address:#x}")
-        call(c.gpu, *ops, factor(alpha), a.address, one, lda, *step_a, b.address, one, ldb, *step_b, factor(beta), c.address,
+        call(c.gpu, *ops, factor(alpha), a.address, one, lda, *step_a, b.address, one, ldb, *step_b,
+             factor(beta), c.address,
              out, ldc, *step_c, *count, compute, GEMM_DEFAULT)
     return gemm
 
@@ -304,22 +341,31 @@ def prepare_either(make: Callable[[], Call], otherwise: Call) -> Call:
 
 
 def prepare_syrk(letter: str, uplo: str, trans: str, n: int, k: int, lda: int, ldc: int) -> Call:
-    """``call(alpha, a, beta, c)`` for ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C."""
+    """``call(alpha, a, beta, c)`` for ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one
+    triangle of C.
+    """
     if not k:
         triangle = 1 if uplo == "L" else -1  # the columns of C are the first axis here
-        return prepare_scale(letter, (n, n), (ldc, 1), at=1, number=1, triangle=triangle).bind((1, 3), (0, 2))
+        return prepare_scale(letter, (n, n), (ldc, 1), at=1, number=1,
+                             triangle=triangle).bind((1, 3), (0, 2))
     told: dict[str, object] = {"uplo": uplo, "trans": trans, "n": n, "k": k, "lda": lda, "ldc": ldc}
-    call, factor, fill, op = Routine("syrk", letter, (n, k, lda, ldc), told), _alpha(letter), FILL[uplo], OP[trans]
+    call, factor, fill, op = Routine("syrk", letter, (n, k, lda, ldc),
+                                     told), _alpha(letter), FILL[uplo], OP[trans]
     other_factor = _beta(letter)
 
     def syrk(alpha: Any, a: Any, beta: Any, c: Any) -> None:
-        call(c.gpu, fill, op, n, k, factor(alpha), a.address, lda, other_factor(beta), c.address, ldc)
+        call(c.gpu, fill, op, n, k, factor(alpha), a.address, lda, other_factor(beta), c.address,
+             ldc)
     return syrk
 
 
-def prepare_trsm(letter: str, side: str, uplo: str, trans: str, diag: str, m: int, n: int, lda: int, ldb: int) -> Call:
-    """``call(alpha, a, b)`` for ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``), with a triangular A."""
-    told: dict[str, object] = {"side": side, "uplo": uplo, "trans": trans, "diag": diag, "m": m, "n": n, "lda": lda, "ldb": ldb}
+def prepare_trsm(letter: str, side: str, uplo: str, trans: str, diag: str, m: int, n: int, lda: int,
+                 ldb: int) -> Call:
+    """``call(alpha, a, b)`` for ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``), with a
+    triangular A.
+    """
+    told: dict[str, object] = {"side": side, "uplo": uplo, "trans": trans, "diag": diag, "m": m,
+                               "n": n, "lda": lda, "ldb": ldb}
     call, factor = Routine("trsm", letter, (m, n, lda, ldb), told), _alpha(letter)
     flags = SIDE[side], FILL[uplo], OP[trans], DIAG[diag]
 

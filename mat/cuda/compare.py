@@ -1,4 +1,6 @@
-"""Comparisons of whole operands on the device: what comes to the host is a word for each block, however large they are."""
+"""Comparisons of whole operands on the device: what comes to the host is a word for each block,
+however large they are.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,22 @@ from .reduce import ReductionAxis, axes_frame, form_of
 EQUAL, NEAR = "?bhilBHILeEfdFD", "eEfdFD"  # the dtypes of which there are kernels
 THREADS, BLOCKS = 256, 1024  # of a block; of blocks, at most: each reads on
 _ITEMS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
-_FLOATS = {"e": "mat_half", "E": "mat_bfloat", "f": "float", "d": "double", "F": "mat_complex", "D": "mat_complex_double"}
+_FLOATS = {"e": "mat_half", "E": "mat_bfloat", "f": "float", "d": "double", "F": "mat_complex",
+           "D": "mat_complex_double"}
 
 
 @cache
 def program(letter: str, test: str) -> Program:
     """The kernel for elements of a dtype; integers are their bits."""
     item = _FLOATS.get(letter) or _ITEMS[np.dtype(letter).itemsize]
-    return Program(f'#include "compare.cuh"\nMAT_DIFFER(differ_{test}, {item}, mat_{test})\n', (EXACT,))
+    return Program(f'#include "compare.cuh"\nMAT_DIFFER(differ_{test}, {item}, mat_{test})\n',
+                   (EXACT,))
 
 
 def programs() -> Iterator[Program]:
     """All that there are."""
-    found = [program(letter, "equal") for letter in EQUAL] + [program(letter, "near") for letter in NEAR]
+    found = [program(letter, "equal") for letter in EQUAL] + [program(letter, "near")
+                                                              for letter in NEAR]
     return iter(dict.fromkeys(found))
 
 
@@ -44,16 +49,21 @@ class Flags:
         self.address = address
 
 
-def prepare_comparison(test: str, a: Any, b: Any, rtol: float = 0, atol: float = 0, equal_nan: bool = False
+def prepare_comparison(test: str, a: Any, b: Any, rtol: float = 0, atol: float = 0,
+                       equal_nan: bool = False
                        ) -> Callable[..., bool]:
-    """``call(a, b, ...)`` says whether all elements of two Mats of one shape and dtype are `test`: equal, or near."""
+    """``call(a, b, ...)`` says whether all elements of two Mats of one shape and dtype are `test`:
+    equal, or near.
+    """
     every = [ReductionAxis(*axis) for axis in zip(a.shape, a.strides, b.strides, strict=True)]
     form = form_of(every, [], ordered=False)
     flat = all((axis.x, axis.y) == (1, 1) for axis in form.kept) and len(form.kept) < 2
     blocks = min(BLOCKS, -(-a.size // (4 * THREADS)))
     tolerances = unpack("qq", pack("dd", rtol, atol))
-    frame = (a.size, form.start_x, form.start_y, flat, bool(equal_nan), *tolerances, *axes_frame(form.kept))
-    launch = CudaKernel(program(a.dtype.char, test), f"differ_{test}", frame, (blocks, 1, 1), (THREADS, 1, 1)).bind((0, 1, 2), ())
+    frame = (a.size, form.start_x, form.start_y, flat, bool(equal_nan), *tolerances,
+             *axes_frame(form.kept))
+    launch = CudaKernel(program(a.dtype.char, test), f"differ_{test}", frame, (blocks, 1, 1),
+                        (THREADS, 1, 1)).bind((0, 1, 2), ())
 
     def compare(a: Any, b: Any, *_: Any) -> bool:
         if not blocks:
@@ -69,5 +79,6 @@ def prepare_comparison(test: str, a: Any, b: Any, rtol: float = 0, atol: float =
 def _read(gpu: Gpu, found: np.ndarray[Any, Any], address: int) -> None:
     """Copy to the host what is at `address`, and wait for that."""
     with gpu.current():
-        check(driver.cuMemcpyDtoHAsync(found.ctypes.data, address, found.nbytes, gpu.stream), "reading what was found")
+        check(driver.cuMemcpyDtoHAsync(found.ctypes.data, address, found.nbytes, gpu.stream),
+              "reading what was found")
         check(driver.cuStreamSynchronize(gpu.stream), "waiting for a comparison")

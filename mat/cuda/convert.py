@@ -1,4 +1,6 @@
-"""Copies on a device that convert from one dtype to another: launches of the kernels in ``native/cuda/convert.cuh``."""
+"""Copies on a device that convert from one dtype to another: launches of the kernels in
+``native/cuda/convert.cuh``.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,10 @@ from .permute import (
     walk,
 )
 
-TYPES = {"bool": "b1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
-         "uint32": "u32", "uint64": "u64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
+TYPES = {"bool": "b1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8",
+         "uint16": "u16",
+         "uint32": "u32", "uint64": "u64", "float16": "f16", "bfloat16": "bf16", "float32": "f32",
+         "float64": "f64",
          "complex64": "c64", "complex128": "c128"}  # by the dtype's name: what kernels call it
 GROUPS = 4  # of elements that a thread converts
 LARGE = 1 << 16  # bytes from which on two steps are better than reading from everywhere
@@ -39,7 +43,8 @@ def program(source: str, target: str) -> Program:
 
 @cache
 def _program(source: str, of: str) -> Program:
-    lines = [f"CONVERT({TYPES[source]}, {TYPES[target]})" for target in targets(source) if kind(target) == of]
+    lines = [f"CONVERT({TYPES[source]}, {TYPES[target]})" for target in targets(source)
+             if kind(target) == of]
     return Program("\n".join(['#include "convert.cuh"', *lines]) + "\n")
 
 
@@ -50,7 +55,8 @@ def kind(dtype: str) -> str:
 
 def targets(source: str) -> list[str]:
     """The dtypes that elements of this one are converted to."""
-    return [t for t in TYPES if t != source and not moves_only(source, t) and (t[0] == "c" or source[0] != "c")]
+    return [t for t in TYPES if t != source and not moves_only(source, t)
+            and (t[0] == "c" or source[0] != "c")]
 
 
 def programs() -> Iterator[Program]:
@@ -67,44 +73,59 @@ def moves_only(source: str, target: str) -> bool:
 
 
 def prepare_convert(x: Any, out: Any) -> Aligned:
-    """What copies the elements of the Mat `x`, broadcast, to those of `out`, of any dtype; not complex ones to real ones."""
+    """What copies the elements of the Mat `x`, broadcast, to those of `out`, of any dtype; not
+    complex ones to real ones.
+    """
     axes = axes_of(x, out)
     names = x.dtype.name, out.dtype.name
     if moves_only(*names):
-        return Aligned(lambda read, written: chained(plan(axes, out.itemsize, read=read, written=written)))
+        return Aligned(lambda read,
+                       written: chained(plan(axes, out.itemsize, read=read, written=written)))
     sizes = x.itemsize, out.itemsize
     if is_near(merged(axes), x.itemsize) or prod(a.n for a in axes) * min(sizes) < LARGE:
-        return Aligned(lambda read, written: _launched(*names, converting(axes, *sizes, read, written)))
+        return Aligned(lambda read,
+                       written: _launched(*names, converting(axes, *sizes, read, written)))
     return Aligned(partial(_in_two_steps, axes, names, sizes))
 
 
-def _launched(source: str, target: str, steps: Sequence[Step], room: int = 0, then: CudaKernel | None = None) -> CudaKernel | None:
+def _launched(source: str, target: str, steps: Sequence[Step], room: int = 0,
+              then: CudaKernel | None = None) -> CudaKernel | None:
     """Converting `steps` as launches, and `then`."""
     name = f"convert_{TYPES[source]}_{TYPES[target]}"
     return chained(steps, room, then, lambda kernel: (program(source, target), name + kernel))
 
 
-def _in_two_steps(axes: list[CopyAxis], names: tuple[str, str], sizes: tuple[int, int], read: int, written: int) -> CudaKernel | None:
-    """Through a workspace, of elements of the shorter type: one step converts, in order, the other one moves."""
+def _in_two_steps(axes: list[CopyAxis], names: tuple[str, str], sizes: tuple[int, int], read: int,
+                  written: int) -> CudaKernel | None:
+    """Through a workspace, of elements of the shorter type: one step converts, in order, the other
+    one moves.
+    """
     if sizes[0] > sizes[1]:
-        order = sorted((a for a in axes if a.s), key=lambda a: -abs(a.s))  # as the source has them, and once each
+        # as the source has them, and once each
+        order = sorted((a for a in axes if a.s), key=lambda a: -abs(a.s))
         steps = dict(zip(order, packed(order, sizes[1]), strict=True))
         room = sizes[1] * prod(a.n for a in order)
-        moving = plan([CopyAxis(a.n, a.d, steps.get(a, 0)) for a in axes], sizes[1], read=16, written=written, source=ROOM)
-        there = converting([CopyAxis(a.n, steps[a], a.s) for a in order], *sizes, read, 16, target=ROOM)
+        moving = plan([CopyAxis(a.n, a.d, steps.get(a, 0)) for a in axes], sizes[1], read=16,
+                      written=written, source=ROOM)
+        there = converting([CopyAxis(a.n, steps[a], a.s) for a in order], *sizes, read, 16,
+                           target=ROOM)
         return _launched(*names, there, room, chained(moving, room))
     order = sorted(axes, key=lambda a: -abs(a.d))
     between = packed(order, sizes[0])
     room = sizes[0] * prod(a.n for a in order)
     pairs = list(zip(order, between, strict=True))
-    moving = plan([CopyAxis(a.n, p, a.s) for a, p in pairs], sizes[0], read=read, written=16, target=ROOM)
+    moving = plan([CopyAxis(a.n, p, a.s) for a, p in pairs], sizes[0], read=read, written=16,
+                  target=ROOM)
     there = converting([CopyAxis(a.n, a.d, p) for a, p in pairs], *sizes, 16, written, source=ROOM)
     return chained(moving, room, _launched(*names, there, room))
 
 
-def converting(axes: Sequence[CopyAxis], wide: int, narrow: int, read: int, written: int, source: int = 0,
+def converting(axes: Sequence[CopyAxis], wide: int, narrow: int, read: int, written: int,
+               source: int = 0,
                target: int = 1) -> list[Step]:
-    """What converts elements of one size to elements of another over `axes`; kernels are named by what ends their names."""
+    """What converts elements of one size to elements of another over `axes`; kernels are named by
+    what ends their names.
+    """
     if any(a.n == 0 for a in axes):
         return []
     start = sum(a.s * (a.n - 1) for a in axes if a.d < 0)

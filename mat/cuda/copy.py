@@ -1,4 +1,6 @@
-"""Copies on a device: what `permute` plans, as launches, chosen by how the operands' addresses are aligned."""
+"""Copies on a device: what `permute` plans, as launches, chosen by how the operands' addresses are
+aligned.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def programs() -> Iterator[Program]:
 
 
 class Aligned:
-    """What `make` gives, a launch or None, for the alignment of the addresses that it is called with."""
+    """What `make` gives, a launch or None, for the alignment of the addresses that it is called
+    with.
+    """
 
     __slots__ = ("launches", "make", "numbers", "operands")
 
@@ -75,8 +79,10 @@ def axes_of(x: Any, out: Any) -> list[CopyAxis]:
     """The axes of `out`, a Mat, with the steps of both in bytes; `x` is broadcast."""
     shape, size = out.layout.shape, x.itemsize
     missing = len(shape) - len(x.layout.shape)
-    steps = [0] * missing + [0 if n == 1 else s for n, s in zip(x.layout.shape, x.layout.strides, strict=True)]
-    return [CopyAxis(n, d * out.itemsize, s * size) for n, d, s in zip(shape, out.layout.strides, steps, strict=True)]
+    steps = [0] * missing + [0 if n == 1 else s for n,
+                             s in zip(x.layout.shape, x.layout.strides, strict=True)]
+    return [CopyAxis(n, d * out.itemsize, s * size) for n, d,
+            s in zip(shape, out.layout.strides, steps, strict=True)]
 
 
 Find = Callable[[str], tuple[Program, str]]
@@ -86,10 +92,14 @@ def _find(kernel: str) -> tuple[Program, str]:
     return _programs()[program_of(kernel)], f"permute_{kernel}"
 
 
-def chained(steps: Sequence[Step], room: int = 0, then: CudaKernel | None = None, find: Find = _find) -> CudaKernel | None:
-    """`steps` as launches, each the next one of the one before, and `then`; `find` gives a kernel's program and whole name."""
+def chained(steps: Sequence[Step], room: int = 0, then: CudaKernel | None = None,
+            find: Find = _find) -> CudaKernel | None:
+    """`steps` as launches, each the next one of the one before, and `then`; `find` gives a kernel's
+    program and whole name.
+    """
     launch = then
     for kernel, frame, blocks, threads in reversed(steps):
         program, name = find(kernel)
-        launch = CudaKernel(program, name, frame, (blocks, 1, 1), (threads, 1, 1), room=room, then=launch)
+        launch = CudaKernel(program, name, frame, (blocks, 1, 1), (threads, 1, 1), room=room,
+                            then=launch)
     return launch

@@ -1,7 +1,9 @@
-"""cuBLAS, through cffi: the library, found and loaded at the first call, its handles, and what its answers mean.
+"""cuBLAS, through cffi: the library, found and loaded at the first call, its handles, and what its
+answers mean.
 
-``MAT_CUBLAS`` in the environment is the path of a library to load instead of NVIDIA's: the tests have one of their own.
-Who calls has checked the operands; ``blas.py`` beside this has a function for each verb.
+``MAT_CUBLAS`` in the environment is the path of a library to load instead of NVIDIA's: the tests
+have one of their own. Who calls has checked the operands; ``blas.py`` beside this has a function
+for each verb.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ def library() -> Any:
 
 def text_of(status: int) -> str:
     """What cuBLAS says of a status, and what it calls it."""
-    name, text = (ffi.string(f(status)).decode() for f in (library().cublasGetStatusName, library().cublasGetStatusString))
+    name, text = (ffi.string(f(status)).decode()
+                  for f in (library().cublasGetStatusName, library().cublasGetStatusString))
     return f"{name} ({status}): {text}"
 
 
@@ -68,16 +71,19 @@ def check(status: int, what: str) -> None:
 
 
 class Handle(int):
-    """What cuBLAS calls a handle, and a lock: a call may be several kernels with the handle's workspace between them.
+    """What cuBLAS calls a handle, and a lock: a call may be several kernels with the handle's
+    workspace between them.
 
-    Threads share it, and its stream; what one call launches must not come between what another does.
+    Threads share it, and its stream; what one call launches must not come between what another
+    does.
     """
 
     lock: threading.Lock
 
 
 class Handles(dict[Gpu, Handle]):
-    """The handle of each device, on the stream where it computes; made when first asked for, and never given up.
+    """The handle of each device, on the stream where it computes; made when first asked for, and
+    never given up.
 
     `mode` says where results are written that are numbers.
     """
@@ -104,7 +110,8 @@ class Handles(dict[Gpu, Handle]):
             handle.lock = threading.Lock()
             check(lib.cublasSetStream_v2(handle, int(gpu.stream)), "the stream of cuBLAS")
             check(lib.cublasSetPointerMode_v2(handle, self.mode), "the pointer mode of cuBLAS")
-            check(lib.cublasSetMathMode(handle, DEFAULT_MATH | WHOLE_SUMS), "the math mode of cuBLAS")
+            check(lib.cublasSetMathMode(handle, DEFAULT_MATH | WHOLE_SUMS),
+                  "the math mode of cuBLAS")
         return handle
 
 
@@ -112,7 +119,9 @@ HANDLES, ON_DEVICE = Handles(POINTER_MODE_HOST), Handles(POINTER_MODE_DEVICE)
 
 
 def give_back(gpu: Gpu) -> None:
-    """Have the device's pool give back what it keeps for later: cuBLAS takes the memory that it works in from CUDA."""
+    """Have the device's pool give back what it keeps for later: cuBLAS takes the memory that it
+    works in from CUDA.
+    """
     pool: Any = getattr(gpu, "pool", None)
     if pool is not None:
         pool.trim()
@@ -120,7 +129,8 @@ def give_back(gpu: Gpu) -> None:
 
 
 class Routine:
-    """A function of the library, for operands of one form. Call it with the device and all arguments but the handle.
+    """A function of the library, for operands of one form. Call it with the device and all
+    arguments but the handle.
 
     `told` is what observers are told of the call, that a user would ask about.
     """
@@ -148,7 +158,9 @@ class Routine:
             self._again(status, gpu, arguments)
 
     def _again(self, status: int, gpu: Gpu, arguments: tuple[Any, ...]) -> None:
-        """What to do about a call that failed: make room, if that is what was missing, and call once more."""
+        """What to do about a call that failed: make room, if that is what was missing, and call
+        once more.
+        """
         if status == ALLOC_FAILED:
             give_back(gpu)
             handle = self.handles[gpu]

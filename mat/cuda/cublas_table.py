@@ -1,8 +1,9 @@
 """The functions of cuBLAS that we call, as one table, and the C declarations that are made of it.
 
-It loads nothing. The same table declares them for cffi (`declarations`), for a check against NVIDIA's header
-(`declarations(exact=True)`), and tells who writes a stand-in for the library which symbols there must be; ``MAT_CUBLAS`` in the
-environment is the path of a library to load instead of NVIDIA's.
+It loads nothing. The same table declares them for cffi (`declarations`), for a check against
+NVIDIA's header (`declarations(exact=True)`), and tells who writes a stand-in for the library which
+symbols there must be; ``MAT_CUBLAS`` in the environment is the path of a library to load instead of
+NVIDIA's.
 """
 
 from __future__ import annotations
@@ -12,26 +13,35 @@ from typing import NamedTuple
 
 from ..support.blas_library import PREFIX, routine_name
 
-# What an argument is: for cffi, and exactly as cublas_v2.h has it. T is the element's type, R that of its real part. What lies
-# on the device is an address, an integer; what lies on the host is a pointer to memory that cffi owns.
+# What an argument is: for cffi, and exactly as cublas_v2.h has it. T is the element's type, R
+# that of its real part. What lies on the device is an address, an integer; what lies on the host
+# is a pointer to memory that cffi owns.
 CFFI = {
-    "handle": "uintptr_t", "handle_out": "void *", "stream": "uintptr_t", "version": "void *", "status": "int",
-    "op": "int", "fill": "int", "diag": "int", "side": "int", "data": "int", "compute": "int", "algo": "int", "math": "int",
+    "handle": "uintptr_t", "handle_out": "void *", "stream": "uintptr_t", "version": "void *",
+    "status": "int",
+    "op": "int", "fill": "int", "diag": "int", "side": "int", "data": "int", "compute": "int",
+    "algo": "int", "math": "int",
     "mode": "int", "bytes": "size_t",
     "n": "int", "stride": "long long",
     "in": "uintptr_t", "io": "uintptr_t", "raw_in": "uintptr_t", "raw_io": "uintptr_t",
-    "factor": "const void *", "raw_factor": "const void *", "result": "void *", "real": "void *", "index": "void *",
+    "factor": "const void *", "raw_factor": "const void *", "result": "void *", "real": "void *",
+    "index": "void *",
 }
 EXACT = {
-    "handle": "cublasHandle_t", "handle_out": "cublasHandle_t *", "stream": "cudaStream_t", "version": "int *",
-    "status": "cublasStatus_t", "op": "cublasOperation_t", "fill": "cublasFillMode_t", "diag": "cublasDiagType_t",
-    "side": "cublasSideMode_t", "data": "cudaDataType", "compute": "cublasComputeType_t", "algo": "cublasGemmAlgo_t",
+    "handle": "cublasHandle_t", "handle_out": "cublasHandle_t *", "stream": "cudaStream_t",
+    "version": "int *",
+    "status": "cublasStatus_t", "op": "cublasOperation_t", "fill": "cublasFillMode_t",
+    "diag": "cublasDiagType_t",
+    "side": "cublasSideMode_t", "data": "cudaDataType", "compute": "cublasComputeType_t",
+    "algo": "cublasGemmAlgo_t",
     "math": "cublasMath_t", "mode": "cublasPointerMode_t", "bytes": "size_t",
     "n": "int", "stride": "long long int",
     "in": "const T *", "io": "T *", "raw_in": "const void *", "raw_io": "void *",
-    "factor": "const T *", "raw_factor": "const void *", "result": "T *", "real": "R *", "index": "int *",
+    "factor": "const T *", "raw_factor": "const void *", "result": "T *", "real": "R *",
+    "index": "int *",
 }
-TYPES = {"f": ("float", "float"), "d": ("double", "double"), "F": ("cuComplex", "float"), "D": ("cuDoubleComplex", "double")}
+TYPES = {"f": ("float", "float"), "d": ("double", "double"), "F": ("cuComplex", "float"),
+         "D": ("cuDoubleComplex", "double")}
 
 # Each with the handle before, for elements of four types, and with sizes of 32 bits and of 64.
 LETTERED = {
@@ -46,18 +56,23 @@ LETTERED = {
     "iamax": "n:n x:in incx:n result:index",
     "gemv": "trans:op m:n n:n alpha:factor a:in lda:n x:in incx:n beta:factor y:io incy:n",
     "ger": "m:n n:n alpha:factor x:in incx:n y:in incy:n a:io lda:n",
-    "gemm": "transa:op transb:op m:n n:n k:n alpha:factor a:in lda:n b:in ldb:n beta:factor c:io ldc:n",
-    "gemmStridedBatched": "transa:op transb:op m:n n:n k:n alpha:factor a:in lda:n stride_a:stride b:in ldb:n stride_b:stride "
+    "gemm": "transa:op transb:op m:n n:n k:n alpha:factor a:in lda:n b:in ldb:n beta:factor c:io "
+            "ldc:n",
+    "gemmStridedBatched": "transa:op transb:op m:n n:n k:n alpha:factor a:in lda:n stride_a:stride "
+                          "b:in ldb:n stride_b:stride "
                           "beta:factor c:io ldc:n stride_c:stride count:n",
     "syrk": "uplo:fill trans:op n:n k:n alpha:factor a:in lda:n beta:factor c:io ldc:n",
     "trsm": "side:side uplo:fill trans:op diag:diag m:n n:n alpha:factor a:in lda:n b:io ldb:n",
 }
 # Likewise, whose element types are arguments.
 TYPED = {
-    "GemmEx": "transa:op transb:op m:n n:n k:n alpha:raw_factor a:raw_in type_a:data lda:n b:raw_in type_b:data ldb:n "
+    "GemmEx": "transa:op transb:op m:n n:n k:n alpha:raw_factor a:raw_in type_a:data lda:n "
+              "b:raw_in type_b:data ldb:n "
               "beta:raw_factor c:raw_io type_c:data ldc:n compute:compute algo:algo",
-    "GemmStridedBatchedEx": "transa:op transb:op m:n n:n k:n alpha:raw_factor a:raw_in type_a:data lda:n stride_a:stride "
-                            "b:raw_in type_b:data ldb:n stride_b:stride beta:raw_factor c:raw_io type_c:data ldc:n "
+    "GemmStridedBatchedEx": "transa:op transb:op m:n n:n k:n alpha:raw_factor a:raw_in type_a:data "
+                            "lda:n stride_a:stride "
+                            "b:raw_in type_b:data ldb:n stride_b:stride beta:raw_factor c:raw_io "
+                            "type_c:data ldc:n "
                             "stride_c:stride count:n compute:compute algo:algo",
 }
 # As they are.
@@ -71,7 +86,8 @@ OTHERS = {
     "cublasGetStatusName": "status:status",
     "cublasGetStatusString": "status:status",
 }
-TEXTS = frozenset(("cublasGetStatusName", "cublasGetStatusString"))  # what returns a text, not a status
+# what returns a text, not a status
+TEXTS = frozenset(("cublasGetStatusName", "cublasGetStatusString"))
 
 # Constants of cublas_v2.h and library_types.h.
 OP = {"N": 0, "T": 1, "C": 2}
@@ -79,8 +95,10 @@ FILL = {"L": 0, "U": 1}
 DIAG = {"N": 0, "U": 1}
 SIDE = {"L": 0, "R": 1}
 POINTER_MODE_HOST, POINTER_MODE_DEVICE = 0, 1
-DEFAULT_MATH, WHOLE_SUMS, GEMM_DEFAULT = 0, 16, -1  # WHOLE_SUMS: DISALLOW_REDUCED_PRECISION_REDUCTION
-DATA = {"f": 0, "d": 1, "e": 2, "b": 3, "F": 4, "D": 5, "i": 10, "E": 14}  # by dtype character: CUDA_R_32F and so on
+# WHOLE_SUMS: DISALLOW_REDUCED_PRECISION_REDUCTION
+DEFAULT_MATH, WHOLE_SUMS, GEMM_DEFAULT = 0, 16, -1
+# by dtype character: CUDA_R_32F and so on
+DATA = {"f": 0, "d": 1, "e": 2, "b": 3, "F": 4, "D": 5, "i": 10, "E": 14}
 COMPUTE_32F, COMPUTE_32I = 68, 72
 ALLOC_FAILED, NOT_SUPPORTED = 3, 15
 
@@ -102,8 +120,11 @@ class Function(NamedTuple):
             name, _, kind = argument.partition(":")
             ctype = kinds[kind]
             if exact:
-                ctype = ctype.replace("T *", element + " *") if "T *" in ctype else ctype.replace("R *", real + " *")
-                ctype = ctype.replace("int", "int64_t") if self.long and kind in ("n", "index") else ctype
+                ctype = ctype.replace("T *",
+                                      element
+                                      + " *") if "T *" in ctype else ctype.replace("R *", real + " *")
+                ctype = ctype.replace("int",
+                                      "int64_t") if self.long and kind in ("n", "index") else ctype
             elif self.long and kind == "n":
                 ctype = "int64_t"
             words.append(f"{ctype} {name}")
@@ -112,12 +133,17 @@ class Function(NamedTuple):
 
 
 def symbol(verb: str, letter: str, long: bool = False) -> str:
-    """The symbol of `verb` for elements of dtype character `letter`: ``cublasDaxpy_v2``, ``cublasIsamax_v2_64``."""
-    return routine(verb, letter) + ("" if verb.startswith(("gemmS", "Gemm")) else "_v2") + ("_64" if long else "")
+    """The symbol of `verb` for elements of dtype character `letter`: ``cublasDaxpy_v2``,
+    ``cublasIsamax_v2_64``.
+    """
+    return routine(verb, letter) + ("" if verb.startswith(("gemmS", "Gemm"))
+                                    else "_v2") + ("_64" if long else "")
 
 
 def routine(verb: str, letter: str) -> str:
-    """The name of the routine, as its manual has it: ``cublasDaxpy``, ``cublasScnrm2``, ``cublasGemmEx``."""
+    """The name of the routine, as its manual has it: ``cublasDaxpy``, ``cublasScnrm2``,
+    ``cublasGemmEx``.
+    """
     if verb in TYPED:
         return "cublas" + verb
     name = PREFIX[letter] + verb if verb.startswith("gemm") else routine_name(verb, letter)
@@ -134,7 +160,8 @@ def functions() -> Iterator[Function]:
         for verb, arguments in LETTERED.items():
             for letter in TYPES:
                 if verb != "vdot" or letter in "FD":  # of real numbers that is dot
-                    yield Function(symbol(verb, letter, long), "handle:handle " + arguments, letter, long)
+                    yield Function(symbol(verb, letter, long), "handle:handle " + arguments, letter,
+                                   long)
 
 
 def declarations(exact: bool = False) -> str:

@@ -1,4 +1,6 @@
-"""``cuda``: the devices on which operations compute on a GPU, and the facets that look at what lies there."""
+"""``cuda``: the devices on which operations compute on a GPU, and the facets that look at what lies
+there.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ class CudaFacet(PooledFacet):
 
 
 class CudaDevice(PooledDevice):
-    """A GPU; ``with mat.use_device("cuda") as dev:`` gives it. ``dev.gpu`` is what the driver knows of it."""
+    """A GPU; ``with mat.use_device("cuda") as dev:`` gives it. ``dev.gpu`` is what the driver knows
+    of it.
+    """
 
     implementations = "cuda"
     memory: CudaMemory
@@ -53,7 +57,8 @@ class CudaDevice(PooledDevice):
 
     def synchronize(self) -> None:
         with self.gpu.current():
-            check(driver.cuCtxSynchronize(), f"waiting for {self.name}, perhaps for an operation that failed there")
+            check(driver.cuCtxSynchronize(), f"waiting for {self.name}, perhaps for an operation "
+                                             "that failed there")
 
 
 _devices: dict[int, CudaDevice] = {}
@@ -71,6 +76,7 @@ def device(number: int) -> CudaDevice | None:
             register_facet(found.facet)
             _devices[number] = found
         if found.gpu.process != os.getpid():
-            raise DeviceError(f"cuda:{number} was used before this process was forked, and cannot be used in it; start those "
+            raise DeviceError(f"cuda:{number} was used before this process was forked, and cannot "
+                              "be used in it; start those "
                               f"that use it with multiprocessing.get_context('spawn')")
         return found

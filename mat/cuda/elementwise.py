@@ -1,7 +1,9 @@
-"""Element-wise work on the device: which kernel of ``native/cuda/elementwise.cuh`` does it, and what that is told of the operands.
+"""Element-wise work on the device: which kernel of ``native/cuda/elementwise.cuh`` does it, and
+what that is told of the operands.
 
-The lines of ``native/shared/elementwise.def`` come in families of one kind. There is a kernel for each family, type of elements, and
-way to walk, and a program for all light families, or all heavy ones, of a type and a way.
+The lines of ``native/shared/elementwise.def`` come in families of one kind. There is a kernel for
+each family, type of elements, and way to walk, and a program for all light families, or all heavy
+ones, of a type and a way.
 """
 
 from __future__ import annotations
@@ -25,14 +27,20 @@ from .nvrtc import Program
 THREADS = 256
 MOST_AXES = 8
 MANY = 5  # operands, of which threads do fewer elements
-_FEW = 1 << 30  # counts and steps below this leave room in 31 bits for what the last block would count too much
+# counts and steps below this leave room in 31 bits for what the last block would count too much
+_FEW = 1 << 30
 _WORD = (1 << 32) - 1
-TYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c64", "c128")
+TYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64",
+         "c64", "c128")
 _FLOATING = ("f16", "bf16", "f32", "f64")
-_WAYS = {"flat": ("flat",), "rows": ("rows", "steps"), "steps": ("rows", "steps"), "types": ("types",)}  # of one program
+# of one program
+_WAYS = {"flat": ("flat",), "rows": ("rows", "steps"), "steps": ("rows", "steps"),
+         "types": ("types",)}
 _OWN = ("flat", "rows", "steps", "long")  # of users' kernels
-_ELEMENTS = {"steps": (4, 1), "long": (4, 1), "types": (2, 1)}  # of a thread: of a light family and of a heavy one
-_FILLED = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}  # by numbers, others by their bits
+# of a thread: of a light family and of a heavy one
+_ELEMENTS = {"steps": (4, 1), "long": (4, 1), "types": (2, 1)}
+# by numbers, others by their bits
+_FILLED = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 _OF_BOOL = frozenset(("abs", "floor", "ceil", "add", "multiply", "maximum", "minimum"))
 _NOT_WHOLE = (DEAR - {"pow"}) | {"sqrt", "rint", "divide"}
 _NOT_COMPLEX = frozenset(("floor", "ceil", "erf", "logistic"))
@@ -67,7 +75,9 @@ def computes(name: str, kind: str) -> bool:
 
 
 class Family(NamedTuple):
-    """Lines that a kernel has the choice of: `inputs` and one output, in which comparisons are `stored` as bool or not."""
+    """Lines that a kernel has the choice of: `inputs` and one output, in which comparisons are
+    `stored` as bool or not.
+    """
 
     name: str
     inputs: int
@@ -80,7 +90,8 @@ class Family(NamedTuple):
         """What declares it for a type."""
         if not self.inputs:
             return f"MAT_FUSED({self.name}, {kind})"
-        lines = " ".join(f"MAT_{'ONE' if self.inputs == 1 else 'TWO'}({line})" for line in self.lines)
+        lines = " ".join(f"MAT_{'ONE' if self.inputs == 1 else 'TWO'}({line})"
+                         for line in self.lines)
         return f"MAT_FAMILY({self.name}, {kind}, {self.inputs}, {self.heavy:d}, mat_{self.result}, mat_{self.stored}, {lines})"
 
     def walked(self, kind: str, way: str) -> str:
@@ -93,14 +104,17 @@ class Family(NamedTuple):
 def families(kind: str) -> tuple[Family, ...]:
     """Those of a type."""
     known = {n: k for n, k in lines().items() if computes(n, kind)}
-    modulus = {"c64": "f32", "c128": "f64"}.get(kind, "")  # what the absolute value of complex numbers is
-    one = tuple(n for n, k in known.items() if k == "UNARY" and n not in DEAR and not (modulus and n == "abs"))
+    # what the absolute value of complex numbers is
+    modulus = {"c64": "f32", "c128": "f64"}.get(kind, "")
+    one = tuple(n for n, k in known.items() if k == "UNARY" and n not in DEAR
+                and not (modulus and n == "abs"))
     two = tuple(n for n, k in known.items() if k == "BINARY" and n not in DEAR)
     compare = tuple(n for n, k in known.items() if k == "COMPARE")
     function = tuple(n for n, k in known.items() if k == "UNARY" and n in DEAR)
     heavy = kind[0] not in "iu"
     found = [Family("one", 1, False, kind, kind, one), Family("two", 2, False, kind, kind, two),
-             Family("compare", 2, False, "b1", "b1", compare), Family("function", 1, heavy, kind, kind, function),
+             Family("compare", 2, False, "b1", "b1", compare),
+             Family("function", 1, heavy, kind, kind, function),
              Family("power", 2, heavy, kind, kind, ("pow",) if "pow" in known else ()),
              Family("modulus", 1, False, modulus, modulus, ("abs",) if modulus else ()),
              Family("compare_in", 2, False, "b1", kind, compare if kind in _FLOATING else ()),
@@ -109,7 +123,9 @@ def families(kind: str) -> tuple[Family, ...]:
 
 
 def _goes_by(family: Family, kind: str, way: str) -> bool:
-    """Whether there is a kernel of that family for that way: not where the way for any types does as well."""
+    """Whether there is a kernel of that family for that way: not where the way for any types does
+    as well.
+    """
     if way == "types":
         return family.name != "compare_in"
     if family.heavy and kind[0] == "c":
@@ -122,7 +138,8 @@ def _program(kind: str, ways: tuple[str, ...], heavy: bool) -> Program:
     chosen = [f for f in families(kind) if f.heavy == heavy]
     kernels = [(f, w) for f in chosen for w in ways if _goes_by(f, kind, w)]
     used = [f.declared(kind) for f in chosen if any(f is g for g, _ in kernels)]
-    return Program("\n".join(['#include "elementwise.cuh"', *used, *(f.walked(kind, w) for f, w in kernels), ""]))
+    return Program("\n".join(['#include "elementwise.cuh"', *used,
+                              *(f.walked(kind, w) for f, w in kernels), ""]))
 
 
 def program(family: Family, kind: str, way: str) -> Program:
@@ -133,13 +150,15 @@ def program(family: Family, kind: str, way: str) -> Program:
 @cache
 def fill_program() -> Program:
     """The program that fills with elements of any type."""
-    kernels = (f"MAT_FILL({w}, {k})" for w in ("flat", "steps", "long") for k in ("u8", "u16", "u32", "u64", *_FILLED.values()))
+    kernels = (f"MAT_FILL({w}, {k})" for w in ("flat", "steps", "long")
+               for k in ("u8", "u16", "u32", "u64", *_FILLED.values()))
     return Program("\n".join(['#include "elementwise.cuh"', *kernels, ""]))
 
 
 def programs() -> Iterator[Program]:
     """All that there are."""
-    yield from dict.fromkeys(program(f, kind, way) for kind in TYPES for way in _WAYS for f in families(kind)
+    yield from dict.fromkeys(program(f, kind, way) for kind in TYPES for way in _WAYS
+                             for f in families(kind)
                              if _goes_by(f, kind, way))
     yield fill_program()
 
@@ -148,17 +167,22 @@ def programs() -> Iterator[Program]:
 
 
 class Walk(NamedTuple):
-    """The axes that operands have together, as a kernel is told of them, and the way to walk them."""
+    """The axes that operands have together, as a kernel is told of them, and the way to walk
+    them.
+    """
 
     way: str
     items: int
     frame: tuple[int, ...]
 
 
-def walk(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str], types: Sequence[int] = ()) -> Walk:
-    """How to go over `shape`: the first of `ways` that can do it. `group` is how many elements 16 bytes hold.
+def walk(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str],
+         types: Sequence[int] = ()) -> Walk:
+    """How to go over `shape`: the first of `ways` that can do it. `group` is how many elements 16
+    bytes hold.
 
-    The last way can do everything. The last operand is the one that is written; strides count elements.
+    The last way can do everything. The last operand is the one that is written; strides count
+    elements.
     """
     axes = merged(shape, strides)
     inner, steps = axes.pop()
@@ -170,8 +194,10 @@ def walk(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str], 
     pad = [0] * (MOST_AXES - 1 - len(outer))
     magics = [magic(n, bits) for n in outer]
     items = row * prod(outer)
-    frame = (inner, items, row, *magic(row, bits), len(outer), *outer, *pad, *(m for m, _ in magics), *pad,
-             *(s for _, s in magics), *pad, *steps, *(v for k in range(len(strides)) for v in (*(s[k] for _, s in axes), *pad)),
+    frame = (inner, items, row, *magic(row, bits), len(outer), *outer, *pad,
+             *(m for m, _ in magics), *pad,
+             *(s for _, s in magics), *pad, *steps,
+             *(v for k in range(len(strides)) for v in (*(s[k] for _, s in axes), *pad)),
              *(types or (0,) * len(strides)))
     return Walk(way, items, frame)
 
@@ -205,11 +231,13 @@ def _strides(layout: Layout | None, shape: Ints) -> Ints:
 # Launches
 
 
-def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | None] = (), dtype: Any = None) -> Any:
-    """The kernel of that name, computing with elements of `dtype`, for Mats of any strides that broadcast to the last one.
+def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | None] = (),
+                        dtype: Any = None) -> Any:
+    """The kernel of that name, computing with elements of `dtype`, for Mats of any strides that
+    broadcast to the last one.
 
-    Mats are what has a layout, if `layouts` does not say how to see them. What is of another dtype is converted on its way.
-    `dtype` is that of the first Mat, if it is not given.
+    Mats are what has a layout, if `layouts` does not say how to see them. What is of another dtype
+    is converted on its way. `dtype` is that of the first Mat, if it is not given.
     """
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
     dtypes = [v.storage.dtype for v in operands if hasattr(v, "storage")]
@@ -225,7 +253,8 @@ def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | No
     if found.way == "types" and family.name == "compare_in":
         family = next(f for f in families(kind) if f.name == "compare")
     launch = CudaKernel(program(family, kind, found.way), f"mat_{family.name}_{kind}_{found.way}",
-                    (*found.frame, list(lines()).index(name)), (_blocks(found, group, family.heavy), 1, 1), (THREADS, 1, 1))
+                    (*found.frame, list(lines()).index(name)),
+                        (_blocks(found, group, family.heavy), 1, 1), (THREADS, 1, 1))
     numbers = len(dtypes) < len(operands) or not family.inputs
     return Encoded(launch, _halves) if numbers and kind in ("i64", "u64") else launch
 
@@ -242,32 +271,44 @@ def _size(kind: str) -> int:
 
 
 def prepare_fill(x: Any, *, of: Sequence[int] = (1,), value: Sequence[int] = (0,)) -> Any:
-    """The kernel that overwrites `x`, of any dtype, with a number; in a call they stand at `of` and at `value`."""
+    """The kernel that overwrites `x`, of any dtype, with a number; in a call they stand at `of` and
+    at `value`.
+    """
     dtype = x.storage.dtype
     kind = _FILLED.get(dtype.name) or f"u{8 * dtype.itemsize}"
     group = 16 // dtype.itemsize
     found = walk(x.layout.shape, [x.layout.strides], group, ("flat", "steps", "long"))
-    launch = CudaKernel(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0), (_blocks(found, group, False), 1, 1),
+    launch = CudaKernel(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0),
+                        (_blocks(found, group, False), 1, 1),
                     (THREADS, 1, 1)).bind(of, value)
-    return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype), bound=True)
+    return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype),
+                   bound=True)
 
 
 def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Any], shape: Ints) -> CudaKernel:
-    """A user's kernel for `mats` that broadcast to `shape`, compiled for the device in use; `CompileError` if it cannot be."""
+    """A user's kernel for `mats` that broadcast to `shape`, compiled for the device in use;
+    `CompileError` if it cannot be.
+    """
     group = 16 // mats[-1].storage.dtype.itemsize
     found = walk(shape, [_strides(m.layout, shape) for m in mats], group, _OWN)
     blocks = _blocks(found, group, len(mats) > MANY, kernel.block)
     program = Program(user_text(kernel, len(mats)))
-    program.cubin(in_use().gpu.arch)  # type: ignore[attr-defined]  # those that have bodies here are of cuda
-    return CudaKernel(program, f"mat_user_{found.way}", (*found.frame, blocks), (min(blocks, kernel.grid or blocks), 1, 1),
+    # those that have bodies here are of cuda
+    program.cubin(in_use().gpu.arch)  # type: ignore[attr-defined]
+    return CudaKernel(program, f"mat_user_{found.way}", (*found.frame, blocks),
+                      (min(blocks, kernel.grid or blocks), 1, 1),
                   (kernel.block, 1, 1))
 
 
 class UserKernel(NamedTuple):
-    """What `prepare_user_kernel` is told: a function `mat_user` in C++, and how that is called for element `m`."""
+    """What `prepare_user_kernel` is told: a function `mat_user` in C++, and how that is called for
+    element `m`.
+    """
 
     function: str
-    call: str  # of in[m][k], the elements that are read, out[m][k], those that are written, and number[k]
+    # of in[m][k], the elements that are read, out[m][k], those that are written, and
+    # number[k]
+    call: str
     numbers: int
     reads: int  # which operands, as bits
     writes: int
@@ -277,23 +318,31 @@ class UserKernel(NamedTuple):
 
 @cache
 def user_text(kernel: UserKernel, count: int) -> str:
-    """The program of a user's kernel of so many operands. Fewer blocks than it takes do several shares each."""
+    """The program of a user's kernel of so many operands. Fewer blocks than it takes do several
+    shares each.
+    """
     both = kernel.reads & kernel.writes
     old = "".join(f"out[m][{k}] = in[m][{k}]; " for k in range(count) if both >> k & 1)
     each = "for (int64_t block = blockIdx.x; block < frame.line; block += gridDim.x)" if kernel.grid else (
         "const uint32_t block = blockIdx.x;")
     masks = f"{count}, {kernel.reads}, {kernel.writes}"
     kernels = (f"MAT_KERNEL(mat_user_{way}, mat_axes<{count}>, {kernel.block}) "
-               f"{{ {each} mat_walk_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); }}" for way in _OWN)
+               f"{{ {each} mat_walk_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); "
+               "}" for way in _OWN)
     return "\n".join([
-        '#include "functions.cuh"', '#include "strided_loop.cuh"', "#ifndef INLINE", "#define INLINE MAT_INSIDE", "#endif",
+        '#include "functions.cuh"', '#include "strided_loop.cuh"', "#ifndef INLINE",
+        "#define INLINE MAT_INSIDE", "#endif",
         kernel.function, "struct mat_users {", "    typedef T result;",
         f"    enum {{ NUMBERS = {kernel.numbers}, HEAVY = {count > MANY:d}, N = {count} }};",
-        f"    T number[{max(kernel.numbers, 1)}];", "    MAT_MEMBER mat_users(const mat_axes<N> &, const mat_call &call) {",
-        *(f"        number[{k}] = (T)call.numbers[{2 * k}];" for k in range(kernel.numbers)), "    }",
+        f"    T number[{max(kernel.numbers, 1)}];", "    MAT_MEMBER mat_users(const mat_axes<N> &, "
+                                                    "const mat_call &call) {",
+        *(f"        number[{k}] = (T)call.numbers[{2 * k}];" for k in range(kernel.numbers)),
+        "    }",
         "    MAT_MEMBER bool keeps() const { return true; }",
-        "    template <int M> MAT_MEMBER void operator()(const T (&in)[M][N], T (&out)[M][N]) const {", "#pragma unroll",
-        f"        for (int m = 0; m < M; m++) {{ {old}{kernel.call}; }}", "    }", "};", *kernels, ""])
+        "    template <int M> MAT_MEMBER void operator()(const T (&in)[M][N], T (&out)[M][N]) "
+        "const {", "#pragma unroll",
+        f"        for (int m = 0; m < M; m++) {{ {old}{kernel.call}; }}", "    }", "};", *kernels,
+        ""])
 
 
 class Encoded:

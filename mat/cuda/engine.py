@@ -1,6 +1,8 @@
-"""What computes on operands in a GPU's memory: handed to bodies for the facet ``cuda``, as ``cpu.engine`` to the host's.
+"""What computes on operands in a GPU's memory: handed to bodies for the facet ``cuda``, as
+``cpu.engine`` to the host's.
 
-Functions are named as those of the host's engine and take the same arguments, where they do the same. None of them checks.
+Functions are named as those of the host's engine and take the same arguments, where they do the
+same. None of them checks.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from .copy import prepare_copy
 from .elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
 from .factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
 from .integer_matmul import prepare_product, prepare_scale
+from .kernel import CudaKernel
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .nvrtc import Program
 from .random import prepare_random
@@ -31,7 +34,8 @@ from .reduce import ReductionAxis, form_of, reduction
 
 __all__ = [
     "CudaKernel", "Program",
-    "LIMIT", "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm", "prepare_gemm_batched", "prepare_either",
+    "LIMIT", "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm",
+    "prepare_gemm_batched", "prepare_either",
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
     "prepare_product", "prepare_scale",
     "prepare_cholesky", "prepare_inverse", "prepare_slogdet", "prepare_solution",

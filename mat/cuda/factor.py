@@ -1,7 +1,9 @@
-"""Inverses, solutions, Cholesky factors and determinants on the device (``native/cuda/factor.cuh``), for stacks of matrices.
+"""Inverses, solutions, Cholesky factors and determinants on the device
+(``native/cuda/factor.cuh``), for stacks of matrices.
 
-Small matrices are factored by a block of threads each, large ones by panels, between which cuBLAS brings the rest up to date.
-That a matrix cannot be factored is an error that the host has to raise, so it waits for the end.
+Small matrices are factored by a block of threads each, large ones by panels, between which cuBLAS
+brings the rest up to date. That a matrix cannot be factored is an error that the host has to raise,
+so it waits for the end.
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ from .gpu import Gpu, check
 from .kernel import CudaKernel
 from .nvrtc import Program
 
-PANEL, SMALL = 64, 128  # columns of a panel; sides of matrices that are not worth panels. Not yet measured
+# columns of a panel; sides of matrices that are not worth panels. Not yet measured
+PANEL, SMALL = 64, 128
 MOST_AXES, THREADS, ALIGN = 8, 256, 256
 TYPES = {"f": "float", "d": "double", "F": "complex_number<float>", "D": "complex_number<double>"}
-PROGRAMS = {letter: Program(f'#include "factor.cuh"\nMAT_FACTOR({name})\n') for letter, name in TYPES.items()}
+PROGRAMS = {letter: Program(f'#include "factor.cuh"\nMAT_FACTOR({name})\n') for letter,
+            name in TYPES.items()}
 ALL, LOWER, IDENTITY = 0, 1, 2
 Step = Callable[..., None]
 
@@ -50,7 +54,9 @@ class At:
 
 
 class Room(NamedTuple):
-    """Where the factors of a call are, their pivots, the flag, one that nobody reads, a diagonal, a result not yet in place."""
+    """Where the factors of a call are, their pivots, the flag, one that nobody reads, a diagonal, a
+    result not yet in place.
+    """
 
     factors: At
     pivots: At
@@ -85,14 +91,18 @@ class FactorForm(NamedTuple):
 
     def launch(self, kernel: str, frame: Ints, blocks: int, operands: int) -> CudaKernel:
         """A kernel of this type."""
-        made = CudaKernel(PROGRAMS[self.letter], f"mat_factor_{kernel}", frame, (blocks, 1, 1), (THREADS, 1, 1))
+        made = CudaKernel(PROGRAMS[self.letter], f"mat_factor_{kernel}", frame, (blocks, 1, 1),
+                          (THREADS, 1, 1))
         return made.bind(tuple(range(operands)), ())
 
     def each(self, step: Callable[[Any, Any, Any], None], bytes_of_last: int = 0) -> Step:
-        """`step` for each matrix of the stack, given its factors, its pivots, and a last operand that goes on by so many."""
+        """`step` for each matrix of the stack, given its factors, its pivots, and a last operand
+        that goes on by so many.
+        """
         def all_of_them(factors: At, pivots: At, last: At) -> None:
             for k in range(self.many):
-                step(factors.plus(k * self.n * self.n * self.size), pivots.plus(4 * k * self.n), At(last.gpu, last.address
+                step(factors.plus(k * self.n * self.n * self.size), pivots.plus(4 * k * self.n),
+                     At(last.gpu, last.address
                      + k * bytes_of_last))
         return all_of_them
 
@@ -101,18 +111,21 @@ class FactorForm(NamedTuple):
     def load(self, columns: int, x: MatrixOperand, batch: Ints, what: int = ALL) -> CudaKernel:
         """A stack of n x columns, packed; `x` says how it lies where it comes from."""
         padding = (0,) * (MOST_AXES - len(batch))
-        frame = (self.n, columns, x.row, x.column, self.many, what, len(batch), *batch, *padding, *x.batch, *padding)
+        frame = (self.n, columns, x.row, x.column, self.many, what, len(batch), *batch, *padding,
+                 *x.batch, *padding)
         return self.launch("load", frame, -(-self.n * columns * self.many // THREADS), 3)
 
     def store(self, columns: int, x: MatrixOperand, batch: Ints) -> CudaKernel:
         """The other way: ``(packed, to)``."""
         padding = (0,) * (MOST_AXES - len(batch))
-        frame = (self.n, columns, x.row, x.column, self.many, ALL, len(batch), *batch, *padding, *x.batch, *padding)
+        frame = (self.n, columns, x.row, x.column, self.many, ALL, len(batch), *batch, *padding,
+                 *x.batch, *padding)
         return self.launch("store", frame, -(-self.n * columns * self.many // THREADS), 2)
 
     def panel(self, kernel: str, rows: int, columns: int, first: int, blocks: int) -> CudaKernel:
         """Left columns from row `first` on."""
-        return self.launch(kernel, (rows, columns, self.n, first, self.n * self.n, self.n), blocks, 3)
+        return self.launch(kernel, (rows, columns, self.n, first, self.n * self.n, self.n), blocks,
+                           3)
 
     def lu(self) -> Step:
         """LU of all matrices: ``(factors, pivots, flag)``."""
@@ -126,9 +139,11 @@ class FactorForm(NamedTuple):
         after, rest = first + wide, n - first - wide
         panel = self.panel("lu", n - first, wide, first, 1)
         swap = self.launch("swap", (wide, first, n, n, first, after), -(-n // THREADS), 2)
-        at = [size * (i * n + j) for i, j in ((first, first), (first, after), (after, first), (after, after))]
+        at = [size * (i * n + j) for i,
+              j in ((first, first), (first, after), (after, first), (after, after))]
         trsm = blas.prepare_trsm(letter, "R", "U", "N", "U", rest, wide, n, n) if rest else None
-        gemm = blas.prepare_gemm(letter, "N", "N", rest, rest, wide, n, n, n, False) if rest else None
+        gemm = blas.prepare_gemm(letter, "N", "N", rest, rest, wide, n, n, n,
+                                 False) if rest else None
 
         def step(factors: At, pivots: At, flag: At) -> None:
             corner, right, below, others = (factors.plus(offset) for offset in at)
@@ -143,7 +158,8 @@ class FactorForm(NamedTuple):
         """Packed right sides are solved for: ``(factors, pivots, right sides)``."""
         n, letter = self.n, self.letter
         if n <= SMALL:
-            return self.launch("solve", (n, columns, self.many), -(-columns * self.many // THREADS), 3)
+            return self.launch("solve", (n, columns, self.many), -(-columns * self.many // THREADS),
+                               3)
         swap = self.launch("swap", (n, 0, columns, columns, 0, 0), -(-columns // THREADS), 2)
         lower = blas.prepare_trsm(letter, "R", "U", "N", "U", columns, n, n, columns)
         upper = blas.prepare_trsm(letter, "R", "L", "N", "N", columns, n, n, columns)
@@ -158,7 +174,8 @@ class FactorForm(NamedTuple):
         """Cholesky's factors of packed lower triangles, in place: ``(factors, nothing, flag)``."""
         if self.n <= SMALL:
             return self.panel("cholesky", self.n, self.n, 0, self.many)
-        return self.each(_in_turn([self._cholesky_panel(first) for first in range(0, self.n, PANEL)]))
+        return self.each(_in_turn([self._cholesky_panel(first)
+                                   for first in range(0, self.n, PANEL)]))
 
     def _cholesky_panel(self, first: int) -> Step:
         n, size, letter = self.n, self.size, self.letter
@@ -167,7 +184,8 @@ class FactorForm(NamedTuple):
         panel = self.panel("cholesky", wide, wide, 0, 1)
         at = [size * (i * n + j) for i, j in ((first, first), (after, first), (after, after))]
         trsm = blas.prepare_trsm(letter, "L", "U", "C", "N", wide, rest, n, n) if rest else None
-        gemm = blas.prepare_gemm(letter, "C", "N", rest, rest, wide, n, n, n, False) if rest else None
+        gemm = blas.prepare_gemm(letter, "C", "N", rest, rest, wide, n, n, n,
+                                 False) if rest else None
 
         def step(factors: At, pivots: At, flag: At) -> None:
             corner, below, others = (factors.plus(offset) for offset in at)
@@ -188,7 +206,8 @@ def _in_turn(steps: list[Step]) -> Step:
 def _read(host: Any, at: At) -> None:
     """Copy to the array `host`, after all that was queued."""
     with at.gpu.current():
-        check(driver.cuMemcpyDtoHAsync(host.ctypes.data, at.address, host.nbytes, at.gpu.stream), "reading what was computed")
+        check(driver.cuMemcpyDtoHAsync(host.ctypes.data, at.address, host.nbytes, at.gpu.stream),
+              "reading what was computed")
         at.gpu.synchronize()
 
 
@@ -202,7 +221,9 @@ def _check(name: str, reason: str, flag: At) -> None:
 
 def _result(form: FactorForm, columns: int, out: MatrixOperand | None, batch: Ints,
             compute: Callable[[Room, Any, At], None]) -> Callable[[Any, Any], None]:
-    """``call(a, out)`` for what computes a packed result: in `out` itself, or, if it lies as told, by way of the room."""
+    """``call(a, out)`` for what computes a packed result: in `out` itself, or, if it lies as told,
+    by way of the room.
+    """
     if out is None:
         def at_once(a: Any, to: Any) -> None:
             with form.room(to.gpu) as room:
@@ -217,8 +238,11 @@ def _result(form: FactorForm, columns: int, out: MatrixOperand | None, batch: In
     return unpacked
 
 
-def prepare_solution(letter: str, n: int, columns: int, a: MatrixOperand, b: MatrixOperand, out: MatrixOperand | None, batch: Ints) -> Step:
-    """``call(a, b, out)`` for ``out <- a^-1 b``, n x columns, for stacks that lie so; an `out` of None is packed."""
+def prepare_solution(letter: str, n: int, columns: int, a: MatrixOperand, b: MatrixOperand,
+                     out: MatrixOperand | None, batch: Ints) -> Step:
+    """``call(a, b, out)`` for ``out <- a^-1 b``, n x columns, for stacks that lie so; an `out` of
+    None is packed.
+    """
     form = FactorForm(letter, n, prod(batch))
     load, right = form.load(n, a, batch), form.load(columns, b, batch)
     lu, solve = form.lu(), form.solve(columns)
@@ -233,10 +257,12 @@ def prepare_solution(letter: str, n: int, columns: int, a: MatrixOperand, b: Mat
     return lambda a, b, out: inner((a, b), out)
 
 
-def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None, batch: Ints) -> Step:
+def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None,
+                    batch: Ints) -> Step:
     """``call(a, out)`` for ``out <- a^-1``."""
     form = FactorForm(letter, n, prod(batch))
-    load, right = form.load(n, a, batch), form.load(n, MatrixOperand(letter, 0, 0, (0,) * len(batch)), batch, IDENTITY)
+    load, right = form.load(n, a, batch), form.load(n, MatrixOperand(letter, 0, 0, (0,)
+                                                                     * len(batch)), batch, IDENTITY)
     lu, solve = form.lu(), form.solve(n)
 
     def inverse(room: Room, a: Any, x: At) -> None:
@@ -248,11 +274,13 @@ def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | 
     return _result(form, n, out, batch, inverse)
 
 
-def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None, batch: Ints) -> Step:
+def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None,
+                     batch: Ints) -> Step:
     """``call(a, out)`` for ``out <- L`` with ``a = L L^H``."""
     form = FactorForm(letter, n, prod(batch))
     load, factor = form.load(n, a, batch, LOWER), form.cholesky()
-    clear = form.load(n, MatrixOperand(letter, n, 1, (n * n,)), (form.many,), LOWER)  # products fill both triangles
+    # products fill both triangles
+    clear = form.load(n, MatrixOperand(letter, n, 1, (n * n,)), (form.many,), LOWER)
 
     def cholesky(room: Room, a: Any, x: At) -> None:
         load(x, a, room.flag)

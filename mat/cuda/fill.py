@@ -31,7 +31,9 @@ class _Target:
 
 def fill_kernel(gpu: Gpu, handle: DeviceBlock, pattern: bytes, count: int) -> None:
     """Write `pattern`, of 8 or 16 bytes, `count` times."""
-    low, high = (int.from_bytes((pattern + pattern)[at:at + 8], "little", signed=True) for at in (0, 8))
+    low, high = (int.from_bytes((pattern + pattern)[at:at + 8], "little", signed=True)
+                 for at in (0, 8))
     grid = (-(-count // _THREADS), 1, 1)
-    launch: Any = CudaKernel(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high), grid, (_THREADS, 1, 1)).bind((0,), ())
+    launch: Any = CudaKernel(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high), grid,
+                             (_THREADS, 1, 1)).bind((0,), ())
     launch(_Target(gpu, handle))

@@ -1,4 +1,6 @@
-"""One GPU as the driver knows it: its context, streams, kernels and memory. Every call that can fail goes through `check`."""
+"""One GPU as the driver knows it: its context, streams, kernels and memory. Every call that can
+fail goes through `check`.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,16 @@ from .nvrtc import Program
 
 OUT_OF_MEMORY, NOT_READY = 2, 600  # CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY
 LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to
-NOT_CURRENT = frozenset((3, 201, 400))  # what launches say where another context, or none, is current in the thread
+# what launches say where another context, or none, is current in the thread
+NOT_CURRENT = frozenset((3, 201, 400))
 OWN_SHARED = 48 << 10  # bytes of dynamic shared memory that a kernel has without asking
 _ATTRIBUTE = driver.CUdevice_attribute
 
 
 def check(result: tuple[Any, ...], what: str) -> Any:
-    """What a call of the driver gave, or our error with CUDA's name of it; `what` says what was asked for."""
+    """What a call of the driver gave, or our error with CUDA's name of it; `what` says what was
+    asked for.
+    """
     status = result[0]
     if status:
         kind = OutOfDeviceMemory if int(status) == OUT_OF_MEMORY else DeviceError
@@ -33,7 +38,9 @@ def check(result: tuple[Any, ...], what: str) -> Any:
 
 
 class BlockExport:
-    """That other libraries may have an address in a block, as long as this is alive; then it goes where it was freed to."""
+    """That other libraries may have an address in a block, as long as this is alive; then it goes
+    where it was freed to.
+    """
 
     __slots__ = ("__weakref__", "block", "freed")
 
@@ -49,7 +56,7 @@ class BlockExport:
 class DeviceBlock:
     """Memory of a device."""
 
-    __slots__ = ("__weakref__", "address", "gpu", "exported", "line", "nbytes", "tick")
+    __slots__ = ("__weakref__", "address", "exported", "gpu", "line", "nbytes", "tick")
 
     def __init__(self, address: int, nbytes: int, gpu: Gpu) -> None:
         self.address = address
@@ -90,7 +97,8 @@ class DevicePool(Protocol):
 
 
 class Gpu:
-    """A device by its number. What is computed goes to `stream`, the legacy default stream, as torch's and CuPy's does.
+    """A device by its number. What is computed goes to `stream`, the legacy default stream, as
+    torch's and CuPy's does.
 
     It is ordered with theirs for free. Transfers that may overlap with it go to `copy_stream`.
     """
@@ -99,13 +107,15 @@ class Gpu:
         self.number = number
         self.process = os.getpid()
         self.device = check(driver.cuDeviceGet(number), f"device {number}")
-        self.context = check(driver.cuDevicePrimaryCtxRetain(self.device), f"the context of device {number}")
+        self.context = check(driver.cuDevicePrimaryCtxRetain(self.device),
+                             f"the context of device {number}")
         major = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
         minor = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
         self.arch = f"sm_{major}{minor}"
         self.processors = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         self.stream = driver.CUstream(LEGACY)
-        # whether memory is taken and freed in the order of a stream; where a GPU is shared out it may not be
+        # whether memory is taken and freed in the order of a stream; where a GPU is
+        # shared out it may not be
         self.in_order = bool(self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED))
         self.alone = probe().devices == 1  # then every thread that has a context has this one
         self._lock = threading.Lock()
@@ -116,7 +126,8 @@ class Gpu:
         self.pool: DevicePool | None = None  # what accounts for our memory, once there is such
 
     def _attribute(self, kind: Any) -> int:
-        return int(check(driver.cuDeviceGetAttribute(kind, self.device), f"{kind.name} of device {self.number}"))
+        return int(check(driver.cuDeviceGetAttribute(kind, self.device), f"{kind.name} of device "
+                                                                         f"{self.number}"))
 
     def __repr__(self) -> str:
         return f"<gpu {self.number}: {self.name}, {self.arch}>"
@@ -124,7 +135,8 @@ class Gpu:
     @property
     def name(self) -> str:
         """What its maker calls it."""
-        found: bytes = check(driver.cuDeviceGetName(100, self.device), f"the name of device {self.number}")
+        found: bytes = check(driver.cuDeviceGetName(100, self.device),
+                             f"the name of device {self.number}")
         return found.partition(b"\0")[0].decode()
 
     @property
@@ -134,7 +146,8 @@ class Gpu:
             if self._copy_stream is None:
                 with self.current():
                     kind = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
-                    self._copy_stream = check(driver.cuStreamCreate(kind), f"a copy stream of device {self.number}")
+                    self._copy_stream = check(driver.cuStreamCreate(kind),
+                                              f"a copy stream of device {self.number}")
         return self._copy_stream
 
     # The thread's context
@@ -145,7 +158,9 @@ class Gpu:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """The device is the thread's current one inside; where there are several, the one before is so again after it."""
+        """The device is the thread's current one inside; where there are several, the one before is
+        so again after it.
+        """
         if self.alone:
             self.enter()
             yield
@@ -159,7 +174,9 @@ class Gpu:
     # Kernels
 
     def kernel(self, program: Program, name: str, shared: int = 0) -> Any:
-        """The kernel of that name, compiled and loaded if it is not yet, allowed `shared` bytes of dynamic shared memory."""
+        """The kernel of that name, compiled and loaded if it is not yet, allowed `shared` bytes of
+        dynamic shared memory.
+        """
         key = program, name
         with self._lock:
             found = self._kernels.get(key)
@@ -169,7 +186,8 @@ class Gpu:
                         found = self._load_somehow(program, name)
                     if shared > OWN_SHARED:
                         kind = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-                        check(driver.cuFuncSetAttribute(found, kind, shared), f"{shared} bytes of shared memory for {name}")
+                        check(driver.cuFuncSetAttribute(found, kind, shared),
+                              f"{shared} bytes of shared memory for {name}")
                 self._kernels[key], self._shared[key] = found, max(shared, OWN_SHARED)
         return found
 
@@ -187,7 +205,8 @@ class Gpu:
                 cubin = program.cubin(self.arch)
             except CompileError as error:
                 raise KernelError(f"NVRTC does not compile for {self.arch}:\n{error}") from None
-            library = check(driver.cuLibraryLoadData(cubin, [], [], 0, [], [], 0), f"a program for {self.arch}")
+            library = check(driver.cuLibraryLoadData(cubin, [], [], 0, [], [], 0),
+                            f"a program for {self.arch}")
             self._libraries[program] = library
         kernel = check(driver.cuLibraryGetKernel(library, name.encode()), f"kernel {name!r}")
         return check(driver.cuKernelGetFunction(kernel), f"kernel {name!r}")
@@ -198,19 +217,24 @@ class Gpu:
         """`nbytes` of memory, usable by what is queued on the stream from now on."""
         with self.current():
             size, ask = max(nbytes, 1), f"{nbytes} bytes on device {self.number}"
-            address = check(driver.cuMemAllocAsync(size, self.stream) if self.in_order else driver.cuMemAlloc(size), ask)
+            address = check(driver.cuMemAllocAsync(size, self.stream) if self.in_order
+                            else driver.cuMemAlloc(size), ask)
         return DeviceBlock(int(address), nbytes, self)
 
     def release(self, block: DeviceBlock) -> None:
         """Give memory back once all that is queued on the stream now is done."""
         with self.current():
-            free = driver.cuMemFreeAsync(block.address, self.stream) if self.in_order else driver.cuMemFree(block.address)
+            free = driver.cuMemFreeAsync(block.address,
+                                         self.stream) if self.in_order else driver.cuMemFree(block.address)
             check(free, f"freeing {block.nbytes} bytes on device {self.number}")
 
     @contextmanager
     def room(self, nbytes: int) -> Iterator[int]:
-        """The address of `nbytes` for what is queued inside; given back in the stream's order, so nothing waits."""
-        take, free = (self.allocate, self.release) if self.pool is None else (self.pool.take, self.pool.free)
+        """The address of `nbytes` for what is queued inside; given back in the stream's order, so
+        nothing waits.
+        """
+        take, free = (self.allocate,
+                      self.release) if self.pool is None else (self.pool.take, self.pool.free)
         block = take(nbytes)
         try:
             yield block.address
@@ -218,7 +242,9 @@ class Gpu:
             free(block)
 
     def trim(self) -> None:
-        """Give back what is kept for later, so that others find memory: CUDA itself, cuBLAS, other programs."""
+        """Give back what is kept for later, so that others find memory: CUDA itself, cuBLAS, other
+        programs.
+        """
         if self.pool is not None:
             self.pool.trim()
         self.synchronize()  # before that, CUDA keeps what was given back
@@ -244,16 +270,19 @@ class Gpu:
 
     def hand_over(self, stream: int | None) -> None:
         """Have a stream, by its number in DLPack, wait for all that is queued on ours."""
-        if stream is not None and stream not in (LEGACY, -1):  # the default one is ours; -1: the consumer sees to that
+        # the default one is ours; -1: the consumer sees to that
+        if stream is not None and stream not in (LEGACY, -1):
             self.wait_on(stream)
 
     def wait_on(self, stream: int) -> None:
         """Have another stream, given by its handle, wait for all that is queued on ours."""
         with self.current():
-            event = check(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING), "an event")
+            event = check(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING),
+                          "an event")
             try:
                 check(driver.cuEventRecord(event, self.stream), "recording an event")
-                check(driver.cuStreamWaitEvent(driver.CUstream(stream), event, 0), f"having stream {stream} wait")
+                check(driver.cuStreamWaitEvent(driver.CUstream(stream), event, 0),
+                      f"having stream {stream} wait")
             finally:
                 check(driver.cuEventDestroy(event), "giving back an event")
 

@@ -1,6 +1,8 @@
-"""Products that cuBLAS lacks, through our own kernel (``native/cuda/integer_matmul.cuh``), and what is left of one over an empty axis.
+"""Products that cuBLAS lacks, through our own kernel (``native/cuda/integer_matmul.cuh``), and what
+is left of one over an empty axis.
 
-It knows sizes, steps and dtype characters; how operands lie is told as to the CPU's kernel, ``cpu/intgemm.py``.
+It knows sizes, steps and dtype characters; how operands lie is told as to the CPU's kernel,
+``cpu/intgemm.py``.
 """
 
 from __future__ import annotations
@@ -18,17 +20,21 @@ from .nvrtc import Program
 MOST_AXES = 8  # leading axes that a frame has room for
 THREADS, SMALL, LARGE = 256, 64, 128  # of a block; sides of the tiles of C that it makes
 BUSY = 256  # so many large tiles give each processor of a large device something to do
-PART, STEP = 256, 16  # how long a part of a long inner axis is at least, and of what its length is a multiple
+# how long a part of a long inner axis is at least, and of what its length is a multiple
+PART, STEP = 256, 16
 BYTES = {0: 1, 1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 8, 8: 8}  # by the numbers of cpu/intgemm.py
 FLOATS = {9: "as_half", 10: "as_bfloat", 11: "float"}
-WIDENED = {(1, 4): "int8_t", (2, 4): "uint8_t", (3, 4): "int16_t"}  # by type, and bytes of the result: frequent ones
+# by type, and bytes of the result: frequent ones
+WIDENED = {(1, 4): "int8_t", (2, 4): "uint8_t", (3, 4): "int16_t"}
 ANY = "whichever"
 
 
 def _types(a: int, b: int, c: int) -> tuple[str, str, str]:
-    """In which type products of operands of these types are summed, what operands are read as, and what the result is.
+    """In which type products of operands of these types are summed, what operands are read as, and
+    what the result is.
 
-    What is rare is read by code that asks for types as it runs. A sign matters only where an integer becomes a wider one.
+    What is rare is read by code that asks for types as it runs. A sign matters only where an
+    integer becomes a wider one.
     """
     if c in FLOATS:
         return "float", FLOATS[a], FLOATS[c]
@@ -45,17 +51,22 @@ def _types(a: int, b: int, c: int) -> tuple[str, str, str]:
 @lru_cache(256)
 def _program(types: tuple[str, str, str], groups: int) -> Program:
     total, source, result = types
-    return Program(f'#include "integer_matmul.cuh"\nMAT_PRODUCT({total}, {source}, {source}, {result}, {groups})\n')
+    return Program(f'#include "integer_matmul.cuh"\nMAT_PRODUCT({total}, {source}, {source}, '
+                   f'{result}, {groups})\n')
 
 
 def _groups(types: tuple[str, str, str], m: int, n: int, batches: int) -> int:
-    """2 for large tiles, 1 for small ones: those of 64 bits would want more registers than there are."""
+    """2 for large tiles, 1 for small ones: those of 64 bits would want more registers than there
+    are.
+    """
     tiles = -(-m // LARGE) * -(-n // LARGE) * batches
     return 2 if types[1] != ANY and types[0] != "uint64_t" and tiles >= BUSY else 1
 
 
 def _splits(blocks: int, k: int) -> tuple[int, int]:
-    """Into how many parts the inner axis is cut, so that a large device has something to do, and how long they are."""
+    """Into how many parts the inner axis is cut, so that a large device has something to do, and
+    how long they are.
+    """
     if not blocks or blocks >= BUSY // 2 or k < 2 * PART:
         return 1, max(k, 1)
     wanted = min(-(-BUSY // blocks), k // PART)
@@ -64,9 +75,12 @@ def _splits(blocks: int, k: int) -> tuple[int, int]:
 
 
 class MatmulLaunch:
-    """``C <- alpha A B + beta C`` for stacks of matrices of one form; `kernel` gives what does it."""
+    """``C <- alpha A B + beta C`` for stacks of matrices of one form; `kernel` gives what does
+    it.
+    """
 
-    def __init__(self, sizes: tuple[int, int, int], a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints) -> None:
+    def __init__(self, sizes: tuple[int, int, int], a: MatrixOperand, b: MatrixOperand,
+                 c: MatrixOperand, batch: Ints) -> None:
         self.sizes, self.a, self.b, self.c, self.batch = sizes, a, b, c, batch
         self.types = TYPES[a.char], TYPES[b.char], TYPES[c.char]
         self.integer = c.char not in HALVES and c.char != "f"
@@ -77,7 +91,8 @@ class MatmulLaunch:
             return self._launch(0, 0, 0).bind((0, 1, 2), ())
         if not self.integer:
             return self._launch(1, 0, 0).bind((1, 2, 4), (0, 3))
-        made = lru_cache(64)(lambda alpha, beta: self._launch(2, alpha, beta).bind((1, 2, 4), ()))  # they have up to 64 bits
+        # they have up to 64 bits
+        made = lru_cache(64)(lambda alpha, beta: self._launch(2, alpha, beta).bind((1, 2, 4), ()))
 
         def gemm(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
             made(signed(alpha), signed(beta))(alpha, a, b, beta, c)
@@ -92,7 +107,8 @@ class MatmulLaunch:
         blocks, each = across * down * batches, m * n * batches
         splits, depth = _splits(blocks, k)
         padding = (0,) * (MOST_AXES - len(self.batch))
-        frame = [m, n, k, self.a.row, self.a.column, self.b.row, self.b.column, self.c.row, self.c.column, *self.types,
+        frame = [m, n, k, self.a.row, self.a.column, self.b.row, self.b.column, self.c.row,
+                 self.c.column, *self.types,
                  max(across, 1), max(across * down, 1), factors, alpha, beta,
                  splits, depth, each, len(self.batch), *self.batch, *padding]
         for x in (self.a, self.b, self.c):
@@ -102,27 +118,36 @@ class MatmulLaunch:
             return CudaKernel(program, "mat_product", frame, (blocks, 1, 1), block)
         adding = CudaKernel(program, "mat_product_sum", frame, (-(-each // THREADS), 1, 1), block)
         room = splits * each * (8 if types[0] == "uint64_t" else 4)
-        return CudaKernel(program, "mat_product", frame, (blocks * splits, 1, 1), block, room=room, then=adding)
+        return CudaKernel(program, "mat_product", frame, (blocks * splits, 1, 1), block, room=room,
+                          then=adding)
 
 
-def prepare_product(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, batch: Ints = ()) -> MatmulLaunch:
-    """The product m x n of operands that lie so, along leading axes of these lengths; the inner axis is k long."""
+def prepare_product(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand,
+                    batch: Ints = ()) -> MatmulLaunch:
+    """The product m x n of operands that lie so, along leading axes of these lengths; the inner
+    axis is k long.
+    """
     m, a, b, c, batch = folded(m, a, b, c, batch)
     return MatmulLaunch((m, n, k), a, b, c, batch)
 
 
 OF_EACH_TYPE = "?bBhHiIqQeEf"  # dtype characters by the numbers of TYPES
-SCALES = {"f": ("f32", "float", 1), "d": ("f64", "double", 1), "F": ("c32", "float", 2), "D": ("c64", "double", 2)}
-SCALE = Program('#include "integer_matmul.cuh"\n' + "\n".join(f"MAT_SCALE({', '.join(map(str, s))})" for s in SCALES.values()) + "\n")
+SCALES = {"f": ("f32", "float", 1), "d": ("f64", "double", 1), "F": ("c32", "float", 2),
+          "D": ("c64", "double", 2)}
+SCALE = Program('#include "integer_matmul.cuh"\n'
+                + "\n".join(f"MAT_SCALE({', '.join(map(str, s))})" for s in SCALES.values()) + "\n")
 
 
-def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: int, triangle: int = 0) -> CudaKernel:
-    """``x <- beta x`` for operand `at` and the number `number`, of up to three axes; 0 reads nothing.
+def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: int,
+                  triangle: int = 0) -> CudaKernel:
+    """``x <- beta x`` for operand `at` and the number `number`, of up to three axes; 0 reads
+    nothing.
 
     With `triangle` -1 only where the last index is not above the one before, with 1 not below.
     """
     missing = (1,) * (3 - len(shape))
-    (batches, rows, columns), (batch, row, column) = (*missing, *shape), (*(0 for _ in missing), *strides)
+    (batches, rows, columns), (batch, row, column) = (*missing,
+                                                      *shape), (*(0 for _ in missing), *strides)
     frame = (rows, columns, batches, row, column, batch, triangle, at, number)
     grid = -(-batches * rows * columns // THREADS), 1, 1
     return CudaKernel(SCALE, f"mat_scale_{SCALES[letter][0]}", frame, grid, (THREADS, 1, 1))

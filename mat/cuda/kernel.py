@@ -1,7 +1,9 @@
-"""`CudaKernel`: a kernel for the device, and whatever operands of one form settle: what an operation's body can be on a GPU.
+"""`CudaKernel`: a kernel for the device, and whatever operands of one form settle: what an
+operation's body can be on a GPU.
 
-A kernel is defined by ``MAT_KERNEL`` (``native/cuda/device.cuh``) and gets two structs by value: the frame, which is packed once for
-all operands of the same forms, and the call, `mat_call`: addresses and numbers. Nothing here waits for the device.
+A kernel is defined by ``MAT_KERNEL`` (``native/cuda/device.cuh``) and gets two structs by value:
+the frame, which is packed once for all operands of the same forms, and the call, `mat_call`:
+addresses and numbers. Nothing here waits for the device.
 """
 
 from __future__ import annotations
@@ -20,32 +22,42 @@ from .nvrtc import Program
 
 OPERANDS, NUMBERS = 16, 24  # as mat_call has them
 LONGEST_FRAME = 3 << 10  # bytes; all that a kernel is given has to stay below 4 KB
-_CALL, _BYTES = 16, 16 + 8 * OPERANDS + 16 * NUMBERS  # where mat_call begins, behind the pointers to the two structs; the whole
+# where mat_call begins, behind the pointers to the two structs; the whole
+_CALL, _BYTES = 16, 16 + 8 * OPERANDS + 16 * NUMBERS
 _LIMITS = (2**31 - 1, 65535, 65535)
 
-Packet = tuple[bytearray, int, object]  # what one launch at a time is given, its address, and what keeps it there
-Gather = Callable[[bytearray, tuple[Any, ...], int], None]  # writes what a call is given, and the address of its room
+# what one launch at a time is given, its address, and what keeps it there
+Packet = tuple[bytearray, int, object]
+# writes what a call is given, and the address of its room
+Gather = Callable[[bytearray, tuple[Any, ...], int], None]
 
 
 
 class CudaKernel:
-    """Call it with what facets present: the kernel is queued on the device's stream. `Op` binds it first, as a `CpuKernel`.
+    """Call it with what facets present: the kernel is queued on the device's stream. `Op` binds it
+    first, as a `CpuKernel`.
 
-    `kernel` is the name in the program, `frame` its struct of int64_t; `grid` and `block` have three lengths, and a grid with
-    a 0 is not launched. `shared`: bytes of dynamic shared memory. `room`: bytes of device memory for the time of the call,
-    which the kernel finds as the operand after the last. `then`: what is launched next, with the same operands and room.
+    `kernel` is the name in the program, `frame` its struct of int64_t; `grid` and `block` have
+    three lengths, and a grid with a 0 is not launched. `shared`: bytes of dynamic shared memory.
+    `room`: bytes of device memory for the time of the call, which the kernel finds as the operand
+    after the last. `then`: what is launched next, with the same operands and room.
     """
 
-    __slots__ = ("block", "frame", "gather", "grid", "idle", "kernel", "numbers", "operands", "program", "ready", "room",
+    __slots__ = ("block", "frame", "gather", "grid", "idle", "kernel", "numbers", "operands",
+                 "program", "ready", "room",
                  "shared", "then", "there")
 
-    def __init__(self, program: Program, kernel: str, frame: Sequence[int], grid: tuple[int, int, int],
-                 block: tuple[int, int, int], *, shared: int = 0, room: int = 0, then: CudaKernel | None = None) -> None:
+    def __init__(self, program: Program, kernel: str, frame: Sequence[int],
+                 grid: tuple[int, int, int],
+                 block: tuple[int, int, int], *, shared: int = 0, room: int = 0,
+                 then: CudaKernel | None = None) -> None:
         if any(not 0 <= n <= limit for n, limit in zip(grid, _LIMITS, strict=True)):
-            raise DeviceError(f"kernel {kernel!r}: a grid of {grid} blocks; at most {_LIMITS} can be launched")
+            raise DeviceError(f"kernel {kernel!r}: a grid of {grid} blocks; at most {_LIMITS} can "
+                              "be launched")
         data = pack(f"{max(len(frame), 1)}q", *(frame or (0,)))
         if len(data) > LONGEST_FRAME:
-            raise DeviceError(f"kernel {kernel!r}: a frame of {len(data)} bytes; {LONGEST_FRAME} are the most")
+            raise DeviceError(f"kernel {kernel!r}: a frame of {len(data)} bytes; {LONGEST_FRAME} "
+                              "are the most")
         self.program = program
         self.kernel = kernel
         self.frame = ffi.new("char[]", data)
@@ -88,7 +100,9 @@ class CudaKernel:
         self.idle.append(packet)
 
     def _walk(self, gpu: Gpu, values: tuple[Any, ...]) -> None:
-        """The long way: with room, with what is launched next, the first time, or where there are several devices."""
+        """The long way: with room, with what is launched next, the first time, or where there are
+        several devices.
+        """
         with gpu.current():
             if not self.room:
                 self._all(gpu, values, 0)
@@ -118,19 +132,23 @@ class CudaKernel:
     def _prepare(self, gpu: Gpu) -> Callable[..., Any]:
         function = gpu.kernel(self.program, self.kernel, self.shared)
         self._compare(function)
-        launch = partial(driver.cuLaunchKernel, function, *self.grid, *self.block, self.shared, gpu.stream)
+        launch = partial(driver.cuLaunchKernel, function, *self.grid, *self.block, self.shared,
+                         gpu.stream)
         self.ready[gpu] = launch
         return launch
 
     def _compare(self, function: Any) -> None:
-        """`DeviceError` unless the kernel takes a frame and a call as long as ours; what is missing would be arbitrary."""
+        """`DeviceError` unless the kernel takes a frame and a call as long as ours; what is missing
+        would be arbitrary.
+        """
         ours = (len(self.frame) - 1, _BYTES - _CALL)
         found = [driver.cuFuncGetParamInfo(function, k) for k in (0, 1)]
         if any(int(status) for status, *_ in found):  # an older driver does not tell
             return
         theirs = tuple(int(size) for _, _, size in found)
         if theirs != ours and theirs != (1, ours[1]):  # a struct without members has one byte
-            raise DeviceError(f"kernel {self.kernel!r} takes a frame of {theirs[0]} bytes and a call of {theirs[1]}; given are "
+            raise DeviceError(f"kernel {self.kernel!r} takes a frame of {theirs[0]} bytes and a "
+                              f"call of {theirs[1]}; given are "
                               f"{ours[0]} and {ours[1]}")
 
     def _packet(self) -> Packet:
@@ -142,21 +160,28 @@ class CudaKernel:
         return data, address, keep
 
     def _learn(self, values: tuple[Any, ...]) -> Gather:
-        """How values of these kinds are packed: which operands are on the device, and which are numbers."""
+        """How values of these kinds are packed: which operands are on the device, and which are
+        numbers.
+        """
         there = tuple(k for k in self.operands if hasattr(values[k], "gpu"))
         given = (*self.numbers, *(k for k in self.operands if k not in there))
         if not there or len(self.operands) >= OPERANDS or len(self.numbers) + len(self.operands) > NUMBERS:
-            raise DeviceError(f"kernel {self.kernel!r} takes 1 to {OPERANDS - 1} operands, one of them on the device, and "
-                              f"{NUMBERS} numbers; got {len(self.operands)} and {len(self.numbers)}")
+            raise DeviceError(f"kernel {self.kernel!r} takes 1 to {OPERANDS - 1} operands, one of "
+                              "them on the device, and "
+                              f"{NUMBERS} numbers; got {len(self.operands)} and "
+                              f"{len(self.numbers)}")
         after = OPERANDS - 1 - len(self.operands)  # addresses behind that of the room
         kinds = "".join("Q" if k in there else "8x" for k in self.operands) + "Q" + f"{8 * after}x"
-        kinds += "dd" * len(self.numbers) + "".join("16x" if k in there else "dd" for k in self.operands)
+        kinds += "dd" * len(self.numbers) + "".join("16x" if k in there else "dd"
+                                                    for k in self.operands)
         self.there = there[0]
         self.gather = gather = _gatherer(Struct("=" + kinds).pack_into, there, given)
         return gather
 
     def _retry(self, gpu: Gpu, status: Any, packet: Packet) -> None:
-        """Once more, if the device was not the thread's current one, as in a thread that is new; else the error."""
+        """Once more, if the device was not the thread's current one, as in a thread that is new;
+        else the error.
+        """
         result = (status,)
         if int(status) in NOT_CURRENT:
             gpu.enter()
@@ -165,21 +190,26 @@ class CudaKernel:
 
 
 def _gatherer(put: Callable[..., None], there: tuple[int, ...], given: tuple[int, ...]) -> Gather:
-    """What packs the addresses of the values `there`, the room, and the numbers `given`; unrolled for frequent kinds."""
+    """What packs the addresses of the values `there`, the room, and the numbers `given`; unrolled
+    for frequent kinds.
+    """
     i, j, h = (*there, 0, 0)[:3]
     if not given and len(there) == 1:
         return lambda data, v, room: put(data, _CALL, v[i].address, room)
     if not given and len(there) == 2:
         return lambda data, v, room: put(data, _CALL, v[i].address, v[j].address, room)
     if not given and len(there) == 3:
-        return lambda data, v, room: put(data, _CALL, v[i].address, v[j].address, v[h].address, room)
+        return lambda data, v, room: put(data, _CALL, v[i].address, v[j].address, v[h].address,
+                                         room)
 
     def gather(data: bytearray, v: tuple[Any, ...], room: int) -> None:
-        put(data, _CALL, *[v[k].address for k in there], room, *[part for k in given for part in _pair(v[k])])
+        put(data, _CALL, *[v[k].address for k in there], room,
+            *[part for k in given for part in _pair(v[k])])
 
     def with_number(data: bytearray, v: tuple[Any, ...], room: int) -> None:
         value = v[given[0]]
-        put(data, _CALL, v[i].address, v[j].address, room, *((value, 0.0) if type(value) is float else _pair(value)))
+        put(data, _CALL, v[i].address, v[j].address, room,
+            *((value, 0.0) if type(value) is float else _pair(value)))
 
     return with_number if len(given) == 1 and len(there) == 2 else gather
 

@@ -1,4 +1,6 @@
-"""The memory of a GPU: taken and given back in the order of its stream, behind the accounting that all devices share."""
+"""The memory of a GPU: taken and given back in the order of its stream, behind the accounting that
+all devices share.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from .pinned import is_locked
 
 
 class CudaMemory(Pooled):
-    """What a device holds. All of it belongs to the one stream of the device, so what is freed can be used again at once."""
+    """What a device holds. All of it belongs to the one stream of the device, so what is freed can
+    be used again at once.
+    """
 
     def __init__(self, name: str, gpu: Gpu) -> None:
         super().__init__(name)
@@ -46,7 +50,9 @@ class CudaMemory(Pooled):
         return ForeignBlock(address, nbytes, self.gpu, owner)
 
     def _give_back(self, handle: Any) -> None:
-        """Let go of it, once nothing that is queued uses it: its owner may use it at once, in another stream."""
+        """Let go of it, once nothing that is queued uses it: its owner may use it at once, in
+        another stream.
+        """
         if self.gpu.idle():
             handle.owner = None
         else:
@@ -87,8 +93,11 @@ class CudaMemory(Pooled):
         transfers.fetch(self.gpu, host[start:stop], handle.address + start * cube.dtype.itemsize)
         return True
 
-    def copy_from(self, cube: Any, handle: DeviceBlock, memory: Memory, source: DeviceBlock) -> bool:
-        """From another GPU, directly if it can be reached, else the driver goes through the host; nobody waits for it."""
+    def copy_from(self, cube: Any, handle: DeviceBlock, memory: Memory,
+                  source: DeviceBlock) -> bool:
+        """From another GPU, directly if it can be reached, else the driver goes through the host;
+        nobody waits for it.
+        """
         if not isinstance(memory, CudaMemory) or not cube.nbytes:
             return isinstance(memory, CudaMemory)
         ours, theirs = self.gpu, memory.gpu
@@ -108,12 +117,15 @@ class CudaMemory(Pooled):
         pattern = np.asarray(cube.fill_value, cube.dtype).tobytes()
         if not cube.nbytes:
             return True
-        word = next((n for n in (1, 2, 4) if len(pattern) % n == 0 and pattern == pattern[:n] * (len(pattern) // n)), 0)
+        word = next((n for n in (1, 2, 4) if len(pattern) % n == 0
+                     and pattern == pattern[:n] * (len(pattern) // n)), 0)
         if not word:
             fill_kernel(self.gpu, handle, pattern, cube.nbytes // len(pattern))
             return True
-        put = {1: driver.cuMemsetD8Async, 2: driver.cuMemsetD16Async, 4: driver.cuMemsetD32Async}[word]
+        put = {1: driver.cuMemsetD8Async, 2: driver.cuMemsetD16Async,
+               4: driver.cuMemsetD32Async}[word]
         with self.gpu.current():
-            check(put(handle.address, int.from_bytes(pattern[:word], "little"), cube.nbytes // word, self.gpu.stream),
+            check(put(handle.address, int.from_bytes(pattern[:word], "little"), cube.nbytes // word,
+                      self.gpu.stream),
                   f"filling {cube.nbytes} bytes of {self.name}")
         return True

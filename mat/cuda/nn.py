@@ -1,6 +1,8 @@
-"""Launches of the kernels of ``native/cuda/convolve.cuh`` and ``native/cuda/pool.cuh``: which one, and where its windows walk.
+"""Launches of the kernels of ``native/cuda/convolve.cuh`` and ``native/cuda/pool.cuh``: which one,
+and where its windows walk.
 
-Functions get the axes of the windows and operands with shape, strides and dtype, all of which have been checked.
+Functions get the axes of the windows and operands with shape, strides and dtype, all of which have
+been checked.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ MOST_DOWN = 65535  # blocks in a grid, of rows and of units
 DUMMY = WindowAxis(1, 1, 1, 1, 0)
 FLOATS = {"f": "float", "d": "double", "e": "nn_half", "E": "nn_bfloat"}
 
-# The kernels, as templates of the element type; the first and third group are for floats only. R: points below each other.
+# The kernels, as templates of the element type; the first and third group are for floats only. R:
+# points below each other.
 _CONVOLVE = {
     "convolve_3": "nn_convolve<T, R, 3, 3>",
     "convolve_5": "nn_convolve<T, R, 5, 5>",
@@ -40,14 +43,18 @@ _CONVOLVE_ANY = {
 }
 _POOL_PAIRS = {"pool_pairs": "nn_pool_pairs<T>", "pool_pairs_back": "nn_pool_pairs_back<T>"}
 _POOL = {"pool": "nn_pool<T>", "pool_back": "nn_pool_back<T>"}
-_TOGETHER = {name: tuple(group) for group in (_POOL, _POOL_PAIRS) for name in group}  # in one program
+# in one program
+_TOGETHER = {name: tuple(group) for group in (_POOL, _POOL_PAIRS) for name in group}
 
 
 def _each(name: str, kind: str) -> int:
-    """How many points below each other a thread has: so many that what they read fits into its registers."""
+    """How many points below each other a thread has: so many that what they read fits into its
+    registers.
+    """
     if name == "convolve_points":
         return 1
-    few = name in ("correlate_1", "correlate_4") or (kind == "double" and name in ("convolve_3", "convolve_5", "correlate_5"))
+    few = name in ("correlate_1", "correlate_4") or (kind == "double" and name
+                                                     in ("convolve_3", "convolve_5", "correlate_5"))
     return 4 if few else 8
 
 
@@ -59,7 +66,9 @@ class StridedAxis(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """How a grid covers columns, rows and units: the threads of a block, and how many blocks each way."""
+    """How a grid covers columns, rows and units: the threads of a block, and how many blocks each
+    way.
+    """
 
     block: tuple[int, int, int]
     across: int
@@ -72,7 +81,9 @@ class Shape(NamedTuple):
 
 
 def _type(dtype: Any, signed: bool) -> tuple[str, str]:
-    """The dtype's letter in names, and its type; where signs do not matter, integers are unsigned."""
+    """The dtype's letter in names, and its type; where signs do not matter, integers are
+    unsigned.
+    """
     if dtype.char in FLOATS:
         return dtype.char, FLOATS[dtype.char]
     kind = "int" if signed and dtype.kind == "i" else "uint"
@@ -84,8 +95,10 @@ def _program(name: str, letter: str, kind: str) -> Program:
     """The program that has the kernel of that name for elements of a type."""
     kernels = {**_CONVOLVE, **_CONVOLVE_ANY, **_POOL_PAIRS, **_POOL}
     header = "pool" if name.startswith("pool") else "convolve"
-    lines = [f'#include "{header}.cuh"', f"typedef {kind} T;", f"enum {{ R = {_each(name, kind)} }};"]
-    lines += [f"MAT_KERNEL({n}_{letter}, nn_walk, {THREADS}) {{ {kernels[n]}(frame, call); }}" for n in
+    lines = [f'#include "{header}.cuh"', f"typedef {kind} T;",
+             f"enum {{ R = {_each(name, kind)} }};"]
+    lines += [f"MAT_KERNEL({n}_{letter}, nn_walk, {THREADS}) {{ {kernels[n]}(frame, call); }}"
+              for n in
               _TOGETHER.get(name, (name,))]
     return Program("\n".join(lines) + "\n")
 
@@ -94,7 +107,8 @@ def programs() -> Iterator[Program]:
     """All that there are."""
     unsigned = {f"u{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)}
     signed = {f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}
-    for names, types in ((_CONVOLVE, FLOATS), (_CONVOLVE_ANY, FLOATS | unsigned), (("pool_pairs",), FLOATS),
+    for names, types in ((_CONVOLVE, FLOATS), (_CONVOLVE_ANY, FLOATS | unsigned),
+                         (("pool_pairs",), FLOATS),
                          (("pool",), FLOATS | unsigned | signed)):
         for letter, kind in types.items():
             for name in names:
@@ -102,11 +116,14 @@ def programs() -> Iterator[Program]:
 
 
 def _rows(axes: Sequence[WindowAxis], main: int, *strides: Ints) -> list[StridedAxis]:
-    """Columns, rows and then the others, by the strides of operand `main`; of operands with fewer axes, the first lack."""
+    """Columns, rows and then the others, by the strides of operand `main`; of operands with fewer
+    axes, the first lack.
+    """
     padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
     rows = [StridedAxis(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
     used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]
-    used.sort(key=lambda r: (r.axis.n == 1, abs(r.strides[main])))  # stable: later axes are the closer ones
+    # stable: later axes are the closer ones
+    used.sort(key=lambda r: (r.axis.n == 1, abs(r.strides[main])))
     return used + [StridedAxis(DUMMY, (0,) * len(strides))] * (2 - len(used))
 
 
@@ -127,22 +144,26 @@ def _cover(columns: int, rows: int, units: int, each: int = 1) -> Shape:
     return Shape((x, y, z), -(-columns // x), -(-rows // (each * y)), -(-units // z))
 
 
-def _launch(name: str, dtype: Any, rows: Sequence[StridedAxis], shape: Shape, *, units: int, base: int = 0, signed: bool = False,
+def _launch(name: str, dtype: Any, rows: Sequence[StridedAxis], shape: Shape, *, units: int,
+            base: int = 0, signed: bool = False,
             work: bool = True) -> CudaKernel:
     """The kernel over all tiles, if there is any `work`."""
     letter, kind = _type(dtype, signed)
     lined = max(shape.down, shape.deep) > MOST_DOWN
     frame = _frame(rows, shape, units, base, lined)
-    grid = (0, 1, 1) if not work else (shape.tiles, 1, 1) if lined else (shape.across, shape.down, shape.deep)
+    grid = (0, 1, 1) if not work else (shape.tiles, 1,
+                                       1) if lined else (shape.across, shape.down, shape.deep)
     return CudaKernel(_program(name, letter, kind), f"{name}_{letter}", frame, grid, shape.block)
 
 
-def _frame(rows: Sequence[StridedAxis], shape: Shape, units: int, base: int = 0, lined: bool = True, each: int = 1, pieces: int = 1,
+def _frame(rows: Sequence[StridedAxis], shape: Shape, units: int, base: int = 0, lined: bool = True,
+           each: int = 1, pieces: int = 1,
            chunks: tuple[int, int] = (1, 1)) -> list[int]:
     """A ``struct nn_walk``."""
     taps = prod(r.axis.k for r in rows[2:])
     plain = all(r.axis == (r.axis.n, r.axis.n, 1, 1, 0) for r in rows[2:]) and len(rows) <= 3
-    frame = [len(rows), units, taps, plain, shape.across, shape.down, lined, base, shape.tiles, each, pieces, *chunks]
+    frame = [len(rows), units, taps, plain, shape.across, shape.down, lined, base, shape.tiles,
+             each, pieces, *chunks]
     for row in rows:
         frame += [*row.axis, *row.strides, *(0 for _ in range(4 - len(row.strides)))]
     return frame + [0] * (9 * (8 - len(rows)))
@@ -158,14 +179,18 @@ def _places(rows: Sequence[StridedAxis]) -> int:
 
 
 def _square(rows: Sequence[StridedAxis], dtype: Any) -> int:
-    """3 or 5 where windows are squares of so many taps over adjacent elements of the first operand; else 0."""
+    """3 or 5 where windows are squares of so many taps over adjacent elements of the first operand;
+    else 0.
+    """
     column, row = rows[:2]
     fits = column.axis.k == row.axis.k in (3, 5) and row.axis.step == 1 and column.strides[0] == 1 and _near(rows, dtype)
     return column.axis.k if fits and dtype.char in FLOATS else 0
 
 
 def _near(rows: Sequence[StridedAxis], dtype: Any) -> bool:
-    """Whether 32 bits hold the steps of rows and columns, in bytes; all kernels but the most general count on it."""
+    """Whether 32 bits hold the steps of rows and columns, in bytes; all kernels but the most
+    general count on it.
+    """
     return all(abs(stride) * dtype.itemsize < 1 << 31 for r in rows[:2] for stride in r.strides)
 
 
@@ -188,19 +213,24 @@ def _convolution(rows: Sequence[StridedAxis], base: int, y: Any, work: bool) -> 
 
 
 def prepare_to_x(axes: Sequence[WindowAxis], yd: Any, w: Any, xd: Any) -> CudaKernel:
-    """``xd +=`` the derivative by x: where windows are one place apart, a convolution of yd with reversed taps."""
+    """``xd +=`` the derivative by x: where windows are one place apart, a convolution of yd with
+    reversed taps.
+    """
     rows = _rows(axes, 2, yd.strides, w.strides, xd.strides)
     work = w.size > 0 and yd.size > 0
     if any(r.axis.step != 1 for r in rows):
         units = _places(rows)
         shape = _cover(rows[0].axis.nx, rows[1].axis.nx, units)
-        return _launch("convolve_to_x", xd.dtype, rows, shape, units=units, work=work and xd.size > 0)
-    turned = [StridedAxis(WindowAxis(a.nx, a.n, a.k, 1, 1 - a.off - a.k), (s[0], -s[1], s[2])) for a, s in rows]
+        return _launch("convolve_to_x", xd.dtype, rows, shape, units=units,
+                       work=work and xd.size > 0)
+    turned = [StridedAxis(WindowAxis(a.nx, a.n, a.k, 1, 1 - a.off - a.k), (s[0], -s[1], s[2]))
+              for a, s in rows]
     return _convolution(turned, sum((a.k - 1) * s[1] for a, s in rows), xd, work)
 
 
 def prepare_to_w(axes: Sequence[WindowAxis], x: Any, yd: Any, wd: Any) -> CudaKernel:
-    """``wd +=`` the derivative by w: pieces of the points are summed up each by itself, and then added in a fixed order.
+    """``wd +=`` the derivative by w: pieces of the points are summed up each by itself, and then
+    added in a fixed order.
 
     What the pieces are depends on the sizes alone, and so does the result.
     """
@@ -208,7 +238,8 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Any, yd: Any, wd: Any) -> CudaKe
     column, row = (r.axis for r in rows[:2])
     size, units, taps = _square(rows, wd.dtype), _points(rows), prod(r.axis.k for r in rows[2:])
     many = row.step == 1 and row.k > 1 and wd.dtype.char in FLOATS and _near(rows, wd.dtype)
-    name, high, wide = (f"correlate_{size}", size, size) if size else ("correlate_4", 4, 4) if many else ("correlate_1", 1, 8)
+    name, high, wide = (f"correlate_{size}", size,
+                        size) if size else ("correlate_4", 4, 4) if many else ("correlate_1", 1, 8)
     letter, kind = _type(wd.dtype, False)
     shape = _cover(column.n, row.n, units, _each(name, kind))
     chunks = -(-row.k // high), -(-column.k // wide)
@@ -217,14 +248,18 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Any, yd: Any, wd: Any) -> CudaKe
     pieces = -(-shape.tiles // each)
     frame = _frame(rows, shape, units, each=each, pieces=pieces, chunks=chunks)
     total = wd.size if work else 0
-    gather = CudaKernel(_program("correlate_gather", letter, kind), f"correlate_gather_{letter}", frame,
+    gather = CudaKernel(_program("correlate_gather", letter, kind), f"correlate_gather_{letter}",
+                        frame,
                     (-(-total // (THREADS // 32)), 1, 1), (THREADS, 1, 1))
-    return CudaKernel(_program(name, letter, kind), f"{name}_{letter}", frame, (pieces * jobs if work else 0, 1, 1), shape.block,
+    return CudaKernel(_program(name, letter, kind), f"{name}_{letter}", frame,
+                      (pieces * jobs if work else 0, 1, 1), shape.block,
                   room=8 * total * pieces, then=gather)
 
 
 def _pairs(rows: Sequence[StridedAxis], dtype: Any) -> int:
-    """How many pairs there are in 16 bytes, where windows are pairs side by side of adjacent elements; else 0."""
+    """How many pairs there are in 16 bytes, where windows are pairs side by side of adjacent
+    elements; else 0.
+    """
     a, strides = rows[0]
     fits = (a.k, a.step, a.off, a.n) == (2, 2, 0, (a.nx + 1) // 2) and all(s == 1 for s in strides)
     return 8 // dtype.itemsize if fits and dtype.char in FLOATS else 0
@@ -235,7 +270,8 @@ def prepare_pool(axes: Sequence[WindowAxis], x: Any, y: Any) -> CudaKernel:
     rows = _rows(axes, 1, x.strides, y.strides)
     pairs, units = _pairs(rows, y.dtype), _points(rows)
     shape = _cover(-(-rows[0].axis.n // (pairs or 1)), rows[1].axis.n, units)
-    return _launch("pool_pairs" if pairs else "pool", y.dtype, rows, shape, units=units, signed=True, work=y.size > 0)
+    return _launch("pool_pairs" if pairs else "pool", y.dtype, rows, shape, units=units,
+                   signed=True, work=y.size > 0)
 
 
 def prepare_pool_back(axes: Sequence[WindowAxis], x: Any, y: Any, yd: Any, xd: Any) -> CudaKernel:
@@ -243,5 +279,6 @@ def prepare_pool_back(axes: Sequence[WindowAxis], x: Any, y: Any, yd: Any, xd: A
     rows = _rows(axes, 3, x.strides, y.strides, yd.strides, xd.strides)
     pairs, units = _pairs(rows, xd.dtype), _places(rows)
     shape = _cover(-(-rows[0].axis.nx // (2 * pairs or 1)), rows[1].axis.nx, units)
-    return _launch("pool_pairs_back" if pairs else "pool_back", xd.dtype, rows, shape, units=units, signed=True,
+    return _launch("pool_pairs_back" if pairs else "pool_back", xd.dtype, rows, shape, units=units,
+                   signed=True,
                    work=xd.size > 0 and y.size > 0)

@@ -1,6 +1,8 @@
-"""Programs: texts of CUDA C++ that NVRTC compiles when they are first needed, kept on disk for the next time.
+"""Programs: texts of CUDA C++ that NVRTC compiles when they are first needed, kept on disk for the
+next time.
 
-`COMPILER` does it; whoever replaces that, as the tests do, where there is no GPU, has the whole rest as it is.
+`COMPILER` does it; whoever replaces that, as the tests do, where there is no GPU, has the whole
+rest as it is.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ class Compiler(Protocol):
         """What it is: cubins of another one are not used."""
 
     def compile(self, text: str, options: Sequence[str], arch: str) -> bytes:
-        """The cubin for `arch`; `CompileError` with the messages if it refuses. `INCLUDES` is where includes are found."""
+        """The cubin for `arch`; `CompileError` with the messages if it refuses. `INCLUDES` is where
+        includes are found.
+        """
 
 
 class Nvrtc:
@@ -48,11 +52,13 @@ class Nvrtc:
         try:
             return nvrtc.nvrtcVersion()
         except RuntimeError as error:
-            raise DeviceError(f"NVRTC, which compiles kernels for the device, is not there: {INSTALL} ({error})") from None
+            raise DeviceError("NVRTC, which compiles kernels for the device, is not there: "
+                              f"{INSTALL} ({error})") from None
 
     def compile(self, text: str, options: Sequence[str], arch: str) -> bytes:
         # one that needs no driver: the type's names, the repr of what is made, and PTX all do
-        given = ProgramOptions(arch=arch, include_path=INCLUDES, std="c++17", no_cache=True, name="program.cu",
+        given = ProgramOptions(arch=arch, include_path=INCLUDES, std="c++17", no_cache=True,
+                               name="program.cu",
                                define_macro=_macros(options), use_fast_math=FAST in options or None,
                                fma=False if EXACT in options else None)
         try:
@@ -65,7 +71,8 @@ class Nvrtc:
 
 def _macros(options: Sequence[str]) -> list[str] | None:
     found = [option.removeprefix("-D") for option in options if option.startswith("-D")]
-    unknown = [option for option in options if not option.startswith("-D") and option not in (FAST, EXACT)]
+    unknown = [option for option in options if not option.startswith("-D")
+               and option not in (FAST, EXACT)]
     if unknown:
         raise ValueError(f"options are -DNAME, -DNAME=VALUE, {FAST} and {EXACT}, got {unknown}")
     return found or None
@@ -77,14 +84,16 @@ COMPILER: Compiler = Nvrtc()
 class Program(NamedTuple):
     """A text of CUDA C++, complete with its ``#include`` lines, and options.
 
-    These are ``-DNAME=VALUE``, ``--use_fast_math`` and ``--fmad=false``: products and sums are rounded each by itself.
+    These are ``-DNAME=VALUE``, ``--use_fast_math`` and ``--fmad=false``: products and sums are
+    rounded each by itself.
     """
 
     text: str
     options: tuple[str, ...] = ()
 
     def cubin(self, arch: str) -> bytes:
-        """The compiled program, from disk if it was compiled before by this compiler from this text and these headers.
+        """The compiled program, from disk if it was compiled before by this compiler from this text
+        and these headers.
 
         `CompileError` with the compiler's messages if it refuses.
         """

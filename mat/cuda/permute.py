@@ -1,7 +1,8 @@
-"""How the elements of one layout are copied to another on a device: which kernels of ``native/cuda/permute.cuh``, and their frames.
+"""How the elements of one layout are copied to another on a device: which kernels of
+``native/cuda/permute.cuh``, and their frames.
 
-Pure arithmetic on lengths and strides, in bytes, which needs no device; ``docs/layout.md`` explains it. It is done once for
-operands of one form and alignment.
+Pure arithmetic on lengths and strides, in bytes, which needs no device; ``docs/layout.md`` explains
+it. It is done once for operands of one form and alignment.
 """
 
 from __future__ import annotations
@@ -14,25 +15,32 @@ from typing import NamedTuple
 from .division import magic
 
 WIDEST = 16  # bytes that a thread can move at once
-MOST_AXES = 10  # in one launch, after merging: as many as kernels are told of, but for two that tiles add
+# in one launch, after merging: as many as kernels are told of, but for two that tiles add
+MOST_AXES = 10
 MOST = 1 << 30  # units in one launch: kernels count them in 32 bits
 FAR = 2**31  # bytes: 32 bits do not hold such offsets
 NEAR = 64  # bytes: what is read in stretches of so many loses nothing
-LONG_RUN = {1: 256, 2: 512, 4: 2048, 8: 4096}  # bytes from which on runs are copied whole, by those of their units
+# bytes from which on runs are copied whole, by those of their units
+LONG_RUN = {1: 256, 2: 512, 4: 2048, 8: 4096}
 BLOCK = 256  # threads
 TEAM_BYTES = 64  # that each thread of a team copies
-WORTH = {16: 1.0, 8: 0.9, 4: 0.8, 2: 0.65, 1: 0.55}  # of a tile, by the bytes of its vectors, if all threads have work,
+# of a tile, by the bytes of its vectors, if all threads have work,
+WORTH = {16: 1.0, 8: 0.9, 4: 0.8, 2: 0.65, 1: 0.55}
 BAND = 16  # tiles, as in permute.cuh
 SMALL = 0.9  # how much less one is worth whose lines are shorter
-LOOSE_WORTH = {1: 0.3, 2: 0.4, 4: 0.6, 8: 0.7, 16: 0.8}  # and what the kernel for short axes is, by the bytes of a unit
-LOOSE_BLOCKS = 4096  # so many blocks share the tiles of a kernel whose threads remember where they read and write
+# and what the kernel for short axes is, by the bytes of a unit
+LOOSE_WORTH = {1: 0.3, 2: 0.4, 4: 0.6, 8: 0.7, 16: 0.8}
+# so many blocks share the tiles of a kernel whose threads remember where they read and write
+LOOSE_BLOCKS = 4096
 INNER, RANK = 6, 12  # as in permute_frame
-TILES = {1: ((16, 8, 64), (4, 32, 256), (1, 128, 256)),  # by the bytes of a unit: those of a vector, vectors of a line, threads
+# by the bytes of a unit: those of a vector, vectors of a line, threads
+TILES = {1: ((16, 8, 64), (4, 32, 256), (1, 128, 256)),
          2: ((16, 8, 64), (4, 32, 256), (2, 64, 256)),
          4: ((16, 16, 256), (16, 8, 64), (8, 32, 256), (4, 64, 256), (4, 32, 256)),
          8: ((16, 32, 512), (16, 16, 256), (16, 8, 64), (8, 32, 256), (8, 16, 256)),
          16: ((16, 32, 256), (16, 16, 256))}
-GATHERED = {1: (16, 4, 1), 2: (16, 4, 2), 4: (16, 4), 8: (16, 8), 16: (16,)}  # bytes that are written at once
+# bytes that are written at once
+GATHERED = {1: (16, 4, 1), 2: (16, 4, 2), 4: (16, 4), 8: (16, 8), 16: (16,)}
 CHANNELS = {1: (16, 4), 2: (16, 4), 4: (16, 4), 8: (16, 8)}
 LOOSE_UNITS = {1: 2048, 2: 2048, 4: 2048, 8: 1024, 16: 1024}  # that fit in a tile
 
@@ -55,7 +63,8 @@ class Step(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """Axes, outermost first in the destination's order; units; and the bytes from the operands' addresses to the first one.
+    """Axes, outermost first in the destination's order; units; and the bytes from the operands'
+    addresses to the first one.
 
     `read` and `written` are what the operands' addresses are multiples of.
     """
@@ -70,8 +79,11 @@ class Copy(NamedTuple):
     written: int
 
 
-def plan(axes: Sequence[CopyAxis], size: int, *, read: int, written: int, source: int = 0, target: int = 1) -> list[Step]:
-    """What copies elements of `size` bytes over `axes` from operand `source` to operand `target`."""
+def plan(axes: Sequence[CopyAxis], size: int, *, read: int, written: int, source: int = 0,
+         target: int = 1) -> list[Step]:
+    """What copies elements of `size` bytes over `axes` from operand `source` to operand
+    `target`.
+    """
     if any(a.n == 0 for a in axes):
         return []
     start = sum(a.s * (a.n - 1) for a in axes if a.d < 0)
@@ -81,7 +93,9 @@ def plan(axes: Sequence[CopyAxis], size: int, *, read: int, written: int, source
 
 
 def merged(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
-    """`axes` forwards in the destination and in its order, outermost first, with those that stay together made one."""
+    """`axes` forwards in the destination and in its order, outermost first, with those that stay
+    together made one.
+    """
     forwards = [CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in axes if a.n != 1]
     found: list[CopyAxis] = []
     for a in sorted(forwards, key=lambda a: (-a.d, -abs(a.s))):
@@ -109,14 +123,17 @@ def alignment(*values: int) -> int:
 
 
 def widened(copy: Copy) -> Copy:
-    """The same in the widest units that alignment allows, where elements are adjacent on both sides."""
+    """The same in the widest units that alignment allows, where elements are adjacent on both
+    sides.
+    """
     *others, run = copy.axes or [CopyAxis(1, 0, 0)]
     if not run.d == run.s == copy.unit:
         return copy
     steps = [step for a in others for step in (a.d, a.s)]
     unit = alignment(copy.read, copy.written, copy.start, copy.to, run.n * run.d, *steps)
     units = run.n * run.d // unit
-    return copy._replace(unit=unit, axes=[*others, CopyAxis(units, unit, unit)] if units > 1 else others)
+    return copy._replace(unit=unit,
+                         axes=[*others, CopyAxis(units, unit, unit)] if units > 1 else others)
 
 
 def parts(copy: Copy) -> Iterator[Copy]:
@@ -135,7 +152,8 @@ def parts(copy: Copy) -> Iterator[Copy]:
     _, d, s = copy.axes[k]
     for first, n in pieces:
         axes = [*copy.axes[:k], *[CopyAxis(n, d, s)][:n > 1], *copy.axes[k + 1:]]
-        yield from parts(copy._replace(axes=axes, start=copy.start + first * s, to=copy.to + first * d))
+        yield from parts(copy._replace(axes=axes, start=copy.start + first * s,
+                                       to=copy.to + first * d))
 
 
 def _step(copy: Copy) -> Step:
@@ -150,7 +168,9 @@ def _step(copy: Copy) -> Step:
 
 
 def is_near(axes: Sequence[CopyAxis], unit: int) -> bool:
-    """Whether what is written one after the other is also read from places that are near each other."""
+    """Whether what is written one after the other is also read from places that are near each
+    other.
+    """
     if not axes or (axes[-1].s == 0 and axes[-1].n * unit >= NEAR):
         return True
     written = [a for a in reversed(axes) if a.s]
@@ -179,13 +199,15 @@ def _rows(copy: Copy) -> Step:
     piece = threads * TEAM_BYTES
     axes = [CopyAxis(-(-size // piece), piece, piece), *reversed(others)]
     count = prod(a.n for a in axes)
-    return Step(f"rows_{threads}", _frame(copy, axes, count, ni=size), -(-count // (BLOCK // threads)), BLOCK)
+    return Step(f"rows_{threads}", _frame(copy, axes, count, ni=size),
+                -(-count // (BLOCK // threads)), BLOCK)
 
 
 def _gather(copy: Copy) -> Step:
     unit = copy.unit
     i = copy.axes[-1] if copy.axes else CopyAxis(1, unit, unit)
-    limit = alignment(copy.written, copy.to, *(a.d for a in copy.axes[:-1])) if i.d == unit else unit
+    limit = alignment(copy.written, copy.to,
+                      *(a.d for a in copy.axes[:-1])) if i.d == unit else unit
     wide = next(v for v in GATHERED[unit] if v == unit or (v <= limit and i.n * unit % v == 0))
     each = wide // unit
     axes = [CopyAxis(i.n // each, i.d * each, i.s * each), *reversed(copy.axes[:-1])]
@@ -198,7 +220,9 @@ def _gather(copy: Copy) -> Step:
 
 
 def _fastest(copy: Copy) -> tuple[CopyAxis, CopyAxis, list[CopyAxis], int]:
-    """The fastest axis of the destination and of the source, the others, and how vectors along these two would be aligned."""
+    """The fastest axis of the destination and of the source, the others, and how vectors along
+    these two would be aligned.
+    """
     i, j = copy.axes[-1], _by_source(copy.axes)[0]
     others = [a for a in copy.axes if a is not i and a is not j]
     steps = [step for a in others for step in (a.d, a.s)]
@@ -216,14 +240,16 @@ def _channels(copy: Copy) -> Step | None:
         way, few, many, plane = "unzip", j, i, j.d
     else:
         return None
-    limit = alignment(copy.read, copy.written, copy.start, copy.to, plane, *(step for a in others for step in (a.d, a.s)))
+    limit = alignment(copy.read, copy.written, copy.start, copy.to, plane,
+                      *(step for a in others for step in (a.d, a.s)))
     wide = next((v for v in CHANNELS[unit] if v <= limit and many.n * unit % v == 0), 0)
     if not wide:
         return None
     each = wide // unit
     axes = [CopyAxis(many.n // each, many.d * each, many.s * each), *reversed(others)]
     count = prod(a.n for a in axes)
-    return Step(f"{way}_{unit}_{wide}_{few.n}", _frame(copy, axes, count, i=i, j=j), -(-count // BLOCK), BLOCK)
+    return Step(f"{way}_{unit}_{wide}_{few.n}", _frame(copy, axes, count, i=i, j=j),
+                -(-count // BLOCK), BLOCK)
 
 
 def _tile(copy: Copy) -> Step | None:
@@ -241,8 +267,10 @@ def _tile(copy: Copy) -> Step | None:
             continue
         axes = [CopyAxis(prod(tiles), 0, 0), *reversed(others)]
         count = prod(a.n for a in axes)
-        worth = WORTH[wide] * (SMALL if vectors * wide <= 128 < unit * 128 else 1) * sqrt(i.n * j.n / (prod(tiles) * edge**2))
-        frame = _frame(copy, axes, count, i=i, j=j, ni=i.n, nj=j.n, more=[*tiles, divisor(BAND * tiles[1])])
+        worth = WORTH[wide] * (SMALL if vectors * wide <= 128 < unit * 128
+                               else 1) * sqrt(i.n * j.n / (prod(tiles) * edge**2))
+        frame = _frame(copy, axes, count, i=i, j=j, ni=i.n, nj=j.n,
+                       more=[*tiles, divisor(BAND * tiles[1])])
         found.append((worth, -k, Step(f"tile_{unit}_{wide}_{vectors}", frame, count, threads)))
     worth, _, step = max(found)
     return step if worth >= LOOSE_WORTH[unit] else None
@@ -277,9 +305,12 @@ def _loose(copy: Copy) -> Step | None:
 
 
 def _chosen(written: list[CopyAxis], read: list[CopyAxis], unit: int) -> dict[CopyAxis, int]:
-    """How much of each axis a tile takes: about equally long stretches of both sides' fastest axes, as much as fits."""
+    """How much of each axis a tile takes: about equally long stretches of both sides' fastest axes,
+    as much as fits.
+    """
     room = LOOSE_UNITS[unit]
-    want = next(w for w in (256, 128, 64, 48, 32, 24, 16, 8, 4, 2, 1) if prod(_covered(written, read, w, w).values()) <= room)
+    want = next(w for w in (256, 128, 64, 48, 32, 24, 16, 8, 4, 2, 1)
+                if prod(_covered(written, read, w, w).values()) <= room)
     a = b = want
     for part in (1, 2, 4):  # doubled, half as much again, a quarter
         grown = partial(_grown, part)
@@ -295,7 +326,9 @@ def _grown(part: int, n: int) -> int:
 
 
 def _covered(written: list[CopyAxis], read: list[CopyAxis], a: int, b: int) -> dict[CopyAxis, int]:
-    """The part of each axis in a tile that holds stretches of `a` units of the destination and `b` of the source."""
+    """The part of each axis in a tile that holds stretches of `a` units of the destination and `b`
+    of the source.
+    """
     sizes = dict.fromkeys(written, 1)
     for order, want in ((written, a), (read, b)):
         have = 1
@@ -314,7 +347,10 @@ def _covered(written: list[CopyAxis], read: list[CopyAxis], a: int, b: int) -> d
 # The frame
 
 
-def _frame(copy: Copy, axes: Sequence[CopyAxis], count: int, *, i: CopyAxis = CopyAxis(0, 0, 0), j: CopyAxis = CopyAxis(0, 0, 0),  # noqa: B008
+# B008
+def _frame(copy: Copy, axes: Sequence[CopyAxis], count: int, *,
+           i: CopyAxis = CopyAxis(0, 0, 0),  # noqa:
+           j: CopyAxis = CopyAxis(0, 0, 0),  # noqa: B008
            ni: int = 0, nj: int = 0, more: Sequence[int] = ()) -> list[int]:
     rest = [*more, *[0] * (6 + 8 * INNER - len(more)), len(axes), *walk(axes, RANK)]
     return [copy.source, copy.target, copy.start, copy.to, count, ni, nj, i.d, i.s, j.d, j.s, *rest]
@@ -326,7 +362,9 @@ def walk(axes: Sequence[CopyAxis], room: int) -> list[int]:
 
 
 def divisor(n: int) -> int:
-    """How to divide by `n` what is less than 2**31: ``(x * factor // 2**32 + x) >> shift``, the shift above the factor."""
+    """How to divide by `n` what is less than 2**31: ``(x * factor // 2**32 + x) >> shift``, the
+    shift above the factor.
+    """
     factor, shift = magic(n, 32)
     return shift << 32 | factor
 

@@ -1,6 +1,8 @@
-"""Page-locked host memory: a pool of it, since locking pages costs far more than a copy. Copies from and to it need no staging.
+"""Page-locked host memory: a pool of it, since locking pages costs far more than a copy. Copies
+from and to it need no staging.
 
-Whoever has an array over such memory, or a view of one, keeps it; it comes back to the pool when the last is gone.
+Whoever has an array over such memory, or a view of one, keeps it; it comes back to the pool when
+the last is gone.
 """
 
 from __future__ import annotations
@@ -34,14 +36,18 @@ class Pinned:
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False), "version": 3}
+        return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False),
+                "version": 3}
 
     def __del__(self) -> None:
-        self.queue.append((self.address, self.nbytes))  # atomic, and no lock: this may run in the middle of anything
+        # atomic, and no lock: this may run in the middle of anything
+        self.queue.append((self.address, self.nbytes))
 
 
 class PinnedPool:
-    """Blocks in sizes of four steps to a power of two; of those that are idle, ``settings.page_locked_bytes`` are kept."""
+    """Blocks in sizes of four steps to a power of two; of those that are idle,
+    ``settings.page_locked_bytes`` are kept.
+    """
 
     def __init__(self) -> None:
         self.idle = 0  # bytes
@@ -51,7 +57,9 @@ class PinnedPool:
         self._freed: deque[tuple[int, int]] = deque()
 
     def take(self, nbytes: int) -> Pinned:
-        """A block of at least so many bytes; `OutOfDeviceMemory` where no more pages can be locked."""
+        """A block of at least so many bytes; `OutOfDeviceMemory` where no more pages can be
+        locked.
+        """
         size = bucket(nbytes)
         with self._lock:
             self._collect()
@@ -95,7 +103,8 @@ class PinnedPool:
                 while self._spare[size] and self.idle > most:
                     address = self._spare[size].pop()
                     self.idle -= size
-                    check(driver.cuMemFreeHost(address), f"giving back {size} bytes of page-locked memory")
+                    check(driver.cuMemFreeHost(address), f"giving back {size} bytes of page-locked "
+                                                         "memory")
 
     def trim(self, most: int = 0) -> None:
         """Keep no more idle bytes than `most`, now."""
@@ -116,7 +125,9 @@ def bucket(nbytes: int) -> int:
 
 
 class Registered:
-    """Page-locked memory that is not ours: the array whose memory it is stays as long as this, which `unregister` ends."""
+    """Page-locked memory that is not ours: the array whose memory it is stays as long as this,
+    which `unregister` ends.
+    """
 
     __slots__ = ("array",)
 
@@ -136,7 +147,8 @@ def register(array: np.ndarray[Any, Any]) -> tuple[int, int]:
         _collect()
         if key not in _registered and array.nbytes:
             with gpu().current():
-                result = driver.cuMemHostRegister(key[0], key[1], driver.CU_MEMHOSTREGISTER_PORTABLE)
+                result = driver.cuMemHostRegister(key[0], key[1],
+                                                  driver.CU_MEMHOSTREGISTER_PORTABLE)
                 if int(result[0]) != ALREADY:  # locked by somebody else, who sees to it
                     check(result, f"locking the pages of {key[1]} bytes")
                     _registered[key] = Registered(array)
@@ -157,7 +169,9 @@ def _collect() -> None:
 
 
 def locked_bytes() -> int:
-    """The bytes of host memory whose pages are locked for us now: in use, idle in the pool, or registered where they lay."""
+    """The bytes of host memory whose pages are locked for us now: in use, idle in the pool, or
+    registered where they lay.
+    """
     return POOL.lent + POOL.idle + sum(nbytes for _, nbytes in tuple(_registered))
 
 

@@ -13,8 +13,10 @@ from .gpu import gpu
 def facts() -> dict[str, str]:
     """Devices, driver and libraries, by what they are."""
     names = {f"cuda:{k}": _device(k) for k in range(probe().devices)}
-    return {**names, "CUDA": f"{shown(probe().version)} by the driver; cuda-bindings {_version('cuda-bindings')}, cuda-core "
-                             f"{_version('cuda-core')}", "NVRTC": _nvrtc(), "cuBLAS": _version("nvidia-cublas")}
+    return {**names, "CUDA": f"{shown(probe().version)} by the driver; cuda-bindings "
+                             f"{_version('cuda-bindings')}, cuda-core "
+                             f"{_version('cuda-core')}", "NVRTC": _nvrtc(),
+            "cuBLAS": _version("nvidia-cublas")}
 
 
 def _device(number: int) -> str:

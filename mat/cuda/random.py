@@ -1,4 +1,6 @@
-"""Random numbers on the device: the kernels of ``native/cuda/random.cuh``, a few blocks of words for each thread."""
+"""Random numbers on the device: the kernels of ``native/cuda/random.cuh``, a few blocks of words
+for each thread.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,11 @@ def programs() -> Iterator[Program]:
 
 
 def prepare_random(name: str, blocks: int, x: Any) -> CudaKernel:
-    """The kernel `name` for the packed elements of `x`, which take so many blocks; a complex element is two real ones."""
+    """The kernel `name` for the packed elements of `x`, which take so many blocks; a complex
+    element is two real ones.
+    """
     letter = x.dtype.char.lower()
     parts = x.size * (2 if x.dtype.kind == "c" else 1)
     grid = -(-blocks // (THREADS * BLOCKS)), 1, 1
-    return CudaKernel(program(name, letter), f"random_{name}_{letter}", (parts,), grid, (THREADS, 1, 1))
+    return CudaKernel(program(name, letter), f"random_{name}_{letter}", (parts,), grid,
+                      (THREADS, 1, 1))

@@ -1,6 +1,8 @@
-"""Reductions on the device: which kernel of ``native/cuda/reduce.cuh`` takes operands of a form, and over how many blocks.
+"""Reductions on the device: which kernel of ``native/cuda/reduce.cuh`` takes operands of a form,
+and over how many blocks.
 
-As on the host the form alone decides, not the device: so the same operands give the same bits on every one and in every run.
+As on the host the form alone decides, not the device: so the same operands give the same bits on
+every one and in every run.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ FULL = 1 << 18  # threads that are enough to keep a device busy
 BLOCKS, LONG_BLOCKS = 512, 4096  # blocks that are enough: of short parts, and of long ones
 SHORT_PART, LONG_PART = 16 << 10, 128 << 10  # bytes of such parts
 WORTH = 80 << 10  # bytes for a result, or for results side by side, that are worth a second launch
-FINISH = 16  # parts that a thread of the second stage puts together, at most, if there are not too many
+# parts that a thread of the second stage puts together, at most, if there are not too many
+FINISH = 16
 MOST = 1 << 30  # elements of a part, which kernels count in 32 bits
 
-_ITEMS = {"B": "uint8_t", "H": "uint16_t", "I": "uint32_t", "L": "uint64_t", "e": "mat_half", "E": "mat_bfloat", "f": "float",
+_ITEMS = {"B": "uint8_t", "H": "uint16_t", "I": "uint32_t", "L": "uint64_t", "e": "mat_half",
+          "E": "mat_bfloat", "f": "float",
           "d": "double", "F": "mat_complex", "D": "mat_complex_double"}
 _SIZES = {"B": 1, "H": 2, "I": 4, "L": 8, "e": 2, "E": 2, "f": 4, "d": 8, "F": 8, "D": 16}
 _REAL, _UNSIGNED, _SIGNED = "eEfd", "BHIL", "bhil"
@@ -37,7 +41,9 @@ WAYS = ("lines", "columns", "apart")
 
 
 class Kernels(NamedTuple):
-    """The kernels of an operation and dtype: how they are called, the class that they are made of, bytes of item and state."""
+    """The kernels of an operation and dtype: how they are called, the class that they are made of,
+    bytes of item and state.
+    """
 
     name: str
     made_of: str
@@ -56,12 +62,15 @@ class Kernels(NamedTuple):
 
 @cache
 def _program(k: Kernels, way: str) -> Program:
-    return Program(f'#include "reduce.cuh"\nstatic_assert(sizeof({k.made_of}::State) == {k.state}, "room is made for these");\n'
+    return Program(f'#include "reduce.cuh"\nstatic_assert(sizeof({k.made_of}::State) == {k.state}, '
+                   '"room is made for these");\n'
                    f"MAT_REDUCE_{way.upper()}({k.name}, {k.vector}, {k.made_of})\n")
 
 
 def mask(operation: str, letter: str) -> int:
-    """What turns elements of a dtype into what its kernels take: see ``native/cuda/reduce_types.cuh``."""
+    """What turns elements of a dtype into what its kernels take: see
+    ``native/cuda/reduce_types.cuh``.
+    """
     signed = letter in _SIGNED
     size = 8 * _SIZES[letter.upper() if signed else "B" if letter == "?" else letter]
     if letter in _REAL or letter in "FD":
@@ -97,23 +106,29 @@ def kernels(operation: str, letter: str) -> Kernels:
 
 
 def ways(k: Kernels) -> tuple[str, ...]:
-    """The ways that there are: products are rare, and so is the order of complex numbers; they all go one way."""
+    """The ways that there are: products are rare, and so is the order of complex numbers; they all
+    go one way.
+    """
     ordered = k.made_of.startswith(("mat_extreme", "mat_place"))
-    return ("apart",) if k.made_of.startswith("mat_prod") or (ordered and "complex" in k.made_of) else WAYS
+    return ("apart",
+            ) if k.made_of.startswith("mat_prod") or (ordered and "complex" in k.made_of) else WAYS
 
 
 def programs() -> Iterator[Program]:
     """All that there are."""
-    found = dict.fromkeys(kernels(operation, letter) for operation in OPERATIONS for letter in REDUCED)
+    found = dict.fromkeys(kernels(operation, letter) for operation in OPERATIONS
+                          for letter in REDUCED)
     return (k.program(way) for k in found for way in ways(k))
 
 
 # One form of operands
 
 
-def reduction(operation: str, letter: str, form: ReductionForm, *, mean: bool = False, accumulate: bool = False,
+def reduction(operation: str, letter: str, form: ReductionForm, *, mean: bool = False,
+              accumulate: bool = False,
               nbytes: int = 0) -> CudaKernel:
-    """A body for operands of this form; with `accumulate` its numbers are alpha and beta, of which sums know.
+    """A body for operands of this form; with `accumulate` its numbers are alpha and beta, of which
+    sums know.
 
     `nbytes` are those of an element of the result, where integers are summed.
     """
@@ -143,7 +158,8 @@ class _Plan(NamedTuple):
     def by_lines(self) -> CudaKernel:
         """Results by threads that walk along what is reduced."""
         results, last = prod(a.n for a in self.form.kept), self.reduced[-1]
-        together = last.x == 1 and "lines" in ways(self.kernels) and (len(self.reduced) == 1 or last.n >= self.vector)
+        together = last.x == 1 and "lines" in ways(self.kernels) and (len(self.reduced) == 1
+                                                                      or last.n >= self.vector)
         each = -(-max(self.total, 1) // (self.vector if together else 1))
         lanes = _lanes(each, results)
         chunk, chunks = self.parts(self.total, self.total * self.kernels.item, results)
@@ -152,7 +168,8 @@ class _Plan(NamedTuple):
         width = min(lanes, _power(-(-last.n // self.vector))) if together else lanes
         block = lanes if lanes > 32 else min(THREADS, -(-results * lanes // 32) * 32)
         way = "lines" if together else "apart"
-        sizes = {"results": results, "chunk": chunk, "chunks": chunks, "lanes": lanes, "width": width}
+        sizes = {"results": results, "chunk": chunk, "chunks": chunks, "lanes": lanes,
+                 "width": width}
         return self.launch(way, way, sizes, (-(-results // (block // lanes)), chunks, 1), block)
 
     def by_columns(self) -> CudaKernel:
@@ -165,18 +182,24 @@ class _Plan(NamedTuple):
         rows = _power(-(-self.total // 16)) // 2 or 1  # at least 8 for each thread
         blocks = -(-wide // max(64, THREADS // rows))
         across = -(-wide // blocks)
-        chunk, chunks = self.parts(self.total, self.total * across * vector * self.kernels.item, blocks)
-        sizes = {"results": results, "chunk": chunk, "chunks": chunks, "across": across, "column_y": columns.y}
+        chunk, chunks = self.parts(self.total, self.total * across * vector * self.kernels.item,
+                                   blocks)
+        sizes = {"results": results, "chunk": chunk, "chunks": chunks, "across": across,
+                 "column_y": columns.y}
         high = min(THREADS // across, _power(-(-chunk // 8)))
         block = -(-across * max(high, 1) // 32) * 32
-        way, kernel = ("columns", "columns") if vector == self.kernels.vector and "columns" in ways(self.kernels) else (
-            "apart", "column")
+        way, kernel = ("columns",
+                       "columns") if vector == self.kernels.vector and "columns" in ways(self.kernels) else (
+ "apart", "column")
         return self.launch(way, kernel, sizes, (blocks, chunks, 1), block)
 
     def parts(self, total: int, nbytes: int, units: int) -> tuple[int, int]:
-        """Of how many elements parts of a result are, and how many parts there are; `units` are done side by side anyway."""
+        """Of how many elements parts of a result are, and how many parts there are; `units` are
+        done side by side anyway.
+        """
         short = nbytes // SHORT_PART if nbytes >= WORTH else 1
-        count = max(min(-(-BLOCKS // units), short), min(-(-LONG_BLOCKS // units), nbytes // LONG_PART), -(-total // MOST), 1)
+        count = max(min(-(-BLOCKS // units), short),
+                    min(-(-LONG_BLOCKS // units), nbytes // LONG_PART), -(-total // MOST), 1)
         if count == 1:
             return max(total, 1), 1
         step = THREADS * self.vector
@@ -184,29 +207,36 @@ class _Plan(NamedTuple):
         chunk = -(-total // (count * step)) * step
         return chunk, -(-total // chunk)
 
-    def launch(self, way: str, kernel: str, sizes: dict[str, int], grid: tuple[int, int, int], block: int) -> CudaKernel:
+    def launch(self, way: str, kernel: str, sizes: dict[str, int], grid: tuple[int, int, int],
+               block: int) -> CudaKernel:
         """The kernel, and after it that for the second stage, if there is one."""
         results, chunks = sizes["results"], sizes["chunks"]
         across = min(32, _power(results), _power(max(FINISH * THREADS // chunks, 1)))
-        given = {**sizes, **self.ends, "start_x": self.form.start_x, "start_y": self.form.start_y, "reduced": self.total,
+        given = {**sizes, **self.ends, "start_x": self.form.start_x, "start_y": self.form.start_y,
+                 "reduced": self.total,
                  "finish_across": across}
-        frame = [*(given.get(name, 0) for name in _FIELDS), *axes_frame(self.form.kept), *axes_frame(self.reduced)]
+        frame = [*(given.get(name, 0) for name in _FIELDS), *axes_frame(self.form.kept),
+                 *axes_frame(self.reduced)]
         program, name = self.kernels.program(way), self.kernels.name
         if chunks == 1:
             return CudaKernel(program, f"{name}_{kernel}", frame, grid, (block, 1, 1))
-        second = CudaKernel(program, f"{name}_finish", frame, (-(-results // across), 1, 1), (THREADS, 1, 1))
+        second = CudaKernel(program, f"{name}_finish", frame, (-(-results // across), 1, 1),
+                            (THREADS, 1, 1))
         room = results * chunks * self.kernels.state
-        return CudaKernel(program, f"{name}_{kernel}", frame, grid, (block, 1, 1), room=room, then=second)
+        return CudaKernel(program, f"{name}_{kernel}", frame, grid, (block, 1, 1), room=room,
+                          then=second)
 
 
-_FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width", "across", "column_y",
+_FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes", "width",
+           "across", "column_y",
            "finish_across", "divisor", "accumulate", "bytes", "mask")
 
 
 def _lanes(each: int, results: int) -> int:
     """How many threads work on a result, to which `each` could contribute; a power of two.
 
-    Four loads for each keep memory busy, but fewer than four neighbours would not use what comes along.
+    Four loads for each keep memory busy, but fewer than four neighbours would not use what comes
+    along.
     """
     lanes = min(32, max(_power(-(-each // 4)), min(4, _power(each))))
     while lanes < THREADS and results * lanes < FULL and each >= 2 * lanes:
@@ -228,7 +258,9 @@ def axes_frame(axes: Sequence[ReductionAxis]) -> list[int]:
 
 
 def _divisor(n: int) -> tuple[int, int]:
-    """A factor and a shift: ``k // n`` is the upper half of ``k * factor``, shifted, for k below 2^63 and n of at least 2."""
+    """A factor and a shift: ``k // n`` is the upper half of ``k * factor``, shifted, for k below
+    2^63 and n of at least 2.
+    """
     if n < 2:
         return 0, 0
     shift = (n - 1).bit_length()

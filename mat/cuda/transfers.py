@@ -1,4 +1,6 @@
-"""Copies between the host and a device: at once, in pieces through page-locked buffers, or begun and waited for later."""
+"""Copies between the host and a device: at once, in pieces through page-locked buffers, or begun
+and waited for later.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from .gpu import Gpu, check
 from .pinned import POOL, Bytes, Pinned, is_locked
 
 PIECE = 4 << 20  # bytes of a staging buffer; not yet measured
-SMALL = 64 << 10  # what is no larger goes through many buffers of that size, so that the host need not wait
+# what is no larger goes through many buffers of that size, so that the host need not wait
+SMALL = 64 << 10
 MANY = 32
 _WITHOUT_TIME = driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
 
@@ -53,18 +56,23 @@ class StreamEvent:
 
 
 class Stage:
-    """Page-locked buffers of a device, which copies go through by turns: one is filled while others are sent."""
+    """Page-locked buffers of a device, which copies go through by turns: one is filled while others
+    are sent.
+    """
 
     def __init__(self, gpu: Gpu, piece: int, count: int) -> None:
         self.gpu = gpu
         self.piece = piece
         self.lock = threading.Lock()
         self.buffers = [np.asarray(POOL.take(piece)) for _ in range(count)]
-        self.events = [StreamEvent(gpu) for _ in range(count)]  # to wait for what was not recorded yet is no wait
+        # to wait for what was not recorded yet is no wait
+        self.events = [StreamEvent(gpu) for _ in range(count)]
         self.turn = 0
 
     def next(self) -> tuple[Bytes, StreamEvent]:
-        """The buffer whose turn it is, free to be written, and the event that says when it is so again."""
+        """The buffer whose turn it is, free to be written, and the event that says when it is so
+        again.
+        """
         self.turn = (self.turn + 1) % len(self.buffers)
         event = self.events[self.turn]
         event.wait()
@@ -114,11 +122,13 @@ def _stage(gpu: Gpu, piece: int, count: int) -> Stage:
 
 
 def _put(gpu: Gpu, address: int, host: int, nbytes: int, stream: Any) -> None:
-    check(driver.cuMemcpyHtoDAsync(address, host, nbytes, stream), f"copying {nbytes} bytes to device {gpu.number}")
+    check(driver.cuMemcpyHtoDAsync(address, host, nbytes, stream),
+          f"copying {nbytes} bytes to device {gpu.number}")
 
 
 def _get(gpu: Gpu, host: int, address: int, nbytes: int, stream: Any) -> None:
-    check(driver.cuMemcpyDtoHAsync(host, address, nbytes, stream), f"copying {nbytes} bytes from device {gpu.number}")
+    check(driver.cuMemcpyDtoHAsync(host, address, nbytes, stream),
+          f"copying {nbytes} bytes from device {gpu.number}")
 
 
 def _bytes(host: Any) -> Bytes:
@@ -130,7 +140,9 @@ def _bytes(host: Any) -> Bytes:
 
 
 def send(gpu: Gpu, address: int, host: Any) -> None:
-    """Copy the 1-d array `host` to the device, after what was queued there; it may be written again when this comes back."""
+    """Copy the 1-d array `host` to the device, after what was queued there; it may be written again
+    when this comes back.
+    """
     source = _bytes(host)
     if not source.nbytes:
         return
@@ -159,16 +171,20 @@ def fetch(gpu: Gpu, host: Any, address: int) -> None:
 
 
 def _wait(gpu: Gpu) -> None:
-    check(driver.cuStreamSynchronize(gpu.stream), f"waiting for device {gpu.number}, perhaps for what failed there")
+    check(driver.cuStreamSynchronize(gpu.stream), f"waiting for device {gpu.number}, perhaps for "
+                                                  "what failed there")
 
 
 # Begun, and waited for later
 
 
 class Transfer:
-    """A copy on the copy stream. `unpack`: where what it brings is to go from its page-locked buffer."""
+    """A copy on the copy stream. `unpack`: where what it brings is to go from its page-locked
+    buffer.
+    """
 
-    def __init__(self, event: StreamEvent, keep: tuple[Any, ...], unpack: tuple[Bytes, Bytes] | None = None) -> None:
+    def __init__(self, event: StreamEvent, keep: tuple[Any, ...],
+                 unpack: tuple[Bytes, Bytes] | None = None) -> None:
         self._event = event
         self._keep: Any = keep  # what must not be freed before
         self._unpack = unpack
@@ -192,7 +208,9 @@ class Transfer:
 
 
 def begin_send(gpu: Gpu, block: Any, host: Any) -> Transfer | None:
-    """Begin to copy all of `host`, which must not change until it is done; None: it is done at once."""
+    """Begin to copy all of `host`, which must not change until it is done; None: it is done at
+    once.
+    """
     source = _bytes(host)
     buffer = source if is_locked(host) else _packed(source.nbytes)
     if not source.nbytes or buffer is None:
@@ -221,7 +239,9 @@ def begin_fetch(gpu: Gpu, host: Any, block: Any) -> Transfer | None:
 
 
 def _packed(nbytes: int) -> Bytes | None:
-    """A page-locked buffer, or None where there is no room for one, or it would be more than is to be kept."""
+    """A page-locked buffer, or None where there is no room for one, or it would be more than is to
+    be kept.
+    """
     if nbytes > current().page_locked_bytes:
         return None
     try:
@@ -232,7 +252,9 @@ def _packed(nbytes: int) -> Bytes | None:
 
 
 def _after_all(gpu: Gpu) -> None:
-    """What comes on the copy stream waits for what was queued to compute: that wrote what is copied, or read what was there."""
+    """What comes on the copy stream waits for what was queued to compute: that wrote what is
+    copied, or read what was there.
+    """
     event = StreamEvent(gpu).record(gpu.stream)
     event.hold_up(gpu.copy_stream)
     event.close()

@@ -1,4 +1,6 @@
-"""Seeing what happens: copies, packs, allocations and library calls counted or listed while a block runs."""
+"""Seeing what happens: copies, packs, allocations and library calls counted or listed while a block
+runs.
+"""
 
 from .counters import (
     AllocationCounter,
@@ -17,10 +19,10 @@ from .counters import (
 
 __all__ = [
     "AllocationCounter",
-    "LibraryCall",
     "CallRecorder",
     "CopyCounter",
     "CopyGuard",
+    "LibraryCall",
     "allow_conflicts",
     "check_directions",
     "count_allocations",

@@ -1,4 +1,6 @@
-"""Seeing what happens: copies, packs, allocations and library calls counted or listed while a block runs."""
+"""Seeing what happens: copies, packs, allocations and library calls counted or listed while a block
+runs.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from .trace import Trace, trace
 
 
 class CopyCounter(Observer):
-    """Counts: ``h2d`` and ``d2h`` (copies from and to the host), ``bytes`` they moved, ``packs`` of strided operands.
+    """Counts: ``h2d`` and ``d2h`` (copies from and to the host), ``bytes`` they moved, ``packs`` of
+    strided operands.
 
     And ``fallbacks``: operations that the host did, since the device in use has no body for them.
     """
@@ -45,11 +48,14 @@ class CopyCounter(Observer):
 
     def __repr__(self) -> str:
         told = f"<copies: {self.h2d} from the host, {self.d2h} to it, {self.bytes} bytes; {self.packs} packed operands"
-        return told + (f"; {self.fallbacks} operations fell back to the host>" if self.fallbacks else ">")
+        return told + (f"; {self.fallbacks} operations fell back to the host>" if self.fallbacks
+                       else ">")
 
 
 class AllocationCounter(Observer):
-    """Counts: ``count`` and ``nbytes`` of the storages created; an upper bound, since memory is taken lazily."""
+    """Counts: ``count`` and ``nbytes`` of the storages created; an upper bound, since memory is
+    taken lazily.
+    """
 
     def __init__(self) -> None:
         self.count = self.nbytes = 0
@@ -89,7 +95,8 @@ class CallRecorder(Observer):
 
 @contextmanager
 def count_copies() -> Iterator[CopyCounter]:
-    """``with mat.debug.count_copies() as n:`` counts copies between memories and packed operands, in every thread.
+    """``with mat.debug.count_copies() as n:`` counts copies between memories and packed operands,
+    in every thread.
 
     >>> import mat
     >>> a = mat.ones(4, 4)
@@ -121,9 +128,11 @@ def count_allocations() -> Iterator[AllocationCounter]:
 @contextmanager
 def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int | None = None,
                   fallbacks: int | None = None) -> Iterator[Trace]:
-    """``with mat.debug.expect_copies(h2d=1, d2h=0):`` is an `AssertionError` at its end if other numbers were counted.
+    """``with mat.debug.expect_copies(h2d=1, d2h=0):`` is an `AssertionError` at its end if other
+    numbers were counted.
 
-    Numbers left out may be any. The error has the ledger by line; the block is given it, too. For tests.
+    Numbers left out may be any. The error has the ledger by line; the block is given it, too. For
+    tests.
 
     >>> import mat
     >>> x = mat.ones(3).exp_()
@@ -134,7 +143,8 @@ def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int 
     wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks}
     with trace() as t:
         yield t
-    wrong = [f"{name} was {getattr(t, name)}, expected {n}" for name, n in wanted.items() if n not in (None, getattr(t, name))]
+    wrong = [f"{name} was {getattr(t, name)}, expected {n}" for name,
+             n in wanted.items() if n not in (None, getattr(t, name))]
     if wrong:
         raise AssertionError(f"{', '.join(wrong)}\n{t!r}")
 
@@ -148,8 +158,10 @@ class CopyGuard(Observer):
     def copying(self, cube: Any, source: Any, target: Any) -> None:
         if not in_operation():
             return
-        text = (f"an operation at {line_of(user_place())} copies {cube.nbytes:,} bytes from {source.name} to {target.name}; "
-                f"bring data where it is needed with mat.prefetch or x.facet, or compute in one place with mat.use_device")
+        text = (f"an operation at {line_of(user_place())} copies {cube.nbytes:,} bytes from "
+                f"{source.name} to {target.name}; "
+                "bring data where it is needed with mat.prefetch or x.facet, or compute in one "
+                "place with mat.use_device")
         if self.logger is None:
             raise ConflictError(text)
         self.logger.warning(text)
@@ -157,10 +169,12 @@ class CopyGuard(Observer):
 
 @contextmanager
 def guard(implicit: str = "raise") -> Iterator[None]:
-    """``with mat.debug.guard(implicit="raise"):`` operations may not copy between memories on their own, in any thread.
+    """``with mat.debug.guard(implicit="raise"):`` operations may not copy between memories on their
+    own, in any thread.
 
-    What is asked for is fine: looks with ``with``, conversions, `prefetch`, and the end of a `use_device` block. With "log"
-    such a copy is a warning to the logger ``mat``, with "raise" a `ConflictError` before it happens, with "allow" nothing.
+    What is asked for is fine: looks with ``with``, conversions, `prefetch`, and the end of a
+    `use_device` block. With "log" such a copy is a warning to the logger ``mat``, with "raise" a
+    `ConflictError` before it happens, with "allow" nothing.
 
     >>> import mat
     >>> x = mat.ones(3).exp_()
@@ -173,13 +187,15 @@ def guard(implicit: str = "raise") -> Iterator[None]:
         yield
         return
     # what is imported only for this takes longer than much of ours
-    with observe(CopyGuard(importlib.import_module("logging").getLogger("mat") if implicit == "log" else None)):
+    with observe(CopyGuard(importlib.import_module("logging").getLogger("mat") if implicit == "log"
+                           else None)):
         yield
 
 
 @contextmanager
 def list_calls() -> Iterator[CallRecorder]:
-    """``with mat.debug.list_calls() as c:`` lists the library calls that operations make, with flags and sizes.
+    """``with mat.debug.list_calls() as c:`` lists the library calls that operations make, with
+    flags and sizes.
 
     >>> import mat
     >>> with mat.debug.list_calls() as c:
@@ -194,7 +210,9 @@ def list_calls() -> Iterator[CallRecorder]:
 
 @contextmanager
 def allow_conflicts() -> Iterator[None]:
-    """Inside, in this thread, looks that exclude each other are let through: a way to test whether one is a false alarm."""
+    """Inside, in this thread, looks that exclude each other are let through: a way to test whether
+    one is a false alarm.
+    """
     _admitting.depth = getattr(_admitting, "depth", 0) + 1
     try:
         yield
@@ -204,13 +222,16 @@ def allow_conflicts() -> Iterator[None]:
 
 @contextmanager
 def check_directions() -> Iterator[DirectionReport]:
-    """``with mat.debug.check_directions() as c:`` finds blocks and operations that break the promise of their direction.
+    """``with mat.debug.check_directions() as c:`` finds blocks and operations that break the
+    promise of their direction.
 
-    A block for ``input`` that changes data, one for ``output`` that leaves elements as they were, one that changes elements
-    its Mat does not see: a `DirectionError` at its end, which names the block or the operation, the elements, the line that
-    created the Mat, and where the system can tell it also the line that wrote. What a block was given is dead afterwards, and
-    using it is an error, too. ``c.too_strong`` lists what asked for ``io`` and changed nothing. In all threads; slow. With
-    ``MAT_DEBUG=directions`` in the environment this goes on for the whole process. ``docs/debugging.md`` has the limits.
+    A block for ``input`` that changes data, one for ``output`` that leaves elements as they were,
+    one that changes elements its Mat does not see: a `DirectionError` at its end, which names the
+    block or the operation, the elements, the line that created the Mat, and where the system can
+    tell it also the line that wrote. What a block was given is dead afterwards, and using it is an
+    error, too. ``c.too_strong`` lists what asked for ``io`` and changed nothing. In all threads;
+    slow. With ``MAT_DEBUG=directions`` in the environment this goes on for the whole process.
+    ``docs/debugging.md`` has the limits.
 
     >>> import mat
     >>> with mat.debug.check_directions():
@@ -219,7 +240,8 @@ def check_directions() -> Iterator[DirectionReport]:
     ...         a[0] = 1  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    mat.errors.DirectionError: <Mat 2x3> as facet 'array' for 'output' ... left as it was 3 elements, (1, 0), ...
+    mat.errors.DirectionError: <Mat 2x3> as facet 'array' for 'output' ... left as it was 3
+    elements, (1, 0), ...
     """
     report = DirectionReport()
     CHECK.begin(report)

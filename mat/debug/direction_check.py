@@ -1,7 +1,8 @@
-"""The direction check: an observer that compares what blocks and operations promised with what they did.
+"""The direction check: an observer that compares what blocks and operations promised with what they
+did.
 
-It looks at nothing itself, and what it reads or writes in a memory counts as no copy. What it found is a `DirectionError` at
-the end of the block.
+It looks at nothing itself, and what it reads or writes in a memory counts as no copy. What it found
+is a `DirectionError` at the end of the block.
 """
 
 from __future__ import annotations
@@ -25,15 +26,18 @@ _FOLDER = __file__.rpartition("debug")[0]
 
 
 class DirectionReport:
-    """What a direction check found. ``faults`` lists what it raised, ``too_strong`` the ``io`` blocks that changed nothing.
+    """What a direction check found. ``faults`` lists what it raised, ``too_strong`` the ``io``
+    blocks that changed nothing.
 
-    ``accesses`` counts what was watched, ``blind`` what of that could not be, since its memory could not be read.
+    ``accesses`` counts what was watched, ``blind`` what of that could not be, since its memory
+    could not be read.
     """
 
     def __init__(self) -> None:
         self.accesses = self.blind = 0
         self.faults: list[str] = []
-        self._changed: dict[str, bool] = {}  # by what looked for io: whether that ever changed anything
+        # by what looked for io: whether that ever changed anything
+        self._changed: dict[str, bool] = {}
         self._lock = threading.Lock()
 
     def note(self, what: str, changed: bool) -> None:
@@ -43,28 +47,45 @@ class DirectionReport:
 
     @property
     def too_strong(self) -> list[str]:
-        """The blocks and operations that asked for ``io`` each time and never changed anything: ``input`` would do."""
+        """The blocks and operations that asked for ``io`` each time and never changed anything:
+        ``input`` would do.
+        """
         return [what for what, changed in self._changed.items() if not changed]
 
     def __repr__(self) -> str:
         head = f"<direction check: {self.accesses} looks, {len(self.faults)} faults"
         head += f", {self.blind} not seen" if self.blind else ""
         weaker = "asked for 'io' and never changed anything; 'input' would do"
-        lines = [f"too strong: {what} {weaker}" for what in self.too_strong] + [f"fault: {text}" for text in self.faults]
+        lines = [f"too strong: {what} {weaker}"
+                 for what in self.too_strong] + [f"fault: {text}" for text in self.faults]
         return "\n  ".join([head, *lines]) + ">"
 
 
 class WatchedAccess:
     """One look that is watched."""
 
-    __slots__ = ("alone", "blind", "record", "loose", "nested", "operation", "own", "poisoned", "snapshot", "storage", "value")
+    __slots__ = (
+        "alone",
+        "blind",
+        "loose",
+        "nested",
+        "operation",
+        "own",
+        "poisoned",
+        "record",
+        "snapshot",
+        "storage",
+        "value",
+    )
 
     def __init__(self, record: AccessRecord, alone: bool) -> None:
         self.record = record
-        self.storage: Any = record.view.storage  # type: ignore[union-attr]  # an open hold has its view
+        # an open hold has its view
+        self.storage: Any = record.view.storage  # type: ignore[union-attr]
         self.alone = alone  # when it began
         self.nested = False  # another look wrote meanwhile
-        self.loose = False  # and failed, so that the data may be brought back from elsewhere at any time
+        # and failed, so that the data may be brought back from elsewhere at any time
+        self.loose = False
         self.blind = False  # nothing can be told of it
         self.operation = _operation()
         self.poisoned: PoisonedOutput | None = None
@@ -74,7 +95,8 @@ class WatchedAccess:
         self._take()
 
     def _take(self) -> None:
-        record, layout = self.record, self.record.view.layout  # type: ignore[union-attr]  # likewise
+        # likewise
+        record, layout = self.record, self.record.view.layout  # type: ignore[union-attr]
         whole = layout.size == self.storage.size
         if not self.storage.size:
             return
@@ -102,13 +124,16 @@ class WatchedAccess:
         return f"; the Mat was created at {made}" if made else "; the Mat was created before the check"
 
     def forbidden(self, without: AccessRecord | None) -> Any:
-        """Which elements of the storage changed that must not have; not those that other looks may write, but `without`."""
+        """Which elements of the storage changed that must not have; not those that other looks may
+        write, but `without`.
+        """
         assert self.snapshot is not None
         record, storage = self.record, self.storage
         changed = self.snapshot.changed()
         if not changed.any():
             return changed
-        writers = [other for other in tuple(storage.accesses) if other.direction is not INPUT and other is not without]
+        writers = [other for other in tuple(storage.accesses) if other.direction is not INPUT
+                   and other is not without]
         for other in writers:  # self among them, if it writes
             changed &= ~visible(other, storage.size)
         if record.direction is INPUT and storage.adopted is not None:
@@ -118,7 +143,9 @@ class WatchedAccess:
         return changed
 
     def verify(self, without: AccessRecord | None = None) -> str:
-        """What is wrong with it so far, other looks than `without` considered; nothing, if all is well."""
+        """What is wrong with it so far, other looks than `without` considered; nothing, if all is
+        well.
+        """
         if self.snapshot is None:
             return ""
         changed = self.forbidden(without)
@@ -261,17 +288,23 @@ class DirectionCheck(Observer):
             report.note(what, changed)
 
     def _with_line(self, watched: WatchedAccess, fault: str, failed: bool) -> str:
-        """The same of a look that only reads, with the line that wrote, where the system noticed it."""
+        """The same of a look that only reads, with the line that wrote, where the system noticed
+        it.
+        """
         record = watched.record
         pages = pages_of(watched.storage.handles.get(HOST)) if record.facet.memory is HOST else None
         if pages is None or watched.loose or record.direction is not INPUT:
             return fault
-        touched, readers = pages.touched, {access.thread for access in tuple(watched.storage.accesses)}
-        if touched is not None and (touched.thread == record.thread or touched.thread not in readers):
+        touched, readers = pages.touched, {access.thread
+                                           for access in tuple(watched.storage.accesses)}
+        if touched is not None and (touched.thread == record.thread
+                                    or touched.thread not in readers):
             pages.touched = None
-            return (fault or f"{watched.who} wrote what it promised to only read") + f"; written {touched}"
+            return (fault
+                    or f"{watched.who} wrote what it promised to only read") + f"; written {touched}"
         error = sys.exception() if failed else None
-        if isinstance(error, OSError) and error.errno == errno.EFAULT and pages.allowed == READ_ONLY:
+        if isinstance(error,
+                      OSError) and error.errno == errno.EFAULT and pages.allowed == READ_ONLY:
             return fault or f"{watched.who} had the system write what it promised to only read, which that refused: {error}"
         return fault
 
@@ -283,7 +316,8 @@ class DirectionCheck(Observer):
         if watched.own is not None:
             if record.facet.device is not None:
                 record.facet.device.synchronize()  # what was queued still needs it
-            revoke(watched.own, f"{text}, is used after its end; what a block is given is valid inside of it only", self._note)
+            revoke(watched.own, f"{text}, is used after its end; what a block is given is valid "
+                                "inside of it only", self._note)
         alone = not any(access is not record for access in tuple(watched.storage.accesses))
         if alone and record.where is not None and not _internal(record):
             self.houses.restore_all(record, text, self._noticed)
@@ -320,9 +354,11 @@ class DirectionCheck(Observer):
         pages = pages_of(storage.handles.get(HOST))
         if pages is None:
             return
-        accesses = [access for access in tuple(storage.accesses) if access is not leaving and access.thread not in (0, ASYNC_COPY, EXPORTED)]
+        accesses = [access for access in tuple(storage.accesses) if access is not leaving
+                    and access.thread not in (0, ASYNC_COPY, EXPORTED)]
         here = [access for access in accesses if access.facet.memory is HOST]
-        reads = here and all(access.direction is INPUT for access in accesses) and not any(r.loose for r in self._on(storage))
+        reads = here and all(access.direction is INPUT
+                             for access in accesses) and not any(r.loose for r in self._on(storage))
         pages.protect(READ_ONLY if reads else OPEN)
 
 

@@ -1,4 +1,6 @@
-"""``%load_ext mat``: what IPython and notebooks get. ``%%mat_trace`` traces a cell; names in ``x.facet("`` are completed."""
+"""``%load_ext mat``: what IPython and notebooks get. ``%%mat_trace`` traces a cell; names in
+``x.facet("`` are completed.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def names_for(method: str) -> list[str]:
 
 
 def complete(text: str) -> list[str]:
-    """The rest of names of facets, memories and devices that fit the open string at the end of `text`, whole."""
+    """The rest of names of facets, memories and devices that fit the open string at the end of
+    `text`, whole.
+    """
     found = _OPEN.search(text)
     return [] if found is None else [n for n in names_for(found[1]) if n.startswith(found[3])]
 
@@ -29,7 +33,9 @@ def complete(text: str) -> list[str]:
 def load_ipython_extension(shell: Any) -> None:
     """What ``%load_ext mat`` calls."""
     def mat_trace(line: str, cell: str) -> Any:
-        """Run the cell under ``mat.trace()``, show the ledger, and write a timeline to the file named, if there is one."""
+        """Run the cell under ``mat.trace()``, show the ledger, and write a timeline to the file
+        named, if there is one.
+        """
         with trace() as t:
             shell.run_cell(cell).raise_error()
         if line.strip():

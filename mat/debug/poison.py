@@ -1,7 +1,9 @@
-"""Poison: elements that no block writes, by which the direction check knows what a block left as it was.
+"""Poison: elements that no block writes, by which the direction check knows what a block left as it
+was.
 
-Floats are NaN with bits of their own. Integers of 32 bits and more follow a pattern that goes by position. In 8 or 16 bits any
-value is somebody's number: there only a row of neighbours in that pattern is evidence.
+Floats are NaN with bits of their own. Integers of 32 bits and more follow a pattern that goes by
+position. In 8 or 16 bits any value is somebody's number: there only a row of neighbours in that
+pattern is evidence.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ import numpy as np
 Elements = np.ndarray[Any, Any]
 _NAN = {2: 0x7EAD, 4: 0x7FED_BAD1, 8: 0x7FFD_EAD0_0BAD_F00D}
 _NAN_OF_BFLOAT16 = 0x7FED
-_CERTAIN = 40  # bits that have to agree before we speak, and some for each time that they could by chance
+# bits that have to agree before we speak, and some for each time that they could by chance
+_CERTAIN = 40
 
 
 @cache
@@ -47,7 +50,8 @@ def still_poisoned(elements: Elements) -> Elements:
     if dtype.kind == "c":
         return np.logical_or(same[::2], same[1::2])  # half an element is not written either
     if dtype.kind not in "iub" and dtype.itemsize == 2 and same.any() and _any_nan(elements[~same]):
-        return np.zeros(elements.size, bool)  # there are so few NaNs of 16 bits that ours is one of somebody who has others
+        # there are so few NaNs of 16 bits that ours is one of somebody who has others
+        return np.zeros(elements.size, bool)
     if dtype.kind in "iu" and dtype.itemsize < 4 and elements.size:
         return _long_rows(same, ceil((_CERTAIN + log2(elements.size)) / (8 * dtype.itemsize)))
     return same

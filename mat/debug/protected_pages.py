@@ -1,6 +1,8 @@
-"""Host memory in pages of its own, which can be made read-only or taken away, and who touches it then is noted by line.
+"""Host memory in pages of its own, which can be made read-only or taken away, and who touches it
+then is noted by line.
 
-Where the system cannot do that (it wants Linux and its C library), memory is ordinary, and nothing here ever notes anything.
+Where the system cannot do that (it wants Linux and its C library), memory is ordinary, and nothing
+here ever notes anything.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ class System:
 
 @cache
 def system() -> System | None:
-    """What this module needs of the system, None if that or the machine is not what the declarations are made for."""
+    """What this module needs of the system, None if that or the machine is not what the
+    declarations are made for.
+    """
     fits = sys.platform == "linux" and struct.calcsize("P") == 8 and platform.machine() in ("x86_64", "aarch64")
     return System() if fits and sys.implementation.name == "cpython" else None
 
@@ -67,7 +71,9 @@ def _system() -> System:
 
 
 class Touch(NamedTuple):
-    """That something touched what it must not: at which byte, in which thread, and the line, if Python was running one."""
+    """That something touched what it must not: at which byte, in which thread, and the line, if
+    Python was running one.
+    """
 
     offset: int
     thread: int
@@ -79,7 +85,9 @@ class Touch(NamedTuple):
 
 
 class Pages:
-    """Some pages; `touched` is the first thing that went against `protect` since that was called."""
+    """Some pages; `touched` is the first thing that went against `protect` since that was
+    called.
+    """
 
     __slots__ = ("__weakref__", "address", "allowed", "nbytes", "system", "tell", "touched")
 
@@ -87,7 +95,8 @@ class Pages:
         self.address = 0
         self.nbytes = -(-nbytes // PAGE) * PAGE
         self.system = c = _system()  # kept for the end, when modules may be gone
-        found = int(c.ffi.cast("uintptr_t", c.mmap(c.ffi.NULL, self.nbytes, OPEN, _PRIVATE_ANONYMOUS, -1, 0)))
+        found = int(c.ffi.cast("uintptr_t",
+                               c.mmap(c.ffi.NULL, self.nbytes, OPEN, _PRIVATE_ANONYMOUS, -1, 0)))
         if found == _FAILED:
             raise MemoryError(f"the system has no {self.nbytes} bytes in pages of their own")
         self.address = found
@@ -98,7 +107,8 @@ class Pages:
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False), "version": 3}
+        return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False),
+                "version": 3}
 
     def protect(self, allowed: int) -> None:
         """From now on only what is `allowed` goes unnoticed."""
@@ -163,7 +173,9 @@ def root(a: Any) -> Any:
 
 
 class Watch:
-    """Notes who touches pages against their protection, while at least one is on. `begin` and `end` it."""
+    """Notes who touches pages against their protection, while at least one is on. `begin` and `end`
+    it.
+    """
 
     def __init__(self) -> None:
         self._count = 0
@@ -181,7 +193,9 @@ class Watch:
                 self.give_up()
 
     def check(self) -> None:
-        """See to it that we are told; others, such as `faulthandler`, may have come since and want to be told first."""
+        """See to it that we are told; others, such as `faulthandler`, may have come since and want
+        to be told first.
+        """
         c = _system()
         found = c.ffi.new("mat_action *")
         with self._lock:
@@ -193,7 +207,9 @@ class Watch:
                 c.sigaction(signal.SIGSEGV, action, c.ffi.NULL)
 
     def give_up(self) -> None:
-        """Whoever handled such signals before does so again; if that is nobody any more, the system."""
+        """Whoever handled such signals before does so again; if that is nobody any more, the
+        system.
+        """
         c = system()
         if c is None:
             return
@@ -201,18 +217,20 @@ class Watch:
         c.sigaction(signal.SIGSEGV, c.ffi.NULL, found)
         if found.handler == c.handler:
             before, self._before = self._before, None
-            c.sigaction(signal.SIGSEGV, c.ffi.new("mat_action *") if before is None else before, c.ffi.NULL)
+            c.sigaction(signal.SIGSEGV, c.ffi.new("mat_action *") if before is None else before,
+                        c.ffi.NULL)
 
 
 WATCH = Watch()
 
 
-def _on_fault(number: int, fault: Any, context: Any) -> None:  # noqa: ARG001  as sigaction has it
+def _on_fault(number: int, fault: Any, context: Any) -> None:  # noqa: ARG001
     """The system's signal, in the thread that touched a page and in the middle of that.
 
-    That is no place to run Python, but for this case: the access was one to our pages, so what was interrupted is code that
-    moves elements, which holds none of the interpreter's locks but the big one, if that. To any other fault we do nothing but
-    step aside; it comes again at once, to whoever handled it before.
+    That is no place to run Python, but for this case: the access was one to our pages, so what was
+    interrupted is code that moves elements, which holds none of the interpreter's locks but the big
+    one, if that. To any other fault we do nothing but step aside; it comes again at once, to
+    whoever handled it before.
     """
     try:
         found = _owner(fault.address)
@@ -228,5 +246,6 @@ def _on_fault(number: int, fault: Any, context: Any) -> None:  # noqa: ARG001  a
 def _owner(address: int) -> Pages | None:
     """The pages which that is in, if they are protected."""
     alive = (ref() for ref in _all.valuerefs())  # a list: other threads may come and go meanwhile
-    pages = next((p for p in alive if p is not None and p.address <= address < p.address + p.nbytes), None)
+    pages = next((p for p in alive if p is not None
+                  and p.address <= address < p.address + p.nbytes), None)
     return pages if pages is not None and pages.allowed != OPEN else None

@@ -1,4 +1,6 @@
-"""Taking back what a block was given: its Mat's memory moves house, and objects refuse to answer. For the direction check."""
+"""Taking back what a block was given: its Mat's memory moves house, and objects refuse to answer.
+For the direction check.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _MOST = 4096  # houses that stand empty, of which somebody may have an address
 
 
 def lend_own(record: AccessRecord) -> Any:
-    """Have `record` present an object of its own; give what `revoke` wants, None if there is nothing to revoke."""
+    """Have `record` present an object of its own; give what `revoke` wants, None if there is
+    nothing to revoke.
+    """
     if isinstance(record.value, np.ndarray) or not hasattr(type(record.value), "handle"):
         return None
     record.value = copy.copy(record.value)
@@ -29,10 +33,14 @@ def lend_own(record: AccessRecord) -> Any:
 
 
 def revoke(value: Any, text: str, noticed: Callable[[str], None]) -> None:
-    """Whatever `value` is asked for from now on is a `DirectionError` of that text, which `noticed` is told, too."""
+    """Whatever `value` is asked for from now on is a `DirectionError` of that text, which `noticed`
+    is told, too.
+    """
     kind = type(value)
     value.handle = text, noticed
-    value.__class__ = _revoked.get(kind) or _revoked.setdefault(kind, type(f"Revoked{kind.__name__}", (kind,), dict(_REFUSING)))
+    value.__class__ = _revoked.get(kind) or _revoked.setdefault(kind,
+                                                                type(f"Revoked{kind.__name__}",
+                                                                     (kind,), dict(_REFUSING)))
 
 
 def _refuse(value: Any, name: str) -> Any:
@@ -44,18 +52,23 @@ def _refuse(value: Any, name: str) -> Any:
 
 
 _revoked: dict[type, type] = {}
-_REFUSING = {"__slots__": (), "__getattribute__": _refuse, "__repr__": lambda value: f"<{type(value).__name__}>"}
+_REFUSING = {"__slots__": (), "__getattribute__": _refuse,
+             "__repr__": lambda value: f"<{type(value).__name__}>"}
 
 
 class Relocation:
-    """Where Mats live while they are watched, and lived before; `noticed` is told of who goes to an old house."""
+    """Where Mats live while they are watched, and lived before; `noticed` is told of who goes to an
+    old house.
+    """
 
     def __init__(self) -> None:
         self._old: deque[Any] = deque(maxlen=_MOST)
         self._gone: weakref.WeakSet[Pages] = weakref.WeakSet()
 
     def relocate(self, record: AccessRecord) -> None:
-        """Have the Mat of `record`, the only one that looks at it, live in pages of its own, and `record` look at them."""
+        """Have the Mat of `record`, the only one that looks at it, live in pages of its own, and
+        `record` look at them.
+        """
         storage: Any = record.view.storage  # type: ignore[union-attr]  # an open hold has its view
         if record.facet.memory is not HOST or pages_of(record.handle) is not None or not movable(storage):
             return
@@ -69,7 +82,9 @@ class Relocation:
         storage.viewers.append(weakref.ref(view))
 
     def restore_all(self, record: AccessRecord, text: str, noticed: Callable[[str], None]) -> None:
-        """Have its Mat live elsewhere, and `noticed` told by whom the old house is used, as what `text` says."""
+        """Have its Mat live elsewhere, and `noticed` told by whom the old house is used, as what
+        `text` says.
+        """
         storage: Any = record.view.storage  # type: ignore[union-attr]  # likewise
         old = storage.handles.get(HOST)
         if record.facet.memory is not HOST or old is not record.handle or not movable(storage):
@@ -85,7 +100,8 @@ class Relocation:
 
         def tell(found: Pages) -> None:
             _fill(found, dtype)
-            noticed(f"{text}, was used after its end, {found.touched}; what a block is given is valid inside of it only")
+            noticed(f"{text}, was used after its end, {found.touched}; what a block is given is "
+                    "valid inside of it only")
 
         pages.tell = tell
         self._old.append(pages)
@@ -109,18 +125,22 @@ def movable(storage: Any) -> bool:
     if not handle.nbytes or not handle.flags.writeable:
         return False
     locked = facets.get("cuda_host")
-    return isinstance(root(handle), np.ndarray | Pages) and not (locked and storage.seen & locked.bit)
+    return isinstance(root(handle),
+                      np.ndarray | Pages) and not (locked and storage.seen & locked.bit)
 
 
 def _move(storage: Any) -> Any:
-    """A new handle for the host with the same elements; nothing that was presented of the old one is used again."""
+    """A new handle for the host with the same elements; nothing that was presented of the old one
+    is used again.
+    """
     old = storage.handles[HOST]
     new = empty(old.size, old.dtype)
     new[...] = old
     storage.handles[HOST] = new
     views = [view for view in (ref() for ref in storage.viewers) if view is not None]
     for view in views:
-        view.presented = {k: record for k, record in view.presented.items() if record.handle is not old}
+        view.presented = {k: record for k,
+                          record in view.presented.items() if record.handle is not old}
     storage.viewers = [weakref.ref(view) for view in views if view.presented]
     return new
 

@@ -1,4 +1,6 @@
-"""``mat.show(x)``: the facet-debugging printer, and a notebook's view. Looks at nothing, moves nothing, changes nothing."""
+"""``mat.show(x)``: the facet-debugging printer, and a notebook's view. Looks at nothing, moves
+nothing, changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from ..core.access_record import line_of
 from ..core.cube import all_facets, memories
 from ..errors import DTypeError
 from ..matrix.mat import Mat
+from ..matrix.methods import method
 from ..support import formatting
 from ..support.settings import current
 
@@ -18,9 +21,11 @@ WIDTH = 60  # characters of a drawing
 MOST = 8  # other views that are listed
 
 def show(x: Mat, file: TextIO | None = None) -> None:
-    """Print where the data of `x` is: memories and facets, bytes, freshness, version, who is looking, the last copies.
+    """Print where the data of `x` is: memories and facets, bytes, freshness, version, who is
+    looking, the last copies.
 
-    Of a Mat that does not see all of its storage, also what it sees of it, to scale; and the other Mats that see it.
+    Of a Mat that does not see all of its storage, also what it sees of it, to scale; and the other
+    Mats that see it.
 
     >>> import mat
     >>> x = mat.zeros(2, 3)
@@ -43,12 +48,15 @@ def facts(x: Mat) -> list[str]:
     with storage.lock:
         size = f"{storage.size} elements of {storage.dtype}, {storage.nbytes} bytes"
         made = line_of(storage.made)
-        return [f"storage: {size}, version {storage.version}{_state(x)}", *([f"created at {made}"] if made else []),
+        return [f"storage: {size}, version {storage.version}{_state(x)}",
+                *([f"created at {made}"] if made else []),
                 *_drawing(x), *_memories(x), *_watchers(x), *_views(x), *_history(x)]
 
 
 def _drawing(x: Mat) -> list[str]:
-    """The storage to scale: what is seen of it as ``#``, ``+`` where elements between are not seen, the rest as dots."""
+    """The storage to scale: what is seen of it as ``#``, ``+`` where elements between are not seen,
+    the rest as dots.
+    """
     parts = _parts(x)
     if parts is None:
         return []
@@ -63,7 +71,9 @@ def _drawing(x: Mat) -> list[str]:
 
 
 def _parts(x: Mat) -> tuple[int, int, int] | None:
-    """Elements of the storage before those that `x` sees, from its first to its last, and after; None if it sees all."""
+    """Elements of the storage before those that `x` sees, from its first to its last, and after;
+    None if it sees all.
+    """
     size, (low, high) = x.storage.size, x.layout.bounds
     return None if x.size == size or not size else (low, high - low, size - high)
 
@@ -88,13 +98,15 @@ def _state(x: Mat) -> str:
 def _memories(x: Mat) -> list[str]:
     rows = [(m.name, str(x.storage.nbytes), _freshness(x, m), _facets_of(x, m) or "-")
             for m in memories.values() if m in x.storage.handles]
-    return formatting.table([("memory", "bytes", "state", "facets"), *rows]).splitlines() if rows else ["no copy anywhere"]
+    return formatting.table([("memory", "bytes", "state", "facets"),
+                             *rows]).splitlines() if rows else ["no copy anywhere"]
 
 
 def _freshness(x: Mat, memory: Any) -> str:
     state = "fresh" if x.storage.fresh & memory.bit else "stale"
     kept = (x.storage.kept or {}).get(memory, 0)
-    return state + (", kept" if kept else "") + (", the user's" if x.storage.adopted is memory else "")
+    return state + (", kept" if kept else "") + (", the user's" if x.storage.adopted is memory
+                                                 else "")
 
 
 def _facets_of(x: Mat, memory: Any) -> str:
@@ -104,13 +116,16 @@ def _facets_of(x: Mat, memory: Any) -> str:
 
 
 def _watchers(x: Mat) -> list[str]:
-    return [f"looking: {record.describe()}" for record in tuple(x.storage.accesses)] or ["nobody is looking"]
+    return [f"looking: {record.describe()}"
+            for record in tuple(x.storage.accesses)] or ["nobody is looking"]
 
 
 def _history(x: Mat) -> list[str]:
-    return [f"copied: {source} to {target}, version {version}" for source, target, version in x.storage.history or ()]
+    return [f"copied: {source} to {target}, version {version}" for source, target,
+            version in x.storage.history or ()]
 
 
+@method("_repr_html_")
 def _repr_html_(self: Mat) -> str:
     if not current().print_contents:
         return formatting.html_table(self._head(), None, "")
@@ -127,6 +142,3 @@ def _bar(x: Mat) -> str:
     spans = "".join(f'<span style="flex:{n};background:{colour}">&#160;</span>'
                     for n, colour in zip(parts, ("#ddd", "#3b6ea5", "#ddd"), strict=True) if n)
     return f'<div style="display:flex;width:320px;height:14px">{spans}</div>'
-
-
-Mat._repr_html_ = _repr_html_  # type: ignore[attr-defined]  # Mat gets it here

@@ -1,4 +1,6 @@
-"""``mat.show_config()``: what computes here. Versions, the kernels and how they were compiled, BLAS, threads, devices."""
+"""``mat.show_config()``: what computes here. Versions, the kernels and how they were compiled,
+BLAS, threads, devices.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +42,12 @@ class Config(Mapping[str, str]):
 
 
 def show_config() -> Config:
-    """What computes here, as an object that prints as a table: what to send with a report of an error.
+    """What computes here, as an object that prints as a table: what to send with a report of an
+    error.
 
-    Versions; the compiled kernels, with compiler, flags and the machine they were chosen for, or why there are none; SciPy's
-    BLAS and its threads; the threads of our own; devices, or why there is no GPU to compute on.
+    Versions; the compiled kernels, with compiler, flags and the machine they were chosen for, or
+    why there are none; SciPy's BLAS and its threads; the threads of our own; devices, or why there
+    is no GPU to compute on.
 
     >>> import mat
     >>> mat.show_config()["mat"] == mat.__version__
@@ -52,7 +56,8 @@ def show_config() -> Config:
     scipy = importlib.import_module("scipy")
     return Config({
         "mat": __version__,
-        "Python": f"{platform.python_implementation()} {platform.python_version()}, {platform.platform()}",
+        "Python": f"{platform.python_implementation()} {platform.python_version()}, "
+                  f"{platform.platform()}",
         "NumPy": np.__version__,
         "SciPy": scipy.__version__,
         "cffi": cffi_version,
@@ -66,8 +71,10 @@ def show_config() -> Config:
 def _kernels() -> dict[str, str]:
     if lib is None:
         return {"kernels": f"none, NumPy does their work: {missing}"}
-    compiler, flags, machine = (ffi.string(f()).decode() for f in (lib.mat_compiler, lib.mat_flags, lib.mat_machine))
-    return {"kernels": f"compiled by {compiler}, running those for {machine}", "compiler flags": flags}
+    compiler, flags, machine = (ffi.string(f()).decode()
+                                for f in (lib.mat_compiler, lib.mat_flags, lib.mat_machine))
+    return {"kernels": f"compiled by {compiler}, running those for {machine}",
+            "compiler flags": flags}
 
 
 def devices() -> dict[str, str]:
@@ -76,7 +83,8 @@ def devices() -> dict[str, str]:
     if not found.devices:
         return {"devices": "emulated", "CUDA": f"none: {found.reason}"}
     facts: dict[str, str] = plugin("cuda_probe").facts()
-    return {"devices": ", ".join([f"cuda:{k}" for k in range(found.devices)] + ["emulated"]), **facts}
+    return {"devices": ", ".join([f"cuda:{k}" for k in range(found.devices)] + ["emulated"]),
+            **facts}
 
 
 def _blas(scipy: Any) -> dict[str, str]:
@@ -91,4 +99,5 @@ def _blas(scipy: Any) -> dict[str, str]:
     describe.restype = ctypes.c_char_p
     asked = os.environ.get("OPENBLAS_CORETYPE")
     core = f"; OPENBLAS_CORETYPE is {asked}" if asked else ""
-    return {"BLAS": f"{name}, of SciPy: {describe().decode().strip()}{core}", "BLAS threads": str(count())}
+    return {"BLAS": f"{name}, of SciPy: {describe().decode().strip()}{core}",
+            "BLAS threads": str(count())}

@@ -1,4 +1,5 @@
-"""What a part of a storage held at some time, in any memory, to be compared with what it holds later; and poison put there.
+"""What a part of a storage held at some time, in any memory, to be compared with what it holds
+later; and poison put there.
 
 Nothing here counts as a copy, and nothing decides what a difference means.
 """
@@ -18,7 +19,9 @@ from ..memories.host import HOST
 from .poison import Elements, poison, still_poisoned, word
 
 LARGEST = 64 << 20  # bytes of which a copy is kept; of more, a digest
-NEAR = 64  # elements on both sides of what a block sees, or as many as it spans: what else it might have written
+# elements on both sides of what a block sees, or as many as it spans: what else it might have
+# written
+NEAR = 64
 
 
 def elements(record: AccessRecord, start: int, stop: int) -> Elements:
@@ -40,7 +43,9 @@ def put(record: AccessRecord, whole: Elements) -> None:
         record.handle[...] = whole
         return
     with record.facet.memory.aside():
-        record.facet.memory.copy_in(record.view.storage, record.handle, whole)  # type: ignore[union-attr]  # likewise
+        # likewise
+        record.facet.memory.copy_in(record.view.storage, record.handle,  # type: ignore[union-attr]
+                                    whole)
 
 
 def sees(layout: Layout, size: int) -> Elements:
@@ -58,7 +63,9 @@ def visible(record: AccessRecord, size: int) -> Elements:
 
 
 def window(record: AccessRecord) -> tuple[int, int]:
-    """From where to where something might be written by who was given what `record` presents, by mistake or not."""
+    """From where to where something might be written by who was given what `record` presents, by
+    mistake or not.
+    """
     view: Any = record.view
     low, high = view.layout.bounds
     size = view.storage.size
@@ -71,7 +78,7 @@ def window(record: AccessRecord) -> tuple[int, int]:
 class Snapshot:
     """What the window of a look held."""
 
-    __slots__ = ("digest", "record", "kept", "now", "start", "stop")
+    __slots__ = ("digest", "kept", "now", "record", "start", "stop")
 
     def __init__(self, record: AccessRecord) -> None:
         self.record = record
@@ -92,7 +99,9 @@ class Snapshot:
             self.kept[part] = self.now[part]
 
     def changed(self) -> Elements:
-        """Which elements of the whole storage are not what they were; where there is a digest only, all or none."""
+        """Which elements of the whole storage are not what they were; where there is a digest only,
+        all or none.
+        """
         self.now = now = elements(self.record, self.start, self.stop)
         storage: Any = self.record.view.storage  # type: ignore[union-attr]  # likewise
         found = np.zeros(storage.size, bool)
@@ -100,7 +109,8 @@ class Snapshot:
             found[self.start:self.stop] = _digest(now) != self.digest
             return found
         same = now.view(word(now.dtype)) == self.kept.view(word(now.dtype))
-        found[self.start:self.stop] = ~(same.reshape(-1, 2).all(1) if now.dtype.kind == "c" else same)
+        found[self.start:self.stop] = ~(same.reshape(-1, 2).all(1) if now.dtype.kind == "c"
+                                        else same)
         return found
 
     def values(self, k: int) -> str:
@@ -134,15 +144,20 @@ class PoisonedOutput:
             put(self.record, now)
 
     def _now(self) -> Elements:
-        return elements(self.record, 0, self.record.view.storage.size)  # type: ignore[union-attr]  # likewise
+        # likewise
+        return elements(self.record, 0, self.record.view.storage.size)  # type: ignore[union-attr]
 
 
 def told(mask: Elements, layout: Layout, snapshot: Snapshot | None = None) -> str:
-    """How many elements `mask` picks out of a storage, and the first, in the coordinates of the Mat where it sees them."""
+    """How many elements `mask` picks out of a storage, and the first, in the coordinates of the Mat
+    where it sees them.
+    """
     inside = np.argwhere(over(mask, layout))[:3]
-    names = [(layout.displacement + int(np.dot(i, layout.strides)), f"({', '.join(map(str, i))})") for i in inside.tolist()]
+    names = [(layout.displacement + int(np.dot(i, layout.strides)), f"({', '.join(map(str, i))})")
+             for i in inside.tolist()]
     if not names:
-        names = [(int(k), f"storage element {k}, outside of what it sees") for k in np.flatnonzero(mask)[:3]]
+        names = [(int(k), f"storage element {k}, outside of what it sees")
+                 for k in np.flatnonzero(mask)[:3]]
     count = int(mask.sum())
     listed = ", ".join(name + (snapshot.values(k) if snapshot else "") for k, name in names)
     if snapshot is not None and snapshot.kept is None:

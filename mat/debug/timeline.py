@@ -1,4 +1,6 @@
-"""Timelines of what a trace saw: events for a trace viewer, and a page of HTML that needs no network. Knows events only."""
+"""Timelines of what a trace saw: events for a trace viewer, and a page of HTML that needs no
+network. Knows events only.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,19 @@ from collections.abc import Sequence
 from typing import Any
 
 WIDTH, LANE, LEFT = 1200, 36, 90  # pixels
-COLOURS = {"copy": "#3b6ea5", "pack": "#8a6fb0", "allocation": "#5a9a5a", "free": "#b0b0b0", "eviction": "#c0504d",
+COLOURS = {"copy": "#3b6ea5", "pack": "#8a6fb0", "allocation": "#5a9a5a", "free": "#b0b0b0",
+           "eviction": "#c0504d",
            "fallback": "#d08a2e"}
-STYLE = ("body{font:14px system-ui,sans-serif;margin:1.5em}pre{background:#f6f6f6;padding:1em;overflow:auto}"
+STYLE = ("body{font:14px "
+         "system-ui,sans-serif;margin:1.5em}pre{background:#f6f6f6;padding:1em;overflow:auto}"
          "svg text{font:12px system-ui,sans-serif}.key span{display:inline-block;margin-right:1em}"
          ".key i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}")
 
 
 def lane_of(event: Any) -> str:
-    """The memory in whose lane an event is drawn: where data went, or where room was taken or freed."""
+    """The memory in whose lane an event is drawn: where data went, or where room was taken or
+    freed.
+    """
     return event.target or event.source or "packs"
 
 
@@ -24,7 +30,9 @@ def lanes(events: Sequence[Any]) -> list[str]:
 
 
 def bytes_held(events: Sequence[Any]) -> list[tuple[float, str, int]]:
-    """When, in which memory, how many bytes were held from then on, of what was allocated under the trace."""
+    """When, in which memory, how many bytes were held from then on, of what was allocated under the
+    trace.
+    """
     held: dict[str, int] = {}
     found = []
     for event in events:
@@ -39,21 +47,28 @@ def bytes_held(events: Sequence[Any]) -> list[tuple[float, str, int]]:
 def chrome(events: Sequence[Any]) -> dict[str, Any]:
     """The Trace Event Format: one lane for each memory, and a counter of the bytes held in each."""
     order = {name: k for k, name in enumerate(lanes(events))}
-    told = [{"ph": "M", "pid": 1, "tid": k, "name": "thread_name", "args": {"name": name}} for name, k in order.items()]
-    told += [{"ph": "X", "pid": 1, "tid": order[lane_of(e)], "name": f"{e.kind} {e.mat}", "cat": e.kind, "ts": e.at * 1e6,
+    told = [{"ph": "M", "pid": 1, "tid": k, "name": "thread_name", "args": {"name": name}} for name,
+            k in order.items()]
+    told += [{"ph": "X", "pid": 1, "tid": order[lane_of(e)], "name": f"{e.kind} {e.mat}",
+              "cat": e.kind, "ts": e.at * 1e6,
               "dur": e.seconds * 1e6, "args": dict(e._asdict())} for e in events]
-    told += [{"ph": "C", "pid": 1, "name": f"bytes in {memory}", "ts": at * 1e6, "args": {"bytes": held}}
+    told += [{"ph": "C", "pid": 1, "name": f"bytes in {memory}", "ts": at * 1e6,
+              "args": {"bytes": held}}
              for at, memory, held in bytes_held(events)]
     return {"traceEvents": told, "displayTimeUnit": "ms"}
 
 
 def page(events: Sequence[Any], summary: str, *, whole: bool = True) -> str:
-    """The timeline as HTML: the table, and a drawing of what happened when, with details under the pointer."""
-    key = "".join(f'<span><i style="background:{c}"></i>{kind}</span>' for kind, c in COLOURS.items())
+    """The timeline as HTML: the table, and a drawing of what happened when, with details under the
+    pointer.
+    """
+    key = "".join(f'<span><i style="background:{c}"></i>{kind}</span>' for kind,
+                  c in COLOURS.items())
     body = f'<pre>{html.escape(summary)}</pre><p class="key">{key}</p>{_drawing(events)}'
     if not whole:
         return f"<style>{STYLE}</style>{body}"
-    return (f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>mat: where data went</title>'
+    return ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>mat: where data '
+            'went</title>'
             f"<style>{STYLE}</style></head><body><h1>Where data went</h1>{body}</body></html>")
 
 
@@ -64,10 +79,12 @@ def _drawing(events: Sequence[Any]) -> str:
     scale = (WIDTH - LEFT - 10) / span
     height = LANE * len(names) + 30
     parts = [f'<text x="0" y="{LANE * k + 20}">{html.escape(name)}</text>'
-             f'<line x1="{LEFT}" x2="{WIDTH}" y1="{LANE * (k + 1)}" y2="{LANE * (k + 1)}" stroke="#ddd"/>'
+             f'<line x1="{LEFT}" x2="{WIDTH}" y1="{LANE * (k + 1)}" y2="{LANE * (k + 1)}" '
+             'stroke="#ddd"/>'
              for k, name in enumerate(names)]
     parts += [_bar(e, LANE * names.index(lane_of(e)), first, scale) for e in events]
-    parts += [f'<text x="{LEFT + f * (WIDTH - LEFT - 80):.0f}" y="{height - 6}">{1e3 * (first + span * f):.3f} ms</text>'
+    parts += [f'<text x="{LEFT + f * (WIDTH - LEFT - 80):.0f}" '
+              f'y="{height - 6}">{1e3 * (first + span * f):.3f} ms</text>'
               for f in (0, 0.25, 0.5, 0.75, 1)]
     return f'<svg width="{WIDTH}" height="{height}" role="img" aria-label="timeline">{"".join(parts)}</svg>'
 
@@ -76,8 +93,11 @@ def _bar(event: Any, top: int, first: float, scale: float) -> str:
     """A copy in the upper part of its lane, anything else as a mark below."""
     x, width = LEFT + (event.at - first) * scale, max(event.seconds * scale, 2.0)
     y, height = (top + 4, 18) if event.kind == "copy" else (top + 25, 8)
-    told = (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, {event.nbytes:,} bytes, "
-            f"{1e6 * event.seconds:.1f} us{', page-locked' if event.page_locked else ''}\ncaused by {event.line}"
+    told = (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, "
+            f"{event.nbytes:,} bytes, "
+            f"{1e6 * event.seconds:.1f} us{', page-locked' if event.page_locked else ''}\ncaused "
+            f"by {event.line}"
             f"\nwritten by {event.dirtied or '(before the trace)'}")
-    return (f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{COLOURS[event.kind]}">'
+    return (f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" '
+            f'fill="{COLOURS[event.kind]}">'
             f"<title>{html.escape(told)}</title></rect>")

@@ -1,6 +1,8 @@
-"""``with mat.trace() as t:``: the ledger of every copy, pack, allocation, eviction and fallback, with the lines behind them.
+"""``with mat.trace() as t:``: the ledger of every copy, pack, allocation, eviction and fallback,
+with the lines behind them.
 
-It prints as a table by line, finds data that moves back and forth, and can be written as a timeline.
+It prints as a table by line, finds data that moves back and forth, and can be written as a
+timeline.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ TURNS = 3  # copies in turns, from which on data moves back and forth
 class TraceEvent(NamedTuple):
     """Something that happened to the data of a Mat.
 
-    ``kind`` is "copy", "pack", "allocation", "free", "eviction" or "fallback"; ``at`` and ``seconds`` say when, from the
-    beginning of the trace, and how long it took. ``line`` is the user's line that caused it, ``dirtied`` the one that made the
-    source the only fresh copy, ``created`` the one that created the Mat; empty where that was before the trace.
+    ``kind`` is "copy", "pack", "allocation", "free", "eviction" or "fallback"; ``at`` and
+    ``seconds`` say when, from the beginning of the trace, and how long it took. ``line`` is the
+    user's line that caused it, ``dirtied`` the one that made the source the only fresh copy,
+    ``created`` the one that created the Mat; empty where that was before the trace.
     """
 
     kind: str
@@ -57,7 +60,8 @@ class PingPong(NamedTuple):
     def __str__(self) -> str:
         return (f"{self.mat} moved back and forth {self.times} times, {self.nbytes:,} bytes:\n"
                 f"  {self.there} takes it away, {self.back} takes it back.\n"
-                f"  Do both in one place: with mat.use_device(...) around both lines, or move the second out of the loop")
+                "  Do both in one place: with mat.use_device(...) around both lines, or move the "
+                "second out of the loop")
 
 
 class Trace(Observer):
@@ -70,18 +74,21 @@ class Trace(Observer):
         self._dirtied: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
-    def _add(self, kind: str, cube: Any, source: str, target: str, seconds: float = 0.0, locked: bool = False,
+    def _add(self, kind: str, cube: Any, source: str, target: str, seconds: float = 0.0,
+             locked: bool = False,
              view: Any = None) -> None:
         line, label = line_of(user_place()), _label(cube, view)
         with self._lock:
             number = self._numbers.setdefault(cube, len(self._numbers))
             nbytes = cube.nbytes if view is None else view.nbytes
-            self.events.append(TraceEvent(kind, label, source, target, nbytes, perf_counter() - self.begun - seconds, seconds,
-                                     locked, line, self._dirtied.get(cube, ""), line_of(cube.made), number))
+            self.events.append(TraceEvent(kind, label, source, target, nbytes,
+                                          perf_counter() - self.begun - seconds, seconds,
+                                     locked, line, self._dirtied.get(cube, ""), line_of(cube.made),
+                                          number))
 
     # Observer
 
-    def left(self, record: Any, failed: bool) -> None:  # noqa: ARG002  an interface's
+    def left(self, record: Any, failed: bool) -> None:
         if record.direction is not INPUT:
             file, line = file_and_line(record.thread, record.where)
             self._dirtied[record.view.storage] = f"{file}:{line}"
@@ -89,7 +96,8 @@ class Trace(Observer):
     def copied(self, cube: Any, source: Any, target: Any, seconds: float) -> None:
         other = source if target is host() else target
         near = cube.handles.get(host())
-        self._add("copy", cube, source.name, target.name, seconds, near is not None and other.page_locked(near))
+        self._add("copy", cube, source.name, target.name, seconds,
+                  near is not None and other.page_locked(near))
 
     def packed(self, view: Any) -> None:
         self._add("pack", view.storage, "", "", view=view)
@@ -107,7 +115,8 @@ class Trace(Observer):
         line = line_of(user_place())
         with self._lock:
             now = perf_counter() - self.begun
-            self.events.append(TraceEvent("fallback", operation, device, "host", 0, now, 0.0, False, line, "", "", -1))
+            self.events.append(TraceEvent("fallback", operation, device, "host", 0, now, 0.0, False,
+                                          line, "", "", -1))
 
     # Reading it
 
@@ -154,16 +163,21 @@ class Trace(Observer):
         return chrome(self.events)
 
     def save(self, path: Any) -> None:
-        """Write a timeline: for a name that ends in ``.html`` a page for any browser, else JSON for a trace viewer."""
-        text = page(self.events, repr(self)) if str(path).endswith(".html") else json.dumps(self.chrome())
+        """Write a timeline: for a name that ends in ``.html`` a page for any browser, else JSON for
+        a trace viewer.
+        """
+        text = page(self.events,
+                    repr(self)) if str(path).endswith(".html") else json.dumps(self.chrome())
         Path(path).write_text(text, encoding="utf-8")
 
     def __repr__(self) -> str:
         if not self.events:
             return "<trace: nothing was moved>"
-        cells: list[tuple[str, ...]] = [("line", "from host", "to host", "bytes", "ms", "packs", "allocations", "evictions",
+        cells: list[tuple[str, ...]] = [("line", "from host", "to host", "bytes", "ms", "packs",
+                                         "allocations", "evictions",
                                          "fallbacks")]
-        cells += [_summary(line, events) for line, events in _by_line(e for e in self.events if e.kind != "free")]
+        cells += [_summary(line, events) for line,
+                  events in _by_line(e for e in self.events if e.kind != "free")]
         told = [formatting.table(cells), *map(str, self.ping_pong())]
         return "\n".join(told)
 
@@ -183,7 +197,8 @@ def _by_line(events: Iterable[TraceEvent]) -> list[tuple[str, list[TraceEvent]]]
     found: dict[str, list[TraceEvent]] = {}
     for event in events:
         found.setdefault(event.line, []).append(event)
-    return sorted(found.items(), key=lambda item: -_sum(item[1], lambda e: e.nbytes if e.kind == "copy" else 0))
+    return sorted(found.items(),
+                  key=lambda item: -_sum(item[1], lambda e: e.nbytes if e.kind == "copy" else 0))
 
 
 def _sum(events: Iterable[TraceEvent], value: Callable[[TraceEvent], Any]) -> Any:
@@ -192,9 +207,12 @@ def _sum(events: Iterable[TraceEvent], value: Callable[[TraceEvent], Any]) -> An
 
 def _summary(line: str, events: list[TraceEvent]) -> tuple[str, ...]:
     copies = [e for e in events if e.kind == "copy"]
-    kinds = (str(sum(e.kind == kind for e in events)) for kind in ("pack", "allocation", "eviction", "fallback"))
-    return (line, str(sum(e.source == host().name for e in copies)), str(sum(e.target == host().name for e in copies)),
-            f"{_sum(copies, lambda e: e.nbytes):,}", f"{1e3 * _sum(copies, lambda e: e.seconds):.3f}", *kinds)
+    kinds = (str(sum(e.kind == kind for e in events))
+             for kind in ("pack", "allocation", "eviction", "fallback"))
+    return (line, str(sum(e.source == host().name for e in copies)),
+            str(sum(e.target == host().name for e in copies)),
+            f"{_sum(copies, lambda e: e.nbytes):,}",
+            f"{1e3 * _sum(copies, lambda e: e.seconds):.3f}", *kinds)
 
 
 def _back_and_forth(events: list[TraceEvent]) -> PingPong | None:
@@ -204,16 +222,19 @@ def _back_and_forth(events: list[TraceEvent]) -> PingPong | None:
         return None
     away = next(e for e in events if e.source == host().name)
     back = next((e for e in events if e.target == host().name), away)
-    return PingPong(events[-1].mat, len(turns) + 1, _sum(events, lambda e: e.nbytes), away.line, back.line)
+    return PingPong(events[-1].mat, len(turns) + 1, _sum(events, lambda e: e.nbytes), away.line,
+                    back.line)
 
 
 @contextmanager
 def trace() -> Iterator[Trace]:
-    """``with mat.trace() as t:`` keeps a ledger of copies, packs, allocations, evictions and fallbacks, in every thread.
+    """``with mat.trace() as t:`` keeps a ledger of copies, packs, allocations, evictions and
+    fallbacks, in every thread.
 
-    `t` prints as a table by line, and says which Mats moved back and forth, and what to do about it. ``t.events``,
-    ``t.copies`` and the counts ``t.h2d``, ``t.d2h``, ``t.bytes``, ``t.packs``, ``t.fallbacks`` are for programs;
-    ``t.save("trace.html")`` draws a timeline. While a trace lasts, calls take the way that observers can see, which is slower.
+    `t` prints as a table by line, and says which Mats moved back and forth, and what to do about
+    it. ``t.events``, ``t.copies`` and the counts ``t.h2d``, ``t.d2h``, ``t.bytes``, ``t.packs``,
+    ``t.fallbacks`` are for programs; ``t.save("trace.html")`` draws a timeline. While a trace
+    lasts, calls take the way that observers can see, which is slower.
 
     >>> import mat
     >>> x = mat.ones(1000).exp_()

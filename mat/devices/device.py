@@ -1,7 +1,8 @@
 """Devices: where operations compute, for a block (`use_device`) or for good (`set_device`).
 
-A device has a memory, and a facet through which operations look at it. Which one is in use is settled for each thread or task
-by itself. While none is, nothing here costs anything: `quick.IN_USE` is empty.
+A device has a memory, and a facet through which operations look at it. Which one is in use is
+settled for each thread or task by itself. While none is, nothing here costs anything:
+`quick.IN_USE` is empty.
 """
 
 from __future__ import annotations
@@ -20,26 +21,35 @@ from ..support.plugins import plugin
 
 
 class Device:
-    """Where operations compute: subclass it, set the attributes, make it findable with `register_device_kind`.
+    """Where operations compute: subclass it, set the attributes, make it findable with
+    `register_device_kind`.
 
-    It is equal to its name, and prints as that. ``memory`` holds data for it, ``facet`` is what operations look through.
+    It is equal to its name, and prints as that. ``memory`` holds data for it, ``facet`` is what
+    operations look through.
     """
 
     name: str
     memory: Memory
     facet: Facet
-    dlpack: tuple[int, int] = (1, 0)  # its kind and number in DLPack, if its memory is to be lent there; (1, 0): the host's is
-    implementations: str = ""  # the name of the facet under which operations declare bodies for it; "": it runs those of the host
+    # its kind and number in DLPack, if its memory is to be lent there; (1, 0): the host's is
+    dlpack: tuple[int, int] = (1, 0)
+    # the name of the facet under which operations declare bodies for it; "": it runs those of
+    # the host
+    implementations: str = ""
 
-    def adapt(self, function: Callable[..., Any], facet: Facet, returns: bool) -> Callable[..., Any]:
-        """The host's body `function`, made for `facet`, as one that takes what this device's facet presents.
+    def adapt(self, function: Callable[..., Any], facet: Facet,
+              returns: bool) -> Callable[..., Any]:
+        """The host's body `function`, made for `facet`, as one that takes what this device's facet
+        presents.
 
         `returns` says that what it returns matters. Only for devices that run the host's bodies.
         """
         raise NotImplementedError
 
     def begin(self, pool_bytes: int | None) -> Any:
-        """A block begins: hold no more than so many bytes (None: no limit). Gives what `end` wants to know."""
+        """A block begins: hold no more than so many bytes (None: no limit). Gives what `end` wants
+        to know.
+        """
 
     def end(self, before: Any) -> None:
         """That block ends."""
@@ -48,7 +58,9 @@ class Device:
         """Wait until all work that was given to the device is done."""
 
     def hand_over(self, stream: int | None) -> None:
-        """Have a consumer's stream, by its number in DLPack, wait for what was given to the device; nobody else does."""
+        """Have a consumer's stream, by its number in DLPack, wait for what was given to the device;
+        nobody else does.
+        """
 
     @property
     def kind(self) -> str:
@@ -79,15 +91,20 @@ class Cpu(Device):
 
 
 CPU = Cpu()
-Finder = Callable[[int | None], Device | None]  # the device of that number (None: any), or None if there is none
+# the device of that number (None: any), or None if there is none
+Finder = Callable[[int | None], Device | None]
 _kinds: dict[str, Finder] = {}
 _reasons: dict[str, Callable[[], str]] = {}  # why there is none of a kind
-_context: ContextVar[tuple[Device, ...]] = ContextVar("mat_devices", default=())  # of this context's blocks, outermost first
+# of this context's blocks, outermost first
+_context: ContextVar[tuple[Device, ...]] = ContextVar("mat_devices", default=())
 _lasting: Device = CPU  # what `set_device` replaces
 
 
-def register_device_kind(kind: str, find: Finder, reason: Callable[[], str] = lambda: "there is none") -> None:
-    """Make devices findable by name: `kind`, or ``kind:number``. `reason` says why `find` found none."""
+def register_device_kind(kind: str, find: Finder,
+                         reason: Callable[[], str] = lambda: "there is none") -> None:
+    """Make devices findable by name: `kind`, or ``kind:number``. `reason` says why `find` found
+    none.
+    """
     _kinds[kind] = find
     _reasons[kind] = reason
 
@@ -113,12 +130,15 @@ def _parsed(name: object) -> tuple[str, int | None]:
     kind, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind not in _kinds or (colon and not number.isdecimal()):
         known = ", ".join(repr(k) for k in ("cpu", *_kinds))
-        raise FacetError(f"no device {name!r}; there are {known}, and numbers of them as in 'cuda:1'")
+        raise FacetError(f"no device {name!r}; there are {known}, and numbers of them as in "
+                         "'cuda:1'")
     return kind, int(number) if colon else None
 
 
 def device_named(name: object, required: bool = True) -> Device:
-    """The device of that name; where it is absent `DeviceError`, or the processor if not `required`."""
+    """The device of that name; where it is absent `DeviceError`, or the processor if not
+    `required`.
+    """
     if isinstance(name, Device):
         return name
     if name == "cpu":
@@ -161,7 +181,8 @@ class Use:
         IN_USE.append(None)
         return self.device
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
         assert self.token is not None, "it was entered"
         _context.reset(self.token)
         IN_USE.pop()
@@ -175,15 +196,19 @@ class Use:
 
 
 def use_device(name: str | Device, *, pool_bytes: int | None = None, required: bool = False) -> Use:
-    """``with mat.use_device("cuda") as dev:`` operations compute there, in this thread or task, while the block runs.
+    """``with mat.use_device("cuda") as dev:`` operations compute there while the block runs.
 
-    `name` is ``"cuda"`` (the CUDA device in use, else the first), ``"cuda:1"``, ``"emulated"`` or ``"cpu"``. Data goes to the
-    device when an operation wants it there; when the block ends, whatever ends it, the copies made in it are gone from the
-    device, and what was only there is on the host. A block inside another on the same device leaves the copies to that.
+    In this thread or task only.
 
-    ``pool_bytes``: hold no more bytes than that on the device; `OutOfDeviceMemory` when nothing more can be moved out of it.
-    Where there is no such device, the block runs on the processor; with ``required`` that is a `DeviceError`, which says why
-    there is none. `FacetError` for other names.
+    `name` is ``"cuda"`` (the CUDA device in use, else the first), ``"cuda:1"``, ``"emulated"`` or
+    ``"cpu"``. Data goes to the device when an operation wants it there; when the block ends,
+    whatever ends it, the copies made in it are gone from the device, and what was only there is on
+    the host. A block inside another on the same device leaves the copies to that.
+
+    ``pool_bytes``: hold no more bytes than that on the device; `OutOfDeviceMemory` when nothing
+    more can be moved out of it. Where there is no such device, the block runs on the processor;
+    with ``required`` that is a `DeviceError`, which says why there is none. `FacetError` for other
+    names.
 
     >>> import mat
     >>> x = mat.ones(3)
@@ -202,10 +227,13 @@ def use_cuda(*, pool_bytes: int | None = None, required: bool = False) -> Use:
     return use_device("cuda", pool_bytes=pool_bytes, required=required)
 
 
-def set_device(name: str | Device, *, pool_bytes: int | None = None, required: bool = False) -> Device:
-    """Have operations compute on a device for good, in every thread that has no `use_device` block open; return the device.
+def set_device(name: str | Device, *, pool_bytes: int | None = None,
+               required: bool = False) -> Device:
+    """Have operations compute on a device for good, in every thread that has no `use_device` block
+    open; return the device.
 
-    ``set_device("cpu")`` ends that; copies stay on the device then, and are brought home when they are wanted.
+    ``set_device("cpu")`` ends that; copies stay on the device then, and are brought home when they
+    are wanted.
 
     >>> import mat
     >>> mat.set_device("cpu")
@@ -225,8 +253,10 @@ def set_device(name: str | Device, *, pool_bytes: int | None = None, required: b
 
 
 def _checked_bytes(pool_bytes: object) -> Any:
-    if pool_bytes is not None and (isinstance(pool_bytes, bool) or not isinstance(pool_bytes, int) or pool_bytes < 1):
-        raise SettingError(f"pool_bytes is a number of bytes above 0, or None for no limit, got {pool_bytes!r}")
+    if pool_bytes is not None and (isinstance(pool_bytes, bool) or not isinstance(pool_bytes, int)
+                                   or pool_bytes < 1):
+        raise SettingError("pool_bytes is a number of bytes above 0, or None for no limit, got "
+                           f"{pool_bytes!r}")
     return pool_bytes
 
 
@@ -236,7 +266,7 @@ def _checked_bytes(pool_bytes: object) -> Any:
 class _Absent(Memory):
     """The memory of a device that nobody used yet: nothing is in it."""
 
-    def allocate(self, cube: Any) -> Any:  # noqa: ARG002  an interface's
+    def allocate(self, cube: Any) -> Any:
         raise DeviceError(f"{self.name!r} is not in use: with mat.use_device({self.name!r}): ...")
 
 
@@ -249,9 +279,11 @@ class _Naming(Naming):
         except FacetError:
             return None
         stack = (*_context.get(), _lasting)
-        used = [d for d in reversed(stack) if d.kind == kind and (number is None or name in _names(d))]
+        used = [d for d in reversed(stack) if d.kind == kind
+                and (number is None or name in _names(d))]
         if not used:
-            raise DeviceError(f"the device of facet {name!r} is not in use: with mat.use_device({name!r}): ...")
+            raise DeviceError(f"the device of facet {name!r} is not in use: with "
+                              f"mat.use_device({name!r}): ...")
         return used[0].facet
 
     def memory(self, name: str) -> Memory | None:

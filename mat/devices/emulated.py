@@ -1,7 +1,9 @@
-"""``emulated``: a device that needs no GPU. Its memory is apart from the host's, guarded, and opaque; the CPU computes there.
+"""``emulated``: a device that needs no GPU. Its memory is apart from the host's, guarded, and
+opaque; the CPU computes there.
 
-It is for finding mistakes: addresses that are no pointers, guard bands around every block, checked after each operation, poison
-in what is allocated and freed, completion that can be put off until somebody waits for it, and failures on request.
+It is for finding mistakes: addresses that are no pointers, guard bands around every block, checked
+after each operation, poison in what is allocated and freed, completion that can be put off until
+somebody waits for it, and failures on request.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from .device import register_device_kind
 from .pooled import PooledDevice, PooledFacet
 
 GUARD = 64  # bytes on either side of a block
-BASE = 0x7FF0_0000_0000_0000  # no such address exists on today's machines: who takes it for a pointer, fails at once
+# no such address exists on today's machines: who takes it for a pointer, fails at once
+BASE = 0x7FF0_0000_0000_0000
 FRESH, FREED, BAND = 0xA5, 0xDD, 0xB9  # what unwritten, freed and guarding bytes are
 MOST = 64  # devices
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -53,27 +56,34 @@ class EmulatedBlock:
         return self.raw[GUARD:GUARD + self.nbytes]
 
     def check_guards(self) -> None:
-        """`DeviceError` if something was written beside the block; the guards are whole again then."""
+        """`DeviceError` if something was written beside the block; the guards are whole again
+        then.
+        """
         before, after = self.raw[:GUARD], self.raw[GUARD + self.nbytes:]
         for side, band in (("before", before), ("after", after)):
             wrong = np.flatnonzero(band != BAND)
             if wrong.size:
                 at = int(wrong[-1]) - GUARD if side == "before" else int(wrong[0])
                 band[...] = BAND
-                raise DeviceError(f"{wrong.size} bytes {side} the {self.nbytes} at {self.address:#x} of {self.device} were "
-                                  f"overwritten, first {at:+d} from its {'begin' if side == 'before' else 'end'}; {self.line}")
+                raise DeviceError(f"{wrong.size} bytes {side} the {self.nbytes} at "
+                                  f"{self.address:#x} of {self.device} were "
+                                  f"overwritten, first {at:+d} from its "
+                                  f"{'begin' if side == 'before' else 'end'}; {self.line}")
 
 
 class EmulatedArray:
     """What the facet presents: the visible elements on the device, which only the device can read.
 
-    ``pointer`` (the same as ``address``) is an opaque number, where the first visible element is; ``shape``, ``strides`` (in
-    elements), ``size`` and ``dtype`` are those of the Mat. ``device.launch(function, array)`` computes on it.
+    ``pointer`` (the same as ``address``) is an opaque number, where the first visible element is;
+    ``shape``, ``strides`` (in elements), ``size`` and ``dtype`` are those of the Mat.
+    ``device.launch(function, array)`` computes on it.
     """
 
-    __slots__ = ("address", "device", "dtype", "handle", "layout", "shape", "size", "strides", "writable")
+    __slots__ = ("address", "device", "dtype", "handle", "layout", "shape", "size", "strides",
+                 "writable")
 
-    def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: np.dtype[Any], writable: bool) -> None:
+    def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: np.dtype[Any],
+                 writable: bool) -> None:
         self.handle = handle
         self.device = handle.device
         self.layout = layout
@@ -147,7 +157,8 @@ class EmulatedMemory(Pooled):
     def write_part(self, cube: Any, handle: EmulatedBlock, part: Any, start: int) -> bool:
         self.device.check(handle)
         self.device.stumble("h2d", DeviceError)
-        source, size = part.tobytes(), cube.dtype.itemsize  # a copy: the caller may go on with its own
+        # a copy: the caller may go on with its own
+        source, size = part.tobytes(), cube.dtype.itemsize
         self.device.transfers["h2d"] += len(source)
         self.device.enqueue(lambda: _put(handle.bytes, start * size, source))
         return True
@@ -162,7 +173,9 @@ class EmulatedMemory(Pooled):
         host[start:stop] = found.view(cube.dtype)
         return True
 
-    def copy_from(self, cube: Any, handle: EmulatedBlock, memory: Memory, source: Any) -> bool:  # noqa: ARG002  an interface's
+    # an interface's
+    def copy_from(self, cube: Any, handle: EmulatedBlock, memory: Memory,
+                  source: Any) -> bool:
         if not isinstance(memory, EmulatedMemory):
             return False
         self.device.check(handle)
@@ -173,7 +186,8 @@ class EmulatedMemory(Pooled):
         self.device.enqueue(lambda: _put(handle.bytes, 0, held))
         return True
 
-    def begin_copy_in(self, cube: Any, handle: EmulatedBlock, host: Any) -> QueuedCopy:  # noqa: ARG002  likewise
+    # likewise
+    def begin_copy_in(self, cube: Any, handle: EmulatedBlock, host: Any) -> QueuedCopy:
         self.device.check(handle)
 
         def copy() -> None:
@@ -183,7 +197,8 @@ class EmulatedMemory(Pooled):
 
         return QueuedCopy(self.device, copy)
 
-    def begin_copy_out(self, cube: Any, handle: EmulatedBlock, host: Any) -> QueuedCopy:  # noqa: ARG002  likewise
+    # likewise
+    def begin_copy_out(self, cube: Any, handle: EmulatedBlock, host: Any) -> QueuedCopy:
         self.device.check(handle)
 
         def copy() -> None:
@@ -201,7 +216,9 @@ class EmulatedMemory(Pooled):
 
 
 class QueuedCopy:
-    """A copy that was begun: done by the device in its turn, and not before somebody waits if that is `delayed`."""
+    """A copy that was begun: done by the device in its turn, and not before somebody waits if that
+    is `delayed`.
+    """
 
     def __init__(self, device: Emulated, copy: Callable[[], None]) -> None:
         self.device = device
@@ -230,10 +247,10 @@ def _put(target: Bytes, start: int, source: bytes | Bytes) -> None:
 class Emulated(PooledDevice):
     """A device of guarded host memory; ``with mat.use_device("emulated") as dev:`` gives it.
 
-    ``dev.transfers`` counts bytes by direction ("h2d", "d2h", "d2d"), ``dev.launches`` operations. While ``dev.delayed`` is
-    True, work is only done when somebody waits for it: what is read too early is poison. ``dev.fail(h2d=2)`` has the second
-    transfer to the device from now on fail, likewise "d2h", "allocation" and "launch". ``dev.launch(function, *arrays)``
-    computes.
+    ``dev.transfers`` counts bytes by direction ("h2d", "d2h", "d2d"), ``dev.launches`` operations.
+    While ``dev.delayed`` is True, work is only done when somebody waits for it: what is read too
+    early is poison. ``dev.fail(h2d=2)`` has the second transfer to the device from now on fail,
+    likewise "d2h", "allocation" and "launch". ``dev.launch(function, *arrays)`` computes.
     """
 
     def __init__(self, number: int) -> None:
@@ -264,14 +281,17 @@ class Emulated(PooledDevice):
                 self._queue.popleft()()
 
     def launch(self, function: Callable[..., Any], *values: Any) -> None:
-        """Call `function` on the device, with every `EmulatedArray` among `values` as a NumPy array.
+        """Call `function` on the device, with every `EmulatedArray` among `values` as a NumPy
+        array.
 
-        The arrays are valid while it runs, and read-only where they were looked at as ``"input"``. `DeviceError` for arrays
-        of another device or of freed memory, and if bytes beside a block were overwritten.
+        The arrays are valid while it runs, and read-only where they were looked at as ``"input"``.
+        `DeviceError` for arrays of another device or of freed memory, and if bytes beside a block
+        were overwritten.
         """
         self._compute(function, values, _as_array, False)
 
-    def _compute(self, function: Callable[..., Any], values: tuple[Any, ...], opened: Callable[[EmulatedArray], Any],
+    def _compute(self, function: Callable[..., Any], values: tuple[Any, ...],
+                 opened: Callable[[EmulatedArray], Any],
                  returns: bool) -> Any:
         arrays = [v for v in values if isinstance(v, EmulatedArray)]
         for array in arrays:
@@ -281,7 +301,8 @@ class Emulated(PooledDevice):
         result = []
 
         def work() -> None:
-            result.append(function(*(opened(v) if isinstance(v, EmulatedArray) else v for v in values)))
+            result.append(function(*(opened(v) if isinstance(v, EmulatedArray) else v
+                                     for v in values)))
             for array in arrays:
                 array.handle.check_guards()
 
@@ -291,7 +312,8 @@ class Emulated(PooledDevice):
         self.synchronize()
         return result[0]
 
-    def adapt(self, function: Callable[..., Any], facet: Facet, returns: bool) -> Callable[..., Any]:
+    def adapt(self, function: Callable[..., Any], facet: Facet,
+              returns: bool) -> Callable[..., Any]:
         opened = _as_foreign if facet.presents is ForeignArray else _as_array
 
         def compute(*values: Any, **settings: Any) -> Any:
@@ -305,17 +327,22 @@ class Emulated(PooledDevice):
     def check(self, block: Any) -> None:
         """`DeviceError` unless `block` is one of ours, and not freed."""
         if not isinstance(block, EmulatedBlock):
-            raise DeviceError(f"{self} was given host memory, {type(block).__name__}, where its own is needed")
+            raise DeviceError(f"{self} was given host memory, {type(block).__name__}, where its "
+                              "own is needed")
         if block.device is not self:
             raise DeviceError(f"{self} was given {block.address:#x}, memory of {block.device}")
         if not block.alive:
-            raise DeviceError(f"{self}: the {block.nbytes} bytes at {block.address:#x} were used after they had been freed")
+            raise DeviceError(f"{self}: the {block.nbytes} bytes at {block.address:#x} were used "
+                              "after they had been freed")
 
     def fail(self, **counts: int) -> None:
-        """Have the n-th ``allocation``, ``h2d``, ``d2h`` or ``launch`` from now on fail, once; 0 takes that back."""
+        """Have the n-th ``allocation``, ``h2d``, ``d2h`` or ``launch`` from now on fail, once; 0
+        takes that back.
+        """
         unknown = counts.keys() - {"allocation", "h2d", "d2h", "launch"}
         if unknown:
-            raise DeviceError(f"{self} can fail at allocation, h2d, d2h or launch, not at {', '.join(sorted(unknown))}")
+            raise DeviceError(f"{self} can fail at allocation, h2d, d2h or launch, not at "
+                              f"{', '.join(sorted(unknown))}")
         self.failing.update(counts)
 
     def stumble(self, what: str, kind: type[DeviceError]) -> None:

@@ -1,4 +1,6 @@
-"""Devices with a memory of limited size, and their facets: what the emulated device and GPUs have in common."""
+"""Devices with a memory of limited size, and their facets: what the emulated device and GPUs have
+in common.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from .device import Device
 
 
 class PooledDevice(Device):
-    """A device with such a memory: blocks restrict it, and the last to end gives back what is kept."""
+    """A device with such a memory: blocks restrict it, and the last to end gives back what is
+    kept.
+    """
 
     memory: Pooled
 

@@ -20,7 +20,9 @@ def guarded(a: np.ndarray[Any, Any], writable: bool) -> np.ndarray[Any, Any]:
 
 
 class Backing(Facet):
-    """The whole storage, 1-d: element ``k`` is storage index ``k``, whatever the Mat's displacement."""
+    """The whole storage, 1-d: element ``k`` is storage index ``k``, whatever the Mat's
+    displacement.
+    """
 
     name, letter, memory, engine, quiet = "backing", "B", HOST, np, True
 

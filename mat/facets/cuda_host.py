@@ -1,6 +1,8 @@
-"""``cuda_host``: the host's memory as C pointers, its pages locked, so that copies from and to a GPU are fast.
+"""``cuda_host``: the host's memory as C pointers, its pages locked, so that copies from and to a
+GPU are fast.
 
-It is the memory of ``array``, ``backing`` and ``foreign``: pages are locked where the data lies, until the Mat is gone.
+It is the memory of ``array``, ``backing`` and ``foreign``: pages are locked where the data lies,
+until the Mat is gone.
 """
 
 from __future__ import annotations

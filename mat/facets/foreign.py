@@ -1,4 +1,6 @@
-"""``foreign``: C pointers to the host memory, for C code and BLAS; shares the memory of ``array`` and ``backing``."""
+"""``foreign``: C pointers to the host memory, for C code and BLAS; shares the memory of ``array``
+and ``backing``.
+"""
 
 from __future__ import annotations
 

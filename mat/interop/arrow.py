@@ -1,4 +1,5 @@
-"""Arrow: a vector is lent to pyarrow, polars and other libraries of columns, which would else ask for one item after the other.
+"""Arrow: a vector is lent to pyarrow, polars and other libraries of columns, which would else ask
+for one item after the other.
 
 pyarrow, which is imported when first needed, makes the columns.
 """
@@ -11,21 +12,23 @@ from typing import Any
 from ..errors import DTypeError, ShapeError
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
+from ..matrix.methods import method
 
 
-def _arrow_array(self: Mat, type: Any = None) -> Any:  # noqa: A002  the protocol's name
-    """For ``pyarrow.array``: a column that holds a lease, without a copy where Arrow has the elements' type and no strides."""
+@method("__arrow_array__")
+def _arrow_array(self: Mat, type: Any = None) -> Any:  # noqa: A002
+    """For ``pyarrow.array``: a column that holds a lease, without a copy where Arrow has the
+    elements' type and no strides.
+    """
     if self.ndim != 1:
-        raise ShapeError(f"a column is a vector, {self.label()} has {self.ndim} axes; make one of each x[:, k]")
+        raise ShapeError(f"a column is a vector, {self.label()} has {self.ndim} axes; make one of "
+                         "each x[:, k]")
     if self.dtype.kind == "c" or self.dtype.name == "bfloat16":
         raise DTypeError(f"Arrow has no {self.dtype}; x.astype(dtype) makes a Mat of another")
     return importlib.import_module("pyarrow").array(exported_array(self), type=type)
 
 
+@method("__arrow_c_array__")
 def _arrow_c_array(self: Mat, requested_schema: Any = None) -> Any:
     """For polars and others, likewise; `ModuleNotFoundError` without pyarrow."""
     return _arrow_array(self).__arrow_c_array__(requested_schema)
-
-
-Mat.__arrow_array__ = _arrow_array  # type: ignore[attr-defined]  # Mat gets its methods here
-Mat.__arrow_c_array__ = _arrow_c_array  # type: ignore[attr-defined]

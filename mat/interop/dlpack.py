@@ -1,6 +1,8 @@
-"""DLPack, both ways, and the CUDA array interface: sharing memory with torch, JAX, CuPy and NumPy, on the host and on a GPU.
+"""DLPack, both ways, and the CUDA array interface: sharing memory with torch, JAX, CuPy and NumPy,
+on the host and on a GPU.
 
-What is lent is read-only and under a lease; what is taken belongs to the other library. Nothing here knows how to compute.
+What is lent is read-only and under a lease; what is taken belongs to the other library. Nothing
+here knows how to compute.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from ..layout.strided import Layout, as_shape, packed
 from ..matrix.creation import adopted, seeing
 from ..matrix.exports import Export, exported_array
 from ..matrix.mat import Mat, Storage
+from ..matrix.methods import bind, method
 from ..support.c_pointers import address_of
 from ..support.dlpack_abi import (
     BFLOAT,
@@ -44,21 +47,29 @@ _BACKWARDS = "it has negative steps, which torch ends the process at"
 # Lending
 
 
+@method("__dlpack_device__")
 def _dlpack_device(self: Mat) -> Pair:
-    """Where `__dlpack__` lends: the GPU on which operations on self compute now, else the host, as DLPack numbers them."""
+    """Where `__dlpack__` lends: the GPU on which operations on self compute now, else the host, as
+    DLPack numbers them.
+    """
     return device_of(self).dlpack
 
 
-def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = None, dl_device: Pair | None = None,
+@method("__dlpack__")
+def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = None,
+            dl_device: Pair | None = None,
             copy: bool | None = None) -> Any:
-    """Lend the elements to another library, as ``torch.from_dlpack(x)`` has it do: a capsule of DLPack 1.0.
+    """Lend the elements to another library, as ``torch.from_dlpack(x)`` has it do: a capsule of
+    DLPack 1.0.
 
-    What is lent is read-only, and for as long as somebody has it, writing self is a `ConflictError`. `copy` True: a fresh
-    copy, the consumer's own. A consumer that does not say by `max_version` that it knows of read-only memory gets such a copy
-    as well, and so does everybody where steps are negative. `dl_device`: that of ``__dlpack_device__``, or ``(1, 0)`` for the
+    What is lent is read-only, and for as long as somebody has it, writing self is a
+    `ConflictError`. `copy` True: a fresh copy, the consumer's own. A consumer that does not say by
+    `max_version` that it knows of read-only memory gets such a copy as well, and so does everybody
+    where steps are negative. `dl_device`: that of ``__dlpack_device__``, or ``(1, 0)`` for the
     host. `stream`: the consumer's, on a GPU; it is made to wait for our work, and nobody else is.
 
-    `ExchangeError`, a `BufferError`: another device, a stream that there cannot be, or `copy` False where there has to be one.
+    `ExchangeError`, a `BufferError`: another device, a stream that there cannot be, or `copy` False
+    where there has to be one.
     """
     here = device_of(self)
     target = _target(self, here, dl_device)
@@ -83,8 +94,10 @@ def _target(x: Mat, here: Device, wanted: Any) -> Device:
     if there == HOST:
         return CPU
     if there != here.dlpack:
-        raise ExchangeError(f"{x.label()} is lent on DLPack's device {here.dlpack} now, or on {HOST}, the host, not on "
-                            f"{there}; compute on that device, with mat.use_device(...): ..., to lend there")
+        raise ExchangeError(f"{x.label()} is lent on DLPack's device {here.dlpack} now, or on "
+                            f"{HOST}, the host, not on "
+                            f"{there}; compute on that device, with mat.use_device(...): ..., to "
+                            "lend there")
     return here
 
 
@@ -93,14 +106,16 @@ def _check_lendable(x: Mat, target: Device, why: str) -> None:
     if not why and fresh and not fresh & target.memory.bit:
         why = f"its data is in {', '.join(sorted(x.fresh))}, not in {target.memory.name}"
     if why:
-        raise ExchangeError(f"{x.label()} cannot be lent without a copy: {why}; allow it with copy=None")
+        raise ExchangeError(f"{x.label()} cannot be lent without a copy: {why}; allow it with "
+                            "copy=None")
 
 
 def _host_lease(x: Mat) -> Any:
     if not compiled:
         return _by_numpy(exported_array(x))
     lease = Export(x, ARRAY)
-    return make_capsule(lease, address_of(lease.value), x.shape, x.strides, HOST, x.dtype, READ_ONLY)
+    return make_capsule(lease, address_of(lease.value), x.shape, x.strides, HOST, x.dtype,
+                        READ_ONLY)
 
 
 def _host_copy(x: Mat, flags: int) -> Any:
@@ -113,26 +128,32 @@ def _host_copy(x: Mat, flags: int) -> Any:
 def _by_numpy(a: np.ndarray[Any, Any], retained: bool = False) -> Any:
     """NumPy's capsule, which keeps `a`, and does not tell copies."""
     if type_of(a.dtype)[0] == BFLOAT:
-        raise ExchangeError("without compiled kernels NumPy makes the capsules, which knows no bfloat16; "
-                            "mat.show_config() tells why there are none, x.astype('float32') can be lent")
+        raise ExchangeError("without compiled kernels NumPy makes the capsules, which knows no "
+                            "bfloat16; "
+                            "mat.show_config() tells why there are none, x.astype('float32') can "
+                            "be lent")
     return a.__dlpack__() if retained else a.__dlpack__(max_version=(1, 0))
 
 
 # The CUDA array interface
 
-_kept: dict[int, Any] = {}  # id of a Mat that told its address: what keeps the memory there from being used anew
+# id of a Mat that told its address: what keeps the memory there from being used anew
+_kept: dict[int, Any] = {}
 
 
 def _cuda_array_interface(self: Mat) -> dict[str, Any]:
-    """Where the elements are on a GPU, after version 3 of the protocol; `AttributeError` where no copy there is fresh.
+    """Where the elements are on a GPU, after version 3 of the protocol; `AttributeError` where no
+    copy there is fresh.
 
-    Never copies, and waits for nothing: the consumer waits for ``stream``. What is told is an address, and nobody learns when
-    it is used no more. So this is no lease: later writes show, or do not if they happen elsewhere, and when the copy leaves the
-    GPU, the address is of what it was. The memory stays until self is garbage, or is asked again when its copy has
-    moved; consumers keep self. ``__dlpack__`` has none of these limits.
+    Never copies, and waits for nothing: the consumer waits for ``stream``. What is told is an
+    address, and nobody learns when it is used no more. So this is no lease: later writes show, or
+    do not if they happen elsewhere, and when the copy leaves the GPU, the address is of what it
+    was. The memory stays until self is garbage, or is asked again when its copy has moved;
+    consumers keep self. ``__dlpack__`` has none of these limits.
     """
     if type_of(self.dtype)[0] == BFLOAT:
-        raise AttributeError("__cuda_array_interface__ has no bfloat16; DLPack has: torch.from_dlpack(x)")
+        raise AttributeError("__cuda_array_interface__ has no bfloat16; DLPack has: "
+                             "torch.from_dlpack(x)")
     storage = self.storage
     for facet in device_facets.values():
         handle = storage.handles.get(facet.memory) if storage.fresh & facet.mask and facet.device.dlpack[0] == CUDA else None
@@ -151,16 +172,19 @@ def _cuda_array_interface(self: Mat) -> dict[str, Any]:
 
 
 def from_dlpack(obj: Any, *, device: str | Device | None = None, copy: bool | None = None) -> Mat:
-    """A Mat over the memory of another library's array: no copy, and each sees what the other writes.
+    """A Mat over the memory of another library's array: no copy, and each sees what the other
+    writes.
 
-    `obj` is anything with ``__dlpack__``: an array of torch, JAX, CuPy, NumPy. Its memory stays where it is, is never freed or
-    evicted by us, and given back when the Mat's data is garbage. It is read-only if the other library says so, or, being from
-    before DLPack 1.0, does not say. What is on a GPU becomes the Mat's copy there, for which that has to be in use
-    (`DeviceError`). Of a Mat: a view of it.
+    `obj` is anything with ``__dlpack__``: an array of torch, JAX, CuPy, NumPy. Its memory stays
+    where it is, is never freed or evicted by us, and given back when the Mat's data is garbage. It
+    is read-only if the other library says so, or, being from before DLPack 1.0, does not say. What
+    is on a GPU becomes the Mat's copy there, for which that has to be in use (`DeviceError`). Of a
+    Mat: a view of it.
 
-    `device`: None, where it is; ``"cpu"``, on the host, by a copy if need be; else the device where it is already. `copy`:
-    True, a copy in any case; False, none (`ExchangeError` where there has to be one). `DTypeError` for objects without
-    DLPack, `ExchangeError` (a `BufferError`) for memory and element types that are none of ours.
+    `device`: None, where it is; ``"cpu"``, on the host, by a copy if need be; else the device where
+    it is already. `copy`: True, a copy in any case; False, none (`ExchangeError` where there has to
+    be one). `DTypeError` for objects without DLPack, `ExchangeError` (a `BufferError`) for memory
+    and element types that are none of ours.
 
     >>> import mat, numpy
     >>> a = numpy.arange(4.0)
@@ -175,14 +199,17 @@ def from_dlpack(obj: Any, *, device: str | Device | None = None, copy: bool | No
     where = _device_of(obj)
     if target is not None and target.dlpack == HOST and where[0] not in (HOST[0], PINNED):
         if copy is False:
-            raise ExchangeError(f"it is on DLPack's device {where}, and gets to the host by a copy; allow it with copy=None")
+            raise ExchangeError(f"it is on DLPack's device {where}, and gets to the host by a "
+                                "copy; allow it with copy=None")
         return _on_host(_capsule(obj, where, dl_device=HOST, copy=copy), copy)
     if target is not None and target.dlpack not in (where, HOST):
-        raise ExchangeError(f"it is on DLPack's device {where}, not on {target}; leave out device=: operations take it there")
+        raise ExchangeError(f"it is on DLPack's device {where}, not on {target}; leave out "
+                            "device=: operations take it there")
     if where[0] in (HOST[0], PINNED):
         return _on_host(_capsule(obj, where, copy=copy), copy)
     if where[0] != CUDA:
-        raise ExchangeError(f"DLPack's device {where} is neither the host nor a CUDA device; device='cpu' takes it to the host")
+        raise ExchangeError(f"DLPack's device {where} is neither the host nor a CUDA device; "
+                            "device='cpu' takes it to the host")
     facet = facet_named(f"cuda:{where[1]}")
     taken = _on_device(_capsule(obj, where, stream=1, copy=copy), facet)
     return taken.copy() if copy else taken
@@ -192,7 +219,8 @@ def _device_of(obj: Any) -> Pair:
     try:
         kind, number = obj.__dlpack_device__()
     except AttributeError:
-        raise DTypeError(f"from_dlpack wants an object with __dlpack__ and __dlpack_device__, got {type(obj).__name__}; "
+        raise DTypeError("from_dlpack wants an object with __dlpack__ and __dlpack_device__, got "
+                         f"{type(obj).__name__}; "
                          f"mat.array(obj) copies from anything") from None
     return int(kind), int(number)
 
@@ -208,13 +236,16 @@ def _capsule(obj: Any, where: Pair, *, stream: int | None = None, dl_device: Pai
         return obj.__dlpack__(max_version=(1, 0), **streams, **wanted)
     except TypeError:
         if dl_device is not None:
-            raise ExchangeError(f"{type(obj).__name__} is from before DLPack 1.0 and lends only on its device {where}; have "
+            raise ExchangeError(f"{type(obj).__name__} is from before DLPack 1.0 and lends only on "
+                                f"its device {where}; have "
                                 f"its library take it to the host") from None
     return obj.__dlpack__(**streams)
 
 
 class _Taken:
-    """What a capsule holds, if it is what we can use: the memory that it spans, and the layout that sees it there."""
+    """What a capsule holds, if it is what we can use: the memory that it spans, and the layout that
+    sees it there.
+    """
 
     __slots__ = ("address", "copied", "dtype", "holder", "layout", "size", "writable")
 
@@ -224,9 +255,11 @@ class _Taken:
         self.writable, self.copied = not flags & READ_ONLY, bool(flags & COPIED)
         step, shape = self.dtype.itemsize, as_shape(shape)
         if device[0] not in kinds:
-            raise ExchangeError(f"what was lent is on DLPack's device {device}, not where __dlpack_device__ had it")
+            raise ExchangeError(f"what was lent is on DLPack's device {device}, not where "
+                                "__dlpack_device__ had it")
         if address % step or (not address and 0 not in shape):
-            raise ShapeError(f"elements of {step} bytes cannot be at address {address:#x}; mat.array(...) copies")
+            raise ShapeError(f"elements of {step} bytes cannot be at address {address:#x}; "
+                             "mat.array(...) copies")
         low, high = 0, 0
         self.layout = packed(shape) if strides is None else Layout(shape, strides, 0)
         if self.layout.size:
@@ -273,7 +306,8 @@ class _Given:
 
 def _of_numpy(capsule: object) -> np.ndarray[Any, Any]:
     try:
-        a: np.ndarray[Any, Any] = np.from_dlpack(_Given(capsule))  # type: ignore[arg-type]  # it is a capsule
+        # it is a capsule
+        a: np.ndarray[Any, Any] = np.from_dlpack(_Given(capsule))  # type: ignore[arg-type]
     except RuntimeError as error:
         raise ExchangeError(f"without compiled kernels NumPy takes the capsules: {error}") from None
     as_dtype(a.dtype)
@@ -283,14 +317,16 @@ def _of_numpy(capsule: object) -> np.ndarray[Any, Any]:
 def _on_device(capsule: object, facet: Facet) -> Mat:
     """A Mat over memory of the device that `facet` looks at."""
     if not compiled:
-        raise ExchangeError("a GPU's memory is taken by compiled code, which there is none of (mat.show_config() tells why); "
+        raise ExchangeError("a GPU's memory is taken by compiled code, which there is none of "
+                            "(mat.show_config() tells why); "
                             "device='cpu' copies to the host")
     taken = _Taken(capsule, (CUDA,))
     storage, memory = taken.storage(), facet.memory
-    storage.borrow(memory, memory.borrowed(taken.address, storage.nbytes, taken.holder))  # type: ignore[attr-defined]  # it is CUDA's
+    # it is CUDA's
+    storage.borrow(memory,
+                   memory.borrowed(taken.address, storage.nbytes,  # type: ignore[attr-defined]
+                                   taken.holder))
     return taken.seen(storage, facet)
 
 
-Mat.__dlpack__ = _dlpack  # type: ignore[method-assign, assignment]  # Mat gets its methods here
-Mat.__dlpack_device__ = _dlpack_device  # type: ignore[method-assign]
-Mat.__cuda_array_interface__ = property(_cuda_array_interface)  # type: ignore[attr-defined]
+bind("__cuda_array_interface__", property(_cuda_array_interface))

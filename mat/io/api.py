@@ -1,4 +1,6 @@
-"""`save`, `load`, `save_all` and `load_all`, and the methods `load_`, `write` and `read_` of a Mat."""
+"""`save`, `load`, `save_all` and `load_all`, and the methods `load_`, `write` and `read_` of a
+Mat.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from typing import Any
 from ..errors import DTypeError, FormatError
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
+from ..matrix.methods import bind
 from ..matrix.with_facets import with_facets
 from . import npy, npz, safetensors
 from .elements import Array, ElementFormat, new, pieces, receive, within
@@ -20,7 +23,9 @@ FORMATS = ("npz", "safetensors")
 
 
 class Mats(dict[str, Mat]):
-    """Mats by name, and ``metadata``: texts by name, which .safetensors files can hold beside them."""
+    """Mats by name, and ``metadata``: texts by name, which .safetensors files can hold beside
+    them.
+    """
 
     metadata: dict[str, str]
 
@@ -33,12 +38,14 @@ class Mats(dict[str, Mat]):
 
 
 def save(file: Any, x: Mat, *, progress: Tell | None = None) -> None:
-    """Write `x` to a .npy file, as ``numpy.save`` does; a path is taken as it is, without a suffix added.
+    """Write `x` to a .npy file, as ``numpy.save`` does; a path is taken as it is, without a suffix
+    added.
 
-    `file` is a path, whose file is replaced when all is written and else stays as it was, or an object with a method
-    ``write`` for bytes. ``progress(done, total)`` is called with counts of bytes now and then. A strided Mat is written in
-    chunks, without a packed copy. A bfloat16 file reads back as bfloat16 here; NumPy, which has no name for it, gives two
-    bytes for each element, to be seen with ``.view(ml_dtypes.bfloat16)``. `DTypeError` for what is no Mat.
+    `file` is a path, whose file is replaced when all is written and else stays as it was, or an
+    object with a method ``write`` for bytes. ``progress(done, total)`` is called with counts of
+    bytes now and then. A strided Mat is written in chunks, without a packed copy. A bfloat16 file
+    reads back as bfloat16 here; NumPy, which has no name for it, gives two bytes for each element,
+    to be seen with ``.view(ml_dtypes.bfloat16)``. `DTypeError` for what is no Mat.
 
     >>> import io, mat
     >>> file = io.BytesIO()
@@ -57,10 +64,11 @@ def save(file: Any, x: Mat, *, progress: Tell | None = None) -> None:
 def load(file: Any, *, mapped: bool = False, progress: Tell | None = None) -> Mat:
     """A Mat with what a .npy file holds, in the file's dtype and order of axes.
 
-    `file` is a path, or an object with a method ``read``, which is left behind the elements. With ``mapped`` it is a file on
-    disk, and the Mat sees its pages: it is read-only, takes no memory of its own, and elements are read when they are
-    wanted. `FormatError` for a file that is cut off, damaged, or holds no numbers; pickles are never read.
-    ``progress(done, total)`` is called with counts of bytes now and then.
+    `file` is a path, or an object with a method ``read``, which is left behind the elements. With
+    ``mapped`` it is a file on disk, and the Mat sees its pages: it is read-only, takes no memory of
+    its own, and elements are read when they are wanted. `FormatError` for a file that is cut off,
+    damaged, or holds no numbers; pickles are never read. ``progress(done, total)`` is called with
+    counts of bytes now and then.
 
     >>> import os, tempfile, mat
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -69,10 +77,10 @@ def load(file: Any, *, mapped: bool = False, progress: Tell | None = None) -> Ma
     ...     x = mat.load(path, mapped=True)
     >>> x
     <Mat 3 A [0. 1. 2.]>
-    >>> x.fill_(1)
+    >>> x.fill_(1)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    mat.errors.DirectionError: <Mat 3> is read-only: it takes direction 'input' only, got 'io'; x.copy() can be written
+    mat.errors.DirectionError: <Mat 3> is read-only: it takes direction 'input' only, ...
     """
     _check_flag(mapped)
     if mapped:
@@ -86,10 +94,11 @@ def load(file: Any, *, mapped: bool = False, progress: Tell | None = None) -> Ma
 
 
 def _load_(self: Mat, file: Any, *, progress: Tell | None = None) -> Mat:
-    """Overwrite the visible elements with those of a .npy file, which has self's shape and dtype; return self.
+    """Overwrite the visible elements with those of a .npy file, which has self's shape and dtype;
+    return self.
 
-    `FormatError` for another shape, and for a file that is cut off or damaged; `DTypeError` for another dtype; then self is
-    as it was. `file` and `progress` are as in `mat.load`.
+    `FormatError` for another shape, and for a file that is cut off or damaged; `DTypeError` for
+    another dtype; then self is as it was. `file` and `progress` are as in `mat.load`.
 
     >>> import io, mat
     >>> file = io.BytesIO()
@@ -105,7 +114,8 @@ def _load_(self: Mat, file: Any, *, progress: Tell | None = None) -> Mat:
             raise DTypeError(f"{source.name} holds {form.dtype}, {self.label()} {self.dtype}; "
                              f"mat.load(file).astype({self.dtype.name!r}) converts")
         if form.shape != self.shape:
-            raise FormatError(f"{source.name} holds the shape {form.shape}, not {self.shape} as {self.label()}")
+            raise FormatError(f"{source.name} holds the shape {form.shape}, not {self.shape} as "
+                              f"{self.label()}")
         _overwrite(self, source, form, progress)
     return self
 
@@ -114,7 +124,8 @@ def _load_(self: Mat, file: Any, *, progress: Tell | None = None) -> Mat:
 
 
 def _write(self: Mat, file: Any, *, progress: Tell | None = None) -> None:
-    """Write the visible elements in C order, and nothing else, to a path or an object with a method ``write``.
+    """Write the visible elements in C order, and nothing else, to a path or an object with a method
+    ``write``.
 
     >>> import io, mat
     >>> file = io.BytesIO()
@@ -128,10 +139,11 @@ def _write(self: Mat, file: Any, *, progress: Tell | None = None) -> None:
 
 
 def _read_(self: Mat, file: Any, *, progress: Tell | None = None) -> Mat:
-    """Overwrite the visible elements, in C order, with the bytes of a file that ``write`` wrote; return self.
+    """Overwrite the visible elements, in C order, with the bytes of a file that ``write`` wrote;
+    return self.
 
-    An object with a method ``read`` is left behind them; the file of a path holds them and nothing else. `FormatError` if
-    there are too few bytes; then self is as it was.
+    An object with a method ``read`` is left behind them; the file of a path holds them and nothing
+    else. `FormatError` if there are too few bytes; then self is as it was.
 
     >>> import io, mat
     >>> mat.empty(2, 2, dtype="uint8").read_(io.BytesIO(b"abcdef")).tolist()
@@ -140,7 +152,8 @@ def _read_(self: Mat, file: Any, *, progress: Tell | None = None) -> Mat:
     form = ElementFormat(self.shape, self.dtype)
     with reading(file) as source:
         if is_path(file) and source.left is not None and source.left > form.nbytes:
-            raise FormatError(f"{source.name} holds {source.left} bytes, not the {form.nbytes} of {self.label()}; to read some "
+            raise FormatError(f"{source.name} holds {source.left} bytes, not the {form.nbytes} of "
+                              f"{self.label()}; to read some "
                               f"of them, give the open file")
         _overwrite(self, source, form, progress)
     return self
@@ -149,14 +162,18 @@ def _read_(self: Mat, file: Any, *, progress: Tell | None = None) -> Mat:
 # Several Mats: .npz and .safetensors
 
 
-def save_all(file: Any, mats: Mapping[str, Mat], *, format: str | None = None,  # noqa: A002  what else to call it
-             metadata: Mapping[str, str] | None = None, compressed: bool = False, progress: Tell | None = None) -> None:
-    """Write Mats by their names to a .npz or a .safetensors file, which the suffix of the path decides, or `format`.
+# what else to call it
+def save_all(file: Any, mats: Mapping[str, Mat], *, format: str | None = None,  # noqa: A002
+             metadata: Mapping[str, str] | None = None, compressed: bool = False,
+             progress: Tell | None = None) -> None:
+    """Write Mats by their names to a .npz or a .safetensors file, which the suffix of the path
+    decides, or `format`.
 
-    A file object without such a name gets a .npz. `metadata`, texts by name, is for .safetensors, ``compressed`` for .npz.
-    All Mats are looked at until all are written, so the file has them as they were at one time. Paths, file objects and
-    ``progress`` are as in `save`. `DTypeError` for values that are no Mats, names that are no texts, and dtypes that the
-    format does not know (complex128 in .safetensors), `FormatError` for another suffix.
+    A file object without such a name gets a .npz. `metadata`, texts by name, is for .safetensors,
+    ``compressed`` for .npz. All Mats are looked at until all are written, so the file has them as
+    they were at one time. Paths, file objects and ``progress`` are as in `save`. `DTypeError` for
+    values that are no Mats, names that are no texts, and dtypes that the format does not know
+    (complex128 in .safetensors), `FormatError` for another suffix.
 
     >>> import io, mat
     >>> file = io.BytesIO()
@@ -177,7 +194,8 @@ def save_all(file: Any, mats: Mapping[str, Mat], *, format: str | None = None,  
         safetensors.check({name: x.dtype for name, x in mats.items()}, texts)
         if compressed:
             raise FormatError("a .safetensors file is never compressed; .npz can be")
-    with with_facets(*((x, "array", "input") for x in mats.values())) as arrays, writing(file) as out:
+    with with_facets(*((x, "array", "input")
+                       for x in mats.values())) as arrays, writing(file) as out:
         named = dict(zip(mats, arrays, strict=True))
         if kind == "npz":
             npz.write(out, named, compressed, told)
@@ -185,7 +203,8 @@ def save_all(file: Any, mats: Mapping[str, Mat], *, format: str | None = None,  
             _write_safetensors(out, named, texts, told)
 
 
-def _write_safetensors(out: Any, arrays: Mapping[str, Array], metadata: Mapping[str, str], told: Progress) -> None:
+def _write_safetensors(out: Any, arrays: Mapping[str, Array], metadata: Mapping[str, str],
+                       told: Progress) -> None:
     head, ordered = safetensors.header(arrays, metadata)
     out.write(head)
     told.expect(sum(a.nbytes for a in ordered))
@@ -195,13 +214,17 @@ def _write_safetensors(out: Any, arrays: Mapping[str, Array], metadata: Mapping[
             told.add(piece.size)
 
 
-def load_all(file: Any, *, mapped: bool = False, max_bytes: int | None = None, progress: Tell | None = None) -> Mats:
-    """The Mats of a .npz or .safetensors file by their names, in a dict whose ``metadata`` has the texts beside them.
+def load_all(file: Any, *, mapped: bool = False, max_bytes: int | None = None,
+             progress: Tell | None = None) -> Mats:
+    """The Mats of a .npz or .safetensors file by their names, in a dict whose ``metadata`` has the
+    texts beside them.
 
-    What the file is, is seen from its bytes. `file`, ``mapped`` and ``progress`` are as in `load`; only what is stored as it
-    is, and begins at a multiple of its alignment (as in all files that `save_all` writes, unless compressed), can be mapped.
-    ``max_bytes``: to how much compressed arrays may grow; 100 times the file's size or 64 MiB, whichever is more, if None.
-    `FormatError` for files that are cut off, damaged, hold other things than arrays of numbers, or would grow to more.
+    What the file is, is seen from its bytes. `file`, ``mapped`` and ``progress`` are as in `load`;
+    only what is stored as it is, and begins at a multiple of its alignment (as in all files that
+    `save_all` writes, unless compressed), can be mapped. ``max_bytes``: to how much compressed
+    arrays may grow; 100 times the file's size or 64 MiB, whichever is more, if None. `FormatError`
+    for files that are cut off, damaged, hold other things than arrays of numbers, or would grow to
+    more.
 
     >>> import io, mat
     >>> file = io.BytesIO()
@@ -230,7 +253,8 @@ def _load_npz(found: Mats, source: Source, pages: Any, most: int | None, told: P
     if pages is not None:
         for member in archive.members:
             form, start = archive.placed(member)
-            found[member.name] = adopted(within(pages, start, form, f"{shown(member.name)} in {source.name}"))
+            found[member.name] = adopted(within(pages, start, form, f"{shown(member.name)} in "
+                                                                    f"{source.name}"))
         return
     told.expect(sum(member.info.file_size for member in archive.members))
     for member in archive.members:
@@ -248,7 +272,8 @@ def _load_safetensors(found: Mats, source: Source, pages: Any, progress: Tell | 
     if pages is not None:
         start = source.file.tell()
         for part in ahead:
-            found[part.name] = adopted(within(pages, start + part.start, part.form, f"{shown(part.name)} in {source.name}"))
+            found[part.name] = adopted(within(pages, start + part.start, part.form,
+                                              f"{shown(part.name)} in {source.name}"))
         return
     _expect(source, nbytes, progress)
     for part in ahead:
@@ -272,7 +297,9 @@ def _expect(source: Source, nbytes: int, progress: Tell | None) -> None:
 
 
 def _overwrite(x: Mat, source: Source, form: ElementFormat, progress: Tell | None) -> None:
-    """Put the elements that come next into `x`; where they might be too few, only when all are there."""
+    """Put the elements that come next into `x`; where they might be too few, only when all are
+    there.
+    """
     access = x.facet("array", "output")
     _expect(source, form.nbytes, progress)
     if source.left is None:
@@ -286,12 +313,14 @@ def _overwrite(x: Mat, source: Source, form: ElementFormat, progress: Tell | Non
 
 def _check_mat(x: object, name: str) -> None:
     if not isinstance(x, Mat):
-        raise DTypeError(f"{name} wants a Mat, got {type(x).__name__}; mat.from_numpy(a) makes one of an array without copying")
+        raise DTypeError(f"{name} wants a Mat, got {type(x).__name__}; mat.from_numpy(a) makes one "
+                         "of an array without copying")
 
 
 def _check_mats(mats: object) -> None:
     if not isinstance(mats, Mapping):
-        raise DTypeError(f"save_all wants Mats by name, as in {{'w': w}}, got {type(mats).__name__}")
+        raise DTypeError("save_all wants Mats by name, as in {'w': w}, got "
+                         f"{type(mats).__name__}")
     for name, x in mats.items():
         if not isinstance(name, str):
             raise DTypeError(f"the name of a Mat in a file is a text, got {name!r}")
@@ -320,11 +349,12 @@ def _kind(file: Any, wanted: str | None) -> str:
     if suffix[1:] in FORMATS:
         return suffix[1:]
     if is_path(file):
-        raise FormatError(f"{title(file)} ends in none of .npz and .safetensors; say format='npz', or 'safetensors'")
+        raise FormatError(f"{title(file)} ends in none of .npz and .safetensors; say format='npz', "
+                          "or 'safetensors'")
     return "npz"
 
 
 for _method, _name in ((_load_, "load_"), (_write, "write"), (_read_, "read_")):
     _method.__name__ = _name
     _method.__qualname__ = f"Mat.{_name}"
-    setattr(Mat, _name, _method)
+    bind(_name, _method)

@@ -1,4 +1,6 @@
-"""The elements of an array between memory and bytes: in C order, a chunk at a time where they do not lie so already."""
+"""The elements of an array between memory and bytes: in C order, a chunk at a time where they do
+not lie so already.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ MOST_AXES = 64  # that NumPy knows
 
 
 class ElementFormat(NamedTuple):
-    """What elements a file says it holds. ``fortran``: in column-major order; ``swapped``: in the other order of bytes."""
+    """What elements a file says it holds. ``fortran``: in column-major order; ``swapped``: in the
+    other order of bytes.
+    """
 
     shape: Ints
     dtype: np.dtype[Any]
@@ -32,7 +36,8 @@ class ElementFormat(NamedTuple):
 
     def check(self, name: str) -> ElementFormat:
         """Self, if a Mat can have this shape."""
-        if len(self.shape) > MOST_AXES or prod(n or 1 for n in self.shape) * self.dtype.itemsize > LARGEST:
+        if len(self.shape) > MOST_AXES or prod(n or 1
+                                               for n in self.shape) * self.dtype.itemsize > LARGEST:
             shown = str(self.shape) if len(self.shape) <= MOST_AXES else f"of {len(self.shape)} axes"
             raise FormatError(f"{name} claims the shape {shown}, which no array can have")
         return self
@@ -56,7 +61,9 @@ def blocks(shape: Ints, most: int) -> Iterator[tuple[Any, ...]]:
 
 
 def pieces(a: Array) -> Iterator[Bytes]:
-    """The elements in C order, a chunk at a time; each is valid until the next. No more than a chunk is copied."""
+    """The elements in C order, a chunk at a time; each is valid until the next. No more than a
+    chunk is copied.
+    """
     if a.flags.c_contiguous:
         whole = as_bytes(a)
         yield from (whole[k:k + streams.CHUNK] for k in range(0, whole.size, streams.CHUNK))
@@ -101,12 +108,15 @@ def receive(source: Source, form: ElementFormat, a: Array) -> None:
 def within(pages: Bytes, offset: int, form: ElementFormat, name: str) -> Array:
     """The elements where they lie in the pages of a file, read-only."""
     if form.swapped:
-        raise FormatError(f"{name} has its bytes in the other order, which cannot be mapped; load it without mapped=True")
+        raise FormatError(f"{name} has its bytes in the other order, which cannot be mapped; load "
+                          "it without mapped=True")
     if offset % form.dtype.alignment:
-        raise FormatError(f"{name} has its elements at byte {offset}, no multiple of the {form.dtype.alignment} that "
+        raise FormatError(f"{name} has its elements at byte {offset}, no multiple of the "
+                          f"{form.dtype.alignment} that "
                           f"{form.dtype} needs to be mapped; load it without mapped=True")
     if offset + form.nbytes > pages.size:
-        raise FormatError(f"{name} is cut off: its elements should be {form.nbytes} bytes, {pages.size - offset} are left")
+        raise FormatError(f"{name} is cut off: its elements should be {form.nbytes} bytes, "
+                          f"{pages.size - offset} are left")
     return shaped(pages[offset:offset + form.nbytes].view(form.dtype), form)
 
 

@@ -1,4 +1,6 @@
-"""The pages of a file as memory: read when they are touched, never copied, alive as long as an array over them is."""
+"""The pages of a file as memory: read when they are touched, never copied, alive as long as an
+array over them is.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,11 @@ def mapping(file: Any) -> Iterator[tuple[Source, Bytes]]:
     """A file to read headers from, and its pages. `DTypeError` for what is no file on disk."""
     with reading(file) as source:
         if on_disk(source.file) is None:
-            raise DTypeError(f"mapped=True wants a file on disk that is not empty, not {source.name}; load it without")
+            raise DTypeError("mapped=True wants a file on disk that is not empty, not "
+                             f"{source.name}; load it without")
         try:
             pages = mmap.mmap(source.file.fileno(), 0, access=mmap.ACCESS_READ)
         except (ValueError, OSError) as error:
-            raise FormatError(f"{source.name} cannot be mapped: {error}; load it without mapped=True") from error
+            raise FormatError(f"{source.name} cannot be mapped: {error}; load it without "
+                              "mapped=True") from error
         yield source, np.frombuffer(pages, np.uint8)

@@ -1,4 +1,5 @@
-"""The .npy format: its header, written by NumPy and read by a grammar that knows the three things it may say.
+"""The .npy format: its header, written by NumPy and read by a grammar that knows the three things
+it may say.
 
 NumPy reads it with Python's own parser, which takes deep nesting badly and is slow.
 """
@@ -28,29 +29,38 @@ _CODES = {"b1": "bool", "V2": "bfloat16", **{np.dtype(name).str[1:]: name for na
 
 
 def header(a: Array) -> tuple[bytes, Array]:
-    """What stands before the elements, and the array whose C order they then have, which may be the transposed one."""
+    """What stands before the elements, and the array whose C order they then have, which may be the
+    transposed one.
+    """
     fortran = a.flags.f_contiguous and not a.flags.c_contiguous
     file = io.BytesIO()
-    np.lib.format.write_array_header_1_0(file, {"descr": a.dtype.str, "fortran_order": fortran, "shape": a.shape})
+    np.lib.format.write_array_header_1_0(file, {"descr": a.dtype.str, "fortran_order": fortran,
+                                                "shape": a.shape})
     return file.getvalue(), a.T if fortran else a
 
 
 def form(source: Source) -> ElementFormat:
-    """What the file says of its elements, which come next. `FormatError` if that is not understood, or cannot be."""
+    """What the file says of its elements, which come next. `FormatError` if that is not understood,
+    or cannot be.
+    """
     start = source.peek(8)
     if start[:6] != MAGIC:
         raise FormatError(f"{source.name} is no .npy file{_guess(start)}")
     version = source.take(8, "its header")[6:]
     if version not in (b"\x01\x00", b"\x02\x00", b"\x03\x00"):
-        raise FormatError(f"{source.name} is of version {version[0]}.{version[1]} of .npy, which is not known")
+        raise FormatError(f"{source.name} is of version {version[0]}.{version[1]} of .npy, which "
+                          "is not known")
     digits = 2 if version[0] == 1 else 4
     length = int.from_bytes(source.take(digits, "its header"), "little")
     if length > LONGEST:
-        raise FormatError(f"{source.name} claims a header of {length} bytes, of which {LONGEST} are more than enough")
-    text = source.take(length, "its header").decode("utf-8" if version[0] == 3 else "latin-1", "replace")
+        raise FormatError(f"{source.name} claims a header of {length} bytes, of which {LONGEST} "
+                          "are more than enough")
+    text = source.take(length, "its header").decode("utf-8" if version[0] == 3 else "latin-1",
+                                                    "replace")
     fields = _fields(text, source.name)
     dtype, swapped = _dtype(fields["descr"], source.name)
-    return ElementFormat(fields["shape"], dtype, fields["fortran_order"], swapped).check(source.name)
+    return ElementFormat(fields["shape"], dtype, fields["fortran_order"],
+                         swapped).check(source.name)
 
 
 def _guess(start: bytes) -> str:
@@ -72,8 +82,10 @@ def _fields(text: str, name: str) -> dict[str, Any]:
         found[match["key"]] = _value(match)
         at = match.end()
     kinds = {key: type(value) for key, value in found.items()}
-    if not begin or not _END.match(text, at) or kinds != {"descr": str, "fortran_order": bool, "shape": tuple}:
-        raise FormatError(f"{name} has a header that says other things than the dtype of numbers, their order and a shape: "
+    if not begin or not _END.match(text, at) or kinds != {"descr": str, "fortran_order": bool,
+                                                          "shape": tuple}:
+        raise FormatError(f"{name} has a header that says other things than the dtype of numbers, "
+                          "their order and a shape: "
                           f"{shown(text.strip())}")
     return found
 
@@ -93,9 +105,11 @@ def _dtype(descr: str, name: str) -> tuple[np.dtype[Any], bool]:
     """The dtype, and whether the order of bytes is not this machine's."""
     order, code = (descr[0], descr[1:]) if descr[:1] in ("<", ">", "|", "=") else ("=", descr)
     if code.startswith("O"):
-        raise FormatError(f"{name} holds Python objects in a pickle, which is never read, as that would run what it says")
+        raise FormatError(f"{name} holds Python objects in a pickle, which is never read, as that "
+                          "would run what it says")
     if code not in _CODES:
-        raise FormatError(f"{name} holds elements of dtype {shown(descr)}; a Mat has {', '.join(SUPPORTED)}")
+        raise FormatError(f"{name} holds elements of dtype {shown(descr)}; a Mat has "
+                          f"{', '.join(SUPPORTED)}")
     dtype = as_dtype(_CODES[code])
     native = np.dtype(np.uint16).newbyteorder("<").isnative
     return dtype, dtype.itemsize > 1 and order in "<>" and (order == "<") != native

@@ -1,4 +1,6 @@
-"""The .npz format: a zip archive of .npy files. Nothing is unpacked to disk: names in it are names, not paths."""
+"""The .npz format: a zip archive of .npy files. Nothing is unpacked to disk: names in it are names,
+not paths.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ RATIO = 100  # or so many times its size, unless the caller allows more
 
 
 def _zipfile() -> Any:
-    return importlib.import_module("zipfile")  # not always: it takes longer than reading a small file
+    # not always: it takes longer than reading a small file
+    return importlib.import_module("zipfile")
 
 
 # Writing
@@ -39,7 +42,8 @@ def check(names: Mapping[str, Any]) -> None:
         except UnicodeEncodeError:
             fits = False
         if not fits:
-            raise FormatError(f"{shown(name)} is no name for a Mat in a .npz file: at most 65,000 bytes of UTF-8 without NUL")
+            raise FormatError(f"{shown(name)} is no name for a Mat in a .npz file: at most 65,000 "
+                              "bytes of UTF-8 without NUL")
 
 
 def write(file: Any, arrays: Mapping[str, Array], compressed: bool, progress: Progress) -> None:
@@ -70,7 +74,9 @@ def _padding(at: int) -> bytes:
 
 
 class Member(NamedTuple):
-    """An array in an archive: its name, what the directory says of it, and where its bytes begin."""
+    """An array in an archive: its name, what the directory says of it, and where its bytes
+    begin.
+    """
 
     name: str
     info: Any
@@ -100,7 +106,8 @@ class Archive:
             if error.errno not in (None, 22):  # EINVAL: told to seek to where nothing can be
                 raise
             raise FormatError(f"{self.name} is a damaged archive: {error}") from None
-        except (ValueError, OverflowError, NotImplementedError, EOFError, RuntimeError, LookupError, struct.error,
+        except (ValueError, OverflowError, NotImplementedError, EOFError, RuntimeError, LookupError,
+                struct.error,
                 _zipfile().BadZipFile) as error:
             raise FormatError(f"{self.name} is a damaged archive: {error}") from None
 
@@ -113,7 +120,8 @@ class Archive:
             if member.name in names:
                 raise FormatError(f"{self.name} has two arrays of the name {shown(member.name)}")
             if info.header_offset < end or member.start + info.compress_size > self.zip.start_dir:
-                raise FormatError(f"{self.name}: the bytes of {shown(member.name)} overlap others, or are not there")
+                raise FormatError(f"{self.name}: the bytes of {shown(member.name)} overlap others, "
+                                  "or are not there")
             names.add(member.name)
             end = member.start + info.compress_size
             found.append(member)
@@ -123,13 +131,16 @@ class Archive:
         """The member that `info` is about, if it is one that we read."""
         name = info.orig_filename
         if not name.endswith(SUFFIX) or "\0" in name:
-            raise FormatError(f"{self.name} holds {shown(name)}, which is no {SUFFIX} file; Mats are in no archive of other "
+            raise FormatError(f"{self.name} holds {shown(name)}, which is no {SUFFIX} file; Mats "
+                              "are in no archive of other "
                               f"things")
         if info.flag_bits & _REFUSED or info.compress_type not in (_STORED, _DEFLATED):
-            raise FormatError(f"{self.name}: {shown(name)} is encrypted or patched, or compressed by method "
+            raise FormatError(f"{self.name}: {shown(name)} is encrypted or patched, or compressed "
+                              "by method "
                               f"{info.compress_type}; only stored and deflated arrays are read")
         if info.compress_type == _STORED and info.compress_size != info.file_size:
-            raise FormatError(f"{self.name}: {shown(name)} is stored as it is, and yet of two sizes")
+            raise FormatError(f"{self.name}: {shown(name)} is stored as it is, and yet of two "
+                              "sizes")
         encoded = name.encode("utf-8" if info.flag_bits & _UTF8 else "cp437")
         self.file.seek(info.header_offset)
         local = self.file.read(30 + len(encoded))
@@ -143,12 +154,15 @@ class Archive:
         large = sum(m.info.file_size for m in self.members if m.info.compress_type == _DEFLATED)
         allowed = max(FREELY, RATIO * self.size) if most is None else most
         if large > allowed:
-            raise FormatError(f"{self.name} would grow from {self.size} to {large} bytes, more than the {allowed} that are "
+            raise FormatError(f"{self.name} would grow from {self.size} to {large} bytes, more "
+                              f"than the {allowed} that are "
                               f"allowed; if you trust it, max_bytes={large}")
 
     @contextmanager
     def opened(self, member: Member, progress: Progress) -> Iterator[Source]:
-        """The bytes of a member; at the end of the block `FormatError` if they are not those that were written."""
+        """The bytes of a member; at the end of the block `FormatError` if they are not those that
+        were written.
+        """
         info, name = member.info, f"{shown(member.name)} in {self.name}"
         if info.compress_type == _STORED:
             self.file.seek(member.start)
@@ -163,13 +177,17 @@ class Archive:
         if more:
             raise FormatError(f"{name} has more bytes than its elements")
         if source.crc is not None and source.crc != info.CRC:
-            raise FormatError(f"{name} is damaged: its checksum is {source.crc:#x}, not {info.CRC:#x}")
+            raise FormatError(f"{name} is damaged: its checksum is {source.crc:#x}, not "
+                              f"{info.CRC:#x}")
 
     def placed(self, member: Member) -> tuple[ElementFormat, int]:
-        """What a stored member holds, and where in the file its elements begin. `FormatError` if it is compressed."""
+        """What a stored member holds, and where in the file its elements begin. `FormatError` if it
+        is compressed.
+        """
         name = f"{shown(member.name)} in {self.name}"
         if member.info.compress_type != _STORED:
-            raise FormatError(f"{name} is compressed, and cannot be mapped; load it without mapped=True")
+            raise FormatError(f"{name} is compressed, and cannot be mapped; load it without "
+                              "mapped=True")
         self.file.seek(member.start)
         source = Source(self.file, name, member.info.file_size)
         form = npy.form(source)

@@ -1,4 +1,6 @@
-"""The .safetensors format: eight bytes of length, a header in JSON, elements. Files are those that its own library writes."""
+"""The .safetensors format: eight bytes of length, a header in JSON, elements. Files are those that
+its own library writes.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,10 @@ from ..support.dtypes import as_dtype
 from .elements import Array, ElementFormat
 from .streams import Source, shown
 
-NAMES = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "U16": "uint16", "F16": "float16", "BF16": "bfloat16",
-         "I32": "int32", "U32": "uint32", "F32": "float32", "C64": "complex64", "F64": "float64", "I64": "int64",
+NAMES = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "U16": "uint16",
+         "F16": "float16", "BF16": "bfloat16",
+         "I32": "int32", "U32": "uint32", "F32": "float32", "C64": "complex64", "F64": "float64",
+         "I64": "int64",
          "U64": "uint64"}  # in the order, from the end, in which tensors lie in a file
 LONGEST = 100_000_000  # bytes of a header that its own library reads
 _CODES = {dtype: (rank, code) for rank, (code, dtype) in enumerate(NAMES.items())}
@@ -21,7 +25,9 @@ METADATA = "__metadata__"
 
 
 class Part(NamedTuple):
-    """A tensor in a file: its name, what it holds, and where that begins, counted from the end of the header."""
+    """A tensor in a file: its name, what it holds, and where that begins, counted from the end of
+    the header.
+    """
 
     name: str
     form: ElementFormat
@@ -35,7 +41,8 @@ def check(dtypes: Mapping[str, Any], metadata: Mapping[str, str]) -> None:
     """`DTypeError` or `FormatError` for what the format cannot hold."""
     for name, dtype in dtypes.items():
         if dtype.name not in _CODES:
-            raise DTypeError(f"{name!r} is of dtype {dtype}, which .safetensors does not know; .npz does")
+            raise DTypeError(f"{name!r} is of dtype {dtype}, which .safetensors does not know; "
+                             ".npz does")
     if METADATA in dtypes:
         raise FormatError(f"{METADATA!r} is no name for a Mat in a .safetensors file")
     for key, value in metadata.items():
@@ -48,13 +55,16 @@ def check(dtypes: Mapping[str, Any], metadata: Mapping[str, str]) -> None:
 
 
 def header(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> tuple[bytes, list[Array]]:
-    """What stands before the elements, and the arrays in the order in which theirs follow: the widest first."""
+    """What stands before the elements, and the arrays in the order in which theirs follow: the
+    widest first.
+    """
     names = sorted(arrays, key=lambda name: (-_CODES[arrays[name].dtype.name][0], name.encode()))
     told: dict[str, Any] = {METADATA: dict(metadata)} if metadata else {}
     at = 0
     for name in names:
         a = arrays[name]
-        told[name] = {"dtype": _CODES[a.dtype.name][1], "shape": a.shape, "data_offsets": (at, at + a.nbytes)}
+        told[name] = {"dtype": _CODES[a.dtype.name][1], "shape": a.shape,
+                      "data_offsets": (at, at + a.nbytes)}
         at += a.nbytes
     text = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
@@ -65,20 +75,25 @@ def header(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> tuple[by
 
 
 def parts(source: Source) -> tuple[list[Part], dict[str, str]]:
-    """The tensors in the order of their elements, which come next, without gaps; and the metadata."""
+    """The tensors in the order of their elements, which come next, without gaps; and the
+    metadata.
+    """
     length = int.from_bytes(source.take(8, "its header"), "little")
     if length > LONGEST:
-        raise FormatError(f"{source.name} is neither .npz nor .safetensors, or claims a header of {length} bytes")
+        raise FormatError(f"{source.name} is neither .npz nor .safetensors, or claims a header of "
+                          f"{length} bytes")
     told = _parsed(source.take(length, "its header"), source.name)
     metadata = told.pop(METADATA, {})
-    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+    if not isinstance(metadata,
+                      dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise FormatError(f"{source.name} has metadata that are no texts")
     found = sorted((_part(name, entry, source.name) for name, entry in told.items()),
                    key=lambda part: (part.start, part.form.nbytes))
     at = 0
     for part in found:
         if part.start != at:
-            raise FormatError(f"{source.name}: the elements of {shown(part.name)} begin at {part.start}, not at {at}, "
+            raise FormatError(f"{source.name}: the elements of {shown(part.name)} begin at "
+                              f"{part.start}, not at {at}, "
                               f"where those before them end")
         at += part.form.nbytes
     source.require(at, "its elements")
@@ -89,7 +104,8 @@ def _parsed(text: bytes, name: str) -> dict[str, Any]:
     try:
         told = json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{name} is neither .npz nor .safetensors, or has a damaged header: {error}") from None
+        raise FormatError(f"{name} is neither .npz nor .safetensors, or has a damaged header: "
+                          f"{error}") from None
     if not isinstance(told, dict):
         raise FormatError(f"{name} has a header that names no tensors")
     return told
@@ -112,12 +128,14 @@ def _part(name: str, entry: Any, file: str) -> Part:
         raise FormatError(f"{what} does not have exactly a dtype, a shape and data_offsets")
     code, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(code, str) or code not in NAMES:
-        raise FormatError(f"{what} has elements of dtype {shown(str(code))}; a Mat has {', '.join(NAMES)}")
+        raise FormatError(f"{what} has elements of dtype {shown(str(code))}; a Mat has "
+                          f"{', '.join(NAMES)}")
     if not _is_lengths(shape) or not _is_lengths(offsets) or len(offsets) != 2:
         raise FormatError(f"{what} has a shape or offsets that are no lists of lengths")
     form = ElementFormat(tuple(shape), as_dtype(NAMES[code])).check(what)
     if offsets[1] - offsets[0] != form.nbytes:
-        raise FormatError(f"{what} has the shape {form.shape}, which takes {form.nbytes} bytes, not those from {offsets[0]} to "
+        raise FormatError(f"{what} has the shape {form.shape}, which takes {form.nbytes} bytes, "
+                          f"not those from {offsets[0]} to "
                           f"{offsets[1]}")
     return Part(name, form, offsets[0])
 

@@ -1,4 +1,5 @@
-"""Bytes in and out of paths and file objects: `reading` gives a `Source`, `writing` something with a ``write``.
+"""Bytes in and out of paths and file objects: `reading` gives a `Source`, `writing` something with
+a ``write``.
 
 A source says when there are too few bytes before room is made for them, or makes room as they come.
 """
@@ -19,10 +20,12 @@ from ..errors import DTypeError, FormatError
 from ..support.cache_dir import replacing
 
 CHUNK = 8 << 20  # bytes that are moved at a time, and between two calls of a progress callback
-FIRST = 1 << 16  # bytes for which there is room, before it is seen whether they come, where that is not known
+# bytes for which there is room, before it is seen whether they come, where that is not known
+FIRST = 1 << 16
 Tell = Callable[[int, int], object]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-_LENT = (io.BufferedWriter, io.BufferedRandom, io.BytesIO)  # they keep nothing of what they are given to write
+# they keep nothing of what they are given to write
+_LENT = (io.BufferedWriter, io.BufferedRandom, io.BytesIO)
 
 
 class Progress:
@@ -59,13 +62,15 @@ def check_binary(file: object, verb: str) -> None:
     if isinstance(file, io.TextIOBase):
         raise DTypeError(f"{title(file)} is open as text; open it with mode {verb[0] + 'b'!r}")
     if not is_path(file) and not callable(getattr(file, verb, None)):
-        raise DTypeError(f"a path or an object with a method {verb!r} is wanted, got {file!r} ({type(file).__name__})")
+        raise DTypeError(f"a path or an object with a method {verb!r} is wanted, got {file!r} "
+                         f"({type(file).__name__})")
 
 
 def title(file: object) -> str:
     """What messages call `file`."""
     name = file if is_path(file) else getattr(file, "name", None)
-    return repr(os.fspath(name)) if isinstance(name, str | os.PathLike) and name else f"the {type(file).__name__}"
+    return repr(os.fspath(name)) if isinstance(name,
+                                               str | os.PathLike) and name else f"the {type(file).__name__}"
 
 
 def shown(text: str) -> str:
@@ -77,7 +82,9 @@ def shown(text: str) -> str:
 
 
 class _Copying:
-    """Gives a file object of unknown kind bytes of its own: it might keep them, or know of no others."""
+    """Gives a file object of unknown kind bytes of its own: it might keep them, or know of no
+    others.
+    """
 
     def __init__(self, file: Any) -> None:
         self.file = file
@@ -96,7 +103,9 @@ class _Copying:
 
 @contextmanager
 def writing(file: Any) -> Iterator[Any]:
-    """What bytes and arrays of them can be written to; a path's file changes when the block ends well, and only then."""
+    """What bytes and arrays of them can be written to; a path's file changes when the block ends
+    well, and only then.
+    """
     check_binary(file, "write")
     if is_path(file):
         with replacing(file) as new:
@@ -116,7 +125,9 @@ def writing(file: Any) -> Iterator[Any]:
 
 
 class Source:
-    """Bytes to be read in order. ``left`` is how many there are, None where that is not known before."""
+    """Bytes to be read in order. ``left`` is how many there are, None where that is not known
+    before.
+    """
 
     __slots__ = ("_ahead", "crc", "file", "left", "name", "progress")
 
@@ -137,7 +148,9 @@ class Source:
         return found
 
     def seekable(self) -> Any:
-        """The file, from where we are; where it can only be read in order, all that is left in memory."""
+        """The file, from where we are; where it can only be read in order, all that is left in
+        memory.
+        """
         seekable = getattr(self.file, "seekable", None)
         if seekable is None or not seekable():
             return io.BytesIO(b"".join(iter(lambda: self._read(CHUNK), b"")))
@@ -151,7 +164,8 @@ class Source:
     def require(self, n: int, what: str) -> None:
         """`FormatError` if it is known that there are not `n` more bytes."""
         if self.left is not None and n > self.left:
-            raise FormatError(f"{self.name} is cut off: {what} should be {n} bytes, {self.left} are left")
+            raise FormatError(f"{self.name} is cut off: {what} should be {n} bytes, {self.left} "
+                              "are left")
 
     def take(self, n: int, what: str) -> bytes:
         """The next `n` bytes."""
@@ -180,7 +194,9 @@ class Source:
             self.progress.add(n)
 
     def array(self, n: int) -> Bytes:
-        """The next `n` bytes in an array of their own. Where they are not known to be there, it grows as they come."""
+        """The next `n` bytes in an array of their own. Where they are not known to be there, it
+        grows as they come.
+        """
         self.require(n, "its elements")
         room = n if self.left is not None else min(n, FIRST)
         found: Bytes = np.empty(room, np.uint8)
@@ -194,7 +210,9 @@ class Source:
             found.resize(min(n, 2 * at), refcheck=False)
 
     def _finish(self) -> None:
-        """Have a decompressor check its sum, which it does when it comes to the end; nothing is taken from what follows."""
+        """Have a decompressor check its sum, which it does when it comes to the end; nothing is
+        taken from what follows.
+        """
         if type(self.file).__module__ in ("gzip", "bz2", "lzma"):
             try:
                 self.file.peek(1)
@@ -233,15 +251,20 @@ class Source:
         return n
 
     def _judged(self, error: Exception) -> Exception:
-        """What a decompressor says of damaged data as an error of ours; other errors as they are."""
-        if isinstance(error, EOFError) or type(error).__module__ in ("zlib", "gzip", "_lzma", "zipfile"):
+        """What a decompressor says of damaged data as an error of ours; other errors as they
+        are.
+        """
+        if isinstance(error, EOFError) or type(error).__module__ in ("zlib", "gzip", "_lzma",
+                                                                     "zipfile"):
             return FormatError(f"{self.name} is damaged: {error}")
         return error
 
 
 @contextmanager
 def reading(file: Any) -> Iterator[Source]:
-    """The bytes of a path, or of a file object from where it is; that is left behind what was read."""
+    """The bytes of a path, or of a file object from where it is; that is left behind what was
+    read.
+    """
     check_binary(file, "read")
     if is_path(file):
         with open(file, "rb") as opened:
@@ -262,4 +285,5 @@ def on_disk(file: Any) -> int | None:
     if type(raw) is not io.FileIO:
         return None
     status = os.fstat(raw.fileno())
-    return status.st_size or None if stat.S_ISREG(status.st_mode) else None  # some of /proc say 0 and are not empty
+    # some of /proc say 0 and are not empty
+    return status.st_size or None if stat.S_ISREG(status.st_mode) else None

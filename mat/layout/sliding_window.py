@@ -1,7 +1,8 @@
-"""Windows that walk over a matrix, as convolution and pooling see them: where each tap of each point is. Pure arithmetic.
+"""Windows that walk over a matrix, as convolution and pooling see them: where each tap of each
+point is. Pure arithmetic.
 
-Of each axis of the input there is an application point every `stride` places from `start` on; tap p of the window at a point
-is `p - anchor` places further.
+Of each axis of the input there is an application point every `stride` places from `start` on; tap p
+of the window at a point is `p - anchor` places further.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ Setting = int | Ints | None  # one for all axes, one for each, or the default
 
 
 class WindowAxis(NamedTuple):
-    """Along one axis: `n` points over an input of `nx` places; tap p of `k` of point i is at ``i * step + off + p``."""
+    """Along one axis: `n` points over an input of `nx` places; tap p of `k` of point i is at ``i *
+    step + off + p``.
+    """
 
     n: int
     nx: int
@@ -54,17 +57,22 @@ def points(nx: int, start: int, stride: int) -> int:
     return 1 + (nx - start - 1) // stride
 
 
-def windows(shape: Ints, taps: Ints, start: Setting, stride: Setting, anchor: Setting) -> tuple[WindowAxis, ...]:
-    """The axes of windows of shape `taps` over an input of `shape`, whose points lie inside, anchors inside the window."""
+def windows(shape: Ints, taps: Ints, start: Setting, stride: Setting,
+            anchor: Setting) -> tuple[WindowAxis, ...]:
+    """The axes of windows of shape `taps` over an input of `shape`, whose points lie inside,
+    anchors inside the window.
+    """
     count = len(taps)
     starts, anchors = each(start, 0, "start", count), each(anchor, 0, "anchor", count)
     strides = each(stride, 1, "stride", count)
     if any(s < 1 for s in strides):
         raise ShapeError(f"a stride is at least 1, got {stride}")
     if not all(0 <= a < max(k, 1) for a, k in zip(anchors, taps, strict=True)):
-        raise ShapeError(f"an anchor is a place in the window of shape {taps}, counted from 0, got {anchor}")
+        raise ShapeError(f"an anchor is a place in the window of shape {taps}, counted from 0, got "
+                         f"{anchor}")
     if not all(0 <= s < max(nx, 1) for s, nx in zip(starts, shape, strict=True)):
-        raise ShapeError(f"a start is a place in the input of shape {shape}, counted from 0, got {start}; "
+        raise ShapeError(f"a start is a place in the input of shape {shape}, counted from 0, got "
+                         f"{start}; "
                          f"an anchor lets windows reach out of it")
     return tuple(WindowAxis(points(nx, s, d), nx, k, d, s - a)
                  for nx, k, s, d, a in zip(shape, taps, starts, strides, anchors, strict=True))
@@ -79,10 +87,13 @@ Region = tuple[slice, ...]
 
 
 def regions(axes: Sequence[WindowAxis]) -> Iterator[tuple[Ints, Region, Region]]:
-    """For each tap: its index, the part of the input that it sees, and the points that see something."""
+    """For each tap: its index, the part of the input that it sees, and the points that see
+    something.
+    """
     for p in product(*(range(a.k) for a in axes)):
         seen = [a.inside(q) for a, q in zip(axes, p, strict=True)]
         if all(seen):
             firsts = [i.start * a.step + a.off + q for i, a, q in zip(seen, axes, p, strict=True)]
-            read = (slice(f, f + (len(i) - 1) * a.step + 1, a.step) for f, i, a in zip(firsts, seen, axes, strict=True))
+            read = (slice(f, f + (len(i) - 1) * a.step + 1, a.step) for f, i,
+                    a in zip(firsts, seen, axes, strict=True))
             yield p, tuple(read), tuple(slice(i.start, i.stop) for i in seen)

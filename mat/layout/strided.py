@@ -15,7 +15,8 @@ from typing import Any
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
 
 LARGEST = 2**63 - 1
-EXACT_LIMIT = 100_000  # elements up to which self-overlap of odd strides is decided by listing addresses
+# elements up to which self-overlap of odd strides is decided by listing addresses
+EXACT_LIMIT = 100_000
 
 Ints = tuple[int, ...]
 
@@ -36,7 +37,9 @@ def integer(value: object, what: str) -> int:
 
 
 def as_shape(shape: object) -> Ints:
-    """`shape`, an integer or a sequence of integers, as a tuple of lengths that are not negative."""
+    """`shape`, an integer or a sequence of integers, as a tuple of lengths that are not
+    negative.
+    """
     items = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
     lengths = tuple(integer(n, "a length in a shape") for n in items)
     if any(n < 0 for n in lengths):
@@ -85,7 +88,8 @@ def broadcast_shapes(shapes: Iterable[Ints]) -> Ints:
     for shape in given:
         for k, n in enumerate(shape, ndim - len(shape)):
             if n != 1 and result[k] not in (1, n):
-                raise ShapeError(f"shapes {' and '.join(map(str, given))} do not broadcast together")
+                raise ShapeError(f"shapes {' and '.join(map(str, given))} do not broadcast "
+                                 "together")
             result[k] = result[k] if n == 1 else n
     return tuple(result)
 
@@ -93,7 +97,8 @@ def broadcast_shapes(shapes: Iterable[Ints]) -> Ints:
 class Layout:
     """Displacement, shape and strides; every method returns a new `Layout` of the same storage."""
 
-    __slots__ = ("_injective", "_matrix", "_vector", "contiguous", "displacement", "shape", "size", "strides")
+    __slots__ = ("_injective", "_matrix", "_vector", "contiguous", "displacement", "shape", "size",
+                 "strides")
 
     def __init__(self, shape: Ints, strides: Ints, displacement: int) -> None:
         self.shape = shape
@@ -123,7 +128,9 @@ class Layout:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The half-open range of storage indices between the lowest and the highest visible element."""
+        """The half-open range of storage indices between the lowest and the highest visible
+        element.
+        """
         if self.size == 0:
             return self.displacement, self.displacement
         reach = [(n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)]
@@ -134,8 +141,10 @@ class Layout:
         """Self, if every visible element lies in a storage of `storage_size` elements."""
         low, high = self.bounds
         if low < 0 or high > storage_size or self.displacement < 0 or self.displacement > storage_size:
-            raise ShapeError(f"shape {self.shape} at displacement {self.displacement} does not fit in a storage of "
-                             f"{storage_size} elements; max_size= makes a larger one, adjust_ grows it")
+            raise ShapeError(f"shape {self.shape} at displacement {self.displacement} does not fit "
+                             "in a storage of "
+                             f"{storage_size} elements; max_size= makes a larger one, adjust_ "
+                             "grows it")
         return self
 
     # What an engine can take
@@ -171,8 +180,11 @@ class Layout:
         return found
 
     def spans(self, edge: int) -> list[tuple[int, int]]:
-        """Storage ranges that cover what a printer shows: short axes whole, of long ones `edge` items at both ends."""
-        chosen = [range(n) if n <= 4 * edge else (*range(edge), *range(n - edge, n)) for n in self.shape]
+        """Storage ranges that cover what a printer shows: short axes whole, of long ones `edge`
+        items at both ends.
+        """
+        chosen = [range(n) if n <= 4 * edge else (*range(edge), *range(n - edge, n))
+                  for n in self.shape]
         steps = [[i * s for i in items] for items, s in zip(chosen, self.strides, strict=True)]
         found: list[tuple[int, int]] = []
         for k in sorted({self.displacement + sum(offsets) for offsets in product(*steps)}):
@@ -184,7 +196,8 @@ class Layout:
 
     @property
     def vector(self) -> tuple[int, int] | None:
-        """``(lowest index, increment)`` of the elements in row-major order as one BLAS vector, or None.
+        """``(lowest index, increment)`` of the elements in row-major order as one BLAS vector, or
+        None.
 
         BLAS wants the lowest address also where the increment is negative.
         """
@@ -208,7 +221,8 @@ class Layout:
 
     @property
     def matrix(self) -> tuple[int, bool] | None:
-        """``(leading dimension, transposed)`` of a 2-d layout as BLAS can take it, row-major, or None.
+        """``(leading dimension, transposed)`` of a 2-d layout as BLAS can take it, row-major, or
+        None.
 
         Not transposed: rows lie apart by the leading dimension, elements of a row are adjacent.
         """
@@ -233,13 +247,15 @@ class Layout:
     def reshape(self, shape: Ints) -> Layout:
         """The same elements in another shape; `ShapeError` where no strides describe it."""
         if prod(shape) != self.size:
-            raise ShapeError(f"cannot reshape {self.shape} ({self.size} elements) to {shape} ({prod(shape)}); "
+            raise ShapeError(f"cannot reshape {self.shape} ({self.size} elements) to {shape} "
+                             f"({prod(shape)}); "
                              f"view(shape, displacement) may change the size")
         if self.contiguous:
             return packed(shape, self.displacement)
         strides = self._split(shape)
         if strides is None:
-            raise ShapeError(f"shape {self.shape} with strides {self.strides} has no view as {shape}; "
+            raise ShapeError(f"shape {self.shape} with strides {self.strides} has no view as "
+                             f"{shape}; "
                              f"copy it first: x.contiguous().reshape({shape})")
         return Layout(shape, strides, self.displacement)
 
@@ -277,22 +293,27 @@ class Layout:
         order = as_axes(axes, self.ndim)
         if len(order) != self.ndim:
             raise ShapeError(f"permute wants each of {self.ndim} axes once, got {axes}")
-        return Layout(tuple(self.shape[a] for a in order), tuple(self.strides[a] for a in order), self.displacement)
+        return Layout(tuple(self.shape[a] for a in order), tuple(self.strides[a] for a in order),
+                      self.displacement)
 
     def broadcast_to(self, shape: Ints) -> Layout:
         new = len(shape) - self.ndim
-        fits = new >= 0 and all(n in (1, m) for n, m in zip(self.shape, shape[max(new, 0):], strict=False))
+        fits = new >= 0 and all(n in (1, m) for n,
+                                m in zip(self.shape, shape[max(new, 0):], strict=False))
         if not fits:
             raise ShapeError(f"shape {self.shape} does not broadcast to {shape}")
         strides = tuple(0 if n == 1 else s for n, s in zip(self.shape, self.strides, strict=True))
         return Layout(shape, (0,) * new + strides, self.displacement)
 
     def squeeze(self, axis: object = None) -> Layout:
-        axes = [k for k, n in enumerate(self.shape) if n == 1] if axis is None else as_axes(axis, self.ndim)
+        axes = [k for k,
+                n in enumerate(self.shape) if n == 1] if axis is None else as_axes(axis, self.ndim)
         if any(self.shape[k] != 1 for k in axes):
-            raise ShapeError(f"squeeze drops axes of length 1 only, got axis {axis} of shape {self.shape}")
+            raise ShapeError(f"squeeze drops axes of length 1 only, got axis {axis} of shape "
+                             f"{self.shape}")
         keep = [k for k in range(self.ndim) if k not in axes]
-        return Layout(tuple(self.shape[k] for k in keep), tuple(self.strides[k] for k in keep), self.displacement)
+        return Layout(tuple(self.shape[k] for k in keep), tuple(self.strides[k] for k in keep),
+                      self.displacement)
 
     def expand_dims(self, axis: object) -> Layout:
         k = as_axis(axis, self.ndim + 1)
@@ -306,7 +327,8 @@ class Layout:
         a, b = as_axes((axis1, axis2), self.ndim)
         down, right = max(0, -shift), max(0, shift)
         length = max(0, min(self.shape[a] - down, self.shape[b] - right))
-        start = self.displacement + (down * self.strides[a] + right * self.strides[b] if length else 0)
+        start = self.displacement + (down * self.strides[a] + right * self.strides[b] if length
+                                     else 0)
         keep = [k for k in range(self.ndim) if k not in (a, b)]
         return Layout((*(self.shape[k] for k in keep), length),
                       (*(self.strides[k] for k in keep), self.strides[a] + self.strides[b]), start)

@@ -20,7 +20,8 @@ def _shape_of(shape: tuple[Any, ...]) -> Any:
 
 
 def zeros(*shape: Any, dtype: Any = None) -> Mat:
-    """A Mat of zeros; ``zeros(3, 4)`` or ``zeros((3, 4))``. No memory is taken before it is looked at.
+    """A Mat of zeros; ``zeros(3, 4)`` or ``zeros((3, 4))``. No memory is taken before it is looked
+    at.
 
     >>> import mat
     >>> mat.zeros(2, 3)
@@ -104,10 +105,11 @@ def _dtype(dtype: Any) -> np.dtype[Any]:
 
 
 def array(obj: Any, dtype: Any = None) -> Mat:
-    """A new Mat with the elements of `obj`: nested sequences, with numbers, arrays or Mats as leaves; always a copy.
+    """A new Mat with the elements of `obj`: nested sequences, with numbers, arrays or Mats as
+    leaves; always a copy.
 
-    The dtype is that of an array, a Mat or a NumPy scalar, else the default. `ShapeError` for ragged nesting, `DTypeError`
-    for what are no numbers.
+    The dtype is that of an array, a Mat or a NumPy scalar, else the default. `ShapeError` for
+    ragged nesting, `DTypeError` for what are no numbers.
 
     >>> import mat
     >>> mat.array([[1, 2], [3, 4]])
@@ -151,7 +153,9 @@ def adopted(a: np.ndarray[Any, Any], *, owned: bool = True) -> Mat:
 
 
 def seeing(storage: Storage, layout: Layout, facet: Facet, *, writable: bool) -> Mat:
-    """A Mat that sees what `layout` says of a new `storage`, whose data can be looked at through `facet`."""
+    """A Mat that sees what `layout` says of a new `storage`, whose data can be looked at through
+    `facet`.
+    """
     mat = Mat.__new__(Mat)
     mat.layout = layout
     mat.storage = storage
@@ -172,16 +176,17 @@ def _flat(a: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Layout]:
     if low == high:
         return np.empty(0, a.dtype), packed(a.shape)
     first = a[tuple(slice(None, None, -1 if s < 0 else 1) for s in strides)]
-    flat = np.lib.stride_tricks.as_strided(first, (high - low,), (a.itemsize,), writeable=bool(a.flags.writeable))
+    flat = np.lib.stride_tricks.as_strided(first, (high - low,), (a.itemsize,),
+                                           writeable=bool(a.flags.writeable))
     return flat, Layout(a.shape, strides, -low)
 
 
 def from_numpy(a: np.ndarray[Any, Any]) -> Mat:
     """A Mat whose host memory is the array `a`: no copy, and each sees what the other writes.
 
-    `a` may be strided. The memory stays the user's: it is never freed or evicted, and a read-only array gives a read-only
-    Mat. `DTypeError` for what is no array or has an unsupported dtype, `ShapeError` for strides or an address that are no
-    multiple of the element's size.
+    `a` may be strided. The memory stays the user's: it is never freed or evicted, and a read-only
+    array gives a read-only Mat. `DTypeError` for what is no array or has an unsupported dtype,
+    `ShapeError` for strides or an address that are no multiple of the element's size.
 
     >>> import numpy, mat
     >>> a = numpy.arange(6.0).reshape(2, 3)
@@ -192,9 +197,11 @@ def from_numpy(a: np.ndarray[Any, Any]) -> Mat:
            [ 6.,  8., 10.]])
     """
     if not isinstance(a, np.ndarray) or isinstance(a, np.ma.MaskedArray):
-        raise DTypeError(f"from_numpy wants a numpy.ndarray, got {type(a).__name__}; mat.array(obj) copies from anything")
+        raise DTypeError(f"from_numpy wants a numpy.ndarray, got {type(a).__name__}; "
+                         "mat.array(obj) copies from anything")
     as_dtype(a.dtype)
     if not a.flags.aligned or any(s % a.itemsize for s in a.strides):
-        raise ShapeError(f"strides {a.strides} (bytes) or address do not fit elements of {a.itemsize} bytes; "
+        raise ShapeError(f"strides {a.strides} (bytes) or address do not fit elements of "
+                         f"{a.itemsize} bytes; "
                          f"mat.array(a) copies")
     return adopted(np.asarray(a), owned=False)

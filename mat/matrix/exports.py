@@ -1,4 +1,5 @@
-"""Leases: what NumPy and others make of a Mat without copying keeps it from being written until it is gone.
+"""Leases: what NumPy and others make of a Mat without copying keeps it from being written until it
+is gone.
 
 `Exports` is what a Mat answers to ``numpy.asarray``, ``memoryview`` and the like.
 """
@@ -19,9 +20,11 @@ _BITS = np.dtype(np.uint16)
 
 
 class Export:
-    """Something that others keep for as long as they use the data of a Mat: then it cannot be written.
+    """Something that others keep for as long as they use the data of a Mat: then it cannot be
+    written.
 
-    ``value`` is what the facet presents. For the array facet, a lease is what `numpy.asarray` makes an array of.
+    ``value`` is what the facet presents. For the array facet, a lease is what `numpy.asarray` makes
+    an array of.
     """
 
     __slots__ = ("__array_interface__", "__weakref__", "record")
@@ -42,7 +45,9 @@ class Export:
 
 
 def exported_array(view: Views) -> np.ndarray[Any, Any]:
-    """The visible elements as a read-only array that holds a lease: it, and whatever is made of it without copying."""
+    """The visible elements as a read-only array that holds a lease: it, and whatever is made of it
+    without copying.
+    """
     lease = Export(view, ARRAY)
     a: np.ndarray[Any, Any] = lease.value
     plain = a.dtype.char != "E"  # bfloat16: the interface has no word for it
@@ -66,21 +71,27 @@ class Exports(Views):
             return np.array(a, order="C", copy=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """For ``numpy.asarray``: the elements without a copy, under a lease; a copy if that is asked for, or another dtype."""
+        """For ``numpy.asarray``: the elements without a copy, under a lease; a copy if that is
+        asked for, or another dtype.
+        """
         own = self.storage.dtype
         if copy or (dtype is not None and np.dtype(dtype) != own):
             if copy is False:
-                raise ValueError(f"elements of {own} become {np.dtype(dtype)} by a copy only; allow it with copy=None")
+                raise ValueError(f"elements of {own} become {np.dtype(dtype)} by a copy only; "
+                                 "allow it with copy=None")
             return self.to_numpy().astype(own if dtype is None else dtype, copy=False)
         return exported_array(self)
 
     def __buffer__(self, flags: int) -> memoryview:
         """For ``memoryview``, from Python 3.12 on: likewise, read-only."""
         if flags & _WRITABLE:
-            raise BufferError("a Mat lends its memory read-only; with x.facet('array', 'io') as a: ... lends it to be written")
+            raise BufferError("a Mat lends its memory read-only; with x.facet('array', 'io') as a: "
+                              "... lends it to be written")
         if self.storage.dtype.char == "E":
-            raise BufferError("buffers cannot hold bfloat16; numpy.asarray(x) can, or numpy.asarray(x).view('uint16')")
-        return memoryview(exported_array(self))  # type: ignore[arg-type]  # arrays are buffers, which 3.11's types cannot say
+            raise BufferError("buffers cannot hold bfloat16; numpy.asarray(x) can, or "
+                              "numpy.asarray(x).view('uint16')")
+        # arrays are buffers, which 3.11's types cannot say
+        return memoryview(exported_array(self))  # type: ignore[arg-type]
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers."""

@@ -1,4 +1,5 @@
-"""`Rng`: where random numbers come from, a key and a counter. It knows nothing of Mats, nor how words become numbers.
+"""`Rng`: where random numbers come from, a key and a counter. It knows nothing of Mats, nor how
+words become numbers.
 
 ``docs/random.md`` says what a key, a counter and a position give.
 """
@@ -14,16 +15,18 @@ from ..errors import DTypeError, SettingError
 
 _HALF = 2**32
 _WHOLE = 2**64
-Words = tuple[float, float, float, float]  # low and high half of the key and of the counter, which floats hold exactly
+# low and high half of the key and of the counter, which floats hold exactly
+Words = tuple[float, float, float, float]
 
 
 class Rng:
-    """A generator of random numbers, Philox4x32-10: all its state is a key, the `seed`, and a counter of blocks used so far.
+    """A generator of random numbers, Philox4x32-10: all its state is a key, the `seed`, and a
+    counter of blocks used so far.
 
-    Each call that draws takes the blocks it needs and counts them, one thread at a time, so no two calls share any; equal
-    seeds and counters give equal numbers, on any device, over any number of threads. Without a seed the operating system
-    gives one. `SettingError` unless the seed is from 0 to 2**64 - 1. Source: Salmon et al., "Parallel random numbers: as easy
-    as 1, 2, 3" (2011).
+    Each call that draws takes the blocks it needs and counts them, one thread at a time, so no two
+    calls share any; equal seeds and counters give equal numbers, on any device, over any number of
+    threads. Without a seed the operating system gives one. `SettingError` unless the seed is from 0
+    to 2**64 - 1. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011).
 
     >>> import mat
     >>> rng = mat.Rng(42)
@@ -100,7 +103,8 @@ def _natural(value: Any, name: str) -> int:
     if isinstance(value, bool):
         raise DTypeError(f"{name} must be an integer, got {value!r}")
     if not 0 <= number < _WHOLE:
-        raise SettingError(f"{name} must be from 0 to 2**64 - 1, got {value!r}; value % 2**64 is one")
+        raise SettingError(f"{name} must be from 0 to 2**64 - 1, got {value!r}; value % 2**64 is "
+                           "one")
     return number
 
 
@@ -108,7 +112,8 @@ _default = Rng()
 
 
 def seed(n: int | None = None) -> None:
-    """Restart the default generator, which draws where no ``rng=`` is given; without `n` from what the operating system gives.
+    """Restart the default generator, which draws where no ``rng=`` is given; without `n` from what
+    the operating system gives.
 
     >>> import mat
     >>> mat.seed(1)

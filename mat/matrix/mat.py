@@ -1,6 +1,8 @@
-"""`Mat`: a matrix that can be in several memories at once. A layout over a storage, and looks at it through facets.
+"""`Mat`: a matrix that can be in several memories at once. A layout over a storage, and looks at it
+through facets.
 
-What computes on Mats is not here: operations, declared in ``ops/``, add their methods and operators.
+What computes on Mats is not here: operations, declared in ``ops/``, add their methods and
+operators.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -38,6 +40,7 @@ from ..support import formatting
 from ..support.dtypes import as_dtype, check_number
 from ..support.settings import current
 from .exports import Exports
+from .methods import Methods
 
 _new = object.__new__
 
@@ -59,7 +62,9 @@ class Storage(Cube):
             observer.created(self)
 
     def read_torn(self, error: TornError) -> None:
-        """Raise, warn or keep silent, as ``settings.torn`` says; who is not stopped has accepted the data."""
+        """Raise, warn or keep silent, as ``settings.torn`` says; who is not stopped has accepted
+        the data.
+        """
         policy = current().torn
         if policy == "raise":
             super().read_torn(error)
@@ -69,7 +74,9 @@ class Storage(Cube):
 
 
 class FacetState(NamedTuple):
-    """One facet of a Mat: what memory it looks at, whether that is fresh, its bytes, and who is looking now."""
+    """One facet of a Mat: what memory it looks at, whether that is fresh, its bytes, and who is
+    looking now.
+    """
 
     name: str
     memory: str
@@ -78,22 +85,25 @@ class FacetState(NamedTuple):
     watchers: tuple[tuple[str, str, str, int], ...]
 
 
-class Mat(Exports):
+class Mat(Exports, Methods):
     """A matrix of any rank that can be in several memories at once.
 
-    Arguments: `shape` (an integer or a sequence), `dtype` (default: ``mat.settings.dtype``), `fill` (the value of what
-    was never written; None: arbitrary), `displacement` (elements of the storage before the first visible one),
-    `max_size` (elements of the whole storage), `displaced_to` (a Mat whose storage to share; then `displacement` is
-    relative to its own). No memory is taken before a facet is looked through. `ShapeError` for lengths or
-    displacements that are negative or do not fit; `DTypeError` for a dtype other than that of `displaced_to`.
+    Arguments: `shape` (an integer or a sequence), `dtype` (default: ``mat.settings.dtype``), `fill`
+    (the value of what was never written; None: arbitrary), `displacement` (elements of the storage
+    before the first visible one), `max_size` (elements of the whole storage), `displaced_to` (a Mat
+    whose storage to share; then `displacement` is relative to its own). No memory is taken before a
+    facet is looked through. `ShapeError` for lengths or displacements that are negative or do not
+    fit; `DTypeError` for a dtype other than that of `displaced_to`.
 
     >>> import mat
     >>> mat.Mat((2, 3), fill=1)
     <Mat 2x3 - [[1. 1. 1.] [1. 1. 1.]]>
     """
 
-    __slots__ = {"device_enabled": "Whether operations may compute on the device in use for this Mat; can be set."}
-    __array_priority__ = 1000.0  # for classes that ask for no more; an ndarray on the left asks __array_ufunc__
+    __slots__ = {"device_enabled": "Whether operations may compute on the device in use for this "
+                                   "Mat; can be set."}
+    # for classes that ask for no more; an ndarray on the left asks __array_ufunc__
+    __array_priority__ = 1000.0
     storage: Storage
 
     def __init__(self, shape: object, dtype: Any = None, *, fill: Any = 0, displacement: int = 0,
@@ -143,10 +153,12 @@ class Mat(Exports):
     # Facets and memories
 
     def facet(self, name: str, direction: str | Direction = "io") -> Access:
-        """``with x.facet("array", "input") as a:`` looks at self through a facet; see `Direction` for the contract.
+        """``with x.facet("array", "input") as a:`` looks at self through a facet; see `Direction`
+        for the contract.
 
-        Gives what the facet presents, valid inside the block. `FacetError` and `DirectionError` for unknown names,
-        `ConflictError` when entered while another block is in the way, `TornError` if the data was left half-written.
+        Gives what the facet presents, valid inside the block. `FacetError` and `DirectionError` for
+        unknown names, `ConflictError` when entered while another block is in the way, `TornError`
+        if the data was left half-written.
 
         >>> import mat
         >>> x = mat.zeros(3)
@@ -159,7 +171,8 @@ class Mat(Exports):
             facet, wanted = facets[name], DIRECTIONS[direction]
         except (KeyError, TypeError):
             facet, wanted = facet_named(name), as_direction(direction)
-        access = _new(Access)  # filled in here, since a call of __init__ is a tenth of what a look costs
+        # filled in here, since a call of __init__ is a tenth of what a look costs
+        access = _new(Access)
         access.view = self
         access.facet = facet
         access.direction = wanted if wanted is INPUT else self.allowed(wanted)
@@ -167,18 +180,22 @@ class Mat(Exports):
         return access
 
     def allowed(self, direction: Direction) -> Direction:
-        """`direction` as the storage must be asked for it: an output that does not see everything is ``io``.
+        """`direction` as the storage must be asked for it: an output that does not see everything
+        is ``io``.
 
-        Writing what is read-only is a `DirectionError`, writing elements that overlap each other an `AliasError`.
+        Writing what is read-only is a `DirectionError`, writing elements that overlap each other an
+        `AliasError`.
         """
         if direction is INPUT:
             return INPUT
         layout, storage = self.layout, self.storage
         if not storage.writable:
-            raise DirectionError(f"{self.label()} is read-only: it takes direction 'input' only, got "
+            raise DirectionError(f"{self.label()} is read-only: it takes direction 'input' only, "
+                                 "got "
                                  f"{direction.value!r}; x.copy() can be written")
         if not layout.injective:
-            raise AliasError(f"{self.label()} has elements that overlap each other, so writing it is ambiguous; "
+            raise AliasError(f"{self.label()} has elements that overlap each other, so writing it "
+                             "is ambiguous; "
                              f"write what it was broadcast from, or x.copy()")
         return IO if layout.size != storage.size else direction
 
@@ -187,8 +204,10 @@ class Mat(Exports):
         """The facets that the storage was looked through and whose memory still exists, by name."""
         storage = self.storage
         with storage.lock:
-            found = {f.name: FacetState(f.name, f.memory.name, bool(storage.fresh & f.memory.bit), storage.nbytes,
-                                        tuple(_watcher(record) for record in tuple(storage.accesses) if record.facet is f))
+            found = {f.name: FacetState(f.name, f.memory.name, bool(storage.fresh & f.memory.bit),
+                                        storage.nbytes,
+                                        tuple(_watcher(record) for record in tuple(storage.accesses)
+                                              if record.facet is f))
                      for f in all_facets() if storage.seen & f.bit}
         return MappingProxyType(found)
 
@@ -199,13 +218,16 @@ class Mat(Exports):
 
     @property
     def device(self) -> Device:
-        """The device on which an operation on self would compute now; equal to its name, such as ``"cpu"``."""
+        """The device on which an operation on self would compute now; equal to its name, such as
+        ``"cpu"``.
+        """
         return device_of(self)
 
     def drop(self, name: str, *, force: bool = False) -> bool:
         """Free the copy in the memory `name`; return whether there was one.
 
-        `ConflictError` if it is the only copy (unless `force`), being looked at, kept, or the user's own array.
+        `ConflictError` if it is the only copy (unless `force`), being looked at, kept, or the
+        user's own array.
         """
         return self.storage.drop(memory_named(name), force)
 
@@ -225,7 +247,8 @@ class Mat(Exports):
     # Shaping that changes the storage
 
     def adjust_(self, shape: object, displacement: int = 0) -> Self:
-        """Let self see `shape` at `displacement`, in a new and larger storage if the old one is too small.
+        """Let self see `shape` at `displacement`, in a new and larger storage if the old one is too
+        small.
 
         The contents of the old storage are not carried over; other views of it stay valid.
         """
@@ -241,11 +264,15 @@ class Mat(Exports):
     # Elements and conversions
 
     def item(self, *index: Any) -> Any:
-        """The only element as a Python number; ``item(k)``: that with row-major index `k`; ``item(i, j)``: that at ``i, j``."""
+        """The only element as a Python number; ``item(k)``: that with row-major index `k`;
+        ``item(i, j)``: that at ``i, j``.
+        """
         at = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
         if not index and self.size != 1:
-            raise ShapeError(f"item() wants one element, {self.label()} has {self.size}; item(k) takes the k-th")
-        k = integer(at[0], "an index") if at is index and len(at) == 1 else self.ravel_index(*at) if index else 0
+            raise ShapeError(f"item() wants one element, {self.label()} has {self.size}; item(k) "
+                             "takes the k-th")
+        k = integer(at[0],
+                    "an index") if at is index and len(at) == 1 else self.ravel_index(*at) if index else 0
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
         if self.storage.is_elsewhere and (found := self.storage.single(self.layout.storage_index(k))) is not None:
@@ -268,7 +295,8 @@ class Mat(Exports):
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            raise ShapeError(f"whether {self.label()} is true is not clear, it has {self.size} elements; x.any() and x.all() "
+            raise ShapeError(f"whether {self.label()} is true is not clear, it has {self.size} "
+                             "elements; x.any() and x.all() "
                              f"have one")
         return bool(self.item())
 
@@ -285,7 +313,8 @@ class Mat(Exports):
 
     def _number(self) -> Any:
         if self.size != 1:
-            raise DTypeError(f"only a Mat of one element is a number, {self.label()} has {self.size}; x.item(k) takes the k-th")
+            raise DTypeError(f"only a Mat of one element is a number, {self.label()} has "
+                             f"{self.size}; x.item(k) takes the k-th")
         return self.item()
 
     def __complex__(self) -> complex:
@@ -313,10 +342,13 @@ class Mat(Exports):
     def _letters(self) -> list[tuple[str, bool]]:
         """The letters of the facets looked through, and whether their memory is fresh."""
         storage = self.storage
-        return [(f.letter, bool(storage.fresh & f.mask)) for f in all_facets() if storage.seen & f.bit]
+        return [(f.letter, bool(storage.fresh & f.mask)) for f in all_facets()
+                if storage.seen & f.bit]
 
     def _peek(self) -> np.ndarray[Any, Any] | None:
-        """The visible elements to print, without a look: nothing is copied between memories or marked."""
+        """The visible elements to print, without a look: nothing is copied between memories or
+        marked.
+        """
         if self.storage.torn is not None:
             return None
         options = np.get_printoptions()
@@ -334,53 +366,14 @@ class Mat(Exports):
         if not current().print_contents:
             return f"<{self._head()}>"
         a = self._peek()
-        return formatting.bracket(self._head(), self._absent() if a is None else formatting.contents(a))
+        return formatting.bracket(self._head(),
+                                  self._absent() if a is None else formatting.contents(a))
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002  IPython's protocol
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002
         printer.text(repr(self))
 
     def __format__(self, spec: str) -> str:
         return repr(self) if not spec else formatting.formatted(self.to_numpy(), spec)
-
-    if TYPE_CHECKING:  # what ops/ adds to this class from its declarations
-
-        def __getattr__(self, name: str) -> Any: ...
-        def __getitem__(self, index: Any) -> Any: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
-        def __contains__(self, value: Any) -> bool: ...
-        def __eq__(self, other: object) -> Mat: ...  # type: ignore[override]  # element-wise, as in NumPy
-        def __ne__(self, other: object) -> Mat: ...  # type: ignore[override]  # likewise
-        def __lt__(self, other: Any) -> Mat: ...
-        def __le__(self, other: Any) -> Mat: ...
-        def __gt__(self, other: Any) -> Mat: ...
-        def __ge__(self, other: Any) -> Mat: ...
-        def __add__(self, other: Any) -> Mat: ...
-        def __radd__(self, other: Any) -> Mat: ...
-        def __iadd__(self, other: Any) -> Self: ...
-        def __sub__(self, other: Any) -> Mat: ...
-        def __rsub__(self, other: Any) -> Mat: ...
-        def __isub__(self, other: Any) -> Self: ...
-        def __mul__(self, other: Any) -> Mat: ...
-        def __rmul__(self, other: Any) -> Mat: ...
-        def __imul__(self, other: Any) -> Self: ...
-        def __truediv__(self, other: Any) -> Mat: ...
-        def __rtruediv__(self, other: Any) -> Mat: ...
-        def __itruediv__(self, other: Any) -> Self: ...
-        def __pow__(self, other: Any) -> Mat: ...
-        def __rpow__(self, other: Any) -> Mat: ...
-        def __ipow__(self, other: Any) -> Self: ...
-        def __matmul__(self, other: Any) -> Mat: ...
-        def __rmatmul__(self, other: Any) -> Mat: ...
-        def __neg__(self) -> Mat: ...
-        def __abs__(self) -> Mat: ...
-        __pos__ = __invert__ = __abs__
-        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __radd__
-        def __divmod__(self, other: Any) -> tuple[Mat, Mat]: ...
-        __rdivmod__ = __divmod__
-        def __dlpack__(self, **wanted: Any) -> Any: ...
-        def __dlpack_device__(self) -> tuple[int, int]: ...
-        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __radd__
-        __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __radd__
 
 
 def _new_storage(shape: Ints, displacement: int, max_size: int | None, dtype: np.dtype[Any],
@@ -391,7 +384,8 @@ def _new_storage(shape: Ints, displacement: int, max_size: int | None, dtype: np
     needed = displacement + layout.size
     size = needed if max_size is None else integer(max_size, "max_size")
     if size < needed:
-        raise ShapeError(f"max_size {size} is too small for shape {shape} at displacement {displacement}: "
+        raise ShapeError(f"max_size {size} is too small for shape {shape} at displacement "
+                         f"{displacement}: "
                          f"that takes {needed} elements")
     check_bytes(size, dtype)
     if fill is not None:
@@ -405,26 +399,32 @@ def check_bytes(size: int, dtype: np.dtype[Any]) -> None:
         raise ShapeError(f"{size} elements of {dtype} are more bytes than 64 bits can count")
 
 
-def _shared_storage(shape: Ints, displacement: int, dtype: Any, other: Mat) -> tuple[Layout, Storage]:
+def _shared_storage(shape: Ints, displacement: int, dtype: Any,
+                    other: Mat) -> tuple[Layout, Storage]:
     if not isinstance(other, Mat):
         raise DTypeError(f"displaced_to must be a Mat, got {type(other).__name__}")
     if dtype is not None and as_dtype(dtype) != other.dtype:
-        raise DTypeError(f"dtype {as_dtype(dtype)} differs from that of displaced_to, {other.dtype}")
+        raise DTypeError(f"dtype {as_dtype(dtype)} differs from that of displaced_to, "
+                         f"{other.dtype}")
     start = other.displacement + displacement
     if start < 0:
-        raise ShapeError(f"displacement {displacement} from a Mat at {other.displacement} is before the storage")
+        raise ShapeError(f"displacement {displacement} from a Mat at {other.displacement} is "
+                         "before the storage")
     return packed(shape, start).check_within(other.storage.size), other.storage
 
 
 def _watcher(record: AccessRecord) -> tuple[str, str, str, int]:
-    return (thread_name(record.thread), record.direction.value, *file_and_line(record.thread, record.where))
+    return (thread_name(record.thread), record.direction.value,
+            *file_and_line(record.thread, record.where))
 
 
 _FORMS: dict[Any, object] = {}
 
 
 def form_of(view: Mat) -> object:
-    """A stand-in for shape, strides, dtype and what may be written: equal for Mats that checks cannot tell apart."""
+    """A stand-in for shape, strides, dtype and what may be written: equal for Mats that checks
+    cannot tell apart.
+    """
     layout, storage = view.layout, view.storage
     key = layout.shape, layout.strides, storage.dtype, layout.size == storage.size, storage.writable
     form = _FORMS.get(key)

@@ -1,4 +1,6 @@
-"""``mat.prefetch``: copies that go on while a block computes, and that nobody waits for before the data is needed."""
+"""``mat.prefetch``: copies that go on while a block computes, and that nobody waits for before the
+data is needed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from .mat import Mat
 
 
 class Prefetch:
-    """One ``with mat.prefetch(...)``; ``count`` is how many copies were begun and have not arrived yet."""
+    """One ``with mat.prefetch(...)``; ``count`` is how many copies were begun and have not arrived
+    yet.
+    """
 
     __slots__ = ("begun", "entered", "to_device", "to_host")
 
@@ -46,21 +50,25 @@ class Prefetch:
             if x.storage.begin_copy(x, memory, where):
                 self.begun.append((x, memory))
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
         self.entered = False
         failure = self._arrive(error)
         if error is None and failure is not None:
             raise failure
 
     def _arrive(self, error: BaseException | None) -> BaseException | None:
-        """Wait for every copy; give the first that failed, of which `error`, if there is one, is told, as of the others."""
+        """Wait for every copy; give the first that failed, of which `error`, if there is one, is
+        told, as of the others.
+        """
         told = error
         while self.begun:
             x, memory = self.begun[0]
             try:
                 x.storage.finish_copy(memory)
                 del self.begun[0]
-            except BaseException as failure:  # an interrupt of the wait, which goes on, or a copy that failed
+            except BaseException as failure:
+                # an interrupt of the wait, which goes on, or a copy that failed
                 if told is None:
                     told = failure
                 else:
@@ -76,12 +84,14 @@ class Prefetch:
 
 
 def prefetch(*, to_device: Iterable[Mat] | Mat = (), to_host: Iterable[Mat] | Mat = ()) -> Prefetch:
-    """``with mat.prefetch(to_device=[x], to_host=[y]):`` copies data ahead, while the block computes with other data.
+    """``with mat.prefetch(to_device=[x], to_host=[y]):`` copies data ahead, while the block
+    computes with other data.
 
-    What is fresh there already is not copied; with no device in use, nothing goes to one. Who looks at data under way in the
-    block, or from another thread, waits for it; who would write it gets a `ConflictError` with the line of the prefetch. When
-    the block ends, whatever ends it, all has arrived. A copy that fails leaves the Mat as it was, and its error is raised
-    where the data is needed, or else by the end of the block.
+    What is fresh there already is not copied; with no device in use, nothing goes to one. Who looks
+    at data under way in the block, or from another thread, waits for it; who would write it gets a
+    `ConflictError` with the line of the prefetch. When the block ends, whatever ends it, all has
+    arrived. A copy that fails leaves the Mat as it was, and its error is raised where the data is
+    needed, or else by the end of the block.
 
     >>> import mat
     >>> x, y = mat.arange(3), mat.arange(3)
@@ -98,5 +108,6 @@ def _mats(given: Any, name: str) -> list[Mat]:
     found = [given] if isinstance(given, Mat) else list(given)
     for x in found:
         if not isinstance(x, Mat):
-            raise DTypeError(f"{name} of prefetch takes Mats, got {type(x).__name__}; mat.from_numpy(a) makes one of an array")
+            raise DTypeError(f"{name} of prefetch takes Mats, got {type(x).__name__}; "
+                             "mat.from_numpy(a) makes one of an array")
     return found

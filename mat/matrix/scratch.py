@@ -1,6 +1,8 @@
-"""Mats for the time of a block: `scratch`, whose memory the next block uses again, and `ones_view`, of ones only.
+"""Mats for the time of a block: `scratch`, whose memory the next block uses again, and `ones_view`,
+of ones only.
 
-What is kept between blocks belongs to a thread, so no lock is taken and no block shares memory with another.
+What is kept between blocks belongs to a thread, so no lock is taken and no block shares memory with
+another.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from .mat import Mat, Storage, check_bytes
 
 Buffer = np.ndarray[Any, Any]
 Key = tuple[Hashable, np.dtype[Any]]  # place and dtype
-_GONE = TornError("scratch that was given back at the end of its block; copy() what is to outlive it")
+_GONE = TornError("scratch that was given back at the end of its block; copy() what is to outlive "
+                  "it")
 
 
 class SpareMemory(threading.local):
@@ -36,7 +39,9 @@ class SpareMemory(threading.local):
         self.ones: dict[np.dtype[Any], Storage] = {}
 
     def take(self, key: Key, size: int) -> Buffer | None:
-        """The smallest that has room for `size` elements; one that is too small goes, since a larger will come back."""
+        """The smallest that has room for `size` elements; one that is too small goes, since a
+        larger will come back.
+        """
         spares = self.buffers.get(key)
         if not spares:
             return None
@@ -57,7 +62,8 @@ class ScratchStorage(Storage):
 
     __slots__ = ("buffer", "part", "where")
 
-    def __init__(self, size: int, dtype: np.dtype[Any], buffer: Buffer | None, where: SourceLine) -> None:
+    def __init__(self, size: int, dtype: np.dtype[Any], buffer: Buffer | None,
+                 where: SourceLine) -> None:
         if buffer is None:
             super().__init__(size, dtype, None)
         else:  # not created anew: it does not count as an allocation
@@ -69,7 +75,9 @@ class ScratchStorage(Storage):
         self.where = where
 
     def give_back(self) -> Buffer | None:
-        """The host's memory, of which nobody here knows any more; None if there is none, or somebody still uses it."""
+        """The host's memory, of which nobody here knows any more; None if there is none, or
+        somebody still uses it.
+        """
         with self.lock:
             if self.accesses or any((self.kept or {}).values()):
                 return None
@@ -107,7 +115,8 @@ class ScratchBlock:
         size = self.layout.size
         mat = Mat.__new__(Mat)
         mat.layout = self.layout
-        self.storage = mat.storage = ScratchStorage(size, self.key[1], _spares.take(self.key, size), user_place(sys._getframe(1)))
+        self.storage = mat.storage = ScratchStorage(size, self.key[1], _spares.take(self.key, size),
+                                                    user_place(sys._getframe(1)))
         mat.presented = {}
         mat.form = None
         mat.device_enabled = current().device_enabled
@@ -121,13 +130,16 @@ class ScratchBlock:
 
 
 class Scratch:
-    """``with mat.scratch(shape) as t:`` a Mat of arbitrary contents, whose memory the next such block uses again.
+    """``with mat.scratch(shape) as t:`` a Mat of arbitrary contents, whose memory the next such
+    block uses again.
 
-    The next block in this thread with the same `place` (any name) and `dtype` has that memory, if it is large enough; blocks
-    inside of each other never share any, whatever their places. At the end of the block, also after an error, the Mat is
-    given back: reading it, or a view of it, is a `TornError` from then on, and overwriting it whole takes new memory. So do
-    not keep it, nor an array or a pointer that a facet gave: ``t.copy()`` is yours. What is still being looked at when the
-    block ends is not used again. A thread keeps what its blocks used until it ends or calls ``mat.scratch.clear()``.
+    The next block in this thread with the same `place` (any name) and `dtype` has that memory, if
+    it is large enough; blocks inside of each other never share any, whatever their places. At the
+    end of the block, also after an error, the Mat is given back: reading it, or a view of it, is a
+    `TornError` from then on, and overwriting it whole takes new memory. So do not keep it, nor an
+    array or a pointer that a facet gave: ``t.copy()`` is yours. What is still being looked at when
+    the block ends is not used again. A thread keeps what its blocks used until it ends or calls
+    ``mat.scratch.clear()``.
 
     >>> import mat
     >>> with mat.scratch((2, 3)) as t:
@@ -136,12 +148,13 @@ class Scratch:
     >>> t.sum()  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    mat.errors.TornError: this is scratch that was given back at the end of its block; copy() what is to outlive it (...)
+    mat.errors.TornError: this is scratch that was given back at the end of its block; ...
     """
 
     __slots__ = ()
 
-    def __call__(self, shape: object, dtype: Any = None, place: Hashable = "scratch") -> ScratchBlock:
+    def __call__(self, shape: object, dtype: Any = None,
+                 place: Hashable = "scratch") -> ScratchBlock:
         layout, kind = _asked(shape, dtype)
         try:
             hash(place)
@@ -191,10 +204,11 @@ class Ones(Storage):
 
 
 def ones_view(shape: object, dtype: Any = None) -> AbstractContextManager[Mat]:
-    """``with mat.ones_view(shape) as one:`` a read-only Mat of ones, packed, as BLAS wants it to sum rows or columns.
+    """``with mat.ones_view(shape) as one:`` a read-only Mat of ones, packed, as BLAS wants it to
+    sum rows or columns.
 
-    The ones are made once in each thread and used again, by several blocks at once as well. Writing them is a
-    `DirectionError`.
+    The ones are made once in each thread and used again, by several blocks at once as well. Writing
+    them is a `DirectionError`.
 
     >>> import mat
     >>> a, totals = mat.arange(6).reshape(2, 3), mat.empty(2)

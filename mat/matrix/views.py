@@ -1,4 +1,6 @@
-"""What a Mat sees of its storage: shape, strides, displacement, and the views made of them. Nothing here moves data."""
+"""What a Mat sees of its storage: shape, strides, displacement, and the views made of them. Nothing
+here moves data.
+"""
 
 from __future__ import annotations
 
@@ -59,13 +61,15 @@ class Views(View):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise DTypeError("a Mat without axes has no length and no rows; x.item() is its element")
+            raise DTypeError("a Mat without axes has no length and no rows; x.item() is its "
+                             "element")
         return self.shape[0]
 
     # Views
 
     def view(self, shape: object, displacement: int | None = None) -> Self:
-        """The `shape` at `displacement` (absolute; default: where self begins), packed, of the same storage.
+        """The `shape` at `displacement` (absolute; default: where self begins), packed, of the same
+        storage.
 
         The size may change. `ShapeError` if it does not fit into ``max_size``.
 
@@ -94,7 +98,8 @@ class Views(View):
         return self.over(self._reshaped(shape[0] if len(shape) == 1 else shape))
 
     def _reshaped(self, shape: object) -> Layout:
-        items = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
+        items = tuple(shape) if isinstance(shape,
+                                           Iterable) and not isinstance(shape, str) else (shape,)
         lengths = [integer(n, "a length in a shape") for n in items]
         if lengths.count(-1) == 1:
             rest = as_shape([n for n in lengths if n != -1])
@@ -115,7 +120,8 @@ class Views(View):
 
     def permute(self, *axes: Any) -> Self:
         """The view whose axis ``k`` is axis ``axes[k]`` of self."""
-        return self.over(self.layout.permute(axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes))
+        return self.over(self.layout.permute(axes[0] if len(axes) == 1
+                                             and not isinstance(axes[0], int) else axes))
 
     def swapaxes(self, i: int, j: int) -> Self:
         """The view with axes `i` and `j` exchanged."""
@@ -125,7 +131,9 @@ class Views(View):
         return self.over(self.layout.permute(axes))
 
     def broadcast_to(self, *shape: Any) -> Self:
-        """The view in which axes of length 1 repeat (stride 0) to make `shape`; it cannot be written."""
+        """The view in which axes of length 1 repeat (stride 0) to make `shape`; it cannot be
+        written.
+        """
         return self.over(self.layout.broadcast_to(as_shape(shape[0] if len(shape) == 1 else shape)))
 
     def squeeze(self, axis: Any = None) -> Self:
@@ -144,7 +152,8 @@ class Views(View):
 
     def _see(self, layout: Layout) -> Self:
         for record in tuple(self.storage.accesses):
-            raise ConflictError(f"cannot change the shape of {self.label()} during the look at {record.describe()}")
+            raise ConflictError(f"cannot change the shape of {self.label()} during the look at "
+                                f"{record.describe()}")
         self._let_see(layout)
         return self
 
@@ -174,7 +183,8 @@ class Views(View):
 
     @contextmanager
     def window(self, shape: object = None, displacement: int | None = None) -> Iterator[Self]:
-        """Let self see another shape and displacement inside the block; what it saw comes back after it.
+        """Let self see another shape and displacement inside the block; what it saw comes back
+        after it.
 
         >>> import mat
         >>> x = mat.zeros(6)

@@ -18,7 +18,8 @@ class Host(Memory):
     """The RAM of this machine, as NumPy arrays; the hub through which all copies go."""
 
     name = "host"
-    room: Callable[[int, Any], np.ndarray[Any, Any]] = staticmethod(np.empty)  # the direction check wants pages of its own
+    # the direction check wants pages of its own
+    room: Callable[[int, Any], np.ndarray[Any, Any]] = staticmethod(np.empty)
 
     def allocate(self, cube: Any) -> np.ndarray[Any, Any]:
         if current().page_locked and cube.nbytes and probe().devices:
@@ -41,5 +42,6 @@ def page_locking() -> Any:
     """The module that locks pages; `DeviceError` where there is no CUDA."""
     found = probe()
     if not found.devices:
-        raise DeviceError(f"'cuda_host' locks pages for a GPU's copies, and there is none: {found.reason}")
+        raise DeviceError("'cuda_host' locks pages for a GPU's copies, and there is none: "
+                          f"{found.reason}")
     return plugin("page_locking")

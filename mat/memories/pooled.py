@@ -1,8 +1,9 @@
-"""The memory of a device: how much of it we hold, blocks kept for the next use, and who has to go when it is full.
+"""The memory of a device: how much of it we hold, blocks kept for the next use, and who has to go
+when it is full.
 
-Shared by all devices, with what they and their facets do about it; what is special about one is below `raw_allocate` and the
-copies. A handle is whatever subclasses make,
-with ``nbytes``, ``tick`` (when it was last used) and ``line`` (who had it allocated).
+Shared by all devices, with what they and their facets do about it; what is special about one is
+below `raw_allocate` and the copies. A handle is whatever subclasses make, with ``nbytes``, ``tick``
+(when it was last used) and ``line`` (who had it allocated).
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ CLOCK = count(1)
 class Pooled(Memory):
     """A memory that is never allowed more than ``limit`` bytes (None: what the device has).
 
-    When it is full, kept blocks are freed, then copies of what is fresh elsewhere, then the least recently used ones that must
-    be copied to the host first. What is being looked at, or kept by a block, stays. `free` only notes: it may be called from
-    anywhere, and at any time.
+    When it is full, kept blocks are freed, then copies of what is fresh elsewhere, then the least
+    recently used ones that must be copied to the host first. What is being looked at, or kept by a
+    block, stays. `free` only notes: it may be called from anywhere, and at any time.
     """
 
     granule = 1  # sizes are multiples of that many bytes
@@ -104,7 +105,8 @@ class Pooled(Memory):
             if self.limit is None or self.used + self.kept + size <= self.limit:
                 try:
                     return self.raw_allocate(size)
-                except OutOfDeviceMemory as error:  # the device has less than we may take: others use it, too
+                except OutOfDeviceMemory as error:
+                    # the device has less than we may take: others use it, too
                     refused = error
             if next(leaving, None) is None:
                 raise OutOfDeviceMemory(self._complaint(size)) from refused
@@ -141,7 +143,9 @@ class Pooled(Memory):
                 self._shrink()
 
     def restrict(self, limit: int | None) -> int | None:
-        """Hold no more than `limit` bytes from now on, evicting what is beyond; return what held before."""
+        """Hold no more than `limit` bytes from now on, evicting what is beyond; return what held
+        before.
+        """
         with self.lock:
             before, self.limit = self.limit, limit
             self._collect()
@@ -162,16 +166,20 @@ class Pooled(Memory):
         """What cubes hold, largest first: bytes, a label, and a source line."""
         with self.lock:
             self._collect()
-            found = [(h.nbytes, c, h.line) for h, c in ((h, ref()) for h, ref in self._owners.values()) if c is not None]
-        return sorted(((n, _label(c), line_of(c.made) or line) for n, c, line in found), key=lambda row: -row[0])
+            found = [(h.nbytes, c, h.line) for h,
+                     c in ((h, ref()) for h, ref in self._owners.values()) if c is not None]
+        return sorted(((n, _label(c), line_of(c.made) or line) for n, c, line in found),
+                      key=lambda row: -row[0])
 
     def _complaint(self, size: int) -> str:
         limit = "all that the device has" if self.limit is None else f"pool_bytes = {self.limit}"
         rows = self.held()
         listed = "".join(f"\n  {n:>14,} bytes  {label}  {line}" for n, label, line in rows[:20])
         more = f"\n  and {len(rows) - 20} more" if len(rows) > 20 else ""
-        return (f"{size:,} bytes do not fit into {self.name!r}, {limit}, of which {self.used:,} are held and cannot be moved "
-                f"now; leave looks or keep blocks, drop() what is not needed, or give more pool_bytes.{listed}{more}")
+        return (f"{size:,} bytes do not fit into {self.name!r}, {limit}, of which {self.used:,} "
+                "are held and cannot be moved "
+                "now; leave looks or keep blocks, drop() what is not needed, or give more "
+                f"pool_bytes.{listed}{more}")
 
 
 def _label(cube: Any) -> str:

@@ -1,7 +1,9 @@
-"""Building ``mat._native``, a cffi extension of the C files in this folder, ``mat._core`` of ``core.c``, and distributions.
+"""Building ``mat._native``, a cffi extension of the C files in this folder, ``mat._core`` of
+``core.c``, and distributions.
 
 Run by setuptools, never imported by `mat`.
-Every ``NAME.h`` but ``mat.h`` and ``dlpack.h`` holds plain declarations only, since both the C compiler and cffi read it.
+Every ``NAME.h`` but ``mat.h`` and ``dlpack.h`` holds plain declarations only, since both the C
+compiler and cffi read it.
 """
 
 from __future__ import annotations
@@ -20,12 +22,16 @@ from setuptools.command.sdist import sdist
 HERE = Path(__file__).parent
 FOLDERS = [HERE / name for name in ("shared", "cpu", "python")]  # where headers are included from
 APART = ("mat.h", "call.h")  # headers that are not for cffi, or come first
-BESIDE = ("tests", "docs", "examples", ".ci", "CHANGELOG.md", ".gitignore")  # what else whoever has the sources has use for
+# what else whoever has the sources has use for
+BESIDE = ("tests", "docs", "examples", ".ci", "CHANGELOG.md", ".gitignore")
 MADE = {"__pycache__", ".pyc", ".so", ".o", ".hypothesis", ".pytest_cache"}
-# -fwrapv: integers wrap around, as NumPy's do; most Pythons build extensions so, but not all. Many ask for debugging
-# information too, which would be three quarters of a wheel: -g0, unless MAT_CFLAGS asks again
-FLAGS = ["-O3", "-g0", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fvisibility=hidden", "-Wall",
-         "-Wextra", "-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-missing-field-initializers"]
+# -fwrapv: integers wrap around, as NumPy's do; most Pythons build extensions so, but not all.
+# Many ask for debugging information too, which would be three quarters of a wheel: -g0, unless
+# MAT_CFLAGS asks again
+FLAGS = ["-O3", "-g0", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fwrapv",
+         "-fvisibility=hidden", "-Wall",
+         "-Wextra", "-Wno-unused-parameter", "-Wno-unknown-pragmas",
+         "-Wno-missing-field-initializers"]
 NOTICE = """
 ========================================================================================================================
 mat: the compiled kernels could not be built ({reason}).
@@ -37,7 +43,8 @@ Fedora: dnf install gcc; macOS: xcode-select --install) and install mat again.
 
 def headers() -> list[Path]:
     """The declarations that Python sees; first ``call.h``, on which the others stand."""
-    found = sorted(p for p in (HERE / "cpu").glob("*.h") if p.name not in APART and not p.stem.endswith("_inline"))
+    found = sorted(p for p in (HERE / "cpu").glob("*.h") if p.name not in APART
+                   and not p.stem.endswith("_inline"))
     return [HERE / "cpu" / "call.h", *found]
 
 
@@ -52,38 +59,48 @@ def native() -> Extension:
     target.parent.mkdir(exist_ok=True)
     ffi.emit_c_code(str(target))
     sources = sorted(str(p.relative_to(Path.cwd())) for p in (HERE / "cpu").glob("*.c"))
-    inputs = [str(p.relative_to(Path.cwd())) for p in HERE.rglob("*") if p.suffix in (".h", ".def", ".py")]
+    inputs = [str(p.relative_to(Path.cwd())) for p in HERE.rglob("*")
+              if p.suffix in (".h", ".def", ".py")]
     return extension("_native", [str(target), *sources], inputs)
 
 
 def extension(name: str, sources: list[str], depends: list[str]) -> Extension:
     """An extension for all Pythons from 3.11 on; sanitizers come in by the environment."""
     flags = [] if os.name == "nt" else [*FLAGS, *os.environ.get("MAT_CFLAGS", "").split()]
-    return Extension(f"mat.{name}", sources, include_dirs=list(map(str, FOLDERS)), depends=depends, extra_compile_args=flags,
-                     define_macros=[("MAT_FLAGS", f'"{" ".join(flags)}"')],  # show_config tells them
+    return Extension(f"mat.{name}", sources, include_dirs=list(map(str, FOLDERS)), depends=depends,
+                     extra_compile_args=flags,
+                     # show_config tells them
+                     define_macros=[("MAT_FLAGS", f'"{" ".join(flags)}"')],
                      extra_link_args=os.environ.get("MAT_LDFLAGS", "").split(), py_limited_api=True)
 
 
 def core() -> Extension:
-    """The extension that calls small kernels and makes DLPack's capsules: Python's own C interface, no cffi."""
+    """The extension that calls small kernels and makes DLPack's capsules: Python's own C interface,
+    no cffi.
+    """
     paths = [*(HERE / "python").iterdir(), HERE / "cpu" / "call.h"]
     parts = sorted(str(path.relative_to(Path.cwd())) for path in paths)
-    return extension("_core", [p for p in parts if p.endswith(".c")], [p for p in parts if p.endswith(".h")])
+    return extension("_core", [p for p in parts if p.endswith(".c")],
+                     [p for p in parts if p.endswith(".h")])
 
 
 class BuildKernels(build_ext):
     """Builds the extension where a compiler is, and says so, once, where not."""
 
     def finalize_options(self) -> None:
-        self.distribution.ext_modules = [native(), core()]  # pyproject.toml can only say that there is one
+        # pyproject.toml can only say that there is one
+        self.distribution.ext_modules = [native(), core()]
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile, unless the tree has what another Python compiled of the same sources: it serves all of them."""
+        """Compile, unless the tree has what another Python compiled of the same sources: it serves
+        all of them.
+        """
         made, target = Path("mat") / f"{ext.name.partition('.')[2]}.abi3.so", Path(self.get_ext_fullpath(ext.name))
         inputs = [path for path in (*ext.sources, *ext.depends) if not path.startswith("build")]
-        fresh = made.exists() and all(Path(path).stat().st_mtime < made.stat().st_mtime for path in inputs)
+        fresh = made.exists() and all(Path(path).stat().st_mtime < made.stat().st_mtime
+                                      for path in inputs)
         if fresh and made.resolve() != target.resolve() and not os.environ.get("MAT_CFLAGS"):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(made, target)
@@ -96,22 +113,30 @@ class BuildKernels(build_ext):
         except Exception as error:
             if os.environ.get("MAT_NATIVE") == "required":
                 raise
-            self.warn(NOTICE.format(reason=str(error).splitlines()[0] if str(error) else type(error).__name__))
+            self.warn(NOTICE.format(reason=str(error).splitlines()[0] if str(error)
+                                    else type(error).__name__))
             for path in () if self.inplace else map(Path, self.get_outputs()):
-                path.unlink(missing_ok=True)  # one of the two, or an earlier one: with a part of them mat would not do
+                # one of the two, or an earlier one: with a part of them mat would
+                # not do
+                path.unlink(missing_ok=True)
             self.extensions = []
 
 
 class Wheel(bdist_wheel):
-    """A wheel whose name tells what is in it: without compiled kernels it is one for every machine."""
+    """A wheel whose name tells what is in it: without compiled kernels it is one for every
+    machine.
+    """
 
     def get_tag(self) -> tuple[str, str, str]:
-        self.root_is_pure = not any(path.suffix in (".so", ".pyd") for path in Path(self.bdist_dir).rglob("*"))
+        self.root_is_pure = not any(path.suffix in (".so", ".pyd")
+                                    for path in Path(self.bdist_dir).rglob("*"))
         return super().get_tag()
 
 
 class Sources(sdist):
-    """The sources with all that is beside them in the repository, and nothing that was made from them."""
+    """The sources with all that is beside them in the repository, and nothing that was made from
+    them.
+    """
 
     def make_distribution(self) -> None:
         self.filelist.extend(sorted(str(path) for name in BESIDE for path in files_of(Path(name))))

@@ -1,7 +1,9 @@
-"""BLAS level 1: vectors. Names, argument order and meaning are those of BLAS; the last operand is written and returned.
+"""BLAS level 1: vectors. Names, argument order and meaning are those of BLAS; the last operand is
+written and returned.
 
-Operands of any shape count as vectors of their visible elements in row-major order. ``n`` is how many elements to use,
-``incx`` and ``incy`` how far apart; a negative increment walks backwards from the far end.
+Operands of any shape count as vectors of their visible elements in row-major order. ``n`` is how
+many elements to use, ``incx`` and ``incy`` how far apart; a negative increment walks backwards from
+the far end.
 """
 
 from __future__ import annotations
@@ -47,19 +49,24 @@ def blas_dtype(*mats: Mat) -> None:
     """`DTypeError` unless all are of one dtype that BLAS knows."""
     first = mats[0].storage.dtype
     if first.char not in BLAS:
-        raise DTypeError(f"BLAS knows float32, float64, complex64 and complex128, got {first}; convert with x.astype(dtype)")
+        raise DTypeError(f"BLAS knows float32, float64, complex64 and complex128, got {first}; "
+                         "convert with x.astype(dtype)")
     for other in mats[1:]:
         if other.storage.dtype is not first and other.storage.dtype != first:
-            raise DTypeError(f"BLAS takes one dtype, got {first} and {other.dtype}; convert with x.astype(dtype)")
+            raise DTypeError(f"BLAS takes one dtype, got {first} and {other.dtype}; convert with "
+                             "x.astype(dtype)")
 
 
 def count(x: Mat, n: int | None, inc: int) -> int:
-    """How many elements of `x`, `inc` apart, an operation uses; `ShapeError` if there are not so many."""
+    """How many elements of `x`, `inc` apart, an operation uses; `ShapeError` if there are not so
+    many.
+    """
     if n is None and type(inc) is int and inc == 1:
         return x.layout.size
     step = integer(inc, "an increment")
     if step == 0:
-        raise ShapeError("an increment of 0 would use one element over and over; broadcast_to does that, for reading")
+        raise ShapeError("an increment of 0 would use one element over and over; broadcast_to does "
+                         "that, for reading")
     most = blas.used(x, None, step)
     if n is None:
         return most
@@ -73,7 +80,8 @@ def pair(x: Mat, y: Mat, n: int | None, incx: int, incy: int) -> int:
     blas_dtype(x, y)
     used, other = count(x, n, incx), count(y, n, incy)
     if used != other:
-        raise ShapeError(f"vectors must be equally long, got {used} elements of shape {x.shape} and {other} of {y.shape}; "
+        raise ShapeError(f"vectors must be equally long, got {used} elements of shape {x.shape} "
+                         f"and {other} of {y.shape}; "
                          f"n= uses fewer")
     return used
 
@@ -93,17 +101,23 @@ def write_elements(x: Any, n: int | None, inc: int, values: Any) -> None:
 
 
 def on_vectors(operation: Op) -> None:
-    """Give `operation` the engine's routine of its name: in one call by value where that can be, else piece by piece."""
+    """Give `operation` the engine's routine of its name: in one call by value where that can be,
+    else piece by piece.
+    """
     verb = operation.__name__
     on_device(operation)
 
-    def prepare(engine: Any, *vectors: Mat, n: int | None = None, **incs: int) -> Callable[..., Any]:
+    def prepare(engine: Any, *vectors: Mat, n: int | None = None,
+                **incs: int) -> Callable[..., Any]:
         used, steps, starts = walks(vectors, n, **incs)
         letter, otherwise = vectors[0].dtype.char, partial(getattr(engine, verb), n=n, **incs)
         if engine.is_long(letter, used, *steps):
-            return engine.long_vectors(verb, letter, used, len(vectors), otherwise)  # type: ignore[no-any-return]
+            return engine.long_vectors(verb, letter, used,
+                                       len(vectors),  # type: ignore[no-any-return]
+                                       otherwise)
         if engine.one_call(used, *steps):
-            return engine.vectors(verb, letter, used, steps, starts)  # type: ignore[no-any-return]  # a Prepared
+            # a Prepared
+            return engine.vectors(verb, letter, used, steps, starts)  # type: ignore[no-any-return]
         return otherwise
 
     operation.prepare("foreign", fits=vector, dtypes=BLAS)(prepare)
@@ -113,22 +127,30 @@ def on_device(operation: Op, fits: Callable[[Layout], bool] = device_vector) -> 
     """Give `operation` cuBLAS's routine of its name; what is no vector is packed."""
     verb = operation.__name__
 
-    def prepare(engine: Any, *vectors: Mat, n: int | None = None, **incs: int) -> Callable[..., Any]:
-        return engine.vectors(verb, vectors[0].dtype.char, *walks(vectors, n, **incs))  # type: ignore[no-any-return]
+    def prepare(engine: Any, *vectors: Mat, n: int | None = None,
+                **incs: int) -> Callable[..., Any]:
+        return engine.vectors(verb, vectors[0].dtype.char,  # type: ignore[no-any-return]
+                              *walks(vectors, n, **incs))
 
     operation.prepare("cuda", fits=fits, dtypes=BLAS, pack=True)(prepare)
 
 
-def walks(vectors: tuple[Mat, ...], n: int | None, incx: int = 1, incy: int = 1) -> tuple[int, Ints, Ints]:
-    """How many elements are used of each, and, as `walk` has them, the steps and where they begin."""
+def walks(vectors: tuple[Mat, ...], n: int | None, incx: int = 1,
+          incy: int = 1) -> tuple[int, Ints, Ints]:
+    """How many elements are used of each, and, as `walk` has them, the steps and where they
+    begin.
+    """
     given = (incx, incy)[:len(vectors)]
     used = blas.used(vectors[0], n, incx)
-    starts, steps = zip(*(walk(x.layout, used, inc) for x, inc in zip(vectors, given, strict=True)), strict=True)
+    starts, steps = zip(*(walk(x.layout, used, inc) for x, inc in zip(vectors, given, strict=True)),
+                        strict=True)
     return used, steps, starts
 
 
 def walk(layout: Layout, n: int, inc: int) -> tuple[int, int]:
-    """Where, from the first visible element, BLAS's first of `n` elements `inc` apart is, and the step to the next."""
+    """Where, from the first visible element, BLAS's first of `n` elements `inc` apart is, and the
+    step to the next.
+    """
     assert layout.vector is not None, "fits has let it through"
     step = layout.vector[1]
     return (max(n - 1, 0) * -inc * step if inc < 0 else 0), inc * step
@@ -138,11 +160,13 @@ def walk(layout: Layout, n: int, inc: int) -> tuple[int, int]:
 
 
 @op(by_form=True)
-def axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+def axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int = 1,
+         incy: int = 1) -> None:
     """``y <- alpha * x + y``
 
-    `x` and `y` are of one dtype that BLAS knows and, unless ``n`` says otherwise, equally long. `ShapeError`,
-    `DTypeError`, or `AliasError` if they overlap without being the same elements. Source: BLAS ?AXPY.
+    `x` and `y` are of one dtype that BLAS knows and, unless ``n`` says otherwise, equally long.
+    `ShapeError`, `DTypeError`, or `AliasError` if they overlap without being the same elements.
+    Source: BLAS ?AXPY.
 
     >>> import mat
     >>> mat.axpy(2, mat.ones(3), mat.arange(3))
@@ -157,7 +181,8 @@ on_vectors(axpy)
 
 
 @axpy.on("array")
-def _(np: Any, alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+def _(np: Any, alpha: Any, x: Any, y: Any, n: int | None = None, incx: int = 1,
+      incy: int = 1) -> None:
     write_elements(y, n, incy, elements(y, n, incy) + y.dtype.type(alpha) * elements(x, n, incx))
 
 
@@ -271,7 +296,8 @@ def _(np: Any, x: Any, y: Any, n: int | None = None, incx: int = 1, incy: int = 
 
 @op(by_form=True)
 def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
-    """The Euclidean norm, ``sqrt(sum |x_i|^2)``, without overflow, as a Python float. Source: BLAS ?NRM2.
+    """The Euclidean norm, ``sqrt(sum |x_i|^2)``, without overflow, as a Python float. Source: BLAS
+    ?NRM2.
 
     >>> import mat
     >>> mat.nrm2(mat.array([3, 4]))
@@ -316,7 +342,8 @@ def _(np: Any, x: Any, n: int | None = None, incx: int = 1) -> float:
 
 @op(by_form=True)
 def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
-    """The first index, from 0, of the largest ``|re x_i| + |im x_i|``. Source: BLAS I?AMAX, which counts from 1.
+    """The first index, from 0, of the largest ``|re x_i| + |im x_i|``. Source: BLAS I?AMAX, which
+    counts from 1.
 
     `ShapeError` if there is no element.
 

@@ -1,6 +1,8 @@
-"""BLAS levels 2 and 3: matrices. Names and argument order are those of BLAS; the last operand is written and returned.
+"""BLAS levels 2 and 3: matrices. Names and argument order are those of BLAS; the last operand is
+written and returned.
 
-Matrices may be strided: whatever has adjacent elements along one axis goes to BLAS as it is, transposed views as a flag.
+Matrices may be strided: whatever has adjacent elements along one axis goes to BLAS as it is,
+transposed views as a flag.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from ..cpu.integer_matmul import MatrixOperand
 from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, Layout
 from ..matrix.mat import Mat
+from ..matrix.methods import bind
 from ..support import blas_library
 from ..support.native import compiled
 from . import rowmajor
@@ -38,16 +41,20 @@ def check_matrices(name: str, *mats: Mat) -> None:
 
 
 def countable(blas: Any, *lengths: int) -> None:
-    """`ShapeError` unless the engine's BLAS can count that far; who prepares a body asks, before anything is touched."""
+    """`ShapeError` unless the engine's BLAS can count that far; who prepares a body asks, before
+    anything is touched.
+    """
     if any(n > blas_library.LIMIT for n in lengths):
-        raise ShapeError(f"lengths {lengths} are too much for a BLAS that counts to {blas_library.LIMIT}; work on parts of the matrix")
+        raise ShapeError(f"lengths {lengths} are too much for a BLAS that counts to "
+                         f"{blas_library.LIMIT}; work on parts of the matrix")
 
 
 def check_vectors(name: str, *vectors: Mat) -> None:
     """`ShapeError` for operands of more than one axis that are no vectors to BLAS."""
     for x in vectors:
         if x.layout.ndim > 1 and x.layout.vector is None:
-            raise ShapeError(f"{name} wants vectors, got {x.label()}, whose elements lie unevenly; contiguous() gives a copy")
+            raise ShapeError(f"{name} wants vectors, got {x.label()}, whose elements lie unevenly; "
+                             "contiguous() gives a copy")
 
 
 def check_bool(**flags: object) -> None:
@@ -58,7 +65,8 @@ def check_bool(**flags: object) -> None:
 
 
 @op(by_form=True)
-def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *, transpose: bool = False) -> None:
+def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *,
+         transpose: bool = False) -> None:
     """``y <- alpha * op(A) x + beta * y``; op transposes if ``transpose``. Source: BLAS ?GEMV.
 
     >>> import mat
@@ -70,7 +78,8 @@ def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *, tra
     check_bool(transpose=transpose)
     m, n = a.layout.shape[::-1] if transpose else a.layout.shape
     if x.size != n or y.size != m:
-        raise ShapeError(f"gemv of op(A) {m}x{n} wants vectors of {n} and {m} elements, got {x.shape} and {y.shape}")
+        raise ShapeError(f"gemv of op(A) {m}x{n} wants vectors of {n} and {m} elements, got "
+                         f"{x.shape} and {y.shape}")
     check_vectors("gemv", x, y)
     check_disjoint("gemv", y, a, x)
 
@@ -103,7 +112,8 @@ def ger(alpha: Scalar, x: Input, y: Input, a: InOut) -> None:
     check_matrices("ger", a)
     blas_dtype(x, y, a)
     if (x.size, y.size) != a.layout.shape:
-        raise ShapeError(f"ger into {a.shape} wants vectors as long as its columns and rows, got {x.shape} and {y.shape}")
+        raise ShapeError(f"ger into {a.shape} wants vectors as long as its columns and rows, got "
+                         f"{x.shape} and {y.shape}")
     check_vectors("ger", x, y)
     check_disjoint("ger", a, x, y)
 
@@ -124,15 +134,19 @@ def _(np: Any, alpha: Any, x: Any, y: Any, a: Any) -> None:
 
 
 @op(by_form=True)
-def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *, transpose_a: bool = False,
-         transpose_b: bool = False, m: int | None = None, n: int | None = None, k: int | None = None,
+def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *,
+         transpose_a: bool = False,
+         transpose_b: bool = False, m: int | None = None, n: int | None = None,
+         k: int | None = None,
          lda: int | None = None, ldb: int | None = None, ldc: int | None = None) -> None:
-    """``C <- alpha * op(A) op(B) + beta * C``; C is m x n, the inner axis k long. Source: BLAS ?GEMM.
+    """``C <- alpha * op(A) op(B) + beta * C``; C is m x n, the inner axis k long. Source: BLAS
+    ?GEMM.
 
-    ``m``, ``n``, ``k`` and the leading dimensions default to what the shapes say; given, they select the upper left part,
-    and 1-d operands are taken as rows ``ld`` apart (they must all be given then). ``beta == 0`` never reads C. `AliasError`
-    if C overlaps A or B. Integers wrap and want integers for factors; C of int8 matrices may be int32, to hold all of each sum.
-    16-bit floats are summed in float32.
+    ``m``, ``n``, ``k`` and the leading dimensions default to what the shapes say; given, they
+    select the upper left part, and 1-d operands are taken as rows ``ld`` apart (they must all be
+    given then). ``beta == 0`` never reads C. `AliasError` if C overlaps A or B. Integers wrap and
+    want integers for factors; C of int8 matrices may be int32, to hold all of each sum. 16-bit
+    floats are summed in float32.
 
     >>> import mat
     >>> a = mat.array([[1, 2], [3, 4]])
@@ -156,7 +170,8 @@ def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *, tra
 def _check_product(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool) -> None:
     left, right, out = a.layout.shape, b.layout.shape, c.layout.shape
     if not len(left) == len(right) == len(out) == 2:
-        raise ShapeError(f"gemm wants matrices, got shapes {left}, {right} and {out}; for others give m, n, k, lda, ldb, ldc")
+        raise ShapeError(f"gemm wants matrices, got shapes {left}, {right} and {out}; for others "
+                         "give m, n, k, lda, ldb, ldc")
     m, k = (left[1], left[0]) if transpose_a else left
     j, n = (right[1], right[0]) if transpose_b else right
     if k != j or out != (m, n):
@@ -174,19 +189,22 @@ def _lies(x: Mat, ld: int | None, transpose: bool) -> LeadingDimension:
 
 @gemm.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
 @gemm.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
-def _(blas: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
+def _(blas: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False,
+      m: int | None = None,
       n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
       ldc: int | None = None) -> Callable[..., None]:
     rows, columns, inner = dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
     if not rows or not columns:
         return _nothing
     countable(blas, rows, columns, inner, *(ld for ld in (lda, ldb, ldc) if ld is not None))
-    return rowmajor.prepare_gemm(blas, c.dtype.char, rows, columns, inner, _lies(a, lda, transpose_a),
+    return rowmajor.prepare_gemm(blas, c.dtype.char, rows, columns, inner,
+                                 _lies(a, lda, transpose_a),
                                  _lies(b, ldb, transpose_b), _lies(c, ldc, False))
 
 
 @gemm.prepare("foreign", dtypes=compiled(FACTORED), when=has_product)
-def _(cpu: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
+def _(cpu: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False,
+      m: int | None = None,
       n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
       ldc: int | None = None) -> Any:
     sizes = dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
@@ -194,13 +212,15 @@ def _(cpu: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: 
 
 
 @gemm.prepare("cuda", dtypes=FACTORED, when=has_product)
-def _(cuda: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
+def _(cuda: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False,
+      m: int | None = None,
       n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
       ldc: int | None = None) -> Any:
     sizes, leading = dimensions(a, b, c, transpose_a, transpose_b, m, n, k), (lda, ldb, ldc)
     own = prepare_tiled(cuda, sizes, a, b, c, transpose_a, transpose_b, leading)
     kind = kind_of(a, b, c)
-    if not kind or any(x.layout.matrix is None and ld is None for x, ld in zip((a, b, c), leading, strict=True)):
+    if not kind or any(x.layout.matrix is None and ld is None for x,
+                       ld in zip((a, b, c), leading, strict=True)):
         return own
     lies = _lies(a, lda, transpose_a), _lies(b, ldb, transpose_b), _lies(c, ldc, False)
     return cuda.prepare_either(lambda: rowmajor.prepare_gemm(cuda, kind, *sizes, *lies), own)
@@ -211,8 +231,10 @@ def _nothing(*_: Any) -> None:
 
 
 @gemm.on("array")
-def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False,
-      m: int | None = None, n: int | None = None, k: int | None = None, lda: int | None = None, ldb: int | None = None,
+def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False,
+      transpose_b: bool = False,
+      m: int | None = None, n: int | None = None, k: int | None = None, lda: int | None = None,
+      ldb: int | None = None,
       ldc: int | None = None) -> None:
     if not m is n is k is lda is ldb is ldc is None:
         rows, columns, inner = dimensions(a, b, c, transpose_a, transpose_b, m, n, k)
@@ -238,8 +260,11 @@ TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
     (True, True): {"transpose_a": True, "transpose_b": True}}
 
 
-def planned(a: Mat, b: Mat, beta: float, c: Mat, transpose_a: bool, transpose_b: bool) -> Plan | None:
-    """The plan for `gemm`, if a call like this one has been planned; None if `gemm` has to look closer."""
+def planned(a: Mat, b: Mat, beta: float, c: Mat, transpose_a: bool,
+            transpose_b: bool) -> Plan | None:
+    """The plan for `gemm`, if a call like this one has been planned; None if `gemm` has to look
+    closer.
+    """
     storage = c.storage
     if a.storage is storage or b.storage is storage or type(transpose_a) is not bool or type(transpose_b) is not bool:
         return None
@@ -252,24 +277,29 @@ def planned(a: Mat, b: Mat, beta: float, c: Mat, transpose_a: bool, transpose_b:
     return plan
 
 
-def _gemm_(self: Mat, alpha: Any, a: Mat, b: Mat, beta: Any, *, transpose_a: bool = False, transpose_b: bool = False,
+def _gemm_(self: Mat, alpha: Any, a: Mat, b: Mat, beta: Any, *, transpose_a: bool = False,
+           transpose_b: bool = False,
            **parts: Any) -> Any:
     if not parts and type(a) is Mat and type(b) is Mat and type(alpha) is float and type(beta) is float:
         plan = planned(a, b, beta, self, transpose_a, transpose_b)
         if plan is not None:
             flags = TRANSPOSES[transpose_a, transpose_b] if plan.keywords or IN_USE else NO_KEYWORDS
             return plan.run((alpha, a, b, beta, self), flags)
-    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}  # those that are False go unsaid, as in the key
-    return gemm(alpha, a, b, beta, self, **{k: v for k, v in flags.items() if v is not False}, **parts)
+    # those that are False go unsaid, as in the key
+    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    return gemm(alpha, a, b, beta, self, **{k: v for k, v in flags.items() if v is not False},
+                **parts)
 
 
-Mat.gemm_ = gemm.spelled(_gemm_)  # type: ignore[attr-defined]  # as Op makes it, but faster
+bind("gemm_", gemm.spelled(_gemm_))
 
 
 @op(by_form=True)
-def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *, transpose_a: bool = False,
+def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *,
+                 transpose_a: bool = False,
                  transpose_b: bool = False) -> None:
-    """``C_i <- alpha * op(A_i) op(B_i) + beta * C_i`` for each i of the leading axes, which must be equal.
+    """``C_i <- alpha * op(A_i) op(B_i) + beta * C_i`` for each i of the leading axes, which must be
+    equal.
 
     >>> import mat
     >>> mat.gemm_batched(1, mat.ones(2, 1, 3), mat.ones(2, 3, 1), 0, mat.empty(2, 1, 1))
@@ -278,7 +308,8 @@ def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated
     blas_dtype(a, b, c)
     check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     if not a.ndim == b.ndim == c.ndim >= 3 or not a.shape[:-2] == b.shape[:-2] == c.shape[:-2]:
-        raise ShapeError(f"gemm_batched wants equal leading axes before matrices, got {a.shape}, {b.shape} and {c.shape}")
+        raise ShapeError(f"gemm_batched wants equal leading axes before matrices, got {a.shape}, "
+                         f"{b.shape} and {c.shape}")
     if c.size or a.size or b.size:
         first = (0,) * (a.ndim - 2)
         if all(x.shape[:-2] == c.shape[:-2] and 0 not in x.shape[:-2] for x in (a, b, c)):
@@ -292,12 +323,14 @@ def fits_batch(layout: Layout) -> bool:
 
 
 @gemm_batched.prepare("cuda", fits=fits_operand, dtypes=BLAS, pack=True)
-def _(cuda: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False, transpose_b: bool = False) -> Callable[..., None]:
+def _(cuda: Any, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+      transpose_b: bool = False) -> Callable[..., None]:
     if not c.size:
         return _nothing
     m, n = c.shape[-2:]
     k = a.shape[-2] if transpose_a else a.shape[-1]
-    return rowmajor.prepare_stack(cuda, c.dtype.char, m, n, k, _stacked(a, transpose_a), _stacked(b, transpose_b),
+    return rowmajor.prepare_stack(cuda, c.dtype.char, m, n, k, _stacked(a, transpose_a),
+                                  _stacked(b, transpose_b),
                                   _stacked(c, False), c.shape[:-2])
 
 
@@ -308,10 +341,12 @@ def _stacked(x: Mat, transpose: bool) -> MatrixOperand:
 
 
 @gemm_batched.on("foreign", fits=fits_batch, dtypes=BLAS, pack=True)
-def _(blas: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False) -> None:
+def _(blas: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False,
+      transpose_b: bool = False) -> None:
     m, n = c.shape[-2:]
     k = a.shape[-2] if transpose_a else a.shape[-1]
-    for one, other, out in zip(_batch(a, transpose_a), _batch(b, transpose_b), _batch(c, False), strict=True):
+    for one, other, out in zip(_batch(a, transpose_a), _batch(b, transpose_b), _batch(c, False),
+                               strict=True):
         if m and n:
             rowmajor.gemm(blas, c.letter, m, n, k, alpha, one, other, beta, out)
 
@@ -327,8 +362,10 @@ def _batch(x: Any, transpose: bool) -> list[Stored]:
 
 
 @gemm_batched.on("array")
-def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False, transpose_b: bool = False) -> None:
-    product = np.matmul(a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b)
+def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool = False,
+      transpose_b: bool = False) -> None:
+    product = np.matmul(a.swapaxes(-1, -2) if transpose_a else a,
+                        b.swapaxes(-1, -2) if transpose_b else b)
     accumulate(np, c.dtype.type(alpha) * product, c.dtype.type(beta), c)
 
 
@@ -336,8 +373,10 @@ def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any, transpose_a: bool 
 
 
 @op(by_form=True)
-def syrk(alpha: Scalar, a: Input, beta: Scalar, c: InOut, *, transpose: bool = False, lower: bool = True) -> None:
-    """``C <- alpha * A A^T + beta * C`` in one triangle; ``A^T A`` if ``transpose``. Source: BLAS ?SYRK.
+def syrk(alpha: Scalar, a: Input, beta: Scalar, c: InOut, *, transpose: bool = False,
+         lower: bool = True) -> None:
+    """``C <- alpha * A A^T + beta * C`` in one triangle; ``A^T A`` if ``transpose``. Source: BLAS
+    ?SYRK.
 
     The other triangle of C is neither read nor written.
 
@@ -355,13 +394,15 @@ def syrk(alpha: Scalar, a: Input, beta: Scalar, c: InOut, *, transpose: bool = F
 
 @syrk.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
 @syrk.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
-def _(blas: Any, a: Mat, c: Mat, transpose: bool = False, lower: bool = True) -> Callable[..., None]:
+def _(blas: Any, a: Mat, c: Mat, transpose: bool = False,
+      lower: bool = True) -> Callable[..., None]:
     countable(blas, *a.shape)
     return rowmajor.prepare_syrk(blas, a, c, transpose, lower) if c.size else _nothing
 
 
 @syrk.on("array")
-def _(np: Any, alpha: Any, a: Any, beta: Any, c: Any, transpose: bool = False, lower: bool = True) -> None:
+def _(np: Any, alpha: Any, a: Any, beta: Any, c: Any, transpose: bool = False,
+      lower: bool = True) -> None:
     product = np.matmul(a.T, a) if transpose else np.matmul(a, a.T)
     inside = np.tri(c.shape[0], dtype=bool) if lower else np.tri(c.shape[0], dtype=bool).T
     rest = 0 if beta == 0 else c.dtype.type(beta) * c
@@ -369,12 +410,14 @@ def _(np: Any, alpha: Any, a: Any, beta: Any, c: Any, transpose: bool = False, l
 
 
 @op(by_form=True)
-def trsm(alpha: Scalar, a: Input, b: InOut, *, side: str = "left", lower: bool = True, transpose: bool = False,
+def trsm(alpha: Scalar, a: Input, b: InOut, *, side: str = "left", lower: bool = True,
+         transpose: bool = False,
          unit: bool = False) -> None:
-    """``B <- alpha * op(A)^-1 B``, or ``alpha * B op(A)^-1`` for ``side="right"``, with a triangular A. Source: BLAS ?TRSM.
+    """``B <- alpha * op(A)^-1 B``, or ``alpha * B op(A)^-1`` for ``side="right"``, with a
+    triangular A. Source: BLAS ?TRSM.
 
-    Only the triangle that ``lower`` names is read, without its diagonal if ``unit``. A zero on the diagonal gives inf and
-    NaN, as in BLAS.
+    Only the triangle that ``lower`` names is read, without its diagonal if ``unit``. A zero on the
+    diagonal gives inf and NaN, as in BLAS.
 
     >>> import mat
     >>> mat.trsm(1, mat.array([[2, 0], [1, 1]]), mat.array([[2], [3]]))
@@ -386,7 +429,8 @@ def trsm(alpha: Scalar, a: Input, b: InOut, *, side: str = "left", lower: bool =
         raise ShapeError(f"side is 'left' or 'right', got {side!r}")
     n = b.shape[0] if side == "left" else b.shape[1]
     if a.shape != (n, n):
-        raise ShapeError(f"trsm on the {side} of B {b.shape} wants A of shape {(n, n)}, got {a.shape}")
+        raise ShapeError(f"trsm on the {side} of B {b.shape} wants A of shape {(n, n)}, got "
+                         f"{a.shape}")
     check_disjoint("trsm", b, a)
 
 
@@ -395,15 +439,18 @@ def trsm(alpha: Scalar, a: Input, b: InOut, *, side: str = "left", lower: bool =
 def _(blas: Any, a: Mat, b: Mat, side: str = "left", lower: bool = True, transpose: bool = False,
       unit: bool = False) -> Callable[..., None]:
     countable(blas, *b.shape)
-    return rowmajor.prepare_trsm(blas, a, b, side == "left", lower, transpose, unit) if b.size else _nothing
+    return rowmajor.prepare_trsm(blas, a, b, side == "left", lower, transpose,
+                                 unit) if b.size else _nothing
 
 
 @trsm.on("array")
-def _(np: Any, alpha: Any, a: Any, b: Any, side: str = "left", lower: bool = True, transpose: bool = False,
+def _(np: Any, alpha: Any, a: Any, b: Any, side: str = "left", lower: bool = True,
+      transpose: bool = False,
       unit: bool = False) -> None:
     triangle = np.tril(a) if lower else np.triu(a)
     if unit:
         np.fill_diagonal(triangle, 1)
     triangle = triangle.T if transpose else triangle
     scaled = b.dtype.type(alpha) * b
-    b[...] = np.linalg.solve(triangle, scaled) if side == "left" else np.linalg.solve(triangle.T, scaled.T).T
+    b[...] = np.linalg.solve(triangle,
+                             scaled) if side == "left" else np.linalg.solve(triangle.T, scaled.T).T

@@ -1,7 +1,8 @@
-"""Element-wise operations out of one line each: the function, its method, its ``_`` method and its operator.
+"""Element-wise operations out of one line each: the function, its method, its ``_`` method and its
+operator.
 
-``exp = unary(...)`` declares the operation (`x` read, `out` written) and returns the public function; what dtype comes out is
-asked of the NumPy ufunc that is also the reference body.
+``exp = unary(...)`` declares the operation (`x` read, `out` written) and returns the public
+function; what dtype comes out is asked of the NumPy ufunc that is also the reference body.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, broadcast_shapes
 from ..matrix.creation import adopted, from_numpy
 from ..matrix.mat import Mat, new_like
+from ..matrix.methods import bind
 from ..support.dtypes import EVERY, check_operand, records
 from ..support.native import compiled
 from .operation import NO_KEYWORDS, Input, InputOrNumber, Op, Output, named, op
@@ -41,7 +43,8 @@ def as_operand(value: Any, name: str) -> Any:
 def is_operand(value: Any) -> bool:
     """Whether an operator can take `value`, or should leave it to the other side."""
     if isinstance(value, np.ndarray):
-        return type(value) is np.ndarray or not (has_its_own_way(value) or isinstance(value, np.ma.MaskedArray))
+        return type(value) is np.ndarray or not (has_its_own_way(value)
+                                                 or isinstance(value, np.ma.MaskedArray))
     return isinstance(value, (Mat, *_NUMBERS)) or (np.isscalar(value) and hasattr(value, "dtype"))
 
 
@@ -52,7 +55,9 @@ def has_its_own_way(value: Any) -> bool:
 
 
 def _kind(value: Any) -> Any:
-    """What decides promotion: a dtype, or int, float or complex for a Python number, which adapts."""
+    """What decides promotion: a dtype, or int, float or complex for a Python number, which
+    adapts.
+    """
     if isinstance(value, Mat):
         return value.storage.dtype
     return _WEAK.get(type(value)) or np.asarray(value).dtype
@@ -74,7 +79,8 @@ def loop_dtypes(rule: np.ufunc, *operands: Any) -> tuple[np.dtype[Any], ...]:
         try:
             found = _LOOPS[key] = rule.resolve_dtypes((*key[1:], None))
         except TypeError:
-            kinds = " and ".join(str(getattr(k, "name", getattr(k, "__name__", k))) for k in key[1:])
+            kinds = " and ".join(str(getattr(k, "name", getattr(k, "__name__", k)))
+                                 for k in key[1:])
             raise DTypeError(f"{rule.__name__} is not defined for {kinds}; convert with astype") from None
     return found
 
@@ -101,12 +107,14 @@ def check_out(rule: np.ufunc, out: Mat, *operands: Any) -> None:
 
 def _check_broadcast(shape: Ints, out: Ints) -> None:
     if broadcast_shapes((shape, out)) != out:
-        raise ShapeError(f"an operand of shape {shape} does not broadcast to {out}, the shape of the result's place")
+        raise ShapeError(f"an operand of shape {shape} does not broadcast to {out}, the shape of "
+                         "the result's place")
 
 
 def _check_is_mat(out: Any) -> Mat:
     if not isinstance(out, Mat):
-        raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an array")
+        raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an "
+                         "array")
     return out
 
 
@@ -115,9 +123,11 @@ def special(name: str) -> Any:
     return getattr(importlib.import_module("scipy.special"), name)
 
 
-def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *, implementation: Callable[..., Any] | None = None,
+def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
+          implementation: Callable[..., Any] | None = None,
           operator: str = "") -> Callable[..., Any]:
-    """Declare ``name(x)``, ``name(x, out=)``, ``x.name()`` and ``x.name_()``; `implementation` computes where `rule` itself does not.
+    """Declare ``name(x)``, ``name(x, out=)``, ``x.name()`` and ``x.name_()``; `implementation`
+    computes where `rule` itself does not.
 
     `sample` and `gives` become the doctest.
     """
@@ -136,8 +146,10 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *, imple
     def function(x: Any, out: Mat | None = None) -> Any:
         x = as_operand(x, "x")
         if not isinstance(x, Mat):
-            raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}; mat.array([v]) makes one")
-        return kernel(x, new_like(x, x.shape, result_dtype(rule, x)) if out is None else _check_is_mat(out))
+            raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}; "
+                             "mat.array([v]) makes one")
+        return kernel(x, new_like(x, x.shape, result_dtype(rule, x)) if out is None
+                      else _check_is_mat(out))
 
     plans = kernel.plans
 
@@ -153,12 +165,15 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *, imple
     return public
 
 
-def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "", reflected: str = "",
+def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "",
+           reflected: str = "",
            check_values: Callable[[Any, Any], None] | None = None) -> Callable[..., Any]:
-    """Declare ``name(x, y)``, ``name(x, y, out=)``, ``x.name_(y)`` and the operators ``x . y``, ``y . x`` and ``x .= y``.
+    """Declare ``name(x, y)``, ``name(x, y, out=)``, ``x.name_(y)`` and the operators ``x . y``, ``y
+    . x`` and ``x .= y``.
 
-    `reflected` names the operator for ``y . x`` where it is not ``r`` + `operator`; `check_values` looks, at every call, for
-    values that NumPy would refuse half-way through. `gives` is the result for (1, 4) and 2, for the doctest.
+    `reflected` names the operator for ``y . x`` where it is not ``r`` + `operator`; `check_values`
+    looks, at every call, for values that NumPy would refuse half-way through. `gives` is the result
+    for (1, 4) and 2, for the doctest.
     """
     kind = "bool" if "True" in gives or "False" in gives else "float64"
     example = _example(f"mat.{name}(mat.array([1, 4]), 2)", kind, gives)
@@ -174,7 +189,8 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
         kernel.prepare("foreign", dtypes=compiled("fd"), when=of_one_dtype)(
             lambda cpu, x, y, out: cpu.prepare_elementwise(name, x, y, out))
     kernel.prepare("cuda", dtypes=EVERY, when=_for_device(rule))(
-        lambda cuda, x, y, out: cuda.prepare_elementwise(name, x, y, out, dtype=loop_dtypes(rule, x, y)[0]))
+        lambda cuda, x, y,
+        out: cuda.prepare_elementwise(name, x, y, out, dtype=loop_dtypes(rule, x, y)[0]))
     kernel.on("array", bare=True, silent=rule in _SILENT)(_body(rule))
 
     def function(x: Any, y: Any, out: Mat | None = None) -> Any:
@@ -195,7 +211,9 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
 
 
 def _for_device(rule: np.ufunc) -> Callable[..., bool]:
-    """Whether a device can do what `rule` does: where that computes in one dtype, which holds the numbers."""
+    """Whether a device can do what `rule` does: where that computes in one dtype, which holds the
+    numbers.
+    """
     def fits(*operands: Any) -> bool:
         *dtypes, _ = loop_dtypes(rule, *operands[:-1])
         return (all(d == dtypes[0] for d in dtypes) and dtypes[0].char in EVERY and apart(*operands)
@@ -205,13 +223,18 @@ def _for_device(rule: np.ufunc) -> Callable[..., bool]:
 
 
 def _comparable(x: Any, y: Any, out: Mat) -> bool:
-    """Whether compiled comparisons are for these: Mats of one real dtype, into bool or that dtype."""
+    """Whether compiled comparisons are for these: Mats of one real dtype, into bool or that
+    dtype.
+    """
     dtypes = {v.storage.dtype.char for v in (x, y) if type(v) is Mat}
-    return len(dtypes) == 1 and dtypes <= {"f", "d"} and out.storage.dtype.char in dtypes | {"?"} and one_by_one(x, y, out)
+    return len(dtypes) == 1 and dtypes <= {"f",
+                                           "d"} and out.storage.dtype.char in dtypes | {"?"} and one_by_one(x, y, out)
 
 
 def _into(name: str, out: Mat) -> str:
-    """The kernel of the comparison `name` for where it writes to: bool, or 1 and 0 of the operands' dtype."""
+    """The kernel of the comparison `name` for where it writes to: bool, or 1 and 0 of the operands'
+    dtype.
+    """
     return name if out.storage.dtype.kind == "b" else name + "_in"
 
 
@@ -221,11 +244,13 @@ def _in_place(kernel: Op, check_values: Callable[[Any, Any], None] | None) -> Ca
 
     def in_place(self: Mat, y: Any) -> Any:
         plan = None
-        if check_values is None and self.form is not None:  # the plan straight away, with the key that Op._key gives
+        # the plan straight away, with the key that Op._key gives
+        if check_values is None and self.form is not None:
             if type(y) is Mat:
                 if y.storage is not self.storage:
                     plan = plans.get(((self.form, 0), y.form))
-            elif type(y) is float or (type(y) is int and -_EXACT < y < _EXACT and self.storage.dtype.char in _ELEMENTS):
+            elif type(y) is float or (type(y) is int and -_EXACT < y < _EXACT
+                                      and self.storage.dtype.char in _ELEMENTS):
                 plan = plans.get(((self.form, 0), float))
                 y = y if plan is None or plan.armed or IN_USE else _element(self, y)
         if plan is not None:
@@ -239,14 +264,18 @@ def _in_place(kernel: Op, check_values: Callable[[Any, Any], None] | None) -> Ca
 
 
 _EXACT = 2**53  # integers below this are floating-point numbers, too
-_SILENT = {np.maximum, np.minimum, np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
+_SILENT = {np.maximum, np.minimum, np.equal, np.not_equal, np.less, np.less_equal, np.greater,
+           np.greater_equal}
 _ELEMENTS: dict[str, dict[float, np.ndarray[Any, Any]]] = {"f": {}, "d": {}}
 
 
 def _element(self: Mat, y: Any) -> Any:
-    """The number `y` as an array without axes of self's dtype, which NumPy takes faster; or `y` itself."""
+    """The number `y` as an array without axes of self's dtype, which NumPy takes faster; or `y`
+    itself.
+    """
     known = _ELEMENTS.get(self.storage.dtype.char)
-    if known is None or not (y or type(y) is int or math.copysign(1.0, y) > 0):  # -0.0 is equal to 0.0, but not the same
+    # -0.0 is equal to 0.0, but not the same
+    if known is None or not (y or type(y) is int or math.copysign(1.0, y) > 0):
         return y
     found = known.get(y)
     if found is None:
@@ -272,7 +301,8 @@ def _place(rule: np.ufunc, x: Any, y: Any) -> Mat:
     return new_like(like, shape, result_dtype(rule, x, y))
 
 
-def _operators(symbol: str, reflected: str, function: Callable[..., Any], in_place: Callable[..., Any], doc: str) -> None:
+def _operators(symbol: str, reflected: str, function: Callable[..., Any],
+               in_place: Callable[..., Any], doc: str) -> None:
     def plain(self: Mat, other: Any) -> Any:
         return function(self, other) if is_operand(other) else NotImplemented
 
@@ -304,7 +334,8 @@ def _example(call: str, dtype: str, gives: str) -> str:
 
 def _public(function: Callable[..., Any], kernel: Op, doc: str, example: str) -> Callable[..., Any]:
     """The free function, with the docstring and a link to its operation."""
-    public = named(function, kernel.__name__, f"{doc}\n\nA new Mat, or written to `out`, which is returned.\n\n{example}")
+    public = named(function, kernel.__name__, f"{doc}\n\nA new Mat, or written to `out`, which is "
+                                              f"returned.\n\n{example}")
     public.__qualname__ = kernel.__name__
     public.op = kernel  # type: ignore[attr-defined]  # functions take attributes
     return public
@@ -313,4 +344,4 @@ def _public(function: Callable[..., Any], kernel: Op, doc: str, example: str) ->
 def _method(name: str, function: Callable[..., Any], doc: str) -> None:
     parameters = inspect.signature(function).parameters
     assert next(iter(parameters)) == "self"
-    setattr(Mat, name, named(function, name, doc))
+    bind(name, named(function, name, doc))

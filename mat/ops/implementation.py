@@ -1,4 +1,6 @@
-"""Bodies: the code that does an operation's work through one facet, and which operands it can take."""
+"""Bodies: the code that does an operation's work through one facet, and which operands it can
+take.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,10 @@ class Implementation(NamedTuple):
     pack: bool  # rather pack operands than try another body
     bare: bool  # wants no engine: a ufunc, or a function of the engine itself
     silent: bool = False  # NumPy never warns of it
-    prepares: bool = False  # called once for operands of the same forms, with the Mats; gives the body
-    when: Callable[..., object] | None = None  # what else operands must be, asked with all of them; None: nothing
+    # called once for operands of the same forms, with the Mats; gives the body
+    prepares: bool = False
+    # what else operands must be, asked with all of them; None: nothing
+    when: Callable[..., object] | None = None
 
     def takes(self, layout: Layout) -> bool:
         """Whether an operand of this layout can go in as it is."""
@@ -46,11 +50,15 @@ def rank(implementation: Implementation) -> int:
     return PREFERENCE.index(implementation.place) if implementation.place in PREFERENCE else len(PREFERENCE)
 
 
-def fitting(implementations: Sequence[Implementation], operands: Sequence[Any]) -> tuple[Implementation, bool] | None:
-    """The first of `implementations` that takes the operands, and whether some must be packed for it; None if none does."""
+def fitting(implementations: Sequence[Implementation],
+            operands: Sequence[Any]) -> tuple[Implementation, bool] | None:
+    """The first of `implementations` that takes the operands, and whether some must be packed for
+    it; None if none does.
+    """
     mats = [x for x in operands if isinstance(x, Mat)]
     for implementation in implementations:
-        if ((implementation.dtypes is None or all(m.storage.dtype.char in implementation.dtypes for m in mats))
+        if ((implementation.dtypes is None
+             or all(m.storage.dtype.char in implementation.dtypes for m in mats))
                 and (implementation.when is None or implementation.when(*operands))):
             if all(implementation.takes(m.layout) for m in mats):
                 return implementation, False

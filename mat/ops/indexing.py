@@ -1,4 +1,5 @@
-"""Indexing a Mat: NumPy's rules. Basic indices give views, all integers an element, arrays of indices a copy.
+"""Indexing a Mat: NumPy's rules. Basic indices give views, all integers an element, arrays of
+indices a copy.
 
 Reading or writing single elements is slow: use operations on views instead.
 """
@@ -14,15 +15,18 @@ from ..errors import DTypeError, IndexOutOfRange, ShapeError
 from ..layout.strided import Ints, broadcast_shapes
 from ..matrix.creation import adopted, array
 from ..matrix.mat import Mat
+from ..matrix.methods import method
 from ..support.dtypes import check_number
 from .declare_elementwise import as_operand, is_operand
 
 
 def _is_advanced(index: Any) -> bool:
     items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(i, list | tuple | range | np.ndarray | Mat | bool | np.bool_) for i in items)
+    return any(isinstance(i, list | tuple | range | np.ndarray | Mat | bool | np.bool_)
+               for i in items)
 
 
+@method("__getitem__")
 def _get(self: Mat, index: Any) -> Any:
     """``x[index]``: a view, an element, or for arrays of indices a copy."""
     if type(index) is slice:
@@ -44,6 +48,7 @@ def _has_room(index: Any) -> bool:
     return any(i is Ellipsis for i in items)
 
 
+@method("__setitem__")
 def _set(self: Mat, index: Any, value: Any) -> None:
     """``x[index] = value``: broadcast and converted to x's dtype."""
     if _is_advanced(index):
@@ -55,7 +60,8 @@ def _set(self: Mat, index: Any, value: Any) -> None:
     self.allowed(IO)  # also where the target alone would not overlap itself
     source = _source(value, self.dtype)
     single = not target.shape and not isinstance(source, Mat)
-    if not single or not self.storage.poke(np.asarray(source, self.dtype).reshape(1), target.displacement):
+    if not single or not self.storage.poke(np.asarray(source, self.dtype).reshape(1),
+                                           target.displacement):
         target.assign_(source)
 
 
@@ -97,11 +103,13 @@ def _scatter(self: Mat, index: Any, given: Any, value: Any) -> None:
     shape = _checked_shape(self, index, given)
     source = array(_source(value, self.dtype), self.dtype).to_numpy()
     if broadcast_shapes((source.shape, shape)) != shape:
-        raise ShapeError(f"a value of shape {source.shape} does not broadcast to the selected {shape}")
+        raise ShapeError(f"a value of shape {source.shape} does not broadcast to the selected "
+                         f"{shape}")
     with self.facet("array", "io") as a:
         a[index] = source
 
 
+@method("__contains__")
 def _contains(self: Mat, value: Any) -> bool:
     """``value in x``: whether any element equals that of `value`, which broadcasts."""
     try:
@@ -109,8 +117,3 @@ def _contains(self: Mat, value: Any) -> bool:
     except DTypeError:  # no number, or one that no element can equal
         return False
     return bool(found.size and found.max())
-
-
-Mat.__getitem__ = _get  # type: ignore[method-assign]  # Mat gets its methods here
-Mat.__setitem__ = _set  # type: ignore[method-assign]
-Mat.__contains__ = _contains  # type: ignore[method-assign]

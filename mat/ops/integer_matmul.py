@@ -1,6 +1,8 @@
-"""Products of the element types that BLAS lacks: which there are, what our kernel is told of them, and how NumPy does them.
+"""Products of the element types that BLAS lacks: which there are, what our kernel is told of them,
+and how NumPy does them.
 
-Sums of integers have the bits that the result has, and wrap. 16-bit floats are summed in float32 and rounded once.
+Sums of integers have the bits that the result has, and wrap. 16-bit floats are summed in float32
+and rounded once.
 """
 
 from __future__ import annotations
@@ -21,22 +23,30 @@ FACTORED = INTEGERS + HALVES + "f"  # the same with factors: there is no half of
 
 def has_product(a: Mat, b: Mat, out: Mat) -> bool:
     """Whether our kernel has the product of these operands into `out`."""
-    return takes(a.storage.dtype.char, b.storage.dtype.char, out.storage.dtype.char) and out.layout.ndim <= MOST_AXES
+    return takes(a.storage.dtype.char, b.storage.dtype.char,
+                 out.storage.dtype.char) and out.layout.ndim <= MOST_AXES
 
 
 def kind_of(a: Mat, b: Mat, out: Mat) -> str:
-    """The types of what cuBLAS has, besides BLAS's: "e", "ef", "bi" and so on, of operands and of another result; else ""."""
+    """The types of what cuBLAS has, besides BLAS's: "e", "ef", "bi" and so on, of operands and of
+    another result; else "".
+    """
     one, other, result = (x.storage.dtype.char for x in (a, b, out))
-    if one != other or not ((one in HALVES and result in (one, "f")) or (one == "b" and result == "i")):
+    if one != other or not ((one in HALVES and result in (one, "f"))
+                            or (one == "b" and result == "i")):
         return ""
     return one if result == one else one + result
 
 
 def check_gemm(a: Mat, b: Mat, alpha: Any, beta: Any, c: Mat) -> None:
-    """`DTypeError` unless `a` and `b` are of one dtype, `c` is of that or a wider one, and can take the factors."""
+    """`DTypeError` unless `a` and `b` are of one dtype, `c` is of that or a wider one, and can take
+    the factors.
+    """
     one, other, out = a.storage.dtype, b.storage.dtype, c.storage.dtype
-    if one != other or one.char not in FACTORED[:-1] or not takes(one.char, one.char, out.char) or not np.can_cast(one, out):
-        raise DTypeError(f"gemm takes one dtype for all, or for c a wider integer than integers, or float32 for 16-bit floats; "
+    if one != other or one.char not in FACTORED[:-1] or not takes(one.char, one.char,
+                                                                  out.char) or not np.can_cast(one, out):
+        raise DTypeError("gemm takes one dtype for all, or for c a wider integer than integers, "
+                         "or float32 for 16-bit floats; "
                          f"got {one}, {other} and {out}; convert with x.astype(dtype)")
     if out.kind in "iu":
         for name, value in (("alpha", alpha), ("beta", beta)):
@@ -54,7 +64,9 @@ def _batch(x: Mat, matrix_axes: int, batch: Ints) -> Ints:
 
 
 class Stack(NamedTuple):
-    """A product of stacks: its sizes, how the operands lie with transposes applied, and the lengths of the leading axes."""
+    """A product of stacks: its sizes, how the operands lie with transposes applied, and the lengths
+    of the leading axes.
+    """
 
     m: int
     n: int
@@ -74,25 +86,31 @@ def stack_of(a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) -> 
     left = MatrixOperand(a.dtype.char, row, column, _batch(a, 1 + high, batch))
     row, column = b.strides[-2:] if wide else (b.strides[0], 0)
     right = MatrixOperand(b.dtype.char, row, column, _batch(b, 1 + wide, batch))
-    result = MatrixOperand(out.dtype.char, out.strides[-axes] if high else 0, out.strides[-1] if wide else 0, out.strides[:len(batch)])
+    result = MatrixOperand(out.dtype.char, out.strides[-axes] if high else 0,
+                           out.strides[-1] if wide else 0, out.strides[:len(batch)])
     m, n = out.shape[-axes] if high else 1, out.shape[-1] if wide else 1
     k = a.shape[-2] if high and transpose_a else a.shape[-1]
-    return Stack(m, n, k, left.turned if high and transpose_a else left, right.turned if wide and transpose_b else right,
+    return Stack(m, n, k, left.turned if high and transpose_a else left,
+                 right.turned if wide and transpose_b else right,
                  result, batch)
 
 
-def prepare_product(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool, transpose_b: bool) -> Any:
+def prepare_product(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool,
+                    transpose_b: bool) -> Any:
     """What computes ``out = op(a) op(b)`` by NumPy's rule for vectors and stacks."""
     m, n, k, left, right, result, batch = stack_of(a, b, out, transpose_a, transpose_b)
-    return cpu.prepare_product(m, n, k, left, right, result, batch).implementation(False)
+    return cpu.prepare_product(m, n, k, left, right, result, batch).kernel(False)
 
 
-def prepare_gemm(cpu: Any, sizes: Ints, a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool,
+def prepare_gemm(cpu: Any, sizes: Ints, a: Mat, b: Mat, c: Mat, transpose_a: bool,
+                 transpose_b: bool,
                  leading: tuple[int | None, int | None, int | None]) -> Any:
-    """What computes ``c = alpha op(a) op(b) + beta c`` of so many rows, columns and inner elements."""
+    """What computes ``c = alpha op(a) op(b) + beta c`` of so many rows, columns and inner
+    elements.
+    """
     left, right, out = (_lies(x, ld) for x, ld in zip((a, b, c), leading, strict=True))
     left, right = left.turned if transpose_a else left, right.turned if transpose_b else right
-    return cpu.prepare_product(*sizes, left, right, out).implementation(True)
+    return cpu.prepare_product(*sizes, left, right, out).kernel(True)
 
 
 def _lies(x: Mat, ld: int | None) -> MatrixOperand:

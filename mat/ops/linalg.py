@@ -1,4 +1,6 @@
-"""Linear algebra with NumPy's names: products through BLAS without copies; factors through NumPy, or on the device."""
+"""Linear algebra with NumPy's names: products through BLAS without copies; factors through NumPy,
+or on the device.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from ..devices.device import in_use
 from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout.strided import Ints, broadcast_shapes
 from ..matrix.mat import Mat, new_like
+from ..matrix.methods import bind
 from ..support.dtypes import promoted
 from ..support.native import compiled
 from . import rowmajor
@@ -45,19 +48,23 @@ def _turned(shape: Ints, transpose: bool) -> Ints:
 def product_shape(left: Ints, right: Ints) -> Ints:
     """The shape of the matrix product, by NumPy's rule."""
     if not left or not right:
-        raise ShapeError(f"matmul wants at least one axis each, got shapes {left} and {right}; * multiplies by numbers")
+        raise ShapeError(f"matmul wants at least one axis each, got shapes {left} and {right}; * "
+                         "multiplies by numbers")
     inner = right[-2] if len(right) > 1 else right[0]
     if left[-1] != inner:
-        raise ShapeError(f"matmul: the inner lengths {left[-1]} and {inner} of {left} and {right} differ")
+        raise ShapeError(f"matmul: the inner lengths {left[-1]} and {inner} of {left} and {right} "
+                         "differ")
     try:
         batch = broadcast_shapes((left[:-2], right[:-2]))
     except ShapeError:
-        raise ShapeError(f"matmul: the leading axes of {left} and {right} do not broadcast together") from None
+        raise ShapeError(f"matmul: the leading axes of {left} and {right} do not broadcast "
+                         "together") from None
     return batch + left[-2:-1] + (right[-1:] if len(right) > 1 else ())
 
 
 @op(method="", by_form=True, name="matmul")
-def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False, transpose_b: bool = False) -> None:
+def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False,
+            transpose_b: bool = False) -> None:
     """``out <- op(a) op(b)`` for all ranks and dtypes."""
     shape = product_shape(_turned(a.shape, transpose_a), _turned(b.shape, transpose_b))
     if out.shape != shape:
@@ -69,7 +76,8 @@ def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False, trans
 
 
 @product.prepare("foreign", dtypes=compiled(UNBLAS), when=has_product)
-def _(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+def _(cpu: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+      transpose_b: bool = False) -> Any:
     return prepare_product(cpu, a, b, out, transpose_a, transpose_b)
 
 
@@ -78,13 +86,16 @@ def _one_dtype(a: Mat, b: Mat, out: Mat) -> bool:
 
 
 @product.prepare("cuda", fits=fits_operand, dtypes=BLAS, when=_one_dtype, pack=True)
-def _(cuda: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+def _(cuda: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+      transpose_b: bool = False) -> Any:
     stack = stack_of(a, b, out, transpose_a, transpose_b)
     return rowmajor.prepare_matmul(cuda, out.dtype.char, *stack) if out.size else _nothing
 
 
-@product.prepare("cuda", dtypes=UNBLAS, when=lambda a, b, out: has_product(a, b, out) and out.ndim <= DEVICE_AXES)
-def _(cuda: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+@product.prepare("cuda", dtypes=UNBLAS, when=lambda a, b,
+                 out: has_product(a, b, out) and out.ndim <= DEVICE_AXES)
+def _(cuda: Any, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+      transpose_b: bool = False) -> Any:
     own, kind = prepare_product(cuda, a, b, out, transpose_a, transpose_b), kind_of(a, b, out)
     if not kind or not out.size or not all(map(fits_operand, (a.layout, b.layout, out.layout))):
         return own
@@ -97,18 +108,22 @@ def _nothing(*_: Any) -> None:
 
 
 @product.on("array")
-def _(np: Any, a: Any, b: Any, out: Any, transpose_a: bool = False, transpose_b: bool = False) -> None:
+def _(np: Any, a: Any, b: Any, out: Any, transpose_a: bool = False,
+      transpose_b: bool = False) -> None:
     left = np.swapaxes(a, -1, -2) if transpose_a and a.ndim > 1 else a
     right = np.swapaxes(b, -1, -2) if transpose_b and b.ndim > 1 else b
     multiply(np, left, right, out)
 
 
-def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False, out: Mat | None = None) -> Any:
-    """The matrix product ``op(a) op(b)``, by NumPy's rules for ranks other than 2; a new Mat, or written to `out`.
+def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False,
+           out: Mat | None = None) -> Any:
+    """The matrix product ``op(a) op(b)``, by NumPy's rules for ranks other than 2; a new Mat, or
+    written to `out`.
 
-    Two matrices of one BLAS dtype go straight to GEMM, transposed views as flags, without any copy; integers and 16-bit floats
-    have a kernel of their own. Integers wrap, and are summed in the bits that `out` has: int8 operands give int8, or all of
-    their sums in an int32 `out`. `ShapeError` if the inner lengths differ, `AliasError` if `out` overlaps an operand.
+    Two matrices of one BLAS dtype go straight to GEMM, transposed views as flags, without any copy;
+    integers and 16-bit floats have a kernel of their own. Integers wrap, and are summed in the bits
+    that `out` has: int8 operands give int8, or all of their sums in an int32 `out`. `ShapeError` if
+    the inner lengths differ, `AliasError` if `out` overlaps an operand.
 
     >>> import mat
     >>> mat.matmul(mat.array([[1, 2], [3, 4]]), mat.eye(2), transpose_a=True)
@@ -126,7 +141,8 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     if IN_USE and a.storage.dtype != b.storage.dtype:
         a, b = _alike(a, b)
     if out is None:
-        shape = product_shape(_turned(a.layout.shape, transpose_a), _turned(b.layout.shape, transpose_b))
+        shape = product_shape(_turned(a.layout.shape, transpose_a),
+                              _turned(b.layout.shape, transpose_b))
         out = new_like(a, shape, promoted("matmul", a.storage.dtype, b.storage.dtype))
     if _for_blas(a, b, _check_is_mat(out)):
         return gemm(1.0, a, b, 0.0, out, **TRANSPOSES[transpose_a, transpose_b])
@@ -134,7 +150,9 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
 
 
 def _alike(a: Mat, b: Mat) -> tuple[Mat, Mat]:
-    """Both in the dtype that they promote to, if that is one of BLAS and a device with bodies of its own is in use."""
+    """Both in the dtype that they promote to, if that is one of BLAS and a device with bodies of
+    its own is in use.
+    """
     dtype = promoted("matmul", a.dtype, b.dtype)
     if dtype.char not in BLAS or not in_use().implementations:
         return a, b
@@ -145,7 +163,8 @@ def _alike(a: Mat, b: Mat) -> tuple[Mat, Mat]:
 def _matrix_operands(a: Any, b: Any) -> tuple[Mat, Mat]:
     a, b = as_operand(a, "a"), as_operand(b, "b")
     if not isinstance(a, Mat) or not isinstance(b, Mat):
-        raise ShapeError(f"matmul wants matrices or vectors, got {a!r} and {b!r}; * multiplies by numbers")
+        raise ShapeError(f"matmul wants matrices or vectors, got {a!r} and {b!r}; * multiplies by "
+                         "numbers")
     return a, b
 
 
@@ -163,14 +182,16 @@ def _rmatmul(self: Mat, other: Any) -> Any:
     return matmul(other, self) if is_operand(other) else NotImplemented
 
 
-Mat.__matmul__ = named(_matmul, "__matmul__", "``self @ other``")  # type: ignore[method-assign]  # Mat gets its methods here
-Mat.__rmatmul__ = named(_rmatmul, "__rmatmul__", "``other @ self``")  # type: ignore[method-assign]
+# Mat gets its methods here
+bind("__matmul__", named(_matmul, "__matmul__", "``self @ other``"))
+bind("__rmatmul__", named(_rmatmul, "__rmatmul__", "``other @ self``"))
 
 
 def multi_dot(mats: Sequence[Mat]) -> Any:
     """The product of several matrices, bracketed so that the fewest multiplications are done.
 
-    The first may be a vector (a row), the last too (a column). Source: Cormen et al., matrix-chain multiplication.
+    The first may be a vector (a row), the last too (a column). Source: Cormen et al., matrix-chain
+    multiplication.
 
     >>> import mat
     >>> mat.multi_dot([mat.ones(2, 3), mat.ones(3, 4), mat.ones(4, 1)])
@@ -181,25 +202,30 @@ def multi_dot(mats: Sequence[Mat]) -> Any:
         raise ShapeError(f"multi_dot wants at least two matrices, got {len(chain)}")
     ends = {0, len(chain) - 1}
     if any(m.ndim != 2 and not (k in ends and m.ndim == 1) for k, m in enumerate(chain)):
-        raise ShapeError(f"multi_dot wants matrices, vectors only at the ends, got {[m.shape for m in chain]}")
+        raise ShapeError("multi_dot wants matrices, vectors only at the ends, got "
+                         f"{[m.shape for m in chain]}")
     first, last = chain[0].ndim == 1, chain[-1].ndim == 1
     chain[0] = chain[0].expand_dims(0) if first else chain[0]
     chain[-1] = chain[-1].expand_dims(1) if last else chain[-1]
     for left, right in pairwise(chain):
         product_shape(left.shape, right.shape)
-    result = _in_order(chain, _best_splits([chain[0].shape[0], *(m.shape[1] for m in chain)]), 0, len(chain) - 1)
+    result = _in_order(chain, _best_splits([chain[0].shape[0], *(m.shape[1] for m in chain)]), 0,
+                       len(chain) - 1)
     return result.squeeze(tuple(k for k, gone in ((0, first), (1, last)) if gone))
 
 
 def _best_splits(lengths: list[int]) -> dict[tuple[int, int], int]:
-    """Where to split each stretch of a chain whose matrices are ``lengths[k]`` x ``lengths[k+1]``."""
+    """Where to split each stretch of a chain whose matrices are ``lengths[k]`` x
+    ``lengths[k+1]``.
+    """
     count = len(lengths) - 1
     cost = {(k, k): 0 for k in range(count)}
     split: dict[tuple[int, int], int] = {}
     for width in range(1, count):
         for i in range(count - width):
             j = i + width
-            options = [(cost[i, k] + cost[k + 1, j] + lengths[i] * lengths[k + 1] * lengths[j + 1], k) for k in range(i, j)]
+            options = [(cost[i, k] + cost[k + 1, j] + lengths[i] * lengths[k + 1] * lengths[j + 1],
+                        k) for k in range(i, j)]
             cost[i, j], split[i, j] = min(options)
     return split
 
@@ -208,16 +234,20 @@ def _in_order(chain: list[Mat], split: dict[tuple[int, int], int], i: int, j: in
     if i == j:
         return chain[i]
     k = split[i, j]
-    return matmul(_in_order(chain, split, i, k), _in_order(chain, split, k + 1, j))  # type: ignore[no-any-return]
+    return matmul(_in_order(chain, split, i, k),  # type: ignore[no-any-return]
+                  _in_order(chain, split, k + 1, j))
 
 
 # Inverses and factors
 
 
 def _check_square(name: str, a: Any) -> Mat:
-    """`a`, if it is a square matrix, or a stack of them, of a dtype that LAPACK has or that converts to float64."""
+    """`a`, if it is a square matrix, or a stack of them, of a dtype that LAPACK has or that
+    converts to float64.
+    """
     if not isinstance(a, Mat):
-        raise DTypeError(f"{name} wants a Mat, got {type(a).__name__}; mat.from_numpy(a) wraps an array")
+        raise DTypeError(f"{name} wants a Mat, got {type(a).__name__}; mat.from_numpy(a) wraps an "
+                         "array")
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ShapeError(f"{name} wants a square matrix, got shape {a.shape}")
     return _check_lapack(a)
@@ -230,7 +260,9 @@ def _check_lapack(a: Mat) -> Mat:
 
 
 def _alike_for_lapack(*mats: Mat) -> tuple[tuple[Mat, ...], np.dtype[Any]]:
-    """The operands, and the dtype of the result; in that dtype already where a device with bodies of its own is in use."""
+    """The operands, and the dtype of the result; in that dtype already where a device with bodies
+    of its own is in use.
+    """
     dtype = np.result_type(*(m.dtype for m in mats))
     dtype = dtype if dtype.char in BLAS else np.dtype(np.float64)
     if IN_USE and in_use().implementations:
@@ -247,7 +279,9 @@ def _or_raise(name: str, reason: str, compute: Any, *args: Any) -> Any:
 
 
 def _device_lies(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
-    """How a stack of matrices, or for one axis of columns, lies; steps along `batch` are 0 where it is broadcast."""
+    """How a stack of matrices, or for one axis of columns, lies; steps along `batch` are 0 where it
+    is broadcast.
+    """
     row, column = x.strides[-2:] if axes == 2 else (x.strides[-1], 0)
     own = zip(x.shape[:x.ndim - axes], x.strides[:x.ndim - axes], strict=True)
     steps = tuple(0 if n == 1 else s for n, s in own)
@@ -261,9 +295,12 @@ def _device_result(out: Mat, axes: int) -> tuple[MatrixOperand | None, Ints]:
 
 
 def _for_device(*operands: Mat) -> bool:
-    """Whether all are of one dtype, and the result, which is the last, has elements and few axes."""
+    """Whether all are of one dtype, and the result, which is the last, has elements and few
+    axes.
+    """
     out = operands[-1]
-    return out.size > 0 and out.ndim <= DEVICE_AXES and all(x.storage.dtype == out.storage.dtype for x in operands)
+    return out.size > 0 and out.ndim <= DEVICE_AXES and all(x.storage.dtype == out.storage.dtype
+                                                            for x in operands)
 
 
 @op(method="", by_form=True, name="inv")
@@ -273,7 +310,8 @@ def inverse(a: Input, out: Output) -> None:
 
 @inverse.prepare("cuda", dtypes=BLAS, when=_for_device)
 def _(cuda: Any, a: Mat, out: Mat) -> Any:
-    return cuda.prepare_inverse(a.dtype.char, a.shape[-1], _device_lies(a, 2, a.shape[:-2]), *_device_result(out, 2))
+    return cuda.prepare_inverse(a.dtype.char, a.shape[-1], _device_lies(a, 2, a.shape[:-2]),
+                                *_device_result(out, 2))
 
 
 @inverse.on("array")
@@ -282,7 +320,8 @@ def _(np: Any, a: Any, out: Any) -> None:
 
 
 def inv(a: Mat) -> Any:
-    """The inverse of a square matrix (of each, if stacked). `LinAlgError` if it is singular. Source: LAPACK ?GESV.
+    """The inverse of a square matrix (of each, if stacked). `LinAlgError` if it is singular.
+    Source: LAPACK ?GESV.
 
     >>> import mat
     >>> mat.inv(mat.array([[2, 0], [0, 4]]))
@@ -302,7 +341,8 @@ def _(cuda: Any, a: Mat, b: Mat, out: Mat) -> Any:
     axes = 1 if b.ndim == 1 else 2
     result, batch = _device_result(out, axes)
     lies = _device_lies(a, 2, batch), _device_lies(b, axes, batch)
-    return cuda.prepare_solution(a.dtype.char, a.shape[-1], b.shape[-1] if axes == 2 else 1, *lies, result, batch)
+    return cuda.prepare_solution(a.dtype.char, a.shape[-1], b.shape[-1] if axes == 2 else 1, *lies,
+                                 result, batch)
 
 
 @solution.on("array")
@@ -311,7 +351,8 @@ def _(np: Any, a: Any, b: Any, out: Any) -> None:
 
 
 def solve(a: Mat, b: Mat) -> Any:
-    """The x with ``a x = b``, for a vector or a matrix b. `LinAlgError` if `a` is singular. Source: LAPACK ?GESV.
+    """The x with ``a x = b``, for a vector or a matrix b. `LinAlgError` if `a` is singular. Source:
+    LAPACK ?GESV.
 
     >>> import mat
     >>> mat.solve(mat.array([[2, 0], [0, 4]]), mat.array([2, 4]))
@@ -319,11 +360,13 @@ def solve(a: Mat, b: Mat) -> Any:
     """
     a = _check_square("solve", a)
     if not isinstance(b, Mat):
-        raise DTypeError(f"solve wants Mats, got {type(b).__name__}; mat.from_numpy(a) wraps an array")
+        raise DTypeError(f"solve wants Mats, got {type(b).__name__}; mat.from_numpy(a) wraps an "
+                         "array")
     _check_lapack(b)
     rows = b.shape[0] if b.ndim == 1 else b.shape[-2] if b.ndim else None
     if rows != a.shape[-1]:
-        raise ShapeError(f"solve: a of shape {a.shape} wants b with {a.shape[-1]} rows, got {b.shape}")
+        raise ShapeError(f"solve: a of shape {a.shape} wants b with {a.shape[-1]} rows, got "
+                         f"{b.shape}")
     (a, b), dtype = _alike_for_lapack(a, b)
     return solution(a, b, new_like(a, _solution_shape(a.shape, b.shape), dtype))
 
@@ -341,7 +384,8 @@ def cholesky_factor(a: Input, out: Output) -> None:
 
 @cholesky_factor.prepare("cuda", dtypes=BLAS, when=_for_device)
 def _(cuda: Any, a: Mat, out: Mat) -> Any:
-    return cuda.prepare_cholesky(a.dtype.char, a.shape[-1], _device_lies(a, 2, a.shape[:-2]), *_device_result(out, 2))
+    return cuda.prepare_cholesky(a.dtype.char, a.shape[-1], _device_lies(a, 2, a.shape[:-2]),
+                                 *_device_result(out, 2))
 
 
 @cholesky_factor.on("array")
@@ -350,7 +394,8 @@ def _(np: Any, a: Any, out: Any) -> None:
 
 
 def cholesky(a: Mat) -> Any:
-    """The lower triangular L with ``a = L L^H``; only a's lower triangle is read. `LinAlgError` unless a is positive definite.
+    """The lower triangular L with ``a = L L^H``; only a's lower triangle is read. `LinAlgError`
+    unless a is positive definite.
 
     Source: LAPACK ?POTRF.
 
@@ -364,7 +409,8 @@ def cholesky(a: Mat) -> Any:
 
 @op(by_form=True)
 def slogdet(a: Input) -> None:
-    """``(sign, log |det a|)`` as Python numbers; ``(0.0, -inf)`` if singular. Source: LAPACK ?GETRF.
+    """``(sign, log |det a|)`` as Python numbers; ``(0.0, -inf)`` if singular. Source: LAPACK
+    ?GETRF.
 
     The sign of a complex determinant is a complex number of modulus 1.
 
@@ -391,7 +437,7 @@ def _(np: Any, a: Any) -> tuple[Any, float]:
 def _add_methods(*functions: Any) -> None:
     """Each function of one Mat as a method of the same name."""
     for function in functions:
-        setattr(Mat, function.__name__, _as_method(function))
+        bind(function.__name__, _as_method(function))
 
 
 def _as_method(function: Any) -> Any:

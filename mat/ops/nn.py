@@ -1,6 +1,8 @@
-"""Convolution and pooling over any number of axes, with what back-propagation needs of them; one channel, no bias.
+"""Convolution and pooling over any number of axes, with what back-propagation needs of them; one
+channel, no bias.
 
-Each public function checks and completes its settings; the operations behind them have the operand that they write last.
+Each public function checks and completes its settings; the operations behind them have the operand
+that they write last.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout.sliding_window import Setting, WindowAxis, regions, setting, windows, with_batch
 from ..layout.strided import Ints
 from ..matrix.mat import Mat
+from ..matrix.methods import bind
 from ..support.native import compiled
 from .blas_level23 import check_bool
 from .elementwise import same_dtype
@@ -25,24 +28,30 @@ LONGEST = 2**30  # axis that the device's kernels take
 
 def _settings(batched: bool, **settings: object) -> dict[str, Any]:
     """What was given, in a form that plans can be remembered by."""
-    found: dict[str, Any] = {name: setting(value, name) for name, value in settings.items() if value is not None}
+    found: dict[str, Any] = {name: setting(value, name) for name,
+                             value in settings.items() if value is not None}
     if batched is not False:
         check_bool(batched=batched)
         found["batched"] = bool(batched)
     return found
 
 
-def _axes(name: str, x: Mat, taps: Ints, y: Mat, start: Setting = None, stride: Setting = None, anchor: Setting = None,
+def _axes(name: str, x: Mat, taps: Ints, y: Mat, start: Setting = None, stride: Setting = None,
+          anchor: Setting = None,
           batched: bool = False) -> tuple[WindowAxis, ...]:
-    """The axes of windows of shape `taps` over `x`; `ShapeError` unless `y` has a place for each point."""
+    """The axes of windows of shape `taps` over `x`; `ShapeError` unless `y` has a place for each
+    point.
+    """
     shape, batch = x.layout.shape, x.layout.shape[:1] if batched else ()
     if len(shape) != len(taps) + len(batch) or (batched and not batch):
         raise ShapeError(f"{name} with a window of shape {taps} and batched={batched} wants x of "
-                         f"{len(taps) + bool(batched)} axes, got shape {shape}; batched=True takes the first one as the batch")
+                         f"{len(taps) + bool(batched)} axes, got shape {shape}; batched=True takes "
+                         "the first one as the batch")
     axes = windows(shape[len(batch):], taps, start, stride, anchor)
     wanted = (*batch, *(a.n for a in axes))
     if y.layout.shape != wanted:
-        raise ShapeError(f"{name} of x {shape} with a window of shape {taps}, start {start or 0}, stride {stride or 1} has "
+        raise ShapeError(f"{name} of x {shape} with a window of shape {taps}, start {start or 0}, "
+                         f"stride {stride or 1} has "
                          f"{wanted} points, the output has shape {y.shape}")
     return with_batch(axes, batch[0]) if batched else axes
 
@@ -51,7 +60,8 @@ def _real(name: str, *mats: Mat) -> None:
     """`DTypeError` unless all are of one dtype of real numbers."""
     dtype = mats[0].storage.dtype
     if dtype.kind not in "iuf" and dtype.name != "bfloat16":
-        raise DTypeError(f"{name} is for real numbers, got {dtype}; convert with x.astype('float64')")
+        raise DTypeError(f"{name} is for real numbers, got {dtype}; convert with "
+                         "x.astype('float64')")
     same_dtype(*mats)
 
 
@@ -76,7 +86,8 @@ def _like_batch(w: Any, batched: bool = False, **settings: Any) -> Any:
 
 
 @op(method="", by_form=True, name="convolve")
-def convolution(x: Input, w: Input, y: InOut, *, start: Setting = None, stride: Setting = None, anchor: Setting = None,
+def convolution(x: Input, w: Input, y: InOut, *, start: Setting = None, stride: Setting = None,
+                anchor: Setting = None,
                 batched: bool = False) -> None:
     """``y[i] += sum over p of w[p] * x[start + i * stride + p - anchor]``"""
     _real("convolve", x, w, y)
@@ -98,7 +109,8 @@ def _(np: Any, x: Any, w: Any, y: Any, **settings: Any) -> None:
     y += sums.astype(y.dtype)
 
 
-def _axes_of(x: Any, taps: Ints, start: Setting = None, stride: Setting = None, anchor: Setting = None,
+def _axes_of(x: Any, taps: Ints, start: Setting = None, stride: Setting = None,
+             anchor: Setting = None,
              batched: bool = False) -> tuple[WindowAxis, ...]:
     """The axes for operands that have been checked."""
     axes = windows(x.shape[1:] if batched else x.shape, taps, start, stride, anchor)
@@ -107,11 +119,13 @@ def _axes_of(x: Any, taps: Ints, start: Setting = None, stride: Setting = None, 
 
 def convolve(x: Mat, w: Mat, y: Mat, *, start: Any = None, stride: Any = None, anchor: Any = None,
              batched: bool = False) -> Any:
-    """``y[i] += sum over p of w[p] * x[start + i * stride + p - anchor]``; returns `y`, to which it adds.
+    """``y[i] += sum over p of w[p] * x[start + i * stride + p - anchor]``; returns `y`, to which it
+    adds.
 
-    Outside of `x` counts as 0. ``start`` (default 0: a place in x), ``stride`` (1) and ``anchor`` (0: a place in w) are
-    integers, or one for each axis; along each, `y` has ``1 + (length - start - 1) // stride`` points. With ``batched`` the
-    first axis of x and y is that of a batch. Real numbers of one dtype. Elsewhere this is called cross-correlation.
+    Outside of `x` counts as 0. ``start`` (default 0: a place in x), ``stride`` (1) and ``anchor``
+    (0: a place in w) are integers, or one for each axis; along each, `y` has ``1 + (length - start
+    - 1) // stride`` points. With ``batched`` the first axis of x and y is that of a batch. Real
+    numbers of one dtype. Elsewhere this is called cross-correlation.
 
     >>> import mat
     >>> mat.convolve(mat.array([1, 2, 3, 4]), mat.array([1, 10]), mat.zeros(4))
@@ -120,7 +134,8 @@ def convolve(x: Mat, w: Mat, y: Mat, *, start: Any = None, stride: Any = None, a
     return convolution(x, w, y, **_settings(batched, start=start, stride=stride, anchor=anchor))
 
 
-def _convolve_(self: Mat, x: Mat, w: Mat, *, start: Any = None, stride: Any = None, anchor: Any = None,
+def _convolve_(self: Mat, x: Mat, w: Mat, *, start: Any = None, stride: Any = None,
+               anchor: Any = None,
                batched: bool = False) -> Any:
     return convolve(x, w, self, start=start, stride=stride, anchor=anchor, batched=batched)
 
@@ -129,7 +144,8 @@ def _convolve_(self: Mat, x: Mat, w: Mat, *, start: Any = None, stride: Any = No
 
 
 @op(method="", by_form=True, name="derive_convolve")
-def convolution_to_x(yd: Input, w: Input, xd: InOut, *, start: Setting = None, stride: Setting = None,
+def convolution_to_x(yd: Input, w: Input, xd: InOut, *, start: Setting = None,
+                     stride: Setting = None,
                      anchor: Setting = None, batched: bool = False) -> None:
     """``xd += `` the derivative by x of the sum of ``yd * convolve(x, w)``"""
     _real("derive_convolve", yd, w, xd)
@@ -152,7 +168,8 @@ def _(np: Any, yd: Any, w: Any, xd: Any, **settings: Any) -> None:
 
 
 @op(method="", by_form=True, name="derive_convolve")
-def convolution_to_w(x: Input, yd: Input, wd: InOut, *, start: Setting = None, stride: Setting = None,
+def convolution_to_w(x: Input, yd: Input, wd: InOut, *, start: Setting = None,
+                     stride: Setting = None,
                      anchor: Setting = None, batched: bool = False) -> None:
     """``wd += `` the derivative by w of the sum of ``yd * convolve(x, w)``"""
     _real("derive_convolve", x, yd, wd)
@@ -175,7 +192,8 @@ def _(np: Any, x: Any, yd: Any, wd: Any, **settings: Any) -> None:
 
 
 @op(method="", by_form=True, name="derive_convolve")
-def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *, start: Setting = None, stride: Setting = None,
+def convolution_back(x: Input, w: Input, yd: Input, xd: InOut, wd: InOut, *, start: Setting = None,
+                     stride: Setting = None,
                      anchor: Setting = None, batched: bool = False) -> None:
     """Both derivatives of a convolution."""
 
@@ -203,28 +221,34 @@ def _(np: Any, x: Any, w: Any, yd: Any, xd: Any, wd: Any, **settings: Any) -> No
 
 
 def _check_back(name: str, mats: dict[str, Any], pairs: tuple[tuple[str, str], ...]) -> None:
-    """`DTypeError` unless all are Mats, `ShapeError` unless a derivative has the shape of what it is by.
+    """`DTypeError` unless all are Mats, `ShapeError` unless a derivative has the shape of what it
+    is by.
 
-    `AliasError` where what is written overlaps any other: which operands share a storage is asked in each call.
+    `AliasError` where what is written overlaps any other: which operands share a storage is asked
+    in each call.
     """
     for name_of, value in mats.items():
         if not isinstance(value, Mat):
-            raise DTypeError(f"{name_of} of {name} must be a Mat, got {type(value).__name__}; mat.from_numpy(a) wraps an array "
+            raise DTypeError(f"{name_of} of {name} must be a Mat, got {type(value).__name__}; "
+                             "mat.from_numpy(a) wraps an array "
                              f"without copying, mat.array(obj) copies")
     _real(name, *mats.values())
     for derivative, by in pairs:
         out = mats[derivative]
         if out.layout.shape != mats[by].layout.shape:
-            raise ShapeError(f"{name}: {derivative} must have the shape of {by}, {mats[by].shape}, got {out.shape}")
+            raise ShapeError(f"{name}: {derivative} must have the shape of {by}, {mats[by].shape}, "
+                             f"got {out.shape}")
         check_disjoint(name, out, *(m for k, m in mats.items() if k != derivative))
 
 
-def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *, start: Any = None, stride: Any = None,
+def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *, start: Any = None,
+                    stride: Any = None,
                     anchor: Any = None, batched: bool = False) -> tuple[Mat | None, Mat | None]:
-    """``xd += dF/dx`` and ``wd += dF/dw``, where `yd` is dF/dy and y the convolution of x with w; returns ``xd, wd``.
+    """``xd += dF/dx`` and ``wd += dF/dw``, where `yd` is dF/dy and y the convolution of x with w;
+    returns ``xd, wd``.
 
-    The settings are those of `convolve`. None in the place of `xd` or `wd` leaves that derivative out. The result does not
-    depend on how many threads compute it.
+    The settings are those of `convolve`. None in the place of `xd` or `wd` leaves that derivative
+    out. The result does not depend on how many threads compute it.
 
     >>> import mat
     >>> x, w, yd = mat.array([1, 2, 3]), mat.array([1, 10]), mat.array([1, 0, 0])
@@ -248,19 +272,22 @@ def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *, 
 # Pooling
 
 
-def _pool_axes(name: str, x: Any, y: Any, pool_shape: Setting = None, start: Setting = None, stride: Setting = None,
+def _pool_axes(name: str, x: Any, y: Any, pool_shape: Setting = None, start: Setting = None,
+               stride: Setting = None,
                anchor: Setting = None, batched: bool = False) -> tuple[WindowAxis, ...]:
     """The axes of windows of shape `pool_shape`, an integer meaning as many for all axes."""
     taps = (pool_shape,) * (x.ndim - batched) if isinstance(pool_shape, int) else pool_shape
     if taps is None or any(k < 1 for k in taps):
-        raise ShapeError(f"{name} wants pool_shape, the shape of its windows, at least 1 in each axis, got {pool_shape}")
+        raise ShapeError(f"{name} wants pool_shape, the shape of its windows, at least 1 in each "
+                         f"axis, got {pool_shape}")
     if isinstance(x, Mat):
         return _axes(name, x, taps, y, start, stride, anchor, batched)
     return _axes_of(x, taps, start, stride, anchor, batched)
 
 
 @op(method="", by_form=True, name="max_pool")
-def pooling(x: Input, y: Output, *, pool_shape: Setting = None, start: Setting = None, stride: Setting = None,
+def pooling(x: Input, y: Output, *, pool_shape: Setting = None, start: Setting = None,
+            stride: Setting = None,
             anchor: Setting = None, batched: bool = False) -> None:
     """``y[i] <- max over p of x[start + i * stride + p - anchor]``"""
     _real("max_pool", x, y)
@@ -281,27 +308,33 @@ def _(np: Any, x: Any, y: Any, **settings: Any) -> None:
         y[points] = np.maximum(y[points], x[places])
 
 
-def max_pool(x: Mat, y: Mat, *, pool_shape: Any, start: Any = None, stride: Any = None, anchor: Any = None,
+def max_pool(x: Mat, y: Mat, *, pool_shape: Any, start: Any = None, stride: Any = None,
+             anchor: Any = None,
              batched: bool = False) -> Any:
-    """``y[i] <- max over p of x[start + i * stride + p - anchor]``, p from windows of ``pool_shape``; returns `y`.
+    """``y[i] <- max over p of x[start + i * stride + p - anchor]``, p from windows of
+    ``pool_shape``; returns `y`.
 
-    What is outside of `x` is ignored; NaN if there is one. The other settings are those of `convolve`, and so is the shape of
-    `y`: windows at the far edge are cut off by it, not left out.
+    What is outside of `x` is ignored; NaN if there is one. The other settings are those of
+    `convolve`, and so is the shape of `y`: windows at the far edge are cut off by it, not left out.
 
     >>> import mat
     >>> mat.max_pool(mat.array([[1, 5, 2], [0, 3, 4]]), mat.empty(1, 2), pool_shape=2, stride=2)
     <Mat 1x2 F [[5. 4.]]>
     """
-    return pooling(x, y, **_settings(batched, pool_shape=pool_shape, start=start, stride=stride, anchor=anchor))
+    return pooling(x, y, **_settings(batched, pool_shape=pool_shape, start=start, stride=stride,
+                                     anchor=anchor))
 
 
-def _max_pool_(self: Mat, x: Mat, *, pool_shape: Any, start: Any = None, stride: Any = None, anchor: Any = None,
+def _max_pool_(self: Mat, x: Mat, *, pool_shape: Any, start: Any = None, stride: Any = None,
+               anchor: Any = None,
                batched: bool = False) -> Any:
-    return max_pool(x, self, pool_shape=pool_shape, start=start, stride=stride, anchor=anchor, batched=batched)
+    return max_pool(x, self, pool_shape=pool_shape, start=start, stride=stride, anchor=anchor,
+                    batched=batched)
 
 
 @op(method="", by_form=True, name="derive_max_pool")
-def pooling_back(x: Input, y: Input, yd: Input, xd: InOut, *, pool_shape: Setting = None, start: Setting = None,
+def pooling_back(x: Input, y: Input, yd: Input, xd: InOut, *, pool_shape: Setting = None,
+                 start: Setting = None,
                  stride: Setting = None, anchor: Setting = None, batched: bool = False) -> None:
     """``xd += yd`` wherever x is the largest of a window"""
     if yd.layout.shape != y.layout.shape:
@@ -320,16 +353,19 @@ def _(np: Any, x: Any, y: Any, yd: Any, xd: Any, **settings: Any) -> None:
     sums = np.zeros(xd.shape, _wide(np, xd.dtype))
     for _, places, points in regions(_pool_axes("derive_max_pool", x, y, **settings)):
         here, there = x[places], y[points]
-        sums[places] += np.where((here == there) | ((here != here) & (there != there)), yd[points], 0)
+        sums[places] += np.where((here == there) | ((here != here) & (there != there)), yd[points],
+                                 0)
     xd += sums.astype(xd.dtype)
 
 
-def derive_max_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, *, pool_shape: Any, start: Any = None, stride: Any = None,
+def derive_max_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, *, pool_shape: Any, start: Any = None,
+                    stride: Any = None,
                     anchor: Any = None, batched: bool = False) -> Any:
-    """``xd += dF/dx``, where `yd` is dF/dy and `y` what ``max_pool`` with the same settings gave; returns `xd`.
+    """``xd += dF/dx``, where `yd` is dF/dy and `y` what ``max_pool`` with the same settings gave;
+    returns `xd`.
 
-    Every place that holds the largest element of a window gets the gradient of that window: at ties all of them do. Where the
-    largest is NaN, it goes to those that are.
+    Every place that holds the largest element of a window gets the gradient of that window: at ties
+    all of them do. Where the largest is NaN, it goes to those that are.
 
     >>> import mat
     >>> x, y = mat.array([1, 5, 5, 2]), mat.array([5, 5])
@@ -337,15 +373,20 @@ def derive_max_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, *, pool_shape: Any, start:
     <Mat 4 F [0. 1. 10. 0.]>
     """
     _check_back("derive_max_pool", {"x": x, "xd": xd, "y": y, "yd": yd}, (("xd", "x"),))
-    return pooling_back(x, y, yd, xd, **_settings(batched, pool_shape=pool_shape, start=start, stride=stride, anchor=anchor))
+    return pooling_back(x, y, yd, xd, **_settings(batched, pool_shape=pool_shape, start=start,
+                                                  stride=stride, anchor=anchor))
 
 
-def _derive_max_pool_(self: Mat, x: Mat, y: Mat, yd: Mat, *, pool_shape: Any, start: Any = None, stride: Any = None,
+def _derive_max_pool_(self: Mat, x: Mat, y: Mat, yd: Mat, *, pool_shape: Any, start: Any = None,
+                      stride: Any = None,
                       anchor: Any = None, batched: bool = False) -> Any:
-    return derive_max_pool(x, self, y, yd, pool_shape=pool_shape, start=start, stride=stride, anchor=anchor, batched=batched)
+    return derive_max_pool(x, self, y, yd, pool_shape=pool_shape, start=start, stride=stride,
+                           anchor=anchor, batched=batched)
 
 
-Mat.convolve_ = named(_convolve_, "convolve_", f"{convolve.__doc__}\n\nAs a method: `y` is self.")  # type: ignore[attr-defined]
-Mat.max_pool_ = named(_max_pool_, "max_pool_", f"{max_pool.__doc__}\n\nAs a method: `y` is self.")  # type: ignore[attr-defined]
-Mat.derive_max_pool_ = named(_derive_max_pool_, "derive_max_pool_",  # type: ignore[attr-defined]
-                             f"{derive_max_pool.__doc__}\n\nAs a method: `xd` is self.")
+bind("convolve_",
+     named(_convolve_, "convolve_", f"{convolve.__doc__}\n\nAs a method: `y` is self."))
+bind("max_pool_",
+     named(_max_pool_, "max_pool_", f"{max_pool.__doc__}\n\nAs a method: `y` is self."))
+bind("derive_max_pool_", named(_derive_max_pool_, "derive_max_pool_",
+                               f"{derive_max_pool.__doc__}\n\nAs a method: `xd` is self."))

@@ -22,7 +22,8 @@ class _Address:
     def __init__(self, mat: Mat) -> None:
         size = mat.itemsize
         self.__array_interface__: dict[str, Any] = {
-            "version": 3, "typestr": f"|V{size}", "shape": mat.shape, "strides": tuple(s * size for s in mat.strides),
+            "version": 3, "typestr": f"|V{size}", "shape": mat.shape,
+            "strides": tuple(s * size for s in mat.strides),
             "data": ((1 << 40) + mat.displacement * size, True)}
 
 
@@ -36,7 +37,8 @@ def overlap(x: Mat, y: Mat) -> bool:
     if x.layout.contiguous and y.layout.contiguous:
         return True
     try:
-        return bool(np.shares_memory(np.asarray(_Address(x)), np.asarray(_Address(y)), max_work=_WORK))
+        return bool(np.shares_memory(np.asarray(_Address(x)), np.asarray(_Address(y)),
+                                     max_work=_WORK))
     except np.exceptions.TooHardError:
         return True
 
@@ -51,10 +53,13 @@ def same_elements(x: Mat, y: Mat) -> bool:
 
 
 def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> None:
-    """`AliasError` if `out` shares elements with an input; with `same`, only if not all, one by one, are shared."""
+    """`AliasError` if `out` shares elements with an input; with `same`, only if not all, one by
+    one, are shared.
+    """
     for x in inputs:
         if x.storage is out.storage and not (same and same_elements(x, out)) and overlap(x, out):
-            raise AliasError(f"{name} cannot write {out.label()}, which overlaps its input {x.label()} of the same "
+            raise AliasError(f"{name} cannot write {out.label()}, which overlaps its input "
+                             f"{x.label()} of the same "
                              f"storage; pass x.copy() as the input, or another Mat to write to")
 
 
@@ -69,8 +74,9 @@ def large(out: Mat) -> bool:
 
 
 def one_by_one(*operands: Any) -> bool:
-    """Whether a compiled kernel can go over the operands element by element, writing the last one: Mats and Python's own real
-    numbers, no more axes than it can walk, none that overlaps what is written but as the very same elements.
+    """Whether a compiled kernel can go over the operands element by element, writing the last one:
+    Mats and Python's own real numbers, no more axes than it can walk, none that overlaps what is
+    written but as the very same elements.
     """
     out = operands[-1]
     if not walkable(out):
@@ -85,8 +91,9 @@ def one_by_one(*operands: Any) -> bool:
 
 
 def apart(*operands: Any) -> bool:
-    """Whether a device's kernel can go over the operands element by element, writing the last one: no more axes than it can
-    walk, once those that go together are one, and no Mat that overlaps what is written but as the very same elements.
+    """Whether a device's kernel can go over the operands element by element, writing the last one:
+    no more axes than it can walk, once those that go together are one, and no Mat that overlaps
+    what is written but as the very same elements.
     """
     out = operands[-1]
     mats = [x for x in operands[:-1] if type(x) is Mat]
@@ -95,10 +102,12 @@ def apart(*operands: Any) -> bool:
         strides = [x.layout.broadcast_to(shape).strides for x in mats]
         if len(merged(shape, [*strides, out.layout.strides])) > DEVICE_AXES:
             return False
-    return not any(x.storage is out.storage and x is not out and not same_elements(x, out) and overlap(x, out) for x in mats)
+    return not any(x.storage is out.storage and x is not out and not same_elements(x, out)
+                   and overlap(x, out) for x in mats)
 
 
 def of_one_dtype(*operands: Any) -> bool:
     """The same, where all Mats are of one dtype."""
     dtype = operands[-1].storage.dtype
-    return all(x.storage.dtype is dtype for x in operands if type(x) is Mat) and one_by_one(*operands)
+    return all(x.storage.dtype is dtype for x in operands
+               if type(x) is Mat) and one_by_one(*operands)

@@ -1,6 +1,8 @@
-"""What the random kernels of ``native/`` do, in NumPy: Philox4x32-10, and how its words become numbers. The bits are the same.
+"""What the random kernels of ``native/`` do, in NumPy: Philox4x32-10, and how its words become
+numbers. The bits are the same.
 
-Of each function, `out` is a 1-d array and `words` the key's and the counter's halves, as `Rng.take` gives them.
+Of each function, `out` is a 1-d array and `words` the key's and the counter's halves, as `Rng.take`
+gives them.
 """
 
 from __future__ import annotations
@@ -16,14 +18,18 @@ _STEPS = 0x9E3779B9, 0xBB67AE85
 _MASK, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 _CHUNK = 8192  # blocks that stay in the cache
 
-# The coefficients of native/shared/normal_inline.h, where it is said what they are: logarithm, sine, cosine
+# The coefficients of native/shared/normal_inline.h, where it is said what they are: logarithm,
+# sine, cosine
 _F = ((0.66666687, 0.39988717, 0.29582152), (1.5707964, -0.6459635, 0.07968023, -0.0046021766),
       (-1.2337005, 0.2536694, -0.020861529, 0.0009067435))
-_D = ((0.666666666666667, 0.39999999999898445, 0.28571428626398954, 0.2222221107285613, 0.18182893217809906,
+_D = ((0.666666666666667, 0.39999999999898445, 0.28571428626398954, 0.2222221107285613,
+       0.18182893217809906,
        0.15331597003764186, 0.14617871940549487),
-      (1.5707963267948966, -0.6459640975062443, 0.07969262624604308, -0.004681754132342277, 0.0001604411507521794,
+      (1.5707963267948966, -0.6459640975062443, 0.07969262624604308, -0.004681754132342277,
+       0.0001604411507521794,
        -3.5986433883708526e-06, 5.63393848575394e-08),
-      (-1.2337005501361697, 0.2536695079010478, -0.02086348076334078, 0.0009192602745469584, -2.5202039028902472e-05,
+      (-1.2337005501361697, 0.2536695079010478, -0.02086348076334078, 0.0009192602745469584,
+       -2.5202039028902472e-05,
        4.710678436428263e-07, -6.3294004536770836e-09))
 
 
@@ -60,7 +66,8 @@ def uniform(out: Array, limit: float, below: float, *words: float) -> None:
 def bernoulli(out: Array, last: float, one: float, *words: float) -> None:
     """`one` where the word is not above `last`, else 0."""
     for piece, w in _chunks(out, words, 4):
-        piece[...] = np.where(w.reshape(-1)[:piece.size] <= np.uint64(last), out.dtype.type(one), out.dtype.type(0))
+        piece[...] = np.where(w.reshape(-1)[:piece.size] <= np.uint64(last), out.dtype.type(one),
+                              out.dtype.type(0))
 
 
 def normal(out: Array, mean: float, stddev: float, *words: float) -> None:
@@ -68,7 +75,8 @@ def normal(out: Array, mean: float, stddev: float, *words: float) -> None:
     single = out.dtype.char == "f"
     for piece, w in _chunks(out, words, 4 if single else 2):
         pairs = _pairs_f(w.reshape(-1, 2)) if single else _pairs_d(w)
-        piece[...] = (np.stack(pairs, axis=1).reshape(-1) * out.dtype.type(stddev) + out.dtype.type(mean))[:piece.size]
+        piece[...] = (np.stack(pairs, axis=1).reshape(-1) * out.dtype.type(stddev)
+                      + out.dtype.type(mean))[:piece.size]
 
 
 def _pairs_f(w: Array) -> tuple[Array, Array]:
@@ -91,13 +99,15 @@ def _pairs_d(w: Array) -> tuple[Array, Array]:
     above = np.where(far, 1 - nearest, nearest).view(np.int64) - np.int64(0x3FE6A09E667F3BCD)
     m = ((above & np.int64(0x000FFFFFFFFFFFFF)) + np.int64(0x3FE6A09E667F3BCD)).view(np.float64)
     k = (above >> np.int64(52)).astype(np.float64)
-    radius = _radius(k, np.where(k, m - 1, -nearest), (0.6931471803691238, 1.9082149292705877e-10), _D[0])
+    radius = _radius(k, np.where(k, m - 1, -nearest), (0.6931471803691238, 1.9082149292705877e-10),
+                     _D[0])
     high = ((w[:, 2] << np.uint64(2)) | (w[:, 3] >> np.uint64(30))).astype(np.uint32).view(np.int32)
     s = high * 2.0**-32 + ((w[:, 3] & np.uint64(0x3FFFFFFF)) + 0.5) * 2.0**-62
     return _turned(radius, s, w[:, 2], _D)
 
 
-def _radius(k: Array, f: Array, log2: tuple[float, float], coefficients: tuple[float, ...]) -> Array:
+def _radius(k: Array, f: Array, log2: tuple[float, float],
+            coefficients: tuple[float, ...]) -> Array:
     """``sqrt(-2 log(2^k (1 + f)))``"""
     s = f / (2.0 + f)
     z, h = s * s, 0.5 * f * f
@@ -105,7 +115,8 @@ def _radius(k: Array, f: Array, log2: tuple[float, float], coefficients: tuple[f
     return np.sqrt(-2.0 * log)
 
 
-def _turned(radius: Array, s: Array, chosen: Array, coefficients: tuple[tuple[float, ...], ...]) -> tuple[Array, Array]:
+def _turned(radius: Array, s: Array, chosen: Array,
+            coefficients: tuple[tuple[float, ...], ...]) -> tuple[Array, Array]:
     """The radius in a direction: `s` quarters of a half circle, and two bits that choose where."""
     z = s * s
     sine, cosine = s * _polynomial(z, coefficients[1]), 1.0 + z * _polynomial(z, coefficients[2])

@@ -1,7 +1,8 @@
-"""Carrying out a planned call: look at the operands, hand the body what their facet presents, commit.
+"""Carrying out a planned call: look at the operands, hand the body what their facet presents,
+commit.
 
-This is the path of every operation, so it is unrolled for one and two looks: in Python a call costs as much as a look
-should, and ``f(*values)`` more.
+This is the path of every operation, so it is unrolled for one and two looks: in Python a call costs
+as much as a look should, and ``f(*values)`` more.
 """
 
 from __future__ import annotations
@@ -16,38 +17,47 @@ from ..core.compiled import CompiledPlan
 from ..core.cube import INPUT, OBSERVERS, AccessRecord, Cube, Direction, Facet, View
 from ..cpu.errstate import IDLE, QUIET, STATE, quiet_context
 
-Entry = tuple[tuple[int, Direction, int], ...]  # looks to take, writers first: operand, direction, key of the presented value
-Again = tuple[tuple[int, int], ...]  # operands that are the very Mat of another: position, that other's
+# looks to take, writers first: operand, direction, key of the presented value
+Entry = tuple[tuple[int, Direction, int], ...]
+# operands that are the very Mat of another: position, that other's
+Again = tuple[tuple[int, int], ...]
 _ident = threading.get_ident
 
 
 class Plan(CompiledPlan):  # type: ignore[misc]  # compiled
-    """How a call is carried out, once its operands have been checked; the same for all operands of the same forms.
+    """How a call is carried out, once its operands have been checked; the same for all operands of
+    the same forms.
 
     ``plan.run(args, kwargs)`` does it: compiled, if it can be done so, or else by `walk`.
     """
 
-    __slots__ = ("again", "entry", "facet", "function", "give", "keywords", "mask", "op", "pure", "quiet", "result")
+    __slots__ = ("again", "entry", "facet", "function", "give", "keywords", "mask", "op", "pure",
+                 "quiet", "result")
     op: Any  # whose plan it is
 
-    def __init__(self, function: Callable[..., Any], facet: Facet, entry: Entry, again: Again, result: int | None,
+    def __init__(self, function: Callable[..., Any], facet: Facet, entry: Entry, again: Again,
+                 result: int | None,
                  keywords: bool, quiet: bool, pure: bool, give: Callable[..., Any] | None) -> None:
         self.function = function
         self.facet = facet
         self.mask = facet.mask
         self.quiet = quiet and not pure  # switch NumPy's floating-point warnings off
-        self.pure = quiet and pure  # the same, of a body that may run in a context of its own, since it asks for nothing there
+        # the same, of a body that may run in a context of its own, since it asks for
+        # nothing there
+        self.pure = quiet and pure
         self.entry = entry
         self.again = again
         self.result = result  # the operand that is returned; None: what the body returns
         self.keywords = keywords  # the body takes them
-        self.give = give  # how the body is called, for frequent kinds of operands; None: the long way
+        # how the body is called, for frequent kinds of operands; None: the long way
+        self.give = give
 
     def walk(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Look at the operands in their directions, call the body, commit; return the written operand or the result.
+        """Look at the operands in their directions, call the body, commit; return the written
+        operand or the result.
 
-        An operand that this thread looks at already, in the same memory and no less strongly, costs no look of its own:
-        that other one keeps everybody else out, and decides.
+        An operand that this thread looks at already, in the same memory and no less strongly, costs
+        no look of its own: that other one keeps everybody else out, and decides.
         """
         mask, facet, give, thread, unwatched = self.mask, self.facet, self.give, _ident(), not OBSERVERS
         records: list[AccessRecord] = []
@@ -92,7 +102,9 @@ class Plan(CompiledPlan):  # type: ignore[misc]  # compiled
         return self.op.call_away(args, kwargs)
 
     def ready(self, args: tuple[Any, ...]) -> bool:
-        """Have the operands presented, so that compiled code finds them; whether that could be done."""
+        """Have the operands presented, so that compiled code finds them; whether that could be
+        done.
+        """
         for k, direction, key in self.entry:
             view = args[k]
             if key not in view.presented and not view.storage.present(view, self.facet, direction):
@@ -106,7 +118,8 @@ class Plan(CompiledPlan):  # type: ignore[misc]  # compiled
             values[k] = value
         for k, other in self.again:
             values[k] = values[other]
-        return self.function(*values, **kwargs) if kwargs and self.keywords else self.function(*values)
+        return self.function(*values,
+                             **kwargs) if kwargs and self.keywords else self.function(*values)
 
 
 class OneAccess(Plan):
@@ -134,7 +147,8 @@ class OneAccess(Plan):
         failed = True
         context = (IDLE.pop(thread, None) or quiet_context()) if self.pure else None
         try:
-            result = give(self.function, args, v) if context is None else context.run(give, self.function, args, v)
+            result = give(self.function, args,
+                          v) if context is None else context.run(give, self.function, args, v)
             failed = False
         finally:
             if context is not None:
@@ -205,7 +219,8 @@ def _axpy(f: Any, args: tuple[Any, ...], v: Any, u: Any) -> Any:
     return f(args[0], u, v)
 
 
-# How a body is called, by the number of arguments, the positions of the looks, and those that are one Mat with another.
+# How a body is called, by the number of arguments, the positions of the looks, and those that are
+# one Mat with another.
 _GIVE: dict[tuple[int, tuple[int, ...], Again], Callable[..., Any]] = {
     (1, (0,), ()): lambda f, args, v: f(v),
     (2, (1,), ()): lambda f, args, v: f(args[0], v),  # scal: a number, written
@@ -215,22 +230,28 @@ _GIVE: dict[tuple[int, tuple[int, ...], Again], Callable[..., Any]] = {
     (2, (1, 0), ()): lambda f, args, v, u: f(u, v),  # exp(x, out=): read, written
     (3, (2, 1), ()): _axpy,  # a number, read, written
     (3, (2, 1), ((0, 2),)): lambda f, args, v, u: f(v, u, v),  # add_ of a Mat
-    (4, (1, 0), ()): lambda f, args, v, u: f(u, v, args[2], args[3]),  # a reduction: read, written, axis, keepdims
+    # a reduction: read, written, axis, keepdims
+    (4, (1, 0), ()): lambda f, args, v, u: f(u, v, args[2], args[3]),
     (3, (2, 0, 1), ()): lambda f, args, v, u, t: f(u, t, v),  # add(x, y, out=)
     (5, (4, 1, 2), ()): lambda f, args, v, u, t: f(args[0], u, t, args[3], v),  # gemm
 }
 _KINDS: dict[int, type[Plan]] = {1: OneAccess, 2: TwoAccesses}
 
 
-def plan_of(implementation: Any, function: Callable[..., Any], entry: Entry, again: Again, result: int | None, arity: int,
+def plan_of(implementation: Any, function: Callable[..., Any], entry: Entry, again: Again,
+            result: int | None, arity: int,
             facet: Facet, op: Any) -> Plan:
-    """The plan for calling `function`, made of `implementation`, through `facet`; one that wants the body's engine is bound to it."""
+    """The plan for calling `function`, made of `implementation`, through `facet`; one that wants
+    the body's engine is bound to it.
+    """
     made_for: Facet = implementation.facet
     function = function if implementation.bare else partial(function, made_for.engine)
     quiet = made_for.quiet and not implementation.silent
-    give = _GIVE.get((arity, tuple(k for k, _, _ in entry), again)) if implementation.bare or not quiet else None
+    give = _GIVE.get((arity, tuple(k for k, _, _ in entry),
+                      again)) if implementation.bare or not quiet else None
     kind = _KINDS.get(len(entry), Plan)
-    plan = kind(function, facet, entry, again, result, not implementation.prepares, quiet, implementation.bare, give)
+    plan = kind(function, facet, entry, again, result, not implementation.prepares, quiet,
+                implementation.bare, give)
     plan.op = op
     return plan
 
@@ -242,16 +263,21 @@ def close_all(records: list[AccessRecord], failed: bool) -> None:
         return
     while records:
         record = records.pop()
-        record.view.storage.close(record, failed)  # type: ignore[union-attr]  # an open hold has its view
+        # an open hold has its view
+        record.view.storage.close(record, failed)  # type: ignore[union-attr]
 
 
-def beside(storage: Cube, view: View, direction: Direction, key: int, mask: int, thread: int) -> AccessRecord | None:
-    """What the view presented, if reading it is covered: by a look of this thread where nobody writes, while the data is fresh.
+def beside(storage: Cube, view: View, direction: Direction, key: int, mask: int,
+           thread: int) -> AccessRecord | None:
+    """What the view presented, if reading it is covered: by a look of this thread where nobody
+    writes, while the data is fresh.
 
-    Where somebody writes, looks are covered if it is this thread, in this memory: that is asked without a call.
+    Where somebody writes, looks are covered if it is this thread, in this memory: that is asked
+    without a call.
     """
     if direction is INPUT and storage.fresh & mask:
-        for record in storage.accesses:  # other readers may leave meanwhile; ours, if then missed, is found by open()
+        # other readers may leave meanwhile; ours, if then missed, is found by open()
+        for record in storage.accesses:
             if record.thread == thread and record.mask == mask:
                 return view.presented.get(key)
     return None

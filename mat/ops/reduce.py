@@ -1,4 +1,6 @@
-"""Reductions over any axes: the NumPy-named ones, which give Mats, and MGL-MAT's accumulating ``sum_``."""
+"""Reductions over any axes: the NumPy-named ones, which give Mats, and MGL-MAT's accumulating
+``sum_``.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, as_axes, as_axis, integer, packed_strides
 from ..matrix.mat import Mat, new_like
+from ..matrix.methods import bind, method
 from ..support.dtypes import EVERY, as_dtype
 from ..support.native import compiled
 from .declare_elementwise import _check_is_mat, as_operand
@@ -35,7 +38,8 @@ def _dtype_of(function: Callable[..., Any], dtype: np.dtype[Any]) -> np.dtype[An
     try:
         return np.asarray(function(np.ones(1, dtype))).dtype
     except TypeError:
-        raise DTypeError(f"{function.__name__.strip('_')} is not defined for {dtype}; convert with x.astype(dtype)") from None
+        raise DTypeError(f"{function.__name__.strip('_')} is not defined for {dtype}; convert with "
+                         "x.astype(dtype)") from None
 
 
 RANK = 32  # axes that compiled kernels can walk over
@@ -44,21 +48,27 @@ LETTERS = {"f": "f", "d": "d", LONG: "l"}  # by which kernels are called
 KERNELS = {"mean": "sum"}
 DEVICE_RANK = 8  # the same of those of a device
 ON_DEVICE = "?bhilBHILeEfdFD"  # dtypes of which a device has kernels
-COMPILED = {"sum": "fd", "prod": "fd", "mean": "fd"} | dict.fromkeys(("max", "min", "argmax", "argmin"), "fd" + LONG)
+COMPILED = {"sum": "fd", "prod": "fd",
+            "mean": "fd"} | dict.fromkeys(("max", "min", "argmax", "argmin"), "fd" + LONG)
 
 
-def reduced_by(cpu: Any, kernel: str, x: Mat, axes: Ints, strides: Ints, *, ordered: bool = False, **more: Any
+def reduced_by(cpu: Any, kernel: str, x: Mat, axes: Ints, strides: Ints, *, ordered: bool = False,
+               **more: Any
                ) -> Callable[..., Any]:
-    """A body by a compiled kernel; `strides` are those of the result along the axes that are kept."""
+    """A body by a compiled kernel; `strides` are those of the result along the axes that are
+    kept.
+    """
     form = _form(cpu, x, axes, strides, ordered)
     return _nothing if form is None else cpu.reduction(kernel, form, x.itemsize, **more)
 
 
-def reduced_on_device(cuda: Any, name: str, x: Mat, out: Mat, axes: Ints, strides: Ints, *, ordered: bool = False, **more: Any
+def reduced_on_device(cuda: Any, name: str, x: Mat, out: Mat, axes: Ints, strides: Ints, *,
+                      ordered: bool = False, **more: Any
                       ) -> Callable[..., Any]:
     """The same on a device, whose kernels are called by operation and dtype."""
     form = _form(cuda, x, axes, strides, ordered)
-    return _nothing if form is None else cuda.reduction(name, x.dtype.char, form, nbytes=out.itemsize, **more)
+    return _nothing if form is None else cuda.reduction(name, x.dtype.char, form,
+                                                        nbytes=out.itemsize, **more)
 
 
 def _form(engine: Any, x: Mat, axes: Ints, strides: Ints, ordered: bool) -> Any:
@@ -90,7 +100,9 @@ EXAMPLES = {  # doctests
 
 
 class Kind(NamedTuple):
-    """One reduction: NumPy's function, and the ufunc method that it wraps, if any, to be called without the wrapper."""
+    """One reduction: NumPy's function, and the ufunc method that it wraps, if any, to be called
+    without the wrapper.
+    """
 
     name: str
     function: Callable[..., Any]
@@ -106,7 +118,8 @@ class Kind(NamedTuple):
         if out.layout.shape != wanted:
             raise ShapeError(f"{name} gives shape {wanted}, out has {out.shape}")
         if not np.can_cast(_dtype_of(self.function, x.dtype), out.dtype, "same_kind"):
-            raise DTypeError(f"{name} gives {_dtype_of(self.function, x.dtype)}, which {out.dtype} cannot take")
+            raise DTypeError(f"{name} gives {_dtype_of(self.function, x.dtype)}, which {out.dtype} "
+                             "cannot take")
         check_disjoint(name, out, x)
 
     def operand(self, x: Any) -> Mat:
@@ -132,17 +145,21 @@ class Kind(NamedTuple):
         """A compiled body."""
         axes, strides = self._kept(x, out, axis, keepdims)
         kernel = f"mat_{KERNELS.get(self.name, self.name)}_{LETTERS[x.dtype.char]}"
-        return reduced_by(cpu, kernel, x, axes, strides, ordered=self.one_axis, mean=self.name == "mean")
+        return reduced_by(cpu, kernel, x, axes, strides, ordered=self.one_axis,
+                          mean=self.name == "mean")
 
-    def prepare_device(self, cuda: Any, x: Mat, out: Mat, axis: Any, keepdims: bool) -> Callable[..., Any]:
+    def prepare_device(self, cuda: Any, x: Mat, out: Mat, axis: Any,
+                       keepdims: bool) -> Callable[..., Any]:
         """A body for a device."""
         axes, strides = self._kept(x, out, axis, keepdims)
-        return reduced_on_device(cuda, self.name, x, out, axes, strides, ordered=self.one_axis, mean=self.name == "mean")
+        return reduced_on_device(cuda, self.name, x, out, axes, strides, ordered=self.one_axis,
+                                 mean=self.name == "mean")
 
     def _kept(self, x: Mat, out: Mat, axis: Any, keepdims: bool) -> tuple[Ints, Ints]:
         """The axes to reduce, and the strides of the result along the others."""
         axes = _axes(x, axis, self.one_axis)
-        return axes, tuple(s for k, s in enumerate(out.strides) if k not in axes) if keepdims else out.strides
+        return axes, tuple(s for k, s in enumerate(out.strides)
+                           if k not in axes) if keepdims else out.strides
 
     def implementation(self) -> Callable[..., Any]:
         """What computes: ``implementation(x, out, axis, keepdims)``."""
@@ -152,9 +169,12 @@ class Kind(NamedTuple):
         return lambda x, out, axis, keepdims: function(x, axis=axis, keepdims=keepdims, out=out)
 
 
-def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bool = False, of_nothing: bool = True,
+def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bool = False,
+              of_nothing: bool = True,
               reduce: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """Declare ``name(x, axis=None, keepdims=False, out=None, dtype=None)`` and the method; see `Kind` for the rest."""
+    """Declare ``name(x, axis=None, keepdims=False, out=None, dtype=None)`` and the method; see
+    `Kind` for the rest.
+    """
     kind = Kind(name, function, reduce, one_axis, of_nothing)
 
     def check(x: Input, out: Output, axis: Any, keepdims: Any) -> None:
@@ -162,17 +182,21 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
 
     check.__name__, check.__doc__, check.__module__ = name, doc, __name__
     kernel: Op = op(check, method="", by_form=True)
-    kernel.on("array", bare=True, silent=reduce in (np.maximum.reduce, np.minimum.reduce))(kind.implementation())
+    kernel.on("array", bare=True,
+              silent=reduce in (np.maximum.reduce, np.minimum.reduce))(kind.implementation())
     kernel.prepare("foreign", dtypes=compiled(COMPILED[name]), when=kind.alike)(kind.prepare)
     kernel.prepare("cuda", dtypes=ON_DEVICE, when=kind.on_device)(kind.prepare_device)
     plans = kernel.plans
-    places: dict[Any, tuple[Ints, np.dtype[Any]]] = {}  # what results are like, by form, axis and keepdims
+    # what results are like, by form, axis and keepdims
+    places: dict[Any, tuple[Ints, np.dtype[Any]]] = {}
 
-    def public(x: Any, axis: Any = None, keepdims: bool = False, out: Mat | None = None, dtype: Any = None) -> Any:
+    def public(x: Any, axis: Any = None, keepdims: bool = False, out: Mat | None = None,
+               dtype: Any = None) -> Any:
         if dtype is not None:
             return _converted(kind, public, x, axis, keepdims, out, as_dtype(dtype))
         if type(x) is Mat and type(out) is Mat and type(axis) is int and type(keepdims) is bool:
-            plan = plans.get(((out.form, x.form), ((axis, keepdims), _INT_BOOL)))  # as Op._key gives it
+            # as Op._key gives it
+            plan = plans.get(((out.form, x.form), ((axis, keepdims), _INT_BOOL)))
             if plan is not None and out.storage is not x.storage and out.form is not None:
                 return plan.run((x, out, axis, keepdims), NO_KEYWORDS)
         elif out is None and type(x) is Mat and type(keepdims) is bool and (axis is None or type(axis) is int):
@@ -188,18 +212,20 @@ def reduction(name: str, function: Callable[..., Any], doc: str, *, one_axis: bo
         out = kind.place(x, axis, bool(keepdims)) if out is None else _check_is_mat(out)
         return kernel(x, out, axis, bool(keepdims))
 
-    def method(self: Mat, axis: Any = None, keepdims: bool = False, out: Mat | None = None, dtype: Any = None) -> Any:
+    def method(self: Mat, axis: Any = None, keepdims: bool = False, out: Mat | None = None,
+               dtype: Any = None) -> Any:
         return public(self, axis, keepdims, out, dtype)
 
     text = f"{doc}\n\n{GIVES}\n\n{EXAMPLES[name]}"
-    setattr(Mat, name, named(method, name, text))
+    bind(name, named(method, name, text))
     result = named(public, name, text)
     result.__qualname__ = name
     result.op = kernel  # type: ignore[attr-defined]  # functions take attributes
     return result
 
 
-def _converted(kind: Kind, function: Callable[..., Any], x: Any, axis: Any, keepdims: bool, out: Mat | None,
+def _converted(kind: Kind, function: Callable[..., Any], x: Any, axis: Any, keepdims: bool,
+               out: Mat | None,
                dtype: np.dtype[Any]) -> Any:
     """The reduction of `x` converted to `dtype`, and given in it, unless it is of indices."""
     x = kind.operand(x)
@@ -246,17 +272,24 @@ def _assigning(function: Callable[..., Any]) -> Callable[..., Any]:
     return implementation
 
 
-sum = reduction("sum", np.sum, "The sum over `axis`: one, several, or all if None.", reduce=np.add.reduce)  # noqa: A001  NumPy's name
-prod = reduction("prod", np.prod, "The product over `axis`: one, several, or all if None.", reduce=np.multiply.reduce)
+# NumPy's name
+sum = reduction("sum", np.sum, "The sum over `axis`: one, several, or all if None.",
+                reduce=np.add.reduce)
+prod = reduction("prod", np.prod, "The product over `axis`: one, several, or all if None.",
+                 reduce=np.multiply.reduce)
 mean = reduction("mean", _mean, "The mean over `axis`; NaN of no elements.")
-max = reduction("max", np.max, "The largest element over `axis`; NaN if there is one.", of_nothing=False,  # noqa: A001
+max = reduction("max", np.max, "The largest element over `axis`; NaN if there is one.",
+                of_nothing=False,
                 reduce=np.maximum.reduce)
-min = reduction("min", np.min, "The smallest element over `axis`; NaN if there is one.", of_nothing=False,  # noqa: A001
+min = reduction("min", np.min, "The smallest element over `axis`; NaN if there is one.",
+                of_nothing=False,
                 reduce=np.minimum.reduce)
 argmax = reduction("argmax", _assigning(np.argmax), one_axis=True, of_nothing=False,
-                   doc="The index of the first largest element along `axis`, or in row-major order.")
+                   doc="The index of the first largest element along `axis`, or in row-major "
+                       "order.")
 argmin = reduction("argmin", _assigning(np.argmin), one_axis=True, of_nothing=False,
-                   doc="The index of the first smallest element along `axis`, or in row-major order.")
+                   doc="The index of the first smallest element along `axis`, or in row-major "
+                       "order.")
 
 
 @op(method="", by_form=True, name="sum_")
@@ -267,7 +300,8 @@ def sum_into(x: Input, axis: Any, alpha: Scalar, beta: Scalar, y: Accumulated) -
     axes = _axes(x, axis, False)
     wanted = reduced_shape(x.shape, axes, False)
     if y.size != np.prod(wanted, dtype=object):
-        raise ShapeError(f"sum_ of shape {x.shape} over axis {axis} gives {wanted}, y has shape {y.shape}")
+        raise ShapeError(f"sum_ of shape {x.shape} over axis {axis} gives {wanted}, y has shape "
+                         f"{y.shape}")
     check_disjoint("sum_", y, x)
 
 
@@ -291,7 +325,8 @@ def _for_device(x: Mat, y: Mat) -> bool:
     return y.layout.vector is not None and x.ndim <= DEVICE_RANK
 
 
-@sum_into.prepare("cuda", dtypes="bhiBHIeEfdFD", when=_for_device)  # of larger integers, kernels do not get alpha exactly
+# of larger integers, kernels do not get alpha exactly
+@sum_into.prepare("cuda", dtypes="bhiBHIeEfdFD", when=_for_device)
 def _(cuda: Any, x: Mat, y: Mat, axis: Any) -> Callable[..., Any]:
     axes = _axes(x, axis, False)
     return reduced_on_device(cuda, "sum", x, y, axes, _steps(x, y, axes), accumulate=True)
@@ -300,20 +335,23 @@ def _(cuda: Any, x: Mat, y: Mat, axis: Any) -> Callable[..., Any]:
 @sum_into.on("array")
 def _(np: Any, x: Any, axis: Any, alpha: Any, beta: Any, y: Any) -> None:
     total = np.sum(x, axis=axis, dtype=x.dtype)
-    accumulate(np, np.reshape(total if alpha == 1 else total * y.dtype.type(alpha), y.shape), beta, y)
+    accumulate(np, np.reshape(total if alpha == 1 else total * y.dtype.type(alpha), y.shape), beta,
+               y)
 
 
+@method("sum_")
 def sum_(self: Mat, x: Mat, axis: Any = None, alpha: Any = 1, beta: Any = 0) -> Mat:
-    """``self <- alpha * sum(x, axis) + beta * self``; self has exactly as many elements as there are sums.
+    """``self <- alpha * sum(x, axis) + beta * self``; self has exactly as many elements as there
+    are sums.
 
     >>> import mat
     >>> mat.zeros(3).sum_(mat.ones(2, 3), 0)
     <Mat 3 F [2. 2. 2.]>
     """
-    return sum_into(x, _plain_axis(axis), alpha, beta, self)  # type: ignore[no-any-return]  # it returns y
+    # it returns y
+    return sum_into(x, _plain_axis(axis), alpha, beta, self)  # type: ignore[no-any-return]
 
 
-Mat.sum_ = sum_  # type: ignore[attr-defined]  # Mat gets its methods here
 
 
 # Rows and columns
@@ -322,12 +360,15 @@ Mat.sum_ = sum_  # type: ignore[attr-defined]  # Mat gets its methods here
 def _check_scales(name: str, scales: Mat, a: Mat, out: Mat, axis: int) -> None:
     same_dtype(a, scales, out)
     if a.ndim != 2 or scales.size != a.shape[axis] or out.shape != a.shape:
-        raise ShapeError(f"{name} wants {'rows' if axis == 0 else 'columns'} of a matrix as many as scales, got scales "
+        raise ShapeError(f"{name} wants {'rows' if axis == 0 else 'columns'} of a matrix as many "
+                         "as scales, got scales "
                          f"{scales.shape}, a {a.shape} and out {out.shape}")
 
 
 def _scales_fit(scales: Mat, a: Mat, out: Mat) -> bool:
-    """Whether the kernel of products can see the scales as a vector; the check has seen to overlaps."""
+    """Whether the kernel of products can see the scales as a vector; the check has seen to
+    overlaps.
+    """
     return scales.layout.contiguous or scales.layout.vector is not None
 
 
@@ -378,7 +419,9 @@ def _place(a: Any, out: Any) -> Any:
 
 
 def scale_rows(scales: Mat, a: Mat, out: Mat | None = None) -> Any:
-    """``diag(scales) a``: row i times ``scales[i]``. A new Mat, or written to `out`; as a method, in place.
+    """``diag(scales) a``: row i times ``scales[i]``. A new Mat, or written to `out`.
+
+    As a method, in place.
 
     >>> import mat
     >>> mat.scale_rows(mat.array([1, 10]), mat.ones(2, 2))
@@ -388,7 +431,8 @@ def scale_rows(scales: Mat, a: Mat, out: Mat | None = None) -> Any:
 
 
 def scale_columns(scales: Mat, a: Mat, out: Mat | None = None) -> Any:
-    """``a diag(scales)``: column j times ``scales[j]``. A new Mat, or written to `out`; as a method, in place.
+    """``a diag(scales)``: column j times ``scales[j]``. A new Mat, or written to `out`; as a
+    method, in place.
 
     >>> import mat
     >>> mat.scale_columns(mat.array([1, 10]), mat.ones(2, 2))
@@ -405,5 +449,5 @@ def _scale_columns_(self: Mat, scales: Mat) -> Any:
     return columns_scaled(scales, self, self)
 
 
-Mat.scale_rows_ = named(_scale_rows_, "scale_rows_", "``self <- diag(scales) self``")  # type: ignore[attr-defined]
-Mat.scale_columns_ = named(_scale_columns_, "scale_columns_", "``self <- self diag(scales)``")  # type: ignore[attr-defined]
+bind("scale_rows_", named(_scale_rows_, "scale_rows_", "``self <- diag(scales) self``"))
+bind("scale_columns_", named(_scale_columns_, "scale_columns_", "``self <- self diag(scales)``"))

@@ -1,4 +1,6 @@
-"""What the parameters of an operation are, as its signature says, and how that signature is shown to people."""
+"""What the parameters of an operation are, as its signature says, and how that signature is shown
+to people.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,12 @@ class Role(NamedTuple):
 Input = Annotated[Mat, Role(INPUT)]
 Output = Annotated[Mat, Role(OUTPUT)]
 InOut = Annotated[Mat, Role(IO)]
-Accumulated = Annotated[Mat, Role(IO, "beta")]  # ``y <- ... + beta y``: where beta is 0, only written
+# ``y <- ... + beta y``: where beta is 0, only written
+Accumulated = Annotated[Mat, Role(IO, "beta")]
 InputOrNumber = Annotated[Any, Role(INPUT, "", True)]
 Scalar = Annotated[Any, Role(None)]
-_ROLES = {"Input": Role(INPUT), "Output": Role(OUTPUT), "InOut": Role(IO), "Accumulated": Role(IO, "beta"),
+_ROLES = {"Input": Role(INPUT), "Output": Role(OUTPUT), "InOut": Role(IO),
+          "Accumulated": Role(IO, "beta"),
           "InputOrNumber": Role(INPUT, "", True), "Scalar": Role(None)}
 
 
@@ -34,7 +38,8 @@ def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., An
     function.__qualname__ = f"Mat.{name}"
     function.__module__ = "mat"
     function.__doc__ = inspect.cleandoc(doc)
-    function.__signature__ = readable(inspect.signature(function), {})  # type: ignore[attr-defined]  # functions take them
+    # functions take them
+    function.__signature__ = readable(inspect.signature(function), {})  # type: ignore[attr-defined]
     return function
 
 

@@ -1,4 +1,6 @@
-"""Copies in another shape, order or dtype; joining; comparing as a whole; and mapping over parts."""
+"""Copies in another shape, order or dtype; joining; comparing as a whole; and mapping over
+parts.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, Layout, as_axis, as_shape, integer, packed
 from ..matrix.creation import as_array
 from ..matrix.mat import Mat, form_of, new_like
+from ..matrix.methods import bind, method
 from ..matrix.with_facets import with_facets
 from ..support.dtypes import as_dtype, promoted
 from ..support.native import lib
@@ -23,19 +26,23 @@ from .operation import Input, named, op
 from .overlap import check_disjoint
 
 DEVICE_RANK = 8  # axes that comparing kernels of a device can walk over
-LARGE_PART = 1 << 16  # bytes that the parts of a joined Mat have on average, for which compiled copies pay
+# bytes that the parts of a joined Mat have on average, for which compiled copies pay
+LARGE_PART = 1 << 16
 _INTEGERS = frozenset((int,))
 
 
+@method("__copy__")
+@method("copy")
 def _copy(self: Mat) -> Mat:
     """A new Mat of its own with the visible elements, packed."""
     return _assigned(new_like(self, self.shape, self.dtype), self)
 
 
 def _assigned(target: Mat, source: Mat) -> Mat:
-    return target.assign_(source)  # type: ignore[no-any-return]  # ops/ adds it
+    return target.assign_(source)  # ops/ adds it
 
 
+@method("contiguous")
 def _contiguous(self: Mat) -> Mat:
     """Self if its elements are packed already, else a packed copy."""
     return self if self.is_contiguous else _pack(self)
@@ -47,6 +54,7 @@ def _pack(view: Mat) -> Mat:
     return _copy(view)
 
 
+@method("astype")
 def _astype(self: Mat, dtype: Any, *, copy: bool = True) -> Mat:
     """A new Mat with the elements converted to `dtype`, rounded towards zero for integers.
 
@@ -57,11 +65,13 @@ def _astype(self: Mat, dtype: Any, *, copy: bool = True) -> Mat:
     <Mat 2 int32 A [1 2]>
     """
     kind = as_dtype(dtype)
-    return self if not copy and kind == self.dtype else _assigned(new_like(self, self.shape, kind), self)
+    return self if not copy and kind == self.dtype else _assigned(new_like(self, self.shape, kind),
+                                                                  self)
 
 
 def transpose(a: Mat, axes: Any = None, out: Mat | None = None) -> Mat:
-    """A new, packed Mat whose axis ``k`` is axis ``axes[k]`` of `a`; without `axes`, all reversed. ``a.T`` copies nothing.
+    """A new, packed Mat whose axis ``k`` is axis ``axes[k]`` of `a`; without `axes`, all reversed.
+    ``a.T`` copies nothing.
 
     >>> import mat
     >>> mat.transpose(mat.array([[1, 2], [3, 4]]))
@@ -85,13 +95,16 @@ def transpose(a: Mat, axes: Any = None, out: Mat | None = None) -> Mat:
 
 @lru_cache(256)
 def _permuted(shape: Ints, strides: Ints, displacement: int, axes: Ints) -> Layout:
-    """The layout with its axes in another order; remembered, since it takes longer than to copy a small matrix."""
+    """The layout with its axes in another order; remembered, since it takes longer than to copy a
+    small matrix.
+    """
     return Layout(shape, strides, displacement).permute(axes)
 
 
 def _check_is_input(name: str, a: Any) -> Mat:
     if not isinstance(a, Mat):
-        raise DTypeError(f"{name} wants Mats, got {type(a).__name__}; mat.from_numpy(a) wraps an array without copying")
+        raise DTypeError(f"{name} wants Mats, got {type(a).__name__}; mat.from_numpy(a) wraps an "
+                         "array without copying")
     return a
 
 
@@ -106,7 +119,8 @@ def check_are_mats(name: str, mats: Any) -> list[Mat]:
 
 
 def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
-    """The Mats one after another along `axis`, in the dtype they promote to; a new Mat, or written to `out`.
+    """The Mats one after another along `axis`, in the dtype they promote to; a new Mat, or written
+    to `out`.
 
     >>> import mat
     >>> mat.concat([mat.zeros(1, 2), mat.ones(2, 2)])
@@ -120,16 +134,20 @@ def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
     if device is not CPU and target.ndim <= MOST_AXES_THERE:
         _write_parts(target, parts, k, device.facet.name)
         return target
-    if all(m.dtype == target.dtype for m in parts) and target.nbytes >= LARGE_PART * len(parts) and lib is not None:
+    if all(m.dtype == target.dtype
+           for m in parts) and target.nbytes >= LARGE_PART * len(parts) and lib is not None:
         _write_parts(target, parts, k, "foreign")
         return target
-    with with_facets((target, "array", "output"), *((m, "array", "input") for m in parts)) as (a, *arrays):
+    with with_facets((target, "array", "output"),
+                     *((m, "array", "input") for m in parts)) as (a, *arrays):
         np.concatenate(arrays, axis=k, out=a, casting="unsafe")
     return target
 
 
 def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: str) -> None:
-    """Copy each part, through the facet of that name, to its window of `target`, which becomes fresh when all are there."""
+    """Copy each part, through the facet of that name, to its window of `target`, which becomes
+    fresh when all are there.
+    """
     before: tuple[slice, ...] = (slice(None),) * axis
     start = 0
     with target.facet(facet, "output"):
@@ -142,7 +160,9 @@ def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: str) -> None:
 def _joined_shape(shapes: list[Ints], axis: int) -> Ints:
     first = shapes[0]
     for shape in shapes:
-        if len(shape) != len(first) or any(m != n for k, (m, n) in enumerate(zip(shape, first, strict=True)) if k != axis):
+        if len(shape) != len(first) or any(m != n for k,
+                                           (m, n) in enumerate(zip(shape, first, strict=True))
+                                           if k != axis):
             raise ShapeError(f"shapes must agree but on axis {axis}, got {first} and {shape}")
     return (*first[:axis], sum(s[axis] for s in shapes), *first[axis + 1:])
 
@@ -185,7 +205,8 @@ def _alike(a: Mat, b: Mat) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and a.ndim <= DEVICE_RANK
 
 
-same.prepare("cuda", dtypes="?bhilBHILeEfdFD", when=_alike)(lambda cuda, a, b: cuda.prepare_comparison("equal", a, b))
+same.prepare("cuda", dtypes="?bhilBHILeEfdFD",
+             when=_alike)(lambda cuda, a, b: cuda.prepare_comparison("equal", a, b))
 
 
 @same.on("array")
@@ -203,7 +224,9 @@ def close(a: Input, b: Input, rtol: Any, atol: Any, equal_nan: Any) -> None:
 
 @close.prepare("cuda", dtypes="eEfdFD", when=_alike)
 def _(cuda: Any, a: Mat, b: Mat, rtol: Any, atol: Any, equal_nan: Any) -> Callable[..., bool]:
-    return cuda.prepare_comparison("near", a, b, rtol, atol, equal_nan)  # type: ignore[no-any-return]  # an engine is anything
+    # an engine is anything
+    return cuda.prepare_comparison("near", a, b, rtol, atol,  # type: ignore[no-any-return]
+                                   equal_nan)
 
 
 @close.on("array")
@@ -211,6 +234,7 @@ def _(np: Any, a: Any, b: Any, rtol: Any, atol: Any, equal_nan: Any) -> bool:
     return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
 
+@method("equals")
 def _equals(self: Mat, other: Mat) -> bool:
     """Whether `other` has self's shape and all its elements; NaN equals nothing.
 
@@ -222,8 +246,10 @@ def _equals(self: Mat, other: Mat) -> bool:
     return self.shape == other.shape and bool(same(self, other))
 
 
-def allclose(a: Mat, b: Mat, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """Whether ``|a - b| <= atol + rtol * |b|`` for all elements; False where shapes differ. Source: `numpy.allclose`.
+def allclose(a: Mat, b: Mat, rtol: float = 1e-5, atol: float = 1e-8,
+             equal_nan: bool = False) -> bool:
+    """Whether ``|a - b| <= atol + rtol * |b|`` for all elements; False where shapes differ. Source:
+    `numpy.allclose`.
 
     >>> import mat
     >>> mat.allclose(mat.ones(2), mat.full(2, 1 + 1e-9))
@@ -237,11 +263,13 @@ def allclose(a: Mat, b: Mat, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: 
 # Mapping over parts
 
 
-def map_concat(fn: Callable[..., Any], mats: Iterable[Any], mat: Mat, *, key: Callable[[Any], Mat] | None = None) -> Mat:
-    """Call ``fn(m, part)`` for each m of `mats`, `part` being the next stretch of `mat` in the shape of m; return `mat`.
+def map_concat(fn: Callable[..., Any], mats: Iterable[Any], mat: Mat, *,
+               key: Callable[[Any], Mat] | None = None) -> Mat:
+    """Call ``fn(m, part)`` for each m of `mats`, `part` being the next stretch of `mat` in the
+    shape of m; return `mat`.
 
-    ``key(m)`` is the Mat whose shape counts, if not m itself. `ShapeError`, before any call, if all together are more than
-    `mat` has.
+    ``key(m)`` is the Mat whose shape counts, if not m itself. `ShapeError`, before any call, if all
+    together are more than `mat` has.
 
     >>> import mat
     >>> x = mat.zeros(6)
@@ -251,7 +279,8 @@ def map_concat(fn: Callable[..., Any], mats: Iterable[Any], mat: Mat, *, key: Ca
     _check_packed("map_concat", mat)
     items = [(m, _check_is_input("map_concat", m if key is None else key(m)).shape) for m in mats]
     if sum(packed(shape).size for _, shape in items) > mat.size:
-        raise ShapeError(f"parts of shapes {[shape for _, shape in items]} are more than the {mat.size} elements of "
+        raise ShapeError(f"parts of shapes {[shape for _, shape in items]} are more than the "
+                         f"{mat.size} elements of "
                          f"{mat.label()}")
     start = mat.displacement
     for m, shape in items:
@@ -260,10 +289,13 @@ def map_concat(fn: Callable[..., Any], mats: Iterable[Any], mat: Mat, *, key: Ca
     return mat
 
 
-def map_displacements(fn: Callable[[Mat], Any], mat: Mat, shape: Any, *, start: int = 0, step: int | None = None) -> Mat:
-    """Call `fn` with the windows of `shape` on `mat` that begin `start`, ``start + step``, ... elements into it; return `mat`.
+def map_displacements(fn: Callable[[Mat], Any], mat: Mat, shape: Any, *, start: int = 0,
+                      step: int | None = None) -> Mat:
+    """Call `fn` with the windows of `shape` on `mat` that begin `start`, ``start + step``, ...
+    elements into it; return `mat`.
 
-    `step` defaults to the size of `shape`, and may be smaller: the walk stops when the window no longer fits.
+    `step` defaults to the size of `shape`, and may be smaller: the walk stops when the window no
+    longer fits.
 
     >>> import mat
     >>> mat.map_displacements(lambda w: print(w.tolist()), mat.arange(5), 2, step=2)
@@ -284,13 +316,16 @@ def map_displacements(fn: Callable[[Mat], Any], mat: Mat, shape: Any, *, start: 
 
 def _check_packed(name: str, mat: Any) -> None:
     if not _check_is_input(name, mat).is_contiguous:
-        raise ShapeError(f"{name} wants packed elements, got {mat.label()}; contiguous() gives a copy")
+        raise ShapeError(f"{name} wants packed elements, got {mat.label()}; contiguous() gives a "
+                         "copy")
 
 
 def map_into(result: Mat, fn: Callable[..., Any], *mats: Mat) -> Mat:
-    """``result[k] <- fn(m1[k], m2[k], ...)`` in row-major order, with Python numbers; general and slow.
+    """``result[k] <- fn(m1[k], m2[k], ...)`` in row-major order, with Python numbers; general and
+    slow.
 
-    All sizes must be equal; `result` may be among the inputs. Nothing is written before all calls have ended well.
+    All sizes must be equal; `result` may be among the inputs. Nothing is written before all calls
+    have ended well.
 
     >>> import mat
     >>> mat.map_into(mat.empty(2), lambda a, b: a * b + 1, mat.array([1, 2]), mat.array([3, 4]))
@@ -298,8 +333,10 @@ def map_into(result: Mat, fn: Callable[..., Any], *mats: Mat) -> Mat:
     """
     sizes = [_check_is_input("map_into", m).size for m in (result, *mats)]
     if not mats or len(set(sizes)) != 1:
-        raise ShapeError(f"map_into wants at least one Mat and equal sizes, got {[m.shape for m in (result, *mats)]}")
-    values = [fn(*elements) for elements in zip(*(m.to_numpy().ravel().tolist() for m in mats), strict=True)]
+        raise ShapeError("map_into wants at least one Mat and equal sizes, got "
+                         f"{[m.shape for m in (result, *mats)]}")
+    values = [fn(*elements)
+              for elements in zip(*(m.to_numpy().ravel().tolist() for m in mats), strict=True)]
     elements = as_array(values, result.dtype)
     if elements.ndim != 1:
         raise ShapeError(f"map_into wants one number for each element, got {values[0]!r}")
@@ -308,11 +345,6 @@ def map_into(result: Mat, fn: Callable[..., Any], *mats: Mat) -> Mat:
     return result
 
 
-Mat.transpose = named(lambda self, axes=None, out=None: transpose(self, axes, out),  # type: ignore[attr-defined]
-                      "transpose", transpose.__doc__ or "")
-Mat.copy = _copy  # type: ignore[attr-defined]  # Mat gets its methods here
-Mat.contiguous = _contiguous  # type: ignore[attr-defined]
-Mat.astype = _astype  # type: ignore[attr-defined]
-Mat.equals = _equals  # type: ignore[attr-defined]
-Mat.__copy__ = _copy  # type: ignore[attr-defined]
-Mat.__deepcopy__ = lambda self, memo: _copy(self)  # type: ignore[attr-defined]
+bind("transpose", named(lambda self, axes=None, out=None: transpose(self, axes, out), "transpose",
+                        transpose.__doc__ or ""))
+bind("__deepcopy__", lambda self, memo: _copy(self))

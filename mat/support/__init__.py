@@ -1,1 +1,3 @@
-"""What other folders share and nothing computes with: element types, settings, compilers, libraries."""
+"""What other folders share and nothing computes with: element types, settings, compilers,
+libraries.
+"""

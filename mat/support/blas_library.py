@@ -1,4 +1,5 @@
-"""The BLAS library that SciPy brings: its routines by name, and the C constants that it takes by address.
+"""The BLAS library that SciPy brings: its routines by name, and the C constants that it takes by
+address.
 
 SciPy is loaded at the first call.
 """
@@ -16,7 +17,8 @@ ffi = FFI()
 LIMIT = 2**31 - 1  # SciPy's BLAS counts with 32 bits; longer vectors go in pieces
 PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
 REAL = {"f": "float", "d": "double", "F": "float", "D": "double"}
-_RETURNS = {"f": "float", "d": "double", "F": "struct { float re, im; }", "D": "struct { double re, im; }"}
+_RETURNS = {"f": "float", "d": "double", "F": "struct { float re, im; }",
+            "D": "struct { double re, im; }"}
 _MIXED = {"F": "sc", "D": "dz"}  # scnrm2, dzasum
 
 
@@ -25,12 +27,15 @@ def address(name: str) -> int:
     capsule = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__[name]
     api = ctypes.pythonapi
     get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
-    get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
+    get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object,
+                                    ctypes.c_char_p)(("PyCapsule_GetPointer", api))
     return int(get_pointer(capsule, get_name(capsule)) or 0)
 
 
 def routine_name(verb: str, letter: str) -> str:
-    """The BLAS name of `verb` for elements of dtype character `letter`: ``daxpy``, ``zdotu``, ``scnrm2``."""
+    """The BLAS name of `verb` for elements of dtype character `letter`: ``daxpy``, ``zdotu``,
+    ``scnrm2``.
+    """
     if verb in ("nrm2", "asum"):
         return _MIXED.get(letter, PREFIX[letter]) + verb
     if verb == "iamax":
@@ -55,7 +60,9 @@ class Routine(dict[str, Any]):
 
 
 class Constants(dict[Any, Any]):
-    """C copies of small Python values, which BLAS wants by address. They are never written, so threads share them."""
+    """C copies of small Python values, which BLAS wants by address. They are never written, so
+    threads share them.
+    """
 
     def __init__(self, ctype: str) -> None:
         self.ctype = ctype

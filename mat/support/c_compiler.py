@@ -1,4 +1,5 @@
-"""The system's C compiler: finding it, having it make a shared library of a text, and keeping what it made for the next time.
+"""The system's C compiler: finding it, having it make a shared library of a text, and keeping what
+it made for the next time.
 
 Libraries lie in a directory of the user's alone, named by a hash of all that they depend on.
 """
@@ -22,11 +23,15 @@ from ..errors import KernelError
 from .cache_dir import directory
 
 HEADERS = Path(__file__).parent.parent / "native"  # in folders: shared, cpu, cuda, python
-FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math", "-fdiagnostics-color=never",
-         "-Wall", "-Wno-unused", "-Wno-unknown-pragmas", "-Werror=uninitialized", "-Werror=maybe-uninitialized",
+FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math",
+         "-fdiagnostics-color=never",
+         "-Wall", "-Wno-unused", "-Wno-unknown-pragmas", "-Werror=uninitialized",
+         "-Werror=maybe-uninitialized",
          "-Werror=implicit-function-declaration")
-LACKING = ("mat.kernel needs a C compiler at run time, and found none (looked for {}). Install one (Debian, Ubuntu: "
-           "apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install), or name it in the variable CC")
+LACKING = ("mat.kernel needs a C compiler at run time, and found none (looked for {}). Install one "
+           "(Debian, Ubuntu: "
+           "apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install), or name it "
+           "in the variable CC")
 
 
 class CompileError(Exception):
@@ -34,8 +39,11 @@ class CompileError(Exception):
 
 
 def compiler() -> str:
-    """The path of the compiler: that of ``CC``, of Python itself, or any that is there. `KernelError` if there is none."""
-    wanted: list[str | None] = [os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc", "clang"]
+    """The path of the compiler: that of ``CC``, of Python itself, or any that is there.
+    `KernelError` if there is none.
+    """
+    wanted: list[str | None] = [os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc",
+                                "clang"]
     names = [name.split()[0] for name in wanted if name]
     if os.environ.get("CC"):
         names = names[:1]  # asked for by name, it is no other
@@ -50,7 +58,8 @@ def compiler() -> str:
 def _version(path: str) -> str:
     """What the compiler says it is; nothing if it does not run."""
     try:
-        return subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60, check=True).stdout
+        return subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60,
+                              check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return ""
 
@@ -69,7 +78,8 @@ def _headers() -> bytes:
 
 
 def library(text: str, function: str) -> int:
-    """The address of `function` in the C `text`, compiled and loaded; taken from the directory, if it was compiled before.
+    """The address of `function` in the C `text`, compiled and loaded; taken from the directory, if
+    it was compiled before.
 
     `KernelError` without a compiler, `CompileError` with its messages if it refuses.
     """
@@ -103,7 +113,8 @@ def _compile(command: list[str], text: str, target: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="compile-", dir=target.parent) as place:
         source, made = Path(place) / "kernel.c", Path(place) / "kernel.so"
         source.write_text(text, encoding="utf-8")
-        done = subprocess.run([*command, f"-I{HEADERS / 'shared'}", f"-I{HEADERS / 'cpu'}", str(source), "-o", str(made), "-lm"], capture_output=True, text=True,
+        done = subprocess.run([*command, f"-I{HEADERS / 'shared'}", f"-I{HEADERS / 'cpu'}",
+                               str(source), "-o", str(made), "-lm"], capture_output=True, text=True,
                               env={**os.environ, "LC_ALL": "C"}, check=False)
         if done.returncode != 0:
             raise CompileError(done.stderr)

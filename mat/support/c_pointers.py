@@ -10,7 +10,8 @@ import numpy as np
 from ..layout.strided import Layout
 from .blas_library import as_int, ffi
 
-_SPECIAL = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double", "bool": "_Bool",
+_SPECIAL = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double",
+            "bool": "_Bool",
             "complex64": "float _Complex", "complex128": "double _Complex"}
 
 
@@ -27,18 +28,20 @@ POINTER_TYPES = _Types()
 
 def address_of(handle: np.ndarray[Any, Any]) -> int:
     """Where the elements of a 1-d array begin."""
-    return handle.__array_interface__["data"][0]  # type: ignore[no-any-return]  # half the time of handle.ctypes.data
+    # half the time of handle.ctypes.data
+    return handle.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 
 class ForeignArray:
     """A C view of the visible elements; valid inside its block.
 
-    ``pointer`` is at the first visible element, ``base_pointer`` at the beginning of the storage; both are cffi pointers
-    of the element's type. ``shape``, ``strides`` (in elements), ``size`` and ``dtype`` are those of the Mat. ``address`` is
-    ``pointer`` as an integer.
+    ``pointer`` is at the first visible element, ``base_pointer`` at the beginning of the storage;
+    both are cffi pointers of the element's type. ``shape``, ``strides`` (in elements), ``size`` and
+    ``dtype`` are those of the Mat. ``address`` is ``pointer`` as an integer.
     """
 
-    __slots__ = ("address", "base_pointer", "dtype", "handle", "increment", "int_increment", "int_size", "layout", "letter",
+    __slots__ = ("address", "base_pointer", "dtype", "handle", "increment", "int_increment",
+                 "int_size", "layout", "letter",
                  "low", "pointer", "shape", "size", "strides")
 
     base_pointer: Any
@@ -57,7 +60,9 @@ class ForeignArray:
         self.address = address_of(handle) + layout.displacement * dtype.itemsize
 
     def __getattr__(self, name: str) -> Any:
-        """What is made when first asked for, and then kept: compiled kernels are content with the address."""
+        """What is made when first asked for, and then kept: compiled kernels are content with the
+        address.
+        """
         make = _MADE.get(name)
         if make is None:
             raise AttributeError(f"a ForeignArray has no {name!r}")

@@ -1,4 +1,6 @@
-"""Files that are whole or absent: `replacing`; and where compiled things are kept, a directory of the user's alone."""
+"""Files that are whole or absent: `replacing`; and where compiled things are kept, a directory of
+the user's alone.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from pathlib import Path
 
 
 def directory() -> Path:
-    """Where they are kept: ``$MAT_CACHE``, or the user's cache. A temporary one if that cannot be written or trusted."""
+    """Where they are kept: ``$MAT_CACHE``, or the user's cache. A temporary one if that cannot be
+    written or trusted.
+    """
     for place in _places():
         try:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -41,7 +45,8 @@ def _places() -> list[Path]:
 def _ours(place: Path) -> bool:
     """Whether nobody else can write there: what is loaded from it is run."""
     status = place.stat()
-    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
+    return not hasattr(os, "getuid") or (status.st_uid == os.getuid()
+                                         and not status.st_mode & 0o022)
 
 
 _temporary_directory: tempfile.TemporaryDirectory[str] | None = None  # removed at exit
@@ -58,18 +63,21 @@ def _temporary() -> Path:
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Write `data` to `target`: others see the whole file or none. What is lost when the machine stops is made anew."""
+    """Write `data` to `target`: others see the whole file or none. What is lost when the machine
+    stops is made anew.
+    """
     with replacing(target, sync=False) as file:
         file.write(data)
 
 
 @contextmanager
 def replacing(target: str | os.PathLike[str], *, sync: bool = True) -> Iterator[io.BufferedWriter]:
-    """A file to write, which takes the place of `target` when the block ends well; when it does not, all is as before.
+    """A file to write, which takes the place of `target` when the block ends well; when it does
+    not, all is as before.
 
-    ``sync``: it is on the disk before it takes that place. A link is followed; the mode, and if that is allowed the owner,
-    of a file that is replaced are kept, a new one's mode is as the umask says. What is no regular file, such as a pipe or a
-    device, is written as it is.
+    ``sync``: it is on the disk before it takes that place. A link is followed; the mode, and if
+    that is allowed the owner, of a file that is replaced are kept, a new one's mode is as the umask
+    says. What is no regular file, such as a pipe or a device, is written as it is.
     """
     place = os.path.realpath(target)
     old = _status(place)
@@ -110,7 +118,9 @@ def _beside(place: str) -> str:
 
 
 def _created(place: str) -> tuple[int, str]:
-    """A new file beside `place`, and its path; "" where it has none yet, so that it is gone if the process is killed."""
+    """A new file beside `place`, and its path; "" where it has none yet, so that it is gone if the
+    process is killed.
+    """
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         try:
             return os.open(os.path.dirname(place), os.O_TMPFILE | os.O_WRONLY, 0o666), ""
@@ -118,10 +128,12 @@ def _created(place: str) -> tuple[int, str]:
             pass
     made = _beside(place)
     try:
-        return os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666), made
+        return os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0),
+                       0o666), made
     except OSError as error:
         told = OSError(error.errno, error.strerror, place)
-        told.add_note("a file is written beside its place first; to write in place, open it and give the open file")
+        told.add_note("a file is written beside its place first; to write in place, open it and "
+                      "give the open file")
         raise told from None
 
 

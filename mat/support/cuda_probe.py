@@ -1,6 +1,8 @@
-"""Whether there is a GPU to compute on, and if not, why: the one module of this package that can be imported anywhere.
+"""Whether there is a GPU to compute on, and if not, why: the one module of this package that can be
+imported anywhere.
 
-The driver is asked once, in a way that needs neither cuda-python nor a driver, and that raises nothing.
+The driver is asked once, in a way that needs neither cuda-python nor a driver, and that raises
+nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def obstacle() -> str:
 
 
 @cache
-def _probe(process: int) -> Found:  # noqa: ARG001  the key
+def _probe(process: int) -> Found:  # noqa: ARG001
     return _asked()
 
 
@@ -54,16 +56,20 @@ def _ask(driver: Any, needed: int) -> Found:
     status = int(driver.cuInit(0)[0])
     version = int(driver.cuDriverGetVersion()[1] or 0)
     if version and version // 1000 < needed:
-        return Found(0, f"the NVIDIA driver is too old: it speaks CUDA {shown(version)}, cuda-python needs {needed}.0; "
+        return Found(0, f"the NVIDIA driver is too old: it speaks CUDA {shown(version)}, "
+                        f"cuda-python needs {needed}.0; "
                         f"install a newer driver", version)
     if status == NO_DEVICE:
         return Found(0, "there is a driver, but no NVIDIA GPU that this process can see", version)
     if status:
-        return Found(0, f"the NVIDIA driver does not start: {error_text(driver, status)}{_forked(status)}", version)
+        return Found(0, "the NVIDIA driver does not start: "
+                        f"{error_text(driver, status)}{_forked(status)}", version)
     status, count = driver.cuDeviceGetCount()
     if int(status):
-        return Found(0, f"the NVIDIA driver does not count its devices: {error_text(driver, int(status))}", version)
-    return Found(int(count), "" if count else "there is a driver, but no NVIDIA GPU that this process can see", version)
+        return Found(0, "the NVIDIA driver does not count its devices: "
+                        f"{error_text(driver, int(status))}", version)
+    return Found(int(count), "" if count else "there is a driver, but no NVIDIA GPU that this "
+                                              "process can see", version)
 
 
 def _forked(status: int) -> str:

@@ -1,4 +1,6 @@
-"""DLPack's capsules, and how it numbers element types and devices. Compiled code makes and takes them; no Mats here."""
+"""DLPack's capsules, and how it numbers element types and devices. Compiled code makes and takes
+them; no Mats here.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ def dtype_of(code: int, bits: int, lanes: int) -> np.dtype[Any]:
     """The dtype of that code; `ExchangeError` if it is none of ours."""
     name = "bool" if (code, bits) == (6, 8) else f"{_NAMES.get(code, '?')}{bits}"
     if lanes != 1 or name not in SUPPORTED:
-        raise ExchangeError(f"DLPack's element type with code {code}, {bits} bits and {lanes} lanes is none of ours; there are "
+        raise ExchangeError(f"DLPack's element type with code {code}, {bits} bits and {lanes} "
+                            "lanes is none of ours; there are "
                             f"{', '.join(SUPPORTED)}: have the other library convert it")
     return as_dtype(name)
 
@@ -47,22 +50,28 @@ def check_stream(stream: object, device: tuple[int, int]) -> None:
     if stream is None:
         return
     if device == HOST:
-        raise ExchangeError(f"the host's memory has no streams: stream must be None, got {stream!r}")
+        raise ExchangeError("the host's memory has no streams: stream must be None, got "
+                            f"{stream!r}")
     if isinstance(stream, bool) or not isinstance(stream, int) or stream < -1 or stream == 0:
-        raise ExchangeError(f"stream must be 1 (the legacy default stream), 2 (that of a thread), -1 (not to wait), None or "
+        raise ExchangeError("stream must be 1 (the legacy default stream), 2 (that of a thread), "
+                            "-1 (not to wait), None or "
                             f"the handle of a stream, got {stream!r}; 0 would be ambiguous")
 
 
 def make_capsule(owner: object, address: int, shape: Ints, strides: Ints, device: tuple[int, int],
          dtype: np.dtype[Any], flags: int) -> Any:
-    """A capsule over memory that `owner` keeps; it lives until the consumer lets go, or the capsule does if nobody took it."""
+    """A capsule over memory that `owner` keeps; it lives until the consumer lets go, or the capsule
+    does if nobody took it.
+    """
     return _core.make_capsule(owner, address, shape, strides, device, type_of(dtype), flags)
 
 
 def take(capsule: object) -> tuple[object, Facts]:
-    """What keeps the memory for as long as it lives, and: address, shape, strides, device, (code, bits, lanes), flags.
+    """What keeps the memory for as long as it lives, and: address, shape, strides, device, (code,
+    bits, lanes), flags.
 
-    Strides are in elements, None if packed. `BufferError` for what is no capsule, or was taken before.
+    Strides are in elements, None if packed. `BufferError` for what is no capsule, or was taken
+    before.
     """
     found: tuple[object, Facts] = _core.take(capsule)
     return found
@@ -75,4 +84,5 @@ class Theirs:
 
     def __init__(self, holder: object, address: int, nbytes: int, writable: bool) -> None:
         self.holder = holder
-        self.__array_interface__ = {"shape": (nbytes,), "typestr": "|u1", "version": 3, "data": (address, not writable)}
+        self.__array_interface__ = {"shape": (nbytes,), "typestr": "|u1", "version": 3,
+                                    "data": (address, not writable)}

@@ -26,7 +26,8 @@ def as_dtype(spec: Any) -> np.dtype[Any]:
     except (TypeError, ValueError):
         raise DTypeError(f"no dtype {spec!r}; there are {', '.join(SUPPORTED)}") from None
     if spec is None or dtype.name not in SUPPORTED or not dtype.isnative:
-        raise DTypeError(f"dtype {spec!r} is not supported; there are {', '.join(SUPPORTED)}, in native byte order")
+        raise DTypeError(f"dtype {spec!r} is not supported; there are {', '.join(SUPPORTED)}, in "
+                         "native byte order")
     return dtype
 
 
@@ -43,7 +44,8 @@ def promoted(name: str, *dtypes: Any) -> np.dtype[Any]:
     try:
         return np.result_type(*dtypes)
     except TypeError:
-        raise DTypeError(f"{name}: no dtype holds both {' and '.join(map(str, dtypes))}; convert with astype") from None
+        raise DTypeError(f"{name}: no dtype holds both {' and '.join(map(str, dtypes))}; convert "
+                         "with astype") from None
 
 
 def is_integer(dtype: np.dtype[Any]) -> bool:
@@ -51,9 +53,13 @@ def is_integer(dtype: np.dtype[Any]) -> bool:
 
 
 def check_operand(value: object, dtype: np.dtype[Any], name: str) -> None:
-    """`DTypeError` unless `value` is a number that can be combined with elements of `dtype`, promoting them if need be."""
-    if not isinstance(value, int | float | complex | np.number | np.bool_) and not _is_extension_scalar(value):
-        raise DTypeError(f"{name} must be a number, got {value!r} ({type(value).__name__}){_way_out(value)}")
+    """`DTypeError` unless `value` is a number that can be combined with elements of `dtype`,
+    promoting them if need be.
+    """
+    if not isinstance(value, int | float | complex | np.number
+                      | np.bool_) and not _is_extension_scalar(value):
+        raise DTypeError(f"{name} must be a number, got {value!r} "
+                         f"({type(value).__name__}){_way_out(value)}")
     if type(value) is int:
         if dtype.kind in "iu":
             _check_integer(value, dtype, name)
@@ -68,15 +74,19 @@ def check_number(value: Any, dtype: np.dtype[Any], name: str) -> None:
         return
     check_operand(value, dtype, name)
     if isinstance(value, complex | np.complexfloating) and dtype.kind != "c":
-        raise DTypeError(f"{name} is complex ({value!r}), which {dtype} cannot hold; use astype('complex128') first")
+        raise DTypeError(f"{name} is complex ({value!r}), which {dtype} cannot hold; use "
+                         "astype('complex128') first")
     if is_integer(dtype):
         _check_integer(value, dtype, name)
 
 
 def records(dtype: np.dtype[Any], value: Any) -> bool:
-    """Whether `dtype` has `value`, or, being one of floating-point numbers, one near to it that a float64 leads to."""
+    """Whether `dtype` has `value`, or, being one of floating-point numbers, one near to it that a
+    float64 leads to.
+    """
     if dtype.kind in "iu":
-        number = bool(value) if isinstance(value, np.bool_) else value  # which NumPy will not compare with large integers
+        # which NumPy will not compare with large integers
+        number = bool(value) if isinstance(value, np.bool_) else value
         return bool(np.iinfo(dtype).min <= number <= np.iinfo(dtype).max)
     return not isinstance(value, int) or abs(value) <= _EXACT
 

@@ -12,7 +12,9 @@ from ..layout.strided import Layout
 
 
 def extent(layout: Layout, storage_size: int) -> str:
-    """``2x3``, or ``displacement+2x3+slack`` where not all of the storage is visible; with strides if not packed."""
+    """``2x3``, or ``displacement+2x3+slack`` where not all of the storage is visible; with strides
+    if not packed.
+    """
     shape = "x".join(map(str, layout.shape)) or "()"
     if layout.size != storage_size:
         shape = f"{layout.displacement}+{shape}+{storage_size - layout.bounds[1]}"
@@ -23,7 +25,8 @@ def extent(layout: Layout, storage_size: int) -> str:
 
 def letters(states: Iterable[tuple[str, bool]]) -> str:
     """Facet letters, capital where fresh; ``-`` if there are none."""
-    return "".join(letter.upper() if fresh else letter.lower() for letter, fresh in sorted(states)) or "-"
+    return "".join(letter.upper() if fresh else letter.lower() for letter,
+                   fresh in sorted(states)) or "-"
 
 
 def contents(a: np.ndarray[Any, Any], indent: str = " ") -> str:
@@ -43,24 +46,30 @@ def formatted(a: np.ndarray[Any, Any], spec: str) -> str:
     """Each element under the format `spec`; a single element without brackets."""
     if a.ndim == 0:
         return format(a.item(), spec)
-    return np.array2string(a, separator=" ", formatter={"all": lambda v: format(v.item(), spec)})  # type: ignore[arg-type]
+    return np.array2string(a, separator=" ",
+                           formatter={"all": lambda v: format(v.item(),
+                                                              spec)})  # type: ignore[arg-type]
     # NumPy's stubs know fewer keys than NumPy
 
 
 def table(cells: list[tuple[str, ...]]) -> str:
     """Rows of cells in columns that line up."""
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
-    return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+                     for row in cells)
 
 
 def html_table(caption: str, a: np.ndarray[Any, Any] | None, message: str) -> str:
-    """A notebook's view: the header as caption, and the elements, at most NumPy's edge items of each axis."""
+    """A notebook's view: the header as caption, and the elements, at most NumPy's edge items of
+    each axis.
+    """
     title = f"<caption><code>{html.escape(caption)}</code></caption>"
     if a is None or a.ndim > 2 or a.ndim == 0:
         text = message if a is None else contents(a)
         return f"<table>{title}<tr><td><pre>{html.escape(text)}</pre></td></tr></table>"
     grid = np.atleast_2d(a)
-    rows = "".join("<tr>" + "".join(f"<td>{_cell(grid, i, j)}</td>" for j in _edges(grid.shape[1])) + "</tr>"
+    rows = "".join("<tr>" + "".join(f"<td>{_cell(grid, i, j)}</td>" for j in _edges(grid.shape[1]))
+                   + "</tr>"
                    for i in _edges(grid.shape[0]))
     return f"<table>{title}{rows}</table>"
 

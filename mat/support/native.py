@@ -1,6 +1,6 @@
-"""The compiled kernels, if they could be built: `lib` holds them, `ffi` their types. Without them `lib` is None, and NumPy
-does their work. ``MAT_NATIVE=0`` in the environment does without them on purpose; with ``MAT_NATIVE=required`` their absence
-is an error.
+"""The compiled kernels, if they could be built: `lib` holds them, `ffi` their types. Without them
+`lib` is None, and NumPy does their work. ``MAT_NATIVE=0`` in the environment does without them on
+purpose; with ``MAT_NATIVE=required`` their absence is an error.
 """
 
 from __future__ import annotations
@@ -16,16 +16,21 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def _load() -> tuple[Any, Any, Any, str]:
-    """The library, its types, what speaks Python's C interface, and why there is none if there is none."""
+    """The library, its types, what speaks Python's C interface, and why there is none if there is
+    none.
+    """
     if os.environ.get("MAT_NATIVE") == "0":
         return None, FFI(), None, "MAT_NATIVE is 0"
     try:
-        found, calls = (importlib.import_module(f"{_PACKAGE}.{name}") for name in ("_native", "_core"))
+        found, calls = (importlib.import_module(f"{_PACKAGE}.{name}")
+                        for name in ("_native", "_core"))
     except ImportError as error:
         if os.environ.get("MAT_NATIVE") == "required":
             raise
-        warnings.warn(f"mat computes without its compiled kernels, on NumPy, slower ({error}). Install a C compiler and then "
-                      f"mat again to have them; MAT_NATIVE=0 in the environment silences this", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"mat computes without its compiled kernels, on NumPy, slower ({error}). "
+                      "Install a C compiler and then "
+                      f"mat again to have them; MAT_NATIVE=0 in the environment silences this",
+                      RuntimeWarning, stacklevel=2)
         return None, FFI(), None, str(error)
     return found.lib, found.ffi, calls, ""
 

@@ -1,7 +1,8 @@
-"""Modules that are loaded when they are first needed, each registered under a name for what it provides.
+"""Modules that are loaded when they are first needed, each registered under a name for what it
+provides.
 
-`mat/__init__.py` registers those of this package, so that a lower folder can use a higher one that is
-expensive to import, such as ``mat.cuda``, without importing it.
+`mat/__init__.py` registers those of this package, so that a lower folder can use a higher one that
+is expensive to import, such as ``mat.cuda``, without importing it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Settings: what holds in this context (``with mat.settings(...)``) or for good (``mat.configure(...)``)."""
+"""Settings: what holds in this context (``with mat.settings(...)``) or for good
+(``mat.configure(...)``).
+"""
 
 from __future__ import annotations
 
@@ -49,11 +51,15 @@ def _changed(options: Options, changes: dict[str, Any]) -> Options:
             raise SettingError(f"no setting {name!r}; there are {', '.join(known)}")
         if name == "torn" and value not in _TORN:
             raise SettingError(f"torn is one of {', '.join(map(repr, _TORN))}, got {value!r}")
-        if name == "threads" and value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            raise SettingError(f"threads is a number above 0, or None for one on each core, got {value!r}")
-        if name == "page_locked_bytes" and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        if name == "threads" and value is not None and (isinstance(value, bool)
+                                                        or not isinstance(value, int) or value < 1):
+            raise SettingError("threads is a number above 0, or None for one on each core, got "
+                               f"{value!r}")
+        if name == "page_locked_bytes" and (isinstance(value, bool) or not isinstance(value, int)
+                                            or value < 0):
             raise SettingError(f"page_locked_bytes is a number of bytes, got {value!r}")
-        if name not in ("torn", "dtype", "threads", "page_locked_bytes") and not isinstance(value, bool):
+        if name not in ("torn", "dtype", "threads",
+                        "page_locked_bytes") and not isinstance(value, bool):
             raise SettingError(f"{name} is True or False, got {value!r}")
     if "dtype" in changes:
         changes = {**changes, "dtype": as_dtype(changes["dtype"])}
@@ -61,14 +67,16 @@ def _changed(options: Options, changes: dict[str, Any]) -> Options:
 
 
 class Settings:
-    """``with mat.settings(dtype="float32"):`` changes settings for the block, in this thread or task only.
+    """``with mat.settings(dtype="float32"):`` changes settings for the block, in this thread or
+    task only.
 
     ``mat.settings.dtype`` and its like read what holds now. The settings: ``dtype`` of new Mats,
-    ``print_contents`` and ``print_facets`` for the printer, ``device_enabled`` of new Mats, ``torn``: what reading half-written
-    data does ("raise", "warn", "ignore"), ``page_locked``: whether the host's memory of what is copied from or to a GPU is
-    page-locked, or else such copies are staged through memory that is (no effect without CUDA), ``page_locked_bytes`` of
-    which are kept for the next use, and ``threads`` that share a large operation of our own kernels (None: one on each core;
-    BLAS has threads of its own).
+    ``print_contents`` and ``print_facets`` for the printer, ``device_enabled`` of new Mats,
+    ``torn``: what reading half-written data does ("raise", "warn", "ignore"), ``page_locked``:
+    whether the host's memory of what is copied from or to a GPU is page-locked, or else such copies
+    are staged through memory that is (no effect without CUDA), ``page_locked_bytes`` of which are
+    kept for the next use, and ``threads`` that share a large operation of our own kernels (None:
+    one on each core; BLAS has threads of its own).
 
     >>> import mat
     >>> with mat.settings(dtype="float32"):
@@ -97,7 +105,8 @@ class Settings:
         return getattr(current(), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise SettingError(f"settings are changed by mat.configure({name}={value!r}), or for a block by mat.settings(...)")
+        raise SettingError(f"settings are changed by mat.configure({name}={value!r}), or for a "
+                           "block by mat.settings(...)")
 
     def __dir__(self) -> list[str]:
         return [f.name for f in fields(Options)]
@@ -110,7 +119,8 @@ settings = Settings()
 
 
 def configure(**changes: Any) -> None:
-    """Change settings for good, in every thread; inside a ``with mat.settings`` block that block's still hold.
+    """Change settings for good, in every thread; inside a ``with mat.settings`` block that block's
+    still hold.
 
     >>> import mat
     >>> mat.configure(print_facets=True)

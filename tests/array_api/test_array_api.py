@@ -1,6 +1,8 @@
-"""`mat.array_api` against the reference implementation, array_api_strict: names, signatures, and results of drawn calls.
+"""`mat.array_api` against the reference implementation, array_api_strict: names, signatures, and
+results of drawn calls.
 
-The public suite, which checks more, is not on any index: ``tests/array_api/run.sh`` runs a checkout of it.
+The public suite, which checks more, is not on any index: ``tests/array_api/run.sh`` runs a checkout
+of it.
 """
 
 import inspect
@@ -25,11 +27,13 @@ from ..support.layouts import LAYOUTS, place
 DEVICES = dict.fromkeys(["cpu", "emulated", DEVICE])
 
 NOT_OF_THE_STANDARD = {"ArrayAPIStrictFlags", "Device", "ModuleType", "get_array_api_strict_flags",
-                       "reset_array_api_strict_flags", "set_array_api_strict_flags"}  # the reference's own
+                       # the reference's own
+                       "reset_array_api_strict_flags", "set_array_api_strict_flags"}
 ONLY_OURS = {"linalg.eig", "linalg.eigvals"}  # of the standard, but not in the reference
 BY_NUMPY = {*ONLY_OURS, "isin"}  # compared with NumPy: array_api_strict 2.6 gets `invert` wrong
 CONSTANTS = {"e", "inf", "nan", "newaxis", "pi"}
-DTYPES = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64",
+DTYPES = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+          "float32", "float64", "complex64",
           "complex128"}
 EXTENSIONS = {"linalg", "fft"}
 
@@ -87,7 +91,7 @@ def test_constants_and_dtypes():
     assert xp.newaxis is None
     for name in DTYPES:
         assert getattr(xp, name) == np.dtype(name)
-        assert getattr(xp, name) != None  # noqa: E711  as it is of numpy.dtype("float64")
+        assert getattr(xp, name) != None  # noqa: E711
         assert xp.zeros(1, dtype=getattr(xp, name)).dtype == getattr(xp, name)
 
 
@@ -129,7 +133,8 @@ def for_mat(layouts):
 
 def laid_out(a, layout):
     if layout == "broadcast":  # only what is the same along an axis can be
-        return place(a[:1], "packed").broadcast_to(a.shape) if a.ndim and (a == a[:1]).all() else place(a, "packed")
+        return place(a[:1],
+                     "packed").broadcast_to(a.shape) if a.ndim and (a == a[:1]).all() else place(a, "packed")
     return place(a, layout)
 
 
@@ -138,7 +143,8 @@ def check(found, wanted, name):
     if isinstance(wanted, tuple | list):
         assert isinstance(found, tuple | list)
         assert len(found) == len(wanted)
-        assert name in BY_NUMPY or getattr(found, "_fields", None) == getattr(wanted, "_fields", None)
+        assert name in BY_NUMPY or getattr(found, "_fields",
+                                           None) == getattr(wanted, "_fields", None)
         for f, w in zip(found, wanted, strict=True):
             check(f, w, name)
     elif name in ("finfo", "iinfo"):
@@ -165,7 +171,8 @@ def check_array(found, wanted, name):
     tight = np.finfo(wanted.dtype).eps
     loose = name.startswith(("linalg.", "fft.")) or name in ("matmul", "tensordot", "vecdot")
     with np.errstate(all="ignore"):
-        assert_allclose(found.to_numpy(), wanted, rtol=tight * (2000 if loose else 50), atol=tight * (2000 if loose else 50))
+        assert_allclose(found.to_numpy(), wanted, rtol=tight * (2000 if loose else 50),
+                        atol=tight * (2000 if loose else 50))
 
 
 def reference(name, arguments, keywords):
@@ -203,4 +210,5 @@ def test_results(name, data):
 def test_einsum_is_there_beyond_the_standard():
     x, y = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(4, 3)
     assert "einsum" not in xp.__all__
-    np.testing.assert_array_equal(xp.einsum("ij,kj->ik", mat.array(x), y), np.einsum("ij,kj->ik", x, y))
+    np.testing.assert_array_equal(xp.einsum("ij,kj->ik", mat.array(x), y),
+                                  np.einsum("ij,kj->ik", x, y))

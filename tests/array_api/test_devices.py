@@ -1,4 +1,6 @@
-"""Where `mat.array_api` computes: operations that we have stay on the device in use, the rest is done by NumPy on the host."""
+"""Where `mat.array_api` computes: operations that we have stay on the device in use, the rest is
+done by NumPy on the host.
+"""
 
 import numpy as np
 import pytest
@@ -12,41 +14,61 @@ from .test_array_api import FUNCTIONS, ONLY_OURS, find
 pytestmark = pytest.mark.host
 A = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]], "float32")
 
-UNARY = ("abs", "ceil", "cos", "cosh", "exp", "expm1", "floor", "isfinite", "isinf", "isnan", "log", "log1p", "negative",
+UNARY = ("abs", "ceil", "cos", "cosh", "exp", "expm1", "floor", "isfinite", "isinf", "isnan", "log",
+         "log1p", "negative",
          "positive", "reciprocal", "round", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh")
-BINARY = ("add", "divide", "equal", "greater", "greater_equal", "less", "less_equal", "maximum", "minimum", "multiply",
-          "not_equal", "pow", "subtract", "matmul", "tensordot", "vecdot", "linalg.matmul", "linalg.tensordot", "linalg.vecdot",
+BINARY = ("add", "divide", "equal", "greater", "greater_equal", "less", "less_equal", "maximum",
+          "minimum", "multiply",
+          "not_equal", "pow", "subtract", "matmul", "tensordot", "vecdot", "linalg.matmul",
+          "linalg.tensordot", "linalg.vecdot",
           "linalg.solve")
-OF_BOOLEANS = ("bitwise_and", "bitwise_or", "bitwise_xor", "logical_and", "logical_or", "logical_xor")
-REDUCTIONS = ("all", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod", "std", "sum", "var",
+OF_BOOLEANS = ("bitwise_and", "bitwise_or", "bitwise_xor", "logical_and", "logical_or",
+               "logical_xor")
+REDUCTIONS = ("all", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod",
+              "std", "sum", "var",
               "linalg.vector_norm")
-OF_ONE = ("diff", "linalg.cholesky", "linalg.inv", "linalg.matrix_norm", "linalg.trace", "fft.fftshift", "fft.ifftshift")
+OF_ONE = ("diff", "linalg.cholesky", "linalg.inv", "linalg.matrix_norm", "linalg.trace",
+          "fft.fftshift", "fft.ifftshift")
 VIEWS = {  # they compute nothing
     "broadcast_arrays": lambda f, x: f(x, x[0])[0], "broadcast_to": lambda f, x: f(x, (2, 3, 3)),
-    "expand_dims": lambda f, x: f(x, 0), "flip": lambda f, x: f(x), "matrix_transpose": lambda f, x: f(x),
-    "linalg.matrix_transpose": lambda f, x: f(x), "linalg.diagonal": lambda f, x: f(x), "moveaxis": lambda f, x: f(x, 0, 1),
-    "permute_dims": lambda f, x: f(x, (1, 0)), "reshape": lambda f, x: f(x, (9,)), "squeeze": lambda f, x: f(x[:1], 0),
+    "expand_dims": lambda f, x: f(x, 0), "flip": lambda f, x: f(x), "matrix_transpose": lambda f,
+    x: f(x),
+    "linalg.matrix_transpose": lambda f, x: f(x), "linalg.diagonal": lambda f, x: f(x),
+    "moveaxis": lambda f, x: f(x, 0, 1),
+    "permute_dims": lambda f, x: f(x, (1, 0)), "reshape": lambda f, x: f(x, (9,)),
+    "squeeze": lambda f, x: f(x[:1], 0),
     "unstack": lambda f, x: f(x)[1],
 }
 CALLS = {
-    **dict.fromkeys((*UNARY, *OF_ONE), lambda f, x: f(x)), **dict.fromkeys(BINARY, lambda f, x: f(x, x)),
+    **dict.fromkeys((*UNARY, *OF_ONE), lambda f, x: f(x)),
+    **dict.fromkeys(BINARY, lambda f, x: f(x, x)),
     **dict.fromkeys(OF_BOOLEANS, lambda f, x: f(x > 1, x < 3)),
     **dict.fromkeys(REDUCTIONS, lambda f, x: f(x, axis=0)),
-    "bitwise_invert": lambda f, x: f(x > 1), "logical_not": lambda f, x: f(x > 1), "clip": lambda f, x: f(x, 1, 3),
-    "astype": lambda f, x: f(x, xp.float64), "concat": lambda f, x: f([x, x]), "stack": lambda f, x: f([x, x]),
-    "repeat": lambda f, x: f(x, 2, axis=1), "roll": lambda f, x: f(x, 1), "tile": lambda f, x: f(x, (2, 1)),
+    "bitwise_invert": lambda f, x: f(x > 1), "logical_not": lambda f, x: f(x > 1), "clip": lambda f,
+    x: f(x, 1, 3),
+    "astype": lambda f, x: f(x, xp.float64), "concat": lambda f, x: f([x, x]), "stack": lambda f,
+    x: f([x, x]),
+    "repeat": lambda f, x: f(x, 2, axis=1), "roll": lambda f, x: f(x, 1), "tile": lambda f,
+    x: f(x, (2, 1)),
     "linalg.outer": lambda f, x: f(x[0], x[1]), "linalg.matrix_power": lambda f, x: f(x, 3),
 }
 HOST = {  # NumPy's, on the host
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_left_shift", "bitwise_right_shift", "conj", "copysign",
-    "floor_divide", "hypot", "imag", "log10", "log2", "logaddexp", "nextafter", "real", "remainder", "signbit", "trunc",
-    "cumulative_prod", "cumulative_sum", "isin", "nonzero", "searchsorted", "sort", "argsort", "take", "take_along_axis",
-    "tril", "triu", "unique_all", "unique_counts", "unique_inverse", "unique_values", "where", "linalg.cross", "linalg.det",
-    "linalg.eig", "linalg.eigh", "linalg.eigvals", "linalg.eigvalsh", "linalg.matrix_rank", "linalg.pinv", "linalg.qr",
-    "linalg.svd", "linalg.svdvals", *(f"fft.{n}" for n in ("fft", "fftn", "hfft", "ifft", "ifftn", "ihfft", "irfft", "irfftn",
-                                                           "rfft", "rfftn")),
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_left_shift",
+    "bitwise_right_shift", "conj", "copysign",
+    "floor_divide", "hypot", "imag", "log10", "log2", "logaddexp", "nextafter", "real", "remainder",
+    "signbit", "trunc",
+    "cumulative_prod", "cumulative_sum", "isin", "nonzero", "searchsorted", "sort", "argsort",
+    "take", "take_along_axis",
+    "tril", "triu", "unique_all", "unique_counts", "unique_inverse", "unique_values", "where",
+    "linalg.cross", "linalg.det",
+    "linalg.eig", "linalg.eigh", "linalg.eigvals", "linalg.eigvalsh", "linalg.matrix_rank",
+    "linalg.pinv", "linalg.qr",
+    "linalg.svd", "linalg.svdvals",
+    *(f"fft.{n}" for n in ("fft", "fftn", "hfft", "ifft", "ifftn", "ihfft", "irfft", "irfftn",
+                           "rfft", "rfftn")),
 }
-CREATION = {"arange", "asarray", "empty", "empty_like", "eye", "fft.fftfreq", "fft.rfftfreq", "from_dlpack", "full",
+CREATION = {"arange", "asarray", "empty", "empty_like", "eye", "fft.fftfreq", "fft.rfftfreq",
+            "from_dlpack", "full",
             "full_like", "linspace", "meshgrid", "ones", "ones_like", "zeros", "zeros_like"}
 OF_DTYPES = {"broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "result_type"}
 TUPLES = {"linalg.slogdet"}  # numbers come home
@@ -123,21 +145,25 @@ def test_devices_are_those_in_use(device):
 
 @pytest.mark.parametrize("make", [
     lambda where: xp.zeros(2, device=where), lambda where: xp.asarray([1, 2], device=where),
-    lambda where: xp.asarray(mat.ones(2), device=where), lambda where: xp.ones_like(mat.ones(2), device=where),
+    lambda where: xp.asarray(mat.ones(2), device=where),
+    lambda where: xp.ones_like(mat.ones(2), device=where),
     lambda where: xp.arange(3, device=where), lambda where: xp.linspace(0, 1, 3, device=where),
     lambda where: xp.eye(2, device=where), lambda where: xp.full((2,), 3, device=where),
-    lambda where: xp.astype(mat.ones(2), xp.int8, device=where), lambda where: xp.fft.fftfreq(3, device=where),
+    lambda where: xp.astype(mat.ones(2), xp.int8, device=where),
+    lambda where: xp.fft.fftfreq(3, device=where),
     lambda where: xp.from_dlpack(np.ones(2), device=where),
 ])
 def test_device_says_where(device, make):
     x, y = make("cpu"), make(device)
     assert (x.device, y.device) == ("cpu", device)
     assert make(None).device == device
-    assert (xp.exp(x).device, xp.acos(x).device, xp.sum(x).device, xp.zeros_like(x).device) == ("cpu",) * 4
+    assert (xp.exp(x).device, xp.acos(x).device, xp.sum(x).device,
+            xp.zeros_like(x).device) == ("cpu",) * 4
     assert x.tolist() == y.tolist()
 
 
-@pytest.mark.parametrize("function", [xp.add, xp.hypot, xp.floor_divide, xp.maximum, xp.less, xp.atan2])
+@pytest.mark.parametrize("function",
+                         [xp.add, xp.hypot, xp.floor_divide, xp.maximum, xp.less, xp.atan2])
 def test_a_single_element_leaves_it_to_the_other_where_it_is(device, function):
     x = mat.array([1.0, 4.0]).to_device("cpu")
     assert [function(x, x[0]).device, function(x[0], x).device] == ["cpu", "cpu"]
@@ -165,7 +191,9 @@ def test_defaults_follow_the_settings():
 
 
 def test_single_elements_are_arrays_without_axes():
-    """Indexing gives NumPy's scalars, which every function takes as arrays: they have a dtype of their own."""
+    """Indexing gives NumPy's scalars, which every function takes as arrays: they have a dtype of
+    their own.
+    """
     x = mat.array([1.0, 4.0], dtype="float32")
     assert xp.sqrt(x[1]).dtype == np.float32
     assert xp.add(x[0], x[1]).tolist() == 5.0
@@ -196,22 +224,31 @@ def test_asarray_shares_memory_where_it_can():
 
 
 BAD = {
-    "a number": lambda: xp.exp(3), "two numbers": lambda: xp.hypot(3, 4), "a list": lambda: xp.sum([1, 2]),
-    "a word": lambda: xp.isdtype(xp.int8, "whole"), "a kind": lambda: xp.__array_namespace_info__().dtypes(kind="whole"),
+    "a number": lambda: xp.exp(3), "two numbers": lambda: xp.hypot(3, 4),
+    "a list": lambda: xp.sum([1, 2]),
+    "a word": lambda: xp.isdtype(xp.int8, "whole"),
+    "a kind": lambda: xp.__array_namespace_info__().dtypes(kind="whole"),
     "a side": lambda: xp.searchsorted(mat.ones(2), mat.ones(2), side="middle"),
     "a norm": lambda: xp.fft.fft(mat.ones(2), norm="x"),
     "an order": lambda: xp.linalg.matrix_norm(mat.ones(2, 2), ord="max"),
     "a mode": lambda: xp.linalg.qr(mat.ones(2, 2), mode="r"),
-    "an indexing": lambda: xp.meshgrid(mat.ones(2), indexing="yx"), "a step": lambda: xp.arange(0, 3, 0),
-    "an end": lambda: xp.arange(0, float("inf")), "complex to real": lambda: xp.astype(mat.zeros(2, dtype="complex64"), "int8"),
-    "no view": lambda: xp.reshape(mat.ones(2, 3).T, (6,), copy=False), "a size": lambda: xp.reshape(mat.ones(2, 3), (5,)),
-    "an axis": lambda: xp.sum(mat.ones(2), axis=1), "an index": lambda: xp.take(mat.ones(2), mat.array([0.5])),
+    "an indexing": lambda: xp.meshgrid(mat.ones(2), indexing="yx"),
+    "a step": lambda: xp.arange(0, 3, 0),
+    "an end": lambda: xp.arange(0, float("inf")),
+    "complex to real": lambda: xp.astype(mat.zeros(2, dtype="complex64"), "int8"),
+    "no view": lambda: xp.reshape(mat.ones(2, 3).T, (6,), copy=False),
+    "a size": lambda: xp.reshape(mat.ones(2, 3), (5,)),
+    "an axis": lambda: xp.sum(mat.ones(2), axis=1),
+    "an index": lambda: xp.take(mat.ones(2), mat.array([0.5])),
     "a rank": lambda: xp.tril(mat.ones(2)), "lengths": lambda: xp.vecdot(mat.ones(2), mat.ones(3)),
     "contracted lengths": lambda: xp.tensordot(mat.ones(2, 3), mat.ones(2, 3), axes=1),
-    "imaginary": lambda: xp.imag(mat.ones(2)), "huge": lambda: xp.add(mat.zeros(1, dtype="int8"), 1000),
-    "huge elements": lambda: xp.asarray([1000], dtype=xp.int8), "singular": lambda: xp.linalg.inv(mat.zeros(2, 2)),
+    "imaginary": lambda: xp.imag(mat.ones(2)),
+    "huge": lambda: xp.add(mat.zeros(1, dtype="int8"), 1000),
+    "huge elements": lambda: xp.asarray([1000], dtype=xp.int8),
+    "singular": lambda: xp.linalg.inv(mat.zeros(2, 2)),
     "a float's limits": lambda: xp.iinfo(xp.float32), "an integer's": lambda: xp.finfo(xp.int8),
-    "none": lambda: xp.full((2,), None), "0-d": lambda: xp.nonzero(mat.ones(())), "n": lambda: xp.diff(mat.ones(3), n=-1),
+    "none": lambda: xp.full((2,), None), "0-d": lambda: xp.nonzero(mat.ones(())),
+    "n": lambda: xp.diff(mat.ones(3), n=-1),
     "a new axis": lambda: xp.expand_dims(mat.ones(3), 3),
 }
 

@@ -1,1 +1,3 @@
-"""Speed, measured against NumPy, SciPy and torch in one process, in turns. Prints ratios; asserts nothing."""
+"""Speed, measured against NumPy, SciPy and torch in one process, in turns. Prints ratios; asserts
+nothing.
+"""

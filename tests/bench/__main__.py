@@ -29,7 +29,8 @@ def processor() -> str:
     """The CPU's name, as far as the system tells it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        return next(line.partition(":")[2].strip() for line in lines
+                    if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
@@ -37,8 +38,10 @@ def processor() -> str:
 def environment() -> dict[str, str]:
     """What the numbers depend on."""
     facts = {"date": time.strftime("%Y-%m-%d"), "machine": f"{processor()} ({platform.machine()})",
-             "cores": str(os.cpu_count()), "threads": str(mat.settings.threads or "one for each core"), "mat": mat.__version__,
-             "python": platform.python_version(), "numpy": numpy.__version__, "scipy": scipy.__version__}
+             "cores": str(os.cpu_count()),
+             "threads": str(mat.settings.threads or "one for each core"), "mat": mat.__version__,
+             "python": platform.python_version(), "numpy": numpy.__version__,
+             "scipy": scipy.__version__}
     if have_torch():
         import torch
 
@@ -51,20 +54,25 @@ def environment() -> dict[str, str]:
 
 def record(row: Row, found: Measured) -> Run:
     """A row with what was measured, as it goes to JSON."""
-    return {"name": row.name, "group": row.group, "against": row.against, "limit": row.limit, "most": row.most,
+    return {"name": row.name, "group": row.group, "against": row.against, "limit": row.limit,
+            "most": row.most,
             **found._asdict()}
 
 
 def line(done: Run) -> str:
-    ratios = "".join(f"{done['ratios'][p]:9.2f}" if p in done["ratios"] else f"{'-':>9}" for p in PEERS)
-    others = "".join(f"  {ratio:.2f} x {p}" for p, ratio in done["ratios"].items() if p not in PEERS)
+    ratios = "".join(f"{done['ratios'][p]:9.2f}" if p in done["ratios"] else f"{'-':>9}"
+                     for p in PEERS)
+    others = "".join(f"  {ratio:.2f} x {p}" for p,
+                     ratio in done["ratios"].items() if p not in PEERS)
     limit, kept = judged(done)
     judgement = f"  {verdict(kept):4} (limit {limit})" if limit else ""
     return f"{done['name']:38}{seconds(done['seconds']['mat']):>11}{ratios}{others}{judgement}".rstrip()
 
 
 def selected(text: str) -> Iterator[tuple[str, Iterator[Row]]]:
-    """Rows by section; all of a section that is called `text`, else those rows whose name or group matches."""
+    """Rows by section; all of a section that is called `text`, else those rows whose name or group
+    matches.
+    """
     for name, rows in SECTIONS.items():
         if text in ("", name):
             yield name, rows()
@@ -86,18 +94,23 @@ def run(text: str, rounds: int) -> dict[str, Run]:
         if done:
             runs[name] = {"environment": facts, "rows": done}
     for goal, mean, kept in reached(GOALS, [row for r in runs.values() for row in r["rows"]]):
-        print(f"{goal.group}: geometric mean {mean:.3f} x {goal.against}, {verdict(kept)} (limit {goal.limit:.3f})")
+        print(f"{goal.group}: geometric mean {mean:.3f} x {goal.against}, {verdict(kept)} (limit "
+              f"{goal.limit:.3f})")
     return runs
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help=f"a section ({', '.join(SECTIONS)}), a group, or a part of a row's name")
+    parser = argparse.ArgumentParser(prog="python -m tests.bench",
+                                     description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help=f"a section ({', '.join(SECTIONS)}), a group, "
+                                                   "or a part of a row's name")
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--json", type=Path, help="write the numbers there too")
     parser.add_argument("--report", type=Path,
-                        help="write a page of Markdown there; sections not measured now keep their numbers")
-    parser.add_argument("--again", action="store_true", help="measure nothing, write the report from what was measured before")
+                        help="write a page of Markdown there; sections not measured now keep their "
+                             "numbers")
+    parser.add_argument("--again", action="store_true", help="measure nothing, write the report "
+                                                             "from what was measured before")
     parser.add_argument("--list", action="store_true", help="print the sections, measure nothing")
     options = parser.parse_args()
     if options.list:
@@ -108,7 +121,8 @@ def main() -> None:
     runs = {} if options.again else run(options.only, options.rounds)
     if options.json:
         rows = [row for r in runs.values() for row in r["rows"]]
-        options.json.write_text(json.dumps({"environment": environment(), "rows": rows}, indent=1), encoding="utf-8")
+        options.json.write_text(json.dumps({"environment": environment(), "rows": rows}, indent=1),
+                                encoding="utf-8")
     if options.report:
         report.write(options.report, runs, GOALS, list(SECTIONS))
 

@@ -1,4 +1,6 @@
-"""The training epoch of examples/digits.py, and the same program in NumPy and in torch, as their users would write it."""
+"""The training epoch of examples/digits.py, and the same program in NumPy and in torch, as their
+users would write it.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +31,21 @@ def _arrays() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 def with_mat() -> Thunk:
     pixels, labels, first, second = map(mat.array, _arrays())
-    parts, net, s = digits.batches(digits.Data(pixels, labels)), digits.Network(first, second), digits.new_scratch()
+    parts, net, s = digits.batches(digits.Data(pixels,
+                                               labels)), digits.Network(first, second), digits.new_scratch()
     return lambda: digits.train_epoch(parts, net, s)
 
 
 def _parts(pixels: Any, labels: Any) -> list[tuple[Any, Any]]:
-    return [(pixels[i:i + digits.BATCH], labels[i:i + digits.BATCH]) for i in range(0, ROWS, digits.BATCH)]
+    return [(pixels[i:i + digits.BATCH], labels[i:i + digits.BATCH])
+            for i in range(0, ROWS, digits.BATCH)]
 
 
 def with_numpy() -> Thunk:
     pixels, labels, first, second = _arrays()
     parts, rate = _parts(pixels, labels), digits.RATE / digits.BATCH
-    hidden, output, back = (np.empty((digits.BATCH, n)) for n in (digits.HIDDEN, digits.CLASSES, digits.HIDDEN))
+    hidden, output, back = (np.empty((digits.BATCH, n))
+                            for n in (digits.HIDDEN, digits.CLASSES, digits.HIDDEN))
 
     def train() -> None:
         for x, t in parts:
@@ -65,7 +70,8 @@ def with_torch(device: str = "cpu") -> Thunk:
     pixels, labels, first, second = (torch.tensor(a, device=device) for a in _arrays())
     parts, rate = _parts(pixels, labels), digits.RATE / digits.BATCH
     sizes = (digits.HIDDEN, digits.CLASSES, digits.HIDDEN)
-    hidden, output, back = (torch.empty(digits.BATCH, n, dtype=torch.float64, device=device) for n in sizes)
+    hidden, output, back = (torch.empty(digits.BATCH, n, dtype=torch.float64, device=device)
+                            for n in sizes)
 
     def train() -> None:
         for x, t in parts:

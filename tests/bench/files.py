@@ -1,6 +1,8 @@
-"""Saving and loading eight million bytes, contiguous and not, beside NumPy and the library of safetensors.
+"""Saving and loading eight million bytes, contiguous and not, beside NumPy and the library of
+safetensors.
 
-In memory, where the system has a folder for that: what is measured is the way of the bytes and not the disk.
+In memory, where the system has a folder for that: what is measured is the way of the bytes and not
+the disk.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ SHAPE = (1000, 1000)
 def files() -> Iterator[Row]:
     """.npy, .npz and .safetensors."""
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(prefix="mat-bench-", dir=memory if memory.is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(prefix="mat-bench-",
+                                     dir=memory if memory.is_dir() else None) as folder:
         yield from _npy(Path(folder))
         yield from _named(Path(folder))
 
@@ -39,15 +42,20 @@ def _npy(folder: Path) -> Iterator[Row]:
     wide = np.random.default_rng(0).standard_normal((2 * SHAPE[0], SHAPE[1]))
     turned = np.random.default_rng(0).standard_normal((100, 100, 100)).transpose(1, 2, 0)
     ours, theirs = folder / "mat.npy", folder / "numpy.npy"
-    for name, source in (("contiguous", a), ("every second row", wide[::2]), ("transposed in 3-d", turned)):
+    for name, source in (("contiguous", a), ("every second row", wide[::2]),
+                         ("transposed in 3-d", turned)):
         yield Row(f"save .npy, {name}, 8 MB", _saving(ours, theirs, source), limit=LIMIT)
     mat.save(ours, mat.from_numpy(a))
     data, x = ours.read_bytes(), mat.empty(SHAPE)
-    yield Row("load .npy, 8 MB", {"mat": lambda: mat.load(ours), "numpy": lambda: np.load(ours)}, limit=LIMIT)
+    yield Row("load .npy, 8 MB", {"mat": lambda: mat.load(ours), "numpy": lambda: np.load(ours)},
+              limit=LIMIT)
     yield Row("load .npy from memory, 8 MB", {"mat": lambda: mat.load(io.BytesIO(data)),
-                                              "numpy": lambda: np.load(io.BytesIO(data))}, limit=LIMIT)
-    yield Row("x.load_, 8 MB", {"mat": lambda: x.load_(ours), "numpy": lambda: np.load(ours)}, limit=LIMIT)
-    yield Row("load .npy, mapped", {"mat": lambda: mat.load(ours, mapped=True), "numpy": lambda: np.load(ours, mmap_mode="r")},
+                                              "numpy": lambda: np.load(io.BytesIO(data))},
+              limit=LIMIT)
+    yield Row("x.load_, 8 MB", {"mat": lambda: x.load_(ours), "numpy": lambda: np.load(ours)},
+              limit=LIMIT)
+    yield Row("load .npy, mapped", {"mat": lambda: mat.load(ours, mapped=True),
+                                    "numpy": lambda: np.load(ours, mmap_mode="r")},
               limit=LIMIT)
 
 
@@ -60,9 +68,11 @@ def _named(folder: Path) -> Iterator[Row]:
     arrays = {name: np.random.default_rng(0).standard_normal((500, 1000)) for name in ("a", "b")}
     mats = {name: mat.from_numpy(a) for name, a in arrays.items()}
     npz, other = folder / "x.npz", folder / "y.npz"
-    yield Row("save .npz, 8 MB", {"mat": lambda: mat.save_all(npz, mats), "numpy": lambda: np.savez(other, **arrays)},
+    yield Row("save .npz, 8 MB",
+              {"mat": lambda: mat.save_all(npz, mats), "numpy": lambda: np.savez(other, **arrays)},
               limit=LIMIT)
-    yield Row("load .npz, 8 MB", {"mat": lambda: mat.load_all(npz), "numpy": lambda: dict(np.load(npz))}, limit=LIMIT)
+    yield Row("load .npz, 8 MB",
+              {"mat": lambda: mat.load_all(npz), "numpy": lambda: dict(np.load(npz))}, limit=LIMIT)
     if "safetensors" in globals():
         mine, its = folder / "x.safetensors", folder / "y.safetensors"
         yield Row("save .safetensors, 8 MB", {"mat": lambda: mat.save_all(mine, mats),

@@ -1,4 +1,6 @@
-"""Convolution of one channel and pooling, with their derivatives, against torch and a loop over SciPy."""
+"""Convolution of one channel and pooling, with their derivatives, against torch and a loop over
+SciPy.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ with suppress(ImportError):
     import torch
     import torch.nn.functional as F
 
-CONVOLUTIONS = ((32, 28, 5, 1.0), (64, 128, 3, 1 / 3))  # a batch of squares, the side of the window, our time over torch's
+# a batch of squares, the side of the window, our time over torch's
+CONVOLUTIONS = ((32, 28, 5, 1.0), (64, 128, 3, 1 / 3))
 POOLS = ((32, 28), (64, 128))
 
 
@@ -33,12 +36,14 @@ def rows() -> Iterator[Row]:
             yield from _pools(batch, side, dtype)
 
 
-def _judged(name: str, ours: Thunk, scipy_loop: Thunk | None, limit: float, theirs: Thunk | None) -> Iterator[Row]:
+def _judged(name: str, ours: Thunk, scipy_loop: Thunk | None, limit: float,
+            theirs: Thunk | None) -> Iterator[Row]:
     """A row against torch, if it is there, and one against SciPy."""
     if theirs is not None:
         yield Row(name, {"mat": ours, "torch": theirs}, against="torch", limit=limit)
     if scipy_loop is not None:
-        yield Row(f"{name}, SciPy's loop", {"mat": ours, "scipy": scipy_loop}, against="scipy", limit=0.1)
+        yield Row(f"{name}, SciPy's loop", {"mat": ours, "scipy": scipy_loop}, against="scipy",
+                  limit=0.1)
 
 
 def _convolutions(batch: int, side: int, width: int, dtype: str, limit: float) -> Iterator[Row]:
@@ -56,7 +61,8 @@ def _convolutions(batch: int, side: int, width: int, dtype: str, limit: float) -
     yield from _judged(f"convolve {name}", lambda: mat.convolve(X, W, Y, **settings), loop, limit,
                        _torch_convolution(x, w) if have_torch() else None)
     for text, xd, wd, of in (("by x", XD, None, (True, False)), ("by w", None, WD, (False, True))):
-        yield from _judged(f"derivative {text}, {name}", lambda xd=xd, wd=wd: mat.derive_convolve(X, xd, W, wd, Y, **settings),
+        yield from _judged(f"derivative {text}, {name}", lambda xd=xd,
+                           wd=wd: mat.derive_convolve(X, xd, W, wd, Y, **settings),
                            None, 1.0, _torch_derivative(x, w, of) if have_torch() else None)
 
 
@@ -71,8 +77,10 @@ def _torch_convolution(x: np.ndarray, w: np.ndarray) -> Thunk:
 
 
 def _torch_derivative(x: np.ndarray, w: np.ndarray, of: tuple[bool, bool]) -> Thunk:
-    images, taps, half = torch.tensor(x)[:, None], torch.tensor(w)[None, None], [w.shape[0] // 2] * 2
-    return lambda: torch.ops.aten.convolution_backward(images, images, taps, None, [1, 1], half, [1, 1], False, [0, 0], 1,
+    images, taps, half = torch.tensor(x)[:, None], torch.tensor(w)[None,
+                                                                   None], [w.shape[0] // 2] * 2
+    return lambda: torch.ops.aten.convolution_backward(images, images, taps, None, [1, 1], half,
+                                                       [1, 1], False, [0, 0], 1,
                                                        [*of, False])
 
 
@@ -86,7 +94,8 @@ def _pools(batch: int, side: int, dtype: str) -> Iterator[Row]:
 
     theirs = _torch_pool(x) if have_torch() else None
     yield from _judged(f"max_pool {batch} x {side} x {side} by 2, {dtype}",
-                       lambda: mat.max_pool(X, Y, pool_shape=2, stride=2, batched=True), loop, 1.0, theirs)
+                       lambda: mat.max_pool(X, Y, pool_shape=2, stride=2, batched=True), loop, 1.0,
+                       theirs)
 
 
 def _torch_pool(x: np.ndarray) -> Thunk:

@@ -1,6 +1,8 @@
-"""Copies into another order of axes: ``mat.transpose(a, axes, out=b)``, ``np.copyto`` and torch's ``copy_``.
+"""Copies into another order of axes: ``mat.transpose(a, axes, out=b)``, ``np.copyto`` and torch's
+``copy_``.
 
-All of them read one array and write another, so that neither page faults decide nor whose memory is in a cache.
+All of them read one array and write another, so that neither page faults decide nor whose memory is
+in a cache.
 """
 
 from __future__ import annotations
@@ -67,7 +69,8 @@ def _row(name: str, shape: tuple[int, ...], axes: tuple[int, ...], dtype: str) -
     a = (np.arange(np.prod(shape)) % 100).astype(dtype).reshape(shape)
     b = np.ones(a.transpose(axes).shape, dtype)
     x, y = mat.from_numpy(a), mat.from_numpy(b)
-    row = Row(name, {"mat": lambda: mat.transpose(x, axes, out=y), "numpy": lambda: np.copyto(b, a.transpose(axes))},
+    row = Row(name, {"mat": lambda: mat.transpose(x, axes, out=y),
+                     "numpy": lambda: np.copyto(b, a.transpose(axes))},
               against=BEST, limit=WORST, group="permute")
     if "torch" not in globals():
         return row

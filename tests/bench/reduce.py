@@ -30,7 +30,8 @@ def reductions() -> Iterator[Row]:
                 where = "all" if axis is None else f"axis {axis}"
                 size = " x ".join(map(str, shape))
                 for name in NAMES:
-                    yield Row(f"{name}, {size}, {where}, {dtype}", _thunks(name, a, axis), BEST, 1.0)
+                    yield Row(f"{name}, {size}, {where}, {dtype}", _thunks(name, a, axis), BEST,
+                              1.0)
     a = rng.standard_normal(10)
     for name in NAMES:
         yield Row(f"{name}, 10", _thunks(name, a, None))

@@ -1,4 +1,6 @@
-"""What a row of the benchmark is: one task, ours first, then the same by the peers, and the ratio it should stay under."""
+"""What a row of the benchmark is: one task, ours first, then the same by the peers, and the ratio
+it should stay under.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,11 @@ BEST = "best"
 
 
 class Row(NamedTuple):
-    """A task; `limit` is the ratio of our time over that of `against` that it should not exceed, `most` the seconds.
+    """A task; `limit` is the ratio of our time over that of `against` that it should not exceed,
+    `most` the seconds.
 
-    `against` names a peer, or is "best": the fastest of them all. Rows of one `group` have goals together (see `GOALS`).
+    `against` names a peer, or is "best": the fastest of them all. Rows of one `group` have goals
+    together (see `GOALS`).
     """
 
     name: str
@@ -25,7 +29,9 @@ class Row(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """The geometric mean, over the rows of a group, of our time over that of a peer, should be at most `limit`."""
+    """The geometric mean, over the rows of a group, of our time over that of a peer, should be at
+    most `limit`.
+    """
 
     group: str
     against: str

@@ -1,4 +1,6 @@
-"""What is measured: each row is one task, ours first, then the same by the peers; with the ratio it should stay under."""
+"""What is measured: each row is one task, ours first, then the same by the peers; with the ratio it
+should stay under.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def _with_torch(row: Row, **thunks: Thunk) -> Row:
 
 
 def accesses() -> Iterator[Row]:
-    """What access itself costs; nobody else has such a thing, so NumPy's cheapest view stands beside it."""
+    """What access itself costs; nobody else has such a thing, so NumPy's cheapest view stands
+    beside it.
+    """
     x, a = mat.ones(10), np.ones(10)
     x.fill_(1)
 
@@ -54,15 +58,18 @@ def accesses() -> Iterator[Row]:
 def small() -> Iterator[Row]:
     """Operations on ten elements: the cost of a call."""
     x, y, a, b = mat.ones(10), mat.ones(10), np.ones(10), np.ones(10)
-    row = Row("axpy, 10", {"mat": lambda: mat.axpy(1e-9, x, y), "numpy": lambda: np.add(b, 1e-9 * a, out=b),
-                           "scipy": lambda: scipy_blas.daxpy(a, b, a=1e-9)}, limit=1.5)
-    scal = Row("scal, 10", {"mat": lambda: mat.scal(1.0, x), "numpy": lambda: np.multiply(a, 1.0, out=a),
-                            "scipy": lambda: scipy_blas.dscal(1.0, a)})
+    row = Row("axpy, 10",
+              {"mat": lambda: mat.axpy(1e-9, x, y), "numpy": lambda: np.add(b, 1e-9 * a, out=b),
+               "scipy": lambda: scipy_blas.daxpy(a, b, a=1e-9)}, limit=1.5)
+    scal = Row("scal, 10",
+               {"mat": lambda: mat.scal(1.0, x), "numpy": lambda: np.multiply(a, 1.0, out=a),
+                "scipy": lambda: scipy_blas.dscal(1.0, a)})
     dot = Row("dot, 10", {"mat": lambda: mat.dot(x, y), "numpy": lambda: np.dot(a, b),
                           "scipy": lambda: scipy_blas.ddot(a, b)})
     fill = Row("fill_, 10", {"mat": lambda: x.fill_(0.5), "numpy": lambda: a.fill(0.5)})
     z, c = mat.zeros(10), np.zeros(10)
-    exp = Row("exp_, 10", {"mat": lambda: z.fill_(0.5).exp_(), "numpy": lambda: (c.fill(0.5), np.exp(c, out=c))})
+    exp = Row("exp_, 10", {"mat": lambda: z.fill_(0.5).exp_(),
+                           "numpy": lambda: (c.fill(0.5), np.exp(c, out=c))})
     if have_torch():
         s, t = torch.ones(10, dtype=torch.float64), torch.ones(10, dtype=torch.float64)
         u = torch.ones(10, dtype=torch.float64)
@@ -75,12 +82,15 @@ def small() -> Iterator[Row]:
 
 
 def _after_a_trace() -> Row:
-    """The first row again, when a trace has been and gone: a ledger that is off must not be felt."""
+    """The first row again, when a trace has been and gone: a ledger that is off must not be
+    felt.
+    """
     x, y, a, b = mat.ones(10), mat.ones(10), np.ones(10), np.ones(10)
     with mat.trace():
         mat.axpy(1e-9, x, y)
     return Row("axpy, 10, after mat.trace()", {"mat": lambda: mat.axpy(1e-9, x, y),
-                                               "numpy": lambda: np.add(b, 1e-9 * a, out=b)}, limit=1.5)
+                                               "numpy": lambda: np.add(b, 1e-9 * a, out=b)},
+               limit=1.5)
 
 
 def products() -> Iterator[Row]:
@@ -111,7 +121,8 @@ def epochs() -> Iterator[Row]:
 
 def imports() -> Iterator[Row]:
     """A fresh interpreter that imports."""
-    yield Row("import mat", {"mat": _importing("mat"), "numpy": _importing("numpy, scipy.linalg.cython_blas")}, limit=1.3)
+    yield Row("import mat", {"mat": _importing("mat"),
+                             "numpy": _importing("numpy, scipy.linalg.cython_blas")}, limit=1.3)
 
 
 def _importing(what: str) -> Thunk:
@@ -119,13 +130,17 @@ def _importing(what: str) -> Thunk:
 
 
 GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (
-    accesses, small, products, random.rows, elementwise.large_functions, elementwise.small_functions, level1.long_vectors,
-    reduce.reductions, intgemm.rows, permutes.rows, nn.rows, files.files, epochs, imports)  # each yields rows
+    accesses, small, products, random.rows, elementwise.large_functions,
+    elementwise.small_functions, level1.long_vectors,
+    # each yields rows
+    reduce.reductions, intgemm.rows, permutes.rows, nn.rows, files.files, epochs, imports)
 GOALS: tuple[Goal, ...] = (*permutes.GOALS, *elementwise.GOALS)  # what whole groups should reach
 
 
 def _title(group: Callable[[], Iterator[Row]]) -> str:
-    """What a report calls the rows of a function: its name, or where it has none of its own, its module's."""
+    """What a report calls the rows of a function: its name, or where it has none of its own, its
+    module's.
+    """
     return group.__name__ if group.__name__ != "rows" else group.__module__.rpartition(".")[2]
 
 

@@ -1,7 +1,9 @@
-"""``python -m tests.bench.tiling [--sizes N ...]``: what each level of tiling gives, the tables of docs/matmul.md.
+"""``python -m tests.bench.tiling [--sizes N ...]``: what each level of tiling gives, the tables of
+docs/matmul.md.
 
-The variants are those of one kernel: other heights of tiles, other sizes of blocks, or no tiles at all. All run in one thread,
-and it is that thread's own time that counts, so that neighbours on the machine disturb little.
+The variants are those of one kernel: other heights of tiles, other sizes of blocks, or no tiles at
+all. All run in one thread, and it is that thread's own time that counts, so that neighbours on the
+machine disturb little.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ import mat
 from mat.cpu.integer_matmul import IntegerMatmul, MatrixOperand
 from mat.support.native import ffi
 
-WHOLE = {"block_m": 1 << 20, "block_k": 1 << 20, "units_m": 1, "units_n": 1}  # blocks that are never full
+# blocks that are never full
+WHOLE = {"block_m": 1 << 20, "block_k": 1 << 20, "units_m": 1, "units_n": 1}
 SLOW = 512  # the largest size that loops are measured at
 VARIANTS: tuple[tuple[str, dict[str, int]], ...] = (
     ("three loops", {"untiled": 1}),
@@ -36,7 +39,8 @@ class Pointed:
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         self.array, self.pointer = array, ffi.cast("char *", array.ctypes.data)
-        self.lies = MatrixOperand(array.dtype.char, array.strides[0] // array.itemsize, array.strides[1] // array.itemsize)
+        self.lies = MatrixOperand(array.dtype.char, array.strides[0] // array.itemsize,
+                                  array.strides[1] // array.itemsize)
 
 
 def competitors(n: int, dtype: str) -> dict[str, Callable[[], object]]:
@@ -50,7 +54,8 @@ def competitors(n: int, dtype: str) -> dict[str, Callable[[], object]]:
     found: dict[str, Callable[[], object]] = {}
     for name, options in VARIANTS:
         if n <= SLOW or "untiled" not in options:
-            found[name] = partial(IntegerMatmul((n, n, n), *lies, (), thin=-1, **options), *operands)
+            found[name] = partial(IntegerMatmul((n, n, n), *lies, (), thin=-1, **options),
+                                  *operands)
             c[...] = 0
             found[name]()
             np.testing.assert_array_equal(c, wanted, name)
@@ -86,7 +91,8 @@ def main() -> None:
     with mat.settings(threads=1):
         for dtype in ("int32", "int8"):
             table = {n: rates(n, dtype, options.rounds) for n in options.sizes}
-            print(f"\n| {dtype} to int32 | {' | '.join(map(str, table))} |\n|---|{'---:|' * len(table)}")
+            print(f"\n| {dtype} to int32 | {' | '.join(map(str, table))} "
+                  f"|\n|---|{'---:|' * len(table)}")
             for name in table[min(table)]:
                 shown = (f"{found[name]:.2f}" if name in found else "" for found in table.values())
                 print(f"| {name} | {' | '.join(shown)} |")

@@ -1,4 +1,6 @@
-"""Timing several ways to do one thing, in turns, so that a noisy machine disturbs all of them alike."""
+"""Timing several ways to do one thing, in turns, so that a noisy machine disturbs all of them
+alike.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ PAUSE = 0.04  # seconds after which the threads of a BLAS sleep
 
 
 class Measured(NamedTuple):
-    """Median seconds of a call of each competitor, and the median of our time over theirs, round by round."""
+    """Median seconds of a call of each competitor, and the median of our time over theirs, round by
+    round.
+    """
 
     seconds: dict[str, float]
     ratios: dict[str, float]
@@ -46,20 +50,25 @@ def sample(thunk: Thunk, calls: int) -> float:
 
 
 def measure(competitors: dict[str, Thunk], rounds: int) -> Measured:
-    """Time ours, the first, against each of the others in turn; they never run between each other's samples.
+    """Time ours, the first, against each of the others in turn; they never run between each other's
+    samples.
 
-    Before each sample a pause lets the threads of the library that ran before go to sleep: several pools in one process
-    otherwise spin on each other's cores, which makes any of them look ten times slower.
+    Before each sample a pause lets the threads of the library that ran before go to sleep: several
+    pools in one process otherwise spin on each other's cores, which makes any of them look ten
+    times slower.
     """
     ours, *peers = competitors
     calls = {name: calls_for(thunk) for name, thunk in competitors.items()}
     found = {peer: _pair(competitors, calls, ours, peer, rounds) for peer in peers}
     times = [a for pairs in found.values() for a, _ in pairs]
-    seconds = {ours: median(times)} | {peer: median(b for _, b in pairs) for peer, pairs in found.items()}
-    return Measured(seconds, {peer: median(a / b for a, b in pairs) for peer, pairs in found.items()})
+    seconds = {ours: median(times)} | {peer: median(b for _, b in pairs) for peer,
+                                       pairs in found.items()}
+    return Measured(seconds,
+                    {peer: median(a / b for a, b in pairs) for peer, pairs in found.items()})
 
 
-def _pair(competitors: dict[str, Thunk], calls: dict[str, int], ours: str, peer: str, rounds: int) -> list[tuple[float, float]]:
+def _pair(competitors: dict[str, Thunk], calls: dict[str, int], ours: str, peer: str,
+          rounds: int) -> list[tuple[float, float]]:
     """Seconds of both, in turns: A B, B A, A B, ..."""
     gc.collect()
     gc.disable()

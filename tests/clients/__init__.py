@@ -1,1 +1,3 @@
-"""Other libraries that are handed Mats: what works, what is copied, what comes back; ``python -m tests.clients`` tells."""
+"""Other libraries that are handed Mats: what works, what is copied, what comes back; ``python -m
+tests.clients`` tells.
+"""

@@ -1,7 +1,8 @@
-"""``python -m tests.clients``: runs every row with what is installed, and writes the table of docs/interop.md.
+"""``python -m tests.clients``: runs every row with what is installed, and writes the table of
+docs/interop.md.
 
-``python -m tests.clients NAME`` prints the section of one client, which is what runs in a process of its own for each of them.
-What is not installed keeps the section that it has.
+``python -m tests.clients NAME`` prints the section of one client, which is what runs in a process
+of its own for each of them. What is not installed keeps the section that it has.
 """
 
 import datetime
@@ -28,7 +29,8 @@ def section(name: str) -> str:
 def measured(name: str) -> str:
     """The same, measured in another process; nothing if the client is not installed."""
     special = {"SCIPY_ARRAY_API": "1"} if name.endswith("_array_api") else {}
-    done = subprocess.run([sys.executable, "-W", "ignore", "-m", "tests.clients", name], cwd=ROOT, capture_output=True,
+    done = subprocess.run([sys.executable, "-W", "ignore", "-m", "tests.clients", name], cwd=ROOT,
+                          capture_output=True,
                           text=True, env={**os.environ, **special}, check=False)
     if done.returncode not in (0, MISSING):
         sys.exit(f"{name}: {done.stderr}")

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 FILTERS = [  # what clients themselves warn of, with the versions the table was made with
-    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning",
+    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning", "ignore::FutureWarning",
+    "ignore::ResourceWarning",
     "error::DeprecationWarning:mat",
 ]
 

@@ -1,7 +1,8 @@
-"""A row of the table: one call of another library with a Mat, made for real, watched, and compared with what an array gives.
+"""A row of the table: one call of another library with a Mat, made for real, watched, and compared
+with what an array gives.
 
-Measured are: by what protocol the library took the Mat, what it returned, whether that shares the Mat's memory, and, with a
-Mat that is on a device only, what was copied.
+Measured are: by what protocol the library took the Mat, what it returned, whether that shares the
+Mat's memory, and, with a Mat that is on a device only, what was copied.
 """
 
 from __future__ import annotations
@@ -23,16 +24,20 @@ import mat
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "interop.md"
-PACKAGE = os.path.join(os.path.dirname(mat.__file__), "")  # with the separator: there is matplotlib, too
+# with the separator: there is matplotlib, too
+PACKAGE = os.path.join(os.path.dirname(mat.__file__), "")
 
 # What a Mat can be taken by, in the words of the table
 LEASE, DLPACK, STANDARD, FUNCTIONS, ITEMS, COPY = "lease", "DLPack", "array API", "NumPy's functions", "items", "copy"
 PROTOCOLS = {
     "__array__": LEASE, "__buffer__": LEASE, "__dlpack__": DLPACK, "__array_namespace__": STANDARD,
-    "__array_ufunc__": FUNCTIONS, "__array_function__": FUNCTIONS, "__iter__": ITEMS, "__getitem__": ITEMS,
-    "__arrow_array__": "Arrow", "__arrow_c_array__": "Arrow", "__reduce_ex__": "pickle", "to_numpy": COPY, "tolist": ITEMS,
+    "__array_ufunc__": FUNCTIONS, "__array_function__": FUNCTIONS, "__iter__": ITEMS,
+    "__getitem__": ITEMS,
+    "__arrow_array__": "Arrow", "__arrow_c_array__": "Arrow", "__reduce_ex__": "pickle",
+    "to_numpy": COPY, "tolist": ITEMS,
 }
-OPERATORS = [f"__{p}{n}__" for n in ("add", "sub", "mul", "truediv", "matmul", "pow") for p in ("", "r")]
+OPERATORS = [f"__{p}{n}__" for n in ("add", "sub", "mul", "truediv", "matmul", "pow")
+             for p in ("", "r")]
 
 
 class Row(NamedTuple):
@@ -41,7 +46,8 @@ class Row(NamedTuple):
     code: str  # an expression of `x`, which is a Mat, or an array with the same elements
     make: Callable[[], np.ndarray[Any, Any]]  # makes the elements
     names: dict[str, Any]  # what else the expression speaks of
-    memory: Callable[[Any], Any] | None  # the array whose memory the result has; None: found by its type
+    # the array whose memory the result has; None: found by its type
+    memory: Callable[[Any], Any] | None
     refuses: type[BaseException] | None  # what the library says to a Mat instead
     compare: bool  # whether the values are those that an array gives
 
@@ -69,7 +75,8 @@ class Rows(list[Row]):
         self.names = names
         self.packages = packages or (client,)
 
-    def __call__(self, code: str, make: Callable[[], Any], *, memory: Any = None, refuses: Any = None,
+    def __call__(self, code: str, make: Callable[[], Any], *, memory: Any = None,
+                 refuses: Any = None,
                  compare: bool = True) -> None:
         """Another row."""
         self.append(Row(code, make, self.names, memory, refuses, compare))
@@ -87,9 +94,11 @@ class Rows(list[Row]):
 def watched() -> Iterator[list[str]]:
     """Lists the protocols by which others, not ourselves, get at Mats in the block."""
     found: list[str] = []
-    before = {name: vars(kind)[name] for name in PROTOCOLS for kind in mat.Mat.__mro__[:1] if name in vars(kind)}
+    before = {name: vars(kind)[name] for name in PROTOCOLS for kind in mat.Mat.__mro__[:1]
+              if name in vars(kind)}
     inherited = [name for name in PROTOCOLS if name not in before and hasattr(mat.Mat, name)]
-    inherited = [name for name in inherited if getattr(mat.Mat, name) is not getattr(object, name, None)]
+    inherited = [name for name in inherited
+                 if getattr(mat.Mat, name) is not getattr(object, name, None)]
     for name in (*before, *inherited):
         setattr(mat.Mat, name, _noting(name, getattr(mat.Mat, name), found))
     try:
@@ -114,7 +123,8 @@ def taken(found: list[str], size: int) -> str:
     """The protocols in words; of items only if most were asked for one by one."""
     words = []
     for name, word in PROTOCOLS.items():
-        if name in found and word not in words and (word != ITEMS or found.count(name) >= min(size, 4) or name == "tolist"):
+        if name in found and word not in words and (word != ITEMS or found.count(name)
+                                                    >= min(size, 4) or name == "tolist"):
             words.append(word)
     if ITEMS in words and len(words) > 1:  # a look at the first item, say
         words.remove(ITEMS)
@@ -150,7 +160,9 @@ def values(result: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def memory_of(leaf: Any) -> np.ndarray[Any, Any] | None:
-    """The host's memory of what is in a result, as an array; None where that is not to be had without a copy."""
+    """The host's memory of what is in a result, as an array; None where that is not to be had
+    without a copy.
+    """
     if isinstance(leaf, mat.Mat):
         if leaf.fresh - {"host"}:
             return None
@@ -170,7 +182,9 @@ def memory_of(leaf: Any) -> np.ndarray[Any, Any] | None:
 
 
 def measure(row: Row) -> Measured:
-    """Make the call, on the host and on a device, and say what happened; `AssertionError` if an array gives something else."""
+    """Make the call, on the host and on a device, and say what happened; `AssertionError` if an
+    array gives something else.
+    """
     x = mat.array(row.make())
     if row.refuses is not None:
         with pytest.raises(row.refuses):
@@ -204,7 +218,9 @@ def _check_values(got: list[Any], wanted: list[Any]) -> None:
 
 
 def _on_device(row: Row, wanted: list[Any]) -> str:
-    """What is copied if the Mat is only on the device in use, and what memory a Mat that comes back is in."""
+    """What is copied if the Mat is only on the device in use, and what memory a Mat that comes back
+    is in.
+    """
     x = mat.array(row.make())
     with mat.use_device("emulated"):
         with x.facet("emulated"):
@@ -223,7 +239,9 @@ def _on_device(row: Row, wanted: list[Any]) -> str:
 
 
 def rows_checked(rows: Rows) -> Any:
-    """A test of every row: it gives what an array gives, and is as the table says, if that was made with these versions."""
+    """A test of every row: it gives what an array gives, and is as the table says, if that was made
+    with these versions.
+    """
     @pytest.mark.host
     @pytest.mark.unchecked("compares addresses, and takes protocols for what watches them")
     @pytest.mark.parametrize("row", rows, ids=lambda row: row.code)
@@ -248,12 +266,14 @@ TITLE = re.compile(r"^### (?P<client>.*)\n\n(?P<versions>.*)\.$", re.MULTILINE)
 def surroundings() -> str:
     """What else protocols depend on: the buffer protocol is there from Python 3.12 on, say."""
     python, numpy = platform.python_version(), np.__version__
-    return " and ".join(f"{name} {version.rpartition('.')[0]}" for name, version in (("Python", python), ("NumPy", numpy)))
+    return " and ".join(f"{name} {version.rpartition('.')[0]}" for name,
+                        version in (("Python", python), ("NumPy", numpy)))
 
 
 def shown(name: str, rows: Rows, cells: list[Measured]) -> str:
     """The section of one client, in Markdown."""
-    lines = "".join(f"| `{c.code}` | {c.taken} | {c.result} | {c.memory} | {c.device} |\n" for c in cells)
+    lines = "".join(f"| `{c.code}` | {c.taken} | {c.result} | {c.memory} | {c.device} |\n"
+                    for c in cells)
     return f"<!-- client: {name} -->\n\n### {rows.client}\n\n{rows.versions}.\n\n{HEAD}{lines}\n"
 
 
@@ -263,7 +283,8 @@ def sections() -> dict[str, tuple[str, dict[str, Measured]]]:
     titles = list(TITLE.finditer(text))
     found = {}
     for title, stop in zip(titles, [*(t.start() for t in titles[1:]), len(text)], strict=True):
-        rows = [line.strip("|").split(" | ") for line in text[title.end():stop].splitlines() if line.startswith("| `")]
+        rows = [line.strip("|").split(" | ") for line in text[title.end():stop].splitlines()
+                if line.startswith("| `")]
         cells = [Measured(*(cell.strip().strip("`") for cell in row)) for row in rows]
         found[title["client"]] = (title["versions"], {c.code: c for c in cells})
     return found

@@ -35,11 +35,13 @@ row("pa.scalar(x.sum())", line, refuses=pa.lib.ArrowInvalid)
 test_pyarrow = rows_checked(row)
 
 
-@pytest.mark.parametrize("dtype", [d for d in mat.supported_dtypes if d not in ("bfloat16", "complex64", "complex128")])
+@pytest.mark.parametrize("dtype", [d for d in mat.supported_dtypes
+                                   if d not in ("bfloat16", "complex64", "complex128")])
 def test_columns_of_every_dtype(dtype):
     x = mat.array([1, 0, 1], dtype)
     column = pa.array(x)
-    assert str(column.type) == {"float16": "halffloat", "float32": "float", "float64": "double"}.get(dtype, dtype)
+    assert str(column.type) == {"float16": "halffloat", "float32": "float",
+                                "float64": "double"}.get(dtype, dtype)
     assert column.to_pylist() == x.tolist()
     if dtype != "bool":  # of which Arrow has eight to a byte
         with pytest.raises(mat.ConflictError, match="test_pyarrow"):

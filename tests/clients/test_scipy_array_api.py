@@ -1,4 +1,6 @@
-"""SciPy with SCIPY_ARRAY_API=1, which has to be set before it is loaded: much of it computes with Mats, and returns them."""
+"""SciPy with SCIPY_ARRAY_API=1, which has to be set before it is loaded: much of it computes with
+Mats, and returns them.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""scikit-learn with ``array_api_dispatch``: it computes with Mats, and returns them. SCIPY_ARRAY_API has to be set for that."""
+"""scikit-learn with ``array_api_dispatch``: it computes with Mats, and returns them.
+SCIPY_ARRAY_API has to be set for that.
+"""
 
 import os
 
@@ -33,7 +35,8 @@ row("preprocessing.MaxAbsScaler().fit_transform(x)", blobs)
 row("preprocessing.Normalizer().fit_transform(x)", blobs)
 row("preprocessing.PolynomialFeatures(2).fit_transform(x)", blobs)
 row("decomposition.PCA(2, svd_solver='full').fit_transform(x)", blobs)
-row("decomposition.PCA(2, svd_solver='randomized', random_state=0, power_iteration_normalizer='QR').fit(x).components_", blobs)
+row("decomposition.PCA(2, svd_solver='randomized', random_state=0, "
+    "power_iteration_normalizer='QR').fit(x).components_", blobs)
 row("linear_model.Ridge(solver='svd').fit(x, x[:, 0]).coef_", blobs)
 row("linear_model.Ridge(solver='svd').fit(x, x[:, 0]).predict(x)", blobs)
 row("discriminant_analysis.LinearDiscriminantAnalysis().fit(x, labels(x)).predict(x)", blobs)

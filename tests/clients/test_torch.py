@@ -51,5 +51,6 @@ def test_a_tensor_keeps_its_mat_from_being_written():
 
 def test_batches_of_a_loader():
     x = mat.array(square())
-    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.as_tensor(x)), batch_size=2)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.as_tensor(x)),
+                                         batch_size=2)
     assert [batch.shape[0] for (batch,) in loader] == [2, 1]

@@ -1,5 +1,5 @@
-"""Looks at Mats: views, joined directions, operations that hold, torn data under the settings; beside mat's real host
-two more memories are registered.
+"""Looks at Mats: views, joined directions, operations that hold, torn data under the settings;
+beside mat's real host two more memories are registered.
 """
 
 import threading
@@ -70,7 +70,8 @@ def test_an_operation_reads_what_a_failed_one_did_not_spoil(places):
     with x.facet("foreign", "input"):
         spoil(x, "array")
         assert x.fresh == {"near"}
-        assert mat.asum(x) == 3  # the outer look holds the host, but nobody vouches for what is there
+        # the outer look holds the host, but nobody vouches for what is there
+        assert mat.asum(x) == 3
 
 
 @pytest.mark.host
@@ -84,7 +85,8 @@ def test_an_operation_does_not_read_torn_data_under_an_outer_look():
 
 def test_with_facets_joins_directions(places):
     x = mat.zeros(4).fill_(1)
-    with mat.with_facets((x, "array", "input"), (x, "backing", "output"), (x[:2], "array", "input")) as (a, b, c):
+    with mat.with_facets((x, "array", "input"), (x, "backing", "output"),
+                         (x[:2], "array", "input")) as (a, b, c):
         assert (a.flags.writeable, b.flags.writeable, c.flags.writeable) == (False, True, False)
         assert {w[1] for state in x.facets.values() for w in state.watchers} == {"input", "io"}
         b[:] = 2

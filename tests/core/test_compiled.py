@@ -1,4 +1,6 @@
-"""The compiled path of calls does what the long way does: conflicts, freshness, covering looks, torn data, numbers, threads."""
+"""The compiled path of calls does what the long way does: conflicts, freshness, covering looks,
+torn data, numbers, threads.
+"""
 
 import gc
 import sys
@@ -46,10 +48,12 @@ def test_calls_go_there_and_are_right(axpy, n, rng, monkeypatch):
     warm(axpy, 0.0, x, y)
     assert armed(axpy) == [True]
     version = y.storage.version
-    monkeypatch.setattr(type(next(iter(axpy.plans.values()))), "walk", None)  # the long way is closed
+    # the long way is closed
+    monkeypatch.setattr(type(next(iter(axpy.plans.values()))), "walk", None)
     assert axpy(2, x, y) is y
     assert_array_equal(y.to_numpy(), a * 2 + b)
-    assert (y.storage.version, x.storage.accesses, y.storage.accesses, y.storage.writer) == (version + 1, [], [], None)
+    assert (y.storage.version, x.storage.accesses, y.storage.accesses,
+            y.storage.writer) == (version + 1, [], [], None)
     assert y.fresh == {"host"}
 
 
@@ -144,7 +148,8 @@ def test_one_storage_in_two_roles():
         assert y.storage.accesses == []
 
 
-@pytest.mark.parametrize(("value", "wanted"), [(2, 3), (2.5, 3.5), (np.float32(2), 3), (True, 2), (-0.0, 1), (2**52, 2**52 + 1),
+@pytest.mark.parametrize(("value", "wanted"), [(2, 3), (2.5, 3.5), (np.float32(2), 3), (True, 2),
+                                               (-0.0, 1), (2**52, 2**52 + 1),
                                                (np.int8(2), 3)])
 def test_numbers_of_all_kinds(axpy, value, wanted):
     x, y = mat.ones(3), mat.ones(3)
@@ -281,7 +286,8 @@ def test_the_lock_is_reentrant_and_excludes():
     order = []
     with lock:
         with lock:
-            other = threading.Thread(target=lambda: (lock.acquire(), order.append("other"), lock.release()))
+            other = threading.Thread(target=lambda: (lock.acquire(), order.append("other"),
+                                                     lock.release()))
             other.start()
             other.join(0.05)
             order.append("inner")
@@ -296,7 +302,8 @@ def test_a_lock_that_is_not_held_cannot_be_released():
         lock.release()
     held = threading.Event()
     done = threading.Event()
-    other = threading.Thread(target=lambda: (lock.acquire(), held.set(), done.wait(), lock.release()))
+    other = threading.Thread(target=lambda: (lock.acquire(), held.set(), done.wait(),
+                                             lock.release()))
     other.start()
     held.wait()
     with pytest.raises(RuntimeError, match="lock"):
@@ -306,7 +313,9 @@ def test_a_lock_that_is_not_held_cannot_be_released():
 
 
 def test_plans_forgotten_while_one_is_carried_out_stay_until_it_is_done(rng):
-    """A kernel runs without the GIL: another thread may make the operation forget its plan, and the kernel's frame."""
+    """A kernel runs without the GIL: another thread may make the operation forget its plan, and the
+    kernel's frame.
+    """
     a = rng.standard_normal((700, 700))
     x, y = mat.array(a), mat.zeros(700, 700)
     warm(gemm, 1.0, x, x, 0.0, y)
@@ -316,7 +325,8 @@ def test_plans_forgotten_while_one_is_carried_out_stay_until_it_is_done(rng):
         pass
     seen = bool(y.storage.accesses)
     gemm.forget()
-    others = [bytearray(b"\xff" * size) for size in range(64, 2048, 8)]  # what was freed holds other things now
+    # what was freed holds other things now
+    others = [bytearray(b"\xff" * size) for size in range(64, 2048, 8)]
     gc.collect()
     worker.join()
     del others

@@ -1,5 +1,6 @@
-"""The contract in `Direction`'s docstring, sentence by sentence, on memories of plain lists: who may look, what a block
-commits or rolls back, what is torn. Looks at Mats are in test_access.py, scopes and lifetimes in test_lifetimes.py.
+"""The contract in `Direction`'s docstring, sentence by sentence, on memories of plain lists: who
+may look, what a block commits or rolls back, what is torn. Looks at Mats are in test_access.py,
+scopes and lifetimes in test_lifetimes.py.
 """
 
 import ast
@@ -63,7 +64,8 @@ def test_table_of_looks(world, outer, inner, memories, threads):
                 access() if threads == "same" else in_thread(access)
             assert x.storage.fresh == before
     read_both = outer == inner == "input" and memories == "other"
-    assert x.fresh() == ({"near", "far", "hub"} if read_both else {"near"})  # to far it went through the hub
+    # to far it went through the hub
+    assert x.fresh() == ({"near", "far", "hub"} if read_both else {"near"})
     assert not x.storage.accesses
     assert x.read("deep") == [1, 2]
 
@@ -111,7 +113,8 @@ def test_conflict_names_the_line_of_a_with_over_several_lines(world):
         x.access("near", "input"),
         y.access("near", "input"),
     ):
-        lines = [line() - 4, line() - 2]  # of the statement or of the item: Python's versions differ
+        # of the statement or of the item: Python's versions differ
+        lines = [line() - 4, line() - 2]
         with pytest.raises(mat.ConflictError) as caught:
             in_thread(lambda: y.write("near", 1, 2))
     assert any(f"{__file__}:{n};" in str(caught.value) for n in lines)
@@ -140,7 +143,8 @@ def test_conflict_names_a_holder_in_another_thread(world):
     thread.start()
     try:
         assert inside.wait(20)
-        with pytest.raises(mat.ConflictError, match=rf"in thread Holding at {__file__}:{lines[0]};"):
+        with pytest.raises(mat.ConflictError,
+                           match=rf"in thread Holding at {__file__}:{lines[0]};"):
             x.read("near")
     finally:
         done.set()
@@ -249,12 +253,14 @@ def torn():
     return x, x.spoil("near")
 
 
-@pytest.mark.parametrize(("facet", "direction"), [*product(("near", "hub", "deep"), ("input", "io"))])
+@pytest.mark.parametrize(("facet", "direction"),
+                         [*product(("near", "hub", "deep"), ("input", "io"))])
 def test_reading_torn_data_raises(world, facet, direction):
     x, at = torn()
     pretend = world.__class__.__module__.rpartition(".")[2]
     for _ in range(2):
-        with pytest.raises(mat.TornError, match=rf"'near' for 'io' in thread MainThread at \S*{pretend}.py:{at} failed"):
+        with pytest.raises(mat.TornError,
+                           match=rf"'near' for 'io' in thread MainThread at \S*{pretend}.py:{at} failed"):
             x.access(facet, direction).__enter__()
     assert x.fresh() == set()
 
@@ -375,10 +381,13 @@ def test_a_reader_left_after_the_writer_that_began_inside(world):
     assert x.read("hub") == [3, 4]
 
 
-@pytest.mark.parametrize("module", sorted(p.stem for p in (Path(mat.__file__).parent / "core").glob("*.py")))
+@pytest.mark.parametrize("module",
+                         sorted(p.stem for p in (Path(mat.__file__).parent / "core").glob("*.py")))
 def test_the_cube_knows_no_numpy(module):
     tree = ast.parse((Path(mat.__file__).parent / "core" / f"{module}.py").read_text())
-    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import)
+                for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    foreign = {"numpy", "scipy", "dtypes", "mat", "storage", "facets", "ops", "cpu", "shaping", "settings", "create"}
+    foreign = {"numpy", "scipy", "dtypes", "mat", "storage", "facets", "ops", "cpu", "shaping",
+               "settings", "create"}
     assert not {name.split(".")[0] for name in imported} & foreign

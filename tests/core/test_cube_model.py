@@ -1,5 +1,6 @@
-"""Random looks, failures, operations, drops, keeps, barriers and closings on one storage, beside a model of it: what each
-memory holds, as NumPy arrays, which are fresh, and what is torn. Whatever the order, the library does what the model does.
+"""Random looks, failures, operations, drops, keeps, barriers and closings on one storage, beside a
+model of it: what each memory holds, as NumPy arrays, which are fresh, and what is torn. Whatever
+the order, the library does what the model does.
 """
 
 from contextlib import contextmanager
@@ -68,7 +69,8 @@ class Model:
 
     def open(self, access, same_thread=True):
         for other in self.accesses:
-            if (access.writes or other.writes) and not (same_thread and other.memory == access.memory):
+            if (access.writes or other.writes) and not (same_thread
+                                                        and other.memory == access.memory):
                 raise mat.ConflictError
         if access.direction != "output":
             self.refresh(access.memory)
@@ -136,7 +138,9 @@ class Model:
 
 
 class Machine(RuleBasedStateMachine):
-    """The library beside the model; `open` holds triples of a look, the model's look, and what was given."""
+    """The library beside the model; `open` holds triples of a look, the model's look, and what was
+    given.
+    """
 
     def __init__(self):
         super().__init__()
@@ -201,11 +205,13 @@ class Machine(RuleBasedStateMachine):
     def leave_last(self, failed):
         self.leave(len(self.open) - 1, failed)
 
-    @rule(facet=facets, direction=directions, view=views, value=values, thread=st.booleans(), failed=st.booleans())
+    @rule(facet=facets, direction=directions, view=views, value=values, thread=st.booleans(),
+          failed=st.booleans())
     def access(self, facet, direction, view, value, thread, failed):
         """A look that begins and ends, in this thread or in another."""
         seen = Seen(MEMORIES[facet], direction, view)
-        call = partial(copy_context().run, self.use, facet, direction, view, value, failed)  # barriers are context-local
+        # barriers are context-local
+        call = partial(copy_context().run, self.use, facet, direction, view, value, failed)
         with self.as_model(lambda: self.model.open(seen, not thread)):
             in_thread(call) if thread else call()
 
@@ -237,7 +243,8 @@ class Machine(RuleBasedStateMachine):
 
     @rule(view=views, value=values)
     def axpy(self, view, value):
-        self.operate(view, "io", lambda y: mat.axpy(value, mat.full(y.shape, 2), y), lambda a: np.add(a, 2 * value, out=a))
+        self.operate(view, "io", lambda y: mat.axpy(value, mat.full(y.shape, 2), y),
+                     lambda a: np.add(a, 2 * value, out=a))
 
     @rule(view=views)
     def asum(self, view):
@@ -328,5 +335,6 @@ class Machine(RuleBasedStateMachine):
 
 
 TestCube = Machine.TestCase
-TestCube.settings = settings(max_examples=250, stateful_step_count=60, derandomize=True, deadline=None, database=None,
+TestCube.settings = settings(max_examples=250, stateful_step_count=60, derandomize=True,
+                             deadline=None, database=None,
                              suppress_health_check=[HealthCheck.too_slow])

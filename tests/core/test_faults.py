@@ -1,5 +1,6 @@
-"""Every allocation, fill and copy of a scenario is made to fail, one after the other: nothing may be lost or leaked,
-and trying again must succeed. Copies fail half-way. The steps are listed, so that a scenario cannot become empty.
+"""Every allocation, fill and copy of a scenario is made to fail, one after the other: nothing may
+be lost or leaked, and trying again must succeed. Copies fail half-way. The steps are listed, so
+that a scenario cannot become empty.
 """
 
 from dataclasses import dataclass
@@ -103,7 +104,8 @@ def in_barrier(leave):
         for m in (x, y):
             m.to_numpy()
             assert m.drop("near") + m.drop("far") <= 1
-    return Scenario(prepare, act, "host.allocate near.copy_out host.allocate far.copy_out", {"x": [1, 2, 3], "y": [4, 5, 6]},
+    return Scenario(prepare, act, "host.allocate near.copy_out host.allocate far.copy_out",
+                    {"x": [1, 2, 3], "y": [4, 5, 6]},
                     exact=False, again=again)
 
 
@@ -111,32 +113,52 @@ NEW, OLD = {"x": [5, 5, 5]}, {"x": [2, 4, 6]}
 TWO = {"x": [1, 2, 3], "y": [4, 5, 6]}
 BOTH = {"x": [1, 2, 3], "y": [6, 9, 12]}
 SCENARIOS = {
-    "first read": Scenario(new, access("array", "input"), "host.allocate host.fill", {"x": [5, 5, 5]}, before=NEW),
-    "first read elsewhere": Scenario(new, access("near", "input"), "near.allocate near.fill", {"x": [5, 5, 5]}, before=NEW),
-    "first read through the host": Scenario(new, access("far", "input"), "far.allocate host.allocate host.fill far.copy_in",
+    "first read": Scenario(new, access("array", "input"), "host.allocate host.fill",
+                           {"x": [5, 5, 5]}, before=NEW),
+    "first read elsewhere": Scenario(new, access("near", "input"), "near.allocate near.fill",
+                                     {"x": [5, 5, 5]}, before=NEW),
+    "first read through the host": Scenario(new, access("far", "input"), "far.allocate "
+                                                                         "host.allocate host.fill "
+                                                                         "far.copy_in",
                                             {"x": [5, 5, 5]}, before=NEW),
-    "first write": Scenario(new, access("array", "io"), "host.allocate host.fill", {"x": [7, 7, 7]}, before=NEW),
-    "first overwrite": Scenario(new, access("far", "output"), "far.allocate", {"x": [7, 7, 7]}, before=NEW),
-    "overwrite elsewhere": Scenario(one("near"), access("far", "output"), "far.allocate", {"x": [7, 7, 7]}),
-    "from the host": Scenario(one("array"), access("near", "input"), "near.allocate near.copy_in", {"x": [1, 2, 3]}),
-    "from the host to write": Scenario(one("array"), access("far", "io"), "far.allocate far.copy_in", {"x": [7, 7, 7]}),
-    "from the host into a stale copy": Scenario(stale, access("far", "input"), "far.copy_in", OLD, before=OLD),
-    "from the host to write a part": Scenario(one("array"), look_at_part, "far.allocate far.copy_in", {"x": [1, 7, 7]}),
-    "to the host": Scenario(one("far"), access("array", "io"), "host.allocate far.copy_out", {"x": [7, 7, 7]}),
+    "first write": Scenario(new, access("array", "io"), "host.allocate host.fill", {"x": [7, 7, 7]},
+                            before=NEW),
+    "first overwrite": Scenario(new, access("far", "output"), "far.allocate", {"x": [7, 7, 7]},
+                                before=NEW),
+    "overwrite elsewhere": Scenario(one("near"), access("far", "output"), "far.allocate",
+                                    {"x": [7, 7, 7]}),
+    "from the host": Scenario(one("array"), access("near", "input"), "near.allocate near.copy_in",
+                              {"x": [1, 2, 3]}),
+    "from the host to write": Scenario(one("array"), access("far", "io"), "far.allocate "
+                                                                          "far.copy_in",
+                                       {"x": [7, 7, 7]}),
+    "from the host into a stale copy": Scenario(stale, access("far", "input"), "far.copy_in", OLD,
+                                                before=OLD),
+    "from the host to write a part": Scenario(one("array"), look_at_part, "far.allocate "
+                                                                          "far.copy_in",
+                                              {"x": [1, 7, 7]}),
+    "to the host": Scenario(one("far"), access("array", "io"), "host.allocate far.copy_out",
+                            {"x": [7, 7, 7]}),
     "through the host": Scenario(one("near"), access("far", "input"),
-                                 "far.allocate host.allocate near.copy_out far.copy_in", {"x": [1, 2, 3]}),
-    "directly": Scenario(one("far"), access("near", "io"), "near.allocate near.copy_from", {"x": [7, 7, 7]}),
+                                 "far.allocate host.allocate near.copy_out far.copy_in",
+                                 {"x": [1, 2, 3]}),
+    "directly": Scenario(one("far"), access("near", "io"), "near.allocate near.copy_from",
+                         {"x": [7, 7, 7]}),
     "keep": Scenario(one("near"), keep, "far.allocate", {"x": [1, 2, 3]}),
     "print": Scenario(one("near"), repr, "host.allocate near.copy_out", {"x": [1, 2, 3]}),
-    "set an element": Scenario(one("near"), set_element, "host.allocate near.copy_out", {"x": [1, 9, 3]}),
+    "set an element": Scenario(one("near"), set_element, "host.allocate near.copy_out",
+                               {"x": [1, 9, 3]}),
     "an operation": Scenario(two("near", "far"), lambda x, y: mat.axpy(2.0, x, y),
-                             "host.allocate far.copy_out host.allocate near.copy_out", BOTH, exact=False),
-    "an operation on what is there": Scenario(two("array", "array"), lambda x, y: mat.axpy(2.0, x, y), "", BOTH),
+                             "host.allocate far.copy_out host.allocate near.copy_out", BOTH,
+                             exact=False),
+    "an operation on what is there": Scenario(two("array", "array"), lambda x,
+                                              y: mat.axpy(2.0, x, y), "", BOTH),
     "an operation with a result": Scenario(two("near", "far"), lambda x, y: mat.add(x, y, out=y),
                                            "host.allocate far.copy_out host.allocate near.copy_out",
                                            {"x": [1, 2, 3], "y": [5, 7, 9]}, exact=False),
     "with_facets": Scenario(two("near", "far"), look_at_both, "host.allocate far.copy_out "
-                            "far.allocate host.allocate near.copy_out far.copy_in", BOTH, exact=False),
+                            "far.allocate host.allocate near.copy_out far.copy_in", BOTH,
+                            exact=False),
     "the end of a barrier": in_barrier([]),
 }
 
@@ -179,7 +201,8 @@ def check_state(scenario, before, after):
     if scenario.exact:
         assert after == before
     for name, (fresh, *rest) in before.items():
-        assert fresh <= after[name][0] or (scenario.again and after[name][0]), name  # what else is fresh is so in truth
+        # what else is fresh is so in truth
+        assert fresh <= after[name][0] or (scenario.again and after[name][0]), name
         assert rest == list(after[name][1:]), name
 
 
@@ -196,7 +219,8 @@ def test_steps(name):
         assert world.held() == {}
 
 
-STEPS = [(name, k + 1) for name, scenario in SCENARIOS.items() for k in range(len(scenario.steps.split()))]
+STEPS = [(name, k + 1) for name,
+         scenario in SCENARIOS.items() for k in range(len(scenario.steps.split()))]
 
 
 @pytest.mark.host
@@ -211,7 +235,7 @@ def test_a_failing_copy_does_not_tear_or_heal(fail_at):
     with registered() as world:
         x = made("near", 1, 2, 3)
         with pytest.raises(ZeroDivisionError), x.facet("near"):
-            1 / 0  # noqa: B018  # tears it
+            1 / 0  # tears it  # noqa: B018
         world.ledger.reset(fail_at)
         with mat.settings(torn="ignore"), pytest.raises(Fault):
             x.facet("far", "io").__enter__()

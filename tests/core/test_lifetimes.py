@@ -75,7 +75,8 @@ def test_what_is_looked_at_is_not_dropped(world, direction, force):
     with x.access("near", direction):
         here = line() - 1
         for attempt in (lambda: x.storage.drop(world.memory["near"], force), x.storage.drop_all):
-            with pytest.raises(mat.ConflictError, match=rf"near.*for '{direction}' in thread MainThread at .*:{here}"):
+            with pytest.raises(mat.ConflictError,
+                               match=rf"near.*for '{direction}' in thread MainThread at .*:{here}"):
                 in_thread(attempt)
         assert x.fresh() == {"near", "hub"}
     assert x.read("near") == [1, 2]
@@ -134,7 +135,8 @@ def test_what_was_presented_goes_with_its_copy(places):
         pass
     view = x[10:20]
     with x.facet("near", "input") as a, view.facet("near", "input") as b:
-        shown = [weakref.ref(record.value) for m in (x, view) for record in m.presented.values() if record.facet.name == "near"]
+        shown = [weakref.ref(record.value) for m in (x, view) for record in m.presented.values()
+                 if record.facet.name == "near"]
         assert len(shown) == 2
     x.drop("near")
     del a, b
@@ -163,10 +165,12 @@ def test_facets_and_watchers(places):
         here = line() - 1
         with x[0].facet("backing", "input"):
             states = x[1].facets
-        assert states["array"] == ("array", "host", True, 24, (("MainThread", "io", __file__, here),))
+        assert states["array"] == ("array", "host", True, 24,
+                                   (("MainThread", "io", __file__, here),))
         assert states["backing"].watchers == (("MainThread", "input", __file__, here + 2),)
         assert (states["near"].memory, states["near"].watchers) == ("near", ())
-    assert {n: s.fresh for n, s in x.facets.items()} == {"near": False, "array": True, "backing": True}
+    assert {n: s.fresh for n, s in x.facets.items()} == {"near": False, "array": True,
+                                                         "backing": True}
     x.drop("near")
     assert set(x.facets) == {"array", "backing"}
 
@@ -232,13 +236,15 @@ def test_a_barrier_is_entered_once_at_a_time(world):
 @pytest.mark.parametrize("fails", [False, True])
 def test_barrier_reports_what_it_cannot_drop_and_drops_the_rest(world, fails):
     x, y = Whole(), Whole()
-    with ExitStack() as accesses, failing(Fault if fails else mat.ConflictError) as caught, barrier(world):
+    with ExitStack() as accesses, failing(Fault if fails
+                                          else mat.ConflictError) as caught, barrier(world):
         x.write("near", 1, 2)
         accesses.enter_context(x.access("near", "io")).put(3, 4)
         y.write("near", 5, 6)
         if fails:
             raise Fault
-    assert fails == any("cannot drop 'near'" in note for note in getattr(caught.value, "__notes__", []))
+    assert fails == any("cannot drop 'near'" in note
+                        for note in getattr(caught.value, "__notes__", []))
     assert y.fresh() == {"hub"}
     assert x.read("hub") == [3, 4]
 
@@ -371,8 +377,10 @@ del m
 """
 
 
-@pytest.mark.parametrize("last", ["look = y.facet('noted', 'io').__enter__()", "raise SystemExit(0)", "del x"])
+@pytest.mark.parametrize("last", ["look = y.facet('noted', 'io').__enter__()",
+                                  "raise SystemExit(0)", "del x"])
 def test_copies_are_freed_at_interpreter_exit(last):
-    done = subprocess.run([sys.executable, "-c", EXIT + last], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", EXIT + last], capture_output=True, text=True,
+                          timeout=60, check=False)
     assert done.stderr == ""
     assert sorted(done.stdout.split("\n")) == ["", "freed 24", "freed 40"]

@@ -1,4 +1,6 @@
-"""What observers are told of looks, copies, allocations and calls, and what happens when one of them finds fault."""
+"""What observers are told of looks, copies, allocations and calls, and what happens when one of
+them finds fault.
+"""
 
 import pytest
 
@@ -50,7 +52,8 @@ def test_observers_are_told(places):
         x.drop("near")
         mat.axpy(2.0, x, x.copy())
     rest = diary.notes
-    told = ["created", "allocated host", "entered", "left", "copied host near", "allocated near", "entered near", "left near",
+    told = ["created", "allocated host", "entered", "left", "copied host near", "allocated near",
+            "entered near", "left near",
             "entered near", "left near failed", "freed near", "called daxpy"]
     for note in told:  # in this order, other things in between
         while not rest[0].startswith(note):

@@ -1,5 +1,5 @@
-"""Several processes, forked, spawned or served, after this one computed: what they are given, compute and send back; and memory
-that they share.
+"""Several processes, forked, spawned or served, after this one computed: what they are given,
+compute and send back; and memory that they share.
 """
 
 import multiprocessing
@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 
-pytestmark = [pytest.mark.host, pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")]  # no device outlives a fork
+# no device outlives a fork
+pytestmark = [pytest.mark.host, pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")]
 
 METHODS = multiprocessing.get_all_start_methods()
 LARGE = 300_000  # elements that threads share
@@ -104,7 +105,8 @@ def add_there(name, size):
 def test_memory_that_processes_share(context):
     memory = SharedMemory(create=True, size=1000 * 8)
     try:
-        x = mat.from_numpy(np.frombuffer(memory.buf, "float64", 1000))  # what is there has more bytes: whole pages
+        # what is there has more bytes: whole pages
+        x = mat.from_numpy(np.frombuffer(memory.buf, "float64", 1000))
         x.assign_(mat.arange(1000))
         child = context.Process(target=add_there, args=(memory.name, 1000))
         child.start()

@@ -1,5 +1,6 @@
-"""Threads that read, write, drop and collect garbage together: values are always of one write, conflicts are said at once
-and can be retried, copies are made once, and nothing hangs, for every thread is waited for a bounded time only.
+"""Threads that read, write, drop and collect garbage together: values are always of one write,
+conflicts are said at once and can be retried, copies are made once, and nothing hangs, for every
+thread is waited for a bounded time only.
 """
 
 import faulthandler
@@ -130,7 +131,8 @@ def test_failing_writers_are_never_seen(world):
                 retried(lambda n=n: fail(x, FACETS[n % 2]))
 
     def fail(x, facet):
-        with x.facet("far", "input"), x.facet(facet, "input"):  # so that there is a copy to go back to
+        # so that there is a copy to go back to
+        with x.facet("far", "input"), x.facet(facet, "input"):
             pass
         with x.facet(facet) as a:
             a[: len(a) // 2] = 9
@@ -254,7 +256,9 @@ def test_barriers_of_threads_are_their_own(world):
 
 
 def test_nothing_is_left_open(world):
-    """Two threads that each hold one and want the other's get an error at once: there is no deadlock."""
+    """Two threads that each hold one and want the other's get an error at once: there is no
+    deadlock.
+    """
     x, y, met = mat.zeros(4), mat.zeros(4), threading.Barrier(2)
     refused = []
 

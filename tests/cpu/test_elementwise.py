@@ -1,4 +1,6 @@
-"""Compiled element-wise kernels against NumPy and SciPy: every layout, size and special; and that it is they that compute."""
+"""Compiled element-wise kernels against NumPy and SciPy: every layout, size and special; and that
+it is they that compute.
+"""
 
 import numpy as np
 import pytest
@@ -13,15 +15,18 @@ from ..support.layouts import LAYOUTS, check_hidden, numbers, place
 from ..support.needs import native
 
 pytestmark = native
-EXACT_UNARY = {"square": np.square, "sqrt": np.sqrt, "abs": np.abs, "negative": np.negative, "sign": np.sign,
+EXACT_UNARY = {"square": np.square, "sqrt": np.sqrt, "abs": np.abs, "negative": np.negative,
+               "sign": np.sign,
                "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "reciprocal": lambda x: 1 / x}
-UNARY = {**EXACT_UNARY, **{n: getattr(np, n) for n in ("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh",
-                                                       "tanh")},
+UNARY = {**EXACT_UNARY, **{n: getattr(np, n) for n
+                           in ("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh",
+                               "tanh")},
          "logistic": scipy.special.expit, "erf": scipy.special.erf}
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 EXACT_BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
 FLOATS = ("float32", "float64")
-SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-40, -1e-40, 1e30, -1e30, 88.0, -104.0, 710.0, -746.0, 3e5, 1e7,
+SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-40, -1e-40, 1e30, -1e30, 88.0,
+            -104.0, 710.0, -746.0, 3e5, 1e7,
             np.inf, -np.inf, np.nan)
 SIZES = (0, 1, 2, 3, 7, 8, 15, 16, 31, 33, 63, 65, 127, 511, 513, 1025, 4097)
 
@@ -35,7 +40,9 @@ def body_for(name, *operands):
 
 
 def allowed(dtype, name):
-    """What a function may differ by: what NumPy and SciPy themselves are good for, and ours (docs/accuracy.md)."""
+    """What a function may differ by: what NumPy and SciPy themselves are good for, and ours
+    (docs/accuracy.md).
+    """
     return {"rtol": 0 if name in EXACT_UNARY else 8 * np.finfo(dtype).eps, "atol": 0}
 
 
@@ -50,9 +57,11 @@ def test_functions_of_every_size(rng, name, dtype):
     for n in SIZES:
         for offset in (0, 1, 3):
             values = numbers(rng, n, dtype)
-            x, out = mat.array(np.append(np.zeros(offset, dtype), values))[offset:], mat.empty(n, dtype=dtype)
+            x, out = mat.array(np.append(np.zeros(offset, dtype),
+                                         values))[offset:], mat.empty(n, dtype=dtype)
             assert getattr(mat, name)(x, out=out) is out
-            assert_allclose(out.to_numpy(), expected(UNARY[name], values), **allowed(dtype, name), equal_nan=True)
+            assert_allclose(out.to_numpy(), expected(UNARY[name], values), **allowed(dtype, name),
+                            equal_nan=True)
             getattr(x, name + "_")()
             assert_array_equal(x.to_numpy(), out.to_numpy())
 
@@ -79,10 +88,12 @@ def test_two_operands_with_specials(name, dtype):
     wanted = expected(getattr(np, name if name != "pow" else "power"), x, y)
     found = getattr(mat, name)(mat.array(x), mat.array(y)).to_numpy()
     assert found.dtype == wanted.dtype
-    assert_allclose(found, wanted, rtol=1e-6 if name == "pow" and dtype == "float32" else 1e-14 if name == "pow" else 0)
+    assert_allclose(found, wanted, rtol=1e-6 if name == "pow" and dtype == "float32" else 1e-14
+                    if name == "pow" else 0)
     if name in COMPARISONS:
         place_ = mat.array(x)
-        assert_array_equal(getattr(place_, name + "_")(mat.array(y)).to_numpy(), wanted.astype(dtype))
+        assert_array_equal(getattr(place_, name + "_")(mat.array(y)).to_numpy(),
+                           wanted.astype(dtype))
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -97,11 +108,14 @@ def test_two_operands_of_every_size_and_numbers(rng, name, dtype):
             assert_array_equal(function(number, x).to_numpy(), expected(reference, number, a))
         assert_array_equal(function(x, y).to_numpy(), expected(reference, a, b))
         assert_array_equal(function(x, x).to_numpy(), expected(reference, a, a))
-        assert_array_equal(getattr(x, name + "_")(y).to_numpy(), expected(reference, a, b).astype(dtype))
+        assert_array_equal(getattr(x, name + "_")(y).to_numpy(),
+                           expected(reference, a, b).astype(dtype))
 
 
-BROADCASTS = (((3, 4), (4,)), ((3, 1), (1, 4)), ((2, 3, 4), (3, 1)), ((2, 1, 4), (3, 4)), ((), (5,)), ((1, 1), (2, 3)),
-              ((7, 600), (7, 1)), ((7, 600), (600,)), ((600, 1), (1, 7)), ((4, 1, 1, 5), (3, 1, 5)), ((0, 3), (1, 3)))
+BROADCASTS = (((3, 4), (4,)), ((3, 1), (1, 4)), ((2, 3, 4), (3, 1)), ((2, 1, 4), (3, 4)),
+              ((), (5,)), ((1, 1), (2, 3)),
+              ((7, 600), (7, 1)), ((7, 600), (600,)), ((600, 1), (1, 7)), ((4, 1, 1, 5), (3, 1, 5)),
+              ((0, 3), (1, 3)))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -115,7 +129,8 @@ def test_broadcasting_over_layouts(rng, layout, dtype):
             assert_array_equal(out.to_numpy(), a - b)
             check_hidden(out)
             flags = place(np.zeros(out.shape, bool), out_layout)
-            assert_array_equal(mat.less(place(a, layout), place(b, layout), out=flags).to_numpy(), a < b)
+            assert_array_equal(mat.less(place(a, layout), place(b, layout), out=flags).to_numpy(),
+                               a < b)
             check_hidden(flags)
 
 
@@ -145,7 +160,8 @@ def test_threads_do_not_matter(rng):
     for threads in (1, 2, 5):
         with mat.settings(threads=threads):
             x = mat.array(a)
-            results.append([mat.exp(x).to_numpy(), mat.tanh(x.T).to_numpy(), (x * x[:, :1]).to_numpy()])
+            results.append([mat.exp(x).to_numpy(), mat.tanh(x.T).to_numpy(),
+                            (x * x[:, :1]).to_numpy()])
     for others in results[1:]:
         for found, wanted in zip(others, results[0], strict=True):
             assert_array_equal(found, wanted)
@@ -156,19 +172,25 @@ def test_the_kernels_do_it(dtype):
     x, y, out = (mat.ones(3, 4, dtype=dtype) for _ in range(3))
     flags = mat.zeros(3, 4, dtype="bool")
     for name in UNARY:
-        assert body_for(name, x, out) == body_for(name, x, x) == body_for(name, x.T, out.T) == "foreign"
+        assert body_for(name, x, out) == body_for(name, x,
+                                                  x) == body_for(name, x.T, out.T) == "foreign"
     for name in (*EXACT_BINARY, "pow"):
-        assert body_for(name, x, y, out) == body_for(name, x, 2.0, x) == body_for(name, 2, y, out) == "foreign"
+        assert body_for(name, x, y, out) == body_for(name, x, 2.0,
+                                                     x) == body_for(name, 2, y, out) == "foreign"
     for name in COMPARISONS:
         assert body_for(name, x, y, flags) == body_for(name, x, 0.5, out) == "foreign"
-    assert body_for("fill", 1, x) == body_for("geem", 1, x, y, 0, out) == body_for("add_sign", 1, x, 2, out) == "foreign"
+    assert body_for("fill", 1, x) == body_for("geem", 1, x, y, 0,
+                                              out) == body_for("add_sign", 1, x, 2,
+                                                               out) == "foreign"
     assert body_for("geerv", 1, x, y[0], 0, out) == "foreign"
 
 
 def test_numpy_does_what_they_cannot():
     x, single = mat.ones(6), mat.ones(6, dtype="float32")
-    assert body_for("add", x, single, x) == body_for("add", x, np.float64(2), x) == body_for("add", x, 2**60, x) == "array"
-    assert body_for("add", x[:5], 1, x[1:]) == body_for("geem", 1, x[:5], x[:5], 1, x[1:]) == "array"
+    assert body_for("add", x, single, x) == body_for("add", x, np.float64(2),
+                                                     x) == body_for("add", x, 2**60, x) == "array"
+    assert body_for("add", x[:5], 1, x[1:]) == body_for("geem", 1, x[:5], x[:5], 1,
+                                                        x[1:]) == "array"
     assert body_for("less", x, 1, x[:]) == "foreign"  # the same elements through another Mat
     assert_array_equal(mat.add(x[:5], mat.arange(6)[1:], out=x[1:]).to_numpy(), [2, 3, 4, 5, 6])
 
@@ -181,10 +203,12 @@ def test_partial_overlap_is_as_if_copied(rng):
     assert_allclose(x.to_numpy(), wanted, rtol=1e-15)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "bfloat16", "float32",
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16",
+                                   "bfloat16", "float32",
                                    "float64", "complex64", "complex128"])
 def test_fill(dtype):
-    value = 1 if dtype == "bool" else 2**62 + 1 if dtype in ("int64", "uint64") else 1.5 - 2j if dtype.startswith("c") else 3
+    value = 1 if dtype == "bool" else 2**62 + 1 if dtype in ("int64",
+                                                             "uint64") else 1.5 - 2j if dtype.startswith("c") else 3
     for shape in ((3, 4), (1031, 1033), ()):
         for layout in ("packed", "strided", "transposed", "negative"):
             x = place(np.zeros(shape, mat.zeros(1, dtype=dtype).dtype), layout)
@@ -202,9 +226,12 @@ def test_fused_with_nan_where_nothing_is_read(rng, dtype):
         for alpha, beta in ((2, 0), (1, 1), (-0.5, 2)):
             old = np.full_like(a, np.nan) if beta == 0 else b
             rest = 0 if beta == 0 else beta * b
-            assert_allclose(mat.geem(alpha, x, y, beta, place(old, layout)).to_numpy(), alpha * a * b + rest, **tolerance)
-            assert_allclose(mat.geerv(alpha, x, w, beta, place(old, layout)).to_numpy(), alpha * a * v + rest, **tolerance)
-            assert_allclose(mat.add_sign(alpha, x, beta, place(old, layout)).to_numpy(), alpha * np.sign(a) + rest, **tolerance)
+            assert_allclose(mat.geem(alpha, x, y, beta, place(old, layout)).to_numpy(),
+                            alpha * a * b + rest, **tolerance)
+            assert_allclose(mat.geerv(alpha, x, w, beta, place(old, layout)).to_numpy(),
+                            alpha * a * v + rest, **tolerance)
+            assert_allclose(mat.add_sign(alpha, x, beta, place(old, layout)).to_numpy(),
+                            alpha * np.sign(a) + rest, **tolerance)
         assert_array_equal(mat.scale_columns(w, x).to_numpy(), a * v)
         assert_array_equal(mat.scale_rows(place(v[:40], layout), x).to_numpy(), a * v[:40, None])
         assert_array_equal(x.scale_columns_(w).to_numpy(), a * v)
@@ -212,8 +239,10 @@ def test_fused_with_nan_where_nothing_is_read(rng, dtype):
 
 @pytest.mark.parametrize(("shape", "strides", "wanted"), [
     ((3, 4), [(32, 8), (32, 8)], [(12, (8, 8))]), ((3, 4), [(8, 24), (8, 24)], [(12, (8, 8))]),
-    ((3, 4), [(0, 8), (32, 8)], [(3, (0, 32)), (4, (8, 8))]), ((3, 1, 4), [(0, 0, 0), (32, 5, 8)], [(12, (0, 8))]),
-    ((), [(), ()], [(1, (0, 0))]), ((1, 1), [(8, 8)], [(1, (0,))]), ((2, 0), [(0, 8)], [(2, (0,)), (0, (8,))][::-1]),
+    ((3, 4), [(0, 8), (32, 8)], [(3, (0, 32)), (4, (8, 8))]),
+    ((3, 1, 4), [(0, 0, 0), (32, 5, 8)], [(12, (0, 8))]),
+    ((), [(), ()], [(1, (0, 0))]), ((1, 1), [(8, 8)], [(1, (0,))]),
+    ((2, 0), [(0, 8)], [(2, (0,)), (0, (8,))][::-1]),
     ((2, 3), [(-24, 8), (24, 8)], [(2, (-24, 24)), (3, (8, 8))]),
 ])
 def test_axes_are_merged_where_all_operands_agree(shape, strides, wanted):

@@ -1,4 +1,6 @@
-"""Products of integers and 16-bit floats, against exact integers and float64; with and without the compiled kernel."""
+"""Products of integers and 16-bit floats, against exact integers and float64; with and without the
+compiled kernel.
+"""
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from ..support.layouts import INTEGERS, LAYOUTS, check_hidden, place
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 HALVES = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
-SIZES = ((1, 1, 1), (1, 7, 3), (5, 1, 9), (2, 3, 1), (4, 16, 8), (13, 33, 17), (12, 32, 64), (25, 31, 65), (37, 70, 41),
+SIZES = ((1, 1, 1), (1, 7, 3), (5, 1, 9), (2, 3, 1), (4, 16, 8), (13, 33, 17), (12, 32, 64),
+         (25, 31, 65), (37, 70, 41),
          (70, 69, 68))
 LONG = ((3, 5, 1025), (14, 35, 2050))  # the inner axis in several blocks
 compiled = pytest.mark.skipif(lib is None, reason="needs the compiled kernel")
@@ -23,7 +26,8 @@ def whole_range(rng, shape, dtype):
     """Numbers of all sizes that `dtype` holds, the extreme ones among them."""
     info = np.iinfo(dtype)
     found = rng.integers(info.min, info.max, shape, dtype, endpoint=True)
-    return np.where(rng.random(shape) < 0.1, rng.choice(np.array([info.min, info.max], dtype), shape), found)
+    return np.where(rng.random(shape) < 0.1,
+                    rng.choice(np.array([info.min, info.max], dtype), shape), found)
 
 
 def wrapped(exact, dtype):
@@ -38,12 +42,15 @@ def exact_product(a, b):
 
 
 def bound(a, b, dtype, more=0.0):
-    """How far the product of halves may be from that in float64: its rounding, and that of sums in float32."""
+    """How far the product of halves may be from that in float64: its rounding, and that of sums in
+    float32.
+    """
     a, b = a.astype(np.float64), b.astype(np.float64)
     k = a.shape[-1]
     sums = (np.abs(a) @ np.abs(b) + more) * (k + 4) * 2.0**-24
     info = ml_dtypes.finfo(dtype)
-    return sums + (np.abs(a @ b) + more + sums) * float(info.eps) / 2 + float(info.smallest_subnormal)
+    return sums + (np.abs(a @ b) + more
+                   + sums) * float(info.eps) / 2 + float(info.smallest_subnormal)
 
 
 # Integers
@@ -64,7 +71,8 @@ def test_integers_wrap_as_they_should(rng, dtype, size):
 def test_a_long_inner_axis(rng, dtype, size):
     m, n, k = size
     a, b = whole_range(rng, (m, k), dtype), whole_range(rng, (k, n), dtype)
-    assert_array_equal((mat.array(a) @ mat.array(b)).to_numpy(), wrapped(exact_product(a, b), dtype))
+    assert_array_equal((mat.array(a) @ mat.array(b)).to_numpy(),
+                       wrapped(exact_product(a, b), dtype))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16"])
@@ -81,9 +89,11 @@ def test_sums_in_a_wider_out_are_all_there(rng, dtype, size):
 def test_the_extremes_of_int8():
     for x, y in ((-128, -128), (127, -128), (-128, 127), (127, 127)):
         out = mat.zeros(3, 40, dtype="int32")
-        mat.matmul(mat.full((3, 600), x, dtype="int8"), mat.full((600, 40), y, dtype="int8"), out=out)
+        mat.matmul(mat.full((3, 600), x, dtype="int8"), mat.full((600, 40), y, dtype="int8"),
+                   out=out)
         assert_array_equal(out.to_numpy(), np.full((3, 40), 600 * x * y))
-    out = mat.matmul(mat.full((3, 6), -32768, dtype="int16"), mat.full((6, 4), -32768, dtype="int16"),
+    out = mat.matmul(mat.full((3, 6), -32768, dtype="int16"),
+                     mat.full((6, 4), -32768, dtype="int16"),
                      out=mat.zeros(3, 4, dtype="int32"))
     assert_array_equal(out.to_numpy(), np.full((3, 4), -2**31))  # 6 * 2^30, wrapped
 
@@ -104,8 +114,11 @@ def test_integers_of_two_kinds(rng, one, other):
 def test_booleans(rng, size):
     m, n, k = size
     a, b = rng.random((m, k)) < 0.1, rng.random((k, n)) < 0.2
-    assert_array_equal((mat.array(a) @ mat.array(b)).to_numpy(), (a.astype(int) @ b.astype(int)) > 0)
-    many = mat.matmul(mat.full((2, 512), True, dtype="bool"), mat.full((512, 2), True, dtype="bool"))  # 512 is 0 in 8 bits
+    assert_array_equal((mat.array(a) @ mat.array(b)).to_numpy(),
+                       (a.astype(int) @ b.astype(int)) > 0)
+    # 512 is 0 in 8 bits
+    many = mat.matmul(mat.full((2, 512), True, dtype="bool"),
+                      mat.full((512, 2), True, dtype="bool"))
     assert many.to_numpy().all()
 
 
@@ -125,9 +138,11 @@ def test_halves_are_rounded_once(rng, dtype, size):
     a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
     found = mat.array(a) @ mat.array(b)
     assert found.dtype == dtype
-    error = np.abs(found.to_numpy().astype(np.float64) - a.astype(np.float64) @ b.astype(np.float64))
+    error = np.abs(found.to_numpy().astype(np.float64) - a.astype(np.float64)
+                   @ b.astype(np.float64))
     assert (error <= bound(a, b, dtype)).all()
-    wide = mat.matmul(mat.array(a), mat.array(b), out=mat.Mat((m, n), "float32", fill=None)).to_numpy()
+    wide = mat.matmul(mat.array(a), mat.array(b),
+                      out=mat.Mat((m, n), "float32", fill=None)).to_numpy()
     sums = (np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))) * (k + 4) * 2.0**-24
     assert (np.abs(wide - a.astype(np.float64) @ b.astype(np.float64)) <= sums).all()
 
@@ -146,7 +161,9 @@ def test_every_half_times_a_number(dtype, factor, along):
         wanted = (every.astype(np.float32) * one.astype(np.float32)[0, 0]).astype(dtype)
     x = mat.array(every)
     found = mat.array(one) @ x.reshape(1, 65536) if along else x.reshape(65536, 1) @ mat.array(one)
-    assert_array_equal(bits(found.to_numpy().ravel() + np.zeros((), dtype)), bits(wanted + np.zeros((), dtype)))  # -0 + 0 is 0
+    # -0 + 0 is 0
+    assert_array_equal(bits(found.to_numpy().ravel() + np.zeros((), dtype)),
+                       bits(wanted + np.zeros((), dtype)))
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
@@ -155,7 +172,8 @@ def test_specials_of_halves(dtype):
     found = (a @ mat.array(np.array([[1], [1]], dtype))).to_numpy().astype(np.float64)
     assert_array_equal(found, [[np.inf], [np.nan], [np.nan], [2]])
     big = float(ml_dtypes.finfo(dtype).max)
-    assert_array_equal((mat.array(np.array([[big, big]], dtype)) @ mat.ones(2, 1, dtype=dtype)).to_numpy(), [[np.inf]])
+    assert_array_equal((mat.array(np.array([[big, big]], dtype))
+                        @ mat.ones(2, 1, dtype=dtype)).to_numpy(), [[np.inf]])
     if dtype == np.float16:  # float32 holds all of the sum
         sums = mat.array(np.array([[big, big, -big]], dtype)) @ mat.ones(3, 1, dtype=dtype)
         assert_array_equal(sums.to_numpy(), [[big]])
@@ -169,7 +187,8 @@ def test_specials_of_halves(dtype):
 @pytest.mark.parametrize("other", LAYOUTS)
 def test_operands_as_they_lie(rng, dtype, one, other):
     dtype = np.dtype(dtype)
-    a, b = (rng.integers(-5 if dtype.kind != "u" else 0, 6, shape).astype(dtype) for shape in ((19, 37), (37, 41)))
+    a, b = (rng.integers(-5 if dtype.kind != "u" else 0, 6, shape).astype(dtype)
+            for shape in ((19, 37), (37, 41)))
     x, y = place(a, one), place(b, other)
     for kind in {one, other}:
         out = place(np.zeros((19, 41), dtype), kind)
@@ -181,9 +200,12 @@ def test_operands_as_they_lie(rng, dtype, one, other):
     assert_array_equal(z.to_numpy(), out.to_numpy())
 
 
-STACKS = (((3, 4, 5), (5, 6)), ((4, 5), (3, 5, 6)), ((2, 1, 4, 5), (3, 5, 6)), ((2, 3, 4, 5), (2, 3, 5, 6)), ((5,), (5, 6)),
-          ((4, 5), (5,)), ((5,), (5,)), ((5,), (3, 5, 6)), ((3, 4, 5), (5,)), ((0, 4, 5), (5, 6)), ((3, 0, 5), (5, 6)),
-          ((3, 4, 0), (0, 6)), ((0,), (0,)), ((2, 0), (0,)), ((1, 4, 5), (3, 5, 6)), ((3, 1, 1, 4, 5), (1, 7, 5, 2)))
+STACKS = (((3, 4, 5), (5, 6)), ((4, 5), (3, 5, 6)), ((2, 1, 4, 5), (3, 5, 6)),
+          ((2, 3, 4, 5), (2, 3, 5, 6)), ((5,), (5, 6)),
+          ((4, 5), (5,)), ((5,), (5,)), ((5,), (3, 5, 6)), ((3, 4, 5), (5,)), ((0, 4, 5), (5, 6)),
+          ((3, 0, 5), (5, 6)),
+          ((3, 4, 0), (0, 6)), ((0,), (0,)), ((2, 0), (0,)), ((1, 4, 5), (3, 5, 6)),
+          ((3, 1, 1, 4, 5), (1, 7, 5, 2)))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", *HALVES], ids=str)
@@ -205,8 +227,10 @@ def test_a_broadcast_operand(rng):
 
 @compiled
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", *HALVES], ids=str)
-@pytest.mark.parametrize("shapes", [((300, 310), (310, 500)), ((40, 90, 80), (80, 70)), ((60, 60, 61), (60, 61, 62)),
-                                    ((1100, 70), (70, 1050)), ((1, 2000), (2000, 1500)), ((3000, 700), (700,))])
+@pytest.mark.parametrize("shapes", [((300, 310), (310, 500)), ((40, 90, 80), (80, 70)),
+                                    ((60, 60, 61), (60, 61, 62)),
+                                    ((1100, 70), (70, 1050)), ((1, 2000), (2000, 1500)),
+                                    ((3000, 700), (700,))])
 def test_threads_change_nothing(rng, dtype, shapes):
     a, b = (rng.integers(-9, 10, shape).astype(dtype) for shape in shapes)
     wanted = np.matmul(a.astype(np.float64), b.astype(np.float64))  # exact: these sums are small
@@ -225,7 +249,8 @@ def test_gemm_of_integers(rng, dtype, size):
     m, n, k = size
     a, b, c = (whole_range(rng, shape, dtype) for shape in ((m, k), (k, n), (m, n)))
     info = np.iinfo(dtype)
-    for alpha, beta in ((1, 0), (2, 1), (0, 3), (info.max, info.min), *rng.integers(info.min, info.max, (3, 2), dtype)):
+    for alpha, beta in ((1, 0), (2, 1), (0, 3), (info.max, info.min),
+                        *rng.integers(info.min, info.max, (3, 2), dtype)):
         for ta, tb in ((False, False), (True, False), (False, True), (True, True)):
             z = place(c, "strided")
             x, y = place(a.T if ta else a, "block"), place(b.T if tb else b, "displaced")
@@ -239,7 +264,8 @@ def test_gemm_of_int8_into_int32(rng):
     a, b = whole_range(rng, (23, 70), "int8"), whole_range(rng, (70, 39), "int8")
     c = whole_range(rng, (23, 39), "int32")
     z = mat.array(c).gemm_(-70000, mat.array(a), mat.array(b), 3)
-    assert_array_equal(z.to_numpy(), wrapped(-70000 * exact_product(a, b) + 3 * c.astype(object), "int32"))
+    assert_array_equal(z.to_numpy(),
+                       wrapped(-70000 * exact_product(a, b) + 3 * c.astype(object), "int32"))
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
@@ -253,8 +279,10 @@ def test_gemm_of_halves(rng, dtype, size):
         product, add = a.astype(np.float64) @ b.astype(np.float64), beta * np.where(beta == 0, 0, start.astype(np.float64))
         error = np.abs(z.to_numpy().astype(np.float64) - (alpha * product + add))
         assert (error <= 2 * bound(a, b, dtype, np.abs(add))).all()
-        wide = mat.array(start.astype(np.float32)).gemm_(alpha, mat.array(a), mat.array(b), beta).to_numpy()
-        assert (np.abs(wide - (alpha * product + add)) <= (np.abs(a.astype(float)) @ np.abs(b.astype(float)) + np.abs(add) + 1)
+        wide = mat.array(start.astype(np.float32)).gemm_(alpha, mat.array(a), mat.array(b),
+                                                         beta).to_numpy()
+        assert (np.abs(wide - (alpha * product + add))
+                <= (np.abs(a.astype(float)) @ np.abs(b.astype(float)) + np.abs(add) + 1)
                 * (k + 8) * 2.0**-23).all()
 
 
@@ -266,7 +294,8 @@ def test_parts_of_operands(rng):
     wanted[:3, :4] = wrapped(exact_product(a[:3, :5], b[:5, :4]), "int32")
     assert_array_equal(z.to_numpy(), wanted)
     flat = mat.zeros(12, dtype="int32")
-    mat.gemm(1, mat.array(a.ravel()), mat.array(b.ravel()), 0, flat, m=3, n=4, k=5, lda=7, ldb=8, ldc=4)
+    mat.gemm(1, mat.array(a.ravel()), mat.array(b.ravel()), 0, flat, m=3, n=4, k=5, lda=7, ldb=8,
+             ldc=4)
     assert_array_equal(flat.to_numpy().reshape(3, 4), wanted[:3, :4])
 
 
@@ -274,15 +303,19 @@ def test_what_is_refused():
     a, h = mat.ones(3, 3, dtype="int8"), mat.ones(3, 3, dtype="float16")
     wide = mat.zeros(3, 3, dtype="int32")
     for call, error in [
-        (lambda: mat.gemm(1.5, a, a, 0, wide), DTypeError), (lambda: mat.gemm(1, a, a, 0.5, wide), DTypeError),
+        (lambda: mat.gemm(1.5, a, a, 0, wide), DTypeError),
+        (lambda: mat.gemm(1, a, a, 0.5, wide), DTypeError),
         (lambda: mat.gemm(200, a, a, 0, mat.zeros(3, 3, dtype="int8")), DTypeError),
         (lambda: mat.gemm(float("nan"), a, a, 0, wide), DTypeError),
         (lambda: mat.gemm(1j, h, h, 0, mat.zeros(3, 3, dtype="float16")), DTypeError),
         (lambda: mat.gemm(1, wide, wide, 0, mat.zeros(3, 3, dtype="int8")), DTypeError),
         (lambda: mat.gemm(1, a, wide, 0, mat.zeros(3, 3, dtype="int32")), DTypeError),
-        (lambda: mat.gemm(1, h, h, 0, mat.zeros(3, 3)), DTypeError), (lambda: mat.gemm(1, h, h, 0, wide), DTypeError),
-        (lambda: mat.gemm(1, mat.ones(3, 3, dtype="bool"), mat.ones(3, 3, dtype="bool"), 0, wide), DTypeError),
-        (lambda: mat.gemm(1, a, a, 0, a), AliasError), (lambda: mat.matmul(a, a, out=a), AliasError),
+        (lambda: mat.gemm(1, h, h, 0, mat.zeros(3, 3)), DTypeError),
+        (lambda: mat.gemm(1, h, h, 0, wide), DTypeError),
+        (lambda: mat.gemm(1, mat.ones(3, 3, dtype="bool"), mat.ones(3, 3, dtype="bool"), 0, wide),
+         DTypeError),
+        (lambda: mat.gemm(1, a, a, 0, a), AliasError),
+        (lambda: mat.matmul(a, a, out=a), AliasError),
         (lambda: mat.matmul(a[:2, :2], a[:2, :2], out=a[1:, 1:]), AliasError),
         (lambda: mat.gemm(1, a, a, 0, a.T), AliasError),
         (lambda: mat.matmul(a, mat.ones(4, 3, dtype="int8")), ShapeError),
@@ -292,7 +325,8 @@ def test_what_is_refused():
             call()
     assert_array_equal(a.to_numpy(), np.ones((3, 3)))
     assert_array_equal(wide.to_numpy(), np.zeros((3, 3)))
-    assert_array_equal(mat.gemm(2.0, a, a, 0.0, wide).to_numpy(), np.full((3, 3), 6))  # these floats are integers
+    # these floats are integers
+    assert_array_equal(mat.gemm(2.0, a, a, 0.0, wide).to_numpy(), np.full((3, 3), 6))
 
 
 # What the kernel is told
@@ -303,27 +337,32 @@ class Pointed:
 
     def __init__(self, array):
         self.array, self.pointer = array, ffi.cast("char *", array.ctypes.data)
-        self.lies = integer_matmul.MatrixOperand(array.dtype.char, *(s // array.itemsize for s in array.strides))
+        self.lies = integer_matmul.MatrixOperand(array.dtype.char,
+                                                 *(s // array.itemsize for s in array.strides))
 
 
 @compiled
-@pytest.mark.parametrize("options", [{"level": 0}, {"level": 1}, {"level": 2}, {"block_m": 5, "block_k": 16}, {"height": 1},
+@pytest.mark.parametrize("options", [{"level": 0}, {"level": 1}, {"level": 2},
+                                     {"block_m": 5, "block_k": 16}, {"height": 1},
                                      {"height": 4, "block_k": 32}], ids=str)
 @pytest.mark.parametrize("dtype", [*INTEGERS, *HALVES], ids=str)
 def test_older_machines_and_other_blocks(rng, options, dtype):
     dtype = np.dtype(dtype)
     for m, n, k in ((1, 1, 1), (17, 45, 33), (70, 35, 300)):
         low = 0 if dtype.kind == "u" else -4
-        a, b = rng.integers(low, 5, (m, k)).astype(dtype), rng.integers(low, 5, (k, n)).astype(dtype)
+        a, b = rng.integers(low, 5,
+                            (m, k)).astype(dtype), rng.integers(low, 5, (k, n)).astype(dtype)
         c = np.zeros((m, n), dtype)
         one, other, out = map(Pointed, (a, b, c))
-        integer_matmul.IntegerMatmul((m, n, k), one.lies, other.lies, out.lies, (), **options)(one, other, out)
+        integer_matmul.IntegerMatmul((m, n, k), one.lies, other.lies, out.lies, (),
+                                     **options)(one, other, out)
         assert_array_equal(c, (a.astype(np.int64) @ b.astype(np.int64)).astype(dtype))
 
 
 @pytest.mark.parametrize(("sizes", "workers", "parts"), [
     ((10, 10, 10, 1), 8, (1, 1)), ((512, 512, 512, 1), 1, (1, 1)), ((512, 512, 512, 1), 2, (2, 1)),
-    ((512, 512, 512, 1), 4, (2, 2)), ((2000, 10, 100, 1), 1, (2, 1)), ((64, 64, 64, 100), 4, (1, 1)),
+    ((512, 512, 512, 1), 4, (2, 2)), ((2000, 10, 100, 1), 1, (2, 1)),
+    ((64, 64, 64, 100), 4, (1, 1)),
     ((1, 4096, 4096, 1), 4, (1, 4)), ((0, 5, 5, 1), 4, (1, 1))])
 def test_how_work_is_cut(sizes, workers, parts):
     assert integer_matmul.cut(*sizes, workers) == parts
@@ -337,7 +376,8 @@ def test_few_rows_and_few_columns(rng, dtype, turned, rows):
     dtype = np.dtype(dtype)
     for k, n in ((1, 3), (33, 130), (300, 65), (5000, 37)):
         low = 0 if dtype.kind == "u" else -4
-        a, b = rng.integers(low, 5, (rows, k)).astype(dtype), rng.integers(low, 5, (k, n)).astype(dtype)
+        a, b = rng.integers(low, 5,
+                            (rows, k)).astype(dtype), rng.integers(low, 5, (k, n)).astype(dtype)
         wanted = (a.astype(np.int64) @ b.astype(np.int64)).astype(dtype)
         x, y = mat.array(a), mat.array(b.T.copy()).T if turned else mat.array(b)
         assert_array_equal((x @ y).to_numpy(), wanted)

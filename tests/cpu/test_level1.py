@@ -1,4 +1,6 @@
-"""Long vectors: our own kernels instead of BLAS, from a size on; against NumPy in longer precision."""
+"""Long vectors: our own kernels instead of BLAS, from a size on; against NumPy in longer
+precision.
+"""
 
 import math
 
@@ -39,7 +41,8 @@ def test_from_when_on():
 def test_updates(rng, threads, n, dtype):
     a, b, x, y = vectors(rng, n, dtype)
     eps = np.finfo(dtype).eps
-    assert_allclose(mat.axpy(1.7, x, y).to_numpy(), np.asarray(1.7, dtype) * a + b, rtol=2 * eps, atol=4 * eps)
+    assert_allclose(mat.axpy(1.7, x, y).to_numpy(), np.asarray(1.7, dtype) * a + b, rtol=2 * eps,
+                    atol=4 * eps)
     assert_array_equal(mat.scal(-3, x).to_numpy(), -3 * a)
     assert_array_equal(mat.copy(y, x).to_numpy(), y.to_numpy())
     z = mat.array(a)
@@ -47,7 +50,8 @@ def test_updates(rng, threads, n, dtype):
     assert mat.swap(z, x) is x
     assert_array_equal(x.to_numpy(), a)
     assert_array_equal(z.to_numpy(), kept)
-    assert_array_equal(mat.axpy(2, z, z).to_numpy(), 3 * kept if dtype == "float64" else kept + 2 * kept)
+    assert_array_equal(mat.axpy(2, z, z).to_numpy(),
+                       3 * kept if dtype == "float64" else kept + 2 * kept)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -83,7 +87,8 @@ def test_norms_neither_overflow_nor_underflow(rng, scale):
 def test_norms_of_float32_neither_overflow_nor_underflow(rng):
     for scale in (1e-40, 1e-30, 1e30, 1e38):
         a = (rng.uniform(0.5, 1, LONG) * scale).astype("float32")
-        assert mat.nrm2(mat.array(a)) == pytest.approx(np.sqrt((a.astype(np.float64) ** 2).sum()), rel=1e-13)
+        assert mat.nrm2(mat.array(a)) == pytest.approx(np.sqrt((a.astype(np.float64) ** 2).sum()),
+                                                       rel=1e-13)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -94,7 +99,8 @@ def test_specials(dtype):
             b = a.copy()
             b[at] = special
             x, y = mat.array(b), mat.array(a)
-            assert_array_equal([mat.dot(x, y), mat.asum(x), mat.nrm2(x)], [special, abs(special), abs(special)])
+            assert_array_equal([mat.dot(x, y), mat.asum(x), mat.nrm2(x)],
+                               [special, abs(special), abs(special)])
             assert_array_equal(mat.axpy(0, x, y).to_numpy(), a)
 
 
@@ -104,7 +110,8 @@ def test_parts_of_vectors(rng):
     b[:LONG] += 1.5 * a[:LONG]
     assert_allclose(y.to_numpy(), b, rtol=1e-15, atol=1e-15)
     assert mat.dot(x, y, n=LONG) == pytest.approx(a[:LONG] @ b[:LONG], rel=1e-10, abs=1e-10)
-    assert mat.dot(x, y, incx=2, incy=-2) == pytest.approx(a[::2] @ b[::2][::-1], rel=1e-10, abs=1e-9)
+    assert mat.dot(x, y, incx=2, incy=-2) == pytest.approx(a[::2] @ b[::2][::-1], rel=1e-10,
+                                                           abs=1e-9)
     assert mat.asum(x[1::2]) == pytest.approx(np.abs(a[1::2]).sum(), rel=1e-12)
     assert mat.nrm2(x[::-1]) == pytest.approx(np.linalg.norm(a), rel=1e-12)
     view = x[5:5 + LONG]

@@ -1,4 +1,6 @@
-"""The compiled kernels as a part that may be missing: built or not, wanted or not, after a fork, and what is told of it."""
+"""The compiled kernels as a part that may be missing: built or not, wanted or not, after a fork,
+and what is told of it.
+"""
 
 import os
 import signal
@@ -21,7 +23,8 @@ pytestmark = pytest.mark.host
 
 
 def test_kernels_can_be_done_without_silently():
-    assert python(COMPUTE, ROOT, MAT_NATIVE="0") == ["132.0 144.0", "none, NumPy does their work: MAT_NATIVE is 0"]
+    assert python(COMPUTE, ROOT, MAT_NATIVE="0") == ["132.0 144.0",
+                                                     "none, NumPy does their work: MAT_NATIVE is 0"]
 
 
 def test_no_dtype_is_compiled_for_without_kernels():
@@ -41,10 +44,12 @@ def test_the_extension_is_for_this_python_and_newer_ones():
 
 def test_the_configuration_is_told():
     config = mat.show_config()
-    assert {"mat", "Python", "NumPy", "SciPy", "kernels", "BLAS", "BLAS threads", "threads", "devices"} <= set(config)
+    assert {"mat", "Python", "NumPy", "SciPy", "kernels", "BLAS", "BLAS threads", "threads",
+            "devices"} <= set(config)
     assert config["NumPy"] == np.__version__
     assert all(isinstance(v, str) and v and "\n" not in v for v in config.values())
-    assert [row.split()[0] for row in repr(config).splitlines()] == [name.split()[0] for name in config]
+    assert [row.split()[0] for row in repr(config).splitlines()] == [name.split()[0]
+                                                                     for name in config]
     with mat.settings(threads=3):
         assert mat.show_config()["threads"].startswith("3 ")
 

@@ -1,4 +1,6 @@
-"""The permute kernel against NumPy: any rank, length, stride, offset, unit and combination of what its planner may do."""
+"""The permute kernel against NumPy: any rank, length, stride, offset, unit and combination of what
+its planner may do.
+"""
 
 import itertools
 from math import prod
@@ -24,17 +26,21 @@ FLAGS = [name for name in Switches._fields if isinstance(Switches._field_default
 
 @st.composite
 def strided(draw, shape, itemsize):
-    """Bytes, and a view of `shape` on them: axes in any order, of steps that leave gaps or go backwards, at any offset."""
+    """Bytes, and a view of `shape` on them: axes in any order, of steps that leave gaps or go
+    backwards, at any offset.
+    """
     order = draw(st.permutations(range(len(shape))))
     gaps = draw(st.lists(st.integers(1, 2), min_size=len(shape), max_size=len(shape)))
     steps, step = [0] * len(shape), 1
     for axis in reversed(order):
         steps[axis] = step * gaps[axis] * draw(st.sampled_from((1, 1, -1)))
         step *= shape[axis] * gaps[axis] or 1
-    offset = draw(st.integers(0, 9)) + sum((n - 1) * -s for n, s in zip(shape, steps, strict=True) if s < 0 < n)
+    offset = draw(st.integers(0, 9)) + sum((n - 1) * -s for n,
+                                           s in zip(shape, steps, strict=True) if s < 0 < n)
     size = (step + 20) * itemsize
     room = np.full(size, SENTINEL, np.uint8)
-    view = np.ndarray(shape, SIZES[itemsize], room, offset * itemsize, [s * itemsize for s in steps])
+    view = np.ndarray(shape, SIZES[itemsize], room, offset * itemsize,
+                      [s * itemsize for s in steps])
     return room, view
 
 
@@ -43,7 +49,8 @@ def copies(draw):
     """A source and a destination of the same shape; sometimes the source is broadcast."""
     rank = draw(st.integers(0, 7))
     longest = (1, 9000, 140, 40, 14, 9, 6, 5)[rank]
-    shape = draw(st.lists(st.integers(0, longest) | st.integers(1, 5), min_size=rank, max_size=rank).map(tuple))
+    shape = draw(st.lists(st.integers(0, longest) | st.integers(1, 5), min_size=rank,
+                          max_size=rank).map(tuple))
     if prod(n or 1 for n in shape) > 30_000:
         shape = tuple(min(n, 4) for n in shape)
     itemsize = draw(st.sampled_from(list(SIZES)))
@@ -56,11 +63,14 @@ def copies(draw):
 def run(x, out, switches=None, pieces=1):
     """Copy one array to another by the kernel, in so many pieces."""
     shape = out.shape
-    axes = [CopyAxis(n, d, s) for n, d, s in zip(shape, out.strides, np.broadcast_to(x, shape).strides, strict=True)]
+    axes = [CopyAxis(n, d, s) for n, d,
+            s in zip(shape, out.strides, np.broadcast_to(x, shape).strides, strict=True)]
     plan = prepare_axes(axes, out.itemsize, switches or Switches())
-    operands = ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in (x, out)])
+    operands = ffi.new("char *[]",
+                       [ffi.cast("char *", a.__array_interface__["data"][0]) for a in (x, out)])
     for k in range(pieces):
-        lib.mat_permute(plan.frame, operands, ffi.NULL, ffi.NULL, plan.count * k // pieces, plan.count * (k + 1) // pieces)
+        lib.mat_permute(plan.frame, operands, ffi.NULL, ffi.NULL, plan.count * k // pieces,
+                        plan.count * (k + 1) // pieces)
     return plan
 
 
@@ -102,19 +112,22 @@ def everything_is_large(monkeypatch):
 @pytest.mark.parametrize("edge", [64, 128, 512])
 def test_copies_past_the_caches(itemsize, width, edge, everything_is_large):
     rng = np.random.default_rng(0)
-    for rows, columns, offset in itertools.product((1, 63, 64, 130, 192), (64, 100, 256), (0, 1, 16 // itemsize)):
+    for rows, columns, offset in itertools.product((1, 63, 64, 130, 192), (64, 100, 256),
+                                                   (0, 1, 16 // itemsize)):
         x = rng.integers(0, 256, (rows, columns * itemsize), np.uint8).view(SIZES[itemsize])
         room = np.full(x.nbytes + 2048, SENTINEL, np.uint8)
         start = -room.__array_interface__["data"][0] % 64 + offset * itemsize
         out = np.ndarray((columns, rows), x.dtype, room, start)
-        check(x.T, room, out, Switches(width=min(width, permute.WIDTH), edge=edge, far_edge=edge), pieces=2)
+        check(x.T, room, out, Switches(width=min(width, permute.WIDTH), edge=edge, far_edge=edge),
+              pieces=2)
         check(x.T[::-1], room, out)
         check(x.reshape(columns, rows), room, out)
         check(np.broadcast_to(x[0], x.shape), room, out.reshape(x.shape))  # runs
 
 
 @pytest.mark.parametrize("dtype", [*NUMPY_DTYPES, "bfloat16"])
-@pytest.mark.parametrize("layout", ["packed", "displaced", "strided", "negative", "transposed", "column", "block"])
+@pytest.mark.parametrize("layout", ["packed", "displaced", "strided", "negative", "transposed",
+                                    "column", "block"])
 def test_operations_that_copy(dtype, layout, rng):
     values = numbers(rng, (5, 6, 7), "float32").astype(mat.zeros(1, dtype=dtype).dtype)
     x = place(values, layout)
@@ -125,7 +138,8 @@ def test_operations_that_copy(dtype, layout, rng):
     assert_array_equal(out.to_numpy(), values.transpose(2, 0, 1))
     check_hidden(out)
     out[1:, ::2] = x.permute(2, 0, 1)[0, ::2]
-    assert_array_equal(out.to_numpy()[1:, ::2], np.broadcast_to(values.transpose(2, 0, 1)[0, ::2], (6, 3, 6)))
+    assert_array_equal(out.to_numpy()[1:, ::2],
+                       np.broadcast_to(values.transpose(2, 0, 1)[0, ::2], (6, 3, 6)))
     check_hidden(out)
 
 
@@ -154,7 +168,8 @@ def test_large_copies_are_shared(threads, rng):
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_joining_large_parts(axis, rng):
     parts = [numbers(rng, (60, 70, 80), "float32") for _ in range(3)]
-    mats = [place(p, layout) for p, layout in zip(parts, ("packed", "transposed", "strided"), strict=True)]
+    mats = [place(p, layout) for p,
+            layout in zip(parts, ("packed", "transposed", "strided"), strict=True)]
     assert_array_equal(mat.concat(mats, axis=axis).to_numpy(), np.concatenate(parts, axis=axis))
     assert_array_equal(mat.stack(mats, axis=axis).to_numpy(), np.stack(parts, axis=axis))
     out = place(np.zeros_like(np.concatenate(parts, axis=axis)), "block")
@@ -167,8 +182,10 @@ def test_joining_large_parts(axis, rng):
 
 
 def test_axes_that_stay_together_are_one():
-    assert merged([CopyAxis(2, 60, 60), CopyAxis(3, 20, 20), CopyAxis(5, 4, 4)]) == [CopyAxis(30, 4, 4)]
-    assert merged([CopyAxis(2, 60, 4), CopyAxis(3, 20, 40), CopyAxis(5, 4, 8)]) == [CopyAxis(2, 60, 4), CopyAxis(15, 4, 8)]
+    assert merged([CopyAxis(2, 60, 60), CopyAxis(3, 20, 20),
+                   CopyAxis(5, 4, 4)]) == [CopyAxis(30, 4, 4)]
+    assert merged([CopyAxis(2, 60, 4), CopyAxis(3, 20, 40),
+                   CopyAxis(5, 4, 8)]) == [CopyAxis(2, 60, 4), CopyAxis(15, 4, 8)]
     assert merged([CopyAxis(4, 8, 0), CopyAxis(2, 4, 0)]) == [CopyAxis(8, 4, 0)]
 
 
@@ -208,7 +225,8 @@ def test_blocks_shorter_than_a_cache_line(edge):
     x = np.arange(1024 * 192, dtype=np.uint8).reshape(192, 1024)
     room = np.full(x.size + 128, SENTINEL, np.uint8)
     for offset in (0, 1, 63):
-        out = np.ndarray((192, 1024), np.uint8, room, -room.__array_interface__["data"][0] % 64 + offset)
+        out = np.ndarray((192, 1024), np.uint8, room,
+                         -room.__array_interface__["data"][0] % 64 + offset)
         check(x.reshape(1024, 192).T, room, out, Switches(edge=edge))
 
 

@@ -1,4 +1,6 @@
-"""Compiled reductions: against NumPy and exact sums, over layouts and sizes that take each of their ways; any threads."""
+"""Compiled reductions: against NumPy and exact sums, over layouts and sizes that take each of their
+ways; any threads.
+"""
 
 import itertools
 import math
@@ -25,7 +27,8 @@ def eps(dtype):
 def exact(x, axes):
     """Sums over `axes` as exact as doubles are, and those of the absolute values."""
     kept = [k for k in range(x.ndim) if k not in axes]
-    lines = x.astype(np.float64).transpose([*kept, *axes]).reshape([*(x.shape[k] for k in kept), -1])
+    lines = x.astype(np.float64).transpose([*kept, *axes]).reshape([*(x.shape[k] for k in kept),
+                                                                    -1])
     shape = lines.shape[:-1]
     flat = lines.reshape(-1, lines.shape[-1])
     sums = [math.fsum(line.tolist()) for line in flat]
@@ -41,11 +44,14 @@ def check_sum(x, view, axis):
     assert "foreign" in got.facets
     assert np.all(np.abs(got.to_numpy() - wanted) <= bound)
     count = x.size // max(wanted.size, 1)
-    assert np.all(np.abs(mat.mean(view, axis).to_numpy() * count - wanted) <= bound + 2 * eps(x.dtype) * np.abs(wanted))
+    assert np.all(np.abs(mat.mean(view, axis).to_numpy() * count - wanted) <= bound + 2
+                  * eps(x.dtype) * np.abs(wanted))
 
 
 def views(rng, shape, dtype):
-    """Matrices of this shape and type, with the same elements as arrays: packed, transposed, with gaps, backwards, repeated."""
+    """Matrices of this shape and type, with the same elements as arrays: packed, transposed, with
+    gaps, backwards, repeated.
+    """
     a = rng.standard_normal(shape).astype(dtype)
     yield a, mat.array(a)
     b = rng.standard_normal(shape[::-1]).astype(dtype)
@@ -63,7 +69,8 @@ def views(rng, shape, dtype):
     yield np.broadcast_to(row, shape), mat.array(row).broadcast_to(shape)
 
 
-SHAPES = [(1,), (7,), (31,), (32,), (33,), (127,), (5000,), (100_003,), (3, 5), (70, 65), (5, 1100), (1100, 5), (700, 130),
+SHAPES = [(1,), (7,), (31,), (32,), (33,), (127,), (5000,), (100_003,), (3, 5), (70, 65), (5, 1100),
+          (1100, 5), (700, 130),
           (2, 30_011), (30_011, 2), (3, 4, 5), (40, 3, 70), (3, 70, 9, 11), (2, 1, 3, 1, 2)]
 
 
@@ -71,16 +78,19 @@ SHAPES = [(1,), (7,), (31,), (32,), (33,), (127,), (5000,), (100_003,), (3, 5), 
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_any_axes_of_any_layout(rng, shape, dtype):
-    every = [None, *(t for k in range(len(shape) + 1) for t in itertools.combinations(range(len(shape)), k))]
+    every = [None, *(t for k in range(len(shape) + 1)
+                     for t in itertools.combinations(range(len(shape)), k))]
     for a, view in views(rng, shape, dtype):
         assert_array_equal(view.to_numpy(), a)
         for axis in every:
             check_sum(a, view, axis)
             for name in ("max", "min"):
-                assert_array_equal(getattr(mat, name)(view, axis).to_numpy(), getattr(np, name)(a, axis=axis))
+                assert_array_equal(getattr(mat, name)(view, axis).to_numpy(),
+                                   getattr(np, name)(a, axis=axis))
         for axis in (None, *range(len(shape))):
             for name in ("argmax", "argmin"):
-                assert_array_equal(getattr(mat, name)(view, axis).to_numpy(), getattr(np, name)(a, axis=axis))
+                assert_array_equal(getattr(mat, name)(view, axis).to_numpy(),
+                                   getattr(np, name)(a, axis=axis))
 
 
 @pytest.mark.parametrize("dtype", KINDS)
@@ -92,16 +102,19 @@ def test_products(rng, shape, dtype):
         for axis in (None, *range(len(shape))):
             wanted = np.prod(a.astype(np.longdouble), axis=axis)
             count = a.size // wanted.size
-            assert np.all(np.abs(mat.prod(view, axis).to_numpy() - wanted) <= count * 2 * eps(dtype) * wanted)
+            assert np.all(np.abs(mat.prod(view, axis).to_numpy() - wanted) <= count * 2 * eps(dtype)
+                          * wanted)
 
 
-@pytest.mark.parametrize("shape", [(9,), (3000,), (200_000,), (40, 30), (30, 1500), (2000, 30)], ids=str)
+@pytest.mark.parametrize("shape", [(9,), (3000,), (200_000,), (40, 30), (30, 1500), (2000, 30)],
+                         ids=str)
 def test_largest_and_smallest_of_integers(rng, shape):
     for high in (3, 2**62):
         a = rng.integers(-high, high, shape)
         for name in FOLDS:
             for axis in (None, *range(len(shape))):
-                assert_array_equal(getattr(mat, name)(mat.array(a), axis).to_numpy(), getattr(np, name)(a, axis=axis))
+                assert_array_equal(getattr(mat, name)(mat.array(a), axis).to_numpy(),
+                                   getattr(np, name)(a, axis=axis))
 
 
 # Accuracy
@@ -120,15 +133,21 @@ def test_sums_of_what_nearly_cancels(rng, shape, dtype):
 
 @pytest.mark.parametrize("dtype", KINDS)
 def test_long_sums_lose_nothing(dtype):
-    """Where adding one after the other stands still, or drifts away: 0.1 a million times, along either axis."""
-    for shape, axis in (((1_000_000,), 0), ((1_000_000, 3), 0), ((3, 1_000_000), 1), ((500_000, 2, 2), (0, 2))):
+    """Where adding one after the other stands still, or drifts away: 0.1 a million times, along
+    either axis.
+    """
+    for shape, axis in (((1_000_000,), 0), ((1_000_000, 3), 0), ((3, 1_000_000), 1),
+                        ((500_000, 2, 2), (0, 2))):
         a = np.full(shape, 0.1, dtype)
         wanted = float(np.asarray(0.1, dtype)) * a.size / mat.sum(mat.array(a), axis).size
-        assert np.all(np.abs(mat.sum(mat.array(a), axis).to_numpy() / wanted - 1) <= 12 * eps(dtype))
+        assert np.all(np.abs(mat.sum(mat.array(a), axis).to_numpy() / wanted - 1) <= 12
+                      * eps(dtype))
 
 
 def test_as_good_as_pairwise(rng):
-    """NumPy's sums of rows are pairwise; those of columns, which it adds one after the other, are worse."""
+    """NumPy's sums of rows are pairwise; those of columns, which it adds one after the other, are
+    worse.
+    """
     a = rng.random((1000, 4000)).astype("float32")
     wanted = a.astype(np.float64).sum(1), a.astype(np.float64).sum(0)
     for axis, w in zip((1, 0), wanted, strict=True):
@@ -140,7 +159,8 @@ def test_as_good_as_pairwise(rng):
 
 
 @pytest.mark.parametrize("dtype", KINDS)
-@pytest.mark.parametrize("shape", [(3,), (70,), (3000,), (200_000,), (5, 6), (90, 80), (5000, 4), (4, 5000)], ids=str)
+@pytest.mark.parametrize("shape", [(3,), (70,), (3000,), (200_000,), (5, 6), (90, 80), (5000, 4),
+                                   (4, 5000)], ids=str)
 def test_not_a_number_wins(rng, shape, dtype):
     for _ in range(6):
         a = rng.standard_normal(shape).astype(dtype)
@@ -149,11 +169,13 @@ def test_not_a_number_wins(rng, shape, dtype):
         view = mat.array(a)
         for axis in (None, *range(a.ndim)):
             for name in FOLDS:
-                assert_array_equal(getattr(mat, name)(view, axis).to_numpy(), getattr(np, name)(a, axis=axis))
+                assert_array_equal(getattr(mat, name)(view, axis).to_numpy(),
+                                   getattr(np, name)(a, axis=axis))
             finite = np.isfinite(np.sum(a, axis=axis))
             with np.errstate(invalid="ignore"):
                 assert_array_equal(np.isfinite(mat.sum(view, axis).to_numpy()), finite)
-            assert_array_equal(np.isnan(mat.sum(view, axis).to_numpy()), np.isnan(np.sum(a, axis=axis)))
+            assert_array_equal(np.isnan(mat.sum(view, axis).to_numpy()),
+                               np.isnan(np.sum(a, axis=axis)))
 
 
 @pytest.mark.parametrize("dtype", KINDS)
@@ -180,7 +202,8 @@ def test_the_first_of_equals_is_found(rng):
         a = rng.integers(0, 3, shape).astype("float32")
         for axis in (None, *range(a.ndim)):
             for name in ("argmax", "argmin"):
-                assert_array_equal(getattr(mat, name)(mat.array(a), axis).to_numpy(), getattr(np, name)(a, axis=axis))
+                assert_array_equal(getattr(mat, name)(mat.array(a), axis).to_numpy(),
+                                   getattr(np, name)(a, axis=axis))
 
 
 # Places for results
@@ -196,7 +219,8 @@ def test_places_of_any_strides(rng, dtype):
                 full = a.max(k, keepdims=keep).shape
                 store = mat.full([2 * n + 1 for n in full], 7, dtype=dtype)
                 for step in (2, -2):
-                    cut = tuple(slice(1, None, 2) if step > 0 else slice(2 * n - 1, None, -2) for n in full)
+                    cut = tuple(slice(1, None, 2) if step > 0 else slice(2 * n - 1, None, -2)
+                                for n in full)
                     out = store[cut]
                     assert out.shape == full
                     assert mat.max(mat.array(a), k, keep, out=out) is out
@@ -205,7 +229,8 @@ def test_places_of_any_strides(rng, dtype):
 
 
 @pytest.mark.parametrize("dtype", KINDS)
-@pytest.mark.parametrize(("shape", "axis"), [((200, 30), 0), ((200, 30), 1), ((200_000,), 0), ((30_000, 9), 0)])
+@pytest.mark.parametrize(("shape", "axis"),
+                         [((200, 30), 0), ((200, 30), 1), ((200_000,), 0), ((30_000, 9), 0)])
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (-1.5, 0), (2, 1), (0.5, -2.25)])
 def test_sums_into_what_is_there(rng, dtype, shape, axis, alpha, beta):
     a = rng.standard_normal(shape).astype(dtype)
@@ -220,7 +245,8 @@ def test_sums_into_what_is_there(rng, dtype, shape, axis, alpha, beta):
 
 
 @pytest.mark.parametrize("dtype", KINDS)
-@pytest.mark.parametrize("shape", [(1_000_003,), (1500, 700), (700, 1500), (200_000, 5), (5, 200_000), (60, 50, 400),
+@pytest.mark.parametrize("shape", [(1_000_003,), (1500, 700), (700, 1500), (200_000, 5),
+                                   (5, 200_000), (60, 50, 400),
                                    (3, 90_000, 3)], ids=str)
 def test_results_do_not_depend_on_threads(rng, shape, dtype):
     a = mat.array((rng.standard_normal(shape) * 10.0 ** rng.integers(-3, 4, shape)).astype(dtype))
@@ -236,9 +262,11 @@ def test_results_do_not_depend_on_threads(rng, shape, dtype):
 def test_long_ones_have_parts_and_short_ones_have_none():
     def body(shape, axes):
         strides = np.zeros(shape, "int8").strides
-        axis = [kernels.Axis(n, s, 0 if k in axes else 1) for k, (n, s) in enumerate(zip(shape, strides, strict=True))]
+        axis = [kernels.Axis(n, s, 0 if k in axes else 1) for k,
+                (n, s) in enumerate(zip(shape, strides, strict=True))]
         kept = [a for k, a in enumerate(axis) if k not in axes]
-        return kernels.reduction("mat_sum_d", kernels.form_of(kept, [axis[k] for k in axes], False), 8)
+        return kernels.reduction("mat_sum_d", kernels.form_of(kept, [axis[k] for k in axes], False),
+                                 8)
 
     assert body((1000, 1000), (0, 1)).finish
     assert body((100_000, 4), (0,)).finish

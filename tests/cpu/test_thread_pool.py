@@ -1,4 +1,6 @@
-"""The threads that share large operations: every item once, errors, nesting, many callers, and a fork."""
+"""The threads that share large operations: every item once, errors, nesting, many callers, and a
+fork.
+"""
 
 import os
 import threading
@@ -13,8 +15,9 @@ from mat.cpu import thread_pool
 from ..support import needs
 
 
-@pytest.mark.parametrize(("count", "grain", "threads"), [(0, 1, 4), (1, 1, 4), (1000, 1, 4), (1000, 300, 4), (7, 2, 3),
-                                                         (10, 100, 2)])
+@pytest.mark.parametrize(("count", "grain", "threads"),
+                         [(0, 1, 4), (1, 1, 4), (1000, 1, 4), (1000, 300, 4), (7, 2, 3),
+                          (10, 100, 2)])
 def test_every_item_is_done_once(count, grain, threads):
     seen = [0] * count
     sizes = []
@@ -40,7 +43,8 @@ def test_one_thread_stays_in_the_caller():
 def test_several_threads_work():
     meet = threading.Barrier(3, timeout=20)
     with mat.settings(threads=3):
-        thread_pool.run(lambda start, stop: start % 4 or meet.wait(), 12, 1)  # three of twelve pieces wait for each other
+        # three of twelve pieces wait for each other
+        thread_pool.run(lambda start, stop: start % 4 or meet.wait(), 12, 1)
 
 
 @pytest.mark.parametrize("where", [0, 99])
@@ -64,7 +68,8 @@ def test_an_error_reaches_the_caller_after_all_have_left(where):
 def test_a_piece_may_share_its_own_work():
     total = []
     with mat.settings(threads=2):
-        thread_pool.run(lambda a, b: thread_pool.run(lambda c, d: total.append(d - c), b - a, 1), 40, 1)
+        thread_pool.run(lambda a, b: thread_pool.run(lambda c, d: total.append(d - c), b - a, 1),
+                        40, 1)
     assert sum(total) == 40
 
 
@@ -180,7 +185,8 @@ def test_a_forked_child_shares_kernels():
         child = os.fork()
         if child == 0:
             fine = all(y.equals(mat.multiply(x, 2)) for y, x in (shared_add() for _ in range(3)))
-            os._exit(0 if fine and [t.name for t in threading.enumerate()].count("mat-server") == 1 else 1)
+            os._exit(0 if fine and [t.name for t in threading.enumerate()].count("mat-server") == 1
+                     else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert shared_add()[0].item(1) == 2
     finally:

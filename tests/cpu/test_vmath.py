@@ -1,4 +1,6 @@
-"""The vector mathematics against mpmath and wider types: all exponents, ranges, hard cases, and what C99 says of the rest."""
+"""The vector mathematics against mpmath and wider types: all exponents, ranges, hard cases, and
+what C99 says of the rest.
+"""
 
 import numpy as np
 import pytest
@@ -24,7 +26,8 @@ def promised(name, dtype):
 def same(got, expected):
     """Equal, NaN where NaN is due, and with the same sign of zero."""
     np.testing.assert_array_equal(got, np.array(expected, got.dtype))
-    np.testing.assert_array_equal(np.signbit(got[~np.isnan(got)]), np.signbit(np.array(expected, got.dtype)[~np.isnan(got)]))
+    np.testing.assert_array_equal(np.signbit(got[~np.isnan(got)]),
+                                  np.signbit(np.array(expected, got.dtype)[~np.isnan(got)]))
 
 
 def test_every_function_is_tested():
@@ -46,7 +49,8 @@ def test_the_fast_reference_agrees_with_mpmath(name):
         if name in ("log", "log1p"):
             finite &= operands[0] > (0 if name == "log" else -1)
         operands = [x[finite] for x in operands]
-        assert np.all(ulps(kernel(name, *operands), *exact(name, *operands)) <= promised(name, np.float64))
+        assert np.all(ulps(kernel(name, *operands), *exact(name, *operands))
+                      <= promised(name, np.float64))
 
 
 SPECIAL = {
@@ -75,8 +79,10 @@ def test_specials_are_those_of_c99(name, dtype):
 
 @dtypes
 def test_specials_of_pow_are_those_of_numpy(dtype):
-    values = [0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, 0.75, 1.5, -1.5, INF, -INF, NAN, TINY[dtype], -TINY[dtype],
-              float(np.finfo(dtype).max), -float(np.finfo(dtype).max), 2.0 ** 31 + 1, 2.0 ** 52 + 1, 2.0 ** 53, 1e17, -1e17,
+    values = [0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, 0.75, 1.5, -1.5, INF, -INF, NAN, TINY[dtype],
+              -TINY[dtype],
+              float(np.finfo(dtype).max), -float(np.finfo(dtype).max), 2.0 ** 31 + 1, 2.0 ** 52 + 1,
+              2.0 ** 53, 1e17, -1e17,
               2.0 ** 23 + 1, -2.0 ** 24 + 1, 2.0 ** 24 + 2]
     x, y = (a.ravel() for a in np.meshgrid(np.array(values, dtype), np.array(values, dtype)))
     with np.errstate(all="ignore"):
@@ -109,11 +115,15 @@ def test_exp_gives_subnormals_and_the_last_finite_numbers(dtype):
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 @dtypes
 def test_near_multiples_of_a_quarter_turn(name, dtype):
-    """Where most digits cancel: all multiples up to where the C library takes over, and a few beyond, also in one block."""
+    """Where most digits cancel: all multiples up to where the C library takes over, and a few
+    beyond, also in one block.
+    """
     limit = 2 ** 19 if dtype is np.float64 else 2 ** 21
     with np.errstate(over="ignore"):
-        x = (np.arange(1, int(limit * 0.65), 1 if dtype is np.float64 else 7) * (np.longdouble(np.pi) / 2)).astype(dtype)
-    x = np.concatenate([x, np.nextafter(x, dtype(0)), -x[:1000], np.array([1e10, 3.5, -1e30, limit, -limit], dtype)])
+        x = (np.arange(1, int(limit * 0.65), 1 if dtype is np.float64 else 7)
+             * (np.longdouble(np.pi) / 2)).astype(dtype)
+    x = np.concatenate([x, np.nextafter(x, dtype(0)), -x[:1000],
+                        np.array([1e10, 3.5, -1e30, limit, -limit], dtype)])
     error = ulps(kernel(name, x), *accuracy.wide(name, x))
     assert error.max() <= promised(name, dtype), x[error.argmax()]
 
@@ -132,11 +142,15 @@ def test_in_place_and_odd_sizes(name, dtype):
     whole = kernel(name, x, x)
     for n in (0, 1, 3, 7, 15, 17, 31, 63, 99):
         for start in (0, 1):
-            np.testing.assert_allclose(kernel(name, x[start:start + n].copy(), x[start:start + n].copy()),
-                                       whole[start:start + n], rtol=2 * promised(name, dtype) * np.finfo(dtype).eps)
+            np.testing.assert_allclose(kernel(name, x[start:start + n].copy(),
+                                              x[start:start + n].copy()),
+                                       whole[start:start + n],
+                                       rtol=2 * promised(name, dtype) * np.finfo(dtype).eps)
     pointer = accuracy.ffi.cast("double *" if dtype is np.float64 else "float *", x.ctypes.data)
-    getattr(lib, f"mat_vmath_{'f64' if dtype is np.float64 else 'f32'}")(accuracy.NAMES.index(name), x.size, pointer, pointer,
-                                                                         pointer)
+    getattr(lib,
+            f"mat_vmath_{'f64' if dtype is np.float64 else 'f32'}")(accuracy.NAMES.index(name),
+                                                                    x.size, pointer, pointer,
+                                                                    pointer)
     np.testing.assert_array_equal(x, whole)
 
 
@@ -145,7 +159,8 @@ def test_in_place_and_odd_sizes(name, dtype):
 def test_operations_leave_large_arguments_to_the_c_library(name, dtype):
     x = np.array([0.5, 1e3, 2.0 ** 19 + 1, 3e6, 1e10, -1e30, 7] * 300, dtype)
     for operand in (mat.array(x), mat.array(np.repeat(x, 2))[::2]):
-        assert np.all(ulps(getattr(mat, name)(operand).to_numpy(), *accuracy.wide(name, x)) <= promised(name, dtype))
+        assert np.all(ulps(getattr(mat, name)(operand).to_numpy(), *accuracy.wide(name, x))
+                      <= promised(name, dtype))
 
 
 # The test of the test

@@ -1,7 +1,8 @@
-"""BLAS and products on the device: nothing falls back to the host, which calls are made, what happens where they fail.
+"""BLAS and products on the device: nothing falls back to the host, which calls are made, what
+happens where they fail.
 
-Results over dtypes and layouts: ``test_implementations.py`` and ``test_blas.py`` with MAT_TEST_DEVICE=cuda; the kernel alone:
-``test_integer_matmul.py``.
+Results over dtypes and layouts: ``test_implementations.py`` and ``test_blas.py`` with
+MAT_TEST_DEVICE=cuda; the kernel alone: ``test_integer_matmul.py``.
 """
 
 import threading
@@ -33,7 +34,9 @@ def device(cuda):
 
 @contextmanager
 def calls(*wanted, packs=0, d2h=0):
-    """Inside, nothing falls back, so much is packed and read back, and, if given, these routines are called."""
+    """Inside, nothing falls back, so much is packed and read back, and, if given, these routines
+    are called.
+    """
     with mat.debug.count_copies() as n, mat.debug.list_calls() as made:
         yield made
     assert n.fallbacks == 0
@@ -65,17 +68,22 @@ def test_the_linear_layer_takes_three_calls_and_no_copies(rng, dtype, letter):
 
 
 @pytest.mark.parametrize(("one", "other", "wanted"), [
-    ((4, 5, 7), (4, 7, 3), ["cublasDgemmStridedBatched(trans=NN, m=3, n=5, k=7, lda=3, ldb=7, ldc=3, count=4)"]),
-    ((2, 3, 5, 7), (2, 3, 7, 4), ["cublasDgemmStridedBatched(trans=NN, m=4, n=5, k=7, lda=4, ldb=7, ldc=4, count=6)"]),
+    ((4, 5, 7), (4, 7, 3), ["cublasDgemmStridedBatched(trans=NN, m=3, n=5, k=7, lda=3, ldb=7, "
+                            "ldc=3, count=4)"]),
+    ((2, 3, 5, 7), (2, 3, 7, 4), ["cublasDgemmStridedBatched(trans=NN, m=4, n=5, k=7, lda=4, "
+                                  "ldb=7, ldc=4, count=6)"]),
     ((4, 5, 7), (7, 3), ["cublasDgemm(trans=NN, m=3, n=20, k=7, lda=3, ldb=7, ldc=3)"]),
-    ((5, 7), (4, 7, 3), ["cublasDgemmStridedBatched(trans=NN, m=3, n=5, k=7, lda=3, ldb=7, ldc=3, count=4)"]),
-    ((2, 1, 5, 7), (3, 7, 4), 2 * ["cublasDgemmStridedBatched(trans=NN, m=4, n=5, k=7, lda=4, ldb=7, ldc=4, count=3)"]),
+    ((5, 7), (4, 7, 3), ["cublasDgemmStridedBatched(trans=NN, m=3, n=5, k=7, lda=3, ldb=7, ldc=3, "
+                         "count=4)"]),
+    ((2, 1, 5, 7), (3, 7, 4), 2 * ["cublasDgemmStridedBatched(trans=NN, m=4, n=5, k=7, lda=4, "
+                                   "ldb=7, ldc=4, count=3)"]),
     ((5, 7), (7,), ["cublasDgemv(trans=T, m=7, n=5, lda=7, incx=1, incy=1)"]),
     ((7,), (7, 5), ["cublasDgemv(trans=N, m=5, n=7, lda=5, incx=1, incy=1)"]),
     ((4, 5, 7), (7,), ["cublasDgemv(trans=T, m=7, n=20, lda=7, incx=1, incy=1)"]),
     ((7,), (7,), ["cublasDdot(n=7, incx=1, incy=1)"]),
     ((1, 7), (7, 1), ["cublasDgemm(trans=NN, m=1, n=1, k=7, lda=1, ldb=7, ldc=1)"]),
-    ((7,), (4, 7, 3), ["cublasDgemmStridedBatched(trans=NN, m=3, n=1, k=7, lda=3, ldb=7, ldc=3, count=4)"]),
+    ((7,), (4, 7, 3), ["cublasDgemmStridedBatched(trans=NN, m=3, n=1, k=7, lda=3, ldb=7, ldc=3, "
+                       "count=4)"]),
 ])
 def test_products_by_the_fewest_calls(rng, one, other, wanted):
     a, b = rng.standard_normal(one), rng.standard_normal(other)
@@ -104,7 +112,8 @@ def test_stacks_that_go_down_and_transposed_stacks(rng):
 def test_only_what_returns_numbers_is_read_back(rng):
     a = rng.standard_normal(9)
     x = there(a)
-    with calls("cublasDdot(n=9, incx=1, incy=1)", "cublasDnrm2(n=9, incx=1)", "cublasDasum(n=9, incx=1)",
+    with calls("cublasDdot(n=9, incx=1, incy=1)", "cublasDnrm2(n=9, incx=1)",
+               "cublasDasum(n=9, incx=1)",
                "cublasIdamax(n=9, incx=1)"):
         found = mat.dot(x, x), mat.nrm2(x), mat.asum(x), mat.iamax(x)
     assert_allclose(found, (a @ a, np.linalg.norm(a), abs(a).sum(), abs(a).argmax()))
@@ -115,9 +124,10 @@ def test_only_what_returns_numbers_is_read_back(rng):
     assert_allclose(y.item(), a @ a)
 
 
-@pytest.mark.parametrize(("one", "other"), [("float32", "float64"), ("int32", "float32"), ("float16", "float32"),
-                                            ("float32", "complex64"), ("bool", "float64"), ("int8", "int32"),
-                                            ("bool", "int16")])
+@pytest.mark.parametrize(("one", "other"),
+                         [("float32", "float64"), ("int32", "float32"), ("float16", "float32"),
+                          ("float32", "complex64"), ("bool", "float64"), ("int8", "int32"),
+                          ("bool", "int16")])
 def test_dtypes_that_promote(rng, one, other):
     a, b = numbers(rng, (5, 7), one), numbers(rng, (7, 3), other)
     with calls():
@@ -134,7 +144,8 @@ def test_dtypes_that_promote(rng, one, other):
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 @pytest.mark.parametrize("wide", [False, True])
 def test_halves_go_to_gemm_ex(rng, dtype, wide):
-    a, b = rng.standard_normal((2, 6, 7)).astype(dtype), rng.standard_normal((2, 7, 5)).astype(dtype)
+    a, b = rng.standard_normal((2, 6,
+                                7)).astype(dtype), rng.standard_normal((2, 7, 5)).astype(dtype)
     out = mat.zeros(2, 6, 5, dtype=np.float32 if wide else dtype)
     turned = mat.array(np.ascontiguousarray(b[0].T))
     with calls() as made:
@@ -158,13 +169,17 @@ def test_halves_go_to_gemm_ex(rng, dtype, wide):
 def test_int8_goes_to_gemm_ex_where_it_is_aligned(rng):
     a, b = numbers(rng, (6, 8), "int8"), numbers(rng, (8, 4), "int8")
     wanted = a.astype(int) @ b
-    for x, y, called in ((mat.array(a), mat.array(b), True), (place(a, "displaced"), mat.array(b), False),
-                         (mat.array(a)[:, :7], mat.array(b)[:7], True), (mat.array(a[:, :7].copy()), mat.array(b[:7]), False)):
+    for x, y, called in ((mat.array(a), mat.array(b), True),
+                         (place(a, "displaced"), mat.array(b), False),
+                         (mat.array(a)[:, :7], mat.array(b)[:7], True),
+                         (mat.array(a[:, :7].copy()), mat.array(b[:7]), False)):
         k = x.shape[1]
-        for out in (mat.full((6, 4), 3, dtype="int32"), place(np.full((6, 4), 3, "int32"), "block")):
+        for out in (mat.full((6, 4), 3, dtype="int32"),
+                    place(np.full((6, 4), 3, "int32"), "block")):
             with calls() as made:
                 mat.gemm(-2, x, y, 5, out)
-            assert [call.routine for call in made.calls if "Gemm" in call.routine] == ["cublasGemmEx"] * called
+            assert [call.routine for call in made.calls
+                    if "Gemm" in call.routine] == ["cublasGemmEx"] * called
             assert_array_equal(out.to_numpy(), -2 * (a[:, :k].astype(int) @ b[:k]) + 15)
             check_hidden(out) if out.max_size != 24 else None
     assert_array_equal((mat.array(a) @ mat.array(b)).to_numpy(), wanted.astype("int8"))
@@ -186,7 +201,8 @@ def test_integers(rng, dtype):
     x, y = mat.array(a), mat.array(b)
     with calls():
         found = x @ y, x[1, ::-2] @ y, x @ y[:, 1], y[:5, 0] @ y[:5]
-    for one, other in zip(found, (a @ b, a[1, ::-2] @ b, a @ b[:, 1], b[:5, 0] @ b[:5]), strict=True):
+    for one, other in zip(found, (a @ b, a[1, ::-2] @ b, a @ b[:, 1], b[:5, 0] @ b[:5]),
+                          strict=True):
         assert_array_equal(one.to_numpy(), other)
 
 
@@ -222,9 +238,11 @@ def test_long_forms(rng, dtype, monkeypatch):
     assert_allclose(mat.ger(1, my, mx, mat.array(a)).to_numpy(), np.outer(y, x) + a, **NEAR)
     assert_allclose((ma @ mb).to_numpy(), a @ b, **NEAR)
     assert_allclose((mat.array(np.stack([a, a])) @ mb).to_numpy(), np.stack([a @ b] * 2), **NEAR)
-    assert_allclose(np.tril(mat.syrk(1, ma, 0, mat.zeros(11, 11, dtype=dtype)).to_numpy()), np.tril(a @ a.T), **NEAR)
+    assert_allclose(np.tril(mat.syrk(1, ma, 0, mat.zeros(11, 11, dtype=dtype)).to_numpy()),
+                    np.tril(a @ a.T), **NEAR)
     triangle = np.tril(a[:, :11]) + 9 * np.eye(11, dtype=dtype)
-    assert_allclose(mat.trsm(1, mat.array(triangle), mat.array(a)).to_numpy(), np.linalg.solve(triangle, a), **NEAR)
+    assert_allclose(mat.trsm(1, mat.array(triangle), mat.array(a)).to_numpy(),
+                    np.linalg.solve(triangle, a), **NEAR)
     assert used
     assert all(name.endswith("_64") for name in used)
 
@@ -232,12 +250,15 @@ def test_long_forms(rng, dtype, monkeypatch):
 def test_the_largest_lengths_pass_to_the_long_forms():
     """What is prepared for lengths of 64 bits; nothing of that size is touched."""
     big = 2**31
-    for made, n in ((blas.vectors("copy", "f", big, (1, 1), (0, 0)), big), (blas.vectors("copy", "f", 8, (big, 1), (0, 0)), 8)):
-        routine = next(cell.cell_contents for cell in made.__closure__ if isinstance(cell.cell_contents, cublas.Routine))
+    for made, n in ((blas.vectors("copy", "f", big, (1, 1), (0, 0)), big),
+                    (blas.vectors("copy", "f", 8, (big, 1), (0, 0)), 8)):
+        routine = next(cell.cell_contents for cell in made.__closure__
+                       if isinstance(cell.cell_contents, cublas.Routine))
         assert routine.function == cublas.library().cublasScopy_v2_64
         assert routine.told["n"] == n
     made = blas.vectors("copy", "f", big - 1, (1, 1), (0, 0))
-    routine = next(cell.cell_contents for cell in made.__closure__ if isinstance(cell.cell_contents, cublas.Routine))
+    routine = next(cell.cell_contents for cell in made.__closure__
+                   if isinstance(cell.cell_contents, cublas.Routine))
     assert routine.function == cublas.library().cublasScopy_v2
 
 
@@ -262,7 +283,8 @@ def test_memory_is_made_for_cublas(device):
     mat.ones(5).scal_(1)
     assert pool.kept > 0
     device.fail("cublasDaxpy", status=3)
-    assert mat.axpy(1, y, y).to_numpy()[0] == 4  # called once more, after what the pool keeps was given back
+    # called once more, after what the pool keeps was given back
+    assert mat.axpy(1, y, y).to_numpy()[0] == 4
     assert pool.kept == 0
     device.fail("cublasDaxpy", times=2, status=3)
     with pytest.raises(OutOfDeviceMemory, match=r"cublasDaxpy.*pool_bytes"):

@@ -1,7 +1,8 @@
-"""Every program that our code can ask for: NVRTC compiles it for Ampere and for Hopper, without local memory.
+"""Every program that our code can ask for: NVRTC compiles it for Ampere and for Hopper, without
+local memory.
 
-So does the C++ compiler for the tests. No driver is needed, only the wheel nvidia-cuda-nvrtc. As it takes minutes, this does
-every 16th program; MAT_COMPILE is another share, and 1 is all of them.
+So does the C++ compiler for the tests. No driver is needed, only the wheel nvidia-cuda-nvrtc. As it
+takes minutes, this does every 16th program; MAT_COMPILE is another share, and 1 is all of them.
 """
 
 import os
@@ -20,7 +21,8 @@ from ..mock_driver.programs import is_ours, listed, unlisted
 
 SHARE = int(os.environ.get("MAT_COMPILE", "16"))
 SHARED = 48 << 10
-SPILLED = {"sm_80": 16, "sm_90": 0}  # bytes of a thread: what we write for has none, what came before it may have a little
+# bytes of a thread: what we write for has none, what came before it may have a little
+SPILLED = {"sm_80": 16, "sm_90": 0}
 SPILLS = """
 #include "device.cuh"
 struct sizes { int64_t n; int64_t k[40]; };
@@ -53,7 +55,8 @@ def compiled(program, arch):
 
 needs_nvrtc = pytest.mark.skipif(missing(), reason="NVRTC is not installed")
 every_program = pytest.mark.parametrize("program", [
-    pytest.param(program, id=f"{module}-{k}") for k, (program, module) in enumerate(listed().items()) if k % SHARE == 0])
+    pytest.param(program, id=f"{module}-{k}") for k,
+    (program, module) in enumerate(listed().items()) if k % SHARE == 0])
 
 
 @needs_nvrtc
@@ -63,7 +66,8 @@ def test_nvrtc_compiles_without_local_memory(program, arch):
     found = compiled(program, arch)
     assert found
     assert [k for k in found.values() if k.stack > SPILLED[arch]] == []
-    assert [k for k in found.values() if k.shared > SHARED + 1024] == []  # Hopper keeps 1024 bytes for itself
+    # Hopper keeps 1024 bytes for itself
+    assert [k for k in found.values() if k.shared > SHARED + 1024] == []
 
 
 @pytest.mark.skipif(not compiler(), reason="no C++ compiler")
@@ -75,7 +79,8 @@ def test_the_compiler_of_the_tests_takes_it_too(program):
 @needs_nvrtc
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_local_memory_is_found(arch):
-    plain, local, sharing = (compiled(Program(SPILLS), arch)[name] for name in ("plain", "local", "sharing"))
+    plain, local, sharing = (compiled(Program(SPILLS), arch)[name]
+                             for name in ("plain", "local", "sharing"))
     assert plain == Kernel("plain", plain.registers, 0, plain.shared)
     assert 4 <= plain.registers <= 32
     assert local.stack == 320

@@ -1,4 +1,6 @@
-"""Copies and conversions as a device does them, on the CPU: what `prepare` functions give, for Mats of any layout."""
+"""Copies and conversions as a device does them, on the CPU: what `prepare` functions give, for Mats
+of any layout.
+"""
 
 import numpy as np
 import pytest
@@ -15,13 +17,16 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda import convert, copy
 
-pytestmark = pytest.mark.skipif(harness.compiler() is None, reason="kernels for the device are compiled by a C++ compiler here")
+pytestmark = pytest.mark.skipif(harness.compiler() is None, reason="kernels for the device are "
+                                                                   "compiled by a C++ compiler "
+                                                                   "here")
 DTYPES = (*NUMPY_DTYPES, "bfloat16")
 
 
 def seen_by(m, storage):
     """The visible elements of a Mat, in a copy of its storage."""
-    return np.ndarray(m.shape, storage.dtype, storage, m.displacement * m.itemsize, [n * m.itemsize for n in m.strides])
+    return np.ndarray(m.shape, storage.dtype, storage, m.displacement * m.itemsize,
+                      [n * m.itemsize for n in m.strides])
 
 
 def carry_out(prepared, x, out, seed=0):
@@ -60,18 +65,22 @@ def test_copies_within_one_storage(seed, rng):
 
 
 NAMES = list(convert.TYPES)
-EVERY = {  # values that all dtypes of that kind can hold, or whose conversion NumPy does by C's rules on this machine
+# values that all dtypes of that kind can hold, or whose conversion NumPy does by C's rules on
+# this machine
+EVERY = {
     "b": [True, False], "u": [0, 1, 2, 100, 127], "i": [0, 1, -1, -2, 100, -128],
     "f": [0.0, -0.0, 0.3, 0.99, -0.99, 1.5, 2.5, -3.7, 100.25, -100.75, 1e-8],
     "c": [0, 1 + 2j, -3.5 - 0.25j, 1e-8j],
 }
-BEYOND = {"f": [np.inf, -np.inf, np.nan, 65519.0, 65520.0, 1e5, 6e-8], "u": [200], "i": []}  # where no integer is asked for
+# where no integer is asked for
+BEYOND = {"f": [np.inf, -np.inf, np.nan, 65519.0, 65520.0, 1e5, 6e-8], "u": [200], "i": []}
 
 
 def samples(source, target):
     dtype, kind = mat.zeros(1, dtype=source).dtype, source[0] if source[0] in "buc" else "i" if source[0] == "i" else "f"
     values = list(EVERY[kind])
-    if target[0] in "fcb" and kind in BEYOND:  # from floating point to floating point, complex or bool
+    # from floating point to floating point, complex or bool
+    if target[0] in "fcb" and kind in BEYOND:
         values += BEYOND[kind]
     if kind in "iu" and dtype.itemsize > 1:
         limits = np.iinfo(dtype)
@@ -90,7 +99,8 @@ def to(values, dtype):
 def test_conversions_between_all_dtypes(source):
     for target in convert.targets(source):
         given = samples(source, target)
-        for values in (given, np.resize(given, 64), np.resize(given, (3, 16)).T, np.resize(given, (3, 2050))[:, 1:-1]):
+        for values in (given, np.resize(given, 64), np.resize(given, (3, 16)).T,
+                       np.resize(given, (3, 2050))[:, 1:-1]):
             x = mat.from_numpy(values)
             out = mat.empty(values.shape, dtype=target)
             carry_out(convert.prepare_convert(x, out), x, out)
@@ -111,14 +121,16 @@ def test_the_programs_have_what_is_asked_for():
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(("source", "target"), [("float32", "float64"), ("float64", "float32"), ("int16", "uint16")])
+@pytest.mark.parametrize(("source", "target"),
+                         [("float32", "float64"), ("float64", "float32"), ("int16", "uint16")])
 def test_conversions_of_any_layout(layout, source, target, rng, monkeypatch):
     for large in (1 << 16, 1):
         monkeypatch.setattr(convert, "LARGE", large)
         values = numbers(rng, (5, 6, 16), source)
         x = place(values, layout)
         for axes in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
-            view, out = x.permute(axes), place(np.zeros(values.transpose(axes).shape, target), layout)
+            view, out = x.permute(axes), place(np.zeros(values.transpose(axes).shape, target),
+                                               layout)
             carry_out(convert.prepare_convert(view, out), view, out, seed=1)
             assert_array_equal(out.to_numpy(), values.transpose(axes).astype(target))
             check_hidden(out)

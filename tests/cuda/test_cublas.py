@@ -1,4 +1,5 @@
-"""The pretended cuBLAS: every routine of our table, called as the table declares it, against SciPy's BLAS.
+"""The pretended cuBLAS: every routine of our table, called as the table declares it, against
+SciPy's BLAS.
 
 ``test_cuda_blas*.py`` go on from here: what `mat` makes of it.
 """
@@ -33,7 +34,8 @@ from mat.cuda.gpu import Gpu
 from mat.cuda.gpu import check as checked
 
 LETTERS = "fdFD"
-CTYPES = {"f": "float[1]", "d": "double[1]", "F": "float[2]", "D": "double[2]", "i": "int[1]", "l": "int64_t[1]"}
+CTYPES = {"f": "float[1]", "d": "double[1]", "F": "float[2]", "D": "double[2]", "i": "int[1]",
+          "l": "int64_t[1]"}
 SHORT_AND_LONG = (False, True)
 
 
@@ -52,7 +54,8 @@ class Blas:
         flat = a.ravel("K")
         block = self.gpu.allocate(max(flat.nbytes, 1))
         if flat.nbytes:
-            checked(driver.cuMemcpyHtoDAsync(block.address, flat.ctypes.data, flat.nbytes, self.gpu.stream), "")
+            checked(driver.cuMemcpyHtoDAsync(block.address, flat.ctypes.data, flat.nbytes,
+                                             self.gpu.stream), "")
         self.there.append(block)
         return block.address
 
@@ -89,7 +92,8 @@ def random(rng, letter, *shape):
 
 
 def close(actual, expected, letter):
-    np.testing.assert_allclose(actual, expected, rtol=1e-5 if letter in "fF" else 1e-12, atol=1e-5 if letter in "fF" else 1e-12)
+    np.testing.assert_allclose(actual, expected, rtol=1e-5 if letter in "fF" else 1e-12,
+                               atol=1e-5 if letter in "fF" else 1e-12)
 
 
 def turned(a, op):
@@ -133,13 +137,17 @@ def result_of(blas, verb, letter, kind, *arguments, long):
 def test_sums(blas, rng, letter, long):
     x, y, real = random(rng, letter, 9), random(rng, letter, 9), letter.lower()
     at, other = blas.put(x, y)
-    close(result_of(blas, "dot", letter, letter, 9, at, 1, other, -1, long=long), (x * y[::-1]).sum(), letter)
+    close(result_of(blas, "dot", letter, letter, 9, at, 1, other, -1, long=long),
+          (x * y[::-1]).sum(), letter)
     if letter in "FD":
-        close(result_of(blas, "vdot", letter, letter, 9, at, 1, other, 1, long=long), np.vdot(x, y), letter)
-    close(result_of(blas, "nrm2", letter, real, 5, at, 2, long=long), np.linalg.norm(x[::2]), letter)
+        close(result_of(blas, "vdot", letter, letter, 9, at, 1, other, 1, long=long), np.vdot(x, y),
+              letter)
+    close(result_of(blas, "nrm2", letter, real, 5, at, 2, long=long), np.linalg.norm(x[::2]),
+          letter)
     sizes = np.abs(x.real) + np.abs(x.imag)
     close(result_of(blas, "asum", letter, real, 9, at, 1, long=long), sizes.sum(), letter)
-    assert result_of(blas, "iamax", letter, "l" if long else "i", 9, at, 1, long=long) == sizes.argmax() + 1
+    assert result_of(blas, "iamax", letter, "l" if long else "i", 9, at, 1,
+                     long=long) == sizes.argmax() + 1
     assert result_of(blas, "nrm2", letter, real, 0, at, 1, long=long) == 0
 
 
@@ -150,7 +158,8 @@ def test_level_two(blas, rng, letter, long):
         a, x, y = random(rng, letter, 5, 3), random(rng, letter, 5), random(rng, letter, 9)
         m = 5 if op == "N" else 3
         at, xt, yt = blas.put(a, x, y)
-        blas("gemv", letter, OP[op], 5, 3, factor(letter, 2), at, 5, xt, 1, factor(letter, -1), yt, 2, long=long)
+        blas("gemv", letter, OP[op], 5, 3, factor(letter, 2), at, 5, xt, 1, factor(letter, -1), yt,
+             2, long=long)
         y[:2 * m:2] = 2 * turned(a, op) @ x[:8 - m] - y[:2 * m:2]
         close(blas.get(yt, y), y, letter)
     a, x, y = random(rng, letter, 5, 3), random(rng, letter, 5), random(rng, letter, 3)
@@ -171,13 +180,15 @@ def test_products(blas, rng, letter, long):
             expected[:4, :, k] = 2 * turned(a[..., k], one) @ turned(b[..., k], other) - c[:4, :, k]
         at, bt, ct = blas.put(a, b, c)
         lda, ldb = len(a), len(b)
-        blas("gemmStridedBatched", letter, OP[one], OP[other], 4, 5, 3, factor(letter, 2), at, lda, 12, bt, ldb, 15,
+        blas("gemmStridedBatched", letter, OP[one], OP[other], 4, 5, 3, factor(letter, 2), at, lda,
+             12, bt, ldb, 15,
              factor(letter, -1), ct, 6, 30, 2, long=long)
         close(blas.get(ct, c), expected, letter)
         c[:] = np.nan
         (ct,) = blas.put(c)
         nothing = factor(letter, 0)
-        blas("gemm", letter, OP[one], OP[other], 4, 5, 3, factor(letter, 2), at, lda, bt, ldb, nothing, ct, 6, long=long)
+        blas("gemm", letter, OP[one], OP[other], 4, 5, 3, factor(letter, 2), at, lda, bt, ldb,
+             nothing, ct, 6, long=long)
         c[:4, :, 0] = 2 * turned(a[..., 0], one) @ turned(b[..., 0], other)
         close(blas.get(ct, c), c, letter)
 
@@ -188,7 +199,8 @@ def test_halves(blas, rng, letter, long):
     for fill, op in itertools.product("LU", "NT"):
         a, c = random(rng, letter, *((4, 3) if op == "N" else (3, 4))), random(rng, letter, 4, 4)
         at, ct = blas.put(a, c)
-        blas("syrk", letter, FILL[fill], OP[op], 4, 3, factor(letter, 2), at, len(a), factor(letter, 3), ct, 4, long=long)
+        blas("syrk", letter, FILL[fill], OP[op], 4, 3, factor(letter, 2), at, len(a),
+             factor(letter, 3), ct, 4, long=long)
         inside = np.tri(4, dtype=bool) if fill == "L" else np.tri(4, dtype=bool).T
         whole = turned(a, op) @ turned(a, op).T
         close(blas.get(ct, c), np.where(inside, 2 * whole + 3 * c, c), letter)
@@ -198,15 +210,18 @@ def test_halves(blas, rng, letter, long):
 def test_triangular_systems(blas, rng, letter):
     for side, fill, op, diag in itertools.product("LR", "LU", "NTC", "NU"):
         n = 4 if side == "L" else 3
-        a, b = random(rng, letter, n, n) / 4 + 2 * np.eye(n, dtype=letter), random(rng, letter, 4, 3)
+        a, b = random(rng, letter, n,
+                      n) / 4 + 2 * np.eye(n, dtype=letter), random(rng, letter, 4, 3)
         a = np.asfortranarray(a)
         triangle = np.tril(a) if fill == "L" else np.triu(a)
         if diag == "U":
             np.fill_diagonal(triangle, 1)
             np.fill_diagonal(a, np.nan)
-        a[np.tri(n, k=-1, dtype=bool).T if fill == "L" else np.tri(n, k=-1, dtype=bool)] = np.nan  # is not read
+        # is not read
+        a[np.tri(n, k=-1, dtype=bool).T if fill == "L" else np.tri(n, k=-1, dtype=bool)] = np.nan
         at, bt = blas.put(a, b)
-        blas("trsm", letter, SIDE[side], FILL[fill], OP[op], DIAG[diag], 4, 3, factor(letter, 2), at, n, bt, 4)
+        blas("trsm", letter, SIDE[side], FILL[fill], OP[op], DIAG[diag], 4, 3, factor(letter, 2),
+             at, n, bt, 4)
         inverse = scipy.linalg.inv(turned(triangle, op))
         close(blas.get(bt, b), 2 * (inverse @ b if side == "L" else b @ inverse), letter)
 
@@ -217,22 +232,26 @@ def test_half_precision_is_summed_in_float32(blas, rng, one, out):
     a, b = (np.asfortranarray(rng.standard_normal((8, 8)).astype(kinds[one])) for _ in range(2))
     c = np.asfortranarray(rng.standard_normal((8, 8)).astype(kinds[out]))
     at, bt, ct = blas.put(a, b, c)
-    blas("GemmEx", "", OP["N"], OP["T"], 8, 8, 8, factor("f", 2), at, DATA[one], 8, bt, DATA[one], 8, factor("f", -1), ct,
+    blas("GemmEx", "", OP["N"], OP["T"], 8, 8, 8, factor("f", 2), at, DATA[one], 8, bt, DATA[one],
+         8, factor("f", -1), ct,
          DATA[out], 8, COMPUTE_32F, GEMM_DEFAULT)
     expected = 2 * a.astype("f") @ b.astype("f").T - c.astype("f")
-    np.testing.assert_allclose(blas.get(ct, c).astype("f"), expected.astype(kinds[out]).astype("f"), rtol=1e-2, atol=1e-4)
+    np.testing.assert_allclose(blas.get(ct, c).astype("f"), expected.astype(kinds[out]).astype("f"),
+                               rtol=1e-2, atol=1e-4)
 
 
 def test_half_precision_is_rounded_as_numpy_does(blas):
     every = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     a = np.asfortranarray(every[np.isfinite(every)].reshape(-1, 32))
-    for kind, factors in ((np.float16, (1, 1.001, 3.3e-5, 1e4)), (ml_dtypes.bfloat16, (1, 1.001, 1e30))):
+    for kind, factors in ((np.float16, (1, 1.001, 3.3e-5, 1e4)),
+                          (ml_dtypes.bfloat16, (1, 1.001, 1e30))):
         a = a.astype(kind)
         eye = np.asfortranarray(np.eye(32, dtype=kind))
         at, bt, ct = blas.put(a, eye, a)
         letter = "e" if kind is np.float16 else "E"
         for number in factors:
-            blas("GemmEx", "", 0, 0, len(a), 32, 32, factor("f", number), at, DATA[letter], len(a), bt, DATA[letter], 32,
+            blas("GemmEx", "", 0, 0, len(a), 32, 32, factor("f", number), at, DATA[letter], len(a),
+                 bt, DATA[letter], 32,
                  factor("f", 0), ct, DATA[letter], len(a), COMPUTE_32F, GEMM_DEFAULT)
             with np.errstate(over="ignore"):
                 expected = (np.float32(number) * a.astype("f")).astype(kind)
@@ -245,7 +264,8 @@ def test_bytes_are_summed_in_32_bits_if_aligned(blas, rng):
     at, bt, ct = blas.put(a, b, c)
 
     def product(lda, at):
-        return blas.call("GemmEx", "", OP["T"], OP["N"], 4, 8, 8, factor("i", 2), at, DATA["b"], lda, bt, DATA["b"], 8,
+        return blas.call("GemmEx", "", OP["T"], OP["N"], 4, 8, 8, factor("i", 2), at, DATA["b"],
+                         lda, bt, DATA["b"], 8,
                          factor("i", 3), ct, DATA["i"], 8, COMPUTE_32I, GEMM_DEFAULT)
     assert product(8, at) == 0
     c[:4] = 2 * a.T[:4].astype("i") @ b.astype("i") + 3 * c[:4]
@@ -259,8 +279,10 @@ def test_bytes_are_summed_in_32_bits_if_aligned(blas, rng):
 def test_invalid_values_are_refused(blas):
     (at,) = blas.put(np.zeros((4, 4)))
     one = factor("d", 1)
-    for arguments in ((0, 0, -1, 4, 4, one, at, 4, at, 4, one, at, 4), (0, 0, 4, 4, 4, one, at, 3, at, 4, one, at, 4),
-                      (0, 7, 4, 4, 4, one, at, 4, at, 4, one, at, 4), (0, 0, 4, 4, 4, one, at, 4, at, 4, one, at, 3)):
+    for arguments in ((0, 0, -1, 4, 4, one, at, 4, at, 4, one, at, 4),
+                      (0, 0, 4, 4, 4, one, at, 3, at, 4, one, at, 4),
+                      (0, 7, 4, 4, 4, one, at, 4, at, 4, one, at, 4),
+                      (0, 0, 4, 4, 4, one, at, 4, at, 4, one, at, 3)):
         assert blas.call("gemm", "d", *arguments) == 7
     assert blas.call("gemv", "d", 0, 4, 4, one, at, 4, at, 0, one, at, 1) == 7
     with pytest.raises(DeviceError, match="CUBLAS_STATUS_INVALID_VALUE"):

@@ -1,4 +1,6 @@
-"""The declarations of cuBLAS that are made of one table: names and types as NVIDIA's manual has them."""
+"""The declarations of cuBLAS that are made of one table: names and types as NVIDIA's manual has
+them.
+"""
 
 import cffi
 import pytest
@@ -9,11 +11,15 @@ BY_SYMBOL = {f.symbol: f for f in functions()}
 
 
 @pytest.mark.parametrize(("verb", "letter", "name"), [
-    ("axpy", "d", "cublasDaxpy_v2"), ("nrm2", "F", "cublasScnrm2_v2"), ("nrm2", "D", "cublasDznrm2_v2"),
-    ("asum", "f", "cublasSasum_v2"), ("asum", "D", "cublasDzasum_v2"), ("iamax", "f", "cublasIsamax_v2"),
-    ("iamax", "D", "cublasIzamax_v2"), ("dot", "F", "cublasCdotu_v2"), ("vdot", "F", "cublasCdotc_v2"),
+    ("axpy", "d", "cublasDaxpy_v2"), ("nrm2", "F", "cublasScnrm2_v2"),
+    ("nrm2", "D", "cublasDznrm2_v2"),
+    ("asum", "f", "cublasSasum_v2"), ("asum", "D", "cublasDzasum_v2"),
+    ("iamax", "f", "cublasIsamax_v2"),
+    ("iamax", "D", "cublasIzamax_v2"), ("dot", "F", "cublasCdotu_v2"),
+    ("vdot", "F", "cublasCdotc_v2"),
     ("vdot", "d", "cublasDdot_v2"), ("ger", "f", "cublasSger_v2"), ("ger", "D", "cublasZgeru_v2"),
-    ("gemm", "f", "cublasSgemm_v2"), ("gemmStridedBatched", "D", "cublasZgemmStridedBatched"), ("GemmEx", "e", "cublasGemmEx"),
+    ("gemm", "f", "cublasSgemm_v2"), ("gemmStridedBatched", "D", "cublasZgemmStridedBatched"),
+    ("GemmEx", "e", "cublasGemmEx"),
 ])
 def test_symbols(verb, letter, name):
     assert symbol(verb, letter) == name
@@ -33,11 +39,14 @@ def test_every_symbol_is_declared_once():
 
 
 @pytest.mark.parametrize(("name", "text"), [
-    ("cublasDaxpy_v2", ("cublasStatus_t cublasDaxpy_v2(cublasHandle_t handle, int n, const double * alpha, const double * x, "
+    ("cublasDaxpy_v2", ("cublasStatus_t cublasDaxpy_v2(cublasHandle_t handle, int n, const double "
+                        "* alpha, const double * x, "
                        "int incx, double * y, int incy);")),
-    ("cublasIcamax_v2_64", ("cublasStatus_t cublasIcamax_v2_64(cublasHandle_t handle, int64_t n, const cuComplex * x, "
+    ("cublasIcamax_v2_64", ("cublasStatus_t cublasIcamax_v2_64(cublasHandle_t handle, int64_t n, "
+                            "const cuComplex * x, "
                            "int64_t incx, int64_t * result);")),
-    ("cublasDznrm2_v2", ("cublasStatus_t cublasDznrm2_v2(cublasHandle_t handle, int n, const cuDoubleComplex * x, int incx, "
+    ("cublasDznrm2_v2", ("cublasStatus_t cublasDznrm2_v2(cublasHandle_t handle, int n, const "
+                         "cuDoubleComplex * x, int incx, "
                         "double * result);")),
     ("cublasGetStatusString", "const char * cublasGetStatusString(cublasStatus_t status);"),
 ])
@@ -47,4 +56,5 @@ def test_declarations_as_the_header_has_them(name, text):
 
 def test_declarations_for_cffi_want_addresses_on_the_device():
     assert BY_SYMBOL["cublasSscal_v2_64"].declaration() == (
-        "int cublasSscal_v2_64(uintptr_t handle, int64_t n, const void * alpha, uintptr_t x, int64_t incx);")
+        "int cublasSscal_v2_64(uintptr_t handle, int64_t n, const void * alpha, uintptr_t x, "
+        "int64_t incx);")

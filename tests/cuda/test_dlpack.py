@@ -1,4 +1,6 @@
-"""DLPack and the CUDA array interface on a device: what is lent and taken there, streams, and who frees what, and when."""
+"""DLPack and the CUDA array interface on a device: what is lent and taken there, streams, and who
+frees what, and when.
+"""
 
 import gc
 import os
@@ -58,9 +60,12 @@ def release(block):
 
 
 class Foreign(Lending):
-    """Memory of another library on the device, with the numbers 0, 1, ... in it, that it lends as 3 x 4 elements."""
+    """Memory of another library on the device, with the numbers 0, 1, ... in it, that it lends as 3
+    x 4 elements.
+    """
 
-    def __init__(self, dev, dtype="float64", flags=0, shape=(3, 4), strides=(4, 1), skip=0, device=THERE):
+    def __init__(self, dev, dtype="float64", flags=0, shape=(3, 4), strides=(4, 1), skip=0,
+                 device=THERE):
         core = pytest.importorskip("mat._core")
         self.elements = np.arange(40).astype(mat.Mat(0, dtype).dtype)
         self.owner = Owner()
@@ -70,7 +75,8 @@ class Foreign(Lending):
         kind = core.take(mat.Mat(1, dtype).__dlpack__(max_version=(1, 0)))[1][4][:2]
         weakref.finalize(self.owner, release, self.block)
         first = self.block.address + skip * self.elements.itemsize
-        super().__init__(lambda: core.make_value(self.owner, first, shape, strides, device, kind, flags), device)
+        super().__init__(lambda: core.make_capsule(self.owner, first, shape, strides, device, kind,
+                                                 flags), device)
 
     def now(self):
         """What is in it."""
@@ -95,7 +101,8 @@ def test_what_is_lent_there(dev, dtype, layout):
     x = LAYOUTS[layout](only_there(mat.array(sample(dtype))))
     assert x.__dlpack_device__() == THERE
     with mat.debug.count_copies() as n:
-        holder, (address, shape, strides, device, kind, flags) = told(x.__dlpack__(max_version=(1, 0), stream=1))
+        holder, (address, shape, strides, device, kind,
+                 flags) = told(x.__dlpack__(max_version=(1, 0), stream=1))
     assert (n.h2d, n.d2h) == (0, 0)
     assert (shape, device, kind[1]) == (x.shape, THERE, 8 * x.itemsize)
     copied = layout == "reversed"
@@ -111,7 +118,8 @@ def test_what_is_lent_there(dev, dtype, layout):
 def test_a_lease_there_keeps_it_from_being_written_anywhere(dev):
     x = only_there(mat.arange(4))
     capsule = x.__dlpack__(max_version=(1, 0), stream=1)
-    for write in (lambda: add(x), lambda: x.fill_(0), lambda: x.facet("array", "io").__enter__(), lambda: x.drop("cuda")):
+    for write in (lambda: add(x), lambda: x.fill_(0), lambda: x.facet("array", "io").__enter__(),
+                  lambda: x.drop("cuda")):
         with pytest.raises(mat.ConflictError, match=r"test_dlpack.py:\d+"):
             write()
     assert x.tolist() == [0, 1, 2, 3]
@@ -145,7 +153,7 @@ def recast(dev, holder, tensor):
     """A capsule over what another one told."""
     core = pytest.importorskip("mat._core")
     address, shape, strides, device, kind, flags = tensor
-    return core.make_value(holder, address, shape, strides, device, kind[:2], flags)
+    return core.make_capsule(holder, address, shape, strides, device, kind[:2], flags)
 
 
 def test_the_memory_outlives_the_mat(dev):
@@ -180,7 +188,8 @@ def test_what_is_lent_is_not_evicted(dev):
 def test_copies_there_belong_to_the_consumer(dev):
     x = only_there(mat.arange(12).reshape(3, 4))
     with mat.debug.count_copies() as n:
-        holder, (address, shape, strides, _, _, flags) = told(x.T.__dlpack__(max_version=(1, 0), copy=True, stream=1))
+        holder, (address, shape, strides, _, _,
+                 flags) = told(x.T.__dlpack__(max_version=(1, 0), copy=True, stream=1))
         assert (shape, strides, flags) == ((4, 3), (3, 1), COPIED)
         old, (other, shape, strides, device, _, _) = told(x.T.__dlpack__())
     assert (n.h2d, n.d2h) == (0, 0)
@@ -202,7 +211,8 @@ def test_to_the_host_from_there(dev):
     a = np.from_dlpack(x, device="cpu")
     assert a.tolist() == [0, 1, 2, 3]
     assert x.fresh == {"cuda:0", "host"}
-    assert facts(x, dl_device=HOST, stream=7)[3] == HOST  # torch gives a stream of the device it comes from
+    # torch gives a stream of the device it comes from
+    assert facts(x, dl_device=HOST, stream=7)[3] == HOST
     assert x.__dlpack__(max_version=(1, 0), dl_device=HOST, copy=False)
     del a
     with pytest.raises(mat.ExchangeError, match=r"\(2, 1\)"):
@@ -227,7 +237,8 @@ def test_cuda_core_takes_it_either_way(dev, way, layout):
     x = LAYOUTS[layout](only_there(mat.array(sample("float32"))))
     with dev.gpu.current():
         seen = getattr(views, way)(x, stream_ptr=1)
-    assert (tuple(seen.shape), seen.dtype, seen.readonly, seen.device_id) == (x.shape, x.dtype, True, 0)
+    assert (tuple(seen.shape), seen.dtype, seen.readonly,
+            seen.device_id) == (x.shape, x.dtype, True, 0)
     assert x.size == 0 or seen.ptr == at(x)
     assert x.size == 0 or (x.strides if seen.strides is None else tuple(seen.strides)) == x.strides
     assert seen.is_device_accessible
@@ -262,10 +273,12 @@ def test_the_consumers_stream_waits_and_nobody_else_does(cuda, dev, stream, even
     x = only_there(mat.zeros(1000))
     cuda.delay()
     add(x)
-    before = {f: cuda.calls(f) for f in ("cuStreamWaitEvent", "cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize")}
+    before = {f: cuda.calls(f) for f in ("cuStreamWaitEvent", "cuStreamSynchronize",
+                                         "cuCtxSynchronize", "cuEventSynchronize")}
     capsule = x.__dlpack__(max_version=(1, 0), stream=stream)
     after = {f: cuda.calls(f) - n for f, n in before.items()}
-    assert after == {"cuStreamWaitEvent": events, "cuStreamSynchronize": 0, "cuCtxSynchronize": 0, "cuEventSynchronize": 0}
+    assert after == {"cuStreamWaitEvent": events, "cuStreamSynchronize": 0, "cuCtxSynchronize": 0,
+                     "cuEventSynchronize": 0}
     assert cuda.pending() > 0
     del capsule
 
@@ -324,7 +337,8 @@ def test_the_interface_tells_where_a_fresh_copy_is(dev):
         seen = x.__cuda_array_interface__
         turned = x.T.__cuda_array_interface__
     assert (n.h2d, n.d2h) == (0, 0)
-    assert seen == {"shape": (2, 3), "typestr": "<f4", "data": (at(x), True), "strides": None, "version": 3,
+    assert seen == {"shape": (2, 3), "typestr": "<f4", "data": (at(x), True), "strides": None,
+                    "version": 3,
                     "stream": 1}
     assert (turned["shape"], turned["strides"]) == ((3, 2), (4, 12))
     assert x[1:, 1:].__cuda_array_interface__["data"][0] == at(x) + 4 * 4
@@ -360,7 +374,8 @@ def test_an_address_told_stays_while_the_mat_does(cuda):
 
 
 def test_looking_at_what_there_is_moves_nothing(cuda, dev):
-    for x in (mat.zeros(3), only_there(mat.arange(4)), add(mat.arange(6))[::2], mat.arange(3).fill_(2),
+    for x in (mat.zeros(3), only_there(mat.arange(4)), add(mat.arange(6))[::2],
+              mat.arange(3).fill_(2),
               only_there(mat.zeros(0))):
         before, version, held = x.fresh, x.storage.version, set(x.storage.handles)
         waits = "cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize", "cuMemAllocAsync"
@@ -374,7 +389,8 @@ def test_looking_at_what_there_is_moves_nothing(cuda, dev):
         assert [cuda.calls(f) for f in waits] == counted
         look_everywhere(x)
         assert (n.h2d, n.d2h, n.packs) == (0, 0, 0)
-        assert (x.fresh, x.storage.version, set(x.storage.handles), x.storage.accesses) == (before, version, held, [])
+        assert (x.fresh, x.storage.version, set(x.storage.handles),
+                x.storage.accesses) == (before, version, held, [])
 
 
 # Taking
@@ -590,7 +606,8 @@ print(os.waitpid(child, 0)[1])
 """
 
 
-@pytest.mark.parametrize("leave", ["", "block.__exit__(None, None, None)\n"], ids=["within the block", "after it"])
+@pytest.mark.parametrize("leave", ["", "block.__exit__(None, None, None)\n"],
+                         ids=["within the block", "after it"])
 def test_the_interpreter_ends_well(script, leave):
     assert script(CAPSULE + TAKEN + leave) == "done\n"
 

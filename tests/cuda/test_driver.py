@@ -1,4 +1,5 @@
-"""The pretended driver under cuda.bindings and cuda.core: that it computes, in what order, and that it finds misuse.
+"""The pretended driver under cuda.bindings and cuda.core: that it computes, in what order, and that
+it finds misuse.
 
 What it finds is taken off its list here, since a fault that stays fails the test.
 """
@@ -76,12 +77,14 @@ def put(x, values):
 
 def got(x, stream=None):
     result = np.empty(x.size, x.dtype)
-    ask(driver.cuMemcpyDtoHAsync(result.ctypes.data, x.address, result.nbytes, stream or x.gpu.stream))
+    ask(driver.cuMemcpyDtoHAsync(result.ctypes.data, x.address, result.nbytes,
+                                 stream or x.gpu.stream))
     return result
 
 
 def scale(x, y, by, n=N):
-    CudaKernel(Program(TEXT), "scale", (n,), (-(-n // 256), 1, 1), (256, 1, 1)).bind((1, 2), (0,))(by, x, y)
+    CudaKernel(Program(TEXT), "scale", (n,), (-(-n // 256), 1, 1),
+               (256, 1, 1)).bind((1, 2), (0,))(by, x, y)
 
 
 def expect(fake, *texts):
@@ -121,14 +124,16 @@ def test_shared_memory_and_barriers_in_any_order(fake, gpu, rng, seed):
     fake.seed(seed)
     x, y, a = operand(gpu, 200), operand(gpu, 200), rng.random(200).astype("f")
     put(x, a)
-    CudaKernel(Program(TEXT), "turned", (), (1, 1, 1), (200, 1, 1), shared=800).bind((0, 1), ())(x, y)
+    CudaKernel(Program(TEXT), "turned", (), (1, 1, 1), (200, 1, 1),
+               shared=800).bind((0, 1), ())(x, y)
     np.testing.assert_array_equal(got(y), a[::-1])
 
 
 def test_much_shared_memory_is_asked_for(fake, gpu, rng):
     x, y, a = operand(gpu, 200), operand(gpu, 200), rng.random(200).astype("f")
     put(x, a)
-    CudaKernel(Program(TEXT), "turned", (), (1, 1, 1), (200, 1, 1), shared=200_000).bind((0, 1), ())(x, y)
+    CudaKernel(Program(TEXT), "turned", (), (1, 1, 1), (200, 1, 1),
+               shared=200_000).bind((0, 1), ())(x, y)
     np.testing.assert_array_equal(got(y), a[::-1])
 
 
@@ -168,11 +173,13 @@ def test_cuda_core_takes_it(fake, rng):
 def test_attributes_of_addresses(gpu):
     x = operand(gpu)
     kind = driver.CUpointer_attribute
-    for attribute, value in ((kind.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2), (kind.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 0),
+    for attribute, value in ((kind.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2),
+                             (kind.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 0),
                              (kind.CU_POINTER_ATTRIBUTE_RANGE_SIZE, 4 * N)):
         assert int(ask(driver.cuPointerGetAttribute(attribute, x.address + 5))) == value
     host = np.zeros(1)
-    assert int(driver.cuPointerGetAttribute(kind.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, host.ctypes.data)[0]) == 1
+    assert int(driver.cuPointerGetAttribute(kind.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                            host.ctypes.data)[0]) == 1
 
 
 def test_rows_that_lie_apart_and_fills(fake, gpu):
@@ -304,7 +311,8 @@ def test_memory_given_back_is_not_to_be_used(fake, gpu):
         got(x)
     with pytest.raises(DeviceError):
         gpu.release(x.handle)
-    expect(fake, "kernel scale, operand 0: the block of 4000 bytes", "was given back", "was given back before")
+    expect(fake, "kernel scale, operand 0: the block of 4000 bytes", "was given back",
+           "was given back before")
 
 
 def test_addresses_that_are_none(fake, gpu):
@@ -319,7 +327,8 @@ def test_addresses_that_are_none(fake, gpu):
 
 def test_copies_beyond_a_block(fake, gpu):
     x, host = operand(gpu, 4), np.zeros(5, "f")
-    with pytest.raises(DeviceError, match="20 bytes from byte 0 on are not inside of a block of 16"):
+    with pytest.raises(DeviceError,
+                       match="20 bytes from byte 0 on are not inside of a block of 16"):
         put(x, host)
     with pytest.raises(DeviceError, match="not inside"):
         ask(driver.cuMemsetD32Async(x.address + 4, 0, 4, gpu.stream))
@@ -342,12 +351,14 @@ def test_an_address_before_a_block(fake, gpu):
     expect(fake, "operand 1: there is no memory")
 
 
-@pytest.mark.parametrize(("grid", "block", "shared"), [((1, 1, 1), (257, 1, 1), 0), ((1, 1, 1), (0, 1, 1), 0),
-                                                      ((1, 1, 1), (1, 1, 65), 0), ((1, 1, 1), (32, 1, 1), 300_000)])
+@pytest.mark.parametrize(("grid", "block", "shared"),
+                         [((1, 1, 1), (257, 1, 1), 0), ((1, 1, 1), (0, 1, 1), 0),
+                         ((1, 1, 1), (1, 1, 65), 0), ((1, 1, 1), (32, 1, 1), 300_000)])
 def test_impossible_launches(fake, gpu, grid, block, shared):
     x, y = operand(gpu), operand(gpu)
     with pytest.raises(DeviceError):
-        CudaKernel(Program(TEXT), "scale", (1,), grid, block, shared=shared).bind((1, 2), (0,))(1.0, x, y)
+        CudaKernel(Program(TEXT), "scale", (1,), grid, block,
+                   shared=shared).bind((1, 2), (0,))(1.0, x, y)
     if shared == 0:
         expect(fake, "kernel scale cannot be launched with")
 
@@ -371,7 +382,8 @@ def test_memory_of_another_device(fake, gpu):
 
 
 def test_a_fault_fails_the_test(fake):
-    with pytest.raises(pytest.fail.Exception, match=r"would not forgive:\n.* is no block"), pretending():
+    with pytest.raises(pytest.fail.Exception,
+                       match=r"would not forgive:\n.* is no block"), pretending():
         driver.cuMemFree(12345 << 32)
 
 
@@ -419,7 +431,8 @@ def test_registered_pages(fake, gpu):
 
 def test_a_program_that_does_not_compile(gpu):
     with pytest.raises(KernelError, match="unheard_of"):
-        CudaKernel(Program("int x = unheard_of;"), "scale", (), (1, 1, 1), (1, 1, 1)).bind((0,), ())(operand(gpu))
+        CudaKernel(Program("int x = unheard_of;"), "scale", (), (1, 1, 1),
+                   (1, 1, 1)).bind((0,), ())(operand(gpu))
     with pytest.raises(DeviceError, match=r"kernel 'absent'.*CUDA_ERROR_NOT_FOUND"):
         CudaKernel(Program(TEXT), "absent", (), (1, 1, 1), (1, 1, 1)).bind((0,), ())(operand(gpu))
 

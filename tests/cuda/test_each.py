@@ -1,4 +1,6 @@
-"""Element-wise operations where a device is in use: they compute there, and nothing falls back to the host."""
+"""Element-wise operations where a device is in use: they compute there, and nothing falls back to
+the host.
+"""
 
 import numpy as np
 import pytest
@@ -63,9 +65,12 @@ def test_beta_0_reads_nothing(there):
     a, b = mat.full((3, 5), 2.0), mat.full((3, 5), 3.0)
     for old, beta in ((np.nan, 0), (1, 2)):
         wanted = 6 * 2 + (2 if beta else 0)
-        assert_array_equal(mat.geem(2, a, b, beta, mat.full((3, 5), old)).to_numpy(), np.full((3, 5), wanted))
-        assert_array_equal(mat.geerv(2, a, b[0], beta, mat.full((3, 5), old)).to_numpy(), np.full((3, 5), wanted))
-        assert_array_equal(mat.add_sign(12, a, beta, mat.full((3, 5), old)).to_numpy(), np.full((3, 5), wanted))
+        assert_array_equal(mat.geem(2, a, b, beta, mat.full((3, 5), old)).to_numpy(),
+                           np.full((3, 5), wanted))
+        assert_array_equal(mat.geerv(2, a, b[0], beta, mat.full((3, 5), old)).to_numpy(),
+                           np.full((3, 5), wanted))
+        assert_array_equal(mat.add_sign(12, a, beta, mat.full((3, 5), old)).to_numpy(),
+                           np.full((3, 5), wanted))
 
 
 def test_fill_and_assign(there):

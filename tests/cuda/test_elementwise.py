@@ -1,4 +1,6 @@
-"""Element-wise kernels of the device, run by the C++ compiler, against NumPy and SciPy: lines, dtypes, layouts, mixtures."""
+"""Element-wise kernels of the device, run by the C++ compiler, against NumPy and SciPy: lines,
+dtypes, layouts, mixtures.
+"""
 
 import re
 
@@ -26,7 +28,8 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 COMPLEX = ("complex64", "complex128")
 EVERY = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
 REFERENCES = {"abs": np.absolute, "pow": np.power, "logistic": lambda x: special("expit", x),
-              "erf": lambda x: special("erf", x), "reciprocal": lambda x: np.reciprocal(x) if x.dtype.kind in "iub" else 1 / x}
+              "erf": lambda x: special("erf", x),
+              "reciprocal": lambda x: np.reciprocal(x) if x.dtype.kind in "iub" else 1 / x}
 UNARY = [n for n, kind in device.lines().items() if kind == "UNARY"]
 COMPARISONS = [n for n, kind in device.lines().items() if kind == "COMPARE"]
 BINARY = [n for n, kind in device.lines().items() if kind == "BINARY"]
@@ -50,18 +53,23 @@ def operation(name):
 
 
 def run(name, *args, seed=0):
-    """Let the device's body of the operation do it: Mats and numbers as its operands; what is written has changed then."""
+    """Let the device's body of the operation do it: Mats and numbers as its operands; what is
+    written has changed then.
+    """
     op = operation(name)
     operands = [args[k] for k in op.operands]
     body = next(b for b in op.bodies if b.place == "cuda" and b.when(*operands))
     found = body.function(engine, *operands)
     found.bind(op.operands, op.at_numbers)
-    launch, code = (found.launch, found.code) if isinstance(found, device.Encoded) else (found, lambda v: v)
+    launch, code = (found.launch,
+                    found.code) if isinstance(found, device.Encoded) else (found, lambda v: v)
     given = [args[k] for k in launch.operands]
-    pairs = [code(args[k]) for k in launch.numbers] + [0 if isinstance(v, mat.Mat) else code(v) for v in given]
+    pairs = [code(args[k]) for k in launch.numbers] + [0 if isinstance(v, mat.Mat) else code(v)
+                                                       for v in given]
     with mat.with_facets(*((v, "array", "io") for v in given if isinstance(v, mat.Mat))) as arrays:
         there = iter(arrays)
-        launch_all(launch, [next(there) if isinstance(v, mat.Mat) else None for v in given], pairs, seed)
+        launch_all(launch, [next(there) if isinstance(v, mat.Mat) else None for v in given], pairs,
+                   seed)
     return launch.kernel
 
 
@@ -71,9 +79,12 @@ def wide(values):
 
 
 def allowed(name, dtype):
-    """What results may differ by: NumPy's functions are not exact, and the C library's, that stand here for CUDA's, neither."""
+    """What results may differ by: NumPy's functions are not exact, and the C library's, that stand
+    here for CUDA's, neither.
+    """
     exact = dtype.kind in "iub" or (dtype.kind != "c" and name not in device.DEAR)
-    eps = float(np.finfo(np.float16 if dtype.char == "e" else np.float32).eps) if dtype.char in "ef" else 2.0**-52
+    eps = float(np.finfo(np.float16 if dtype.char == "e"
+                         else np.float32).eps) if dtype.char in "ef" else 2.0**-52
     if dtype.char == "E":
         eps = 2.0**-7
     elif dtype.kind == "c":
@@ -96,18 +107,21 @@ def test_every_line_has_its_kernels():
         assert operation(name).body_on("cuda")
         for kind in device.TYPES:
             found = [f for f in device.families(kind) if name in f.lines]
-            assert len(found) == device.computes(name, kind) * (1 + (name in COMPARISONS and kind in device._FLOATING))
+            assert len(found) == device.computes(name, kind) * (1 + (name in COMPARISONS
+                                                                     and kind in device._FLOATING))
             for family in found:
                 text = device.program(family, kind, "types").text
                 assert f"({name})" in text or f"MAT_FUSED({name}, " in text
                 assert family.name == "compare_in" or family.walked(kind, "types") in text
-    assert {REGISTRY[n].__name__ for n in REGISTRY if n.startswith("elementwise.")} - set(device.lines()) == {
+    assert {REGISTRY[n].__name__ for n in REGISTRY
+            if n.startswith("elementwise.")} - set(device.lines()) == {
         "fill", "assign", "geerv"}
 
 
 def test_kernels_compute_what_numpy_does():
     for name in (*UNARY, *BINARY, *COMPARISONS):
-        rule = {"abs": np.absolute, "logistic": np.cbrt, "erf": np.cbrt, "pow": np.power}.get(name) or getattr(np, name)
+        rule = {"abs": np.absolute, "logistic": np.cbrt, "erf": np.cbrt,
+                "pow": np.power}.get(name) or getattr(np, name)
         for dtype in EVERY:
             char = dtype_of(dtype)
             try:
@@ -120,11 +134,13 @@ def test_kernels_compute_what_numpy_does():
 def values_for(rng, name, n, dtype):
     """Elements that the function `name` is defined for."""
     dtype = dtype_of(dtype)
-    low, high = {"sqrt": (0.1, 9), "log": (0.1, 9), "log1p": (0.1, 9), "reciprocal": (1, 9)}.get(name, (-1.5, 1.5))
+    low, high = {"sqrt": (0.1, 9), "log": (0.1, 9), "log1p": (0.1, 9),
+                 "reciprocal": (1, 9)}.get(name, (-1.5, 1.5))
     if name == "pow":
         low, high = (0, 4) if dtype.kind in "iu" else (0.1, 3)
     if dtype.kind in "iub" and name not in ("sqrt", "log", "log1p", "reciprocal", "pow"):
-        return rng.integers(0, 200, n).astype(dtype) if dtype.kind != "i" else rng.integers(-100, 100, n).astype(dtype)
+        return rng.integers(0, 200,
+                            n).astype(dtype) if dtype.kind != "i" else rng.integers(-100, 100, n).astype(dtype)
     found = rng.uniform(low, high, n)
     return (found + 1j * rng.uniform(-1.5, 1.5, n) if dtype.kind == "c" else found).astype(dtype)
 
@@ -136,7 +152,9 @@ def place_for(wanted):
 
 
 def defined(name, dtype):
-    return device.computes(name, device.type_of(dtype_of(dtype))) and not (dtype == "bool" and name == "subtract")
+    return device.computes(name,
+                           device.type_of(dtype_of(dtype))) and not (dtype == "bool"
+                                                                     and name == "subtract")
 
 
 # Every function and dtype
@@ -165,10 +183,12 @@ def test_two_operands_of_adjacent_elements(rng, dtype):
         number = {"c": 0.5 - 2j, "i": -3, "u": 3, "b": True}.get(x.dtype.kind, 2.5)
         if name == "pow":
             number = 3 if x.dtype.kind in "iu" else 0.75
-        for a, b in ((x, y), (x, number), (number, x), (x, y[7:8])) if dtype != "bfloat16" else ((x, y), (x, y[7:8])):
+        for a, b in ((x, y), (x, number), (number, x),
+                     (x, y[7:8])) if dtype != "bfloat16" else ((x, y), (x, y[7:8])):
             wanted = reference(name, a, b)
             out = place_for(wanted)
-            kernel = run(name, *(mat.array(v) if isinstance(v, np.ndarray) else v for v in (a, b)), out)
+            kernel = run(name, *(mat.array(v) if isinstance(v, np.ndarray) else v for v in (a, b)),
+                         out)
             assert kernel.endswith("_types" if x.dtype.kind == "c" and name == "pow" else "_flat")
             compare(name, out.to_numpy(), wanted)
 
@@ -176,26 +196,32 @@ def test_two_operands_of_adjacent_elements(rng, dtype):
 @on_cpu
 @pytest.mark.parametrize("dtype", [d for d in EVERY if d != "bool"])
 def test_fused(rng, dtype):
-    rough = {"rtol": 0.03, "atol": 0.03} if dtype == "bfloat16" else {"rtol": 4e-3, "atol": 4e-3} if dtype == "float16" else {
+    rough = {"rtol": 0.03, "atol": 0.03} if dtype == "bfloat16" else {"rtol": 4e-3,
+                                                                      "atol": 4e-3} if dtype == "float16" else {
         "rtol": 1e-5, "atol": 1e-5}
     for n, layout in ((1, "packed"), (1500, "packed"), (300, "strided")):
         a, b, c = (numbers(rng, n, dtype_of(dtype)) for _ in range(3))
-        for alpha, beta in ((2, 0), (1, 1), (-3, 2)) if a.dtype.kind != "u" else ((2, 0), (1, 1), (3, 2)):
+        for alpha, beta in ((2, 0), (1, 1),
+                            (-3, 2)) if a.dtype.kind != "u" else ((2, 0), (1, 1), (3, 2)):
             old = c if beta or a.dtype.kind in "iu" else np.full_like(c, np.nan)
             sign = np.sign(a) if dtype != "bfloat16" else np.sign(a.astype("f"))
-            for name, term, inputs in (("geem", wide(a) * wide(b), (a, b)), ("add_sign", wide(sign), (a,))):
+            for name, term, inputs in (("geem", wide(a) * wide(b), (a, b)),
+                                       ("add_sign", wide(sign), (a,))):
                 out = place(old, layout)
                 run(name, alpha, *(place(v, layout) for v in inputs), beta, out)
                 wanted = alpha * term + (beta * wide(c) if beta else 0)
-                assert_allclose(wide(out.to_numpy()), wanted.astype(wide(c).dtype), **rough if a.dtype.kind not in "iu" else {})
+                assert_allclose(wide(out.to_numpy()), wanted.astype(wide(c).dtype),
+                                **rough if a.dtype.kind not in "iu" else {})
                 check_hidden(out)
 
 
 # Layouts
 
 
-BROADCASTS = (((3, 4), (4,)), ((3, 1), (1, 4)), ((2, 3, 4), (3, 1)), ((2, 1, 4), (3, 4)), ((), (5,)), ((1, 1), (2, 3)),
-              ((7, 640), (7, 1)), ((7, 640), (640,)), ((64, 1), (1, 7)), ((4, 1, 1, 5), (3, 1, 5)), ((0, 3), (1, 3)), ((), ()))
+BROADCASTS = (((3, 4), (4,)), ((3, 1), (1, 4)), ((2, 3, 4), (3, 1)), ((2, 1, 4), (3, 4)),
+              ((), (5,)), ((1, 1), (2, 3)),
+              ((7, 640), (7, 1)), ((7, 640), (640,)), ((64, 1), (1, 7)), ((4, 1, 1, 5), (3, 1, 5)),
+              ((0, 3), (1, 3)), ((), ()))
 
 
 @on_cpu
@@ -222,10 +248,12 @@ def test_addresses_that_are_not_aligned(rng, dtype):
     for n in (0, 1, 2, 3, 15, 17, 2047, 2049, 4099, 8193):
         for shift in (0, 1, 3):
             values = numbers(rng, n + 3, dtype)
-            x, out = mat.array(values)[shift:shift + n], place(np.zeros(n, dtype), "displaced" if shift else "packed")
+            x, out = mat.array(values)[shift:shift + n], place(np.zeros(n, dtype),
+                                                               "displaced" if shift else "packed")
             kernel = run("add", x, x, out)
             assert kernel.endswith("_flat")
-            assert_array_equal(out.to_numpy(), reference("add", values[shift:shift + n], values[shift:shift + n]))
+            assert_array_equal(out.to_numpy(),
+                               reference("add", values[shift:shift + n], values[shift:shift + n]))
             check_hidden(out)
 
 
@@ -234,8 +262,10 @@ def test_addresses_that_are_not_aligned(rng, dtype):
 def test_rows_are_walked_in_groups(rng, dtype):
     for columns in (256, 104, 1000):
         a, v = numbers(rng, (5, columns), dtype), numbers(rng, columns, dtype)
-        for x, y, wanted in ((a, v, a + v), (a, a[:, :1], a + a[:, :1]), (a[:, 8:-8], a[:, :-16], a[:, 8:-8] + a[:, :-16])):
-            one, other = (mat.array(a)[:, 8:-8], mat.array(a)[:, :-16]) if x is not a else (mat.array(x), mat.array(y))
+        for x, y, wanted in ((a, v, a + v), (a, a[:, :1], a + a[:, :1]),
+                             (a[:, 8:-8], a[:, :-16], a[:, 8:-8] + a[:, :-16])):
+            one, other = (mat.array(a)[:, 8:-8],
+                          mat.array(a)[:, :-16]) if x is not a else (mat.array(x), mat.array(y))
             out = mat.zeros(wanted.shape, dtype=dtype)
             assert run("add", one, other, out).endswith("_rows")
             assert_array_equal(out.to_numpy(), wanted)
@@ -276,7 +306,8 @@ def test_what_is_large_is_counted_in_63_bits():
 # Mixed dtypes
 
 
-MIXED = ("bool", "int8", "uint16", "int64", "float16", "bfloat16", "float32", "float64", "complex64")
+MIXED = ("bool", "int8", "uint16", "int64", "float16", "bfloat16", "float32", "float64",
+         "complex64")
 
 
 @on_cpu
@@ -295,13 +326,16 @@ def test_operands_are_converted_as_numpy_promotes(rng, one):
         compare("add", out.to_numpy(), wanted)
         flags = mat.zeros(6, 50, dtype="bool")
         run("less_equal", mat.array(x), mat.array(y), flags)
-        assert_array_equal(flags.to_numpy(), reference("less_equal", x.astype(kind), y.astype(kind)))
+        assert_array_equal(flags.to_numpy(),
+                           reference("less_equal", x.astype(kind), y.astype(kind)))
 
 
 @on_cpu
 @pytest.mark.parametrize(("dtype", "out"), [
-    ("float64", "float32"), ("float64", "float16"), ("float64", "bfloat16"), ("float32", "complex64"), ("int64", "int8"),
-    ("uint32", "int16"), ("int32", "float64"), ("bool", "float32"), ("complex128", "complex64"), ("float32", "float64")])
+    ("float64", "float32"), ("float64", "float16"), ("float64", "bfloat16"),
+    ("float32", "complex64"), ("int64", "int8"),
+    ("uint32", "int16"), ("int32", "float64"), ("bool", "float32"), ("complex128", "complex64"),
+    ("float32", "float64")])
 def test_results_are_converted(rng, dtype, out):
     x = numbers(rng, 700, dtype)
     place_ = place(np.zeros(700, dtype_of(out)), "strided")
@@ -312,7 +346,8 @@ def test_results_are_converted(rng, dtype, out):
 
 @on_cpu
 def test_doubles_become_the_nearest_halves(rng):
-    x = np.concatenate([rng.standard_normal(3000) * 2.0**rng.integers(-26, 17, 3000), [65519.999, 65520, 2.0**-25, 1e300, -0.0,
+    x = np.concatenate([rng.standard_normal(3000) * 2.0**rng.integers(-26, 17, 3000),
+                        [65519.999, 65520, 2.0**-25, 1e300, -0.0,
                         np.nan, np.inf, 1 + 2.0**-11 + 2.0**-40]])
     out = mat.zeros(len(x), dtype="float16")
     run("maximum", mat.array(x), mat.array(x), out)
@@ -369,4 +404,5 @@ def test_what_meets_is_left_to_the_host():
     assert not when(x, 2**53 + 1, x)
     assert when(whole, 127, whole)
     assert not operation("less").body_on("cuda").when(whole, 300, mat.zeros(6, dtype="bool"))
-    assert not operation("less").body_on("cuda").when(whole, mat.ones(6, dtype="uint64"), mat.zeros(6, dtype="bool"))
+    assert not operation("less").body_on("cuda").when(whole, mat.ones(6, dtype="uint64"),
+                                                      mat.zeros(6, dtype="bool"))

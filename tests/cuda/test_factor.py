@@ -1,4 +1,6 @@
-"""Inverses, solutions, Cholesky factors and determinants on the device: small matrices and panels, stacks, what is refused."""
+"""Inverses, solutions, Cholesky factors and determinants on the device: small matrices and panels,
+stacks, what is refused.
+"""
 
 import numpy as np
 import pytest
@@ -26,15 +28,18 @@ def sides(request, monkeypatch):
     if request.param == "panels":
         monkeypatch.setattr(factor, "SMALL", 4)
         monkeypatch.setattr(factor, "PANEL", 4)
-        for op in (mat.ops.linalg.inverse, mat.ops.linalg.solution, mat.ops.linalg.cholesky_factor, mat.ops.linalg.slogdet):
+        for op in (mat.ops.linalg.inverse, mat.ops.linalg.solution, mat.ops.linalg.cholesky_factor,
+                   mat.ops.linalg.slogdet):
             op.forget()
     yield (1, 2, 7, 21)
-    for op in (mat.ops.linalg.inverse, mat.ops.linalg.solution, mat.ops.linalg.cholesky_factor, mat.ops.linalg.slogdet):
+    for op in (mat.ops.linalg.inverse, mat.ops.linalg.solution, mat.ops.linalg.cholesky_factor,
+               mat.ops.linalg.slogdet):
         op.forget()
 
 
 def near(dtype):
-    return {"rtol": 3e3 * tolerance(dtype)["rtol"] / 64, "atol": 3e3 * tolerance(dtype)["rtol"] / 64}
+    return {"rtol": 3e3 * tolerance(dtype)["rtol"] / 64,
+            "atol": 3e3 * tolerance(dtype)["rtol"] / 64}
 
 
 def mixed(rng, shape, dtype):
@@ -58,9 +63,11 @@ def test_inverses(rng, dtype, sides):
         assert x.fresh == {"cuda:0"}
         assert_allclose(x.to_numpy() @ a, np.eye(n), **near(dtype))
     a = mixed(rng, (2, 3, 6, 6), dtype)
-    assert_allclose(mat.inv(mat.array(a)).to_numpy() @ a, np.broadcast_to(np.eye(6), a.shape), **near(dtype))
+    assert_allclose(mat.inv(mat.array(a)).to_numpy() @ a, np.broadcast_to(np.eye(6), a.shape),
+                    **near(dtype))
     x = mat.inv(mat.array(a).swapaxes(-1, -2)[::-1, 1])
-    assert_allclose(x.to_numpy() @ a.swapaxes(-1, -2)[::-1, 1], np.broadcast_to(np.eye(6), (2, 6, 6)), **near(dtype))
+    assert_allclose(x.to_numpy() @ a.swapaxes(-1, -2)[::-1, 1],
+                    np.broadcast_to(np.eye(6), (2, 6, 6)), **near(dtype))
 
 
 @pytest.mark.parametrize("dtype", BLAS_DTYPES)
@@ -72,7 +79,8 @@ def test_solutions(rng, dtype, sides):
         assert (moved.fallbacks, moved.d2h) == (0, 0)
         assert_allclose(a @ x.to_numpy(), b, **near(dtype))
         assert_allclose(a @ y.to_numpy(), v, **near(dtype))
-    for left, right in (((3, 6, 6), (3, 6, 2)), ((3, 6, 6), (6,)), ((3, 6, 6), (6, 4)), ((6, 6), (3, 6, 4)),
+    for left, right in (((3, 6, 6), (3, 6, 2)), ((3, 6, 6), (6,)), ((3, 6, 6), (6, 4)),
+                        ((6, 6), (3, 6, 4)),
                         ((2, 1, 6, 6), (3, 6, 4))):
         a, b = mixed(rng, left, dtype), numbers(rng, right, dtype)
         x = mat.solve(mat.array(a), mat.array(b)).to_numpy()

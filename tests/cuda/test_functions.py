@@ -1,4 +1,6 @@
-"""Element-wise kernels of the device where numbers are special: infinities, NaN, large angles, wrapping integers, complex."""
+"""Element-wise kernels of the device where numbers are special: infinities, NaN, large angles,
+wrapping integers, complex.
+"""
 
 import mpmath
 import numpy as np
@@ -26,7 +28,8 @@ from .test_elementwise import (
     wide,
 )
 
-SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-40, -1e-40, 1e30, -1e30, 88.0, -104.0, 710.0, -746.0, 3e5, 1e7,
+SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-40, -1e-40, 1e30, -1e30, 88.0,
+            -104.0, 710.0, -746.0, 3e5, 1e7,
             np.inf, -np.inf, np.nan)
 
 
@@ -40,8 +43,10 @@ def test_functions_of_specials(name):
         out = place_for(wanted)
         run(name, mat.array(values), out)
         compare(name, out.to_numpy(), wanted)
-        signed = ~np.isnan(wide(wanted)) & ((name != "sign") | (dtype.char != "E"))  # of which bfloat16's keeps the sign of 0
-        assert_array_equal(np.signbit(wide(out.to_numpy()))[signed], np.signbit(wide(wanted))[signed])
+        # of which bfloat16's keeps the sign of 0
+        signed = ~np.isnan(wide(wanted)) & ((name != "sign") | (dtype.char != "E"))
+        assert_array_equal(np.signbit(wide(out.to_numpy()))[signed],
+                           np.signbit(wide(wanted))[signed])
 
 
 @on_cpu
@@ -61,13 +66,16 @@ def test_two_operands_with_specials(name):
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 def test_large_angles(rng, name):
     """Against mpmath: the C library's own results are some ULP off at the hardest places."""
-    x = np.ldexp(rng.uniform(0.5, 1, 1000), rng.integers(-40, 1024, 1000)) * rng.choice([-1, 1], 1000)
+    x = np.ldexp(rng.uniform(0.5, 1, 1000),
+                 rng.integers(-40, 1024, 1000)) * rng.choice([-1, 1], 1000)
     nearest = np.arange(1, 1500) * (np.pi / 2) * 2.0**(np.arange(1, 1500) % 60)
-    x = np.concatenate([x, nearest, [6381956970095103 * 2.0**797, 2.0**19, -(2.0**19), 2.0**1023 * 1.9, 5e-324, -0.0, np.inf]])
+    x = np.concatenate([x, nearest, [6381956970095103 * 2.0**797, 2.0**19, -(2.0**19),
+                                     2.0**1023 * 1.9, 5e-324, -0.0, np.inf]])
     out = mat.zeros(len(x))
     run(name, mat.array(x), out)
     with mpmath.workprec(1300):
-        wanted = [float(getattr(mpmath, name)(mpmath.mpf(v))) if np.isfinite(v) else np.nan for v in x]
+        wanted = [float(getattr(mpmath, name)(mpmath.mpf(v))) if np.isfinite(v) else np.nan
+                  for v in x]
     assert_allclose(out.to_numpy(), wanted, rtol=4e-16, atol=0)
 
 
@@ -75,7 +83,8 @@ def test_large_angles(rng, name):
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_wrap_around(rng, dtype):
     ends = np.iinfo(dtype)
-    values = np.array([ends.min, ends.min + 1, 0, 1, 2, 3, 7, ends.max // 2, ends.max - 1, ends.max], dtype)
+    values = np.array([ends.min, ends.min + 1, 0, 1, 2, 3, 7, ends.max // 2, ends.max - 1,
+                       ends.max], dtype)
     x, y = np.repeat(values, len(values)), np.tile(values, len(values))
     for name in ("add", "subtract", "multiply", "maximum", "minimum", "pow", *COMPARISONS):
         other = np.abs(y.astype(object) % 70).astype(dtype) if name == "pow" else y
@@ -98,15 +107,19 @@ def test_long_integers_as_numbers_are_exact():
         if compiler():
             out = mat.zeros(3, dtype=dtype)
             run("add", mat.array([0, 1, 2], dtype=dtype), number, out)
-            assert_array_equal(out.to_numpy(), np.array([number, number + 1, number + 2]).astype(dtype))
+            assert_array_equal(out.to_numpy(),
+                               np.array([number, number + 1, number + 2]).astype(dtype))
 
 
 @on_cpu
 @pytest.mark.parametrize("dtype", COMPLEX)
 @pytest.mark.parametrize("name", [n for n in UNARY if n not in device._NOT_COMPLEX])
 def test_complex_functions(rng, name, dtype):
-    """Where they are large, small, and special; but not the signs of zeros beside NaN, which are left open."""
-    parts = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 1e-20, 30.0, -45.0, 720.0, 1e300, -1e300, 1e-310, np.inf, -np.inf, np.nan])
+    """Where they are large, small, and special; but not the signs of zeros beside NaN, which are
+    left open.
+    """
+    parts = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 1e-20, 30.0, -45.0, 720.0, 1e300, -1e300, 1e-310,
+                      np.inf, -np.inf, np.nan])
     z = np.empty(len(parts)**2, dtype)
     with np.errstate(all="ignore"):
         z.real, z.imag = np.repeat(parts, len(parts)), np.tile(parts, len(parts))

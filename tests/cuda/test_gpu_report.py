@@ -1,4 +1,6 @@
-"""The report of a GPU: how it is made of what was found, and that the whole of it runs, as far as a pretended driver goes."""
+"""The report of a GPU: how it is made of what was found, and that the whole of it runs, as far as a
+pretended driver goes.
+"""
 
 import os
 import subprocess
@@ -18,14 +20,17 @@ from ..mock_driver.harness import scratch
 pytestmark = [pytest.mark.host, pytest.mark.once]
 
 ROOT = Path(__file__).parents[2]
-FOUND = {"First": [Found("fast", 1e-3, {"torch": 4e-3, "device copy": 9e-4}, {"torch": 3.0, "device copy": 0.85}, 2_000_000),
-                   Found("slow", 2e-3, {"torch": 1e-3}, {"torch": 1.0, "CuPy": 1.0}), Found("gone", failed="KeyError: no")],
+FOUND = {"First": [Found("fast", 1e-3, {"torch": 4e-3, "device copy": 9e-4},
+                         {"torch": 3.0, "device copy": 0.85}, 2_000_000),
+                   Found("slow", 2e-3, {"torch": 1e-3}, {"torch": 1.0, "CuPy": 1.0}),
+                   Found("gone", failed="KeyError: no")],
          "Second": [Found("share", number=0.5, least=0.8), Found("long", number=3.25, unit="s")]}
 
 
 def test_goals_are_judged():
     fast, slow, gone = FOUND["First"]
-    assert fast.reached() == [("torch", 3.0, 4.0, True), ("device copy", 0.85, pytest.approx(0.9), True)]
+    assert fast.reached() == [("torch", 3.0, 4.0, True),
+                              ("device copy", 0.85, pytest.approx(0.9), True)]
     assert slow.reached() == [("torch", 1.0, 0.5, False)]  # CuPy was not there
     assert gone.reached() == []
     assert FOUND["Second"][0].reached() == [("", 0.8, 0.5, False)]
@@ -68,7 +73,8 @@ def test_measuring_goes_on_after_failures():
 
 
 def command(*words):
-    return subprocess.run([sys.executable, "-m", "tests.gpu", *words], capture_output=True, text=True, cwd=ROOT, timeout=500,
+    return subprocess.run([sys.executable, "-m", "tests.gpu", *words], capture_output=True,
+                          text=True, cwd=ROOT, timeout=500,
                           env={**os.environ, "MAT_FAKE_CACHE": str(scratch())}, check=False)
 
 
@@ -84,7 +90,8 @@ def test_without_a_gpu_it_measures_nothing():
 @pytest.mark.skipif(bool(missing()), reason=missing())
 def test_a_trial(tmp_path, monkeypatch):
     path = tmp_path / "gpu.md"
-    done = command("--pretend", "--only", "calls", "--tests", "tests/package/test_layers.py", "--report", str(path))
+    done = command("--pretend", "--only", "calls", "--tests", "tests/package/test_layers.py",
+                   "--report", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
     text = path.read_text()
     assert "Nothing was measured" in text

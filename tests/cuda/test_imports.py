@@ -1,4 +1,6 @@
-"""Random numbers, convolution and pooling on a device in use, called as users call them: what the host gives, and where."""
+"""Random numbers, convolution and pooling on a device in use, called as users call them: what the
+host gives, and where.
+"""
 
 import numpy as np
 import pytest
@@ -7,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 
 SHAPE, TAPS = (4, 13, 18), (3, 3)
-DRAWS = {"uniform": lambda x, rng: x.uniform_(2.5, rng=rng), "normal": lambda x, rng: x.normal_(3, 0.3, rng=rng),
+DRAWS = {"uniform": lambda x, rng: x.uniform_(2.5, rng=rng), "normal": lambda x,
+         rng: x.normal_(3, 0.3, rng=rng),
          "bernoulli": lambda x, rng: x.bernoulli_(0.3, rng=rng)}
 pytestmark = pytest.mark.usefixtures("cuda")
 
@@ -18,8 +21,10 @@ def step(dtype):
     x, w, y = (mat.zeros(s, dtype=dtype).normal_(rng=rng) for s in (SHAPE, TAPS, SHAPE))
     mat.convolve(x, w, y, anchor=1, batched=True)
     small = mat.max_pool(y, mat.empty(4, 7, 9, dtype=dtype), pool_shape=2, stride=2, batched=True)
-    yd = mat.derive_max_pool(y, mat.zeros(SHAPE, dtype=dtype), small, small, pool_shape=2, stride=2, batched=True)
-    xd, wd = mat.derive_convolve(x, mat.zeros(SHAPE, dtype=dtype), w, mat.zeros(TAPS, dtype=dtype), yd, anchor=1, batched=True)
+    yd = mat.derive_max_pool(y, mat.zeros(SHAPE, dtype=dtype), small, small, pool_shape=2, stride=2,
+                             batched=True)
+    xd, wd = mat.derive_convolve(x, mat.zeros(SHAPE, dtype=dtype), w, mat.zeros(TAPS, dtype=dtype),
+                                 yd, anchor=1, batched=True)
     return x, w, y, small, yd, xd, wd
 
 
@@ -36,7 +41,8 @@ def test_a_step(dtype):
         assert_allclose(a.astype(float), b.astype(float), rtol=rtol, atol=rtol * float(scale))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "float16", "bfloat16", "int8"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "float16",
+                                   "bfloat16", "int8"])
 @pytest.mark.parametrize("name", DRAWS)
 def test_draws(name, dtype):
     if name != "bernoulli" and dtype == "int8":

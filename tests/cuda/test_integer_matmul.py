@@ -1,4 +1,6 @@
-"""Our kernel for products that cuBLAS lacks, compiled for the CPU and run there: every type, odd sizes, any strides."""
+"""Our kernel for products that cuBLAS lacks, compiled for the CPU and run there: every type, odd
+sizes, any strides.
+"""
 
 import ml_dtypes
 import numpy as np
@@ -43,7 +45,8 @@ def lies(x, batch=()):
 
 def multiply(a, b, c, batch=(), factors=None, seed=0):
     m, k = a.shape[-2:]
-    made = integer_matmul.prepare_product(m, b.shape[-1], k, lies(a, batch), lies(b, batch), lies(c, batch), batch)
+    made = integer_matmul.prepare_product(m, b.shape[-1], k, lies(a, batch), lies(b, batch),
+                                          lies(c, batch), batch)
     if factors is None:
         launch_all(made._launch(0, 0, 0), [a, b, c], seed=seed)
     elif made.integer:
@@ -60,7 +63,8 @@ def exact(a, b, dtype):
 
 
 @pytest.mark.parametrize("char", [*"?bBhHiIqQ"])
-@pytest.mark.parametrize(("m", "n", "k"), [(65, 70, 33), (1, 1, 1), (3, 130, 17), (64, 64, 16), (5, 2, 0)])
+@pytest.mark.parametrize(("m", "n", "k"),
+                         [(65, 70, 33), (1, 1, 1), (3, 130, 17), (64, 64, 16), (5, 2, 0)])
 def test_products_of_integers(rng, char, m, n, k):
     a, b = some(rng, (m, k), char), some(rng, (k, n), char)
     c = some(rng, (m, n), char)
@@ -68,8 +72,10 @@ def test_products_of_integers(rng, char, m, n, k):
     assert_array_equal(c, exact(a, b, a.dtype))
 
 
-PAIRS = [("b", "B", "h"), ("?", "i", "i"), ("i", "i", "b"), ("q", "h", "I"), ("H", "b", "q"), ("i", "i", "q"), ("I", "I", "q"),
-         ("b", "b", "i"), ("B", "B", "i"), ("h", "h", "i"), ("H", "H", "I"), ("b", "b", "q"), ("B", "?", "Q"), ("q", "q", "B")]
+PAIRS = [("b", "B", "h"), ("?", "i", "i"), ("i", "i", "b"), ("q", "h", "I"), ("H", "b", "q"),
+         ("i", "i", "q"), ("I", "I", "q"),
+         ("b", "b", "i"), ("B", "B", "i"), ("h", "h", "i"), ("H", "H", "I"), ("b", "b", "q"),
+         ("B", "?", "Q"), ("q", "q", "B")]
 
 
 @pytest.mark.parametrize("chars", PAIRS, ids="".join)
@@ -90,7 +96,8 @@ def near(found, a, b, k):
     """Whether `found` is the product of halves, summed in float32 and rounded once."""
     wide = np.matmul(a.astype(np.float64), b.astype(np.float64))
     bound = np.matmul(abs(a.astype(np.float64)), abs(b.astype(np.float64))) * 2.0**-23 * max(k, 1)
-    grain = abs(wide) * float(2.0**-8 if found.dtype == HALVES["E"] else 2.0**-11 if found.dtype == HALVES["e"] else 2.0**-24)
+    grain = abs(wide) * float(2.0**-8 if found.dtype == HALVES["E"] else 2.0**-11
+                              if found.dtype == HALVES["e"] else 2.0**-24)
     return (abs(found.astype(np.float64) - wide) <= bound + grain).all()
 
 
@@ -106,11 +113,13 @@ def test_products_of_halves(rng, char, wide, m, n, k):
 
 @pytest.mark.parametrize("char", [*"eE"])
 def test_halves_that_are_not_finite_or_small(char):
-    values = np.array([[np.inf, 1], [np.nan, 1], [6e-8, 0], [65504, 65504], [-0.0, 0]], np.float32).astype(HALVES[char])
+    values = np.array([[np.inf, 1], [np.nan, 1], [6e-8, 0], [65504, 65504], [-0.0, 0]],
+                      np.float32).astype(HALVES[char])
     c = np.zeros((5, 2), HALVES[char])
     multiply(values, np.array([[1, 0], [1, 1]], np.float32).astype(HALVES[char]), c)
     with np.errstate(all="ignore"):
-        wanted = (values.astype(np.float32) @ np.array([[1, 0], [1, 1]], np.float32)).astype(HALVES[char])
+        wanted = (values.astype(np.float32)
+                  @ np.array([[1, 0], [1, 1]], np.float32)).astype(HALVES[char])
     assert_array_equal(c.astype(np.float32), wanted.astype(np.float32))
 
 
@@ -132,7 +141,8 @@ def test_any_strides(rng, char):
         a, b, c = lefts[one], rights[other], outs[out]
         whole = c if c.base is None else c.base
         before, mask = whole.copy(), np.zeros(whole.shape, bool)
-        seen = np.lib.stride_tricks.as_strided(mask.ravel()[(c.ctypes.data - whole.ctypes.data) // c.itemsize:][:1], c.shape,
+        seen = np.lib.stride_tricks.as_strided(mask.ravel()[(c.ctypes.data - whole.ctypes.data)
+                                                            // c.itemsize:][:1], c.shape,
                                                [s // c.itemsize for s in c.strides])
         seen[...] = True
         multiply(a, b, c)
@@ -145,8 +155,10 @@ def test_any_strides(rng, char):
 
 @pytest.mark.parametrize("char", [*"bIqeE"])
 @pytest.mark.parametrize(("one", "other", "batch"), [
-    ((4, 5, 7), (4, 7, 3), (4,)), ((2, 3, 5, 7), (3, 7, 3), (2, 3)), ((5, 7), (3, 7, 4), (3,)), ((4, 5, 7), (7, 3), (4,)),
-    ((2, 1, 3, 4), (1, 5, 4, 2), (2, 5)), ((0, 3, 4), (0, 4, 2), (0,)), ((1, 6, 7, 2), (3, 6, 2, 5), (3, 6))])
+    ((4, 5, 7), (4, 7, 3), (4,)), ((2, 3, 5, 7), (3, 7, 3), (2, 3)), ((5, 7), (3, 7, 4), (3,)),
+    ((4, 5, 7), (7, 3), (4,)),
+    ((2, 1, 3, 4), (1, 5, 4, 2), (2, 5)), ((0, 3, 4), (0, 4, 2), (0,)),
+    ((1, 6, 7, 2), (3, 6, 2, 5), (3, 6))])
 def test_stacks(rng, char, one, other, batch):
     a, b = some(rng, one, char), some(rng, other, char)
     c = some(rng, (*batch, one[-2], other[-1]), char)
@@ -176,7 +188,8 @@ def test_factors_of_halves(rng, char, wide):
         product_ = np.matmul(a.astype(np.float32), b.astype(np.float32)) * np.float32(alpha)
         wanted = product_ + np.float32(beta) * c.astype(np.float32)
         multiply(a, b, c, factors=(alpha, beta))
-        np.testing.assert_allclose(c.astype(np.float32), wanted, rtol=1e-6 if wide else 1e-2, atol=1e-5 if wide else 2e-2)
+        np.testing.assert_allclose(c.astype(np.float32), wanted, rtol=1e-6 if wide else 1e-2,
+                                   atol=1e-5 if wide else 2e-2)
     c[...] = np.nan
     multiply(a, b, c, factors=(1.0, 0.0))
     assert near(c, a, b, 5)
@@ -186,7 +199,8 @@ def test_factors_of_halves(rng, char, wide):
 def test_large_tiles(rng, chars, monkeypatch):
     monkeypatch.setattr(integer_matmul, "BUSY", 1)
     for m, n, k in ((130, 257, 21), (5, 129, 8)):
-        a, b, c = some(rng, (m, k), chars[0]), some(rng, (k, n), chars[1]), some(rng, (m, n), chars[2])
+        a, b, c = some(rng, (m, k), chars[0]), some(rng, (k, n),
+                                                    chars[1]), some(rng, (m, n), chars[2])
         multiply(a, b, c)
         if chars[0] in "eE":
             assert near(c, a, b, k)
@@ -195,8 +209,9 @@ def test_large_tiles(rng, chars, monkeypatch):
 
 
 @pytest.mark.parametrize("chars", ["bbb", "bbi", "qqq", "???", "eee", "EEf", "bBh"])
-@pytest.mark.parametrize(("one", "other", "batch"), [((1, 1030), (1030, 1), ()), ((3, 700), (700, 70), ()),
-                                                     ((2, 1, 513), (513, 3), (2,)), ((2, 3, 512), (2, 512, 2), (2,))])
+@pytest.mark.parametrize(("one", "other", "batch"),
+                         [((1, 1030), (1030, 1), ()), ((3, 700), (700, 70), ()),
+                          ((2, 1, 513), (513, 3), (2,)), ((2, 3, 512), (2, 512, 2), (2,))])
 def test_long_inner_axes_are_split(rng, chars, one, other, batch):
     a, b = some(rng, one, chars[0]), some(rng, other, chars[1])
     c, d = (some(rng, (*batch, one[-2], other[-1]), chars[2]) for _ in range(2))
@@ -224,7 +239,9 @@ def test_parts_of_the_inner_axis():
 
 @pytest.mark.parametrize("char", [*"?ie"])
 def test_the_order_of_threads_does_not_matter(rng, char):
-    a, b, c, d = some(rng, (70, 50), char), some(rng, (50, 70), char), some(rng, (70, 70), char), some(rng, (70, 70), char)
+    a, b, c, d = some(rng, (70, 50), char), some(rng, (50, 70),
+                                                 char), some(rng, (70, 70),
+                                                             char), some(rng, (70, 70), char)
     multiply(a, b, c)
     for seed in (1, 2, 3):
         multiply(a, b, d, seed=seed)
@@ -239,15 +256,18 @@ def test_the_order_of_threads_does_not_matter(rng, char):
 @pytest.mark.parametrize("beta", [0, 2, -1.5, 2 - 1j])
 def test_scaling(rng, letter, triangle, beta):
     beta = beta if letter in "FD" else complex(beta).real
-    whole = (rng.normal(size=(3, 20, 19)) + 1j * rng.normal(size=(3, 20, 19))).astype(letter) if letter in "FD" else rng.normal(
+    whole = (rng.normal(size=(3, 20, 19)) + 1j
+             * rng.normal(size=(3, 20, 19))).astype(letter) if letter in "FD" else rng.normal(
         size=(3, 20, 19)).astype(letter)
     x = whole[:, ::2, :10]
-    inside = np.ones((10, 10), bool) if not triangle else np.tri(10, dtype=bool) if triangle < 0 else np.tri(10, dtype=bool).T
+    inside = np.ones((10, 10),
+                     bool) if not triangle else np.tri(10, dtype=bool) if triangle < 0 else np.tri(10, dtype=bool).T
     wanted = whole.copy()
     wanted[:, ::2, :10] = np.where(inside, x * x.dtype.type(beta), x)
     if beta == 0:
         x[np.broadcast_to(inside, x.shape)] = np.nan
-    scale = integer_matmul.prepare_scale(letter, x.shape, tuple(s // x.itemsize for s in x.strides), at=0, number=0, triangle=triangle)
+    scale = integer_matmul.prepare_scale(letter, x.shape, tuple(s // x.itemsize for s in x.strides),
+                                         at=0, number=0, triangle=triangle)
     launch_all(scale, [x], [beta])
     np.testing.assert_allclose(whole, wanted, rtol=1e-6)
 
@@ -259,6 +279,8 @@ def test_every_program_is_told_of(rng):
             for out in integer_matmul.TYPES:
                 if takes(one, other, out):
                     for sizes in ((1, 1), (1 << 15, 1 << 15)):
-                        made = integer_matmul.prepare_product(*sizes, 1, MatrixOperand(one, 1, 1), MatrixOperand(other, 1, 1), MatrixOperand(out, 1, 1))
+                        made = integer_matmul.prepare_product(*sizes, 1, MatrixOperand(one, 1, 1),
+                                                              MatrixOperand(other, 1, 1),
+                                                              MatrixOperand(out, 1, 1))
                         assert made._launch(0, 0, 0).program in told
     assert len(told) < 30

@@ -1,4 +1,6 @@
-"""Mats on a GPU: what goes there and comes back, in which order, how much room it takes, and what happens when it fails."""
+"""Mats on a GPU: what goes there and comes back, in which order, how much room it takes, and what
+happens when it fails.
+"""
 
 import gc
 import threading
@@ -15,7 +17,8 @@ from ..support.mock_memories import in_thread
 
 pytestmark = pytest.mark.host
 
-DTYPES = ["float32", "float64", "complex64", "complex128", "float16", "bfloat16", "int8", "uint16", "int32", "int64", "bool"]
+DTYPES = ["float32", "float64", "complex64", "complex128", "float16", "bfloat16", "int8", "uint16",
+          "int32", "int64", "bool"]
 
 
 @pytest.fixture
@@ -53,7 +56,8 @@ MAT_KERNEL(line, sizes, 256) {  // y = a * x + b
 
 def launch(x, y, a, b):
     module = pytest.importorskip("mat.cuda.engine")
-    kernel = module.CudaKernel(module.Program(TEXT), "line", (x.size,), (-(-x.size // 256), 1, 1), (256, 1, 1))
+    kernel = module.CudaKernel(module.Program(TEXT), "line", (x.size,), (-(-x.size // 256), 1, 1),
+                               (256, 1, 1))
     kernel.bind((2, 3), (0, 1))(a, b, x, y)
 
 
@@ -224,7 +228,8 @@ def test_other_libraries_see_it(dev):
     x = only_there(mat.arange(6).reshape(2, 3))
     with x.facet("cuda", "input") as a, x.T.facet("cuda", "input") as t:
         seen = a.__cuda_array_interface__
-        assert seen == {"shape": (2, 3), "typestr": "<f8", "data": (a.address, True), "strides": None, "version": 3,
+        assert seen == {"shape": (2, 3), "typestr": "<f8", "data": (a.address, True),
+                        "strides": None, "version": 3,
                         "stream": 1}
         assert t.__cuda_array_interface__["strides"] == (8, 24)
         assert a.__dlpack_device__() == (2, 0)
@@ -342,7 +347,8 @@ def test_programs_find_room(cuda, dev):
         assert dev.memory.kept >= 8000
         cuda.fail("cuLibraryLoadData")
         text = TEXT.replace("line", "another_line")
-        kernel = engine.CudaKernel(engine.Program(text), "another_line", (10,), (1, 1, 1), (256, 1, 1)).bind((2, 3), (0, 1))
+        kernel = engine.CudaKernel(engine.Program(text), "another_line", (10,), (1, 1, 1),
+                                   (256, 1, 1)).bind((2, 3), (0, 1))
         kernel(1, 2, a, a)
     assert dev.memory.kept < 8000
 
@@ -396,8 +402,10 @@ def test_frees_from_any_thread_and_in_the_middle_of_anything(dev):
 # Failures
 
 
-@pytest.mark.parametrize(("function", "n"), [("cuMemAllocAsync", 10), ("cuMemcpyHtoDAsync", 10), ("cuMemAllocAsync", 100_000),
-                                             ("cuMemcpyHtoDAsync", 100_000), ("cuStreamSynchronize", 100_000)])
+@pytest.mark.parametrize(("function", "n"), [("cuMemAllocAsync", 10), ("cuMemcpyHtoDAsync", 10),
+                                             ("cuMemAllocAsync", 100_000),
+                                             ("cuMemcpyHtoDAsync", 100_000),
+                                             ("cuStreamSynchronize", 100_000)])
 def test_a_copy_that_fails_leaves_all_as_it_was(cuda, dev, function, n):
     dev.memory.trim()
     x = mat.from_numpy(np.ones(n))
@@ -487,7 +495,8 @@ def test_who_would_write_is_told(cuda, dev):
     cuda.delay()
     x = mat.from_numpy(np.ones(1000))
     with mat.prefetch(to_device=[x]):
-        with pytest.raises(ConflictError, match=r"a copy that is still under way, prefetched at .*test_cuda_memory"):
+        with pytest.raises(ConflictError,
+                           match=r"a copy that is still under way, prefetched at .*test_cuda_memory"):
             x.fill_(2)
         with pytest.raises(ConflictError, match=r"a copy that is still under way"):
             x.facet("array", "io").__enter__()
@@ -508,14 +517,16 @@ def test_a_copy_ahead_into_memory_that_is_still_in_use(cuda, dev):
     assert_array_equal((z + 0).to_numpy(), np.full(1000, 7.0))
 
 
-@pytest.mark.parametrize("function", ["cuMemAllocAsync", "cuMemcpyHtoDAsync", "cuEventSynchronize", "cuEventCreate"])
+@pytest.mark.parametrize("function", ["cuMemAllocAsync", "cuMemcpyHtoDAsync", "cuEventSynchronize",
+                                      "cuEventCreate"])
 def test_a_copy_ahead_that_fails(cuda, dev, function):
     x, y = mat.from_numpy(np.ones(100_000)), mat.from_numpy(np.ones(100_000))
     with mat.prefetch(to_device=[mat.from_numpy(np.ones(100_000))]):
         pass  # the stream and the buffers are there now
     dev.memory.trim()
     cuda.fail(function, times=1, status=1)
-    with pytest.raises(DeviceError, match="CUDA_ERROR_INVALID_VALUE"), mat.prefetch(to_device=[x, y]):
+    with pytest.raises(DeviceError,
+                       match="CUDA_ERROR_INVALID_VALUE"), mat.prefetch(to_device=[x, y]):
         pass
     cuda.forget()
     assert x.fresh == {"host"}

@@ -1,4 +1,6 @@
-"""What the shim promises under which kernels for the device run on the CPU: right results in any order, and faults found."""
+"""What the shim promises under which kernels for the device run on the CPU: right results in any
+order, and faults found.
+"""
 
 import subprocess
 import sys
@@ -75,7 +77,8 @@ SEEDS = range(5)
 @pytest.mark.parametrize("n", [1, 31, 256, 1000, 5003])
 def test_shuffles_barriers_and_atomics(rng, n, dtype, seed):
     x, y = rng.random(n + 3).astype(dtype)[3:], np.zeros(1, dtype)
-    run(TEXT, f"sum_{'f32' if dtype == 'f' else 'f64'}", [n], [x, y], grid=-(-n // 256), block=256, seed=seed)
+    run(TEXT, f"sum_{'f32' if dtype == 'f' else 'f64'}", [n], [x, y], grid=-(-n // 256), block=256,
+        seed=seed)
     np.testing.assert_allclose(y[0], x.sum(dtype="d"), rtol=1e-5)
 
 
@@ -85,10 +88,12 @@ def test_votes_and_exchanges(seed):
     run(TEXT, "votes", [0], [y], block=64, seed=seed)
     k = np.arange(64)
     first = k // 32 * 32
-    ballots = np.array([sum(1 << j for j in range(32) if (f + j) % 3 == 0) for f in first]).astype(np.uint32).view(np.int32)
+    ballots = np.array([sum(1 << j for j in range(32) if (f + j) % 3 == 0)
+                        for f in first]).astype(np.uint32).view(np.int32)
     flipped = np.where(k % 2, k ^ 2, k ^ 4)
     up = np.where(k % 32 < 3, k, k - 3)
-    expected = [ballots, first == 32, first == 32, k // 8 * 8 + 5, up, -(first + 31), 64 * [13], flipped]
+    expected = [ballots, first == 32, first == 32, k // 8 * 8 + 5, up, -(first + 31), 64 * [13],
+                flipped]
     np.testing.assert_array_equal(y, np.transpose(expected))
 
 
@@ -141,7 +146,8 @@ def test_misaligned_and_outside_accesses_are_found():
     x, y = np.ones(64, "f"), np.zeros(64, "f")
     with pytest.raises(KernelFault, match="which is not a multiple of 16"):
         run(TEXT, "scale", [60], [x[1:], y], [1], block=16)
-    with pytest.raises(KernelFault, match=r"wrote outside of an array of 128 bytes, at its bytes \[128 129"):
+    with pytest.raises(KernelFault,
+                       match=r"wrote outside of an array of 128 bytes, at its bytes \[128 129"):
         run(TEXT, "scale", [64], [x, y[:32].copy()], [1], block=16)
     assert not y.any()
 
@@ -149,7 +155,8 @@ def test_misaligned_and_outside_accesses_are_found():
 @pytest.mark.skipif(not SANITIZED, reason="not under a sanitizer")
 @pytest.mark.parametrize(("kernel", "threads", "shared", "says"), [
     ("overruns", 5, 0, "runtime error: index 4 out of bounds"), ("scale", 1, 0, ""),
-    ("overruns_room", 5, 4, "Sanitizer: heap-buffer-overflow"), ("scale", 4, 0, "Sanitizer: heap-buffer-overflow")])
+    ("overruns_room", 5, 4, "Sanitizer: heap-buffer-overflow"),
+    ("scale", 4, 0, "Sanitizer: heap-buffer-overflow")])
 def test_sanitizers_find_faults(kernel, threads, shared, says):
     code = f"""if True:
         import numpy as np

@@ -1,4 +1,6 @@
-"""Convolution and pooling by the device's kernels, run on the CPU: what NumPy's bodies give, for any settings."""
+"""Convolution and pooling by the device's kernels, run on the CPU: what NumPy's bodies give, for
+any settings.
+"""
 
 from types import SimpleNamespace
 
@@ -87,15 +89,19 @@ def operands(rng, shape, taps, dtype, kwargs):
 
 
 def check_all(x, w, y, kwargs, seed=0):
-    """All five kernels on operands x, w and y, which also serve as derivatives; the names of the kernels."""
+    """All five kernels on operands x, w and y, which also serve as derivatives; the names of the
+    kernels.
+    """
     names = []
     for prepare, operation, arrays in (
-            (device.prepare_convolve, ops.convolution, (x, w, y)), (device.prepare_to_x, ops.convolution_to_x, (y, w, x)),
+            (device.prepare_convolve, ops.convolution, (x, w, y)),
+            (device.prepare_to_x, ops.convolution_to_x, (y, w, x)),
             (device.prepare_to_w, ops.convolution_to_w, (x, y, w))):
         arrays = [*arrays[:-1], np.array(arrays[-1])]
         wanted = host(operation, *arrays, **kwargs)
         names.append(run(prepare, arrays, x, w.shape, kwargs, seed).kernel)
-        same(arrays[-1], wanted, scale_of(w) if operation is not ops.convolution_to_w else scale_of(y))
+        same(arrays[-1], wanted,
+             scale_of(w) if operation is not ops.convolution_to_w else scale_of(y))
     pooled = {"pool_shape": w.shape, **kwargs}
     if w.size:
         largest = np.empty_like(y)
@@ -103,7 +109,8 @@ def check_all(x, w, y, kwargs, seed=0):
         assert_array_equal(largest, host(ops.pooling, x, y, **pooled))
         grown = np.array(x)
         wanted = host(ops.pooling_back, x, largest, y, grown, **pooled)
-        names.append(run(device.prepare_pool_back, [x, largest, y, grown], x, w.shape, kwargs, seed).kernel)
+        names.append(run(device.prepare_pool_back, [x, largest, y, grown], x, w.shape, kwargs,
+                         seed).kernel)
         same(grown, wanted, w.size)
     return [n.rpartition("_")[0] for n in names]
 
@@ -116,15 +123,22 @@ def test_every_walk_in_every_dtype(walk, dtype, rng):
 
 
 FAST = (  # x, taps, settings, and the kernels that are to do it
-    ((3, 28, 28), (5, 5), {"anchor": 2, "batched": True}, ["convolve_5", "convolve_5", "correlate_5"]),
-    ((2, 70, 130), (3, 3), {"anchor": 1, "batched": True}, ["convolve_3", "convolve_3", "correlate_3"]),
-    ((9, 33), (3, 3), {"start": (0, 1), "stride": (1, 2)}, ["convolve_3", "convolve_to_x", "correlate_3"]),
-    ((9, 33), (3, 3), {"stride": (2, 1), "anchor": 1}, ["convolve_points", "convolve_to_x", "correlate_1"]),
+    ((3, 28, 28), (5, 5), {"anchor": 2, "batched": True},
+     ["convolve_5", "convolve_5", "correlate_5"]),
+    ((2, 70, 130), (3, 3), {"anchor": 1, "batched": True},
+     ["convolve_3", "convolve_3", "correlate_3"]),
+    ((9, 33), (3, 3), {"start": (0, 1), "stride": (1, 2)},
+     ["convolve_3", "convolve_to_x", "correlate_3"]),
+    ((9, 33), (3, 3), {"stride": (2, 1), "anchor": 1},
+     ["convolve_points", "convolve_to_x", "correlate_1"]),
     ((40, 41), (7, 9), {"anchor": (3, 4)}, ["convolve_rows", "convolve_rows", "correlate_4"]),
-    ((5, 300), (11,), {"anchor": 5, "batched": True}, ["convolve_rows", "convolve_rows", "correlate_1"]),
+    ((5, 300), (11,), {"anchor": 5, "batched": True},
+     ["convolve_rows", "convolve_rows", "correlate_1"]),
     ((700,), (17,), {}, ["convolve_points", "convolve_points", "correlate_1"]),
-    ((5, 4, 6), (3, 2, 2), {"stride": (1, 2, 1), "anchor": (2, 0, 0)}, ["convolve_points", "convolve_to_x", "correlate_1"]),
-    ((4, 6, 7, 70), (3, 3, 3), {"anchor": 1, "batched": True}, ["convolve_3", "convolve_3", "correlate_3"]),
+    ((5, 4, 6), (3, 2, 2), {"stride": (1, 2, 1), "anchor": (2, 0, 0)},
+     ["convolve_points", "convolve_to_x", "correlate_1"]),
+    ((4, 6, 7, 70), (3, 3, 3), {"anchor": 1, "batched": True},
+     ["convolve_3", "convolve_3", "correlate_3"]),
 )
 
 
@@ -146,7 +160,8 @@ def test_pairs(shape, dtype, offset, rng):
     w = np.empty((2,) * (len(shape) - kwargs["batched"]), x.dtype)
     y = filled(rng, reference.output_shape(x.shape, w.shape, **kwargs), dtype)
     names = check_all(x, w, y, kwargs)
-    assert names[3:] == (["pool_pairs", "pool_pairs_back"] if x.dtype.char in "fdeE" else ["pool", "pool_back"])
+    assert names[3:] == (["pool_pairs", "pool_pairs_back"] if x.dtype.char in "fdeE"
+                         else ["pool", "pool_back"])
 
 
 def test_windows_that_begin_later_are_no_pairs(rng):
@@ -158,7 +173,8 @@ def test_windows_that_begin_later_are_no_pairs(rng):
 
 def views(a):
     """The same elements, lying otherwise."""
-    wide = np.empty([2 * n + 1 for n in a.shape], a.dtype)[tuple(slice(1, None, 2) for _ in a.shape)]
+    wide = np.empty([2 * n + 1 for n in a.shape],
+                    a.dtype)[tuple(slice(1, None, 2) for _ in a.shape)]
     backward = np.empty_like(a)[tuple(slice(None, None, -1) for _ in a.shape)]
     turned = np.empty(a.shape[::-1], a.dtype).T
     for view in (wide, backward, turned):
@@ -168,7 +184,8 @@ def views(a):
 
 @pytest.mark.parametrize("dtype", FLOAT)
 @pytest.mark.parametrize(("shape", "taps", "kwargs"), [
-    ((3, 12, 40), (3, 3), {"anchor": 1, "batched": True}), ((12, 40), (2, 2), {"stride": 2}), ((9, 8, 5), (2, 4, 3), {}),
+    ((3, 12, 40), (3, 3), {"anchor": 1, "batched": True}), ((12, 40), (2, 2), {"stride": 2}),
+    ((9, 8, 5), (2, 4, 3), {}),
     ((20, 21), (5, 5), {"start": 3, "stride": (1, 3), "anchor": 4})])
 def test_any_strides(shape, taps, kwargs, dtype, rng):
     x, w, y = operands(rng, shape, taps, dtype, kwargs)
@@ -183,7 +200,8 @@ def test_rows_very_far_apart(taps, rng):
     """By steps that 32 bits do not hold: the kernels that count on it are not taken."""
     kwargs = {"anchor": tuple(k // 2 for k in taps)}
     x, w, y = operands(rng, (1, 40), taps, "float64", kwargs)
-    far = [np.lib.stride_tricks.as_strided(a, a.shape, (1 << 32, 8), writeable=True) for a in (x, y)]
+    far = [np.lib.stride_tricks.as_strided(a, a.shape, (1 << 32, 8), writeable=True)
+           for a in (x, y)]
     names = check_all(far[0], w, far[1], kwargs)
     assert names[:3] == ["convolve_points", "convolve_points", "correlate_1"]
 
@@ -191,8 +209,10 @@ def test_rows_very_far_apart(taps, rng):
 def test_more_blocks_than_a_grid_has_rows(monkeypatch, rng):
     """Along rows and units a grid has no more than 65535; here, no more than one."""
     monkeypatch.setattr(device, "MOST_DOWN", 1)
-    for shape, taps, kwargs in (((90, 70), (3, 3), {"anchor": 1}), ((70, 30, 11), (2, 2), {"stride": 2, "batched": True}),
-                                ((5, 4, 70), (3, 2, 4), {}), ((70, 12, 30), (5, 5), {"batched": True, "anchor": 2})):
+    for shape, taps, kwargs in (((90, 70), (3, 3), {"anchor": 1}),
+                                ((70, 30, 11), (2, 2), {"stride": 2, "batched": True}),
+                                ((5, 4, 70), (3, 2, 4), {}),
+                                ((70, 12, 30), (5, 5), {"batched": True, "anchor": 2})):
         x, w, y = operands(rng, shape, taps, "float32", kwargs)
         launch = device.prepare_convolve(axes_of(x, taps, **kwargs), form(x), form(w), form(y))
         assert launch.grid[1:] == (1, 1)
@@ -209,7 +229,8 @@ def tasks(draw):
     taps = [draw(st.integers(1, (40, 9, 3, 3, 2)[count - 1])) for _ in range(count)]
     kwargs = {"start": tuple(draw(st.integers(0, n - 1)) for n in shape),
               "stride": tuple(draw(st.integers(1, 5)) for _ in shape),
-              "anchor": tuple(draw(st.integers(0, k - 1)) for k in taps), "batched": draw(st.booleans())}
+              "anchor": tuple(draw(st.integers(0, k - 1)) for k in taps),
+              "batched": draw(st.booleans())}
     if draw(st.booleans()):
         kwargs["stride"] = 1
     if kwargs["batched"]:
@@ -221,7 +242,8 @@ def tasks(draw):
 @settings(max_examples=60, deadline=None)
 def test_any_settings(task):
     shape, taps, kwargs, dtype, seed = task
-    check_all(*operands(np.random.default_rng(seed), shape, taps, dtype, kwargs), kwargs, seed=seed % 5)
+    check_all(*operands(np.random.default_rng(seed), shape, taps, dtype, kwargs), kwargs,
+              seed=seed % 5)
 
 
 # What is not a number
@@ -229,7 +251,8 @@ def test_any_settings(task):
 
 @pytest.mark.parametrize("dtype", FLOAT)
 @pytest.mark.parametrize(("shape", "taps", "kwargs"), [
-    ((2, 11, 40), (3, 3), {"anchor": 1, "batched": True}), ((11, 40), (5, 5), {"anchor": 2}), ((12, 13), (4, 6), {"anchor": 3}),
+    ((2, 11, 40), (3, 3), {"anchor": 1, "batched": True}), ((11, 40), (5, 5), {"anchor": 2}),
+    ((12, 13), (4, 6), {"anchor": 3}),
     ((40,), (9,), {"anchor": 4}), ((13, 14), (3, 3), {"anchor": 1, "stride": 2})])
 def test_infinite_and_no_numbers_act_where_they_are_only(shape, taps, kwargs, dtype, rng):
     for k in range(6):
@@ -279,8 +302,10 @@ def test_sums_of_many_pieces(rng):
 def test_nothing_is_launched_where_nothing_is_to_do():
     x, w, y = np.empty((0, 5, 4)), np.empty((3, 2)), np.empty((0, 5, 4))
     axes = axes_of(x, w.shape, batched=True)
-    launches = (device.prepare_convolve(axes, *map(form, (x, w, y))), device.prepare_to_x(axes, *map(form, (y, w, x))),
-                device.prepare_to_w(axes, *map(form, (x, y, w))), device.prepare_pool(axes, form(x), form(y)),
+    launches = (device.prepare_convolve(axes, *map(form, (x, w, y))),
+                device.prepare_to_x(axes, *map(form, (y, w, x))),
+                device.prepare_to_w(axes, *map(form, (x, y, w))),
+                device.prepare_pool(axes, form(x), form(y)),
                 device.prepare_pool_back(axes, *map(form, (x, y, y, x))))
     for launch in launches:
         assert 0 in launch.grid
@@ -290,8 +315,9 @@ def test_nothing_is_launched_where_nothing_is_to_do():
 # The derivatives are derivatives
 
 
-@pytest.mark.parametrize(("shape", "taps", "kwargs"), [((2, 7, 9), (3, 3), {"anchor": 1, "batched": True}),
-                                                       ((8, 9), (2, 5), {"stride": (2, 1), "start": 1, "anchor": (0, 2)})])
+@pytest.mark.parametrize(("shape", "taps", "kwargs"),
+                         [((2, 7, 9), (3, 3), {"anchor": 1, "batched": True}),
+                          ((8, 9), (2, 5), {"stride": (2, 1), "start": 1, "anchor": (0, 2)})])
 def test_finite_differences(shape, taps, kwargs, rng):
     x, w, yd = operands(rng, shape, taps, "float64", kwargs)
 
@@ -303,7 +329,8 @@ def test_finite_differences(shape, taps, kwargs, rng):
     xd, wd = np.zeros_like(x), np.zeros_like(w)
     run(device.prepare_to_x, [yd, w, xd], x, taps, kwargs)
     run(device.prepare_to_w, [x, yd, wd], x, taps, kwargs)
-    for a, d, at in ((x, xd, (0,) * x.ndim), (x, xd, tuple(n - 2 for n in shape)), (w, wd, (1, 1)), (w, wd, (0, 2))):
+    for a, d, at in ((x, xd, (0,) * x.ndim), (x, xd, tuple(n - 2 for n in shape)), (w, wd, (1, 1)),
+                     (w, wd, (0, 2))):
         if any(k >= n for k, n in zip(at, a.shape, strict=True)):
             continue
         value = a[at]

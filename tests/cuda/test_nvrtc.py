@@ -1,4 +1,6 @@
-"""Programs for the device: compiled once, kept on disk, made anew if damaged or if what they depend on changed."""
+"""Programs for the device: compiled once, kept on disk, made anew if damaged or if what they depend
+on changed.
+"""
 
 import pytest
 
@@ -64,8 +66,9 @@ def test_compiled_once_and_then_read(counting, cache):
     assert [p.suffix for p in cache.iterdir()] == [".cubin"]
 
 
-@pytest.mark.parametrize(("program", "arch"), [(Program("b"), "sm_90"), (Program("a", ("-DN=1",)), "sm_90"),
-                                               (Program("a"), "sm_80")])
+@pytest.mark.parametrize(("program", "arch"),
+                         [(Program("b"), "sm_90"), (Program("a", ("-DN=1",)), "sm_90"),
+                          (Program("a"), "sm_80")])
 def test_what_differs_is_compiled_apart(counting, program, arch):
     assert Program("a").cubin("sm_90") != program.cubin(arch)
     assert counting.runs == 2
@@ -84,8 +87,9 @@ def test_other_headers_compile_anew(counting, monkeypatch):
     assert counting.runs == 2
 
 
-@pytest.mark.parametrize("damage", [lambda d: b"", lambda d: d[:-1], lambda d: d[:7], lambda d: b"x" + d[1:],
-                                    lambda d: d + b"x"])
+@pytest.mark.parametrize("damage",
+                         [lambda d: b"", lambda d: d[:-1], lambda d: d[:7], lambda d: b"x" + d[1:],
+                          lambda d: d + b"x"])
 def test_what_is_damaged_is_made_anew(counting, cache, damage):
     good = Program("a").cubin("sm_90")
     (file,) = cache.iterdir()

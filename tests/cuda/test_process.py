@@ -1,4 +1,6 @@
-"""What CUDA is there, or why none is; and how processes end, fork and are interrupted while a device is in use."""
+"""What CUDA is there, or why none is; and how processes end, fork and are interrupted while a
+device is in use.
+"""
 
 import importlib
 import os
@@ -44,14 +46,18 @@ print("done")
 
 @pytest.fixture
 def script(cuda):
-    """Runs a script that has `x` on a pretended device in use; gives what it printed, and must end well and in silence."""
+    """Runs a script that has `x` on a pretended device in use; gives what it printed, and must end
+    well and in silence.
+    """
     if not cuda.pretended:
         pytest.skip("of the pretended driver")
 
     def run(body, rc=0):
-        done = subprocess.run([sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True, text=True, timeout=120,
+        done = subprocess.run([sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True,
+                              text=True, timeout=120,
                               cwd=ROOT, check=False,
-                              env={**os.environ, "PYTHONFAULTHANDLER": "1", "MAT_FAKE_CACHE": str(scratch())})
+                              env={**os.environ, "PYTHONFAULTHANDLER": "1",
+                                   "MAT_FAKE_CACHE": str(scratch())})
         assert done.returncode == rc, done.stderr
         assert done.stderr == "" or rc
         assert "FAULT" not in done.stdout
@@ -98,7 +104,8 @@ class Pretended(types.ModuleType):
     (Pretended(status=3), 0, r"CUDA_ERROR_NOT_INITIALIZED \(in words\); a process forked"),
     (Pretended(status=999), 0, "CUDA_ERROR_UNKNOWN"),
     (Pretended(status=12345), 0, "12345"),
-    (Pretended(raises=RuntimeError("no libcuda.so.1\n to be found")), 0, "no NVIDIA driver: no libcuda.so.1 to be found"),
+    (Pretended(raises=RuntimeError("no libcuda.so.1\n to be found")), 0, "no NVIDIA driver: no "
+                                                                         "libcuda.so.1 to be found"),
     (ImportError("No module named 'cuda'"), 0, "cuda-python is not installed"),
 ])
 def test_the_probe(monkeypatch, there, devices, reason):
@@ -133,7 +140,8 @@ def test_config_says_why_there_is_none():
 
 def test_importing_mat_imports_nothing_of_cuda():
     code = "import sys, mat; x = mat.ones(3); x + x; print([m for m in sys.modules if m.split('.')[0] == 'cuda'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+                          cwd=ROOT, check=True)
     assert done.stdout == "[]\n"
 
 

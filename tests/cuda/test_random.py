@@ -1,4 +1,6 @@
-"""Random numbers by the device's kernels: the bits of the CPU's, whatever the launch, the order of threads and the place."""
+"""Random numbers by the device's kernels: the bits of the CPU's, whatever the launch, the order of
+threads and the place.
+"""
 
 import re
 from types import SimpleNamespace
@@ -21,10 +23,12 @@ from mat.cuda import random as device
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 REFERENCE = {"uniform": philox.uniform, "normal": philox.normal, "bernoulli": philox.bernoulli}
-NUMBERS = {"uniform": ((1.0, 1 - 2**-24), (0.1, 1.0), (2.5, 2.4999)), "normal": ((0.0, 1.0), (-3.0, 0.1), (2.5, 0.0)),
+NUMBERS = {"uniform": ((1.0, 1 - 2**-24), (0.1, 1.0), (2.5, 2.4999)),
+           "normal": ((0.0, 1.0), (-3.0, 0.1), (2.5, 0.0)),
            "bernoulli": ((2.0**31, 1.0), (0.0, 1.0), (0.0, 0.0))}
 SIZES = (1, 2, 3, 4, 5, 255, 1024, 1027, 4100, 8300)
-TASKS = [(name, dtype) for name in NUMBERS for dtype in ("float32", "float64", "complex64", "complex128")
+TASKS = [(name, dtype) for name in NUMBERS
+         for dtype in ("float32", "float64", "complex64", "complex128")
          if name != "bernoulli" or dtype[0] == "f"]
 
 
@@ -62,7 +66,8 @@ def test_they_depend_neither_on_the_launch_nor_on_the_order_of_threads(name, dty
     for threads, seed in ((256, 1), (32, 2), (1, 3), (96, 4)):
         x[:] = 0
         count = -(-blocks(name, x.dtype, x.size) // (threads * device.BLOCKS))
-        run(launch.program, launch.kernel, frame_of(launch), [x], numbers, (count, 1, 1), (threads, 1, 1), seed=seed)
+        run(launch.program, launch.kernel, frame_of(launch), [x], numbers, (count, 1, 1),
+            (threads, 1, 1), seed=seed)
         assert_array_equal(x, target)
 
 
@@ -84,7 +89,9 @@ def test_nothing_is_launched_for_no_elements():
 
 
 def test_a_counter_beyond_32_bits_of_blocks():
-    """Sizes that no test can draw: the grid still reaches the last block, within what can be launched."""
+    """Sizes that no test can draw: the grid still reaches the last block, within what can be
+    launched.
+    """
     x = SimpleNamespace(dtype=np.dtype("float32"), size=2**40)
     launch = device.prepare_random("uniform", blocks("uniform", x.dtype, x.size), x)
     assert launch.grid == (2**28, 1, 1)
@@ -93,15 +100,19 @@ def test_a_counter_beyond_32_bits_of_blocks():
 
 @pytest.mark.parametrize(("letter", "bits"), [("f", 32), ("d", 64)])
 def test_nothing_is_contracted(letter, bits):
-    """The compiler's text for the device: no product is fused with a sum, and division and roots are rounded as IEEE says."""
+    """The compiler's text for the device: no product is fused with a sum, and division and roots
+    are rounded as IEEE says.
+    """
     program = device.program("normal", letter)
     assert "--fmad=false" in program.options
     text = ptx(program)
     for name in REFERENCE:
         assert re.search(r"\b(fma|mad)\.(rn|ftz|f)", ptx(device.program(name, letter))) is None
-    assert {f"div.rn.f{bits}", f"sqrt.rn.f{bits}"} <= set(re.findall(r"(?:div|sqrt)\.\w+\.\w+", text))
+    assert {f"div.rn.f{bits}",
+            f"sqrt.rn.f{bits}"} <= set(re.findall(r"(?:div|sqrt)\.\w+\.\w+", text))
     assert not re.search(r"\.approx|\.ftz", text)
-    assert re.search(r"\bfma\.rn", ptx(program._replace(options=()))), "the option is needed, or this test finds nothing"
+    assert re.search(r"\bfma\.rn",
+                     ptx(program._replace(options=()))), "the option is needed, or this test finds nothing"
 
 
 def ptx(program):
@@ -110,7 +121,9 @@ def ptx(program):
         _, made = nvrtc.nvrtcCreateProgram(program.text.encode(), b"random.cu", 0, [], [])
     except RuntimeError:
         pytest.skip("NVRTC is not installed")
-    options = [b"--gpu-architecture=compute_90", b"-std=c++17", *(f"-I{HEADERS / name}".encode() for name in ("shared", "cuda")), *(o.encode() for o in program.options)]
+    options = [b"--gpu-architecture=compute_90", b"-std=c++17",
+               *(f"-I{HEADERS / name}".encode() for name in ("shared", "cuda")),
+               *(o.encode() for o in program.options)]
     (status,) = nvrtc.nvrtcCompileProgram(made, len(options), options)
     assert int(status) == 0
     text = bytearray(nvrtc.nvrtcGetPTXSize(made)[1])

@@ -1,4 +1,5 @@
-"""Random steps with data on two GPUs and the host: looks, kernels, copies ahead, eviction, drops; against NumPy at every end.
+"""Random steps with data on two GPUs and the host: looks, kernels, copies ahead, eviction, drops;
+against NumPy at every end.
 
 Everything is delayed until somebody waits for it, so that what nobody waited for is not there.
 """
@@ -33,13 +34,15 @@ class Walk:
         return k, self.mats[k]
 
     def partner(self, k):
-        return self.rng.choice([j for j in range(len(self.mats)) if len(self.held[j]) == len(self.held[k]) and j != k])
+        return self.rng.choice([j for j in range(len(self.mats))
+                                if len(self.held[j]) == len(self.held[k]) and j != k])
 
     def facet(self):
         return f"cuda:{self.rng.randrange(2)}"
 
     def step(self):
-        what = self.rng.choice([self.kernel, self.kernel, self.line, self.read, self.write, self.fill, self.element, self.drop,
+        what = self.rng.choice([self.kernel, self.kernel, self.line, self.read, self.write,
+                                self.fill, self.element, self.drop,
                                 self.fail, self.settle])
         try:
             what()
@@ -131,7 +134,8 @@ def test_a_walk(cuda, seed, pool_bytes, page_locked):
         cuda.seed(seed)
     walk = Walk(seed)
     with mat.settings(page_locked=page_locked):
-        with mat.use_device("cuda:0", pool_bytes=pool_bytes), mat.use_device("cuda:1", pool_bytes=pool_bytes):
+        with mat.use_device("cuda:0",
+                            pool_bytes=pool_bytes), mat.use_device("cuda:1", pool_bytes=pool_bytes):
             for turn in range(150):
                 try:
                     walk.ahead() if turn % 5 == 0 else walk.step()

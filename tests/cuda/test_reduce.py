@@ -1,4 +1,6 @@
-"""Reductions by the device's kernels, run on the CPU: against NumPy, over dtypes, axes, strides and sizes that go every way."""
+"""Reductions by the device's kernels, run on the CPU: against NumPy, over dtypes, axes, strides and
+sizes that go every way.
+"""
 
 import itertools
 import math
@@ -25,23 +27,31 @@ from mat.cuda import reduce as device
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 SUMS, FOLDS = ("sum", "mean", "prod"), ("max", "min", "argmax", "argmin")
 COMPLEX = ("complex64", "complex128")
-TASKS = [(name, dtype) for name in (*SUMS, *FOLDS) for dtype in ("bool", *INTEGERS, *FLOATS, *COMPLEX)]
-EVERY_WAY = {("sum", "int8"), ("sum", "float16"), ("sum", "float64"), ("sum", "complex128"), ("mean", "int16"),
-             ("prod", "complex64"), ("max", "uint8"), ("min", "float16"), ("argmax", "float64"), ("argmin", "int8")}  # so few,
+TASKS = [(name, dtype) for name in (*SUMS, *FOLDS)
+         for dtype in ("bool", *INTEGERS, *FLOATS, *COMPLEX)]
+EVERY_WAY = {("sum", "int8"), ("sum", "float16"), ("sum", "float64"), ("sum", "complex128"),
+             ("mean", "int16"),
+             # so few,
+             ("prod", "complex64"), ("max", "uint8"), ("min", "float16"), ("argmax", "float64"),
+             ("argmin", "int8")}
 # since each takes a second to compile
 
 
 def form(a):
-    return SimpleNamespace(shape=a.shape, strides=tuple(s // a.itemsize for s in a.strides), dtype=a.dtype, itemsize=a.itemsize)
+    return SimpleNamespace(shape=a.shape, strides=tuple(s // a.itemsize for s in a.strides),
+                           dtype=a.dtype, itemsize=a.itemsize)
 
 
 def axes_of(a, axis):
-    return tuple(range(a.ndim)) if axis is None else tuple(k % a.ndim for k in (axis if isinstance(axis, tuple) else (axis,)))
+    return tuple(range(a.ndim)) if axis is None else tuple(k % a.ndim
+                                                           for k in (axis if isinstance(axis, tuple)
+                                                                     else (axis,)))
 
 
 def prepared(name, a, axis, out, **more):
     """What the operation prepares for these arrays."""
-    return declared.reduced_on_device(device, name, form(a), form(out), axes_of(a, axis), form(out).strides,
+    return declared.reduced_on_device(device, name, form(a), form(out), axes_of(a, axis),
+                                      form(out).strides,
                                       ordered=name.startswith("arg"), mean=name == "mean", **more)
 
 
@@ -84,7 +94,8 @@ def views(rng, shape, dtype):
     """Arrays of this shape, packed, transposed, with gaps, backwards, and repeated."""
     yield numbers(rng, shape, dtype)
     yield numbers(rng, shape[::-1], dtype).T
-    yield numbers(rng, [2 * n + 3 for n in shape], dtype)[tuple(slice(1, 1 + 2 * n, 2) for n in shape)]
+    yield numbers(rng, [2 * n + 3 for n in shape],
+                  dtype)[tuple(slice(1, 1 + 2 * n, 2) for n in shape)]
     yield numbers(rng, shape, dtype)[(slice(None, None, -1), ...)]
     yield numbers(rng, shape, dtype)[..., ::-1]
     yield np.broadcast_to(numbers(rng, (*shape[:-1], 1), dtype), shape)
@@ -92,7 +103,8 @@ def views(rng, shape, dtype):
 
 def every_axes(ndim, one_axis):
     single = [None, *range(ndim)]
-    return single if one_axis else [None, *(t for k in range(ndim + 1) for t in itertools.combinations(range(ndim), k))]
+    return single if one_axis else [None, *(t for k in range(ndim + 1)
+                                            for t in itertools.combinations(range(ndim), k))]
 
 
 # Results
@@ -146,7 +158,8 @@ def test_zero_dimensions_and_no_elements():
 
 @on_cpu
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "float16"])
-@pytest.mark.parametrize("shape", [(70_001,), (3, 40_000), (40_000, 3), (9000, 64), (2, 5000, 12), (5, 300, 7, 11)], ids=str)
+@pytest.mark.parametrize("shape", [(70_001,), (3, 40_000), (40_000, 3), (9000, 64), (2, 5000, 12),
+                                   (5, 300, 7, 11)], ids=str)
 def test_large_ones_go_in_parts(rng, shape, dtype):
     a = numbers(rng, shape, dtype)
     chunks = set()
@@ -159,7 +172,8 @@ def test_large_ones_go_in_parts(rng, shape, dtype):
 @on_cpu
 @pytest.mark.parametrize("name", ["sum", "max", "argmin", "prod"])
 def test_the_order_of_threads_does_not_matter(rng, name):
-    for shape, axis in (((40_000,), None), ((33, 130), 1), ((500, 33), 0), ((5000, 16), 0), ((6, 7, 50), (0, 2))):
+    for shape, axis in (((40_000,), None), ((33, 130), 1), ((500, 33), 0), ((5000, 16), 0),
+                        ((6, 7, 50), (0, 2))):
         if name.startswith("arg") and isinstance(axis, tuple):
             continue
         a = rng.standard_normal(shape).astype("float32")
@@ -204,12 +218,14 @@ def test_not_a_number_wins(rng, shape, dtype):
     for _ in range(3):
         a = rng.standard_normal(shape).astype(dtype)
         for at in rng.integers(0, a.size, rng.integers(1, 4)):
-            a.flat[at] = rng.choice([np.nan, np.nan, np.inf] if a.dtype.kind == "f" else [complex(1, np.nan), np.nan, np.inf])
+            a.flat[at] = rng.choice([np.nan, np.nan, np.inf] if a.dtype.kind == "f"
+                                    else [complex(1, np.nan), np.nan, np.inf])
         for axis in (None, *range(a.ndim)):
             for name in FOLDS:
                 found = getattr(np, name)(a, axis=axis)
                 assert_array_equal(np.isnan(reduced(name, a, axis)[0]), np.isnan(found))
-                assert_array_equal(np.where(np.isnan(found), 0, reduced(name, a, axis)[0]), np.where(np.isnan(found), 0, found))
+                assert_array_equal(np.where(np.isnan(found), 0, reduced(name, a, axis)[0]),
+                                   np.where(np.isnan(found), 0, found))
             assert_array_equal(np.isnan(reduced("sum", a, axis)[0]), np.isnan(np.sum(a, axis=axis)))
 
 
@@ -223,7 +239,8 @@ def test_infinities_and_zeros(dtype, n):
         assert np.all(reduced("max", np.full(shape, -inf, dtype), axis)[0] == -inf)
         assert np.all(reduced("argmax", np.full(shape, -inf, dtype), axis)[0] == 0)
         assert np.all(reduced("argmin", np.full(shape, inf, dtype), axis)[0] == 0)
-        assert np.all(reduced("sum", np.full(shape, top, dtype), axis)[0] == (inf if n > 1 else top))
+        assert np.all(reduced("sum", np.full(shape, top, dtype), axis)[0]
+                      == (inf if n > 1 else top))
         assert np.all(np.signbit(reduced("sum", np.full(shape, -0.0, dtype), axis)[0]))
 
 
@@ -249,7 +266,8 @@ def test_sums_of_what_nearly_cancels_are_within_the_bound(rng, shape, dtype):
     a = np.concatenate([half, -half[::-1] * (1 + rng.standard_normal(shape) * 1e-3)]).astype(dtype)
     for axis in (None, *range(a.ndim)):
         got, _ = reduced("sum", a, axis)
-        lines = a.reshape(1, -1) if axis is None else np.moveaxis(a, axis, -1).reshape(-1, a.shape[axis])
+        lines = a.reshape(1, -1) if axis is None else np.moveaxis(a, axis,
+                                                                  -1).reshape(-1, a.shape[axis])
         target = np.array([math.fsum(line.tolist()) for line in lines]).reshape(got.shape)
         size = np.abs(lines).astype(np.longdouble).sum(-1).reshape(got.shape)
         eps = np.finfo(dtype).eps
@@ -305,10 +323,12 @@ def test_any_array_and_axes(data):
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=5, min_side=1, max_side=9))
     dtype = data.draw(st.sampled_from(["int16", "float32"]))
     whole = np.random.default_rng(data.draw(st.integers(0, 99))).integers(-9, 9, [n * 2 for n in shape]).astype(dtype)
-    cut = tuple(data.draw(st.sampled_from([slice(0, n), slice(0, 2 * n, 2), slice(n, 0, -1)])) for n in shape)
+    cut = tuple(data.draw(st.sampled_from([slice(0, n), slice(0, 2 * n, 2), slice(n, 0, -1)]))
+                for n in shape)
     a = whole[cut].transpose(data.draw(st.permutations(range(len(shape)))))
     name = data.draw(st.sampled_from(["sum", "max", "argmax"]))
-    axis = data.draw(st.none() | (st.integers(0, len(shape) - 1) if name == "argmax" else hnp.valid_tuple_axes(len(shape))))
+    axis = data.draw(st.none() | (st.integers(0, len(shape) - 1) if name == "argmax"
+                                  else hnp.valid_tuple_axes(len(shape))))
     agree(name, a, axis, seed=data.draw(st.sampled_from([0, 1, 7])))
 
 
@@ -317,21 +337,28 @@ def test_any_array_and_axes(data):
 
 def plan(shape, axis, dtype="float32", name="sum", strides=None):
     """What is planned for an array that need not be there."""
-    a = np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, strides or [0] * len(shape), writeable=False)
+    a = np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, strides or [0] * len(shape),
+                                        writeable=False)
     packed = np.cumprod([1, *shape[:0:-1]])[::-1]
-    x = SimpleNamespace(shape=shape, strides=tuple(map(int, packed)), dtype=a.dtype, itemsize=a.itemsize)
+    x = SimpleNamespace(shape=shape, strides=tuple(map(int, packed)), dtype=a.dtype,
+                        itemsize=a.itemsize)
     axes = axes_of(a, axis)
     kept = [n for k, n in enumerate(shape) if k not in axes]
     steps = tuple(map(int, np.cumprod([1, *kept[:0:-1]])[::-1])) if kept else ()
-    return declared.reduced_on_device(device, name, x, SimpleNamespace(itemsize=8), axes, steps, mean=False)
+    return declared.reduced_on_device(device, name, x, SimpleNamespace(itemsize=8), axes, steps,
+                                      mean=False)
 
 
 @pytest.mark.parametrize(("shape", "axis", "kernel", "two"), [
-    ((1000,), None, "lines", False), ((20_000,), None, "lines", False), ((100, 100), 0, "columns", False),
+    ((1000,), None, "lines", False), ((20_000,), None, "lines", False),
+    ((100, 100), 0, "columns", False),
     ((1 << 28,), None, "lines", True),
-    ((1 << 20, 64), 1, "lines", False), ((64, 1 << 20), 1, "lines", True), ((1 << 20, 64), 0, "columns", True),
-    ((100, 1 << 20), 0, "columns", False), ((4096, 4096), 0, "columns", True), ((4096, 4096), 1, "lines", False),
-    ((1 << 20, 3), 0, "column", True), ((64, 256, 56 * 56), (0, 2), "lines", True), ((1001, 1001), 0, "column", True)], ids=str)
+    ((1 << 20, 64), 1, "lines", False), ((64, 1 << 20), 1, "lines", True),
+    ((1 << 20, 64), 0, "columns", True),
+    ((100, 1 << 20), 0, "columns", False), ((4096, 4096), 0, "columns", True),
+    ((4096, 4096), 1, "lines", False),
+    ((1 << 20, 3), 0, "column", True), ((64, 256, 56 * 56), (0, 2), "lines", True),
+    ((1001, 1001), 0, "column", True)], ids=str)
 def test_which_way(shape, axis, kernel, two):
     launch = plan(shape, axis)
     assert launch.kernel == f"reduce_sum_f_{kernel}"
@@ -341,8 +368,10 @@ def test_which_way(shape, axis, kernel, two):
 @pytest.mark.parametrize("name", ["sum", "max"])
 @pytest.mark.parametrize("dtype", ["int8", "float32", "complex128"])
 def test_large_ones_fill_the_device_and_counts_are_of_64_bits(name, dtype):
-    for shape, axis in (((1 << 33,), None), ((1 << 36,), None), ((3, 1 << 32), 1), ((1 << 32, 3), 0), ((1 << 31, 64), 0),
-                        ((1 << 16, 1 << 16), 0), ((1 << 16, 1 << 16), 1), ((1 << 20, 12, 1000), 1), ((1 << 34, 2), 1),
+    for shape, axis in (((1 << 33,), None), ((1 << 36,), None), ((3, 1 << 32), 1),
+                        ((1 << 32, 3), 0), ((1 << 31, 64), 0),
+                        ((1 << 16, 1 << 16), 0), ((1 << 16, 1 << 16), 1), ((1 << 20, 12, 1000), 1),
+                        ((1 << 34, 2), 1),
                         ((1 << 24, 4, 3), 1), ((1 << 24, 3, 4), 1)):
         launch = plan(shape, axis, dtype, name if dtype != "complex128" else "sum")
         blocks = launch.grid[0] * launch.grid[1]
@@ -351,7 +380,8 @@ def test_large_ones_fill_the_device_and_counts_are_of_64_bits(name, dtype):
         assert launch.block[0] <= 256
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 7, 64, 1000, 2**31 - 1, 2**31, 2**31 + 11, 2**40 + 1, 3**20])
+@pytest.mark.parametrize("n",
+                         [2, 3, 5, 7, 64, 1000, 2**31 - 1, 2**31, 2**31 + 11, 2**40 + 1, 3**20])
 def test_division_by_a_product(n):
     factor, shift = device._divisor(n)
     near = (n * m + d for m in (0, 1, 3, 999) for d in (-1, 0, 1))

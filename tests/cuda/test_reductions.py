@@ -1,4 +1,6 @@
-"""Reductions on a device in use, called as users call them: what the host gives, and that nothing of it came home."""
+"""Reductions on a device in use, called as users call them: what the host gives, and that nothing
+of it came home.
+"""
 
 import numpy as np
 import pytest
@@ -67,7 +69,9 @@ def test_cases(rng, name, dtype):
 
 
 def test_chains_wait_for_nothing(rng):
-    """A step of power iteration: reductions feed what comes after them, and only the end comes home."""
+    """A step of power iteration: reductions feed what comes after them, and only the end comes
+    home.
+    """
     a = rng.standard_normal((40, 40))
     v = rng.standard_normal(40)
     with mat.use_device("cuda", required=True):
@@ -87,7 +91,8 @@ def test_chains_wait_for_nothing(rng):
 # Comparing as a whole
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16", "float32", "float64",
+                                   "complex64", "complex128"])
 @pytest.mark.parametrize("layout", ["packed", "strided", "negative", "transposed"])
 def test_equals_finds_any_difference(rng, layout, dtype):
     for shape in ((3, 700), (5,), (), (0, 3)):

@@ -1,5 +1,7 @@
-"""Traps on the way to a GPU, into which our code must not fall: of cuda.core without a driver, of how numbers are passed,
-of how libraries are found, and of processes that fork. What could hang runs in a process of its own, with a time limit."""
+"""Traps on the way to a GPU, into which our code must not fall: of cuda.core without a driver, of
+how numbers are passed, of how libraries are found, and of processes that fork. What could hang runs
+in a process of its own, with a time limit.
+"""
 
 import ctypes
 import os
@@ -41,7 +43,8 @@ MAT_KERNEL(numbers, sizes, 1) { for (int k = 0; k < frame.n; k++) ((double *)cal
 
 def alone(code, *, timeout=120, **environment):
     """What a new process prints that runs `code`."""
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=timeout,
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True,
+                          text=True, timeout=timeout,
                           cwd=ROOT, env={**os.environ, **environment}, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -58,11 +61,13 @@ def empty(name):
     """A library with nothing in it."""
     def make(folder):
         (folder / "empty.c").touch()
-        command(*compiler(), "-shared", f"-Wl,-soname,{name}", folder / "empty.c", "-o", folder / name)
+        command(*compiler(), "-shared", f"-Wl,-soname,{name}", folder / "empty.c", "-o",
+                folder / name)
     return kept(name, make) / name
 
 
-without_driver = pytest.mark.skipif(cuda_is_real() or bool(really().devices), reason="there is a driver")
+without_driver = pytest.mark.skipif(cuda_is_real() or bool(really().devices),
+                                    reason="there is a driver")
 needs_fake = pytest.mark.skipif(bool(fake.missing()), reason=fake.missing() or "-")
 
 
@@ -114,18 +119,24 @@ def test_a_device_made_by_force_says_why_there_is_none():
 
 
 def test_what_would_hang_is_called_nowhere():
-    """`get_kernel`, and what cuda.core prints of its objects: without a driver their second call waits for itself."""
+    """`get_kernel`, and what cuda.core prints of its objects: without a driver their second call
+    waits for itself.
+    """
     forbidden = re.compile(r"\bget_kernel\b|cuda\.core import .*\blaunch\b")
-    found = [path.name for path in PACKAGE.rglob("*.py") if forbidden.search(path.read_text(encoding="utf-8"))]
+    found = [path.name for path in PACKAGE.rglob("*.py")
+             if forbidden.search(path.read_text(encoding="utf-8"))]
     assert found == []
 
 
-# Numbers: cuda.core passes a Python float as a double and an int as 64 bits, whatever the kernel wants
+# Numbers: cuda.core passes a Python float as a double and an int as 64 bits, whatever the kernel
+# wants
 
 
 @pytest.mark.parametrize(("number", "real", "imaginary"), [
-    (2, 2, 0), (2.5, 2.5, 0), (True, 1, 0), (1 + 2j, 1, 2), (np.float32(0.1), float(np.float32(0.1)), 0),
-    (np.float64(0.1), 0.1, 0), (np.int8(-3), -3, 0), (np.uint64(1 << 63), 2.0**63, 0), (np.complex64(1 - 1j), 1, -1),
+    (2, 2, 0), (2.5, 2.5, 0), (True, 1, 0), (1 + 2j, 1, 2),
+    (np.float32(0.1), float(np.float32(0.1)), 0),
+    (np.float64(0.1), 0.1, 0), (np.int8(-3), -3, 0), (np.uint64(1 << 63), 2.0**63, 0),
+    (np.complex64(1 - 1j), 1, -1),
     (float("nan"), float("nan"), 0), (-0.0, -0.0, 0), (np.float16(1.5), 1.5, 0), (10**18, 1e18, 0)])
 def test_numbers_arrive_as_they_are(cuda, number, real, imaginary):
     probe()
@@ -223,7 +234,8 @@ def test_a_driver_that_does_not_start_says_so():
         from mat.cuda.driver import probe
         print(mat.cuda_available(), probe().reason)
     """)
-    assert out.startswith("False the NVIDIA driver does not start: CUDA_ERROR_SYSTEM_NOT_READY (system not yet initialized")
+    assert out.startswith("False the NVIDIA driver does not start: CUDA_ERROR_SYSTEM_NOT_READY "
+                          "(system not yet initialized")
 
 
 def test_nothing_of_cuda_is_loaded_by_importing_us():
@@ -237,13 +249,16 @@ def test_nothing_of_cuda_is_loaded_by_importing_us():
 
 
 def test_a_kernel_of_the_fake_is_no_host_code(cuda):
-    """Memory of the pretended devices cannot be reached by the host, so a forgotten copy shows as a crash, not as luck."""
+    """Memory of the pretended devices cannot be reached by the host, so a forgotten copy shows as a
+    crash, not as luck.
+    """
     if not cuda.pretended:
         pytest.skip("of the pretended driver")
     probe()
     gpu = Gpu(0)
     block = gpu.allocate(8)
     assert block.address >> 60
-    with pytest.raises(OSError, match="Bad address"):  # what write(2) says of memory that is not there
+    # what write(2) says of memory that is not there
+    with pytest.raises(OSError, match="Bad address"):
         os.write(os.open(os.devnull, os.O_WRONLY), (ctypes.c_char * 8).from_address(block.address))
     gpu.release(block)

@@ -1,4 +1,6 @@
-"""Users' kernels where a device is in use: the same declaration, computed there, and errors at the user's line."""
+"""Users' kernels where a device is in use: the same declaration, computed there, and errors at the
+user's line.
+"""
 
 import pickle
 
@@ -38,7 +40,8 @@ def test_all_layouts(there, rng, dtype):
             x, y = (np.asarray(rng.standard_normal(shape)).astype(dtype) for _ in range(2))
             one, other = place(x, layout), place(y, layout)
             assert axpby(2, one, 0.5, other) is other
-            assert_allclose(other.to_numpy(), 2 * x + 0.5 * y, rtol=1e-5 if dtype == "float32" else 1e-14, atol=1e-6)
+            assert_allclose(other.to_numpy(), 2 * x + 0.5 * y,
+                            rtol=1e-5 if dtype == "float32" else 1e-14, atol=1e-6)
             check_hidden(other)
 
 
@@ -84,17 +87,20 @@ def test_the_same_declaration_everywhere(there):
 
 
 def test_a_text_for_the_device_alone_and_its_launch(there):
-    one = mat.kernel("y = x + 1", cuda="y = x + T(threadIdx.x - threadIdx.x + 2)", grid=3, block=64, x="input", y="output")
+    one = mat.kernel("y = x + 1", cuda="y = x + T(threadIdx.x - threadIdx.x + 2)", grid=3, block=64,
+                     x="input", y="output")
     x = mat.arange(20_000)
     assert_array_equal(one(x, mat.empty(20_000)).to_numpy(), np.arange(20_000) + 2)
     assert_array_equal(one(x[::2], mat.empty(10_000)).to_numpy(), np.arange(0, 20_000, 2) + 2)
-    assert_array_equal(pickle.loads(pickle.dumps(one))(x, mat.empty(20_000)).to_numpy(), np.arange(20_000) + 2)
+    assert_array_equal(pickle.loads(pickle.dumps(one))(x, mat.empty(20_000)).to_numpy(),
+                       np.arange(20_000) + 2)
     with mat.use_device("cpu"):
         assert_array_equal(one(x, mat.empty(20_000)).to_numpy(), np.arange(20_000) + 1)
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("y = z * x", r"line 1 of the kernel: .*z.*\n    y = z \* x"), ("T t = x;\ny = t +* 2", "line 2 of the kernel"),
+    ("y = z * x", r"line 1 of the kernel: .*z.*\n    y = z \* x"),
+    ("T t = x;\ny = t +* 2", "line 2 of the kernel"),
     ("y = x; x = 2", "line 1 of the kernel")])
 def test_errors_at_the_users_line(there, text, message):
     bad = mat.kernel(text, x="input", y="output")
@@ -105,7 +111,8 @@ def test_errors_at_the_users_line(there, text, message):
     assert_array_equal(y.to_numpy(), np.zeros(3))
 
 
-@pytest.mark.parametrize("wrong", [{"cuda": 3}, {"cuda": " "}, {"grid": 0}, {"grid": 2.0}, {"block": 0}, {"block": 2000}])
+@pytest.mark.parametrize("wrong", [{"cuda": 3}, {"cuda": " "}, {"grid": 0}, {"grid": 2.0},
+                                   {"block": 0}, {"block": 2000}])
 def test_bad_launches(wrong):
     with pytest.raises(KernelError, match=r"cuda=|block is"):
         mat.kernel("y = 1", y="output", **wrong)
@@ -113,7 +120,8 @@ def test_bad_launches(wrong):
 
 def test_other_dtypes_are_refused_as_on_the_host(there):
     with pytest.raises(DTypeError, match="float32 or float64"):
-        mat.kernel("y = x", x="input", y="output")(mat.ones(2, dtype="int32"), mat.ones(2, dtype="int32"))
+        mat.kernel("y = x", x="input", y="output")(mat.ones(2, dtype="int32"),
+                                                   mat.ones(2, dtype="int32"))
 
 
 # NVRTC itself
@@ -140,12 +148,15 @@ def test_nvrtc_takes_them_and_its_messages_are_understood():
     polar = mat.kernel(POLAR, x="input", y="input", r="output", angle="output")
     for dtype in ("float32", "float64"):
         polar._prepared_there(Source(), *(mat.ones(3, dtype=dtype) for _ in range(4)))
-    for text, message in (("y = z * x", r'line 1 of the kernel: .*"z" is undefined\n    y = z \* x\n        \^'),
-                          ("T t = x;\n  y = t +* 2", r"line 2 of the kernel: .*\n      y = t \+\* 2\n"),
+    for text, message in (("y = z * x",
+                           r'line 1 of the kernel: .*"z" is undefined\n    y = z \* x\n        \^'),
+                          ("T t = x;\n  y = t +* 2",
+                           r"line 2 of the kernel: .*\n      y = t \+\* 2\n"),
                           ("y = x; x = 2", "cannot be assigned"),
                           ("y = 1.5 * nonsense(x)", r"\n    y = 1.5 \* nonsense.*\n {14}\^")):
         bad = mat.kernel(text, x="input", y="output")
         with pytest.raises(KernelError, match=message):
-            bad._prepared_there(Source(), mat.ones(3, dtype="float32"), mat.ones(3, dtype="float32"))
+            bad._prepared_there(Source(), mat.ones(3, dtype="float32"),
+                                mat.ones(3, dtype="float32"))
     with pytest.raises(CompileError):
         Program("nonsense").cubin("sm_90")

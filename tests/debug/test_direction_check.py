@@ -1,4 +1,6 @@
-"""The direction check: planted bugs are found to the last one, correct programs are left in peace, and how it tells of them."""
+"""The direction check: planted bugs are found to the last one, correct programs are left in peace,
+and how it tells of them.
+"""
 
 import os
 import re
@@ -16,7 +18,8 @@ from mat.debug.direction_check import CHECK
 from ..support.mock_memories import line
 from ..support.planted_directions import BUGS, CORRECT
 
-paged = pytest.mark.skipif(protected_pages.system() is None, reason="it is about pages of memory, which cannot be protected here")
+paged = pytest.mark.skipif(protected_pages.system() is None,
+                           reason="it is about pages of memory, which cannot be protected here")
 under = pytest.mark.unchecked("it is about the check itself, which is on already")
 
 
@@ -24,7 +27,8 @@ def cases():
     for function, text, place, loud, of_pages in BUGS:
         late = text == "after its end" and place == "host" and "object" not in function.__name__
         marks = [paged] if of_pages or (late and "operation" not in function.__name__) else []
-        yield pytest.param(function, text, place, loud, marks=[*marks, pytest.mark.host], id=function.__name__)
+        yield pytest.param(function, text, place, loud, marks=[*marks, pytest.mark.host],
+                           id=function.__name__)
 
 
 @pytest.mark.parametrize(("function", "text", "place", "loud"), list(cases()))
@@ -44,7 +48,8 @@ def test_there_are_many_kinds_of_them():
 
 @under
 @pytest.mark.host
-@pytest.mark.parametrize("function", [f for f, _, place, loud, _ in BUGS if not loud and place != "cuda"])
+@pytest.mark.parametrize("function",
+                         [f for f, _, place, loud, _ in BUGS if not loud and place != "cuda"])
 def test_without_the_check_nobody_notices(function):
     function()
 
@@ -79,8 +84,10 @@ def test_the_error_has_mat_block_elements_and_lines():
 
     text = error_of(bug)
     made, wrote = lines
-    assert text == (f"<Mat 2x3> as facet 'foreign' for 'input' in thread MainThread at {__file__}:{wrote - 1} changed what it "
-                    f"promised to only read, 1 element, (1, 1): 0.0 became 5.0; written at {__file__}:{wrote} in thread "
+    assert text == ("<Mat 2x3> as facet 'foreign' for 'input' in thread MainThread at "
+                    f"{__file__}:{wrote - 1} changed what it "
+                    "promised to only read, 1 element, (1, 1): 0.0 became 5.0; written at "
+                    f"{__file__}:{wrote} in thread "
                     f"MainThread; the Mat was created at {__file__}:{made}")
 
 
@@ -104,7 +111,8 @@ def test_a_late_use_is_told_at_the_next_look_of_the_thread():
         with x.facet("array") as a:
             a[:] = 1
         a[0] = 2
-        with pytest.raises(mat.DirectionError, match=f"was used after its end, at {re.escape(__file__)}:{line() - 1}"):
+        with pytest.raises(mat.DirectionError, match="was used after its end, at "
+                                                     f"{re.escape(__file__)}:{line() - 1}"):
             y.fill_(1)
         assert y.fill_(1).tolist() == [1, 1, 1]  # told once
         assert x.tolist() == [1, 1, 1]  # what is written there now changes nothing
@@ -136,7 +144,8 @@ def test_too_strong():
             with x.facet("array", "io") as a:
                 a[:] = k + 1
     assert len(c.too_strong) == 1
-    assert re.match(rf"<Mat 2x3> as facet 'array' for 'io' in thread MainThread at .*:{line() - 6}", c.too_strong[0])
+    assert re.match(rf"<Mat 2x3> as facet 'array' for 'io' in thread MainThread at .*:{line() - 6}",
+                    c.too_strong[0])
     assert "too strong: <Mat 2x3>" in repr(c)
     assert "'input' would do" in repr(c)
 
@@ -174,7 +183,8 @@ def test_large_mats_are_compared_by_digest(monkeypatch, largest):
         own = np.zeros(100)
         x = mat.from_numpy(own)
         x.sum()
-        with pytest.raises(mat.DirectionError, match="only read, its bytes"), x.facet("array", "input"):
+        with pytest.raises(mat.DirectionError,
+                           match="only read, its bytes"), x.facet("array", "input"):
             own[50] = 1
 
 
@@ -220,7 +230,8 @@ def test_nothing_is_left_when_it_ends():
     assert CHECK not in OBSERVERS
     assert CHECK._open == {}
     assert protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]) is None or (
-        protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]).allowed == protected_pages.OPEN)
+        protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]).allowed
+        == protected_pages.OPEN)
     a.sum()
     access.__exit__(None, None, None)
     assert x.fill_(2).tolist() == [2, 2, 2]
@@ -254,7 +265,8 @@ a[1] = 2
 
 
 def run(program, **environment):
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                           timeout=120,
                            env={**os.environ, **environment})
     return found.returncode, found.stderr
 
@@ -314,7 +326,8 @@ def test_poison_is_known_again_and_nothing_else_is(rng, dtype):
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "uint16"])
 def test_numbers_that_are_poison_by_chance_are_none(rng, dtype):
     for _ in range(20):
-        assert not poison.still_poisoned(rng.integers(-128 if dtype == "int8" else 0, 128, 10_000).astype(dtype)).any()
+        assert not poison.still_poisoned(rng.integers(-128 if dtype == "int8" else 0, 128,
+                                                      10_000).astype(dtype)).any()
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -1,4 +1,6 @@
-"""What a Mat looks like at a prompt, in a notebook and under a format; and that looking at it so moves nothing."""
+"""What a Mat looks like at a prompt, in a notebook and under a format; and that looking at it so
+moves nothing.
+"""
 
 import io
 import re
@@ -27,7 +29,7 @@ def stale_and_fresh():
 def torn():
     x = mat.zeros(2).replace_([1, 1])
     with pytest.raises(ZeroDivisionError), x.facet("array", "io"):
-        1 / 0  # noqa: B018  the block is to fail
+        1 / 0  # noqa: B018
     return x
 
 
@@ -42,7 +44,8 @@ def looked_through(*facets):
 def state(x):
     """All that printing must leave alone."""
     s = x.storage
-    return (s.fresh, s.seen, s.version, s.torn, s.pristine, s.writer, tuple(s.accesses), {m: id(h) for m, h in s.handles.items()},
+    return (s.fresh, s.seen, s.version, s.torn, s.pristine, s.writer, tuple(s.accesses),
+            {m: id(h) for m, h in s.handles.items()},
             x.layout, dict(x.facets), s.history and list(s.history))
 
 
@@ -78,9 +81,11 @@ def state(x):
     (lambda: mat.Mat(0, max_size=4), "<Mat 0+0+4 - []>"),
     (lambda: mat.arange(4).reshape(2, 2).T, "<Mat 2x2 strides (1, 2) A [[0. 2.] [1. 3.]]>"),
     (lambda: mat.arange(6)[::-2], "<Mat 5+3+0 strides (-2,) A [5. 3. 1.]>"),
-    (lambda: mat.arange(9).reshape(3, 3)[1:, ::2], "<Mat 3+2x2+0 strides (3, 2) A [[3. 5.] [6. 8.]]>"),
+    (lambda: mat.arange(9).reshape(3, 3)[1:, ::2], "<Mat 3+2x2+0 strides (3, 2) A [[3. 5.] [6. "
+                                                   "8.]]>"),
     (lambda: mat.arange(2).broadcast_to(2, 2), "<Mat 0+2x2+0 strides (0, 1) A [[0. 1.] [0. 1.]]>"),
-    (lambda: mat.arange(4)[1:2].broadcast_to(2, 3), "<Mat 1+2x3+2 strides (0, 0) A [[1. 1. 1.] [1. 1. 1.]]>"),
+    (lambda: mat.arange(4)[1:2].broadcast_to(2, 3), "<Mat 1+2x3+2 strides (0, 0) A [[1. 1. 1.] [1. "
+                                                    "1. 1.]]>"),
     # facets
     (lambda: looked_through(), "<Mat 2 A [0. 1.]>"),
     (lambda: looked_through("foreign", "backing"), "<Mat 2 ABF [0. 1.]>"),
@@ -242,7 +247,8 @@ def test_printing_in_another_thread_while_it_is_written():
 
 @pytest.mark.host
 @pytest.mark.parametrize("make", [
-    lambda: mat.zeros(3000, 1000), lambda: mat.ones(3000, 1000).fill_(2), lambda: mat.zeros(3000, 1000).fill_(1).T,
+    lambda: mat.zeros(3000, 1000), lambda: mat.ones(3000, 1000).fill_(2),
+    lambda: mat.zeros(3000, 1000).fill_(1).T,
     lambda: mat.zeros(3000, 1000).fill_(1)[::2, ::-3], lambda: mat.zeros(3000000).fill_(1),
     lambda: mat.ones(1).fill_(1).broadcast_to(3000, 1000),
     lambda: mat.empty(3000, 1000), lambda: mat.zeros(3000, 1000, dtype="int8").fill_(1),
@@ -298,8 +304,10 @@ def test_html_shows_the_edges_of_what_is_big():
 
 
 @pytest.mark.parametrize(("make", "caption", "text"), [
-    (lambda: mat.full((), 3), "Mat () -", "3."), (torn, "Mat 2 a", "torn"), (lambda: mat.empty(2), "Mat 2 -", "uninitialised"),
-    (lambda: mat.ones(1, 1, 2), "Mat 1x1x2 -", "[[[1. 1.]]]"), (lambda: mat.Mat(1, displacement=2), "Mat 2+1+0 -", "0."),
+    (lambda: mat.full((), 3), "Mat () -", "3."), (torn, "Mat 2 a", "torn"),
+    (lambda: mat.empty(2), "Mat 2 -", "uninitialised"),
+    (lambda: mat.ones(1, 1, 2), "Mat 1x1x2 -", "[[[1. 1.]]]"),
+    (lambda: mat.Mat(1, displacement=2), "Mat 2+1+0 -", "0."),
     (lambda: mat.zeros(0), "Mat 0 -", ""), (lambda: mat.zeros(3, 0), "Mat 3x0 -", ""),
     (lambda: mat.zeros(0, 3), "Mat 0x3 -", ""),
 ])
@@ -337,7 +345,8 @@ def test_ipythons_own_printer():
 
 def test_what_ipython_probes_for_is_not_there():
     x = mat.zeros(2, 2)
-    for name in ("_ipython_canary_method_should_not_exist_", "_repr_svg_", "_repr_mimebundle_", "__array_struct__"):
+    for name in ("_ipython_canary_method_should_not_exist_", "_repr_svg_", "_repr_mimebundle_",
+                 "__array_struct__"):
         assert not hasattr(x, name)
     assert x.fresh == set()
     for name in dir(x):
@@ -350,10 +359,13 @@ def test_what_ipython_probes_for_is_not_there():
 
 
 @pytest.mark.parametrize(("make", "spec", "text"), [
-    (lambda: mat.array([1, 2.345]), ".2f", "[1.00 2.35]"), (lambda: mat.arange(4).reshape(2, 2), ".1f",
-                                                            "[[0.0 1.0]\n [2.0 3.0]]"),
-    (lambda: mat.full((), 2.5), "+.1e", "+2.5e+00"), (lambda: mat.array([1, 20], "int32"), "03d", "[001 020]"),
-    (lambda: mat.array([True, False], "bool"), "d", "[1 0]"), (lambda: mat.array([1 + 2j], "complex64"), ".1f", "[1.0+2.0j]"),
+    (lambda: mat.array([1, 2.345]), ".2f", "[1.00 2.35]"),
+    (lambda: mat.arange(4).reshape(2, 2), ".1f",
+     "[[0.0 1.0]\n [2.0 3.0]]"),
+    (lambda: mat.full((), 2.5), "+.1e", "+2.5e+00"),
+    (lambda: mat.array([1, 20], "int32"), "03d", "[001 020]"),
+    (lambda: mat.array([True, False], "bool"), "d", "[1 0]"),
+    (lambda: mat.array([1 + 2j], "complex64"), ".1f", "[1.0+2.0j]"),
     (lambda: mat.zeros(0), ".2f", "[]"), (lambda: mat.arange(2), ">6.1f", "[   0.0    1.0]"),
     (lambda: mat.arange(3)[::-1], ".0f", "[2 1 0]"),
 ])
@@ -390,17 +402,23 @@ def test_show_prints_to_the_terminal(capsys):
 @pytest.mark.host
 @pytest.mark.parametrize(("make", "wanted"), [
     (lambda: mat.zeros(2, 3, dtype="float32"), ["<Mat 2x3 float32 - [[0. 0. 0.] [0. 0. 0.]]>",
-                                                "storage: 6 elements of float32, 24 bytes, version 0, never written: all 0",
+                                                "storage: 6 elements of float32, 24 bytes, version "
+                                                "0, never written: all 0",
                                                 "no copy anywhere", "nobody is looking"]),
     (lambda: mat.Mat(2, "int8", fill=None, max_size=5),
-     ["<Mat 0+2+3 int8 - uninitialised>", "storage: 5 elements of int8, 5 bytes, version 0, never written: arbitrary",
-      "|" + "#" * 24 + "." * 36 + "|", "displacement 0, visible 2, slack 3", "no copy anywhere", "nobody is looking"]),
+     ["<Mat 0+2+3 int8 - uninitialised>", "storage: 5 elements of int8, 5 bytes, version 0, never "
+                                          "written: arbitrary",
+      "|" + "#" * 24 + "." * 36 + "|", "displacement 0, visible 2, slack 3", "no copy anywhere",
+      "nobody is looking"]),
     (lambda: mat.zeros(2).replace_([1, 2]).replace_([0, 1]).replace_([1, 1]), [
         "<Mat 2 A [1. 1.]>", "storage: 2 elements of float64, 16 bytes, version 3",
         "memory  bytes  state  facets", "host    16     fresh  array (A)", "nobody is looking"]),
-    (lambda: mat.from_numpy(np.arange(3.0)), ["<Mat 3 A [0. 1. 2.]>", "storage: 3 elements of float64, 24 bytes, version 0",
+    (lambda: mat.from_numpy(np.arange(3.0)), ["<Mat 3 A [0. 1. 2.]>", "storage: 3 elements of "
+                                                                      "float64, 24 bytes, version "
+                                                                      "0",
                                               "memory  bytes  state              facets",
-                                              "host    24     fresh, the user's  array (A)", "nobody is looking"]),
+                                              "host    24     fresh, the user's  array (A)",
+                                              "nobody is looking"]),
 ])
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show(make, wanted):
@@ -442,7 +460,8 @@ def test_show_tells_of_every_memory_and_the_last_copies():
     with registered():
         x = stale_and_fresh()
         assert shown(x)[2:] == ["memory  bytes  state  facets", "host    32     stale  array (A)",
-                                "far     32     fresh  far (R)", "nobody is looking", "copied: host to far, version 0"]
+                                "far     32     fresh  far (R)", "nobody is looking",
+                                "copied: host to far, version 0"]
         x.to_numpy()
         assert shown(x)[3:5] == ["host    32     fresh  array (A)", "far     32     fresh  far (R)"]
         assert shown(x)[-1] == "copied: far to host, version 1"
@@ -455,7 +474,8 @@ def test_show_draws_what_is_seen_of_the_storage():
     y = x[20:50]
     lines = shown(y)
     start = next(k for k, text in enumerate(lines) if text.startswith("storage"))
-    assert lines[start + 1:start + 3] == ["|" + "." * 12 + "#" * 18 + "." * 30 + "|", "displacement 20, visible 30, slack 50"]
+    assert lines[start + 1:start + 3] == ["|" + "." * 12 + "#" * 18 + "." * 30 + "|",
+                                          "displacement 20, visible 30, slack 50"]
     assert "also seen by <Mat 100>" in lines
     z = x[10:90:2]
     assert shown(z)[start + 1:start + 3] == [

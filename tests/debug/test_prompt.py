@@ -13,7 +13,8 @@ pytestmark = pytest.mark.host
 
 
 def run(*arguments, text=""):
-    return subprocess.run([sys.executable, "-m", "mat", *arguments], input=text, capture_output=True, text=True, timeout=120,
+    return subprocess.run([sys.executable, "-m", "mat", *arguments], input=text,
+                          capture_output=True, text=True, timeout=120,
                           check=False)
 
 
@@ -23,7 +24,8 @@ def test_info_says_what_computes_here(capsys):
 
 
 def test_a_prompt_with_mat_on_a_device():
-    done = run("--device", "emulated", "--dtype", "float32", text="x = mat.ones(2) + 1\nprint(x.fresh, x.dtype, np.pi)\n")
+    done = run("--device", "emulated", "--dtype", "float32",
+               text="x = mat.ones(2) + 1\nprint(x.fresh, x.dtype, np.pi)\n")
     assert done.returncode == 0, done.stderr
     assert "{'emulated'} float32 3.14" in done.stdout
 
@@ -31,12 +33,14 @@ def test_a_prompt_with_mat_on_a_device():
 def test_a_plain_prompt_where_ipython_is_missing(tmp_path):
     (tmp_path / "IPython.py").write_text("raise ImportError('no IPython')")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.argv = ['mat']; from mat.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], input="print(mat.ones(2).sum())\n", capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-c", code], input="print(mat.ones(2).sum())\n",
+                          capture_output=True, text=True,
                           timeout=120, check=False)
     assert "2.>" in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("wrong", [["--device", "gpu"], ["--device", "emulated:1000"], ["--dtype", "float99"], ["fly"]])
+@pytest.mark.parametrize("wrong", [["--device", "gpu"], ["--device", "emulated:1000"],
+                                   ["--dtype", "float99"], ["fly"]])
 def test_wrong_options_are_told(wrong, capsys):
     with pytest.raises(SystemExit) as caught:
         main(wrong)
@@ -46,8 +50,10 @@ def test_wrong_options_are_told(wrong, capsys):
 
 
 @pytest.mark.parametrize(("text", "wanted"), [
-    ('x.facet("', {"array", "backing", "foreign", "emulated"}), ('x.facet("arr', {"array"}), ("x.facet('b", {"backing"}),
-    ('x.drop("emu', {"emulated"}), ('with mat.use_device("', {"cpu", "cuda", "emulated"}), ("x.facet(", set()),
+    ('x.facet("', {"array", "backing", "foreign", "emulated"}), ('x.facet("arr', {"array"}),
+    ("x.facet('b", {"backing"}),
+    ('x.drop("emu', {"emulated"}), ('with mat.use_device("', {"cpu", "cuda", "emulated"}),
+    ("x.facet(", set()),
     ("x.sum(", set()),
 ])
 def test_names_are_completed(text, wanted):
@@ -58,7 +64,8 @@ def test_names_are_completed(text, wanted):
 
 @pytest.fixture
 def shell():
-    testing = pytest.importorskip("IPython.core.interactiveshell", reason="IPython is not installed")
+    testing = pytest.importorskip("IPython.core.interactiveshell",
+                                  reason="IPython is not installed")
     shell = testing.InteractiveShell.instance()
     shell.run_line_magic("load_ext", "mat")
     yield shell

@@ -1,4 +1,6 @@
-"""The ledger: what a trace has of copies and their lines, what it finds, how it is written; expectations and guards."""
+"""The ledger: what a trace has of copies and their lines, what it finds, how it is written;
+expectations and guards.
+"""
 
 import json
 import logging
@@ -30,7 +32,8 @@ def test_a_copy_with_its_lines(x):
         y += 1; wrote = line()  # noqa: E702
         y.to_numpy(); read = line()  # noqa: E702
     there, back = t.copies
-    assert (there.source, there.target, back.source, back.target) == ("host", "emulated", "emulated", "host")
+    assert (there.source, there.target, back.source, back.target) == ("host", "emulated",
+                                                                      "emulated", "host")
     assert (there.nbytes, back.mat, back.page_locked) == (800, "<Mat 100>", False)
     assert back.line == f"{__file__}:{read}"
     assert back.dirtied == f"{__file__}:{wrote}"
@@ -79,7 +82,8 @@ def test_ping_pong_is_found_with_both_lines(x):
             with x.facet("array", "io") as a:
                 a *= 2
     (found,) = t.ping_pong()
-    assert (found.mat, found.there, found.back) == ("<Mat 100>", f"{__file__}:{there}", f"{__file__}:{back}")
+    assert (found.mat, found.there, found.back) == ("<Mat 100>", f"{__file__}:{there}",
+                                                    f"{__file__}:{back}")
     assert found.times >= 7
     assert "moved back and forth" in repr(t)
     assert "use_device" in str(found)

@@ -1,4 +1,6 @@
-"""Copies, conversions, joining and single elements while a device is in use: they stay there. No GPU is needed."""
+"""Copies, conversions, joining and single elements while a device is in use: they stay there. No
+GPU is needed.
+"""
 
 import numpy as np
 import pytest
@@ -31,12 +33,14 @@ def test_copies_stay_there(device, rng):
     values = numbers(rng, (4, 5, 6), "float32")
     x = there(values)
     with mat.debug.count_copies() as n:
-        found = (x.copy(), mat.transpose(x, (2, 0, 1)), x[::2, :, ::-1].contiguous(), x.astype("float64"),
+        found = (x.copy(), mat.transpose(x, (2, 0, 1)), x[::2, :, ::-1].contiguous(),
+                 x.astype("float64"),
                  mat.concat([x, x[:, :2]], axis=1), mat.stack([x, x]))
         y = mat.zeros(8, 5, 6)
         mat.map_concat(lambda m, part: part.assign_(m), [x, x], y)
     assert (n.h2d, n.d2h) == (0, 0)
-    wanted = (values, values.transpose(2, 0, 1), values[::2, :, ::-1], values, np.concatenate([values, values[:, :2]], axis=1),
+    wanted = (values, values.transpose(2, 0, 1), values[::2, :, ::-1], values,
+              np.concatenate([values, values[:, :2]], axis=1),
               np.stack([values, values]), np.concatenate([values, values]))
     for a, b in zip((*found, y), wanted, strict=True):
         assert a.fresh == {device.memory.name}
@@ -51,7 +55,8 @@ def test_a_window_of_several_dtypes_is_joined(device, rng):
     assert_array_equal(joined.to_numpy(), np.concatenate([m.to_numpy() for m in parts]))
 
 
-@pytest.mark.parametrize("view", [lambda a: a, lambda a: a.T, lambda a: a[1:, ::-2], lambda a: a[2]])
+@pytest.mark.parametrize("view",
+                         [lambda a: a, lambda a: a.T, lambda a: a[1:, ::-2], lambda a: a[2]])
 def test_single_elements_are_read_alone(device, view, rng):
     values = numbers(rng, (7, 9), "float64")
     x, wanted = view(there(values)), view(values)
@@ -133,9 +138,11 @@ def random_index(rng, shape):
 def test_random_copies(device, seed):
     rng = np.random.default_rng(seed)
     for _ in range(12):
-        source, target = rng.choice(["float32", "float64", "int16", "uint8", "complex64", "bool"], 2)
+        source, target = rng.choice(["float32", "float64", "int16", "uint8", "complex64", "bool"],
+                                    2)
         target = source if rng.integers(2) or (source == "complex64") else target
-        shape = tuple(map(int, rng.integers(1, (0, 3000, 90, 30, 12)[rank := int(rng.integers(1, 5))], rank)))
+        shape = tuple(map(int, rng.integers(1, (0, 3000, 90, 30,
+                                                12)[rank := int(rng.integers(1, 5))], rank)))
         values = numbers(rng, shape, source)
         order, index = tuple(map(int, rng.permutation(rank))), random_index(rng, shape)
         x, wanted = there(values).permute(*order), values.transpose(order)

@@ -1,4 +1,6 @@
-"""Devices in use: blocks, nesting, threads, errors, and what a block leaves behind. On `emulated`: no GPU is needed."""
+"""Devices in use: blocks, nesting, threads, errors, and what a block leaves behind. On `emulated`:
+no GPU is needed.
+"""
 
 import threading
 
@@ -245,7 +247,9 @@ def test_a_working_set_three_times_the_limit_with_the_least_copies():
     mats = [mat.array(np.full(100, float(k))) for k in range(9)]
     with mat.debug.count_copies() as n, mat.use_device("emulated", pool_bytes=3 * 800):
         for x in mats:
-            for _ in range(4):  # all that is to be done with one, before the next: each goes and comes once
+            # all that is to be done with one, before the next: each goes and comes
+            # once
+            for _ in range(4):
                 x += 1
     assert (n.h2d, n.d2h) == (9, 9)
     for k, x in enumerate(mats):
@@ -258,7 +262,8 @@ def test_the_least_recently_used_leaves():
         for x in (a, b, c, a):
             x += 1
         d += 1
-        assert [x.fresh for x in (a, b, c, d)] == [{"emulated"}, {"host"}, {"emulated"}, {"emulated"}]
+        assert [x.fresh for x in (a, b, c, d)] == [{"emulated"}, {"host"}, {"emulated"},
+                                                   {"emulated"}]
 
 
 def test_what_is_looked_at_does_not_move_and_the_error_tells_all():
@@ -299,11 +304,14 @@ def test_garbage_gives_its_memory_back():
 @pytest.mark.parametrize("call", [
     lambda a, b, out: mat.matmul(a, b, transpose_a=True, out=out),
     lambda a, b, out: mat.matmul(a, b, transpose_b=True, out=out),
-    lambda a, b, out: out.gemm_(1.0, a, b, 0.0, transpose_b=True), lambda a, b, out: out.fill_(2.0).exp_(),
+    lambda a, b, out: out.gemm_(1.0, a, b, 0.0, transpose_b=True), lambda a, b,
+    out: out.fill_(2.0).exp_(),
     lambda a, b, out: out.fill_(2.0).multiply_(a),
     lambda a, b, out: mat.sum(a, axis=0, out=out[0]),
-    lambda a, b, out: mat.max(a, axis=1, keepdims=True, out=out[:, :1]), lambda a, b, out: mat.axpy(2.0, a, out.fill_(1.0)),
-    lambda a, b, out: mat.add(a, 2.0, out=out), lambda a, b, out: mat.gemm(1.0, a, b, 0.0, out, transpose_a=True),
+    lambda a, b, out: mat.max(a, axis=1, keepdims=True, out=out[:, :1]), lambda a, b,
+    out: mat.axpy(2.0, a, out.fill_(1.0)),
+    lambda a, b, out: mat.add(a, 2.0, out=out), lambda a, b,
+    out: mat.gemm(1.0, a, b, 0.0, out, transpose_a=True),
 ])
 def test_what_was_planned_for_the_host_is_not_mistaken_on_a_device(call):
     """Frequent calls go straight to a plan, which was made where no device was in use."""

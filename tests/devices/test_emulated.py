@@ -1,4 +1,6 @@
-"""The emulated device finds what it is there to find: stray pointers and writes, early reads, stale arrays."""
+"""The emulated device finds what it is there to find: stray pointers and writes, early reads, stale
+arrays.
+"""
 
 import numpy as np
 import pytest
@@ -57,7 +59,8 @@ def test_writing_beside_a_block_is_found(dev, at, text):
     x = mat.ones(5)
 
     def stray(a):
-        np.lib.stride_tricks.as_strided(raw(x).raw[GUARD % 8:].view(np.float64), (21,))[GUARD // 8 + at] = 7.5
+        np.lib.stride_tricks.as_strided(raw(x).raw[GUARD % 8:].view(np.float64),
+                                        (21,))[GUARD // 8 + at] = 7.5
         a[0] = 2
 
     with pytest.raises(DeviceError, match=text), x.facet("emulated", "io") as p:

@@ -1,4 +1,6 @@
-"""An outsider's operation through `mat.extend`: checks, directions, bodies, and what becomes of the declaration."""
+"""An outsider's operation through `mat.extend`: checks, directions, bodies, and what becomes of the
+declaration.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""What the facets present: arrays, the whole storage, C pointers; and facets and memories of an outsider."""
+"""What the facets present: arrays, the whole storage, C pointers; and facets and memories of an
+outsider.
+"""
 
 import gc
 import warnings
@@ -21,7 +23,8 @@ ffi = FFI()
 ffi.cdef("void *memcpy(void *, const void *, size_t);")
 libc = ffi.dlopen(None)
 
-C_TYPES = {"bool": "_Bool", "float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double",
+C_TYPES = {"bool": "_Bool", "float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float",
+           "float64": "double",
            "complex64": "float _Complex", "complex128": "double _Complex"}
 
 
@@ -33,9 +36,12 @@ def layouts(dtype="float64"):
     """Mats with elements of 0 and 1, over storages of 30 elements, in every layout."""
     def base():
         return mat.array(np.arange(30).astype(dtype) if dtype != "bool" else np.arange(30) % 2 > 0)
-    return {"packed": base().reshape(5, 6), "displaced": base().view((2, 3), 4), "transposed": base().reshape(5, 6).T,
-            "strided": base().reshape(5, 6)[1::2, ::3], "negative": base().reshape(5, 6)[::-1, ::-2], "0-d": base()[7, ...],
-            "empty": base()[3:3], "empty matrix": base().reshape(5, 6)[:, 6:], "3-d": base().reshape(2, 3, 5)[:, ::2, 1:]}
+    return {"packed": base().reshape(5, 6), "displaced": base().view((2, 3), 4),
+            "transposed": base().reshape(5, 6).T,
+            "strided": base().reshape(5, 6)[1::2, ::3],
+            "negative": base().reshape(5, 6)[::-1, ::-2], "0-d": base()[7, ...],
+            "empty": base()[3:3], "empty matrix": base().reshape(5, 6)[:, 6:],
+            "3-d": base().reshape(2, 3, 5)[:, ::2, 1:]}
 
 
 KINDS = list(layouts())
@@ -57,7 +63,8 @@ def test_array_presents_the_visible_elements_in_their_strides(name, kind):
     with x.facet("array", "input") as a:
         assert type(a) is np.ndarray
         assert_array_equal(a, elements(x), strict=True)
-        assert not a.size or all(s == t * a.itemsize for n, s, t in zip(a.shape, a.strides, x.strides, strict=True) if n > 1)
+        assert not a.size or all(s == t * a.itemsize for n, s,
+                                 t in zip(a.shape, a.strides, x.strides, strict=True) if n > 1)
         assert not a.flags.writeable
     with x.facet("array", "io") as a:
         assert a.flags.writeable
@@ -69,7 +76,8 @@ def test_array_presents_the_visible_elements_in_their_strides(name, kind):
 def test_backing_presents_the_whole_storage_flat(name, kind):
     x = layouts(numpy_dtype(name))[kind]
     with x.facet("backing", "input") as whole:
-        assert (type(whole), whole.shape, whole.dtype, whole.flags.c_contiguous) == (np.ndarray, (30,), x.dtype, True)
+        assert (type(whole), whole.shape, whole.dtype,
+                whole.flags.c_contiguous) == (np.ndarray, (30,), x.dtype, True)
         assert not whole.flags.writeable
     with x.facet("backing", "io") as whole, x.facet("array", "io") as a:
         assert np.shares_memory(whole, a) == bool(a.size)
@@ -124,7 +132,8 @@ def reshape_in_place(a, shape):
 
 def test_several_looks_give_arrays_of_their_own():
     x = mat.arange(6)
-    with x.facet("array", "input") as a, x.facet("array", "input") as b, x.facet("array", "io") as c:
+    with x.facet("array", "input") as a, x.facet("array",
+                                                 "input") as b, x.facet("array", "io") as c:
         assert a is not b
         assert np.shares_memory(a, b)
         reshape_in_place(a, (3, 2))
@@ -236,14 +245,18 @@ def test_facets_of_one_memory_are_never_out_of_step(order):
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda x: x.facet("nonsense"), FacetError, "'nonsense'.*array.*foreign"), (lambda x: x.facet(None), FacetError, "None"),
-    (lambda x: x.facet(["array"]), FacetError, "array"), (lambda x: x.facet("host"), FacetError, "'host'"),
-    (lambda x: x.facet("array", "inout"), mat.DirectionError, "'inout'.*'input', 'output' and 'io'"),
+    (lambda x: x.facet("nonsense"), FacetError, "'nonsense'.*array.*foreign"),
+    (lambda x: x.facet(None), FacetError, "None"),
+    (lambda x: x.facet(["array"]), FacetError, "array"),
+    (lambda x: x.facet("host"), FacetError, "'host'"),
+    (lambda x: x.facet("array", "inout"), mat.DirectionError,
+     "'inout'.*'input', 'output' and 'io'"),
     (lambda x: x.facet("array", None), mat.DirectionError, "None"),
     (lambda x: x.facet("array", []), mat.DirectionError, r"\[\]"),
     (lambda x: mat.with_facets((x, "nonsense")), FacetError, "nonsense"),
     (lambda x: mat.with_facets((np.zeros(2), "array")), DTypeError, "array"),
-    (lambda x: x.drop("array"), FacetError, "no memory 'array'.*host"), (lambda x: x.keep("nowhere"), FacetError, "nowhere"),
+    (lambda x: x.drop("array"), FacetError, "no memory 'array'.*host"),
+    (lambda x: x.keep("nowhere"), FacetError, "nowhere"),
 ])
 def test_unknown_names(call, error, message):
     x = mat.arange(2)
@@ -287,7 +300,8 @@ class Shadow(Facet):
 
     def present(self, view, handle, writable):
         strides = tuple(s * view.itemsize for s in view.strides)
-        return np.lib.stride_tricks.as_strided(handle[view.displacement:], view.shape, strides, writeable=writable)
+        return np.lib.stride_tricks.as_strided(handle[view.displacement:], view.shape, strides,
+                                               writeable=writable)
 
 
 def test_an_outsiders_facet_is_looked_through_like_ours():
@@ -339,9 +353,11 @@ def test_the_registry_is_as_before_outside_of_the_block():
 @pytest.mark.parametrize(("make", "message"), [
     (lambda: register_facet(Shadow("array")), "'array' is already registered"),
     (lambda: register_facet(Shadow(letter="a")), "'a'"),
-    (lambda: register_facet(Shadow(letter="F")), "'F'"), (lambda: register_facet(Shadow(letter="xy")), "'xy'"),
+    (lambda: register_facet(Shadow(letter="F")), "'F'"),
+    (lambda: register_facet(Shadow(letter="xy")), "'xy'"),
     (lambda: register_facet(Shadow(letter="")), "''"),
-    (lambda: register_facet(Shadow(memory=Elsewhere("host"))), "memory 'host' is already registered"),
+    (lambda: register_facet(Shadow(memory=Elsewhere("host"))), "memory 'host' is already "
+                                                               "registered"),
     (lambda: register_memory(Elsewhere("host")), "memory 'host' is already registered"),
     (lambda: register_facet(Shadow("near", "q")), "'near'"),
 ])

@@ -1,1 +1,3 @@
-"""What a GPU is measured with: ``python -m tests.gpu`` runs the tests on it and the benchmarks, and writes a report."""
+"""What a GPU is measured with: ``python -m tests.gpu`` runs the tests on it and the benchmarks, and
+writes a report.
+"""

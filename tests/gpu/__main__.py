@@ -1,7 +1,8 @@
-"""Run the tests on a GPU, then the benchmarks, and write a report; ``--pretend``: on a pretended driver, measuring nothing.
+"""Run the tests on a GPU, then the benchmarks, and write a report; ``--pretend``: on a pretended
+driver, measuring nothing.
 
-``python -m tests.gpu [--report docs/benchmarks/gpu.md] [--only TEXT] [--tests PATH ...] [--no-tests]
-[--no-benchmarks] [--pretend]``
+``python -m tests.gpu [--report docs/benchmarks/gpu.md] [--only TEXT] [--tests PATH ...]
+[--no-tests] [--no-benchmarks] [--pretend]``
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from .setting import Setting, version
 ROOT = Path(__file__).parents[2]
 SECTIONS = {
     "Transfers": moves.transfers, "Copies ahead": moves.ahead, "Calls": computing.calls,
-    "Element-wise and reductions": computing.bounded, "Permutes": moves.permutes, "Products": computing.products,
+    "Element-wise and reductions": computing.bounded, "Permutes": moves.permutes,
+    "Products": computing.products,
     "Training": computing.training, "Compiling": computing.compiling,
 }
-TRIAL = ["tests/cuda/test_memory.py", "tests/matrix/test_creation.py"]  # what is run of the tests where nothing is measured
+# what is run of the tests where nothing is measured
+TRIAL = ["tests/cuda/test_memory.py", "tests/matrix/test_creation.py"]
 
 
 def facts() -> dict[str, str]:
@@ -37,23 +40,32 @@ def facts() -> dict[str, str]:
     from ..bench.__main__ import processor  # here, since it imports everybody that is compared with
 
     config = mat.show_config()
-    found = {"date": time.strftime("%Y-%m-%d"), "host": f"{processor()}, {os.cpu_count()} cores, {platform.platform()}"}
-    found |= {name: text for name, text in config.items() if name.startswith("cuda:") or name in ("CUDA", "NVRTC", "cuBLAS")}
-    found |= {"Python": platform.python_version(), "mat": mat.__version__, "NumPy": config["NumPy"], "torch": version("torch"),
-              "CuPy": next((v for v in map(version, ("cupy-cuda13x", "cupy-cuda12x", "cupy")) if v != "-"), "-")}
+    found = {"date": time.strftime("%Y-%m-%d"), "host": f"{processor()}, {os.cpu_count()} cores, "
+                                                        f"{platform.platform()}"}
+    found |= {name: text for name, text in config.items() if name.startswith("cuda:")
+              or name in ("CUDA", "NVRTC", "cuBLAS")}
+    found |= {"Python": platform.python_version(), "mat": mat.__version__, "NumPy": config["NumPy"],
+              "torch": version("torch"),
+              "CuPy": next((v for v in map(version, ("cupy-cuda13x", "cupy-cuda12x", "cupy"))
+                            if v != "-"), "-")}
     return found
 
 
 def tests(pretend: bool, paths: list[str]) -> dict[str, str]:
-    """The whole suite with the device in use, in a process of its own; where that is pretended, a part of it."""
+    """The whole suite with the device in use, in a process of its own; where that is pretended, a
+    part of it.
+    """
     environment = {**os.environ, "MAT_TEST_DEVICE": "cuda", "MAT_TEST_CUDA": "" if pretend else "1"}
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(paths or (TRIAL if pretend else []))]
-    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+             *(paths or (TRIAL if pretend else []))]
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True,
+                          check=False)
     lines = [line for line in done.stdout.splitlines() if line.strip()]
     failures = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
     print(done.stdout[-20_000:] if done.returncode else lines[-1])
     name = f"{'a part of' if paths or pretend else 'the whole of'} the suite on cuda{', pretended' if pretend else ''}"
-    found = {name: lines[-1] if lines else f"pytest ended with {done.returncode}: {done.stderr[-500:]}"}
+    found = {name: lines[-1] if lines else f"pytest ended with {done.returncode}: "
+                                           f"{done.stderr[-500:]}"}
     return found | {f"failure {k + 1}": line for k, line in enumerate(failures[:50])}
 
 
@@ -82,7 +94,8 @@ def benchmarks(pretend: bool, only: str) -> dict[str, list[Found]]:
         with mat.use_device("cuda", required=True) as device:
             at = Setting(device, small=pretend, alone=pretend)
             for found in run(lambda make=make, at=at: make(at), device.synchronize, pretend):
-                print(f"{title}: {found.name}{': ' + found.failed if found.failed else ''}", flush=True)
+                print(f"{title}: {found.name}{': ' + found.failed if found.failed else ''}",
+                      flush=True)
                 sections[title].append(found)
     return sections
 
@@ -91,13 +104,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.gpu", description=__doc__)
     parser.add_argument("--report", help="write it there, in Markdown; else it is printed")
     parser.add_argument("--only", default="", help="sections whose title has this in it")
-    parser.add_argument("--tests", nargs="*", default=[], metavar="PATH", help="of the tests only these")
+    parser.add_argument("--tests", nargs="*", default=[], metavar="PATH",
+                        help="of the tests only these")
     parser.add_argument("--no-tests", action="store_true")
     parser.add_argument("--no-benchmarks", action="store_true")
-    parser.add_argument("--pretend", action="store_true", help="on the pretended driver, to see that everything runs")
+    parser.add_argument("--pretend", action="store_true", help="on the pretended driver, to see "
+                                                               "that everything runs")
     given = parser.parse_args()
     if not given.pretend and not mat.cuda_available():
-        print(f"there is nothing to measure: {mat.show_config()['CUDA']}; --pretend sees whether everything runs")
+        print(f"there is nothing to measure: {mat.show_config()['CUDA']}; --pretend sees whether "
+              "everything runs")
         return 1
     outcomes = {} if given.no_tests else tests(given.pretend, given.tests)
     with driver(given.pretend):

@@ -1,4 +1,6 @@
-"""Computing: what a call costs, what memory bounds against the copy rate, products, training, compilation."""
+"""Computing: what a call costs, what memory bounds against the copy rate, products, training,
+compilation.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,16 @@ def calls(at: Setting) -> Section:
     goals = {TORCH: 1.0, CUPY: 1.0}
 
     def item(name: str, ours: Thunk, torch: Thunk, cupy: Thunk) -> Item:
-        return Item(f"{name} of ten elements", ours, peers(torch=t and (lambda: torch), cupy=c and (lambda: cupy)), goals)
+        return Item(f"{name} of ten elements", ours,
+                    peers(torch=t and (lambda: torch), cupy=c and (lambda: cupy)), goals)
 
-    yield item("axpy", lambda: mat.axpy(1.0, x, y), lambda: t[1].add_(t[0], alpha=1.0), lambda: _add_to(c[1], c[0]))
-    yield item("add, out=", lambda: mat.add(x, y, out=z), lambda: at.torch.add(t[0], t[1], out=t[2]),
+    yield item("axpy", lambda: mat.axpy(1.0, x, y), lambda: t[1].add_(t[0], alpha=1.0),
+               lambda: _add_to(c[1], c[0]))
+    yield item("add, out=", lambda: mat.add(x, y, out=z),
+               lambda: at.torch.add(t[0], t[1], out=t[2]),
                lambda: at.cupy.add(c[0], c[1], out=c[2]))
-    yield item("add, a new result,", lambda: mat.add(x, y), lambda: t[0] + t[1], lambda: c[0] + c[1])
+    yield item("add, a new result,", lambda: mat.add(x, y), lambda: t[0] + t[1],
+               lambda: c[0] + c[1])
     yield item("exp in place", z.exp_, lambda: t[2].exp_(), lambda: at.cupy.exp(c[2], out=c[2]))
     yield _launch(at)
     yield _room(at)
@@ -49,9 +55,11 @@ def _launch(at: Setting) -> Item:
     """An empty kernel: by us, and by others."""
     engine = importlib.import_module("mat.cuda.engine")
     array = _operand(at)
-    ours = engine.CudaKernel(engine.Program(EMPTY), "nothing_at_all", (1,), (1, 1, 1), (32, 1, 1)).bind((0,), ())
+    ours = engine.CudaKernel(engine.Program(EMPTY), "nothing_at_all", (1,), (1, 1, 1),
+                             (32, 1, 1)).bind((0,), ())
     return Item("launch of an empty kernel", lambda: ours(array), peers(**{
-        "cuda.bindings": lambda: _raw_launch(at), "cuda.core": None if at.alone else lambda: _core_launch(at),
+        "cuda.bindings": lambda: _raw_launch(at),
+        "cuda.core": None if at.alone else lambda: _core_launch(at),
         "cupy": at.cupy and (lambda: _cupy_launch(at))}))
 
 
@@ -67,7 +75,8 @@ def _raw_launch(at: Setting) -> Thunk:
     room = np.zeros(100, np.uint64)
     room[:2] = room[2:].ctypes.data, room[10:].ctypes.data
     at.keep = room  # type: ignore[attr-defined]  # as long as it may be launched
-    return partial(driver.cuLaunchKernel, function, 1, 1, 1, 32, 1, 1, 0, at.gpu.stream, room.ctypes.data, 0)
+    return partial(driver.cuLaunchKernel, function, 1, 1, 1, 32, 1, 1, 0, at.gpu.stream,
+                   room.ctypes.data, 0)
 
 
 def _core_launch(at: Setting) -> Thunk:
@@ -94,7 +103,8 @@ def _room(at: Setting) -> Item:
         driver.cuMemFreeAsync(address, stream)
 
     return Item("taking 1 MB and giving it back", lambda: memory.free(memory.take(1 << 20)), peers(
-        driver=lambda: raw, torch=at.torch and (lambda: lambda: at.torch.empty(1 << 20, dtype=at.torch.uint8, device="cuda")),
+        driver=lambda: raw, torch=at.torch
+        and (lambda: lambda: at.torch.empty(1 << 20, dtype=at.torch.uint8, device="cuda")),
         cupy=at.cupy and (lambda: lambda: at.cupy.empty(1 << 20, "uint8"))))
 
 
@@ -108,17 +118,20 @@ def bounded(at: Setting) -> Section:
     x = mat.from_numpy(random(m * m, "float32").reshape(m, m))
     t = at.torch.ones(m, m, device="cuda") if at.torch else None
     for axis in (0, 1):
-        yield _bound(at, f"sum along axis {axis}, float32", x.nbytes, lambda axis=axis: mat.sum(x, axis=axis),
+        yield _bound(at, f"sum along axis {axis}, float32", x.nbytes,
+                     lambda axis=axis: mat.sum(x, axis=axis),
                      lambda axis=axis: t.sum(dim=axis))
 
 
 def _elementwise(at: Setting, dtype: str) -> Section:
     n, torch = at.size(LARGE, 4096) // np.dtype(dtype).itemsize, at.torch
     x, y, z = (mat.from_numpy(random(n, dtype, k)) for k in range(3))
-    t = [torch.ones(n, dtype=getattr(torch, dtype), device="cuda") for _ in range(3)] if torch else None
+    t = [torch.ones(n, dtype=getattr(torch, dtype), device="cuda")
+         for _ in range(3)] if torch else None
     rows: list[tuple[str, int, Thunk, Thunk]] = [
         ("add", 3, lambda: mat.add(x, y, out=z), lambda: torch.add(t[0], t[1], out=t[2])),
-        ("multiply by a number", 2, lambda: mat.multiply(x, 2.0, out=z), lambda: torch.mul(t[0], 2.0, out=t[2])),
+        ("multiply by a number", 2, lambda: mat.multiply(x, 2.0, out=z),
+         lambda: torch.mul(t[0], 2.0, out=t[2])),
         ("exp", 2, lambda: mat.exp(x, out=z), lambda: torch.exp(t[0], out=t[2])),
         ("axpy", 3, lambda: mat.axpy(1e-9, x, y), lambda: t[1].add_(t[0], alpha=1e-9)),
         ("fill", 1, lambda: z.fill_(1.0), lambda: t[2].fill_(1.0)),
@@ -143,7 +156,8 @@ def products(at: Setting) -> Section:
 
 
 def _product(at: Setting, kind: str, n: int) -> Item:
-    a, b = (mat.from_numpy(random(n * n, "float32", k).reshape(n, n)).astype(kind) for k in range(2))
+    a, b = (mat.from_numpy(random(n * n, "float32", k).reshape(n, n)).astype(kind)
+            for k in range(2))
     c = mat.zeros(n, n, dtype=kind)
     theirs = None
     if at.torch:
@@ -201,13 +215,15 @@ def _digits(at: Setting) -> Section:
         return
     digits = epoch.digits
     pixels, labels, first, second = map(mat.array, epoch._arrays())
-    parts, net, s = digits.batches(digits.Data(pixels, labels)), digits.Network(first, second), digits.new_scratch()
+    parts, net, s = digits.batches(digits.Data(pixels,
+                                               labels)), digits.Network(first, second), digits.new_scratch()
 
     def train() -> None:
         for x, t in parts[:2] if at.small else parts:
             digits.train_batch_(x, t, net, s)
 
-    yield Item("epoch of the digits example", train, peers(torch=at.torch and (lambda: epoch.with_torch("cuda"))), {TORCH: 1.0})
+    yield Item("epoch of the digits example", train,
+               peers(torch=at.torch and (lambda: epoch.with_torch("cuda"))), {TORCH: 1.0})
 
 
 # Compiling
@@ -216,14 +232,17 @@ def _digits(at: Setting) -> Section:
 def compiling(at: Setting) -> Section:
     """All programs that there are, not taken from disk."""
     for name, found in _programs().items():
-        yield Figure(f"to compile the {len(found)} programs of {name}", partial(_compile, at, found), unit="s")
+        yield Figure(f"to compile the {len(found)} programs of {name}",
+                     partial(_compile, at, found), unit="s")
 
 
 def _programs() -> dict[str, list[Any]]:
     package, program = importlib.import_module("mat.cuda"), importlib.import_module("mat.cuda.nvrtc").Program
-    modules = [importlib.import_module(f"mat.cuda.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
+    modules = [importlib.import_module(f"mat.cuda.{m.name}")
+               for m in pkgutil.iter_modules(package.__path__)]
     found = {m.__name__.rpartition(".")[2]: m.programs() for m in modules if hasattr(m, "programs")}
-    return {name: [p if isinstance(p, program) else program(p) for p in (ps.values() if isinstance(ps, dict) else ps)]
+    return {name: [p if isinstance(p, program) else program(p)
+                   for p in (ps.values() if isinstance(ps, dict) else ps)]
             for name, ps in found.items()}
 
 

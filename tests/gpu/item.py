@@ -1,4 +1,6 @@
-"""What is measured: an item is one task, ours and that of others; a figure is a single number. Both may have goals."""
+"""What is measured: an item is one task, ours and that of others; a figure is a single number. Both
+may have goals.
+"""
 
 from __future__ import annotations
 
@@ -33,4 +35,5 @@ class Figure:
     unit: str = ""
 
 
-Section = Iterator[Item | Figure]  # each made when its turn comes, so that not all are in memory at a time
+# each made when its turn comes, so that not all are in memory at a time
+Section = Iterator[Item | Figure]

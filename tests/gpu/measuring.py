@@ -1,4 +1,6 @@
-"""Timing what a device does: many calls, then waiting for it; everybody in turns, after a warm-up."""
+"""Timing what a device does: many calls, then waiting for it; everybody in turns, after a
+warm-up.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from .item import Figure, Item, Section, Thunk
 
 @dataclass
 class Found:
-    """What was measured of an item or a figure: seconds of a call, or a number; or why there is nothing."""
+    """What was measured of an item or a figure: seconds of a call, or a number; or why there is
+    nothing.
+    """
 
     name: str
     seconds: float | None = None
@@ -26,8 +30,11 @@ class Found:
     failed: str = ""
 
     def reached(self) -> list[tuple[str, float, float, bool]]:
-        """Goals that can be judged: against whom, what was asked for, what was found, and whether that is enough."""
-        found = [(peer, least, self.others[peer] / self.seconds) for peer, least in self.goals.items()
+        """Goals that can be judged: against whom, what was asked for, what was found, and whether
+        that is enough.
+        """
+        found = [(peer, least, self.others[peer] / self.seconds) for peer,
+                 least in self.goals.items()
                  if self.seconds and peer in self.others]
         if self.least is not None and self.number is not None:
             found.append(("", self.least, self.number))

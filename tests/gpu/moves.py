@@ -1,4 +1,6 @@
-"""Moving data: between host and device, ahead of a computation, and on the device from one layout to another."""
+"""Moving data: between host and device, ahead of a computation, and on the device from one layout
+to another.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from .setting import Setting, peers, random
 
 def transfers(at: Setting) -> Section:
     """Both ways, from page-locked and from pageable memory."""
-    sizes = [4 << 10, 64 << 10] if at.small else [4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20, 1 << 30]
+    sizes = [4 << 10, 64 << 10] if at.small else [4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20,
+                                                  1 << 30]
     for n in sizes:
         for locked in (True, False):
             yield from _both_ways(at, n, locked)
@@ -29,8 +32,10 @@ def _both_ways(at: Setting, n: int, locked: bool) -> Section:
         with x.facet("array", "output") as a:
             a[:] = 1
     goals = {BUS: 0.95} if locked and n >= 16 << 20 else {}
-    yield Item(f"{kind}, to the device, {_bytes(n)}", _moving(x, "array", "cuda"), _others(at, n, locked, True), goals, n)
-    yield Item(f"{kind}, to the host, {_bytes(n)}", _moving(x, "cuda", "array"), _others(at, n, locked, False), goals, n)
+    yield Item(f"{kind}, to the device, {_bytes(n)}", _moving(x, "array", "cuda"),
+               _others(at, n, locked, True), goals, n)
+    yield Item(f"{kind}, to the host, {_bytes(n)}", _moving(x, "cuda", "array"),
+               _others(at, n, locked, False), goals, n)
 
 
 def _moving(x: mat.Mat, source: str, target: str) -> Thunk:
@@ -63,7 +68,8 @@ def _bus(at: Setting, n: int, to_device: bool) -> Thunk:
 
 def _with_torch(at: Setting, n: int, locked: bool, to_device: bool) -> Thunk:
     torch = at.torch
-    host, there = torch.ones(n, dtype=torch.uint8, pin_memory=locked), torch.ones(n, dtype=torch.uint8, device="cuda")
+    host, there = torch.ones(n, dtype=torch.uint8,
+                             pin_memory=locked), torch.ones(n, dtype=torch.uint8, device="cuda")
     target, source = (there, host) if to_device else (host, there)
 
     def copy() -> None:
@@ -77,7 +83,8 @@ def _with_torch(at: Setting, n: int, locked: bool, to_device: bool) -> Thunk:
 
 def ahead(at: Setting) -> Section:
     """A pipeline whose steps compute for as long as the next part takes to come."""
-    yield Figure("part of the transfer time that prefetch hides, computing for as long", lambda: _hidden(at), 0.8)
+    yield Figure("part of the transfer time that prefetch hides, computing for as long",
+                 lambda: _hidden(at), 0.8)
 
 
 def _hidden(at: Setting) -> float:
@@ -135,8 +142,10 @@ def _timed(at: Setting, work: Thunk, rounds: int = 5) -> float:
 # From one layout to another
 
 DTYPES = {1: "int8", 2: "float16", 4: "float32", 8: "float64", 16: "complex128"}
-ORDERS: dict[tuple[int, ...], tuple[float, ...]] = {  # shares of the elements along each axis, as powers of two of 2**28 bytes
-    (1, 0): (0.5, 0.5), (0, 2, 1): (0.25, 0.375, 0.375), (2, 1, 0): (0.33, 0.33, 0.34), (3, 1, 2, 0): (0.25, 0.25, 0.25, 0.25),
+# shares of the elements along each axis, as powers of two of 2**28 bytes
+ORDERS: dict[tuple[int, ...], tuple[float, ...]] = {
+    (1, 0): (0.5, 0.5), (0, 2, 1): (0.25, 0.375, 0.375), (2, 1, 0): (0.33, 0.33, 0.34),
+    (3, 1, 2, 0): (0.25, 0.25, 0.25, 0.25),
     (1, 0, 2): (0.4, 0.3, 0.3),
 }
 
@@ -158,22 +167,26 @@ def _permute(at: Setting, order: tuple[int, ...], itemsize: int) -> Item:
     elif order[-1] == len(order) - 1:
         goals = {COPY: 0.95}
     return Item(f"{order} of {'x'.join(map(str, shape))}, {itemsize} bytes", lambda: x.contiguous(),
-                peers(copy=lambda: at.copying(nbytes), torch=_torch_permute(at, shape, order, itemsize),
+                peers(copy=lambda: at.copying(nbytes),
+                      torch=_torch_permute(at, shape, order, itemsize),
                       cupy=_cupy_permute(at, shape, order, itemsize)), goals, nbytes)
 
 
-def _torch_permute(at: Setting, shape: tuple[int, ...], order: tuple[int, ...], itemsize: int) -> Any:
+def _torch_permute(at: Setting, shape: tuple[int, ...], order: tuple[int, ...],
+                   itemsize: int) -> Any:
     torch = at.torch
     if torch is None:
         return None
 
     def make() -> Thunk:
-        x = torch.zeros(shape, dtype=getattr(torch, DTYPES[itemsize]), device="cuda").permute(*order)
+        x = torch.zeros(shape, dtype=getattr(torch, DTYPES[itemsize]),
+                        device="cuda").permute(*order)
         return lambda: x.contiguous()
     return make
 
 
-def _cupy_permute(at: Setting, shape: tuple[int, ...], order: tuple[int, ...], itemsize: int) -> Any:
+def _cupy_permute(at: Setting, shape: tuple[int, ...], order: tuple[int, ...],
+                  itemsize: int) -> Any:
     cupy = at.cupy
     if cupy is None:
         return None

@@ -1,4 +1,6 @@
-"""What was found as a page of Markdown: the machine, the tests, a table for each section, and the goals."""
+"""What was found as a page of Markdown: the machine, the tests, a table for each section, and the
+goals.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ page says which parts of the report run at all. There are no times in it, since 
 """
 
 
-def page(path: str, facts: dict[str, str], tests: dict[str, str], sections: dict[str, list[Found]], pretended: bool) -> str:
+def page(path: str, facts: dict[str, str], tests: dict[str, str], sections: dict[str, list[Found]],
+         pretended: bool) -> str:
     """The whole page."""
     head = PRETENDED if pretended else MEASURED.format(path=path)
     parts = [head, "## Where", table(("", ""), list(facts.items()))]
@@ -41,8 +44,10 @@ def ran(found: list[Found]) -> str:
 
 def measured(found: list[Found]) -> str:
     others = list(dict.fromkeys(name for f in found for name in f.others))
-    rows = [(f.name, _own(f), rate(f.nbytes, f.seconds), *(_other(f, name) for name in others), _goals(f)) for f in found]
-    return table(("", "mat", "GB/s", *(f"{name}: time, and times its speed" for name in others), "goals"), rows)
+    rows = [(f.name, _own(f), rate(f.nbytes, f.seconds), *(_other(f, name) for name in others),
+             _goals(f)) for f in found]
+    return table(("", "mat", "GB/s", *(f"{name}: time, and times its speed" for name in others),
+                  "goals"), rows)
 
 
 def _own(f: Found) -> str:
@@ -65,7 +70,8 @@ def goals(sections: dict[str, list[Found]]) -> str:
     rows = []
     for title, found in sections.items():
         judged = [(f.name, *goal) for f in found for goal in f.reached()]
-        missed = [f"{name} ({got:.2f} of {least:g}{' x ' + peer if peer else ''})" for name, peer, least, got, kept in judged
+        missed = [f"{name} ({got:.2f} of {least:g}{' x ' + peer if peer else ''})" for name, peer,
+                  least, got, kept in judged
                   if not kept]
         failed = [f.name for f in found if f.failed]
         if judged or failed:
@@ -76,7 +82,8 @@ def goals(sections: dict[str, list[Found]]) -> str:
 
 def seconds(value: float) -> str:
     """A time with three or four digits and its unit."""
-    unit, size = next(((u, s) for u, s in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)) if value >= s), ("ns", 1e-9))
+    unit, size = next(((u, s) for u, s in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)) if value >= s),
+                      ("ns", 1e-9))
     return f"{value / size:.3g} {unit}"
 
 

@@ -1,4 +1,6 @@
-"""Where things are measured: the device, the libraries to compare with, and how large things are."""
+"""Where things are measured: the device, the libraries to compare with, and how large things
+are.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Setting:
         return None if self.alone else _cupy()
 
     def copying(self, nbytes: int) -> Thunk:
-        """What copies on the device, moving so many bytes: half of them are read, half are written."""
+        """What copies on the device, moving so many bytes: half of them are read, half are
+        written.
+        """
         return _Copying(self.device, max(nbytes // 2, 1))
 
 
@@ -95,4 +99,5 @@ def random(n: int, dtype: Any, seed: int = 0) -> np.ndarray:
     """Numbers of a dtype, small integers or in [0, 1)."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
-    return rng.integers(0, 100, n).astype(dtype) if dtype.kind in "iu" else rng.random(n, np.float32).astype(dtype)
+    return rng.integers(0, 100,
+                        n).astype(dtype) if dtype.kind in "iu" else rng.random(n, np.float32).astype(dtype)

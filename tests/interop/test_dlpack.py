@@ -1,4 +1,6 @@
-"""DLPack on the host, both ways: what NumPy, torch and JAX see, who owns what and for how long, and how all of it ends."""
+"""DLPack on the host, both ways: what NumPy, torch and JAX see, who owns what and for how long, and
+how all of it ends.
+"""
 
 import ctypes
 import gc
@@ -28,8 +30,10 @@ pytestmark = pytest.mark.host
 ROOT = Path(__file__).parents[2]
 DTYPES = [*NUMPY_DTYPES, "bfloat16"]
 LAYOUTS = {
-    "whole": lambda a: a, "transposed": lambda a: a.T, "strided": lambda a: a[::2, 1::2], "displaced": lambda a: a[1:],
-    "block": lambda a: a[1:3, 2:4], "reversed": lambda a: a[::-1], "element": lambda a: a[1, 2, ...], "empty": lambda a: a[:0],
+    "whole": lambda a: a, "transposed": lambda a: a.T, "strided": lambda a: a[::2, 1::2],
+    "displaced": lambda a: a[1:],
+    "block": lambda a: a[1:3, 2:4], "reversed": lambda a: a[::-1],
+    "element": lambda a: a[1, 2, ...], "empty": lambda a: a[:0],
     "column": lambda a: a[:, 2],
 }
 READ_ONLY, COPIED = 1, 2
@@ -38,7 +42,8 @@ HOST = (1, 0)
 
 def sample(dtype="float64"):
     """4 x 5 elements as an array."""
-    return (np.arange(20) % 2 if dtype == "bool" else np.arange(20)).reshape(4, 5).astype(mat.Mat(0, dtype).dtype)
+    return (np.arange(20) % 2 if dtype == "bool"
+            else np.arange(20)).reshape(4, 5).astype(mat.Mat(0, dtype).dtype)
 
 
 def address(a):
@@ -56,7 +61,9 @@ def told(capsule):
 
 
 def facts(x, **wanted):
-    """(address, shape, strides, device, type, flags) of what `x` lends, which is given back at once."""
+    """(address, shape, strides, device, type, flags) of what `x` lends, which is given back at
+    once.
+    """
     return told(x.__dlpack__(**{"max_version": (1, 0), **wanted}))[1]
 
 
@@ -101,7 +108,8 @@ def test_what_is_told_is_right(dtype, layout):
     copied = layout == "reversed"
     assert flags == (COPIED if copied else READ_ONLY)
     if not copied:
-        assert (where, strides) == (own_address(x), x.strides)  # while it is lent, it is where it was told to be
+        # while it is lent, it is where it was told to be
+        assert (where, strides) == (own_address(x), x.strides)
     del holder
     assert x.storage.accesses == []
 
@@ -186,7 +194,8 @@ def test_no_copy_where_there_has_to_be_one_is_an_error():
         assert np.from_dlpack(y).tolist() == [2, 4, 6]
         assert y.fresh == {"emulated", "host"}
         np.from_dlpack(y, copy=False)
-    assert np.from_dlpack(mat.zeros(2), copy=False).tolist() == [0, 0]  # what was never written is nowhere else
+    # what was never written is nowhere else
+    assert np.from_dlpack(mat.zeros(2), copy=False).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("device", [(2, 0), (1, 1), (10, 0)])
@@ -283,7 +292,7 @@ def test_the_error_of_a_consumer_survives_giving_back():
     core = pytest.importorskip("mat._core")
     for flags in (0, -1):
         with pytest.raises(TypeError, match="int"):
-            int(core.make_value(Late(), 0, (1,), (1,), HOST, (2, 64), flags))
+            int(core.make_capsule(Late(), 0, (1,), (1,), HOST, (2, 64), flags))
     assert kept == [1, 1]
     with pytest.raises(TypeError, match="int"):
         int(x.__dlpack__(max_version=(1, 0)))
@@ -295,9 +304,10 @@ def test_what_compiled_code_is_given_is_checked():
     core = pytest.importorskip("mat._core")
     x = mat.zeros(2)
     before = sys.getrefcount(x)
-    for shape, error in ((("no number",), TypeError), ((1 << 70,), OverflowError), ([3], TypeError)):
+    for shape, error in ((("no number",), TypeError), ((1 << 70,), OverflowError),
+                         ([3], TypeError)):
         with pytest.raises(error):
-            core.make_value(x, 0, shape, (1,), HOST, (2, 64), 0)
+            core.make_capsule(x, 0, shape, (1,), HOST, (2, 64), 0)
     assert sys.getrefcount(x) == before
 
 
@@ -313,11 +323,13 @@ def test_giving_back_in_another_thread():
 
 @native
 @pytest.mark.skipif(sys.platform != "linux", reason="by the C library's threads")
-@pytest.mark.parametrize(("name", "at", "flags"), [(b"dltensor_versioned", 16, READ_ONLY), (b"dltensor", 56, -1)])
+@pytest.mark.parametrize(("name", "at", "flags"),
+                         [(b"dltensor_versioned", 16, READ_ONLY), (b"dltensor", 56, -1)])
 def test_giving_back_in_a_thread_that_python_does_not_know(name, at, flags):
     """As a library's own threads do: by the deleter of the struct, whose place DLPack lays down."""
     x = mat.zeros(2)
-    capsule = pytest.importorskip("mat._core").make_value(np.from_dlpack(x), 8, (2,), (1,), HOST, (2, 64), flags)
+    capsule = pytest.importorskip("mat._core").make_capsule(np.from_dlpack(x), 8, (2,), (1,), HOST,
+                                                          (2, 64), flags)
     api, threads = ctypes.pythonapi, ctypes.CDLL(None)
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     managed = api.PyCapsule_GetPointer(ctypes.py_object(capsule), name)
@@ -325,7 +337,8 @@ def test_giving_back_in_a_thread_that_python_does_not_know(name, at, flags):
     deleter = ctypes.c_void_p.from_address(managed + at).value
     thread = ctypes.c_ulong()
     assert len(x.storage.accesses) == 1
-    assert threads.pthread_create(ctypes.byref(thread), None, ctypes.c_void_p(deleter), ctypes.c_void_p(managed)) == 0
+    assert threads.pthread_create(ctypes.byref(thread), None, ctypes.c_void_p(deleter),
+                                  ctypes.c_void_p(managed)) == 0
     assert threads.pthread_join(thread, None) == 0
     assert x.storage.accesses == []
 
@@ -335,7 +348,8 @@ def test_many_threads_at_once():
     wrong = []
 
     def work():
-        wrong.extend(k for k in range(300) if np.from_dlpack(x)[-1] != 999 or mat.from_dlpack(b).item(999) != 999)
+        wrong.extend(k for k in range(300) if np.from_dlpack(x)[-1] != 999
+                     or mat.from_dlpack(b).item(999) != 999)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
@@ -515,7 +529,8 @@ def test_what_cannot_be_taken():
 
 @native
 @pytest.mark.parametrize(("kind", "shape", "text"), [
-    ((2, 128), (3,), "code 2, 128 bits"), ((6, 1), (3,), "code 6"), ((3, 64), (3,), "code 3"), ((17, 8), (3,), "code 17"),
+    ((2, 128), (3,), "code 2, 128 bits"), ((6, 1), (3,), "code 6"), ((3, 64), (3,), "code 3"),
+    ((17, 8), (3,), "code 17"),
     ((2, 64), (-3,), "-3"), ((2, 64), (1 << 40, 1 << 40), "64 bits"),
 ])
 def test_odd_capsules_are_refused_and_given_back(kind, shape, text):
@@ -526,7 +541,7 @@ def test_odd_capsules_are_refused_and_given_back(kind, shape, text):
 
     owner = Owner()
     gone = weakref.ref(owner)
-    capsule = core.make_value(owner, address(owner.data), shape, (1,) * len(shape), HOST, kind, 0)
+    capsule = core.make_capsule(owner, address(owner.data), shape, (1,) * len(shape), HOST, kind, 0)
     with pytest.raises(mat.MatError, match=text):
         mat.from_dlpack(Lending(capsule))
     del capsule, owner
@@ -540,11 +555,12 @@ def test_capsules_of_another_device_or_address_are_refused():
     a = np.zeros(4)
     for where, device in ((address(a) + 1, HOST), (0, HOST), (address(a), (2, 0))):
         with pytest.raises(mat.MatError, match=r"address|device"):
-            mat.from_dlpack(Lending(core.make_value(a, where, (3,), (1,), device, (2, 64), 0)))
+            mat.from_dlpack(Lending(core.make_capsule(a, where, (3,), (1,), device, (2, 64), 0)))
     for nothing in (None, 3, a):
         with pytest.raises(BufferError, match="not a DLPack capsule"):
             core.take(nothing)
-    assert mat.from_dlpack(Lending(core.make_value(a, 0, (0, 3), (3, 1), HOST, (2, 64), 0))).shape == (0, 3)
+    assert mat.from_dlpack(Lending(core.make_capsule(a, 0, (0, 3), (3, 1), HOST, (2, 64),
+                                                   0))).shape == (0, 3)
 
 
 def test_page_locked_memory_of_others_is_the_hosts():
@@ -552,7 +568,8 @@ def test_page_locked_memory_of_others_is_the_hosts():
     if not compiled:
         pytest.skip("NumPy's capsules")
     core = pytest.importorskip("mat._core")
-    x = mat.from_dlpack(Lending(core.make_value(a, address(a), (3,), (1,), (3, 0), (2, 64), 0), (3, 0)))
+    x = mat.from_dlpack(Lending(core.make_capsule(a, address(a), (3,), (1,), (3, 0), (2, 64), 0),
+                                (3, 0)))
     assert x.scal_(2).tolist() == a.tolist() == [0, 2, 4]
 
 
@@ -564,7 +581,8 @@ def torch():
     return pytest.importorskip("torch")
 
 
-TORCH = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+TORCH = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+         "float16", "float32", "float64",
          "complex64", "complex128", "bfloat16"]
 
 
@@ -590,7 +608,8 @@ def test_torch_both_ways(torch, dtype, layout):
 @native
 def test_torchs_other_ways_in(torch):
     x = mat.array([[1, 2], [3, 4]])
-    for t in (torch.as_tensor(x), torch.asarray(x), torch.from_dlpack(x, device="cpu"), torch.utils.dlpack.from_dlpack(x)):
+    for t in (torch.as_tensor(x), torch.asarray(x), torch.from_dlpack(x, device="cpu"),
+              torch.utils.dlpack.from_dlpack(x)):
         assert t.tolist() == [[1, 2], [3, 4]]
         assert t.data_ptr() == own_address(x)
     del t
@@ -640,7 +659,8 @@ def run(body, rc=0):
     """Run a script that must end well, and in silence."""
     setup = "import gc, os, sys, threading\nimport numpy as np\nimport mat\nx = mat.arange(1000)\n"
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", setup + body], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", setup + body],
+                          capture_output=True, text=True,
                           timeout=300, cwd=ROOT, check=False, env=environment)
     assert (done.returncode, done.stderr) == (rc, "")
     return done.stdout
@@ -657,15 +677,21 @@ ENDINGS = {
     "one on a module that is cleared last": "sys.held = {take}\n",
     "a live import": "taken = mat.from_dlpack({make})\nsys.other = taken.T\n",
     "there and back": "back = mat.from_dlpack({take})\nsys.more = np.from_dlpack(back)\n",
-    "capsules that nobody took": "capsule = x.__dlpack__(max_version=(1, 0))\nsys.old = x.__dlpack__()\n",
-    "an export in a thread that never ends": "def work():\n    own = {take}\n    ready.set()\n    threading.Event().wait()\n"
+    "capsules that nobody took": "capsule = x.__dlpack__(max_version=(1, 0))\nsys.old = "
+                                 "x.__dlpack__()\n",
+    "an export in a thread that never ends": "def work():\n    own = {take}\n    ready.set()\n    "
+                                             "threading.Event().wait()\n"
                                              "ready = threading.Event()\n"
-                                             "threading.Thread(target=work, daemon=True).start()\nready.wait()\n",
-    "an export given up in another thread": "many = [{take} for _ in range(20)]\nt = threading.Thread(target=many.clear)\n"
+                                             "threading.Thread(target=work, "
+                                             "daemon=True).start()\nready.wait()\n",
+    "an export given up in another thread": "many = [{take} for _ in range(20)]\nt = "
+                                            "threading.Thread(target=many.clear)\n"
                                             "t.start()\nt.join()\n",
-    "an error with it in its frames": "def fail():\n    last = {take}\n    raise SystemExit(3)\nfail()\n",
+    "an error with it in its frames": "def fail():\n    last = {take}\n    raise "
+                                      "SystemExit(3)\nfail()\n",
 }
-CASES = {name: ("numpy", (name,)) for name in ENDINGS} | {f"all, {who}": (who, tuple(ENDINGS)) for who in ("torch", "jax")}
+CASES = {name: ("numpy", (name,)) for name in ENDINGS} | {f"all, {who}": (who, tuple(ENDINGS))
+                                                          for who in ("torch", "jax")}
 
 
 @native
@@ -710,9 +736,12 @@ def test_a_forked_child_has_leases_of_its_own():
 # What is read by those who only look
 
 
-PROTOCOLS = ["__array_interface__", "__array_struct__", "__cuda_array_interface__", "__dlpack__", "__dlpack_device__",
-             "__array__", "__buffer__", "__cupy_get_ndarray__", "__cuda_stream__", "__arrow_array__", "__arrow_c_array__",
-             "__dataframe__", "__torch_function__", "__jax_array__", "_repr_html_", "_ipython_canary_method_should_not_exist_"]
+PROTOCOLS = ["__array_interface__", "__array_struct__", "__cuda_array_interface__", "__dlpack__",
+             "__dlpack_device__",
+             "__array__", "__buffer__", "__cupy_get_ndarray__", "__cuda_stream__",
+             "__arrow_array__", "__arrow_c_array__",
+             "__dataframe__", "__torch_function__", "__jax_array__", "_repr_html_",
+             "_ipython_canary_method_should_not_exist_"]
 
 
 def look_everywhere(x):
@@ -730,13 +759,15 @@ def look_everywhere(x):
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
 def test_looking_at_what_there_is_moves_nothing(device):
     with mat.use_device(device):
-        for x in (mat.zeros(3), mat.ones(2, 2).fill_(3), mat.ones(2, 2) + 1, mat.arange(4) + 1, mat.zeros(0)):
+        for x in (mat.zeros(3), mat.ones(2, 2).fill_(3), mat.ones(2, 2) + 1, mat.arange(4) + 1,
+                  mat.zeros(0)):
             before, version, held = x.fresh, x.storage.version, set(x.storage.handles)
             with mat.debug.count_copies() as n, mat.debug.count_allocations() as made:
                 look_everywhere(x)
                 look_everywhere(x)
             assert (n.h2d, n.d2h, n.packs, n.bytes) == (0, 0, 0, 0)
-            assert (x.fresh, x.storage.version, set(x.storage.handles), x.storage.accesses) == (before, version, held, [])
+            assert (x.fresh, x.storage.version, set(x.storage.handles),
+                    x.storage.accesses) == (before, version, held, [])
             assert made.count <= 4  # views, which take no memory
 
 
@@ -744,7 +775,7 @@ def test_without_a_gpu_there_is_no_cuda_array_interface():
     x = mat.ones(3).fill_(2)
     assert not hasattr(x, "__cuda_array_interface__")
     with pytest.raises(AttributeError, match="use_device"):
-        x.__cuda_array_interface__  # noqa: B018  being asked for is the point
+        x.__cuda_array_interface__  # noqa: B018
 
 
 # Without compiled kernels

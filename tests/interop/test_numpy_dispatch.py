@@ -1,4 +1,6 @@
-"""Mats among NumPy's arrays: operators, outputs, views, devices, subclasses and other classes that dispatch."""
+"""Mats among NumPy's arrays: operators, outputs, views, devices, subclasses and other classes that
+dispatch.
+"""
 
 import operator
 
@@ -18,10 +20,13 @@ from mat.ops import elementwise
 from ..support.layouts import LAYOUTS, check_hidden, numbers, place, state
 from ..support.numpy_calls import FUNCTIONS, Operands
 
-BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.floordiv, operator.mod, divmod,
-          operator.matmul, operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow,
+          operator.floordiv, operator.mod, divmod,
+          operator.matmul, operator.eq, operator.ne, operator.lt, operator.le, operator.gt,
+          operator.ge]
 BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
-IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow, operator.ifloordiv, operator.imod]
+IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow,
+            operator.ifloordiv, operator.imod]
 BITS_IN_PLACE = [operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift]
 BOOLEAN = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert}
 
@@ -85,9 +90,11 @@ def test_operators_with_arrays_on_either_side(rng, apply, layout):
     check(apply(x, place(b, layout)), apply(a, b))
 
 
-@pytest.mark.parametrize("number", [2, 2.5, True, 1 + 2j, np.float64(2), np.float32(3), np.int8(2), np.float16(1.5),
+@pytest.mark.parametrize("number", [2, 2.5, True, 1 + 2j, np.float64(2), np.float32(3), np.int8(2),
+                                    np.float16(1.5),
                                     np.array(2.0), np.complex64(2)], ids=repr)
-@pytest.mark.parametrize("apply", [operator.add, operator.mul, operator.truediv, operator.eq], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("apply", [operator.add, operator.mul, operator.truediv, operator.eq],
+                         ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex64"])
 def test_numbers_promote_as_in_numpy(apply, number, dtype):
     a = np.arange(1, 4).astype(dtype)
@@ -129,7 +136,8 @@ def test_signs():
     assert not np.shares_memory(+x, x)
 
 
-@pytest.mark.parametrize("apply", [operator.add, operator.floordiv, operator.matmul], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("apply", [operator.add, operator.floordiv, operator.matmul],
+                         ids=lambda f: f.__name__)
 def test_other_classes_have_their_say(apply):
     x, tagged = mat.ones(2), np.ones(2).view(Tagged)
     assert apply(x, Refusing()) == "refusing"
@@ -151,7 +159,8 @@ def test_other_kinds_of_arrays_that_dispatch():
 
 def test_masked_arrays_stay_masked():
     masked = np.ma.masked_array([1.0, 2.0], [True, False])
-    for found in (mat.ones(2) + masked, masked + mat.ones(2), mat.ones(2) // masked, np.add(mat.ones(2), masked)):
+    for found in (mat.ones(2) + masked, masked + mat.ones(2), mat.ones(2) // masked,
+                  np.add(mat.ones(2), masked)):
         assert isinstance(found, np.ma.MaskedArray)
         assert found.mask.tolist() == [True, False]
 
@@ -189,24 +198,36 @@ def test_every_operation_with_numpys_name_is_known():
 
 OURS_RUN = [  # function, and the call that our operations can do
     ("tensordot", 0),
-    ("sum", 0), ("prod", 0), ("mean", 0), ("max", 0), ("min", 0), ("amax", 0), ("amin", 0), ("argmax", 0), ("argmin", 0),
-    ("std", 0), ("var", 0), ("trace", 0), ("clip", 0), ("round", 0), ("around", 0), ("copy", 0), ("astype", 0), ("copyto", 0),
-    ("concatenate", 0), ("stack", 0), ("hstack", 0), ("vstack", 0), ("dstack", 0), ("column_stack", 0), ("zeros_like", 0),
-    ("ones_like", 0), ("empty_like", 0), ("full_like", 1), ("dot", 0), ("inner", 0), ("outer", 0), ("vdot", 0),
-    ("linalg.matmul", 0), ("linalg.multi_dot", 0), ("linalg.outer", 0), ("linalg.tensordot", 0), ("linalg.trace", 0),
-    ("linalg.inv", 0), ("linalg.solve", 0), ("linalg.cholesky", 0), ("linalg.norm", 0), ("array_equal", 0), ("allclose", 2),
-    ("real", 0), ("shares_memory", 0), ("may_share_memory", 0), ("asarray", 0), ("asanyarray", 0), ("ascontiguousarray", 0)]
+    ("sum", 0), ("prod", 0), ("mean", 0), ("max", 0), ("min", 0), ("amax", 0), ("amin", 0),
+    ("argmax", 0), ("argmin", 0),
+    ("std", 0), ("var", 0), ("trace", 0), ("clip", 0), ("round", 0), ("around", 0), ("copy", 0),
+    ("astype", 0), ("copyto", 0),
+    ("concatenate", 0), ("stack", 0), ("hstack", 0), ("vstack", 0), ("dstack", 0),
+    ("column_stack", 0), ("zeros_like", 0),
+    ("ones_like", 0), ("empty_like", 0), ("full_like", 1), ("dot", 0), ("inner", 0), ("outer", 0),
+    ("vdot", 0),
+    ("linalg.matmul", 0), ("linalg.multi_dot", 0), ("linalg.outer", 0), ("linalg.tensordot", 0),
+    ("linalg.trace", 0),
+    ("linalg.inv", 0), ("linalg.solve", 0), ("linalg.cholesky", 0), ("linalg.norm", 0),
+    ("array_equal", 0), ("allclose", 2),
+    ("real", 0), ("shares_memory", 0), ("may_share_memory", 0), ("asarray", 0), ("asanyarray", 0),
+    ("ascontiguousarray", 0)]
 
 
 def test_each_of_ours_is_named():
-    assert {implementations.numpys(n) for n, _ in OURS_RUN} == set(implementations.IMPLEMENTATIONS) - {np.broadcast_arrays}  # which is among the views
+    # which is among the views
+    assert {implementations.numpys(n) for n,
+            _ in OURS_RUN} == set(implementations.IMPLEMENTATIONS) - {np.broadcast_arrays}
 
 
 @pytest.mark.host
-@pytest.mark.parametrize(("name", "k"), [*OURS_RUN, *((n, 0) for n in FUNCTIONS if implementations.numpys(n) in VIEWS)])
+@pytest.mark.parametrize(("name", "k"),
+                         [*OURS_RUN,
+                          *((n, 0) for n in FUNCTIONS if implementations.numpys(n) in VIEWS)])
 def test_nothing_comes_home_from_a_device(name, k):
     with mat.use_device("emulated"):
-        operands = Operands("float64", lambda a: mat.array(a) * 1 if a.dtype == "float64" else mat.array(a))
+        operands = Operands("float64",
+                            lambda a: mat.array(a) * 1 if a.dtype == "float64" else mat.array(a))
         for attribute in ("a", "b", "v", "w", "row", "column", "c", "sq", "spd", "tall", "change"):
             getattr(operands, attribute)
         with mat.debug.count_copies() as n:
@@ -243,7 +264,8 @@ def test_asking_for_shapes_moves_and_allocates_nothing():
 
 def test_warnings_are_those_of_our_operations():
     x = mat.array([0.0, -1])
-    assert np.log(x).tolist()[0] == np.log10(x).tolist()[0] == -np.inf  # and warnings are errors here
+    # and warnings are errors here
+    assert np.log(x).tolist()[0] == np.log10(x).tolist()[0] == -np.inf
     assert (x % 0).tolist() == pytest.approx([np.nan, np.nan], nan_ok=True)
 
 
@@ -310,15 +332,18 @@ def test_what_cannot_be_written_is_left_alone():
     fixed = np.ones(2)
     fixed.flags.writeable = False
     x, wide = mat.from_numpy(fixed), mat.ones(1).broadcast_to(3)
-    for change in (lambda: np.add.at(x, 0, 1), lambda: np.arctan(x, out=x), lambda: np.exp(x, out=x), lambda: np.put(x, 0, 1)):
+    for change in (lambda: np.add.at(x, 0, 1), lambda: np.arctan(x, out=x),
+                   lambda: np.exp(x, out=x), lambda: np.put(x, 0, 1)):
         with pytest.raises(DirectionError):
             change()
     with pytest.raises(AliasError):
         np.copyto(wide, np.arange(3))
     y = mat.arange(3)
     before = state(y)
-    for refused in (lambda: np.arctan2(y, [1, 2], out=y), lambda: np.put(y, 9, 1), lambda: np.add.at(y, 9, 1),
-                    lambda: np.copyto(y, 1j), lambda: np.copyto(y, np.ones(4)), lambda: np.left_shift(y, 1, out=y)):
+    for refused in (lambda: np.arctan2(y, [1, 2], out=y), lambda: np.put(y, 9, 1),
+                    lambda: np.add.at(y, 9, 1),
+                    lambda: np.copyto(y, 1j), lambda: np.copyto(y, np.ones(4)),
+                    lambda: np.left_shift(y, 1, out=y)):
         with pytest.raises((ValueError, IndexError, TypeError)):
             refused()
     assert state(y) == before
@@ -342,10 +367,14 @@ def test_an_export_keeps_writers_out():
 def test_views_are_views(layout):
     x = place(np.arange(12.0).reshape(3, 4), layout)
     views = {
-        "transpose": np.transpose(x), "flip": np.flip(x, 1), "split": np.split(x, 2, axis=1)[1], "diagonal": np.diagonal(x, 1),
-        "squeeze": np.squeeze(np.expand_dims(x, 1)), "moveaxis": np.moveaxis(x, 0, 1), "rot90": np.rot90(x),
-        "windows": np.lib.stride_tricks.sliding_window_view(x, 2, 1), "real": np.real(x), "rows": np.unstack(x)[2]
-        if hasattr(np, "unstack") else x, "wide": np.broadcast_to(x, (2, 3, 4)), "raised": np.atleast_3d(x), "diag": np.diag(x)}
+        "transpose": np.transpose(x), "flip": np.flip(x, 1), "split": np.split(x, 2, axis=1)[1],
+        "diagonal": np.diagonal(x, 1),
+        "squeeze": np.squeeze(np.expand_dims(x, 1)), "moveaxis": np.moveaxis(x, 0, 1),
+        "rot90": np.rot90(x),
+        "windows": np.lib.stride_tricks.sliding_window_view(x, 2, 1), "real": np.real(x),
+        "rows": np.unstack(x)[2]
+        if hasattr(np, "unstack") else x, "wide": np.broadcast_to(x, (2, 3, 4)),
+        "raised": np.atleast_3d(x), "diag": np.diag(x)}
     assert all(v.storage is x.storage for v in views.values())
     views["flip"][0, 0] = 99
     assert (x[0, 3], views["transpose"][3, 0], views["windows"][0, 2, 1]) == (99, 99, 99)
@@ -354,10 +383,14 @@ def test_views_are_views(layout):
     check_hidden(x)
 
 
-STEPS = [np.transpose, np.ravel, np.flip, np.squeeze, np.atleast_2d, np.atleast_3d, lambda x: np.expand_dims(x, x.ndim // 2),
-         lambda x: np.moveaxis(x, 0, -1), lambda x: np.reshape(x, (2, -1), order="F"), lambda x: np.reshape(x, (-1, 3)),
-         lambda x: np.array_split(x, 2, axis=-1)[0], lambda x: np.broadcast_to(x, (2, *x.shape)), lambda x: np.rot90(x),
-         lambda x: np.lib.stride_tricks.sliding_window_view(x, 2, axis=-1), np.diagonal, lambda x: x[..., ::-2],
+STEPS = [np.transpose, np.ravel, np.flip, np.squeeze, np.atleast_2d, np.atleast_3d,
+         lambda x: np.expand_dims(x, x.ndim // 2),
+         lambda x: np.moveaxis(x, 0, -1), lambda x: np.reshape(x, (2, -1), order="F"),
+         lambda x: np.reshape(x, (-1, 3)),
+         lambda x: np.array_split(x, 2, axis=-1)[0], lambda x: np.broadcast_to(x, (2, *x.shape)),
+         lambda x: np.rot90(x),
+         lambda x: np.lib.stride_tricks.sliding_window_view(x, 2, axis=-1), np.diagonal,
+         lambda x: x[..., ::-2],
          lambda x: x[:0]]
 
 
@@ -412,12 +445,14 @@ def test_broadcast_among_arrays_mats_are_lent():
 
 def test_texts():
     x, a = mat.arange(3), np.arange(3.0)
-    assert (np.array2string(x), np.array_repr(x), np.array_str(x)) == (np.array2string(a), np.array_repr(a), np.array_str(a))
+    assert (np.array2string(x), np.array_repr(x),
+            np.array_str(x)) == (np.array2string(a), np.array_repr(a), np.array_str(a))
 
 
 def test_like():
     x = mat.ones(2, dtype="float32")
-    for made in (np.zeros(3, like=x), np.full_like(x, 2.5), np.arange(3, like=x), np.asarray([1, 2], like=x)):
+    for made in (np.zeros(3, like=x), np.full_like(x, 2.5), np.arange(3, like=x),
+                 np.asarray([1, 2], like=x)):
         assert isinstance(made, Mat)
     assert np.asarray(x, like=x) is x
     assert (np.zeros_like(x).fresh, np.zeros_like(x).dtype) == (set(), np.float32)

@@ -1,4 +1,6 @@
-"""Delegation: functions of arrays called with Mats. What they see, what is written, and whose memory the results have."""
+"""Delegation: functions of arrays called with Mats. What they see, what is written, and whose
+memory the results have.
+"""
 
 from typing import NamedTuple
 
@@ -66,7 +68,8 @@ def test_bfloat16():
 
 def test_nested_operands_are_arrays_that_cannot_be_written():
     x = mat.arange(3)
-    flags = delegate(lambda a, b: [a[0].flags.writeable, b["k"][1].flags.writeable, type(a)], [[x, 1], {"k": (0, x)}])
+    flags = delegate(lambda a, b: [a[0].flags.writeable, b["k"][1].flags.writeable, type(a)],
+                     [[x, 1], {"k": (0, x)}])
     assert flags == [False, False, list]
 
 
@@ -97,8 +100,10 @@ def test_other_dtypes_stay_arrays(dtype):
 
 
 @pytest.mark.parametrize("function", [
-    seen, np.transpose, np.ravel, lambda a: a[1:], lambda a: a[::-1], lambda a: np.broadcast_to(a, (2, *a.shape)),
-    np.real, np.asarray, lambda a: a.view("int64"), lambda a: np.lib.stride_tricks.sliding_window_view(a, 2, 0)])
+    seen, np.transpose, np.ravel, lambda a: a[1:], lambda a: a[::-1],
+    lambda a: np.broadcast_to(a, (2, *a.shape)),
+    np.real, np.asarray, lambda a: a.view("int64"),
+    lambda a: np.lib.stride_tricks.sliding_window_view(a, 2, 0)])
 def test_views_of_an_operand_are_copied(function):
     x = mat.array(np.arange(6.0).reshape(2, 3))
     result = delegate(function, [x])
@@ -177,7 +182,8 @@ def test_out_can_be_an_operand(in_place):
 @pytest.mark.parametrize("in_place", [False, True])
 def test_out_keeps_what_where_leaves(in_place):
     out = mat.array([5.0, 5.0])
-    delegate(np.add, [mat.ones(2), 1], {"out": out, "where": mat.array([True, False], "bool")}, in_place=in_place)
+    delegate(np.add, [mat.ones(2), 1], {"out": out, "where": mat.array([True, False], "bool")},
+             in_place=in_place)
     assert out.tolist() == [2, 5]
 
 

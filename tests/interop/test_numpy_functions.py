@@ -1,4 +1,6 @@
-"""Everything in NumPy that dispatches, called on Mats: the result is NumPy's on arrays, over dtypes and layouts."""
+"""Everything in NumPy that dispatches, called on Mats: the result is NumPy's on arrays, over dtypes
+and layouts.
+"""
 
 import importlib.util
 import inspect
@@ -7,7 +9,10 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.testing.overrides import get_overridable_numpy_array_functions, get_overridable_numpy_ufuncs
+from numpy.testing.overrides import (
+    get_overridable_numpy_array_functions,
+    get_overridable_numpy_ufuncs,
+)
 
 import mat
 from mat import Mat
@@ -20,17 +25,21 @@ from ..support.layouts import LAYOUTS, NUMPY_DTYPES, place
 from ..support.numpy_calls import FUNCTIONS, Operands, calls_of
 
 if np.lib.NumpyVersion(np.__version__) < "2.3.0":
-    pytest.skip("the calls are written for the functions of NumPy 2.3 and newer", allow_module_level=True)
-for _module in ("fft", "strings", "char", "polynomial", "lib.recfunctions"):  # which are imported when first asked for
+    pytest.skip("the calls are written for the functions of NumPy 2.3 and newer",
+                allow_module_level=True)
+# which are imported when first asked for
+for _module in ("fft", "strings", "char", "polynomial", "lib.recfunctions"):
     importlib.import_module(f"numpy.{_module}")
 DISPATCHING = {f"{f.__module__.removeprefix('numpy').removeprefix('.')}.{f.__name__}".removeprefix(".")
                for f in get_overridable_numpy_array_functions()}
 UFUNCS = sorted(get_overridable_numpy_ufuncs(), key=lambda u: u.__name__)
 TOLERANCE = {"bfloat16": 4e-2, "float16": 4e-3, "float32": 2e-5, "complex64": 2e-5}
 ARBITRARY = {  # of rounding errors, on which operands' strides have a say
-    "linalg.eig", "linalg.eigh", "linalg.svd", "linalg.qr", "linalg.pinv", "linalg.lstsq", "linalg.cond", "linalg.eigvals",
+    "linalg.eig", "linalg.eigh", "linalg.svd", "linalg.qr", "linalg.pinv", "linalg.lstsq",
+    "linalg.cond", "linalg.eigvals",
     "linalg.eigvalsh", "corrcoef", "cov"}
-NOT_ASKED = {"poly", "roots"}  # they ask the elements of their operand, and not the operand, to dispatch
+# they ask the elements of their operand, and not the operand, to dispatch
+NOT_ASKED = {"poly", "roots"}
 
 
 def outcome(call, function, operands):
@@ -42,11 +51,16 @@ def outcome(call, function, operands):
 
 
 def check_same(got, wanted, tolerance, arrays):
-    """Fail unless `got` is what NumPy gave for arrays, with Mats for arrays of supported dtypes, but for `arrays`."""
+    """Fail unless `got` is what NumPy gave for arrays, with Mats for arrays of supported dtypes,
+    but for `arrays`.
+    """
     if isinstance(wanted, Exception):
-        kinds = [k for k in type(wanted).__mro__ if k.__module__ == "builtins" and k not in (Exception, BaseException, object)]
+        kinds = [k for k in type(wanted).__mro__ if k.__module__ == "builtins"
+                 and k not in (Exception, BaseException, object)]
         assert isinstance(got, (*kinds, TypeError, ValueError)), f"{got!r} for {wanted!r}"
-    elif isinstance(wanted, np.ndarray | np.generic) and wanted.dtype.name in SUPPORTED and type(wanted) is not np.memmap:
+    elif isinstance(wanted,
+                    np.ndarray
+                    | np.generic) and wanted.dtype.name in SUPPORTED and type(wanted) is not np.memmap:
         assert isinstance(got, Mat) or any(got is a for a in arrays), type(got)
         assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
         if wanted.dtype.kind in "iub":
@@ -89,9 +103,11 @@ def silence():
         yield
 
 
-WAYS = [*((d, "packed") for d in NUMPY_DTYPES), *(("float64", layout) for layout in LAYOUTS if layout != "packed"),
+WAYS = [*((d, "packed") for d in NUMPY_DTYPES),
+        *(("float64", layout) for layout in LAYOUTS if layout != "packed"),
         ("int32", "transposed"), ("complex64", "negative")]
-OF_ITS_DTYPE = {"matmul", "linalg.matmul"}  # ours give bfloat16 for bfloat16, where NumPy has float32
+# ours give bfloat16 for bfloat16, where NumPy has float32
+OF_ITS_DTYPE = {"matmul", "linalg.matmul"}
 
 
 def bfloat16(name):
@@ -105,7 +121,8 @@ def test_every_function_that_dispatches_is_called():
     assert {n for n in FUNCTIONS if numpys(n)} - DISPATCHING <= {"permute_dims"}  # another name
 
 
-@pytest.mark.parametrize("name", sorted(n for n in DISPATCHING if numpys(n) and n.startswith(("strings.", "char."))))
+@pytest.mark.parametrize("name", sorted(n for n in DISPATCHING if numpys(n)
+                                        and n.startswith(("strings.", "char."))))
 def test_functions_of_text_refuse_mats_as_they_refuse_numbers(name):
     function = numpys(name)
     needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
@@ -119,10 +136,12 @@ def test_functions(name):
         pytest.skip("not in this NumPy")
     for dtype, layout in [*WAYS, *bfloat16(name)]:
         if name in NOT_ASKED:
-            assert isinstance(outcome(FUNCTIONS[name][0], numpys(name), Operands(dtype, mat.array)), np.ndarray | Exception)
+            assert isinstance(outcome(FUNCTIONS[name][0], numpys(name), Operands(dtype, mat.array)),
+                              np.ndarray | Exception)
             continue
         loose = name in ARBITRARY and dtype in ("float64", "complex128")
-        check(numpys(name), FUNCTIONS[name], dtype, layout, 1e-9 if loose else TOLERANCE.get(str(dtype), 1e-12))
+        check(numpys(name), FUNCTIONS[name], dtype, layout,
+              1e-9 if loose else TOLERANCE.get(str(dtype), 1e-12))
 
 
 @pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda u: u.__name__)
@@ -143,12 +162,15 @@ def test_tables_name_what_dispatches():
 def test_ours_have_numpys_signatures(function):
     """So that whatever NumPy takes gets to ours, which then may leave it to NumPy."""
     def of(f):
-        return [(p.name, p.kind) for p in inspect.signature(f).parameters.values() if p.name != "like"]
+        return [(p.name, p.kind) for p in inspect.signature(f).parameters.values()
+                if p.name != "like"]
     theirs = of(function)
     if function.__name__ in ("asanyarray", "ascontiguousarray", "asarray"):
-        assert {n for n, _ in theirs} <= {n for n, _ in of(implementations.IMPLEMENTATIONS[function])}
+        assert {n for n, _ in theirs} <= {n for n,
+                                          _ in of(implementations.IMPLEMENTATIONS[function])}
     elif function.__name__.endswith("_like") and function is not np.full_like:
-        assert [n for n, _ in theirs][1:] == [n for n, _ in of(implementations.IMPLEMENTATIONS[function])][1:]
+        assert [n for n, _ in theirs][1:] == [n for n, _
+                                              in of(implementations.IMPLEMENTATIONS[function])][1:]
     elif function is np.column_stack or function.__name__.endswith("share_memory") or function is np.shares_memory:
         assert len(theirs) == len(of(implementations.IMPLEMENTATIONS[function]))
     else:

@@ -1,4 +1,6 @@
-"""Methods that NumPy's arrays have: the same elements, shapes and dtypes, over dtypes, layouts and devices; Mats come back."""
+"""Methods that NumPy's arrays have: the same elements, shapes and dtypes, over dtypes, layouts and
+devices; Mats come back.
+"""
 
 import inspect
 
@@ -12,19 +14,23 @@ from mat.interop.numpy.methods import NAMES
 from ..support.layouts import NUMPY_DTYPES, numbers, place, tolerance
 
 CALLS = {
-    "all": [lambda x: x.all(), lambda x: x.all(axis=1), lambda x: x.all(0, keepdims=True), lambda x: (x == 9).all()],
-    "any": [lambda x: x.any(), lambda x: x.any(axis=1), lambda x: x.any(0, keepdims=True), lambda x: (x == 9).any()],
+    "all": [lambda x: x.all(), lambda x: x.all(axis=1), lambda x: x.all(0, keepdims=True),
+            lambda x: (x == 9).all()],
+    "any": [lambda x: x.any(), lambda x: x.any(axis=1), lambda x: x.any(0, keepdims=True),
+            lambda x: (x == 9).any()],
     "argsort": [lambda x: x.argsort(kind="stable"), lambda x: x.argsort(axis=0, kind="stable")],
     "clip": [lambda x: x.clip(0, 1), lambda x: x.clip(min=1), lambda x: x.clip(max=1)],
     "conj": [lambda x: x.conj()],
     "cumprod": [lambda x: x.cumprod(), lambda x: x.cumprod(axis=1)],
-    "cumsum": [lambda x: x.cumsum(), lambda x: x.cumsum(axis=0), lambda x: x.cumsum(1, dtype="complex128")],
+    "cumsum": [lambda x: x.cumsum(), lambda x: x.cumsum(axis=0),
+               lambda x: x.cumsum(1, dtype="complex128")],
     "flatten": [lambda x: x.flatten(), lambda x: x[0].flatten()],
     "nonzero": [lambda x: x.nonzero(), lambda x: x[1].nonzero()],
     "ravel": [lambda x: x.ravel(), lambda x: x[0].ravel()],
     "repeat": [lambda x: x.repeat(2), lambda x: x.repeat([1, 2], axis=0)],
     "round": [lambda x: x.round(), lambda x: x.round(1)],
-    "searchsorted": [lambda x: x[0, :1].searchsorted(x[0]), lambda x: x[0, :1].searchsorted(x[0], side="right")],
+    "searchsorted": [lambda x: x[0, :1].searchsorted(x[0]),
+                     lambda x: x[0, :1].searchsorted(x[0], side="right")],
     "std": [lambda x: x.std(), lambda x: x.std(axis=0), lambda x: x.std(1, ddof=1, keepdims=True)],
     "take": [lambda x: x.take([0, 2]), lambda x: x.take([1, 0, 1], axis=0)],
     "trace": [lambda x: x.trace(), lambda x: x.trace(1)],
@@ -57,7 +63,8 @@ def test_every_method_is_called():
 @pytest.mark.parametrize("dtype", NUMPY_DTYPES)
 @pytest.mark.parametrize("name", CALLS)
 def test_as_numpys(rng, name, dtype, device):
-    if (np.dtype(dtype).kind == "c" and name in COMPLEX_HAS_NONE) or (dtype == "bool" and name in BOOL_HAS_NONE):
+    if (np.dtype(dtype).kind == "c" and name in COMPLEX_HAS_NONE) or (dtype == "bool"
+                                                                      and name in BOOL_HAS_NONE):
         pytest.skip("NumPy orders or rounds no such numbers")
     a = numbers(rng, (2, 3), dtype)
     with mat.use_device(device), np.errstate(all="ignore"):
@@ -85,8 +92,10 @@ def test_ravel_is_a_view_and_flatten_a_copy():
 
 
 @pytest.mark.parametrize(("call", "error"), [
-    (lambda x: x.take([7], axis=0), IndexError), (lambda x: x.std(axis=5), ValueError), (lambda x: x.repeat(-1), ValueError),
-    (lambda x: x.any(axis="a"), TypeError), (lambda x: x.round("a"), TypeError), (lambda x: x.clip(text=1), TypeError),
+    (lambda x: x.take([7], axis=0), IndexError), (lambda x: x.std(axis=5), ValueError),
+    (lambda x: x.repeat(-1), ValueError),
+    (lambda x: x.any(axis="a"), TypeError), (lambda x: x.round("a"), TypeError),
+    (lambda x: x.clip(text=1), TypeError),
     (lambda x: x[0, 0].argsort(nothing=1), TypeError),
 ])
 def test_bad_calls_touch_nothing(call, error):

@@ -1,4 +1,6 @@
-"""Pickles: every protocol, in band and out of band, every dtype and layout; what arrives owns its memory; bad parts refused."""
+"""Pickles: every protocol, in band and out of band, every dtype and layout; what arrives owns its
+memory; bad parts refused.
+"""
 
 import copy
 import io
@@ -48,13 +50,16 @@ def here(x, protocol):
     return pickle.loads(head, buffers=buffers)
 
 
-WAYS = [(way, protocol) for way in (in_band, by_python) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+WAYS = [(way, protocol) for way in (in_band, by_python)
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
 WAYS += [(apart, 5), (here, 5)]
 ways = pytest.mark.parametrize(("way", "protocol"), WAYS, ids=[f"{w.__name__}{p}" for w, p in WAYS])
 
 
 def check_own(y, x):
-    """`y` is a packed, writable Mat in the host's memory that shares nothing with `x`, whatever is done to it."""
+    """`y` is a packed, writable Mat in the host's memory that shares nothing with `x`, whatever is
+    done to it.
+    """
     assert type(y) is type(x)
     assert y.is_contiguous
     assert y.size == y.max_size
@@ -69,7 +74,8 @@ def check_own(y, x):
 
 
 def laid_out(rng, name, layout, shape):
-    values = numbers(rng, shape, "float32" if name == "bfloat16" else name).astype(mat.zeros(1, dtype=name).dtype)
+    values = numbers(rng, shape, "float32" if name == "bfloat16"
+                     else name).astype(mat.zeros(1, dtype=name).dtype)
     return place(values, layout), values
 
 
@@ -301,7 +307,8 @@ def test_memory_that_can_be_written_is_taken_over():
 def test_two_mats_never_share_memory_that_arrives():
     buffers = []
     head = pickle.dumps(mat.arange(8), 5, buffer_callback=buffers.append)
-    for given in ([bytearray(buffers[0])], buffers, [bytes(buffers[0])], [memoryview(bytes(buffers[0]))]):
+    for given in ([bytearray(buffers[0])], buffers, [bytes(buffers[0])],
+                  [memoryview(bytes(buffers[0]))]):
         y, z = (pickle.loads(head, buffers=given) for _ in range(2))
         y.fill_(5)
         assert z.tolist() == list(range(8))
@@ -335,22 +342,28 @@ def test_memory_at_odd_addresses_is_copied():
 def test_bytes_of_the_other_order_are_turned_round():
     other = "big" if sys.byteorder == "little" else "little"
     a = np.array([1, 2, -3], "int32")
-    assert unpickled(mat.Mat, (3,), "int32", other, 0, True, a.byteswap().tobytes()).tolist() == [1, 2, -3]
+    assert unpickled(mat.Mat, (3,), "int32", other, 0, True,
+                     a.byteswap().tobytes()).tolist() == [1, 2, -3]
     c = np.array([1 + 2j], "complex64")
-    assert unpickled(mat.Mat, (1,), "complex64", other, 0, True, bytearray(c.byteswap().tobytes())).tolist() == [1 + 2j]
+    assert unpickled(mat.Mat, (1,), "complex64", other, 0, True,
+                     bytearray(c.byteswap().tobytes())).tolist() == [1 + 2j]
 
 
-GOOD = {"kind": mat.Mat, "shape": (2, 3), "dtype": "float32", "byteorder": sys.byteorder, "fill": 0, "device_enabled": True,
+GOOD = {"kind": mat.Mat, "shape": (2, 3), "dtype": "float32", "byteorder": sys.byteorder, "fill": 0,
+        "device_enabled": True,
         "elements": bytes(24)}
 BAD = [{"kind": v} for v in (int, "Mat", None, print, mat.zeros)]
-BAD += [{"shape": v} for v in ((2, 2), (2, 4), (2, -3), (-2, -3), (1 << 40, 1 << 40), (2.0, 3.0), "23", None, (2, (3,)), (6.0,),
+BAD += [{"shape": v} for v in ((2, 2), (2, 4), (2, -3), (-2, -3), (1 << 40, 1 << 40), (2.0, 3.0),
+                               "23", None, (2, (3,)), (6.0,),
                                {}, ())]
-BAD += [{"dtype": v} for v in ("float64", "object", "O", "U3", "V4", "f4,f4", ">f4", "x", None, 4, np.float32, ["f4"],
-                               "float99", "bool", "datetime64[ns]")]
+BAD += [{"dtype": v} for v
+        in ("float64", "object", "O", "U3", "V4", "f4,f4", ">f4", "x", None, 4, np.float32, ["f4"],
+            "float99", "bool", "datetime64[ns]")]
 BAD += [{"byteorder": v} for v in ("", None, "<", 1)]
 BAD += [{"fill": v} for v in ("0", [1], 1j, mat.zeros(1), object())]
 BAD += [{"device_enabled": v} for v in (None, 1, "yes")]
-BAD += [{"elements": v} for v in (b"", bytes(23), bytes(25), bytearray(48), "x" * 24, 24, [0] * 24, memoryview(bytes(48))[::2],
+BAD += [{"elements": v} for v in (b"", bytes(23), bytes(25), bytearray(48), "x" * 24, 24, [0] * 24,
+                                  memoryview(bytes(48))[::2],
                                   np.zeros(7, "f4"))]
 
 
@@ -395,10 +408,12 @@ sys.stdout.buffer.write(pickle.dumps([head, *map(bytes, buffers)]))
 def test_there_and_back_out_of_band():
     buffers = []
     head = pickle.dumps(mat.arange(1000).reshape(10, 100), 5, buffer_callback=buffers.append)
-    done = subprocess.run([sys.executable, "-c", CHILD], input=pickle.dumps([head, *map(bytes, buffers)]), capture_output=True,
+    done = subprocess.run([sys.executable, "-c", CHILD],
+                          input=pickle.dumps([head, *map(bytes, buffers)]), capture_output=True,
                           check=True, timeout=60)
     head, *back = pickle.loads(done.stdout)
-    assert_array_equal(pickle.loads(head, buffers=back).to_numpy(), 2 * np.arange(1000.0).reshape(10, 100)[::-1], strict=True)
+    assert_array_equal(pickle.loads(head, buffers=back).to_numpy(),
+                       2 * np.arange(1000.0).reshape(10, 100)[::-1], strict=True)
 
 
 # Copies

@@ -1,4 +1,6 @@
-"""Memories that can read and write parts: printing and setting single elements then move no more than that."""
+"""Memories that can read and write parts: printing and setting single elements then move no more
+than that.
+"""
 
 import numpy as np
 import pytest

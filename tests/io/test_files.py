@@ -1,4 +1,6 @@
-"""One Mat in a file: what is written and read, beside NumPy, over dtypes, devices, layouts and kinds of files."""
+"""One Mat in a file: what is written and read, beside NumPy, over dtypes, devices, layouts and
+kinds of files.
+"""
 
 import gzip
 import io
@@ -72,7 +74,8 @@ def test_files_of_numpy_are_read(dtype, order, version):
         same(mat.load(file), a)
 
 
-@pytest.mark.parametrize("dtype", [d for d in DTYPES if np.dtype(d if d != "bfloat16" else "i2").itemsize > 1])
+@pytest.mark.parametrize("dtype", [d for d in DTYPES
+                                   if np.dtype(d if d != "bfloat16" else "i2").itemsize > 1])
 @layouts
 def test_the_other_order_of_bytes_is_turned(dtype, layout):
     a = values((3, 4), dtype)
@@ -135,7 +138,8 @@ def test_load_into_what_is_there(dtype, layout, device):
 
 @pytest.mark.parametrize(("error", "change", "text"), [
     (mat.FormatError, lambda d: d[:-1], "cut off"), (mat.FormatError, lambda d: d[:90], "header"),
-    (mat.FormatError, lambda d: b"", "empty"), (mat.FormatError, lambda d: d.replace(b"(2, 3)", b"(3, 2)"), r"\(3, 2\)"),
+    (mat.FormatError, lambda d: b"", "empty"),
+    (mat.FormatError, lambda d: d.replace(b"(2, 3)", b"(3, 2)"), r"\(3, 2\)"),
     (mat.FormatError, lambda d: d.replace(b"(2, 3)", b"(1, 3)"), r"\(1, 3\)"),
     (mat.FormatError, lambda d: d.replace(b"(2, 3)", b"(6,)  "), r"\(6,\)"),
     (mat.DTypeError, lambda d: d.replace(b"<f8", b"<i8"), "int64"),
@@ -177,7 +181,8 @@ def test_load_is_an_output_look():
 def test_what_is_lent_is_not_overwritten():
     x = mat.arange(3)
     lent = np.asarray(x)
-    for call in (lambda: x.load_(io.BytesIO(saved_by_numpy(np.zeros(3)))), lambda: x.read_(io.BytesIO(bytes(24)))):
+    for call in (lambda: x.load_(io.BytesIO(saved_by_numpy(np.zeros(3)))),
+                 lambda: x.read_(io.BytesIO(bytes(24)))):
         with pytest.raises(mat.ConflictError, match=r"test_files\.py"):
             call()
     assert lent.tolist() == [0, 1, 2]
@@ -276,7 +281,8 @@ def test_raw_elements_of_a_path_are_all_that_is_in_it(tmp_path):
         mat.zeros(5).read_(tmp_path / "x")
     with pytest.raises(mat.FormatError, match="cut off"):
         mat.zeros(7).read_(str(tmp_path / "x"))
-    assert mat.zeros(2, 3).read_(os.fsencode(tmp_path / "x").decode()).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert mat.zeros(2, 3).read_(os.fsencode(tmp_path
+                                             / "x").decode()).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_several_in_one_file_follow_each_other():
@@ -322,11 +328,13 @@ def test_gzip(tmp_path):
     with gzip.open(tmp_path / "x.gz", "rb") as file:
         same(mat.load(file), x.to_numpy())
     whole = contents(tmp_path / "x.gz")
-    for damaged in (whole[:-100], whole[:-4], whole[:1000] + bytes([whole[1000] ^ 255]) + whole[1001:]):
+    for damaged in (whole[:-100], whole[:-4],
+                    whole[:1000] + bytes([whole[1000] ^ 255]) + whole[1001:]):
         (tmp_path / "x.gz").write_bytes(damaged)
         y = mat.ones(1000)
         before = state(y)
-        with gzip.open(tmp_path / "x.gz", "rb") as file, pytest.raises(mat.FormatError, match="damaged"):
+        with gzip.open(tmp_path / "x.gz",
+                       "rb") as file, pytest.raises(mat.FormatError, match="damaged"):
             y.load_(file)
         assert state(y) == before
 
@@ -382,8 +390,10 @@ def test_a_pipe_is_written_and_not_replaced(tmp_path):
 @pytest.mark.parametrize("wrong", [None, 3, [1], object], ids=str)
 def test_what_is_no_file(wrong):
     x = mat.ones(2)
-    for call in (lambda: mat.save(wrong, x), lambda: mat.load(wrong), lambda: x.load_(wrong), lambda: x.write(wrong),
-                 lambda: x.read_(wrong), lambda: mat.save_all(wrong, {"x": x}), lambda: mat.load_all(wrong),
+    for call in (lambda: mat.save(wrong, x), lambda: mat.load(wrong), lambda: x.load_(wrong),
+                 lambda: x.write(wrong),
+                 lambda: x.read_(wrong), lambda: mat.save_all(wrong, {"x": x}),
+                 lambda: mat.load_all(wrong),
                  lambda: mat.load(wrong, mapped=True), lambda: mat.load_all(wrong, mapped=True)):
         with pytest.raises(mat.DTypeError, match="path"):
             call()
@@ -411,9 +421,11 @@ def test_files_that_are_not_there(tmp_path):
 
 def test_progress(tmp_path):
     x = place(np.arange(1000.0).reshape(10, 100), "strided")
-    files = {"npy": lambda file, **k: mat.save(file, x, **k), "raw": lambda file, **k: x.write(file, **k),
+    files = {"npy": lambda file, **k: mat.save(file, x, **k), "raw": lambda file,
+             **k: x.write(file, **k),
              "npz": lambda file, **k: mat.save_all(file, {"x": x, "y": x.T}, **k),
-             "c.npz": lambda file, **k: mat.save_all(file, {"x": x, "y": x.T}, compressed=True, **k),
+             "c.npz": lambda file,
+             **k: mat.save_all(file, {"x": x, "y": x.T}, compressed=True, **k),
              "safetensors": lambda file, **k: mat.save_all(file, {"x": x, "y": x.T}, **k)}
     loads = {"npy": mat.load, "raw": mat.empty(10, 100).read_}
     told = []
@@ -442,10 +454,13 @@ def test_a_strided_mat_is_never_packed_whole(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(streams, "CHUNK", 1 << 16)
     x = mat.ones(2000, 1000).fill_(3).T[::2, ::2]  # 4 MB
     y = mat.zeros(2000, 1000).fill_(0).T[::2, ::2]
-    for call in ({"npy": lambda: mat.save(tmp_path / "x", x), "raw": lambda: x.write(tmp_path / "x"),
+    for call in ({"npy": lambda: mat.save(tmp_path / "x", x),
+                  "raw": lambda: x.write(tmp_path / "x"),
                   "npz": lambda: mat.save_all(tmp_path / "x", {"x": x}, format="npz"),
-                  "safetensors": lambda: mat.save_all(tmp_path / "x", {"x": x}, format="safetensors")}[kind],
-                 {"npy": lambda: y.load_(tmp_path / "x"), "raw": lambda: y.read_(tmp_path / "x")}.get(kind, int)):
+                  "safetensors": lambda: mat.save_all(tmp_path / "x", {"x": x},
+                                                      format="safetensors")}[kind],
+                 {"npy": lambda: y.load_(tmp_path / "x"),
+                  "raw": lambda: y.read_(tmp_path / "x")}.get(kind, int)):
         assert peak_of(call) < 1_500_000  # importing zipfile is some of that
     if kind in ("npy", "raw"):
         assert y.equals(x)
@@ -459,7 +474,9 @@ def test_loading_takes_the_room_of_the_elements(tmp_path, known, monkeypatch):
     data, x = saved_by_numpy(np.ones(1 << 19)), mat.ones(1 << 19).fill_(2)
     (tmp_path / "x").write_bytes(data)
     for source in (io.BytesIO(data), tmp_path / "x") if known else (Stream(data, 1 << 16),):
-        assert peak_of(lambda: mat.load(source)) < (4 << 20) * (1.05 if known else 2) + 200_000  # noqa: B023  called at once
+        # called at once
+        assert peak_of(lambda: mat.load(source)) < (4 << 20) * (1.05 if known  # noqa: B023
+                                                                else 2) + 200_000
     file = io.BytesIO(data)
     assert peak_of(lambda: x.load_(file)) < 100_000
     assert x.sum().item() == 1 << 19
@@ -476,7 +493,8 @@ def test_blocks_cover_a_shape_in_order(shape, most):
 # Headers
 
 
-@given(st.sampled_from([*INTEGERS, "float16", "float32", "float64", "complex64", "complex128", "bool"]), st.booleans(),
+@given(st.sampled_from([*INTEGERS, "float16", "float32", "float64", "complex64", "complex128",
+                        "bool"]), st.booleans(),
        st.lists(st.integers(0, 10**15), max_size=5), st.sampled_from("<>"), st.booleans())
 def test_headers_say_what_numpy_says(dtype, fortran, shape, order, double):
     descr = np.dtype(dtype).newbyteorder(order).str
@@ -489,5 +507,6 @@ def test_headers_say_what_numpy_says(dtype, fortran, shape, order, double):
             npy.form(streams.Source(io.BytesIO(data), "x"))
         return
     found = npy.form(streams.Source(io.BytesIO(data), "x"))
-    assert (found.shape, found.fortran, found.dtype) == (expected[0], expected[1], expected[2].newbyteorder("="))
+    assert (found.shape, found.fortran, found.dtype) == (expected[0], expected[1],
+                                                         expected[2].newbyteorder("="))
     assert found.swapped == (not expected[2].isnative)

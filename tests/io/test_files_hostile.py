@@ -1,4 +1,5 @@
-"""Files that are damaged, or lie: a `FormatError`, nothing changed, no more memory than the file's size justifies.
+"""Files that are damaged, or lie: a `FormatError`, nothing changed, no more memory than the file's
+size justifies.
 
 A hundred thousand damaged files, what others make of them, and lies that were thought out.
 """
@@ -26,7 +27,7 @@ from ..support import mutations
 from ..support.filing import peak_of
 from ..support.layouts import place, state
 
-pytest.importorskip("ml_dtypes").bfloat16  # noqa: B018  loaded now, not while memory is measured
+pytest.importorskip("ml_dtypes").bfloat16  # noqa: B018
 pytestmark = [pytest.mark.host, pytest.mark.once]
 
 MANY = {"npy": 45_000, "safetensors": 35_000, "npz": 20_000}
@@ -35,7 +36,9 @@ LOADS = {"npy": lambda file: {"": mat.load(file)}, "safetensors": mat.load_all, 
 
 @contextlib.contextmanager
 def no_more_room_than(nbytes):
-    """Let this process have so many more bytes of addresses; who asks for more gets a `MemoryError`."""
+    """Let this process have so many more bytes of addresses; who asks for more gets a
+    `MemoryError`.
+    """
     if not Path("/proc/self/statm").exists():
         yield
         return
@@ -50,7 +53,9 @@ def no_more_room_than(nbytes):
 
 
 def outcome(kind, data):
-    """The Mats in a file, or None where it was refused; anything else than a `FormatError` goes through."""
+    """The Mats in a file, or None where it was refused; anything else than a `FormatError` goes
+    through.
+    """
     try:
         found = LOADS[kind](io.BytesIO(data))
     except mat.FormatError as error:
@@ -73,7 +78,8 @@ def test_damaged_files_are_refused_or_read(kind, part):
             if k % 10:
                 taken += outcome(kind, data) is not None
             else:
-                assert peak_of(lambda: outcome(kind, data)) < 150_000 + 30 * len(data)  # noqa: B023  called at once
+                # called at once
+                assert peak_of(lambda: outcome(kind, data)) < 150_000 + 30 * len(data)  # noqa: B023
     assert taken > 50  # or nothing but refusals was tested
 
 
@@ -109,7 +115,8 @@ def test_what_is_read_of_damaged_files_is_what_others_read(kind):
 
 def check_same(x, other):
     if isinstance(other, dict):
-        assert (list(x.shape), raw(x)) == (other["shape"], bytes(other["data"]) if x.dtype != "bool" else raw(x))
+        assert (list(x.shape), raw(x)) == (other["shape"],
+                                           bytes(other["data"]) if x.dtype != "bool" else raw(x))
     else:
         assert x.shape == other.shape
         swapped = other.astype(other.dtype.newbyteorder("="))
@@ -136,7 +143,8 @@ def test_damaged_files_are_mapped_or_refused(kind, tmp_path):
             continue
         count += 1
         for name, x in (found if kind != "npy" else {"": found}).items():
-            assert ours is None or ours[name].dtype == "bool" or raw(ours[name]) == raw(x)  # None: the checksum was wrong
+            # None: the checksum was wrong
+            assert ours is None or ours[name].dtype == "bool" or raw(ours[name]) == raw(x)
     assert count > 5
 
 
@@ -171,7 +179,8 @@ class OnlyReads:
         self.read = io.BytesIO(data).read
 
 
-STARTS = (b"", b"\x93NUMPY\x01\x00", b"\x93NUMPY\x03\x00", b"PK\x03\x04", b"PK\x05\x06", b"\x10" + bytes(7))
+STARTS = (b"", b"\x93NUMPY\x01\x00", b"\x93NUMPY\x03\x00", b"PK\x03\x04", b"PK\x05\x06",
+          b"\x10" + bytes(7))
 
 
 @given(st.sampled_from(list(LOADS)), st.binary(max_size=300), st.sampled_from(STARTS))
@@ -179,12 +188,16 @@ def test_bytes_of_any_kind(kind, data, start):
     outcome(kind, start + data)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(
-    ["F32", "dtype", "shape", "data_offsets", [0, 4], [1]]), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+                    | st.sampled_from(
+    ["F32", "dtype", "shape", "data_offsets", [0, 4], [1]]),
+                    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8))
 def test_headers_of_any_json(told):
-    for header in (told, {"w": told}, {"w": {"dtype": "F32", "shape": told, "data_offsets": [0, 4]}},
-                   {"w": {"dtype": told, "shape": [1], "data_offsets": [0, 4]}}, {"__metadata__": told},
+    for header in (told, {"w": told},
+                   {"w": {"dtype": "F32", "shape": told, "data_offsets": [0, 4]}},
+                   {"w": {"dtype": told, "shape": [1], "data_offsets": [0, 4]}},
+                   {"__metadata__": told},
                    {"w": {"dtype": "F32", "shape": [1], "data_offsets": told}}):
         outcome("safetensors", tensors(header, bytes(4)))
 
@@ -194,7 +207,8 @@ def test_headers_of_any_json(told):
 
 def npy_file(header, data=b"", version=1):
     text = header if isinstance(header, bytes) else header.encode()
-    return b"\x93NUMPY" + bytes([version, 0]) + len(text).to_bytes(2 if version == 1 else 4, "little") + text + data
+    return b"\x93NUMPY" + bytes([version, 0]) + len(text).to_bytes(2 if version == 1 else 4,
+                                                                   "little") + text + data
 
 
 def described(descr="'<f8'", shape="(2,)", order="False", more=""):
@@ -247,7 +261,8 @@ def test_lies_about_npy(name, as_file):
     data, text = LIES[name]
     x = mat.arange(2)
     before = state(x)
-    with no_more_room_than(96 << 20), pytest.raises(mat.FormatError, match=text.replace("cut off", "cut off|ends within")):
+    with no_more_room_than(96 << 20), pytest.raises(mat.FormatError,
+                                                    match=text.replace("cut off", "cut off|ends within")):
         mat.load(as_file(data))
     with no_more_room_than(96 << 20), pytest.raises(mat.FormatError):
         x.load_(as_file(data))
@@ -270,7 +285,8 @@ def test_a_stream_that_claims_much_is_given_room_as_it_comes():
 def test_a_short_file_is_known_to_be_short_before_room_is_made(tmp_path):
     path = tmp_path / "x.npy"
     path.write_bytes(npy_file(described(shape=f"({1 << 40},)"), bytes(1000)))
-    with no_more_room_than(1 << 20), pytest.raises(mat.FormatError, match=r"8796093022208 bytes, 1000 are left"):
+    with no_more_room_than(1 << 20), pytest.raises(mat.FormatError,
+                                                   match=r"8796093022208 bytes, 1000 are left"):
         mat.load(path)
 
 
@@ -296,13 +312,17 @@ TENSOR_LIES = {
     "list": (tensors([]), "names no tensors"),
     "nested": (tensors(b"[" * 200_000), "damaged"),
     "nested objects": (tensors(b'{"a":' * 200_000), "damaged"),
-    "twice": (tensors(b'{"a":' + json.dumps(tensor()).encode() + b',"a":' + json.dumps(tensor()).encode() + b"}", bytes(4)),
+    "twice": (tensors(b'{"a":' + json.dumps(tensor()).encode() + b',"a":'
+                      + json.dumps(tensor()).encode() + b"}", bytes(4)),
               "twice"),
     "twice within": (tensors(b'{"a":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}}', bytes(4)), "twice"),
-    "not a number": (tensors(b'{"a":{"dtype":"F32","shape":[NaN],"data_offsets":[0,4]}}', bytes(4)), "NaN"),
-    "digits": (tensors(b'{"a":{"dtype":"F32","shape":[' + b"9" * 5000 + b'],"data_offsets":[0,4]}}', bytes(4)), "damaged"),
+    "not a number": (tensors(b'{"a":{"dtype":"F32","shape":[NaN],"data_offsets":[0,4]}}', bytes(4)),
+                     "NaN"),
+    "digits": (tensors(b'{"a":{"dtype":"F32","shape":[' + b"9" * 5000 + b'],"data_offsets":[0,4]}}',
+                       bytes(4)), "damaged"),
     "overlap": (tensors({"a": tensor(), "b": tensor()}, bytes(8)), "'b'.*begin at 0, not at 4"),
-    "partial overlap": (tensors({"a": tensor(0, 8, (2,)), "b": tensor(4, 12, (2,))}, bytes(12)), "not at 8"),
+    "partial overlap": (tensors({"a": tensor(0, 8, (2,)), "b": tensor(4, 12, (2,))}, bytes(12)),
+                        "not at 8"),
     "gap": (tensors({"a": tensor(), "b": tensor(8, 12)}, bytes(12)), "not at 4"),
     "begins late": (tensors({"a": tensor(4, 8)}, bytes(8)), "not at 0"),
     "beyond the end": (tensors({"a": tensor(0, 8, (2,))}, bytes(4)), "cut off"),
@@ -313,10 +333,12 @@ TENSOR_LIES = {
     "two negatives": (tensors({"a": tensor(shape=(-1, -1))}, bytes(4)), "no lists"),
     "true": (tensors({"a": tensor(shape=(True,))}, bytes(4)), "no lists"),
     "fraction": (tensors({"a": tensor(shape=(1.0,))}, bytes(4)), "no lists"),
-    "three offsets": (tensors({"a": {**tensor(), "data_offsets": [0, 4, 8]}}, bytes(4)), "no lists"),
+    "three offsets": (tensors({"a": {**tensor(), "data_offsets": [0, 4, 8]}}, bytes(4)),
+                      "no lists"),
     "giant": (tensors({"a": tensor(0, 2**63, (2**61,))}, bytes(4)), "no array can have|cut off"),
     "giant and empty": (tensors({"a": tensor(0, 0, (0, 2**62, 9))}), "no array can have"),
-    "another size": (tensors({"a": tensor(shape=(2,))}, bytes(4)), "8 bytes, not those from 0 to 4"),
+    "another size": (tensors({"a": tensor(shape=(2,))}, bytes(4)),
+                     "8 bytes, not those from 0 to 4"),
     "many axes": (tensors({"a": tensor(shape=(1,) * 65)}, bytes(4)), "65 axes"),
     "dtype": (tensors({"a": tensor(dtype="F99")}, bytes(4)), "F99"),
     "eighths": (tensors({"a": tensor(dtype="F8_E4M3", shape=(4,))}, bytes(4)), "F8_E4M3"),
@@ -366,18 +388,24 @@ ZIP_LIES = {
     "twice": (archive([("x.npy", ONE), ("x.npy", ONE)]), "two arrays"),
     "bzip2": (archive([("x.npy", ONE)], compression=zipfile.ZIP_BZIP2), "method 12"),
     "lzma": (archive([("x.npy", ONE)], compression=zipfile.ZIP_LZMA), "method 14"),
-    "encrypted": (archive([("x.npy", ONE)]).replace(b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01"),
+    "encrypted": (archive([("x.npy", ONE)]).replace(b"PK\x01\x02\x14\x03\x14\x00\x00",
+                                                    b"PK\x01\x02\x14\x03\x14\x00\x01"),
                   "encrypted"),
     "cut off": (archive([("x.npy", ONE)])[:-30], "damaged"),
     "short elements": (archive([("x.npy", ONE[:-1])]), "cut off"),
     "short elements, compressed": (archive([("x.npy", ONE[:-1])], compression=8), "ends within"),
     "more than the elements": (archive([("x.npy", ONE + b"\0")]), "more bytes"),
-    "more than the elements, compressed": (archive([("x.npy", ONE + b"\0")], compression=8), "more bytes"),
-    "checksum": (archive([("x.npy", ONE)]).replace(bytes(16) + b"PK", bytes(15) + b"\x01PK"), "checksum|no array"),
-    "giant": (archive([("x.npy", npy_file(described(shape="(1000000000000,)"), bytes(8)))]), "cut off"),
-    "giant, compressed": (archive([("x.npy", npy_file(described(shape="(1000000000000,)"), bytes(8)))], compression=8),
+    "more than the elements, compressed": (archive([("x.npy", ONE + b"\0")], compression=8),
+                                           "more bytes"),
+    "checksum": (archive([("x.npy", ONE)]).replace(bytes(16) + b"PK", bytes(15) + b"\x01PK"),
+                 "checksum|no array"),
+    "giant": (archive([("x.npy", npy_file(described(shape="(1000000000000,)"), bytes(8)))]),
+              "cut off"),
+    "giant, compressed": (archive([("x.npy", npy_file(described(shape="(1000000000000,)"),
+                                                      bytes(8)))], compression=8),
                           "ends within"),
-    "end of a directory alone": (b"PK\x05\x06" + bytes(8) + b"\x01\x00\x00\x00" + bytes(6), "damaged"),
+    "end of a directory alone": (b"PK\x05\x06" + bytes(8) + b"\x01\x00\x00\x00" + bytes(6),
+                                 "damaged"),
 }
 
 
@@ -407,7 +435,8 @@ def test_names_in_an_archive_are_only_names(tmp_path):
 def bomb(nbytes):
     """A small archive that grows to so many bytes."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made, made.open("x.npy", "w") as member:
+    with zipfile.ZipFile(file, "w",
+                         zipfile.ZIP_DEFLATED) as made, made.open("x.npy", "w") as member:
         member.write(npy.header(np.broadcast_to(np.int8(0), nbytes))[0])
         for _ in range(0, nbytes, 1 << 20):
             member.write(bytes(1 << 20))
@@ -417,13 +446,15 @@ def bomb(nbytes):
 def test_archives_that_grow(monkeypatch):
     data = bomb(80 << 20)
     assert len(data) < 100_000
-    with no_more_room_than(32 << 20), pytest.raises(mat.FormatError, match=r"if you trust it, max_bytes=838862\d\d"):
+    with no_more_room_than(32 << 20), pytest.raises(mat.FormatError,
+                                                    match=r"if you trust it, max_bytes=838862\d\d"):
         mat.load_all(io.BytesIO(data))
     assert mat.load_all(io.BytesIO(data), max_bytes=90 << 20)["x"].size == 80 << 20
     with pytest.raises(mat.FormatError, match="more than the 1000"):
         mat.load_all(io.BytesIO(data), max_bytes=1000)
     monkeypatch.setattr(npz, "FREELY", 1 << 20)
-    assert mat.load_all(io.BytesIO(archive([("x.npy", npy_file(described("'|u1'", "(2000000,)"), os.urandom(2_000_000)))],
+    assert mat.load_all(io.BytesIO(archive([("x.npy", npy_file(described("'|u1'", "(2000000,)"),
+                                                               os.urandom(2_000_000)))],
                                            compression=8)))["x"].size == 2_000_000
     with pytest.raises(mat.DTypeError, match=r"'1'"):
         mat.load_all(io.BytesIO(data), max_bytes="1")
@@ -431,7 +462,8 @@ def test_archives_that_grow(monkeypatch):
 
 def test_a_size_that_is_a_lie_makes_no_room():
     """A directory that says more than there is, of which more would be allowed."""
-    data = bytearray(archive([("x.npy", npy_file(described("'|i1'", "(60000000,)"), bytes(100)))], compression=8))
+    data = bytearray(archive([("x.npy", npy_file(described("'|i1'", "(60000000,)"), bytes(100)))],
+                             compression=8))
     at = data.index(b"PK\x01\x02") + 24
     data[at:at + 4] = struct.pack("<I", 60_000_128)
     assert peak_of(lambda: outcome("npz", bytes(data))) < 4 * streams.FIRST
@@ -468,6 +500,7 @@ for shape in ("(1if 1else 2,)", "('\\\\d',)", "(0x_1,)", "(1,)and(2,)"):
         mat.load(io.BytesIO(b"\\x93NUMPY\\x01\\x00" + len(text).to_bytes(2, "little") + text + bytes(80)))
     except mat.FormatError:
         print("refused")"""
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120, check=False,
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True,
+                          text=True, timeout=120, check=False,
                           cwd=Path(__file__).parents[2])
     assert (done.stdout, done.stderr) == ("refused\n" * 4, "")

@@ -1,4 +1,6 @@
-"""Several Mats in a file, .npz and .safetensors, beside NumPy, safetensors and torch; and files that are mapped."""
+"""Several Mats in a file, .npz and .safetensors, beside NumPy, safetensors and torch; and files
+that are mapped.
+"""
 
 import io
 import os
@@ -49,7 +51,8 @@ def small_chunks(monkeypatch):
 def test_npz(tmp_path, device, compressed):
     arrays = collection()
     with mat.use_device(device):
-        mats = {name: at(device, place(a, "strided" if k % 2 else "packed")) for k, (name, a) in enumerate(arrays.items())}
+        mats = {name: at(device, place(a, "strided" if k % 2 else "packed")) for k,
+                (name, a) in enumerate(arrays.items())}
         mat.save_all(tmp_path / "x.npz", mats, compressed=compressed)
     with np.load(tmp_path / "x.npz") as seen:
         assert list(seen) == list(arrays)
@@ -119,7 +122,8 @@ def test_safetensors_files_are_those_of_its_library(device, metadata):
     arrays = tensors()
     file = io.BytesIO()
     with mat.use_device(device):
-        mats = {name: at(device, place(a, "strided" if k % 2 else "packed")) for k, (name, a) in enumerate(arrays.items())}
+        mats = {name: at(device, place(a, "strided" if k % 2 else "packed")) for k,
+                (name, a) in enumerate(arrays.items())}
         mat.save_all(file, mats, format="safetensors", metadata=metadata)
     packed = {name: np.ascontiguousarray(a).reshape(a.shape) for name, a in arrays.items()}
     assert file.getvalue() == library.save(packed, metadata=metadata or None)
@@ -140,13 +144,15 @@ def test_safetensors_files_are_those_of_its_library(device, metadata):
 def test_safetensors_of_torch(tmp_path):
     torch = pytest.importorskip("torch")
     library = pytest.importorskip("safetensors.torch")
-    ours = {"w": mat.arange(6).reshape(2, 3), "b": mat.ones(3, dtype="bfloat16"), "t": mat.ones(2, dtype="bool")}
+    ours = {"w": mat.arange(6).reshape(2, 3), "b": mat.ones(3, dtype="bfloat16"),
+            "t": mat.ones(2, dtype="bool")}
     mat.save_all(tmp_path / "x.safetensors", ours)
     theirs = library.load_file(tmp_path / "x.safetensors")
     assert theirs["w"].tolist() == ours["w"].tolist()
     assert theirs["b"].dtype == torch.bfloat16
     assert theirs["b"].tolist() == [1, 1, 1]
-    library.save_file({"y": torch.arange(5, dtype=torch.bfloat16), "z": torch.eye(2)}, tmp_path / "y.safetensors",
+    library.save_file({"y": torch.arange(5, dtype=torch.bfloat16), "z": torch.eye(2)},
+                      tmp_path / "y.safetensors",
                       metadata={"format": "pt"})
     found = mat.load_all(tmp_path / "y.safetensors", mapped=True)
     assert found.metadata == {"format": "pt"}
@@ -154,8 +160,9 @@ def test_safetensors_of_torch(tmp_path):
     assert found["z"].tolist() == [[1, 0], [0, 1]]
 
 
-@given(st.dictionaries(st.text(), st.tuples(st.sampled_from([d for d in DTYPES if d != "complex128"]),
-                                            st.lists(st.integers(0, 3), max_size=3)), max_size=6))
+@given(st.dictionaries(st.text(),
+                       st.tuples(st.sampled_from([d for d in DTYPES if d != "complex128"]),
+                                 st.lists(st.integers(0, 3), max_size=3)), max_size=6))
 def test_any_names_and_shapes_come_back(described):
     described.pop("__metadata__", None)
     arrays = {name: values(tuple(shape), dtype) for name, (dtype, shape) in described.items()}
@@ -163,7 +170,8 @@ def test_any_names_and_shapes_come_back(described):
         if kind == "npz" and any("\0" in name or not storable(name) for name in arrays):
             continue
         file = io.BytesIO()
-        mat.save_all(file, {name: mat.from_numpy(a) for name, a in arrays.items() if storable(name)}, format=kind)
+        mat.save_all(file, {name: mat.from_numpy(a) for name,
+                            a in arrays.items() if storable(name)}, format=kind)
         file.seek(0)
         found = mat.load_all(file)
         assert found.keys() == {name for name in arrays if storable(name)}
@@ -182,17 +190,21 @@ def storable(name):
 
 
 @pytest.mark.parametrize(("kwargs", "mats", "error", "text"), [
-    ({"format": "npy"}, {}, mat.FormatError, "'npy'"), ({"metadata": {"a": "b"}}, {}, mat.FormatError, "metadata"),
+    ({"format": "npy"}, {}, mat.FormatError, "'npy'"),
+    ({"metadata": {"a": "b"}}, {}, mat.FormatError, "metadata"),
     ({"format": "safetensors", "metadata": {"a": 1}}, {}, mat.DTypeError, "'a': 1"),
     ({"format": "safetensors", "metadata": ["a"]}, {}, mat.DTypeError, r"\['a'\]"),
     ({"format": "safetensors", "compressed": True}, {}, mat.FormatError, "compressed"),
     ({"compressed": 1}, {}, mat.DTypeError, "1"), ({}, [1], mat.DTypeError, "list"),
     ({}, {1: mat.ones(1)}, mat.DTypeError, "1"),
-    ({}, {"a": np.ones(1)}, mat.DTypeError, "'a'.*ndarray"), ({}, {"a\0b": mat.ones(1)}, mat.FormatError, "NUL"),
-    ({}, {"\udc80": mat.ones(1)}, mat.FormatError, "UTF-8"), ({}, {"a" * 70_000: mat.ones(1)}, mat.FormatError, "65,000"),
+    ({}, {"a": np.ones(1)}, mat.DTypeError, "'a'.*ndarray"),
+    ({}, {"a\0b": mat.ones(1)}, mat.FormatError, "NUL"),
+    ({}, {"\udc80": mat.ones(1)}, mat.FormatError, "UTF-8"),
+    ({}, {"a" * 70_000: mat.ones(1)}, mat.FormatError, "65,000"),
     ({"format": "safetensors"}, {"\udc80": mat.ones(1)}, mat.FormatError, "UTF-8"),
     ({"format": "safetensors"}, {"__metadata__": mat.ones(1)}, mat.FormatError, "__metadata__"),
-    ({"format": "safetensors"}, {"z": mat.ones(1, dtype="complex128")}, mat.DTypeError, "'z'.*complex128.*npz")], ids=str)
+    ({"format": "safetensors"}, {"z": mat.ones(1, dtype="complex128")}, mat.DTypeError,
+     "'z'.*complex128.*npz")], ids=str)
 def test_collections_that_cannot_be_saved(kwargs, mats, error, text):
     file = io.BytesIO()
     with pytest.raises(error, match=text):
@@ -288,11 +300,15 @@ def test_what_cannot_be_mapped(tmp_path):
     np.save(tmp_path / "s.npy", np.arange(3, dtype=">i4"))
     (tmp_path / "e.npy").write_bytes(b"")
     for call, error, text in (
-            (lambda: mat.load_all(tmp_path / "n.npz", mapped=True), mat.FormatError, "no multiple of the 8.*without mapped"),
-            (lambda: mat.load_all(tmp_path / "c.npz", mapped=True), mat.FormatError, "compressed.*without mapped"),
-            (lambda: mat.load(tmp_path / "s.npy", mapped=True), mat.FormatError, "other order.*without mapped"),
+            (lambda: mat.load_all(tmp_path / "n.npz", mapped=True), mat.FormatError,
+             "no multiple of the 8.*without mapped"),
+            (lambda: mat.load_all(tmp_path / "c.npz", mapped=True), mat.FormatError,
+             "compressed.*without mapped"),
+            (lambda: mat.load(tmp_path / "s.npy", mapped=True), mat.FormatError,
+             "other order.*without mapped"),
             (lambda: mat.load(tmp_path / "e.npy", mapped=True), mat.DTypeError, "empty"),
-            (lambda: mat.load(io.BytesIO(saved(mat.ones(3))), mapped=True), mat.DTypeError, "on disk"),
+            (lambda: mat.load(io.BytesIO(saved(mat.ones(3))), mapped=True), mat.DTypeError,
+             "on disk"),
             (lambda: mat.load(tmp_path / "s.npy", mapped=1), mat.DTypeError, "1")):
         with pytest.raises(error, match=text):
             call()
@@ -311,7 +327,8 @@ def test_a_mapped_file_that_is_cut_off(tmp_path):
 def test_more_than_4_gib(tmp_path):
     """Sparse files: nothing of them is written but the ends."""
     n = (5 << 30) + 3
-    head = saved_by_numpy(np.broadcast_to(np.uint8(0), 0)).replace(b"(0,), }         ", f"({n},), }}".encode())
+    head = saved_by_numpy(np.broadcast_to(np.uint8(0), 0)).replace(b"(0,), }         ",
+                                                                   f"({n},), }}".encode())
     path = tmp_path / "x.npy"
     with open(path, "wb") as file:
         file.write(head)

@@ -31,7 +31,8 @@ def check_same(layout, a):
 
 
 def check_strides(layout, a):
-    seen = [(s * a.itemsize, t) for n, s, t in zip(a.shape, layout.strides, a.strides, strict=True) if n > 1]
+    seen = [(s * a.itemsize, t) for n, s,
+            t in zip(a.shape, layout.strides, a.strides, strict=True) if n > 1]
     assert not a.size or all(mine == theirs for mine, theirs in seen)
 
 
@@ -54,7 +55,8 @@ def chains(draw, length=4):
 def any_layouts(draw, ndim=None):
     """Layouts with strides that no chain of views has to have made."""
     lengths = st.integers(0, 4)
-    shape = tuple(draw(st.lists(lengths, max_size=3) if ndim is None else st.tuples(*[lengths] * ndim)))
+    shape = tuple(draw(st.lists(lengths, max_size=3) if ndim is None
+                       else st.tuples(*[lengths] * ndim)))
     strides = tuple(draw(st.lists(st.integers(-7, 7), min_size=len(shape), max_size=len(shape))))
     return Layout(shape, strides, draw(st.integers(80, 90)))
 
@@ -120,7 +122,8 @@ def test_vector_is_one_blas_vector_in_row_major_order(layout):
 def _is_matrix(layout, ld, transposed):
     rows, columns = layout.shape
     down, across = (1, ld) if transposed else (ld, 1)
-    wanted = [layout.displacement + i * down + j * across for i in range(rows) for j in range(columns)]
+    wanted = [layout.displacement + i * down + j * across for i in range(rows)
+              for j in range(columns)]
     return list(layout.indices()) == wanted
 
 
@@ -204,7 +207,8 @@ def test_repr_says_it_all():
 
 
 @pytest.mark.parametrize(("shape", "wanted"), [
-    (3, (3,)), ((), ()), ([2, 3], (2, 3)), (np.array([2, 3]), (2, 3)), ((np.int8(2), 0), (2, 0)), (range(2, 4), (2, 3)),
+    (3, (3,)), ((), ()), ([2, 3], (2, 3)), (np.array([2, 3]), (2, 3)), ((np.int8(2), 0), (2, 0)),
+    (range(2, 4), (2, 3)),
     (True, (1,)),
 ])
 def test_as_shape(shape, wanted):
@@ -214,7 +218,8 @@ def test_as_shape(shape, wanted):
 
 
 @pytest.mark.parametrize(("shape", "message"), [
-    (-1, r"\(-1,\)"), ((2, -3), r"\(2, -3\)"), (2.0, "2.0"), ("3", "'3'"), (None, "None"), ((2, "3"), "'3'"),
+    (-1, r"\(-1,\)"), ((2, -3), r"\(2, -3\)"), (2.0, "2.0"), ("3", "'3'"), (None, "None"),
+    ((2, "3"), "'3'"),
     ((2, None), "None"),
     ((2**62, 4), "64 bits"), (((1, 2), 3), r"\(1, 2\)"),
 ])

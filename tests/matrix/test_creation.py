@@ -1,4 +1,6 @@
-"""Making Mats: of values, of nested sequences, of arrays with and without copying; dtypes, displacement and slack."""
+"""Making Mats: of values, of nested sequences, of arrays with and without copying; dtypes,
+displacement and slack.
+"""
 
 import numpy as np
 import pytest
@@ -27,8 +29,10 @@ def test_a_new_mat_is_nowhere_until_it_is_looked_at():
     x = mat.Mat((2, 3))
     assert x.fresh == set()
     assert dict(x.facets) == {}
-    assert (x.shape, x.ndim, x.size, x.nbytes, x.itemsize, x.strides) == ((2, 3), 2, 6, 48, 8, (3, 1))
-    assert (x.displacement, x.max_size, x.fill_value, x.dtype, x.is_contiguous) == (0, 6, 0, np.float64, True)
+    assert (x.shape, x.ndim, x.size, x.nbytes, x.itemsize,
+            x.strides) == ((2, 3), 2, 6, 48, 8, (3, 1))
+    assert (x.displacement, x.max_size, x.fill_value, x.dtype,
+            x.is_contiguous) == (0, 6, 0, np.float64, True)
     assert_array_equal(host(x), np.zeros((2, 3)))
     assert x.fresh == {"host"}
     assert set(x.facets) == {"array"}
@@ -60,14 +64,19 @@ def test_no_dtype_is_missing_from_the_list():
 
 
 @pytest.mark.parametrize(("made", "wanted"), [
-    (lambda: mat.zeros(2, 3), np.zeros((2, 3))), (lambda: mat.zeros((2, 3)), np.zeros((2, 3))), (lambda: mat.zeros(),
-                                                                                                 np.zeros(())),
-    (lambda: mat.zeros(0, 3), np.zeros((0, 3))), (lambda: mat.zeros([4]), np.zeros(4)), (lambda: mat.ones(()), np.ones(())),
-    (lambda: mat.full(2, -1.5), np.full(2, -1.5)), (lambda: mat.full((2, 1), np.nan), np.full((2, 1), np.nan)),
+    (lambda: mat.zeros(2, 3), np.zeros((2, 3))), (lambda: mat.zeros((2, 3)), np.zeros((2, 3))),
+    (lambda: mat.zeros(),
+     np.zeros(())),
+    (lambda: mat.zeros(0, 3), np.zeros((0, 3))), (lambda: mat.zeros([4]), np.zeros(4)),
+    (lambda: mat.ones(()), np.ones(())),
+    (lambda: mat.full(2, -1.5), np.full(2, -1.5)),
+    (lambda: mat.full((2, 1), np.nan), np.full((2, 1), np.nan)),
     (lambda: mat.full(2, np.float32(0.1)), np.full(2, np.float32(0.1), float)),
-    (lambda: mat.eye(3), np.eye(3)), (lambda: mat.eye(2, 3, -1), np.eye(2, 3, -1)), (lambda: mat.eye(0), np.eye(0)),
+    (lambda: mat.eye(3), np.eye(3)), (lambda: mat.eye(2, 3, -1), np.eye(2, 3, -1)),
+    (lambda: mat.eye(0), np.eye(0)),
     (lambda: mat.arange(5), np.arange(5.0)), (lambda: mat.arange(2, 9, 3), np.arange(2.0, 9, 3)),
-    (lambda: mat.arange(3, 0, -0.5), np.arange(3, 0, -0.5)), (lambda: mat.arange(3, 0), np.arange(3.0, 0)),
+    (lambda: mat.arange(3, 0, -0.5), np.arange(3, 0, -0.5)),
+    (lambda: mat.arange(3, 0), np.arange(3.0, 0)),
     (lambda: mat.arange(2**62, 2**62 + 2, dtype="int64"), np.arange(2**62, 2**62 + 2)),
 ])
 def test_makers(made, wanted):
@@ -87,7 +96,8 @@ def test_empty_and_fill_none_can_be_written_whole():
 
 def test_the_default_dtype_is_a_setting():
     with mat.settings(dtype="float32"):
-        made = [mat.zeros(1), mat.ones(1), mat.full(1, 2), mat.empty(1), mat.eye(1), mat.arange(1), mat.Mat(1),
+        made = [mat.zeros(1), mat.ones(1), mat.full(1, 2), mat.empty(1), mat.eye(1), mat.arange(1),
+                mat.Mat(1),
                 mat.array([1.5])]
         assert {x.dtype.name for x in made} == {"float32"}
         assert mat.array(np.zeros(1)).dtype == np.float64
@@ -169,9 +179,11 @@ def test_bad_arguments_of_makers(make, error, message):
 
 
 @pytest.mark.parametrize("obj", [
-    [[1, 2], [3, 4]], ((1, 2.5), (3, -4)), 3.5, [], [[], []], [[[1], [2]]], range(4), [True, False], [np.float32(1), 2],
+    [[1, 2], [3, 4]], ((1, 2.5), (3, -4)), 3.5, [], [[], []], [[[1], [2]]], range(4), [True, False],
+    [np.float32(1), 2],
     [(1, 2), [3, 4]],
-    [np.arange(3), [4, 5, 6]], [[np.arange(2), np.ones(2)], [[7, 8], (9, 10)]], [range(2), range(2, 4)], [np.array(1), 2],
+    [np.arange(3), [4, 5, 6]], [[np.arange(2), np.ones(2)], [[7, 8], (9, 10)]],
+    [range(2), range(2, 4)], [np.array(1), 2],
 ])
 def test_array_of_nested_sequences_has_the_default_dtype(obj):
     x = mat.array(obj)
@@ -183,7 +195,8 @@ def test_array_takes_mats_and_views_of_mats_as_leaves():
     x = mat.arange(6).reshape(2, 3)
     made = mat.array([x[1], [1, 2, 3], np.arange(3), x.T[:, 0]])
     assert_array_equal(host(made), [[3, 4, 5], [1, 2, 3], [0, 1, 2], [0, 1, 2]])
-    assert_array_equal(host(mat.array([[mat.array(1), 2], [x[0, 1], mat.full((), 4)]])), [[1, 2], [1, 4]])
+    assert_array_equal(host(mat.array([[mat.array(1), 2], [x[0, 1], mat.full((), 4)]])),
+                       [[1, 2], [1, 4]])
     assert_array_equal(host(mat.array((x, x))), np.stack([np.arange(6.0).reshape(2, 3)] * 2))
 
 
@@ -198,8 +211,10 @@ def test_array_keeps_the_dtype_of_arrays_mats_and_numpy_scalars(name):
 
 @pytest.mark.parametrize("name", [d for d in DTYPES if not d.startswith("complex")])
 def test_array_converts(name):
-    assert_array_equal(host(mat.array([[0, 1]], name)), np.array([[0, 1]]).astype(numpy_dtype(name)), strict=True)
-    assert_array_equal(host(mat.array(np.ones(2, numpy_dtype(name)), "float32")), np.ones(2, np.float32), strict=True)
+    assert_array_equal(host(mat.array([[0, 1]], name)),
+                       np.array([[0, 1]]).astype(numpy_dtype(name)), strict=True)
+    assert_array_equal(host(mat.array(np.ones(2, numpy_dtype(name)), "float32")),
+                       np.ones(2, np.float32), strict=True)
 
 
 def test_array_copies():
@@ -242,21 +257,27 @@ def test_array_reads_foreign_byte_order_if_told_the_dtype():
 
 
 @pytest.mark.parametrize(("obj", "dtype", "error", "message"), [
-    ([[1, 2], [3]], None, ShapeError, "ragged"), ([1, [2]], None, ShapeError, "ragged"), ([[1, 2], 3],
-                                                                                          None, ShapeError, "ragged"),
+    ([[1, 2], [3]], None, ShapeError, "ragged"), ([1, [2]], None, ShapeError, "ragged"),
+    ([[1, 2], 3],
+     None, ShapeError, "ragged"),
     ([np.zeros(2), np.zeros(3)], None, ShapeError, "ragged"), ([np.zeros((2, 2)), np.zeros((2, 3))],
                                                                None, ShapeError, "ragged"),
-    ([mat.zeros(2), [1]], None, ShapeError, "ragged"), ([mat.zeros(2), 1], None, ShapeError, "ragged"),
-    ("abc", None, DTypeError, "str"), (["a", "b"], None, DTypeError, "list"), ([1, "2"], None, DTypeError, "numbers"),
+    ([mat.zeros(2), [1]], None, ShapeError, "ragged"),
+    ([mat.zeros(2), 1], None, ShapeError, "ragged"),
+    ("abc", None, DTypeError, "str"), (["a", "b"], None, DTypeError, "list"),
+    ([1, "2"], None, DTypeError, "numbers"),
     (b"ab", None, DTypeError, "bytes"),
-    (None, None, DTypeError, "NoneType"), ([1, None], None, DTypeError, "numbers"), ({1, 2}, None, DTypeError, "set"),
-    ({1: 2}, None, DTypeError, "dict"), (object(), None, DTypeError, "object"), (iter([1]), None, DTypeError, "iterator"),
+    (None, None, DTypeError, "NoneType"), ([1, None], None, DTypeError, "numbers"),
+    ({1, 2}, None, DTypeError, "set"),
+    ({1: 2}, None, DTypeError, "dict"), (object(), None, DTypeError, "object"),
+    (iter([1]), None, DTypeError, "iterator"),
     (np.array(["a"]), None, DTypeError, "U1"), (np.array([None]), None, DTypeError, "'O'"),
     (np.array(["2020-01-01"], "M8[D]"), "float64", DTypeError, "datetime"), (np.zeros(1, "f8,i4"),
                                                                              "float64", DTypeError, "numbers"),
     ([1j], None, DTypeError, "complex"), (np.array([1j]), "float32", DTypeError, "complex"), ([1j],
                                                                                               "int8", DTypeError, "complex"),
-    ([1, 300], "int8", DTypeError, "300"), ([-1], "uint64", DTypeError, "-1"), ([2**63], "int64", DTypeError, str(2**63)),
+    ([1, 300], "int8", DTypeError, "300"), ([-1], "uint64", DTypeError, "-1"),
+    ([2**63], "int64", DTypeError, str(2**63)),
     ([0, np.nan], "int32", DTypeError, "nan"), ([np.inf], "int64", DTypeError, "inf"), ([1],
                                                                                         "float128", DTypeError, "float128"),
     (np.array([1.0], ">f8"), None, DTypeError, "byte order"),
@@ -272,9 +293,11 @@ def test_array_refuses(obj, dtype, error, message):
 def _arrays(dtype):
     """Arrays of every layout."""
     a = np.arange(24).astype(dtype).reshape(4, 6)
-    return {"c": a, "fortran": a.T, "strided": a[::2, 1::3], "negative": a[::-1, ::-2], "column": a[:, 2], "empty": a[:0],
+    return {"c": a, "fortran": a.T, "strided": a[::2, 1::3], "negative": a[::-1, ::-2],
+            "column": a[:, 2], "empty": a[:0],
             "0-d": a[1, 2:3].reshape(()),
-            "empty strided": a[:0, ::2], "length 1": a[2:3, ::-4][:, :1], "3-d": a.reshape(2, 2, 6)[:, :, ::-5],
+            "empty strided": a[:0, ::2], "length 1": a[2:3, ::-4][:, :1],
+            "3-d": a.reshape(2, 2, 6)[:, :, ::-5],
             "inner": a[1:3, 2:4]}
 
 
@@ -305,7 +328,8 @@ def test_from_numpy_leaves_what_the_array_does_not_see(kind):
     base = a.base if a.base is not None else a
     wanted = base.copy()
     mine = np.lib.stride_tricks.as_strided  # the same view of the copy
-    offset = (a.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // 8 if a.size else 0
+    offset = (a.__array_interface__["data"][0]
+              - base.__array_interface__["data"][0]) // 8 if a.size else 0
     mine(wanted.reshape(-1)[offset:], a.shape, a.strides)[...] = -7
     mat.from_numpy(a).fill_(-7)
     assert_array_equal(base, wanted)
@@ -356,9 +380,11 @@ def test_from_numpy_memory_stays_the_users():
 
 
 @pytest.mark.parametrize(("obj", "error", "message"), [
-    ([1, 2], DTypeError, "list"), (1.0, DTypeError, "float"), (mat.zeros(2), DTypeError, "Mat"), (np.float64(1),
-                                                                                                  DTypeError, "float64"),
-    (np.ma.array([1, 2], mask=[0, 1]), DTypeError, "MaskedArray"), (np.array(["a"]), DTypeError, "U1"),
+    ([1, 2], DTypeError, "list"), (1.0, DTypeError, "float"), (mat.zeros(2), DTypeError, "Mat"),
+    (np.float64(1),
+     DTypeError, "float64"),
+    (np.ma.array([1, 2], mask=[0, 1]), DTypeError, "MaskedArray"),
+    (np.array(["a"]), DTypeError, "U1"),
     (np.array([1.0], ">f8"), DTypeError, "byte order"), (np.zeros(2, "f8,i4"), DTypeError, "f8"),
     (np.zeros(2, np.dtype([("a", "i1"), ("b", "f8")]))["b"], ShapeError, "copies"),
     (np.zeros(9, np.uint8)[1:].view("f8"), ShapeError, "copies"),

@@ -1,4 +1,6 @@
-"""Leases: what NumPy has of a Mat without a copy, what that keeps from happening, and that it ends when the array is gone."""
+"""Leases: what NumPy has of a Mat without a copy, what that keeps from happening, and that it ends
+when the array is gone.
+"""
 
 import gc
 import sys
@@ -20,16 +22,20 @@ from ..support.layouts import NUMPY_DTYPES
 
 DTYPES = [*NUMPY_DTYPES, "bfloat16"]
 LAYOUTS = {
-    "whole": lambda x: x, "transposed": lambda x: x.T, "strided": lambda x: x[::2, 1:], "reversed": lambda x: x[::-1],
-    "displaced": lambda x: x[1:], "broadcast": lambda x: x[1].broadcast_to(3, 5), "element": lambda x: x[1, 2, ...],
+    "whole": lambda x: x, "transposed": lambda x: x.T, "strided": lambda x: x[::2, 1:],
+    "reversed": lambda x: x[::-1],
+    "displaced": lambda x: x[1:], "broadcast": lambda x: x[1].broadcast_to(3, 5),
+    "element": lambda x: x[1, 2, ...],
     "empty": lambda x: x[:0],
 }
-buffers = pytest.mark.skipif(sys.version_info < (3, 12), reason="Python asks classes for buffers from 3.12 on")
+buffers = pytest.mark.skipif(sys.version_info < (3, 12), reason="Python asks classes for buffers "
+                                                                "from 3.12 on")
 
 
 def sample(dtype):
     """A 4 x 5 Mat and the same as an array."""
-    a = (np.arange(20) % 2 if dtype == "bool" else np.arange(20)).reshape(4, 5).astype(mat.Mat(0, dtype).dtype)
+    a = (np.arange(20) % 2 if dtype == "bool"
+         else np.arange(20)).reshape(4, 5).astype(mat.Mat(0, dtype).dtype)
     return mat.array(a), a
 
 
@@ -59,7 +65,8 @@ def test_asarray_shows_the_memory_itself_read_only(dtype, layout):
 
 
 WRITES = {
-    "an operation": lambda x: x.fill_(7), "an operator": lambda x: x.__iadd__(1), "out": lambda x: mat.exp(x, out=x),
+    "an operation": lambda x: x.fill_(7), "an operator": lambda x: x.__iadd__(1),
+    "out": lambda x: mat.exp(x, out=x),
     "a verb": lambda x: mat.axpy(2, x, x), "random numbers": lambda x: x.uniform_(),
     "an element": lambda x: x.__setitem__((0, 0), 7), "a slice": lambda x: x.__setitem__(0, 7),
     "indices": lambda x: x.__setitem__([0, 1], 7), "replace_": lambda x: x.replace_(x.tolist()),
@@ -107,7 +114,8 @@ def test_reading_goes_on_and_further_leases_share_the_memory():
     x = mat.arange(4)
     a, b = np.asarray(x), np.asarray(x)
     assert np.shares_memory(a, b)
-    assert (mat.sum(x).item(), (x + 1).tolist(), x[2], x.T.tolist()) == (6, [1, 2, 3, 4], 2, [0, 1, 2, 3])
+    assert (mat.sum(x).item(), (x + 1).tolist(), x[2],
+            x.T.tolist()) == (6, [1, 2, 3, 4], 2, [0, 1, 2, 3])
     del a
     with pytest.raises(mat.ConflictError):
         x.fill_(0)
@@ -150,7 +158,8 @@ def test_ten_thousand_leases_leave_nothing():
 
 def test_what_numpy_copies_holds_no_lease():
     x = mat.array([1.5, 2.5])
-    copies = [np.array(x), np.asarray(x, dtype="float32"), np.array(x, dtype="int64"), np.asarray(x).copy(), x.to_numpy(),
+    copies = [np.array(x), np.asarray(x, dtype="float32"), np.array(x, dtype="int64"),
+              np.asarray(x).copy(), x.to_numpy(),
               np.array([x, x]), np.asarray(x) + 1]
     x.fill_(0)
     assert [a.ravel()[0] for a in copies] == [1.5, 1.5, 1, 1.5, 1.5, 1.5, 2.5]
@@ -170,7 +179,7 @@ def test_a_copy_that_was_forbidden_is_refused():
 def test_torn_data_is_not_lent():
     x = mat.zeros(2).fill_(1)
     with pytest.raises(ZeroDivisionError), x.facet("array", "io"):
-        1 / 0  # noqa: B018  the block is to fail
+        1 / 0  # noqa: B018
     with pytest.raises(mat.TornError):
         np.asarray(x)
     assert x.storage.accesses == []
@@ -280,11 +289,11 @@ def test_printers_and_reports_tell_of_leases(capsys):
     assert [lent for lent in mat.memory_report().lent if lent.label == x.label()] == []
 
 
-@given(st.lists(st.sampled_from(["make_value", "release", "write", "read"]), max_size=25))
+@given(st.lists(st.sampled_from(["export", "release", "write", "read"]), max_size=25))
 def test_writing_is_refused_exactly_while_something_is_lent(steps):
     x, arrays, value = mat.zeros(3).fill_(0), [], 0.0
     for step in steps:
-        if step == "make_value":
+        if step == "export":
             arrays.append(np.asarray(x))
         elif step == "release" and arrays:
             arrays.pop(0)

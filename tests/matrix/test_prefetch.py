@@ -1,6 +1,8 @@
-"""Copies ahead: nobody waits before the data is needed, nobody writes what is being read, and nothing is ever inconsistent.
+"""Copies ahead: nobody waits before the data is needed, nobody writes what is being read, and
+nothing is ever inconsistent.
 
-On `emulated`, whose work can be put off until somebody waits for it: what is read too early is poison.
+On `emulated`, whose work can be put off until somebody waits for it: what is read too early is
+poison.
 """
 
 import threading
@@ -129,14 +131,16 @@ def test_views_share_the_flight(dev):
 
 @pytest.mark.parametrize("write", [
     lambda x: x.facet("array", "io").__enter__(), lambda x: x.facet("array", "output").__enter__(),
-    lambda x: x.__setitem__(0, 1), lambda x: x.add_(1), lambda x: x.fill_(1), lambda x: mat.axpy(1, mat.ones(3), x),
+    lambda x: x.__setitem__(0, 1), lambda x: x.add_(1), lambda x: x.fill_(1),
+    lambda x: mat.axpy(1, mat.ones(3), x),
     lambda x: x.facet("emulated", "output").__enter__(),
 ])
 def test_who_would_write_it_is_told_of_the_prefetch(dev, write):
     x = mat.arange(3)
     with mat.prefetch(to_device=[x]) as p:
         here = line() - 1
-        with pytest.raises(ConflictError, match=rf"a copy that is still under way.*test_prefetch\.py:{here}"):
+        with pytest.raises(ConflictError,
+                           match=rf"a copy that is still under way.*test_prefetch\.py:{here}"):
             write(x)
         assert p.count == 1
     assert x.fresh == {"host", "emulated"}
@@ -154,7 +158,8 @@ def test_writing_is_fine_after_it_was_waited_for(dev):
 def test_what_is_being_written_cannot_be_prefetched(dev):
     x, y = mat.arange(3), mat.arange(3)
     with x.facet("array", "io"):
-        with pytest.raises(ConflictError, match=r"ahead.*'array' for 'io'"), mat.prefetch(to_device=[y, x]):
+        with pytest.raises(ConflictError,
+                           match=r"ahead.*'array' for 'io'"), mat.prefetch(to_device=[y, x]):
             pass
         assert y.fresh == {"host", "emulated"}  # what was begun has arrived
 
@@ -172,7 +177,8 @@ def test_dropping_it_is_a_conflict(dev):
 
 def test_it_is_not_evicted_before_it_arrived(dev):
     x, y = mat.arange(10), mat.arange(10)
-    with mat.use_device("emulated", pool_bytes=80), mat.prefetch(to_device=[x]), pytest.raises(OutOfDeviceMemory):
+    with mat.use_device("emulated",
+                        pool_bytes=80), mat.prefetch(to_device=[x]), pytest.raises(OutOfDeviceMemory):
         y.facet("emulated", "output").__enter__()
     assert x.to_numpy().tolist() == list(range(10))
 
@@ -321,7 +327,8 @@ def test_printing_does_not_wait(dev):
     with mat.prefetch(to_device=[x]) as p:
         assert "[0. 1. 2.]" in repr(x)
         mat.show(x)
-        assert (p.count, [w[0] for state in x.facets.values() for w in state.watchers]) == (1, ["of a prefetch"])
+        assert (p.count, [w[0] for state in x.facets.values()
+                          for w in state.watchers]) == (1, ["of a prefetch"])
     assert not any(state.watchers for state in x.facets.values())
 
 

@@ -1,4 +1,5 @@
-"""A long random walk: operations, views, looks and moves between host and devices, against NumPy arrays all the way.
+"""A long random walk: operations, views, looks and moves between host and devices, against NumPy
+arrays all the way.
 
 The steps are drawn from one seed. MAT_WALK_STEPS in the environment says how many.
 """
@@ -43,7 +44,8 @@ class Walk:
 
     def alike(self, x, a):
         """Another pair of that shape and dtype in another storage."""
-        found = [(y, b) for y, b in self.pairs if b.shape == a.shape and b.dtype == a.dtype and y.storage is not x.storage]
+        found = [(y, b) for y, b in self.pairs if b.shape == a.shape and b.dtype == a.dtype
+                 and y.storage is not x.storage]
         if found:
             return self.rng.choice(found)
         values = np.random.default_rng(self.rng.randrange(1 << 30)).uniform(-1, 1, a.shape).astype(a.dtype)
@@ -77,7 +79,8 @@ class Walk:
     def unary(self):
         (x, a), name = self.pick(), self.rng.choice(UNARY)
         with np.errstate(all="ignore"):
-            self.pairs.append((getattr(mat, name)(x), NUMPY.get(name, getattr(np, name, None))(a).astype(a.dtype)))
+            self.pairs.append((getattr(mat, name)(x),
+                               NUMPY.get(name, getattr(np, name, None))(a).astype(a.dtype)))
 
     def unary_in_place(self):
         (x, a), name = self.pick(), self.rng.choice(["sin", "tanh", "abs", "floor", "logistic"])
@@ -144,7 +147,8 @@ class Walk:
 
     def copy(self):
         x, a = self.pick()
-        self.pairs.append(self.rng.choice([(x.copy(), a.copy()), (x.contiguous().reshape(a.size), a.copy().reshape(a.size))])
+        self.pairs.append(self.rng.choice([(x.copy(), a.copy()), (x.contiguous().reshape(a.size),
+                                                                  a.copy().reshape(a.size))])
                           if not x.is_contiguous else (x.copy(), a.copy()))
 
     def access(self):
@@ -173,7 +177,8 @@ class Walk:
         if self.depth < 3:
             self.depth += 1
             limit = self.rng.choice([None, None, 2000])
-            self.stack.enter_context(mat.use_device(self.rng.choice(self.devices), pool_bytes=limit))
+            self.stack.enter_context(mat.use_device(self.rng.choice(self.devices),
+                                                    pool_bytes=limit))
 
     def leave(self):
         self.depth = 0
@@ -187,7 +192,8 @@ class Walk:
         """Compare everything, and let go of what has grown too large to be compared later."""
         for x, a in self.pairs:
             self.close(x.to_numpy(), a)
-        self.pairs = [(x, a) for x, a in self.pairs if np.isfinite(a).all() and np.abs(a).max(initial=0) < 1e3]
+        self.pairs = [(x, a) for x,
+                      a in self.pairs if np.isfinite(a).all() and np.abs(a).max(initial=0) < 1e3]
 
     def close(self, found, wanted):
         assert_allclose(found, wanted, rtol=2e-5, atol=2e-5)

@@ -1,4 +1,6 @@
-"""`scratch` and `ones_view`: whose memory is used again and by whom, what is left after a block, and that ones stay ones."""
+"""`scratch` and `ones_view`: whose memory is used again and by whom, what is left after a block,
+and that ones stay ones.
+"""
 
 import asyncio
 import gc
@@ -154,7 +156,8 @@ def test_an_error_gives_back_too():
     with pytest.raises(ShapeError), mat.scratch(10) as t:
         t.fill_(1).reshape(3)
     assert used(10) == first
-    with pytest.raises(ValueError, match="could not"), mat.scratch(10) as t, t.facet("array", "io") as a:
+    with pytest.raises(ValueError,
+                       match="could not"), mat.scratch(10) as t, t.facet("array", "io") as a:
         a[:] = [*"123456789", "oops"]
     assert used(10) == first
     with mat.scratch(10) as t:
@@ -185,12 +188,15 @@ def left():
         return t, t[0], t.T
 
 
-@pytest.mark.parametrize("read", [lambda x: x.sum(), lambda x: x.to_numpy(), lambda x: x.copy(), lambda x: x @ x.T,
-                                  lambda x: x.add_(1), lambda x: mat.dot(x, x), lambda x: x.facet("foreign").__enter__()])
+@pytest.mark.parametrize("read", [lambda x: x.sum(), lambda x: x.to_numpy(), lambda x: x.copy(),
+                                  lambda x: x @ x.T,
+                                  lambda x: x.add_(1), lambda x: mat.dot(x, x),
+                                  lambda x: x.facet("foreign").__enter__()])
 def test_reading_what_was_given_back_is_refused(read):
     for x in left():
         if x.ndim == 2:
-            with pytest.raises(TornError, match=r"given back at the end of its block.*test_scratch.py:\d+"):
+            with pytest.raises(TornError,
+                               match=r"given back at the end of its block.*test_scratch.py:\d+"):
                 read(x)
             assert "torn" in repr(x)
 
@@ -381,12 +387,16 @@ def test_ones_are_ones_and_packed(shape, dtype):
 
 
 WRITES = {
-    "fill_": lambda x: x.fill_(2), "set": lambda x: x.__setitem__(0, 2), "iadd": lambda x: x.__iadd__(1),
+    "fill_": lambda x: x.fill_(2), "set": lambda x: x.__setitem__(0, 2),
+    "iadd": lambda x: x.__iadd__(1),
     "axpy": lambda x: mat.axpy(1, mat.ones(4), x), "out": lambda x: mat.exp(mat.ones(4), out=x),
     "facet": lambda x: x.facet("array", "output"), "foreign": lambda x: x.facet("foreign", "io"),
-    "view": lambda x: x[1:].fill_(2), "reshape": lambda x: x.reshape(2, 2).fill_(2), "T": lambda x: x.T.scal_(2),
-    "displaced": lambda x: mat.Mat(4, displaced_to=x).fill_(2), "window": lambda x: x.view(2).fill_(0),
-    "replace_": lambda x: x.replace_([1, 2, 3, 4]), "with_facets": lambda x: mat.with_facets((x, "backing", "io")),
+    "view": lambda x: x[1:].fill_(2), "reshape": lambda x: x.reshape(2, 2).fill_(2),
+    "T": lambda x: x.T.scal_(2),
+    "displaced": lambda x: mat.Mat(4, displaced_to=x).fill_(2),
+    "window": lambda x: x.view(2).fill_(0),
+    "replace_": lambda x: x.replace_([1, 2, 3, 4]),
+    "with_facets": lambda x: mat.with_facets((x, "backing", "io")),
 }
 
 

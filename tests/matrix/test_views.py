@@ -1,4 +1,6 @@
-"""Views of a Mat, and changing what a Mat sees: the same storage, the same freshness, nothing copied."""
+"""Views of a Mat, and changing what a Mat sees: the same storage, the same freshness, nothing
+copied.
+"""
 
 from math import prod
 
@@ -100,12 +102,14 @@ def test_the_views_by_name():
     assert_array_equal(host(x.diagonal(1, 2, 1)), a.diagonal(1, 2, 1))
     assert_array_equal(host(x[:, :1].broadcast_to(2, 5, 4)), np.broadcast_to(a[:, :1], (2, 5, 4)))
     assert_array_equal(host(mat.full((), 3).broadcast_to((2, 2))), np.full((2, 2), 3.0))
-    for y in (x.T, x.swapaxes(0, 1), x.expand_dims(0), x.diagonal(), x.reshape(6, -1), x.view(3, 2), x.displace(0)):
+    for y in (x.T, x.swapaxes(0, 1), x.expand_dims(0), x.diagonal(), x.reshape(6, -1), x.view(3, 2),
+              x.displace(0)):
         assert y.storage is x.storage
 
 
 @pytest.mark.parametrize(("given_shape", "wanted"), [
-    ((6,), (6,)), ((-1,), (6,)), ((2, -1), (2, 3)), (((3, 2),), (3, 2)), (([-1, 1],), (6, 1)), ((1, 6, 1), (1, 6, 1)),
+    ((6,), (6,)), ((-1,), (6,)), ((2, -1), (2, 3)), (((3, 2),), (3, 2)), (([-1, 1],), (6, 1)),
+    ((1, 6, 1), (1, 6, 1)),
     ((np.int64(3), 2), (3, 2)), ((np.array([3, 2]),), (3, 2)), ((range(2, 4),), (2, 3)),
 ])
 def test_reshape_takes_shapes_in_all_their_spellings(given_shape, wanted):
@@ -168,7 +172,8 @@ def test_views_of_views_keep_the_storage_alive():
 
 def test_shaping_looks_at_nothing():
     x = mat.zeros(4, 4)
-    for y in (x.T, x[1], x[::2, 1:], x.reshape(16), x.diagonal(), x.broadcast_to(2, 4, 4), x.view(3, 2), x.squeeze(),
+    for y in (x.T, x[1], x[::2, 1:], x.reshape(16), x.diagonal(), x.broadcast_to(2, 4, 4),
+              x.view(3, 2), x.squeeze(),
               x.contiguous()):
         assert y.storage is x.storage
     assert x.fresh == set()
@@ -177,9 +182,12 @@ def test_shaping_looks_at_nothing():
 
 def test_writing_a_broadcast_is_refused_everywhere():
     x = mat.arange(3).broadcast_to(2, 3)
-    for write in (lambda: x.fill_(1), lambda: x.exp_(), lambda: x.facet("array", "io"), lambda: x.facet("backing", "output"),
-                  lambda: x[0:2].fill_(1), lambda: x.__setitem__((0, 0), 1), lambda: x.__setitem__(slice(None), 1),
-                  lambda: x.__setitem__([0], 1), lambda: x.replace_(np.zeros((2, 3))), lambda: x.__iadd__(1)):
+    for write in (lambda: x.fill_(1), lambda: x.exp_(), lambda: x.facet("array", "io"),
+                  lambda: x.facet("backing", "output"),
+                  lambda: x[0:2].fill_(1), lambda: x.__setitem__((0, 0), 1),
+                  lambda: x.__setitem__(slice(None), 1),
+                  lambda: x.__setitem__([0], 1), lambda: x.replace_(np.zeros((2, 3))),
+                  lambda: x.__iadd__(1)):
         with pytest.raises(AliasError, match="overlap"):
             write()
     x[0].fill_(4)  # one row does not overlap itself
@@ -226,7 +234,8 @@ def test_shapes_changed_in_place_are_seen_by_every_facet():
 
 
 @pytest.mark.parametrize("change", [
-    lambda x: x.view_(2), lambda x: x.reshape_(3, 2), lambda x: x.displace_(0), lambda x: x.row_(0), lambda x: x.adjust_(100),
+    lambda x: x.view_(2), lambda x: x.reshape_(3, 2), lambda x: x.displace_(0), lambda x: x.row_(0),
+    lambda x: x.adjust_(100),
     lambda x: x.adjust_(2), lambda x: x.window(2).__enter__(),
 ])
 @pytest.mark.parametrize("direction", ["input", "io"])
@@ -257,7 +266,7 @@ def test_window_restores_also_after_errors_and_nested():
         x.fill_(0)
     assert_array_equal(host(x), [[0, 1, 2, 0], [0, 0, 0, 7]])
     with pytest.raises(ZeroDivisionError), x.window(3):
-        1 / 0  # noqa: B018  the block is to fail
+        1 / 0  # noqa: B018
     assert x.shape == (2, 4)
     y = x.T
     with y.window(2):
@@ -278,7 +287,8 @@ def test_adjust_grows_and_leaves_other_views_valid():
     y = x[1:]
     y.fill_(5)
     assert x.adjust_((3, 3), 2) is x
-    assert (x.shape, x.displacement, x.max_size, x.dtype, x.fill_value) == ((3, 3), 2, 11, np.float32, 2)
+    assert (x.shape, x.displacement, x.max_size, x.dtype,
+            x.fill_value) == ((3, 3), 2, 11, np.float32, 2)
     assert_array_equal(host(x), np.full((3, 3), 2.0))
     x.fill_(0)
     assert_array_equal(host(y), [5, 5, 5])
@@ -286,36 +296,51 @@ def test_adjust_grows_and_leaves_other_views_valid():
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda x: x.view(13), ShapeError, "storage of 12"), (lambda x: x.view(5, 8), ShapeError, "displacement 8"),
+    (lambda x: x.view(13), ShapeError, "storage of 12"),
+    (lambda x: x.view(5, 8), ShapeError, "displacement 8"),
     (lambda x: x.view(1, -1), ShapeError, "-1"), (lambda x: x.view(1, 1.0), ShapeError, "1.0"),
     (lambda x: x.view((1, -2)), ShapeError, "-2"),
     (lambda x: x.view("a"), ShapeError, "'a'"), (lambda x: x.view(0, 13), ShapeError, "13"),
-    (lambda x: x.displace(1), ShapeError, "storage of 12"), (lambda x: x.displace("1"), ShapeError, "'1'"),
-    (lambda x: x.reshape(5), ShapeError, r"12 elements.*\(5\).*view"), (lambda x: x.reshape(-1, -1), ShapeError, "-1"),
-    (lambda x: x.reshape(5, -1), ShapeError, "infer"), (lambda x: x.reshape(0, -1), ShapeError, "infer"),
+    (lambda x: x.displace(1), ShapeError, "storage of 12"),
+    (lambda x: x.displace("1"), ShapeError, "'1'"),
+    (lambda x: x.reshape(5), ShapeError, r"12 elements.*\(5\).*view"),
+    (lambda x: x.reshape(-1, -1), ShapeError, "-1"),
+    (lambda x: x.reshape(5, -1), ShapeError, "infer"),
+    (lambda x: x.reshape(0, -1), ShapeError, "infer"),
     (lambda x: x.reshape(-2, 6), ShapeError, "-2"),
-    (lambda x: x.reshape(2.0, 6), ShapeError, "2.0"), (lambda x: x.reshape(None), ShapeError, "None"),
+    (lambda x: x.reshape(2.0, 6), ShapeError, "2.0"),
+    (lambda x: x.reshape(None), ShapeError, "None"),
     (lambda x: x.reshape("ab"), ShapeError, "'ab'"),
-    (lambda x: x.T.reshape(12), ShapeError, "contiguous"), (lambda x: x.T.reshape_(12), ShapeError, "contiguous"),
-    (lambda x: x.reshape_(5), ShapeError, "view"), (lambda x: x.view_(13), ShapeError, "storage of 12"),
+    (lambda x: x.T.reshape(12), ShapeError, "contiguous"),
+    (lambda x: x.T.reshape_(12), ShapeError, "contiguous"),
+    (lambda x: x.reshape_(5), ShapeError, "view"),
+    (lambda x: x.view_(13), ShapeError, "storage of 12"),
     (lambda x: x.displace_(1), ShapeError, "storage of 12"),
-    (lambda x: x.row_(3), IndexOutOfRange, "index 3"), (lambda x: x[0].row_(0), ShapeError, "matrix"),
+    (lambda x: x.row_(3), IndexOutOfRange, "index 3"),
+    (lambda x: x[0].row_(0), ShapeError, "matrix"),
     (lambda x: x.window(13).__enter__(), ShapeError, "storage of 12"),
     (lambda x: x.window(2, -1).__enter__(), ShapeError, "-1"),
     (lambda x: x.adjust_(-1), ShapeError, "-1"), (lambda x: x.adjust_(100, -1), ShapeError, "-1"),
     (lambda x: x.adjust_(2**62), ShapeError, "64 bits"),
     (lambda x: x.adjust_(2, 1.5), ShapeError, "1.5"),
-    (lambda x: x.permute(0), ShapeError, "2 axes"), (lambda x: x.permute(0, 0), ShapeError, "twice"),
+    (lambda x: x.permute(0), ShapeError, "2 axes"),
+    (lambda x: x.permute(0, 0), ShapeError, "twice"),
     (lambda x: x.permute(0, 2), ShapeError, "axis 2"),
-    (lambda x: x.permute("ab"), ShapeError, "'a'"), (lambda x: x.swapaxes(0, 2), ShapeError, "axis 2"),
+    (lambda x: x.permute("ab"), ShapeError, "'a'"),
+    (lambda x: x.swapaxes(0, 2), ShapeError, "axis 2"),
     (lambda x: x.swapaxes(None, 1), ShapeError, "None"),
-    (lambda x: x.squeeze(0), ShapeError, "length 1"), (lambda x: x.squeeze(2), ShapeError, "axis 2"),
+    (lambda x: x.squeeze(0), ShapeError, "length 1"),
+    (lambda x: x.squeeze(2), ShapeError, "axis 2"),
     (lambda x: x.expand_dims(3), ShapeError, "axis 3"),
-    (lambda x: x.expand_dims(-4), ShapeError, "axis -4"), (lambda x: x.broadcast_to(5, 4), ShapeError,
-                                                           r"\(3, 4\) does not broadcast to \(5, 4\)"),
-    (lambda x: x.broadcast_to(4), ShapeError, "broadcast"), (lambda x: x.broadcast_to(-1, 3, 4), ShapeError, "-1"),
-    (lambda x: x.diagonal(0, 0, 0), ShapeError, "twice"), (lambda x: x.diagonal(0, 0, 2), ShapeError, "axis 2"),
-    (lambda x: x[0].diagonal(), ShapeError, "two dimensions"), (lambda x: x.diagonal("a"), ShapeError, "'a'"),
+    (lambda x: x.expand_dims(-4), ShapeError, "axis -4"),
+    (lambda x: x.broadcast_to(5, 4), ShapeError,
+     r"\(3, 4\) does not broadcast to \(5, 4\)"),
+    (lambda x: x.broadcast_to(4), ShapeError, "broadcast"),
+    (lambda x: x.broadcast_to(-1, 3, 4), ShapeError, "-1"),
+    (lambda x: x.diagonal(0, 0, 0), ShapeError, "twice"),
+    (lambda x: x.diagonal(0, 0, 2), ShapeError, "axis 2"),
+    (lambda x: x[0].diagonal(), ShapeError, "two dimensions"),
+    (lambda x: x.diagonal("a"), ShapeError, "'a'"),
 ])
 def test_bad_shaping_touches_nothing(call, error, message):
     x = mat.arange(12).reshape(3, 4)

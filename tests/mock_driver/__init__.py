@@ -1,1 +1,3 @@
-"""What runs the CUDA code without a GPU: kernels through a C++ compiler, and a driver that runs them on the CPU."""
+"""What runs the CUDA code without a GPU: kernels through a C++ compiler, and a driver that runs
+them on the CPU.
+"""

@@ -1,4 +1,5 @@
-/* CUDA's built-in functions and types in C++: what kernels may use, no more. Atomics are plain code, since fibres take turns. */
+/* CUDA's built-in functions and types in C++: what kernels may use, no more. Atomics are plain
+   code, since fibres take turns. */
 #ifndef MAT_BUILTINS_HPP
 #define MAT_BUILTINS_HPP
 
@@ -6,11 +7,11 @@ static const int warpSize = 32;
 
 // Vectors
 
-#define MAT_VECTORS(base, type, two, four)                                                                             \
-    struct __align__(2 * sizeof(type)) base##2 { type x, y; };                                                         \
-    struct __align__(four) base##4 { type x, y, z, w; };                                                               \
-    static_assert(sizeof(base##2) == two, "");                                                                         \
-    inline base##2 make_##base##2(type x, type y) { return {x, y}; }                                                   \
+#define MAT_VECTORS(base, type, two, four) \
+    struct __align__(2 * sizeof(type)) base##2 { type x, y; }; \
+    struct __align__(four) base##4 { type x, y, z, w; }; \
+    static_assert(sizeof(base##2) == two, ""); \
+    inline base##2 make_##base##2(type x, type y) { return {x, y}; } \
     inline base##4 make_##base##4(type x, type y, type z, type w) { return {x, y, z, w}; }
 MAT_VECTORS(uint, unsigned, 8, 16)
 inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
@@ -58,9 +59,11 @@ inline unsigned segment(int width) {  // the first lane of ours
 }
 
 inline float half_to_float(uint16_t half) {
-    uint32_t sign = uint32_t(half & 0x8000u) << 16, exponent = half >> 10 & 31, fraction = half & 1023;
+    uint32_t sign = uint32_t(half & 0x8000u) << 16, exponent = half >> 10 & 31,
+             fraction = half & 1023;
     if (exponent == 31) return bits<float>(sign | 0x7f800000u | fraction << 13);
-    float size = exponent ? ldexpf(float(1024 + fraction), int(exponent) - 25) : ldexpf(float(fraction), -24);
+    float size = exponent ? ldexpf(float(1024 + fraction), int(exponent) - 25)
+                          : ldexpf(float(fraction), -24);
     return sign ? -size : size;
 }
 
@@ -88,32 +91,55 @@ inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 
 template<class T> inline T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
-    return on_cpu::shuffled_value(mask, value, on_cpu::segment(width) + (unsigned(source) & unsigned(width - 1)));
+    return on_cpu::shuffled_value(
+        mask, value, on_cpu::segment(width) + (unsigned(source) & unsigned(width - 1)));
 }
 template<class T> inline T __shfl_xor_sync(unsigned mask, T value, int flip, int width = 32) {
     unsigned me = on_cpu::lane(), other = me ^ unsigned(flip);
-    return on_cpu::shuffled_value(mask, value, other < on_cpu::segment(width) + unsigned(width) ? other : me);
+    return on_cpu::shuffled_value(mask, value,
+                                  other < on_cpu::segment(width) + unsigned(width) ? other : me);
 }
 template<class T> inline T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = 32) {
     unsigned me = on_cpu::lane(), other = me + by;
-    return on_cpu::shuffled_value(mask, value, other < on_cpu::segment(width) + unsigned(width) ? other : me);
+    return on_cpu::shuffled_value(mask, value,
+                                  other < on_cpu::segment(width) + unsigned(width) ? other : me);
 }
 template<class T> inline T __shfl_up_sync(unsigned mask, T value, unsigned by, int width = 32) {
     unsigned me = on_cpu::lane();
     return on_cpu::shuffled_value(mask, value, me - on_cpu::segment(width) >= by ? me - by : me);
 }
-inline unsigned __ballot_sync(unsigned mask, int p) { return unsigned(on_cpu::meet_warp(on_cpu::BALLOT, mask, p != 0, 0)); }
+inline unsigned __ballot_sync(unsigned mask, int p) {
+    return unsigned(on_cpu::meet_warp(on_cpu::BALLOT, mask, p != 0, 0));
+}
 inline int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
 inline int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, !p) == 0; }
-inline unsigned __reduce_add_sync(unsigned mask, unsigned v) { return unsigned(on_cpu::meet_warp(on_cpu::ADD, mask, v, 0)); }
-inline int __reduce_add_sync(unsigned mask, int v) { return int(on_cpu::meet_warp(on_cpu::ADD, mask, unsigned(v), 0)); }
-inline unsigned __reduce_min_sync(unsigned mask, unsigned v) { return unsigned(on_cpu::meet_warp(on_cpu::ULEAST, mask, v, 0)); }
-inline int __reduce_min_sync(unsigned mask, int v) { return int(on_cpu::meet_warp(on_cpu::LEAST, mask, unsigned(v), 0)); }
-inline unsigned __reduce_max_sync(unsigned mask, unsigned v) { return unsigned(on_cpu::meet_warp(on_cpu::UGREATEST, mask, v, 0)); }
-inline int __reduce_max_sync(unsigned mask, int v) { return int(on_cpu::meet_warp(on_cpu::GREATEST, mask, unsigned(v), 0)); }
-inline unsigned __reduce_and_sync(unsigned mask, unsigned v) { return unsigned(on_cpu::meet_warp(on_cpu::AND, mask, v, 0)); }
-inline unsigned __reduce_or_sync(unsigned mask, unsigned v) { return unsigned(on_cpu::meet_warp(on_cpu::OR, mask, v, 0)); }
-inline unsigned __reduce_xor_sync(unsigned mask, unsigned v) { return unsigned(on_cpu::meet_warp(on_cpu::XOR, mask, v, 0)); }
+inline unsigned __reduce_add_sync(unsigned mask, unsigned v) {
+    return unsigned(on_cpu::meet_warp(on_cpu::ADD, mask, v, 0));
+}
+inline int __reduce_add_sync(unsigned mask, int v) {
+    return int(on_cpu::meet_warp(on_cpu::ADD, mask, unsigned(v), 0));
+}
+inline unsigned __reduce_min_sync(unsigned mask, unsigned v) {
+    return unsigned(on_cpu::meet_warp(on_cpu::ULEAST, mask, v, 0));
+}
+inline int __reduce_min_sync(unsigned mask, int v) {
+    return int(on_cpu::meet_warp(on_cpu::LEAST, mask, unsigned(v), 0));
+}
+inline unsigned __reduce_max_sync(unsigned mask, unsigned v) {
+    return unsigned(on_cpu::meet_warp(on_cpu::UGREATEST, mask, v, 0));
+}
+inline int __reduce_max_sync(unsigned mask, int v) {
+    return int(on_cpu::meet_warp(on_cpu::GREATEST, mask, unsigned(v), 0));
+}
+inline unsigned __reduce_and_sync(unsigned mask, unsigned v) {
+    return unsigned(on_cpu::meet_warp(on_cpu::AND, mask, v, 0));
+}
+inline unsigned __reduce_or_sync(unsigned mask, unsigned v) {
+    return unsigned(on_cpu::meet_warp(on_cpu::OR, mask, v, 0));
+}
+inline unsigned __reduce_xor_sync(unsigned mask, unsigned v) {
+    return unsigned(on_cpu::meet_warp(on_cpu::XOR, mask, v, 0));
+}
 
 // Atomics
 
@@ -167,7 +193,9 @@ template<class A, class B> inline typename std::common_type<A, B>::type max(A a,
 }
 inline int __mulhi(int a, int b) { return int(int64_t(a) * b >> 32); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return unsigned(uint64_t(a) * b >> 32); }
-inline long long __mul64hi(long long a, long long b) { return (long long)((__int128(a) * b) >> 64); }
+inline long long __mul64hi(long long a, long long b) {
+    return (long long)((__int128(a) * b) >> 64);
+}
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return (unsigned long long)((unsigned __int128)(a) * b >> 64);
 }
@@ -254,7 +282,9 @@ inline long long __double_as_longlong(double v) { return on_cpu::bits<long long>
 inline double __longlong_as_double(long long v) { return on_cpu::bits<double>(v); }
 inline int __double2hiint(double v) { return int(on_cpu::bits<int64_t>(v) >> 32); }
 inline int __double2loint(double v) { return int(on_cpu::bits<int64_t>(v)); }
-inline double __hiloint2double(int high, int low) { return on_cpu::bits<double>(int64_t(high) << 32 | unsigned(low)); }
+inline double __hiloint2double(int high, int low) {
+    return on_cpu::bits<double>(int64_t(high) << 32 | unsigned(low));
+}
 inline int __float2int_rn(float v) { return int(rintf(v)); }
 inline int __float2int_rz(float v) { return int(v); }
 inline int __float2int_rd(float v) { return int(floorf(v)); }

@@ -1,14 +1,19 @@
-"""What NVRTC wrote of its kernels into a cubin: registers, stack, shared memory. Read from the file itself."""
+"""What NVRTC wrote of its kernels into a cubin: registers, stack, shared memory. Read from the file
+itself.
+"""
 
 import struct
 from typing import NamedTuple
 
-FRAME_SIZE, REGISTERS = 0x11, 0x2F  # attributes in the section .nv.info, each with the number of a symbol
+# attributes in the section .nv.info, each with the number of a symbol
+FRAME_SIZE, REGISTERS = 0x11, 0x2F
 WORDS = 0x04  # their format: a size, and so many bytes
 
 
 class Kernel(NamedTuple):
-    """A kernel; `stack`: bytes of local memory that each thread has, for spilled registers or for arrays."""
+    """A kernel; `stack`: bytes of local memory that each thread has, for spilled registers or for
+    arrays.
+    """
 
     name: str
     registers: int
@@ -35,13 +40,15 @@ def _sections(cubin):
     headers = [struct.unpack_from("<IIQQQQ", cubin, start + k * size) for k in range(count)]
     text = headers[of_names][4]
     nothing = 8  # the type of sections that take no room in the file
-    return {_text(cubin, text + name): bytes(length) if kind == nothing else cubin[offset:offset + length]
+    return {_text(cubin, text + name): bytes(length) if kind == nothing
+            else cubin[offset:offset + length]
             for name, kind, _, _, offset, length in headers}
 
 
 def _symbols(cubin, sections):
     table = sections[".symtab"]
-    return [_text(sections[".strtab"], struct.unpack_from("<I", table, at)[0]) for at in range(0, len(table), 24)]
+    return [_text(sections[".strtab"], struct.unpack_from("<I", table, at)[0])
+            for at in range(0, len(table), 24)]
 
 
 def _text(data, at):

@@ -1,7 +1,8 @@
-"""The pretended driver: builds and loads ``libcuda/``, has the tests control it, and compiles programs for it; and its cuBLAS.
+"""The pretended driver: builds and loads ``libcuda/``, has the tests control it, and compiles
+programs for it; and its cuBLAS.
 
-Nothing here is loaded before `pretend` is called. From then on the process has that driver for good, since cuda.core keeps it;
-between the tests that ask for it, it has no devices.
+Nothing here is loaded before `pretend` is called. From then on the process has that driver for
+good, since cuda.core keeps it; between the tests that ask for it, it has no devices.
 """
 
 import ctypes
@@ -58,7 +59,8 @@ class Driver:
 
     def __init__(self, path):
         self.library = library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
-        for name in ("fake_calls", "fake_copies", "fake_pending", "fake_held", "fake_peak", "fake_fault_count"):
+        for name in ("fake_calls", "fake_copies", "fake_pending", "fake_held", "fake_peak",
+                     "fake_fault_count"):
             getattr(library, name).restype = ctypes.c_uint64
         library.fake_fault.restype = ctypes.c_char_p
 
@@ -76,10 +78,13 @@ class Driver:
 
     def fail(self, function, after=0, times=1, status="out_of_memory"):
         """Have the next calls of a function of the driver fail, `after` so many that do not."""
-        self.library.fake_fail(function.encode(), ctypes.c_long(after), ctypes.c_long(times), STATUS.get(status, status))
+        self.library.fake_fail(function.encode(), ctypes.c_long(after), ctypes.c_long(times),
+                               STATUS.get(status, status))
 
     def calls(self, function):
-        """How often a function of the driver was called, by its name without version: ``"cuMemAllocAsync"``."""
+        """How often a function of the driver was called, by its name without version:
+        ``"cuMemAllocAsync"``.
+        """
         return self.library.fake_calls(function.encode())
 
     def copies(self, kind):
@@ -108,10 +113,13 @@ class Driver:
 
     def faults(self):
         """What was done that a GPU would not forgive, in words."""
-        return [self.library.fake_fault(ctypes.c_uint64(k)).decode() for k in range(self.library.fake_fault_count())]
+        return [self.library.fake_fault(ctypes.c_uint64(k)).decode()
+                for k in range(self.library.fake_fault_count())]
 
     def forget(self):
-        """No faults, counters at 0, no failures to come, no delays, natural order; what is queued is carried out."""
+        """No faults, counters at 0, no failures to come, no delays, natural order; what is queued
+        is carried out.
+        """
         self.library.fake_forget()
 
 
@@ -119,10 +127,13 @@ class Compiler:
     """What makes of a program's text what the pretended driver takes for a cubin."""
 
     def __init__(self):
-        self.unlisted = []  # programs that were asked for, and that are not among those that CI compiles for GPUs
+        # programs that were asked for, and that are not among those that CI compiles for
+        # GPUs
+        self.unlisted = []
 
     def version(self):
-        return f"on the CPU {_fingerprint()} {os.getpid()}"  # what another process had compiled would not be listed here
+        # what another process had compiled would not be listed here
+        return f"on the CPU {_fingerprint()} {os.getpid()}"
 
     def compile(self, text, options, arch):
         program = import_module("mat.cuda.nvrtc").Program(text, tuple(options))
@@ -136,7 +147,8 @@ class Compiler:
 
 @cache
 def _fingerprint():
-    parts = [*compiler(), *FLAGS, *SANITIZED, platform.machine(), *map(read, sorted(HERE.glob("*.hpp")))]
+    parts = [*compiler(), *FLAGS, *SANITIZED, platform.machine(),
+             *map(read, sorted(HERE.glob("*.hpp")))]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
@@ -165,7 +177,8 @@ def cublas():
 @cache
 def _build(folder, name):
     def make(there):
-        command(*flags, *SANITIZED, "-shared", HERE / folder / f"{folder}.cpp", f"-Wl,-soname,{name}", "-o", there / name,
+        command(*flags, *SANITIZED, "-shared", HERE / folder / f"{folder}.cpp",
+                f"-Wl,-soname,{name}", "-o", there / name,
                 "-ldl", "-pthread")
     flags = *compiler(), "-std=c++17", "-O1", "-g1", "-fPIC", "-fvisibility=hidden"
     sources = map(read, sorted((HERE / folder).iterdir()))

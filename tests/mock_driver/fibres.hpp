@@ -1,6 +1,8 @@
-/* Threads of a block as fibres: one runs until a barrier or a shuffle has it wait for others, then the next one does.
+/* Threads of a block as fibres: one runs until a barrier or a shuffle has it wait for others, then
+   the next one does.
 
-   A fibre whose thread ends goes on with a thread that has not begun, so kernels without barriers are a plain loop. */
+   A fibre whose thread ends goes on with a thread that has not begun, so kernels without barriers
+   are a plain loop. */
 #ifndef MAT_FIBRES_HPP
 #define MAT_FIBRES_HPP
 
@@ -25,8 +27,11 @@ struct kernel {
 
 enum waiting { NOT_BEGUN, READY, AT_BLOCK, AT_WARP, ENDED };
 enum warp_op { SYNC, SHUFFLE, BALLOT, ADD, LEAST, GREATEST, ULEAST, UGREATEST, AND, OR, XOR };
-static const char *const names_of_ops[] = {"__syncwarp", "a shuffle", "a vote", "__reduce_add_sync", "__reduce_min_sync",
-    "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync", "__reduce_xor_sync"};
+static const char *const names_of_ops[] = {
+    "__syncwarp",        "a shuffle",         "a vote",
+    "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync",
+    "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync",
+    "__reduce_or_sync",  "__reduce_xor_sync"};
 
 struct fibre {
 #if defined(__x86_64__)
@@ -64,7 +69,8 @@ static dim3 block_size, grid_size;
 static char *dynamic_shared;
 static uint64_t block_serial;
 static unsigned char poison;
-static unsigned order[MOST], count, begun, live, ready_first, ready_count, ready[MOST], at_block, tally;  // ready: a ring
+static unsigned order[MOST], count, begun, live, ready_first, ready_count, ready[MOST], at_block,
+    tally;  // ready: a ring
 static uint64_t random_state;
 static bool shuffled, broken;
 static const void *the_frame, *the_call;
@@ -74,19 +80,21 @@ static unsigned made, idle_count;
 static char message[512];
 
 static uint64_t random_number() {
-    random_state ^= random_state << 13, random_state ^= random_state >> 7, random_state ^= random_state << 17;
+    random_state ^= random_state << 13, random_state ^= random_state >> 7,
+        random_state ^= random_state << 17;
     return random_state;
 }
 
-__attribute__((format(printf, 1, 2))) static void fail(const char *format, ...) {  // the first one counts
+__attribute__((format(printf, 1, 2))) static void fail(const char *format,
+                                                       ...) {  // the first one counts
     if (message[0]) return;
     va_list values;
     va_start(values, format);
     int used = vsnprintf(message, sizeof message, format, values);
     va_end(values);
     if (used < 0 || size_t(used) >= sizeof message) return;
-    snprintf(message + used, sizeof message - size_t(used), " (block %u,%u,%u thread %u,%u,%u)", block_index.x, block_index.y,
-             block_index.z, now->index.x, now->index.y, now->index.z);
+    snprintf(message + used, sizeof message - size_t(used), " (block %u,%u,%u thread %u,%u,%u)",
+             block_index.x, block_index.y, block_index.z, now->index.x, now->index.y, now->index.z);
 }
 
 inline void poison_once(uint64_t &block, void *at, size_t bytes) {
@@ -128,7 +136,8 @@ static void go(fibre *from, fibre *to) {
 #if defined(__SANITIZE_ADDRESS__)
     static const void *home;
     static size_t home_size;
-    __sanitizer_start_switch_fiber(&from->fake_stack, to == &scheduler ? home : to->stack, to == &scheduler ? home_size : STACK);
+    __sanitizer_start_switch_fiber(&from->fake_stack, to == &scheduler ? home : to->stack,
+                                   to == &scheduler ? home_size : STACK);
 #endif
 #if defined(__x86_64__)
     on_cpu_switch(&from->top, to->top);
@@ -199,7 +208,8 @@ static void now_ready(unsigned k) {
 }
 
 static unsigned take_ready() {  // the first one; in shuffled order, any
-    unsigned &first = ready[ready_first], at = shuffled ? unsigned(random_number() % ready_count) : 0;
+    unsigned &first = ready[ready_first],
+             at = shuffled ? unsigned(random_number() % ready_count) : 0;
     unsigned &chosen = ready[(ready_first + at) % MOST], k = chosen;
     chosen = first;
     ready_first = (ready_first + 1) % MOST;
@@ -219,7 +229,10 @@ static void release_block() {
 }
 
 static uint64_t combined(warp_op op, const thread *warp, unsigned lanes) {
-    uint32_t r = op == AND || op == ULEAST ? ~0u : op == LEAST ? 0x7fffffffu : op == GREATEST ? 0x80000000u : 0;
+    uint32_t r = op == AND || op == ULEAST ? ~0u
+                 : op == LEAST             ? 0x7fffffffu
+                 : op == GREATEST          ? 0x80000000u
+                                           : 0;
     for (unsigned k = 0; k < 32; k++) {
         if (!(lanes >> k & 1)) continue;
         uint32_t v = uint32_t(warp[k].value);
@@ -239,7 +252,9 @@ static uint64_t combined(warp_op op, const thread *warp, unsigned lanes) {
     return r;
 }
 
-static void release_warp(unsigned first, unsigned mask) {  // if all that the mask names, and have not ended, are there
+static void
+release_warp(unsigned first,
+             unsigned mask) {  // if all that the mask names, and have not ended, are there
     thread *warp = threads + first;
     unsigned lanes = 0, width = count - first < 32 ? count - first : 32;
     const thread *some = nullptr;
@@ -247,7 +262,8 @@ static void release_warp(unsigned first, unsigned mask) {  // if all that the ma
         if (!(mask >> k & 1) || warp[k].state == ENDED) continue;
         if (warp[k].state != AT_WARP || warp[k].mask != mask) return;
         if (some && warp[k].op != some->op)
-            fail("lanes of one warp meet in %s and in %s", names_of_ops[some->op], names_of_ops[warp[k].op]);
+            fail("lanes of one warp meet in %s and in %s", names_of_ops[some->op],
+                 names_of_ops[warp[k].op]);
         some = &warp[k];
         lanes |= 1u << k;
     }
@@ -256,7 +272,9 @@ static void release_warp(unsigned first, unsigned mask) {  // if all that the ma
     for (unsigned k = 0; k < width; k++) {
         if (!(lanes >> k & 1)) continue;
         warp[k].result = some->op != SHUFFLE ? total
-                         : warp[k].source < 32 && lanes >> warp[k].source & 1 ? warp[warp[k].source].value : UNDEFINED;
+                         : warp[k].source < 32 && lanes >> warp[k].source & 1
+                             ? warp[warp[k].source].value
+                             : UNDEFINED;
         now_ready(first + k);
     }
 }
@@ -268,7 +286,8 @@ static void ended() {
     if (at_block) release_block();
     unsigned first = t->number & ~31u, bit = 1u << (t->number & 31);
     for (unsigned k = first; k < first + 32 && k < count; k++)
-        if (threads[k].state == AT_WARP && threads[k].mask & bit) release_warp(first, threads[k].mask);
+        if (threads[k].state == AT_WARP && threads[k].mask & bit)
+            release_warp(first, threads[k].mask);
 }
 
 static void wait() {  // the state of the thread says for what
@@ -295,7 +314,8 @@ static uint64_t meet_warp(warp_op op, unsigned mask, uint64_t value, unsigned so
     thread *t = now;
     unsigned lane = t->number & 31;
     if (!(mask >> lane & 1)) {
-        fail("%s with the mask %08x, in which the lane %u itself is not", names_of_ops[op], mask, lane);
+        fail("%s with the mask %08x, in which the lane %u itself is not", names_of_ops[op], mask,
+             lane);
         mask |= 1u << lane;
     }
     t->state = AT_WARP, t->op = op, t->mask = mask, t->value = value, t->source = source;
@@ -321,7 +341,8 @@ static void stuck() {
         if (threads[k].state == AT_WARP) lane = k;
     }
     now = &threads[lane];
-    fail("a hang: %u threads wait at __syncthreads, %u for lanes of their warp that never come (%s with the mask %08x), %u ended",
+    fail("a hang: %u threads wait at __syncthreads, %u for lanes of their warp that never come (%s "
+         "with the mask %08x), %u ended",
          block, warp, warp ? names_of_ops[now->op] : "-", warp ? now->mask : 0, count - live);
     broken = true;
     made = idle_count = 0;  // the fibres that wait are given up
@@ -353,12 +374,16 @@ static void run_block() {
 
 static bool possible(const unsigned *grid, const unsigned *block, uint64_t shared) {
     uint64_t size = uint64_t(block[0]) * block[1] * block[2];
-    if (size == 0 || size > MOST || block[2] > 64) fail("a block of %u x %u x %u threads", block[0], block[1], block[2]);
+    if (size == 0 || size > MOST || block[2] > 64)
+        fail("a block of %u x %u x %u threads", block[0], block[1], block[2]);
     else if (size > the_kernel->threads)
-        fail("a block of %u threads of a kernel for at most %u", unsigned(size), unsigned(the_kernel->threads));
-    else if (!grid[0] || !grid[1] || !grid[2] || grid[0] > 0x7fffffffu || grid[1] > 65535 || grid[2] > 65535)
+        fail("a block of %u threads of a kernel for at most %u", unsigned(size),
+             unsigned(the_kernel->threads));
+    else if (!grid[0] || !grid[1] || !grid[2] || grid[0] > 0x7fffffffu || grid[1] > 65535 ||
+             grid[2] > 65535)
         fail("a grid of %u x %u x %u blocks", grid[0], grid[1], grid[2]);
-    else if (shared > 232448) fail("%llu bytes of shared memory", static_cast<unsigned long long>(shared));
+    else if (shared > 232448)
+        fail("%llu bytes of shared memory", static_cast<unsigned long long>(shared));
     return !message[0];
 }
 
@@ -384,7 +409,8 @@ static void run_grid(uint64_t shared) {
     char *room = static_cast<char *>(malloc(shared + GUARD));
     dynamic_shared = room;
     memset(room + shared, 0x5a, GUARD);
-    uint64_t blocks = uint64_t(grid_size.x) * grid_size.y * grid_size.z, shift = shuffled ? random_number() % blocks : 0;
+    uint64_t blocks = uint64_t(grid_size.x) * grid_size.y * grid_size.z,
+             shift = shuffled ? random_number() % blocks : 0;
     for (uint64_t k = 0; k < blocks && !broken; k++) {  // shuffled: from somewhere on, backwards
         uint64_t b = shuffled ? (blocks + shift - k) % blocks : k;
         block_index = {unsigned(b % grid_size.x), unsigned(b / grid_size.x % grid_size.y),
@@ -392,24 +418,30 @@ static void run_grid(uint64_t shared) {
         memset(room, poison, shared);
         run_block();
         for (size_t j = 0; j < GUARD; j++)
-            if (room[shared + j] != 0x5a) fail("a write %zu bytes behind the dynamic shared memory", j);
+            if (room[shared + j] != 0x5a)
+                fail("a write %zu bytes behind the dynamic shared memory", j);
     }
     for (unsigned k = 0; k < made; k++)
-        if (memcmp(fibres[k].stack, &CANARY, sizeof CANARY)) fail("a thread used more than %zu bytes of stack", STACK);
+        if (memcmp(fibres[k].stack, &CANARY, sizeof CANARY))
+            fail("a thread used more than %zu bytes of stack", STACK);
     free(room);
 }
 
 }  // namespace on_cpu
 
-/* Runs a kernel; 0, or 1 with on_cpu_error() saying what was wrong. Not to be called from two threads at once. */
-extern "C" __attribute__((visibility("default"))) int on_cpu_run(const on_cpu::kernel *kernel, const unsigned *grid,
-        const unsigned *block, uint64_t shared, uint64_t seed, const void *frame, uint64_t frame_bytes, const void *call) {
+/* Runs a kernel; 0, or 1 with on_cpu_error() saying what was wrong. Not to be called from two
+   threads at once. */
+extern "C" __attribute__((visibility("default"))) int
+on_cpu_run(const on_cpu::kernel *kernel, const unsigned *grid, const unsigned *block,
+           uint64_t shared, uint64_t seed, const void *frame, uint64_t frame_bytes,
+           const void *call) {
     using namespace on_cpu;
     message[0] = 0;
     broken = false;
     the_kernel = kernel, the_frame = frame, the_call = call;
     if (frame_bytes != kernel->frame_bytes)
-        fail("a frame of %llu bytes for a kernel that has one of %llu", static_cast<unsigned long long>(frame_bytes),
+        fail("a frame of %llu bytes for a kernel that has one of %llu",
+             static_cast<unsigned long long>(frame_bytes),
              static_cast<unsigned long long>(kernel->frame_bytes));
     if (message[0] || !possible(grid, block, shared)) return 1;
     grid_size = {grid[0], grid[1], grid[2]};
@@ -419,26 +451,32 @@ extern "C" __attribute__((visibility("default"))) int on_cpu_run(const on_cpu::k
     return message[0] != 0;
 }
 
-extern "C" __attribute__((visibility("default"))) const char *on_cpu_error() { return on_cpu::message; }
+extern "C" __attribute__((visibility("default"))) const char *on_cpu_error() {
+    return on_cpu::message;
+}
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(MAT_NO_CHECKS)
-/* What the compiler calls, under -fsanitize=alignment,bounds, where an access is misaligned or an array overrun: GPUs fault at
-   the first and not at the second. */
+/* What the compiler calls, under -fsanitize=alignment,bounds, where an access is misaligned or an
+   array overrun: GPUs fault at the first and not at the second. */
 namespace on_cpu {
 struct place { const char *file; unsigned line, column; };
 struct mismatch { place at; const void *type; unsigned char log_alignment, kind; };
 struct overrun { place at; const void *array_type, *index_type; };
-inline const char *short_name(const char *file) { const char *slash = strrchr(file, '/'); return slash ? slash + 1 : file; }
+inline const char *short_name(const char *file) {
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
 }
 extern "C" __attribute__((visibility("hidden"), used))
 void __ubsan_handle_type_mismatch_v1(on_cpu::mismatch *what, uintptr_t at) {
-    on_cpu::fail("%s:%u: an access at %#llx, which is not a multiple of %u", on_cpu::short_name(what->at.file), what->at.line,
+    on_cpu::fail("%s:%u: an access at %#llx, which is not a multiple of %u",
+                 on_cpu::short_name(what->at.file), what->at.line,
                  static_cast<unsigned long long>(at), 1u << what->log_alignment);
 }
 extern "C" __attribute__((visibility("hidden"), used))
 void __ubsan_handle_out_of_bounds(on_cpu::overrun *what, uintptr_t index) {
-    on_cpu::fail("%s:%u: index %lld is outside of the array", on_cpu::short_name(what->at.file), what->at.line,
-                 static_cast<long long>(int64_t(index)));
+    on_cpu::fail("%s:%u: index %lld is outside of the array", on_cpu::short_name(what->at.file),
+                 what->at.line, static_cast<long long>(int64_t(index)));
 }
 #endif
 #endif

@@ -1,8 +1,9 @@
 """The fixture `cuda`: devices to compute on, pretended or, with MAT_TEST_CUDA=1, real.
 
-A test that asks for it finds two devices, and fails if it did what a GPU would not forgive. Others notice nothing: they
-find as many devices as there really are. With MAT_FAKE=required, having to skip is a failure. MAT_FAKE_DELAY=1 has all that
-is queued wait until it is waited for, and MAT_FAKE_SEED is a seed that shuffles the threads of kernels, for all tests.
+A test that asks for it finds two devices, and fails if it did what a GPU would not forgive. Others
+notice nothing: they find as many devices as there really are. With MAT_FAKE=required, having to
+skip is a failure. MAT_FAKE_DELAY=1 has all that is queued wait until it is waited for, and
+MAT_FAKE_SEED is a seed that shuffles the threads of kernels, for all tests.
 """
 
 import os
@@ -23,7 +24,9 @@ _really = []  # what there is without us
 
 
 class Real:
-    """In place of control over the driver, where a real GPU is used: what only a pretended one can do skips the test."""
+    """In place of control over the driver, where a real GPU is used: what only a pretended one can
+    do skips the test.
+    """
 
     pretended = False
 
@@ -90,7 +93,8 @@ class pretending:
 
     def __exit__(self, kind, error, trace):
         self.driver.delay(False)
-        faults = self.driver.faults() + [f"programs() of its module should list {p}" for p in _compiler.unlisted]
+        faults = self.driver.faults() + [f"programs() of its module should list {p}"
+                                         for p in _compiler.unlisted]
         _compiler.unlisted.clear()
         self.programs.COMPILER = self.compiler
         self.driver.forget()

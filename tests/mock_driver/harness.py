@@ -1,4 +1,5 @@
-"""`run`: a kernel of a program's text, compiled by the C++ compiler and run on NumPy arrays: no GPU, no CUDA, no `mat` needed.
+"""`run`: a kernel of a program's text, compiled by the C++ compiler and run on NumPy arrays: no
+GPU, no CUDA, no `mat` needed.
 
 `build` makes the shared library that the pretended driver (``libcuda.cpp``) takes for a cubin.
 """
@@ -17,10 +18,13 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).parent
-NATIVE = Path(importlib.util.find_spec("mat").origin).parent / "native"  # of the one that is tested, which may be installed
+# of the one that is tested, which may be installed
+NATIVE = Path(importlib.util.find_spec("mat").origin).parent / "native"
 CHECKED = ("-fsanitize=alignment,bounds",)  # with handlers of our own, in fibres.hpp
-FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-fvisibility=hidden", "-fno-strict-aliasing", "-w",
-         "-ffp-contract=off", "-DMAT_ON_CPU", f"-I{NATIVE / 'shared'}", f"-I{NATIVE / 'cuda'}", f"-I{HERE}")
+FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-fvisibility=hidden",
+         "-fno-strict-aliasing", "-w",
+         "-ffp-contract=off", "-DMAT_ON_CPU", f"-I{NATIVE / 'shared'}", f"-I{NATIVE / 'cuda'}",
+         f"-I{HERE}")
 SANITIZED = tuple(os.environ.get("MAT_FAKE_CFLAGS", "").split())  # in place of CHECKED
 SEED = int(os.environ.get("MAT_FAKE_SEED", "0"))  # the order of threads where a test does not say
 ADDRESSES, PAIRS = 16, 24  # of struct mat_call
@@ -38,7 +42,9 @@ def compiler():
 
 @cache
 def scratch():
-    """Where libraries lie: for this session, or for several of them if MAT_FAKE_CACHE names a directory."""
+    """Where libraries lie: for this session, or for several of them if MAT_FAKE_CACHE names a
+    directory.
+    """
     if os.environ.get("MAT_FAKE_CACHE"):
         return Path(os.environ["MAT_FAKE_CACHE"])
     path = tempfile.mkdtemp(prefix="mat-fake-")
@@ -51,7 +57,8 @@ def build(text, options=()):
     """The path of a shared library made of a program's text."""
     def make(folder):
         compiled = folder / "program.o"
-        # in two steps: linking must not bring the sanitizer's own library where we have its handlers
+        # in two steps: linking must not bring the sanitizer's own library where we have
+        # its handlers
         command(*_translate(folder, text, options), "-c", "-o", compiled)
         command(*compiler(), *SANITIZED, "-shared", compiled, "-o", folder / "program.so")
     return kept("\0".join((*_words(), *options, text, _headers())), make) / "program.so"
@@ -75,21 +82,27 @@ def _translate(folder, text, options):
 
 @cache
 def _precompiled():
-    """The folder of ``device.hpp``, and what the compiler keeps of it, which saves it a third of its time."""
+    """The folder of ``device.hpp``, and what the compiler keeps of it, which saves it a third of
+    its time.
+    """
     def make(folder):
         (folder / "device.hpp").write_text('#include "device.cuh"\n', encoding="utf-8")
-        command(*_words(), "-x", "c++-header", folder / "device.hpp", "-o", folder / "device.hpp.gch")
+        command(*_words(), "-x", "c++-header", folder / "device.hpp", "-o",
+                folder / "device.hpp.gch")
     return kept("\0".join(("precompiled", *_words(), _headers())), make)
 
 
 @cache
 def _headers():
-    paths = *HERE.glob("*.hpp"), *(p for p in NATIVE.rglob("*") if p.suffix in (".cuh", ".h", ".def"))
+    paths = *HERE.glob("*.hpp"), *(p for p in NATIVE.rglob("*")
+                                   if p.suffix in (".cuh", ".h", ".def"))
     return "\0".join(map(read, sorted(paths)))
 
 
 def kept(key, make):
-    """The folder with what `make` makes; it is made where another process has not done so before."""
+    """The folder with what `make` makes; it is made where another process has not done so
+    before.
+    """
     folder = scratch() / hashlib.sha256(key.encode()).hexdigest()[:20]
     if not folder.exists():
         scratch().mkdir(parents=True, exist_ok=True)
@@ -116,28 +129,36 @@ def command(*words):
 @cache
 def loaded(text, options=()):
     """The library of a program's text."""
-    library = ctypes.PyDLL(str(build(text, options)))  # holds the interpreter's lock: fibres run one grid at a time
+    # holds the interpreter's lock: fibres run one grid at a time
+    library = ctypes.PyDLL(str(build(text, options)))
     library.on_cpu_error.restype = ctypes.c_char_p
     return library
 
 
-def run(text, kernel, frame, arrays, numbers=(), grid=(1, 1, 1), block=(1, 1, 1), shared=0, seed=None):
-    """Run `kernel` of the program `text` on NumPy arrays, in place; `KernelFault` for what a GPU would not forgive.
+def run(text, kernel, frame, arrays, numbers=(), grid=(1, 1, 1), block=(1, 1, 1), shared=0,
+        seed=None):
+    """Run `kernel` of the program `text` on NumPy arrays, in place; `KernelFault` for what a GPU
+    would not forgive.
 
-    `frame`: ints; `arrays`: in the operation's order, None where the operand is a number, views as they are (their address is
-    that of the first visible element); `numbers`: of the operation's numbers, then of those of the operands, complex or not. A
-    `seed` other than 0 shuffles the order of threads (None: MAT_FAKE_SEED). The arrays lie, for the run, between guards that
-    must stay untouched.
+    `frame`: ints; `arrays`: in the operation's order, None where the operand is a number, views as
+    they are (their address is that of the first visible element); `numbers`: of the operation's
+    numbers, then of those of the operands, complex or not. A `seed` other than 0 shuffles the order
+    of threads (None: MAT_FAKE_SEED). The arrays lie, for the run, between guards that must stay
+    untouched.
     """
-    library = loaded(text) if isinstance(text, str) else loaded(text.text, tuple(o for o in text.options if o[:2] == "-D"))
+    library = loaded(text) if isinstance(text, str) else loaded(text.text,
+                                                                tuple(o for o in text.options
+                                                                      if o[:2] == "-D"))
     blocks = _Guarded([a for a in arrays if a is not None])
-    call = (ctypes.c_char * (8 * (ADDRESSES + 2 * PAIRS))).from_buffer_copy(_call(blocks, arrays, numbers))
+    call = (ctypes.c_char
+            * (8 * (ADDRESSES + 2 * PAIRS))).from_buffer_copy(_call(blocks, arrays, numbers))
     words = np.array([int(v) for v in frame], np.int64)
     find = getattr(library, kernel)
     find.restype = ctypes.c_void_p
     sizes = ((ctypes.c_uint * 3)(*_three(s)) for s in (grid, block))
     failed = library.on_cpu_run(ctypes.c_void_p(find()), *sizes,
-                                ctypes.c_uint64(shared), ctypes.c_uint64(SEED if seed is None else seed),
+                                ctypes.c_uint64(shared),
+                                ctypes.c_uint64(SEED if seed is None else seed),
                                 ctypes.c_void_p(words.ctypes.data),
                                 ctypes.c_uint64(words.nbytes), call)
     if failed:
@@ -159,7 +180,8 @@ def _call(blocks, arrays, numbers):
 
 
 class _Guarded:
-    """Copies of the memory that arrays lie in, each at a multiple of 256 as on a device, with guards around.
+    """Copies of the memory that arrays lie in, each at a multiple of 256 as on a device, with
+    guards around.
 
     Where AddressSanitizer guards memory, they are of just that size.
     """
@@ -177,7 +199,8 @@ class _Guarded:
 
     def address(self, a):
         low, high = _range(a)
-        return self.rooms[self.ranges.index((low, high))].address + a.__array_interface__["data"][0] - low
+        return self.rooms[self.ranges.index((low,
+                                             high))].address + a.__array_interface__["data"][0] - low
 
     def give_back(self, kernel):
         for (low, high), room in zip(self.ranges, self.rooms, strict=True):
@@ -185,20 +208,25 @@ class _Guarded:
             places = np.arange(len(room.all)) - self.GUARD
             touched = places[(room.all != self.PATTERN) & ((places < 0) | (places >= size))]
             if len(touched):
-                raise KernelFault(f"{kernel}: wrote outside of an array of {size} bytes, at its bytes {touched[:4]}")
+                raise KernelFault(f"{kernel}: wrote outside of an array of {size} bytes, at its "
+                                  f"bytes {touched[:4]}")
             old = _bytes(low, high)
-            if not np.array_equal(old, room.inner):  # an array that is only read may lie where nothing can be written
+            # an array that is only read may lie where nothing can be written
+            if not np.array_equal(old, room.inner):
                 old[:] = room.inner
 
 
 class _Room:
-    """Memory from the C library, with a guard before and after: `all` of it, and what is `inner`, as arrays of bytes."""
+    """Memory from the C library, with a guard before and after: `all` of it, and what is `inner`,
+    as arrays of bytes.
+    """
 
     libc = ctypes.CDLL(None)
 
     def __init__(self, size, guard):
         place = ctypes.c_void_p()
-        if self.libc.posix_memalign(ctypes.byref(place), ctypes.c_size_t(4096), ctypes.c_size_t(size + 2 * guard)):
+        if self.libc.posix_memalign(ctypes.byref(place), ctypes.c_size_t(4096),
+                                    ctypes.c_size_t(size + 2 * guard)):
             raise MemoryError(f"{size} bytes")
         self.place = place
         self.address = (place.value or 0) + guard
@@ -217,4 +245,5 @@ def _range(a):
 
 
 def _bytes(low, high):
-    return np.frombuffer((ctypes.c_uint8 * (high - low)).from_address(low), np.uint8) if high > low else np.empty(0, np.uint8)
+    return np.frombuffer((ctypes.c_uint8 * (high - low)).from_address(low),
+                         np.uint8) if high > low else np.empty(0, np.uint8)

@@ -1,9 +1,12 @@
-/* The kernels for the device, compiled by a C++ compiler and run on the CPU: what device.cuh includes under MAT_ON_CPU.
+/* The kernels for the device, compiled by a C++ compiler and run on the CPU: what device.cuh
+   includes under MAT_ON_CPU.
 
-   One thread of the operating system runs a block after the other; the threads of a block are fibres (fibres.hpp), so that
-   barriers and shuffles are what they are on a GPU. Threads run in their natural order, or in one that a seed shuffles. Shared
-   memory is poisoned before each block. What a GPU would answer with a fault or with wrong numbers is reported: barriers that not
-   all reach, lanes that a mask forgets, misaligned accesses, overrun shared arrays, writes behind the dynamic shared memory. */
+   One thread of the operating system runs a block after the other; the threads of a block are
+   fibres (fibres.hpp), so that barriers and shuffles are what they are on a GPU. Threads run in
+   their natural order, or in one that a seed shuffles. Shared memory is poisoned before each block.
+   What a GPU would answer with a fault or with wrong numbers is reported: barriers that not all
+   reach, lanes that a mask forgets, misaligned accesses, overrun shared arrays, writes behind the
+   dynamic shared memory. */
 #ifndef MAT_ON_CPU_HPP
 #define MAT_ON_CPU_HPP
 
@@ -42,16 +45,19 @@
 #define MAT_DYNAMIC_SHARED(name) char *const name = on_cpu::dynamic_shared
 
 #define MAT_KERNEL(name, frame_struct, threads) MAT_KERNEL_ON_CPU(name, frame_struct, threads)
-#define MAT_KERNEL_ON_CPU(name, frame_struct, threads)                                                                  \
-    static void name##_on_cpu(const frame_struct &frame, const mat_call &call);                                         \
-    static void name##_thread(const void *frame, const void *call) {                                                    \
-        name##_on_cpu(*static_cast<const frame_struct *>(frame), *static_cast<const mat_call *>(call));                 \
-    }                                                                                                                   \
-    extern "C" __attribute__((visibility("default"))) const on_cpu::kernel *name() {                                    \
-        static_assert(sizeof(frame_struct) % 8 == 0 && alignof(frame_struct) == 8, "a frame has int64_t only");         \
-        static const on_cpu::kernel found = {name##_thread, sizeof(frame_struct), threads};                             \
-        return &found;                                                                                                  \
-    }                                                                                                                   \
-    static void name##_on_cpu([[maybe_unused]] const frame_struct &frame, [[maybe_unused]] const mat_call &call)
+#define MAT_KERNEL_ON_CPU(name, frame_struct, threads) \
+    static void name##_on_cpu(const frame_struct &frame, const mat_call &call); \
+    static void name##_thread(const void *frame, const void *call) { \
+        name##_on_cpu(*static_cast<const frame_struct *>(frame), \
+                      *static_cast<const mat_call *>(call)); \
+    } \
+    extern "C" __attribute__((visibility("default"))) const on_cpu::kernel *name() { \
+        static_assert(sizeof(frame_struct) % 8 == 0 && alignof(frame_struct) == 8, \
+                      "a frame has int64_t only"); \
+        static const on_cpu::kernel found = {name##_thread, sizeof(frame_struct), threads}; \
+        return &found; \
+    } \
+    static void name##_on_cpu([[maybe_unused]] const frame_struct &frame, \
+                              [[maybe_unused]] const mat_call &call)
 
 #endif

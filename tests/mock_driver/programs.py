@@ -1,4 +1,6 @@
-"""All programs that our code can ever ask for: what modules of `mat.cuda` give by their function ``programs``."""
+"""All programs that our code can ever ask for: what modules of `mat.cuda` give by their function
+``programs``.
+"""
 
 from functools import cache
 from importlib import import_module
@@ -15,13 +17,16 @@ def listed():
     for info in iter_modules(mat.cuda.__path__):
         module = import_module(f"mat.cuda.{info.name}")
         for program in getattr(module, "programs", tuple)():
-            if isinstance(program, program_type):  # some modules give texts, of which another makes programs
+            # some modules give texts, of which another makes programs
+            if isinstance(program, program_type):
                 found.setdefault(program, info.name)
     return found
 
 
 def is_ours(text):
-    """Whether a text includes headers of ours beyond the one that tests do with, and is not that of a user's kernel."""
+    """Whether a text includes headers of ours beyond the one that tests do with, and is not that of
+    a user's kernel.
+    """
     included = (line for line in text.splitlines() if line.startswith("#include"))
     return "mat_user(" not in text and any("device.cuh" not in line for line in included)
 

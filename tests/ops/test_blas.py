@@ -1,6 +1,8 @@
-"""BLAS through Mats: increments and explicit dimensions, factors, empty axes, batches, long vectors in pieces.
+"""BLAS through Mats: increments and explicit dimensions, factors, empty axes, batches, long vectors
+in pieces.
 
-Products over all layouts are in ``test_implementations.py``, which calls are made and what may overlap in ``test_blas_calls.py``.
+Products over all layouts are in ``test_implementations.py``, which calls are made and what may
+overlap in ``test_blas_calls.py``.
 """
 
 import numpy as np
@@ -33,7 +35,8 @@ def test_axpy_walks_as_blas_does(rng, blas_dtype, incx, incy):
     assert_allclose(out.to_numpy(), wanted, **tolerance(blas_dtype))
 
 
-@pytest.mark.parametrize(("size", "inc", "most"), [(7, 2, 4), (7, 3, 3), (1, 5, 1), (0, 2, 0), (6, -2, 3)])
+@pytest.mark.parametrize(("size", "inc", "most"),
+                         [(7, 2, 4), (7, 3, 3), (1, 5, 1), (0, 2, 0), (6, -2, 3)])
 def test_n_goes_as_far_as_the_elements_do(size, inc, most):
     x = mat.ones(size)
     assert mat.asum(x, incx=inc) == most
@@ -44,7 +47,8 @@ def test_n_goes_as_far_as_the_elements_do(size, inc, most):
 
 def test_n_may_be_a_numpy_integer():
     assert mat.asum(mat.ones(9), n=np.int64(3), incx=np.int32(2)) == 3.0
-    c = mat.gemm(1, mat.ones(3, 3), mat.ones(3, 3), 0, mat.zeros(3, 3), m=np.int64(2), n=np.int64(1), k=np.int64(3))
+    c = mat.gemm(1, mat.ones(3, 3), mat.ones(3, 3), 0, mat.zeros(3, 3), m=np.int64(2),
+                 n=np.int64(1), k=np.int64(3))
     assert_array_equal(c.to_numpy(), [[3, 0, 0], [3, 0, 0], [0, 0, 0]])
 
 
@@ -53,17 +57,20 @@ def test_n_may_be_a_numpy_integer():
 @pytest.mark.parametrize("beta", [0, 2])
 def test_gemm_on_flat_storage(rng, blas_dtype, transpose_a, transpose_b, beta):
     m, n, k, lda, ldb, ldc = 2, 3, 4, 6, 5, 7
-    rows_a, rows_b = (k, n) if transpose_a and transpose_b else (k if transpose_a else m, n if transpose_b else k)
+    rows_a, rows_b = (k, n) if transpose_a and transpose_b else (k if transpose_a else m,
+                                                                 n if transpose_b else k)
     a, b = numbers(rng, rows_a * lda, blas_dtype), numbers(rng, rows_b * ldb, blas_dtype)
     c = numbers(rng, m * ldc, blas_dtype)
     left = a.reshape(rows_a, lda)[:, :m if transpose_a else k]
     right = b.reshape(rows_b, ldb)[:, :k if transpose_b else n]
     wanted = c.reshape(m, ldc).copy()
-    wanted[:, :n] = 1.5 * (left.T if transpose_a else left) @ (right.T if transpose_b else right) + beta * wanted[:, :n]
+    wanted[:, :n] = 1.5 * (left.T if transpose_a else left) @ (right.T if transpose_b
+                                                               else right) + beta * wanted[:, :n]
     if not beta:
         c.reshape(m, ldc)[:, :n] = np.nan
     out = mat.array(c)
-    mat.gemm(1.5, mat.array(a), mat.array(b), beta, out, transpose_a=transpose_a, transpose_b=transpose_b,
+    mat.gemm(1.5, mat.array(a), mat.array(b), beta, out, transpose_a=transpose_a,
+             transpose_b=transpose_b,
              m=m, n=n, k=k, lda=lda, ldb=ldb, ldc=ldc)
     assert_allclose(out.to_numpy(), wanted.ravel(), **tolerance(blas_dtype))
 
@@ -94,12 +101,14 @@ def test_gemm_takes_a_block_with_its_own_leading_dimension():
 # Factors
 
 
-@pytest.mark.parametrize("alpha", [2, -1.5, True, 0, -0.0, np.float32(3), np.float64(-2), np.int8(2), np.bool_(True)])
+@pytest.mark.parametrize("alpha", [2, -1.5, True, 0, -0.0, np.float32(3), np.float64(-2),
+                                   np.int8(2), np.bool_(True)])
 def test_factors_of_all_kinds(blas_dtype, alpha):
     x, y = np.arange(1, 5).astype(blas_dtype), np.arange(4).astype(blas_dtype)
     wanted = (float(alpha) * x + y).astype(blas_dtype)
     assert_array_equal(mat.axpy(alpha, mat.array(x), mat.array(y)).to_numpy(), wanted)
-    assert_array_equal(mat.scal(alpha, mat.array(x)).to_numpy(), (float(alpha) * x).astype(blas_dtype))
+    assert_array_equal(mat.scal(alpha, mat.array(x)).to_numpy(),
+                       (float(alpha) * x).astype(blas_dtype))
     a = np.outer(x, x)
     got = mat.gemm(alpha, mat.array(a), mat.eye(4, dtype=blas_dtype), alpha, mat.array(a))
     assert_array_equal(got.to_numpy(), (2 * float(alpha) * a).astype(blas_dtype))
@@ -114,7 +123,8 @@ def test_complex_factors(rng, dtype, alpha):
     assert_allclose(mat.scal(alpha, mat.array(x)).to_numpy(), alpha * x, **near)
     got = mat.gemv(alpha, mat.array(a), mat.array(x), alpha, mat.array(y))
     assert_allclose(got.to_numpy(), alpha * (a @ x) + alpha * y, **near)
-    assert_allclose(mat.ger(alpha, mat.array(x), mat.array(y), mat.array(a)).to_numpy(), alpha * np.outer(x, y) + a, **near)
+    assert_allclose(mat.ger(alpha, mat.array(x), mat.array(y), mat.array(a)).to_numpy(),
+                    alpha * np.outer(x, y) + a, **near)
 
 
 def test_minus_zero_keeps_its_sign():
@@ -126,7 +136,8 @@ def test_minus_zero_keeps_its_sign():
 def test_nan_and_infinite_factors():
     assert_array_equal(mat.scal(float("inf"), mat.array([1, -1])).to_numpy(), [np.inf, -np.inf])
     for _ in range(3):
-        assert_array_equal(mat.axpy(float("nan"), mat.ones(2), mat.ones(2)).to_numpy(), [np.nan, np.nan])
+        assert_array_equal(mat.axpy(float("nan"), mat.ones(2), mat.ones(2)).to_numpy(),
+                           [np.nan, np.nan])
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
@@ -145,7 +156,8 @@ def test_reductions_give_python_numbers(blas_dtype):
     assert found == (25, 25, 5, 7, 1)
 
 
-@pytest.mark.parametrize(("dtype", "huge"), [("float64", 1e300), ("float32", 1e30), ("complex128", 1e300)])
+@pytest.mark.parametrize(("dtype", "huge"),
+                         [("float64", 1e300), ("float32", 1e30), ("complex128", 1e300)])
 def test_nrm2_does_not_overflow(dtype, huge):
     x = mat.full(4, huge, dtype)
     assert_allclose(mat.nrm2(x), 2 * huge, rtol=1e-6)
@@ -166,13 +178,16 @@ def test_beta_zero_overwrites_nan(rng, n, beta):
         def nan(*shape, dtype=dtype):
             return mat.full(shape, np.nan, dtype)
         assert_allclose(mat.gemm(1, one, other, beta, nan(n, n)).to_numpy(), a @ b, **near)
-        assert_allclose(mat.gemm_batched(1, one[None], other[None], beta, nan(1, n, n)).to_numpy(), (a @ b)[None], **near)
+        assert_allclose(mat.gemm_batched(1, one[None], other[None], beta, nan(1, n, n)).to_numpy(),
+                        (a @ b)[None], **near)
         assert_allclose(mat.gemv(1, one, vector, beta, nan(n)).to_numpy(), a @ x, **near)
-        assert_allclose(np.tril(mat.syrk(1, one, beta, nan(n, n)).to_numpy()), np.tril(a @ a.T), **near)
+        assert_allclose(np.tril(mat.syrk(1, one, beta, nan(n, n)).to_numpy()), np.tril(a @ a.T),
+                        **near)
         assert_allclose(mat.geem(1, one, other, beta, nan(n, n)).to_numpy(), a * b, **near)
         assert_allclose(mat.geerv(1, one, vector, beta, nan(n, n)).to_numpy(), a * x, **near)
         assert_allclose(nan(n).sum_(one, 1, 1, beta).to_numpy(), a.sum(1), **near)
-    assert_array_equal(mat.add_sign(2, mat.array([-1, 3]), beta, mat.full(2, np.nan)).to_numpy(), [-2, 2])
+    assert_array_equal(mat.add_sign(2, mat.array([-1, 3]), beta, mat.full(2, np.nan)).to_numpy(),
+                       [-2, 2])
 
 
 def test_beta_zero_leaves_the_other_triangle():
@@ -190,23 +205,28 @@ def test_a_sum_of_nothing(blas_dtype, beta, layout):
     assert_array_equal(mat.gemm(1, empty, other, beta, c).to_numpy(), wanted)
     check_hidden(c)
     c = place(old, layout)
-    assert_array_equal(mat.gemm(1, empty.T, other.T, beta, c, transpose_a=True, transpose_b=True).to_numpy(), wanted)
+    assert_array_equal(mat.gemm(1, empty.T, other.T, beta, c, transpose_a=True,
+                                transpose_b=True).to_numpy(), wanted)
     y = place(old[:, 0], layout)
-    assert_array_equal(mat.gemv(1, empty, mat.zeros(0, dtype=blas_dtype), beta, y).to_numpy(), wanted[:, 0])
+    assert_array_equal(mat.gemv(1, empty, mat.zeros(0, dtype=blas_dtype), beta, y).to_numpy(),
+                       wanted[:, 0])
     check_hidden(y)
 
 
 def test_products_over_an_empty_axis_are_zero():
     assert_array_equal((mat.zeros(2, 0) @ mat.zeros(0, 3)).to_numpy(), np.zeros((2, 3)))
     assert (mat.zeros(0, 2) @ mat.zeros(2, 3)).shape == (0, 3)
-    assert (mat.dot(mat.zeros(0), mat.zeros(0)), mat.nrm2(mat.zeros(0)), mat.asum(mat.zeros(0))) == (0.0, 0.0, 0.0)
+    assert (mat.dot(mat.zeros(0), mat.zeros(0)), mat.nrm2(mat.zeros(0)),
+            mat.asum(mat.zeros(0))) == (0.0, 0.0, 0.0)
 
 
 # What was never written is its fill value, also where an operation writes a part of it
 
 
 def test_a_partial_write_lets_the_rest_be_what_it_was():
-    """The memory is not there yet: an output look that does not overwrite all would leave arbitrary elements."""
+    """The memory is not there yet: an output look that does not overwrite all would leave arbitrary
+    elements.
+    """
     size = 4096
     rest = np.full(size - 2, 7.0)
     y = mat.copy(mat.ones(2 * size), mat.full(size, 7), n=2)
@@ -215,7 +235,8 @@ def test_a_partial_write_lets_the_rest_be_what_it_was():
     assert_array_equal(y.to_numpy()[1:-1], rest)
     c = mat.gemm(1, mat.ones(1, 1), mat.ones(1, 2), 0, mat.full((2, size // 2), 7), m=1, n=2, k=1)
     assert_array_equal(c.to_numpy().ravel()[2:], rest)
-    c = mat.gemm(1, mat.ones(1), mat.ones(2), 0, mat.full(size, 7), m=1, n=2, k=1, lda=1, ldb=2, ldc=2)
+    c = mat.gemm(1, mat.ones(1), mat.ones(2), 0, mat.full(size, 7), m=1, n=2, k=1, lda=1, ldb=2,
+                 ldc=2)
     assert_array_equal(c.to_numpy()[2:], rest)
 
 
@@ -233,19 +254,23 @@ def test_an_operand_that_is_input_and_output_is_read():
 # Triangles
 
 
-@pytest.mark.parametrize("kwargs", [{"side": s, "lower": lo, "transpose": t, "unit": u} for s in ("left", "right")
-                                    for lo in (True, False) for t in (True, False) for u in (True, False)], ids=str)
+@pytest.mark.parametrize("kwargs", [{"side": s, "lower": lo, "transpose": t, "unit": u}
+                                    for s in ("left", "right")
+                                    for lo in (True, False) for t in (True, False)
+                                    for u in (True, False)], ids=str)
 def test_trsm_solves(rng, blas_dtype, kwargs):
     m, n = 4, 3
     order = m if kwargs["side"] == "left" else n
-    a, b = numbers(rng, (order, order), blas_dtype) / 3 + 2 * np.eye(order, dtype=blas_dtype), numbers(rng, (m, n), blas_dtype)
+    a, b = numbers(rng, (order, order), blas_dtype) / 3 + 2 * np.eye(order,
+                                                                     dtype=blas_dtype), numbers(rng, (m, n), blas_dtype)
     a = a.astype(blas_dtype)
     triangle = np.tril(a) if kwargs["lower"] else np.triu(a)
     if kwargs["unit"]:
         np.fill_diagonal(triangle, 1)
     triangle = triangle.T if kwargs["transpose"] else triangle
     x = mat.trsm(2, mat.array(a), mat.array(b), **kwargs).to_numpy()
-    assert_allclose(triangle @ x if kwargs["side"] == "left" else x @ triangle, 2 * b, **tolerance(blas_dtype))
+    assert_allclose(triangle @ x if kwargs["side"] == "left" else x @ triangle, 2 * b,
+                    **tolerance(blas_dtype))
 
 
 # Batches
@@ -264,7 +289,8 @@ def test_batches_may_be_strided_and_broadcast(rng, blas_dtype):
 
 
 def test_a_batch_of_nothing():
-    assert mat.gemm_batched(1, mat.ones(2, 4, 4)[0:0, ::2, ::2], mat.ones(0, 2, 2), 0, mat.zeros(0, 2, 2)).shape == (0, 2, 2)
+    assert mat.gemm_batched(1, mat.ones(2, 4, 4)[0:0, ::2, ::2], mat.ones(0, 2, 2), 0,
+                            mat.zeros(0, 2, 2)).shape == (0, 2, 2)
 
 
 # Long vectors in pieces
@@ -282,7 +308,8 @@ def test_long_vectors_go_in_pieces(monkeypatch, rng, blas_dtype, limit, inc, ste
     places = np.arange(0, 23, abs(inc))[::1 if inc > 0 else -1]
     wanted = y.copy()
     wanted[places] += 2 * x[places]
-    assert_allclose(mat.axpy(2, vector(x), vector(y), incx=inc, incy=inc).to_numpy(), wanted, **near)
+    assert_allclose(mat.axpy(2, vector(x), vector(y), incx=inc, incy=inc).to_numpy(), wanted,
+                    **near)
     one, other = vector(x), vector(y)
     mat.swap(one, other, incx=inc, incy=-inc)
     wanted = x.copy()
@@ -298,10 +325,13 @@ def test_long_vectors_go_in_pieces(monkeypatch, rng, blas_dtype, limit, inc, ste
     wanted[places] *= 3
     assert_allclose(mat.scal(3, vector(x), incx=inc).to_numpy(), wanted, **near)
     near = {"rtol": 1e-4, "atol": 1e-4}
-    assert_allclose(mat.dot(vector(x), vector(y), incx=inc, incy=-inc), (x[places] * y[places[::-1]]).sum(), **near)
-    assert_allclose(mat.vdot(vector(x), vector(y), incx=inc, incy=inc), (x[places].conj() * y[places]).sum(), **near)
+    assert_allclose(mat.dot(vector(x), vector(y), incx=inc, incy=-inc),
+                    (x[places] * y[places[::-1]]).sum(), **near)
+    assert_allclose(mat.vdot(vector(x), vector(y), incx=inc, incy=inc),
+                    (x[places].conj() * y[places]).sum(), **near)
     assert_allclose(mat.nrm2(vector(x), incx=inc), np.linalg.norm(x[places]), **near)
-    assert_allclose(mat.asum(vector(x), incx=inc), (np.abs(x[places].real) + np.abs(x[places].imag)).sum(), **near)
+    assert_allclose(mat.asum(vector(x), incx=inc),
+                    (np.abs(x[places].real) + np.abs(x[places].imag)).sum(), **near)
     if inc > 0:
         size = np.abs(x[places].real) + np.abs(x[places].imag)
         assert mat.iamax(vector(x), incx=inc) == size.argmax()
@@ -316,7 +346,8 @@ def test_pieces_are_counted(monkeypatch):
 def test_against_scipy(rng):
     a, b, c = (np.asfortranarray(rng.standard_normal((5, 5))) for _ in range(3))
     wanted = scipy.linalg.blas.dgemm(1.5, a, b, -2, c)
-    assert_allclose(mat.gemm(1.5, mat.from_numpy(a), mat.from_numpy(b), -2, mat.array(c)).to_numpy(), wanted)
+    assert_allclose(mat.gemm(1.5, mat.from_numpy(a), mat.from_numpy(b), -2,
+                             mat.array(c)).to_numpy(), wanted)
 
 
 @pytest.mark.host
@@ -325,13 +356,16 @@ def test_steps_that_blas_cannot_count_are_packed_or_left_to_numpy(monkeypatch, r
     x = mat.array(a)
     monkeypatch.setattr(blas_library, "LIMIT", 200)
     with mat.debug.count_copies() as copies:
-        assert_allclose(mat.matmul(x[:, :2], x[:, 5:7], transpose_a=True).to_numpy(), a[:, :2].T @ a[:, 5:7])
+        assert_allclose(mat.matmul(x[:, :2], x[:, 5:7], transpose_a=True).to_numpy(),
+                        a[:, :2].T @ a[:, 5:7])
         assert copies.packs == 2
         assert_allclose(mat.dot(x[:, 3], x[:, 4]), a[:, 3] @ a[:, 4])
         assert_allclose(mat.axpy(2, x[:, 3], mat.ones(3)).to_numpy(), 2 * a[:, 3] + 1)
         assert mat.iamax(x[:, 9]) == np.argmax(abs(a[:, 9]))
-        assert_allclose(mat.gemv(1, x[:, :2], x[0, :2], 0, mat.empty(3)).to_numpy(), a[:, :2] @ a[0, :2])
+        assert_allclose(mat.gemv(1, x[:, :2], x[0, :2], 0, mat.empty(3)).to_numpy(),
+                        a[:, :2] @ a[0, :2])
         batch = x[:, :4].reshape(1, 3, 4)
-        assert_allclose(mat.gemm_batched(1, batch, batch, 0, mat.empty(1, 4, 4), transpose_a=True).to_numpy()[0],
+        assert_allclose(mat.gemm_batched(1, batch, batch, 0, mat.empty(1, 4, 4),
+                                         transpose_a=True).to_numpy()[0],
                         a[:, :4].T @ a[:, :4])
     assert copies.packs == 5

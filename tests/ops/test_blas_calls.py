@@ -1,4 +1,6 @@
-"""Which BLAS calls are made and that nothing is packed for them, what outputs may overlap, and calls from several threads."""
+"""Which BLAS calls are made and that nothing is packed for them, what outputs may overlap, and
+calls from several threads.
+"""
 
 import threading
 
@@ -23,7 +25,9 @@ def calls_of(function):
 
 
 def name_of(call):
-    """The call as on the CPU: ``cublasDgemm(...)`` is ``dgemm(...)``, where the tests compute on a GPU."""
+    """The call as on the CPU: ``cublasDgemm(...)`` is ``dgemm(...)``, where the tests compute on a
+    GPU.
+    """
     if DEVICE.startswith("cuda"):
         assert call.startswith("cublas")
     return call[6].lower() + call[7:] if call.startswith("cublas") else call
@@ -50,7 +54,8 @@ def test_the_linear_layer_is_tn_nn_nt(rng, dtype, letter):
 
 def test_blocks_and_transposed_views_go_in_as_they_are(rng):
     a, b = rng.standard_normal((8, 9)), rng.standard_normal((9, 7))
-    one, other, out = mat.array(a)[2:6, 1:6], mat.array(b)[3:8, 2:5], place(np.full((3, 4), np.nan), "block").T
+    one, other, out = mat.array(a)[2:6, 1:6], mat.array(b)[3:8,
+                                                           2:5], place(np.full((3, 4), np.nan), "block").T
     made, packs, _ = calls_of(lambda: mat.matmul(one, other, out=out))
     assert made == ["dgemm(trans=TT, m=4, n=3, k=5, lda=9, ldb=7, ldc=6)"]
     assert packs == 0
@@ -81,7 +86,8 @@ def test_what_blas_cannot_take_is_packed(rng):
     assert packs == 1
     assert_array_equal(c.to_numpy(), a[::2, ::2])
     out = place(np.full((4, 4), np.nan), "strided")
-    _, packs, _ = calls_of(lambda: mat.matmul(mat.array(a)[::2, ::2], mat.array(a)[::-2, ::2], out=out))
+    _, packs, _ = calls_of(lambda: mat.matmul(mat.array(a)[::2, ::2], mat.array(a)[::-2, ::2],
+                                              out=out))
     assert packs == 3
     assert_allclose(out.to_numpy(), a[::2, ::2] @ a[::-2, ::2])
     check_hidden(out)
@@ -97,7 +103,8 @@ def test_inputs_may_be_read_only_and_broadcast(rng):
     one = mat.array([2.0]).broadcast_to(4)
     assert_allclose(mat.dot(one, row), 2 * a[0].sum())
     assert_allclose(mat.axpy(3, one, mat.array(a[1])).to_numpy(), 6 + a[1])
-    assert_allclose(mat.gemv(1, repeated, one, 1, mat.array(a[1])).to_numpy(), 2 * a[0].sum() + a[1])
+    assert_allclose(mat.gemv(1, repeated, one, 1, mat.array(a[1])).to_numpy(),
+                    2 * a[0].sum() + a[1])
     assert_allclose(mat.ger(1, one, row, mat.array(a)).to_numpy(), 2 * a[0] + a)
 
 
@@ -106,7 +113,8 @@ def test_vectors_with_uneven_steps_are_refused(shape):
     uneven = mat.arange(32).reshape(2, 4, 4)[:, :2, :2][0 if len(shape) == 2 else slice(None)]
     uneven = uneven if len(shape) == 2 else uneven[:, :1]
     y = mat.zeros(4)
-    for call in (lambda: mat.gemv(1, mat.eye(4), uneven, 0, y), lambda: mat.gemv(1, mat.eye(4), y, 0, uneven),
+    for call in (lambda: mat.gemv(1, mat.eye(4), uneven, 0, y),
+                 lambda: mat.gemv(1, mat.eye(4), y, 0, uneven),
                  lambda: mat.ger(1, uneven, y, mat.eye(4))):
         with pytest.raises(ShapeError, match="contiguous"):
             call()
@@ -129,7 +137,8 @@ OVERLAPS = {
 }
 DISJOINT = {
     "beside": (lambda s: s[:16].reshape(4, 4), lambda s: s[16:32].reshape(4, 4)),
-    "interleaved columns": (lambda s: s[:32].reshape(4, 8)[:, :4], lambda s: s[:32].reshape(4, 8)[:, 4:]),
+    "interleaved columns": (lambda s: s[:32].reshape(4, 8)[:, :4],
+                            lambda s: s[:32].reshape(4, 8)[:, 4:]),
     "interleaved elements": (lambda s: s[0:32:2].reshape(4, 4), lambda s: s[1:32:2].reshape(4, 4)),
 }
 WRITERS = {
@@ -140,7 +149,8 @@ WRITERS = {
     "syrk": lambda out, x, rest: mat.syrk(1, x, 1, out),
     "trsm": lambda out, x, rest: mat.trsm(1, x, out),
     "gemv a": lambda out, x, rest: mat.gemv(1, x, rest[0], 1, out[0]),
-    "gemv x": lambda out, x, rest: mat.gemv(1, rest, x[-1] if x.strides[0] < 0 else x[0], 1, out[0]),
+    "gemv x": lambda out, x,
+    rest: mat.gemv(1, rest, x[-1] if x.strides[0] < 0 else x[0], 1, out[0]),
     "ger": lambda out, x, rest: mat.ger(1, x[-1] if x.strides[0] < 0 else x[0], rest[0], out),
 }
 

@@ -1,4 +1,6 @@
-"""Turning Mats into other things: arrays, lists, Python numbers, copies; length, iteration, truth, hashing."""
+"""Turning Mats into other things: arrays, lists, Python numbers, copies; length, iteration, truth,
+hashing.
+"""
 
 import copy
 import sys
@@ -22,9 +24,11 @@ def host(x):
 
 def _specimens():
     base = mat.arange(12)
-    return [mat.array([[1, 2], [3, 4]]), base.view((2, 3), 4), base.reshape(3, 4).T, base[::-2], mat.zeros(0, 3), mat.full((),
-                                                                                                                           7),
-            mat.array([True, False], "bool"), mat.array([1, 2], "int16"), mat.array([1 + 2j], "complex64"),
+    return [mat.array([[1, 2], [3, 4]]), base.view((2, 3), 4), base.reshape(3, 4).T, base[::-2],
+            mat.zeros(0, 3), mat.full((),
+                                      7),
+            mat.array([True, False], "bool"), mat.array([1, 2], "int16"),
+            mat.array([1 + 2j], "complex64"),
             base[3:4].broadcast_to(2, 2)]
 
 
@@ -44,7 +48,8 @@ def test_to_numpy_and_array_give_a_fresh_writable_copy_in_c_order(x):
 
 def test_array_protocol_converts_dtypes():
     x = mat.array([1.5, 2.5])
-    assert_array_equal(np.asarray(x, dtype="float32"), np.array([1.5, 2.5], np.float32), strict=True)
+    assert_array_equal(np.asarray(x, dtype="float32"), np.array([1.5, 2.5], np.float32),
+                       strict=True)
     assert_array_equal(np.asarray(x, dtype="int64"), [1, 2])
 
 
@@ -97,26 +102,38 @@ def test_ravel_index():
 
 
 @pytest.mark.parametrize(("convert", "error", "message"), [
-    (lambda x: x.item(), ShapeError, "6"), (lambda x: x.item(6), IndexOutOfRange, "6"), (lambda x: x.item(-7),
-                                                                                         IndexOutOfRange, "-7"),
-    (lambda x: x.item(1.0), ShapeError, "1.0"), (lambda x: x.item("a"), ShapeError, "'a'"), (lambda x: float(x),
-                                                                                             DTypeError, "6"),
-    (lambda x: int(x), DTypeError, "6"), (lambda x: bool(x), ShapeError, "6"), (lambda x: bool(x[:0]), ShapeError, "0"),
-    (lambda x: complex(x), DTypeError, "6"), (lambda x: [1][x], DTypeError, "index"), (lambda x: [1][mat.array(0.0)],
-                                                                                       DTypeError, "index"),
-    (lambda x: [1][mat.array([0], "int64")], DTypeError, "index"), (lambda x: [1][mat.array(False, "bool")],
-                                                                    DTypeError, "index"),
-    (lambda x: len(mat.zeros(())), DTypeError, "no length"), (lambda x: list(mat.zeros(())), DTypeError, "no length"),
+    (lambda x: x.item(), ShapeError, "6"), (lambda x: x.item(6), IndexOutOfRange, "6"),
+    (lambda x: x.item(-7),
+     IndexOutOfRange, "-7"),
+    (lambda x: x.item(1.0), ShapeError, "1.0"), (lambda x: x.item("a"), ShapeError, "'a'"),
+    (lambda x: float(x),
+     DTypeError, "6"),
+    (lambda x: int(x), DTypeError, "6"), (lambda x: bool(x), ShapeError, "6"),
+    (lambda x: bool(x[:0]), ShapeError, "0"),
+    (lambda x: complex(x), DTypeError, "6"), (lambda x: [1][x], DTypeError, "index"),
+    (lambda x: [1][mat.array(0.0)],
+     DTypeError, "index"),
+    (lambda x: [1][mat.array([0], "int64")], DTypeError, "index"),
+    (lambda x: [1][mat.array(False, "bool")],
+     DTypeError, "index"),
+    (lambda x: len(mat.zeros(())), DTypeError, "no length"),
+    (lambda x: list(mat.zeros(())), DTypeError, "no length"),
     (lambda x: x.ravel_index(0), IndexOutOfRange, "2 indices"), (lambda x: x.ravel_index(2, 0),
-                                                                 IndexOutOfRange, "axis 0 of length 2"),
-    (lambda x: x.ravel_index(0, -4), IndexOutOfRange, "axis 1 of length 3"), (lambda x: x.ravel_index(0, 1.5),
-                                                                              DTypeError, "1.5"),
-    (lambda x: x.ravel_index(0, slice(1, 2)), DTypeError, "slice"), (lambda x: x.ravel_index(None, 0, 0),
-                                                                     IndexOutOfRange, "2 indices"),
-    (lambda x: x.replace_([[1, 2], [3, 4]]), ShapeError, r"\(2, 3\).*\(2, 2\)"), (lambda x: x.replace_([[1, 2, 3], [4, 5]]),
-                                                                                  ShapeError, "ragged"),
-    (lambda x: x.replace_(range(6)), ShapeError, r"\(6,\)"), (lambda x: x.replace_([["a"] * 3] * 2), DTypeError, "numbers"),
-    (lambda x: x.replace_([[1j] * 3] * 2), DTypeError, "complex"), (lambda x: x.replace_(5), ShapeError, r"\(\)"),
+                                                                 IndexOutOfRange,
+                                                                 "axis 0 of length 2"),
+    (lambda x: x.ravel_index(0, -4), IndexOutOfRange, "axis 1 of length 3"),
+    (lambda x: x.ravel_index(0, 1.5),
+     DTypeError, "1.5"),
+    (lambda x: x.ravel_index(0, slice(1, 2)), DTypeError, "slice"),
+    (lambda x: x.ravel_index(None, 0, 0),
+     IndexOutOfRange, "2 indices"),
+    (lambda x: x.replace_([[1, 2], [3, 4]]), ShapeError, r"\(2, 3\).*\(2, 2\)"),
+    (lambda x: x.replace_([[1, 2, 3], [4, 5]]),
+     ShapeError, "ragged"),
+    (lambda x: x.replace_(range(6)), ShapeError, r"\(6,\)"),
+    (lambda x: x.replace_([["a"] * 3] * 2), DTypeError, "numbers"),
+    (lambda x: x.replace_([[1j] * 3] * 2), DTypeError, "complex"),
+    (lambda x: x.replace_(5), ShapeError, r"\(\)"),
     (lambda x: float(mat.array(1j, "complex64")), DTypeError, "complex"),
     (lambda x: int(mat.array(1j, "complex64")), DTypeError, "complex"),
 ])
@@ -147,7 +164,7 @@ def test_mats_hash_by_identity_and_compare_by_element():
     assert len({x, y, x}) == 2
     assert_array_equal(host(x == y), [True, True], strict=True)
     assert_array_equal(host(x != np.array([1, 0])), [True, False], strict=True)
-    assert (x == None) is False  # noqa: E711  the operator is what is tested
+    assert (x == None) is False  # noqa: E711
     assert (x == "a") is False
 
 
@@ -155,8 +172,9 @@ def test_mats_hash_by_identity_and_compare_by_element():
 def test_torn_and_conflicting_mats_do_not_convert():
     x = mat.zeros(2).fill_(1)
     with pytest.raises(ZeroDivisionError), x.facet("array", "io"):
-        1 / 0  # noqa: B018  the block is to fail
-    for convert in (x.to_numpy, x.tolist, lambda: np.asarray(x), lambda: x.item(0), x.copy, lambda: mat.array(x),
+        1 / 0  # noqa: B018
+    for convert in (x.to_numpy, x.tolist, lambda: np.asarray(x), lambda: x.item(0), x.copy,
+                    lambda: mat.array(x),
                     lambda: mat.array([x, x])):
         with pytest.raises(mat.TornError, match="test_convert"):
             convert()
@@ -165,8 +183,10 @@ def test_torn_and_conflicting_mats_do_not_convert():
 
 
 @pytest.mark.parametrize(("dtype", "value", "wanted"), [
-    ("uint64", np.True_, True), ("uint64", 2**64 - 1, True), ("uint64", 2**64, False), ("int8", -128, True),
-    ("int8", -129, False), ("uint8", -1, False), ("float32", 2**53, True), ("float64", 2**53 + 1, False),
+    ("uint64", np.True_, True), ("uint64", 2**64 - 1, True), ("uint64", 2**64, False),
+    ("int8", -128, True),
+    ("int8", -129, False), ("uint8", -1, False), ("float32", 2**53, True),
+    ("float64", 2**53 + 1, False),
     ("float64", 0.1, True), ("int8", np.int64(200), False),
 ])
 def test_whether_a_dtype_has_a_number(dtype, value, wanted):

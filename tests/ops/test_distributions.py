@@ -1,6 +1,7 @@
 """Random numbers are distributed as they should be, and exact where no statistic would notice.
 
-Seeds are fixed, so a test of a distribution that passes passes always; limits are those of a chance of about one in 10,000.
+Seeds are fixed, so a test of a distribution that passes passes always; limits are those of a chance
+of about one in 10,000.
 """
 
 import numpy as np
@@ -32,7 +33,8 @@ def test_uniform_in_several_dimensions(dtype):
     """Neighbours, words of a block and the same words of neighbouring blocks are independent."""
     u = uniform(6, 4 * N, dtype)
     for lag in (1, 2, 3, 4, 8, 64, 256):
-        cells = (u[lag::lag + 1][:N] * 16).astype(int) * 16 + (u[::lag + 1][:len(u[lag::lag + 1])][:N] * 16).astype(int)
+        cells = (u[lag::lag + 1][:N]
+                 * 16).astype(int) * 16 + (u[::lag + 1][:len(u[lag::lag + 1])][:N] * 16).astype(int)
         assert scipy.stats.chisquare(np.bincount(cells, minlength=256)).pvalue > 1e-4
 
 
@@ -58,7 +60,8 @@ def test_limits(limit, dtype):
 def test_a_limit_that_rounding_could_reach(dtype):
     smallest = np.nextafter(np.zeros((), dtype), np.ones((), dtype))
     assert uniform(9, 1000, dtype, float(smallest)).max() == 0
-    assert set(uniform(9, 1000, dtype, float(3 * smallest)).tolist()) == {0, float(smallest), float(2 * smallest)}
+    assert set(uniform(9, 1000, dtype,
+                       float(3 * smallest)).tolist()) == {0, float(smallest), float(2 * smallest)}
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -79,7 +82,8 @@ def test_complex_elements_have_two_parts(dtype, part):
     z = mat.empty((5, 7), dtype=dtype).uniform_(2, rng=mat.Rng(11)).to_numpy()
     assert_array_equal(z.reshape(-1).view(part), uniform(11, 70, part, 2))
     z = mat.empty((5, 7), dtype=dtype).normal_(1 - 2j, 3, rng=mat.Rng(11)).to_numpy()
-    assert_allclose(z.reshape(-1).view(part).reshape(-1, 2) - [1, -2], normal(11, 70, part).reshape(-1, 2) * 3 * np.sqrt(0.5),
+    assert_allclose(z.reshape(-1).view(part).reshape(-1, 2) - [1, -2],
+                    normal(11, 70, part).reshape(-1, 2) * 3 * np.sqrt(0.5),
                     rtol=0, atol=1e-5)
 
 
@@ -117,11 +121,15 @@ def test_the_two_of_a_pair_are_independent(dtype):
 
 
 @pytest.mark.parametrize(("dtype", "limit"), [("float32", 3e-7), ("float64", 6e-16)])
-@pytest.mark.parametrize("first", [0, 1, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1, 1_257_966_796, 3_037_000_499])
+@pytest.mark.parametrize("first", [0, 1, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1, 1_257_966_796,
+                                   3_037_000_499])
 def test_extreme_words(first, dtype, limit):
-    """Words that no test of a distribution meets: the farthest and the nearest, around 1/2, and where exponents change."""
+    """Words that no test of a distribution meets: the farthest and the nearest, around 1/2, and
+    where exponents change.
+    """
     for second in (0, 1, 2**29 - 1, 2**29, 2**30 - 1, 2**30, 2**31, 3 * 2**30, 2**32 - 1):
-        found, bits = (_pair(first, second), 32) if dtype == "float32" else (_pair_d(first, second), 64)
+        found, bits = (_pair(first, second),
+                       32) if dtype == "float32" else (_pair_d(first, second), 64)
         one, other = (first, second) if bits == 32 else (first << 32 | first, second << 32 | second)
         assert_allclose(found, exact_pair(one, other, bits), rtol=limit)
 
@@ -131,7 +139,8 @@ def _pair(first, second):
 
 
 def _pair_d(first, second):
-    return [v.item() for v in philox._pairs_d(np.array([[first, first, second, second]], np.uint64))]
+    return [v.item()
+            for v in philox._pairs_d(np.array([[first, first, second, second]], np.uint64))]
 
 
 def exact_pair(first, second, bits):
@@ -143,7 +152,8 @@ def exact_pair(first, second, bits):
         angle = (inside + mpmath.mpf(0.5)) / 2**(bits - 2) * mpmath.pi / 2
         pair = [mpmath.cos(angle), mpmath.sin(angle)]
         sign = -1 if second >> (bits - 1) else 1
-        return [float(sign * radius * v) for v in (pair[::-1] if second >> (bits - 2) & 1 else pair)]
+        return [float(sign * radius * v)
+                for v in (pair[::-1] if second >> (bits - 2) & 1 else pair)]
 
 
 @real
@@ -178,10 +188,12 @@ def test_bernoulli(p):
     assert_array_equal(found, words / 2**32 < p)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", *REAL, "complex64", "complex128"])
+@pytest.mark.parametrize("dtype",
+                         ["bool", "int8", "uint64", "float16", *REAL, "complex64", "complex128"])
 def test_bernoulli_is_the_same_in_all_dtypes(dtype):
     wanted = mat.empty(999).bernoulli_(0.2, rng=mat.Rng(18)).to_numpy()
-    assert_array_equal(mat.empty(999, dtype=dtype).bernoulli_(0.2, rng=mat.Rng(18)).to_numpy(), wanted)
+    assert_array_equal(mat.empty(999, dtype=dtype).bernoulli_(0.2, rng=mat.Rng(18)).to_numpy(),
+                       wanted)
     assert_array_equal(mat.ones(9, dtype=dtype).bernoulli_(0).to_numpy(), np.zeros(9))
     assert_array_equal(mat.zeros(9, dtype=dtype).bernoulli_(1).to_numpy(), np.ones(9))
 
@@ -189,7 +201,8 @@ def test_bernoulli_is_the_same_in_all_dtypes(dtype):
 # Orthogonal
 
 
-@pytest.mark.parametrize("shape", [(5, 5), (7, 3), (3, 7), (1, 1), (1, 4), (2, 4, 3), (0, 3), (3, 0)])
+@pytest.mark.parametrize("shape",
+                         [(5, 5), (7, 3), (3, 7), (1, 1), (1, 4), (2, 4, 3), (0, 3), (3, 0)])
 def test_orthogonal(shape, blas_dtype):
     x = mat.empty(shape, dtype=blas_dtype)
     assert x.orthogonal_(0.5, rng=mat.Rng(19)) is x
@@ -206,26 +219,33 @@ def matrices(n, count, dtype, seed=20):
 def test_orthogonal_is_haar_distributed():
     q = matrices(3, 20_000, "float64")
     assert abs((np.linalg.det(q) > 0).mean() - 0.5) < 4 / np.sqrt(4 * len(q))
-    for i, j in np.ndindex(3, 3):  # a coordinate of a point on the sphere is uniform, as Archimedes knew
+    # a coordinate of a point on the sphere is uniform, as Archimedes knew
+    for i, j in np.ndindex(3, 3):
         assert scipy.stats.kstest(q[:, i, j], "uniform", (-1, 2)).pvalue > 1e-4
     rotation = scipy.stats.special_ortho_group.rvs(3, random_state=1)
-    assert scipy.stats.ks_2samp(np.trace(q, axis1=1, axis2=2), np.trace(rotation @ matrices(3, 20_000, "float64", 21), axis1=1,
-                                                                        axis2=2)).pvalue > 1e-4
+    assert scipy.stats.ks_2samp(np.trace(q, axis1=1, axis2=2),
+                                np.trace(rotation @ matrices(3, 20_000, "float64", 21), axis1=1,
+                                         axis2=2)).pvalue > 1e-4
 
 
 def test_unitary_is_haar_distributed():
-    """Without its signs settled, the QR of LAPACK gives phases that are not uniform, and spaces them wrongly."""
+    """Without its signs settled, the QR of LAPACK gives phases that are not uniform, and spaces
+    them wrongly.
+    """
     phases = np.sort(np.angle(np.linalg.eigvals(matrices(5, 4000, "complex128"))), axis=1)
     assert scipy.stats.kstest(phases.reshape(-1) / (2 * np.pi) + 0.5, "uniform").pvalue > 1e-4
     theirs = np.sort(np.angle(np.linalg.eigvals(scipy.stats.unitary_group.rvs(5, 4000, random_state=2))), axis=1)
-    assert scipy.stats.ks_2samp(np.diff(phases).reshape(-1), np.diff(theirs).reshape(-1)).pvalue > 1e-4
+    assert scipy.stats.ks_2samp(np.diff(phases).reshape(-1),
+                                np.diff(theirs).reshape(-1)).pvalue > 1e-4
     traces = np.abs(np.trace(matrices(5, 4000, "complex128"), axis1=1, axis2=2)) ** 2
     assert abs(traces.mean() - 1) < 4 * traces.std() / np.sqrt(4000)
 
 
 def test_orthogonal_in_16_bits():
     x = mat.empty(4, 4, dtype="float16").orthogonal_(rng=mat.Rng(22))
-    assert_array_equal(x.to_numpy(), mat.empty(4, 4, dtype="float32").orthogonal_(rng=mat.Rng(22)).to_numpy().astype("float16"))
+    assert_array_equal(x.to_numpy(),
+                       mat.empty(4, 4,
+                                 dtype="float32").orthogonal_(rng=mat.Rng(22)).to_numpy().astype("float16"))
 
 
 # Vectors with covariances
@@ -256,8 +276,10 @@ def test_multivariate_normal_of_nothing():
 @pytest.mark.parametrize(("means", "covariances", "error", "text"), [
     (mat.zeros(2), mat.array([[1, 2], [2, 1]]), mat.LinAlgError, "not positive definite"),
     (mat.zeros(2), mat.zeros(2, 2), mat.LinAlgError, "not positive definite"),
-    (mat.zeros(2), mat.eye(3), mat.ShapeError, r"\(3, 3\)"), (mat.zeros(1, 2), mat.eye(2), mat.ShapeError, r"\(1, 2\)"),
-    (mat.zeros(2), mat.zeros(2), mat.ShapeError, r"\(2,\)"), ([0, 0], mat.eye(2), mat.DTypeError, "means.*list"),
+    (mat.zeros(2), mat.eye(3), mat.ShapeError, r"\(3, 3\)"),
+    (mat.zeros(1, 2), mat.eye(2), mat.ShapeError, r"\(1, 2\)"),
+    (mat.zeros(2), mat.zeros(2), mat.ShapeError, r"\(2,\)"),
+    ([0, 0], mat.eye(2), mat.DTypeError, "means.*list"),
     (mat.zeros(2), np.eye(2), mat.DTypeError, "covariances.*ndarray"),
     (mat.zeros(2, dtype="float32"), mat.eye(2), mat.DTypeError, "float32"),
     (mat.zeros(2, dtype="complex64"), mat.eye(2, dtype="complex64"), mat.DTypeError, "complex64"),

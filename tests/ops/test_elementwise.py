@@ -1,4 +1,6 @@
-"""Element-wise functions, their methods and operators against NumPy: promotion, broadcasting, in place, specials."""
+"""Element-wise functions, their methods and operators against NumPy: promotion, broadcasting, in
+place, specials.
+"""
 
 import math
 import operator
@@ -25,15 +27,19 @@ from ..support.layouts import (
 )
 
 UNARY = {name: getattr(np, name) for name in
-         ("square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative", "sign", "log1p",
+         ("square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs",
+          "negative", "sign", "log1p",
           "expm1", "floor", "ceil", "rint", "reciprocal")}
 UNARY["logistic"], UNARY["erf"] = scipy.special.expit, scipy.special.erf
-ARITHMETIC = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+ARITHMETIC = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul,
+              "divide": operator.truediv,
               "pow": operator.pow}
-COMPARISONS = {"equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le,
+COMPARISONS = {"equal": operator.eq, "not_equal": operator.ne, "less": operator.lt,
+               "less_equal": operator.le,
                "greater": operator.gt, "greater_equal": operator.ge}
 BINARY = {**ARITHMETIC, **COMPARISONS, "maximum": None, "minimum": None}
-IN_PLACE = {"add": operator.iadd, "subtract": operator.isub, "multiply": operator.imul, "divide": operator.itruediv,
+IN_PLACE = {"add": operator.iadd, "subtract": operator.isub, "multiply": operator.imul,
+            "divide": operator.itruediv,
             "pow": operator.ipow}
 
 
@@ -60,7 +66,8 @@ def agree(got, wanted):
 @pytest.mark.parametrize("name", UNARY)
 def test_functions_methods_and_in_place(rng, name, numpy_dtype):
     x = numbers(rng, (3, 4), numpy_dtype)
-    x = np.abs(x) + 1 if name in ("sqrt", "log", "reciprocal") and np.dtype(numpy_dtype).kind not in "b" else x
+    x = np.abs(x) + 1 if name in ("sqrt", "log",
+                                  "reciprocal") and np.dtype(numpy_dtype).kind not in "b" else x
     x = x.astype(numpy_dtype)
     numpys = np.cbrt if name in ("logistic", "erf") else UNARY[name]
     kind = reference(numpys, x)
@@ -156,7 +163,8 @@ def test_promotion_over_all_pairs_of_dtypes(rng, name):
             agree(getattr(mat, name)(mat.array(x), mat.array(y)), wanted)
 
 
-SCALARS = (2, 0, 1.5, True, 2 + 1j, np.float64(2), np.float32(1.5), np.float16(1), np.int64(3), np.int8(2), np.uint8(200),
+SCALARS = (2, 0, 1.5, True, 2 + 1j, np.float64(2), np.float32(1.5), np.float16(1), np.int64(3),
+           np.int8(2), np.uint8(200),
            np.bool_(True), np.complex64(1j), 300, 128)
 
 
@@ -172,11 +180,14 @@ def test_operators_with_scalars_in_both_orders(rng, name, scalar):
                 with pytest.raises(DTypeError):
                     symbol(mat.array(x), scalar) if first else symbol(scalar, mat.array(x))
             elif not out_of_range(scalar, dtype):
-                agree(symbol(mat.array(x), scalar) if first else symbol(scalar, mat.array(x)), wanted)
+                agree(symbol(mat.array(x), scalar) if first else symbol(scalar, mat.array(x)),
+                      wanted)
 
 
 def out_of_range(scalar, dtype):
-    """NumPy compares with Python integers that its dtype cannot hold; we refuse these, by the array API's rule."""
+    """NumPy compares with Python integers that its dtype cannot hold; we refuse these, by the array
+    API's rule.
+    """
     return type(scalar) is int and dtype in INTEGERS and not np.iinfo(dtype).min <= scalar <= np.iinfo(dtype).max
 
 
@@ -220,7 +231,8 @@ def test_in_place_never_changes_the_dtype(rng, name):
                 assert_array_equal(got.to_numpy(), x)
             else:
                 assert getattr(got, name + "_")(mat.array(y)) is got
-                assert_allclose(got.to_numpy(), kind.astype(one), **tolerance(min(one, other, key=rank)))
+                assert_allclose(got.to_numpy(), kind.astype(one),
+                                **tolerance(min(one, other, key=rank)))
             assert got.dtype == x.dtype
             check_hidden(got)
 
@@ -241,7 +253,8 @@ def test_augmented_operators(rng, name):
         before = got = mat.array(x)
         got = symbol(got, other)
         assert got is before
-        assert_allclose(got.to_numpy(), wanted, rtol=2e-16 if name == "pow" else 0)  # every library rounds powers its own way
+        # every library rounds powers its own way
+        assert_allclose(got.to_numpy(), wanted, rtol=2e-16 if name == "pow" else 0)
 
 
 def test_augmented_assignment_to_a_part():
@@ -259,7 +272,8 @@ def test_comparisons_write_ones_and_zeros_in_place():
     y = mat.array([1, 5, 3], "float32")
     assert y.greater_(mat.array([2, 2, 3], "float32")) is y
     assert_array_equal(y.to_numpy(), np.array([0, 1, 0], "float32"))
-    assert_array_equal(mat.array([1, 5], "int8").less_equal_(1).to_numpy(), np.array([1, 0], "int8"))
+    assert_array_equal(mat.array([1, 5], "int8").less_equal_(1).to_numpy(),
+                       np.array([1, 0], "int8"))
 
 
 def test_overlapping_operands_are_right():
@@ -275,12 +289,14 @@ def test_overlapping_operands_are_right():
     assert_array_equal(x.to_numpy(), a[::-1] ** 2)
 
 
-@pytest.mark.parametrize(("one", "other"), [((3, 1), (4,)), ((2, 1, 3), (4, 1)), ((), (2, 3)), ((1,), (0,)),
-                                            ((0, 3), (1, 3)), ((5,), ())])
+@pytest.mark.parametrize(("one", "other"),
+                         [((3, 1), (4,)), ((2, 1, 3), (4, 1)), ((), (2, 3)), ((1,), (0,)),
+                          ((0, 3), (1, 3)), ((5,), ())])
 def test_broadcasting(rng, one, other):
     x, y = rng.standard_normal(one), rng.standard_normal(other)
     agree(mat.array(x) + mat.array(y), np.asarray(x + y))
-    agree(mat.array(x).broadcast_to(np.broadcast_shapes(one, other)) * mat.array(y), np.asarray(x * y))
+    agree(mat.array(x).broadcast_to(np.broadcast_shapes(one, other)) * mat.array(y),
+          np.asarray(x * y))
 
 
 def test_in_place_broadcasts_the_operand_only():
@@ -339,7 +355,8 @@ def test_fill_refuses_what_the_dtype_cannot_hold():
 
 
 def test_chaining():
-    assert_array_equal(mat.zeros(3, 4).fill_(2).scal_(3).add_(1).sqrt_().to_numpy(), np.full((3, 4), np.sqrt(7)))
+    assert_array_equal(mat.zeros(3, 4).fill_(2).scal_(3).add_(1).sqrt_().to_numpy(),
+                       np.full((3, 4), np.sqrt(7)))
 
 
 # MGL-MAT's fused forms
@@ -364,17 +381,20 @@ def test_fused_forms(rng, layout):
 
 
 SOME_FLOATS = st.floats(-1e6, 1e6, width=32)
-ARRAYS = hnp.arrays(np.float32, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4), elements=SOME_FLOATS)
+ARRAYS = hnp.arrays(np.float32, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4),
+                    elements=SOME_FLOATS)
 
 
 @settings(max_examples=60)
-@given(ARRAYS, st.sampled_from(["square", "sqrt", "exp", "log", "tanh", "abs", "negative", "sign", "floor", "rint"]))
+@given(ARRAYS, st.sampled_from(["square", "sqrt", "exp", "log", "tanh", "abs", "negative", "sign",
+                                "floor", "rint"]))
 def test_any_array(x, name):
     agree(getattr(mat, name)(mat.array(x)), reference(getattr(np, name), x))
 
 
 @settings(max_examples=60)
-@given(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=3, min_side=0), st.sampled_from(sorted(BINARY)),
+@given(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=3, min_side=0),
+       st.sampled_from(sorted(BINARY)),
        st.integers(0, 2**32 - 1))
 def test_any_shapes_that_broadcast(shapes, name, seed):
     rng = np.random.default_rng(seed)
@@ -383,7 +403,8 @@ def test_any_shapes_that_broadcast(shapes, name, seed):
 
 
 @settings(max_examples=60)
-@given(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0), hnp.array_shapes(min_dims=0, max_dims=4, min_side=0))
+@given(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0),
+       hnp.array_shapes(min_dims=0, max_dims=4, min_side=0))
 def test_shapes_that_do_not_broadcast_are_refused(one, other):
     try:
         wanted = np.broadcast_shapes(one, other)

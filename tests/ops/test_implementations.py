@@ -1,6 +1,8 @@
-"""Every body of every operation against the reference in ``cases.py``, over dtypes and layouts, through the plan machinery.
+"""Every body of every operation against the reference in ``cases.py``, over dtypes and layouts,
+through the plan machinery.
 
-What is only overwritten is poisoned before; inputs and invisible elements must be as they were after.
+What is only overwritten is poisoned before; inputs and invisible elements must be as they were
+after.
 """
 
 from contextlib import contextmanager
@@ -14,7 +16,7 @@ from mat.core.direction import OUTPUT
 from mat.ops.operation import REGISTRY
 
 from ..conftest import DEVICE
-from ..support import random_cases  # noqa: F401  it adds to the cases
+from ..support import random_cases  # noqa: F401
 from ..support.cases import CASES
 from ..support.layouts import BLAS_DTYPES, MIXES, check_hidden, place, tolerance
 
@@ -47,15 +49,20 @@ def compare(found, wanted, dtype, text):
         assert type(found) is type(wanted)
         assert found == wanted, text
         return
-    dtype = np.result_type(dtype, np.float32) if isinstance(found, float | complex | tuple) else found.dtype
+    dtype = np.result_type(dtype, np.float32) if isinstance(found, float | complex
+                                                            | tuple) else found.dtype
     assert_allclose(found, wanted, **tolerance(dtype), err_msg=text)
 
 
 def run(op, implementation, args, kwargs, mix, wanted):
-    """Call the operation with `args` laid out by `mix`; whether the body took them. Everything is compared."""
-    doomed = () if kwargs.keys() & {"n", "incx", "incy"} else op.written  # unless only a part is written
+    """Call the operation with `args` laid out by `mix`; whether the body took them. Everything is
+    compared.
+    """
+    # unless only a part is written
+    doomed = () if kwargs.keys() & {"n", "incx", "incy"} else op.written
     given = [poisoned(op, args, k) if k in doomed else a for k, a in enumerate(args)]
-    mats = [place(a, mix[k % len(mix)]) if isinstance(a, np.ndarray) else a for k, a in enumerate(given)]
+    mats = [place(a, mix[k % len(mix)]) if isinstance(a, np.ndarray) else a for k,
+            a in enumerate(given)]
     operands = [mats[k] for k in op.operands if isinstance(mats[k], mat.Mat)]
     if not implementation.pack and not all(implementation.takes(m.layout) for m in operands):
         return False
@@ -88,16 +95,20 @@ def runs_here(implementation):
     return (implementation.place == "cuda") == DEVICE.startswith("cuda")
 
 
-BODIES = [(name, k, dtype) for name, op in IMPLEMENTATIONS.items() if name in CASES for k, implementation in enumerate(op.implementations)
-          for dtype in CASES[name].dtypes if runs_here(implementation) and (implementation.dtypes is None or np.dtype(dtype).char in implementation.dtypes)]
-IDS = [f"{name}-{k}-{IMPLEMENTATIONS[name].implementations[k].place}-{dtype}" for name, k, dtype in BODIES]
+BODIES = [(name, k, dtype) for name, op in IMPLEMENTATIONS.items() if name in CASES for k,
+          implementation in enumerate(op.implementations)
+          for dtype in CASES[name].dtypes if runs_here(implementation)
+          and (implementation.dtypes is None or np.dtype(dtype).char in implementation.dtypes)]
+IDS = [f"{name}-{k}-{IMPLEMENTATIONS[name].implementations[k].place}-{dtype}" for name, k,
+       dtype in BODIES]
 
 
 @pytest.mark.parametrize(("name", "k", "dtype"), BODIES, ids=IDS)
 def test_body(name, k, dtype, rng):
     op = IMPLEMENTATIONS[name]
     implementation = op.implementations[k]
-    ran = dict.fromkeys(MIXES if dtype in BLAS_DTYPES else ("packed", "displaced", "mixed", "mixed_matrices"), 0)
+    ran = dict.fromkeys(MIXES if dtype in BLAS_DTYPES
+                        else ("packed", "displaced", "mixed", "mixed_matrices"), 0)
     with only(op, implementation):
         for args, kwargs in CASES[name].samples(rng, dtype):
             args = [np.asarray(a) if isinstance(a, np.generic) else a for a in args]

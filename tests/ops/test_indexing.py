@@ -1,4 +1,6 @@
-"""Indexing against NumPy: basic and advanced, reading, writing and in place; then what is refused."""
+"""Indexing against NumPy: basic and advanced, reading, writing and in place; then what is
+refused.
+"""
 
 import operator
 from math import prod
@@ -45,18 +47,22 @@ def advanced_indices(draw, shape):
     if not shape or draw(st.booleans()):
         k = draw(st.integers(0, len(shape)))
         mask = draw(hnp.arrays(bool, shape[:k]))
-        return draw(st.sampled_from([mask, mat.from_numpy(mask), mask.tolist()])) if mask.ndim else bool(mask)
+        return draw(st.sampled_from([mask, mat.from_numpy(mask),
+                                     mask.tolist()])) if mask.ndim else bool(mask)
     length = draw(st.sampled_from([1, 2, 3]))
     index = []
     for n in shape[:draw(st.integers(1, len(shape)))]:
         if n and draw(st.booleans()):
-            items = np.array(draw(st.lists(st.integers(-n, n - 1), min_size=length, max_size=length)))
-            index.append(draw(st.sampled_from([items, items.tolist(), tuple(items.tolist()), mat.array(items),
+            items = np.array(draw(st.lists(st.integers(-n, n - 1), min_size=length,
+                                           max_size=length)))
+            index.append(draw(st.sampled_from([items, items.tolist(), tuple(items.tolist()),
+                                               mat.array(items),
                                                items.reshape(length, 1)])))
         elif n and draw(st.booleans()):
             index.append(draw(st.integers(-n, n - 1)))
         else:
-            index.append(draw(st.sampled_from([slice(None), slice(None, None, -1), slice(1, None)])))
+            index.append(draw(st.sampled_from([slice(None), slice(None, None, -1),
+                                               slice(1, None)])))
     return tuple(index)
 
 
@@ -95,7 +101,8 @@ def test_assignment(case, data):
     x, a, index = case
     selected = a[for_numpy(index)].shape
     value = np.arange(100.0, 100 + prod(selected)).reshape(selected)
-    kind = data.draw(st.sampled_from(["array", "mat", "list", "number", "broadcast", "other dtype"]))
+    kind = data.draw(st.sampled_from(["array", "mat", "list", "number", "broadcast",
+                                      "other dtype"]))
     if kind == "broadcast":
         value = value[:1] if selected and selected[0] else value
     as_list = np.ndarray.tolist if value.size else mat.array  # lists of nothing lose their shape
@@ -109,7 +116,8 @@ def test_assignment(case, data):
 
 
 @given(indexed(lambda shape: st.one_of(basic_indices(shape), advanced_indices(shape))),
-       st.sampled_from([operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow]))
+       st.sampled_from([operator.iadd, operator.isub, operator.imul, operator.itruediv,
+                        operator.ipow]))
 def test_operators_in_place_on_what_is_indexed(case, work):
     x, a, index = case
     plain = for_numpy(index)
@@ -158,7 +166,8 @@ def test_dtypes_of_elements():
         assert x[0, 1].dtype == x.dtype
         x[0, 1] = 0
         x[1] = x[0]
-        assert_array_equal(x.to_numpy().astype("float64") if x.dtype.kind != "c" else x.to_numpy().real, [[1, 0], [1, 0]])
+        assert_array_equal(x.to_numpy().astype("float64") if x.dtype.kind != "c"
+                           else x.to_numpy().real, [[1, 0], [1, 0]])
         assert x[[1]].dtype == x[:, [0, 1]].dtype == x.dtype
 
 
@@ -220,15 +229,20 @@ def test_reading_moves_no_more_than_it_must():
 @pytest.mark.parametrize(("index", "error", "message"), [
     (2, IndexOutOfRange, "index 2.*axis 0 of length 2"), (-3, IndexOutOfRange, "-3"),
     ((0, 3), IndexOutOfRange, "index 3.*axis 1"),
-    ((0, 0, 0), IndexOutOfRange, "too many"), ((..., ...), IndexOutOfRange, "too many"), (2**70, IndexOutOfRange, str(2**70)),
-    ([0, 2], IndexOutOfRange, "2"), ((slice(None), [3]), IndexOutOfRange, "3"), (([0], [0], [0]), IndexOutOfRange, "too many"),
+    ((0, 0, 0), IndexOutOfRange, "too many"), ((..., ...), IndexOutOfRange, "too many"),
+    (2**70, IndexOutOfRange, str(2**70)),
+    ([0, 2], IndexOutOfRange, "2"), ((slice(None), [3]), IndexOutOfRange, "3"),
+    (([0], [0], [0]), IndexOutOfRange, "too many"),
     (([0, 1], [0, 1, 2]), IndexOutOfRange, "broadcast"), ([True], IndexOutOfRange, "boolean"),
     ([0.5], IndexOutOfRange, "integer"),
-    (np.ones((2, 4), bool), IndexOutOfRange, "boolean"), (slice(None, None, 0), IndexOutOfRange, "zero"),
+    (np.ones((2, 4), bool), IndexOutOfRange, "boolean"),
+    (slice(None, None, 0), IndexOutOfRange, "zero"),
     (mat.zeros(2), IndexOutOfRange, "integer"),
-    (slice(0.5, None), IndexOutOfRange, "0.5"), (1.0, DTypeError, "1.0"), ("a", DTypeError, "'a'"), ({}, DTypeError, "{}"),
+    (slice(0.5, None), IndexOutOfRange, "0.5"), (1.0, DTypeError, "1.0"), ("a", DTypeError, "'a'"),
+    ({}, DTypeError, "{}"),
     ((0, "a"), DTypeError, "'a'"),
-    ([[0], [0, 1]], MatError, "0"), (["a"], IndexOutOfRange, "'a'"), (np.array(["a"]), IndexOutOfRange, "a"),
+    ([[0], [0, 1]], MatError, "0"), (["a"], IndexOutOfRange, "'a'"),
+    (np.array(["a"]), IndexOutOfRange, "a"),
     ([None], IndexOutOfRange, "None"),
 ])
 def test_bad_indices(index, error, message):
@@ -243,8 +257,10 @@ def test_bad_indices(index, error, message):
 
 
 @pytest.mark.parametrize(("index", "value", "error", "message"), [
-    (0, [1, 2], ShapeError, r"\(2,\).*\(3,\)"), (slice(None), np.zeros((3, 3)), ShapeError, r"\(3, 3\).*\(2, 3\)"),
-    (0, mat.zeros(2, 3), ShapeError, r"\(2, 3\).*\(3,\)"), ([0], np.zeros(2), ShapeError, r"\(2,\).*\(1, 3\)"),
+    (0, [1, 2], ShapeError, r"\(2,\).*\(3,\)"),
+    (slice(None), np.zeros((3, 3)), ShapeError, r"\(3, 3\).*\(2, 3\)"),
+    (0, mat.zeros(2, 3), ShapeError, r"\(2, 3\).*\(3,\)"),
+    ([0], np.zeros(2), ShapeError, r"\(2,\).*\(1, 3\)"),
     ((0, 0), [[1], [2]], ShapeError, r"\(2, 1\)"),
     (0, "a", DTypeError, "str"), (0, None, DTypeError, "NoneType"), ([0], "a", DTypeError, "str"),
     ((0, 0), "1", DTypeError, "str"),
@@ -252,7 +268,8 @@ def test_bad_indices(index, error, message):
     (0, np.array(1j), DTypeError, "complex"), (0, [1j, 0, 0], DTypeError, "complex"),
     (0, mat.array([1j, 0, 0], "complex64"), DTypeError, "complex"),
     ([0], mat.array([1j, 0, 0], "complex64"), DTypeError, "complex"),
-    (0, [1, [2]], ShapeError, "ragged"), (0, {1}, DTypeError, "set"), (0, np.array(["a", "b", "c"]), DTypeError, "U1"),
+    (0, [1, [2]], ShapeError, "ragged"), (0, {1}, DTypeError, "set"),
+    (0, np.array(["a", "b", "c"]), DTypeError, "U1"),
 ])
 def test_bad_values(index, value, error, message):
     x, a = twins((2, 3))
@@ -265,9 +282,11 @@ def test_bad_values(index, value, error, message):
 
 @pytest.mark.parametrize("index", [0, slice(None), [0], (0,), slice(0, 1)])
 @pytest.mark.parametrize(("name", "value"), [
-    ("int8", 128), ("int8", -129), ("uint8", -1), ("int64", 2**63), ("int32", np.nan), ("int32", np.inf), ("int8", 1e3),
+    ("int8", 128), ("int8", -129), ("uint8", -1), ("int64", 2**63), ("int32", np.nan),
+    ("int32", np.inf), ("int8", 1e3),
     ("int8", [300]),
-    ("uint16", [-1]), ("int32", [np.nan]), ("bool", np.nan), ("float32", 10**400), ("int8", np.int64(300)),
+    ("uint16", [-1]), ("int32", [np.nan]), ("bool", np.nan), ("float32", 10**400),
+    ("int8", np.int64(300)),
     ("int8", np.float32(np.nan)),
 ])
 def test_numbers_that_do_not_fit_are_refused(name, value, index):

@@ -27,7 +27,8 @@ def layouts(dtype="float64"):
     flat = mat.Mat(40, dtype)
     return {"packed": mat.array(a), "displaced": flat.view((2, 3), 3).replace_(a),
             "transposed": flat.view((3, 2), 10).T.replace_(a),
-            "strided": flat.view((4, 6), 16)[::2, ::2].replace_(a), "reversed": mat.array(a[::-1, ::-1].copy())[::-1, ::-1],
+            "strided": flat.view((4, 6), 16)[::2, ::2].replace_(a),
+            "reversed": mat.array(a[::-1, ::-1].copy())[::-1, ::-1],
             "adopted": mat.from_numpy(np.asfortranarray(a))}
 
 
@@ -43,7 +44,8 @@ def test_copy_contiguous_and_transpose(name, kind):
     dtype = numpy_dtype(name)
     a = np.arange(6).reshape(2, 3).astype(dtype)
     x = layouts(dtype)[kind]
-    for made, wanted in ((x.copy(), a), (x.contiguous(), a), (mat.transpose(x), a.T), (mat.transpose(x, (0, 1)), a)):
+    for made, wanted in ((x.copy(), a), (x.contiguous(), a), (mat.transpose(x), a.T),
+                         (mat.transpose(x, (0, 1)), a)):
         assert made.is_contiguous
         assert made.dtype == dtype
         assert_array_equal(host(made), wanted, strict=True)
@@ -127,7 +129,8 @@ def test_concat_is_numpys(case):
 def test_stack_is_numpys(shape, count, data):
     axis = data.draw(st.integers(-len(shape) - 1, len(shape)))
     arrays = [np.arange(np.prod(shape, dtype=int)).reshape(shape) + 10.0 * k for k in range(count)]
-    assert_array_equal(host(mat.stack([mat.array(a) for a in arrays], axis)), np.stack(arrays, axis), strict=True)
+    assert_array_equal(host(mat.stack([mat.array(a) for a in arrays], axis)),
+                       np.stack(arrays, axis), strict=True)
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -139,19 +142,26 @@ def test_joining_keeps_the_dtype(name):
 
 def test_concat_of_views_of_one_storage():
     x = mat.arange(6).reshape(2, 3)
-    assert_array_equal(host(mat.concat([x, x[::-1], x[:1]])), [[0, 1, 2], [3, 4, 5], [3, 4, 5], [0, 1, 2], [0, 1, 2]])
+    assert_array_equal(host(mat.concat([x, x[::-1], x[:1]])),
+                       [[0, 1, 2], [3, 4, 5], [3, 4, 5], [0, 1, 2], [0, 1, 2]])
     y = mat.zeros(3, 2)
     mat.concat([x[:, 0], x[:, 1]], out=y.view(4))  # another storage
     assert_array_equal(host(y), [[0, 3], [1, 4], [0, 0]])
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda x: mat.concat([]), ShapeError, "at least one"), (lambda x: mat.stack([]), ShapeError, "at least one"),
-    (lambda x: mat.concat([x, np.zeros((1, 3))]), DTypeError, "ndarray"), (lambda x: mat.concat([x, 1]), DTypeError, "int"),
-    (lambda x: mat.stack([x, [1]]), DTypeError, "list"), (lambda x: mat.concat([x, x.T]), ShapeError, r"\(2, 3\) and \(3, 2\)"),
-    (lambda x: mat.concat([x, x[0]]), ShapeError, r"\(2, 3\) and \(3,\)"), (lambda x: mat.concat([x], 2), ShapeError, "axis 2"),
-    (lambda x: mat.concat([mat.zeros(())]), ShapeError, "axis 0"), (lambda x: mat.concat([x], "a"), ShapeError, "'a'"),
-    (lambda x: mat.stack([x, x.T]), ShapeError, "equal shapes"), (lambda x: mat.stack([x], 3), ShapeError, "axis 3"),
+    (lambda x: mat.concat([]), ShapeError, "at least one"),
+    (lambda x: mat.stack([]), ShapeError, "at least one"),
+    (lambda x: mat.concat([x, np.zeros((1, 3))]), DTypeError, "ndarray"),
+    (lambda x: mat.concat([x, 1]), DTypeError, "int"),
+    (lambda x: mat.stack([x, [1]]), DTypeError, "list"),
+    (lambda x: mat.concat([x, x.T]), ShapeError, r"\(2, 3\) and \(3, 2\)"),
+    (lambda x: mat.concat([x, x[0]]), ShapeError, r"\(2, 3\) and \(3,\)"),
+    (lambda x: mat.concat([x], 2), ShapeError, "axis 2"),
+    (lambda x: mat.concat([mat.zeros(())]), ShapeError, "axis 0"),
+    (lambda x: mat.concat([x], "a"), ShapeError, "'a'"),
+    (lambda x: mat.stack([x, x.T]), ShapeError, "equal shapes"),
+    (lambda x: mat.stack([x], 3), ShapeError, "axis 3"),
     (lambda x: mat.concat([x, x], out=mat.zeros(4, 4)), ShapeError, r"\(4, 3\).*\(4, 4\)"),
     (lambda x: mat.concat([x], out=np.zeros((2, 3))), DTypeError, "ndarray"),
     (lambda x: mat.concat([x], out=x), AliasError, "overlaps"),
@@ -159,10 +169,12 @@ def test_concat_of_views_of_one_storage():
     (lambda x: mat.concat([x.astype("complex64")], out=mat.zeros(2, 3)), DTypeError, "complex"),
     (lambda x: mat.concat([x, x], out=mat.zeros(4, 1).broadcast_to(4, 3)), AliasError, "overlap"),
     (lambda x: mat.concat([x.astype("float16"), x.astype("bfloat16")]), DTypeError, "float16"),
-    (lambda x: mat.transpose(x, (0, 0)), ShapeError, "twice"), (lambda x: mat.transpose(x, 0), ShapeError, "2 axes"),
+    (lambda x: mat.transpose(x, (0, 0)), ShapeError, "twice"),
+    (lambda x: mat.transpose(x, 0), ShapeError, "2 axes"),
     (lambda x: mat.transpose(np.zeros((2, 2))), DTypeError, "ndarray"),
     (lambda x: mat.transpose(x, out=mat.zeros(2, 3)), ShapeError, r"\(3, 2\)"),
-    (lambda x: mat.transpose(x, out=x.T), AliasError, "overlaps"), (lambda x: mat.transpose(x, out=3), DTypeError, "int"),
+    (lambda x: mat.transpose(x, out=x.T), AliasError, "overlaps"),
+    (lambda x: mat.transpose(x, out=3), DTypeError, "int"),
     (lambda x: mat.transpose(x.astype("complex64"), out=mat.zeros(3, 2)), DTypeError, "complex"),
 ])
 def test_bad_joining_and_transposing_touches_nothing(call, error, message):
@@ -206,7 +218,8 @@ def test_equals_needs_equal_shapes_and_knows_nan():
 
 
 @pytest.mark.parametrize(("a", "b", "rtol", "atol"), [
-    (1.0, 1.0 + 1e-9, 1e-5, 1e-8), (1.0, 1.1, 1e-5, 1e-8), (1.0, 1.1, 0.2, 0), (0.0, 1e-9, 0, 1e-8), (0.0, 1e-7, 0, 1e-8),
+    (1.0, 1.0 + 1e-9, 1e-5, 1e-8), (1.0, 1.1, 1e-5, 1e-8), (1.0, 1.1, 0.2, 0), (0.0, 1e-9, 0, 1e-8),
+    (0.0, 1e-7, 0, 1e-8),
     (np.inf, np.inf, 0, 0),
     (np.inf, -np.inf, 1, 1), (100.0, 101.0, 0.01, 0), (101.0, 100.0, 0.0099, 0),
 ])
@@ -217,8 +230,10 @@ def test_allclose_is_numpys(a, b, rtol, atol):
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda x: x.equals(np.zeros(3)), DTypeError, "ndarray"), (lambda x: x.equals(None), DTypeError, "NoneType"),
-    (lambda x: mat.allclose(x, 1), DTypeError, "int"), (lambda x: mat.allclose([1], x), DTypeError, "list"),
+    (lambda x: x.equals(np.zeros(3)), DTypeError, "ndarray"),
+    (lambda x: x.equals(None), DTypeError, "NoneType"),
+    (lambda x: mat.allclose(x, 1), DTypeError, "int"),
+    (lambda x: mat.allclose([1], x), DTypeError, "list"),
     (lambda x: mat.allclose(x, x, rtol=-1), ShapeError, "rtol.*-1"),
     (lambda x: mat.allclose(x, x, atol=np.nan), ShapeError, "atol.*nan"),
     (lambda x: mat.allclose(x, x, rtol="a"), ShapeError, "'a'"),
@@ -242,7 +257,8 @@ def test_map_concat_gives_each_its_stretch():
     assert mat.map_concat(copy, mats, x) is x
     assert_array_equal(host(x), [1, 1, 2, 2, 2, 2, 3, 0, 0, 0])
     assert [(shape, d) for _, shape, d in seen] == [((2,), 2), ((2, 2), 4), ((), 8)]
-    assert [m for m, _, _ in seen] == mats or all(m is n for (m, _, _), n in zip(seen, mats, strict=True))
+    assert [m for m, _, _ in seen] == mats or all(m is n for (m, _, _),
+                                                  n in zip(seen, mats, strict=True))
 
 
 def test_map_concat_with_a_key_and_back_again():
@@ -287,7 +303,8 @@ def test_map_into_writes_nothing_when_the_function_fails():
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda x: mat.map_concat(print, [mat.zeros(3), mat.zeros(4)], x), ShapeError, "more than the 6"),
+    (lambda x: mat.map_concat(print, [mat.zeros(3), mat.zeros(4)], x), ShapeError,
+     "more than the 6"),
     (lambda x: mat.map_concat(print, [1], x), DTypeError, "int"),
     (lambda x: mat.map_concat(print, [x], [1]), DTypeError, "list"),
     (lambda x: mat.map_concat(print, [x], x.reshape(2, 3).T), ShapeError, "packed"),

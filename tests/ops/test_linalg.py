@@ -1,4 +1,6 @@
-"""Products and what LAPACK gives, against NumPy: ranks, stacks, dtypes, singular matrices, the order of many products."""
+"""Products and what LAPACK gives, against NumPy: ranks, stacks, dtypes, singular matrices, the
+order of many products.
+"""
 
 import math
 
@@ -22,8 +24,10 @@ from ..support.layouts import (
     tolerance,
 )
 
-RANKS = (((3, 4), (4, 2)), ((4,), (4, 2)), ((3, 4), (4,)), ((4,), (4,)), ((5, 3, 4), (4, 2)), ((4,), (5, 4, 2)),
-         ((5, 3, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)), ((3, 0), (0, 2)), ((0, 3), (3, 2)), ((0, 3, 4), (4, 2)), ((0,), (0,)))
+RANKS = (((3, 4), (4, 2)), ((4,), (4, 2)), ((3, 4), (4,)), ((4,), (4,)), ((5, 3, 4), (4, 2)),
+         ((4,), (5, 4, 2)),
+         ((5, 3, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)), ((3, 0), (0, 2)), ((0, 3), (3, 2)),
+         ((0, 3, 4), (4, 2)), ((0,), (0,)))
 
 
 def agree(got, wanted):
@@ -52,7 +56,8 @@ def test_matmul_of_all_ranks(rng, one, other):
         check_hidden(out)
 
 
-@pytest.mark.parametrize(("one", "other"), [((4, 3), (2, 4)), ((5, 4, 3), (2, 4)), ((4,), (2, 4))], ids=str)
+@pytest.mark.parametrize(("one", "other"), [((4, 3), (2, 4)), ((5, 4, 3), (2, 4)), ((4,), (2, 4))],
+                         ids=str)
 def test_matmul_of_transposed_operands(rng, one, other):
     a, b = rng.standard_normal(one), rng.standard_normal(other)
     left = a.swapaxes(-1, -2) if a.ndim > 1 else a
@@ -70,15 +75,17 @@ def test_matmul_promotes_as_numpy(rng, one):
             wanted = a @ b
         got = mat.array(a) @ mat.array(b)
         assert got.dtype == wanted.dtype
-        assert_allclose(got.to_numpy(), wanted, **tolerance(min(wanted.dtype, a.dtype, b.dtype, key=lambda d: -eps(d))))
+        assert_allclose(got.to_numpy(), wanted,
+                        **tolerance(min(wanted.dtype, a.dtype, b.dtype, key=lambda d: -eps(d))))
 
 
 def eps(dtype):
     return float(np.finfo(dtype).eps) if dtype.kind in "fc" else 0.0
 
 
-@pytest.mark.parametrize(("one", "other"), [((3, 4), (3, 4)), ((3,), (4,)), ((2, 3, 4), (3, 4, 2)), ((3, 4), ()),
-                                            ((), (3, 3))], ids=str)
+@pytest.mark.parametrize(("one", "other"),
+                         [((3, 4), (3, 4)), ((3,), (4,)), ((2, 3, 4), (3, 4, 2)), ((3, 4), ()),
+                          ((), (3, 3))], ids=str)
 def test_matmul_of_what_does_not_fit(one, other):
     with pytest.raises(ShapeError, match="matmul"):
         mat.zeros(one) @ mat.zeros(other)
@@ -92,28 +99,37 @@ def test_matmul_with_out_that_does_not_fit():
         mat.matmul(a, a, out=mat.zeros(2, 2, dtype="int32"))
     with pytest.raises(AliasError):
         mat.matmul(a.reshape(1, 2, 2), a, out=a.reshape(1, 2, 2))
-    assert_array_equal(mat.matmul(a, a, out=mat.zeros(2, 2, dtype="float32")).to_numpy(), [[2, 2], [2, 2]])
+    assert_array_equal(mat.matmul(a, a, out=mat.zeros(2, 2, dtype="float32")).to_numpy(),
+                       [[2, 2], [2, 2]])
     assert_array_equal(a.to_numpy(), np.ones((2, 2)))
 
 
 @settings(max_examples=60)
-@given(st.tuples(*[st.integers(0, 6)] * 3), st.booleans(), st.booleans(), st.integers(1, 3), st.integers(1, 3),
+@given(st.tuples(*[st.integers(0, 6)] * 3), st.booleans(), st.booleans(), st.integers(1, 3),
+       st.integers(1, 3),
        st.integers(0, 99))
 def test_any_product_of_views(sizes, turn_a, turn_b, down, across, seed):
     m, n, k = sizes
     rng = np.random.default_rng(seed)
-    a, b = rng.integers(-9, 9, (m * down, k * across)).astype(float), rng.integers(-9, 9, (k * across, n * down)).astype(float)
+    a, b = rng.integers(-9, 9,
+                        (m * down,
+                         k * across)).astype(float), rng.integers(-9, 9,
+                                                                  (k * across,
+                                                                   n * down)).astype(float)
     one, other = mat.array(a.T if turn_a else a), mat.array(b.T if turn_b else b)
     one, other = (one.T if turn_a else one), (other.T if turn_b else other)
-    agree(one[::down, ::across] @ other[::across, ::down], a[::down, ::across] @ b[::across, ::down])
+    agree(one[::down, ::across] @ other[::across, ::down],
+          a[::down, ::across] @ b[::across, ::down])
 
 
 # multi_dot
 
 
 @pytest.mark.parametrize("shapes", [
-    [(2, 3), (3, 4)], [(10, 2), (2, 30), (30, 1), (1, 5)], [(3,), (3, 4), (4, 2)], [(2, 3), (3, 4), (4,)],
-    [(3,), (3, 3), (3,)], [(3,), (3,)], [(1, 1), (1, 1), (1, 1)], [(2, 0), (0, 3), (3, 2)]], ids=str)
+    [(2, 3), (3, 4)], [(10, 2), (2, 30), (30, 1), (1, 5)], [(3,), (3, 4), (4, 2)],
+    [(2, 3), (3, 4), (4,)],
+    [(3,), (3, 3), (3,)], [(3,), (3,)], [(1, 1), (1, 1), (1, 1)], [(2, 0), (0, 3), (3, 2)]],
+                         ids=str)
 def test_multi_dot(rng, shapes):
     arrays = [rng.standard_normal(s) for s in shapes]
     wanted = arrays[0]
@@ -131,7 +147,8 @@ def test_multi_dot_multiplies_in_the_best_order():
     assert sum(done) == 1 * 40 * 10 + 1 * 10 * 25 + 30 * 1 * 25
 
 
-@pytest.mark.parametrize("shapes", [[], [(2, 2)], [(2, 3), (2, 3)], [(2, 2), (2,), (2, 2)], [(2, 2, 2), (2, 2)],
+@pytest.mark.parametrize("shapes", [[], [(2, 2)], [(2, 3), (2, 3)], [(2, 2), (2,), (2, 2)],
+                                    [(2, 2, 2), (2, 2)],
                                     [(), (2,)]], ids=str)
 def test_multi_dot_of_what_does_not_fit(shapes):
     with pytest.raises(ShapeError):
@@ -150,7 +167,8 @@ def positive(rng, shape, dtype):
     return a @ a.conj().swapaxes(-1, -2) + np.eye(shape[-1], dtype=dtype)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (3, 2, 2), (2, 1, 3, 3), (0, 0), (0, 2, 2)], ids=str)
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (3, 2, 2), (2, 1, 3, 3), (0, 0), (0, 2, 2)],
+                         ids=str)
 @pytest.mark.parametrize("layout", ["packed", "strided", "transposed"])
 def test_inverses_and_factors(rng, blas_dtype, shape, layout):
     near = tolerance(blas_dtype)
@@ -171,12 +189,15 @@ def test_inverses_and_factors(rng, blas_dtype, shape, layout):
 def test_cholesky_reads_the_lower_triangle_only(rng, blas_dtype):
     a = positive(rng, (4, 4), blas_dtype)
     spoiled = np.where(np.tri(4, dtype=bool), a, np.nan).astype(blas_dtype)
-    assert_array_equal(mat.cholesky(mat.array(spoiled)).to_numpy(), mat.cholesky(mat.array(a)).to_numpy())
+    assert_array_equal(mat.cholesky(mat.array(spoiled)).to_numpy(),
+                       mat.cholesky(mat.array(a)).to_numpy())
 
 
 @pytest.mark.parametrize(("shape", "right", "wanted"), [
-    ((3, 3), (3,), (3,)), ((3, 3), (3, 2), (3, 2)), ((3, 3), (3, 0), (3, 0)), ((2, 3, 3), (2, 3, 4), (2, 3, 4)),
-    ((2, 3, 3), (3, 4), (2, 3, 4)), ((3, 3), (2, 3, 1), (2, 3, 1)), ((2, 3, 3), (3,), (2, 3)), ((0, 0), (0,), (0,))], ids=str)
+    ((3, 3), (3,), (3,)), ((3, 3), (3, 2), (3, 2)), ((3, 3), (3, 0), (3, 0)),
+    ((2, 3, 3), (2, 3, 4), (2, 3, 4)),
+    ((2, 3, 3), (3, 4), (2, 3, 4)), ((3, 3), (2, 3, 1), (2, 3, 1)), ((2, 3, 3), (3,), (2, 3)),
+    ((0, 0), (0,), (0,))], ids=str)
 def test_solve(rng, blas_dtype, shape, right, wanted):
     a, b = well_conditioned(rng, shape, blas_dtype), numbers(rng, right, blas_dtype)
     for layout in ("packed", "strided", "transposed"):
@@ -209,7 +230,8 @@ def test_integers_give_float64():
     agree(mat.solve(a, mat.array([2, 4], "float32")), np.ones(2))
 
 
-@pytest.mark.parametrize("a", [[[1, 2], [2, 4]], [[0, 0], [0, 0]], [[[1, 0], [0, 1]], [[1, 2], [2, 4]]]], ids=str)
+@pytest.mark.parametrize("a", [[[1, 2], [2, 4]], [[0, 0], [0, 0]],
+                               [[[1, 0], [0, 1]], [[1, 2], [2, 4]]]], ids=str)
 def test_singular_matrices(blas_dtype, a):
     x = mat.array(a, blas_dtype)
     before = x.to_numpy()

@@ -1,6 +1,8 @@
-"""Convolution, pooling and their derivatives: against loops and SciPy, by finite differences, and with what is no number.
+"""Convolution, pooling and their derivatives: against loops and SciPy, by finite differences, and
+with what is no number.
 
-``test_implementations.py`` runs every body over dtypes and layouts; this is about values, settings, borders, threads and mistakes.
+``test_implementations.py`` runs every body over dtypes and layouts; this is about values, settings,
+borders, threads and mistakes.
 """
 
 import numpy as np
@@ -19,7 +21,8 @@ from ..support import cases_nn as reference
 from ..support.layouts import LAYOUTS, check_hidden, place, state, tolerance
 
 FLOAT = ("float32", "float64")
-BODIES = [b for b in ("foreign", "array") if any(o.place == b for o in REGISTRY["nn.convolution"].bodies)]
+BODIES = [b for b in ("foreign", "array")
+          if any(o.place == b for o in REGISTRY["nn.convolution"].bodies)]
 
 
 @pytest.fixture(params=BODIES, autouse=True)
@@ -49,15 +52,19 @@ def pooled(x, pool_shape, **kwargs):
 
 @pytest.mark.parametrize("dtype", FLOAT)
 @pytest.mark.parametrize(("shape", "taps"), [
-    ((300,), (7,)), ((1000,), (100,)), ((28, 28), (5, 5)), ((3, 300), (2, 40)), ((61, 7), (30, 3)), ((128, 130), (3, 3)),
-    ((5, 6, 40), (3, 2, 5)), ((3, 4, 5, 9), (2, 2, 3, 3)), ((40, 1), (1, 1)), ((20, 600), (11, 65)), ((2, 3000), (2, 2))])
+    ((300,), (7,)), ((1000,), (100,)), ((28, 28), (5, 5)), ((3, 300), (2, 40)), ((61, 7), (30, 3)),
+    ((128, 130), (3, 3)),
+    ((5, 6, 40), (3, 2, 5)), ((3, 4, 5, 9), (2, 2, 3, 3)), ((40, 1), (1, 1)), ((20, 600), (11, 65)),
+    ((2, 3000), (2, 2))])
 def test_correlate(shape, taps, dtype, rng):
     x, w = rng.standard_normal(shape).astype(dtype), rng.standard_normal(taps).astype(dtype)
-    wanted = scipy.signal.correlate(np.pad(x, [(0, k - 1) for k in taps]), w, mode="valid", method="direct")
+    wanted = scipy.signal.correlate(np.pad(x, [(0, k - 1) for k in taps]), w, mode="valid",
+                                    method="direct")
     scale = tolerance(dtype)["atol"] * np.abs(w).sum()
     assert_allclose(convolved(x, w), wanted, rtol=0, atol=scale)
     middle = tuple(k // 2 for k in taps)
-    wanted = scipy.ndimage.correlate(x, w, mode="constant", origin=tuple(-((k + 1) % 2) for k in taps))
+    wanted = scipy.ndimage.correlate(x, w, mode="constant",
+                                     origin=tuple(-((k + 1) % 2) for k in taps))
     if all(k % 2 for k in taps):
         assert_allclose(convolved(x, w, anchor=middle), wanted, rtol=0, atol=scale)
 
@@ -76,9 +83,11 @@ def test_windows_wider_than_any_buffer(shape, dtype, rng):
     x = rng.standard_normal(shape).astype(dtype)
     for width, stride in ((4500, 1), (4095, 7), (300, 5000)):
         size = (*(1 for _ in shape[1:]), width)
-        kwargs = {"stride": (*(1 for _ in shape[1:]), stride), "anchor": (*(0 for _ in shape[1:]), width // 2)}
+        kwargs = {"stride": (*(1 for _ in shape[1:]), stride),
+                  "anchor": (*(0 for _ in shape[1:]), width // 2)}
         points = np.arange(0, shape[-1], stride)
-        wanted = [x[..., max(0, j - width // 2):j - width // 2 + width].max(axis=-1) for j in points]
+        wanted = [x[..., max(0, j - width // 2):j - width // 2 + width].max(axis=-1)
+                  for j in points]
         assert_array_equal(pooled(x, size, **kwargs), np.stack(wanted, axis=-1))
 
 
@@ -94,7 +103,8 @@ def tasks(draw):
     taps = [draw(st.integers(1, (40, 9, 3, 3)[count - 1])) for _ in range(count)]
     kwargs = {"start": tuple(draw(st.integers(0, n - 1)) for n in shape),
               "stride": tuple(draw(st.integers(1, 5)) for _ in shape),
-              "anchor": tuple(draw(st.integers(0, k - 1)) for k in taps), "batched": draw(st.booleans())}
+              "anchor": tuple(draw(st.integers(0, k - 1)) for k in taps),
+              "batched": draw(st.booleans())}
     if kwargs["batched"]:
         shape.insert(0, draw(st.integers(0, 3)))
     return tuple(shape), tuple(taps), kwargs, draw(st.sampled_from(FLOAT)), draw(st.integers(0, 2**32))
@@ -106,8 +116,10 @@ def test_everything_against_loops(task, layouts):
     shape, taps, kwargs, dtype, seed = task
     rng = np.random.default_rng(seed)
     outer = reference.output_shape(shape, taps, **kwargs)
-    x, xd, w, wd, y = (rng.integers(-3, 4, s).astype(dtype) for s in (shape, shape, taps, taps, outer))
-    X, XD, W, WD, Y = (place(a, layout) for a, layout in zip((x, xd, w, wd, y), layouts, strict=True))
+    x, xd, w, wd, y = (rng.integers(-3, 4, s).astype(dtype)
+                       for s in (shape, shape, taps, taps, outer))
+    X, XD, W, WD, Y = (place(a, layout) for a,
+                       layout in zip((x, xd, w, wd, y), layouts, strict=True))
     assert mat.derive_convolve(X, XD, W, WD, Y, **kwargs) == (XD, WD)
     assert_array_equal(XD.to_numpy(), reference.to_x(y, w, xd, **kwargs))
     assert_array_equal(WD.to_numpy(), reference.to_w(x, y, wd, **kwargs))
@@ -117,7 +129,8 @@ def test_everything_against_loops(task, layouts):
     y = reference.pooled(x, y, pool_shape=taps, **kwargs)
     assert_array_equal(Y.to_numpy(), y)
     yd = rng.integers(-3, 4, outer).astype(dtype)
-    assert mat.derive_max_pool(X, place(xd), Y, place(yd, layouts[4]), pool_shape=taps, **kwargs).tolist() == (
+    assert mat.derive_max_pool(X, place(xd), Y, place(yd, layouts[4]), pool_shape=taps,
+                               **kwargs).tolist() == (
         reference.pooled_back(x, y, yd, xd, pool_shape=taps, **kwargs).tolist())
     for view in (X, XD, W, WD, Y):
         check_hidden(view)
@@ -137,7 +150,8 @@ def test_many_taps_and_long_strides(stride, taps, dtype, rng):
     padded = np.pad(x, ((3, taps[0]), (14, taps[1])))
     seen = np.lib.stride_tricks.sliding_window_view(padded, taps)[places[0][:, None], places[1]]
     assert_array_equal(Y.to_numpy(), y + (seen * w).sum((-1, -2)))
-    XD, WD = mat.derive_convolve(mat.array(x), mat.array(xd), mat.array(w), mat.array(wd), mat.array(y), **settings)
+    XD, WD = mat.derive_convolve(mat.array(x), mat.array(xd), mat.array(w), mat.array(wd),
+                                 mat.array(y), **settings)
     assert_array_equal(WD.to_numpy(), wd + (seen * y[..., None, None]).sum((0, 1)))
     spread = np.zeros(padded.shape)
     for p, q in np.ndindex(*taps):
@@ -173,16 +187,22 @@ def slopes(function, a, step=1e-6):
 
 @pytest.mark.parametrize(("shape", "taps", "kwargs"), [
     ((9,), (4,), {"stride": 2, "anchor": 3}), ((2, 5, 6), (3, 3), {"anchor": 1, "batched": True}),
-    ((6, 7), (2, 3), {"start": (1, 2), "stride": (3, 2), "anchor": (1, 0)}), ((3, 4, 5), (2, 2, 3), {"stride": (1, 2, 3)})])
+    ((6, 7), (2, 3), {"start": (1, 2), "stride": (3, 2), "anchor": (1, 0)}),
+    ((3, 4, 5), (2, 2, 3), {"stride": (1, 2, 3)})])
 def test_slopes(shape, taps, kwargs, rng):
     x, w = rng.standard_normal(shape), rng.standard_normal(taps)
     yd = rng.standard_normal(reference.output_shape(shape, taps, **kwargs))
-    xd, wd = mat.derive_convolve(mat.array(x), mat.zeros(shape), mat.array(w), mat.zeros(taps), mat.array(yd), **kwargs)
-    assert_allclose(xd.to_numpy(), slopes(lambda a: (convolved(a, w, **kwargs) * yd).sum(), x), atol=1e-7)
-    assert_allclose(wd.to_numpy(), slopes(lambda a: (convolved(x, a, **kwargs) * yd).sum(), w), atol=1e-7)
+    xd, wd = mat.derive_convolve(mat.array(x), mat.zeros(shape), mat.array(w), mat.zeros(taps),
+                                 mat.array(yd), **kwargs)
+    assert_allclose(xd.to_numpy(), slopes(lambda a: (convolved(a, w, **kwargs) * yd).sum(), x),
+                    atol=1e-7)
+    assert_allclose(wd.to_numpy(), slopes(lambda a: (convolved(x, a, **kwargs) * yd).sum(), w),
+                    atol=1e-7)
     y = mat.array(pooled(x, taps, **kwargs))
-    xd = mat.derive_max_pool(mat.array(x), mat.zeros(shape), y, mat.array(yd), pool_shape=taps, **kwargs)
-    assert_allclose(xd.to_numpy(), slopes(lambda a: (pooled(a, taps, **kwargs) * yd).sum(), x), atol=1e-7)
+    xd = mat.derive_max_pool(mat.array(x), mat.zeros(shape), y, mat.array(yd), pool_shape=taps,
+                             **kwargs)
+    assert_allclose(xd.to_numpy(), slopes(lambda a: (pooled(a, taps, **kwargs) * yd).sum(), x),
+                    atol=1e-7)
 
 
 # Ties, and what is no number
@@ -192,11 +212,13 @@ def test_all_that_tie_get_the_gradient():
     x = np.array([[1.0, 2.0, 2.0, 0.0], [2.0, 2.0, 0.0, 0.0]])
     y = mat.array(pooled(x, 2, stride=2))
     assert y.tolist() == [[2, 2]]
-    xd = mat.derive_max_pool(mat.array(x), mat.ones(2, 4), y, mat.array([[3, 5]]), pool_shape=2, stride=2)
+    xd = mat.derive_max_pool(mat.array(x), mat.ones(2, 4), y, mat.array([[3, 5]]), pool_shape=2,
+                             stride=2)
     assert xd.tolist() == [[1, 4, 6, 1], [4, 4, 1, 1]]
     y = mat.array(pooled(x[0], 2))
     assert y.tolist() == [2, 2, 2, 0]
-    xd = mat.derive_max_pool(mat.array(x[0]), mat.zeros(4), y, mat.array([1, 10, 100, 1000]), pool_shape=2)
+    xd = mat.derive_max_pool(mat.array(x[0]), mat.zeros(4), y, mat.array([1, 10, 100, 1000]),
+                             pool_shape=2)
     assert xd.tolist() == [0, 11, 110, 1000]
 
 
@@ -211,21 +233,25 @@ def test_pooling_of_specials(dtype, width, pool, stride, rng):
     assert_array_equal(y, reference.pooled(x, y, **settings))
     yd, xd = rng.integers(1, 9, y.shape).astype(dtype), np.full_like(x, -0.0)
     xd[0, 0] = np.nan
-    found = mat.derive_max_pool(mat.array(x), mat.array(xd), mat.array(y), mat.array(yd), **settings).to_numpy()
+    found = mat.derive_max_pool(mat.array(x), mat.array(xd), mat.array(y), mat.array(yd),
+                                **settings).to_numpy()
     assert_array_equal(found, reference.pooled_back(x, y, yd, xd, **settings))
 
 
 def test_of_nothing_but_minus_infinity():
     x = np.full((3, 5), -np.inf)
     assert_array_equal(pooled(x, 2), x)
-    xd = mat.derive_max_pool(mat.array(x), mat.zeros(3, 5), mat.array(x), mat.ones(3, 5), pool_shape=1)
+    xd = mat.derive_max_pool(mat.array(x), mat.zeros(3, 5), mat.array(x), mat.ones(3, 5),
+                             pool_shape=1)
     assert xd.tolist() == np.ones((3, 5)).tolist()
 
 
 @pytest.mark.parametrize("dtype", FLOAT)
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 def test_the_outside_is_nothing_not_zero_times_infinity(value, dtype, rng):
-    """Where a tap is outside of x it adds nothing, even if what it would be multiplied with is no finite number."""
+    """Where a tap is outside of x it adds nothing, even if what it would be multiplied with is no
+    finite number.
+    """
     for spot in (0, 5, 10):
         x, w, yd = (rng.integers(1, 4, s).astype(dtype) for s in ((4, 11), (3, 3), (4, 11)))
         for a, k in ((x, (1, spot)), (yd, (0, spot)), (w, (0, spot // 4))):
@@ -236,8 +262,10 @@ def test_the_outside_is_nothing_not_zero_times_infinity(value, dtype, rng):
             wanted = reference.convolution(X, W, np.zeros_like(X), **kwargs)
             assert_array_equal(convolved(X, W, **kwargs), wanted)
             with np.errstate(invalid="ignore"):
-                xd, wd = reference.to_x(YD, W, 0 * x, **kwargs), reference.to_w(X, YD, 0 * w, **kwargs)
-            found = mat.derive_convolve(mat.array(X), mat.array(0 * x), mat.array(W), mat.array(0 * w), mat.array(YD), **kwargs)
+                xd, wd = reference.to_x(YD, W, 0 * x,
+                                        **kwargs), reference.to_w(X, YD, 0 * w, **kwargs)
+            found = mat.derive_convolve(mat.array(X), mat.array(0 * x), mat.array(W),
+                                        mat.array(0 * w), mat.array(YD), **kwargs)
             assert_array_equal(found[0].to_numpy(), xd)
             assert_array_equal(found[1].to_numpy(), wd)
 
@@ -251,7 +279,8 @@ def test_what_no_tap_sees_does_not_count(stride):
     _, wd = mat.derive_convolve(mat.array(x), None, mat.ones(1), mat.zeros(1), yd, stride=stride)
     assert wd.tolist() == [np.nansum(x)]
     x = np.append(np.arange(9.0), np.inf)  # only the last tap sees the last place
-    _, wd = mat.derive_convolve(mat.array(x), None, mat.ones(3), mat.zeros(3), mat.ones(10), anchor=2)
+    _, wd = mat.derive_convolve(mat.array(x), None, mat.ones(3), mat.zeros(3), mat.ones(10),
+                                anchor=2)
     assert wd.tolist() == [28, 36, np.inf]
 
 
@@ -260,19 +289,23 @@ def test_what_no_tap_sees_does_not_count(stride):
 
 @pytest.mark.parametrize("dtype", FLOAT)
 def test_the_result_does_not_depend_on_threads(dtype, rng):
-    x, w = rng.standard_normal((40, 50, 60)).astype(dtype), rng.standard_normal((5, 3)).astype(dtype)
+    x, w = rng.standard_normal((40, 50,
+                                60)).astype(dtype), rng.standard_normal((5, 3)).astype(dtype)
     settings = {"anchor": (2, 1), "stride": (1, 2), "batched": True}
 
     def everything():
         y = mat.array(convolved(x, w, **settings))
-        xd, wd = mat.derive_convolve(mat.array(x), mat.array(0 * x), mat.array(w), mat.array(0 * w), y, **settings)
+        xd, wd = mat.derive_convolve(mat.array(x), mat.array(0 * x), mat.array(w), mat.array(0 * w),
+                                     y, **settings)
         z = mat.array(pooled(x, (5, 3), **settings))
-        back = mat.derive_max_pool(mat.array(x), mat.array(0 * x), z, y, pool_shape=(5, 3), **settings)
+        back = mat.derive_max_pool(mat.array(x), mat.array(0 * x), z, y, pool_shape=(5, 3),
+                                   **settings)
         return [m.to_numpy() for m in (y, xd, wd, z, back)]
 
     with mat.settings(threads=1):
         alone = everything()
-    assert_allclose(alone[2], reference_to_w(x, alone[0], w.shape), rtol=1e-3 if dtype == "float32" else 1e-11)
+    assert_allclose(alone[2], reference_to_w(x, alone[0], w.shape),
+                    rtol=1e-3 if dtype == "float32" else 1e-11)
     for threads in (2, 3, 7):
         with mat.settings(threads=threads):
             for found, wanted in zip(everything(), alone, strict=True):
@@ -282,7 +315,8 @@ def test_the_result_does_not_depend_on_threads(dtype, rng):
 def reference_to_w(x, yd, taps):
     """The derivative by w for the settings above, by whole arrays in double precision."""
     padded = np.pad(x.astype(np.float64), ((0, 0), (2, 2), (1, 1)))
-    return [[(padded[:, p:p + 50, q:q + 60:2] * yd).sum() for q in range(taps[1])] for p in range(taps[0])]
+    return [[(padded[:, p:p + 50, q:q + 60:2] * yd).sum() for q in range(taps[1])]
+            for p in range(taps[0])]
 
 
 # Settings and mistakes
@@ -292,15 +326,18 @@ def test_settings_may_be_integers_lists_and_numpys():
     x, w = np.arange(20.0).reshape(4, 5), np.ones((2, 2))
     for stride in (2, (2, 2), [2, 2], np.array([2, 2]), np.int64(2), (np.int8(2), 2)):
         for _ in range(2):
-            assert convolved(x, w, stride=2).tolist() == mat.convolve(mat.array(x), mat.array(w), mat.zeros(2, 3),
+            assert convolved(x, w, stride=2).tolist() == mat.convolve(mat.array(x), mat.array(w),
+                                                                      mat.zeros(2, 3),
                                                                       stride=stride).tolist()
 
 
 BAD = {
     "start negative": ({"start": -1}, r"-1"), "start outside": ({"start": (0, 5)}, r"\(0, 5\)"),
     "stride zero": ({"stride": (1, 0)}, r"\(1, 0\)"), "stride negative": ({"stride": -2}, "-2"),
-    "anchor negative": ({"anchor": (-1, 0)}, r"\(-1, 0\)"), "anchor outside": ({"anchor": (0, 3)}, r"\(0, 3\)"),
-    "start of three": ({"start": (0, 0, 0)}, r"\(0, 0, 0\)"), "stride of one": ({"stride": (1,)}, r"\(1,\)"),
+    "anchor negative": ({"anchor": (-1, 0)}, r"\(-1, 0\)"),
+    "anchor outside": ({"anchor": (0, 3)}, r"\(0, 3\)"),
+    "start of three": ({"start": (0, 0, 0)}, r"\(0, 0, 0\)"),
+    "stride of one": ({"stride": (1,)}, r"\(1,\)"),
     "start fraction": ({"start": 0.5}, "0.5"), "stride text": ({"stride": "2"}, "'2'"),
     "anchor nan": ({"anchor": np.nan}, "nan"), "stride floats": ({"stride": (1.0, 1.0)}, "1.0"),
     "batched": ({"batched": True}, r"\(4, 5\)"),
@@ -316,7 +353,8 @@ def test_bad_settings(name, which):
     calls = {"convolve": lambda **k: mat.convolve(x, w, y, **k),
              "derive_convolve": lambda **k: mat.derive_convolve(x, xd, w, wd, yd, **k),
              "max_pool": lambda **k: mat.max_pool(x, y, pool_shape=(2, 3), **k),
-             "derive_max_pool": lambda **k: mat.derive_max_pool(x, xd, y, yd, pool_shape=(2, 3), **k)}
+             "derive_max_pool": lambda **k: mat.derive_max_pool(x, xd, y, yd, pool_shape=(2, 3),
+                                                                **k)}
     calls[which]()
     calls[which](stride=(1, 1))  # so that there are plans
     before = [state(a) for a in (x, w, y, xd, wd, yd)]
@@ -327,8 +365,9 @@ def test_bad_settings(name, which):
     assert [state(a) for a in (x, w, y, xd, wd, yd)] == before
 
 
-@pytest.mark.parametrize(("pool_shape", "text"), [(0, "0"), ((2, 0), r"\(2, 0\)"), ((2,), r"\(2,\)"), (None, "None"),
-                                                  (1.5, "1.5"), ("2", "'2'")])
+@pytest.mark.parametrize(("pool_shape", "text"),
+                         [(0, "0"), ((2, 0), r"\(2, 0\)"), ((2,), r"\(2,\)"), (None, "None"),
+                          (1.5, "1.5"), ("2", "'2'")])
 def test_bad_pool_shapes(pool_shape, text):
     x, y = mat.ones(4, 5), mat.ones(4, 5)
     with pytest.raises(ShapeError, match=text):
@@ -337,10 +376,13 @@ def test_bad_pool_shapes(pool_shape, text):
 
 @pytest.mark.parametrize("wrong", ["xd", "wd", "yd", "w"])
 def test_derivatives_touch_nothing_where_one_operand_is_wrong(wrong):
-    good = {"x": mat.ones(4, 5), "xd": mat.ones(4, 5), "w": mat.ones(2, 3), "wd": mat.ones(2, 3), "yd": mat.ones(4, 5)}
+    good = {"x": mat.ones(4, 5), "xd": mat.ones(4, 5), "w": mat.ones(2, 3), "wd": mat.ones(2, 3),
+            "yd": mat.ones(4, 5)}
     mat.derive_convolve(**good)
-    for value, error in ((mat.ones(3, 3, 3), ShapeError), (good[wrong].astype("float32"), DTypeError), ("text", DTypeError),
-                         (good[wrong].astype("complex128"), DTypeError), (good[wrong].astype("bool"), DTypeError)):
+    for value, error in ((mat.ones(3, 3, 3), ShapeError),
+                         (good[wrong].astype("float32"), DTypeError), ("text", DTypeError),
+                         (good[wrong].astype("complex128"), DTypeError),
+                         (good[wrong].astype("bool"), DTypeError)):
         operands = {**good, wrong: value}
         before = {k: state(v) for k, v in operands.items() if isinstance(v, mat.Mat)}
         with pytest.raises(error):
@@ -348,7 +390,8 @@ def test_derivatives_touch_nothing_where_one_operand_is_wrong(wrong):
         assert {k: state(v) for k, v in operands.items() if isinstance(v, mat.Mat)} == before
 
 
-@pytest.mark.parametrize(("out", "other"), [("xd", "x"), ("xd", "w"), ("xd", "yd"), ("xd", "wd"), ("wd", "x"), ("wd", "yd"),
+@pytest.mark.parametrize(("out", "other"), [("xd", "x"), ("xd", "w"), ("xd", "yd"), ("xd", "wd"),
+                                            ("wd", "x"), ("wd", "yd"),
                                             ("wd", "w")])
 def test_derivatives_do_not_overlap(out, other):
     shapes = {"x": (4, 5), "xd": (4, 5), "w": (2, 3), "wd": (2, 3), "yd": (4, 5)}
@@ -396,4 +439,5 @@ def test_bfloat16(rng):
     wanted = reference.convolution(x.astype(np.float64), w.astype(np.float64), np.zeros((4, 6)))
     assert_array_equal(y.to_numpy().astype(np.float64), wanted)
     mat.max_pool(mat.array(x), y, pool_shape=2)
-    assert_array_equal(y.to_numpy().astype(np.float64), reference.pooled(x.astype(np.float64), np.zeros((4, 6)), pool_shape=2))
+    assert_array_equal(y.to_numpy().astype(np.float64),
+                       reference.pooled(x.astype(np.float64), np.zeros((4, 6)), pool_shape=2))

@@ -1,4 +1,6 @@
-"""The operators ``// % & | ^ ~ << >>``, divmod and +x of Mats, against NumPy; where a Mat is; the way to the namespace."""
+"""The operators ``// % & | ^ ~ << >>``, divmod and +x of Mats, against NumPy; where a Mat is; the
+way to the namespace.
+"""
 
 import operator
 
@@ -13,7 +15,8 @@ from ..support.layouts import INTEGERS, LAYOUTS, NUMPY_DTYPES, check_hidden, pla
 ARITHMETIC = {"floordiv": operator.floordiv, "mod": operator.mod}
 LOGIC = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
 SHIFTS = {"lshift": operator.lshift, "rshift": operator.rshift}
-IN_PLACE = {"floordiv": operator.ifloordiv, "mod": operator.imod, "and": operator.iand, "or": operator.ior,
+IN_PLACE = {"floordiv": operator.ifloordiv, "mod": operator.imod, "and": operator.iand,
+            "or": operator.ior,
             "xor": operator.ixor, "lshift": operator.ilshift, "rshift": operator.irshift}
 REALS = (*INTEGERS, "float16", "float32", "float64")
 CASES = [*((n, f, d) for n, f in ARITHMETIC.items() for d in REALS),
@@ -30,7 +33,8 @@ def device(request):
 
 def values(dtype, shape=(2, 3)):
     """Small numbers, so that shifts are defined, and a 0 among the first ones."""
-    return (np.arange(np.prod(shape, dtype=int)) % 5).reshape(shape).astype(dtype), np.full(shape, 2).astype(dtype)
+    return (np.arange(np.prod(shape, dtype=int))
+            % 5).reshape(shape).astype(dtype), np.full(shape, 2).astype(dtype)
 
 
 def same(found, wanted):
@@ -98,7 +102,8 @@ def test_of_booleans_the_logic_stays_on_the_device():
         found = [x & y, x | y, x ^ y, ~x]
         assert device.transfers["d2h"] == before["d2h"]
         assert device.launches == launches + 4
-        assert [v.tolist() for v in found] == [[True, False, False], [True, True, True], [False, True, True],
+        assert [v.tolist() for v in found] == [[True, False, False], [True, True, True],
+                                               [False, True, True],
                                                [False, True, False]]
 
 

@@ -24,7 +24,8 @@ def axes_of(ndim, one_axis):
     single = [None, *range(-ndim, ndim)]
     if one_axis:
         return single
-    return single + [t for k in range(ndim + 1) for t in itertools.permutations(range(ndim), k)] + [(-1,)] * (ndim > 0)
+    return single + [t for k in range(ndim + 1)
+                     for t in itertools.permutations(range(ndim), k)] + [(-1,)] * (ndim > 0)
 
 
 def agree(got, wanted):
@@ -119,7 +120,8 @@ def test_specials_warn_of_nothing():
     for dtype in FLOATS:
         x = mat.array([1, nan, 2], dtype)
         assert [x.argmax().item(), x.argmin().item()] == [1, 1]
-        assert_array_equal([x.max().item(), x.min().item(), x.sum().item(), x.mean().item()], [nan] * 4)
+        assert_array_equal([x.max().item(), x.min().item(), x.sum().item(), x.mean().item()],
+                           [nan] * 4)
         assert math.isnan(mat.array([inf, -inf], dtype).sum().item())
         assert mat.full(4, float(np.finfo(dtype).max), dtype).sum().item() == inf
 
@@ -127,7 +129,8 @@ def test_specials_warn_of_nothing():
 def test_a_nan_in_out_is_not_read():
     out = mat.full(3, np.nan)
     assert_array_equal(mat.sum(mat.ones(2, 3), axis=0, out=out).to_numpy(), [2, 2, 2])
-    assert_array_equal(mat.mean(mat.ones(2, 3), axis=0, out=out.fill_(np.nan)).to_numpy(), [1, 1, 1])
+    assert_array_equal(mat.mean(mat.ones(2, 3), axis=0, out=out.fill_(np.nan)).to_numpy(),
+                       [1, 1, 1])
 
 
 def test_out_of_another_dtype():
@@ -149,18 +152,21 @@ def test_out_that_overlaps_is_refused():
 # sum_
 
 
-@pytest.mark.parametrize(("axis", "shape"), [(0, (4,)), (1, (3,)), (1, (3, 1)), (0, (2, 2)), (None, ()), (None, (1, 1)),
+@pytest.mark.parametrize(("axis", "shape"), [(0, (4,)), (1, (3,)), (1, (3, 1)), (0, (2, 2)),
+                                             (None, ()), (None, (1, 1)),
                                              ((0, 1), (1,)), ([0, 1], ())], ids=str)
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (2, 0), (-1.5, 1), (0, 3), (2, -2)])
 def test_sum_into(rng, axis, shape, alpha, beta):
     x, y = rng.standard_normal((3, 4)), rng.standard_normal(shape)
-    wanted = alpha * x.sum(tuple(axis) if isinstance(axis, list) else axis).reshape(shape) + beta * y
+    wanted = alpha * x.sum(tuple(axis) if isinstance(axis, list)
+                           else axis).reshape(shape) + beta * y
     for layout in ("packed", "strided", "negative"):
         into = place(np.full(shape, np.nan) if beta == 0 else y, layout)
         assert into.sum_(place(x, layout), axis, alpha, beta) is into
         assert_allclose(into.to_numpy(), wanted)
         check_hidden(into)
-    assert_allclose(mat.array(y).sum_(mat.array(x), axis=axis, beta=beta, alpha=alpha).to_numpy(), wanted)
+    assert_allclose(mat.array(y).sum_(mat.array(x), axis=axis, beta=beta, alpha=alpha).to_numpy(),
+                    wanted)
 
 
 def test_sum_into_must_fit():
@@ -208,4 +214,5 @@ def test_any_array_and_axes(data):
     axis = data.draw(st.none() | hnp.valid_tuple_axes(len(shape)))
     keepdims = data.draw(st.booleans())
     name = data.draw(st.sampled_from(ANY_AXES))
-    agree(getattr(mat, name)(mat.array(x), axis=axis, keepdims=keepdims), getattr(np, name)(x, axis=axis, keepdims=keepdims))
+    agree(getattr(mat, name)(mat.array(x), axis=axis, keepdims=keepdims),
+          getattr(np, name)(x, axis=axis, keepdims=keepdims))

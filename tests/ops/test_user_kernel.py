@@ -1,4 +1,6 @@
-"""Users' kernels: both precisions, directions, layouts, errors at the user's line, the cache of what was compiled."""
+"""Users' kernels: both precisions, directions, layouts, errors at the user's line, the cache of
+what was compiled.
+"""
 
 import os
 import pickle
@@ -20,7 +22,8 @@ from mat.support import c_compiler
 from ..support.layouts import LAYOUTS, check_hidden, place
 from ..support.needs import native
 
-pytestmark = [native, pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")), reason="there is no C compiler")]
+pytestmark = [native, pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")),
+                                         reason="there is no C compiler")]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +55,8 @@ def polar(cache):
 
 def expected_polar(x, y):
     norm = np.hypot(x, y)
-    return np.where(norm > 0.5, np.exp(-norm) + np.minimum(norm, 1), 0), np.arctan2(y, x) + np.abs(x) * np.sin(y)
+    return np.where(norm > 0.5, np.exp(-norm) + np.minimum(norm, 1),
+                    0), np.arctan2(y, x) + np.abs(x) * np.sin(y)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -62,7 +66,8 @@ def test_all_layouts_in_both_precisions(axpby, rng, dtype, layout):
         x, y = rng.standard_normal(shape).astype(dtype), np.asarray(rng.standard_normal(shape)).astype(dtype)
         one, other = place(np.asarray(x), layout), place(y, layout)
         assert axpby(2, one, 0.5, other) is other
-        assert_allclose(other.to_numpy(), 2 * x + 0.5 * y, rtol=1e-5 if dtype == "float32" else 1e-14, atol=1e-6)
+        assert_allclose(other.to_numpy(), 2 * x + 0.5 * y,
+                        rtol=1e-5 if dtype == "float32" else 1e-14, atol=1e-6)
         check_hidden(other)
 
 
@@ -73,8 +78,10 @@ def test_several_outputs_and_statements(polar, rng, dtype, n):
     r, angle = mat.empty(n, dtype=dtype), mat.empty(n, dtype=dtype)
     for _ in range(2):
         assert polar(mat.array(x), mat.array(y), r, angle) is angle
-    for found, wanted in zip((r, angle), expected_polar(x.astype("float64"), y.astype("float64")), strict=True):
-        assert_allclose(found.to_numpy(), wanted, rtol=1e-5 if dtype == "float32" else 1e-13, atol=1e-6)
+    for found, wanted in zip((r, angle), expected_polar(x.astype("float64"), y.astype("float64")),
+                             strict=True):
+        assert_allclose(found.to_numpy(), wanted, rtol=1e-5 if dtype == "float32" else 1e-13,
+                        atol=1e-6)
 
 
 def test_inputs_broadcast(axpby):
@@ -124,9 +131,12 @@ def test_operands_are_checked_before_anything_is_touched(axpby):
     single, whole = mat.ones(3, dtype="float32"), mat.ones(3, dtype="int32")
     for args, error, message in [
             ((1, x, 1), DTypeError, "axpby"), ((1, x, 1, y, 1), DTypeError, "axpby"),
-            ((x, x, 1, y), DTypeError, "a must be a number"), ((1, 2, 1, y), DTypeError, "x of axpby must be a Mat"),
-            ((1, single, 1, y), DTypeError, "one dtype"), ((1, whole, 1, whole), DTypeError, "float32 or float64"),
-            ((1, mat.ones(4), 1, y), ShapeError, "broadcast"), ((1, mat.ones(3, 3), 1, y), ShapeError, "broadcast"),
+            ((x, x, 1, y), DTypeError, "a must be a number"),
+            ((1, 2, 1, y), DTypeError, "x of axpby must be a Mat"),
+            ((1, single, 1, y), DTypeError, "one dtype"),
+            ((1, whole, 1, whole), DTypeError, "float32 or float64"),
+            ((1, mat.ones(4), 1, y), ShapeError, "broadcast"),
+            ((1, mat.ones(3, 3), 1, y), ShapeError, "broadcast"),
             ((1, x, 1, mat.ones(1).broadcast_to(3)), AliasError, "overlap")]:
         with pytest.raises(error, match=message):
             axpby(*args)
@@ -134,9 +144,13 @@ def test_operands_are_checked_before_anything_is_touched(axpby):
 
 
 @pytest.mark.parametrize(("text", "operands", "message"), [
-    ("", {"y": "io"}, "text of C"), (3, {"y": "io"}, "text of C"), ("y = 1", {}, "writes something"),
-    ("y = 1", {"y": "input"}, "writes something"), ("y = 1", {"y": "out"}, "'number', 'input', 'output', 'io', got 'out'"),
-    ("int = 1", {"int": "io"}, "cannot be the name"), ("mat_x = 1", {"mat_x": "io"}, "cannot be the name"),
+    ("", {"y": "io"}, "text of C"), (3, {"y": "io"}, "text of C"),
+    ("y = 1", {}, "writes something"),
+    ("y = 1", {"y": "input"}, "writes something"), ("y = 1", {"y": "out"}, "'number', 'input', "
+                                                                           "'output', 'io', got "
+                                                                           "'out'"),
+    ("int = 1", {"int": "io"}, "cannot be the name"),
+    ("mat_x = 1", {"mat_x": "io"}, "cannot be the name"),
     ("for = 1", {"for": "io"}, "cannot be the name"), ("T = 1", {"T": "io"}, "cannot be the name")])
 def test_bad_declarations(text, operands, message):
     with pytest.raises(KernelError, match=message):
@@ -155,7 +169,8 @@ def test_bad_names():
     ("T t = x;\ny = t +* 2", r"line 2 of the kernel: (?s:.*)\n    y = t \+\* 2\n"),
     ("y = x; x = 2", "cannot be assigned"), ("y = a; a = 2", "cannot be assigned"),
     ("if (x > 0) y = x", "assign it on every path"), ("y += x", "declare it 'io'"),
-    ("y = nonsense(x)", "line 1 of the kernel: .*nonsense"), ("y = x }", "test_user_kernel.py:[0-9]+, line 1")])
+    ("y = nonsense(x)", "line 1 of the kernel: .*nonsense"),
+    ("y = x }", "test_user_kernel.py:[0-9]+, line 1")])
 def test_the_compiler_speaks_of_the_users_line(cache, text, message):
     bad = mat.kernel(text, a="number", x="input", y="output")
     x, y = mat.ones(3), mat.zeros(3)
@@ -245,7 +260,8 @@ def test_threads_compile_once_and_agree(fresh):
     _, runs = fresh
     k = mat.kernel("y = x * 3", x="input", y="output")
     found = []
-    threads = [threading.Thread(target=lambda: found.append(k(mat.ones(2), mat.empty(2)).tolist())) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: found.append(k(mat.ones(2), mat.empty(2)).tolist()))
+               for _ in range(4)]
     for t in threads:
         t.start()
     for t in threads:

@@ -1,4 +1,6 @@
-"""The report of the benchmarks: how it is made of numbers, and that the committed one is of the groups that there are."""
+"""The report of the benchmarks: how it is made of numbers, and that the committed one is of the
+groups that there are.
+"""
 
 import json
 import subprocess
@@ -16,51 +18,65 @@ FOLDER = ROOT / "docs" / "benchmarks"
 
 
 def row(name, ratios, **facts):
-    return {"name": name, "group": "", "against": "numpy", "limit": None, "most": None, "seconds": {"mat": 2e-3},
+    return {"name": name, "group": "", "against": "numpy", "limit": None, "most": None,
+            "seconds": {"mat": 2e-3},
             "ratios": ratios, **facts}
 
 
 def run(*rows, **environment):
-    return {"environment": {"date": "2026-01-02", "machine": "abacus", **environment}, "rows": list(rows)}
+    return {"environment": {"date": "2026-01-02", "machine": "abacus", **environment},
+            "rows": list(rows)}
 
 
 GOALS = (Goal("turns", "numpy", 0.5), Goal("turns", "torch", 0.2))
 RUNS = {"first": run(row("plain", {"numpy": 2.0}), row("kept", {"numpy": 0.5}, limit=1.0),
                      row("a|b", {"copy": 1.5}, limit=1.0)),
-        "second": run(row("turn", {"numpy": 0.25, "torch": 0.5}, group="turns", against="best", limit=0.4),
-                      row("slow", {"numpy": 1.0, "torch": 0.5}, group="turns", most=1e-3), date="2026-01-03")}
+        "second": run(row("turn", {"numpy": 0.25, "torch": 0.5}, group="turns", against="best",
+                          limit=0.4),
+                      row("slow", {"numpy": 1.0, "torch": 0.5}, group="turns", most=1e-3),
+                      date="2026-01-03")}
 
 
 @pytest.mark.parametrize(("given", "limit", "kept"), [
     (row("", {"numpy": 2.0}), "", None), (row("", {"numpy": 1.0}, limit=1.0), "1 x numpy", True),
-    (row("", {"numpy": 1.01}, limit=1.0), "1 x numpy", False), (row("", {"torch": 1.0}, limit=1.0), "1 x numpy", None),
+    (row("", {"numpy": 1.01}, limit=1.0), "1 x numpy", False),
+    (row("", {"torch": 1.0}, limit=1.0), "1 x numpy", None),
     (row("", {"numpy": 0.5, "torch": 2.0}, limit=1.0, against="best"), "1 x best", False),
     (row("", {}, most=1e-3), "1.00 ms", False),
-    (row("", {}, most=1.0), "1.00 s", True), (row("", {}, limit=1.0, against="best"), "1 x best", None)])
+    (row("", {}, most=1.0), "1.00 s", True),
+    (row("", {}, limit=1.0, against="best"), "1 x best", None)])
 def test_limits_are_judged(given, limit, kept):
     assert report.judged(given) == (limit, kept)
 
 
-@pytest.mark.parametrize(("time", "text"), [(2.5, "2.50 s"), (1e-3, "1.00 ms"), (4.2e-5, "42.00 us"), (5e-8, "50 ns")])
+@pytest.mark.parametrize(("time", "text"), [(2.5, "2.50 s"), (1e-3, "1.00 ms"),
+                                            (4.2e-5, "42.00 us"), (5e-8, "50 ns")])
 def test_times_have_units(time, text):
     assert report.seconds(time) == text
 
 
 def test_goals_are_geometric_means_over_a_group():
     found = report.reached(GOALS, RUNS["second"]["rows"])
-    assert [(goal.against, round(mean, 6), kept) for goal, mean, kept in found] == [("numpy", 0.5, True), ("torch", 0.5, False)]
+    assert [(goal.against, round(mean, 6), kept) for goal, mean,
+            kept in found] == [("numpy", 0.5, True), ("torch", 0.5, False)]
     assert report.reached(GOALS, RUNS["first"]["rows"]) == []
 
 
 def test_a_page_tells_all():
-    page = report.page("x.json", RUNS, GOALS, {"second": "Because.\n\n* two ways tried"}, ["first", "second", "third"])
+    page = report.page("x.json", RUNS, GOALS, {"second": "Because.\n\n* two ways tried"},
+                       ["first", "second", "third"])
     lines = page.splitlines()
-    assert [line for line in lines if line.startswith("#")] == ["# Speed on the CPU", "## Summary", "## first", "## second"]
+    assert [line for line in lines if line.startswith("#")] == ["# Speed on the CPU", "## Summary",
+                                                                "## first", "## second"]
     for text in ("* machine: abacus", "* date: 2026-01-03", "| plain | 2.00 ms | 2.00 | |  |  |",
-                 "| kept | 2.00 ms | 0.50 | | 1 x numpy | ok |", "| a/b | 2.00 ms | | 1.50 | 1 x numpy |  |",
-                 "| turn | 2.00 ms | 0.25 | 0.50 | 0.4 x best | MISS |", "| slow | 2.00 ms | 1.00 | 0.50 | 1.00 ms | MISS |",
-                 "| [second](#second) | 0 | 2 | 2026-01-03 |", "| turns | 0.500 x numpy | 0.500 | ok |", "Because.",
-                 "* turns: geometric mean 0.500 x torch, MISS (limit 0.200)", "Not measured yet: third."):
+                 "| kept | 2.00 ms | 0.50 | | 1 x numpy | ok |",
+                 "| a/b | 2.00 ms | | 1.50 | 1 x numpy |  |",
+                 "| turn | 2.00 ms | 0.25 | 0.50 | 0.4 x best | MISS |",
+                 "| slow | 2.00 ms | 1.00 | 0.50 | 1.00 ms | MISS |",
+                 "| [second](#second) | 0 | 2 | 2026-01-03 |",
+                 "| turns | 0.500 x numpy | 0.500 | ok |", "Because.",
+                 "* turns: geometric mean 0.500 x torch, MISS (limit 0.200)",
+                 "Not measured yet: third."):
         assert text in lines, text
     assert "not explained" not in page
     assert "not explained" in report.page("x.json", RUNS, GOALS, {}, ["second"])
@@ -88,7 +104,8 @@ def test_a_run_of_one_group_keeps_the_others_and_the_notes(tmp_path):
 def sections():
     if find_spec("sklearn") is None:
         pytest.skip("one of the things measured is an example whose data is in scikit-learn")
-    done = subprocess.run([sys.executable, "-m", "tests.bench", "--list"], cwd=ROOT, capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-m", "tests.bench", "--list"], cwd=ROOT,
+                          capture_output=True, text=True,
                           timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()

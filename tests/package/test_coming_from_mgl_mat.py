@@ -1,4 +1,6 @@
-"""The page for those who come from MGL-MAT: each of its exported names stands there once, and what stands beside it exists."""
+"""The page for those who come from MGL-MAT: each of its exported names stands there once, and what
+stands beside it exists.
+"""
 
 import ast
 import inspect
@@ -16,7 +18,8 @@ pytestmark = pytest.mark.host
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "coming-from-mgl-mat.md").read_text(encoding="utf-8")
-OBJECTS = {**dict.fromkeys("xyabc", mat.Mat), "w": mat.Mat, "xd": mat.Mat, "wd": mat.Mat, "yd": mat.Mat, "rng": mat.Rng,
+OBJECTS = {**dict.fromkeys("xyabc", mat.Mat), "w": mat.Mat, "xd": mat.Mat, "wd": mat.Mat,
+           "yd": mat.Mat, "rng": mat.Rng,
            "bar": Barrier, "n": AllocationCounter(), "copies": CopyCounter(), "mat": mat}
 PLAIN = {"fn", "len", "file"}  # names that are not ours
 
@@ -40,22 +43,26 @@ def rows(page):
         if line.startswith("## "):
             package = line[3:]
         elif line.startswith("| `"):
-            first, second, third = (cell.strip() for cell in line.removeprefix("|").removesuffix("|").split(" | "))
+            first, second, third = (cell.strip() for cell
+                                    in line.removeprefix("|").removesuffix("|").split(" | "))
             yield package, first, second, third
 
 
 ROWS = list(rows(PAGE))
-SPANS = [(first, span) for _, first, second, third in ROWS for span in re.findall(r"`([^`]+)`", second)
+SPANS = [(first, span) for _, first, second,
+         third in ROWS for span in re.findall(r"`([^`]+)`", second)
          + re.findall(r"`((?:with )?(?:mat|x|n|copies)\.[^`]+)`", third)]
 
 
 def test_the_names_are_all_of_them():
-    assert {package: len(found) for package, found in names().items()} == {"MGL-CUBE": 37, "MGL-MAT": 144}
+    assert {package: len(found) for package,
+            found in names().items()} == {"MGL-CUBE": 37, "MGL-MAT": 144}
 
 
 @pytest.mark.parametrize("package", ["MGL-CUBE", "MGL-MAT"])
 def test_each_name_stands_there_once(package):
-    shown = Counter(name for of, first, *_ in ROWS if of == package for name in re.findall(r"`([^`]+)`", first))
+    shown = Counter(name for of, first,
+                    *_ in ROWS if of == package for name in re.findall(r"`([^`]+)`", first))
     assert shown == Counter(names()[package])
 
 
@@ -68,12 +75,15 @@ def test_every_row_says_what_to_write_or_why_there_is_nothing():
 def parsed(span):
     """The expressions of a span: of a ``with`` statement what it enters."""
     tree = ast.parse(span + ":\n    pass" if span.startswith("with ") else span)
-    statement = tree.implementation[0]
-    return [item.context_expr for item in statement.items] if isinstance(statement, ast.With) else [statement]
+    statement = tree.body[0]
+    return [item.context_expr
+            for item in statement.items] if isinstance(statement, ast.With) else [statement]
 
 
 def resolved(node):
-    """The object that an expression of names and attributes stands for; None for what is not ours, or not known."""
+    """The object that an expression of names and attributes stands for; None for what is not ours,
+    or not known.
+    """
     if isinstance(node, ast.Name):
         return OBJECTS.get(node.id)
     if isinstance(node, ast.Attribute):
@@ -95,7 +105,8 @@ def wrong(span):
                 resolved(node)
             except AttributeError as error:
                 found.append(str(error))
-    return found or [error for expression in parsed(span) for n in ast.walk(expression) if isinstance(n, ast.LibraryCall)
+    return found or [error for expression in parsed(span) for n in ast.walk(expression)
+                     if isinstance(n, ast.Call)
                      for error in misfits(n)]
 
 
@@ -108,7 +119,8 @@ def misfits(call):
     if function is mat.settings or function is mat.configure:
         return [k.arg for k in call.keywords if not hasattr(mat.settings, k.arg)]
     try:
-        inspect.signature(function).bind(*[None] * (len(call.args) + method), **{k.arg: None for k in call.keywords})
+        inspect.signature(function).bind(*[None] * (len(call.args) + method),
+                                         **{k.arg: None for k in call.keywords})
     except TypeError as error:
         return [str(error)]
     return []
@@ -123,9 +135,12 @@ def test_what_stands_there_exists(name, span):
 
 
 @pytest.mark.parametrize(("span", "faults"), [
-    ("mat.nowhere", 1), ("x.nowhere(1)", 1), ("mat.debug.nowhere", 1), ("mat.axpy(2, x)", 1), ("mat.axpy(2, x, y, m=3)", 1),
-    ("x.exp_(1, 2)", 1), ("mat.settings(nothing=1)", 1), ("with x.facets('a') as b", 1), ("with mat.nowhere() as n", 1),
-    ("mat.extend.Memory.nowhere", 1), ("undefined[0]", 1), ("mat.axpy(2, x, y, n=3)", 0), ("x.facets.get('array')", 0),
+    ("mat.nowhere", 1), ("x.nowhere(1)", 1), ("mat.debug.nowhere", 1), ("mat.axpy(2, x)", 1),
+    ("mat.axpy(2, x, y, m=3)", 1),
+    ("x.exp_(1, 2)", 1), ("mat.settings(nothing=1)", 1), ("with x.facets('a') as b", 1),
+    ("with mat.nowhere() as n", 1),
+    ("mat.extend.Memory.nowhere", 1), ("undefined[0]", 1), ("mat.axpy(2, x, y, n=3)", 0),
+    ("x.facets.get('array')", 0),
     ("mat.FacetState.nothing", 1), ("n.nothing", 1), ("rng.copy(3)", 1)])
 def test_what_does_not_exist_is_found(span, faults):
     assert len(wrong(span)) == faults

@@ -1,4 +1,6 @@
-"""Everything shown runs: the Python blocks of the README and the docs, file by file, and every docstring."""
+"""Everything shown runs: the Python blocks of the README and the docs, file by file, and every
+docstring.
+"""
 
 import ast
 import doctest
@@ -21,11 +23,15 @@ pages = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(R
 
 
 def run_page(page, directory):
-    """In a process of its own: pages register facets and operations; and without the direction check: one shows bugs."""
+    """In a process of its own: pages register facets and operations; and without the direction
+    check: one shows bugs.
+    """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    return subprocess.run([sys.executable, "-W", "error", blocks.__file__, str(page)], cwd=directory, capture_output=True,
+    return subprocess.run([sys.executable, "-W", "error", blocks.__file__, str(page)],
+                          cwd=directory, capture_output=True,
                           text=True, timeout=300, check=False,
-                          env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg", "MAT_DEBUG": ""})
+                          env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg",
+                               "MAT_DEBUG": ""})
 
 
 @needs.native
@@ -40,7 +46,8 @@ def test_no_python_is_shown_that_does_not_run(page):
     assert blocks.faults(page.read_text(encoding="utf-8")) == []
 
 
-SHOWN = pytest.param("mat.show", marks=pytest.mark.unchecked("shows where a Mat was created, if something observes"))
+SHOWN = pytest.param("mat.show", marks=pytest.mark.unchecked("shows where a Mat was created, if "
+                                                             "something observes"))
 
 
 @needs.native
@@ -53,12 +60,14 @@ def test_docstrings_run(name):
         runner.run(test)
     assert runner.failures == 0
     shown = sum(text.count(">>> ") for text in docstrings(Path(module.__file__)))
-    assert runner.tries >= shown, "an example in a docstring was not found"  # more: those that declarations make
+    # more: those that declarations make
+    assert runner.tries >= shown, "an example in a docstring was not found"
 
 
 def docstrings(path):
     nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return [ast.get_docstring(n) or "" for n in nodes if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    return [ast.get_docstring(n) or "" for n in nodes
+            if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
 
 
 # The tests of the tests
@@ -71,10 +80,15 @@ def page_of(tmp_path, text):
 
 
 @pytest.mark.parametrize(("text", "passes"), [
-    ("```python\nx = 1\n```\ntext\n```python\n>>> x + 1\n2\n```\n", True), ("```python\n>>> 1 + 1\n3\n```\n", False),
-    ("```python\n1 / 0\n```\n", False), ("<!-- not run: it fails -->\n```python\n1 / 0\n```\n", True),
-    ("<!-- not run: -->\n```python\n1 / 0\n```\n", False), ("<!-- not run: it fails -->\n\n```python\n1 / 0\n```\n", False),
-    ("```console\n$ rm\n```\n", True), ("```python\n>>> y = 2\n```\n```python\nassert y == 2\n```\n", True),
+    ("```python\nx = 1\n```\ntext\n```python\n>>> x + 1\n2\n```\n", True), ("```python\n>>> 1 + "
+                                                                            "1\n3\n```\n", False),
+    ("```python\n1 / 0\n```\n", False),
+    ("<!-- not run: it fails -->\n```python\n1 / 0\n```\n", True),
+    ("<!-- not run: -->\n```python\n1 / 0\n```\n", False), ("<!-- not run: it fails "
+                                                            "-->\n\n```python\n1 / 0\n```\n",
+                                                            False),
+    ("```console\n$ rm\n```\n", True), ("```python\n>>> y = 2\n```\n```python\nassert y == "
+                                        "2\n```\n", True),
     ("```python\n>>> list(range(30))\n[0, ...,\n 29]\n```\n", True), ("```python\nx = 1\n", False),
     ("```python\n>>> import warnings\n>>> warnings.warn('a')\n```\n", False),
     ("```python\nimport mat\nmat.zeros(1)\n```\n", True),
@@ -84,9 +98,11 @@ def test_pages_that_fail_are_noticed(text, passes, tmp_path):
 
 
 @pytest.mark.parametrize(("text", "count"), [
-    ("```python\n>>> 1\n1\n```\n", 0), ("```py\nx\n```\n", 1), ("```Python\nx\n```\n", 1), ("~~~python3\nx\n~~~\n", 1),
+    ("```python\n>>> 1\n1\n```\n", 0), ("```py\nx\n```\n", 1), ("```Python\nx\n```\n", 1),
+    ("~~~python3\nx\n~~~\n", 1),
     ("``` python\nx\n```\n", 0),
-    ("```\n>>> 1\n1\n```\n", 1), ("```text\n>>> 1\n```\n", 1), ("    >>> 1\n    1\n", 1), ("```python title\nx\n```\n", 1),
+    ("```\n>>> 1\n1\n```\n", 1), ("```text\n>>> 1\n```\n", 1), ("    >>> 1\n    1\n", 1),
+    ("```python title\nx\n```\n", 1),
     ("```sh\nls\n```\n", 0),
 ])
 def test_python_that_would_not_run_is_noticed(text, count):

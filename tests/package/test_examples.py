@@ -19,10 +19,14 @@ PRINTS = {
     "linear_layer.py": ["dgemm(trans=TN", "dgemm(trans=NN", "dgemm(trans=NT", "packed operands: 0"],
     "adam.py": ["the same weights: True"],
     "swap_tiles.py": ["packing copies: 0"],
-    "clients.py": ["<Mat 178x13> became <Mat 0+178x2", "class_2  -2.75    1.24", "z is lent: cannot look at", "clients.py:"],
-    "gpu_layer.py": ["the next 99 steps copied 0 to the device, 0 back", "largest error of a weight"],
-    "edges.py": ["    ::        ######        ..####        ::", "24 x 24 places, 446 of them flat"],
-    "ping_pong.py": ["<Mat 64x10> moved back and forth 9 times", "2 copies to the device, 1 back, before 6 and 5"],
+    "clients.py": ["<Mat 178x13> became <Mat 0+178x2", "class_2  -2.75    1.24",
+                   "z is lent: cannot look at", "clients.py:"],
+    "gpu_layer.py": ["the next 99 steps copied 0 to the device, 0 back", "largest error of a "
+                                                                         "weight"],
+    "edges.py": ["    ::        ######        ..####        ::",
+                 "24 x 24 places, 446 of them flat"],
+    "ping_pong.py": ["<Mat 64x10> moved back and forth 9 times", "2 copies to the device, 1 back, "
+                                                                 "before 6 and 5"],
     "file_memory.py": ["in the file only", "after the Mat becomes garbage: 0 files"],
 }
 
@@ -31,8 +35,10 @@ def run(name, directory, *arguments):
     for package in NEEDS.get(name, ()):
         pytest.importorskip(package)
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run([sys.executable, str(ROOT / "examples" / name), *arguments], cwd=directory, capture_output=True,
-                          text=True, timeout=600, check=False, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"})
+    done = subprocess.run([sys.executable, str(ROOT / "examples" / name), *arguments],
+                          cwd=directory, capture_output=True,
+                          text=True, timeout=600, check=False,
+                          env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -40,7 +46,8 @@ def run(name, directory, *arguments):
 COMPILED = {"adam.py"}  # these are about user kernels, for which there has to be a compiler
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=needs.native if n in COMPILED else ()) for n in EXAMPLES
+@pytest.mark.parametrize("name", [pytest.param(n, marks=needs.native if n in COMPILED else ())
+                                  for n in EXAMPLES
                                   if n not in ("digits.py", "clients.py")])
 def test_example_runs(name, tmp_path):
     out = run(name, tmp_path)
@@ -72,7 +79,8 @@ def test_a_layer_is_trained_by_cuda(cuda, capsys, monkeypatch):
 def test_clients_compute_with_mats(device, tmp_path, monkeypatch):
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
     out = run("clients.py", tmp_path, device)
-    for text in (*PRINTS["clients.py"], f"on {device}: ", f"memory of {'host' if device == 'cpu' else device}\n"):
+    for text in (*PRINTS["clients.py"], f"on {device}: ",
+                 f"memory of {'host' if device == 'cpu' else device}\n"):
         assert text in out
 
 

@@ -1,4 +1,6 @@
-"""``import mat`` is light: in a process of its own, it loads little, starts no threads and says nothing."""
+"""``import mat`` is light: in a process of its own, it loads little, starts no threads and says
+nothing.
+"""
 
 import json
 import subprocess
@@ -9,7 +11,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def python(*arguments):
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True,
+                          timeout=120, check=False)
 
 
 def after(code):
@@ -26,7 +29,8 @@ def loaded(code):
 
 
 def test_import_loads_neither_scipy_nor_what_is_optional():
-    heavy = {"scipy", "torch", "cuda", "cupy", "matplotlib", "ml_dtypes", "sklearn", "pytest", "IPython", "pandas", "jax"}
+    heavy = {"scipy", "torch", "cuda", "cupy", "matplotlib", "ml_dtypes", "sklearn", "pytest",
+             "IPython", "pandas", "jax"}
     names = loaded("import mat")
     assert "mat" in names
     assert names & heavy == set()
@@ -38,9 +42,11 @@ def test_import_loads_numpy_and_cffi_as_the_only_other_packages():
 
 
 def test_only_blas_is_loaded_of_scipy_when_it_is_needed():
-    names = after("import mat, sys, json\nmat.axpy(1.0, mat.ones(3), mat.ones(3))\nprint(json.dumps(sorted(sys.modules)))")
+    names = after("import mat, sys, json\nmat.axpy(1.0, mat.ones(3), "
+                  "mat.ones(3))\nprint(json.dumps(sorted(sys.modules)))")
     assert "scipy.linalg.cython_blas" in names
-    assert not any(name.startswith(("scipy.special", "scipy.sparse", "scipy.optimize")) for name in names)
+    assert not any(name.startswith(("scipy.special", "scipy.sparse", "scipy.optimize"))
+                   for name in names)
 
 
 def test_the_array_api_is_loaded_when_it_is_asked_for():
@@ -73,6 +79,7 @@ print(json.dumps(before == [len(warnings.filters), np.geterr(), np.get_printopti
 
 
 def test_every_public_name_is_there():
-    assert after("import mat, json\nprint(json.dumps([n for n in mat.__all__ if not hasattr(mat, n)]))") == []
+    assert after("import mat, json\nprint(json.dumps([n for n in mat.__all__ if not hasattr(mat, "
+                 "n)]))") == []
     done = python("-W", "error", "-c", "from mat import *\nprint(zeros(2))")
     assert done.stdout == "<Mat 2 - [0. 0.]>\n"

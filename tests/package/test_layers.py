@@ -1,7 +1,8 @@
-"""The shape of the project: imports point down and stand at the top of the file; files and functions stay small.
+"""The shape of the project: imports point down and stand at the top of the file; files and
+functions stay small.
 
-`ROWS` is the order of the folders, from top to bottom. A module imports from rows below its own and from its own folder,
-where no imports form a circle.
+`ROWS` is the order of the folders, from top to bottom. A module imports from rows below its own and
+from its own folder, where no imports form a circle.
 """
 
 import ast
@@ -29,12 +30,15 @@ ROWS = """
     errors  version
 """
 LEVEL = {name: -k for k, row in enumerate(ROWS.split("\n")) for name in row.split()}
-MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in sorted(ROOT.rglob("*.py"))
+MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
+           for p in sorted(ROOT.rglob("*.py"))
            if p.parent.name != "native"}  # what is there is for building, and is not imported
 PACKAGES = sorted(name.removesuffix(".__init__") for name in MODULES if name.endswith(".__init__"))
 PUBLIC = {"array_api", "debug"}  # packages that offer names; the others are a docstring only
-COMPUTED = {"support.plugins", "support.native"}  # the only modules that import modules of ours by a computed name
-AT_ROOT = {"__init__", "__main__", "errors", "extend", "version", "blas", "nn", "linalg", "fft", "random", "lib"}
+# the only modules that import modules of ours by a computed name
+COMPUTED = {"support.plugins", "support.native"}
+AT_ROOT = {"__init__", "__main__", "errors", "extend", "version", "blas", "nn", "linalg", "fft",
+           "random", "lib"}
 LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, LONGEST_LINE = 450, 40, 6, 100
 
 
@@ -67,7 +71,8 @@ def _module(full, base):
 
 
 def imports(name, tree):
-    return [(node.lineno, target) for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)
+    return [(node.lineno, target) for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
             for target in imported(name, node)]
 
 
@@ -96,13 +101,16 @@ def circles(graph):
 
 
 def hidden(tree):
-    """The lines of imports that stand below something else than the docstring and imports, or inside of something."""
+    """The lines of imports that stand below something else than the docstring and imports, or
+    inside of something.
+    """
     body = tree.body[1:] if ast.get_docstring(tree) else tree.body
     top = 0
     while top < len(body) and isinstance(body[top], ast.Import | ast.ImportFrom):
         top += 1
     open_ones = set(map(id, body[:top]))
-    return [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) and id(n) not in open_ones]
+    return [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)
+            and id(n) not in open_ones]
 
 
 def computed(tree):
@@ -120,8 +128,10 @@ def _may_import_ours(call):
 
 def includes(folder):
     """The files that each file of C, C++ or CUDA includes."""
-    paths = [p for p in folder.rglob("*") if p.suffix in (".c", ".h", ".cuh", ".def", ".cpp", ".hpp")]
-    return {p.name: set(re.findall(r'^#include "([^"]+)"', p.read_text(encoding="utf-8"), re.M)) for p in paths}
+    paths = [p for p in folder.rglob("*")
+             if p.suffix in (".c", ".h", ".cuh", ".def", ".cpp", ".hpp")]
+    return {p.name: set(re.findall(r'^#include "([^"]+)"', p.read_text(encoding="utf-8"), re.M))
+            for p in paths}
 
 
 def long_functions(tree, limit):
@@ -137,7 +147,8 @@ def parsed(name):
 
 
 def test_every_folder_has_its_row():
-    assert set(map(folder, MODULES)) == set(LEVEL), "every folder and every module at the root has a place in ROWS"
+    assert set(map(folder,
+                   MODULES)) == set(LEVEL), "every folder and every module at the root has a place in ROWS"
     assert len(LEVEL) == len(ROWS.split()), "a folder stands in two rows"
     assert len(ROWS.split("\n")) - 2 <= 15
 
@@ -152,10 +163,12 @@ def test_imports_point_down(name):
 
 
 def test_no_imports_form_a_circle():
-    assert circles({name: {target for _, target in imports(name, parsed(name))} for name in MODULES}) == []
+    assert circles({name: {target for _, target in imports(name, parsed(name))}
+                    for name in MODULES}) == []
 
 
-@pytest.mark.parametrize("folder", [ROOT / "native", REPOSITORY / "tests" / "mock_driver"], ids=lambda p: p.name)
+@pytest.mark.parametrize("folder", [ROOT / "native", REPOSITORY / "tests" / "mock_driver"],
+                         ids=lambda p: p.name)
 def test_no_headers_form_a_circle(folder):
     assert circles(includes(folder)) == []
 
@@ -170,7 +183,8 @@ def test_modules_of_ours_are_not_imported_by_a_computed_name(name):
     assert name in COMPUTED or computed(parsed(name)) == []
 
 
-@pytest.mark.parametrize("name", [name for name in PACKAGES if name not in PUBLIC and name != "__init__"])
+@pytest.mark.parametrize("name",
+                         [name for name in PACKAGES if name not in PUBLIC and name != "__init__"])
 def test_packages_are_a_docstring_only(name):
     tree = parsed(f"{name}.__init__")
     assert ast.get_docstring(tree)
@@ -196,8 +210,10 @@ def test_functions_stay_small(name):
 @pytest.mark.parametrize("name", [name for name in MODULES if folder(name) in ("core", "layout")])
 def test_the_core_knows_nothing_of_numbers(name):
     nodes = list(ast.walk(parsed(name)))
-    roots = {alias.name.partition(".")[0] for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    roots |= {node.module.partition(".")[0] for node in nodes if isinstance(node, ast.ImportFrom) and not node.level}
+    roots = {alias.name.partition(".")[0] for node in nodes if isinstance(node, ast.Import)
+             for alias in node.names}
+    roots |= {node.module.partition(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)
+              and not node.level}
     assert roots <= set(sys.stdlib_module_names)
 
 
@@ -207,15 +223,20 @@ def test_the_core_knows_nothing_of_numbers(name):
 @pytest.mark.parametrize(("name", "source", "found"), [
     ("core.cube", "from ..matrix.mat import Mat", ["1: matrix.mat"]),
     ("core.cube", "from ..matrix import mat", ["1: matrix.mat"]),
-    ("core.cube", "import mat.matrix.mat", ["1: matrix.mat"]), ("core.cube", "import mat", ["1: __init__"]),
+    ("core.cube", "import mat.matrix.mat", ["1: matrix.mat"]),
+    ("core.cube", "import mat", ["1: __init__"]),
     ("core.cube", "from mat.ops.operation import op", ["1: ops.operation"]),
-    ("core.cube", "from mat import Mat", ["1: __init__"]), ("core.cube", "from .. import debug", ["1: debug.__init__"]),
-    ("ops.indexing", "from ..interop.dlpack import x\nfrom .operation import op", ["1: interop.dlpack"]),
-    ("facets.array", "from ..matrix.mat import Mat", ["1: matrix.mat"]), ("facets.array", "from . import foreign", []),
+    ("core.cube", "from mat import Mat", ["1: __init__"]),
+    ("core.cube", "from .. import debug", ["1: debug.__init__"]),
+    ("ops.indexing", "from ..interop.dlpack import x\nfrom .operation import op",
+     ["1: interop.dlpack"]),
+    ("facets.array", "from ..matrix.mat import Mat", ["1: matrix.mat"]),
+    ("facets.array", "from . import foreign", []),
     ("layout.strided", "from .unheard import of", []),
     ("support.dtypes", "from ..unheard import of", ["1: unheard"]),
     ("layout.strided", "from ..errors import ShapeError\nimport numpy, os.path", []),
-    ("ops.operation", "from ..core.cube import IO\nfrom .plan import Plan\nfrom matplotlib import cm", []),
+    ("ops.operation", "from ..core.cube import IO\nfrom .plan import Plan\nfrom matplotlib import "
+                      "cm", []),
 ])
 def test_imports_that_do_not_point_down_are_found(name, source, found):
     assert not_below(name, ast.parse(source)) == found
@@ -227,7 +248,8 @@ def test_circles_are_found():
 
 
 @pytest.mark.parametrize(("source", "lines"), [
-    ('"""Doc."""\nfrom __future__ import annotations\nimport os\nx = 1', []), ("x = 1\nimport os", [2]),
+    ('"""Doc."""\nfrom __future__ import annotations\nimport os\nx = 1', []),
+    ("x = 1\nimport os", [2]),
     ("def f():\n    import os", [2]), ("if TYPE_CHECKING:\n    from .mat import Mat", [2]),
     ("try:\n    import os\nexcept ImportError:\n    pass", [2]),
 ])
@@ -236,8 +258,10 @@ def test_hidden_imports_are_found(source, lines):
 
 
 @pytest.mark.parametrize(("source", "lines"), [
-    ("import importlib\nimportlib.import_module('mat.ops')", [2]), ("import_module('.mat', 'mat')", [1]),
-    ("__import__('os')", [1]), ("import_module(f'{__name__}.ops')", [1]), ("import_module(name)", [1]),
+    ("import importlib\nimportlib.import_module('mat.ops')", [2]),
+    ("import_module('.mat', 'mat')", [1]),
+    ("__import__('os')", [1]), ("import_module(f'{__name__}.ops')", [1]),
+    ("import_module(name)", [1]),
     ("import importlib\nimportlib.import_module('scipy.special')", []),
 ])
 def test_computed_imports_are_found(source, lines):

@@ -1,6 +1,8 @@
-"""What is given away: a source distribution with everything, and wheels with what runs, called what they are.
+"""What is given away: a source distribution with everything, and wheels with what runs, called what
+they are.
 
-Made here, the wheels without a compiler, which is quick; those in the folder MAT_DISTRIBUTIONS are looked at too, if it is set.
+Made here, the wheels without a compiler, which is quick; those in the folder MAT_DISTRIBUTIONS are
+looked at too, if it is set.
 """
 
 import email
@@ -25,7 +27,8 @@ from ..support.packing import (
 
 pytestmark = [pytest.mark.host, pytest.mark.once]
 
-GIVEN = os.environ.get("MAT_DISTRIBUTIONS")  # with one source distribution and one wheel, as .ci/wheels makes them
+# with one source distribution and one wheel, as .ci/wheels makes them
+GIVEN = os.environ.get("MAT_DISTRIBUTIONS")
 MADE = (".so", ".pyd", ".o", ".pyc", ".whl")
 
 
@@ -59,7 +62,8 @@ def any_wheel(request):
 
 def text_of(wheel, ending):
     with zipfile.ZipFile(wheel) as packed:
-        return next(packed.read(name).decode() for name in packed.namelist() if name.endswith(ending))
+        return next(packed.read(name).decode() for name in packed.namelist()
+                    if name.endswith(ending))
 
 
 # What is in them
@@ -67,25 +71,30 @@ def text_of(wheel, ending):
 
 def test_a_source_distribution_is_the_repository(any_sources):
     beside = {"PKG-INFO", "setup.cfg"}  # what setuptools adds
-    found = {name for name in files_of_sdist(any_sources) if not name.startswith("facetmat.egg-info/")}
+    found = {name for name in files_of_sdist(any_sources)
+             if not name.startswith("facetmat.egg-info/")}
     assert files_of_repository() - found == set()
     assert found - beside - files_of_repository("--others") == set()
 
 
 def test_nothing_that_was_made_is_in_a_source_distribution(any_sources):
     found = files_of_sdist(any_sources)
-    assert [name for name in found if name.endswith(MADE) or "__pycache__" in name or "_cache/" in name] == []
-    assert {"LICENSE", "pyproject.toml", "mat/py.typed", "mat/native/cpu/mat.h", "tests/mock_driver/fibres.hpp", "docs/README.md"} <= found
+    assert [name for name in found if name.endswith(MADE) or "__pycache__" in name
+            or "_cache/" in name] == []
+    assert {"LICENSE", "pyproject.toml", "mat/py.typed", "mat/native/cpu/mat.h",
+            "tests/mock_driver/fibres.hpp", "docs/README.md"} <= found
 
 
 def test_a_wheel_has_the_package_and_all_that_is_read_at_run_time(any_wheel):
     wanted = {name for name in files_of_repository() if name.startswith("mat/")}
-    assert {"mat/py.typed", "mat/native/shared/elementwise.def", "mat/native/cuda/elementwise.cuh", "mat/native/shared/philox_inline.h"} <= wanted
+    assert {"mat/py.typed", "mat/native/shared/elementwise.def", "mat/native/cuda/elementwise.cuh",
+            "mat/native/shared/philox_inline.h"} <= wanted
     with zipfile.ZipFile(any_wheel) as packed:
         assert packed.testzip() is None
         found = set(packed.namelist())
     assert wanted <= found
-    extra = {name for name in found - wanted if not name.startswith(f"facetmat-{mat.__version__}.dist-info/")}
+    extra = {name for name in found - wanted
+             if not name.startswith(f"facetmat-{mat.__version__}.dist-info/")}
     assert extra <= {"mat/_core.abi3.so", "mat/_native.abi3.so"}
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in found)
 
@@ -93,17 +102,20 @@ def test_a_wheel_has_the_package_and_all_that_is_read_at_run_time(any_wheel):
 def test_files_of_a_wheel_can_be_read_by_everybody(any_wheel):
     with zipfile.ZipFile(any_wheel) as packed:
         modes = {info.filename: info.external_attr >> 16 for info in packed.infolist()}
-    assert [name for name, mode in modes.items() if mode & 0o444 != 0o444 or stat.S_ISLNK(mode)] == []
+    assert [name for name,
+            mode in modes.items() if mode & 0o444 != 0o444 or stat.S_ISLNK(mode)] == []
 
 
 def test_a_wheel_tells_what_it_is(any_wheel):
     told = email.message_from_string(text_of(any_wheel, ".dist-info/METADATA"))
-    assert (told["Name"], told["Version"], told["License-Expression"]) == ("facetmat", mat.__version__, "MIT")
+    assert (told["Name"], told["Version"],
+            told["License-Expression"]) == ("facetmat", mat.__version__, "MIT")
     assert told["Requires-Python"] == ">=3.11"
     assert {"cuda", "test", "examples", "docs"} <= set(told.get_all("Provides-Extra"))
     plain = [line for line in told.get_all("Requires-Dist") if "extra ==" not in line]
     assert sorted(line.partition(">")[0] for line in plain) == ["cffi", "numpy", "scipy"]
-    assert {f"Programming Language :: Python :: 3.{k}" for k in (11, 12, 13)} <= set(told.get_all("Classifier"))
+    assert {f"Programming Language :: Python :: 3.{k}"
+            for k in (11, 12, 13)} <= set(told.get_all("Classifier"))
     assert told.get_payload().lstrip().startswith("# mat")  # the README
 
 

@@ -1,4 +1,6 @@
-"""The documentation as a site: the reference tells of every public name, and all links and anchors lead somewhere."""
+"""The documentation as a site: the reference tells of every public name, and all links and anchors
+lead somewhere.
+"""
 
 import importlib.util
 import inspect
@@ -46,12 +48,14 @@ def test_groups_are_the_public_names():
 def test_every_public_name_is_told_of_once():
     assert len(TOLD) == len(set(TOLD))
     modules = {name for name in mat.__all__ if inspect.ismodule(getattr(mat, name))}
-    assert {f"mat.{name}" for name in mat.__all__} - set(TOLD) == {f"mat.{name}" for name in modules}
+    assert {f"mat.{name}" for name in mat.__all__} - set(TOLD) == {f"mat.{name}"
+                                                                   for name in modules}
     assert {f"{name}.md" for name in modules} <= set(TEXTS)
 
 
 def test_every_public_member_of_a_mat_is_told_of():
-    documented = {n for n in dir(Mat) if not n.startswith("_") and inspect.getdoc(inspect.getattr_static(Mat, n))}
+    documented = {n for n in dir(Mat) if not n.startswith("_")
+                  and inspect.getdoc(inspect.getattr_static(Mat, n))}
     told = {path.removeprefix("mat.Mat.") for path in TOLD if path.startswith("mat.Mat.")}
     assert documented - told == reference.SERVING
     assert "device_enabled" in told  # a slot
@@ -63,10 +67,12 @@ def test_every_public_name_of_a_module_is_told_of(name):
     module = importlib.import_module(f"mat.{name}")
     wanted = [n for n in getattr(module, "__all__", ()) if not inspect.ismodule(getattr(module, n))]
     if not wanted:
-        wanted = [n for n, v in vars(module).items() if inspect.isfunction(inspect.unwrap(v)) and not n.startswith("_")
+        wanted = [n for n, v in vars(module).items() if inspect.isfunction(inspect.unwrap(v))
+                  and not n.startswith("_")
                   and v.__module__ == module.__name__]
     if name == "errors":
-        wanted = [n for n, v in vars(module).items() if isinstance(v, type) and issubclass(v, mat.MatError)]
+        wanted = [n for n,
+                  v in vars(module).items() if isinstance(v, type) and issubclass(v, mat.MatError)]
     assert wanted
     start = "mat." if name == "errors" else f"mat.{name}."
     assert {start + n for n in wanted} <= set(TOLD)
@@ -80,9 +86,12 @@ def test_each_name_is_told_of_in_words(path):
 
 
 @pytest.mark.parametrize(("path", "text"), [
-    ("mat.axpy", "mat.axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int = 1, incy: int = 1)"),
-    ("mat.ShapeError", "class ShapeError(MatError, ValueError)"), ("mat.cuda_available", "mat.cuda_available() -> bool"),
-    ("mat.Mat", "class mat.Mat(\n    shape: object,\n    dtype: Any = None,\n    *,\n    fill: Any = 0,\n")])
+    ("mat.axpy", "mat.axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int = "
+                 "1, incy: int = 1)"),
+    ("mat.ShapeError", "class ShapeError(MatError, ValueError)"),
+    ("mat.cuda_available", "mat.cuda_available() -> bool"),
+    ("mat.Mat", "class mat.Mat(\n    shape: object,\n    dtype: Any = None,\n    *,\n    fill: Any "
+                "= 0,\n")])
 def test_signatures_are_those_of_the_objects(path, text):
     name = path.removeprefix("mat.")
     shown = reference.signature(name if name.endswith("Error") else path, getattr(mat, name))
@@ -90,8 +99,10 @@ def test_signatures_are_those_of_the_objects(path, text):
 
 
 @pytest.mark.parametrize(("doc", "shown"), [
-    ("Text.\n\n>>> 1 + 1\n2", "Text.\n\n```pycon\n>>> 1 + 1\n2\n```"), ("a * b_c <d> `e*f`", r"a \* b\_c &lt;d> `e*f`"),
-    ("`ShapeError` and ``None``", "[`ShapeError`](errors.md#mat.ShapeError) and ``None``"), ("* one\n* two", "* one\n* two")])
+    ("Text.\n\n>>> 1 + 1\n2", "Text.\n\n```pycon\n>>> 1 + 1\n2\n```"),
+    ("a * b_c <d> `e*f`", r"a \* b\_c &lt;d> `e*f`"),
+    ("`ShapeError` and ``None``", "[`ShapeError`](errors.md#mat.ShapeError) and ``None``"),
+    ("* one\n* two", "* one\n* two")])
 def test_docstrings_become_markdown(doc, shown):
     assert reference.markdown(doc, {"ShapeError": "errors.md#mat.ShapeError"}) == shown
 
@@ -103,15 +114,18 @@ PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 
 
 def test_the_list_of_pages_is_complete():
-    listed = set(re.findall(r"^\* \[.*?\]\((.*?)\)", (ROOT / "docs" / "README.md").read_text(encoding="utf-8"), flags=re.M))
-    assert listed == {path.relative_to(ROOT / "docs").as_posix() for path in PAGES[1:]} - {"README.md"}
+    listed = set(re.findall(r"^\* \[.*?\]\((.*?)\)",
+                            (ROOT / "docs" / "README.md").read_text(encoding="utf-8"), flags=re.M))
+    assert listed == {path.relative_to(ROOT / "docs").as_posix()
+                      for path in PAGES[1:]} - {"README.md"}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_files_that_a_page_refers_to_are_there(path):
     """On a host of git, where there is no site."""
     targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8"))
-    assert [target for target in targets if "://" not in target and not (path.parent / target).exists()] == []
+    assert [target for target in targets if "://" not in target
+            and not (path.parent / target).exists()] == []
 
 
 # The site
@@ -120,9 +134,12 @@ def test_files_that_a_page_refers_to_are_there(path):
 def built(folder, target):
     """The process that built the documentation in `folder`."""
     code = "from mkdocs.__main__ import cli; cli()"
-    command = [sys.executable, "-c", code, "build", "--strict", "-f", str(folder / "site" / "mkdocs.yml"), "-d", str(target)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False,
-                          env={**os.environ, "PYTHONPATH": str(ROOT), "MAT_DEBUG": "", "NO_MKDOCS_2_WARNING": "1"})
+    command = [sys.executable, "-c", code, "build", "--strict", "-f",
+               str(folder / "site" / "mkdocs.yml"), "-d", str(target)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300,
+                          check=False,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "MAT_DEBUG": "",
+                               "NO_MKDOCS_2_WARNING": "1"})
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +171,8 @@ def html(site):
 
 
 def test_each_public_name_has_its_anchor(site, html):
-    found = {(path.relative_to(site).as_posix(), anchor) for path, page in html.items() for anchor in page.anchors}
+    found = {(path.relative_to(site).as_posix(), anchor) for path,
+             page in html.items() for anchor in page.anchors}
     for path, page in PLACES.items():
         assert (f"reference/{page.removesuffix('.md')}.html", reference.anchor(path)) in found
 
@@ -167,18 +185,21 @@ def test_everything_that_pages_refer_to_is_there(html):
             if scheme or place or target.startswith("data:"):
                 continue
             to = (path.parent / unquote(name)).resolve() if name else path
-            if not to.exists() or (fragment and to in html and unquote(fragment) not in html[to].anchors | {""}):
+            if not to.exists() or (fragment and to in html
+                                   and unquote(fragment) not in html[to].anchors | {""}):
                 missing.append(f"{path.name}: {target}")
     assert missing == []
 
 
 def test_nothing_is_fetched_from_elsewhere(html):
     text = {path: path.read_text(encoding="utf-8") for path in html}
-    assert [path.name for path, t in text.items() if re.search(r"""<(script|link|img)[^>]*(src|href)=["']?https?:""", t)] == []
+    assert [path.name for path, t in text.items()
+            if re.search(r"""<(script|link|img)[^>]*(src|href)=["']?https?:""", t)] == []
 
 
 def test_every_page_of_the_documentation_is_in_the_site(site):
-    wanted = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for path in ROOT.glob("docs/**/*.md")}
+    wanted = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
+              for path in ROOT.glob("docs/**/*.md")}
     wanted = {name.replace("README.html", "index.html") for name in wanted}
     found = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert wanted <= found
@@ -190,7 +211,8 @@ def test_names_in_pages_lead_to_the_reference(site):
     assert 'href="reference/facets-memory-devices.html#mat.with_facets"' in text or "#mat.scratch" in text
 
 
-@pytest.mark.parametrize("wrong", ["[there](nowhere.md)", "[there](facets.md#nowhere)", "![picture](pictures/nowhere.png)"])
+@pytest.mark.parametrize("wrong", ["[there](nowhere.md)", "[there](facets.md#nowhere)",
+                                   "![picture](pictures/nowhere.png)"])
 def test_what_leads_nowhere_is_noticed(wrong, tmp_path):
     pytest.importorskip("material", reason="the packages of the extra `docs` are not installed")
     shutil.copytree(ROOT / "docs", tmp_path / "docs")

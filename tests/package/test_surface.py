@@ -1,4 +1,6 @@
-"""The public surface: the names of the manual, one spelling each as function, method and ``_`` method, docstrings that run."""
+"""The public surface: the names of the manual, one spelling each as function, method and ``_``
+method, docstrings that run.
+"""
 
 import doctest
 import inspect
@@ -16,21 +18,25 @@ from ..support import needs
 pytestmark = pytest.mark.host
 
 CREATION = [
-    "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "from_dlpack", "allclose",
+    "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "from_dlpack",
+    "allclose",
     "settings", "configure",
     "supported_dtypes"
 ]
 SHAPING = ["concat", "stack", "map_concat", "map_displacements", "map_into", "transpose"]
 BLAS = [
-    "asum", "nrm2", "dot", "vdot", "iamax", "scal", "axpy", "copy", "swap", "gemv", "ger", "gemm", "syrk", "trsm",
+    "asum", "nrm2", "dot", "vdot", "iamax", "scal", "axpy", "copy", "swap", "gemv", "ger", "gemm",
+    "syrk", "trsm",
     "gemm_batched", "matmul", "multi_dot", "inv", "slogdet", "solve", "cholesky"
 ]
 UNARY = [
-    "square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative", "sign", "log1p",
+    "square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative",
+    "sign", "log1p",
     "expm1", "floor", "ceil", "rint", "erf", "reciprocal", "logistic"
 ]
 BINARY = [
-    "add", "subtract", "multiply", "divide", "pow", "minimum", "maximum", "equal", "not_equal", "less", "less_equal",
+    "add", "subtract", "multiply", "divide", "pow", "minimum", "maximum", "equal", "not_equal",
+    "less", "less_equal",
     "greater", "greater_equal"
 ]
 REDUCTIONS = ["sum", "mean", "max", "min", "argmax", "argmin", "prod"]
@@ -38,39 +44,55 @@ FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
 RANDOM = ["Rng", "seed", "multivariate_normal"]
 WINDOWS = ["convolve", "derive_convolve", "max_pool", "derive_max_pool"]
-FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets", "FacetState", "Direction",
-          "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trace",
+FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets",
+          "FacetState", "Direction",
+          "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report",
+          "trace",
           "debug", "extend"]
 FILES = ["save", "load", "save_all", "load_all"]
 ERRORS = [
-    "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError", "IndexOutOfRange", "AliasError",
-    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError", "KernelError",
+    "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
+    "IndexOutOfRange", "AliasError",
+    "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError",
+    "KernelError",
     "SettingError", "ExchangeError"
 ]
-MANUAL = [*CREATION, *SHAPING, *BLAS, *UNARY, *BINARY, *REDUCTIONS, *FUSED, *SCALING, *WINDOWS, *RANDOM, *FACETS, *FILES,
+MANUAL = [*CREATION, *SHAPING, *BLAS, *UNARY, *BINARY, *REDUCTIONS, *FUSED, *SCALING, *WINDOWS,
+          *RANDOM, *FACETS, *FILES,
           *ERRORS, "__version__"]
 
 BASIC_MEMBERS = [
-    "to_numpy", "shape", "size", "dtype", "ndim", "nbytes", "strides", "itemsize", "displacement", "max_size",
-    "fill_value", "replace_", "item", "ravel_index", "copy", "equals", "view", "reshape", "displace", "view_", "reshape_",
-    "displace_", "row_", "window", "adjust_", "T", "permute", "swapaxes", "broadcast_to", "squeeze", "expand_dims",
-    "diagonal", "is_contiguous", "contiguous", "astype", "fill_", "sum_", "uniform_", "normal_", "bernoulli_", "orthogonal_",
+    "to_numpy", "shape", "size", "dtype", "ndim", "nbytes", "strides", "itemsize", "displacement",
+    "max_size",
+    "fill_value", "replace_", "item", "ravel_index", "copy", "equals", "view", "reshape",
+    "displace", "view_", "reshape_",
+    "displace_", "row_", "window", "adjust_", "T", "permute", "swapaxes", "broadcast_to", "squeeze",
+    "expand_dims",
+    "diagonal", "is_contiguous", "contiguous", "astype", "fill_", "sum_", "uniform_", "normal_",
+    "bernoulli_", "orthogonal_",
     "facet", "facets", "fresh", "drop", "keep",
     "close", "accept_torn", "device", "device_enabled", "tolist", "to_device", "mT",
     "load_", "write", "read_"
 ]
-NUMPY_METHODS = ["all", "any", "argsort", "clip", "conj", "cumprod", "cumsum", "flatten", "nonzero", "ravel", "repeat", "round",
-                 "searchsorted", "std", "take", "trace", "var"]  # functions of these names are in numpy and mat.array_api
-READ_ONE = [*UNARY, *REDUCTIONS, "transpose", "inv", "slogdet", "cholesky"]  # NumPy's names for functions of one Mat
+NUMPY_METHODS = ["all", "any", "argsort", "clip", "conj", "cumprod", "cumsum", "flatten", "nonzero",
+                 "ravel", "repeat", "round",
+                 # functions of these names are in numpy and mat.array_api
+                 "searchsorted", "std", "take", "trace", "var"]
+# NumPy's names for functions of one Mat
+READ_ONE = [*UNARY, *REDUCTIONS, "transpose", "inv", "slogdet", "cholesky"]
 VERBS = [  # their last operand is written
     "scal", "axpy", "copy", "swap", "gemv", "ger", "gemm", "syrk", "trsm", "gemm_batched", *FUSED
 ]
 OPERATORS = [
-    "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "truediv", "rtruediv", "itruediv", "pow", "rpow",
-    "ipow", "matmul", "rmatmul", "neg", "abs", "eq", "ne", "lt", "le", "gt", "ge", "bool", "float", "int", "len", "hash",
+    "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "truediv", "rtruediv",
+    "itruediv", "pow", "rpow",
+    "ipow", "matmul", "rmatmul", "neg", "abs", "eq", "ne", "lt", "le", "gt", "ge", "bool", "float",
+    "int", "len", "hash",
     "getitem", "setitem", "iter",
-    *(f"{way}{name}" for name in ("floordiv", "mod", "and", "or", "xor", "lshift", "rshift") for way in ("", "r", "i")),
-    "divmod", "rdivmod", "invert", "pos", "index", "complex", "array_namespace", "array_ufunc", "array_function"
+    *(f"{way}{name}" for name in ("floordiv", "mod", "and", "or", "xor", "lshift", "rshift")
+      for way in ("", "r", "i")),
+    "divmod", "rdivmod", "invert", "pos", "index", "complex", "array_namespace", "array_ufunc",
+    "array_function"
 ]
 
 
@@ -111,14 +133,18 @@ def test_operators(name):
 
 def test_no_free_function_ends_in_an_underscore():
     modules = mat, mat.debug, mat.extend, mat.errors
-    assert [n for m in modules for n in vars(m) if n.endswith("_") and not n.endswith("__") and n != "_"] == []
+    assert [n for m in modules for n in vars(m) if n.endswith("_") and not n.endswith("__")
+            and n != "_"] == []
 
 
 def test_methods_without_an_underscore_are_known():
-    """Rule 4: whoever adds a public method without an underscore says here that it only reads, or changes facets only."""
+    """Rule 4: whoever adds a public method without an underscore says here that it only reads, or
+    changes facets only.
+    """
     known = {*READ_ONE, *BASIC_MEMBERS, *NUMPY_METHODS, "label", "facet"}
     public = {n for n in dir(Mat) if not n.startswith("_") and not n.endswith("_")}
-    assert {n for n in public if callable(getattr(Mat, n))} <= known | {"over", "allowed"}  # these two serve facets
+    # these two serve facets
+    assert {n for n in public if callable(getattr(Mat, n))} <= known | {"over", "allowed"}
 
 
 # One declaration, three spellings
@@ -161,7 +187,8 @@ def test_scaling_has_writing_methods():
         assert [p[0] for p in parameters(getattr(Mat, name + "_"))] == ["self", "scales"]
 
 
-@pytest.mark.parametrize(("name", "own"), [("convolve", "y"), ("max_pool", "y"), ("derive_max_pool", "xd")])
+@pytest.mark.parametrize(("name", "own"),
+                         [("convolve", "y"), ("max_pool", "y"), ("derive_max_pool", "xd")])
 def test_windows_have_writing_methods(name, own):
     settings = [p for p in parameters(getattr(mat, name)) if p[0] != own]
     assert parameters(getattr(Mat, name + "_"))[1:] == settings
@@ -169,8 +196,10 @@ def test_windows_have_writing_methods(name, own):
 
 
 def test_every_operation_is_public_or_serves_a_public_name():
-    behind = {"fill": "fill_", "assign": "__setitem__", "same": "equals", "close": "allclose", "product": "matmul",
-              "inverse": "inv", "solution": "solve", "cholesky_factor": "cholesky", "sum_into": "sum_",
+    behind = {"fill": "fill_", "assign": "__setitem__", "same": "equals", "close": "allclose",
+              "product": "matmul",
+              "inverse": "inv", "solution": "solve", "cholesky_factor": "cholesky",
+              "sum_into": "sum_",
               "rows_scaled": "scale_rows", "columns_scaled": "scale_columns"}
     ours = [op.__name__ for op in REGISTRY.values() if op.__module__.startswith("mat.")]
     for name in ours:
@@ -191,9 +220,12 @@ def test_the_three_spellings_are_one_operation():
 
 
 @pytest.mark.parametrize(("name", "builtin"), [
-    ("ShapeError", ValueError), ("DTypeError", TypeError), ("DirectionError", ValueError), ("FacetError", LookupError),
-    ("IndexOutOfRange", IndexError), ("AliasError", ValueError), ("ConflictError", RuntimeError), ("TornError", RuntimeError),
-    ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError), ("FormatError", ValueError),
+    ("ShapeError", ValueError), ("DTypeError", TypeError), ("DirectionError", ValueError),
+    ("FacetError", LookupError),
+    ("IndexOutOfRange", IndexError), ("AliasError", ValueError), ("ConflictError", RuntimeError),
+    ("TornError", RuntimeError),
+    ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError),
+    ("FormatError", ValueError),
     ("KernelError", ValueError), ("SettingError", ValueError)])
 def test_errors_are_ours_and_a_builtin(name, builtin):
     kind = getattr(mat, name)
@@ -206,7 +238,8 @@ def test_errors_are_ours_and_a_builtin(name, builtin):
 
 
 CALLABLES = [n for n in mat.__all__ if callable(getattr(mat, n))]
-METHODS = [n for n in dir(Mat) if not n.startswith("_") and not inspect.ismemberdescriptor(inspect.getattr_static(Mat, n))]
+METHODS = [n for n in dir(Mat) if not n.startswith("_")
+           and not inspect.ismemberdescriptor(inspect.getattr_static(Mat, n))]
 
 
 @pytest.mark.parametrize("name", CALLABLES)
@@ -233,26 +266,32 @@ def run_doctest(test):
 def shown(names):
     """`names`, of which those of the printer are not run under the direction check."""
     mark = pytest.mark.unchecked("shows where a Mat was created, if something observes")
-    return [pytest.param(name, marks=mark) if name in ("show", "mat.show") else name for name in names]
+    return [pytest.param(name, marks=mark) if name in ("show", "mat.show") else name
+            for name in names]
 
 
 @needs.native
 @pytest.mark.parametrize("name", shown([*CALLABLES, *(f"Mat.{n}" for n in METHODS)]))
 def test_docstrings_of_public_names_run(name):
     thing = inspect.getattr_static(Mat, name[4:]) if name.startswith("Mat.") else getattr(mat, name)
-    run_doctest(doctest.DocTestParser().get_doctest(inspect.cleandoc(thing.__doc__ or ""), {}, name, None, 0))
+    run_doctest(doctest.DocTestParser().get_doctest(inspect.cleandoc(thing.__doc__ or ""), {}, name,
+                                                    None, 0))
 
 
-@pytest.mark.parametrize("name", [*SHAPING, *BLAS, *FUSED, *SCALING, *WINDOWS, *RANDOM, *FILES, "zeros", "ones", "full",
-                                  "empty", "eye", "arange", "array", "from_numpy", "allclose", "with_facets", "barrier",
+@pytest.mark.parametrize("name", [*SHAPING, *BLAS, *FUSED, *SCALING, *WINDOWS, *RANDOM, *FILES,
+                                  "zeros", "ones", "full",
+                                  "empty", "eye", "arange", "array", "from_numpy", "allclose",
+                                  "with_facets", "barrier",
                                   "scratch", "ones_view", "show"])
 def test_functions_show_an_example(name):
     assert ">>> " in getattr(mat, name).__doc__
 
 
 @pytest.mark.parametrize(("name", "signature", "text"), [
-    ("axpy", "axpy(alpha", "alpha * x + y"), ("gemm", "gemm(alpha", "op(A) op(B)"), ("exp", "exp(x", "power of x"),
-    ("add", "add(x", "x + y"), ("sum", "sum(x", "The sum over"), ("Mat.axpy_", "axpy_(self", "alpha * x + y"),
+    ("axpy", "axpy(alpha", "alpha * x + y"), ("gemm", "gemm(alpha", "op(A) op(B)"),
+    ("exp", "exp(x", "power of x"),
+    ("add", "add(x", "x + y"), ("sum", "sum(x", "The sum over"),
+    ("Mat.axpy_", "axpy_(self", "alpha * x + y"),
     ("Mat.exp_", "exp_(self", "In place")])
 def test_help_shows_signature_and_text(name, signature, text):
     thing = getattr(Mat, name[4:]) if name.startswith("Mat.") else getattr(mat, name)

@@ -1,7 +1,9 @@
-"""Accuracy of the vector mathematics: ``python -m tests.support.accuracy`` prints the table of ``docs/accuracy.md``.
+"""Accuracy of the vector mathematics: ``python -m tests.support.accuracy`` prints the table of
+``docs/accuracy.md``.
 
-An error is counted in ULP, units in the last place of the exact result, which mpmath computes in 120 bits, or the machine's
-long double where that has 64 bits, or, for float32, SciPy in float64. The nearest number has an error of at most 0.5.
+An error is counted in ULP, units in the last place of the exact result, which mpmath computes in
+120 bits, or the machine's long double where that has 64 bits, or, for float32, SciPy in float64.
+The nearest number has an error of at most 0.5.
 """
 
 import math
@@ -14,9 +16,12 @@ import scipy.special
 from mat.support.native import ffi, lib
 
 NAMES = ffi.string(lib.mat_vmath_names()).decode().split() if lib is not None else []
-# What is promised, in ULP: float64, float32; on machines without fused multiply and add, too, which lose up to 0.5 in quotients
-PROMISED = {"exp": (1, 1), "expm1": (1.5, 1), "log": (1, 1), "log1p": (1, 1), "sin": (1, 1), "cos": (1, 1), "tan": (1.5, 1),
-            "sinh": (1.5, 1), "cosh": (1.5, 1), "tanh": (1.5, 1.5), "erf": (1.5, 1), "logistic": (2.5, 2.5), "pow": (1, 1)}
+# What is promised, in ULP: float64, float32; on machines without fused multiply and add, too,
+# which lose up to 0.5 in quotients
+PROMISED = {"exp": (1, 1), "expm1": (1.5, 1), "log": (1, 1), "log1p": (1, 1), "sin": (1, 1),
+            "cos": (1, 1), "tan": (1.5, 1),
+            "sinh": (1.5, 1), "cosh": (1.5, 1), "tanh": (1.5, 1.5), "erf": (1.5, 1),
+            "logistic": (2.5, 2.5), "pow": (1, 1)}
 WIDE_ENOUGH = np.finfo(np.longdouble).nmant >= 63
 LOGISTIC = np.vectorize(lambda x: 1 / (1 + mpmath.exp(-x)), otypes=[object])
 
@@ -39,7 +44,8 @@ def exact(name, *operands):
                                                                     otypes=[object])
         found = function(*(np.array([mpmath.mpf(float(v)) for v in x], object) for x in operands))
         high = found.astype(np.float64)
-        low = np.array([float((v - mpmath.mpf(float(h))) / mpmath.mpf(float(u))) if math.isfinite(h) else 0.0
+        low = np.array([float((v - mpmath.mpf(float(h))) / mpmath.mpf(float(u))) if math.isfinite(h)
+                        else 0.0
                         for v, h, u in zip(found, high, unit(high, np.float64), strict=True)])
     return high, low
 
@@ -52,7 +58,8 @@ def wide(name, *operands):
         return exact(name, *(x[:2000] for x in operands))
     found = _reference(name, *(x.astype(np.longdouble) for x in operands))
     high = found.astype(np.float64)
-    return high, np.where(np.isfinite(high), (found - high) / unit(high, np.float64), 0).astype(np.float64)
+    return high, np.where(np.isfinite(high), (found - high) / unit(high, np.float64),
+                          0).astype(np.float64)
 
 
 def _reference(name, *x):
@@ -70,7 +77,9 @@ def unit(x, dtype):
 
 
 def ulps(got, high, low=0.0):
-    """How far `got` is from `high` and `low`, in units of its dtype's last place; infinite for a wrong infinity or NaN."""
+    """How far `got` is from `high` and `low`, in units of its dtype's last place; infinite for a
+    wrong infinity or NaN.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         nearest = high.astype(got.dtype)
         error = np.abs((got.astype(np.float64) - high) / unit(high, got.dtype) - low)
@@ -79,21 +88,30 @@ def ulps(got, high, low=0.0):
 
 
 def arguments(name, dtype, count, rng):
-    """`count` numbers, or pairs of them for pow, of each kind: all exponents, and ranges where the function does its work."""
+    """`count` numbers, or pairs of them for pow, of each kind: all exponents, and ranges where the
+    function does its work.
+    """
     limits = np.finfo(dtype)
     sign = rng.choice([-1, 1], count)
-    every = np.ldexp(rng.uniform(1, 2, count), rng.integers(limits.minexp - limits.nmant, limits.maxexp - 1, count))
+    every = np.ldexp(rng.uniform(1, 2, count),
+                     rng.integers(limits.minexp - limits.nmant, limits.maxexp - 1, count))
     if name == "pow":
         base, wide_base = rng.uniform(0.5, 2, count), np.exp(rng.uniform(-80, 80, count))
         top = math.log(float(limits.max))
-        pairs = [(every, rng.uniform(-2, 2, count)), (wide_base, rng.uniform(-1, 1, count) * top / np.log(wide_base)),
-                 (base, rng.uniform(-1, 1, count) * top / np.abs(np.log(base))), (rng.uniform(0, 100, count), 2 * sign),
-                 (1 + rng.uniform(-1, 1, count) * 2.0 ** -rng.integers(2, 20, count), rng.uniform(-1e4, 1e4, count))]
+        pairs = [(every, rng.uniform(-2, 2, count)),
+                 (wide_base, rng.uniform(-1, 1, count) * top / np.log(wide_base)),
+                 (base, rng.uniform(-1, 1, count) * top / np.abs(np.log(base))),
+                 (rng.uniform(0, 100, count), 2 * sign),
+                 (1 + rng.uniform(-1, 1, count) * 2.0 ** -rng.integers(2, 20, count),
+                  rng.uniform(-1e4, 1e4, count))]
         return [tuple(x.astype(dtype) for x in pair) for pair in pairs]
     width = 4 * limits.maxexp  # beyond the largest argument of exp
-    kinds = [every * sign, rng.uniform(-1, 1, count), rng.uniform(-4, 4, count), rng.uniform(-40, 40, count),
-             rng.uniform(-0.75, 0.75, count) * limits.maxexp, rng.uniform(-width, width, count), rng.uniform(0.5, 1.5, count),
-             rng.uniform(-1, 1, count) * 2.0 ** -rng.integers(0, 60, count), rng.uniform(-4e5, 4e5, count)]
+    kinds = [every * sign, rng.uniform(-1, 1, count), rng.uniform(-4, 4, count),
+             rng.uniform(-40, 40, count),
+             rng.uniform(-0.75, 0.75, count) * limits.maxexp, rng.uniform(-width, width, count),
+             rng.uniform(0.5, 1.5, count),
+             rng.uniform(-1, 1, count) * 2.0 ** -rng.integers(0, 60, count),
+             rng.uniform(-4e5, 4e5, count)]
     return [((np.abs(x) if name == "log" else x).astype(dtype),) for x in kinds]
 
 
@@ -106,7 +124,8 @@ def worst(name, dtype, function, count=100_000, seed=1):
             operands = tuple(x[:high.size] for x in operands)
             error = ulps(function(*operands), high, low)
         k = int(np.argmax(error))
-        found = max(found, (float(error[k]), tuple(float(x[k]) for x in operands)), key=lambda pair: pair[0])
+        found = max(found, (float(error[k]), tuple(float(x[k]) for x in operands)),
+                    key=lambda pair: pair[0])
     return found
 
 
@@ -126,13 +145,16 @@ def main():
         __import__("torch")
     except ImportError:
         print("torch is not installed\n")
-    print("| function | dtype | promised | mat | at | NumPy, SciPy | torch |\n|---|---|---|---|---|---|---|")
+    print("| function | dtype | promised | mat | at | NumPy, SciPy | torch "
+          "|\n|---|---|---|---|---|---|---|")
     for name in PROMISED:
         for dtype, promised in zip((np.float64, np.float32), PROMISED[name], strict=True):
             error, where = worst(name, dtype, lambda *x, name=name: kernel(name, *x))
             others = {who: worst(name, dtype, f)[0] for who, f in rivals(name).items()}
-            cells = [f"{others[who]:.3g}" if who in others else "" for who in ("NumPy, SciPy", "torch")]
-            print(f"| {name} | {dtype.__name__} | {promised} | {error:.3g} | {', '.join(f'{w:.6g}' for w in where)} | "
+            cells = [f"{others[who]:.3g}" if who in others else ""
+                     for who in ("NumPy, SciPy", "torch")]
+            print(f"| {name} | {dtype.__name__} | {promised} | {error:.3g} | "
+                  f"{', '.join(f'{w:.6g}' for w in where)} | "
                   f"{' | '.join(cells)} |", flush=True)
 
 

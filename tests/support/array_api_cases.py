@@ -1,6 +1,8 @@
-"""How to draw a call of each function of the array API standard, for ``test_array_api.py`` to compare with the reference.
+"""How to draw a call of each function of the array API standard, for ``test_array_api.py`` to
+compare with the reference.
 
-A row is a function that gets a `Draw` and returns the arguments, and perhaps keywords: arrays are NumPy's there, dtypes `D`.
+A row is a function that gets a `Draw` and returns the arguments, and perhaps keywords: arrays are
+NumPy's there, dtypes `D`.
 """
 
 import math
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 SIGNED, UNSIGNED = ("int8", "int16", "int32", "int64"), ("uint8", "uint16", "uint32", "uint64")
-KINDS = {"b": ("bool",), "i": SIGNED, "u": UNSIGNED, "f": ("float32", "float64"), "c": ("complex64", "complex128")}
+KINDS = {"b": ("bool",), "i": SIGNED, "u": UNSIGNED, "f": ("float32", "float64"),
+         "c": ("complex64", "complex128")}
 LIMITS = {"i": (-6, 6), "u": (0, 6)}
 SPECIAL = (0.0, -0.0, 1.0, math.inf, -math.inf, math.nan)
 
@@ -49,7 +52,8 @@ class Draw:
         return self.one(*(d for k in kinds for d in KINDS[k]))
 
     def shape(self, low=0, high=3, side=0):
-        return self(hnp.array_shapes(min_dims=low, max_dims=high, min_side=side, max_side=4)) if high else ()
+        return self(hnp.array_shapes(min_dims=low, max_dims=high, min_side=side,
+                                     max_side=4)) if high else ()
 
     def elements(self, dtype, special):
         kind = np.dtype(dtype).kind
@@ -63,7 +67,8 @@ class Draw:
 
     def array(self, kinds, shape=None, *, special=False, dtype=None):
         dtype = dtype or self.dtype(kinds)
-        return self(hnp.arrays(dtype, self.shape() if shape is None else shape, elements=self.elements(dtype, special)))
+        return self(hnp.arrays(dtype, self.shape() if shape is None else shape,
+                               elements=self.elements(dtype, special)))
 
     def wider(self, dtype):
         """`dtype`, or another one of its kind, with which it promotes."""
@@ -88,9 +93,12 @@ def unary(kinds, special=True):
 
 
 def binary(kinds, *, numbers=True, low=None):
-    """Two arrays that broadcast and promote, or an array and a number of its kind, on either side."""
+    """Two arrays that broadcast and promote, or an array and a number of its kind, on either
+    side.
+    """
     def row(d):
-        first, second = d(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=4)).input_shapes
+        first, second = d(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=3,
+                                                            max_side=4)).input_shapes
         x = d.array(kinds, first, special=low is None)
         if numbers and d.one(True, False, False):
             y = d.array("", (), dtype=str(x.dtype)).item()
@@ -115,14 +123,16 @@ ELEMENTWISE = {
     **dict.fromkeys(("abs", "negative", "positive", "square"), unary("iufc")),
     "sign": unary("iufc", special=False),  # of infinite complex numbers they disagree
     **dict.fromkeys(("ceil", "floor", "round", "trunc"), unary("iuf")), "round": unary("iufc"),
-    **dict.fromkeys(("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log10", "log1p",
+    **dict.fromkeys(("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp",
+                     "expm1", "log", "log10", "log1p",
                      "log2", "reciprocal", "sin", "sinh", "sqrt", "tan", "tanh"), unary("fc")),
     **dict.fromkeys(("isfinite", "isinf", "isnan"), unary("iufc")),
     "signbit": unary("f"), "conj": unary("iufc"), "imag": unary("c"), "real": unary("iufc"),
     "logical_not": unary("b"), "bitwise_invert": unary("biu"),
     **dict.fromkeys(("add", "subtract", "multiply"), binary("iufc")),
     **dict.fromkeys(("equal", "not_equal"), binary("biufc")),
-    **dict.fromkeys(("greater", "greater_equal", "less", "less_equal", "maximum", "minimum"), binary("iuf")),
+    **dict.fromkeys(("greater", "greater_equal", "less", "less_equal", "maximum", "minimum"),
+                    binary("iuf")),
     "divide": binary("fc"), "pow": binary("iuf", low=0),
     **dict.fromkeys(("floor_divide", "remainder"), binary("iuf")),
     **dict.fromkeys(("atan2", "copysign", "hypot", "logaddexp", "nextafter"), binary("f")),
@@ -167,7 +177,9 @@ def diff(d):
 
 
 def mean(d):
-    """NumPy divides complex infinities by complex numbers, a device by real ones, which leaves the other part as it was."""
+    """NumPy divides complex infinities by complex numbers, a device by real ones, which leaves the
+    other part as it was.
+    """
     return reduction("f")(d) if d.flag() else reduction("c", special=False)(d)
 
 
@@ -206,7 +218,8 @@ def full_like(d):
 
 
 def eye(d):
-    return (d.one(0, 1, 3), d.one(None, 0, 2, 4)), {"k": d.one(-1, 0, 2), "dtype": D(d.dtype("iufc"))}
+    return (d.one(0, 1, 3), d.one(None, 0, 2, 4)), {"k": d.one(-1, 0, 2),
+                                                    "dtype": D(d.dtype("iufc"))}
 
 
 def arange(d):
@@ -230,8 +243,10 @@ def triangle(d):
 
 CREATION = {
     "asarray": lambda d: (Exactly(d.array("biufc").tolist()),),
-    "zeros": creation(), "ones": creation(), "empty": creation(), "full": full, "zeros_like": created_like(),
-    "ones_like": created_like(), "empty_like": created_like(), "full_like": full_like, "eye": eye, "arange": arange,
+    "zeros": creation(), "ones": creation(), "empty": creation(), "full": full,
+    "zeros_like": created_like(),
+    "ones_like": created_like(), "empty_like": created_like(), "full_like": full_like, "eye": eye,
+    "arange": arange,
     "linspace": linspace, "meshgrid": meshgrid, "tril": triangle, "triu": triangle,
     "from_dlpack": lambda d: (Exactly(d.array("iufc")),),
 }
@@ -317,9 +332,12 @@ def permute_dims(d):
 
 
 MANIPULATION = {
-    "broadcast_arrays": broadcast, "broadcast_shapes": lambda d: tuple(a.shape for a in broadcast(d)),
-    "broadcast_to": broadcast_to, "concat": concat, "stack": stack, "repeat": repeat, "reshape": reshape, "roll": roll,
-    "squeeze": squeeze, "expand_dims": expand_dims, "moveaxis": moveaxis, "permute_dims": permute_dims,
+    "broadcast_arrays": broadcast,
+    "broadcast_shapes": lambda d: tuple(a.shape for a in broadcast(d)),
+    "broadcast_to": broadcast_to, "concat": concat, "stack": stack, "repeat": repeat,
+    "reshape": reshape, "roll": roll,
+    "squeeze": squeeze, "expand_dims": expand_dims, "moveaxis": moveaxis,
+    "permute_dims": permute_dims,
     "flip": lambda d: ((x := d.array("biufc"),), {"axis": d.axes(x.ndim)}),
     "tile": lambda d: (d.array("biufc"), d.one((), (2,), (1, 3), (2, 0, 1), (2, 1, 1, 2))),
     "unstack": lambda d: ((x := d.array("biufc", d.shape(1)),), {"axis": d.axis(x.ndim)}),
@@ -332,7 +350,8 @@ MANIPULATION = {
 def where(d):
     shapes = d(hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=3, max_side=4)).input_shapes
     x = d.array("biufc", shapes[1], special=True)
-    y = d.one(d.array("", shapes[2], dtype=d.wider(x.dtype)), d.array("", (), dtype=str(x.dtype)).item())
+    y = d.one(d.array("", shapes[2], dtype=d.wider(x.dtype)),
+              d.array("", (), dtype=str(x.dtype)).item())
     return d.array("b", shapes[0]), x, y
 
 
@@ -349,7 +368,8 @@ def ordered(d):
 def take(d):
     x = d.array("biufc", d.shape(1, side=1))
     k = d.axis(x.ndim)
-    return (x, d(hnp.arrays("int64", d.shape(1, 1), elements=st.integers(0, x.shape[k] - 1)))), {"axis": k}
+    return (x, d(hnp.arrays("int64", d.shape(1, 1),
+                            elements=st.integers(0, x.shape[k] - 1)))), {"axis": k}
 
 
 def take_along_axis(d):
@@ -357,7 +377,8 @@ def take_along_axis(d):
     k = d.axis(x.ndim)
     shape = list(x.shape)
     shape[k] = d.one(1, 3)
-    return (x, d(hnp.arrays("int64", tuple(shape), elements=st.integers(0, x.shape[k] - 1)))), {"axis": k}
+    return (x, d(hnp.arrays("int64", tuple(shape),
+                            elements=st.integers(0, x.shape[k] - 1)))), {"axis": k}
 
 
 def isin(d):
@@ -367,19 +388,23 @@ def isin(d):
 
 SEARCHING = {
     "where": where, "searchsorted": searchsorted, "sort": ordered, "argsort": ordered, "take": take,
-    "take_along_axis": take_along_axis, "isin": isin, "nonzero": lambda d: (d.array("biufc", d.shape(1)),),
-    **dict.fromkeys(("unique_all", "unique_counts", "unique_inverse", "unique_values"), lambda d: (d.array("iuf"),)),
+    "take_along_axis": take_along_axis, "isin": isin,
+    "nonzero": lambda d: (d.array("biufc", d.shape(1)),),
+    **dict.fromkeys(("unique_all", "unique_counts", "unique_inverse", "unique_values"),
+                    lambda d: (d.array("iuf"),)),
 }
 
 # Dtypes
 
 DTYPES = [d for names in KINDS.values() for d in names]
-WORDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric")
+WORDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating",
+         "complex floating", "numeric")
 
 
 def result_type(d):
     first = d.dtype("iufc")
-    return d.one((D(first), D(d.wider(first))), (d.array("", dtype=first), D(d.wider(first))), (d.array("", dtype=first), 1))
+    return d.one((D(first), D(d.wider(first))), (d.array("", dtype=first), D(d.wider(first))),
+                 (d.array("", dtype=first), 1))
 
 
 DATA_TYPES = {
@@ -412,21 +437,24 @@ def regular(d):
 
 def matmul(d):
     k, n = d.one(0, 1, 3), d.one(0, 1, 2)
-    left, right = d.one(((k,), (k,)), ((n, k), (k,)), ((k,), (2, k, n)), ((n, k), (k, 2)), ((2, n, k), (k, 4)),
+    left, right = d.one(((k,), (k,)), ((n, k), (k,)), ((k,), (2, k, n)), ((n, k), (k, 2)),
+                        ((2, n, k), (k, 4)),
                         ((2, 1, 2, k), (3, k, n)))
     x = d.array("iufc", left)
     return x, d.array("", right, dtype=d.wider(x.dtype))
 
 
 def tensordot(d):
-    first, second, axes = d.one(((2, 3), (3, 4), 1), ((2, 3), (2, 3), 2), ((2,), (3,), 0), ((0, 3), (3, 2), 1), ((), (2,), 0),
+    first, second, axes = d.one(((2, 3), (3, 4), 1), ((2, 3), (2, 3), 2), ((2,), (3,), 0),
+                                ((0, 3), (3, 2), 1), ((), (2,), 0),
                                 ((2, 3, 4), (4, 2), ((0, 2), (1, 0))))
     x = d.array("iufc", first)
     return (x, d.array("", second, dtype=str(x.dtype))), {"axes": axes}
 
 
 def vecdot(d):
-    first, second, axis = d.one(((3,), (3,), -1), ((2, 3), (3,), -1), ((2, 4), (1, 2, 4), -2), ((0,), (0,), -1))
+    first, second, axis = d.one(((3,), (3,), -1), ((2, 3), (3,), -1), ((2, 4), (1, 2, 4), -2),
+                                ((0,), (0,), -1))
     x = d.array("iufc", first)
     return (x, d.array("", second, dtype=str(x.dtype))), {"axis": axis}
 
@@ -449,11 +477,13 @@ def outer(d):
 
 def vector_norm(d):
     x = d.array("fc", d.shape(1, side=1))
-    return (x,), {"axis": d.axes(x.ndim), "keepdims": d.flag(), "ord": d.one(2, 1, 0, 3, 0.5, math.inf, -math.inf)}
+    return (x,), {"axis": d.axes(x.ndim), "keepdims": d.flag(),
+                  "ord": d.one(2, 1, 0, 3, 0.5, math.inf, -math.inf)}
 
 
 def matrix_norm(d):
-    return matrices()(d), {"keepdims": d.flag(), "ord": d.one("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)}
+    return matrices()(d), {"keepdims": d.flag(),
+                           "ord": d.one("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)}
 
 
 def trace(d):
@@ -463,12 +493,15 @@ def trace(d):
 
 PRODUCTS = {"matmul": matmul, "tensordot": tensordot, "vecdot": vecdot}
 LINALG = {
-    **PRODUCTS, "matrix_transpose": MANIPULATION["matrix_transpose"], "cross": cross, "outer": outer, "trace": trace,
+    **PRODUCTS, "matrix_transpose": MANIPULATION["matrix_transpose"], "cross": cross,
+    "outer": outer, "trace": trace,
     "diagonal": lambda d: ((d.array("biufc", d.shape(2)),), {"offset": d.one(-1, 0, 1)}),
-    "cholesky": lambda d: ((regular(d),), {"upper": d.flag()}), "inv": lambda d: (regular(d),), "solve": solve,
+    "cholesky": lambda d: ((regular(d),), {"upper": d.flag()}), "inv": lambda d: (regular(d),),
+    "solve": solve,
     "det": lambda d: (regular(d),), "slogdet": lambda d: (regular(d),),
     **dict.fromkeys(("eigh", "eigvalsh", "eig", "eigvals"), lambda d: (regular(d),)),
-    "matrix_power": lambda d: (regular(d), d.one(0, 1, 2, 5, -2)), "matrix_rank": matrices(), "matrix_norm": matrix_norm,
+    "matrix_power": lambda d: (regular(d), d.one(0, 1, 2, 5, -2)), "matrix_rank": matrices(),
+    "matrix_norm": matrix_norm,
     "vector_norm": vector_norm, "pinv": lambda d: (regular(d),), "svdvals": matrices(),
     "qr": lambda d: (matrices()(d), {"mode": d.one("reduced", "complete")}),
     "svd": lambda d: (matrices()(d), {"full_matrices": d.flag()}),
@@ -506,10 +539,15 @@ def frequencies(d):
 
 
 FFT = {
-    "fft": transform("c"), "ifft": transform("c"), "rfft": transform("f"), "irfft": transform("c"), "hfft": transform("c"),
-    "ihfft": transform("f"), "fftn": transforms("c"), "ifftn": transforms("c"), "rfftn": transforms("f"),
-    "irfftn": transforms("c"), "fftshift": shift, "ifftshift": shift, "fftfreq": frequencies, "rfftfreq": frequencies,
+    "fft": transform("c"), "ifft": transform("c"), "rfft": transform("f"), "irfft": transform("c"),
+    "hfft": transform("c"),
+    "ihfft": transform("f"), "fftn": transforms("c"), "ifftn": transforms("c"),
+    "rfftn": transforms("f"),
+    "irfftn": transforms("c"), "fftshift": shift, "ifftshift": shift, "fftfreq": frequencies,
+    "rfftfreq": frequencies,
 }
 
-ROWS = {**ELEMENTWISE, **STATISTICAL, **CREATION, **MANIPULATION, **SEARCHING, **DATA_TYPES, **PRODUCTS,
-        **{f"linalg.{n}": row for n, row in LINALG.items()}, **{f"fft.{n}": row for n, row in FFT.items()}}
+ROWS = {**ELEMENTWISE, **STATISTICAL, **CREATION, **MANIPULATION, **SEARCHING, **DATA_TYPES,
+        **PRODUCTS,
+        **{f"linalg.{n}": row for n, row in LINALG.items()},
+        **{f"fft.{n}": row for n, row in FFT.items()}}

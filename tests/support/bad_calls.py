@@ -1,6 +1,8 @@
-"""The table of bad input: for each public operation a call that works, and every way to spoil one of its arguments.
+"""The table of bad input: for each public operation a call that works, and every way to spoil one
+of its arguments.
 
-`rows` gives (label, name, arguments, error, what the message must say); ``test_bad_input.py`` makes the calls.
+`rows` gives (label, name, arguments, error, what the message must say); ``test_bad_input.py`` makes
+the calls.
 """
 
 import inspect
@@ -18,9 +20,12 @@ from ..package.test_surface import BINARY, REDUCTIONS, UNARY
 class Spec:
     """A call that works, as arguments by name, and what they are."""
 
-    def __init__(self, make, *, written="", numbers=(), flags=(), counts=(), arrays=False, one_dtype=True, rigid=None,
+    def __init__(self, make, *, written="", numbers=(), flags=(), counts=(), arrays=False,
+                 one_dtype=True, rigid=None,
                  overlap=True):
-        self.make = make  # new arguments, in the order of the signature; the optional ones are given by name
+        # new arguments, in the order of the signature; the optional ones are given by
+        # name
+        self.make = make
         self.written = written.split()  # operands that are written; the last one is returned
         self.numbers, self.flags, self.counts = numbers, flags, counts
         self.arrays = arrays  # ndarrays and numbers are operands too
@@ -44,8 +49,10 @@ def m(*shape, dtype="float64"):
 
 N, INC = ("n",), ("incx",)
 SPECS = {
-    "axpy": Spec(lambda: {"alpha": 2.0, "x": m(4), "y": m(4)}, written="y", numbers=("alpha",), counts=("n", "incx", "incy")),
-    "scal": Spec(lambda: {"alpha": 2.0, "x": m(4)}, written="x", numbers=("alpha",), counts=("n", "incx"), rigid=()),
+    "axpy": Spec(lambda: {"alpha": 2.0, "x": m(4), "y": m(4)}, written="y", numbers=("alpha",),
+                 counts=("n", "incx", "incy")),
+    "scal": Spec(lambda: {"alpha": 2.0, "x": m(4)}, written="x", numbers=("alpha",),
+                 counts=("n", "incx"), rigid=()),
     "copy": Spec(lambda: {"x": m(4), "y": m(4)}, written="y", counts=("n", "incx", "incy")),
     "swap": Spec(lambda: {"x": m(4), "y": m(4)}, written="x y", counts=("n", "incx", "incy")),
     "dot": Spec(lambda: {"x": m(4), "y": m(4)}, counts=("n", "incx", "incy")),
@@ -53,24 +60,35 @@ SPECS = {
     "nrm2": Spec(lambda: {"x": m(4)}, counts=("n", "incx"), rigid=()),
     "asum": Spec(lambda: {"x": m(4)}, counts=("n", "incx"), rigid=()),
     "iamax": Spec(lambda: {"x": m(4)}, counts=("n", "incx"), rigid=()),
-    "gemv": Spec(lambda: {"alpha": 1.0, "a": m(2, 3), "x": m(3), "beta": 1.0, "y": m(2)}, written="y",
+    "gemv": Spec(lambda: {"alpha": 1.0, "a": m(2, 3), "x": m(3), "beta": 1.0, "y": m(2)},
+                 written="y",
                  numbers=("alpha", "beta"), flags=("transpose",)),
-    "ger": Spec(lambda: {"alpha": 1.0, "x": m(2), "y": m(3), "a": m(2, 3)}, written="a", numbers=("alpha",)),
-    "gemm": Spec(lambda: {"alpha": 1.0, "a": m(2, 3), "b": m(3, 4), "beta": 1.0, "c": m(2, 4)}, written="c",
-                 numbers=("alpha", "beta"), flags=("transpose_a", "transpose_b"), counts=("m", "n", "k", "lda", "ldb", "ldc")),
-    "gemm_batched": Spec(lambda: {"alpha": 1.0, "a": m(5, 2, 3), "b": m(5, 3, 4), "beta": 1.0, "c": m(5, 2, 4)}, written="c",
+    "ger": Spec(lambda: {"alpha": 1.0, "x": m(2), "y": m(3), "a": m(2, 3)}, written="a",
+                numbers=("alpha",)),
+    "gemm": Spec(lambda: {"alpha": 1.0, "a": m(2, 3), "b": m(3, 4), "beta": 1.0, "c": m(2, 4)},
+                 written="c",
+                 numbers=("alpha", "beta"), flags=("transpose_a", "transpose_b"),
+                 counts=("m", "n", "k", "lda", "ldb", "ldc")),
+    "gemm_batched": Spec(lambda: {"alpha": 1.0, "a": m(5, 2, 3), "b": m(5, 3, 4), "beta": 1.0,
+                                  "c": m(5, 2, 4)}, written="c",
                          numbers=("alpha", "beta"), flags=("transpose_a", "transpose_b")),
-    "syrk": Spec(lambda: {"alpha": 1.0, "a": m(2, 3), "beta": 1.0, "c": m(2, 2)}, written="c", numbers=("alpha", "beta"),
+    "syrk": Spec(lambda: {"alpha": 1.0, "a": m(2, 3), "beta": 1.0, "c": m(2, 2)}, written="c",
+                 numbers=("alpha", "beta"),
                  flags=("transpose", "lower"), rigid=("c",)),
-    "trsm": Spec(lambda: {"alpha": 1.0, "a": m(2, 2), "b": m(2, 3)}, written="b", numbers=("alpha",),
+    "trsm": Spec(lambda: {"alpha": 1.0, "a": m(2, 2), "b": m(2, 3)}, written="b",
+                 numbers=("alpha",),
                  flags=("lower", "transpose", "unit"), rigid=("a",)),
-    "geem": Spec(lambda: {"alpha": 2.0, "a": m(2, 3), "b": m(2, 3), "beta": 1.0, "c": m(2, 3)}, written="c",
+    "geem": Spec(lambda: {"alpha": 2.0, "a": m(2, 3), "b": m(2, 3), "beta": 1.0, "c": m(2, 3)},
+                 written="c",
                  numbers=("alpha", "beta"), overlap=False),
-    "geerv": Spec(lambda: {"alpha": 2.0, "a": m(2, 3), "x": m(3), "beta": 1.0, "b": m(2, 3)}, written="b",
+    "geerv": Spec(lambda: {"alpha": 2.0, "a": m(2, 3), "x": m(3), "beta": 1.0, "b": m(2, 3)},
+                  written="b",
                   numbers=("alpha", "beta"), overlap=False),
-    "add_sign": Spec(lambda: {"alpha": 2.0, "a": m(2, 3), "beta": 1.0, "b": m(2, 3)}, written="b", numbers=("alpha", "beta"),
+    "add_sign": Spec(lambda: {"alpha": 2.0, "a": m(2, 3), "beta": 1.0, "b": m(2, 3)}, written="b",
+                     numbers=("alpha", "beta"),
                      overlap=False),
-    "matmul": Spec(lambda: {"a": m(2, 3), "b": m(3, 4), "out": m(2, 4)}, written="out", flags=("transpose_a", "transpose_b"),
+    "matmul": Spec(lambda: {"a": m(2, 3), "b": m(3, 4), "out": m(2, 4)}, written="out",
+                   flags=("transpose_a", "transpose_b"),
                    arrays=True, one_dtype=False),
     "solve": Spec(lambda: {"a": mat.eye(3), "b": m(3)}, one_dtype=False),
     "inv": Spec(lambda: {"a": mat.eye(3)}, one_dtype=False),
@@ -78,25 +96,34 @@ SPECS = {
     "slogdet": Spec(lambda: {"a": mat.eye(3)}, one_dtype=False),
     "scale_rows": Spec(lambda: {"scales": m(2), "a": m(2, 3), "out": m(2, 3)}, written="out"),
     "scale_columns": Spec(lambda: {"scales": m(3), "a": m(2, 3), "out": m(2, 3)}, written="out"),
-    "convolve": Spec(lambda: {"x": m(4, 5), "w": m(2, 3), "y": m(4, 5)}, written="y", rigid=("x", "y")),
+    "convolve": Spec(lambda: {"x": m(4, 5), "w": m(2, 3), "y": m(4, 5)}, written="y",
+                     rigid=("x", "y")),
     "max_pool": Spec(lambda: {"x": m(4, 5), "y": m(4, 5), "pool_shape": 2}, written="y"),
-    "derive_max_pool": Spec(lambda: {"x": m(4, 5), "xd": m(4, 5), "y": m(4, 5), "yd": m(4, 5), "pool_shape": 2}, written="xd"),
-    "transpose": Spec(lambda: {"a": m(2, 3), "axes": None, "out": m(3, 2)}, written="out", one_dtype=False),
+    "derive_max_pool": Spec(lambda: {"x": m(4, 5), "xd": m(4, 5), "y": m(4, 5), "yd": m(4, 5),
+                                     "pool_shape": 2}, written="xd"),
+    "transpose": Spec(lambda: {"a": m(2, 3), "axes": None, "out": m(3, 2)}, written="out",
+                      one_dtype=False),
     "allclose": Spec(lambda: {"a": m(2, 3), "b": m(2, 3)}, one_dtype=False, rigid=()),
-    **{name: Spec(lambda: {"x": m(2, 3), "out": m(2, 3)}, written="out", arrays=True, one_dtype=False, overlap=False,
+    **{name: Spec(lambda: {"x": m(2, 3), "out": m(2, 3)}, written="out", arrays=True,
+                  one_dtype=False, overlap=False,
                   rigid=("out",)) for name in UNARY},
-    **{name: Spec(lambda: {"x": m(2, 3), "y": m(2, 3), "out": m(2, 3)}, written="out", arrays=True, one_dtype=False,
+    **{name: Spec(lambda: {"x": m(2, 3), "y": m(2, 3), "out": m(2, 3)}, written="out", arrays=True,
+                  one_dtype=False,
                   overlap=False) for name in BINARY},
-    **{name: Spec(lambda: {"x": m(2, 3), "axis": 0, "keepdims": False, "out": m(3)}, written="out", arrays=True,
+    **{name: Spec(lambda: {"x": m(2, 3), "axis": 0, "keepdims": False, "out": m(3)}, written="out",
+                  arrays=True,
                   one_dtype=False, rigid=("out",)) for name in REDUCTIONS},
 }
-ONE_DTYPE_OF_ANY_KIND = ("scale_rows", "scale_columns", "geem", "geerv", "add_sign", "convolve", "max_pool",
+ONE_DTYPE_OF_ANY_KIND = ("scale_rows", "scale_columns", "geem", "geerv", "add_sign", "convolve",
+                         "max_pool",
                          "derive_max_pool")  # integers too
-TAKE_INTEGERS = {"matmul", "solve", "inv", "cholesky", "slogdet", "transpose", "allclose", *UNARY, *BINARY, *REDUCTIONS,
+TAKE_INTEGERS = {"matmul", "solve", "inv", "cholesky", "slogdet", "transpose", "allclose", *UNARY,
+                 *BINARY, *REDUCTIONS,
                  *ONE_DTYPE_OF_ANY_KIND}
 
 
-RANK_COUNTS = {"gemv", "ger", "gemm", "syrk", "trsm", "geem", "geerv", "add_sign", "scale_rows", "scale_columns"}
+RANK_COUNTS = {"gemv", "ger", "gemm", "syrk", "trsm", "geem", "geerv", "add_sign", "scale_rows",
+               "scale_columns"}
 
 
 def like(value, dtype=None):
@@ -149,7 +176,8 @@ def operands_that_cannot_be_written(spec, name):
 
 def bad_operands(key, spec):
     for name in spec.mats():
-        for wrong, error, text in (*operands_of_other_types(spec, name), *operands_that_do_not_fit(key, spec, name)):
+        for wrong, error, text in (*operands_of_other_types(spec, name),
+                                   *operands_that_do_not_fit(key, spec, name)):
             if text != "-":
                 yield {name: wrong}, error, text
         if name in spec.written:
@@ -164,7 +192,8 @@ def overlapping_operands(spec):
             if name != out:
                 values = spec.make()
                 storage = mat.ones(100)
-                yield ({out: storage.view(values[out].shape, 0), name: storage.view(values[name].shape, 1)}, AliasError,
+                yield ({out: storage.view(values[out].shape, 0),
+                        name: storage.view(values[name].shape, 1)}, AliasError,
                        "overlaps its input")
 
 
@@ -188,13 +217,15 @@ def bad_keywords(key, spec):
             yield {name: wrong}, ShapeError, str(wrong)
     if "axis" in spec.make():
         for wrong in (2, -3, math.nan, "0", 1.0, (0, 0), (0, 5)):
-            yield {"axis": wrong}, ShapeError, re.escape(str(wrong if not isinstance(wrong, tuple) else wrong[1]))
+            yield {"axis": wrong}, ShapeError, re.escape(str(wrong if not isinstance(wrong, tuple)
+                                                             else wrong[1]))
 
 
 def rows():
     """(label, name, arguments, error, pattern) for all of `SPECS`."""
     for key, spec in SPECS.items():
-        for changes in (bad_operands(key, spec), overlapping_operands(spec), bad_numbers(key, spec), bad_keywords(key, spec)):
+        for changes in (bad_operands(key, spec), overlapping_operands(spec), bad_numbers(key, spec),
+                        bad_keywords(key, spec)):
             for change, error, text in changes:
                 label = f"{key} {' '.join(change)} {' '.join(short(v) for v in change.values())}"
                 yield label, key, change, error, text

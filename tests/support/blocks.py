@@ -1,4 +1,5 @@
-"""The blocks of a Markdown file. As a script: run the Python blocks of one file in order, in one namespace.
+"""The blocks of a Markdown file. As a script: run the Python blocks of one file in order, in one
+namespace.
 
 Blocks with ``>>>`` are doctests. A block after the line ``<!-- not run: reason -->`` is left out.
 """
@@ -39,23 +40,28 @@ def blocks(text: str) -> list[Block]:
     while k < len(lines):
         opening = FENCE.match(lines[k])
         if opening:
-            end = next((j for j in range(k + 1, len(lines)) if lines[j].strip() == opening[1]), None)
+            end = next((j for j in range(k + 1, len(lines)) if lines[j].strip() == opening[1]),
+                       None)
             if end is None:
                 raise ValueError(f"the block that begins in line {k + 1} has no end")
             reason = REASON.match(lines[k - 1]) if k else None
-            found.append(Block(opening[2], k + 2, "\n".join(lines[k + 1:end]) + "\n", reason[1] if reason else ""))
+            found.append(Block(opening[2], k + 2, "\n".join(lines[k + 1:end]) + "\n",
+                               reason[1] if reason else ""))
             k = end
         k += 1
     return found
 
 
 def faults(text: str) -> list[str]:
-    """Python that would be shown and not run: fences of another spelling, sessions under another name or outside."""
+    """Python that would be shown and not run: fences of another spelling, sessions under another
+    name or outside.
+    """
     given = blocks(text)
     wrong = [f"line {b.line}: a block called {b.language!r} is to be called 'python'" for b in given
              if not b.is_python and (b.language.lower().startswith("py") or b.is_session)]
     inside = {n for b in given for n in range(b.line, b.line + b.text.count("\n"))}
-    return wrong + [f"line {n}: a session outside of a block" for n, line in enumerate(text.splitlines(), 1)
+    return wrong + [f"line {n}: a session outside of a block" for n,
+                    line in enumerate(text.splitlines(), 1)
                     if line.lstrip().startswith(">>> ") and n not in inside]
 
 
@@ -67,7 +73,8 @@ def run(path: Path) -> int:
         if not block.is_python or block.reason:
             continue
         if block.is_session:
-            test = doctest.DocTestParser().get_doctest(block.text, namespace, path.name, str(path), block.line - 1)
+            test = doctest.DocTestParser().get_doctest(block.text, namespace, path.name, str(path),
+                                                       block.line - 1)
             test.globs = namespace  # the parser copied it
             runner.run(test, clear_globs=False)
         else:

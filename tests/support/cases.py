@@ -1,4 +1,5 @@
-"""`CASES`: for each operation in the registry, operands to try and what must come out, in plain NumPy and SciPy.
+"""`CASES`: for each operation in the registry, operands to try and what must come out, in plain
+NumPy and SciPy.
 
 It knows nothing of `mat`; ``test_implementations.py`` runs it.
 """
@@ -15,9 +16,11 @@ SHAPES = ((3, 4), (5,), (0, 3), (2, 3, 2), ())
 
 
 class Case:
-    """Operands to try for an operation: ``samples(rng, dtype)`` yields (args, kwargs), ``reference`` computes what comes out.
+    """Operands to try for an operation: ``samples(rng, dtype)`` yields (args, kwargs),
+    ``reference`` computes what comes out.
 
-    The reference gives the new array of the written operand (all of them as a dict by position), or the result.
+    The reference gives the new array of the written operand (all of them as a dict by position), or
+    the result.
     """
 
     def __init__(self, samples, reference, dtypes=BLAS_DTYPES):
@@ -48,7 +51,8 @@ def unary(name, reference, dtypes, samples):
 
 
 def between(low, high):
-    return lambda rng, shape, dtype: (rng.uniform(low, high, shape) + (0.25j if dtype.startswith("c") else 0)).astype(dtype)
+    return lambda rng, shape, dtype: (rng.uniform(low, high, shape)
+                                      + (0.25j if dtype.startswith("c") else 0)).astype(dtype)
 
 
 def sigmoid(x):
@@ -67,7 +71,8 @@ for _name in ("sqrt", "log", "log1p"):
     unary(_name, getattr(np, _name), (*FLOATS, "int32", "complex64", "complex128"), between(0.1, 9))
 for _name in ("exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh"):
     unary(_name, getattr(np, _name), (*FLOATS, "complex64", "complex128"), between(-1.5, 1.5))
-unary("reciprocal", lambda x: (1 / x).astype(x.dtype), (*FLOATS, "int32", "complex64", "complex128"), between(1, 9))
+unary("reciprocal", lambda x: (1 / x).astype(x.dtype),
+      (*FLOATS, "int32", "complex64", "complex128"), between(1, 9))
 unary("logistic", sigmoid, FLOATS, numbers)
 unary("erf", error_function, FLOATS, numbers)
 
@@ -100,7 +105,8 @@ def _(rng, dtype):
         yield (1, np.empty(shape, dtype)), {}
 
 
-@case("elementwise.assign", lambda x, out: np.broadcast_to(x, out.shape).astype(out.dtype), NUMPY_DTYPES)
+@case("elementwise.assign", lambda x, out: np.broadcast_to(x, out.shape).astype(out.dtype),
+      NUMPY_DTYPES)
 def _(rng, dtype):
     for shape in SHAPES:
         yield (numbers(rng, shape, dtype), np.empty(shape, dtype)), {}
@@ -111,22 +117,27 @@ def _(rng, dtype):
 FACTORS = ((1, 0), (2, 1), (-3, 2), (0, 3))
 
 
-@case("elementwise.geem", lambda alpha, a, b, beta, c: alpha * a * b + (beta * c if beta else 0), (*BLAS_DTYPES, "int32"))
+@case("elementwise.geem", lambda alpha, a, b, beta, c: alpha * a * b + (beta * c if beta else 0),
+      (*BLAS_DTYPES, "int32"))
 def _(rng, dtype):
     for shape in SHAPES:
         for alpha, beta in FACTORS:
-            yield (alpha, numbers(rng, shape, dtype), numbers(rng, shape, dtype), beta, numbers(rng, shape, dtype)), {}
+            yield (alpha, numbers(rng, shape, dtype), numbers(rng, shape, dtype), beta,
+                   numbers(rng, shape, dtype)), {}
 
 
-@case("elementwise.geerv", lambda alpha, a, x, beta, b: alpha * a * x.ravel() + (beta * b if beta else 0))
+@case("elementwise.geerv", lambda alpha, a, x, beta,
+      b: alpha * a * x.ravel() + (beta * b if beta else 0))
 def _(rng, dtype):
     for m, n in ((3, 4), (0, 2), (1, 5)):
         for alpha, beta in FACTORS:
             for length in ((n,), (1, n)):
-                yield (alpha, numbers(rng, (m, n), dtype), numbers(rng, length, dtype), beta, numbers(rng, (m, n), dtype)), {}
+                yield (alpha, numbers(rng, (m, n), dtype), numbers(rng, length, dtype), beta,
+                       numbers(rng, (m, n), dtype)), {}
 
 
-@case("elementwise.add_sign", lambda alpha, a, beta, b: alpha * np.sign(a) + (beta * b if beta else 0),
+@case("elementwise.add_sign", lambda alpha, a, beta,
+      b: alpha * np.sign(a) + (beta * b if beta else 0),
       ("float32", "float64", "int16"))
 def _(rng, dtype):
     for shape in SHAPES:
@@ -138,7 +149,9 @@ def _(rng, dtype):
 
 
 def walk(x, n=None, inc=1):
-    """The storage places of a vector that BLAS walks over, counted in the row-major elements of x."""
+    """The storage places of a vector that BLAS walks over, counted in the row-major elements of
+    x.
+    """
     step = abs(inc)
     n = -(-x.size // step) if n is None else n
     places = np.arange(n) * step
@@ -155,8 +168,10 @@ def put(x, values, n=None, inc=1):
     return flat.reshape(x.shape)
 
 
-PAIRS = (((3, 4), (3, 4), {}), ((7,), (7,), {}), ((0,), (0,), {}), ((), (), {}), ((4, 3), (12,), {}),
-         ((7,), (5,), {"n": 3, "incx": 2}), ((9,), (7,), {"n": 3, "incx": -3, "incy": 2}), ((5,), (9,), {"incy": -2}),
+PAIRS = (((3, 4), (3, 4), {}), ((7,), (7,), {}), ((0,), (0,), {}), ((), (), {}),
+         ((4, 3), (12,), {}),
+         ((7,), (5,), {"n": 3, "incx": 2}), ((9,), (7,), {"n": 3, "incx": -3, "incy": 2}),
+         ((5,), (9,), {"incy": -2}),
          ((2, 3), (2, 3), {"n": 0}), ((5,), (5,), {"incx": -1, "incy": -1}))
 
 
@@ -166,7 +181,8 @@ def pairs(rng, dtype):
 
 
 def singles(rng, dtype):
-    for shape, kwargs in (((3, 4), {}), ((7,), {}), ((0,), {}), ((), {}), ((7,), {"n": 2, "incx": 3}), ((2, 5), {"incx": -4})):
+    for shape, kwargs in (((3, 4), {}), ((7,), {}), ((0,), {}), ((), {}),
+                          ((7,), {"n": 2, "incx": 3}), ((2, 5), {"incx": -4})):
         yield (numbers(rng, shape, dtype),), kwargs
 
 
@@ -180,13 +196,18 @@ def scaled(samples, factors=(2, -1.5, 0)):
 
 case("blas_level1.axpy", lambda alpha, x, y, n=None, incx=1, incy=1:
      put(y, alpha * taken(x, n, incx) + taken(y, n, incy), n, incy))(scaled(pairs))
-case("blas_level1.scal", lambda alpha, x, n=None, incx=1: put(x, alpha * taken(x, n, incx), n, incx))(scaled(singles))
-case("blas_level1.copy", lambda x, y, n=None, incx=1, incy=1: put(y, taken(x, n, incx), n, incy))(pairs)
+case("blas_level1.scal", lambda alpha, x, n=None,
+     incx=1: put(x, alpha * taken(x, n, incx), n, incx))(scaled(singles))
+case("blas_level1.copy", lambda x, y, n=None, incx=1,
+     incy=1: put(y, taken(x, n, incx), n, incy))(pairs)
 case("blas_level1.swap", lambda x, y, n=None, incx=1, incy=1:
      {0: put(x, taken(y, n, incy), n, incx), 1: put(y, taken(x, n, incx), n, incy)})(pairs)
-case("blas_level1.dot", lambda x, y, n=None, incx=1, incy=1: (taken(x, n, incx) * taken(y, n, incy)).sum())(pairs)
-case("blas_level1.vdot", lambda x, y, n=None, incx=1, incy=1: (taken(x, n, incx).conj() * taken(y, n, incy)).sum())(pairs)
-case("blas_level1.nrm2", lambda x, n=None, incx=1: np.sqrt((np.abs(taken(x, n, incx)) ** 2).sum()))(singles)
+case("blas_level1.dot", lambda x, y, n=None, incx=1,
+     incy=1: (taken(x, n, incx) * taken(y, n, incy)).sum())(pairs)
+case("blas_level1.vdot", lambda x, y, n=None, incx=1,
+     incy=1: (taken(x, n, incx).conj() * taken(y, n, incy)).sum())(pairs)
+case("blas_level1.nrm2", lambda x, n=None,
+     incx=1: np.sqrt((np.abs(taken(x, n, incx)) ** 2).sum()))(singles)
 case("blas_level1.asum", lambda x, n=None, incx=1:
      np.abs(taken(x, n, incx).real).sum() + np.abs(taken(x, n, incx).imag).sum())(singles)
 
@@ -194,7 +215,8 @@ case("blas_level1.asum", lambda x, n=None, incx=1:
 @case("blas_level1.iamax", lambda x, n=None, incx=1:
       int(np.argmax(np.abs(taken(x, n, incx).real) + np.abs(taken(x, n, incx).imag))))
 def _(rng, dtype):
-    for shape, kwargs in (((3, 4), {}), ((7,), {}), ((), {}), ((9,), {"n": 2, "incx": 3}), ((2, 5), {"incx": 4})):
+    for shape, kwargs in (((3, 4), {}), ((7,), {}), ((), {}), ((9,), {"n": 2, "incx": 3}),
+                          ((2, 5), {"incx": 4})):
         yield (numbers(rng, shape, dtype),), kwargs
     yield (np.array([1, -3, 3, 2], dtype),), {}
 
@@ -211,7 +233,8 @@ def turned(a, transpose):
     return a.swapaxes(-1, -2) if transpose else a
 
 
-@case("blas_level23.gemv", lambda alpha, a, x, beta, y, transpose=False: plus(alpha * (turned(a, transpose) @ x), beta, y))
+@case("blas_level23.gemv", lambda alpha, a, x, beta, y,
+      transpose=False: plus(alpha * (turned(a, transpose) @ x), beta, y))
 def _(rng, dtype):
     for m, n in ((3, 4), (4, 1), (1, 3), (3, 0), (0, 3)):
         for transpose in (False, True):
@@ -224,7 +247,8 @@ def _(rng, dtype):
 @case("blas_level23.ger", lambda alpha, x, y, a: alpha * np.outer(x, y) + a)
 def _(rng, dtype):
     for m, n in ((3, 4), (4, 1), (1, 3), (3, 0)):
-        yield (1.5, numbers(rng, (m,), dtype), numbers(rng, (n,), dtype), numbers(rng, (m, n), dtype)), {}
+        yield (1.5, numbers(rng, (m,), dtype), numbers(rng, (n,), dtype),
+               numbers(rng, (m, n), dtype)), {}
 
 
 def flags(*names):
@@ -262,7 +286,8 @@ def batches(rng, dtype):
                 a = turned(numbers(rng, (*batch, 3, 4), dtype), kwargs["transpose_a"])
                 b = turned(numbers(rng, (*batch, 4, 2), dtype), kwargs["transpose_b"])
                 yield (alpha, a, b, beta, numbers(rng, (*batch, 3, 2), dtype)), kwargs
-    yield (1, numbers(rng, (2, 3, 0), dtype), numbers(rng, (2, 0, 2), dtype), 2, numbers(rng, (2, 3, 2), dtype)), {}
+    yield (1, numbers(rng, (2, 3, 0), dtype), numbers(rng, (2, 0, 2), dtype), 2,
+           numbers(rng, (2, 3, 2), dtype)), {}
 
 
 case("blas_level23.gemm_batched", product)(batches)
@@ -284,7 +309,8 @@ def _(rng, dtype):
 
 def triangular(alpha, a, b, side="left", lower=True, transpose=False, unit=False):
     def solved(right):
-        return scipy.linalg.solve_triangular(a, right, trans=int(transpose != (side == "right")), lower=lower,
+        return scipy.linalg.solve_triangular(a, right, trans=int(transpose != (side == "right")),
+                                             lower=lower,
                                              unit_diagonal=unit, check_finite=False)
     if not b.size:
         return b
@@ -297,7 +323,8 @@ def _(rng, dtype):
         for kwargs in map(truths, flags("lower", "transpose", "unit")):
             for side, order in (("left", m), ("right", n)):
                 a = numbers(rng, (order, order), dtype) / 4 + 2 * np.eye(order, dtype=dtype)
-                a[np.tri(order, k=-1, dtype=bool).T if kwargs["lower"] else np.tri(order, k=-1, dtype=bool)] = np.nan
+                a[np.tri(order, k=-1, dtype=bool).T if kwargs["lower"]
+                  else np.tri(order, k=-1, dtype=bool)] = np.nan
                 if kwargs["unit"]:
                     np.fill_diagonal(a, np.nan)
                 yield (2, a.astype(dtype), numbers(rng, (m, n), dtype)), {"side": side, **kwargs}
@@ -309,7 +336,8 @@ def _(rng, dtype):
 @case("linalg.product", lambda a, b, out, transpose_a=False, transpose_b=False:
       np.matmul(turned(a, transpose_a), turned(b, transpose_b)), NUMPY_DTYPES)
 def _(rng, dtype):
-    for one, other in (((3, 4), (4, 2)), ((4,), (4, 2)), ((3, 4), (4,)), ((4,), (4,)), ((5, 3, 4), (4, 2)),
+    for one, other in (((3, 4), (4, 2)), ((4,), (4, 2)), ((3, 4), (4,)), ((4,), (4,)),
+                       ((5, 3, 4), (4, 2)),
                        ((2, 1, 3, 4), (5, 4, 2)), ((3, 0), (0, 2))):
         a, b = numbers(rng, one, dtype), numbers(rng, other, dtype)
         yield (a, b, np.empty_like(np.matmul(a, b))), {}
@@ -328,7 +356,8 @@ def squares(rng, dtype):
 
 def each(function, a):
     """What a function of one matrix gives for each of a stack."""
-    return np.array([function(m) for m in a.reshape(-1, *a.shape[-2:])], a.dtype).reshape(a.shape) if a.size else a
+    return np.array([function(m) for m in a.reshape(-1, *a.shape[-2:])],
+                    a.dtype).reshape(a.shape) if a.size else a
 
 
 @case("linalg.inverse", lambda a, out: each(scipy.linalg.inv, a))
@@ -344,12 +373,15 @@ def solved_by_inverse(a, b, out):
 
 @case("linalg.solution", solved_by_inverse)
 def _(rng, dtype):
-    for shape, right in (((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (2, 3, 4)), ((2, 3, 3), (3,)), ((2, 3, 3), (3, 1))):
-        out = np.empty((2, 3) if right == (3,) and len(shape) == 3 else (*shape[:-2], *right[-2:]), dtype)
+    for shape, right in (((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (2, 3, 4)),
+                         ((2, 3, 3), (3,)), ((2, 3, 3), (3, 1))):
+        out = np.empty((2, 3) if right == (3,) and len(shape) == 3 else (*shape[:-2], *right[-2:]),
+                       dtype)
         yield (well_conditioned(rng, shape, dtype), numbers(rng, right, dtype), out), {}
 
 
-@case("linalg.cholesky_factor", lambda a, out: each(lambda m: scipy.linalg.cholesky(m, lower=True), a))
+@case("linalg.cholesky_factor", lambda a,
+      out: each(lambda m: scipy.linalg.cholesky(m, lower=True), a))
 def _(rng, dtype):
     for a in squares(rng, dtype):
         positive = a @ a.conj().swapaxes(-1, -2) + np.eye(a.shape[-1], dtype=dtype)
@@ -373,7 +405,8 @@ def _(rng, dtype):
 
 def reduction(name, reference, dtypes, of_nothing=True, one_axis=False):
     def make(rng, dtype):
-        for shape, axes in (((3, 4), (None, 0, -1)), ((5,), (0, None)), ((2, 3, 2), (None, 1, (0, 2), (-1, 1), ())),
+        for shape, axes in (((3, 4), (None, 0, -1)), ((5,), (0, None)),
+                            ((2, 3, 2), (None, 1, (0, 2), (-1, 1), ())),
                             ((), (None,)), ((0, 3), (0, None)), ((3, 0), (0,))):
             for axis in axes:
                 empty = 0 in shape and not (shape == (3, 0) and axis == 0)
@@ -383,12 +416,14 @@ def reduction(name, reference, dtypes, of_nothing=True, one_axis=False):
                     x = numbers(rng, shape, dtype)
                     found = reference(x, axis=axis, keepdims=keepdims)
                     yield (x, np.empty_like(found)), {"axis": axis, "keepdims": keepdims}
-    case("reduce." + name, lambda x, out, axis, keepdims: reference(x, axis=axis, keepdims=keepdims), dtypes)(make)
+    case("reduce." + name, lambda x, out, axis,
+         keepdims: reference(x, axis=axis, keepdims=keepdims), dtypes)(make)
 
 
 def average(x, axis, keepdims):
     """The mean in high precision; NaN, without a warning, of nothing."""
-    total = np.asarray(np.sum(x, axis=axis, keepdims=keepdims, dtype=np.complex128 if x.dtype.kind == "c" else np.float64))
+    total = np.asarray(np.sum(x, axis=axis, keepdims=keepdims,
+                              dtype=np.complex128 if x.dtype.kind == "c" else np.float64))
     with np.errstate(all="ignore"):
         mean = total * total.size / np.float64(x.size) if total.size else total
     return np.asarray(mean).astype(x.dtype if x.dtype.kind in "fc" else np.float64)
@@ -403,9 +438,11 @@ reduction("argmax", np.argmax, ("bool", *REAL), of_nothing=False, one_axis=True)
 reduction("argmin", np.argmin, ("bool", *REAL), of_nothing=False, one_axis=True)
 
 
-@case("reduce.sum_into", lambda x, axis, alpha, beta, y: plus(alpha * np.sum(x, axis).reshape(y.shape), beta, y))
+@case("reduce.sum_into", lambda x, axis, alpha, beta,
+      y: plus(alpha * np.sum(x, axis).reshape(y.shape), beta, y))
 def _(rng, dtype):
-    for shape, axis, out in (((3, 4), 0, (4,)), ((3, 4), 1, (3, 1)), ((3, 4), None, (1,)), ((2, 3, 2), (0, 2), (3,)),
+    for shape, axis, out in (((3, 4), 0, (4,)), ((3, 4), 1, (3, 1)), ((3, 4), None, (1,)),
+                             ((2, 3, 2), (0, 2), (3,)),
                              ((3, 0), 1, (3,))):
         for alpha, beta in FACTORS:
             yield (numbers(rng, shape, dtype), axis, alpha, beta, numbers(rng, out, dtype)), {}

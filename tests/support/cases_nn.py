@@ -1,4 +1,5 @@
-"""What convolution and pooling give, point by point and tap by tap as the formulas say, and samples to try them on.
+"""What convolution and pooling give, point by point and tap by tap as the formulas say, and samples
+to try them on.
 
 It knows nothing of `mat`; ``cases.py`` has it in its table.
 """
@@ -14,16 +15,21 @@ REAL = (*INTEGERS, *FLOATS)
 
 def spread(value, default, count):
     """A setting for each axis."""
-    return (default if value is None else value,) * count if value is None or isinstance(value, int) else tuple(value)
+    return (default if value is None else value,
+            ) * count if value is None or isinstance(value, int) else tuple(value)
 
 
 def meetings(shape, taps, start=None, stride=None, anchor=None, batched=False) -> Iterator[tuple]:
-    """(point, tap, place) wherever a tap is inside; with a batch, points and places of all its members."""
+    """(point, tap, place) wherever a tap is inside; with a batch, points and places of all its
+    members.
+    """
     batch, inner = (shape[:1], shape[1:]) if batched else ((), shape)
-    starts, strides, anchors = (spread(v, d, len(taps)) for v, d in ((start, 0), (stride, 1), (anchor, 0)))
+    starts, strides, anchors = (spread(v, d, len(taps)) for v,
+                                d in ((start, 0), (stride, 1), (anchor, 0)))
     for point in np.ndindex(*points(inner, taps, start, stride)):
         for tap in np.ndindex(*taps):
-            place = [s + i * d + p - a for s, i, d, p, a in zip(starts, point, strides, tap, anchors, strict=True)]
+            place = [s + i * d + p - a for s, i, d, p,
+                     a in zip(starts, point, strides, tap, anchors, strict=True)]
             if all(0 <= k < n for k, n in zip(place, inner, strict=True)):
                 for member in np.ndindex(*batch):
                     yield (*member, *point), tap, (*member, *place)
@@ -77,7 +83,8 @@ def taps_of(x, pool_shape, batched):
 
 def pooled(x, y, *, pool_shape, batched=False, **settings):
     seen = {}
-    for point, _, place in meetings(x.shape, taps_of(x, pool_shape, batched), batched=batched, **settings):
+    for point, _, place in meetings(x.shape, taps_of(x, pool_shape, batched), batched=batched,
+                                    **settings):
         seen.setdefault(point, []).append(x[place])
     result = np.zeros_like(y)
     for point, values in seen.items():
@@ -87,7 +94,8 @@ def pooled(x, y, *, pool_shape, batched=False, **settings):
 
 def pooled_back(x, y, yd, xd, *, pool_shape, batched=False, **settings):
     sums = wide(xd)
-    for point, _, place in meetings(x.shape, taps_of(x, pool_shape, batched), batched=batched, **settings):
+    for point, _, place in meetings(x.shape, taps_of(x, pool_shape, batched), batched=batched,
+                                    **settings):
         if x[place] == y[point] or (x[place] != x[place] and y[point] != y[point]):
             sums[place] += yd[point]
     return narrow(sums, xd.dtype)

@@ -1,4 +1,6 @@
-"""What tests of files share: elements of every dtype, files of which little is known, and collections of arrays."""
+"""What tests of files share: elements of every dtype, files of which little is known, and
+collections of arrays.
+"""
 
 import io
 import tracemalloc

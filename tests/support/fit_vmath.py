@@ -1,8 +1,9 @@
-"""The polynomials of ``mat/native/cpu/vmath_*_inline.h``, fitted anew: ``python -m tests.support.fit_vmath [name]`` prints them, and which
-coefficients do not stand in these files.
+"""The polynomials of ``mat/native/cpu/vmath_*_inline.h``, fitted anew: ``python -m
+tests.support.fit_vmath [name]`` prints them, and which coefficients do not stand in these files.
 
-A minimax fit by Remez's exchange (E. Remez, 1934) on a dense grid, in 50 digits of mpmath. Coefficients are rounded to the
-type one after another, the lowest first, and the rest is fitted again around those that are rounded already.
+A minimax fit by Remez's exchange (E. Remez, 1934) on a dense grid, in 50 digits of mpmath.
+Coefficients are rounded to the type one after another, the lowest first, and the rest is fitted
+again around those that are rounded already.
 """
 
 import re
@@ -35,10 +36,12 @@ def remez(values, basis, weight):
     n, last = len(basis), len(values) - 1
     at = [round(last * (1 - np.cos(np.pi * k / n)) / 2) for k in range(n + 1)]
     for _ in range(30):
-        rows = mp.matrix([[weight[i] * b[i] for b in basis] + [(-1) ** k] for k, i in enumerate(at)])
+        rows = mp.matrix([[weight[i] * b[i] for b in basis] + [(-1) ** k] for k,
+                          i in enumerate(at)])
         found = list(mp.lu_solve(rows, mp.matrix([weight[i] * values[i] for i in at])))
-        error = [w * (v - mp.fdot(found[:n], [b[i] for b in basis])) for i, (v, w) in enumerate(zip(values, weight,
-                                                                                                     strict=True))]
+        error = [w * (v - mp.fdot(found[:n], [b[i] for b in basis])) for i,
+                 (v, w) in enumerate(zip(values, weight,
+                                          strict=True))]
         new = exchange(error, n + 1)
         if len(new) <= n or new == at:
             break
@@ -47,18 +50,23 @@ def remez(values, basis, weight):
 
 
 def least_squares(values, basis, weight):
-    """The same nearly, by least squares: where all of the basis vanishes at 0, inside of the grid, there is no exchange."""
+    """The same nearly, by least squares: where all of the basis vanishes at 0, inside of the grid,
+    there is no exchange.
+    """
     rows = [[w * b[i] for b in basis] for i, w in enumerate(weight)]
-    return list(mp.lu_solve(mp.matrix(rows), mp.matrix([w * v for w, v in zip(weight, values, strict=True)])))
+    return list(mp.lu_solve(mp.matrix(rows),
+                            mp.matrix([w * v for w, v in zip(weight, values, strict=True)])))
 
 
 def fit(function, powers, low, high, *, weight=lambda x: 1, fixed=(), single=False):
-    """Rounded coefficients of `function` on [low, high] in these powers of x, and the weighted error of the polynomial.
+    """Rounded coefficients of `function` on [low, high] in these powers of x, and the weighted
+    error of the polynomial.
 
     `fixed`: coefficients that are settled, of the first powers.
     """
     points = 24 * len(powers) + 50
-    grid = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (k + mp.mpf(1) / 2) / points) for k in range(points)]
+    grid = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (k + mp.mpf(1) / 2) / points)
+            for k in range(points)]
     weights = [mp.mpf(weight(x)) for x in grid]
     rest = [mp.mpf(function(x)) for x in grid]
     done = []
@@ -76,7 +84,8 @@ def fit(function, powers, low, high, *, weight=lambda x: 1, fixed=(), single=Fal
 
 def exp_tail(r):
     """``(exp(r) - 1 - r) / r**2``"""
-    return mp.nsum(lambda k: r ** k / mp.factorial(k + 2), [0, 40]) if abs(r) < 1 else (mp.exp(r) - 1 - r) / r ** 2
+    return mp.nsum(lambda k: r ** k / mp.factorial(k + 2),
+                   [0, 40]) if abs(r) < 1 else (mp.exp(r) - 1 - r) / r ** 2
 
 
 def log_tail(z):
@@ -101,7 +110,8 @@ def cos_tail(z):
 
 def erf_tail(z):
     """``erf(x) / x - 1`` for ``z = x * x``"""
-    return mp.fsum((-z) ** k / (mp.factorial(k) * (2 * k + 1)) for k in range(40)) * 2 / mp.sqrt(mp.pi) - 1
+    return mp.fsum((-z) ** k / (mp.factorial(k) * (2 * k + 1))
+                   for k in range(40)) * 2 / mp.sqrt(mp.pi) - 1
 
 
 def log_erfc(t):
@@ -117,22 +127,31 @@ def pow_tail(z):
 HALF_LN2, QUARTER_PI = mp.mpf("0.3467"), mp.mpf("0.7855")
 LOG_Z = mp.mpf("0.02945")  # of ((sqrt(2) - 1) / (sqrt(2) + 1))**2
 FITS = {
-    "exp_f64": lambda: fit(exp_tail, range(10), -HALF_LN2, HALF_LN2, weight=lambda r: r * r, fixed=(0.5,)),
-    "exp_f32": lambda: fit(exp_tail, range(5), -HALF_LN2, HALF_LN2, weight=lambda r: r * r, fixed=(0.5,), single=True),
-    "exp_f32_double": lambda: fit(exp_tail, range(6), -HALF_LN2, HALF_LN2, weight=abs, fixed=(0.5,)),
+    "exp_f64": lambda: fit(exp_tail, range(10), -HALF_LN2, HALF_LN2, weight=lambda r: r * r,
+                           fixed=(0.5,)),
+    "exp_f32": lambda: fit(exp_tail, range(5), -HALF_LN2, HALF_LN2, weight=lambda r: r * r,
+                           fixed=(0.5,), single=True),
+    "exp_f32_double": lambda: fit(exp_tail, range(6), -HALF_LN2, HALF_LN2, weight=abs,
+                                  fixed=(0.5,)),
     "log_f64": lambda: fit(log_tail, range(7), mp.mpf(0), LOG_Z, weight=lambda z: z),
     "log_f32_double": lambda: fit(log_tail, range(4), mp.mpf(0), LOG_Z, weight=lambda z: z),
-    "log_f32": lambda: fit(log_cubic, range(8), mp.mpf(-1) / 3 - mp.mpf("1e-4"), mp.mpf(1) / 3 + mp.mpf("1e-4"),
+    "log_f32": lambda: fit(log_cubic, range(8), mp.mpf(-1) / 3 - mp.mpf("1e-4"),
+                           mp.mpf(1) / 3 + mp.mpf("1e-4"),
                            weight=lambda f: f * f, single=True),
     "sin_f64": lambda: fit(sin_tail, range(6), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z),
     "cos_f64": lambda: fit(cos_tail, range(6), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z * z),
-    "sin_f32_double": lambda: fit(sin_tail, range(4), mp.mpf(0), mp.mpf("1.5709") ** 2, weight=lambda z: z),
-    "sin_quarter_f32_double": lambda: fit(sin_tail, range(4), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z),
-    "cos_quarter_f32_double": lambda: fit(cos_tail, range(3), mp.mpf(0), QUARTER_PI ** 2, weight=lambda z: z * z),
+    "sin_f32_double": lambda: fit(sin_tail, range(4), mp.mpf(0), mp.mpf("1.5709") ** 2,
+                                  weight=lambda z: z),
+    "sin_quarter_f32_double": lambda: fit(sin_tail, range(4), mp.mpf(0), QUARTER_PI ** 2,
+                                          weight=lambda z: z),
+    "cos_quarter_f32_double": lambda: fit(cos_tail, range(3), mp.mpf(0), QUARTER_PI ** 2,
+                                          weight=lambda z: z * z),
     "erf_f64": lambda: fit(erf_tail, range(13), mp.mpf(0), mp.mpf(1)),
-    "erfc_f64": lambda: fit(log_erfc, range(18), mp.mpf("-0.001"), mp.mpf("5"), weight=lambda t: mp.erfc(1 + t)),
+    "erfc_f64": lambda: fit(log_erfc, range(18), mp.mpf("-0.001"), mp.mpf("5"),
+                            weight=lambda t: mp.erfc(1 + t)),
     "erf_f32_double": lambda: fit(erf_tail, range(7), mp.mpf(0), mp.mpf(1)),
-    "erfc_f32_double": lambda: fit(log_erfc, range(7), mp.mpf("-0.001"), mp.mpf("3"), weight=lambda t: mp.erfc(1 + t)),
+    "erfc_f32_double": lambda: fit(log_erfc, range(7), mp.mpf("-0.001"), mp.mpf("3"),
+                                   weight=lambda t: mp.erfc(1 + t)),
     "pow_f64": lambda: fit(pow_tail, range(7), mp.mpf(0), LOG_Z, weight=lambda z: z * z),
 }
 
@@ -148,7 +167,8 @@ def main(names):
     for name in names or FITS:
         found, error = FITS[name]()
         print(f"{name}: error 2**{float(mp.log(error, 2)):.1f}")
-        print("    " + ", ".join(float(c).hex() + ("f" if name.endswith("_f32") else "") for c in found))
+        print("    "
+              + ", ".join(float(c).hex() + ("f" if name.endswith("_f32") else "") for c in found))
         missing = [float(c).hex() for c in found if abs(float(c)) not in stands]
         print("    " + (f"not in the headers: {missing}" if missing else "as in the headers"))
 

@@ -1,4 +1,6 @@
-"""Runs what the device's `prepare` functions give, on the CPU and on NumPy arrays, in any order of threads."""
+"""Runs what the device's `prepare` functions give, on the CPU and on NumPy arrays, in any order of
+threads.
+"""
 
 import numpy as np
 
@@ -13,10 +15,13 @@ def frame_of(launch):
 
 
 def launch_all(launch, arrays, numbers=(), seed=0, room_fill=0xEE):
-    """Run `launch` and what comes after it on arrays in the operation's order, which are changed in place."""
+    """Run `launch` and what comes after it on arrays in the operation's order, which are changed in
+    place.
+    """
     room = [np.full(launch.room, room_fill, np.uint8)] if launch.room else []
     while launch is not None:
         if 0 not in launch.grid:
-            run(launch.program, launch.kernel, frame_of(launch), [*arrays, *room], numbers, launch.grid, launch.block,
+            run(launch.program, launch.kernel, frame_of(launch), [*arrays, *room], numbers,
+                launch.grid, launch.block,
                 launch.shared, seed)
         launch = launch.then

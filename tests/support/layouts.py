@@ -1,6 +1,8 @@
-"""The matrix that operations are tested over: dtypes, and the ways in which elements can lie in a storage.
+"""The matrix that operations are tested over: dtypes, and the ways in which elements can lie in a
+storage.
 
-`place` lays an array out in a larger storage of sentinels, `check_hidden` finds out whether these survived.
+`place` lays an array out in a larger storage of sentinels, `check_hidden` finds out whether these
+survived.
 """
 
 import numpy as np
@@ -11,7 +13,8 @@ import mat
 BLAS_DTYPES = ("float32", "float64", "complex64", "complex128")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "float32", "float64")
-NUMPY_DTYPES = ("bool", *INTEGERS, *FLOATS, "complex64", "complex128")  # all but bfloat16, which NumPy does not know
+# all but bfloat16, which NumPy does not know
+NUMPY_DTYPES = ("bool", *INTEGERS, *FLOATS, "complex64", "complex128")
 SENTINEL = 77
 
 
@@ -52,8 +55,10 @@ def block_of_transposed(shape, dtype):
     return block(shape[::-1], dtype).T
 
 
-LAYOUTS = {f.__name__: f for f in (packed, displaced, strided, negative, transposed, column, block, block_of_transposed)}
-MIXES = {**{name: (name,) for name in LAYOUTS}, "mixed": ("strided", "displaced", "block", "packed", "negative"),
+LAYOUTS = {f.__name__: f for f in (packed, displaced, strided, negative, transposed, column, block,
+                                   block_of_transposed)}
+MIXES = {**{name: (name,) for name in LAYOUTS},
+         "mixed": ("strided", "displaced", "block", "packed", "negative"),
          "mixed_matrices": ("transposed", "block", "packed", "block_of_transposed")}
 
 
@@ -78,15 +83,18 @@ def check_hidden(view):
     storage = whole(view)
     hidden = np.ones(storage.size, bool)
     if view.size:
-        np.lib.stride_tricks.as_strided(hidden[view.displacement:], view.shape, view.strides)[...] = False
-    assert_array_equal(storage[hidden], np.full(hidden.sum(), SENTINEL).astype(storage.dtype), "invisible elements changed")
+        np.lib.stride_tricks.as_strided(hidden[view.displacement:], view.shape,
+                                        view.strides)[...] = False
+    assert_array_equal(storage[hidden], np.full(hidden.sum(), SENTINEL).astype(storage.dtype),
+                       "invisible elements changed")
 
 
 def numbers(rng, shape, dtype):
     """Random elements: small integers of both signs, or normal numbers, complex ones too."""
     dtype = np.dtype(dtype)
     if dtype.kind in "iub":
-        return rng.integers(0 if dtype.kind in "ub" else -5, 2 if dtype.kind == "b" else 6, shape).astype(dtype)
+        return rng.integers(0 if dtype.kind in "ub" else -5, 2 if dtype.kind == "b" else 6,
+                            shape).astype(dtype)
     real = rng.standard_normal(shape)
     return (real + 1j * rng.standard_normal(shape) if dtype.kind == "c" else real).astype(dtype)
 

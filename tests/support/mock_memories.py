@@ -1,7 +1,9 @@
-"""Memories for the tests: with lists as handles for the cube alone, with NumPy arrays beside mat's real host.
+"""Memories for the tests: with lists as handles for the cube alone, with NumPy arrays beside mat's
+real host.
 
-They count what is allocated, freed and copied, notice what is freed twice, and can fail at any step, half-way through
-a copy. The registry is global: `registered` and `alone` put things into it and take them out again.
+They count what is allocated, freed and copied, notice what is freed twice, and can fail at any
+step, half-way through a copy. The registry is global: `registered` and `alone` put things into it
+and take them out again.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ class Ledger:
         self.frees: list[str] = []
         self.wrong: list[str] = []
         self.fail_at = 0
-        self.paused = threading.local()  # .now is True in a thread that does what is not to be counted
+        # .now is True in a thread that does what is not to be counted
+        self.paused = threading.local()
 
     def step(self, what: str) -> None:
         if getattr(self.paused, "now", False):
@@ -66,9 +69,12 @@ def data_of(handle: Any) -> Any:
 
 
 class Pretend(Memory):
-    """A memory of lists. `fills`: it can write fill values itself; `near`: memories it copies from directly."""
+    """A memory of lists. `fills`: it can write fill values itself; `near`: memories it copies from
+    directly.
+    """
 
-    def __init__(self, name: str, ledger: Ledger, fills: bool = False, near: tuple[Memory, ...] = ()) -> None:
+    def __init__(self, name: str, ledger: Ledger, fills: bool = False,
+                 near: tuple[Memory, ...] = ()) -> None:
         self.name, self.ledger, self.fills, self.near = name, ledger, fills, near
         self.held: list[Handle] = []
 
@@ -245,19 +251,25 @@ def _registry(clear: bool) -> Iterator[None]:
 
 @contextmanager
 def alone() -> Iterator[World]:
-    """Four memories of lists and nothing else: ``hub``, ``near`` (fills, copies from far), ``far``, ``deep``."""
+    """Four memories of lists and nothing else: ``hub``, ``near`` (fills, copies from far), ``far``,
+    ``deep``.
+    """
     ledger = Ledger()
-    hub, far, deep = Pretend("hub", ledger, fills=True), Pretend("far", ledger), Pretend("deep", ledger)
+    hub, far, deep = Pretend("hub", ledger, fills=True), Pretend("far",
+                                                                 ledger), Pretend("deep", ledger)
     near = Pretend("near", ledger, fills=True, near=(far,))
     with _registry(clear=True):
-        yield World(ledger, [Through("hub", "h", hub), Through("hub2", "j", hub), Through("near", "n", near),
+        yield World(ledger, [Through("hub", "h", hub), Through("hub2", "j", hub),
+                             Through("near", "n", near),
                              Through("far", "f", far), Through("deep", "d", deep)])
     assert not ledger.wrong
 
 
 @contextmanager
 def registered() -> Iterator[World]:
-    """Beside mat's own: ``near`` (fills, copies from far) and ``far``, memories of arrays, and facets of these names."""
+    """Beside mat's own: ``near`` (fills, copies from far) and ``far``, memories of arrays, and
+    facets of these names.
+    """
     ledger = Ledger()
     far = PretendArrays("far", ledger)
     near = PretendArrays("near", ledger, fills=True, near=(far,))
@@ -277,7 +289,8 @@ def failing_host(ledger: Ledger) -> Iterator[None]:
             return method(HOST, *args)
         return call
 
-    HOST.allocate, HOST.fill = counted("allocate"), counted("fill")  # type: ignore[method-assign]  # deleted below
+    # deleted below
+    HOST.allocate, HOST.fill = counted("allocate"), counted("fill")  # type: ignore[method-assign]
     try:
         yield
     finally:

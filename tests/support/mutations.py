@@ -1,4 +1,6 @@
-"""Damage to files: small ones of every format, and what chance or malice can do to their bytes. It knows nothing of `mat`."""
+"""Damage to files: small ones of every format, and what chance or malice can do to their bytes. It
+knows nothing of `mat`.
+"""
 
 import io
 import json
@@ -9,17 +11,22 @@ import zipfile
 import numpy as np
 
 DTYPES = ("<f8", "<f4", "|b1", "|i1", "<c16", ">i4", "<u2", "<V2", "<f2")
-NUMBERS = (0, 1, -1, 2**7, 2**8 - 1, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**62, 2**63 - 1, 2**64 - 1)
-TEXTS = (b"-1", b"0", b"1e9", b"99999999999", b"9223372036854775807", b"18446744073709551616", b"9" * 40, b"True", b"None",
-         b"()", b"'|O'", b"[" * 30, b"(" * 30, b"{}", b"'", b'"', b",", b"\\", b"\0", b"\xff\xfe", b"NaN", b"null", b"../../x",
-         b"(1,)*9**9", b"__metadata__", b'"F32"', b"'<f8'", b"<U5", b"M8[ns]", b"[0,0]", b"\xf0\x9f\x92\xa3")
+NUMBERS = (0, 1, -1, 2**7, 2**8 - 1, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**62,
+           2**63 - 1, 2**64 - 1)
+TEXTS = (b"-1", b"0", b"1e9", b"99999999999", b"9223372036854775807", b"18446744073709551616",
+         b"9" * 40, b"True", b"None",
+         b"()", b"'|O'", b"[" * 30, b"(" * 30, b"{}", b"'", b'"', b",", b"\\", b"\0", b"\xff\xfe",
+         b"NaN", b"null", b"../../x",
+         b"(1,)*9**9", b"__metadata__", b'"F32"', b"'<f8'", b"<U5", b"M8[ns]", b"[0,0]",
+         b"\xf0\x9f\x92\xa3")
 
 
 def array(k):
     shape = ((2, 3), (), (0, 4), (5,), (2, 1, 2))[k % 5]
     dtype = np.dtype(DTYPES[k % len(DTYPES)])
     count = int(np.prod(shape))
-    return np.frombuffer(bytes(range(count * dtype.itemsize % 256)) + bytes(count * dtype.itemsize), dtype, count).reshape(
+    return np.frombuffer(bytes(range(count * dtype.itemsize % 256)) + bytes(count * dtype.itemsize),
+                         dtype, count).reshape(
         shape, order="CF"[k % 2])
 
 
@@ -46,7 +53,8 @@ def npz(k):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)[k % 2]) as archive:
         for j in range(k % 3):
-            with archive.open(("a", "b/c", "ü")[j] + ".npy", "w", force_zip64=bool(k % 4)) as member:
+            with archive.open(("a", "b/c", "ü")[j] + ".npy", "w",
+                              force_zip64=bool(k % 4)) as member:
                 member.write(npy(k + j))
     return file.getvalue()
 
@@ -64,13 +72,15 @@ def flipped(rng, data):
 
 def overwritten(rng, data):
     at = rng.randrange(len(data))
-    return data[:at] + bytes([rng.choice((0, 1, 0x20, 0x27, 0x30, 0x39, 0x7F, 0x80, 0xFF))]) + data[at + 1:]
+    return data[:at] + bytes([rng.choice((0, 1, 0x20, 0x27, 0x30, 0x39, 0x7F, 0x80,
+                                          0xFF))]) + data[at + 1:]
 
 
 def numbered(rng, data):
     size = rng.choice((1, 2, 4, 8))
     at = rng.randrange(max(1, len(data) - size))
-    return data[:at] + (rng.choice(NUMBERS) % 2**(8 * size)).to_bytes(size, "little") + data[at + size:]
+    return data[:at] + (rng.choice(NUMBERS) % 2**(8 * size)).to_bytes(size,
+                                                                      "little") + data[at + size:]
 
 
 def cut(rng, data):
@@ -102,7 +112,8 @@ def recounted(rng, data):
     if not digits:
         return flipped(rng, data)
     at = rng.choice(digits)
-    return data[:at] + rng.choice((b"0", b"1", b"7", b"9", b"-1", b"99", b"999999999", b"1.5")) + data[at + 1:]
+    return data[:at] + rng.choice((b"0", b"1", b"7", b"9", b"-1", b"99", b"999999999",
+                                   b"1.5")) + data[at + 1:]
 
 
 def exchanged(rng, data):
@@ -110,7 +121,8 @@ def exchanged(rng, data):
     return data[:a] + data[b:] + data[a:b]
 
 
-DAMAGE = (flipped, overwritten, numbered, cut, lengthened, without_a_part, doubled, told_otherwise, recounted, exchanged)
+DAMAGE = (flipped, overwritten, numbered, cut, lengthened, without_a_part, doubled, told_otherwise,
+          recounted, exchanged)
 
 
 def damaged(kind, seed, count):

@@ -6,11 +6,14 @@ import pytest
 
 from mat.support.native import lib
 
-native = pytest.mark.skipif(lib is None, reason="it is about the compiled kernels, and there are none")
+native = pytest.mark.skipif(lib is None, reason="it is about the compiled kernels, and there are "
+                                                "none")
 
 
 def module(name):
-    """The module of ours of that name; the test is skipped if it needs cuda-python and that is missing."""
+    """The module of ours of that name; the test is skipped if it needs cuda-python and that is
+    missing.
+    """
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = shutil.ignore_patterns(".git", "build", "dist", "*.so", "*.pyc", "*.egg-info", "__pycache__", ".venv*", ".*_cache",
+LEFT_OUT = shutil.ignore_patterns(".git", "build", "dist", "*.so", "*.pyc", "*.egg-info",
+                                  "__pycache__", ".venv*", ".*_cache",
                                   ".hypothesis")
 COMPUTE = """
 import warnings
@@ -36,8 +37,11 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def python(code: str, where: Path, **more: str) -> list[str]:
-    """What a new process prints that runs `code` with `where` as its path, and no other `mat` than the one there."""
-    done = subprocess.run([sys.executable, "-c", ALONE + code], cwd=where, capture_output=True, text=True, timeout=120,
+    """What a new process prints that runs `code` with `where` as its path, and no other `mat` than
+    the one there.
+    """
+    done = subprocess.run([sys.executable, "-c", ALONE + code], cwd=where, capture_output=True,
+                          text=True, timeout=120,
                           env=environment(PYTHONPATH=str(where), **more), check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -57,7 +61,8 @@ def make_sdist(folder: Path) -> Path:
     tree = folder / "tree"
     shutil.copytree(ROOT, tree, ignore=LEFT_OUT)
     code = f"from setuptools import build_meta\nbuild_meta.build_sdist({str(folder)!r})"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tree, env=environment(), capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-c", code], cwd=tree, env=environment(),
+                          capture_output=True, text=True,
                           timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return next(folder.glob("*.tar.gz"))
@@ -65,9 +70,11 @@ def make_sdist(folder: Path) -> Path:
 
 def make_wheel(sources: Path, folder: Path, compiler: str) -> tuple[Path, str]:
     """A wheel of a source distribution, made with that compiler, in `folder`, and what pip said."""
-    command = [sys.executable, "-m", "pip", "wheel", "-v", "--no-index", "--no-build-isolation", "--no-deps", "-w", str(folder),
+    command = [sys.executable, "-m", "pip", "wheel", "-v", "--no-index", "--no-build-isolation",
+               "--no-deps", "-w", str(folder),
                str(sources)]
-    done = subprocess.run(command, env=environment(CC=compiler, CXX=compiler), capture_output=True, text=True, timeout=300,
+    done = subprocess.run(command, env=environment(CC=compiler, CXX=compiler), capture_output=True,
+                          text=True, timeout=300,
                           check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return next(folder.glob("*.whl")), done.stdout + done.stderr
@@ -80,7 +87,9 @@ def files_of_sdist(path: Path) -> set[str]:
 
 
 def files_of_repository(*beside: str) -> set[str]:
-    """What git holds, with ``--others`` what it would hold too; the test is skipped where there is no git."""
+    """What git holds, with ``--others`` what it would hold too; the test is skipped where there is
+    no git.
+    """
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("this is no checkout of git")
     command = ["git", "ls-files", "--cached", "--exclude-standard", *beside]

@@ -1,7 +1,8 @@
-"""Programs that break the promise of a direction, one small function for each way to do it, and correct ones that look alike.
+"""Programs that break the promise of a direction, one small function for each way to do it, and
+correct ones that look alike.
 
-`BUGS` lists them with what the direction check has to say of each. None of them raises anything of its own, but those marked
-`loud`: without the check they go on with wrong data.
+`BUGS` lists them with what the direction check has to say of each. None of them raises anything of
+its own, but those marked `loud`: without the check they go on with wrong data.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ BUGS = []
 
 
 def planted(text, *, place="host", loud=False, pages=False):
-    """The function is a bug, of which the check says `text`. `place`: the device it wants; `pages`: only these notice it."""
+    """The function is a bug, of which the check says `text`. `place`: the device it wants; `pages`:
+    only these notice it.
+    """
     def register(function):
         BUGS.append((function, text, place, loud, pages))
         return function
@@ -35,7 +38,7 @@ def planted(text, *, place="host", loud=False, pages=False):
 
 def file_of_ones(n):
     """An open file of `n` doubles."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115  the caller closes it
+    file = tempfile.TemporaryFile()  # noqa: SIM115
     file.write(np.ones(n).tobytes())
     file.seek(0)
     return file
@@ -566,7 +569,7 @@ def a_kept_object_is_asked():
     x = mat.zeros(3)
     with x.facet("foreign", "input") as p:
         pass
-    p.pointer  # noqa: B018  it is the asking that is wrong
+    p.pointer  # noqa: B018
 
 
 @planted(LATE)
@@ -710,7 +713,7 @@ def an_array_of_the_gpu_is_kept():
         x = mat.ones(3)
         with x.facet("cuda", "input") as a:
             pass
-        a.pointer  # noqa: B018  it is the asking that is wrong
+        a.pointer  # noqa: B018
 
 
 # Correct programs
@@ -811,7 +814,8 @@ def a_look_that_cannot_begin_changes_nothing():
     with ExitStack() as stack:
         stack.enter_context(mat.use_device("emulated"))
         stack.enter_context(x.facet("emulated", "io"))
-        with suppress(mat.ConflictError), mat.with_facets((y, "array", "output"), (x, "array", "input")):
+        with suppress(mat.ConflictError), mat.with_facets((y, "array", "output"),
+                                                          (x, "array", "input")):
             pass
     assert y.tolist() == [1, 1, 1]
 

@@ -1,4 +1,6 @@
-"""Random numbers, for `CASES`: what must come out of each kernel, by Philox in Python's integers and by long doubles."""
+"""Random numbers, for `CASES`: what must come out of each kernel, by Philox in Python's integers
+and by long doubles.
+"""
 
 import numpy as np
 
@@ -9,7 +11,9 @@ LONG = np.longdouble
 
 
 def philox(counter, key):
-    """The four words of a counter of four words and a key of two: Philox4x32-10 as the paper has it."""
+    """The four words of a counter of four words and a key of two: Philox4x32-10 as the paper has
+    it.
+    """
     x, k = list(counter), list(key)
     for _ in range(10):
         left, right = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
@@ -23,7 +27,8 @@ def words(count, key_low, key_high, low, high):
     first = int(low) + 2**32 * int(high)
     found = []
     for block in range(first, first - (-count // 4)):
-        found += philox((block % 2**32, block // 2**32 % 2**32, 0, 0), (int(key_low), int(key_high)))
+        found += philox((block % 2**32, block // 2**32 % 2**32, 0, 0),
+                        (int(key_low), int(key_high)))
     return found[:count]
 
 
@@ -33,9 +38,12 @@ def halves(values):
 
 
 def draws(x, state):
-    """The numbers that x's elements are made of, and how many bits they have; an even number of them."""
+    """The numbers that x's elements are made of, and how many bits they have; an even number of
+    them.
+    """
     size = x.size + x.size % 2
-    return (words(size, *state), 32) if x.dtype == np.float32 else (halves(words(2 * size, *state)), 64)
+    return (words(size, *state), 32) if x.dtype == np.float32 else (halves(words(2 * size, *state)),
+                                                                    64)
 
 
 def complex_too(reference):
@@ -44,7 +52,8 @@ def complex_too(reference):
         *others, x = args
         if x.dtype.kind != "c":
             return reference(*args)
-        return reference(*others, np.empty((*x.shape, 2), x.real.dtype)).view(x.dtype).reshape(x.shape)
+        return reference(*others,
+                         np.empty((*x.shape, 2), x.real.dtype)).view(x.dtype).reshape(x.shape)
     return function
 
 
@@ -67,9 +76,12 @@ def normal(mean, stddev, *state_and_x):
 
 
 def _pair(first, second, bits):
-    """Box and Muller: a radius, and an angle in one of four quarters, which the first two bits choose."""
+    """Box and Muller: a radius, and an angle in one of four quarters, which the first two bits
+    choose.
+    """
     u = (LONG(first) + LONG(0.5)) / LONG(2) ** bits
-    radius = np.sqrt(-2 * (np.log1p(-(LONG(2**bits - first) - LONG(0.5)) / LONG(2)**bits) if u > 0.5 else np.log(u)))
+    radius = np.sqrt(-2 * (np.log1p(-(LONG(2**bits - first) - LONG(0.5)) / LONG(2)**bits) if u > 0.5
+                           else np.log(u)))
     inside = second % 2**(bits - 2) - (2**(bits - 2) if second >> (bits - 3) & 1 else 0)
     angle = (LONG(inside) + LONG(0.5)) / LONG(2) ** (bits - 2) * (2 * np.arctan(LONG(1)))
     pair = [np.cos(angle), np.sin(angle)]
@@ -79,10 +91,12 @@ def _pair(first, second, bits):
 
 def bernoulli(last, one, *state_and_x):
     *state, x = state_and_x
-    return np.array([one * (w <= last) for w in words(x.size, *state)]).reshape(x.shape).astype(x.dtype)
+    return np.array([one * (w <= last)
+                     for w in words(x.size, *state)]).reshape(x.shape).astype(x.dtype)
 
 
-STATES = ((0.0, 0.0, 0.0, 0.0), (2.0**32 - 1, 1.0, 2.0**32 - 3, 7.0), (5.0, 2.0**31, 2.0**32 - 2, 2.0**32 - 1))
+STATES = ((0.0, 0.0, 0.0, 0.0), (2.0**32 - 1, 1.0, 2.0**32 - 3, 7.0),
+          (5.0, 2.0**31, 2.0**32 - 2, 2.0**32 - 1))
 SHAPES = ((3, 4), (5,), (0, 3), (2, 3, 5), (), (259,))
 
 

@@ -1,4 +1,6 @@
-"""Files are replaced whole or not at all: errors, crashes, modes, links, and what is no regular file."""
+"""Files are replaced whole or not at all: errors, crashes, modes, links, and what is no regular
+file.
+"""
 
 import errno
 import os
@@ -133,7 +135,8 @@ def test_the_mode_of_a_replaced_file_is_kept(tmp_path, way, given):
     assert path.read_bytes() == b"new"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files to others")
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0,
+                    reason="only root gives files to others")
 def test_the_owner_of_a_replaced_file_is_kept(tmp_path, way):
     path = tmp_path / "x"
     put(path, b"old")
@@ -219,12 +222,14 @@ mat.{save}
 
 @pytest.mark.parametrize("save", ["save(sys.argv[1], x, progress=stop)",
                                   "save_all(sys.argv[1], {'x': x}, format='npz', progress=stop)",
-                                  "save_all(sys.argv[1], {'x': x}, format='safetensors', progress=stop)"])
+                                  "save_all(sys.argv[1], {'x': x}, format='safetensors', "
+                                  "progress=stop)"])
 def test_a_process_that_is_killed_leaves_the_old_file(tmp_path, way, save):
     path = tmp_path / "x"
     path.write_bytes(b"old")
     code = KILLED.format(named=way == "named", save=save)
-    done = subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT, check=False, timeout=120, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT, check=False,
+                          timeout=120, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert path.read_bytes() == b"old"
     if way == "nameless":
@@ -233,8 +238,11 @@ def test_a_process_that_is_killed_leaves_the_old_file(tmp_path, way, save):
 
 @pytest.mark.parametrize("save", [lambda path, x, stop: mat.save(path, x, progress=stop),
                                   lambda path, x, stop: x.write(path, progress=stop),
-                                  lambda path, x, stop: mat.save_all(path, {"x": x}, format="npz", progress=stop),
-                                  lambda path, x, stop: mat.save_all(path, {"x": x}, format="safetensors", progress=stop)])
+                                  lambda path, x,
+                                  stop: mat.save_all(path, {"x": x}, format="npz", progress=stop),
+                                  lambda path, x,
+                                  stop: mat.save_all(path, {"x": x}, format="safetensors",
+                                                     progress=stop)])
 @pytest.mark.parametrize("error", [ValueError, RuntimeError, KeyboardInterrupt])
 def test_saving_that_fails_in_the_middle(tmp_path, way, save, error):
     path, x = tmp_path / "x", mat.ones(3_000_000)
@@ -255,7 +263,9 @@ def test_saving_that_fails_in_the_middle(tmp_path, way, save, error):
 def test_a_mat_that_cannot_be_read_touches_no_file(tmp_path):
     path, x = tmp_path / "x", mat.ones(3)
     path.write_bytes(b"old")
-    with x.facet("array", "io"), ThreadPoolExecutor(1) as pool, pytest.raises(mat.ConflictError, match="test_cache_dir"):
+    with x.facet("array",
+                 "io"), ThreadPoolExecutor(1) as pool, pytest.raises(mat.ConflictError,
+                                                                     match="test_cache_dir"):
         pool.submit(mat.save, path, x).result()
     with pytest.raises(ZeroDivisionError), x.facet("array", "io"):
         raise ZeroDivisionError

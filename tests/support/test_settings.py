@@ -9,7 +9,8 @@ import pytest
 import mat
 from mat.errors import DTypeError, MatError, SettingError
 
-DEFAULTS = {"dtype": np.dtype("float64"), "print_contents": True, "print_facets": True, "device_enabled": True, "torn": "raise"}
+DEFAULTS = {"dtype": np.dtype("float64"), "print_contents": True, "print_facets": True,
+            "device_enabled": True, "torn": "raise"}
 
 
 def now():
@@ -41,14 +42,15 @@ def test_a_block_changes_what_it_names_and_puts_it_back():
         assert options.dtype == np.float32
         assert now() == {**DEFAULTS, "dtype": np.dtype("float32"), "torn": "ignore"}
         with mat.settings(dtype=np.int8, print_facets=False):
-            assert now() == {**DEFAULTS, "dtype": np.dtype("int8"), "torn": "ignore", "print_facets": False}
+            assert now() == {**DEFAULTS, "dtype": np.dtype("int8"), "torn": "ignore",
+                             "print_facets": False}
         assert now() == {**DEFAULTS, "dtype": np.dtype("float32"), "torn": "ignore"}
     assert now() == DEFAULTS
 
 
 def test_a_failing_block_puts_it_back_too():
     with pytest.raises(ZeroDivisionError), mat.settings(dtype="float32"):
-        1 / 0  # noqa: B018  the block is to fail
+        1 / 0  # noqa: B018
     assert now() == DEFAULTS
 
 
@@ -120,9 +122,11 @@ def test_inside_a_block_its_own_settings_win(lasting):
     ({"torn": "perhaps"}, SettingError, "'raise'.*'perhaps'"),
     ({"torn": None}, SettingError, "None"), ({"torn": []}, SettingError, r"\[\]"),
     ({"page_locked_bytes": -1}, SettingError, "page_locked_bytes is a number of bytes, got -1"),
-    ({"page_locked_bytes": True}, SettingError, "got True"), ({"page_locked": 3}, SettingError, "page_locked is True or False"),
+    ({"page_locked_bytes": True}, SettingError, "got True"),
+    ({"page_locked": 3}, SettingError, "page_locked is True or False"),
     ({"print_facets": 1}, SettingError, "print_facets is True or False, got 1"),
-    ({"print_contents": "yes"}, SettingError, "'yes'"), ({"device_enabled": None}, SettingError, "None"),
+    ({"print_contents": "yes"}, SettingError, "'yes'"),
+    ({"device_enabled": None}, SettingError, "None"),
     ({"dtype": "float128"}, DTypeError, "float128"),
     ({"dtype": None}, DTypeError, "None"), ({"dtype": "float32", "torn": 3}, SettingError, "3"),
     ({"print_facets": False, "dtype": "x"}, DTypeError, "'x'"),
@@ -143,7 +147,8 @@ def test_unknown_settings_cannot_be_read_or_set():
 
 
 def test_settings_print():
-    assert repr(mat.settings) == ("mat.settings(dtype=dtype('float64'), print_contents=True, print_facets=True, "
+    assert repr(mat.settings) == ("mat.settings(dtype=dtype('float64'), print_contents=True, "
+                                  "print_facets=True, "
                                   "device_enabled=True, torn='raise', page_locked=False, "
                                   "page_locked_bytes=1073741824, threads=None)")
 
@@ -160,7 +165,7 @@ def test_device_enabled_is_taken_over_by_new_mats_and_their_views():
 def torn():
     x = mat.zeros(2).fill_(1)
     with pytest.raises(ZeroDivisionError), x.facet("array", "io"):
-        1 / 0  # noqa: B018  the block is to fail
+        1 / 0  # noqa: B018
     return x
 
 

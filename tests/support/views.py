@@ -1,6 +1,8 @@
-"""Random chains of views, applied alike to a NumPy array and to whatever has the same methods (`Layout`, `Mat`).
+"""Random chains of views, applied alike to a NumPy array and to whatever has the same methods
+(`Layout`, `Mat`).
 
-The array counts up from 0, so its elements are their own storage indices: NumPy's strides are the reference.
+The array counts up from 0, so its elements are their own storage indices: NumPy's strides are the
+reference.
 """
 
 from hypothesis import strategies as st
@@ -47,7 +49,9 @@ def factorings(draw, size):
 
 @st.composite
 def steps(draw, shape):
-    """One view: the name of a method and its arguments, which NumPy accepts for an array of `shape`."""
+    """One view: the name of a method and its arguments, which NumPy accepts for an array of
+    `shape`.
+    """
     ndim = len(shape)
     axes = st.integers(-ndim, ndim - 1)
     makers = [
@@ -58,7 +62,8 @@ def steps(draw, shape):
         st.tuples(st.just("squeeze"), st.none()),
     ]
     if ndim >= 2:
-        pairs = st.tuples(st.integers(-4, 4), axes, axes).filter(lambda t: t[1] % ndim != t[2] % ndim)
+        pairs = st.tuples(st.integers(-4, 4), axes,
+                          axes).filter(lambda t: t[1] % ndim != t[2] % ndim)
         makers.append(st.tuples(st.just("diagonal"), pairs))
     return draw(st.one_of(makers))
 
@@ -75,7 +80,8 @@ def on_array(np, a, step):
     name, argument = step
     if name == "index":
         index = argument if isinstance(argument, tuple) else (argument,)
-        return a[index if Ellipsis in index else (*index, Ellipsis)]  # with ... always an array, never a scalar
+        # with ... always an array, never a scalar
+        return a[index if Ellipsis in index else (*index, Ellipsis)]
     if name == "diagonal":
         return np.diagonal(a, *argument)
     return {"permute": np.transpose, "expand_dims": np.expand_dims, "broadcast_to": np.broadcast_to,

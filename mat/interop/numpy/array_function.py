@@ -1,7 +1,7 @@
 """NumPy's functions on Mats: ``Mat.__array_function__``.
 
-A function for which there is one of ours runs as that, one that gives a view gives a Mat on the same storage, and any other
-is delegated to NumPy; those that write an operand write the Mat.
+A function for which there is one of ours runs as that, one that gives a view gives a Mat on the
+same storage, and any other is delegated to NumPy; those that write an operand write the Mat.
 """
 
 from __future__ import annotations
@@ -14,24 +14,32 @@ from typing import Any
 import numpy as np
 
 from ...matrix.mat import Mat
+from ...matrix.methods import bind
 from ...ops.operation import named
 from .dispatch import delegate
 from .implementations import DELEGATED, IMPLEMENTATIONS, numpys
 from .views import NAMES, OF_SEVERAL, NoView, viewed
 
-VIEWS = {f: name in OF_SEVERAL for name in (*NAMES, *OF_SEVERAL) if (f := numpys(name)) is not None}  # and whether of several
-ASKING = frozenset(map(numpys, ("shape", "ndim", "size", "result_type", "can_cast", "common_type", "iscomplexobj", "isrealobj",
+# and whether of several
+VIEWS = {f: name in OF_SEVERAL for name in (*NAMES, *OF_SEVERAL) if (f := numpys(name)) is not None}
+ASKING = frozenset(map(numpys, ("shape", "ndim", "size", "result_type", "can_cast", "common_type",
+                                "iscomplexobj", "isrealobj",
                                 "einsum_path")))  # what only looks at shapes and dtypes
-WRITING = frozenset(map(numpys, ("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis")))  # the first operand
+# the first operand
+WRITING = frozenset(map(numpys,
+                        ("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis")))
 SAVING = frozenset(map(numpys, ("savez", "savez_compressed")))  # whose keywords are names of arrays
-_UNTOLD = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "out")}  # to inspect, by NumPy before 2.3
+# to inspect, by NumPy before 2.3
+_UNTOLD = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "out")}
 _LEAVE = {"overwrite_input": False}  # permissions to use an operand as scratch
 
 
-def _array_function(self: Mat, func: Any, types: Any, args: Any, kwargs: Any) -> Any:  # noqa: ARG001  NumPy's protocol
+# NumPy's protocol
+def _array_function(self: Mat, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """What NumPy calls for one of its functions with a Mat among its operands."""
     implements = IMPLEMENTATIONS.get(func)
-    if not all(issubclass(t, Mat) or t.__array_function__ is np.ndarray.__array_function__ for t in types):
+    if not all(issubclass(t, Mat) or t.__array_function__ is np.ndarray.__array_function__
+               for t in types):
         return NotImplemented
     if implements is not None:
         result = implements(*args, **kwargs)
@@ -50,13 +58,15 @@ def _array_function(self: Mat, func: Any, types: Any, args: Any, kwargs: Any) ->
 
 def _hollow(value: Any) -> Any:
     """An array of a Mat's shape and dtype, without memory for its elements."""
-    return np.broadcast_to(np.zeros((), value.dtype), value.shape) if isinstance(value, Mat) else value
+    return np.broadcast_to(np.zeros((), value.dtype),
+                           value.shape) if isinstance(value, Mat) else value
 
 
 def _delegated(func: Any, args: Any, kwargs: Any) -> Any:
     """NumPy does it on the host."""
     if func in SAVING:
-        return delegate(lambda file, arrays, more: func(file, *arrays, **more), [args[0], args[1:], kwargs], name=func.__name__)
+        return delegate(lambda file, arrays, more: func(file, *arrays, **more),
+                        [args[0], args[1:], kwargs], name=func.__name__)
     names = _positional(func)
     given = dict(zip(names, args, strict=False)) | kwargs
     if "out" in given:
@@ -67,10 +77,12 @@ def _delegated(func: Any, args: Any, kwargs: Any) -> Any:
             kwargs[name] = value
     first = args[0] if args else next(iter(kwargs.values()), None)
     in_place = func in WRITING or (func is np.nan_to_num and not given.get("copy", True))
-    return delegate(func, args, kwargs, written=(first,) if in_place and isinstance(first, Mat) else ())
+    return delegate(func, args, kwargs,
+                    written=(first,) if in_place and isinstance(first, Mat) else ())
 
 
-def _by_name(name: str, names: tuple[str, ...], args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+def _by_name(name: str, names: tuple[str, ...], args: Any,
+             kwargs: Any) -> tuple[Any, dict[str, Any]]:
     """The arguments, those from `name` on as keywords."""
     if name not in names[:len(args)]:
         return args, dict(kwargs)
@@ -87,8 +99,10 @@ def _positional(func: Callable[..., Any]) -> tuple[str, ...]:
         return _UNTOLD.get(func.__name__, ())
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return ()
-    return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+    return tuple(p.name for p in parameters
+                 if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
 
 
-Mat.__array_function__ = named(  # type: ignore[attr-defined]  # Mat gets it here, since it stands on operations
-    _array_function, "__array_function__", _array_function.__doc__ or "")
+# Mat gets it here, since it stands on operations
+bind("__array_function__",
+     named(_array_function, "__array_function__", _array_function.__doc__ or ""))

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...cpu.errstate import QUIET, STATE
 from ...matrix.mat import Mat
+from ...matrix.methods import bind
 from ...ops import elementwise as ew
 from ...ops import linalg, reduce
 from ...ops.declare_elementwise import as_operand, check_out, has_its_own_way
@@ -31,13 +32,20 @@ def _invert(x: Any, out: Any = None) -> Any:
 
 
 IMPLEMENTATIONS: dict[np.ufunc, Callable[..., Any]] = {
-    np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log, np.log1p: ew.log1p,
-    np.sin: ew.sin, np.cos: ew.cos, np.tan: ew.tan, np.sinh: ew.sinh, np.cosh: ew.cosh, np.tanh: ew.tanh,
-    np.absolute: ew.abs, np.negative: ew.negative, np.sign: ew.sign, np.floor: ew.floor, np.ceil: ew.ceil, np.rint: ew.rint,
-    np.reciprocal: ew.reciprocal, np.add: ew.add, np.subtract: ew.subtract, np.multiply: ew.multiply, np.divide: ew.divide,
-    np.power: ew.pow, np.maximum: ew.maximum, np.minimum: ew.minimum, np.equal: ew.equal, np.not_equal: ew.not_equal,
-    np.less: ew.less, np.less_equal: ew.less_equal, np.greater: ew.greater, np.greater_equal: ew.greater_equal,
-    np.matmul: linalg.matmul, np.bitwise_and: operators.bitwise_and, np.bitwise_or: operators.bitwise_or,
+    np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log,
+    np.log1p: ew.log1p,
+    np.sin: ew.sin, np.cos: ew.cos, np.tan: ew.tan, np.sinh: ew.sinh, np.cosh: ew.cosh,
+    np.tanh: ew.tanh,
+    np.absolute: ew.abs, np.negative: ew.negative, np.sign: ew.sign, np.floor: ew.floor,
+    np.ceil: ew.ceil, np.rint: ew.rint,
+    np.reciprocal: ew.reciprocal, np.add: ew.add, np.subtract: ew.subtract,
+    np.multiply: ew.multiply, np.divide: ew.divide,
+    np.power: ew.pow, np.maximum: ew.maximum, np.minimum: ew.minimum, np.equal: ew.equal,
+    np.not_equal: ew.not_equal,
+    np.less: ew.less, np.less_equal: ew.less_equal, np.greater: ew.greater,
+    np.greater_equal: ew.greater_equal,
+    np.matmul: linalg.matmul, np.bitwise_and: operators.bitwise_and,
+    np.bitwise_or: operators.bitwise_or,
     np.bitwise_xor: operators.bitwise_xor, np.invert: _invert,
 }
 REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {
@@ -56,7 +64,9 @@ def is_known(dtype: np.dtype[Any]) -> bool:
 
 
 def is_ours(value: Any) -> bool:
-    """Whether our operations take `value` and mean by it what NumPy does: a Mat, or an array of a dtype that a Mat can have."""
+    """Whether our operations take `value` and mean by it what NumPy does: a Mat, or an array of a
+    dtype that a Mat can have.
+    """
     return isinstance(value, Mat) or (type(value) is np.ndarray and is_known(value.dtype))
 
 
@@ -71,7 +81,9 @@ def _fits(inputs: tuple[Any, ...]) -> bool:
     return several
 
 
-def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:  # noqa: ARG001  NumPy's protocol
+# NumPy's protocol
+def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Any,
+                 **kwargs: Any) -> Any:
     """What NumPy calls for a ufunc with a Mat among its operands, outputs or ``where``."""
     if method == "__call__":
         implements = IMPLEMENTATIONS.get(ufunc)
@@ -92,15 +104,19 @@ def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs
     if found is not None:
         return found
     written = [inputs[0]] if method == "at" and isinstance(inputs[0], Mat) else ()
-    token = STATE.set(QUIET)  # as operations of ours are: log10(0) is -inf without a warning, if log(0) is
+    # as operations of ours are: log10(0) is -inf without a warning, if log(0) is
+    token = STATE.set(QUIET)
     try:
-        return delegate(getattr(ufunc, method), inputs, kwargs, written=written, name=ufunc.__name__)
+        return delegate(getattr(ufunc, method), inputs, kwargs, written=written,
+                        name=ufunc.__name__)
     finally:
         STATE.reset(token)
 
 
 def can_hold_sums(out: Any) -> bool:
-    """Whether our reductions write to `out`, if there is one; NumPy computes in its dtype, which matters for bool."""
+    """Whether our reductions write to `out`, if there is one; NumPy computes in its dtype, which
+    matters for bool.
+    """
     return out is None or (isinstance(out, Mat) and out.dtype.kind != "b")
 
 
@@ -121,12 +137,15 @@ def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _of_scipy(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """What is in ``scipy.special`` and is an operation of ours too, for dtypes in which both compute; else None."""
+    """What is in ``scipy.special`` and is an operation of ours too, for dtypes in which both
+    compute; else None.
+    """
     implements = _SPECIAL.get(ufunc.__name__)
-    if implements is None or len(inputs) != 1 or not isinstance(inputs[0], Mat) or inputs[0].dtype.char not in "fd":
+    if implements is None or len(inputs) != 1 or not isinstance(inputs[0],
+                                                                Mat) or inputs[0].dtype.char not in "fd":
         return None
     return implements(inputs[0])
 
 
-Mat.__array_ufunc__ = named(_array_ufunc, "__array_ufunc__", _array_ufunc.__doc__ or "")  # type: ignore[attr-defined]  # Mat
-# gets it here, since it stands on operations
+# Mat
+bind("__array_ufunc__", named(_array_ufunc, "__array_ufunc__", _array_ufunc.__doc__ or ""))

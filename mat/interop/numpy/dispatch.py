@@ -1,7 +1,9 @@
-"""Functions that take arrays, NumPy's above all, called with Mats: the one place where that is done.
+"""Functions that take arrays, NumPy's above all, called with Mats: the one place where that is
+done.
 
-During the call each Mat is a read-only array; what is written goes to a place beside it and is taken over when the call has
-ended well. Arrays in the result become Mats that share memory with nobody. What the function computes is not known here.
+During the call each Mat is a read-only array; what is written goes to a place beside it and is
+taken over when the call has ended well. Arrays in the result become Mats that share memory with
+nobody. What the function computes is not known here.
 """
 
 from __future__ import annotations
@@ -25,19 +27,24 @@ _ALONE = 2  # what sys.getrefcount says of an array that only one other refers t
 _NO_KEYWORDS: dict[str, Any] = {}
 
 
-def delegate(function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] = _NO_KEYWORDS, *,
+def delegate(function: Callable[..., Any], args: Sequence[Any] = (),
+             kwargs: Mapping[str, Any] = _NO_KEYWORDS, *,
              written: Iterable[Mat] = (), in_place: bool = False, name: str = "") -> Any:
-    """``function(*args, **kwargs)``, where Mats, also in lists, tuples and dicts, are arrays for the function.
+    """``function(*args, **kwargs)``, where Mats, also in lists, tuples and dicts, are arrays for
+    the function.
 
-    Mats given as ``out=`` (or in a tuple there), and the operands in `written`, are written; where the function returns one
-    of them, that very Mat is returned. If the function raises, they are unchanged: it writes to arrays beside them. A caller
-    who knows that the function raises before it touches anything says `in_place`, and saves that pass.
+    Mats given as ``out=`` (or in a tuple there), and the operands in `written`, are written; where
+    the function returns one of them, that very Mat is returned. If the function raises, they are
+    unchanged: it writes to arrays beside them. A caller who knows that the function raises before
+    it touches anything says `in_place`, and saves that pass.
 
-    In the result, arrays and NumPy scalars of supported dtypes become Mats, those without axes too, in lists, tuples (named
-    ones as well) and dicts of the same class. Nothing is copied, unless the memory is somebody else's. Everything else is
-    returned as it is: Python numbers, arrays of other dtypes, an array given as ``out=``. NumPy warns as ``np.errstate`` says.
+    In the result, arrays and NumPy scalars of supported dtypes become Mats, those without axes too,
+    in lists, tuples (named ones as well) and dicts of the same class. Nothing is copied, unless the
+    memory is somebody else's. Everything else is returned as it is: Python numbers, arrays of other
+    dtypes, an array given as ``out=``. NumPy warns as ``np.errstate`` says.
 
-    `ConflictError`, `TornError` as for looks through facet "array"; `DirectionError`, `AliasError` for what cannot be written.
+    `ConflictError`, `TornError` as for looks through facet "array"; `DirectionError`, `AliasError`
+    for what cannot be written.
 
     >>> import numpy, mat
     >>> delegate(numpy.median, [mat.arange(5)])
@@ -53,7 +60,8 @@ def delegate(function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Map
 class _Call:
     """The Mats and arrays of one call."""
 
-    def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any], written: Iterable[Mat]) -> None:
+    def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any],
+                 written: Iterable[Mat]) -> None:
         self.read: dict[int, Mat] = {}
         self.arrays: list[np.ndarray[Any, Any]] = []  # the user's, among the operands
         self.given = _leaves(kwargs.get("out"))  # what is to be written by name
@@ -86,15 +94,18 @@ class _Call:
 
     # Calling
 
-    def straight(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def straight(self, function: Callable[..., Any], args: Sequence[Any],
+                 kwargs: Mapping[str, Any]) -> Any:
         """Call with the memory of what is written."""
-        targets = [(x, "array", IO if key in self.changed else OUTPUT) for key, x in self.written.items()]
+        targets = [(x, "array", IO if key in self.changed else OUTPUT) for key,
+                   x in self.written.items()]
         with with_facets(*((x, "array", INPUT) for x in self.read.values()), *targets) as found:
             self.seen = dict(zip(self.read, found, strict=False))
             places = dict(zip(self.written, found[len(self.read):], strict=True))
             return self._called(function, args, kwargs, places)
 
-    def beside(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def beside(self, function: Callable[..., Any], args: Sequence[Any],
+               kwargs: Mapping[str, Any]) -> Any:
         """Call with arrays beside what is written, and take them over."""
         if not self.written and len(self.read) == 1:
             ((key, x),) = self.read.items()
@@ -105,7 +116,8 @@ class _Call:
         with with_facets(*((x, "array", INPUT) for x in accesses.values())) as found:
             arrays = dict(zip(accesses, found, strict=True))
             self.seen = {key: arrays[key] for key in self.read}
-            places = {key: np.array(arrays[key]) if key in self.changed else np.empty(x.shape, x.dtype)
+            places = {key: np.array(arrays[key]) if key in self.changed
+                      else np.empty(x.shape, x.dtype)
                       for key, x in self.written.items()}
             result = self._called(function, args, kwargs, places)
         for key, target in self.written.items():
@@ -116,8 +128,10 @@ class _Call:
     def _called(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any],
                 places: dict[int, Any]) -> Any:
         outs, operands = self.seen | places, places | self.seen
-        keywords = {k: self._presented(v, outs if k == "out" else operands) for k, v in kwargs.items()}
-        return self._result(function(*(self._presented(v, operands) for v in args), **keywords), places)
+        keywords = {k: self._presented(v, outs if k == "out" else operands) for k,
+                    v in kwargs.items()}
+        return self._result(function(*(self._presented(v, operands) for v in args), **keywords),
+                            places)
 
     def _presented(self, value: Any, known: dict[int, Any]) -> Any:
         """`value` with arrays for Mats."""
@@ -144,13 +158,15 @@ class _Call:
     def _mat(self, value: Any, places: dict[int, Any]) -> Any:
         """What is returned for an array or a NumPy scalar."""
         for key, place in places.items():
-            if value is place or (isinstance(value, np.ndarray) and value.shape == place.shape and value.base is place):
+            if value is place or (isinstance(value, np.ndarray) and value.shape == place.shape
+                                  and value.base is place):
                 return self.written[key]
         if any(value is a for a in self.given):
             return value
         if isinstance(value, np.generic):
             return self._adopted(np.asarray(value)) if value.dtype.name in SUPPORTED else value
-        taken = any(np.may_share_memory(value, a) for a in (*self.seen.values(), *self.arrays, *places.values()))
+        taken = any(np.may_share_memory(value, a)
+                    for a in (*self.seen.values(), *self.arrays, *places.values()))
         if not _suits(value):
             return value.copy() if taken else value
         return self._adopted(value if not taken and _is_alone(value) else value.copy())
@@ -167,15 +183,19 @@ def _leaves(out: Any) -> tuple[Any, ...]:
 
 def _suits(a: np.ndarray[Any, Any]) -> bool:
     """Whether a Mat can be made of `a`."""
-    return (type(a) is np.ndarray and a.dtype.name in SUPPORTED and a.dtype.isnative and a.flags.aligned
+    return (type(a) is np.ndarray and a.dtype.name in SUPPORTED and a.dtype.isnative
+            and a.flags.aligned
             and (a.flags.c_contiguous or not any(s % a.itemsize for s in a.strides)))
 
 
 def _is_alone(a: np.ndarray[Any, Any]) -> bool:
-    """Whether the memory of `a` is nobody else's: its own, or that of an array which nothing else refers to."""
+    """Whether the memory of `a` is nobody else's: its own, or that of an array which nothing else
+    refers to.
+    """
     if not a.flags.writeable:
         return False
-    return a.base is None or (type(a.base) is np.ndarray and a.base.base is None and sys.getrefcount(a.base) <= _ALONE)
+    return a.base is None or (type(a.base) is np.ndarray and a.base.base is None
+                              and sys.getrefcount(a.base) <= _ALONE)
 
 
 def _rebuilt(like: Any, items: list[Any]) -> Any:

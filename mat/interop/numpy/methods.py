@@ -1,4 +1,6 @@
-"""Methods that NumPy's arrays have, for code that was written for these: each is NumPy's function of that name."""
+"""Methods that NumPy's arrays have, for code that was written for these: each is NumPy's function
+of that name.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...matrix.mat import Mat
+from ...matrix.methods import bind, method
 from ...ops.operation import named
 
-NAMES = ("all", "any", "argsort", "clip", "conj", "cumprod", "cumsum", "nonzero", "ravel", "repeat", "round", "searchsorted",
+NAMES = ("all", "any", "argsort", "clip", "conj", "cumprod", "cumsum", "nonzero", "ravel", "repeat",
+         "round", "searchsorted",
          "std", "take", "trace", "var")
 
 
@@ -28,10 +32,12 @@ def _method(name: str) -> Callable[..., Any]:
         others = [inspect.Parameter("out", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)]
     others = [p for p in others if p.kind is not inspect.Parameter.VAR_KEYWORD]
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    method.__signature__ = inspect.Signature([own, *others])  # type: ignore[attr-defined]  # functions take attributes
+    # functions take attributes
+    method.__signature__ = inspect.Signature([own, *others])  # type: ignore[attr-defined]
     return named(method, name, f"``numpy.{name}`` of self and the arguments; gives Mats.")
 
 
+@method("flatten")
 def flatten(self: Mat) -> Mat:
     """A new Mat with the elements of self in row-major order, without axes but one.
 
@@ -39,9 +45,8 @@ def flatten(self: Mat) -> Mat:
     >>> mat.array([[1, 2], [3, 4]]).T.flatten()
     <Mat 4 F [1. 3. 2. 4.]>
     """
-    return self.copy().reshape(-1)  # type: ignore[no-any-return]  # ops/ adds it
+    return self.copy().reshape(-1)  # ops/ adds it
 
 
 for _name in NAMES:
-    setattr(Mat, _name, _method(_name))
-Mat.flatten = flatten  # type: ignore[attr-defined]
+    bind(_name, _method(_name))

@@ -1,6 +1,8 @@
-"""The operators that the array API standard asks of a Mat beyond those of ``ops/``: ``// % & | ^ ~ << >>``, and what finds it.
+"""The operators that the array API standard asks of a Mat beyond those of ``ops/``: ``// % & | ^ ~
+<< >>``, and what finds it.
 
-They have no kernels: NumPy computes on the host, but for booleans, whose logic is multiplication, maximum and comparison.
+They have no kernels: NumPy computes on the host, but for booleans, whose logic is multiplication,
+maximum and comparison.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import numpy as np
 from ...devices.device import CPU, Device, device_named, in_use
 from ...errors import DeviceError, DTypeError, SettingError, ShapeError
 from ...matrix.mat import Mat
+from ...matrix.methods import bind, method
 from ...ops.declare_elementwise import as_operand, check_out, is_operand, result_dtype
 from ...ops.elementwise import equal, maximum, multiply, not_equal, subtract
 from ...ops.roles import named
@@ -30,15 +33,19 @@ def by_numpy(rule: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _all_bool(*values: Any) -> bool:
-    return all(v.dtype.kind == "b" if isinstance(v, Mat | np.generic) else type(v) is bool for v in values)
+    return all(v.dtype.kind == "b" if isinstance(v, Mat | np.generic) else type(v) is bool
+               for v in values)
 
 
 def two(rule: np.ufunc, of_bools: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """``function(x, y, out=None)`` for the ufunc `rule`; `of_bools` computes it of booleans, wherever they are."""
+    """``function(x, y, out=None)`` for the ufunc `rule`; `of_bools` computes it of booleans,
+    wherever they are.
+    """
     def function(x: Any, y: Any, out: Mat | None = None) -> Any:
         x, y = as_operand(x, "x"), as_operand(y, "y")
         if not isinstance(x, Mat) and not isinstance(y, Mat):
-            raise DTypeError(f"{rule.__name__} wants at least one Mat or array, got {x!r} and {y!r}")
+            raise DTypeError(f"{rule.__name__} wants at least one Mat or array, got {x!r} and "
+                             f"{y!r}")
         if out is None:
             result_dtype(rule, x, y)
             for value, other in ((x, y), (y, x)):
@@ -68,7 +75,8 @@ def invert(x: Mat) -> Any:
     if kind == "b":
         return equal(x, False)
     if kind not in "iu":
-        raise DTypeError(f"bits are those of integers and booleans, got {x.dtype}; convert with astype")
+        raise DTypeError(f"bits are those of integers and booleans, got {x.dtype}; convert with "
+                         "astype")
     return subtract(-1 if kind == "i" else int(np.iinfo(x.dtype).max), x)
 
 
@@ -83,8 +91,9 @@ def _install(symbol: str, function: Callable[..., Any], doc: str) -> None:
     def augmented(self: Mat, other: Any) -> Any:
         return function(self, other, self) if is_operand(other) else NotImplemented
 
-    for name, method in ((f"__{symbol}__", plain), (f"__r{symbol}__", swapped), (f"__i{symbol}__", augmented)):
-        setattr(Mat, name, named(method, name, doc))
+    for name, method in ((f"__{symbol}__", plain), (f"__r{symbol}__", swapped),
+                         (f"__i{symbol}__", augmented)):
+        bind(name, named(method, name, doc))
 
 
 _install("floordiv", floor_divide, "The largest integer not above ``x / y``.")
@@ -115,27 +124,33 @@ def positive(self: Mat) -> Any:
 
 
 def _mT(self: Mat) -> Any:  # the standard's name
-    """The view with the last two axes exchanged: the transpose of a matrix, or of each in a stack."""
+    """The view with the last two axes exchanged: the transpose of a matrix, or of each in a
+    stack.
+    """
     if self.ndim < 2:
         raise ShapeError(f"mT wants at least two axes, got shape {self.shape}")
     return self.swapaxes(-1, -2)
 
 
 def enabled_on(device: Any) -> bool:
-    """Whether a Mat that is to be on `device` is one for the device in use, or only for the processor.
+    """Whether a Mat that is to be on `device` is one for the device in use, or only for the
+    processor.
 
     `DeviceError` if it is neither: data follows the device in use, it does not choose one.
     """
     wanted = device_named(device)
     if wanted is not CPU and wanted is not in_use():
-        raise DeviceError(f"device {wanted!s} is not in use: with mat.use_device({str(wanted)!r}): ...")
+        raise DeviceError(f"device {wanted!s} is not in use: with mat.use_device({str(wanted)!r}): "
+                          "...")
     return wanted is not CPU
 
 
+@method("to_device")
 def _to_device(self: Mat, device: str | Device, /, *, stream: Any = None) -> Any:
     """The elements as a Mat on which operations compute on `device`: self if they do, else a copy.
 
-    `device` is "cpu" or the device in use; `DeviceError` for others, and for a `stream`: copies keep their order by themselves.
+    `device` is "cpu" or the device in use; `DeviceError` for others, and for a `stream`: copies
+    keep their order by themselves.
 
     >>> import mat
     >>> with mat.use_device("emulated"):
@@ -145,7 +160,8 @@ def _to_device(self: Mat, device: str | Device, /, *, stream: Any = None) -> Any
     """
     enabled = enabled_on(device)
     if stream is not None:
-        raise DeviceError(f"to_device takes no stream, got {stream!r}: copies keep their order by themselves")
+        raise DeviceError(f"to_device takes no stream, got {stream!r}: copies keep their order by "
+                          "themselves")
     if self.device == device_named(device):
         return self
     copied = self.copy()
@@ -153,15 +169,18 @@ def _to_device(self: Mat, device: str | Device, /, *, stream: Any = None) -> Any
     return copied
 
 
-def _namespace(self: Mat, /, *, api_version: str | None = None) -> Any:  # noqa: ARG001  a method
-    """The module `mat.array_api`, the Python array API standard for Mats; `SettingError` for versions that it is not."""
+def _namespace(self: Mat, /, *, api_version: str | None = None) -> Any:
+    """The module `mat.array_api`, the Python array API standard for Mats; `SettingError` for
+    versions that it is not.
+    """
     if api_version not in (None, *VERSIONS):
-        raise SettingError(f"mat.array_api is version {VERSIONS[-1]} of the standard, and those before, not {api_version!r}")
+        raise SettingError(f"mat.array_api is version {VERSIONS[-1]} of the standard, and those "
+                           f"before, not {api_version!r}")
     return plugin("array_api")
 
 
-for _name, _function in (("__divmod__", _divmod), ("__rdivmod__", _rdivmod), ("__pos__", positive), ("__invert__", invert),
+for _name, _function in (("__divmod__", _divmod), ("__rdivmod__", _rdivmod), ("__pos__", positive),
+                         ("__invert__", invert),
                          ("__array_namespace__", _namespace)):
-    setattr(Mat, _name, named(_function, _name, _function.__doc__ or ""))
-Mat.to_device = _to_device  # type: ignore[attr-defined]  # Mat gets its methods here
-Mat.mT = property(_mT)  # type: ignore[attr-defined]
+    bind(_name, named(_function, _name, _function.__doc__ or ""))
+bind("mT", property(_mT))

@@ -1,7 +1,8 @@
-"""NumPy's functions that give views, on Mats: they give Mats on the same storage, wherever the data is, and move none.
+"""NumPy's functions that give views, on Mats: they give Mats on the same storage, wherever the data
+is, and move none.
 
-What a function does to shape and strides is found out on a stand-in: an array laid out like the Mat over memory that nobody
-reads. Where NumPy would copy, so do we.
+What a function does to shape and strides is found out on a stand-in: an array laid out like the Mat
+over memory that nobody reads. Where NumPy would copy, so do we.
 """
 
 from __future__ import annotations
@@ -16,10 +17,14 @@ from ...matrix.creation import array
 from ...matrix.mat import Mat
 
 NAMES = (  # of functions whose first argument is seen
-    "reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "linalg.matrix_transpose", "swapaxes", "moveaxis",
-    "rollaxis", "squeeze", "expand_dims", "broadcast_to", "split", "array_split", "hsplit", "vsplit", "dsplit", "unstack",
-    "diagonal", "linalg.diagonal", "diag", "flip", "fliplr", "flipud", "rot90", "lib.stride_tricks.sliding_window_view")
-OF_SEVERAL = ("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays")  # or whose arguments all are
+    "reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "linalg.matrix_transpose",
+    "swapaxes", "moveaxis",
+    "rollaxis", "squeeze", "expand_dims", "broadcast_to", "split", "array_split", "hsplit",
+    "vsplit", "dsplit", "unstack",
+    "diagonal", "linalg.diagonal", "diag", "flip", "fliplr", "flipud", "rot90",
+    "lib.stride_tricks.sliding_window_view")
+# or whose arguments all are
+OF_SEVERAL = ("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays")
 _BYTE = np.dtype(np.int8)
 
 
@@ -64,10 +69,13 @@ class _StandIns:
         return mat.over(Layout(found.shape, found.strides, low + start))
 
 
-def viewed(function: Callable[..., Any], several: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `function` gives, as views of the Mats among its arguments: of all if `several`, else of the first.
+def viewed(function: Callable[..., Any], several: bool, args: tuple[Any, ...],
+           kwargs: dict[str, Any]) -> Any:
+    """What `function` gives, as views of the Mats among its arguments: of all if `several`, else of
+    the first.
 
-    Where NumPy cannot but copy a strided operand, views of a packed copy. `NoView` where it copies anyhow.
+    Where NumPy cannot but copy a strided operand, views of a packed copy. `NoView` where it copies
+    anyhow.
     """
     first = args[:1] or (next(iter(kwargs.values())),)
     try:
@@ -78,7 +86,8 @@ def viewed(function: Callable[..., Any], several: bool, args: tuple[Any, ...], k
         return _on_stand_ins(function, several, (first[0].copy(), *args[1:]), kwargs)
 
 
-def _on_stand_ins(function: Callable[..., Any], several: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _on_stand_ins(function: Callable[..., Any], several: bool, args: tuple[Any, ...],
+                  kwargs: dict[str, Any]) -> Any:
     stand = _StandIns()
     seen = len(args) if several else 1
     inside = [stand.of(x) if k < seen else _plain(x) for k, x in enumerate(args)]

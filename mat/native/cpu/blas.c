@@ -26,13 +26,15 @@ INLINE scalar element(int64_t kind, const double *pair) {
 }
 
 /* Where BLAS wants elements start to stop of vector k to begin: at the lowest address. */
-INLINE void *low(const struct mat_vectors *v, char *const *operands, int k, int64_t start, int64_t stop) {
+INLINE void *low(const struct mat_vectors *v, char *const *operands, int k, int64_t start,
+                 int64_t stop) {
     int64_t step = v->step[k], at = step >= 0 ? start : stop - 1;
     return operands[k] + (v->first[k] + at * step) * SIZE[v->kind];
 }
 
 typedef void two_t(const int *n, const void *x, const int *incx, const void *y, const int *incy);
-typedef void axpy_t(const int *n, const void *alpha, const void *x, const int *incx, void *y, const int *incy);
+typedef void axpy_t(const int *n, const void *alpha, const void *x, const int *incx, void *y,
+                    const int *incy);
 typedef void scal_t(const int *n, const void *alpha, void *x, const int *incx);
 
 #define VECTORS                                  \
@@ -42,32 +44,40 @@ typedef void scal_t(const int *n, const void *alpha, void *x, const int *incx);
     if (n <= 0) return;                          \
     (void)incx, (void)incy
 
-void mat_blas_axpy(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {
+void mat_blas_axpy(const void *frame, char *const *operands, const double *numbers, double *result,
+                   int64_t start, int64_t stop) {
     VECTORS;
     scalar alpha = element(v->kind, numbers);
-    ((axpy_t *)v->routine)(&n, &alpha, low(v, operands, 0, start, stop), &incx, low(v, operands, 1, start, stop), &incy);
+    ((axpy_t *)v->routine)(&n, &alpha, low(v, operands, 0, start, stop), &incx,
+                           low(v, operands, 1, start, stop), &incy);
 }
 
-/* The order of the elements does not matter to the next ones: a negative step counts as a positive one from the far end. */
+/* The order of the elements does not matter to the next ones: a negative step counts as a positive
+   one from the far end. */
 INLINE int upwards(int step) { return step < 0 ? -step : step; }
 
-void mat_blas_scal(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {
+void mat_blas_scal(const void *frame, char *const *operands, const double *numbers, double *result,
+                   int64_t start, int64_t stop) {
     VECTORS;
     scalar alpha = element(v->kind, numbers);
     incx = upwards(incx);
     ((scal_t *)v->routine)(&n, &alpha, low(v, operands, 0, start, stop), &incx);
 }
 
-void mat_blas_copy(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {
+void mat_blas_copy(const void *frame, char *const *operands, const double *numbers, double *result,
+                   int64_t start, int64_t stop) {
     VECTORS;
-    ((two_t *)v->routine)(&n, low(v, operands, 0, start, stop), &incx, low(v, operands, 1, start, stop), &incy);
+    ((two_t *)v->routine)(&n, low(v, operands, 0, start, stop), &incx,
+                          low(v, operands, 1, start, stop), &incy);
 }
 
-void mat_blas_swap(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {
+void mat_blas_swap(const void *frame, char *const *operands, const double *numbers, double *result,
+                   int64_t start, int64_t stop) {
     mat_blas_copy(frame, operands, numbers, result, start, stop);
 }
 
-void mat_blas_dot(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {
+void mat_blas_dot(const void *frame, char *const *operands, const double *numbers, double *result,
+                  int64_t start, int64_t stop) {
     VECTORS;
     const void *x = low(v, operands, 0, start, stop), *y = low(v, operands, 1, start, stop);
     typedef float s_t(const int *, const void *, const int *, const void *, const int *);
@@ -87,37 +97,46 @@ void mat_blas_dot(const void *frame, char *const *operands, const double *number
     }
 }
 
-void mat_blas_nrm2(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {
+void mat_blas_nrm2(const void *frame, char *const *operands, const double *numbers, double *result,
+                   int64_t start, int64_t stop) {
     VECTORS;
     typedef float s_t(const int *, const void *, const int *);
     typedef double d_t(const int *, const void *, const int *);
     const void *x = low(v, operands, 0, start, stop);
     incx = upwards(incx);
-    result[0] = v->kind & 1 ? ((d_t *)v->routine)(&n, x, &incx) : (double)((s_t *)v->routine)(&n, x, &incx);
+    result[0] =
+        v->kind & 1 ? ((d_t *)v->routine)(&n, x, &incx) : (double)((s_t *)v->routine)(&n, x, &incx);
 }
 
-void mat_blas_asum(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {
+void mat_blas_asum(const void *frame, char *const *operands, const double *numbers, double *result,
+                   int64_t start, int64_t stop) {
     mat_blas_nrm2(frame, operands, numbers, result, start, stop);
 }
 
-typedef void gemm_t(const char *trans_a, const char *trans_b, const int *m, const int *n, const int *k, const void *alpha,
-                    const void *a, const int *lda, const void *b, const int *ldb, const void *beta, void *c, const int *ldc);
+typedef void gemm_t(const char *trans_a, const char *trans_b, const int *m, const int *n,
+                    const int *k, const void *alpha, const void *a, const int *lda, const void *b,
+                    const int *ldb, const void *beta, void *c, const int *ldc);
 
 /* operands: a, b, c; numbers: alpha, beta */
-void mat_blas_gemm(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {
+void mat_blas_gemm(const void *frame, char *const *operands, const double *numbers, double *result,
+                   int64_t start, int64_t stop) {
     const struct mat_product *p = frame;
     scalar alpha = element(p->kind, numbers), beta = element(p->kind, numbers + 2);
-    ((gemm_t *)p->routine)(&p->trans[0], &p->trans[1], &p->m, &p->n, &p->k, &alpha, operands[p->swap ? 1 : 0], &p->ld[0],
-                           operands[p->swap ? 0 : 1], &p->ld[1], &beta, operands[2], &p->ld[2]);
+    ((gemm_t *)p->routine)(&p->trans[0], &p->trans[1], &p->m, &p->n, &p->k, &alpha,
+                           operands[p->swap ? 1 : 0], &p->ld[0], operands[p->swap ? 0 : 1],
+                           &p->ld[1], &beta, operands[2], &p->ld[2]);
 }
 
-typedef void gemv_t(const char *trans, const int *m, const int *n, const void *alpha, const void *a, const int *lda,
-                    const void *x, const int *incx, const void *beta, void *y, const int *incy);
+typedef void gemv_t(const char *trans, const int *m, const int *n, const void *alpha, const void *a,
+                    const int *lda, const void *x, const int *incx, const void *beta, void *y,
+                    const int *incy);
 
 /* operands: a, x, y; numbers: alpha, beta */
-void mat_blas_gemv(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {
+void mat_blas_gemv(const void *frame, char *const *operands, const double *numbers, double *result,
+                   int64_t start, int64_t stop) {
     const struct mat_matrix_vector *p = frame;
     scalar alpha = element(p->kind, numbers), beta = element(p->kind, numbers + 2);
-    ((gemv_t *)p->routine)(&p->trans[0], &p->m, &p->n, &alpha, operands[0], &p->ld, operands[1] + p->first[0] * SIZE[p->kind],
-                           &p->step[0], &beta, operands[2] + p->first[1] * SIZE[p->kind], &p->step[1]);
+    ((gemv_t *)p->routine)(&p->trans[0], &p->m, &p->n, &alpha, operands[0], &p->ld,
+                           operands[1] + p->first[0] * SIZE[p->kind], &p->step[0], &beta,
+                           operands[2] + p->first[1] * SIZE[p->kind], &p->step[1]);
 }

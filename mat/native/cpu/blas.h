@@ -1,14 +1,15 @@
-/* BLAS routines of somebody else's library, called by address: what they want by address lies on the stack.
-   `kind` is the element type: 0 float, 1 double, 2 float complex, 3 double complex. */
+/* BLAS routines of somebody else's library, called by address: what they want by address lies on
+   the stack. `kind` is the element type: 0 float, 1 double, 2 float complex, 3 double complex. */
 
-/* n elements of one or two vectors, `step` apart; the first one is `first` elements from where an operand points. A range of
-   them may be done: pieces of a long vector. */
+/* n elements of one or two vectors, `step` apart; the first one is `first` elements from where an
+   operand points. A range of them may be done: pieces of a long vector. */
 struct mat_vectors {
     uintptr_t routine;
     int64_t kind, n, step[2], first[2];
 };
 
-mat_kernel mat_blas_axpy, mat_blas_scal, mat_blas_copy, mat_blas_swap, mat_blas_dot, mat_blas_nrm2, mat_blas_asum;
+mat_kernel mat_blas_axpy, mat_blas_scal, mat_blas_copy, mat_blas_swap, mat_blas_dot, mat_blas_nrm2,
+    mat_blas_asum;
 
 /* A product, column-major; with `swap` the operation's second operand is BLAS's first. */
 struct mat_product {
@@ -20,7 +21,8 @@ struct mat_product {
 
 mat_kernel mat_blas_gemm;
 
-/* y <- alpha op(A) x + beta y, column-major; vectors begin `first` elements from where their operands point. */
+/* y <- alpha op(A) x + beta y, column-major; vectors begin `first` elements from where their
+   operands point. */
 struct mat_matrix_vector {
     uintptr_t routine;
     int64_t kind, first[2];

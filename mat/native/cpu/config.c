@@ -19,16 +19,19 @@ const char *mat_compiler(void) { return COMPILER; }
 
 const char *mat_flags(void) { return MAT_FLAGS; }
 
-/* The version that the loader chose of what is marked MAT_CLONES; the conditions are those of the levels. */
+/* The version that the loader chose of what is marked MAT_CLONES; the conditions are those of the
+   levels. */
 const char *mat_machine(void) {
 #ifndef MAT_HAS_CLONES
     return "that of the flags";
 #else
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
         return "x86-64-v4";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi2"))
         return "x86-64-v3";
     return "x86-64";
 #endif

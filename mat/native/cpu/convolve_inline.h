@@ -3,7 +3,8 @@
 typedef T NAME(vector) __attribute__((vector_size(LANES * sizeof(T))));
 typedef NAME(bits) NAME(mask) __attribute__((vector_size(LANES * sizeof(T))));
 
-typedef T NAME(loose) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias)); /* at any element */
+typedef T NAME(loose) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)),
+                                     may_alias)); /* at any element */
 #define LOAD(from) (*(const NAME(loose) *)(from))
 #define STORE(to, value) (*(NAME(loose) *)(to) = (value))
 
@@ -24,9 +25,12 @@ INLINE void NAME(copied)(T *RESTRICT to, const T *RESTRICT from, int64_t count) 
         to[q] = from[q];
 }
 
-/* `count` places of the input, `step` apart from place `first` on, into the buffer; zeros for those outside. */
-INLINE void NAME(part)(T *RESTRICT to, const T *x, int64_t nx, int64_t stride, int64_t first, int64_t step, int64_t count) {
-    int64_t low = least(count, most(0, above(-first, step))), high = most(low, least(count, above(nx - first, step)));
+/* `count` places of the input, `step` apart from place `first` on, into the buffer; zeros for those
+   outside. */
+INLINE void NAME(part)(T *RESTRICT to, const T *x, int64_t nx, int64_t stride, int64_t first,
+                       int64_t step, int64_t count) {
+    int64_t low = least(count, most(0, above(-first, step))),
+            high = most(low, least(count, above(nx - first, step)));
     NAME(clear)(to, low);
     if (step * stride == 1) {
         NAME(copied)(to + low, x + first + low, high - low);
@@ -38,7 +42,8 @@ INLINE void NAME(part)(T *RESTRICT to, const T *x, int64_t nx, int64_t stride, i
 }
 
 /* The input of a tile into the buffer. */
-INLINE void NAME(fill)(T *lines, const struct tile *t, const T *x, const struct mat_window *r, const struct mat_window *c) {
+INLINE void NAME(fill)(T *lines, const struct tile *t, const T *x, const struct mat_window *r,
+                       const struct mat_window *c) {
     int64_t count = (t->rows - 1) * t->shift + t->k0;
     for (int64_t line = 0; line < count; line++) {
         int64_t row = row_of(t, r, line), first = t->j0 * c->step + c->off + t->p1;
@@ -48,7 +53,8 @@ INLINE void NAME(fill)(T *lines, const struct tile *t, const T *x, const struct 
             continue;
         }
         for (int64_t f = 0; f < t->phases; f++)
-            NAME(part)(to + f * t->span, x + row * r->strides[0], c->nx, c->strides[0], first + f, c->step, t->span);
+            NAME(part)(to + f * t->span, x + row * r->strides[0], c->nx, c->strides[0], first + f,
+                       c->step, t->span);
     }
 }
 
@@ -75,10 +81,12 @@ INLINE void NAME(add)(T *y, int64_t stride, int64_t count, const NAME(vector) *s
     }
 }
 
-/* m vectors of outputs, of one row or of two that share their lines: sums over k0 x k1 taps, added to `count` places of y. Each
-   sum is added up in the same order, whether its row is alone or not. at: NULL where tap k begins at k. */
-INLINE void NAME(sums)(T *RESTRICT y, int64_t row, int64_t stride, int64_t count, const T *lines, int64_t pitch,
-                       const T *w, int64_t k0, int64_t k1, const int64_t *at, const int m, const int rows) {
+/* m vectors of outputs, of one row or of two that share their lines: sums over k0 x k1 taps, added
+   to `count` places of y. Each sum is added up in the same order, whether its row is alone or not.
+   at: NULL where tap k begins at k. */
+INLINE void NAME(sums)(T *RESTRICT y, int64_t row, int64_t stride, int64_t count, const T *lines,
+                       int64_t pitch, const T *w, int64_t k0, int64_t k1, const int64_t *at,
+                       const int m, const int rows) {
     NAME(vector) one[4] = {{0}}, two[4] = {{0}};
     for (int64_t a = 0; a < k0 + rows - 1; a++, lines += pitch, w += k1) {
 #pragma GCC unroll 5
@@ -104,31 +112,37 @@ INLINE void NAME(sums)(T *RESTRICT y, int64_t row, int64_t stride, int64_t count
 }
 
 /* A row of a tile, or two. */
-INLINE void NAME(row)(T *RESTRICT y, int64_t row, int64_t stride, const struct tile *t, const T *lines, const T *w, int64_t k1,
-                      const int64_t *at, const int rows) {
+INLINE void NAME(row)(T *RESTRICT y, int64_t row, int64_t stride, const struct tile *t,
+                      const T *lines, const T *w, int64_t k1, const int64_t *at, const int rows) {
     for (int64_t j = 0; j < t->cols; j += 4 * LANES) {
         int64_t count = least(4 * LANES, t->cols - j);
-        for (int64_t ahead = 4; rows == 2 && ahead < 6; ahead++) { /* two rows at a time are no pattern that machines foresee */
+        for (int64_t ahead = 4; rows == 2 && ahead < 6;
+             ahead++) { /* two rows at a time are no pattern that machines foresee */
             PREFETCH(y + ahead * row + j);
             PREFETCH(y + ahead * row + j + 64 / sizeof(T));
         }
         if (count > 3 * LANES)
-            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 4, rows);
+            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 4,
+                       rows);
         else if (count > 2 * LANES)
-            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 3, rows);
+            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 3,
+                       rows);
         else if (count > LANES)
-            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 2, rows);
+            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 2,
+                       rows);
         else
-            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 1, rows);
+            NAME(sums)(y + j * stride, row, stride, count, lines + j, t->pitch, w, t->k0, k1, at, 1,
+                       rows);
     }
 }
 
 /* The rows of a tile; common windows with as much as possible known to the compiler. */
-INLINE void NAME(rows)(T *y, const struct tile *t, const T *lines, const T *w, const struct mat_window *r,
-                       const struct mat_window *c) {
+INLINE void NAME(rows)(T *y, const struct tile *t, const T *lines, const T *w,
+                       const struct mat_window *r, const struct mat_window *c) {
     int64_t at[MOST_COLUMNS], row = r->strides[2], stride = c->strides[2], i = 0;
     NAME(offsets)(at, t, c);
-    for (; r->step == 1 && c->step == 1 && stride == 1 && i + 2 <= t->rows; i += 2, y += 2 * row, lines += 2 * t->pitch) {
+    for (; r->step == 1 && c->step == 1 && stride == 1 && i + 2 <= t->rows;
+         i += 2, y += 2 * row, lines += 2 * t->pitch) {
         if (t->k1 == 3)
             NAME(row)(y, row, 1, t, lines, w, 3, NULL, 2);
         else if (t->k1 == 5)
@@ -140,9 +154,10 @@ INLINE void NAME(rows)(T *y, const struct tile *t, const T *lines, const T *w, c
         NAME(row)(y, row, stride, t, lines, w, t->k1, at, 1);
 }
 
-/* The same tap by tap, of those that are inside only: where a weight is infinite or no number, 0 outside would not be nothing. */
-INLINE void NAME(plainly)(T *y, const T *x, const T *w, const struct mat_window *r, const struct mat_window *c,
-                          const struct tile *t) {
+/* The same tap by tap, of those that are inside only: where a weight is infinite or no number, 0
+   outside would not be nothing. */
+INLINE void NAME(plainly)(T *y, const T *x, const T *w, const struct mat_window *r,
+                          const struct mat_window *c, const struct tile *t) {
     for (int64_t i = t->i0; i < t->i0 + t->rows; i++)
         for (int64_t p = t->p0; p < t->p0 + t->k0; p++) {
             int64_t row = i * r->step + r->off + p;
@@ -157,7 +172,8 @@ INLINE void NAME(plainly)(T *y, const T *x, const T *w, const struct mat_window 
 }
 
 /* The taps of a tile without gaps; whether all of them are finite. */
-INLINE int NAME(weights)(T *to, const T *w, const struct mat_window *r, const struct mat_window *c, const struct tile *t) {
+INLINE int NAME(weights)(T *to, const T *w, const struct mat_window *r, const struct mat_window *c,
+                         const struct tile *t) {
     T zero = 0;
     for (int64_t p = 0; p < t->k0; p++)
         for (int64_t q = 0; q < t->k1; q++) {
@@ -168,8 +184,8 @@ INLINE int NAME(weights)(T *to, const T *w, const struct mat_window *r, const st
 }
 
 /* Rows low to high of y += the convolution of two planes. */
-INLINE void NAME(plane)(const struct mat_window *r, const struct mat_window *c, const T *x, const T *w, T *y, int64_t low,
-                        int64_t high) {
+INLINE void NAME(plane)(const struct mat_window *r, const struct mat_window *c, const T *x,
+                        const T *w, T *y, int64_t low, int64_t high) {
     T lines[TILE], some[MOST_ROWS * MOST_COLUMNS];
     for (int64_t p0 = 0; p0 < r->k; p0 += MOST_ROWS)
         for (int64_t p1 = 0; p1 < c->k; p1 += MOST_COLUMNS) {
@@ -185,13 +201,14 @@ INLINE void NAME(plane)(const struct mat_window *r, const struct mat_window *c, 
                 for (t.i0 = low; t.i0 < high; t.i0 += tall) {
                     t.rows = least(tall, high - t.i0), t.cols = least(wide, c->n - t.j0);
                     NAME(fill)(lines, &t, x, r, c);
-                    NAME(rows)(y + t.i0 * r->strides[2] + t.j0 * c->strides[2], &t, lines, some, r, c);
+                    NAME(rows)(y + t.i0 * r->strides[2] + t.j0 * c->strides[2], &t, lines, some, r,
+                               c);
                 }
         }
 }
 
-MAT_CLONES void NAME(mat_convolve)(const void *frame, char *const *operands, const double *numbers, double *result,
-                                   int64_t start, int64_t stop) {
+MAT_CLONES void NAME(mat_convolve)(const void *frame, char *const *operands, const double *numbers,
+                                   double *result, int64_t start, int64_t stop) {
     const struct mat_walk *walk = frame;
     int64_t outer = walk->ndim - 2, at[DIMS], low, high, x, w;
     for (const struct mat_windows *job = walk->job; job < walk->job + walk->jobs; job++)
@@ -201,17 +218,18 @@ MAT_CLONES void NAME(mat_convolve)(const void *frame, char *const *operands, con
             T *y = (T *)operands[2] + job->base[2] + outer_place(job->axes, outer, at, 2);
             for (int64_t q = 0; q < taps(job->axes, outer); q++)
                 if (outer_tap(job->axes, outer, q, at, &x, &w))
-                    NAME(plane)(job->axes + outer, job->axes + outer + 1, (const T *)operands[0] + job->base[0] + x,
+                    NAME(plane)(job->axes + outer, job->axes + outer + 1,
+                                (const T *)operands[0] + job->base[0] + x,
                                 (const T *)operands[1] + job->base[1] + w, y, low, high);
         }
 }
 
 /* Derivative by the taps: partial[tap] += the sum over all outputs of x yd. */
 
-/* `g` adjacent taps of one row: sums over the rows and columns of a tile. Beyond the last column x counts as 0: it may be
-   infinite there. */
-INLINE void NAME(products)(double *partial, int64_t stride, const T *lines, const T *yd, const struct tile *t, int64_t wide,
-                           const int64_t *at, const int g) {
+/* `g` adjacent taps of one row: sums over the rows and columns of a tile. Beyond the last column x
+   counts as 0: it may be infinite there. */
+INLINE void NAME(products)(double *partial, int64_t stride, const T *lines, const T *yd,
+                           const struct tile *t, int64_t wide, const int64_t *at, const int g) {
     NAME(vector) sum[8] = {{0}};
     NAME(mask) tail;
     int64_t whole = t->cols / LANES * LANES;
@@ -241,8 +259,8 @@ INLINE void NAME(products)(double *partial, int64_t stride, const T *lines, cons
 }
 
 /* One row of taps over a tile. */
-INLINE void NAME(tap_row)(double *partial, int64_t stride, const T *lines, const T *yd, const struct tile *t, int64_t wide,
-                          const int64_t *at) {
+INLINE void NAME(tap_row)(double *partial, int64_t stride, const T *lines, const T *yd,
+                          const struct tile *t, int64_t wide, const int64_t *at) {
     int64_t k = 0;
     for (; k + 8 <= t->k1; k += 8)
         NAME(products)(partial + k * stride, stride, lines, yd, t, wide, at + k, 8);
@@ -258,9 +276,11 @@ INLINE void NAME(tap_row)(double *partial, int64_t stride, const T *lines, const
         NAME(products)(partial + k * stride, stride, lines, yd, t, wide, at + k, 1);
 }
 
-/* One tap over a tile, of what is inside only: where yd is infinite or no number, 0 outside would not be nothing. */
-INLINE double NAME(product)(const T *x, const T *yd, const struct mat_window *r, const struct mat_window *c,
-                            const struct tile *t, int64_t p, int64_t q) {
+/* One tap over a tile, of what is inside only: where yd is infinite or no number, 0 outside would
+   not be nothing. */
+INLINE double NAME(product)(const T *x, const T *yd, const struct mat_window *r,
+                            const struct mat_window *c, const struct tile *t, int64_t p,
+                            int64_t q) {
     int64_t first, end = least(inside(c, q, &first), t->j0 + t->cols);
     double sum = 0;
     for (int64_t i = t->i0; i < t->i0 + t->rows; i++) {
@@ -273,8 +293,9 @@ INLINE double NAME(product)(const T *x, const T *yd, const struct mat_window *r,
 }
 
 /* All taps of a tile. */
-INLINE void NAME(tap_tile)(double *partial, const T *lines, const T *copy, const T *x, const T *yd, const struct mat_window *r,
-                           const struct mat_window *c, const struct tile *t, int64_t wide) {
+INLINE void NAME(tap_tile)(double *partial, const T *lines, const T *copy, const T *x, const T *yd,
+                           const struct mat_window *r, const struct mat_window *c,
+                           const struct tile *t, int64_t wide) {
     int64_t at[MOST_COLUMNS];
     NAME(offsets)(at, t, c);
     for (int64_t p = 0; p < t->k0; p++) {
@@ -282,13 +303,14 @@ INLINE void NAME(tap_tile)(double *partial, const T *lines, const T *copy, const
         NAME(tap_row)(sums, 1, lines + p * t->pitch, copy, t, wide, at);
         for (int64_t q = 0; q < t->k1; q++)
             partial[(t->p0 + p) * r->strides[1] + (t->p1 + q) * c->strides[1]] +=
-                sums[q] - sums[q] == 0 ? sums[q] : NAME(product)(x, yd, r, c, t, t->p0 + p, t->p1 + q);
+                sums[q] - sums[q] == 0 ? sums[q]
+                                       : NAME(product)(x, yd, r, c, t, t->p0 + p, t->p1 + q);
     }
 }
 
 /* Rows low to high of yd, and the plane of x that taps of two axes see. */
-INLINE void NAME(tap_plane)(const struct mat_window *r, const struct mat_window *c, const T *x, double *partial, const T *yd,
-                            int64_t low, int64_t high) {
+INLINE void NAME(tap_plane)(const struct mat_window *r, const struct mat_window *c, const T *x,
+                            double *partial, const T *yd, int64_t low, int64_t high) {
     T lines[TILE], copy[TILE];
     for (int64_t p0 = 0; p0 < r->k; p0 += MOST_ROWS)
         for (int64_t p1 = 0; p1 < c->k; p1 += MOST_COLUMNS) {
@@ -299,16 +321,18 @@ INLINE void NAME(tap_plane)(const struct mat_window *r, const struct mat_window 
                     t.rows = least(tall, high - t.i0), t.cols = least(wide, c->n - t.j0);
                     NAME(fill)(lines, &t, x, r, c);
                     for (int64_t i = 0; i < t.rows; i++)
-                        NAME(part)(copy + i * wide, yd + (t.i0 + i) * r->strides[2] + t.j0 * c->strides[2], t.cols,
+                        NAME(part)(copy + i * wide,
+                                   yd + (t.i0 + i) * r->strides[2] + t.j0 * c->strides[2], t.cols,
                                    c->strides[2], 0, 1, wide);
                     NAME(tap_tile)(partial, lines, copy, x, yd, r, c, &t, wide);
                 }
         }
 }
 
-/* Units are pieces of rows, each with sums of its own, so that the result does not depend on who computes them. */
-MAT_CLONES void NAME(mat_correlate)(const void *frame, char *const *operands, const double *numbers, double *result,
-                                    int64_t start, int64_t stop) {
+/* Units are pieces of rows, each with sums of its own, so that the result does not depend on who
+   computes them. */
+MAT_CLONES void NAME(mat_correlate)(const void *frame, char *const *operands, const double *numbers,
+                                    double *result, int64_t start, int64_t stop) {
     const struct mat_walk *walk = frame;
     const struct mat_windows *job = walk->job;
     int64_t outer = walk->ndim - 2, at[DIMS], low, high, x, w;
@@ -320,15 +344,15 @@ MAT_CLONES void NAME(mat_correlate)(const void *frame, char *const *operands, co
             const T *yd = (const T *)operands[1] + outer_place(job->axes, outer, at, 2);
             for (int64_t q = 0; q < taps(job->axes, outer); q++)
                 if (outer_tap(job->axes, outer, q, at, &x, &w))
-                    NAME(tap_plane)(job->axes + outer, job->axes + outer + 1, (const T *)operands[0] + x, partial + w, yd, low,
-                                    high);
+                    NAME(tap_plane)(job->axes + outer, job->axes + outer + 1,
+                                    (const T *)operands[0] + x, partial + w, yd, low, high);
         }
     }
 }
 
 /* piece: how many units there are; rows: taps in each; strides[0] and k: those of wd. */
-MAT_CLONES void NAME(mat_gather)(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start,
-                                 int64_t stop) {
+MAT_CLONES void NAME(mat_gather)(const void *frame, char *const *operands, const double *numbers,
+                                 double *result, int64_t start, int64_t stop) {
     const struct mat_walk *walk = frame;
     const double *partial = (const double *)operands[0];
     for (int64_t p = start; p < stop; p++) {

@@ -1,4 +1,5 @@
-/* The element-wise kernels: every line of elementwise.def in both precisions, and where to find them by name. */
+/* The element-wise kernels: every line of elementwise.def in both precisions, and where to find
+   them by name. */
 #include "elementwise_inline.h"
 
 #include "vmath_inline.h"
@@ -23,69 +24,103 @@ typedef struct {
 } mat_complex128;
 
 /* Two operands: a number, or one element for a whole row, has a loop of its own on either side. */
-#define MAT_TWO(kernel, R, expression)                                                                                         \
-    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, const double *numbers) {                    \
-        (void)numbers;                                                                                                         \
-        MAT_INPUT(T, a, 0);                                                                                                    \
-        MAT_INPUT(T, b, 1);                                                                                                    \
-        MAT_OUTPUT(R, out, 2);                                                                                                 \
-        if (!step[1]) {                                                                                                        \
-            const T y = *b;                                                                                                    \
-            MAT_EACH { const T x = a[i]; out[i] = (R)(expression); }                                                           \
-        } else if (!step[0]) {                                                                                                 \
-            const T x = *a;                                                                                                    \
-            MAT_EACH { const T y = b[i]; out[i] = (R)(expression); }                                                           \
-        } else {                                                                                                               \
-            MAT_EACH { const T x = a[i], y = b[i]; out[i] = (R)(expression); }                                                 \
-        }                                                                                                                      \
-    }                                                                                                                          \
+#define MAT_TWO(kernel, R, expression) \
+    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \
+                                           const double *numbers) { \
+        (void)numbers; \
+        MAT_INPUT(T, a, 0); \
+        MAT_INPUT(T, b, 1); \
+        MAT_OUTPUT(R, out, 2); \
+        if (!step[1]) { \
+            const T y = *b; \
+            MAT_EACH { \
+                const T x = a[i]; \
+                out[i] = (R)(expression); \
+            } \
+        } else if (!step[0]) { \
+            const T x = *a; \
+            MAT_EACH { \
+                const T y = b[i]; \
+                out[i] = (R)(expression); \
+            } \
+        } else { \
+            MAT_EACH { \
+                const T x = a[i], y = b[i]; \
+                out[i] = (R)(expression); \
+            } \
+        } \
+    } \
     MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 3, 4, 3)
 
 /* With numbers alpha and beta; where beta is 0 the old value is not read. */
-#define MAT_FUSED(kernel, count, expression)                                                                                   \
-    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, const double *numbers) {                    \
-        (void)step;                                                                                                            \
-        MAT_INPUT(T, as, 0);                                                                                                   \
-        MAT_INPUT(T, bs, 1);                                                                                                   \
-        MAT_OUTPUT(T, out, (count) - 1);                                                                                       \
-        const T alpha = (T)numbers[0], beta = (T)numbers[2];                                                                   \
-        if (beta == 0) {                                                                                                       \
-            MAT_EACH { const T a = as[i]; const T b = (count) == 3 ? bs[i] : 0; (void)b; out[i] = expression; }                \
-        } else {                                                                                                               \
-            MAT_EACH { const T a = as[i]; const T b = (count) == 3 ? bs[i] : 0; (void)b; out[i] = (expression) + beta * out[i]; } \
-        }                                                                                                                      \
-    }                                                                                                                          \
-    MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), ((1 << ((count) - 1)) - 1) | (numbers[2] == 0 ? 0 : 1 << ((count) - 1)),              \
+#define MAT_FUSED(kernel, count, expression) \
+    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \
+                                           const double *numbers) { \
+        (void)step; \
+        MAT_INPUT(T, as, 0); \
+        MAT_INPUT(T, bs, 1); \
+        MAT_OUTPUT(T, out, (count) - 1); \
+        const T alpha = (T)numbers[0], beta = (T)numbers[2]; \
+        if (beta == 0) { \
+            MAT_EACH { \
+                const T a = as[i]; \
+                const T b = (count) == 3 ? bs[i] : 0; \
+                (void)b; \
+                out[i] = expression; \
+            } \
+        } else { \
+            MAT_EACH { \
+                const T a = as[i]; \
+                const T b = (count) == 3 ? bs[i] : 0; \
+                (void)b; \
+                out[i] = (expression) + beta * out[i]; \
+            } \
+        } \
+    } \
+    MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), \
+                  ((1 << ((count) - 1)) - 1) | (numbers[2] == 0 ? 0 : 1 << ((count) - 1)), \
                   1 << ((count) - 1), 0)
 
-#define MAT_ONE(kernel, expression)                                                                                            \
-    MAT_ELEMENTWISE(kernel, 1, 2, 0, (MAT_INPUT(T, in, 0); MAT_OUTPUT(T, out, 1);), const T x = in[i]; out[i] = expression)
+#define MAT_ONE(kernel, expression) \
+    MAT_ELEMENTWISE(kernel, 1, 2, 0, (MAT_INPUT(T, in, 0); MAT_OUTPUT(T, out, 1);), \
+                    const T x = in[i]; \
+                    out[i] = expression)
 
-/* A function that the vector loop can do up to a limit: blocks with larger arguments take the expression for all. */
-#define MAT_ONE_WITHIN(kernel, expression, for_all, LIMIT, WITHIN)                                                             \
-    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, const double *numbers) {           \
-        (void)step, (void)numbers;                                                                                             \
-        enum { BLOCK = 512 };                                                                                                  \
-        const int64_t all = n;                                                                                                 \
-        for (int64_t done = 0; done < all; done += BLOCK) {                                                                    \
-            const T *const in = (const T *)at[0] + done;                                                                       \
-            T *const out = (T *)at[1] + done;                                                                                  \
-            n = all - done < BLOCK ? all - done : BLOCK;                                                                       \
-            if (WITHIN(in, n, LIMIT)) {                                                                                        \
-                MAT_EACH { const T x = in[i]; out[i] = expression; }                                                           \
-            } else {                                                                                                           \
-                MAT_EACH { const T x = in[i]; out[i] = for_all; }                                                              \
-            }                                                                                                                  \
-        }                                                                                                                      \
-    }                                                                                                                          \
+/* A function that the vector loop can do up to a limit: blocks with larger arguments take the
+   expression for all. */
+#define MAT_ONE_WITHIN(kernel, expression, for_all, LIMIT, WITHIN) \
+    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \
+                                           const double *numbers) { \
+        (void)step, (void)numbers; \
+        enum { BLOCK = 512 }; \
+        const int64_t all = n; \
+        for (int64_t done = 0; done < all; done += BLOCK) { \
+            const T *const in = (const T *)at[0] + done; \
+            T *const out = (T *)at[1] + done; \
+            n = all - done < BLOCK ? all - done : BLOCK; \
+            if (WITHIN(in, n, LIMIT)) { \
+                MAT_EACH { \
+                    const T x = in[i]; \
+                    out[i] = expression; \
+                } \
+            } else { \
+                MAT_EACH { \
+                    const T x = in[i]; \
+                    out[i] = for_all; \
+                } \
+            } \
+        } \
+    } \
     MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 1, 2, 0)
 
 #define KERNEL(name) MAT_JOIN(MAT_JOIN(mat_each, name), TYPE)
 #define UNARY(name, expression) MAT_ONE(KERNEL(name), expression)
-#define UNARY_WITHIN(name, expression, for_all)                                                                                \
-    MAT_ONE_WITHIN(KERNEL(name), expression, for_all, MAT_JOIN(MAT_LIMIT, MAT_JOIN(name, TYPE)), MAT_JOIN(mat_within, TYPE))
+#define UNARY_WITHIN(name, expression, for_all) \
+    MAT_ONE_WITHIN(KERNEL(name), expression, for_all, MAT_JOIN(MAT_LIMIT, MAT_JOIN(name, TYPE)), \
+                   MAT_JOIN(mat_within, TYPE))
 #define BINARY(name, expression) MAT_TWO(KERNEL(name), T, expression)
-#define COMPARE(name, condition) MAT_TWO(KERNEL(name), uint8_t, condition) MAT_TWO(KERNEL(name##_in), T, condition)
+#define COMPARE(name, condition) \
+    MAT_TWO(KERNEL(name), uint8_t, condition) MAT_TWO(KERNEL(name##_in), T, condition)
 #define FUSED(name, count, expression) MAT_FUSED(KERNEL(name), count, expression)
 
 #define T float
@@ -111,7 +146,7 @@ typedef struct {
 #undef FUSED
 
 /* One value everywhere: a number, or the bits of an element of any other type. */
-#define FILL(name, E, value)                                                                                                   \
+#define FILL(name, E, value) \
     MAT_ELEMENTWISE(mat_each_fill_##name, 0, 1, 0, (MAT_OUTPUT(E, out, 0); E v; value;), out[i] = v)
 FILL(f32, float, v = (float)numbers[0])
 FILL(f64, double, v = numbers[0])
@@ -137,8 +172,8 @@ static const struct {
     mat_kernel *kernel;
 } kernels[] = {
 #include "elementwise.def"
-    BOTH(fill) ENTRY(fill, c64) ENTRY(fill, c128) ENTRY(fill, 1) ENTRY(fill, 2) ENTRY(fill, 4) ENTRY(fill, 8)
-};
+    BOTH(fill) ENTRY(fill, c64) ENTRY(fill, c128) ENTRY(fill, 1) ENTRY(fill, 2) ENTRY(fill, 4)
+        ENTRY(fill, 8)};
 
 mat_kernel *mat_elementwise(const char *name) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)

@@ -1,16 +1,18 @@
 /* The frame of an element-wise kernel: over which elements it goes, and how they lie.
 
-   `sizes` holds the shape, outermost axis first, and then for each operand its strides in bytes. Axes are merged where all
-   operands allow it, so what is contiguous everywhere has one axis. Units of work are elements, in the order of the axes. */
+   `sizes` holds the shape, outermost axis first, and then for each operand its strides in bytes.
+   Axes are merged where all operands allow it, so what is contiguous everywhere has one axis. Units
+   of work are elements, in the order of the axes. */
 typedef struct {
     int64_t rank;     /* axes: at least one, at most 64 */
     int64_t count;    /* operands, at most 16 */
     int64_t stream;   /* operands, as bits, that go past the caches where they are only written */
-    char number[16];  /* what an operand that is a number becomes: 'f', 'd', 'F' or 'D'; 0: it is none */
+    char number[16]; /* what an operand that is a number becomes: 'f', 'd', 'F' or 'D'; 0: it is
+                        none */
     int64_t size[16]; /* of an element of each operand, in bytes: 1, 2, 4, 8 or 16 */
     int64_t sizes[];
 } mat_walk;
 
-/* The element-wise kernels, by name: "exp_f32", "add_f64", "less_f64" (gives bool), "less_in_f64" (gives 1 and 0 of its own
-   type), "geem_f32" ...; NULL if there is none. */
+/* The element-wise kernels, by name: "exp_f32", "add_f64", "less_f64" (gives bool), "less_in_f64"
+   (gives 1 and 0 of its own type), "geem_f32" ...; NULL if there is none. */
 mat_kernel *mat_elementwise(const char *name);

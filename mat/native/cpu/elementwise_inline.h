@@ -1,25 +1,30 @@
-/* How element-wise kernels are made: MAT_ELEMENTWISE defines one, from a loop over adjacent elements.
+/* How element-wise kernels are made: MAT_ELEMENTWISE defines one, from a loop over adjacent
+   elements.
 
-   Such a loop is all that differs between kernels. Everything else is done here, once: walking over any number of axes with
-   any strides, numbers in the place of operands, broadcasting, and writing past the caches. What is not adjacent is gathered
-   into a piece that fits the first cache, and scattered from there, so that the vectorised loop serves all layouts.
+   Such a loop is all that differs between kernels. Everything else is done here, once: walking over
+   any number of axes with any strides, numbers in the place of operands, broadcasting, and writing
+   past the caches. What is not adjacent is gathered into a piece that fits the first cache, and
+   scattered from there, so that the vectorised loop serves all layouts.
 
        MAT_ELEMENTWISE(name, READS, WRITES, SPREADS, SETUP, EACH)
 
-   defines the `mat_kernel` called `name`. READS, WRITES and SPREADS are operands as bits: 1 for operand 0, 2 for operand 1, 4
-   for operand 2 ... SETUP, in parentheses, are statements before the loop, EACH the statement that does element `i`. They see
+   defines the `mat_kernel` called `name`. READS, WRITES and SPREADS are operands as bits: 1 for
+   operand 0, 2 for operand 1, 4 for operand 2 ... SETUP, in parentheses, are statements before the
+   loop, EACH the statement that does element `i`. They see
 
-       at[k]       the address of operand k, a char *          MAT_INPUT(type, x, k), MAT_OUTPUT(type, y, k)  declare x, y
-       step[k]     1, or 0 if all its elements are one; 0 only for operands in SPREADS, and for one of them at a time
-       numbers     the operation's numbers, as pairs of doubles
+       at[k]       the address of operand k, a char *          MAT_INPUT(type, x, k),
+   MAT_OUTPUT(type, y, k)  declare x, y step[k]     1, or 0 if all its elements are one; 0 only for
+   operands in SPREADS, and for one of them at a time numbers     the operation's numbers, as pairs
+   of doubles
 
    so `y <- alpha * x + y` in float32 is
 
        MAT_ELEMENTWISE(axpy_f32, 3, 2, 0,
-                       (MAT_INPUT(float, x, 0); MAT_OUTPUT(float, y, 1); const float alpha = (float)numbers[0];),
-                       y[i] = alpha * x[i] + y[i])
+                       (MAT_INPUT(float, x, 0); MAT_OUTPUT(float, y, 1); const float alpha =
+   (float)numbers[0];), y[i] = alpha * x[i] + y[i])
 
-   What is written may be the same elements as an input, one by one, but must not overlap it otherwise. */
+   What is written may be the same elements as an input, one by one, but must not overlap it
+   otherwise. */
 #ifndef MAT_ELEMENTWISE_INLINE_H
 #define MAT_ELEMENTWISE_INLINE_H
 
@@ -50,18 +55,19 @@ typedef void mat_loop(int64_t n, char *const *at, const int64_t *step, const dou
 #define MAT_EACH for (int64_t i = 0; i < n; i++)
 #endif
 
-#define MAT_KERNEL_OF(name, loop, READS, WRITES, SPREADS)                                                                      \
-    void name(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, int64_t stop) {  \
-        (void)result;                                                                                                          \
-        mat_walk_range(frame, operands, numbers, start, stop, loop, READS, WRITES, SPREADS);                                   \
+#define MAT_KERNEL_OF(name, loop, READS, WRITES, SPREADS) \
+    void name(const void *frame, char *const *operands, const double *numbers, double *result, \
+              int64_t start, int64_t stop) { \
+        (void)result; \
+        mat_walk_range(frame, operands, numbers, start, stop, loop, READS, WRITES, SPREADS); \
     }
 
-#define MAT_ELEMENTWISE(name, READS, WRITES, SPREADS, SETUP, ...)                                                              \
-    MAT_CLONES void MAT_JOIN(name, loop)(int64_t n, char *const *at, const int64_t *step, const double *numbers) {                      \
-        (void)step, (void)numbers;                                                                                             \
-        MAT_BARE SETUP                                                                                                         \
-        MAT_EACH { __VA_ARGS__; }                                                                                              \
-    }                                                                                                                          \
+#define MAT_ELEMENTWISE(name, READS, WRITES, SPREADS, SETUP, ...) \
+    MAT_CLONES void MAT_JOIN(name, loop)(int64_t n, char *const *at, const int64_t *step, \
+                                         const double *numbers) { \
+        (void)step, (void)numbers; \
+        MAT_BARE SETUP MAT_EACH { __VA_ARGS__; } \
+    } \
     MAT_KERNEL_OF(name, MAT_JOIN(name, loop), READS, WRITES, SPREADS)
 
 /* Moving elements between a piece and where they lie */
@@ -70,12 +76,14 @@ typedef struct {
     uint64_t low, high;
 } mat_pair;
 
-#define MAT_MOVE(type)                                                                                                         \
-    for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, sizeof(type));                              \
+#define MAT_MOVE(type) \
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, sizeof(type)); \
     break;
 
-/* Copy n elements of `size` bytes, whatever their steps; a step of 0 reads one of them over and over. */
-static inline void mat_move(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t size, int64_t n) {
+/* Copy n elements of `size` bytes, whatever their steps; a step of 0 reads one of them over and
+   over. */
+static inline void mat_move(char *to, int64_t to_step, const char *from, int64_t from_step,
+                            int64_t size, int64_t n) {
     switch (size) {
     case 1: MAT_MOVE(uint8_t)
     case 2: MAT_MOVE(uint16_t)
@@ -85,10 +93,12 @@ static inline void mat_move(char *to, int64_t to_step, const char *from, int64_t
     }
 }
 
-/* Copy whole 16 bytes past the caches, whose lines would be read first only to be overwritten; `to` is aligned to 16. */
+/* Copy whole 16 bytes past the caches, whose lines would be read first only to be overwritten; `to`
+   is aligned to 16. */
 static inline void mat_stream(char *to, const char *from, int64_t bytes) {
 #if defined(__SSE2__)
-    for (int64_t k = 0; k < bytes; k += 16) _mm_stream_si128((__m128i *)(to + k), _mm_load_si128((const __m128i *)(from + k)));
+    for (int64_t k = 0; k < bytes; k += 16)
+        _mm_stream_si128((__m128i *)(to + k), _mm_load_si128((const __m128i *)(from + k)));
 #else
     memcpy(to, from, (size_t)bytes);
 #endif
@@ -130,7 +140,8 @@ typedef struct {
     _Alignas(64) char pieces[MAT_OPERANDS][MAT_PIECE];
 } mat_state;
 
-/* Which operands the loop takes as they lie. Elements that are all one stay one for a loop that can do that, for one operand. */
+/* Which operands the loop takes as they lie. Elements that are all one stay one for a loop that can
+   do that, for one operand. */
 static inline void mat_plan(mat_state *s, int64_t spreads) {
     const mat_walk *w = s->frame;
     int64_t largest = 1, spread = 0;
@@ -153,8 +164,9 @@ static inline void mat_advance(mat_state *s, char **at, int64_t n) {
     for (int64_t k = 0; k < s->frame->count; k++) at[k] += n * s->stride[k];
 }
 
-/* The loop over n elements of the innermost axis, all of them as they lie, with the operand `k` written past the caches: blocks of a few cache lines are computed and then streamed. Larger
-   ones are slower, since then reading and writing take turns. */
+/* The loop over n elements of the innermost axis, all of them as they lie, with the operand `k`
+   written past the caches: blocks of a few cache lines are computed and then streamed. Larger ones
+   are slower, since then reading and writing take turns. */
 static void mat_streaming(mat_state *s, int64_t n, int64_t k) {
     const int64_t size = s->frame->size[k], block = MAT_BLOCK / size;
     char *at[MAT_OPERANDS];
@@ -185,7 +197,8 @@ static void mat_through_pieces(mat_state *s, int64_t n) {
             int64_t bit = (int64_t)1 << k, stride = s->stride[k], size = w->size[k];
             at[k] = s->at[k] + done * stride;
             if (!(s->moved & bit)) continue;
-            if ((s->reads & bit) && (stride || !done)) mat_move(s->pieces[k], size, at[k], stride, size, m);
+            if ((s->reads & bit) && (stride || !done))
+                mat_move(s->pieces[k], size, at[k], stride, size, m);
             at[k] = s->pieces[k];
         }
         s->loop(m, at, s->step, s->numbers);
@@ -224,7 +237,8 @@ static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
         for (; axis >= 0 && left > 0; axis--, by = 1) {
             index[axis] += by;
             int64_t back = index[axis] == shape[axis] ? shape[axis] : 0;
-            for (int64_t k = 0; k < w->count; k++) s->at[k] += (by - back) * strides[k * rank + axis];
+            for (int64_t k = 0; k < w->count; k++)
+                s->at[k] += (by - back) * strides[k * rank + axis];
             if (!back) break;
             index[axis] = 0;
         }
@@ -232,8 +246,9 @@ static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
 }
 
 /* Have `loop` do elements start to stop of the frame. */
-static void mat_walk_range(const void *frame, char *const *operands, const double *numbers, int64_t start, int64_t stop,
-                           mat_loop *loop, int64_t reads, int64_t writes, int64_t spreads) {
+static void mat_walk_range(const void *frame, char *const *operands, const double *numbers,
+                           int64_t start, int64_t stop, mat_loop *loop, int64_t reads,
+                           int64_t writes, int64_t spreads) {
     const mat_walk *w = frame;
     if (start >= stop) return;
     mat_state s;

@@ -1,16 +1,31 @@
-/* Matrix products of integers and 16-bit floats: the walk over blocks and tiles. What is inside of a tile, how operands are
-   packed and how C is written is in integer_matmul_inline.h, compiled once for each machine.
+/* Matrix products of integers and 16-bit floats: the walk over blocks and tiles. What is inside of
+   a tile, how operands are packed and how C is written is in integer_matmul_inline.h, compiled once
+   for each machine.
 
-   C is cut into units of work; in each, for blocks of the inner axis, B is packed, then blocks of A are, and tiles of C are
-   computed from panels of both. See docs/matmul.md for what that saves. */
+   C is cut into units of work; in each, for blocks of the inner axis, B is packed, then blocks of A
+   are, and tiles of C are computed from panels of both. See docs/matmul.md for what that saves. */
 #include "mat.h"
 
 #include "integer_matmul.h"
 
 #include "half_inline.h"
 
-enum { BOOL, I8, U8, I16, U16, INT32, U32, INT64, U64, F16, BF16, FLOAT, TYPES }; /* cpu/intgemm.py has the same order */
-enum { I32, I64, F32, W16, KINDS };                                               /* what panels hold; W16: pairs */
+enum {
+    BOOL,
+    I8,
+    U8,
+    I16,
+    U16,
+    INT32,
+    U32,
+    INT64,
+    U64,
+    F16,
+    BF16,
+    FLOAT,
+    TYPES
+}; /* cpu/intgemm.py has the same order */
+enum { I32, I64, F32, W16, KINDS }; /* what panels hold; W16: pairs */
 static const int SIZES[TYPES] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4};
 static const int WORD[KINDS] = {4, 8, 4, 4}; /* bytes; a tile is of such elements too */
 
@@ -21,13 +36,13 @@ typedef struct {
 } mat_factors;
 
 typedef void tile_function(int64_t depth, const void *a, const void *b, void *tile, int more);
-typedef void pack_function(void *panels, const void *source, int64_t width, int64_t depth, int64_t across, int64_t along,
-                           int64_t w);
-typedef void finish_function(const void *tile, void *out, int64_t rows, int64_t columns, int64_t row, int64_t column,
-                             const mat_factors *x);
+typedef void pack_function(void *panels, const void *source, int64_t width, int64_t depth,
+                           int64_t across, int64_t along, int64_t w);
+typedef void finish_function(const void *tile, void *out, int64_t rows, int64_t columns,
+                             int64_t row, int64_t column, const mat_factors *x);
 
-typedef void thin_function(const void *a, const void *b, void *sums, int64_t depth, int64_t columns, int64_t row,
-                           int64_t column);
+typedef void thin_function(const void *a, const void *b, void *sums, int64_t depth, int64_t columns,
+                           int64_t row, int64_t column);
 
 typedef struct {
     int bytes, rows;
@@ -79,7 +94,9 @@ typedef struct {
 #include "integer_matmul_tile_inline.h"
 #pragma GCC pop_options
 
-static const machine *machine_of(int level) { return level >= 2 ? &machine_v4 : level == 1 ? &machine_v3 : &machine_base; }
+static const machine *machine_of(int level) {
+    return level >= 2 ? &machine_v4 : level == 1 ? &machine_v3 : &machine_base;
+}
 
 static tile_function *const *tiles_of(const mat_tiled *f) {
     return f->level == 3 && f->kind == W16 ? tile_w16_vnni : machine_of(f->level)->tile[f->kind];
@@ -98,13 +115,16 @@ static int best_level(void) { return 0; }
 
 /* Setting up */
 
-/* So few rows are not worth packing B for: it is packed in less time where it is used in pairs, or has to be converted anyway. */
+/* So few rows are not worth packing B for: it is packed in less time where it is used in pairs, or
+   has to be converted anyway. */
 static int thin_rows(int kind) { return kind == W16 || kind == F32 ? 2 : 4; }
 
 static int kind_of(const mat_tiled *f, const machine *x) {
     if (f->c_type >= F16) return F32;
     if (f->c_type == INT64 || f->c_type == U64) return I64;
-    const int wide = SIZES[f->c_type] > 2 ? I16 : U16; /* where 16 bits are kept, those of unsigned numbers do as well */
+    const int wide = SIZES[f->c_type] > 2
+                         ? I16
+                         : U16; /* where 16 bits are kept, those of unsigned numbers do as well */
     return x->tile[W16] && f->a_type <= wide && f->b_type <= wide ? W16 : I32;
 }
 
@@ -112,12 +132,15 @@ static int64_t rounded(int64_t n, int64_t step) { return (n + step - 1) / step *
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static int64_t words(const mat_tiled *f, int64_t depth) { return f->kind == W16 ? (depth + 1) / 2 : depth; }
+static int64_t words(const mat_tiled *f, int64_t depth) {
+    return f->kind == W16 ? (depth + 1) / 2 : depth;
+}
 
 static int64_t panel(const mat_tiled *f) { return 2 * machine_of(f->level)->bytes / WORD[f->kind]; }
 
 static int64_t a_bytes(const mat_tiled *f) {
-    return rounded(rounded(f->block_m, machine_of(f->level)->rows) * words(f, f->block_k) * WORD[f->kind], 64);
+    return rounded(
+        rounded(f->block_m, machine_of(f->level)->rows) * words(f, f->block_k) * WORD[f->kind], 64);
 }
 
 static int64_t b_bytes(const mat_tiled *f, int64_t columns) {
@@ -132,20 +155,25 @@ int64_t mat_tiled_setup(mat_tiled *f, int32_t most_level) {
     if (f->thin > 0) {
         f->kind = f->kind == W16 ? I32 : f->kind;
         f->block_k = smaller(f->k, 4096);
-        return rounded(f->block_k * WORD[f->kind], 64) + rounded((f->n + f->units_n - 1) / f->units_n * WORD[f->kind], 64);
+        return rounded(f->block_k * WORD[f->kind], 64) +
+               rounded((f->n + f->units_n - 1) / f->units_n * WORD[f->kind], 64);
     }
-    const int64_t depth = (f->block_k ? f->block_k : 2048 / WORD[f->kind]) * (f->kind == W16 ? 2 : 1);
+    const int64_t depth =
+        (f->block_k ? f->block_k : 2048 / WORD[f->kind]) * (f->kind == W16 ? 2 : 1);
     const int64_t parts = (f->k + depth - 1) / depth;
     f->block_k = parts ? smaller(depth, rounded((f->k + parts - 1) / parts, 8)) : 8;
-    const int64_t rows = (f->m + f->units_m - 1) / f->units_m, columns = (f->n + f->units_n - 1) / f->units_n;
+    const int64_t rows = (f->m + f->units_m - 1) / f->units_m,
+                  columns = (f->n + f->units_n - 1) / f->units_n;
     f->block_m = smaller(rounded(rows, x->rows), rounded(f->block_m ? f->block_m : 240, x->rows));
-    const int64_t tiles = f->k > f->block_k ? rounded(rows, x->rows) * rounded(columns, panel(f)) * WORD[f->kind] : 0;
+    const int64_t tiles =
+        f->k > f->block_k ? rounded(rows, x->rows) * rounded(columns, panel(f)) * WORD[f->kind] : 0;
     return a_bytes(f) + b_bytes(f, columns) + rounded(tiles, 64);
 }
 
 /* Running */
 
-/* A unit of work: where its part of the operands is, how large it is, and what is in the workspace. */
+/* A unit of work: where its part of the operands is, how large it is, and what is in the workspace.
+ */
 typedef struct {
     const char *a, *b;
     char *c;
@@ -154,39 +182,49 @@ typedef struct {
 } unit;
 
 /* Tiles of C from packed panels; those that are complete are written. */
-static void blocks(const mat_tiled *f, const machine *x, const unit *u, const mat_factors *factors, int64_t i0, int64_t rows,
-                   int64_t p0, int64_t depth) {
-    const int64_t n = panel(f), across = (u->columns + n - 1) / n, word = WORD[f->kind], size = x->rows * n * word;
+static void blocks(const mat_tiled *f, const machine *x, const unit *u, const mat_factors *factors,
+                   int64_t i0, int64_t rows, int64_t p0, int64_t depth) {
+    const int64_t n = panel(f), across = (u->columns + n - 1) / n, word = WORD[f->kind],
+                  size = x->rows * n * word;
     const int64_t bytes = words(f, depth) * word, c_size = SIZES[f->c_type];
     tile_function *const *compute = tiles_of(f);
     const int last = p0 + depth >= f->k, more = p0 > 0;
     char one[64 * 2 * 12] __attribute__((aligned(64)));
     for (int64_t j = 0; j < u->columns; j += n)
         for (int64_t i = 0; i < rows; i += x->rows) {
-            char *tile = f->k > f->block_k ? u->tiles + ((i0 + i) / x->rows * across + j / n) * size : one;
+            char *tile =
+                f->k > f->block_k ? u->tiles + ((i0 + i) / x->rows * across + j / n) * size : one;
             const int64_t height = smaller(rows - i, x->rows);
             const char *left = u->left + i * bytes, *right = u->right + j * bytes;
             if (f->height)
                 for (int64_t h = 0; h < height; h += f->height)
-                    compute[f->height == 4](words(f, depth), left + h * word, right, tile + h * n * word, more);
+                    compute[f->height == 4](words(f, depth), left + h * word, right,
+                                            tile + h * n * word, more);
             else
-                compute[height == 1 ? 0 : height <= 4 ? 1 : 2](words(f, depth), left, right, tile, more);
+                compute[height == 1   ? 0
+                        : height <= 4 ? 1
+                                      : 2](words(f, depth), left, right, tile, more);
             if (last)
-                x->finish[f->c_type](tile, u->c + ((i0 + i) * f->c_row + j * f->c_col) * c_size, height,
-                                     smaller(u->columns - j, n), f->c_row, f->c_col, factors);
+                x->finish[f->c_type](tile, u->c + ((i0 + i) * f->c_row + j * f->c_col) * c_size,
+                                     height, smaller(u->columns - j, n), f->c_row, f->c_col,
+                                     factors);
         }
 }
 
 /* One unit; `packed` says that B lies in the workspace already. */
-static void product(const mat_tiled *f, const machine *x, const unit *u, const mat_factors *factors, int packed) {
+static void product(const mat_tiled *f, const machine *x, const unit *u, const mat_factors *factors,
+                    int packed) {
     const int64_t a_size = SIZES[f->a_type], b_size = SIZES[f->b_type];
     pack_function *pack_a = x->pack[f->kind][f->a_type], *pack_b = x->pack[f->kind][f->b_type];
     for (int64_t p = 0; p < f->k || p == 0; p += f->block_k) {
         const int64_t depth = smaller(f->k - p, f->block_k);
-        if (!packed) pack_b(u->right, u->b + p * f->b_row * b_size, u->columns, depth, f->b_col, f->b_row, panel(f));
+        if (!packed)
+            pack_b(u->right, u->b + p * f->b_row * b_size, u->columns, depth, f->b_col, f->b_row,
+                   panel(f));
         for (int64_t i = 0; i < u->rows; i += f->block_m) {
             const int64_t rows = smaller(u->rows - i, f->block_m);
-            pack_a(u->left, u->a + (i * f->a_row + p * f->a_col) * a_size, rows, depth, f->a_row, f->a_col, x->rows);
+            pack_a(u->left, u->a + (i * f->a_row + p * f->a_col) * a_size, rows, depth, f->a_row,
+                   f->a_col, x->rows);
             blocks(f, x, u, factors, i, rows, p, depth);
         }
     }
@@ -199,12 +237,14 @@ static void thin(const mat_tiled *f, const machine *x, const unit *u, const mat_
         memset(sums, 0, u->columns * WORD[f->kind]);
         for (int64_t p = 0; p < f->k; p += f->block_k) {
             const int64_t depth = smaller(f->k - p, f->block_k);
-            x->pack[f->kind][f->a_type](u->left, u->a + (i * f->a_row + p * f->a_col) * SIZES[f->a_type], 1, depth, f->a_row,
-                                        f->a_col, 1);
-            x->thin[f->kind][f->b_type](u->left, u->b + p * f->b_row * SIZES[f->b_type], sums, depth, u->columns, f->b_row,
-                                        f->b_col);
+            x->pack[f->kind][f->a_type](u->left,
+                                        u->a + (i * f->a_row + p * f->a_col) * SIZES[f->a_type], 1,
+                                        depth, f->a_row, f->a_col, 1);
+            x->thin[f->kind][f->b_type](u->left, u->b + p * f->b_row * SIZES[f->b_type], sums,
+                                        depth, u->columns, f->b_row, f->b_col);
         }
-        x->finish[f->c_type](sums, u->c + i * f->c_row * SIZES[f->c_type], 1, u->columns, f->c_row, f->c_col, factors);
+        x->finish[f->c_type](sums, u->c + i * f->c_row * SIZES[f->c_type], 1, u->columns, f->c_row,
+                             f->c_col, factors);
     }
 }
 
@@ -220,15 +260,16 @@ static void offsets(const mat_tiled *f, int64_t index, int64_t *a, int64_t *b, i
     }
 }
 
-/* Three nested loops over the operands as they are: what tiling is compared with. int32, or int8 with sums in int32. */
-#define UNTILED(T)                                                                                                             \
-    for (int64_t i = 0; i < f->m; i++)                                                                                         \
-        for (int64_t j = 0; j < f->n; j++) {                                                                                   \
-            uint32_t sum = 0;                                                                                                  \
-            for (int64_t p = 0; p < f->k; p++)                                                                                 \
-                sum += (uint32_t)((const T *)a)[i * f->a_row + p * f->a_col] *                                                 \
-                       (uint32_t)((const T *)b)[p * f->b_row + j * f->b_col];                                                  \
-            ((uint32_t *)c)[i * f->c_row + j * f->c_col] = sum;                                                                \
+/* Three nested loops over the operands as they are: what tiling is compared with. int32, or int8
+   with sums in int32. */
+#define UNTILED(T) \
+    for (int64_t i = 0; i < f->m; i++) \
+        for (int64_t j = 0; j < f->n; j++) { \
+            uint32_t sum = 0; \
+            for (int64_t p = 0; p < f->k; p++) \
+                sum += (uint32_t)((const T *)a)[i * f->a_row + p * f->a_col] * \
+                       (uint32_t)((const T *)b)[p * f->b_row + j * f->b_col]; \
+            ((uint32_t *)c)[i * f->c_row + j * f->c_col] = sum; \
         }
 
 static void untiled(const mat_tiled *f, const char *a, const char *b, char *c) {
@@ -238,11 +279,13 @@ static void untiled(const mat_tiled *f, const char *a, const char *b, char *c) {
         UNTILED(int32_t)
 }
 
-void mat_tiled_run(const mat_tiled *f, const char *a, const char *b, char *c, int64_t alpha, int64_t beta, double falpha,
-                     double fbeta, char *work, int64_t start, int64_t stop) {
+void mat_tiled_run(const mat_tiled *f, const char *a, const char *b, char *c, int64_t alpha,
+                   int64_t beta, double falpha, double fbeta, char *work, int64_t start,
+                   int64_t stop) {
     const machine *x = machine_of(f->level);
     const int is_float = f->kind == F32, beta_is_0 = is_float ? fbeta == 0 : beta == 0;
-    const mat_factors factors = {alpha, beta, falpha, fbeta, (is_float ? falpha == 1 : alpha == 1) && beta_is_0, beta_is_0};
+    const mat_factors factors = {
+        alpha, beta, falpha, fbeta, (is_float ? falpha == 1 : alpha == 1) && beta_is_0, beta_is_0};
     const int64_t each = f->units_m * f->units_n, columns = (f->n + f->units_n - 1) / f->units_n;
     const char *packed = NULL, *left = f->swapped ? b : a, *right = f->swapped ? a : b;
     if (f->untiled) {
@@ -254,7 +297,8 @@ void mat_tiled_run(const mat_tiled *f, const char *a, const char *b, char *c, in
         offsets(f, k / each, &at_a, &at_b, &at_c);
         const int64_t column = k % each / f->units_m, row = k % each % f->units_m;
         const int64_t i = f->m * row / f->units_m, j = f->n * column / f->units_n;
-        unit u = {.rows = f->m * (row + 1) / f->units_m - i, .columns = f->n * (column + 1) / f->units_n - j};
+        unit u = {.rows = f->m * (row + 1) / f->units_m - i,
+                  .columns = f->n * (column + 1) / f->units_n - j};
         u.a = left + (at_a + i * f->a_row) * SIZES[f->a_type];
         u.b = right + (at_b + j * f->b_col) * SIZES[f->b_type];
         u.c = c + (at_c + i * f->c_row + j * f->c_col) * SIZES[f->c_type];
@@ -270,12 +314,12 @@ void mat_tiled_run(const mat_tiled *f, const char *a, const char *b, char *c, in
     }
 }
 
-void mat_tiled_small(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start,
-                     int64_t stop) {
+void mat_tiled_small(const void *frame, char *const *operands, const double *numbers,
+                     double *result, int64_t start, int64_t stop) {
     const mat_tiled *f = frame;
     char work[MAT_TILED_STACK] __attribute__((aligned(64)));
     const double alpha = f->factors ? numbers[0] : 1, beta = f->factors ? numbers[2] : 0;
     const int whole = f->kind != F32; /* these factors are whole, and small enough for doubles */
-    mat_tiled_run(f, operands[0], operands[1], operands[2], whole ? (int64_t)alpha : 0, whole ? (int64_t)beta : 0, alpha, beta,
-                  work, start, stop);
+    mat_tiled_run(f, operands[0], operands[1], operands[2], whole ? (int64_t)alpha : 0,
+                  whole ? (int64_t)beta : 0, alpha, beta, work, start, stop);
 }

@@ -1,93 +1,107 @@
-/* The parts of a tiled product that depend on the machine: integer_matmul.c includes this once for each, having defined NAME(x), BYTES,
-   the width of a vector, and ROWS, the height of a tile in rows. A tile is ROWS x two vectors.
+/* The parts of a tiled product that depend on the machine: integer_matmul.c includes this once for
+   each, having defined NAME(x), BYTES, the width of a vector, and ROWS, the height of a tile in
+   rows. A tile is ROWS x two vectors.
 
-   Operands are packed into panels: of A, ROWS high, of B, two vectors wide, and of each position on the inner axis all elements
-   of a panel lie side by side. `S` consecutive positions share a word where the machine multiplies them at once. */
+   Operands are packed into panels: of A, ROWS high, of B, two vectors wide, and of each position on
+   the inner axis all elements of a panel lie side by side. `S` consecutive positions share a word
+   where the machine multiplies them at once. */
 
 #include "integer_matmul_tile_inline.h"
 
 /* Packing */
 
-#define RUN 64 /* how many elements along the inner axis are converted before they are dealt out to their places */
+#define RUN \
+    64 /* how many elements along the inner axis are converted before they are dealt out to their \
+          places */
 
-/* `width` x `depth` elements into panels of W; `across` is the step from one row of A, or column of B, to the next, `along` the
-   step on the inner axis. E is what is packed, S of them a word W_T. What a panel has no elements for is 0. */
-#define PACK(NAME_, E, S, WORD, SOURCE, CONVERT)                                                                               \
-    static void NAME(NAME_)(void *panels, const void *source, int64_t width, int64_t depth, int64_t across, int64_t along,     \
-                            int64_t w) {                                                                                       \
-        enum { N = 2 * BYTES / (S * sizeof(E)) };                                                                              \
-        E *to = panels;                                                                                                        \
-        const int64_t words = (depth + S - 1) / S;                                                                             \
-        for (int64_t j = 0; j < width; j += w, to += words * w * S) {                                                          \
-            const SOURCE *from = (const SOURCE *)source + j * across;                                                          \
-            const int64_t n = width - j < w ? width - j : w;                                                                   \
-            if (n < w || depth % S) memset(to, 0, words * w * S * sizeof(E));                                                  \
-            if (across == 1 && n == N && w == N) {                                                                             \
-                for (int64_t p = 0; p + S <= depth; p += S)                                                                    \
-                    for (int64_t i = 0; i < N; i++)                                                                            \
-                        for (int64_t s = 0; s < S; s++) to[(p / S * N + i) * S + s] = CONVERT(from[(p + s) * along + i]);      \
-                if (depth % S)                                                                                                 \
-                    for (int64_t i = 0; i < N; i++) to[(depth / S * N + i) * S] = CONVERT(from[(depth - 1) * along + i]);      \
-            } else if (along == 1) {                                                                                           \
-                for (int64_t p = 0; p < depth; p += RUN) {                                                                     \
-                    const int64_t count = depth - p < RUN ? depth - p : RUN;                                                   \
-                    for (int64_t i = 0; i < n; i++) {                                                                          \
-                        E run[RUN] __attribute__((aligned(64)));                                                               \
-                        WORD *RESTRICT place = (WORD *)to + p / S * w + i;                                                     \
-                        for (int64_t q = 0; q < count; q++) run[q] = CONVERT(from[i * across + p + q]);                        \
-                        if (count % S) run[count] = 0;                                                                         \
-                        for (int64_t q = 0; q < (count + S - 1) / S; q++) memcpy(place + q * w, run + q * S, sizeof(WORD));    \
-                    }                                                                                                          \
-                }                                                                                                              \
-            } else {                                                                                                           \
-                for (int64_t p = 0; p < depth; p++)                                                                            \
-                    for (int64_t i = 0; i < n; i++) to[(p / S * w + i) * S + p % S] = CONVERT(from[p * along + i * across]);   \
-            }                                                                                                                  \
-        }                                                                                                                      \
+/* `width` x `depth` elements into panels of W; `across` is the step from one row of A, or column of
+   B, to the next, `along` the step on the inner axis. E is what is packed, S of them a word W_T.
+   What a panel has no elements for is 0. */
+#define PACK(NAME_, E, S, WORD, SOURCE, CONVERT) \
+    static void NAME(NAME_)(void *panels, const void *source, int64_t width, int64_t depth, \
+                            int64_t across, int64_t along, int64_t w) { \
+        enum { N = 2 * BYTES / (S * sizeof(E)) }; \
+        E *to = panels; \
+        const int64_t words = (depth + S - 1) / S; \
+        for (int64_t j = 0; j < width; j += w, to += words * w * S) { \
+            const SOURCE *from = (const SOURCE *)source + j * across; \
+            const int64_t n = width - j < w ? width - j : w; \
+            if (n < w || depth % S) memset(to, 0, words * w * S * sizeof(E)); \
+            if (across == 1 && n == N && w == N) { \
+                for (int64_t p = 0; p + S <= depth; p += S) \
+                    for (int64_t i = 0; i < N; i++) \
+                        for (int64_t s = 0; s < S; s++) \
+                            to[(p / S * N + i) * S + s] = CONVERT(from[(p + s) * along + i]); \
+                if (depth % S) \
+                    for (int64_t i = 0; i < N; i++) \
+                        to[(depth / S * N + i) * S] = CONVERT(from[(depth - 1) * along + i]); \
+            } else if (along == 1) { \
+                for (int64_t p = 0; p < depth; p += RUN) { \
+                    const int64_t count = depth - p < RUN ? depth - p : RUN; \
+                    for (int64_t i = 0; i < n; i++) { \
+                        E run[RUN] __attribute__((aligned(64))); \
+                        WORD *RESTRICT place = (WORD *)to + p / S * w + i; \
+                        for (int64_t q = 0; q < count; q++) \
+                            run[q] = CONVERT(from[i * across + p + q]); \
+                        if (count % S) run[count] = 0; \
+                        for (int64_t q = 0; q < (count + S - 1) / S; q++) \
+                            memcpy(place + q * w, run + q * S, sizeof(WORD)); \
+                    } \
+                } \
+            } else { \
+                for (int64_t p = 0; p < depth; p++) \
+                    for (int64_t i = 0; i < n; i++) \
+                        to[(p / S * w + i) * S + p % S] = CONVERT(from[p * along + i * across]); \
+            } \
+        } \
     }
 
 /* Few rows */
 
-#define CHUNK (4 * BYTES / (int)sizeof(float)) /* columns, or elements of an inner axis, that are added to at a time */
+#define CHUNK \
+    (4 * BYTES / \
+     (int)sizeof(float)) /* columns, or elements of an inner axis, that are added to at a time */
 
-/* ``out += a B`` for a row `a` that has been packed, and columns of B that lie side by side, or are in one piece each: not
-   worth packing B, since each element is used once. */
-#define THIN(NAME_, T, SOURCE, CONVERT)                                                                                        \
-    static void NAME(NAME_)(const void *left, const void *right, void *sums, int64_t depth, int64_t columns, int64_t row,      \
-                            int64_t column) {                                                                                  \
-        const T *a = left;                                                                                                     \
-        T *out = sums;                                                                                                         \
-        if (column == 1)                                                                                                       \
-            for (int64_t j = 0; j < columns; j += CHUNK) {                                                                     \
-                const int64_t n = columns - j < CHUNK ? columns - j : CHUNK;                                                   \
-                const SOURCE *b = (const SOURCE *)right + j;                                                                   \
-                T acc[CHUNK] = {0};                                                                                            \
-                if (n == CHUNK)                                                                                                \
-                    for (int64_t p = 0; p < depth; p++)                                                                        \
-                        for (int i = 0; i < CHUNK; i++) acc[i] += a[p] * (T)CONVERT(b[p * row + i]);                           \
-                else                                                                                                           \
-                    for (int64_t p = 0; p < depth; p++)                                                                        \
-                        for (int64_t i = 0; i < n; i++) acc[i] += a[p] * (T)CONVERT(b[p * row + i]);                           \
-                for (int64_t i = 0; i < n; i++) out[j + i] += acc[i];                                                          \
-            }                                                                                                                  \
-        else                                                                                                                   \
-            for (int64_t j = 0; j < columns; j++) {                                                                            \
-                const SOURCE *b = (const SOURCE *)right + j * column;                                                          \
-                T acc[CHUNK] = {0}, sum = 0;                                                                                   \
-                int64_t p = 0;                                                                                                 \
-                for (; p + CHUNK <= depth; p += CHUNK)                                                                         \
-                    for (int i = 0; i < CHUNK; i++) acc[i] += a[p + i] * (T)CONVERT(b[p + i]);                                 \
-                for (; p < depth; p++) sum += a[p] * (T)CONVERT(b[p]);                                                         \
-                for (int i = 0; i < CHUNK; i++) sum += acc[i];                                                                 \
-                out[j] += sum;                                                                                                 \
-            }                                                                                                                  \
+/* ``out += a B`` for a row `a` that has been packed, and columns of B that lie side by side, or are
+   in one piece each: not worth packing B, since each element is used once. */
+#define THIN(NAME_, T, SOURCE, CONVERT) \
+    static void NAME(NAME_)(const void *left, const void *right, void *sums, int64_t depth, \
+                            int64_t columns, int64_t row, int64_t column) { \
+        const T *a = left; \
+        T *out = sums; \
+        if (column == 1) \
+            for (int64_t j = 0; j < columns; j += CHUNK) { \
+                const int64_t n = columns - j < CHUNK ? columns - j : CHUNK; \
+                const SOURCE *b = (const SOURCE *)right + j; \
+                T acc[CHUNK] = {0}; \
+                if (n == CHUNK) \
+                    for (int64_t p = 0; p < depth; p++) \
+                        for (int i = 0; i < CHUNK; i++) \
+                            acc[i] += a[p] * (T)CONVERT(b[p * row + i]); \
+                else \
+                    for (int64_t p = 0; p < depth; p++) \
+                        for (int64_t i = 0; i < n; i++) \
+                            acc[i] += a[p] * (T)CONVERT(b[p * row + i]); \
+                for (int64_t i = 0; i < n; i++) out[j + i] += acc[i]; \
+            } \
+        else \
+            for (int64_t j = 0; j < columns; j++) { \
+                const SOURCE *b = (const SOURCE *)right + j * column; \
+                T acc[CHUNK] = {0}, sum = 0; \
+                int64_t p = 0; \
+                for (; p + CHUNK <= depth; p += CHUNK) \
+                    for (int i = 0; i < CHUNK; i++) acc[i] += a[p + i] * (T)CONVERT(b[p + i]); \
+                for (; p < depth; p++) sum += a[p] * (T)CONVERT(b[p]); \
+                for (int i = 0; i < CHUNK; i++) sum += acc[i]; \
+                out[j] += sum; \
+            } \
     }
 
 /* What there is for each pair of what is computed in and what operands are. */
 
 #define AS_IS(x) (x)
-#define BOTH(NAME_, T, SOURCE, CONVERT)                                                                                        \
-    PACK(pack_##NAME_, T, 1, T, SOURCE, CONVERT)                                                                               \
+#define BOTH(NAME_, T, SOURCE, CONVERT) \
+    PACK(pack_##NAME_, T, 1, T, SOURCE, CONVERT) \
     THIN(thin_##NAME_, T, SOURCE, CONVERT)
 BOTH(i32_i8, uint32_t, int8_t, AS_IS)
 BOTH(i32_u8, uint32_t, uint8_t, AS_IS)
@@ -112,21 +126,21 @@ PACK(pack_w16_16, int16_t, 2, uint32_t, int16_t, AS_IS)
 
 /* From tiles to C */
 
-#define FINISH(NAME_, T, C_T, LOAD, STORE)                                                                                     \
-    static void NAME(NAME_)(const void *tile, void *out, int64_t rows, int64_t columns, int64_t row, int64_t column,           \
-                            const mat_factors *x) {                                                                            \
-        enum { N = 2 * BYTES / sizeof(T) };                                                                                    \
-        const T *t = tile, alpha = FACTOR_##T(x, alpha), beta = FACTOR_##T(x, beta);                                           \
-        for (int64_t i = 0; i < rows; i++, t += N) {                                                                           \
-            C_T *c = (C_T *)out + i * row;                                                                                     \
-            if (x->plain && column == 1)                                                                                       \
-                for (int64_t j = 0; j < columns; j++) c[j] = STORE(t[j]);                                                      \
-            else if (x->plain || x->beta_is_0)                                                                                 \
-                for (int64_t j = 0; j < columns; j++) c[j * column] = STORE((T)(alpha * t[j]));                                \
-            else                                                                                                               \
-                for (int64_t j = 0; j < columns; j++)                                                                          \
-                    c[j * column] = STORE((T)(alpha * t[j] + beta * LOAD(c[j * column])));                                     \
-        }                                                                                                                      \
+#define FINISH(NAME_, T, C_T, LOAD, STORE) \
+    static void NAME(NAME_)(const void *tile, void *out, int64_t rows, int64_t columns, \
+                            int64_t row, int64_t column, const mat_factors *x) { \
+        enum { N = 2 * BYTES / sizeof(T) }; \
+        const T *t = tile, alpha = FACTOR_##T(x, alpha), beta = FACTOR_##T(x, beta); \
+        for (int64_t i = 0; i < rows; i++, t += N) { \
+            C_T *c = (C_T *)out + i * row; \
+            if (x->plain && column == 1) \
+                for (int64_t j = 0; j < columns; j++) c[j] = STORE(t[j]); \
+            else if (x->plain || x->beta_is_0) \
+                for (int64_t j = 0; j < columns; j++) c[j * column] = STORE((T)(alpha * t[j])); \
+            else \
+                for (int64_t j = 0; j < columns; j++) \
+                    c[j * column] = STORE((T)(alpha * t[j] + beta * LOAD(c[j * column]))); \
+        } \
     }
 #define FACTOR_uint32_t(x, which) (uint32_t)(x)->which
 #define FACTOR_uint64_t(x, which) (uint64_t)(x)->which
@@ -143,18 +157,33 @@ FINISH(finish_f32, float, float, AS_IS, AS_IS)
 
 /* The table of all that. */
 
-#define OF_TYPES(VERB)                                                                                                         \
-    {[I32] = {[BOOL] = NAME(VERB##_i32_u8), [I8] = NAME(VERB##_i32_i8), [U8] = NAME(VERB##_i32_u8),                            \
-              [I16] = NAME(VERB##_i32_i16), [U16] = NAME(VERB##_i32_u16), [INT32] = NAME(VERB##_i32_32),                       \
-              [U32] = NAME(VERB##_i32_32), [INT64] = NAME(VERB##_i32_64), [U64] = NAME(VERB##_i32_64)},                        \
-     [I64] = {[BOOL] = NAME(VERB##_i64_u8), [I8] = NAME(VERB##_i64_i8), [U8] = NAME(VERB##_i64_u8),                            \
-              [I16] = NAME(VERB##_i64_i16), [U16] = NAME(VERB##_i64_u16), [INT32] = NAME(VERB##_i64_i32),                      \
-              [U32] = NAME(VERB##_i64_u32), [INT64] = NAME(VERB##_i64_64), [U64] = NAME(VERB##_i64_64)},                       \
-     [F32] = {[F16] = NAME(VERB##_f32_f16), [BF16] = NAME(VERB##_f32_bf16)},                                                   \
+#define OF_TYPES(VERB) \
+    {[I32] = {[BOOL] = NAME(VERB##_i32_u8), \
+              [I8] = NAME(VERB##_i32_i8), \
+              [U8] = NAME(VERB##_i32_u8), \
+              [I16] = NAME(VERB##_i32_i16), \
+              [U16] = NAME(VERB##_i32_u16), \
+              [INT32] = NAME(VERB##_i32_32), \
+              [U32] = NAME(VERB##_i32_32), \
+              [INT64] = NAME(VERB##_i32_64), \
+              [U64] = NAME(VERB##_i32_64)}, \
+     [I64] = {[BOOL] = NAME(VERB##_i64_u8), \
+              [I8] = NAME(VERB##_i64_i8), \
+              [U8] = NAME(VERB##_i64_u8), \
+              [I16] = NAME(VERB##_i64_i16), \
+              [U16] = NAME(VERB##_i64_u16), \
+              [INT32] = NAME(VERB##_i64_i32), \
+              [U32] = NAME(VERB##_i64_u32), \
+              [INT64] = NAME(VERB##_i64_64), \
+              [U64] = NAME(VERB##_i64_64)}, \
+     [F32] = {[F16] = NAME(VERB##_f32_f16), [BF16] = NAME(VERB##_f32_bf16)}, \
      PAIRS_##VERB}
 #ifdef MAT_PAIRS
-#define PAIRS_pack                                                                                                             \
-    [W16] = {[BOOL] = NAME(pack_w16_u8), [I8] = NAME(pack_w16_i8), [U8] = NAME(pack_w16_u8), [I16] = NAME(pack_w16_16),        \
+#define PAIRS_pack \
+    [W16] = {[BOOL] = NAME(pack_w16_u8), \
+             [I8] = NAME(pack_w16_i8), \
+             [U8] = NAME(pack_w16_u8), \
+             [I16] = NAME(pack_w16_16), \
              [U16] = NAME(pack_w16_16)}
 #define PAIRS_tile [W16] = NAME(tile_w16)
 #else
@@ -164,13 +193,23 @@ FINISH(finish_f32, float, float, AS_IS, AS_IS)
 #define PAIRS_thin
 
 static const machine NAME(machine) = {
-    .bytes = BYTES, .rows = ROWS,
+    .bytes = BYTES,
+    .rows = ROWS,
     .tile = {[I32] = NAME(tile_i32), [I64] = NAME(tile_i64), [F32] = NAME(tile_f32), PAIRS_tile},
     .pack = OF_TYPES(pack),
     .thin = OF_TYPES(thin),
-    .finish = {[BOOL] = NAME(finish_bool), [I8] = NAME(finish_8), [U8] = NAME(finish_8), [I16] = NAME(finish_16),
-               [U16] = NAME(finish_16), [INT32] = NAME(finish_32), [U32] = NAME(finish_32), [INT64] = NAME(finish_64),
-               [U64] = NAME(finish_64), [F16] = NAME(finish_f16), [BF16] = NAME(finish_bf16), [FLOAT] = NAME(finish_f32)},
+    .finish = {[BOOL] = NAME(finish_bool),
+               [I8] = NAME(finish_8),
+               [U8] = NAME(finish_8),
+               [I16] = NAME(finish_16),
+               [U16] = NAME(finish_16),
+               [INT32] = NAME(finish_32),
+               [U32] = NAME(finish_32),
+               [INT64] = NAME(finish_64),
+               [U64] = NAME(finish_64),
+               [F16] = NAME(finish_f16),
+               [BF16] = NAME(finish_bf16),
+               [FLOAT] = NAME(finish_f32)},
 };
 
 #undef RUN

@@ -1,35 +1,38 @@
-/* Tiles of a product: what is kept in registers while the inner axis is walked. A tile is ROWS x two vectors, or 4 or 1 rows where
-   there are no more. Included by integer_matmul_inline.h, and once more for a machine that only multiplies pairs better than another. */
+/* Tiles of a product: what is kept in registers while the inner axis is walked. A tile is ROWS x
+   two vectors, or 4 or 1 rows where there are no more. Included by integer_matmul_inline.h, and
+   once more for a machine that only multiplies pairs better than another. */
 
-#define TILE(NAME_, T, HEIGHT, MULTIPLY)                                                                                       \
-    static void NAME(NAME_)(int64_t depth, const void *left, const void *right, void *out, int more) {                         \
-        typedef T V __attribute__((vector_size(BYTES), may_alias));                                                            \
-        enum { N = BYTES / sizeof(T) };                                                                                        \
-        typedef T A __attribute__((may_alias));                                                                                \
-        const A *a = left;                                                                                                     \
-        const V *b = right;                                                                                                    \
-        V *tile = out, acc[HEIGHT][2];                                                                                         \
-        _Pragma("GCC unroll 16") for (int i = 0; i < HEIGHT; i++) {                                                            \
-            acc[i][0] = more ? tile[2 * i] : (V){0};                                                                           \
-            acc[i][1] = more ? tile[2 * i + 1] : (V){0};                                                                       \
-        }                                                                                                                      \
-        for (int64_t p = 0; p < depth; p++, a += ROWS, b += 2) {                                                               \
-            V b0 = b[0], b1 = b[1];                                                                                            \
-            _Pragma("GCC unroll 16") for (int i = 0; i < HEIGHT; i++) {                                                        \
-                MULTIPLY(acc[i][0], b0, a[i]);                                                                                 \
-                MULTIPLY(acc[i][1], b1, a[i]);                                                                                 \
-            }                                                                                                                  \
-        }                                                                                                                      \
-        _Pragma("GCC unroll 16") for (int i = 0; i < HEIGHT; i++) {                                                            \
-            tile[2 * i] = acc[i][0];                                                                                           \
-            tile[2 * i + 1] = acc[i][1];                                                                                       \
-        }                                                                                                                      \
+#define TILE(NAME_, T, HEIGHT, MULTIPLY) \
+    static void NAME(NAME_)(int64_t depth, const void *left, const void *right, void *out, \
+                            int more) { \
+        typedef T V __attribute__((vector_size(BYTES), may_alias)); \
+        enum { N = BYTES / sizeof(T) }; \
+        typedef T A __attribute__((may_alias)); \
+        const A *a = left; \
+        const V *b = right; \
+        V *tile = out, acc[HEIGHT][2]; \
+        _Pragma("GCC unroll 16") for (int i = 0; i < HEIGHT; i++) { \
+            acc[i][0] = more ? tile[2 * i] : (V){0}; \
+            acc[i][1] = more ? tile[2 * i + 1] : (V){0}; \
+        } \
+        for (int64_t p = 0; p < depth; p++, a += ROWS, b += 2) { \
+            V b0 = b[0], b1 = b[1]; \
+            _Pragma("GCC unroll 16") for (int i = 0; i < HEIGHT; i++) { \
+                MULTIPLY(acc[i][0], b0, a[i]); \
+                MULTIPLY(acc[i][1], b1, a[i]); \
+            } \
+        } \
+        _Pragma("GCC unroll 16") for (int i = 0; i < HEIGHT; i++) { \
+            tile[2 * i] = acc[i][0]; \
+            tile[2 * i + 1] = acc[i][1]; \
+        } \
     }
-#define TILES(NAME_, T, MULTIPLY)                                                                                              \
-    TILE(NAME_##_1, T, 1, MULTIPLY)                                                                                            \
-    TILE(NAME_##_4, T, 4, MULTIPLY)                                                                                            \
-    TILE(NAME_##_all, T, ROWS, MULTIPLY)                                                                                       \
-    static tile_function *const NAME(NAME_)[3] = {NAME(NAME_##_1), NAME(NAME_##_4), NAME(NAME_##_all)};
+#define TILES(NAME_, T, MULTIPLY) \
+    TILE(NAME_##_1, T, 1, MULTIPLY) \
+    TILE(NAME_##_4, T, 4, MULTIPLY) \
+    TILE(NAME_##_all, T, ROWS, MULTIPLY) \
+    static tile_function *const NAME(NAME_)[3] = {NAME(NAME_##_1), NAME(NAME_##_4), \
+                                                  NAME(NAME_##_all)};
 
 #define MULTIPLY_ADD(acc, b, a) acc += (b) * (a)
 #ifndef ONLY_PAIRS
@@ -41,11 +44,14 @@ TILES(tile_f32, float, MULTIPLY_ADD)
 /* Pairs of 16-bit numbers: both products of a pair, and their sum, in one instruction. */
 #ifdef MAT_PAIRS
 #if BYTES == 64 && defined(__AVX512VNNI__)
-#define MULTIPLY_PAIRS(acc, b, a) acc = (V)_mm512_dpwssd_epi32((__m512i)(acc), (__m512i)(b), _mm512_set1_epi32((int)(a)))
+#define MULTIPLY_PAIRS(acc, b, a) \
+    acc = (V)_mm512_dpwssd_epi32((__m512i)(acc), (__m512i)(b), _mm512_set1_epi32((int)(a)))
 #elif BYTES == 64
-#define MULTIPLY_PAIRS(acc, b, a) acc += (V)_mm512_madd_epi16((__m512i)(b), _mm512_set1_epi32((int)(a)))
+#define MULTIPLY_PAIRS(acc, b, a) \
+    acc += (V)_mm512_madd_epi16((__m512i)(b), _mm512_set1_epi32((int)(a)))
 #elif BYTES == 32
-#define MULTIPLY_PAIRS(acc, b, a) acc += (V)_mm256_madd_epi16((__m256i)(b), _mm256_set1_epi32((int)(a)))
+#define MULTIPLY_PAIRS(acc, b, a) \
+    acc += (V)_mm256_madd_epi16((__m256i)(b), _mm256_set1_epi32((int)(a)))
 #else
 #define MULTIPLY_PAIRS(acc, b, a) acc += (V)_mm_madd_epi16((__m128i)(b), _mm_set1_epi32((int)(a)))
 #endif

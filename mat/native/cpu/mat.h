@@ -1,6 +1,8 @@
-/* What every kernel file includes: how functions are compiled for several machines, and short names.
+/* What every kernel file includes: how functions are compiled for several machines, and short
+   names.
 
-   A kernel works on one piece of its operands, in one thread, without the GIL; it allocates nothing and checks nothing. */
+   A kernel works on one piece of its operands, in one thread, without the GIL; it allocates nothing
+   and checks nothing. */
 #ifndef MAT_H
 #define MAT_H
 
@@ -9,9 +11,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Put before the definition of a kernel: it is compiled three times, and the loader takes the best that the machine can run.
-   Whatever it calls must be INLINE, or it stays compiled for the oldest machine. MAT_NO_CLONES: sanitizers cannot do it. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && !defined(MAT_NO_CLONES)
+/* Put before the definition of a kernel: it is compiled three times, and the loader takes the best
+   that the machine can run. Whatever it calls must be INLINE, or it stays compiled for the oldest
+   machine. MAT_NO_CLONES: sanitizers cannot do it. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
+    !defined(MAT_NO_CLONES)
 #define MAT_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #define MAT_HAS_CLONES
 #else

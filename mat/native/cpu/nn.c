@@ -1,7 +1,8 @@
 /* Convolution, pooling and their derivatives; the same text for float and double.
 
-   Rows of the input are first copied into a buffer with zeros around them, taken apart by their place modulo the step. All taps
-   then read adjacent elements for adjacent outputs, whatever the step and the strides, and no tap asks where the border is. */
+   Rows of the input are first copied into a buffer with zeros around them, taken apart by their
+   place modulo the step. All taps then read adjacent elements for adjacent outputs, whatever the
+   step and the strides, and no tap asks where the border is. */
 #include "mat.h"
 
 #include "call.h"
@@ -9,15 +10,19 @@
 #include "nn.h"
 
 #define TILE 2048      /* elements of the buffer */
-#define MOST_ROWS 8    /* taps that are used at once: so many that one output of all fits the buffer, whatever the steps */
+#define MOST_ROWS \
+    8 /* taps that are used at once: so many that one output of all fits the buffer, whatever the \
+         steps */
 #define MOST_COLUMNS 16
 #define MOST_WIDE 256  /* outputs of a row that are computed at once, if the row is longer */
 #define DIMS 8
 
-/* What is computed at once: outputs i0 ... and j0 ... by taps p0 ... and p1 ..., and how their input lies in the buffer. */
+/* What is computed at once: outputs i0 ... and j0 ... by taps p0 ... and p1 ..., and how their
+   input lies in the buffer. */
 struct tile {
     int64_t i0, rows, j0, cols, p0, k0, p1, k1;
-    int64_t shift, phases, span, pitch; /* lines per output row; parts of a line, how long one is, and the line */
+    int64_t shift, phases, span,
+        pitch; /* lines per output row; parts of a line, how long one is, and the line */
 };
 
 INLINE int64_t least(int64_t a, int64_t b) {
@@ -28,7 +33,8 @@ INLINE int64_t most(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-INLINE int64_t above(int64_t a, int64_t b) { /* a / b, rounded up; most steps are 1, and divisions slow */
+INLINE int64_t above(int64_t a,
+                     int64_t b) { /* a / b, rounded up; most steps are 1, and divisions slow */
     if (LIKELY(b == 1))
         return a;
     return a > 0 ? (a + b - 1) / b : -(-a / b);
@@ -58,8 +64,10 @@ INLINE void unravel(const int64_t *shape, int64_t outer, int64_t unit, int64_t *
     }
 }
 
-/* Where tap `q` of the outer axes, counted in row-major order, is for output `at`; 0 if outside of the input. */
-INLINE int outer_tap(const struct mat_window *axes, int64_t count, int64_t q, const int64_t *at, int64_t *x, int64_t *w) {
+/* Where tap `q` of the outer axes, counted in row-major order, is for output `at`; 0 if outside of
+   the input. */
+INLINE int outer_tap(const struct mat_window *axes, int64_t count, int64_t q, const int64_t *at,
+                     int64_t *x, int64_t *w) {
     *x = *w = 0;
     for (int64_t k = count - 1; k >= 0; k--) {
         const struct mat_window *a = axes + k;
@@ -80,19 +88,23 @@ INLINE int64_t taps(const struct mat_window *axes, int64_t count) {
     return n;
 }
 
-/* The output of an operand that point `at` of the outer axes is, in elements; `operand` says whose strides. */
-INLINE int64_t outer_place(const struct mat_window *axes, int64_t count, const int64_t *at, int operand) {
+/* The output of an operand that point `at` of the outer axes is, in elements; `operand` says whose
+   strides. */
+INLINE int64_t outer_place(const struct mat_window *axes, int64_t count, const int64_t *at,
+                           int operand) {
     int64_t place = 0;
     for (int64_t k = 0; k < count; k++)
         place += at[k] * axes[k].strides[operand];
     return place;
 }
 
-/* Which points of a job row `unit` begins: of the outer axes into `at`, 0 if the job has none there; the stretch of rows that
-   ends before `stop` into *low and *high. The next stretch begins at *unit. */
-INLINE int stretch(const struct mat_walk *walk, const struct mat_windows *job, int64_t *unit, int64_t stop, int64_t *at,
-                   int64_t *low, int64_t *high) {
-    int64_t last = walk->ndim - 2, height = walk->shape[last], rest = *unit / height, row = *unit % height, found = 1;
+/* Which points of a job row `unit` begins: of the outer axes into `at`, 0 if the job has none
+   there; the stretch of rows that ends before `stop` into *low and *high. The next stretch begins
+   at *unit. */
+INLINE int stretch(const struct mat_walk *walk, const struct mat_windows *job, int64_t *unit,
+                   int64_t stop, int64_t *at, int64_t *low, int64_t *high) {
+    int64_t last = walk->ndim - 2, height = walk->shape[last], rest = *unit / height,
+            row = *unit % height, found = 1;
     int64_t end = least(height, row + stop - *unit);
     *unit += end - row;
     for (int64_t k = last - 1; k >= 0; k--) {
@@ -107,7 +119,8 @@ INLINE int stretch(const struct mat_walk *walk, const struct mat_windows *job, i
 }
 
 /* The taps from p0 and p1 on that are used at once, and how many outputs of a row with them. */
-INLINE struct tile chunk(const struct mat_window *r, const struct mat_window *c, int64_t p0, int64_t p1, int64_t lanes) {
+INLINE struct tile chunk(const struct mat_window *r, const struct mat_window *c, int64_t p0,
+                         int64_t p1, int64_t lanes) {
     struct tile t = {0};
     t.p0 = p0, t.k0 = least(MOST_ROWS, r->k - p0);
     t.p1 = p1, t.k1 = least(MOST_COLUMNS, c->k - p1);

@@ -1,9 +1,9 @@
 /* Windows that walk over a matrix: convolution, pooling, and their derivatives.
 
-   Of an axis of the output there are n points, of the input nx; tap p of point i is at place i * step + off + p of the input,
-   if there is such a place. strides: of each operand along this axis, in elements. Where an output is computed in several
-   jobs, this one has the points first, first + every, ... of an axis, and its strides are those between them. A batch is
-   an axis with one tap.
+   Of an axis of the output there are n points, of the input nx; tap p of point i is at place i *
+   step + off + p of the input, if there is such a place. strides: of each operand along this axis,
+   in elements. Where an output is computed in several jobs, this one has the points first, first +
+   every, ... of an axis, and its strides are those between them. A batch is an axis with one tap.
 
    What is counted, so that it can be shared, is the rows of the output: all axes but the last. */
 struct mat_window {
@@ -13,14 +13,16 @@ struct mat_windows { /* base: where each operand begins, in elements from its po
     int64_t base[4];
     struct mat_window axes[8];
 };
-struct mat_walk { /* shape: of the whole output; there are at least two axes; piece: rows that make a unit */
+struct mat_walk { /* shape: of the whole output; there are at least two axes; piece: rows that make
+                     a unit */
     int64_t ndim, jobs, piece, rows, shape[8];
     struct mat_windows *job;
 };
 
 /* x, w, y: y += the convolution of x with w */
 mat_kernel mat_convolve_f, mat_convolve_d;
-/* x, yd, partial: for each unit its own sums over x yd, one for each tap, added to doubles in the order of the taps */
+/* x, yd, partial: for each unit its own sums over x yd, one for each tap, added to doubles in the
+   order of the taps */
 mat_kernel mat_correlate_f, mat_correlate_d;
 /* partial, wd: wd += the partial sums, unit by unit; counted are taps */
 mat_kernel mat_gather_f, mat_gather_d;

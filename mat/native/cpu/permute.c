@@ -4,10 +4,19 @@
 #include "permute.h"
 #include "transpose_inline.h"
 
-enum { BYTES, RUNS, UNITS_, ZIP, UNZIP, TILES_ }; /* how a block is moved; as in mat/cpu/permute.py */
+enum {
+    BYTES,
+    RUNS,
+    UNITS_,
+    ZIP,
+    UNZIP,
+    TILES_
+}; /* how a block is moved; as in mat/cpu/permute.py */
 enum { NEAR_RUN = 2048, AHEAD = 4 }; /* bytes; how many runs ahead is soon */
-#define MOVER_ARGUMENTS const permute_frame *f, char *d, const char *s, int64_t ni, int64_t nj, int64_t ahead
-typedef void mover(MOVER_ARGUMENTS); /* a block of ni times nj units from s to d; the next one's source is ahead of s */
+#define MOVER_ARGUMENTS \
+    const permute_frame *f, char *d, const char *s, int64_t ni, int64_t nj, int64_t ahead
+typedef void mover(MOVER_ARGUMENTS); /* a block of ni times nj units from s to d; the next one's
+                                        source is ahead of s */
 
 #if defined(__GNUC__)
 #define FETCH(p) __builtin_prefetch(p)
@@ -31,10 +40,13 @@ typedef void mover(MOVER_ARGUMENTS); /* a block of ni times nj units from s to d
 #include "permute_inline.h"
 
 int32_t mat_permute_width(void) {
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512cd"))
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd"))
         return 64;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") ? 32 : 16;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+                   __builtin_cpu_supports("fma")
+               ? 32
+               : 16;
 }
 
 static mover *choose(const permute_frame *f) {
@@ -46,7 +58,8 @@ int32_t mat_permute_width(void) { return 16; }
 static mover *choose(const permute_frame *f) { return choose_base(f); }
 #endif
 
-/* Where outer loops stand at a block, and the bytes to there: by short divisions where they suffice, which take a third */
+/* Where outer loops stand at a block, and the bytes to there: by short divisions where they
+   suffice, which take a third */
 static void stand_at(const permute_frame *f, int64_t block, int64_t *at, char **d, const char **s) {
     for (int k = 0; k < f->rank; k++) {
         if (f->narrow) {
@@ -62,19 +75,21 @@ static void stand_at(const permute_frame *f, int64_t block, int64_t *at, char **
     }
 }
 
-void mat_permute(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start,
-                 int64_t stop) {
+void mat_permute(const void *frame, char *const *operands, const double *numbers, double *result,
+                 int64_t start, int64_t stop) {
     const permute_frame *f = frame;
     const char *s = operands[0] + f->from;
     char *d = operands[1] + f->to;
     /* Blocks but the first begin this much earlier, so that their lines begin with a cache line */
     const int64_t shift = f->shift && f->loop_i >= 0 ? ((intptr_t)d & 63) / f->unit : 0;
-    const int64_t last_i = f->loop_i >= 0 ? f->n[f->loop_i] - 1 : 0, last_j = f->loop_j >= 0 ? f->n[f->loop_j] - 1 : 0;
+    const int64_t last_i = f->loop_i >= 0 ? f->n[f->loop_i] - 1 : 0,
+                  last_j = f->loop_j >= 0 ? f->n[f->loop_j] - 1 : 0;
     int64_t at[64];
     mover *const move = choose(f);
     stand_at(f, start, at, &d, &s);
     for (int64_t block = start; block < stop; block++) {
-        const int64_t block_i = f->loop_i >= 0 ? at[f->loop_i] : 0, block_j = f->loop_j >= 0 ? at[f->loop_j] : 0;
+        const int64_t block_i = f->loop_i >= 0 ? at[f->loop_i] : 0,
+                      block_j = f->loop_j >= 0 ? at[f->loop_j] : 0;
         const int64_t back = block_i ? shift : 0;
         const int64_t ni = (block_i == last_i ? f->last_i : f->ni - shift) + back;
         const int64_t nj = block_j == last_j ? f->last_j : f->nj;

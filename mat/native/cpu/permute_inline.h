@@ -4,7 +4,8 @@
    NAME(x)    a name of its own
    WIDTH      bytes of its widest vector: 16, 32 or 64 */
 
-/* Units one by one: any strides. The compiler knows the unit, and for frequent strides these as well. */
+/* Units one by one: any strides. The compiler knows the unit, and for frequent strides these as
+   well. */
 
 #define LINES(T, DI, SI)                                                     \
     for (int64_t j = 0; j < nj; j++) {                                       \
@@ -14,18 +15,18 @@
             *(T *)(to + i * (DI)) = *(const T *)(from + i * (SI));           \
     }
 
-#define UNITS(U)                                                                                                     \
-    static TARGET void NAME(units_##U)(MOVER_ARGUMENTS) {     \
-        const int64_t di = f->di, si = f->si;                                                                        \
-        if (di == U && si == 0) {                                                                                    \
-            LINES(unit_##U, U, 0)                                                                                    \
-        } else if (di == U && si == -U) {                                                                            \
-            LINES(unit_##U, U, -U)                                                                                   \
-        } else if (di == U && si == 2 * U) {                                                                         \
-            LINES(unit_##U, U, 2 * U)                                                                                \
-        } else {                                                                                                     \
-            LINES(unit_##U, di, si)                                                                                  \
-        }                                                                                                            \
+#define UNITS(U) \
+    static TARGET void NAME(units_##U)(MOVER_ARGUMENTS) { \
+        const int64_t di = f->di, si = f->si; \
+        if (di == U && si == 0) { \
+            LINES(unit_##U, U, 0) \
+        } else if (di == U && si == -U) { \
+            LINES(unit_##U, U, -U) \
+        } else if (di == U && si == 2 * U) { \
+            LINES(unit_##U, U, 2 * U) \
+        } else { \
+            LINES(unit_##U, di, si) \
+        } \
     }
 
 UNITS(1)
@@ -67,9 +68,11 @@ static TARGET void NAME(bytes)(MOVER_ARGUMENTS) {
 
 /* Runs of any length as units. */
 
-/* A run of 64 bytes to NEAR_RUN, by whole lines, the last one overlapping: a call of memcpy takes as long. The one that is
-   needed soon is asked for, since no hardware foresees where a short run begins. */
-static inline TARGET void NAME(near_run)(char *to, const char *from, const char *soon, int64_t size) {
+/* A run of 64 bytes to NEAR_RUN, by whole lines, the last one overlapping: a call of memcpy takes
+   as long. The one that is needed soon is asked for, since no hardware foresees where a short run
+   begins. */
+static inline TARGET void NAME(near_run)(char *to, const char *from, const char *soon,
+                                         int64_t size) {
     int64_t k = 0;
     for (; k + 64 <= size; k += 64) {
         FETCH(soon + k);
@@ -110,38 +113,36 @@ static TARGET void NAME(runs)(MOVER_ARGUMENTS) {
     }
 }
 
-/* Very short axes, which the compiler makes shuffles of: `few` rows into one, and one into `few` rows. */
+/* Very short axes, which the compiler makes shuffles of: `few` rows into one, and one into `few`
+   rows. */
 
-#define FEW(U, K)                                                                                    \
-    static TARGET void NAME(zip_##U##_##K)(MOVER_ARGUMENTS) {                                        \
-        const int64_t si = f->si;                                                                    \
-        const unit_##U *RESTRICT a = (const unit_##U *)s, *RESTRICT b = (const unit_##U *)(s + si);  \
-        const unit_##U *RESTRICT c = (const unit_##U *)(s + (K > 2 ? 2 : 0) * si);                   \
-        const unit_##U *RESTRICT e = (const unit_##U *)(s + (K > 3 ? 3 : 0) * si);                   \
-        unit_##U *RESTRICT to = (unit_##U *)d;                                                       \
-        for (int64_t j = 0; j < nj; j++) {                                                           \
-            to[j * K] = a[j];                                                                        \
-            to[j * K + 1] = b[j];                                                                    \
-            if (K > 2)                                                                               \
-                to[j * K + 2] = c[j];                                                                \
-            if (K > 3)                                                                               \
-                to[j * K + 3] = e[j];                                                                \
-        }                                                                                            \
-    }                                                                                                \
-    static TARGET void NAME(unzip_##U##_##K)(MOVER_ARGUMENTS) {                                      \
-        const int64_t dj = f->dj;                                                                    \
-        unit_##U *RESTRICT a = (unit_##U *)d, *RESTRICT b = (unit_##U *)(d + dj);                    \
-        unit_##U *RESTRICT c = (unit_##U *)(d + (K > 2 ? 2 : 0) * dj);                               \
-        unit_##U *RESTRICT e = (unit_##U *)(d + (K > 3 ? 3 : 0) * dj);                               \
-        const unit_##U *RESTRICT from = (const unit_##U *)s;                                         \
-        for (int64_t i = 0; i < ni; i++) {                                                           \
-            a[i] = from[i * K];                                                                      \
-            b[i] = from[i * K + 1];                                                                  \
-            if (K > 2)                                                                               \
-                c[i] = from[i * K + 2];                                                              \
-            if (K > 3)                                                                               \
-                e[i] = from[i * K + 3];                                                              \
-        }                                                                                            \
+#define FEW(U, K) \
+    static TARGET void NAME(zip_##U##_##K)(MOVER_ARGUMENTS) { \
+        const int64_t si = f->si; \
+        const unit_##U *RESTRICT a = (const unit_##U *)s, \
+                                 *RESTRICT b = (const unit_##U *)(s + si); \
+        const unit_##U *RESTRICT c = (const unit_##U *)(s + (K > 2 ? 2 : 0) * si); \
+        const unit_##U *RESTRICT e = (const unit_##U *)(s + (K > 3 ? 3 : 0) * si); \
+        unit_##U *RESTRICT to = (unit_##U *)d; \
+        for (int64_t j = 0; j < nj; j++) { \
+            to[j * K] = a[j]; \
+            to[j * K + 1] = b[j]; \
+            if (K > 2) to[j * K + 2] = c[j]; \
+            if (K > 3) to[j * K + 3] = e[j]; \
+        } \
+    } \
+    static TARGET void NAME(unzip_##U##_##K)(MOVER_ARGUMENTS) { \
+        const int64_t dj = f->dj; \
+        unit_##U *RESTRICT a = (unit_##U *)d, *RESTRICT b = (unit_##U *)(d + dj); \
+        unit_##U *RESTRICT c = (unit_##U *)(d + (K > 2 ? 2 : 0) * dj); \
+        unit_##U *RESTRICT e = (unit_##U *)(d + (K > 3 ? 3 : 0) * dj); \
+        const unit_##U *RESTRICT from = (const unit_##U *)s; \
+        for (int64_t i = 0; i < ni; i++) { \
+            a[i] = from[i * K]; \
+            b[i] = from[i * K + 1]; \
+            if (K > 2) c[i] = from[i * K + 2]; \
+            if (K > 3) e[i] = from[i * K + 3]; \
+        } \
     }
 
 #define FEWS(U) FEW(U, 2) FEW(U, 4)
@@ -156,55 +157,53 @@ FEW(2, 3)
 FEW(4, 3)
 #else
 
-/* Three rows of small units, which the compiler does not see through: n units of each at a time, by two shuffles for each
-   vector, since one takes from two vectors. */
+/* Three rows of small units, which the compiler does not see through: n units of each at a time, by
+   two shuffles for each vector, since one takes from two vectors. */
 
-#define THREE(U, n, LIST)                                                                                      \
-    static TARGET void NAME(zip_##U##_3)(MOVER_ARGUMENTS) {                                                    \
-        const int64_t si = f->si;                                                                              \
-        unit_##U *const to = (unit_##U *)d;                                                                    \
-        int64_t j = 0;                                                                                         \
-        for (; j + n <= nj; j += n) {                                                                          \
-            v16_##U a, b, c;                                                                                   \
-            memcpy(&a, s + j * U, 16);                                                                         \
-            memcpy(&b, s + j * U + si, 16);                                                                    \
-            memcpy(&c, s + j * U + 2 * si, 16);                                                                \
-            const v16_##U x = __builtin_shufflevector(a, b, LIST(ZIP_AB, n, 0));                               \
-            const v16_##U y = __builtin_shufflevector(a, b, LIST(ZIP_AB, n, 1));                               \
-            const v16_##U z = __builtin_shufflevector(a, b, LIST(ZIP_AB, n, 2));                               \
-            const v16_##U first = __builtin_shufflevector(x, c, LIST(ZIP_C, n, 0));                            \
-            const v16_##U second = __builtin_shufflevector(y, c, LIST(ZIP_C, n, 1));                           \
-            const v16_##U third = __builtin_shufflevector(z, c, LIST(ZIP_C, n, 2));                            \
-            memcpy(to + j * 3, &first, 16);                                                                    \
-            memcpy(to + j * 3 + n, &second, 16);                                                               \
-            memcpy(to + j * 3 + 2 * n, &third, 16);                                                            \
-        }                                                                                                      \
-        for (; j < nj; j++)                                                                                    \
-            for (int k = 0; k < 3; k++)                                                                        \
-                to[j * 3 + k] = ((const unit_##U *)(s + k * si))[j];                                           \
-    }                                                                                                          \
-    static TARGET void NAME(unzip_##U##_3)(MOVER_ARGUMENTS) {                                                  \
-        const int64_t dj = f->dj;                                                                              \
-        const unit_##U *const from = (const unit_##U *)s;                                                      \
-        int64_t i = 0;                                                                                         \
-        for (; i + n <= ni; i += n) {                                                                          \
-            v16_##U first, second, third;                                                                      \
-            memcpy(&first, from + i * 3, 16);                                                                  \
-            memcpy(&second, from + i * 3 + n, 16);                                                             \
-            memcpy(&third, from + i * 3 + 2 * n, 16);                                                          \
-            const v16_##U x = __builtin_shufflevector(first, second, LIST(UNZIP_AB, n, 0));                   \
-            const v16_##U y = __builtin_shufflevector(first, second, LIST(UNZIP_AB, n, 1));                   \
-            const v16_##U z = __builtin_shufflevector(first, second, LIST(UNZIP_AB, n, 2));                   \
-            const v16_##U a = __builtin_shufflevector(x, third, LIST(UNZIP_C, n, 0));                         \
-            const v16_##U b = __builtin_shufflevector(y, third, LIST(UNZIP_C, n, 1));                         \
-            const v16_##U c = __builtin_shufflevector(z, third, LIST(UNZIP_C, n, 2));                         \
-            memcpy(d + i * U, &a, 16);                                                                         \
-            memcpy(d + i * U + dj, &b, 16);                                                                    \
-            memcpy(d + i * U + 2 * dj, &c, 16);                                                                \
-        }                                                                                                      \
-        for (; i < ni; i++)                                                                                    \
-            for (int k = 0; k < 3; k++)                                                                        \
-                ((unit_##U *)(d + k * dj))[i] = from[i * 3 + k];                                               \
+#define THREE(U, n, LIST) \
+    static TARGET void NAME(zip_##U##_3)(MOVER_ARGUMENTS) { \
+        const int64_t si = f->si; \
+        unit_##U *const to = (unit_##U *)d; \
+        int64_t j = 0; \
+        for (; j + n <= nj; j += n) { \
+            v16_##U a, b, c; \
+            memcpy(&a, s + j * U, 16); \
+            memcpy(&b, s + j * U + si, 16); \
+            memcpy(&c, s + j * U + 2 * si, 16); \
+            const v16_##U x = __builtin_shufflevector(a, b, LIST(ZIP_AB, n, 0)); \
+            const v16_##U y = __builtin_shufflevector(a, b, LIST(ZIP_AB, n, 1)); \
+            const v16_##U z = __builtin_shufflevector(a, b, LIST(ZIP_AB, n, 2)); \
+            const v16_##U first = __builtin_shufflevector(x, c, LIST(ZIP_C, n, 0)); \
+            const v16_##U second = __builtin_shufflevector(y, c, LIST(ZIP_C, n, 1)); \
+            const v16_##U third = __builtin_shufflevector(z, c, LIST(ZIP_C, n, 2)); \
+            memcpy(to + j * 3, &first, 16); \
+            memcpy(to + j * 3 + n, &second, 16); \
+            memcpy(to + j * 3 + 2 * n, &third, 16); \
+        } \
+        for (; j < nj; j++) \
+            for (int k = 0; k < 3; k++) to[j * 3 + k] = ((const unit_##U *)(s + k * si))[j]; \
+    } \
+    static TARGET void NAME(unzip_##U##_3)(MOVER_ARGUMENTS) { \
+        const int64_t dj = f->dj; \
+        const unit_##U *const from = (const unit_##U *)s; \
+        int64_t i = 0; \
+        for (; i + n <= ni; i += n) { \
+            v16_##U first, second, third; \
+            memcpy(&first, from + i * 3, 16); \
+            memcpy(&second, from + i * 3 + n, 16); \
+            memcpy(&third, from + i * 3 + 2 * n, 16); \
+            const v16_##U x = __builtin_shufflevector(first, second, LIST(UNZIP_AB, n, 0)); \
+            const v16_##U y = __builtin_shufflevector(first, second, LIST(UNZIP_AB, n, 1)); \
+            const v16_##U z = __builtin_shufflevector(first, second, LIST(UNZIP_AB, n, 2)); \
+            const v16_##U a = __builtin_shufflevector(x, third, LIST(UNZIP_C, n, 0)); \
+            const v16_##U b = __builtin_shufflevector(y, third, LIST(UNZIP_C, n, 1)); \
+            const v16_##U c = __builtin_shufflevector(z, third, LIST(UNZIP_C, n, 2)); \
+            memcpy(d + i * U, &a, 16); \
+            memcpy(d + i * U + dj, &b, 16); \
+            memcpy(d + i * U + 2 * dj, &c, 16); \
+        } \
+        for (; i < ni; i++) \
+            for (int k = 0; k < 3; k++) ((unit_##U *)(d + k * dj))[i] = from[i * 3 + k]; \
     }
 THREE(1, 16, LIST_16)
 THREE(2, 8, LIST_8)
@@ -212,42 +211,44 @@ THREE(4, 4, LIST_4)
 #undef THREE
 #endif
 
-/* Transposing tiles in registers, by vectors of W bytes: as many rows of as many units. A tile at the end of a block is moved
-   back until it ends there. Where a block is smaller than a tile, the next smaller ones do it, at last single units. */
+/* Transposing tiles in registers, by vectors of W bytes: as many rows of as many units. A tile at
+   the end of a block is moved back until it ends there. Where a block is smaller than a tile, the
+   next smaller ones do it, at last single units. */
 
-#define TILES(W, U, SMALLER)                                                                      \
-    static TARGET void NAME(tiles_##W##_##U)(MOVER_ARGUMENTS) {                                   \
-        enum { N = W / U };                                                                       \
-        const int64_t dj = f->dj, si = f->si;                                                     \
-        if (ni < N || nj < N) {                                                                   \
-            SMALLER(f, d, s, ni, nj, ahead);                                                      \
-            return;                                                                               \
-        }                                                                                         \
-        const int fetch = f->fetch, stream = f->stream && !(((intptr_t)d | dj) & 63);             \
-        const int along_j = stream && W == 64;                                                    \
-        const int64_t outer = along_j ? ni : nj, inner = along_j ? nj : ni;                       \
-        for (int64_t o = 0; o < outer; o += N) {                                                  \
-            o = o > outer - N ? outer - N : o;                                                    \
-            for (int64_t p = 0; p < inner; p += N) {                                              \
-                p = p > inner - N ? inner - N : p;                                                \
-                const int64_t i = along_j ? o : p, j = along_j ? p : o;                           \
-                const char *const from = s + i * si + j * U;                                      \
-                char *const to = d + i * U + j * dj;                                              \
-                v##W##_8 t[N];                                                                    \
-                if (fetch) {                                                                      \
-                    const char *const soon = !along_j ? from + ahead                              \
-                                             : o + 2 * N <= outer ? from + N * si : s + ahead + j * U; \
-                    for (int k = 0; k < N; k++)                                                   \
-                        FETCH(soon + k * si);                                                     \
-                }                                                                                 \
-                tile_##W##_##U(t, from, si);                                                      \
-                const int64_t rest = ni - i - N; /* what a last tile would write again must stay in the caches */ \
-                if (stream && !((intptr_t)to & (W - 1)) && (rest >= N || rest == 0))              \
-                    UNROLL for (int k = 0; k < N; k++) STREAM(W, to + k * dj, t[k]);              \
-                else                                                                              \
-                    UNROLL for (int k = 0; k < N; k++) KEEP(W, to + k * dj, t[k]);                \
-            }                                                                                     \
-        }                                                                                         \
+#define TILES(W, U, SMALLER) \
+    static TARGET void NAME(tiles_##W##_##U)(MOVER_ARGUMENTS) { \
+        enum { N = W / U }; \
+        const int64_t dj = f->dj, si = f->si; \
+        if (ni < N || nj < N) { \
+            SMALLER(f, d, s, ni, nj, ahead); \
+            return; \
+        } \
+        const int fetch = f->fetch, stream = f->stream && !(((intptr_t)d | dj) & 63); \
+        const int along_j = stream && W == 64; \
+        const int64_t outer = along_j ? ni : nj, inner = along_j ? nj : ni; \
+        for (int64_t o = 0; o < outer; o += N) { \
+            o = o > outer - N ? outer - N : o; \
+            for (int64_t p = 0; p < inner; p += N) { \
+                p = p > inner - N ? inner - N : p; \
+                const int64_t i = along_j ? o : p, j = along_j ? p : o; \
+                const char *const from = s + i * si + j * U; \
+                char *const to = d + i * U + j * dj; \
+                v##W##_8 t[N]; \
+                if (fetch) { \
+                    const char *const soon = !along_j             ? from + ahead \
+                                             : o + 2 * N <= outer ? from + N * si \
+                                                                  : s + ahead + j * U; \
+                    for (int k = 0; k < N; k++) FETCH(soon + k * si); \
+                } \
+                tile_##W##_##U(t, from, si); \
+                const int64_t rest = \
+                    ni - i - N; /* what a last tile would write again must stay in the caches */ \
+                if (stream && !((intptr_t)to & (W - 1)) && (rest >= N || rest == 0)) \
+                    UNROLL for (int k = 0; k < N; k++) STREAM(W, to + k * dj, t[k]); \
+                else \
+                    UNROLL for (int k = 0; k < N; k++) KEEP(W, to + k * dj, t[k]); \
+            } \
+        } \
     }
 
 TILES(4, 1, NAME(units_1))
@@ -280,7 +281,8 @@ static mover *NAME(choose)(const permute_frame *f) {
         {NAME(unzip_1_2), NAME(unzip_2_2), NAME(unzip_4_2), NAME(unzip_8_2)},
         {NAME(unzip_1_3), NAME(unzip_2_3), NAME(unzip_4_3), NAME(unzip_8_3)},
         {NAME(unzip_1_4), NAME(unzip_2_4), NAME(unzip_4_4), NAME(unzip_8_4)}};
-    static mover *const units[5] = {NAME(units_1), NAME(units_2), NAME(units_4), NAME(units_8), NAME(units_16)};
+    static mover *const units[5] = {NAME(units_1), NAME(units_2), NAME(units_4), NAME(units_8),
+                                    NAME(units_16)};
     static mover *const tiles[3][5] = {
         {NAME(tiles_16_1), NAME(tiles_16_2), NAME(tiles_16_4), NAME(tiles_16_8), NAME(units_16)},
 #if WIDTH >= 32
@@ -297,7 +299,8 @@ static mover *NAME(choose)(const permute_frame *f) {
     case UNITS_: return units[of];
     case ZIP: return few[f->ni - 2][of];
     case UNZIP: return few[f->nj + 1][of];
-    default: return tiles[f->width == 64 && WIDTH >= 64 ? 2 : f->width >= 32 && WIDTH >= 32 ? 1 : 0][of];
+    default:
+        return tiles[f->width == 64 && WIDTH >= 64 ? 2 : f->width >= 32 && WIDTH >= 32 ? 1 : 0][of];
     }
 }
 

@@ -1,4 +1,5 @@
-/* Pooling and its derivative, for elements of type T; included once for each. A NaN is larger than all numbers. */
+/* Pooling and its derivative, for elements of type T; included once for each. A NaN is larger than
+   all numbers. */
 
 INLINE T NAME(larger)(T a, T b) {
     return (a > b) | (a != a) ? a : b;
@@ -6,7 +7,8 @@ INLINE T NAME(larger)(T a, T b) {
 
 /* The same of vectors: what compilers make of a loop over `larger` may as well be branches. */
 #define LARGER(a, b) CHOSEN(((a) > (b)) | ((a) != (a)), a, b)
-#define CHOSEN(which, a, b) (NAME(vector))(((which) & (NAME(mask))(a)) | (~(which) & (NAME(mask))(b)))
+#define CHOSEN(which, a, b) \
+    (NAME(vector))(((which) & (NAME(mask))(a)) | (~(which) & (NAME(mask))(b)))
 
 /* to = the larger of a and b */
 INLINE void NAME(merge_rows)(T *to, const T *a, const T *b, int64_t n) {
@@ -32,7 +34,8 @@ INLINE void NAME(merge)(T *RESTRICT to, const T *RESTRICT x, int64_t stride, int
 }
 
 /* y[j] = the largest of k elements from j * step on. */
-INLINE void NAME(windows)(T *RESTRICT y, int64_t stride, const T *RESTRICT from, int64_t n, int64_t k, int64_t step) {
+INLINE void NAME(windows)(T *RESTRICT y, int64_t stride, const T *RESTRICT from, int64_t n,
+                          int64_t k, int64_t step) {
     for (int64_t j = 0; j < n; j++) {
         T found = from[j * step];
         for (int64_t p = 1; p < k; p++)
@@ -45,7 +48,9 @@ INLINE void NAME(windows)(T *RESTRICT y, int64_t stride, const T *RESTRICT from,
 INLINE void NAME(pairs)(T *RESTRICT y, const T *RESTRICT from, int64_t n) {
     int64_t j = 0;
     for (; j + LANES <= n; j += LANES) {
-        NAME(vector) a = LOAD(from + 2 * j), b = LOAD(from + 2 * j + LANES), even = SHUFFLE(a, b, EVEN), odd = SHUFFLE(a, b, ODD);
+        NAME(vector)
+        a = LOAD(from + 2 * j),
+        b = LOAD(from + 2 * j + LANES), even = SHUFFLE(a, b, EVEN), odd = SHUFFLE(a, b, ODD);
         STORE(y + j, LARGER(even, odd));
     }
     for (; j < n; j++)
@@ -60,12 +65,14 @@ INLINE void NAME(adjacent_windows)(T *RESTRICT y, const T *RESTRICT from, int64_
 }
 
 /* One row of outputs: first the largest of each column into the buffer, then of each window. */
-INLINE void NAME(pool_row)(const struct mat_window *axes, int64_t outer, const int64_t *at, const T *x, T *y) {
+INLINE void NAME(pool_row)(const struct mat_window *axes, int64_t outer, const int64_t *at,
+                           const T *x, T *y) {
     const struct mat_window *c = axes + outer;
     T line[TILE];
     int64_t wide = most(1, (TILE - c->k) / c->step);
     for (int64_t j0 = 0; j0 < c->n; j0 += wide) {
-        int64_t n = least(wide, c->n - j0), begin = j0 * c->step + c->off, length = (n - 1) * c->step + c->k, place, unused;
+        int64_t n = least(wide, c->n - j0), begin = j0 * c->step + c->off,
+                length = (n - 1) * c->step + c->k, place, unused;
         int64_t low = most(0, -begin), high = least(length, c->nx - begin);
         int first = 1;
         for (int64_t j = 0; j < low; j++)
@@ -74,7 +81,8 @@ INLINE void NAME(pool_row)(const struct mat_window *axes, int64_t outer, const i
             line[j] = -INFINITY;
         for (int64_t q = 0; q < taps(axes, outer); q++)
             if (outer_tap(axes, outer, q, at, &place, &unused)) {
-                NAME(merge)(line + low, x + place + (begin + low) * c->strides[0], c->strides[0], high - low, first);
+                NAME(merge)(line + low, x + place + (begin + low) * c->strides[0], c->strides[0],
+                            high - low, first);
                 first = 0;
             }
         T *to = y + j0 * c->strides[1];
@@ -88,10 +96,12 @@ INLINE void NAME(pool_row)(const struct mat_window *axes, int64_t outer, const i
 }
 
 /* Windows wider than the buffer: one by one. */
-INLINE void NAME(pool_wide_row)(const struct mat_window *axes, int64_t outer, const int64_t *at, const T *x, T *y) {
+INLINE void NAME(pool_wide_row)(const struct mat_window *axes, int64_t outer, const int64_t *at,
+                                const T *x, T *y) {
     const struct mat_window *c = axes + outer;
     for (int64_t j = 0; j < c->n; j++) {
-        int64_t begin = most(0, j * c->step + c->off), end = least(c->nx, j * c->step + c->off + c->k), place, unused;
+        int64_t begin = most(0, j * c->step + c->off),
+                end = least(c->nx, j * c->step + c->off + c->k), place, unused;
         T found = -INFINITY;
         for (int64_t q = 0; q < taps(axes, outer); q++)
             if (outer_tap(axes, outer, q, at, &place, &unused))
@@ -101,8 +111,8 @@ INLINE void NAME(pool_wide_row)(const struct mat_window *axes, int64_t outer, co
     }
 }
 
-MAT_CLONES void NAME(mat_pool)(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start,
-                               int64_t stop) {
+MAT_CLONES void NAME(mat_pool)(const void *frame, char *const *operands, const double *numbers,
+                               double *result, int64_t start, int64_t stop) {
     const struct mat_walk *walk = frame;
     const struct mat_window *axes = walk->job->axes;
     int64_t outer = walk->ndim - 1, at[DIMS];
@@ -128,8 +138,10 @@ INLINE T NAME(share)(T xd, T x, T y, T yd) {
     STORE(to, CHOSEN((here == (y)) | ((here != here) & ((y) != (y))), sum, LOAD(to))); \
 } while (0)
 
-/* One row of x against one row of windows, which are inside of it: pairs side by side, or one tap of adjacent windows. */
-INLINE void NAME(share_pairs)(T *RESTRICT xd, const T *RESTRICT x, const T *RESTRICT y, const T *RESTRICT yd, int64_t n) {
+/* One row of x against one row of windows, which are inside of it: pairs side by side, or one tap
+   of adjacent windows. */
+INLINE void NAME(share_pairs)(T *RESTRICT xd, const T *RESTRICT x, const T *RESTRICT y,
+                              const T *RESTRICT yd, int64_t n) {
     int64_t j = 0;
     for (; j + LANES <= n; j += LANES) {
         NAME(vector) once = LOAD(y + j), grown = LOAD(yd + j);
@@ -143,7 +155,8 @@ INLINE void NAME(share_pairs)(T *RESTRICT xd, const T *RESTRICT x, const T *REST
     }
 }
 
-INLINE void NAME(share_tap)(T *RESTRICT xd, const T *RESTRICT x, const T *RESTRICT y, const T *RESTRICT yd, int64_t n) {
+INLINE void NAME(share_tap)(T *RESTRICT xd, const T *RESTRICT x, const T *RESTRICT y,
+                            const T *RESTRICT yd, int64_t n) {
     int64_t j = 0;
     for (; j + LANES <= n; j += LANES) {
         NAME(vector) largest = LOAD(y + j);
@@ -153,7 +166,8 @@ INLINE void NAME(share_tap)(T *RESTRICT xd, const T *RESTRICT x, const T *RESTRI
         xd[j] = NAME(share)(xd[j], x[j], y[j], yd[j]);
 }
 
-INLINE void NAME(share_row)(const struct mat_window *c, T *xd, const T *x, const T *y, const T *yd) {
+INLINE void NAME(share_row)(const struct mat_window *c, T *xd, const T *x, const T *y,
+                            const T *yd) {
     int unit = c->strides[0] == 1 && c->strides[1] == 1 && c->strides[2] == 1 && c->strides[3] == 1;
     if (unit && c->k == 2 && c->step == 2 && c->off == 0 && 2 * c->n <= c->nx) {
         NAME(share_pairs)(xd, x, y, yd, c->n);
@@ -168,14 +182,16 @@ INLINE void NAME(share_row)(const struct mat_window *c, T *xd, const T *x, const
         for (int64_t j = low; j < high; j++) {
             int64_t place = j * c->step + shift;
             T *to = xd + place * c->strides[3];
-            *to = NAME(share)(*to, x[place * c->strides[0]], y[j * c->strides[1]], yd[j * c->strides[2]]);
+            *to = NAME(share)(*to, x[place * c->strides[0]], y[j * c->strides[1]],
+                              yd[j * c->strides[2]]);
         }
     }
 }
 
-/* One row of x against all the rows of windows that it is in, in the same order whoever computes it. */
-MAT_CLONES void NAME(mat_pool_back)(const void *frame, char *const *operands, const double *numbers, double *result,
-                                    int64_t start, int64_t stop) {
+/* One row of x against all the rows of windows that it is in, in the same order whoever computes
+   it. */
+MAT_CLONES void NAME(mat_pool_back)(const void *frame, char *const *operands, const double *numbers,
+                                    double *result, int64_t start, int64_t stop) {
     const struct mat_walk *walk = frame;
     const struct mat_window *axes = walk->job->axes;
     int64_t outer = walk->ndim - 1, at[DIMS], low[DIMS], count[DIMS];
@@ -194,8 +210,8 @@ MAT_CLONES void NAME(mat_pool_back)(const void *frame, char *const *operands, co
                 y += i * axes[k].strides[1], yd += i * axes[k].strides[2];
             }
             NAME(share_row)(axes + outer, (T *)operands[3] + outer_place(axes, outer, at, 3),
-                            (const T *)operands[0] + outer_place(axes, outer, at, 0), (const T *)operands[1] + y,
-                            (const T *)operands[2] + yd);
+                            (const T *)operands[0] + outer_place(axes, outer, at, 0),
+                            (const T *)operands[1] + y, (const T *)operands[2] + yd);
         }
     }
 }

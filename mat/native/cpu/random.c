@@ -1,8 +1,10 @@
-/* Random numbers by Philox4x32-10, counter-based: what an element is depends on the key, the counter of the call's first block
-   and the element's position only, never on how the work is split. docs/random.md says which words make which element.
+/* Random numbers by Philox4x32-10, counter-based: what an element is depends on the key, the
+   counter of the call's first block and the element's position only, never on how the work is
+   split. docs/random.md says which words make which element.
 
-   numbers: two that say what is drawn, then four words as doubles: the key's low and high, the counter's low and high.
-   Blocks are done in groups, of which each word is a vector, so that the compiler vectorises over blocks. */
+   numbers: two that say what is drawn, then four words as doubles: the key's low and high, the
+   counter's low and high. Blocks are done in groups, of which each word is a vector, so that the
+   compiler vectorises over blocks. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
 #elif defined(__clang__)
@@ -22,7 +24,8 @@ typedef struct {
 } stream;
 
 INLINE stream stream_of(const double *words) {
-    stream from = {(uint64_t)words[4] | (uint64_t)words[6] << 32, (uint32_t)words[0], (uint32_t)words[2]};
+    stream from = {(uint64_t)words[4] | (uint64_t)words[6] << 32, (uint32_t)words[0],
+                   (uint32_t)words[2]};
     return from;
 }
 
@@ -61,25 +64,24 @@ int random_batch(int level, uint64_t first, uint32_t key0, uint32_t key1, uint32
     return chosen != NULL;
 }
 
-/* A kernel: FILL each group's PER * 64 elements of type T, in place or, of a last group that is not whole, beside; A and B
-   are the types of the two numbers. */
-#define KERNEL(name, T, PER, A, B, FILL)                                                                                 \
-    MAT_CLONES void name(const void *frame, char *const *operands, const double *numbers, double *result, int64_t start, \
-                         int64_t stop) {                                                                                 \
-        int64_t n = ((const random_frame *)frame)->n;                                                                    \
-        T *out = (T *)operands[0], rest[PER * BATCH];                                                                    \
-        stream from = stream_of(numbers + 4);                                                                            \
-        A a = (A)numbers[0];                                                                                             \
-        B b = (B)numbers[2];                                                                                             \
-        for (int64_t at = start; at < stop; at++) {                                                                      \
-            uint32_t w[4][BATCH];                                                                                        \
-            T *to = out + at * (PER * BATCH);                                                                            \
-            int64_t left = n - at * (PER * BATCH);                                                                       \
-            batch(from.counter + (uint64_t)at * BATCH, from.key0, from.key1, w);                                         \
-            FILL(left < PER * BATCH ? rest : to, w, a, b);                                                               \
-            if (left < PER * BATCH)                                                                                      \
-                memcpy(to, rest, (size_t)left * sizeof(T));                                                              \
-        }                                                                                                                \
+/* A kernel: FILL each group's PER * 64 elements of type T, in place or, of a last group that is not
+   whole, beside; A and B are the types of the two numbers. */
+#define KERNEL(name, T, PER, A, B, FILL) \
+    MAT_CLONES void name(const void *frame, char *const *operands, const double *numbers, \
+                         double *result, int64_t start, int64_t stop) { \
+        int64_t n = ((const random_frame *)frame)->n; \
+        T *out = (T *)operands[0], rest[PER * BATCH]; \
+        stream from = stream_of(numbers + 4); \
+        A a = (A)numbers[0]; \
+        B b = (B)numbers[2]; \
+        for (int64_t at = start; at < stop; at++) { \
+            uint32_t w[4][BATCH]; \
+            T *to = out + at * (PER * BATCH); \
+            int64_t left = n - at * (PER * BATCH); \
+            batch(from.counter + (uint64_t)at * BATCH, from.key0, from.key1, w); \
+            FILL(left < PER * BATCH ? rest : to, w, a, b); \
+            if (left < PER * BATCH) memcpy(to, rest, (size_t)left * sizeof(T)); \
+        } \
     }
 
 /* 24 or 53 bits, times the limit `a`, not above `b`, the largest number below the limit. */
@@ -94,7 +96,9 @@ INLINE void uniforms_f(float *RESTRICT to, uint32_t w[4][BATCH], float a, float 
 INLINE void uniforms_d(double *RESTRICT to, uint32_t w[4][BATCH], double a, double b) {
     for (int i = 0; i < BATCH; i++)
         for (int j = 0; j < 2; j++) {
-            double x = ((double)w[2 * j][i] * 0x1p-32 + (double)(int32_t)(w[2 * j + 1][i] >> 11) * 0x1p-53) * a;
+            double x = ((double)w[2 * j][i] * 0x1p-32 +
+                        (double)(int32_t)(w[2 * j + 1][i] >> 11) * 0x1p-53) *
+                       a;
             to[2 * i + j] = x < b ? x : b;
         }
 }

@@ -47,8 +47,9 @@
 #endif
 
 #define KERNEL(name, letter, ...) \
-    void PASTED(mat_##name, letter)(const void *frame, char *const *operands, const double *numbers, double *result, \
-                                    int64_t start, int64_t stop) { \
+    void PASTED(mat_##name, letter)(const void *frame, char *const *operands, \
+                                    const double *numbers, double *result, int64_t start, \
+                                    int64_t stop) { \
         const mat_reduction *f = frame; \
         __VA_ARGS__; \
     }

@@ -1,12 +1,15 @@
-/* Reductions over some axes of an operand, x, into elements along the others, which are kept, of another, y.
+/* Reductions over some axes of an operand, x, into elements along the others, which are kept, of
+   another, y.
 
-   Who makes the frame merges axes that lie together, and sorts them. The elements that go into one result are numbered along
-   the axes of `in`, the last of which is the fastest: `reduced` of them. They are taken in `chunks` parts of `chunk` elements,
-   whatever the number of threads. If there are several, a kernel leaves them in a third operand of 16 bytes each, in the
-   order [chunk][result], and the one called `finish` puts them together, counting results.
+   Who makes the frame merges axes that lie together, and sorts them. The elements that go into one
+   result are numbered along the axes of `in`, the last of which is the fastest: `reduced` of them.
+   They are taken in `chunks` parts of `chunk` elements, whatever the number of threads. If there
+   are several, a kernel leaves them in a third operand of 16 bytes each, in the order
+   [chunk][result], and the one called `finish` puts them together, counting results.
 
-   Lines: where `columns` is 0, the work is counted in parts of results, chunk by chunk. Otherwise the fastest of the kept axes
-   is apart, as so many columns, which are done `tile` at a time, row by row; the work is counted in parts of tiles. */
+   Lines: where `columns` is 0, the work is counted in parts of results, chunk by chunk. Otherwise
+   the fastest of the kept axes is apart, as so many columns, which are done `tile` at a time, row
+   by row; the work is counted in parts of tiles. */
 typedef struct {
     int64_t rank, n[32], x[32], y[32];
 } mat_axes;
@@ -20,11 +23,14 @@ typedef struct {
     int64_t accumulate;
 } mat_reduction;
 
-/* Of sums `divisor` is 1, of means the count. Where the frame says `accumulate`, the numbers are alpha and beta of
+/* Of sums `divisor` is 1, of means the count. Where the frame says `accumulate`, the numbers are
+   alpha and beta of
    ``y <- alpha * sum + beta * y``. */
 mat_kernel mat_sum_f, mat_sum_finish_f, mat_sum_d, mat_sum_finish_d;
 mat_kernel mat_prod_f, mat_prod_finish_f, mat_prod_d, mat_prod_finish_d;
 mat_kernel mat_max_f, mat_max_finish_f, mat_max_d, mat_max_finish_d, mat_max_l, mat_max_finish_l;
 mat_kernel mat_min_f, mat_min_finish_f, mat_min_d, mat_min_finish_d, mat_min_l, mat_min_finish_l;
-mat_kernel mat_argmax_f, mat_argmax_finish_f, mat_argmax_d, mat_argmax_finish_d, mat_argmax_l, mat_argmax_finish_l;
-mat_kernel mat_argmin_f, mat_argmin_finish_f, mat_argmin_d, mat_argmin_finish_d, mat_argmin_l, mat_argmin_finish_l;
+mat_kernel mat_argmax_f, mat_argmax_finish_f, mat_argmax_d, mat_argmax_finish_d, mat_argmax_l,
+    mat_argmax_finish_l;
+mat_kernel mat_argmin_f, mat_argmin_finish_f, mat_argmin_d, mat_argmin_finish_d, mat_argmin_l,
+    mat_argmin_finish_l;

@@ -5,13 +5,16 @@
 #include <float.h>
 
 #if defined(__GNUC__)
-#pragma GCC diagnostic ignored "-Wtautological-compare" /* whether an element is a number, asked of integers, too */
+#pragma GCC diagnostic ignored \
+    "-Wtautological-compare" /* whether an element is a number, asked of integers, too */
 #endif
 
 #define TILE 1024 /* columns at most that are done together; their totals stay in the first cache */
 #define ROWS 64 /* rows that are added before they go into the totals */
 #define FOUR(do) do(0) do(1) do(2) do(3)
-#define LANES ((int64_t)(256 / sizeof(T))) /* places to add up in, which compilers keep in registers, however wide these are */
+#define LANES \
+    ((int64_t)(256 / sizeof(T))) /* places to add up in, which compilers keep in registers, \
+                                    however wide these are */
 #define SHORT 16 /* elements that are so few that adding them up one by one is faster */
 #define EACH(j, n) for (int64_t j = 0; j < (n); j++)
 #define PASTE(a, b) a##_##b
@@ -39,11 +42,13 @@ INLINE void cursor_step(mat_cursor *c) {
         c->x += c->axes->x[k], c->y += c->axes->y[k];
         if (LIKELY(++c->index[k] < c->axes->n[k]))
             return;
-        c->x -= c->axes->n[k] * c->axes->x[k], c->y -= c->axes->n[k] * c->axes->y[k], c->index[k] = 0;
+        c->x -= c->axes->n[k] * c->axes->x[k], c->y -= c->axes->n[k] * c->axes->y[k],
+            c->index[k] = 0;
     }
 }
 
-/* The elements from `at` to `stop` of those that make a result, line by line: `count` of them from `x` on, `step` apart. */
+/* The elements from `at` to `stop` of those that make a result, line by line: `count` of them from
+   `x` on, `step` apart. */
 typedef struct {
     mat_cursor lines;
     int64_t at, stop, length, step, x, count, first;
@@ -72,8 +77,8 @@ INLINE void walk_on(mat_walk *w, const mat_reduction *f) {
         cursor_step(&w->lines);
 }
 
-/* Whether to read eight rows at a time, which is faster than four: but in a cache, those that lie a power of two apart displace
-   each other. */
+/* Whether to read eight rows at a time, which is faster than four: but in a cache, those that lie a
+   power of two apart displace each other. */
 INLINE int eight_rows(const mat_reduction *f, int64_t size) {
     return f->in.x[f->in.rank - 1] * size % 2048 != 0;
 }
@@ -82,7 +87,8 @@ INLINE int eight_rows(const mat_reduction *f, int64_t size) {
     mat_walk w; \
     for (walk_begin(&w, f, from, to); walk_next(&w, f); walk_on(&w, f))
 
-/* One part of the work: elements `from` to `to` of results at the kept cursor, with columns `column` to `column + width`. */
+/* One part of the work: elements `from` to `to` of results at the kept cursor, with columns
+   `column` to `column + width`. */
 typedef struct {
     int64_t chunk, from, to, outer, column, width;
 } mat_part;
@@ -99,7 +105,8 @@ INLINE mat_part part_of(const mat_reduction *f, int64_t unit) {
     return p;
 }
 
-/* Results of adjacent numbers that lie in y `apart` from each other: `count` of them, from the k-th on, at `y`. */
+/* Results of adjacent numbers that lie in y `apart` from each other: `count` of them, from the k-th
+   on, at `y`. */
 typedef struct {
     int64_t y, apart, count;
 } mat_run_of;
@@ -123,7 +130,8 @@ INLINE void *left_of(const mat_reduction *f, char *const *operands) {
     return f->chunks > 1 ? operands[2] : NULL;
 }
 
-/* The parts of a sum that must not be lost: in hi what is also right of infinities, in lo its error. */
+/* The parts of a sum that must not be lost: in hi what is also right of infinities, in lo its
+   error. */
 typedef struct {
     double hi, lo;
 } mat_pair;

@@ -1,9 +1,11 @@
-/* Sums of elements T, by lines and by columns. Included for float and for double, after their folds.
+/* Sums of elements T, by lines and by columns. Included for float and for double, after their
+   folds.
 
-   However long a sum is, its error is at most that of 21 roundings, 21/2 eps of T, times the sum of absolute values, and the
-   one of the result: at most 17 elements are added one after the other, in many places at once, 3 or 4 steps of a tree
-   follow, and what comes out of these is added up in double for float, and for double with the rounding errors kept beside
-   it. NumPy's pairwise sums have as many from some thousand elements on, its sums of columns as many as there are rows. */
+   However long a sum is, its error is at most that of 21 roundings, 21/2 eps of T, times the sum of
+   absolute values, and the one of the result: at most 17 elements are added one after the other, in
+   many places at once, 3 or 4 steps of a tree follow, and what comes out of these is added up in
+   double for float, and for double with the rounding errors kept beside it. NumPy's pairwise sums
+   have as many from some thousand elements on, its sums of columns as many as there are rows. */
 
 #define BLOCK 16
 
@@ -60,8 +62,8 @@ INLINE void N(put)(const mat_reduction *f, T *y, mat_pair p, const double *numbe
         *y = (T)value;
 }
 
-INLINE void N(sum_lines)(const mat_reduction *f, char *const *operands, const double *numbers, int64_t start, int64_t stop,
-                         int64_t step) {
+INLINE void N(sum_lines)(const mat_reduction *f, char *const *operands, const double *numbers,
+                         int64_t start, int64_t stop, int64_t step) {
     const T *x = (const T *)operands[0] + f->start_x;
     T *y = (T *)operands[1] + f->start_y;
     double *left = left_of(f, operands);
@@ -85,9 +87,10 @@ INLINE void N(sum_lines)(const mat_reduction *f, char *const *operands, const do
     }
 }
 
-/* Add rows to the totals hi and lo of columns, or begin these; four or, with `eight`, eight at a time. */
-INLINE void N(sum_rows)(double *RESTRICT hi, double *RESTRICT lo, const T *RESTRICT p, int64_t rows, int64_t step,
-                        int64_t width, int64_t apart, int eight, int begin) {
+/* Add rows to the totals hi and lo of columns, or begin these; four or, with `eight`, eight at a
+   time. */
+INLINE void N(sum_rows)(double *RESTRICT hi, double *RESTRICT lo, const T *RESTRICT p, int64_t rows,
+                        int64_t step, int64_t width, int64_t apart, int eight, int begin) {
     T sum[TILE];
     for (int64_t n; rows > 0; rows -= n, begin = 0) {
         int64_t k;
@@ -121,8 +124,8 @@ INLINE void N(sum_rows)(double *RESTRICT hi, double *RESTRICT lo, const T *RESTR
     }
 }
 
-INLINE void N(sum_columns)(const mat_reduction *f, char *const *operands, const double *numbers, int64_t start, int64_t stop,
-                           int64_t apart) {
+INLINE void N(sum_columns)(const mat_reduction *f, char *const *operands, const double *numbers,
+                           int64_t start, int64_t stop, int64_t apart) {
     const T *x = (const T *)operands[0] + f->start_x;
     T *y = (T *)operands[1] + f->start_y;
     double *left = left_of(f, operands), here[TILE], there[TILE];
@@ -136,7 +139,8 @@ INLINE void N(sum_columns)(const mat_reduction *f, char *const *operands, const 
         double *hi = left ? left + at : here, *lo = left ? hi + f->chunks * f->results : there;
         EACH(j, p.width) lo[j] = 0.0;
         WALK(w, f, p.from, p.to)
-            N(sum_rows)(hi, lo, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width, apart, eight, w.first == p.from);
+        N(sum_rows)(hi, lo, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width, apart,
+                    eight, w.first == p.from);
         if (!left)
             EACH(j, p.width) N(put)(f, y + kept.y + (p.column + j) * f->column_y,
                                     (mat_pair){f->reduced ? hi[j] : 0.0, lo[j]}, numbers);
@@ -144,14 +148,16 @@ INLINE void N(sum_columns)(const mat_reduction *f, char *const *operands, const 
 }
 
 /* What does not lie together, compiled for one machine only. */
-static void N(sum_apart)(const mat_reduction *f, char *const *operands, const double *numbers, int64_t start, int64_t stop) {
+static void N(sum_apart)(const mat_reduction *f, char *const *operands, const double *numbers,
+                         int64_t start, int64_t stop) {
     if (f->columns)
         N(sum_columns)(f, operands, numbers, start, stop, f->column_x);
     else
         N(sum_lines)(f, operands, numbers, start, stop, 0);
 }
 
-INLINE void N(sum_all)(const mat_reduction *f, char *const *operands, const double *numbers, int64_t start, int64_t stop) {
+INLINE void N(sum_all)(const mat_reduction *f, char *const *operands, const double *numbers,
+                       int64_t start, int64_t stop) {
     if (f->columns && f->column_x == 1)
         N(sum_columns)(f, operands, numbers, start, stop, 1);
     else if (!f->columns && f->in.x[f->in.rank - 1] == 1)
@@ -160,7 +166,8 @@ INLINE void N(sum_all)(const mat_reduction *f, char *const *operands, const doub
         N(sum_apart)(f, operands, numbers, start, stop);
 }
 
-INLINE void N(sum_finish)(const mat_reduction *f, char *const *operands, const double *numbers, int64_t start, int64_t stop) {
+INLINE void N(sum_finish)(const mat_reduction *f, char *const *operands, const double *numbers,
+                          int64_t start, int64_t stop) {
     T *y = (T *)operands[1] + f->start_y;
     const double *left = left_of(f, operands), *errors = left + f->chunks * f->results;
     double hi[TILE], lo[TILE];

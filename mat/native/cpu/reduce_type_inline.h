@@ -1,5 +1,6 @@
-/* Folds (max, min, prod) and their places (argmax, argmin) of elements T, by lines and by columns; N(name) is a name for T,
-   I the signed integer of its size, LOWEST and HIGHEST its limits. Included once for each type. */
+/* Folds (max, min, prod) and their places (argmax, argmin) of elements T, by lines and by columns;
+   N(name) is a name for T, I the signed integer of its size, LOWEST and HIGHEST its limits.
+   Included once for each type. */
 
 /* One of the two, x if it is not a number: then it stays that. */
 INLINE T N(join)(int op, T a, T x) {
@@ -29,7 +30,8 @@ INLINE T N(fold)(int op, T total, const T *p, int64_t n, int64_t step) {
     return total;
 }
 
-INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop, int64_t step) {
+INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                          int64_t stop, int64_t step) {
     const T *x = (const T *)operands[0] + f->start_x;
     T *y = (T *)operands[1] + f->start_y, *left = left_of(f, operands);
     mat_cursor kept;
@@ -49,8 +51,8 @@ INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands,
     }
 }
 
-INLINE void N(fold_rows)(int op, T *RESTRICT total, const T *RESTRICT p, int64_t rows, int64_t step, int64_t width,
-                         int64_t apart, int eight) {
+INLINE void N(fold_rows)(int op, T *RESTRICT total, const T *RESTRICT p, int64_t rows, int64_t step,
+                         int64_t width, int64_t apart, int eight) {
     int64_t k = 0;
 #define NEXT(i) t = N(join)(op, t, p[j * apart + (i) * step]);
     if (eight)
@@ -76,7 +78,8 @@ INLINE void N(fold_rows)(int op, T *RESTRICT total, const T *RESTRICT p, int64_t
 #undef NEXT
 }
 
-INLINE void N(fold_columns)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop, int64_t apart) {
+INLINE void N(fold_columns)(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                            int64_t stop, int64_t apart) {
     const T *x = (const T *)operands[0] + f->start_x;
     T *y = (T *)operands[1] + f->start_y, *left = left_of(f, operands);
     T total[TILE];
@@ -88,23 +91,28 @@ INLINE void N(fold_columns)(int op, const mat_reduction *f, char *const *operand
         for (int64_t j = 0; j < p.width; j++)
             total[j] = N(neutral)(op);
         WALK(w, f, p.from, p.to)
-            N(fold_rows)(op, total, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width, apart, eight);
+        N(fold_rows)(op, total, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width,
+                     apart, eight);
         int64_t by = f->chunks == 1 ? f->column_y : 1;
-        T *to = f->chunks == 1 ? y + kept.y + p.column * by : left + p.chunk * f->results + p.outer * f->columns + p.column;
+        T *to = f->chunks == 1 ? y + kept.y + p.column * by
+                               : left + p.chunk * f->results + p.outer * f->columns + p.column;
         for (int64_t j = 0; j < p.width; j++)
             to[j * by] = total[j];
     }
 }
 
-/* What does not lie together: it is the loading that takes the time then, so this is compiled for one machine only. */
-static void N(fold_apart)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+/* What does not lie together: it is the loading that takes the time then, so this is compiled for
+   one machine only. */
+static void N(fold_apart)(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                          int64_t stop) {
     if (f->columns)
         N(fold_columns)(op, f, operands, start, stop, f->column_x);
     else
         N(fold_lines)(op, f, operands, start, stop, 0);
 }
 
-INLINE void N(fold_all)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+INLINE void N(fold_all)(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                        int64_t stop) {
     if (f->columns && f->column_x == 1)
         N(fold_columns)(op, f, operands, start, stop, 1);
     else if (!f->columns && f->in.x[f->in.rank - 1] == 1)
@@ -113,7 +121,8 @@ INLINE void N(fold_all)(int op, const mat_reduction *f, char *const *operands, i
         N(fold_apart)(op, f, operands, start, stop);
 }
 
-INLINE void N(fold_finish)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+INLINE void N(fold_finish)(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                           int64_t stop) {
     T *y = (T *)operands[1] + f->start_y, *left = left_of(f, operands);
     T total[TILE];
     RUNS(k, r, f, start, stop) {
@@ -169,7 +178,8 @@ INLINE N(best) N(seek)(int op, N(best) b, const T *p, int64_t n, int64_t step, i
     return b;
 }
 
-INLINE void N(arg_lines)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop, int64_t step) {
+INLINE void N(arg_lines)(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                         int64_t stop, int64_t step) {
     const T *x = (const T *)operands[0] + f->start_x;
     int64_t *y = (int64_t *)operands[1] + f->start_y;
     N(best) *left = left_of(f, operands);
@@ -190,8 +200,8 @@ INLINE void N(arg_lines)(int op, const mat_reduction *f, char *const *operands, 
     }
 }
 
-INLINE void N(arg_rows)(int op, T *RESTRICT value, I *RESTRICT at, const T *RESTRICT p, I first, int64_t rows, int64_t step,
-                        int64_t width, int64_t apart) {
+INLINE void N(arg_rows)(int op, T *RESTRICT value, I *RESTRICT at, const T *RESTRICT p, I first,
+                        int64_t rows, int64_t step, int64_t width, int64_t apart) {
     int64_t k = 0;
 #define TAKE(i) \
     { \
@@ -221,7 +231,8 @@ INLINE void N(arg_rows)(int op, T *RESTRICT value, I *RESTRICT at, const T *REST
 #undef TAKE
 }
 
-INLINE void N(arg_columns)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop, int64_t apart) {
+INLINE void N(arg_columns)(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                           int64_t stop, int64_t apart) {
     const T *x = (const T *)operands[0] + f->start_x;
     int64_t *y = (int64_t *)operands[1] + f->start_y;
     N(best) *left = left_of(f, operands);
@@ -248,15 +259,18 @@ INLINE void N(arg_columns)(int op, const mat_reduction *f, char *const *operands
     }
 }
 
-/* What does not lie together: it is the loading that takes the time then, so this is compiled for one machine only. */
-static void N(arg_apart)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+/* What does not lie together: it is the loading that takes the time then, so this is compiled for
+   one machine only. */
+static void N(arg_apart)(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                         int64_t stop) {
     if (f->columns)
         N(arg_columns)(op, f, operands, start, stop, f->column_x);
     else
         N(arg_lines)(op, f, operands, start, stop, 0);
 }
 
-INLINE void N(arg_all)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+INLINE void N(arg_all)(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                       int64_t stop) {
     if (f->columns && f->column_x == 1)
         N(arg_columns)(op, f, operands, start, stop, 1);
     else if (!f->columns && f->in.x[f->in.rank - 1] == 1)
@@ -265,7 +279,8 @@ INLINE void N(arg_all)(int op, const mat_reduction *f, char *const *operands, in
         N(arg_apart)(op, f, operands, start, stop);
 }
 
-INLINE void N(arg_finish)(int op, const mat_reduction *f, char *const *operands, int64_t start, int64_t stop) {
+INLINE void N(arg_finish)(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                          int64_t stop) {
     int64_t *y = (int64_t *)operands[1] + f->start_y;
     const N(best) *left = left_of(f, operands);
     RUNS(k, r, f, start, stop)
@@ -277,4 +292,3 @@ INLINE void N(arg_finish)(int op, const mat_reduction *f, char *const *operands,
             y[r.y + j * r.apart] = b.at;
         }
 }
-

@@ -1,8 +1,9 @@
 /* Square tiles of units transposed in vectors.
 
-   A vector of W bytes has lanes of 16 bytes (one of 8, if it is that short). First the units within lanes are transposed, by
-   interleaving the first half of the rows with the second again and again; then whole lanes. Every instruction that this
-   needs exists since SSE2, and as wide as vectors have become. */
+   A vector of W bytes has lanes of 16 bytes (one of 8, if it is that short). First the units within
+   lanes are transposed, by interleaving the first half of the rows with the second again and again;
+   then whole lanes. Every instruction that this needs exists since SSE2, and as wide as vectors
+   have become. */
 
 typedef uint8_t unit_1 __attribute__((may_alias));
 typedef uint16_t unit_2 __attribute__((aligned(1), may_alias));
@@ -27,7 +28,8 @@ typedef uint32_t v4_8; /* not a vector, but moved like one */
 #define P4(b, n) P2(b, n), P2(b + 2, n)
 #define P8(b, n) P4(b, n), P4(b + 4, n)
 
-/* a and b interleaved, the first and the second half of each lane; `FIRST` and `SECOND` are the places */
+/* a and b interleaved, the first and the second half of each lane; `FIRST` and `SECOND` are the
+   places */
 #define ZIPPED(W, U, FIRST, SECOND)                                       \
     INLINE void zip_##W##_##U(v##W##_8 *a, v##W##_8 *b) {                 \
         const v##W##_##U x = (v##W##_##U)*a, y = (v##W##_##U)*b;          \
@@ -45,10 +47,14 @@ ZIPPED(32, 1, P8(0, 32) AND P8(16, 32), P8(8, 32) AND P8(24, 32))
 ZIPPED(32, 2, P4(0, 16) AND P4(8, 16), P4(4, 16) AND P4(12, 16))
 ZIPPED(32, 4, P2(0, 8) AND P2(4, 8), P2(2, 8) AND P2(6, 8))
 ZIPPED(32, 8, P1(0, 4) AND P1(2, 4), P1(1, 4) AND P1(3, 4))
-ZIPPED(64, 1, P8(0, 64) AND P8(16, 64) AND P8(32, 64) AND P8(48, 64), P8(8, 64) AND P8(24, 64) AND P8(40, 64) AND P8(56, 64))
-ZIPPED(64, 2, P4(0, 32) AND P4(8, 32) AND P4(16, 32) AND P4(24, 32), P4(4, 32) AND P4(12, 32) AND P4(20, 32) AND P4(28, 32))
-ZIPPED(64, 4, P2(0, 16) AND P2(4, 16) AND P2(8, 16) AND P2(12, 16), P2(2, 16) AND P2(6, 16) AND P2(10, 16) AND P2(14, 16))
-ZIPPED(64, 8, P1(0, 8) AND P1(2, 8) AND P1(4, 8) AND P1(6, 8), P1(1, 8) AND P1(3, 8) AND P1(5, 8) AND P1(7, 8))
+ZIPPED(64, 1, P8(0, 64) AND P8(16, 64) AND P8(32, 64) AND P8(48, 64),
+       P8(8, 64) AND P8(24, 64) AND P8(40, 64) AND P8(56, 64))
+ZIPPED(64, 2, P4(0, 32) AND P4(8, 32) AND P4(16, 32) AND P4(24, 32),
+       P4(4, 32) AND P4(12, 32) AND P4(20, 32) AND P4(28, 32))
+ZIPPED(64, 4, P2(0, 16) AND P2(4, 16) AND P2(8, 16) AND P2(12, 16),
+       P2(2, 16) AND P2(6, 16) AND P2(10, 16) AND P2(14, 16))
+ZIPPED(64, 8, P1(0, 8) AND P1(2, 8) AND P1(4, 8) AND P1(6, 8),
+       P1(1, 8) AND P1(3, 8) AND P1(5, 8) AND P1(7, 8))
 
 /* One lane, two by two lanes, four by four lanes transposed */
 INLINE void cross_8(v8_8 *x) {}
@@ -69,7 +75,8 @@ INLINE void cross_64(v64_8 *x) {
     x[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7, 10, 11, 14, 15);
 }
 
-/* A vector to where it may lie anyhow; and to an aligned place that will not be read soon, past the caches */
+/* A vector to where it may lie anyhow; and to an aligned place that will not be read soon, past the
+   caches */
 #define KEEP(W, d, v) memcpy(d, &v, W)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define STREAM(W, d, v) STREAM_##W(d, v)
@@ -147,18 +154,21 @@ INLINE void tile_4_1(v4_8 *t, const char *s, int64_t si) {
     memcpy(t, &x, 16);
 }
 
-/* Three rows a, b, c of n units zipped to three vectors: from where the p-th unit of the q-th comes, first of (a, b), then of
-   (that, c); and three vectors unzipped again */
-#define ZIP_AB(n, q, p) ((q * n + p) % 3 == 0 ? (q * n + p) / 3 : (q * n + p) % 3 == 1 ? n + (q * n + p) / 3 : 0)
+/* Three rows a, b, c of n units zipped to three vectors: from where the p-th unit of the q-th
+   comes, first of (a, b), then of (that, c); and three vectors unzipped again */
+#define ZIP_AB(n, q, p) \
+    ((q * n + p) % 3 == 0 ? (q * n + p) / 3 : (q * n + p) % 3 == 1 ? n + (q * n + p) / 3 : 0)
 #define ZIP_C(n, q, p) ((q * n + p) % 3 == 2 ? n + (q * n + p) / 3 : p)
 #define UNZIP_AB(n, q, p) (3 * p + q < 2 * n ? 3 * p + q : 0)
 #define UNZIP_C(n, q, p) (3 * p + q < 2 * n ? p : 3 * p + q - n)
 #define LIST_4(M, n, q) M(n, q, 0), M(n, q, 1), M(n, q, 2), M(n, q, 3)
 #define LIST_8(M, n, q) LIST_4(M, n, q), M(n, q, 4), M(n, q, 5), M(n, q, 6), M(n, q, 7)
 #define LIST_16(M, n, q) \
-    LIST_8(M, n, q), M(n, q, 8), M(n, q, 9), M(n, q, 10), M(n, q, 11), M(n, q, 12), M(n, q, 13), M(n, q, 14), M(n, q, 15)
+    LIST_8(M, n, q), M(n, q, 8), M(n, q, 9), M(n, q, 10), M(n, q, 11), M(n, q, 12), M(n, q, 13), \
+        M(n, q, 14), M(n, q, 15)
 
-/* A run of n bytes, more than 2 * HALF / 2 and at most 2 * HALF of them, as its two ends, which may overlap */
+/* A run of n bytes, more than 2 * HALF / 2 and at most 2 * HALF of them, as its two ends, which may
+   overlap */
 #define MOVE_ENDS(HALF)                                                       \
     INLINE void move_ends_##HALF(char *d, const char *s, int64_t n) {         \
         char a[HALF], b[HALF];                                                \

@@ -2,9 +2,11 @@
 #include "vmath_inline.h"
 #include "vmath.h"
 
-#define BLOCK 512 /* numbers that are looked over and then computed: they stay in the first-level cache */
+#define BLOCK \
+    512 /* numbers that are looked over and then computed: they stay in the first-level cache */
 
-/* x and out are the same or do not overlap: without this, the former is taken for the danger that it is not */
+/* x and out are the same or do not overlap: without this, the former is taken for the danger that
+   it is not */
 #if defined(__GNUC__) && !defined(__clang__)
 #define SAME_OR_APART _Pragma("GCC ivdep")
 #else
@@ -16,24 +18,22 @@
 
 #define PLAIN_LOOPS(name) PLAIN_LOOP(name, double, f64) PLAIN_LOOP(name, float, f32)
 #define PLAIN_LOOP(name, type, suffix) \
-    MAT_CLONES void mat_vmath_##name##_##suffix(int64_t n, const type *x, const type *y, type *out) \
-    { \
-        SAME_OR_APART for (int64_t k = 0; k < n; k++) \
-            out[k] = mat_##name##_##suffix(x[k]); \
+    MAT_CLONES void mat_vmath_##name##_##suffix(int64_t n, const type *x, const type *y, \
+                                                type *out) { \
+        SAME_OR_APART for (int64_t k = 0; k < n; k++) out[k] = mat_##name##_##suffix(x[k]); \
     }
 
 #define LIMITED_LOOPS(name) LIMITED_LOOP(name, double, f64) LIMITED_LOOP(name, float, f32)
 #define LIMITED_LOOP(name, type, suffix) \
-    MAT_CLONES void mat_vmath_##name##_##suffix(int64_t n, const type *x, const type *y, type *out) \
-    { \
+    MAT_CLONES void mat_vmath_##name##_##suffix(int64_t n, const type *x, const type *y, \
+                                                type *out) { \
         for (int64_t from = 0; from < n; from += BLOCK) { \
             int64_t to = n - from < BLOCK ? n : from + BLOCK; \
             if (mat_within_##suffix(x + from, to - from, MAT_LIMIT_##name##_##suffix)) \
-                SAME_OR_APART for (int64_t k = from; k < to; k++) \
-                    out[k] = mat_##name##_##suffix(x[k]); \
+                SAME_OR_APART for (int64_t k = from; k < to; k++) out[k] = \
+                    mat_##name##_##suffix(x[k]); \
             else \
-                for (int64_t k = from; k < to; k++) \
-                    out[k] = mat_wide_##name##_##suffix(x[k]); \
+                for (int64_t k = from; k < to; k++) out[k] = mat_wide_##name##_##suffix(x[k]); \
         } \
     }
 
@@ -60,12 +60,14 @@ const char *mat_vmath_names(void)
 
 void mat_vmath_f64(int which, int64_t n, const double *x, const double *y, double *out)
 {
-    static void (*const loops[])(int64_t, const double *, const double *, double *) = {PLAIN(F64) LIMITED(F64) F64(pow)};
+    static void (*const loops[])(int64_t, const double *, const double *,
+                                 double *) = {PLAIN(F64) LIMITED(F64) F64(pow)};
     loops[which](n, x, y, out);
 }
 
 void mat_vmath_f32(int which, int64_t n, const float *x, const float *y, float *out)
 {
-    static void (*const loops[])(int64_t, const float *, const float *, float *) = {PLAIN(F32) LIMITED(F32) F32(pow)};
+    static void (*const loops[])(int64_t, const float *, const float *,
+                                 float *) = {PLAIN(F32) LIMITED(F32) F32(pow)};
     loops[which](n, x, y, out);
 }

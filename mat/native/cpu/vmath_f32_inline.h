@@ -1,5 +1,6 @@
-/* Vector mathematics of float; see vmath_inline.h. What is used most is done in float; the rest passes through double, where a
-   short polynomial and no care about rounding give results that are almost always the nearest float. */
+/* Vector mathematics of float; see vmath_inline.h. What is used most is done in float; the rest
+   passes through double, where a short polynomial and no care about rounding give results that are
+   almost always the nearest float. */
 #ifndef MAT_VMATH_F32_INLINE_H
 #define MAT_VMATH_F32_INLINE_H
 
@@ -84,7 +85,8 @@ INLINE float mat_tanh_f32(float x)
     float rest, r, a = mat_abs_f32(x);
     uint32_t power;
     r = mat_exp_reduce_f32(a > 10 ? -20 : -2 * a, &rest, &power);
-    float q = mat_exp_tail_f32(r) + rest, scale = mat_of_bits_f32((power << 23) - (UINT32_C(128) << 23));
+    float q = mat_exp_tail_f32(r) + rest,
+          scale = mat_of_bits_f32((power << 23) - (UINT32_C(128) << 23));
     float head = 0.5f - scale, b = scale * r, sum = head - b; /* half of 1 - exp(-2 |x|) */
     q = (((0.5f - head) - scale) + ((head - sum) - b)) - scale * q;
     float n = sum + q, n_low = q - (n - sum);
@@ -181,7 +183,8 @@ INLINE float mat_sinh_f32(float x)
 
 INLINE float mat_cosh_f32(float x)
 {
-    double a = mat_abs_f64(x), scale, p = mat_exp_narrow(a > 100 ? 100 : a, &scale), e = scale * p + scale;
+    double a = mat_abs_f64(x), scale, p = mat_exp_narrow(a > 100 ? 100 : a, &scale),
+           e = scale * p + scale;
     return (float)(0.5 * (e + 1 / e));
 }
 

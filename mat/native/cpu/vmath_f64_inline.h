@@ -4,7 +4,9 @@
 
 #include "mat.h"
 
-#define MAT_ROUNDER 0x1.8p52 /* added to a number, it leaves the nearest integer, which also stands in the low bits */
+#define MAT_ROUNDER \
+    0x1.8p52 /* added to a number, it leaves the nearest integer, which also stands in the low \
+                bits */
 #define MAT_LOG2E 0x1.71547652b82fep+0
 #define MAT_LN2_HI 0x1.62e42fefa3800p-1 /* 42 bits, so that its product with an exponent is exact */
 #define MAT_LN2_LO 0x1.ef35793c76730p-45
@@ -44,7 +46,8 @@ INLINE double mat_clamp_f64(double x, double low, double high)
 
 /* exp, expm1 and what is made of them */
 
-/* x + extra = k ln 2 + r + low with |r| <= ln(2) / 2: returns r, and k + 2046 in the lowest bits of *power */
+/* x + extra = k ln 2 + r + low with |r| <= ln(2) / 2: returns r, and k + 2046 in the lowest bits of
+   *power */
 INLINE double mat_exp_reduce_f64(double x, double extra, double *low, uint64_t *power)
 {
     double t = x * MAT_LOG2E + (MAT_ROUNDER + 2046), k = t - (MAT_ROUNDER + 2046);
@@ -98,7 +101,8 @@ INLINE double mat_exp_f64(double x)
     return mat_exp_sum_f64(mat_clamp_f64(x, -746, 710), 0);
 }
 
-/* expm1(x) / 4 = the result + *low, for x in [-700, 710.5]; a quarter, since sinh(710.4) is finite and exp(710.4) is not */
+/* expm1(x) / 4 = the result + *low, for x in [-700, 710.5]; a quarter, since sinh(710.4) is finite
+   and exp(710.4) is not */
 INLINE double mat_expm1_quarter_f64(double x, double *low)
 {
     double rest, r;
@@ -123,7 +127,8 @@ INLINE double mat_expm1_f64(double x)
 INLINE double mat_sinh_f64(double x)
 {
     double low, a = mat_abs_f64(x), g = mat_expm1_quarter_f64(a > 710.5 ? 710.5 : a, &low);
-    double d = g + 0.25, back = d - g, d_low = (g - (d - back)) + (0.25 - back), inverse = 1 / d, q = g * inverse;
+    double d = g + 0.25, back = d - g, d_low = (g - (d - back)) + (0.25 - back), inverse = 1 / d,
+           q = g * inverse;
     q += ((g - q * d) + (low - q * (d_low + low))) * inverse;
     double y = 2 * (g + (0.25 * q + low));
     return a < 0x1p-28 ? x : mat_signed_f64(y, x);
@@ -138,7 +143,8 @@ INLINE double mat_cosh_f64(double x)
 /* -e / (2 + e) with e = expm1(-2 |x|), the quotient corrected by its remainder */
 INLINE double mat_tanh_f64(double x)
 {
-    double low, a = mat_abs_f64(x), n = -2 * mat_expm1_quarter_f64(a > 20 ? -40 : -2 * a, &low), n_low = -2 * low;
+    double low, a = mat_abs_f64(x), n = -2 * mat_expm1_quarter_f64(a > 20 ? -40 : -2 * a, &low),
+                n_low = -2 * low;
     double d = 1 - n, d_low = (1 - d) - n - n_low, inverse = 1 / d, q = n * inverse;
     q += ((n - q * d) + (n_low - q * d_low)) * inverse;
     return a < 0x1p-28 ? x : mat_signed_f64(q, x);
@@ -153,7 +159,8 @@ INLINE double mat_logistic_f64(double x)
 
 /* log */
 
-/* x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)], for positive normal numbers; *exponent is k + 1023 */
+/* x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)], for positive normal numbers; *exponent is k +
+   1023 */
 INLINE double mat_log_reduce_f64(double x, double *k, uint64_t *exponent)
 {
     uint64_t u = mat_bits_f64(x) + (UINT64_C(0x3ff0000000000000) - UINT64_C(0x3fe6a09e667f3bcd));
@@ -162,7 +169,8 @@ INLINE double mat_log_reduce_f64(double x, double *k, uint64_t *exponent)
     return mat_of_bits_f64((u & UINT64_C(0xfffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd)) - 1;
 }
 
-/* Likewise, for subnormals too. One choice of two numbers: the compiler would make two loop bodies of two choices. */
+/* Likewise, for subnormals too. One choice of two numbers: the compiler would make two loop bodies
+   of two choices. */
 INLINE double mat_log_reduce_all_f64(double x, double *k)
 {
     int small = x < 0x1p-1022;
@@ -173,7 +181,8 @@ INLINE double mat_log_reduce_all_f64(double x, double *k)
     return f;
 }
 
-/* k ln 2 + log(1 + f) + c, where c is small. With s = f / (2 + f): log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 P(s^2)) */
+/* k ln 2 + log(1 + f) + c, where c is small. With s = f / (2 + f): log(1 + f) = f - f^2/2 + s
+   (f^2/2 + s^2 P(s^2)) */
 INLINE double mat_log_sum_f64(double f, double k, double c)
 {
     double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
@@ -188,7 +197,8 @@ INLINE double mat_log_sum_f64(double f, double k, double c)
     return k * MAT_LN2_HI + (f - (half - tail));
 }
 
-/* what log gives outside of the positive finite numbers; `y` inside. Masks, since of choices the compiler makes branches. */
+/* what log gives outside of the positive finite numbers; `y` inside. Masks, since of choices the
+   compiler makes branches. */
 INLINE double mat_log_special_f64(double x, double y)
 {
     uint64_t nan = x < 0 ? mat_bits_f64(NAN) : 0;

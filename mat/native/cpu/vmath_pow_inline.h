@@ -5,7 +5,8 @@
 #include "vmath_f32_inline.h"
 #include "vmath_f64_inline.h"
 
-/* erf: an odd polynomial up to 1; above, 1 - erfc(x), where log(erfc(x)) is a polynomial in x - 1 */
+/* erf: an odd polynomial up to 1; above, 1 - erfc(x), where log(erfc(x)) is a polynomial in x - 1
+ */
 
 INLINE double mat_erf_f64(double x)
 {
@@ -69,14 +70,15 @@ INLINE float mat_erf_f32(float x)
 
 /* pow */
 
-/* C99's pow(x, y) from |x|^y: the sign, and what is not real. Conditions become masks, and no branches, of which the compiler
-   would make a loop body for every combination. */
+/* C99's pow(x, y) from |x|^y: the sign, and what is not real. Conditions become masks, and no
+   branches, of which the compiler would make a loop body for every combination. */
 INLINE double mat_pow_signed_f64(double x, double y, double power)
 {
     double b = mat_abs_f64(y), half = 0.5 * b, most = 0x1p52;
     b = b > most ? most : b;
     half = half > most ? most : half;
-    uint64_t whole = (b + most) - most == b ? ~UINT64_C(0) : 0, even = (half + most) - most == half ? ~UINT64_C(0) : 0;
+    uint64_t whole = (b + most) - most == b ? ~UINT64_C(0) : 0,
+             even = (half + most) - most == half ? ~UINT64_C(0) : 0;
     uint64_t below = x < 0 ? ~UINT64_C(0) : 0, finite = x > -INFINITY ? ~UINT64_C(0) : 0;
     uint64_t bits = mat_bits_f64(power) ^ (mat_bits_f64(x) & whole & ~even & MAT_SIGN);
     power = mat_of_bits_f64(bits | (below & finite & ~whole & mat_bits_f64(NAN)));
@@ -88,7 +90,8 @@ INLINE float mat_pow_signed_f32(float x, float y, float power)
     float b = mat_abs_f32(y), half = 0.5f * b, most = 0x1p23f;
     b = b > most ? most : b;
     half = half > most ? most : half;
-    uint32_t whole = (b + most) - most == b ? ~UINT32_C(0) : 0, even = (half + most) - most == half ? ~UINT32_C(0) : 0;
+    uint32_t whole = (b + most) - most == b ? ~UINT32_C(0) : 0,
+             even = (half + most) - most == half ? ~UINT32_C(0) : 0;
     uint32_t below = x < 0 ? ~UINT32_C(0) : 0, finite = x > -INFINITY ? ~UINT32_C(0) : 0;
     uint32_t bits = mat_bits_f32(power) ^ (mat_bits_f32(x) & whole & ~even & MAT_SIGN_F);
     power = mat_of_bits_f32(bits | (below & finite & ~whole & mat_bits_f32(NAN)));
@@ -112,7 +115,8 @@ INLINE double mat_log_double_f64(double x, double *low)
     p = p * z + 0x1.9999999999b31p-2;
     /* a = 2/3 + z p; then s z a, and 2 s + that, and k ln 2 + that */
     p *= z;
-    double a = 0x1.5555555555555p-1 + p, a_low = (p - (a - 0x1.5555555555555p-1)) + 0x1.5555555555555p-55;
+    double a = 0x1.5555555555555p-1 + p,
+           a_low = (p - (a - 0x1.5555555555555p-1)) + 0x1.5555555555555p-55;
     double b = z * a, b_low = fma(z, a, -b) + (z * a_low + z_low * a);
     double c = s * b, c_low = fma(s, b, -c) + (s * b_low + s_low * b);
     double e = 2 * s + c, e_low = (c - (e - 2 * s)) + (c_low + 2 * s_low);
@@ -122,10 +126,12 @@ INLINE double mat_log_double_f64(double x, double *low)
     return sum;
 }
 
-/* y log|x|, infinite for x = 0 and infinite x. No larger y is needed, and infinity times log(1) would be NaN. */
+/* y log|x|, infinite for x = 0 and infinite x. No larger y is needed, and infinity times log(1)
+   would be NaN. */
 INLINE double mat_pow_f64(double x, double y)
 {
-    double low, a = mat_abs_f64(x), l = mat_log_double_f64(a, &low), times = mat_clamp_f64(y, -0x1p80, 0x1p80);
+    double low, a = mat_abs_f64(x), l = mat_log_double_f64(a, &low),
+                times = mat_clamp_f64(y, -0x1p80, 0x1p80);
     l = a < INFINITY ? l : a;
     l = a == 0 ? -INFINITY : l;
     double e = times * l, extra = fma(times, l, -e) + times * low;
@@ -137,7 +143,8 @@ INLINE double mat_pow_f64(double x, double y)
 INLINE float mat_pow_f32(float x, float y)
 {
     uint64_t exponent;
-    double a = mat_abs_f32(x), k, f = mat_log_reduce_f64(a, &k, &exponent), s = f / (2 + f), z = s * s;
+    double a = mat_abs_f32(x), k, f = mat_log_reduce_f64(a, &k, &exponent), s = f / (2 + f),
+           z = s * s;
     double p = 0x1.e2f96ef16dbc0p-3, scale;
     p = p * z + 0x1.2438c49945b72p-2;
     p = p * z + 0x1.999a7acfc0894p-2;

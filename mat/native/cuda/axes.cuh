@@ -1,4 +1,5 @@
-/* From a position, counted over axes, to the offsets of the elements there: division by multiplying with a fixed number. */
+/* From a position, counted over axes, to the offsets of the elements there: division by multiplying
+   with a fixed number. */
 #ifndef MAT_AXES_CUH
 #define MAT_AXES_CUH
 
@@ -6,19 +7,23 @@
 
 struct walk_axis {
     int64_t n;       /* how long it is */
-    int64_t divisor; /* a factor of 32 bits and, above it, a shift: how to divide by n what is less than 2^31 */
+    int64_t divisor; /* a factor of 32 bits and, above it, a shift: how to divide by n what is less
+                        than 2^31 */
     int64_t d, s;    /* the strides of the destination and of the source */
 };
 
 __device__ __forceinline__ unsigned quotient(unsigned place, int64_t divisor) {
     return (__umulhi(place, unsigned(divisor)) + place) >> (divisor >> 32);
 }
-__device__ __forceinline__ unsigned quotient(unsigned place, const walk_axis &axis) { return quotient(place, axis.divisor); }
+__device__ __forceinline__ unsigned quotient(unsigned place, const walk_axis &axis) {
+    return quotient(place, axis.divisor);
+}
 
-/* Adds the offsets of K places to `from` and `to`. Axes stand innermost first; of the last one no length is needed. STEP: int
-   where 32 bits hold all offsets, else int64_t. */
-template<class STEP, int K> __device__ __forceinline__ void walk_all(const walk_axis *axes, int rank, unsigned (&place)[K],
-                                                                     STEP (&from)[K], STEP (&to)[K]) {
+/* Adds the offsets of K places to `from` and `to`. Axes stand innermost first; of the last one no
+   length is needed. STEP: int where 32 bits hold all offsets, else int64_t. */
+template<class STEP, int K>
+__device__ __forceinline__ void walk_all(const walk_axis *axes, int rank, unsigned (&place)[K],
+                                         STEP (&from)[K], STEP (&to)[K]) {
 #pragma unroll 1
     for (int r = 0; r < rank - 1; r++)
 #pragma unroll
@@ -35,7 +40,8 @@ template<class STEP, int K> __device__ __forceinline__ void walk_all(const walk_
         }
 }
 
-__device__ __forceinline__ void walk(const walk_axis *axes, int rank, unsigned place, int64_t &from, int64_t &to) {
+__device__ __forceinline__ void walk(const walk_axis *axes, int rank, unsigned place, int64_t &from,
+                                     int64_t &to) {
     unsigned places[1] = {place};
     int64_t f[1] = {from}, t[1] = {to};
     walk_all<int64_t, 1>(axes, rank, places, f, t);

@@ -1,4 +1,5 @@
-/* Whether all elements of two operands are equal, or nearly: each block leaves whether any of its own are not. */
+/* Whether all elements of two operands are equal, or nearly: each block leaves whether any of its
+   own are not. */
 #ifndef MAT_COMPARE_CUH
 #define MAT_COMPARE_CUH
 
@@ -7,7 +8,8 @@
 enum { MAT_COMPARE_THREADS = 256 };
 
 struct mat_comparison {
-    int64_t n, start_x, start_y, flat, equal_nan, rtol, atol; /* the tolerances are the bits of doubles */
+    int64_t n, start_x, start_y, flat, equal_nan, rtol,
+        atol; /* the tolerances are the bits of doubles */
     mat_reduced_axes axes;
 };
 
@@ -25,8 +27,12 @@ MAT_INLINE float mat_rounded(float x, mat_half) { return mat_value(mat_to_half(x
 MAT_INLINE float mat_rounded(float x, mat_bfloat) { return mat_value(mat_to_bfloat(x)); }
 
 struct mat_equal {
-    template <class T> MAT_INLINE bool of(T a, T b, const mat_tolerance &) { return mat_value(a) == mat_value(b); }
-    MAT_INLINE bool of(mat_complex a, mat_complex b, const mat_tolerance &) { return (a.re == b.re) & (a.im == b.im); }
+    template<class T> MAT_INLINE bool of(T a, T b, const mat_tolerance &) {
+        return mat_value(a) == mat_value(b);
+    }
+    MAT_INLINE bool of(mat_complex a, mat_complex b, const mat_tolerance &) {
+        return (a.re == b.re) & (a.im == b.im);
+    }
     MAT_INLINE bool of(mat_complex_double a, mat_complex_double b, const mat_tolerance &) {
         return (a.re == b.re) & (a.im == b.im);
     }
@@ -38,7 +44,8 @@ struct mat_near {
         auto a = mat_value(x), b = mat_value(y);
         typedef decltype(a) V;
         V rtol = mat_rounded((V)by.rtol, x), atol = mat_rounded((V)by.atol, x);
-        V most = mat_rounded(atol + mat_rounded(rtol * (b < 0 ? -b : b), x), x), apart = mat_rounded(a - b, x);
+        V most = mat_rounded(atol + mat_rounded(rtol * (b < 0 ? -b : b), x), x),
+          apart = mat_rounded(a - b, x);
         bool near = (apart < 0 ? -apart : apart) <= most && mat_finite(b);
         return near || a == b || (by.equal_nan && a != a && b != b);
     }
@@ -47,10 +54,15 @@ struct mat_near {
         bool near = (V)hypot((double)(V)(a.re - b.re), (double)(V)(a.im - b.im))
                     <= (V)by.atol + (V)((V)by.rtol * (V)hypot((double)b.re, (double)b.im));
         bool nan = (a.re != a.re || a.im != a.im) && (b.re != b.re || b.im != b.im);
-        return (near && mat_finite(b.re) && mat_finite(b.im)) || (a.re == b.re && a.im == b.im) || (by.equal_nan && nan);
+        return (near && mat_finite(b.re) && mat_finite(b.im)) || (a.re == b.re && a.im == b.im) ||
+               (by.equal_nan && nan);
     }
-    MAT_INLINE bool of(mat_complex a, mat_complex b, const mat_tolerance &by) { return complex(a, b, by); }
-    MAT_INLINE bool of(mat_complex_double a, mat_complex_double b, const mat_tolerance &by) { return complex(a, b, by); }
+    MAT_INLINE bool of(mat_complex a, mat_complex b, const mat_tolerance &by) {
+        return complex(a, b, by);
+    }
+    MAT_INLINE bool of(mat_complex_double a, mat_complex_double b, const mat_tolerance &by) {
+        return complex(a, b, by);
+    }
 };
 
 MAT_INLINE double mat_double_of(int64_t bits) {
@@ -60,8 +72,9 @@ MAT_INLINE double mat_double_of(int64_t bits) {
 }
 
 /* The elements of number k, k + step, ... */
-template <class I, class Test> MAT_INLINE bool mat_differ_apart(const mat_comparison &f, const I *x, const I *y, int64_t k,
-                                                                int64_t step, const mat_tolerance &by) {
+template<class I, class Test>
+MAT_INLINE bool mat_differ_apart(const mat_comparison &f, const I *x, const I *y, int64_t k,
+                                 int64_t step, const mat_tolerance &by) {
     bool differ = false;
     for (; k < f.n; k += step) {
         mat_place_of at = mat_placed(f.axes, (int)f.axes.rank, k);
@@ -70,15 +83,18 @@ template <class I, class Test> MAT_INLINE bool mat_differ_apart(const mat_compar
     return differ;
 }
 
-template <class I, class Test> MAT_INLINE bool mat_differ_flat(const mat_comparison &f, const I *x, const I *y, int64_t k,
-                                                               int64_t step, const mat_tolerance &by) {
+template<class I, class Test>
+MAT_INLINE bool mat_differ_flat(const mat_comparison &f, const I *x, const I *y, int64_t k,
+                                int64_t step, const mat_tolerance &by) {
     enum { V = 16 / sizeof(I), U = 2 };
     bool differ = false;
     int64_t vectors = f.n / V, v = k;
     for (; v + (U - 1) * step < vectors; v += U * step) {
         union { uint4 all[U]; I item[U * V]; } a, b;
 #pragma unroll
-        for (int u = 0; u < U; u++) a.all[u] = mat_load(x + (v + u * step) * V), b.all[u] = mat_load(y + (v + u * step) * V);
+        for (int u = 0; u < U; u++)
+            a.all[u] = mat_load(x + (v + u * step) * V),
+            b.all[u] = mat_load(y + (v + u * step) * V);
 #pragma unroll
         for (int j = 0; j < U * V; j++) differ |= !Test::of(a.item[j], b.item[j], by);
     }
@@ -92,12 +108,15 @@ template <class I, class Test> MAT_INLINE bool mat_differ_flat(const mat_compari
     return differ;
 }
 
-template <class I, class Test> MAT_INLINE void mat_differ(const mat_comparison &f, const mat_call &call) {
+template<class I, class Test>
+MAT_INLINE void mat_differ(const mat_comparison &f, const mat_call &call) {
     const I *x = (const I *)call.at[0] + f.start_x, *y = (const I *)call.at[1] + f.start_y;
     mat_tolerance by = {mat_double_of(f.rtol), mat_double_of(f.atol), f.equal_nan != 0};
-    int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step = (int64_t)gridDim.x * blockDim.x;
+    int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+            step = (int64_t)gridDim.x * blockDim.x;
     bool flat = f.flat && (((size_t)x | (size_t)y) & 15) == 0;
-    bool differ = flat ? mat_differ_flat<I, Test>(f, x, y, k, step, by) : mat_differ_apart<I, Test>(f, x, y, k, step, by);
+    bool differ = flat ? mat_differ_flat<I, Test>(f, x, y, k, step, by)
+                       : mat_differ_apart<I, Test>(f, x, y, k, step, by);
     int any = __syncthreads_or(differ);
     if (threadIdx.x == 0) ((int32_t *)call.at[2])[blockIdx.x] = any != 0;
 }

@@ -1,6 +1,8 @@
-/* Complex numbers on the device: arithmetic as NumPy does it, functions with the special values of C99.
+/* Complex numbers on the device: arithmetic as NumPy does it, functions with the special values of
+   C99.
 
-   Functions of complex64 are computed in double, where nothing overflows half-way, and rounded once. */
+   Functions of complex64 are computed in double, where nothing overflows half-way, and rounded
+   once. */
 #ifndef MAT_COMPLEX_CUH
 #define MAT_COMPLEX_CUH
 
@@ -8,19 +10,22 @@
 
 #define MAT_C128 mat_complex<double>
 
-MAT_INSIDE float mat_product(float a, float b) { return __fmul_rn(a, b); } /* which is not made one with an addition */
+MAT_INSIDE float mat_product(float a, float b) {
+    return __fmul_rn(a, b);
+} /* which is not made one with an addition */
 MAT_INSIDE double mat_product(double a, double b) { return __dmul_rn(a, b); }
 template <class R> MAT_INSIDE bool mat_nan(R x) { return x != x; }
 template <class R> MAT_INSIDE bool mat_finite(R x) { return x - x == 0; }
 template <class R> MAT_INSIDE bool mat_infinite(R x) { return !mat_nan(x) && !mat_finite(x); }
 
-#define MAT_BOTH(return_type, name)                                                                                     \
-    template <class R> MAT_INSIDE return_type name(mat_complex<R> a, mat_complex<R> b)
+#define MAT_BOTH(return_type, name) \
+    template<class R> MAT_INSIDE return_type name(mat_complex<R> a, mat_complex<R> b)
 MAT_BOTH(mat_complex<R>, operator+) { return {a.re + b.re, a.im + b.im}; }
 MAT_BOTH(mat_complex<R>, operator-) { return {a.re - b.re, a.im - b.im}; }
 template <class R> MAT_INSIDE mat_complex<R> operator-(mat_complex<R> a) { return {-a.re, -a.im}; }
 MAT_BOTH(mat_complex<R>, operator*) {
-    return {mat_product(a.re, b.re) - mat_product(a.im, b.im), mat_product(a.re, b.im) + mat_product(a.im, b.re)};
+    return {mat_product(a.re, b.re) - mat_product(a.im, b.im),
+            mat_product(a.re, b.im) + mat_product(a.im, b.re)};
 }
 
 /* By the larger part of b (Smith's way), so that no square overflows */
@@ -34,37 +39,52 @@ MAT_BOTH(mat_complex<R>, operator/) {
     const R ratio = b.re / b.im, scale = 1 / (b.im + b.re * ratio);
     return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
 }
-template <class R> MAT_INSIDE mat_complex<R> operator/(int a, mat_complex<R> b) { return mat_complex<R>((R)a) / b; }
+template<class R> MAT_INSIDE mat_complex<R> operator/(int a, mat_complex<R> b) {
+    return mat_complex<R>((R)a) / b;
+}
 
 /* In the order of real parts, then of imaginary ones; nothing is ordered beside NaN. */
 MAT_BOTH(bool, operator==) { return a.re == b.re && a.im == b.im; }
 MAT_BOTH(bool, operator!=) { return a.re != b.re || a.im != b.im; }
-MAT_BOTH(bool, operator<) { return (a.re < b.re && !mat_nan(a.im) && !mat_nan(b.im)) || (a.re == b.re && a.im < b.im); }
-MAT_BOTH(bool, operator<=) { return (a.re < b.re && !mat_nan(a.im) && !mat_nan(b.im)) || (a.re == b.re && a.im <= b.im); }
+MAT_BOTH(bool, operator<) {
+    return (a.re < b.re && !mat_nan(a.im) && !mat_nan(b.im)) || (a.re == b.re && a.im < b.im);
+}
+MAT_BOTH(bool, operator<=) {
+    return (a.re < b.re && !mat_nan(a.im) && !mat_nan(b.im)) || (a.re == b.re && a.im <= b.im);
+}
 MAT_BOTH(bool, operator>) { return b < a; }
 MAT_BOTH(bool, operator>=) { return b <= a; }
-template <class R> MAT_INSIDE bool operator!=(mat_complex<R> a, int b) { return a.re != b || a.im != 0; }
-template <class R> MAT_INSIDE bool operator==(mat_complex<R> a, int b) { return a.re == b && a.im == 0; }
+template<class R> MAT_INSIDE bool operator!=(mat_complex<R> a, int b) {
+    return a.re != b || a.im != 0;
+}
+template<class R> MAT_INSIDE bool operator==(mat_complex<R> a, int b) {
+    return a.re == b && a.im == 0;
+}
 
 MAT_INSIDE double mat_fabs(mat_complex<double> x) { return hypot(x.re, x.im); }
 MAT_INSIDE float mat_fabs(mat_complex<float> x) {
     const double re = x.re, im = x.im;
-    return mat_infinite(re) || mat_infinite(im) ? (float)hypot(re, im) : (float)sqrt(re * re + im * im);
+    return mat_infinite(re) || mat_infinite(im) ? (float)hypot(re, im)
+                                                : (float)sqrt(re * re + im * im);
 }
-template <class R> MAT_INSIDE mat_complex<R> mat_rint(mat_complex<R> x) { return {mat_rint(x.re), mat_rint(x.im)}; }
+template<class R> MAT_INSIDE mat_complex<R> mat_rint(mat_complex<R> x) {
+    return {mat_rint(x.re), mat_rint(x.im)};
+}
 
 /* x / |x|; 0 for 0, and of infinite parts, which must be one, the sign */
 template <class R> MAT_INSIDE mat_complex<R> mat_direction(mat_complex<R> x) {
     const R size = mat_fabs(x), nan = size - size;
     if (mat_infinite(size)) {
         if (mat_infinite(x.re) && mat_infinite(x.im)) return {nan, nan};
-        return mat_infinite(x.re) ? mat_complex<R>(x.re > 0 ? 1 : -1) : mat_complex<R>(0, x.im > 0 ? 1 : -1);
+        return mat_infinite(x.re) ? mat_complex<R>(x.re > 0 ? 1 : -1)
+                                  : mat_complex<R>(0, x.im > 0 ? 1 : -1);
     }
     if (mat_nan(size)) return {size, size};
     return size == 0 ? mat_complex<R>(0) : mat_complex<R>(x.re / size, x.im / size);
 }
-template <class R> MAT_INSIDE mat_complex<R> each_sign(mat_complex<R> x) { return mat_direction(x); }
-template <class R> MAT_INSIDE mat_complex<R> each_add_sign(mat_complex<R> alpha, mat_complex<R> a, mat_complex<R>) {
+template<class R> MAT_INSIDE mat_complex<R> each_sign(mat_complex<R> x) { return mat_direction(x); }
+template<class R>
+MAT_INSIDE mat_complex<R> each_add_sign(mat_complex<R> alpha, mat_complex<R> a, mat_complex<R>) {
     return alpha * mat_direction(a);
 }
 
@@ -79,14 +99,17 @@ MAT_INSIDE MAT_C128 mat_sqrt(MAT_C128 z) {
                                       : MAT_C128(mat_fabs(y - y), copysign(x, y));
     double by = 1; /* powers of 2 that keep the sum of squares in range */
     if (mat_fabs(x) >= 0x1p1021 || mat_fabs(y) >= 0x1p1021) x *= 0.25, y *= 0.25, by = 2;
-    else if (mat_fabs(x) < 0x1p-1000 && mat_fabs(y) < 0x1p-1000) x *= 0x1p54, y *= 0x1p54, by = 0x1p-27;
+    else if (mat_fabs(x) < 0x1p-1000 && mat_fabs(y) < 0x1p-1000)
+        x *= 0x1p54, y *= 0x1p54, by = 0x1p-27;
     const double t = sqrt((mat_fabs(x) + hypot(x, y)) * 0.5), other = mat_fabs(y) / (2 * t);
-    return x >= 0 ? MAT_C128(t * by, copysign(other * by, y)) : MAT_C128(other * by, copysign(t * by, y));
+    return x >= 0 ? MAT_C128(t * by, copysign(other * by, y))
+                  : MAT_C128(other * by, copysign(t * by, y));
 }
 
 /* exp(x) * (c, s), also where exp(x) alone overflows */
 MAT_INSIDE MAT_C128 mat_scaled_exp(double x, double c, double s, double by) {
-    const double rest = x > 709 && x < 1500 ? 709 : 0, e = exp(x - rest) * by, more = rest != 0 ? 0x1.d422d2be5dc9bp+1022 : 1;
+    const double rest = x > 709 && x < 1500 ? 709 : 0, e = exp(x - rest) * by,
+                 more = rest != 0 ? 0x1.d422d2be5dc9bp+1022 : 1;
     return {e * c * more, e * s * more};
 }
 
@@ -111,8 +134,10 @@ MAT_INSIDE double mat_log_modulus(double x, double y) {
         const double off = fma(larger - 1, larger + 1, smaller * smaller);
         if (mat_fabs(off) < 0.5) return 0.5 * log1p(off);
     }
-    if (larger > 0x1p1000 && mat_finite(larger)) return log(hypot(a * 0.5, b * 0.5)) + 0x1.62e42fefa39efp-1;
-    if (larger < 0x1p-1000 && larger != 0) return log(hypot(a * 0x1p54, b * 0x1p54)) - 0x1.2b708872320e2p+5;
+    if (larger > 0x1p1000 && mat_finite(larger))
+        return log(hypot(a * 0.5, b * 0.5)) + 0x1.62e42fefa39efp-1;
+    if (larger < 0x1p-1000 && larger != 0)
+        return log(hypot(a * 0x1p54, b * 0x1p54)) - 0x1.2b708872320e2p+5;
     return log(hypot(a, b));
 }
 
@@ -146,21 +171,29 @@ MAT_INSIDE MAT_C128 mat_cosh(MAT_C128 z) {
 MAT_INSIDE MAT_C128 mat_tanh(MAT_C128 z) {
     const double x = z.re, y = z.im;
     if (mat_nan(x)) return {x, y == 0 ? y : x};
-    if (mat_infinite(x)) return {copysign(1.0, x), copysign(0.0, mat_infinite(y) ? y : mat_sin(y) * mat_cos(y))};
+    if (mat_infinite(x))
+        return {copysign(1.0, x), copysign(0.0, mat_infinite(y) ? y : mat_sin(y) * mat_cos(y))};
     if (!mat_finite(y)) return {x == 0 ? x : y - y, y - y};
     if (mat_fabs(x) >= 22) {
         const double e = exp(-mat_fabs(x));
         return {copysign(1.0, x), 4 * mat_sin(y) * mat_cos(y) * e * e};
     }
-    const double t = mat_tan(y), beta = 1 + t * t, s = sinh(x), rho = sqrt(1 + s * s), under = 1 + beta * s * s;
+    const double t = mat_tan(y), beta = 1 + t * t, s = sinh(x), rho = sqrt(1 + s * s),
+                 under = 1 + beta * s * s;
     if (mat_infinite(beta)) return {rho / s, 1 / t};
     return {beta * rho * s / under, t / under};
 }
 
 /* From those of i z */
-MAT_INSIDE MAT_C128 mat_sin(MAT_C128 z) { const MAT_C128 w = mat_sinh(MAT_C128(-z.im, z.re)); return {w.im, -w.re}; }
+MAT_INSIDE MAT_C128 mat_sin(MAT_C128 z) {
+    const MAT_C128 w = mat_sinh(MAT_C128(-z.im, z.re));
+    return {w.im, -w.re};
+}
 MAT_INSIDE MAT_C128 mat_cos(MAT_C128 z) { return mat_cosh(MAT_C128(-z.im, z.re)); }
-MAT_INSIDE MAT_C128 mat_tan(MAT_C128 z) { const MAT_C128 w = mat_tanh(MAT_C128(-z.im, z.re)); return {w.im, -w.re}; }
+MAT_INSIDE MAT_C128 mat_tan(MAT_C128 z) {
+    const MAT_C128 w = mat_tanh(MAT_C128(-z.im, z.re));
+    return {w.im, -w.re};
+}
 
 /* Small whole powers by multiplication, as NumPy does it; else exp(b * log(a)) */
 MAT_INSIDE MAT_C128 mat_pow(MAT_C128 a, MAT_C128 b) {
@@ -178,14 +211,16 @@ MAT_INSIDE MAT_C128 mat_pow(MAT_C128 a, MAT_C128 b) {
     return mat_exp(b * mat_log(a));
 }
 
-#define MAT_IN_DOUBLE(name)                                                                                             \
-    MAT_INSIDE mat_complex<float> mat_##name(mat_complex<float> z) {                                                    \
-        const MAT_C128 w = mat_##name(MAT_C128(z.re, z.im));                                                            \
-        return {(float)w.re, (float)w.im};                                                                              \
+#define MAT_IN_DOUBLE(name) \
+    MAT_INSIDE mat_complex<float> mat_##name(mat_complex<float> z) { \
+        const MAT_C128 w = mat_##name(MAT_C128(z.re, z.im)); \
+        return {(float)w.re, (float)w.im}; \
     }
-MAT_IN_DOUBLE(sqrt) MAT_IN_DOUBLE(exp) MAT_IN_DOUBLE(expm1) MAT_IN_DOUBLE(log) MAT_IN_DOUBLE(log1p) MAT_IN_DOUBLE(sin)
-MAT_IN_DOUBLE(cos) MAT_IN_DOUBLE(tan) MAT_IN_DOUBLE(sinh) MAT_IN_DOUBLE(cosh) MAT_IN_DOUBLE(tanh)
-MAT_INSIDE mat_complex<float> mat_pow(mat_complex<float> a, mat_complex<float> b) {
+MAT_IN_DOUBLE(sqrt)
+MAT_IN_DOUBLE(exp) MAT_IN_DOUBLE(expm1) MAT_IN_DOUBLE(log) MAT_IN_DOUBLE(log1p) MAT_IN_DOUBLE(sin)
+    MAT_IN_DOUBLE(cos) MAT_IN_DOUBLE(tan) MAT_IN_DOUBLE(sinh) MAT_IN_DOUBLE(cosh)
+        MAT_IN_DOUBLE(tanh) MAT_INSIDE mat_complex<float> mat_pow(mat_complex<float> a,
+                                                                  mat_complex<float> b) {
     const MAT_C128 w = mat_pow(MAT_C128(a.re, a.im), MAT_C128(b.re, b.im));
     return {(float)w.re, (float)w.im};
 }

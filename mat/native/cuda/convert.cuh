@@ -1,10 +1,13 @@
-/* Copies on the device that convert: elements of one type to another, as NumPy's casts do on x86, between any strides.
+/* Copies on the device that convert: elements of one type to another, as NumPy's casts do on x86,
+   between any strides.
 
    convert_S_D      one element at a time
-   convert_S_D_wide  several, where they are adjacent on both sides and the wider ones are aligned to 16 bytes
+   convert_S_D_wide  several, where they are adjacent on both sides and the wider ones are aligned
+   to 16 bytes
 
-   Floating-point numbers are rounded towards zero to become integers. What does not fit has no meaning in C; here it becomes
-   what it becomes on x86: the lowest number of 32 and 64 bits, of whose bits shorter and unsigned integers have the lower ones. */
+   Floating-point numbers are rounded towards zero to become integers. What does not fit has no
+   meaning in C; here it becomes what it becomes on x86: the lowest number of 32 and 64 bits, of
+   whose bits shorter and unsigned integers have the lower ones. */
 #ifndef MAT_CONVERT_CUH
 #define MAT_CONVERT_CUH
 
@@ -34,13 +37,15 @@ template<class D> struct to_whole {
 };
 
 template<class D, class S> __device__ __forceinline__ D converted(S x) {
-    if constexpr (mat_kind<D>::of == MAT_WHOLE && mat_kind<S>::of == MAT_FLOATING) return to_whole<D>::of(mat_plain(x));
+    if constexpr (mat_kind<D>::of == MAT_WHOLE && mat_kind<S>::of == MAT_FLOATING)
+        return to_whole<D>::of(mat_plain(x));
     else return mat_convert<D>(x);
 }
 
 template<class S, int E> struct alignas(sizeof(S) * E) group { S at[E]; };
 
-template<class S, class D, int E> __device__ __forceinline__ void convert(const convert_frame &frame, const mat_call &call) {
+template<class S, class D, int E>
+__device__ __forceinline__ void convert(const convert_frame &frame, const mat_call &call) {
     const int K = 4;
     const char *source = call.at[frame.source] + frame.from;
     char *target = call.at[frame.target] + frame.to;
@@ -55,7 +60,8 @@ template<class S, class D, int E> __device__ __forceinline__ void convert(const 
     group<S, E> held[K];
 #pragma unroll
     for (int k = 0; k < K; k++)
-        if (first + 256 * k < count) held[k] = *reinterpret_cast<const group<S, E> *>(source + from[k]);
+        if (first + 256 * k < count)
+            held[k] = *reinterpret_cast<const group<S, E> *>(source + from[k]);
 #pragma unroll
     for (int k = 0; k < K; k++)
         if (first + 256 * k < count) {
@@ -68,10 +74,14 @@ template<class S, class D, int E> __device__ __forceinline__ void convert(const 
 
 /* What programs are made of */
 
-#define CONVERT(S, D)                                                                                                         \
-    MAT_KERNEL(convert_##S##_##D, convert_frame, 256) { convert<mat_##S, mat_##D, 1>(frame, call); }                          \
-    MAT_KERNEL(convert_##S##_##D##_wide, convert_frame, 256) {                                                                \
-        convert<mat_##S, mat_##D, 16 / (sizeof(mat_##S) > sizeof(mat_##D) ? sizeof(mat_##S) : sizeof(mat_##D))>(frame, call); \
+#define CONVERT(S, D) \
+    MAT_KERNEL(convert_##S##_##D, convert_frame, 256) { \
+        convert<mat_##S, mat_##D, 1>(frame, call); \
+    } \
+    MAT_KERNEL(convert_##S##_##D##_wide, convert_frame, 256) { \
+        convert<mat_##S, mat_##D, \
+                16 / (sizeof(mat_##S) > sizeof(mat_##D) ? sizeof(mat_##S) : sizeof(mat_##D))>( \
+            frame, call); \
     }
 
 #endif

@@ -1,13 +1,15 @@
 /* Convolution of one channel for the device, and its derivatives.
 
-   A thread has some points below each other, whose windows overlap: what it reads of a row of x serves the taps of several
-   rows. Adjacent threads have adjacent columns, so that x is read in whole lines, and all but once from the L1 cache. What is
-   outside of x is read as 0; sums that are not finite are made anew without it, since a weight may be infinite. */
+   A thread has some points below each other, whose windows overlap: what it reads of a row of x
+   serves the taps of several rows. Adjacent threads have adjacent columns, so that x is read in
+   whole lines, and all but once from the L1 cache. What is outside of x is read as 0; sums that are
+   not finite are made anew without it, since a weight may be infinite. */
 #ifndef MAT_CONVOLVE_CUH
 #define MAT_CONVOLVE_CUH
 #include "nn.cuh"
 
-/* `count` steps of so many bytes further: one instruction where 32 bits hold the step, as is so where NEAR. */
+/* `count` steps of so many bytes further: one instruction where 32 bits hold the step, as is so
+   where NEAR. */
 template <class T, class S> MAT_NN T *nn_at(T *from, int32_t count, S bytes) {
     return (T *)((char *)from + (int64_t)count * bytes);
 }
@@ -15,17 +17,21 @@ template <class T, class S> MAT_NN T *nn_at(T *from, int32_t count, S bytes) {
 template <bool NEAR> struct nn_step { typedef int64_t type; };
 template <> struct nn_step<true> { typedef int32_t type; };
 
-template <class T, bool NEAR> MAT_NN typename nn_step<NEAR>::type nn_bytes(const nn_axis &a, int operand) {
+template<class T, bool NEAR>
+MAT_NN typename nn_step<NEAR>::type nn_bytes(const nn_axis &a, int operand) {
     typedef typename nn_step<NEAR>::type S;
     return (S)a.strides[operand] * (S)sizeof(T);
 }
 
-/* Lines of Q places of x from (row, column) on, `apart` rows apart; UNIT: places of a row are adjacent. Of rows outside, others
-   are read and not used, so that nothing waits for what is known of each place; most threads have none. */
-template <class T, class A, int LINES, int Q, bool UNIT, bool NEAR>
-MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_walk &frame, int32_t row, uint32_t column, int32_t apart) {
+/* Lines of Q places of x from (row, column) on, `apart` rows apart; UNIT: places of a row are
+   adjacent. Of rows outside, others are read and not used, so that nothing waits for what is known
+   of each place; most threads have none. */
+template<class T, class A, int LINES, int Q, bool UNIT, bool NEAR>
+MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_walk &frame, int32_t row,
+                    uint32_t column, int32_t apart) {
     typedef typename nn_step<NEAR>::type S;
-    S pitch = nn_bytes<T, NEAR>(frame.axes[1], 0), step = UNIT ? (S)sizeof(T) : nn_bytes<T, NEAR>(frame.axes[0], 0);
+    S pitch = nn_bytes<T, NEAR>(frame.axes[1], 0),
+      step = UNIT ? (S)sizeof(T) : nn_bytes<T, NEAR>(frame.axes[0], 0);
     int32_t last = (int32_t)frame.axes[1].nx - 1;
     uint32_t width = (uint32_t)frame.axes[0].nx;
     x = nn_at(x, (int32_t)column, step);
@@ -34,7 +40,8 @@ MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_walk &frame, int32_t 
         const T *from = nn_at(x, min(max(row + a * apart, 0), last), pitch);
 #pragma unroll
         for (int q = 0; q < Q; q++)
-            v[a][q] = column + q < width ? nn_from<A>(UNIT ? from[q] : *nn_at(from, q, step)) : A(0);
+            v[a][q] =
+                column + q < width ? nn_from<A>(UNIT ? from[q] : *nn_at(from, q, step)) : A(0);
     }
     if (row >= 0 && row + (LINES - 1) * apart <= last)
         return;
@@ -47,10 +54,11 @@ MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_walk &frame, int32_t 
     }
 }
 
-/* P x Q taps from (p0, q0) on, added to the sums of R points below `at`. Rows overlap only where the step is 1, else P is 1. */
-template <class T, class A, int R, int P, int Q, bool UNIT>
-MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_walk &frame, const nn_spot &at, uint32_t p0,
-                        uint32_t q0) {
+/* P x Q taps from (p0, q0) on, added to the sums of R points below `at`. Rows overlap only where
+   the step is 1, else P is 1. */
+template<class T, class A, int R, int P, int Q, bool UNIT>
+MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_walk &frame,
+                        const nn_spot &at, uint32_t p0, uint32_t q0) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     int32_t down = nn_bytes<T, true>(r, 1), across = nn_bytes<T, true>(c, 1);
     A v[R + P - 1][Q], taps[P][Q];
@@ -60,8 +68,9 @@ MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_walk &fra
 #pragma unroll
         for (int q = 0; q < Q; q++)
             taps[p][q] = nn_from<A>(*nn_at(nn_at(w, p, down), q, across));
-    nn_read<T, A, R + P - 1, Q, UNIT, true>(v, x, frame, (int32_t)(at.i * (uint32_t)r.step + (uint32_t)r.off + p0),
-                                            at.j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
+    nn_read<T, A, R + P - 1, Q, UNIT, true>(
+        v, x, frame, (int32_t)(at.i * (uint32_t)r.step + (uint32_t)r.off + p0),
+        at.j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
 #pragma unroll
     for (int p = 0; p < P; p++)
 #pragma unroll
@@ -72,8 +81,9 @@ MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_walk &fra
 }
 
 /* The same for all taps, P rows of them at once. */
-template <class T, class A, int R, int P>
-MAT_NN void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_walk &frame, const nn_spot &at) {
+template<class T, class A, int R, int P>
+MAT_NN void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_walk &frame,
+                        const nn_spot &at) {
     nn_range columns = nn_inside(frame.axes[0], at.j);
     uint32_t height = (uint32_t)frame.axes[1].k, p = 0;
 #pragma unroll 1
@@ -89,8 +99,9 @@ MAT_NN void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_walk &fra
 }
 
 /* One point, of what is inside only. */
-template <class T, class A>
-MAT_NN A nn_point(const nn_walk &frame, const mat_call &call, uint32_t unit, uint32_t i, uint32_t j) {
+template<class T, class A>
+MAT_NN A nn_point(const nn_walk &frame, const mat_call &call, uint32_t unit, uint32_t i,
+                  uint32_t j) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     nn_range rows = nn_inside(r, i), columns = nn_inside(c, j);
     int64_t in_x, in_w, row = i * r.step + r.off, column = j * c.step + c.off + columns.low;
@@ -98,13 +109,15 @@ MAT_NN A nn_point(const nn_walk &frame, const mat_call &call, uint32_t unit, uin
 #pragma unroll 1
     for (uint32_t tap = 0; tap < (uint32_t)frame.taps; tap++)
         if (nn_outer_tap(frame, unit, tap, &in_x, &in_w)) {
-            const T *x = (const T *)call.at[0] + (in_x + row * r.strides[0] + column * c.strides[0]);
+            const T *x =
+                (const T *)call.at[0] + (in_x + row * r.strides[0] + column * c.strides[0]);
             const T *w = (const T *)call.at[1] + (frame.base + in_w + columns.low * c.strides[1]);
 #pragma unroll 1
             for (int32_t p = rows.low; p < rows.high; p++) {
                 const T *from = x + p * r.strides[0], *taps = w + p * r.strides[1];
 #pragma unroll 1
-                for (int32_t q = columns.low; q < columns.high; q++, from += c.strides[0], taps += c.strides[1])
+                for (int32_t q = columns.low; q < columns.high;
+                     q++, from += c.strides[0], taps += c.strides[1])
                     sum += nn_from<A>(*taps) * nn_from<A>(*from);
             }
         }
@@ -112,11 +125,13 @@ MAT_NN A nn_point(const nn_walk &frame, const mat_call &call, uint32_t unit, uin
 }
 
 /* R sums to their places in y; made anew if one is not finite. */
-template <class T, class A, int R>
-MAT_NN void nn_put(const A (&sums)[R], const nn_walk &frame, const mat_call &call, const nn_spot &at) {
+template<class T, class A, int R>
+MAT_NN void nn_put(const A (&sums)[R], const nn_walk &frame, const mat_call &call,
+                   const nn_spot &at) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     int32_t rows = (int32_t)r.n - (int32_t)at.i, pitch = nn_bytes<T, true>(r, 2);
-    T *y = nn_at(nn_at((T *)call.at[2] + nn_place<2>(frame, at.unit), (int32_t)at.j, nn_bytes<T, true>(c, 2)),
+    T *y = nn_at(nn_at((T *)call.at[2] + nn_place<2>(frame, at.unit), (int32_t)at.j,
+                       nn_bytes<T, true>(c, 2)),
                  (int32_t)at.i, pitch);
     T old[R];
     A none = 0;
@@ -140,18 +155,22 @@ MAT_NN void nn_put(const A (&sums)[R], const nn_walk &frame, const mat_call &cal
         nn_add(nn_at(y, a, pitch), nn_point<T, A>(frame, call, at.unit, at.i + a, at.j));
 }
 
-/* Windows of P x Q taps and adjacent places of x, or, where Q is 1, of any number of taps, P rows at once. */
-template <class T, int R, int P, int Q> MAT_NN void nn_convolve(const nn_walk &frame, const mat_call &call) {
+/* Windows of P x Q taps and adjacent places of x, or, where Q is 1, of any number of taps, P rows
+   at once. */
+template<class T, int R, int P, int Q>
+MAT_NN void nn_convolve(const nn_walk &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     nn_spot at = nn_spot_here(frame, R);
-    if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)frame.axes[1].n || at.j >= (uint32_t)frame.axes[0].n)
+    if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)frame.axes[1].n ||
+        at.j >= (uint32_t)frame.axes[0].n)
         return;
     A sums[R] = {};
     int64_t in_x, in_w;
 #pragma unroll 1
     for (uint32_t tap = 0; tap < (uint32_t)frame.taps; tap++)
         if (nn_outer_tap(frame, at.unit, tap, &in_x, &in_w)) {
-            const T *x = (const T *)call.at[0] + in_x, *w = (const T *)call.at[1] + (frame.base + in_w);
+            const T *x = (const T *)call.at[0] + in_x,
+                    *w = (const T *)call.at[1] + (frame.base + in_w);
             if (Q > 1)
                 nn_add_taps<T, A, R, P, Q, true>(sums, x, w, frame, at, 0, 0);
             else
@@ -168,10 +187,13 @@ template <class T> MAT_NN void nn_convolve_points(const nn_walk &frame, const ma
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.n || at.j >= (uint32_t)c.n)
         return;
     A sum = nn_point<T, A>(frame, call, at.unit, at.i, at.j);
-    nn_add((T *)call.at[2] + (nn_place<2>(frame, at.unit) + at.i * r.strides[2] + at.j * c.strides[2]), sum);
+    nn_add((T *)call.at[2] +
+               (nn_place<2>(frame, at.unit) + at.i * r.strides[2] + at.j * c.strides[2]),
+           sum);
 }
 
-/* The derivative by x where steps leave out places, one place in a thread: yd, w, xd. Of the taps, every step-th serves it. */
+/* The derivative by x where steps leave out places, one place in a thread: yd, w, xd. Of the taps,
+   every step-th serves it. */
 template <class T> MAT_NN void nn_to_x(const nn_walk &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
@@ -189,21 +211,26 @@ template <class T> MAT_NN void nn_to_x(const nn_walk &frame, const mat_call &cal
             for (int32_t i = rows.low; i < rows.high; i++)
 #pragma unroll 1
                 for (int32_t j = columns.low; j < columns.high; j++)
-                    sum += nn_from<A>(w[(row - i * r.step) * r.strides[1] + (column - j * c.step) * c.strides[1]]) *
+                    sum += nn_from<A>(w[(row - i * r.step) * r.strides[1] +
+                                        (column - j * c.step) * c.strides[1]]) *
                            nn_from<A>(yd[i * r.strides[0] + j * c.strides[0]]);
         }
-    nn_add((T *)call.at[2] + nn_place<2>(frame, at.unit, true) + at.i * r.strides[2] + at.j * c.strides[2], sum);
+    nn_add((T *)call.at[2] + nn_place<2>(frame, at.unit, true) + at.i * r.strides[2] +
+               at.j * c.strides[2],
+           sum);
 }
 
-/* The derivative by w, P x Q taps from (p0, q0) on: what R points below (i, j), all of which exist, add to them. */
-template <class T, class A, int R, int P, int Q, bool UNIT>
-MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_walk &frame, uint32_t i, uint32_t j, uint32_t p0,
-                        uint32_t q0) {
+/* The derivative by w, P x Q taps from (p0, q0) on: what R points below (i, j), all of which exist,
+   add to them. */
+template<class T, class A, int R, int P, int Q, bool UNIT>
+MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_walk &frame, uint32_t i,
+                        uint32_t j, uint32_t p0, uint32_t q0) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     constexpr bool NEAR = UNIT || P > 1;
     A v[R + P - 1][Q];
-    nn_read<T, A, R + P - 1, Q, UNIT, NEAR>(v, x, frame, (int32_t)(i * (uint32_t)r.step + (uint32_t)r.off + p0),
-                                            j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
+    nn_read<T, A, R + P - 1, Q, UNIT, NEAR>(
+        v, x, frame, (int32_t)(i * (uint32_t)r.step + (uint32_t)r.off + p0),
+        j * (uint32_t)c.step + (uint32_t)c.off + q0, P == 1 ? (int32_t)r.step : 1);
     yd = nn_at(nn_at(yd, (int32_t)i, nn_bytes<T, NEAR>(r, 2)), (int32_t)j, nn_bytes<T, NEAR>(c, 2));
 #pragma unroll
     for (int a = 0; a < R; a++) {
@@ -217,28 +244,34 @@ MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_walk
 }
 
 /* One tap of one point, if it is inside. */
-template <class T, class A>
-MAT_NN A nn_product(const T *x, const T *yd, const nn_walk &frame, uint32_t i, uint32_t j, uint32_t p, uint32_t q) {
+template<class T, class A>
+MAT_NN A nn_product(const T *x, const T *yd, const nn_walk &frame, uint32_t i, uint32_t j,
+                    uint32_t p, uint32_t q) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
-    uint32_t row = i * (uint32_t)r.step + (uint32_t)r.off + p, column = j * (uint32_t)c.step + (uint32_t)c.off + q;
+    uint32_t row = i * (uint32_t)r.step + (uint32_t)r.off + p,
+             column = j * (uint32_t)c.step + (uint32_t)c.off + q;
     if (row >= (uint32_t)r.nx || column >= (uint32_t)c.nx)
         return 0;
-    return nn_from<A>(x[row * r.strides[0] + column * c.strides[0]]) * nn_from<A>(yd[i * r.strides[2] + j * c.strides[2]]);
+    return nn_from<A>(x[row * r.strides[0] + column * c.strides[0]]) *
+           nn_from<A>(yd[i * r.strides[2] + j * c.strides[2]]);
 }
 
-/* The tiles of a piece, of which a thread has its points; ONE: a single tap, of what is inside only. */
-template <class T, class A, int R, int P, int Q, bool UNIT, bool ONE>
-MAT_NN void nn_piece(A (&sums)[P * Q], const nn_walk &frame, const mat_call &call, uint32_t piece, uint32_t tap, uint32_t p0,
-                     uint32_t q0) {
+/* The tiles of a piece, of which a thread has its points; ONE: a single tap, of what is inside
+   only. */
+template<class T, class A, int R, int P, int Q, bool UNIT, bool ONE>
+MAT_NN void nn_piece(A (&sums)[P * Q], const nn_walk &frame, const mat_call &call, uint32_t piece,
+                     uint32_t tap, uint32_t p0, uint32_t q0) {
     int64_t in_x, in_w;
-    uint32_t tile = piece * (uint32_t)frame.each, end = tile + (uint32_t)frame.each, rows = (uint32_t)frame.axes[1].n;
+    uint32_t tile = piece * (uint32_t)frame.each, end = tile + (uint32_t)frame.each,
+             rows = (uint32_t)frame.axes[1].n;
 #pragma unroll 1
     for (; tile < end && tile < (uint32_t)frame.tiles; tile++) {
         nn_spot at = nn_spot_of(frame, tile, R);
         if (at.unit >= (uint32_t)frame.units || at.i >= rows || at.j >= (uint32_t)frame.axes[0].n ||
             !nn_outer_tap(frame, at.unit, tap, &in_x, &in_w))
             continue;
-        const T *x = (const T *)call.at[0] + in_x, *yd = (const T *)call.at[1] + nn_place<2>(frame, at.unit);
+        const T *x = (const T *)call.at[0] + in_x,
+                *yd = (const T *)call.at[1] + nn_place<2>(frame, at.unit);
         uint32_t i = at.i, last = at.i + R <= rows ? at.i + R : rows;
         if (!ONE && i + R == last) {
             nn_products<T, A, R, P, Q, UNIT>(sums, x, yd, frame, i, at.j, p0, q0);
@@ -253,8 +286,10 @@ MAT_NN void nn_piece(A (&sums)[P * Q], const nn_walk &frame, const mat_call &cal
     }
 }
 
-/* The sums of all 256 threads of a block, in an order of their own; in all threads when the block has met. */
-template <class A, class W, int N> MAT_NN void nn_together(W *parts, W *totals, const A (&sums)[N], uint32_t number) {
+/* The sums of all 256 threads of a block, in an order of their own; in all threads when the block
+   has met. */
+template<class A, class W, int N>
+MAT_NN void nn_together(W *parts, W *totals, const A (&sums)[N], uint32_t number) {
 #pragma unroll
     for (int k = 0; k < N; k++) {
         W sum = sums[k];
@@ -275,15 +310,18 @@ template <class A, class W, int N> MAT_NN void nn_together(W *parts, W *totals, 
     __syncthreads();
 }
 
-/* Sums of a piece for P x Q taps, to where the second stage finds them; those that are not finite are made anew. */
-template <class T, int R, int P, int Q, bool UNIT> MAT_NN void nn_correlate(const nn_walk &frame, const mat_call &call) {
+/* Sums of a piece for P x Q taps, to where the second stage finds them; those that are not finite
+   are made anew. */
+template<class T, int R, int P, int Q, bool UNIT>
+MAT_NN void nn_correlate(const nn_walk &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     typedef typename nn_wide<A>::type W;
     MAT_SHARED(W, parts, [8 * P * Q]);
     MAT_SHARED(W, totals, [P * Q]);
     MAT_SHARED(W, anew, [1]);
     uint32_t piece = blockIdx.x % (uint32_t)frame.pieces, job = blockIdx.x / (uint32_t)frame.pieces;
-    uint32_t q0 = job % (uint32_t)frame.chunks_across * Q, rest = job / (uint32_t)frame.chunks_across;
+    uint32_t q0 = job % (uint32_t)frame.chunks_across * Q,
+             rest = job / (uint32_t)frame.chunks_across;
     uint32_t p0 = rest % (uint32_t)frame.chunks_down * P, tap = rest / (uint32_t)frame.chunks_down;
     uint32_t number = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
     uint32_t height = (uint32_t)frame.axes[1].k, width = (uint32_t)frame.axes[0].k;
@@ -303,7 +341,8 @@ template <class T, int R, int P, int Q, bool UNIT> MAT_NN void nn_correlate(cons
             total = anew[0];
         }
         if (number == 0)
-            ((W *)call.at[3])[(((int64_t)tap * height + p) * width + q) * frame.pieces + piece] = total;
+            ((W *)call.at[3])[(((int64_t)tap * height + p) * width + q) * frame.pieces + piece] =
+                total;
     }
 }
 
@@ -311,7 +350,8 @@ template <class T, int R, int P, int Q, bool UNIT> MAT_NN void nn_correlate(cons
 template <class T> MAT_NN void nn_gather(const nn_walk &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     typedef typename nn_wide<A>::type W;
-    uint32_t tap = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, pieces = (uint32_t)frame.pieces;
+    uint32_t tap = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32,
+             pieces = (uint32_t)frame.pieces;
     if (tap >= (uint32_t)(frame.taps * frame.axes[1].k * frame.axes[0].k))
         return;
     const W *parts = (const W *)call.at[3] + (int64_t)tap * pieces;

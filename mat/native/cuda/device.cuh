@@ -1,11 +1,14 @@
-/* What every kernel for the device includes: how kernels are defined, and the fixed-width types, which NVRTC has no header for.
+/* What every kernel for the device includes: how kernels are defined, and the fixed-width types,
+   which NVRTC has no header for.
 
-       MAT_KERNEL(name, frame_struct, threads) { ... frame.n ... call.at[0] ... call.numbers[0] ... }
+       MAT_KERNEL(name, frame_struct, threads) { ... frame.n ... call.at[0] ... call.numbers[0] ...
+   }
 
-   defines the kernel `name`, for blocks of at most `threads`. As on the CPU (call.h) a kernel gets a frame of sizes, a struct
-   of int64_t only, which operands of the same form share, and the call: where the operands are, in the order of the operation,
-   and its numbers, as pairs of real and imaginary part. An operand that is a number has the address 0, and its pair after those
-   of the numbers. Under MAT_ON_CPU the same text is compiled by a C++ compiler and run by the tests. */
+   defines the kernel `name`, for blocks of at most `threads`. As on the CPU (call.h) a kernel gets
+   a frame of sizes, a struct of int64_t only, which operands of the same form share, and the call:
+   where the operands are, in the order of the operation, and its numbers, as pairs of real and
+   imaginary part. An operand that is a number has the address 0, and its pair after those of the
+   numbers. Under MAT_ON_CPU the same text is compiled by a C++ compiler and run by the tests. */
 #ifndef MAT_DEVICE_CUH
 #define MAT_DEVICE_CUH
 
@@ -30,8 +33,8 @@ struct mat_call {
 #if defined(MAT_ON_CPU)
 #include "on_cpu.hpp"
 #else
-#define MAT_KERNEL(name, frame_struct, threads)                                                                         \
-    extern "C" __global__ void __launch_bounds__(threads)                                                               \
+#define MAT_KERNEL(name, frame_struct, threads) \
+    extern "C" __global__ void __launch_bounds__(threads) \
         name(const __grid_constant__ frame_struct frame, const __grid_constant__ mat_call call)
 #define MAT_SHARED(type, name, size) __shared__ type name size
 #define MAT_DYNAMIC_SHARED(name) extern __shared__ __align__(16) char name[]

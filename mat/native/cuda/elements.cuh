@@ -1,8 +1,10 @@
-/* Element types on the device: how each is stored, what it is computed in, and how one becomes another.
+/* Element types on the device: how each is stored, what it is computed in, and how one becomes
+   another.
 
-   Storage types have the names mat_f32, mat_i8, mat_bf16 ... 16-bit floats are computed in float and rounded once; integers are
-   computed in `mat_whole`, whose arithmetic wraps around, as NumPy's does. `mat_widen` takes an element to what it is computed
-   in, `mat_narrow<S>` a result to an element, `mat_convert<S>` an element of another type. */
+   Storage types have the names mat_f32, mat_i8, mat_bf16 ... 16-bit floats are computed in float
+   and rounded once; integers are computed in `mat_whole`, whose arithmetic wraps around, as NumPy's
+   does. `mat_widen` takes an element to what it is computed in, `mat_narrow<S>` a result to an
+   element, `mat_convert<S>` an element of another type. */
 #ifndef MAT_ELEMENTS_CUH
 #define MAT_ELEMENTS_CUH
 
@@ -40,12 +42,14 @@ typedef mat_complex<float> mat_c64;
 typedef mat_complex<double> mat_c128;
 
 /* All of them, with the numbers that frames have for them */
-#define MAT_TYPES(EACH)                                                                                                 \
-    EACH(0, mat_b1) EACH(1, mat_i8) EACH(2, mat_i16) EACH(3, mat_i32) EACH(4, mat_i64) EACH(5, mat_u8)                  \
-    EACH(6, mat_u16) EACH(7, mat_u32) EACH(8, mat_u64) EACH(9, mat_f16) EACH(10, mat_bf16) EACH(11, mat_f32)            \
-    EACH(12, mat_f64) EACH(13, mat_c64) EACH(14, mat_c128)
+#define MAT_TYPES(EACH) \
+    EACH(0, mat_b1) \
+    EACH(1, mat_i8) EACH(2, mat_i16) EACH(3, mat_i32) EACH(4, mat_i64) EACH(5, mat_u8) \
+        EACH(6, mat_u16) EACH(7, mat_u32) EACH(8, mat_u64) EACH(9, mat_f16) EACH(10, mat_bf16) \
+            EACH(11, mat_f32) EACH(12, mat_f64) EACH(13, mat_c64) EACH(14, mat_c128)
 
-/* Kinds in the order of NumPy's "same_kind": a conversion to the same or a higher one is possible. */
+/* Kinds in the order of NumPy's "same_kind": a conversion to the same or a higher one is possible.
+ */
 enum { MAT_BOOLEAN, MAT_WHOLE, MAT_FLOATING, MAT_COMPLEX };
 template <class S> struct mat_kind { static constexpr int of = MAT_WHOLE; };
 template <> struct mat_kind<bool> { static constexpr int of = MAT_BOOLEAN; };
@@ -80,12 +84,17 @@ MAT_INSIDE mat_f16 mat_to_half(double x) {
     if (rest > 0x7ff0000000000000ull) return {(uint16_t)(sign | 0x7e00)};
     const double size = mat_of_bits(rest);
     if (size >= 65520.0) return {(uint16_t)(sign | 0x7c00)};
-    if (size < 0x1p-14) return {(uint16_t)(sign | (uint16_t)(mat_bits(size + 0x1p28) - mat_bits(0x1p28)))};
+    if (size < 0x1p-14)
+        return {(uint16_t)(sign | (uint16_t)(mat_bits(size + 0x1p28) - mat_bits(0x1p28)))};
     const uint64_t nearest = rest + 0x1ffffffffffull + (rest >> 42 & 1);
     return {(uint16_t)(sign | (uint16_t)((nearest >> 42) - ((uint64_t)1008 << 10)))};
 }
 #else
-MAT_INSIDE mat_f16 mat_to_half(double x) { mat_f16 y; asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y.bits) : "d"(x)); return y; }
+MAT_INSIDE mat_f16 mat_to_half(double x) {
+    mat_f16 y;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y.bits) : "d"(x));
+    return y;
+}
 #endif
 
 /* Integers */
@@ -108,9 +117,11 @@ template <class I> struct mat_whole {
     friend MAT_MEMBER bool operator<=(mat_whole a, mat_whole b) { return a.v <= b.v; }
     friend MAT_MEMBER bool operator>(mat_whole a, mat_whole b) { return a.v > b.v; }
     friend MAT_MEMBER bool operator>=(mat_whole a, mat_whole b) { return a.v >= b.v; }
-    /* By 0 it is what x86 makes of 1.0 / 0 for NumPy: the lowest number of the wider signed types, else 0. */
+    /* By 0 it is what x86 makes of 1.0 / 0 for NumPy: the lowest number of the wider signed types,
+       else 0. */
     friend MAT_MEMBER mat_whole operator/(mat_whole a, mat_whole b) {
-        if (b.v == 0) return sizeof(I) >= 4 && (I)-1 < (I)0 ? (I)((U)1 << (8 * sizeof(U) - 1)) : (I)0;
+        if (b.v == 0)
+            return sizeof(I) >= 4 && (I)-1 < (I)0 ? (I)((U)1 << (8 * sizeof(U) - 1)) : (I)0;
         return (I)(a.v / b.v);
     }
 };
@@ -127,7 +138,8 @@ MAT_WIDEN_WHOLE(mat_u8) MAT_WIDEN_WHOLE(mat_u16) MAT_WIDEN_WHOLE(mat_u32) MAT_WI
 
 template <class S> using mat_computed = decltype(mat_widen(S()));
 
-/* A result as an element of the type S. Besides S's own type of computation this takes what comparisons give. */
+/* A result as an element of the type S. Besides S's own type of computation this takes what
+   comparisons give. */
 template <class S> struct mat_narrowing {
     static MAT_MEMBER S of(mat_whole<S> x) { return x.v; }
     static MAT_MEMBER S of(bool x) { return (S)x; }
@@ -135,8 +147,12 @@ template <class S> struct mat_narrowing {
 template <> struct mat_narrowing<bool> { static MAT_MEMBER bool of(int x) { return x != 0; } };
 template <> struct mat_narrowing<float> { static MAT_MEMBER float of(float x) { return x; } };
 template <> struct mat_narrowing<double> { static MAT_MEMBER double of(double x) { return x; } };
-template <> struct mat_narrowing<mat_f16> { static MAT_MEMBER mat_f16 of(float x) { return mat_to_half(x); } };
-template <> struct mat_narrowing<mat_bf16> { static MAT_MEMBER mat_bf16 of(float x) { return mat_to_bfloat(x); } };
+template<> struct mat_narrowing<mat_f16> {
+    static MAT_MEMBER mat_f16 of(float x) { return mat_to_half(x); }
+};
+template<> struct mat_narrowing<mat_bf16> {
+    static MAT_MEMBER mat_bf16 of(float x) { return mat_to_bfloat(x); }
+};
 template <class R> struct mat_narrowing<mat_complex<R>> {
     static MAT_MEMBER mat_complex<R> of(mat_complex<R> x) { return x; }
     static MAT_MEMBER mat_complex<R> of(bool x) { return (R)x; }
@@ -153,22 +169,26 @@ template <class S> struct mat_conversion {
     template <class A> static MAT_MEMBER S of(A x) { return (S)mat_plain(x); }
 };
 template <> struct mat_conversion<mat_f16> {
-    template <class A> static MAT_MEMBER mat_f16 of(A x) { return mat_to_half((float)mat_plain(x)); }
+    template<class A> static MAT_MEMBER mat_f16 of(A x) { return mat_to_half((float)mat_plain(x)); }
     static MAT_MEMBER mat_f16 of(double x) { return mat_to_half(x); }
     static MAT_MEMBER mat_f16 of(mat_f16 x) { return x; }
 };
 template <> struct mat_conversion<mat_bf16> {
-    template <class A> static MAT_MEMBER mat_bf16 of(A x) { return mat_to_bfloat((float)mat_plain(x)); }
+    template<class A> static MAT_MEMBER mat_bf16 of(A x) {
+        return mat_to_bfloat((float)mat_plain(x));
+    }
     static MAT_MEMBER mat_bf16 of(mat_bf16 x) { return x; }
 };
 template <class R> struct mat_conversion<mat_complex<R>> {
     template <class A> static MAT_MEMBER mat_complex<R> of(A x) { return (R)mat_plain(x); }
-    template <class A> static MAT_MEMBER mat_complex<R> of(mat_complex<A> x) { return {(R)x.re, (R)x.im}; }
+    template<class A> static MAT_MEMBER mat_complex<R> of(mat_complex<A> x) {
+        return {(R)x.re, (R)x.im};
+    }
 };
 template <class S, class A> MAT_INSIDE S mat_convert(A x) { return mat_conversion<S>::of(x); }
 
-/* A number of the call as an element: a pair of real and imaginary part, or, for integers of 64 bits, of its two halves, since
-   a double does not hold them all. */
+/* A number of the call as an element: a pair of real and imaginary part, or, for integers of 64
+   bits, of its two halves, since a double does not hold them all. */
 template <class S> MAT_INSIDE S mat_number(const double *pair) {
     if constexpr (mat_kind<S>::of == MAT_COMPLEX) {
         return mat_convert<S>(mat_c128(pair[0], pair[1]));

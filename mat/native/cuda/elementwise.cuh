@@ -1,14 +1,17 @@
 /* The element-wise kernels of the device, made of the lines of elementwise.def.
 
-   A kernel does several lines, of one kind, for one type of elements, by one way to walk; which line, the frame says. What they
-   share, loading and storing, is most of the code, and to choose once for all elements of a thread costs nothing beside
-   memory. A program declares such a family, and the kernels that it wants of it:
+   A kernel does several lines, of one kind, for one type of elements, by one way to walk; which
+   line, the frame says. What they share, loading and storing, is most of the code, and to choose
+   once for all elements of a thread costs nothing beside memory. A program declares such a family,
+   and the kernels that it wants of it:
 
-       MAT_FAMILY(binary, f32, 2, 0, mat_f32, mat_f32, MAT_TWO(add) MAT_TWO(multiply))     2 inputs; 0: it is not heavy
-       MAT_WALKED(flat, binary, f32, 2)  MAT_WALKED(steps, binary, f32, 2)      mat_binary_f32_flat and mat_binary_f32_steps
-       MAT_FUSED(geem, c64)  MAT_WALKED_FUSED(rows, geem, c64)                  a line alone
+       MAT_FAMILY(binary, f32, 2, 0, mat_f32, mat_f32, MAT_TWO(add) MAT_TWO(multiply))     2 inputs;
+   0: it is not heavy MAT_WALKED(flat, binary, f32, 2)  MAT_WALKED(steps, binary, f32, 2)
+   mat_binary_f32_flat and mat_binary_f32_steps MAT_FUSED(geem, c64)  MAT_WALKED_FUSED(rows, geem,
+   c64)                  a line alone
 
-   where the types are those of results and of what is stored: of comparisons mat_b1, and mat_b1 or the operands' type. */
+   where the types are those of results and of what is stored: of comparisons mat_b1, and mat_b1 or
+   the operands' type. */
 #ifndef MAT_ELEMENTWISE_CUH
 #define MAT_ELEMENTWISE_CUH
 
@@ -18,14 +21,17 @@
 /* The expressions, as function templates, for which types may have overloads of their own */
 
 #define FN(name) mat_##name
-#define UNARY(name, expression)                                                                                         \
-    template <class T> MAT_INSIDE auto each_##name(T x) { return expression; }
+#define UNARY(name, expression) \
+    template<class T> MAT_INSIDE auto each_##name(T x) { return expression; }
 #define UNARY_WITHIN(name, expression, for_all) UNARY(name, for_all)
-#define BINARY(name, expression)                                                                                        \
-    template <class T> MAT_INSIDE auto each_##name(T x, T y) { return expression; }
+#define BINARY(name, expression) \
+    template<class T> MAT_INSIDE auto each_##name(T x, T y) { return expression; }
 #define COMPARE(name, condition) BINARY(name, condition)
-#define FUSED(name, count, expression)                                                                                  \
-    template <class T> MAT_INSIDE auto each_##name(T alpha, T a, T b) { (void)b; return expression; }                   \
+#define FUSED(name, count, expression) \
+    template<class T> MAT_INSIDE auto each_##name(T alpha, T a, T b) { \
+        (void)b; \
+        return expression; \
+    } \
     enum { MAT_OPERANDS_OF_##name = count };
 #include "elementwise.def"
 #undef UNARY
@@ -55,53 +61,58 @@ enum {
 
 /* Families */
 
-#define MAT_LINE(name, value)                                                                                           \
-    case MAT_LINE_##name:                                                                                               \
-        _Pragma("unroll") for (int m = 0; m < M; m++) out[m][N - 1] = value;                                            \
+#define MAT_LINE(name, value) \
+    case MAT_LINE_##name: \
+        _Pragma("unroll") for (int m = 0; m < M; m++) out[m][N - 1] = value; \
         break;
 #define MAT_ONE(name) MAT_LINE(name, each_##name(in[m][0]))
 #define MAT_TWO(name) MAT_LINE(name, each_##name(in[m][0], in[m][1]))
 
-#define MAT_FAMILY(family, type, inputs, heavy, result_type, stored, lines)                                             \
-    struct mat_##family##_##type {                                                                                      \
-        typedef mat_computed<mat_##type> C;                                                                             \
-        typedef mat_computed<result_type> result;                                                                       \
-        typedef stored R;                                                                                               \
-        enum { NUMBERS = 0, HEAVY = heavy, N = inputs + 1 };                                                            \
-        const int line;                                                                                                 \
-        MAT_MEMBER mat_##family##_##type(const mat_axes<N> &frame, const mat_call &) : line((int)frame.line) {}         \
-        MAT_MEMBER bool keeps() const { return false; }                                                                 \
-        template <int M> MAT_MEMBER void operator()(const C (&in)[M][N], result (&out)[M][N]) const {                   \
-            switch (line) { lines }                                                                                     \
-        }                                                                                                               \
+#define MAT_FAMILY(family, type, inputs, heavy, result_type, stored, lines) \
+    struct mat_##family##_##type { \
+        typedef mat_computed<mat_##type> C; \
+        typedef mat_computed<result_type> result; \
+        typedef stored R; \
+        enum { NUMBERS = 0, HEAVY = heavy, N = inputs + 1 }; \
+        const int line; \
+        MAT_MEMBER mat_##family##_##type(const mat_axes<N> &frame, const mat_call &) \
+            : line((int)frame.line) {} \
+        MAT_MEMBER bool keeps() const { return false; } \
+        template<int M> \
+        MAT_MEMBER void operator()(const C (&in)[M][N], result (&out)[M][N]) const { \
+            switch (line) { lines } \
+        } \
     };
-#define MAT_WALKED(way, family, type, inputs)                                                                           \
-    MAT_KERNEL(mat_##family##_##type##_##way, mat_axes<inputs + 1>, MAT_THREADS) {                                      \
-        typedef mat_##family##_##type F;                                                                                \
-        mat_walk_##way<inputs + 1, (1 << inputs) - 1, 1 << inputs, mat_##type, F::R, F>(frame, call);                   \
+#define MAT_WALKED(way, family, type, inputs) \
+    MAT_KERNEL(mat_##family##_##type##_##way, mat_axes<inputs + 1>, MAT_THREADS) { \
+        typedef mat_##family##_##type F; \
+        mat_walk_##way<inputs + 1, (1 << inputs) - 1, 1 << inputs, mat_##type, F::R, F>(frame, \
+                                                                                        call); \
     }
 
-#define MAT_FUSED(name, type)                                                                                           \
-    struct mat_##name##_##type {                                                                                        \
-        typedef mat_computed<mat_##type> C;                                                                             \
-        typedef C result;                                                                                               \
-        enum { NUMBERS = 2, HEAVY = 0, N = MAT_OPERANDS_OF_##name };                                                    \
-        const C alpha, beta;                                                                                            \
-        MAT_MEMBER mat_##name##_##type(const mat_axes<N> &, const mat_call &call)                                       \
-            : alpha(mat_widen(mat_number<mat_##type>(call.numbers))),                                                   \
-              beta(mat_widen(mat_number<mat_##type>(call.numbers + 2))) {}                                              \
-        MAT_MEMBER bool keeps() const { return beta != 0; }                                                             \
-        template <int M> MAT_MEMBER void operator()(const C (&in)[M][N], result (&out)[M][N]) const {                   \
-            _Pragma("unroll") for (int m = 0; m < M; m++) {                                                             \
-                const C term = each_##name(alpha, in[m][0], in[m][N - 2]);                                              \
-                out[m][N - 1] = keeps() ? term + beta * in[m][N - 1] : term;                                            \
-            }                                                                                                           \
-        }                                                                                                               \
+#define MAT_FUSED(name, type) \
+    struct mat_##name##_##type { \
+        typedef mat_computed<mat_##type> C; \
+        typedef C result; \
+        enum { NUMBERS = 2, HEAVY = 0, N = MAT_OPERANDS_OF_##name }; \
+        const C alpha, beta; \
+        MAT_MEMBER mat_##name##_##type(const mat_axes<N> &, const mat_call &call) \
+            : alpha(mat_widen(mat_number<mat_##type>(call.numbers))), \
+              beta(mat_widen(mat_number<mat_##type>(call.numbers + 2))) {} \
+        MAT_MEMBER bool keeps() const { return beta != 0; } \
+        template<int M> \
+        MAT_MEMBER void operator()(const C (&in)[M][N], result (&out)[M][N]) const { \
+            _Pragma("unroll") for (int m = 0; m < M; m++) { \
+                const C term = each_##name(alpha, in[m][0], in[m][N - 2]); \
+                out[m][N - 1] = keeps() ? term + beta * in[m][N - 1] : term; \
+            } \
+        } \
     };
-#define MAT_WALKED_FUSED(way, name, type)                                                                               \
-    MAT_KERNEL(mat_##name##_##type##_##way, mat_axes<MAT_OPERANDS_OF_##name>, MAT_THREADS) {                            \
-        enum { N = MAT_OPERANDS_OF_##name };                                                                            \
-        mat_walk_##way<N, (1 << N) - 1, 1 << (N - 1), mat_##type, mat_##type, mat_##name##_##type>(frame, call);        \
+#define MAT_WALKED_FUSED(way, name, type) \
+    MAT_KERNEL(mat_##name##_##type##_##way, mat_axes<MAT_OPERANDS_OF_##name>, MAT_THREADS) { \
+        enum { N = MAT_OPERANDS_OF_##name }; \
+        mat_walk_##way<N, (1 << N) - 1, 1 << (N - 1), mat_##type, mat_##type, \
+                       mat_##name##_##type>(frame, call); \
     }
 
 /* One value everywhere */
@@ -111,16 +122,17 @@ template <class S> struct mat_filling {
     typedef C result;
     enum { NUMBERS = 1, HEAVY = 0 };
     const C value;
-    MAT_MEMBER mat_filling(const mat_axes<1> &, const mat_call &call) : value(mat_widen(mat_number<S>(call.numbers))) {}
+    MAT_MEMBER mat_filling(const mat_axes<1> &, const mat_call &call)
+        : value(mat_widen(mat_number<S>(call.numbers))) {}
     MAT_MEMBER bool keeps() const { return false; }
     template <int M> MAT_MEMBER void operator()(const C (&)[M][1], result (&out)[M][1]) const {
 #pragma unroll
         for (int m = 0; m < M; m++) out[m][0] = value;
     }
 };
-#define MAT_FILL(way, type)                                                                                             \
-    MAT_KERNEL(mat_fill_##type##_##way, mat_axes<1>, MAT_THREADS) {                                                     \
-        mat_walk_##way<1, 0, 1, mat_##type, mat_##type, mat_filling<mat_##type>>(frame, call);                          \
+#define MAT_FILL(way, type) \
+    MAT_KERNEL(mat_fill_##type##_##way, mat_axes<1>, MAT_THREADS) { \
+        mat_walk_##way<1, 0, 1, mat_##type, mat_##type, mat_filling<mat_##type>>(frame, call); \
     }
 
 #endif

@@ -1,8 +1,10 @@
-/* Factors of matrices: LU with the largest of each column as pivot, Cholesky's, and solving with LU; for stacks of them.
+/* Factors of matrices: LU with the largest of each column as pivot, Cholesky's, and solving with
+   LU; for stacks of them.
 
-   Matrices are packed, row by row, in memory of our own. A block of 256 threads has a matrix, or a panel of one: its left columns,
-   which are factored before the rest is brought up to date by cuBLAS. Rows are exchanged there by mat_factor_swap. What cannot be
-   factored is told in a flag that the host reads at the end. */
+   Matrices are packed, row by row, in memory of our own. A block of 256 threads has a matrix, or a
+   panel of one: its left columns, which are factored before the rest is brought up to date by
+   cuBLAS. Rows are exchanged there by mat_factor_swap. What cannot be factored is told in a flag
+   that the host reads at the end. */
 #ifndef MAT_FACTOR_CUH
 #define MAT_FACTOR_CUH
 
@@ -23,7 +25,9 @@ template <typename R> struct number<complex_number<R>> {
 
 INLINE_DEVICE float size_of(float x) { return x < 0 ? -x : x; }
 INLINE_DEVICE double size_of(double x) { return x < 0 ? -x : x; }
-template <typename R> INLINE_DEVICE R size_of(complex_number<R> x) { return size_of(x.re) + size_of(x.im); }
+template<typename R> INLINE_DEVICE R size_of(complex_number<R> x) {
+    return size_of(x.re) + size_of(x.im);
+}
 INLINE_DEVICE float real_of(float x) { return x; }
 INLINE_DEVICE double real_of(double x) { return x; }
 template <typename R> INLINE_DEVICE R real_of(complex_number<R> x) { return x.re; }
@@ -31,17 +35,22 @@ INLINE_DEVICE void set(float &x, float re) { x = re; }
 INLINE_DEVICE void set(double &x, double re) { x = re; }
 template <typename R> INLINE_DEVICE void set(complex_number<R> &x, R re) { x.re = re, x.im = 0; }
 template <typename T> INLINE_DEVICE T conjugate(T x) { return x; }
-template <typename R> INLINE_DEVICE complex_number<R> conjugate(complex_number<R> x) { return {x.re, -x.im}; }
+template<typename R> INLINE_DEVICE complex_number<R> conjugate(complex_number<R> x) {
+    return {x.re, -x.im};
+}
 INLINE_DEVICE float root(float x) { return sqrtf(x); }
 INLINE_DEVICE double root(double x) { return sqrt(x); }
 
 /* a - b c, a / b */
 template <typename T> INLINE_DEVICE T less(T a, T b, T c) { return a - b * c; }
-template <typename R> INLINE_DEVICE complex_number<R> less(complex_number<R> a, complex_number<R> b, complex_number<R> c) {
+template<typename R>
+INLINE_DEVICE complex_number<R> less(complex_number<R> a, complex_number<R> b,
+                                     complex_number<R> c) {
     return {a.re - b.re * c.re + b.im * c.im, a.im - b.re * c.im - b.im * c.re};
 }
 template <typename T> INLINE_DEVICE T ratio(T a, T b) { return a / b; }
-template <typename R> INLINE_DEVICE complex_number<R> ratio(complex_number<R> a, complex_number<R> b) {
+template<typename R>
+INLINE_DEVICE complex_number<R> ratio(complex_number<R> a, complex_number<R> b) {
     if (size_of(b.re) >= size_of(b.im)) { /* so that no square overflows */
         const R q = b.im / b.re, d = b.re + b.im * q;
         return {(a.re + a.im * q) / d, (a.im - a.re * q) / d};
@@ -52,20 +61,25 @@ template <typename R> INLINE_DEVICE complex_number<R> ratio(complex_number<R> a,
 
 /* a b, and a r for a real r */
 template <typename T> INLINE_DEVICE T times(T a, T b) { return a * b; }
-template <typename R> INLINE_DEVICE complex_number<R> times(complex_number<R> a, complex_number<R> b) {
+template<typename R>
+INLINE_DEVICE complex_number<R> times(complex_number<R> a, complex_number<R> b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 template <typename T> INLINE_DEVICE T scaled(T a, T r) { return a * r; }
-template <typename R> INLINE_DEVICE complex_number<R> scaled(complex_number<R> a, R r) { return {a.re * r, a.im * r}; }
+template<typename R> INLINE_DEVICE complex_number<R> scaled(complex_number<R> a, R r) {
+    return {a.re * r, a.im * r};
+}
 
-/* What a pivot, and what is divided by it, are multiplied with first, so that its reciprocal does not overflow. */
-INLINE_DEVICE float lift(float size) { return size < 1e-30f ? 1.1529215e18f : 1.0f; }          /* 2^60 */
+/* What a pivot, and what is divided by it, are multiplied with first, so that its reciprocal does
+   not overflow. */
+INLINE_DEVICE float lift(float size) { return size < 1e-30f ? 1.1529215e18f : 1.0f; } /* 2^60 */
 INLINE_DEVICE double lift(double size) { return size < 1e-300 ? 1.152921504606846976e18 : 1.0; }
 
-/* Into a packed stack, at[0]: the elements of at[1], of its lower triangle, or those of the identity. at[2]: the flag, cleared. */
+/* Into a packed stack, at[0]: the elements of at[1], of its lower triangle, or those of the
+   identity. at[2]: the flag, cleared. */
 struct factor_load {
     int64_t rows, columns, row, column, count; /* steps of the source; matrices */
-    int64_t what;                              /* 0: all; 1: the lower triangle, above it 0; 2: the identity */
+    int64_t what; /* 0: all; 1: the lower triangle, above it 0; 2: the identity */
     int64_t rank, batch[8], steps[8];
 };
 
@@ -108,7 +122,8 @@ struct factor_panel {
     int64_t matrix, pivots;             /* from matrix to matrix */
 };
 
-/* The row from `j` on with the largest element in column `j`, the first of them; the same in all threads. */
+/* The row from `j` on with the largest element in column `j`, the first of them; the same in all
+   threads. */
 template <typename T> INLINE_DEVICE int pivot_of(const T *a, const factor_panel &frame, int64_t j) {
     typedef typename number<T>::real real;
     MAT_SHARED(real, largest, [8]);
@@ -129,7 +144,8 @@ template <typename T> INLINE_DEVICE int pivot_of(const T *a, const factor_panel 
     __syncthreads();
     best = largest[0], found = row[0];
     for (int w = 1; w < 8; w++)
-        if (largest[w] > best || (largest[w] == best && row[w] < found)) best = largest[w], found = row[w];
+        if (largest[w] > best || (largest[w] == best && row[w] < found))
+            best = largest[w], found = row[w];
     return found;
 }
 
@@ -162,7 +178,8 @@ template <typename T> INLINE_DEVICE void lu(const factor_panel &frame, const mat
         __syncthreads();
         for (int64_t i = j + 1 + warp; i < rows; i += 8) {
             const T factor = a[i * step + j];
-            for (int64_t k = j + 1 + lane; k < columns; k += 32) a[i * step + k] = less(a[i * step + k], factor, a[j * step + k]);
+            for (int64_t k = j + 1 + lane; k < columns; k += 32)
+                a[i * step + k] = less(a[i * step + k], factor, a[j * step + k]);
         }
         __syncthreads();
     }
@@ -184,7 +201,8 @@ template <typename T> INLINE_DEVICE void cholesky(const factor_panel &frame, con
         }
         __syncthreads();
         const real inverse = reciprocal[0];
-        for (int i = j + 1 + threadIdx.x; i < rows; i += 256) a[i * step + j] = scaled(a[i * step + j], inverse);
+        for (int i = j + 1 + threadIdx.x; i < rows; i += 256)
+            a[i * step + j] = scaled(a[i * step + j], inverse);
         __syncthreads();
         for (int i = j + 1 + warp; i < rows; i += 8) {
             const T factor = a[i * step + j];
@@ -195,7 +213,8 @@ template <typename T> INLINE_DEVICE void cholesky(const factor_panel &frame, con
     }
 }
 
-/* Rows of at[0] exchanged as at[1] says, from `first` on, in all columns but those from `low` to `high`. */
+/* Rows of at[0] exchanged as at[1] says, from `first` on, in all columns but those from `low` to
+   `high`. */
 struct factor_swap {
     int64_t count, first, columns, step, low, high;
 };
@@ -212,7 +231,8 @@ template <typename T> INLINE_DEVICE void exchange(const factor_swap &frame, cons
     }
 }
 
-/* Columns of at[2], `columns` of each matrix, solved for with the LU of n x n at at[0] and its pivots at at[1]. */
+/* Columns of at[2], `columns` of each matrix, solved for with the LU of n x n at at[0] and its
+   pivots at at[1]. */
 struct factor_solve {
     int64_t n, columns, count;
 };
@@ -247,7 +267,8 @@ struct factor_diagonal {
     int64_t n;
 };
 
-template <typename T> INLINE_DEVICE void diagonal(const factor_diagonal &frame, const mat_call &call) {
+template<typename T>
+INLINE_DEVICE void diagonal(const factor_diagonal &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k < frame.n) ((T *)call.at[1])[k] = ((const T *)call.at[0])[k * (frame.n + 1)];
 }

@@ -1,5 +1,6 @@
-/* Filling memory with a value of 8 or 16 bytes, given by its bits: what a new storage on the device is before it is written.
-   Smaller ones, and those whose halves are the same, the driver can do itself. */
+/* Filling memory with a value of 8 or 16 bytes, given by its bits: what a new storage on the device
+   is before it is written. Smaller ones, and those whose halves are the same, the driver can do
+   itself. */
 #include "device.cuh"
 
 struct mat_fill_frame {

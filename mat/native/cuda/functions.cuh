@@ -1,13 +1,15 @@
-/* The functions that element expressions name, FN(exp) and the like, for every type that is computed in.
+/* The functions that element expressions name, FN(exp) and the like, for every type that is
+   computed in.
 
-   Of real numbers they are CUDA's own accurate ones, but for those of trig.cuh; of integers those that NumPy has. */
+   Of real numbers they are CUDA's own accurate ones, but for those of trig.cuh; of integers those
+   that NumPy has. */
 #ifndef MAT_FUNCTIONS_CUH
 #define MAT_FUNCTIONS_CUH
 
 #include "trig.cuh"
 
-#define MAT_REAL(name)                                                                                                  \
-    MAT_INSIDE float mat_##name(float x) { return name##f(x); }                                                         \
+#define MAT_REAL(name) \
+    MAT_INSIDE float mat_##name(float x) { return name##f(x); } \
     MAT_INSIDE double mat_##name(double x) { return name(x); }
 MAT_REAL(sqrt) MAT_REAL(fabs) MAT_REAL(floor) MAT_REAL(ceil) MAT_REAL(rint)
 MAT_REAL(exp) MAT_REAL(expm1) MAT_REAL(log) MAT_REAL(log1p)
@@ -20,7 +22,8 @@ MAT_INSIDE float mat_tan(float x) { return tanf(x); }
 MAT_INSIDE float mat_pow(float x, float y) { return powf(x, y); }
 MAT_INSIDE double mat_pow(double x, double y) { return pow(x, y); }
 
-/* The exponential is of what is not positive, so that it does not overflow before the result is 0. */
+/* The exponential is of what is not positive, so that it does not overflow before the result is 0.
+ */
 template <class R> MAT_INSIDE R mat_logistic(R x) {
     const R e = mat_exp(-mat_fabs(x));
     return (x < 0 ? e : (R)1) / (1 + e);

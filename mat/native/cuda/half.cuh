@@ -1,16 +1,20 @@
-/* The 16-bit floats, of which kernels for the device see the bits, as numbers of 32 bits and back: to nearest, ties to even. */
+/* The 16-bit floats, of which kernels for the device see the bits, as numbers of 32 bits and back:
+   to nearest, ties to even. */
 #ifndef MAT_HALF_CUH
 #define MAT_HALF_CUH
 
 #include "device.cuh"
 
-static __device__ __forceinline__ float from_bfloat(uint16_t bits) { return __uint_as_float((uint32_t)bits << 16); }
+static __device__ __forceinline__ float from_bfloat(uint16_t bits) {
+    return __uint_as_float((uint32_t)bits << 16);
+}
 
 #if defined(MAT_ON_CPU)
 /* As half_inline.h does it; on the device there is an instruction for each. */
 static inline float from_half(uint16_t half) {
     const uint32_t rest = (uint32_t)(half & 0x7fff) << 13, sign = (uint32_t)(half & 0x8000) << 16;
-    const uint32_t small = __float_as_uint(__uint_as_float(rest + (113u << 23)) - __uint_as_float(113u << 23));
+    const uint32_t small =
+        __float_as_uint(__uint_as_float(rest + (113u << 23)) - __uint_as_float(113u << 23));
     const uint32_t moved = rest + ((rest >= (31u << 23) ? 224u : 112u) << 23);
     return __uint_as_float((rest < (1u << 23) ? small : moved) | sign);
 }

@@ -1,12 +1,15 @@
-/* Products of matrices of the element types that cuBLAS lacks, with any strides, for stacks of them: ``C = alpha A B + beta C``.
+/* Products of matrices of the element types that cuBLAS lacks, with any strides, for stacks of
+   them: ``C = alpha A B + beta C``.
 
-   A block of 256 threads makes a tile of C, 64 x 64 for each of G x G groups; a thread makes 4 x 4 elements of each group in
-   registers. Tiles of A and B pass through shared memory, converted on the way to T, in which is summed: uint32_t for what has
-   up to 32 bits, uint64_t, whose sums wrap as they should, and float for halves. While one pair of tiles is multiplied, the next
-   is on its way. `whichever` stands for a type that the frame names; it is asked for once for a tile, not for each element.
+   A block of 256 threads makes a tile of C, 64 x 64 for each of G x G groups; a thread makes 4 x 4
+   elements of each group in registers. Tiles of A and B pass through shared memory, converted on
+   the way to T, in which is summed: uint32_t for what has up to 32 bits, uint64_t, whose sums wrap
+   as they should, and float for halves. While one pair of tiles is multiplied, the next is on its
+   way. `whichever` stands for a type that the frame names; it is asked for once for a tile, not for
+   each element.
 
-   Where C has few tiles and the inner axis is long, that is split among blocks: each writes its sums to the room, and
-   mat_product_sum adds them up, in the same order always. */
+   Where C has few tiles and the inner axis is long, that is split among blocks: each writes its
+   sums to the room, and mat_product_sum adds them up, in the same order always. */
 #ifndef MAT_PRODUCT_CUH
 #define MAT_PRODUCT_CUH
 
@@ -18,9 +21,11 @@ struct product_frame {
     int64_t a_row, a_column, b_row, b_column, c_row, c_column; /* steps, in elements */
     int64_t a_type, b_type, c_type;
     int64_t tiles_n, tiles; /* of a row of tiles, and of a matrix */
-    int64_t factors;        /* 0: alpha is 1 and beta 0; 1: they are numbers of the call; 2: they are the next */
+    int64_t factors; /* 0: alpha is 1 and beta 0; 1: they are numbers of the call; 2: they are the
+                        next */
     int64_t alpha, beta;
-    int64_t splits, depth, each; /* of the inner axis, how long a part is, and how many elements C has with its stack */
+    int64_t splits, depth, each; /* of the inner axis, how long a part is, and how many elements C
+                                    has with its stack */
     int64_t rank, batch[8], a_batch[8], b_batch[8], c_batch[8];
 };
 
@@ -57,17 +62,21 @@ INLINE_DEVICE void write(as_half *to, float x) { to->bits = to_half(x); }
 INLINE_DEVICE void write(as_bfloat *to, float x) { to->bits = to_bfloat(x); }
 INLINE_DEVICE void write(as_bool *to, uint32_t x) { to->value = x != 0; }
 
-/* What a thread carries of a tile that is `depth` positions of the inner axis deep and 64 G elements wide. Threads that follow
-   each other take elements that lie beside each other: along the inner axis, or across it. */
+/* What a thread carries of a tile that is `depth` positions of the inner axis deep and 64 G
+   elements wide. Threads that follow each other take elements that lie beside each other: along the
+   inner axis, or across it. */
 template <int G> struct piece {
     enum { WIDE = 64 * G, DEEP = 16 / G };
     int64_t at, along; /* of its first element; a step on the inner axis */
     int64_t next;      /* from one of its elements to the next */
     int wide, deep, more_wide, more_deep;
 
-    __device__ __forceinline__ piece(int64_t across, int64_t along_, int64_t first) : along(along_) {
+    __device__ __forceinline__ piece(int64_t across, int64_t along_, int64_t first)
+        : along(along_) {
         const int id = threadIdx.x;
-        const bool inner = along == 1 || (across != 1 && along != 0 && (along < 0 ? -along : along) < (across < 0 ? -across : across));
+        const bool inner =
+            along == 1 || (across != 1 && along != 0 &&
+                           (along < 0 ? -along : along) < (across < 0 ? -across : across));
         deep = inner ? id % DEEP : id / WIDE;
         wide = inner ? id / DEEP : id % WIDE;
         more_deep = inner ? 0 : 256 / WIDE;
@@ -77,29 +86,34 @@ template <int G> struct piece {
     }
 };
 
-template <typename T, typename S, int G>
-INLINE_DEVICE void fetch_as(T (&values)[4], const char *base, const piece<G> &p, int64_t start, int64_t width, int64_t depth) {
+template<typename T, typename S, int G>
+INLINE_DEVICE void fetch_as(T (&values)[4], const char *base, const piece<G> &p, int64_t start,
+                            int64_t width, int64_t depth) {
     const S *from = (const S *)base + p.at + start * p.along;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const bool inside = p.wide + i * p.more_wide < width && start + p.deep + i * p.more_deep < depth;
+        const bool inside =
+            p.wide + i * p.more_wide < width && start + p.deep + i * p.more_deep < depth;
         values[i] = inside ? converted<T>(from[i * p.next]) : (T)0;
     }
 }
 
-/* The four elements that this thread carries of the tile at `start` on the inner axis; `width` is what there is across. */
+/* The four elements that this thread carries of the tile at `start` on the inner axis; `width` is
+   what there is across. */
 template <typename T, typename S> struct source {
-    template <int G>
-    static __device__ __forceinline__ void fetch(T (&values)[4], const char *base, int, const piece<G> &p, int64_t start,
-                                                 int64_t width, int64_t depth) {
+    template<int G>
+    static __device__ __forceinline__ void fetch(T (&values)[4], const char *base, int,
+                                                 const piece<G> &p, int64_t start, int64_t width,
+                                                 int64_t depth) {
         fetch_as<T, S>(values, base, p, start, width, depth);
     }
 };
 
 template <typename T> struct source<T, whichever> {
-    template <int G>
-    static __device__ __forceinline__ void fetch(T (&values)[4], const char *base, int type, const piece<G> &p, int64_t start,
-                                                 int64_t width, int64_t depth) {
+    template<int G>
+    static __device__ __forceinline__ void fetch(T (&values)[4], const char *base, int type,
+                                                 const piece<G> &p, int64_t start, int64_t width,
+                                                 int64_t depth) {
         switch (type) {
         case I8: return fetch_as<T, int8_t>(values, base, p, start, width, depth);
         case BOOL:
@@ -113,9 +127,11 @@ template <typename T> struct source<T, whichever> {
     }
 };
 
-template <typename T, int G> using tile = four<T>[16 / G][16 * G + 1]; /* one more, so that columns lie in different banks */
+template<typename T, int G>
+using tile = four<T>[16 / G][16 * G + 1]; /* one more, so that columns lie in different banks */
 
-template <typename T, int G> INLINE_DEVICE void put(tile<T, G> &to, const T (&values)[4], const piece<G> &p) {
+template<typename T, int G>
+INLINE_DEVICE void put(tile<T, G> &to, const T (&values)[4], const piece<G> &p) {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const int wide = p.wide + i * p.more_wide;
@@ -123,8 +139,9 @@ template <typename T, int G> INLINE_DEVICE void put(tile<T, G> &to, const T (&va
     }
 }
 
-template <typename T, int G>
-INLINE_DEVICE void multiply(T (&sums)[4 * G][4 * G], const tile<T, G> &a, const tile<T, G> &b, int y, int x) {
+template<typename T, int G>
+INLINE_DEVICE void multiply(T (&sums)[4 * G][4 * G], const tile<T, G> &a, const tile<T, G> &b,
+                            int y, int x) {
 #pragma unroll
     for (int p = 0; p < 16 / G; p++) {
         four<T> left[G], right[G];
@@ -136,12 +153,14 @@ INLINE_DEVICE void multiply(T (&sums)[4 * G][4 * G], const tile<T, G> &a, const 
 #pragma unroll
         for (int i = 0; i < 4 * G; i++)
 #pragma unroll
-            for (int j = 0; j < 4 * G; j++) sums[i][j] += left[i / 4].x[i % 4] * right[j / 4].x[j % 4];
+            for (int j = 0; j < 4 * G; j++)
+                sums[i][j] += left[i / 4].x[i % 4] * right[j / 4].x[j % 4];
     }
 }
 
 /* One element of C, with its factors; where beta is 0 it is not read. */
-template <typename T, typename S> INLINE_DEVICE void finish(char *c, int64_t at, T sum, T alpha, T beta) {
+template<typename T, typename S>
+INLINE_DEVICE void finish(char *c, int64_t at, T sum, T alpha, T beta) {
     S *to = (S *)c + at;
     sum *= alpha;
     if (beta != 0) sum += beta * converted<T>(*to);
@@ -155,8 +174,8 @@ template <typename T, typename S> struct target {
 };
 
 template <> struct target<uint32_t, whichever> {
-    static __device__ __forceinline__ void store(char *c, int type, int64_t at, uint32_t sum, uint32_t alpha,
-                                                 uint32_t beta) {
+    static __device__ __forceinline__ void store(char *c, int type, int64_t at, uint32_t sum,
+                                                 uint32_t alpha, uint32_t beta) {
         switch (type) {
         case I8:
         case U8: return finish<uint32_t, uint8_t>(c, at, sum, alpha, beta);
@@ -174,12 +193,14 @@ template <> struct is_bool<as_bool> {
     enum { value = 1 };
 };
 
-template <typename T> INLINE_DEVICE T factor(const product_frame &frame, const mat_call &call, int which) {
+template<typename T>
+INLINE_DEVICE T factor(const product_frame &frame, const mat_call &call, int which) {
     if (frame.factors == 2) return (T)(which ? frame.beta : frame.alpha);
     return frame.factors ? (T)call.numbers[2 * which] : (T)!which;
 }
 
-/* Where the matrices of a stack begin. `frame` and `call` are in the constant bank, whence lengths and steps can be read by an index that is not known before. */
+/* Where the matrices of a stack begin. `frame` and `call` are in the constant bank, whence lengths
+   and steps can be read by an index that is not known before. */
 struct places {
     int64_t a, b, c;
 };
@@ -201,8 +222,10 @@ INLINE_DEVICE void product(const product_frame &frame, const mat_call &call) {
     const int a_type = (int)frame.a_type, b_type = (int)frame.b_type, c_type = (int)frame.c_type;
     const int x = threadIdx.x % 16, y = threadIdx.x / 16;
     const int64_t within = blockIdx.x % frame.tiles, part = blockIdx.x / frame.tiles % frame.splits;
-    const int64_t from = part * frame.depth, k = frame.k - from < frame.depth ? frame.k : from + frame.depth;
-    const int64_t top = within / frame.tiles_n * (64 * G), first = within % frame.tiles_n * (64 * G);
+    const int64_t from = part * frame.depth,
+                  k = frame.k - from < frame.depth ? frame.k : from + frame.depth;
+    const int64_t top = within / frame.tiles_n * (64 * G),
+                  first = within % frame.tiles_n * (64 * G);
     const int64_t matrix = blockIdx.x / frame.tiles / frame.splits;
     const places at = places_of(frame, matrix);
     piece<G> one(frame.a_row, frame.a_column, top), other(frame.b_column, frame.b_row, first);
@@ -211,7 +234,8 @@ INLINE_DEVICE void product(const product_frame &frame, const mat_call &call) {
 
     T sums[4 * G][4 * G] = {}, a[4], b[4];
     int now = 0;
-    for (int64_t start = from - 16 / G; start < k; start += 16 / G, now ^= 1) { /* the first time there is nothing to multiply */
+    for (int64_t start = from - 16 / G; start < k;
+         start += 16 / G, now ^= 1) { /* the first time there is nothing to multiply */
         const int64_t next = start + 16 / G;
         if (next < k) {
             source<T, A>::fetch(a, call.at[0], a_type, one, next, high, k);
@@ -220,7 +244,8 @@ INLINE_DEVICE void product(const product_frame &frame, const mat_call &call) {
         if (start >= from) multiply<T, G>(sums, left[now], right[now], y, x);
         if (is_bool<C>::value) /* so that no sum wraps to 0 */
 #pragma unroll
-            for (int i = 0; i < 16 * G * G; i++) sums[i / (4 * G)][i % (4 * G)] = sums[i / (4 * G)][i % (4 * G)] != 0;
+            for (int i = 0; i < 16 * G * G; i++)
+                sums[i / (4 * G)][i % (4 * G)] = sums[i / (4 * G)][i % (4 * G)] != 0;
         if (next < k) {
             put<T, G>(left[now ^ 1], a, one);
             put<T, G>(right[now ^ 1], b, other);
@@ -236,29 +261,37 @@ INLINE_DEVICE void product(const product_frame &frame, const mat_call &call) {
             const int64_t row = i / 4 * 64 + y * 4 + i % 4, column = j / 4 * 64 + x * 4 + j % 4;
             if (row >= high || column >= wide) continue;
             if (G == 1 && frame.splits > 1) /* large tiles are for large C */
-                ((T *)call.at[3])[part * frame.each + (matrix * frame.m + top + row) * frame.n + first + column] = sums[i][j];
+                ((T *)call.at[3])[part * frame.each + (matrix * frame.m + top + row) * frame.n +
+                                  first + column] = sums[i][j];
             else
-                target<T, C>::store(call.at[2], c_type, at.c + (top + row) * frame.c_row + (first + column) * frame.c_column,
+                target<T, C>::store(call.at[2], c_type,
+                                    at.c + (top + row) * frame.c_row +
+                                        (first + column) * frame.c_column,
                                     sums[i][j], alpha, beta);
         }
 }
 
 /* An element of C from the sums of all parts. */
-template <typename T, typename C> INLINE_DEVICE void add_up(const product_frame &frame, const mat_call &call) {
+template<typename T, typename C>
+INLINE_DEVICE void add_up(const product_frame &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k >= frame.each) return;
     T sum = 0;
-    for (int64_t part = 0; part < frame.splits; part++) sum += ((const T *)call.at[3])[part * frame.each + k];
-    const int64_t column = k % frame.n, row = k / frame.n % frame.m, at = places_of(frame, k / frame.n / frame.m).c;
-    target<T, C>::store(call.at[2], (int)frame.c_type, at + row * frame.c_row + column * frame.c_column, sum,
+    for (int64_t part = 0; part < frame.splits; part++)
+        sum += ((const T *)call.at[3])[part * frame.each + k];
+    const int64_t column = k % frame.n, row = k / frame.n % frame.m,
+                  at = places_of(frame, k / frame.n / frame.m).c;
+    target<T, C>::store(call.at[2], (int)frame.c_type,
+                        at + row * frame.c_row + column * frame.c_column, sum,
                         factor<T>(frame, call, 0), factor<T>(frame, call, 1));
 }
 
-#define MAT_PRODUCT(T, A, B, C, G)                                                                                       \
-    MAT_KERNEL(mat_product, product_frame, 256) { product<T, A, B, C, G>(frame, call); }                                 \
+#define MAT_PRODUCT(T, A, B, C, G) \
+    MAT_KERNEL(mat_product, product_frame, 256) { product<T, A, B, C, G>(frame, call); } \
     MAT_KERNEL(mat_product_sum, product_frame, 256) { add_up<T, C>(frame, call); }
 
-/* ``C <- beta C``, what is left of a product over an empty axis: nothing of C is read where beta is 0. */
+/* ``C <- beta C``, what is left of a product over an empty axis: nothing of C is read where beta is
+   0. */
 
 struct scale_frame {
     int64_t rows, columns, batches;
@@ -267,10 +300,12 @@ struct scale_frame {
     int64_t at, number;         /* which operand, which number */
 };
 
-template <typename T, int PARTS> INLINE_DEVICE void scale(const scale_frame &frame, const mat_call &call) {
+template<typename T, int PARTS>
+INLINE_DEVICE void scale(const scale_frame &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k >= frame.rows * frame.columns * frame.batches) return;
-    const int64_t j = k % frame.columns, i = k / frame.columns % frame.rows, b = k / frame.columns / frame.rows;
+    const int64_t j = k % frame.columns, i = k / frame.columns % frame.rows,
+                  b = k / frame.columns / frame.rows;
     if ((frame.triangle < 0 && j > i) || (frame.triangle > 0 && j < i)) return;
     T *c = (T *)call.at[frame.at] + PARTS * (i * frame.row + j * frame.column + b * frame.batch);
     const T re = (T)call.numbers[2 * frame.number], im = (T)call.numbers[2 * frame.number + 1];
@@ -284,7 +319,7 @@ template <typename T, int PARTS> INLINE_DEVICE void scale(const scale_frame &fra
     }
 }
 
-#define MAT_SCALE(name, T, PARTS)                                                                                        \
+#define MAT_SCALE(name, T, PARTS) \
     MAT_KERNEL(mat_scale_##name, scale_frame, 256) { scale<T, PARTS>(frame, call); }
 
 #endif

@@ -1,9 +1,10 @@
-/* Windows that walk over a matrix, for the device: what convolution (convolve.cuh) and pooling (pool.cuh) share.
+/* Windows that walk over a matrix, for the device: what convolution (convolve.cuh) and pooling
+   (pool.cuh) share.
 
-   As on the CPU (nn.h), tap p of point i of an axis is at place i * step + off + p of the input, if there is such a place, and
-   a batch is an axis with one tap. axes[0] is that of columns, axes[1] that of rows; units are the points, or places, of all
-   others, the outer axes.
-   A block of threads is `blockDim.z` units deep, each thread has one column and some rows below each other. */
+   As on the CPU (nn.h), tap p of point i of an axis is at place i * step + off + p of the input, if
+   there is such a place, and a batch is an axis with one tap. axes[0] is that of columns, axes[1]
+   that of rows; units are the points, or places, of all others, the outer axes. A block of threads
+   is `blockDim.z` units deep, each thread has one column and some rows below each other. */
 #ifndef MAT_NN_CUH
 #define MAT_NN_CUH
 #include "device.cuh"
@@ -15,15 +16,18 @@ struct nn_axis {
     int64_t n, nx, k, step, off, strides[4]; /* of each operand, in elements */
 };
 
-/* units: of the outer axes; taps: of these; plain: these are one batch at most; across, down: blocks along a row, a column;
-   lined: the grid has them, and those along units, in one row; base: where an operand begins. A sum over all points is made in
-   pieces of `each` of so many tiles, for chunks of taps. */
+/* units: of the outer axes; taps: of these; plain: these are one batch at most; across, down:
+   blocks along a row, a column; lined: the grid has them, and those along units, in one row; base:
+   where an operand begins. A sum over all points is made in pieces of `each` of so many tiles, for
+   chunks of taps. */
 struct nn_walk {
-    int64_t ndim, units, taps, plain, across, down, lined, base, tiles, each, pieces, chunks_down, chunks_across;
+    int64_t ndim, units, taps, plain, across, down, lined, base, tiles, each, pieces, chunks_down,
+        chunks_across;
     nn_axis axes[8];
 };
 
-/* Elements and the type in which they are added up: 16-bit floats as float, integers modulo their range. */
+/* Elements and the type in which they are added up: 16-bit floats as float, integers modulo their
+   range. */
 struct nn_half { uint16_t bits; };
 struct nn_bfloat { uint16_t bits; };
 
@@ -89,7 +93,8 @@ MAT_NN nn_spot nn_spot_here(const nn_walk &frame, uint32_t rows) {
 }
 
 /* Where point, or place, `unit` of the outer axes is in an operand. */
-template <int OPERAND> MAT_NN int64_t nn_place(const nn_walk &frame, uint32_t unit, bool of_input = false) {
+template<int OPERAND>
+MAT_NN int64_t nn_place(const nn_walk &frame, uint32_t unit, bool of_input = false) {
     if (frame.plain)
         return unit * frame.axes[2].strides[OPERAND];
     int64_t found = 0;
@@ -103,8 +108,10 @@ template <int OPERAND> MAT_NN int64_t nn_place(const nn_walk &frame, uint32_t un
     return found;
 }
 
-/* Where tap `tap` of the outer axes is for point `unit` of them: in x (strides[0]) and in w (strides[1]); false if outside. */
-MAT_NN bool nn_outer_tap(const nn_walk &frame, uint32_t unit, uint32_t tap, int64_t *x, int64_t *w) {
+/* Where tap `tap` of the outer axes is for point `unit` of them: in x (strides[0]) and in w
+   (strides[1]); false if outside. */
+MAT_NN bool nn_outer_tap(const nn_walk &frame, uint32_t unit, uint32_t tap, int64_t *x,
+                         int64_t *w) {
     bool inside = true;
     *x = unit * frame.axes[2].strides[0], *w = 0;
     if (frame.plain)
@@ -123,19 +130,23 @@ MAT_NN bool nn_outer_tap(const nn_walk &frame, uint32_t unit, uint32_t tap, int6
     return inside;
 }
 
-/* Where the point of which place `unit` of the outer axes is tap `tap` lies: in operands FIRST and SECOND, and the tap in w
-   (strides[1]); false if there is no such point. */
-template <int FIRST, int SECOND>
-MAT_NN bool nn_outer_point(const nn_walk &frame, uint32_t unit, uint32_t tap, int64_t *first, int64_t *second, int64_t *w) {
+/* Where the point of which place `unit` of the outer axes is tap `tap` lies: in operands FIRST and
+   SECOND, and the tap in w (strides[1]); false if there is no such point. */
+template<int FIRST, int SECOND>
+MAT_NN bool nn_outer_point(const nn_walk &frame, uint32_t unit, uint32_t tap, int64_t *first,
+                           int64_t *second, int64_t *w) {
     bool found = true;
-    *first = unit * frame.axes[2].strides[FIRST], *second = unit * frame.axes[2].strides[SECOND], *w = 0;
+    *first = unit * frame.axes[2].strides[FIRST], *second = unit * frame.axes[2].strides[SECOND],
+    *w = 0;
     if (frame.plain)
         return true;
     *first = *second = 0;
 #pragma unroll 1
     for (int k = 2; k < frame.ndim; k++) {
         const nn_axis &a = frame.axes[k];
-        int32_t p = tap % (uint32_t)a.k, from = (int32_t)(unit % (uint32_t)a.nx) - (int32_t)a.off - p, step = (int32_t)a.step;
+        int32_t p = tap % (uint32_t)a.k,
+                from = (int32_t)(unit % (uint32_t)a.nx) - (int32_t)a.off - p,
+                step = (int32_t)a.step;
         int32_t i = from / step;
         found = found && from >= 0 && from == i * step && i < a.n;
         *first += i * a.strides[FIRST];
@@ -154,13 +165,15 @@ struct nn_range {
 
 /* The taps of point i that are inside of the input. */
 MAT_NN nn_range nn_inside(const nn_axis &a, uint32_t i) {
-    int32_t at = (int32_t)(i * (uint32_t)a.step) + (int32_t)a.off, room = (int32_t)a.nx - at, k = (int32_t)a.k;
+    int32_t at = (int32_t)(i * (uint32_t)a.step) + (int32_t)a.off, room = (int32_t)a.nx - at,
+            k = (int32_t)a.k;
     return {at < 0 ? -at : 0, room < k ? room : k};
 }
 
 /* The points whose windows place t is in. */
 MAT_NN nn_range nn_around(const nn_axis &a, uint32_t t) {
-    int32_t last = (int32_t)t - (int32_t)a.off, first = last - (int32_t)a.k + 1, step = (int32_t)a.step, n = (int32_t)a.n;
+    int32_t last = (int32_t)t - (int32_t)a.off, first = last - (int32_t)a.k + 1,
+            step = (int32_t)a.step, n = (int32_t)a.n;
     int32_t end = last < 0 ? 0 : last / step + 1;
     return {first <= 0 ? 0 : (first - 1) / step + 1, end < n ? end : n};
 }

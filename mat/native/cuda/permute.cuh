@@ -1,14 +1,17 @@
-/* Moving elements on the device: from any strides to any strides, in units of 1, 2, 4, 8 or 16 bytes.
+/* Moving elements on the device: from any strides to any strides, in units of 1, 2, 4, 8 or 16
+   bytes.
 
-   Which kernel, what a unit is and how axes are walked is decided in Python (cuda/permute.py); all are told by one frame. Axes
-   stand innermost first. Positions are counted in 32 bits (a plan makes several launches of what is more), offsets in 64, or,
-   for each single unit, in 32 where that is enough, as it is but for the kernels called _wide.
+   Which kernel, what a unit is and how axes are walked is decided in Python (cuda/permute.py); all
+   are told by one frame. Axes stand innermost first. Positions are counted in 32 bits (a plan makes
+   several launches of what is more), offsets in 64, or, for each single unit, in 32 where that is
+   enough, as it is but for the kernels called _wide.
 
-   permute_rows_T     runs of any length and alignment, by teams of T threads: 16 bytes at a time, whatever the alignment
-   permute_gather_U_V  units of U bytes from anywhere, written V bytes at a time
-   permute_tile_U_V   the fastest axes of both sides are two: through shared memory, V bytes at a time on both sides
-   permute_zip_U_V_C  C planes become one with C channels; permute_unzip_U_V_C: the way back
-   permute_loose_U    several short axes: whatever part of both sides' fastest axes fits in shared memory */
+   permute_rows_T     runs of any length and alignment, by teams of T threads: 16 bytes at a time,
+   whatever the alignment permute_gather_U_V  units of U bytes from anywhere, written V bytes at a
+   time permute_tile_U_V   the fastest axes of both sides are two: through shared memory, V bytes at
+   a time on both sides permute_zip_U_V_C  C planes become one with C channels; permute_unzip_U_V_C:
+   the way back permute_loose_U    several short axes: whatever part of both sides' fastest axes
+   fits in shared memory */
 #ifndef MAT_PERMUTE_CUH
 #define MAT_PERMUTE_CUH
 
@@ -18,12 +21,15 @@ struct permute_frame {
     int64_t source, target;  /* which operands */
     int64_t from, to;        /* bytes from their addresses to the first unit */
     int64_t count;           /* of what threads, teams or blocks are to do */
-    int64_t ni, nj;          /* units along the fastest axis of the destination and of the source; of rows, bytes */
+    int64_t ni,
+        nj; /* units along the fastest axis of the destination and of the source; of rows, bytes */
     int64_t di, si, dj, sj;  /* and their strides in bytes */
-    int64_t step[2], last[2]; /* loose: how far the tiles along the first two axes are apart, and where the last one is;
-                                 tile: how many there are along both fastest axes, and how to divide by those of a band */
+    int64_t step[2], last[2]; /* loose: how far the tiles along the first two axes are apart, and
+                                 where the last one is; tile: how many there are along both fastest
+                                 axes, and how to divide by those of a band */
     int64_t inner, volume;     /* loose: how many axes a tile has, and units */
-    struct walk_axis load[6], store[6]; /* loose: a tile's axes as the source has them, and as the destination; s: the slot */
+    struct walk_axis load[6], store[6]; /* loose: a tile's axes as the source has them, and as the
+                                           destination; s: the slot */
     int64_t rank;
     struct walk_axis axes[12];
 };
@@ -37,10 +43,12 @@ template<> struct piece<4> { typedef unsigned int type; };
 template<> struct piece<8> { typedef uint2 type; };
 template<> struct piece<16> { typedef uint4 type; };
 
-template<int BYTES> __device__ __forceinline__ typename piece<BYTES>::type read_piece(const char *at) {
+template<int BYTES>
+__device__ __forceinline__ typename piece<BYTES>::type read_piece(const char *at) {
     return __ldg(reinterpret_cast<const typename piece<BYTES>::type *>(at));
 }
-template<int BYTES> __device__ __forceinline__ void write_piece(char *at, typename piece<BYTES>::type value) {
+template<int BYTES>
+__device__ __forceinline__ void write_piece(char *at, typename piece<BYTES>::type value) {
     *reinterpret_cast<typename piece<BYTES>::type *>(at) = value;
 }
 
@@ -56,9 +64,12 @@ __device__ __forceinline__ unsigned char as_piece(words<1> v) { return (unsigned
 __device__ __forceinline__ unsigned short as_piece(words<2> v) { return (unsigned short)v.w[0]; }
 __device__ __forceinline__ unsigned as_piece(words<4> v) { return v.w[0]; }
 __device__ __forceinline__ uint2 as_piece(words<8> v) { return make_uint2(v.w[0], v.w[1]); }
-__device__ __forceinline__ uint4 as_piece(words<16> v) { return make_uint4(v.w[0], v.w[1], v.w[2], v.w[3]); }
+__device__ __forceinline__ uint4 as_piece(words<16> v) {
+    return make_uint4(v.w[0], v.w[1], v.w[2], v.w[3]);
+}
 
-/* Word `k` of the row of units of U bytes that `unit(e)`, e = 0, 1, ..., gives as words, where the unit is in its low bytes. */
+/* Word `k` of the row of units of U bytes that `unit(e)`, e = 0, 1, ..., gives as words, where the
+   unit is in its low bytes. */
 template<int U, class UNIT> __device__ __forceinline__ unsigned joined(int k, UNIT unit) {
     if constexpr (U == 1)
         return __byte_perm(__byte_perm(unit(4 * k).w[0], unit(4 * k + 1).w[0], 0x0040),
@@ -95,8 +106,11 @@ template<int U, int V> __device__ __forceinline__ words<V> gathered(const char *
 
 /* Rows */
 
-/* 16 * `vectors` bytes to `to`, which is aligned, by T threads, at most four vectors each; A: the alignment of `from`. */
-template<int A, int T> __device__ __forceinline__ void copy_vectors(char *to, const char *from, unsigned vectors, unsigned lane) {
+/* 16 * `vectors` bytes to `to`, which is aligned, by T threads, at most four vectors each; A: the
+   alignment of `from`. */
+template<int A, int T>
+__device__ __forceinline__ void copy_vectors(char *to, const char *from, unsigned vectors,
+                                             unsigned lane) {
     words<16> held[4];
 #pragma unroll
     for (unsigned k = 0; k < 4; k++)
@@ -106,8 +120,11 @@ template<int A, int T> __device__ __forceinline__ void copy_vectors(char *to, co
         if (lane + k * T < vectors) write_piece<16>(to + 16 * (lane + k * T), as_piece(held[k]));
 }
 
-template<int T> __device__ __forceinline__ void copy_run(char *to, const char *from, unsigned bytes, unsigned lane) {
-    unsigned head = min(bytes, unsigned(-reinterpret_cast<uint64_t>(to) & 15)), vectors = (bytes - head) / 16;
+template<int T>
+__device__ __forceinline__ void copy_run(char *to, const char *from, unsigned bytes,
+                                         unsigned lane) {
+    unsigned head = min(bytes, unsigned(-reinterpret_cast<uint64_t>(to) & 15)),
+             vectors = (bytes - head) / 16;
     unsigned tail = bytes - 16 * vectors - head;
     if (lane < head) to[lane] = from[lane];
     to += head, from += head;
@@ -122,20 +139,23 @@ template<int T> __device__ __forceinline__ void copy_run(char *to, const char *f
 }
 
 /* The first axis is that of the pieces of a row, of 64 bytes for each thread of the team. */
-template<int T> __device__ __forceinline__ void permute_rows(const permute_frame &frame, const mat_call &call) {
+template<int T>
+__device__ __forceinline__ void permute_rows(const permute_frame &frame, const mat_call &call) {
     unsigned place = blockIdx.x * (256 / T) + threadIdx.x / T, lane = threadIdx.x % T;
     if (place >= unsigned(frame.count)) return;
     unsigned piece = place - quotient(place, frame.axes[0]) * unsigned(frame.axes[0].n);
     int64_t left = frame.ni - int64_t(piece) * (64 * T), from = frame.from, to = frame.to;
     walk(frame.axes, int(frame.rank), place, from, to);
-    copy_run<T>(call.at[frame.target] + to, call.at[frame.source] + from, unsigned(min(left, int64_t(64 * T))), lane);
+    copy_run<T>(call.at[frame.target] + to, call.at[frame.source] + from,
+                unsigned(min(left, int64_t(64 * T))), lane);
 }
 
 /* Gathering */
 
-/* Each thread writes K vectors, a block's width apart. The first axis is that of the vectors along the fastest one. */
-template<int U, int V, class STEP> __device__ __forceinline__ void permute_gather(const permute_frame &frame,
-                                                                                  const mat_call &call) {
+/* Each thread writes K vectors, a block's width apart. The first axis is that of the vectors along
+   the fastest one. */
+template<int U, int V, class STEP>
+__device__ __forceinline__ void permute_gather(const permute_frame &frame, const mat_call &call) {
     const int K = V / U >= 8 ? 2 : V >= 8 ? 4 : 8;
     const char *source = call.at[frame.source] + frame.from;
     char *target = call.at[frame.target] + frame.to;
@@ -192,7 +212,8 @@ template<int U, int E> __device__ __forceinline__ void turn(words<U * E> (&squar
 #pragma unroll
                 for (int c = 0; c < E; c++)
 #pragma unroll
-                    for (int k = 0; k < U / 4; k++) turned[c].w[r * (U / 4) + k] = square[r].w[c * (U / 4) + k];
+                    for (int k = 0; k < U / 4; k++)
+                        turned[c].w[r * (U / 4) + k] = square[r].w[c * (U / 4) + k];
         }
 #pragma unroll
         for (int c = 0; c < E; c++) square[c] = turned[c];
@@ -206,17 +227,21 @@ template<class T> __device__ __forceinline__ void settle(T *&pointer) {
 #endif
 }
 
-/* What permute_tile does with a tile that begins there; where it is not WHOLE, so many vectors of it are there. */
-template<int U, int V, int N, int THREADS, bool WHOLE> __device__ __forceinline__ void move_tile(
-        const permute_frame &frame, typename piece<V>::type *room, const char *source, char *target, unsigned left_i,
-        unsigned left_j) {
+/* What permute_tile does with a tile that begins there; where it is not WHOLE, so many vectors of
+   it are there. */
+template<int U, int V, int N, int THREADS, bool WHOLE>
+__device__ __forceinline__ void move_tile(const permute_frame &frame, typename piece<V>::type *room,
+                                          const char *source, char *target, unsigned left_i,
+                                          unsigned left_j) {
     const int E = V / U, SPREAD = V < 4 ? 4 / V : 1;
-    const int STEP = THREADS / N, M = N / STEP, UNROLL = M * E > 16 ? 16 / E : M; /* lines at a time, how often, vectors held */
+    const int STEP = THREADS / N, M = N / STEP,
+              UNROLL = M * E > 16 ? 16 / E : M; /* lines at a time, how often, vectors held */
     const unsigned t = threadIdx.x, column = t % N, row = t / N;
     const int64_t across = frame.si, down = STEP * E * frame.si, on = STEP * frame.dj;
     source += column * (E > 1 ? V : frame.sj) + row * E * frame.si;
     target += column * (E > 1 ? V : frame.di) + row * frame.dj;
-    const int lines = column < left_j ? int(left_i) - int(row) : 0, places = column < left_i ? int(left_j * E) - int(row) : 0;
+    const int lines = column < left_j ? int(left_i) - int(row) : 0,
+              places = column < left_i ? int(left_j * E) - int(row) : 0;
     const unsigned shuffled = row ^ (column * SPREAD & (N - 1));
     settle(source), settle(target);
 #pragma unroll
@@ -226,7 +251,8 @@ template<int U, int V, int N, int THREADS, bool WHOLE> __device__ __forceinline_
         for (int m = 0; m < UNROLL; m++) {
             if (WHOLE || (part + m) * STEP < lines)
 #pragma unroll
-                for (int r = 0; r < E; r++) squares[m][r] = as_words(read_piece<V>(source + r * across));
+                for (int r = 0; r < E; r++)
+                    squares[m][r] = as_words(read_piece<V>(source + r * across));
             source += down;
             settle(source);
         }
@@ -234,7 +260,9 @@ template<int U, int V, int N, int THREADS, bool WHOLE> __device__ __forceinline_
         for (int m = 0; m < UNROLL; m++) {
             turn<U, E>(squares[m]);
 #pragma unroll
-            for (int c = 0; c < E; c++) room[(column * E + c) * N + (shuffled ^ (part + m) * STEP)] = as_piece(squares[m][c]);
+            for (int c = 0; c < E; c++)
+                room[(column * E + c) * N + (shuffled ^ (part + m) * STEP)] =
+                    as_piece(squares[m][c]);
         }
     }
     __syncthreads();
@@ -243,8 +271,10 @@ template<int U, int V, int N, int THREADS, bool WHOLE> __device__ __forceinline_
         typename piece<V>::type held[UNROLL * E];
 #pragma unroll
         for (int m = 0; m < UNROLL * E; m++) {
-            const int first = (part + m) * STEP; /* a multiple of what `row` is below, so to add is to exclude */
-            unsigned shuffle = STEP % E ? (row + first) / E * SPREAD : (row / E * SPREAD) ^ (first / E * SPREAD);
+            const int first =
+                (part + m) * STEP; /* a multiple of what `row` is below, so to add is to exclude */
+            unsigned shuffle =
+                STEP % E ? (row + first) / E * SPREAD : (row / E * SPREAD) ^ (first / E * SPREAD);
             held[m] = room[row * N + first * N + (column ^ (shuffle & (N - 1)))];
         }
 #pragma unroll
@@ -256,21 +286,24 @@ template<int U, int V, int N, int THREADS, bool WHOLE> __device__ __forceinline_
     }
 }
 
-/* A tile is N vectors of V bytes wide on both sides. It is cut into squares of as many units as a vector has: a thread reads one,
-   as one vector of each of its lines, turns it round in its registers, and puts it into shared memory, where lines are those
-   of the destination. The vectors of a line are shuffled there, so that neither writing nor reading meets in one bank.
-   The first axis is that of the tiles of one matrix. They are gone over in bands, so that what blocks that run at the same time
-   read is adjacent for some kilobytes, and what they write as well. */
+/* A tile is N vectors of V bytes wide on both sides. It is cut into squares of as many units as a
+   vector has: a thread reads one, as one vector of each of its lines, turns it round in its
+   registers, and puts it into shared memory, where lines are those of the destination. The vectors
+   of a line are shuffled there, so that neither writing nor reading meets in one bank. The first
+   axis is that of the tiles of one matrix. They are gone over in bands, so that what blocks that
+   run at the same time read is adjacent for some kilobytes, and what they write as well. */
 const unsigned BAND = 16; /* tiles along the fastest axis of the destination */
 
-template<int U, int V, int N, int THREADS> __device__ __forceinline__ void permute_tile(const permute_frame &frame,
-                                                                                        const mat_call &call) {
+template<int U, int V, int N, int THREADS>
+__device__ __forceinline__ void permute_tile(const permute_frame &frame, const mat_call &call) {
     const int E = V / U, LINES = N * E;
     MAT_SHARED(typename piece<V>::type, room, [LINES * N]);
     unsigned place = blockIdx.x - quotient(blockIdx.x, frame.axes[0]) * unsigned(frame.axes[0].n);
-    unsigned band = quotient(place, frame.last[0]), wide = min(BAND, unsigned(frame.step[0]) - band * BAND);
+    unsigned band = quotient(place, frame.last[0]),
+             wide = min(BAND, unsigned(frame.step[0]) - band * BAND);
     place -= band * BAND * unsigned(frame.step[1]);
-    unsigned tile_j = wide == BAND ? place / BAND : place / wide, tile_i = band * BAND + place - tile_j * wide;
+    unsigned tile_j = wide == BAND ? place / BAND : place / wide,
+             tile_i = band * BAND + place - tile_j * wide;
     unsigned left_i = unsigned(min(frame.ni / E - int64_t(tile_i) * N, int64_t(N)));
     unsigned left_j = unsigned(min(frame.nj / E - int64_t(tile_j) * N, int64_t(N)));
     int64_t from = frame.from + tile_i * LINES * frame.si + tile_j * LINES * frame.sj;
@@ -278,15 +311,17 @@ template<int U, int V, int N, int THREADS> __device__ __forceinline__ void permu
     walk(frame.axes, int(frame.rank), blockIdx.x, from, to);
     const char *source = call.at[frame.source] + from;
     char *target = call.at[frame.target] + to;
-    if (left_i == N && left_j == N) move_tile<U, V, N, THREADS, true>(frame, room, source, target, N, N);
+    if (left_i == N && left_j == N)
+        move_tile<U, V, N, THREADS, true>(frame, room, source, target, N, N);
     else move_tile<U, V, N, THREADS, false>(frame, room, source, target, left_i, left_j);
 }
 
 /* Channels */
 
-/* C vectors of the side where the C channels of one place are together hold V / U places. The first axis is that of the vectors. */
-template<int U, int V, int C, bool ZIP> __device__ __forceinline__ void permute_channels(const permute_frame &frame,
-                                                                                         const mat_call &call) {
+/* C vectors of the side where the C channels of one place are together hold V / U places. The first
+   axis is that of the vectors. */
+template<int U, int V, int C, bool ZIP>
+__device__ __forceinline__ void permute_channels(const permute_frame &frame, const mat_call &call) {
     const int E = V / U, W = V / 4;
     unsigned place = blockIdx.x * 256 + threadIdx.x;
     if (place >= unsigned(frame.count)) return;
@@ -304,7 +339,8 @@ template<int U, int V, int C, bool ZIP> __device__ __forceinline__ void permute_
     }
 #pragma unroll
     for (int k = 0; k < C * W; k++)
-        out[k] = joined<U>(k, [&](int e) { return unit_of<U>(in, ZIP ? e % C * E + e / C : e % E * C + e / E); });
+        out[k] = joined<U>(
+            k, [&](int e) { return unit_of<U>(in, ZIP ? e % C * E + e / C : e % E * C + e / E); });
 #pragma unroll
     for (int c = 0; c < C; c++) {
         words<V> vector;
@@ -316,27 +352,31 @@ template<int U, int V, int C, bool ZIP> __device__ __forceinline__ void permute_
 
 /* Short axes */
 
-/* A thread finds out once where its units are in a tile, as the source has them and as the destination has them, and then goes
-   over several tiles. The last tile along an axis begins so early that it ends with the axis, and may write again what
-   another one writes, the same. A gap after each 128 bytes keeps powers of two out of one bank. */
+/* A thread finds out once where its units are in a tile, as the source has them and as the
+   destination has them, and then goes over several tiles. The last tile along an axis begins so
+   early that it ends with the axis, and may write again what another one writes, the same. A gap
+   after each 128 bytes keeps powers of two out of one bank. */
 template<int U> __device__ __forceinline__ unsigned gapped(unsigned slot) {
     return slot + slot / (128 / U) * (U < 4 ? 4 / U : 1);
 }
 
 /* Where the units of a tile begin, from the addresses of source and target. */
-__device__ __forceinline__ void begin_tile(const permute_frame &frame, unsigned tile, int64_t &from, int64_t &to) {
+__device__ __forceinline__ void begin_tile(const permute_frame &frame, unsigned tile, int64_t &from,
+                                           int64_t &to) {
     from = frame.from, to = frame.to;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         unsigned over = quotient(tile, frame.axes[k]);
-        int64_t start = min(int64_t(tile - over * unsigned(frame.axes[k].n)) * frame.step[k], frame.last[k]);
+        int64_t start =
+            min(int64_t(tile - over * unsigned(frame.axes[k].n)) * frame.step[k], frame.last[k]);
         from += start * frame.axes[k].s, to += start * frame.axes[k].d;
         tile = over;
     }
     walk(frame.axes + 2, int(frame.rank) - 2, tile, from, to);
 }
 
-template<int U> __device__ __forceinline__ void permute_loose(const permute_frame &frame, const mat_call &call) {
+template<int U>
+__device__ __forceinline__ void permute_loose(const permute_frame &frame, const mat_call &call) {
     const int K = U > 4 ? 4 : 8, ROOM = 256 * K;
     MAT_SHARED(typename piece<U>::type, room, [ROOM + ROOM / (128 / U) * (U < 4 ? 4 / U : 1)]);
     const unsigned volume = unsigned(frame.volume), count = unsigned(frame.count);
@@ -355,7 +395,8 @@ template<int U> __device__ __forceinline__ void permute_loose(const permute_fram
     begin_tile(frame, blockIdx.x, source, target);
 #pragma unroll
     for (int k = 0; k < K; k++)
-        if (threadIdx.x + 256 * k < volume) held[k] = read_piece<U>(call.at[frame.source] + source + from[k]);
+        if (threadIdx.x + 256 * k < volume)
+            held[k] = read_piece<U>(call.at[frame.source] + source + from[k]);
     for (unsigned tile = blockIdx.x; tile < count; tile += gridDim.x) {
         __syncthreads(); /* all have read what the tile before left */
 #pragma unroll
@@ -367,7 +408,8 @@ template<int U> __device__ __forceinline__ void permute_loose(const permute_fram
             begin_tile(frame, tile + gridDim.x, next, target);
 #pragma unroll
             for (int k = 0; k < K; k++)
-                if (threadIdx.x + 256 * k < volume) held[k] = read_piece<U>(call.at[frame.source] + next + from[k]);
+                if (threadIdx.x + 256 * k < volume)
+                    held[k] = read_piece<U>(call.at[frame.source] + next + from[k]);
         }
 #pragma unroll
         for (int k = 0; k < K; k++)
@@ -379,15 +421,19 @@ template<int U> __device__ __forceinline__ void permute_loose(const permute_fram
 
 #define PERMUTE_KERNEL(name, threads, body) \
     MAT_KERNEL(name, permute_frame, threads) { body(frame, call); }
-#define PERMUTE_ROWS PERMUTE_KERNEL(permute_rows_32, 256, permute_rows<32>) PERMUTE_KERNEL(permute_rows_256, 256, permute_rows<256>)
+#define PERMUTE_ROWS \
+    PERMUTE_KERNEL(permute_rows_32, 256, permute_rows<32>) \
+    PERMUTE_KERNEL(permute_rows_256, 256, permute_rows<256>)
 #define PERMUTE_GATHER(U, V)                                                             \
     PERMUTE_KERNEL(permute_gather_##U##_##V, 256, (permute_gather<U, V, int>))           \
     PERMUTE_KERNEL(permute_gather_##U##_##V##_wide, 256, (permute_gather<U, V, int64_t>))
-#define PERMUTE_TILE(U, V, N, threads) PERMUTE_KERNEL(permute_tile_##U##_##V##_##N, threads, (permute_tile<U, V, N, threads>))
+#define PERMUTE_TILE(U, V, N, threads) \
+    PERMUTE_KERNEL(permute_tile_##U##_##V##_##N, threads, (permute_tile<U, V, N, threads>))
 #define PERMUTE_LOOSE(U) PERMUTE_KERNEL(permute_loose_##U, 256, permute_loose<U>)
 #define PERMUTE_CHANNELS(U, V, C)                                                        \
     PERMUTE_KERNEL(permute_zip_##U##_##V##_##C, 256, (permute_channels<U, V, C, true>))  \
     PERMUTE_KERNEL(permute_unzip_##U##_##V##_##C, 256, (permute_channels<U, V, C, false>))
-#define PERMUTE_FEW(U, V) PERMUTE_CHANNELS(U, V, 2) PERMUTE_CHANNELS(U, V, 3) PERMUTE_CHANNELS(U, V, 4)
+#define PERMUTE_FEW(U, V) \
+    PERMUTE_CHANNELS(U, V, 2) PERMUTE_CHANNELS(U, V, 3) PERMUTE_CHANNELS(U, V, 4)
 
 #endif

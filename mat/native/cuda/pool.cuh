@@ -17,7 +17,8 @@ template <> struct nn_least<double> {
 template <class T> MAT_NN T nn_larger(T a, T b) { return (a > b) | (a != a) ? a : b; }
 template <class T> MAT_NN bool nn_same(T a, T b) { return (a == b) | ((a != a) & (b != b)); }
 
-/* Adjacent elements, in one access where they lie so, else one by one; of those beyond the last, that one again. */
+/* Adjacent elements, in one access where they lie so, else one by one; of those beyond the last,
+   that one again. */
 template <class T, int V> struct __align__(V * sizeof(T)) nn_pack {
     T v[V];
 };
@@ -60,7 +61,8 @@ template <class T> MAT_NN void nn_pool(const nn_walk &frame, const mat_call &cal
 #pragma unroll 1
     for (uint32_t tap = 0; tap < (uint32_t)frame.taps; tap++)
         if (nn_outer_tap(frame, at.unit, tap, &in_x, &unused)) {
-            const T *x = (const T *)call.at[0] + (in_x + row * r.strides[0] + column * c.strides[0]);
+            const T *x =
+                (const T *)call.at[0] + (in_x + row * r.strides[0] + column * c.strides[0]);
 #pragma unroll 1
             for (int32_t p = rows.low; p < rows.high; p++) {
                 const T *from = x + p * r.strides[0];
@@ -68,7 +70,8 @@ template <class T> MAT_NN void nn_pool(const nn_walk &frame, const mat_call &cal
                     found = nn_larger(found, nn_from<A>(*from));
             }
         }
-    T *y = (T *)call.at[1] + (nn_place<1>(frame, at.unit) + at.i * r.strides[1] + at.j * c.strides[1]);
+    T *y =
+        (T *)call.at[1] + (nn_place<1>(frame, at.unit) + at.i * r.strides[1] + at.j * c.strides[1]);
     *y = nn_to<T>::of(found);
 }
 
@@ -101,7 +104,8 @@ template <class T> MAT_NN void nn_pool_pairs(const nn_walk &frame, const mat_cal
 #pragma unroll
     for (int g = 0; g < G; g++)
         result.v[g] = nn_to<T>::of(found[g]);
-    nn_store<T, G>((T *)call.at[1] + (nn_place<1>(frame, at.unit) + at.i * r.strides[1] + j), result, c.n - j);
+    nn_store<T, G>((T *)call.at[1] + (nn_place<1>(frame, at.unit) + at.i * r.strides[1] + j),
+                   result, c.n - j);
 }
 
 /* The derivative, one place of x in a thread: x, y, yd, xd. */
@@ -113,7 +117,8 @@ template <class T> MAT_NN void nn_pool_back(const nn_walk &frame, const mat_call
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)r.nx || at.j >= (uint32_t)c.nx)
         return;
     nn_range rows = nn_around(r, at.i), columns = nn_around(c, at.j);
-    int64_t in_y, in_yd, unused, in_x = nn_place<0>(frame, at.unit, true) + at.i * r.strides[0] + at.j * c.strides[0];
+    int64_t in_y, in_yd, unused,
+        in_x = nn_place<0>(frame, at.unit, true) + at.i * r.strides[0] + at.j * c.strides[0];
     A here = nn_from<A>(((const T *)call.at[0])[in_x]);
     S sum = 0;
 #pragma unroll 1
@@ -126,7 +131,9 @@ template <class T> MAT_NN void nn_pool_back(const nn_walk &frame, const mat_call
                     if (nn_same(here, nn_from<A>(y[i * r.strides[1] + j * c.strides[1]])))
                         sum += nn_from<S>(yd[i * r.strides[2] + j * c.strides[2]]);
         }
-    nn_add((T *)call.at[3] + (nn_place<3>(frame, at.unit, true) + at.i * r.strides[3] + at.j * c.strides[3]), sum);
+    nn_add((T *)call.at[3] +
+               (nn_place<3>(frame, at.unit, true) + at.i * r.strides[3] + at.j * c.strides[3]),
+           sum);
 }
 
 /* The same of pairs side by side: 16 bytes of x in a thread. */
@@ -142,12 +149,14 @@ template <class T> MAT_NN void nn_pool_pairs_back(const nn_walk &frame, const ma
     nn_range rows = nn_around(r, at.i);
     int64_t in_x = nn_place<0>(frame, at.unit, true) + at.i * r.strides[0] + 2 * j;
     T *xd = (T *)call.at[3] + (nn_place<3>(frame, at.unit, true) + at.i * r.strides[3] + 2 * j);
-    nn_pack<T, V> here = nn_load<T, V>((const T *)call.at[0] + in_x, left), sums = nn_load<T, V>(xd, left);
+    nn_pack<T, V> here = nn_load<T, V>((const T *)call.at[0] + in_x, left),
+                  sums = nn_load<T, V>(xd, left);
     S sum[V] = {};
 #pragma unroll 1
     for (uint32_t tap = 0; tap < (uint32_t)frame.taps; tap++)
         if (nn_outer_point<1, 2>(frame, at.unit, tap, &in_y, &in_yd, &unused)) {
-            const T *y = (const T *)call.at[1] + (in_y + j), *yd = (const T *)call.at[2] + (in_yd + j);
+            const T *y = (const T *)call.at[1] + (in_y + j),
+                    *yd = (const T *)call.at[2] + (in_yd + j);
             for (int32_t i = rows.low; i < rows.high; i++) {
                 nn_pack<T, G> largest = nn_load<T, G>(y + i * r.strides[1], c.n - j);
                 nn_pack<T, G> grown = nn_load<T, G>(yd + i * r.strides[2], c.n - j);

@@ -1,8 +1,10 @@
-/* Random numbers for the device: the words and the arithmetic of random.c, so the same bits, whatever the launch is.
+/* Random numbers for the device: the words and the arithmetic of random.c, so the same bits,
+   whatever the launch is.
 
-   A thread makes some blocks of four words, and of each two or four adjacent elements, which it stores as 16 bytes if they are
-   all there and lie so; threads beside it make the blocks beside its own. Numbers, as on the CPU: two that say what is drawn,
-   then the key's and the counter's halves. Compile it with contraction off, as everything that includes normal_inline.h. */
+   A thread makes some blocks of four words, and of each two or four adjacent elements, which it
+   stores as 16 bytes if they are all there and lie so; threads beside it make the blocks beside its
+   own. Numbers, as on the CPU: two that say what is drawn, then the key's and the counter's halves.
+   Compile it with contraction off, as everything that includes normal_inline.h. */
 #ifndef MAT_RANDOM_CUH
 #define MAT_RANDOM_CUH
 #include "device.cuh"
@@ -26,7 +28,8 @@ struct random_stream {
 
 INLINE random_stream random_stream_of(const mat_call &call) {
     const double *words = call.numbers + 4;
-    return {(uint64_t)(uint32_t)words[4] | (uint64_t)(uint32_t)words[6] << 32, (uint32_t)words[0], (uint32_t)words[2]};
+    return {(uint64_t)(uint32_t)words[4] | (uint64_t)(uint32_t)words[6] << 32, (uint32_t)words[0],
+            (uint32_t)words[2]};
 }
 
 INLINE void words_of(const random_stream &from, uint64_t block, uint32_t c[4]) {
@@ -47,7 +50,8 @@ INLINE void uniforms(float v[4], const uint32_t w[4], float a, float b) {
 INLINE void uniforms(double v[2], const uint32_t w[4], double a, double b) {
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        double x = ((double)w[2 * j] * 0x1p-32 + (double)(int32_t)(w[2 * j + 1] >> 11) * 0x1p-53) * a;
+        double x =
+            ((double)w[2 * j] * 0x1p-32 + (double)(int32_t)(w[2 * j + 1] >> 11) * 0x1p-53) * a;
         v[j] = x < b ? x : b;
     }
 }
@@ -74,7 +78,8 @@ template <class T> INLINE void bernoullis(T v[4], const uint32_t w[4], uint32_t 
         v[j] = w[j] <= a ? b : T(0);
 }
 
-/* The elements of a block to their place, 16 bytes at a time unless there is less left or the place is not one of 16 bytes. */
+/* The elements of a block to their place, 16 bytes at a time unless there is less left or the place
+   is not one of 16 bytes. */
 template <int PER> INLINE void put(float *out, uint64_t block, int64_t n, const float *v) {
     int64_t at = (int64_t)block * PER;
     if (((uint64_t)out & 15) == 0 && at + PER <= n) {
@@ -102,18 +107,18 @@ template <int PER> INLINE void put(double *out, uint64_t block, int64_t n, const
 }
 
 /* A kernel: FILL each block's PER elements of type T; A and B are the types of the two numbers. */
-#define MAT_RANDOM(name, T, PER, A, B, FILL)                                                        \
-    MAT_KERNEL(name, random_frame, 256) {                                                           \
-        const random_stream from = random_stream_of(call);                                          \
-        uint64_t block = (uint64_t)blockIdx.x * (blockDim.x * RANDOM_BLOCKS) + threadIdx.x;         \
-        _Pragma("unroll") for (int k = 0; k < RANDOM_BLOCKS; k++, block += blockDim.x)              \
-            if ((int64_t)block * PER < frame.n) {                                                   \
-                uint32_t w[4];                                                                      \
-                T v[PER];                                                                           \
-                words_of(from, block, w);                                                           \
-                FILL(v, w, (A)call.numbers[0], (B)call.numbers[2]);                                 \
-                put<PER>((T *)call.at[0], block, frame.n, v);                                       \
-            }                                                                                       \
+#define MAT_RANDOM(name, T, PER, A, B, FILL) \
+    MAT_KERNEL(name, random_frame, 256) { \
+        const random_stream from = random_stream_of(call); \
+        uint64_t block = (uint64_t)blockIdx.x * (blockDim.x * RANDOM_BLOCKS) + threadIdx.x; \
+        _Pragma("unroll") for (int k = 0; k < RANDOM_BLOCKS; \
+                               k++, block += blockDim.x) if ((int64_t)block * PER < frame.n) { \
+            uint32_t w[4]; \
+            T v[PER]; \
+            words_of(from, block, w); \
+            FILL(v, w, (A)call.numbers[0], (B)call.numbers[2]); \
+            put<PER>((T *)call.at[0], block, frame.n, v); \
+        } \
     }
 
 #endif

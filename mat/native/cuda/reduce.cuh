@@ -1,12 +1,16 @@
-/* Reductions over some axes of an operand, x, into elements along the others, which are kept, of another, y: as reduce.h has them
-   for the CPU, with what is kept and reduced merged and sorted by who makes the frame.
+/* Reductions over some axes of an operand, x, into elements along the others, which are kept, of
+   another, y: as reduce.h has them for the CPU, with what is kept and reduced merged and sorted by
+   who makes the frame.
 
-   There are three ways. By `lines`, where what is reduced lies together: `lanes` threads for a result, a power of two, `width` of
-   them to a line. Element by element, `apart`, where it does not. By `columns`, where kept elements lie together: `across` threads
-   beside each other, of as many results or V times so many, and as many rows at once as a block has room for. Each may take a result in parts of `chunk` elements, which
-   are left in a third operand, in the order [part][result], and put together by `finish`.
+   There are three ways. By `lines`, where what is reduced lies together: `lanes` threads for a
+   result, a power of two, `width` of them to a line. Element by element, `apart`, where it does
+   not. By `columns`, where kept elements lie together: `across` threads beside each other, of as
+   many results or V times so many, and as many rows at once as a block has room for. Each may take
+   a result in parts of `chunk` elements, which are left in a third operand, in the order
+   [part][result], and put together by `finish`.
 
-   Which thread adds what, and in what tree, depends on shapes, strides and how an address is aligned, and on nothing else. */
+   Which thread adds what, and in what tree, depends on shapes, strides and how an address is
+   aligned, and on nothing else. */
 #ifndef MAT_REDUCE_CUH
 #define MAT_REDUCE_CUH
 
@@ -25,7 +29,8 @@ struct mat_reduced_axes {
 };
 
 struct mat_reduce {
-    int64_t start_x, start_y, results, reduced, chunk, chunks, lanes, width, across, column_y, finish_across;
+    int64_t start_x, start_y, results, reduced, chunk, chunks, lanes, width, across, column_y,
+        finish_across;
     int64_t divisor, accumulate, bytes, mask;
     mat_reduced_axes kept, in;
 };
@@ -34,10 +39,12 @@ struct mat_place_of {
     int64_t x, y;
 };
 
-/* at / a.n, for lengths of at least 2, as the upper half of a product: a division of 64 bits is a hundred instructions. */
+/* at / a.n, for lengths of at least 2, as the upper half of a product: a division of 64 bits is a
+   hundred instructions. */
 MAT_INLINE int64_t mat_divided(int64_t at, const mat_reduced_axis &a) {
 #if defined(MAT_ON_CPU)
-    return (int64_t)((uint64_t)((unsigned __int128)(uint64_t)at * (uint64_t)a.magic >> 64) >> a.shift);
+    return (int64_t)((uint64_t)((unsigned __int128)(uint64_t)at * (uint64_t)a.magic >> 64) >>
+                     a.shift);
 #else
     return (int64_t)(__umul64hi((uint64_t)at, (uint64_t)a.magic) >> a.shift);
 #endif
@@ -70,14 +77,21 @@ template <> struct mat_word<1> { typedef uint8_t type; };
 
 template <class Item> MAT_INLINE uint4 mat_load(const Item *p) { return __ldg((const uint4 *)p); }
 
-/* Add items that lie together, `length` of them, with `width` threads of which this is number `lane`. */
-template <class Op> MAT_INLINE void mat_scan(typename Op::State &s, const typename Op::Item *p, int64_t length, uint32_t first,
-                                             uint32_t lane, uint32_t width, uint64_t mask) {
+/* Add items that lie together, `length` of them, with `width` threads of which this is number
+   `lane`. */
+template<class Op>
+MAT_INLINE void mat_scan(typename Op::State &s, const typename Op::Item *p, int64_t length,
+                         uint32_t first, uint32_t lane, uint32_t width, uint64_t mask) {
     typedef typename Op::Item Item;
-    enum { V = 16 / sizeof(Item), U = Op::WHOLE || V <= 4 ? MAT_VECTORS : 2 }; /* of more, registers are short */
-    uint32_t n = (uint32_t)length, head = (uint32_t)(-(int64_t)(size_t)p & 15) / (uint32_t)sizeof(Item);
+    enum {
+        V = 16 / sizeof(Item),
+        U = Op::WHOLE || V <= 4 ? MAT_VECTORS : 2
+    }; /* of more, registers are short */
+    uint32_t n = (uint32_t)length,
+             head = (uint32_t)(-(int64_t)(size_t)p & 15) / (uint32_t)sizeof(Item);
     if (head > n) head = n;
-    for (uint32_t k = lane; k < head; k += width) Op::template add<1, 1>(s, p + k, first + k, 0, mask);
+    for (uint32_t k = lane; k < head; k += width)
+        Op::template add<1, 1>(s, p + k, first + k, 0, mask);
     p += head, n -= head, first += head;
     uint32_t vectors = n / V, v = lane;
     for (; v + (U - 1) * width < vectors; v += U * width) {
@@ -88,7 +102,8 @@ template <class Op> MAT_INLINE void mat_scan(typename Op::State &s, const typena
             Op::template add<U * V, V>(s, here.item, first + v * V, width * V, mask);
         } else {
 #pragma unroll
-            for (int u = 0; u < U; u++) Op::template add<V, V>(s, here.item + u * V, first + (v + u * width) * V, 0, mask);
+            for (int u = 0; u < U; u++)
+                Op::template add<V, V>(s, here.item + u * V, first + (v + u * width) * V, 0, mask);
         }
     }
     if (v < vectors) {
@@ -98,9 +113,11 @@ template <class Op> MAT_INLINE void mat_scan(typename Op::State &s, const typena
             if (v + u * width < vectors) here.all[u] = mat_load(p + (int64_t)(v + u * width) * V);
 #pragma unroll
         for (int u = 0; u < U - 1; u++)
-            if (v + u * width < vectors) Op::template add<V, V>(s, here.item + u * V, first + (v + u * width) * V, 0, mask);
+            if (v + u * width < vectors)
+                Op::template add<V, V>(s, here.item + u * V, first + (v + u * width) * V, 0, mask);
     }
-    for (uint32_t k = vectors * V + lane; k < n; k += width) Op::template add<1, 1>(s, p + k, first + k, 0, mask);
+    for (uint32_t k = vectors * V + lane; k < n; k += width)
+        Op::template add<1, 1>(s, p + k, first + k, 0, mask);
 }
 
 /* What `lanes` threads that stand together have, in the first of them. */
@@ -125,8 +142,9 @@ template <class Op> MAT_INLINE typename Op::State mat_of_lanes(typename Op::Stat
     return s;
 }
 
-template <class Op> MAT_INLINE void mat_leave(const mat_reduce &f, const mat_call &call, typename Op::State s, int64_t chunk,
-                                              int64_t result, int64_t at) {
+template<class Op>
+MAT_INLINE void mat_leave(const mat_reduce &f, const mat_call &call, typename Op::State s,
+                          int64_t chunk, int64_t result, int64_t at) {
     mat_later(s, chunk * f.chunk);
     if (f.chunks > 1) ((typename Op::State *)call.at[2])[chunk * f.results + result] = s;
     else Op::put(call.at[1], f.start_y + at, s, mat_end_of(f, call));
@@ -141,7 +159,11 @@ struct mat_task {
 
 MAT_INLINE mat_task mat_task_of(const mat_reduce &f) {
     uint32_t lanes = (uint32_t)f.lanes;
-    mat_task t = {threadIdx.x % lanes, (int64_t)blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes, 0, 0, {0, 0}};
+    mat_task t = {threadIdx.x % lanes,
+                  (int64_t)blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes,
+                  0,
+                  0,
+                  {0, 0}};
     t.from = (int64_t)blockIdx.y * f.chunk;
     if (t.result < f.results) {
         t.count = f.reduced - t.from < f.chunk ? f.reduced - t.from : f.chunk;
@@ -150,10 +172,12 @@ MAT_INLINE mat_task mat_task_of(const mat_reduce &f) {
     return t;
 }
 
-template <class Op> MAT_INLINE void mat_end_task(const mat_reduce &f, const mat_call &call, typename Op::State s,
-                                                 const mat_task &t) {
+template<class Op>
+MAT_INLINE void mat_end_task(const mat_reduce &f, const mat_call &call, typename Op::State s,
+                             const mat_task &t) {
     s = mat_of_lanes<Op>(s, (int)f.lanes);
-    if (t.lane == 0 && t.result < f.results) mat_leave<Op>(f, call, s, blockIdx.y, t.result, t.at.y);
+    if (t.lane == 0 && t.result < f.results)
+        mat_leave<Op>(f, call, s, blockIdx.y, t.result, t.at.y);
 }
 
 template <class Op> MAT_INLINE void mat_lines(const mat_reduce &f, const mat_call &call) {
@@ -166,10 +190,12 @@ template <class Op> MAT_INLINE void mat_lines(const mat_reduce &f, const mat_cal
     } else if (t.count > 0) {
         uint32_t width = (uint32_t)f.width, lane = t.lane % width;
         int64_t n = f.in.axis[last].n, step = (uint32_t)f.lanes / width, to = t.from + t.count;
-        for (int64_t line = mat_divided(t.from, f.in.axis[last]) + t.lane / width; line * n < to; line += step) {
-            int64_t from = line * n < t.from ? t.from : line * n, stop = line * n + n < to ? line * n + n : to;
-            mat_scan<Op>(s, x + mat_placed(f.in, last, line).x + (from - line * n), stop - from, (uint32_t)(from - t.from), lane,
-                         width, f.mask);
+        for (int64_t line = mat_divided(t.from, f.in.axis[last]) + t.lane / width; line * n < to;
+             line += step) {
+            int64_t from = line * n < t.from ? t.from : line * n,
+                    stop = line * n + n < to ? line * n + n : to;
+            mat_scan<Op>(s, x + mat_placed(f.in, last, line).x + (from - line * n), stop - from,
+                         (uint32_t)(from - t.from), lane, width, f.mask);
         }
     }
     mat_end_task<Op>(f, call, s, t);
@@ -188,13 +214,16 @@ template <class Op> MAT_INLINE void mat_apart(const mat_reduce &f, const mat_cal
         for (int u = 0; u < U; u++) here[u] = x[mat_placed(f.in, rank, t.from + k + u * lanes).x];
         Op::template add<U, 1>(s, here, k, lanes, f.mask);
     }
-    for (; k < n; k += lanes) Op::template add<1, 1>(s, x + mat_placed(f.in, rank, t.from + k).x, k, 0, f.mask);
+    for (; k < n; k += lanes)
+        Op::template add<1, 1>(s, x + mat_placed(f.in, rank, t.from + k).x, k, 0, f.mask);
     mat_end_task<Op>(f, call, s, t);
 }
 
-/* What the threads of a column have, the rows of a block apart from each other, in the first of them. */
-template <class Op, int V> MAT_INLINE void mat_of_rows(typename Op::State *s, uint32_t across, uint32_t rows, uint32_t column,
-                                                       uint32_t row) {
+/* What the threads of a column have, the rows of a block apart from each other, in the first of
+   them. */
+template<class Op, int V>
+MAT_INLINE void mat_of_rows(typename Op::State *s, uint32_t across, uint32_t rows, uint32_t column,
+                            uint32_t row) {
     typedef typename Op::State State;
     MAT_SHARED(State, halves, [MAT_REDUCE_THREADS / 2 * V]);
     for (uint32_t n = rows; n > 1; n = (n + 1) / 2) {
@@ -213,16 +242,17 @@ template <class Op, int V> MAT_INLINE void mat_of_rows(typename Op::State *s, ui
 }
 
 /* U rows of V items each, from the k-th on, `step` apart. */
-template <class Op, int V, int U> MAT_INLINE void mat_add_rows(typename Op::State *s, const mat_reduce &f,
-                                                               const typename Op::Item *x, int64_t from, uint32_t k,
-                                                               uint32_t step) {
+template<class Op, int V, int U>
+MAT_INLINE void mat_add_rows(typename Op::State *s, const mat_reduce &f, const typename Op::Item *x,
+                             int64_t from, uint32_t k, uint32_t step) {
     typedef typename Op::Item Item;
     typedef typename mat_word<V * sizeof(Item)>::type Word;
     union { Word all[U]; Item item[U * V]; } here;
 #pragma unroll
     for (int u = 0; u < U; u++) {
         int64_t row = from + k + u * step;
-        const Item *p = x + (f.in.rank == 1 ? row * f.in.axis[0].x : mat_placed(f.in, (int)f.in.rank, row).x);
+        const Item *p =
+            x + (f.in.rank == 1 ? row * f.in.axis[0].x : mat_placed(f.in, (int)f.in.rank, row).x);
         if (((size_t)p & (sizeof(Word) - 1)) == 0) {
             here.all[u] = __ldg((const Word *)p);
         } else {
@@ -253,7 +283,8 @@ template <class Op, int V> MAT_INLINE void mat_columns(const mat_reduce &f, cons
     if (live) {
         const Item *x = (const Item *)call.at[0] + f.start_x + at.x;
         uint32_t n = (uint32_t)(f.reduced - from < f.chunk ? f.reduced - from : f.chunk), k = ty;
-        for (; k + (U - 1) * rows < n; k += U * rows) mat_add_rows<Op, V, U>(s, f, x, from, k, rows);
+        for (; k + (U - 1) * rows < n; k += U * rows)
+            mat_add_rows<Op, V, U>(s, f, x, from, k, rows);
         for (; k < n; k += rows) mat_add_rows<Op, V, 1>(s, f, x, from, k, rows);
     }
     mat_of_rows<Op, V>(s, across, rows, tx, ty);
@@ -277,20 +308,36 @@ template <class Op> MAT_INLINE void mat_finish(const mat_reduce &f, const mat_ca
         for (int64_t c = ty; c < f.chunks; c += rows) Op::join(s, left[c * f.results]);
     mat_of_rows<Op, 1>(&s, across, rows, tx, ty);
     if (live && ty == 0)
-        Op::put(call.at[1], f.start_y + mat_placed(f.kept, (int)f.kept.rank, result).y, s, mat_end_of(f, call));
+        Op::put(call.at[1], f.start_y + mat_placed(f.kept, (int)f.kept.rank, result).y, s,
+                mat_end_of(f, call));
 }
 
-/* The kernels of an operation, as they are needed together: programs of so few compile while one waits. In `columns` a thread
-   takes `V` of them, as many as are 16 bytes of items, or 64 of states. */
-#define MAT_REDUCE_LINES(name, V, ...)                                                                                     \
-    MAT_KERNEL(name##_lines, mat_reduce, MAT_REDUCE_THREADS) { mat_lines<__VA_ARGS__>(frame, call); }                       \
-    MAT_KERNEL(name##_finish, mat_reduce, MAT_REDUCE_THREADS) { mat_finish<__VA_ARGS__>(frame, call); }
-#define MAT_REDUCE_COLUMNS(name, V, ...)                                                                                   \
-    MAT_KERNEL(name##_columns, mat_reduce, MAT_REDUCE_THREADS) { mat_columns<__VA_ARGS__, V>(frame, call); }                \
-    MAT_KERNEL(name##_finish, mat_reduce, MAT_REDUCE_THREADS) { mat_finish<__VA_ARGS__>(frame, call); }
-#define MAT_REDUCE_APART(name, V, ...)                                                                                     \
-    MAT_KERNEL(name##_apart, mat_reduce, MAT_REDUCE_THREADS) { mat_apart<__VA_ARGS__>(frame, call); }                       \
-    MAT_KERNEL(name##_column, mat_reduce, MAT_REDUCE_THREADS) { mat_columns<__VA_ARGS__, 1>(frame, call); }                 \
-    MAT_KERNEL(name##_finish, mat_reduce, MAT_REDUCE_THREADS) { mat_finish<__VA_ARGS__>(frame, call); }
+/* The kernels of an operation, as they are needed together: programs of so few compile while one
+   waits. In `columns` a thread takes `V` of them, as many as are 16 bytes of items, or 64 of
+   states. */
+#define MAT_REDUCE_LINES(name, V, ...) \
+    MAT_KERNEL(name##_lines, mat_reduce, MAT_REDUCE_THREADS) { \
+        mat_lines<__VA_ARGS__>(frame, call); \
+    } \
+    MAT_KERNEL(name##_finish, mat_reduce, MAT_REDUCE_THREADS) { \
+        mat_finish<__VA_ARGS__>(frame, call); \
+    }
+#define MAT_REDUCE_COLUMNS(name, V, ...) \
+    MAT_KERNEL(name##_columns, mat_reduce, MAT_REDUCE_THREADS) { \
+        mat_columns<__VA_ARGS__, V>(frame, call); \
+    } \
+    MAT_KERNEL(name##_finish, mat_reduce, MAT_REDUCE_THREADS) { \
+        mat_finish<__VA_ARGS__>(frame, call); \
+    }
+#define MAT_REDUCE_APART(name, V, ...) \
+    MAT_KERNEL(name##_apart, mat_reduce, MAT_REDUCE_THREADS) { \
+        mat_apart<__VA_ARGS__>(frame, call); \
+    } \
+    MAT_KERNEL(name##_column, mat_reduce, MAT_REDUCE_THREADS) { \
+        mat_columns<__VA_ARGS__, 1>(frame, call); \
+    } \
+    MAT_KERNEL(name##_finish, mat_reduce, MAT_REDUCE_THREADS) { \
+        mat_finish<__VA_ARGS__>(frame, call); \
+    }
 
 #endif

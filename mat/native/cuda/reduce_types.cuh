@@ -1,16 +1,19 @@
 /* What reductions on the device do with elements: one class for each operation and element type.
 
-   An operation has an `Item`, as it lies in memory; a `State`, what a thread has so far, which is left between two stages, too;
-   `none()`, the state of nothing; `add<N, V>`, which adds N items, of which V lie together and the next V `step` numbers further;
-   `join`, `down` (a shuffle) and `put`, which writes a result. `WHOLE`: many items at once are better than few.
+   An operation has an `Item`, as it lies in memory; a `State`, what a thread has so far, which is
+   left between two stages, too; `none()`, the state of nothing; `add<N, V>`, which adds N items, of
+   which V lie together and the next V `step` numbers further; `join`, `down` (a shuffle) and `put`,
+   which writes a result. `WHOLE`: many items at once are better than few.
 
-   Integers are all unsigned here. The `mask` of a call turns items into such: with the highest bit turned, signed ones have the
-   order of unsigned ones, and are so much larger, which is taken away in the end. With all bits turned, or the sign of a float,
-   the smallest element is the largest. So one kernel does for many dtypes and for two operations.
+   Integers are all unsigned here. The `mask` of a call turns items into such: with the highest bit
+   turned, signed ones have the order of unsigned ones, and are so much larger, which is taken away
+   in the end. With all bits turned, or the sign of a float, the smallest element is the largest. So
+   one kernel does for many dtypes and for two operations.
 
-   Sums: at most 16 floats, 8 doubles or 32 of 16 bits are added in a tree, in float or double; these go into totals in double,
-   for double with the rounding errors kept beside it. So the error is at most that of 5 roundings of T, 5/2 eps, times the sum of
-   absolute values, that of at most 2^20 roundings of double for all but double, and the one of the result. */
+   Sums: at most 16 floats, 8 doubles or 32 of 16 bits are added in a tree, in float or double;
+   these go into totals in double, for double with the rounding errors kept beside it. So the error
+   is at most that of 5 roundings of T, 5/2 eps, times the sum of absolute values, that of at most
+   2^20 roundings of double for all but double, and the one of the result. */
 #ifndef MAT_REDUCE_TYPES_CUH
 #define MAT_REDUCE_TYPES_CUH
 
@@ -31,13 +34,18 @@ struct mat_bfloat { uint16_t bits; };
 struct __align__(8) mat_complex { float re, im; };
 struct __align__(16) mat_complex_double { double re, im; };
 
-/* Complex numbers have NumPy's order: by the real part, and by the other where that is equal. What is not a number in either part
-   is not larger, and nothing is larger than that. */
-#define MAT_ORDER(C)                                                                                                       \
-    static __device__ __forceinline__ bool operator==(C a, C b) { return (a.re == b.re) & (a.im == b.im); }                 \
-    static __device__ __forceinline__ bool operator!=(C a, C b) { return (a.re != b.re) | (a.im != b.im); }                 \
-    static __device__ __forceinline__ bool operator>(C a, C b) {                                                            \
-        return ((a.re > b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im > b.im));                        \
+/* Complex numbers have NumPy's order: by the real part, and by the other where that is equal. What
+   is not a number in either part is not larger, and nothing is larger than that. */
+#define MAT_ORDER(C) \
+    static __device__ __forceinline__ bool operator==(C a, C b) { \
+        return (a.re == b.re) & (a.im == b.im); \
+    } \
+    static __device__ __forceinline__ bool operator!=(C a, C b) { \
+        return (a.re != b.re) | (a.im != b.im); \
+    } \
+    static __device__ __forceinline__ bool operator>(C a, C b) { \
+        return ((a.re > b.re) & (a.im == a.im) & (b.im == b.im)) | \
+               ((a.re == b.re) & (a.im > b.im)); \
     }
 MAT_ORDER(mat_complex)
 MAT_ORDER(mat_complex_double)
@@ -65,9 +73,15 @@ MAT_INLINE uint8_t mat_turned(uint8_t x, uint64_t mask) { return (uint8_t)(x ^ (
 MAT_INLINE uint16_t mat_turned(uint16_t x, uint64_t mask) { return (uint16_t)(x ^ (uint32_t)mask); }
 MAT_INLINE uint32_t mat_turned(uint32_t x, uint64_t mask) { return x ^ (uint32_t)mask; }
 MAT_INLINE uint64_t mat_turned(uint64_t x, uint64_t mask) { return x ^ mask; }
-MAT_INLINE mat_half mat_turned(mat_half x, uint64_t mask) { return {(uint16_t)(x.bits ^ (uint32_t)mask)}; }
-MAT_INLINE mat_bfloat mat_turned(mat_bfloat x, uint64_t mask) { return {(uint16_t)(x.bits ^ (uint32_t)mask)}; }
-MAT_INLINE float mat_turned(float x, uint64_t mask) { return __uint_as_float(__float_as_uint(x) ^ (uint32_t)mask); }
+MAT_INLINE mat_half mat_turned(mat_half x, uint64_t mask) {
+    return {(uint16_t)(x.bits ^ (uint32_t)mask)};
+}
+MAT_INLINE mat_bfloat mat_turned(mat_bfloat x, uint64_t mask) {
+    return {(uint16_t)(x.bits ^ (uint32_t)mask)};
+}
+MAT_INLINE float mat_turned(float x, uint64_t mask) {
+    return __uint_as_float(__float_as_uint(x) ^ (uint32_t)mask);
+}
 MAT_INLINE double mat_turned(double x, uint64_t mask) { return mask ? -x : x; }
 MAT_INLINE mat_complex mat_turned(mat_complex x, uint64_t mask) {
     return {mat_turned(x.re, mask), mat_turned(x.im, mask)};
@@ -99,12 +113,24 @@ template <class Op> struct mat_tree<Op, 1> {
     template <class T> MAT_INLINE T of(const T *t) { return *t; }
 };
 
-MAT_INLINE double mat_down(double x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
-MAT_INLINE float mat_down(float x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
-MAT_INLINE int32_t mat_down(int32_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
-MAT_INLINE uint32_t mat_down(uint32_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
-MAT_INLINE int64_t mat_down(int64_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
-MAT_INLINE uint64_t mat_down(uint64_t x, int by, int width) { return __shfl_down_sync(0xffffffffu, x, by, width); }
+MAT_INLINE double mat_down(double x, int by, int width) {
+    return __shfl_down_sync(0xffffffffu, x, by, width);
+}
+MAT_INLINE float mat_down(float x, int by, int width) {
+    return __shfl_down_sync(0xffffffffu, x, by, width);
+}
+MAT_INLINE int32_t mat_down(int32_t x, int by, int width) {
+    return __shfl_down_sync(0xffffffffu, x, by, width);
+}
+MAT_INLINE uint32_t mat_down(uint32_t x, int by, int width) {
+    return __shfl_down_sync(0xffffffffu, x, by, width);
+}
+MAT_INLINE int64_t mat_down(int64_t x, int by, int width) {
+    return __shfl_down_sync(0xffffffffu, x, by, width);
+}
+MAT_INLINE uint64_t mat_down(uint64_t x, int by, int width) {
+    return __shfl_down_sync(0xffffffffu, x, by, width);
+}
 MAT_INLINE mat_complex mat_down(mat_complex x, int by, int width) {
     return {mat_down(x.re, by, width), mat_down(x.im, by, width)};
 }
@@ -118,7 +144,9 @@ struct mat_total {
     MAT_INLINE mat_total none() { return {-0.0}; }
     __device__ __forceinline__ void take(double x) { hi += x; }
     __device__ __forceinline__ void take(mat_total other) { hi += other.hi; }
-    __device__ __forceinline__ mat_total down(int by, int width) const { return {mat_down(hi, by, width)}; }
+    __device__ __forceinline__ mat_total down(int by, int width) const {
+        return {mat_down(hi, by, width)};
+    }
     __device__ __forceinline__ double value() const { return hi; }
 };
 
@@ -138,7 +166,9 @@ struct __align__(16) mat_total_double {
     __device__ __forceinline__ mat_total_double down(int by, int width) const {
         return {mat_down(hi, by, width), mat_down(lo, by, width)};
     }
-    __device__ __forceinline__ double value() const { return lo != 0 && fabs(lo) <= 1.7976931348623157e308 ? hi + lo : hi; }
+    __device__ __forceinline__ double value() const {
+        return lo != 0 && fabs(lo) <= 1.7976931348623157e308 ? hi + lo : hi;
+    }
 };
 
 template <class T> struct mat_totalled { typedef mat_total type; };
@@ -158,7 +188,8 @@ template <class I> struct mat_sum {
     typedef typename mat_totalled<T>::type State;
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return State::none(); }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
+    template<int N, int V>
+    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
         T t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = mat_value(items[j]);
@@ -180,7 +211,8 @@ template <class C, class T> struct mat_sum_complex {
     struct State { Total re, im; };
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {Total::none(), Total::none()}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t, uint64_t) {
+    template<int N, int V>
+    MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t, uint64_t) {
         T re[N], im[N];
 #pragma unroll
         for (int j = 0; j < N; j++) re[j] = items[j].re, im[j] = items[j].im;
@@ -188,7 +220,9 @@ template <class C, class T> struct mat_sum_complex {
         s.im.take((double)mat_tree<mat_plus, N>::of(im));
     }
     MAT_INLINE void join(State &a, State b) { a.re.take(b.re), a.im.take(b.im); }
-    MAT_INLINE State down(State s, int by, int width) { return {s.re.down(by, width), s.im.down(by, width)}; }
+    MAT_INLINE State down(State s, int by, int width) {
+        return {s.re.down(by, width), s.im.down(by, width)};
+    }
     MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
         C *y = (C *)out + at;
         T re = (T)((end.reduced ? s.re.value() : 0.0) / (double)end.divisor);
@@ -197,7 +231,8 @@ template <class C, class T> struct mat_sum_complex {
             *y = {re, im};
             return;
         }
-        T a = (T)end.numbers[0], b = (T)end.numbers[1], c = (T)end.numbers[2], d = (T)end.numbers[3];
+        T a = (T)end.numbers[0], b = (T)end.numbers[1], c = (T)end.numbers[2],
+          d = (T)end.numbers[3];
         C found = {a * re - b * im, a * im + b * re};
         if (c != 0 || d != 0) {
             C old = *y;
@@ -225,7 +260,8 @@ template <class I> struct mat_sum_integer {
     struct State { uint64_t total; };
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {0}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
+    template<int N, int V>
+    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         T t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = (T)mat_turned(items[j], mask);
@@ -237,21 +273,26 @@ template <class I> struct mat_sum_integer {
         uint64_t total = s.total - end.mask * (uint64_t)end.reduced;
         if (end.accumulate) {  /* alpha and beta are whole, and fit into an element */
             total *= (uint64_t)(int64_t)end.numbers[0];
-            if (end.numbers[2] != 0) total += (uint64_t)(int64_t)end.numbers[2] * (uint64_t)((const I *)out)[at];
+            if (end.numbers[2] != 0)
+                total += (uint64_t)(int64_t)end.numbers[2] * (uint64_t)((const I *)out)[at];
         }
         mat_store_bytes(out, at, total, end.bytes);
     }
 };
 
-/* The mean of integers. Those of 64 bits are added as doubles, like NumPy's; their mask is all ones where they are signed. */
-MAT_INLINE double mat_as_double(uint64_t x, uint64_t mask) { return mask ? (double)(int64_t)x : (double)x; }
+/* The mean of integers. Those of 64 bits are added as doubles, like NumPy's; their mask is all ones
+   where they are signed. */
+MAT_INLINE double mat_as_double(uint64_t x, uint64_t mask) {
+    return mask ? (double)(int64_t)x : (double)x;
+}
 
 template <class I> struct mat_mean_integer {
     typedef I Item;
     typedef mat_total_double State;
     enum { WHOLE = 1, LONG = sizeof(I) == 8 };
     MAT_INLINE State none() { return State::none(); }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
+    template<int N, int V>
+    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         if (LONG) {
             double t[N];
 #pragma unroll
@@ -272,13 +313,15 @@ template <class I> struct mat_mean_integer {
     }
 };
 
-/* Products, in double: then those of floats are rounded once, and what is too large only on the way does no harm. */
+/* Products, in double: then those of floats are rounded once, and what is too large only on the way
+   does no harm. */
 template <class I> struct mat_prod {
     typedef I Item;
     struct State { double total; };
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {1.0}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
+    template<int N, int V>
+    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
         double t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = (double)mat_value(items[j]);
@@ -286,12 +329,16 @@ template <class I> struct mat_prod {
     }
     MAT_INLINE void join(State &a, State b) { a.total *= b.total; }
     MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) { mat_store((I *)out + at, s.total); }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) {
+        mat_store((I *)out + at, s.total);
+    }
 };
 
 struct mat_pair {
     double re, im;
-    __device__ __forceinline__ mat_pair operator*(mat_pair b) const { return {re * b.re - im * b.im, re * b.im + im * b.re}; }
+    __device__ __forceinline__ mat_pair operator*(mat_pair b) const {
+        return {re * b.re - im * b.im, re * b.im + im * b.re};
+    }
 };
 
 template <class C, class T> struct mat_prod_complex {
@@ -299,15 +346,20 @@ template <class C, class T> struct mat_prod_complex {
     typedef mat_pair State;
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {1.0, 0.0}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t, uint64_t) {
+    template<int N, int V>
+    MAT_INLINE void add(State &s, const C *items, uint32_t, uint32_t, uint64_t) {
         State t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = {(double)items[j].re, (double)items[j].im};
         s = s * mat_tree<mat_times, N>::of(t);
     }
     MAT_INLINE void join(State &a, State b) { a = a * b; }
-    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.re, by, width), mat_down(s.im, by, width)}; }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) { ((C *)out)[at] = {(T)s.re, (T)s.im}; }
+    MAT_INLINE State down(State s, int by, int width) {
+        return {mat_down(s.re, by, width), mat_down(s.im, by, width)};
+    }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) {
+        ((C *)out)[at] = {(T)s.re, (T)s.im};
+    }
 };
 
 template <class I> struct mat_prod_integer {
@@ -315,7 +367,8 @@ template <class I> struct mat_prod_integer {
     struct State { uint64_t total; };
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {1}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
+    template<int N, int V>
+    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         uint64_t t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = (uint64_t)mat_turned(items[j], mask) - mask;
@@ -323,10 +376,13 @@ template <class I> struct mat_prod_integer {
     }
     MAT_INLINE void join(State &a, State b) { a.total *= b.total; }
     MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.total, by, width)}; }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) { mat_store_bytes(out, at, s.total, end.bytes); }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
+        mat_store_bytes(out, at, s.total, end.bytes);
+    }
 };
 
-/* The largest element, of turned ones. There is one, so the state of nothing is only what all others displace. */
+/* The largest element, of turned ones. There is one, so the state of nothing is only what all
+   others displace. */
 MAT_INLINE void mat_store_same(uint8_t *y, uint32_t x) { *y = (uint8_t)x; }
 MAT_INLINE void mat_store_same(uint16_t *y, uint32_t x) { *y = (uint16_t)x; }
 MAT_INLINE void mat_store_same(uint32_t *y, uint32_t x) { *y = x; }
@@ -344,7 +400,8 @@ template <class I> struct mat_extreme {
     struct State { T value; int32_t some; };
     enum { WHOLE = 1 };
     MAT_INLINE State none() { return {T(), 0}; }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
+    template<int N, int V>
+    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t mask) {
         T t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = mat_value(mat_turned(items[j], mask));
@@ -353,7 +410,9 @@ template <class I> struct mat_extreme {
     MAT_INLINE void join(State &a, State b) {
         if (b.some) a = {a.some ? mat_larger::of(a.value, b.value) : b.value, 1};
     }
-    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.value, by, width), mat_down(s.some, by, width)}; }
+    MAT_INLINE State down(State s, int by, int width) {
+        return {mat_down(s.value, by, width), mat_down(s.some, by, width)};
+    }
     MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &end) {
         I found;
         mat_store_same(&found, s.value);
@@ -375,7 +434,8 @@ template <class I> struct mat_place {
     enum { WHOLE = 0 };
     MAT_INLINE State none() { return {T(), -1}; }
     MAT_INLINE bool beats(T x, T a) { return (x > a) | ((x != x) & (a == a)); }
-    template <int N, int V> MAT_INLINE void add(State &s, const I *items, uint32_t first, uint32_t step, uint64_t mask) {
+    template<int N, int V>
+    MAT_INLINE void add(State &s, const I *items, uint32_t first, uint32_t step, uint64_t mask) {
         T t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = mat_value(mat_turned(items[j], mask));
@@ -384,14 +444,21 @@ template <class I> struct mat_place {
         uint32_t at = first;
 #pragma unroll
         for (int j = N - 1; j >= 0; j--)
-            if ((t[j] == best) | ((t[j] != t[j]) & (best != best))) at = first + j / V * step + j % V;
+            if ((t[j] == best) | ((t[j] != t[j]) & (best != best)))
+                at = first + j / V * step + j % V;
         s = {best, (int64_t)at};
     }
     MAT_INLINE void join(State &a, State b) {
-        if (b.at >= 0 && (a.at < 0 || beats(b.value, a.value) || (!beats(a.value, b.value) && b.at < a.at))) a = b;
+        if (b.at >= 0 &&
+            (a.at < 0 || beats(b.value, a.value) || (!beats(a.value, b.value) && b.at < a.at)))
+            a = b;
     }
-    MAT_INLINE State down(State s, int by, int width) { return {mat_down(s.value, by, width), mat_down(s.at, by, width)}; }
-    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) { ((int64_t *)out)[at] = s.at; }
+    MAT_INLINE State down(State s, int by, int width) {
+        return {mat_down(s.value, by, width), mat_down(s.at, by, width)};
+    }
+    MAT_INLINE void put(char *out, int64_t at, State s, const mat_end &) {
+        ((int64_t *)out)[at] = s.at;
+    }
 };
 
 /* Numbers of a part as those of the whole. */

@@ -1,20 +1,23 @@
-/* Going over elements on the device: what a thread loads, computes and stores, for operands of any layout.
+/* Going over elements on the device: what a thread loads, computes and stores, for operands of any
+   layout.
 
    A functor F computes. It has
 
        F(frame, call)        picks up the numbers of the operation, of which there are F::NUMBERS
-       F::result             the type of what is computed; F::HEAVY: much code goes into it, so threads do fewer elements
-       keeps()               whether the old values of what is written are read: not where beta is 0
-       operator()(in, out)   computes, for each m, from in[m][k], the elements that are read, out[m][k], those that are written
+       F::result             the type of what is computed; F::HEAVY: much code goes into it, so
+   threads do fewer elements keeps()               whether the old values of what is written are
+   read: not where beta is 0 operator()(in, out)   computes, for each m, from in[m][k], the elements
+   that are read, out[m][k], those that are written
 
-   and the walks are templates of N operands, of which READS and WRITES, as bits, are read and written; S and R are the types
-   in memory of the former and the latter. All elements that a thread does together are loaded before the first is stored.
+   and the walks are templates of N operands, of which READS and WRITES, as bits, are read and
+   written; S and R are the types in memory of the former and the latter. All elements that a thread
+   does together are loaded before the first is stored.
 
-       mat_walk_flat       one axis, every operand adjacent or one for all: 16 bytes at a time, if all addresses allow that
-       mat_walk_rows       the same with more axes: 16 bytes at a time along the innermost one
-       mat_walk_steps      any steps, one element at a time, where 31 bits are enough to count them and for every step
-       mat_walk_long       the same with 63 bits
-       mat_walk_types      any types, converted when loaded and stored; 63 bits */
+       mat_walk_flat       one axis, every operand adjacent or one for all: 16 bytes at a time, if
+   all addresses allow that mat_walk_rows       the same with more axes: 16 bytes at a time along
+   the innermost one mat_walk_steps      any steps, one element at a time, where 31 bits are enough
+   to count them and for every step mat_walk_long       the same with 63 bits mat_walk_types any
+   types, converted when loaded and stored; 63 bits */
 #ifndef MAT_WALK_CUH
 #define MAT_WALK_CUH
 
@@ -22,17 +25,18 @@
 
 enum { MAT_THREADS = 256, MAT_AXES = 8 };
 
-/* The innermost axis is apart; the others stand from the innermost of them to the outermost. Steps count elements. */
+/* The innermost axis is apart; the others stand from the innermost of them to the outermost. Steps
+   count elements. */
 template <int N> struct mat_axes {
     int64_t inner;                     /* elements on the innermost axis */
-    int64_t items;                     /* what threads share: elements, or groups of adjacent ones */
+    int64_t items; /* what threads share: elements, or groups of adjacent ones */
     int64_t row, row_magic, row_shift; /* items on the innermost axis */
     int64_t rank;                      /* axes beside it */
     int64_t shape[MAT_AXES - 1], magic[MAT_AXES - 1], shift[MAT_AXES - 1];
     int64_t step[N];                   /* on the innermost axis */
     int64_t steps[N][MAT_AXES - 1];
     int64_t type[N];                   /* which of MAT_TYPES it is */
-    int64_t line;                      /* what to compute, if there is a choice: where it stands in elementwise.def */
+    int64_t line; /* what to compute, if there is a choice: where it stands in elementwise.def */
 };
 
 /* n / d by the magic number of d: n below 2^31, or 2^63. */
@@ -42,7 +46,9 @@ MAT_INSIDE uint32_t mat_over(uint32_t n, int64_t magic, int64_t shift) {
 MAT_INSIDE uint64_t mat_over(uint64_t n, int64_t magic, int64_t shift) {
     return (__umul64hi(n, (uint64_t)magic) + n) >> (int)shift;
 }
-MAT_INSIDE int64_t mat_times(uint32_t n, int64_t step) { return (int64_t)(int32_t)n * (int32_t)step; }
+MAT_INSIDE int64_t mat_times(uint32_t n, int64_t step) {
+    return (int64_t)(int32_t)n * (int32_t)step;
+}
 MAT_INSIDE int64_t mat_times(uint64_t n, int64_t step) { return (int64_t)n * step; }
 
 /* Several elements as they lie */
@@ -61,12 +67,15 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
     static MAT_MEMBER constexpr bool old(int k) { return READS & WRITES & 1u << k; }
     static MAT_MEMBER constexpr bool reads(int k) { return READS & 1u << k; }
     static MAT_MEMBER constexpr bool writes(int k) { return WRITES & 1u << k; }
-    static MAT_MEMBER constexpr int size(int k) { return writes(k) ? (int)sizeof(R) : (int)sizeof(S); }
+    static MAT_MEMBER constexpr int size(int k) {
+        return writes(k) ? (int)sizeof(R) : (int)sizeof(S);
+    }
 
-    /* M elements at offsets of their own, those that are there; `load` and `store` know the types in memory. */
-    template <int M, class Memory>
-    static MAT_MEMBER void elements(const mat_call &call, const F &f, const int64_t (&at)[M][N], const bool (&there)[M],
-                                    const Memory &memory) {
+    /* M elements at offsets of their own, those that are there; `load` and `store` know the types
+       in memory. */
+    template<int M, class Memory>
+    static MAT_MEMBER void elements(const mat_call &call, const F &f, const int64_t (&at)[M][N],
+                                    const bool (&there)[M], const Memory &memory) {
         C in[M][N];
 #pragma unroll
         for (int k = 0; k < N; k++) {
@@ -88,23 +97,27 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
 
     /* The types S and R */
     struct as_they_are {
-        template <int M>
-        MAT_MEMBER void load(int k, const char *from, const int64_t (&at)[M][N], const bool (&there)[M], C (&in)[M][N]) const {
+        template<int M>
+        MAT_MEMBER void load(int k, const char *from, const int64_t (&at)[M][N],
+                             const bool (&there)[M], C (&in)[M][N]) const {
 #pragma unroll
             for (int m = 0; m < M; m++)
                 if (there[m]) in[m][k] = mat_widen(((const S *)from)[at[m][k]]);
         }
-        template <int M>
-        MAT_MEMBER void store(int k, char *to, const int64_t (&at)[M][N], const bool (&there)[M], const O (&out)[M][N]) const {
+        template<int M>
+        MAT_MEMBER void store(int k, char *to, const int64_t (&at)[M][N], const bool (&there)[M],
+                              const O (&out)[M][N]) const {
 #pragma unroll
             for (int m = 0; m < M; m++)
                 if (there[m]) ((R *)to)[at[m][k]] = mat_narrow<R>(out[m][k]);
         }
     };
 
-    /* Groups of V adjacent elements at U places, all of them there and aligned, or one element for a whole group. */
-    template <int U, int V>
-    static MAT_MEMBER void groups(const frame_type &frame, const mat_call &call, const F &f, const int64_t (&at)[U][N]) {
+    /* Groups of V adjacent elements at U places, all of them there and aligned, or one element for
+       a whole group. */
+    template<int U, int V>
+    static MAT_MEMBER void groups(const frame_type &frame, const mat_call &call, const F &f,
+                                  const int64_t (&at)[U][N]) {
         C in[U * V][N];
 #pragma unroll
         for (int k = 0; k < N; k++) {
@@ -121,8 +134,9 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
             } else {
 #pragma unroll
                 for (int u = 0; u < U; u++) {
-                    const C one = from ? mat_widen(from[at[u][k]])
-                                       : mat_widen(mat_number<S>(call.numbers + 2 * (F::NUMBERS + k)));
+                    const C one =
+                        from ? mat_widen(from[at[u][k]])
+                             : mat_widen(mat_number<S>(call.numbers + 2 * (F::NUMBERS + k)));
 #pragma unroll
                     for (int v = 0; v < V; v++) in[u * V + v][k] = one;
                 }
@@ -148,13 +162,15 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
         bool all = true;
 #pragma unroll
         for (int k = 0; k < N; k++)
-            all = all && (!frame.step[k] || ((uint64_t)call.at[k] & (uint64_t)(V * size(k) - 1)) == 0);
+            all = all &&
+                  (!frame.step[k] || ((uint64_t)call.at[k] & (uint64_t)(V * size(k) - 1)) == 0);
         return all;
     }
 
-    /* A block does the elements from `start` on, as many as its threads have groups; at the end, and where addresses are odd,
-       threads take turns with single elements instead. */
-    template <int U, int V> static MAT_MEMBER void flat(const frame_type &frame, const mat_call &call, int64_t start) {
+    /* A block does the elements from `start` on, as many as its threads have groups; at the end,
+       and where addresses are odd, threads take turns with single elements instead. */
+    template<int U, int V>
+    static MAT_MEMBER void flat(const frame_type &frame, const mat_call &call, int64_t start) {
         const F f(frame, call);
         const int threads = blockDim.x, thread = threadIdx.x;
         if (start + (int64_t)U * V * threads <= frame.inner && aligned<V>(frame, call)) {
@@ -162,7 +178,8 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
 #pragma unroll
             for (int u = 0; u < U; u++)
 #pragma unroll
-                for (int k = 0; k < N; k++) at[u][k] = frame.step[k] ? start + (int64_t)(u * threads + thread) * V : 0;
+                for (int k = 0; k < N; k++)
+                    at[u][k] = frame.step[k] ? start + (int64_t)(u * threads + thread) * V : 0;
             groups<U, V>(frame, call, f, at);
             return;
         }
@@ -182,9 +199,11 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
         }
     }
 
-    /* The offsets of items of the innermost axis, groups of V elements, and how many elements there are from there. */
-    template <int M, int V, class I>
-    static MAT_MEMBER void places(const frame_type &frame, const I (&item)[M], int64_t (&at)[M][N], int64_t (&left)[M]) {
+    /* The offsets of items of the innermost axis, groups of V elements, and how many elements there
+       are from there. */
+    template<int M, int V, class I>
+    static MAT_MEMBER void places(const frame_type &frame, const I (&item)[M], int64_t (&at)[M][N],
+                                  int64_t (&left)[M]) {
         I row[M];
 #pragma unroll
         for (int m = 0; m < M; m++) {
@@ -199,7 +218,8 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
             const I length = (I)frame.shape[axis];
 #pragma unroll
             for (int m = 0; m < M; m++) {
-                const I rest = mat_over(row[m], frame.magic[axis], frame.shift[axis]), index = row[m] - rest * length;
+                const I rest = mat_over(row[m], frame.magic[axis], frame.shift[axis]),
+                        index = row[m] - rest * length;
 #pragma unroll
                 for (int k = 0; k < N; k++) at[m][k] += mat_times(index, frame.steps[k][axis]);
                 row[m] = rest;
@@ -207,7 +227,8 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
         }
     }
 
-    template <int U, int V> static MAT_MEMBER void rows(const frame_type &frame, const mat_call &call, uint32_t start) {
+    template<int U, int V>
+    static MAT_MEMBER void rows(const frame_type &frame, const mat_call &call, uint32_t start) {
         const F f(frame, call);
         uint32_t item[U];
         int64_t at[U][N], left[U];
@@ -236,8 +257,9 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
             }
     }
 
-    template <int M, class I, class Memory>
-    static MAT_MEMBER void steps(const frame_type &frame, const mat_call &call, I start, const Memory &memory) {
+    template<int M, class I, class Memory>
+    static MAT_MEMBER void steps(const frame_type &frame, const mat_call &call, I start,
+                                 const Memory &memory) {
         const F f(frame, call);
         I item[M];
         int64_t at[M][N], left[M];
@@ -252,10 +274,12 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
     }
 };
 
-/* Any types: S and R are what NumPy computes in, from which and to which elements in memory are converted. */
+/* Any types: S and R are what NumPy computes in, from which and to which elements in memory are
+   converted. */
 template <class S, class A> struct mat_loads { /* nothing but what promotion makes */
     static constexpr bool as = mat_kind<A>::of < mat_kind<S>::of ||
-        (mat_kind<A>::of == mat_kind<S>::of && sizeof(A) <= sizeof(S) && (sizeof(A) < sizeof(S) || mat_same<A, S>::as));
+                               (mat_kind<A>::of == mat_kind<S>::of && sizeof(A) <= sizeof(S) &&
+                                (sizeof(A) < sizeof(S) || mat_same<A, S>::as));
 };
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> struct mat_converting {
@@ -264,30 +288,32 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
     typedef typename walker::O O;
     const mat_axes<N> &frame;
 
-    template <int M>
-    MAT_MEMBER void load(int k, const char *from, const int64_t (&at)[M][N], const bool (&there)[M], C (&in)[M][N]) const {
+    template<int M>
+    MAT_MEMBER void load(int k, const char *from, const int64_t (&at)[M][N], const bool (&there)[M],
+                         C (&in)[M][N]) const {
         switch ((int)frame.type[k]) {
-#define MAT_LOAD(code, A)                                                                                               \
-    case code:                                                                                                          \
-        if constexpr (mat_loads<S, A>::as) {                                                        \
-            _Pragma("unroll") for (int m = 0; m < M; m++)                                                               \
-                if (there[m]) in[m][k] = mat_widen(mat_convert<S>(((const A *)from)[at[m][k]]));                        \
-        }                                                                                                               \
+#define MAT_LOAD(code, A) \
+    case code: \
+        if constexpr (mat_loads<S, A>::as) { \
+            _Pragma("unroll") for (int m = 0; m < M; m++) if (there[m]) in[m][k] = \
+                mat_widen(mat_convert<S>(((const A *)from)[at[m][k]])); \
+        } \
         break;
             MAT_TYPES(MAT_LOAD)
 #undef MAT_LOAD
         }
     }
 
-    template <int M>
-    MAT_MEMBER void store(int k, char *to, const int64_t (&at)[M][N], const bool (&there)[M], const O (&out)[M][N]) const {
+    template<int M>
+    MAT_MEMBER void store(int k, char *to, const int64_t (&at)[M][N], const bool (&there)[M],
+                          const O (&out)[M][N]) const {
         switch ((int)frame.type[k]) {
-#define MAT_STORE(code, A)                                                                                              \
-    case code:                                                                                                          \
-        if constexpr (mat_kind<R>::of <= mat_kind<A>::of) {                                                             \
-            _Pragma("unroll") for (int m = 0; m < M; m++)                                                               \
-                if (there[m]) ((A *)to)[at[m][k]] = mat_convert<A>(mat_narrow<R>(out[m][k]));                           \
-        }                                                                                                               \
+#define MAT_STORE(code, A) \
+    case code: \
+        if constexpr (mat_kind<R>::of <= mat_kind<A>::of) { \
+            _Pragma("unroll") for (int m = 0; m < M; m++) if (there[m])((A *)to)[at[m][k]] = \
+                mat_convert<A>(mat_narrow<R>(out[m][k])); \
+        } \
         break;
             MAT_TYPES(MAT_STORE)
 #undef MAT_STORE
@@ -295,45 +321,55 @@ template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> str
     }
 };
 
-/* Groups and elements of a thread: enough to keep the memory busy, with few registers. The host counts blocks by these. */
+/* Groups and elements of a thread: enough to keep the memory busy, with few registers. The host
+   counts blocks by these. */
 MAT_INSIDE constexpr int mat_groups(int V, bool heavy) { return V == 16 || heavy ? 1 : 2; }
 MAT_INSIDE constexpr int mat_elements(bool heavy) { return heavy ? 1 : 4; }
 MAT_INSIDE constexpr int mat_converted(bool heavy) { return heavy ? 1 : 2; }
 
-template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_flat(const mat_axes<N> &frame, const mat_call &call, uint32_t block = blockIdx.x) {
+template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_flat(const mat_axes<N> &frame, const mat_call &call,
+                              uint32_t block = blockIdx.x) {
     constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
-    mat_walker<N, READS, WRITES, S, R, F>::template flat<U, V>(frame, call, (int64_t)block * (int)(blockDim.x * U * V));
+    mat_walker<N, READS, WRITES, S, R, F>::template flat<U, V>(
+        frame, call, (int64_t)block * (int)(blockDim.x * U * V));
 }
 
-template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_rows(const mat_axes<N> &frame, const mat_call &call, uint32_t block = blockIdx.x) {
+template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_rows(const mat_axes<N> &frame, const mat_call &call,
+                              uint32_t block = blockIdx.x) {
     constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
-    mat_walker<N, READS, WRITES, S, R, F>::template rows<U, V>(frame, call, block * (blockDim.x * U));
+    mat_walker<N, READS, WRITES, S, R, F>::template rows<U, V>(frame, call,
+                                                               block * (blockDim.x * U));
 }
 
 template <class I, int N, unsigned READS, unsigned WRITES, class S, class R, class F>
 MAT_INSIDE void mat_walk_by(const mat_axes<N> &frame, const mat_call &call, uint32_t block) {
     constexpr int M = mat_elements(F::HEAVY);
     typedef mat_walker<N, READS, WRITES, S, R, F> walker;
-    walker::template steps<M, I>(frame, call, (I)block * (blockDim.x * M), typename walker::as_they_are());
+    walker::template steps<M, I>(frame, call, (I)block * (blockDim.x * M),
+                                 typename walker::as_they_are());
 }
 
-template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_steps(const mat_axes<N> &frame, const mat_call &call, uint32_t block = blockIdx.x) {
+template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_steps(const mat_axes<N> &frame, const mat_call &call,
+                               uint32_t block = blockIdx.x) {
     mat_walk_by<uint32_t, N, READS, WRITES, S, R, F>(frame, call, block);
 }
 
-template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_long(const mat_axes<N> &frame, const mat_call &call, uint32_t block = blockIdx.x) {
+template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_long(const mat_axes<N> &frame, const mat_call &call,
+                              uint32_t block = blockIdx.x) {
     mat_walk_by<uint64_t, N, READS, WRITES, S, R, F>(frame, call, block);
 }
 
-template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_types(const mat_axes<N> &frame, const mat_call &call, uint32_t block = blockIdx.x) {
+template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+MAT_INSIDE void mat_walk_types(const mat_axes<N> &frame, const mat_call &call,
+                               uint32_t block = blockIdx.x) {
     constexpr int M = mat_converted(F::HEAVY);
     mat_walker<N, READS, WRITES, S, R, F>::template steps<M, uint64_t>(
-        frame, call, (uint64_t)block * (blockDim.x * M), mat_converting<N, READS, WRITES, S, R, F>{frame});
+        frame, call, (uint64_t)block * (blockDim.x * M),
+        mat_converting<N, READS, WRITES, S, R, F>{frame});
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* Sine, cosine and tangent of double on the device: ours, since CUDA's own take local memory where arguments are large. */
+/* Sine, cosine and tangent of double on the device: ours, since CUDA's own take local memory where
+   arguments are large. */
 #ifndef MAT_TURNS_CUH
 #define MAT_TURNS_CUH
 
@@ -14,23 +15,27 @@ MAT_INSIDE double mat_of_bits_f64(uint64_t u) { return mat_of_bits(u); }
 
 /* 2 / pi in words of 64 bits, behind one of zeros */
 static __device__ const uint64_t mat_two_over_pi[] = {
-    0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull,
-    0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull,
-    0x3991d639835339f4ull, 0x9c845f8bbdf9283bull, 0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull,
-    0x4f463f669e5fea2dull, 0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
+    0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull,
+    0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull,
+    0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull,
+    0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
+    0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
     0xf0cfbc209af4361dull,
 };
 
-/* x = n pi / 2 + r + low for |x| >= 2^19, as mat_turn_f64 has it for others (Payne and Hanek's way). Of 2 / pi only bits matter
-   that do not make whole turns of x: 192 of them leave more than 120 behind the comma, of which at most 62 are zeros. */
+/* x = n pi / 2 + r + low for |x| >= 2^19, as mat_turn_f64 has it for others (Payne and Hanek's
+   way). Of 2 / pi only bits matter that do not make whole turns of x: 192 of them leave more than
+   120 behind the comma, of which at most 62 are zeros. */
 MAT_INSIDE double mat_far_turn_f64(double x, double *low, uint64_t *turns) {
     const uint64_t bits = mat_bits(x), mantissa = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
     const int first = (int)(bits >> 52 & 0x7ff) - 1075 + 62, shift = first & 63;
     const uint64_t *word = mat_two_over_pi + (first >> 6);
     uint64_t part[3];
 #pragma unroll
-    for (int k = 0; k < 3; k++) part[k] = shift ? word[k] << shift | word[k + 1] >> (64 - shift) : word[k];
-    uint64_t p0 = mantissa * part[2], carried = __umul64hi(mantissa, part[2]), p1 = mantissa * part[1] + carried;
+    for (int k = 0; k < 3; k++)
+        part[k] = shift ? word[k] << shift | word[k + 1] >> (64 - shift) : word[k];
+    uint64_t p0 = mantissa * part[2], carried = __umul64hi(mantissa, part[2]),
+             p1 = mantissa * part[1] + carried;
     uint64_t p2 = mantissa * part[0] + __umul64hi(mantissa, part[1]) + (p1 < carried);
     const uint64_t n = (p2 + (1ull << 61)) >> 62;
     p2 -= n << 62;
@@ -45,7 +50,8 @@ MAT_INSIDE double mat_far_turn_f64(double x, double *low, uint64_t *turns) {
     const int more = __clzll((int64_t)p2);
     if (more) p2 = p2 << more | p1 >> (64 - more), p1 = p1 << more | p0 >> (64 - more);
     const double scale = mat_of_bits((uint64_t)(1023 - 62 - zeros - more) << 52);
-    const double a = (double)(p2 & ~0x7ffull) * scale, b = ((double)(p2 & 0x7ff) + (double)p1 * 0x1p-64) * scale;
+    const double a = (double)(p2 & ~0x7ffull) * scale,
+                 b = ((double)(p2 & 0x7ff) + (double)p1 * 0x1p-64) * scale;
     const double quarter = 0x1.921fb54442d18p+0, head = a * quarter;
     const double tail = fma(a, quarter, -head) + (a * 0x1.1a62633145c07p-54 + b * quarter);
     const double r = head + tail, rest = tail - (r - head);

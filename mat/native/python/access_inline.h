@@ -1,11 +1,11 @@
-/* Parts of core.c: a look as a context manager. What is not the only look, or not fresh, is left to the methods enter(frame) and
-   leave(failed) of the Python class. */
+/* Parts of core.c: a look as a context manager. What is not the only look, or not fresh, is left to
+   the methods enter(frame) and leave(failed) of the Python class. */
 #ifndef MAT_LOOK_INLINE_H
 #define MAT_LOOK_INLINE_H
 
 typedef struct {
-    PyObject_HEAD
-    PyObject *view, *facet, *direction, *record; /* hold is None, or absent, unless a look is open */
+    PyObject_HEAD PyObject *view, *facet, *direction,
+        *record; /* hold is None, or absent, unless a look is open */
 } Access;
 
 static int access_traverse(PyObject *object, visitproc visit, void *arg) {
@@ -35,18 +35,23 @@ static void access_dealloc(PyObject *object) {
 
 /* The hold with which a look can begin at once, borrowed; NULL if Python must see to it. */
 static PyObject *ready_record(Access *self) {
-    if (mat_type == NULL || self->view == NULL || (PyObject *)Py_TYPE(self->view) != mat_type || PyList_Size(observers)) return NULL;
+    if (mat_type == NULL || self->view == NULL || (PyObject *)Py_TYPE(self->view) != mat_type ||
+        PyList_Size(observers))
+        return NULL;
     if (self->record != NULL && self->record != Py_None) return NULL;
     PyObject *storage = *slot(self->view, at_storage), *presented = *slot(self->view, at_presented);
-    if (storage == NULL || presented == NULL || PyList_Size(*slot(storage, at_accesses)) != 0) return NULL;
+    if (storage == NULL || presented == NULL || PyList_Size(*slot(storage, at_accesses)) != 0)
+        return NULL;
     PyObject *lock = *slot(storage, at_lock);
     if (Py_TYPE(lock) != lock_type || ((Lock *)lock)->count) return NULL;
-    PyObject *key = PyObject_GetAttr(self->facet, self->direction == input ? reading_name : writing_name);
+    PyObject *key =
+        PyObject_GetAttr(self->facet, self->direction == input ? reading_name : writing_name);
     if (key == NULL) return NULL;
     PyObject *record = PyDict_GetItemWithError(presented, key);
     Py_DECREF(key);
     if (record == NULL || *slot(record, at_thread) != zero) return NULL;
-    return PyLong_AsLong(*slot(storage, at_fresh)) & PyLong_AsLong(*slot(record, at_mask)) ? record : NULL;
+    return PyLong_AsLong(*slot(storage, at_fresh)) & PyLong_AsLong(*slot(record, at_mask)) ? record
+                                                                                           : NULL;
 }
 
 /* Where the block stands: a code object and an instruction in it, as holders.py has it. */
@@ -60,7 +65,8 @@ static PyObject *place_of(PyObject *frame) {
             code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
         }
     }
-    PyObject *last = PyObject_GetAttr(frame, lasti_name), *place = last == NULL ? NULL : PyTuple_Pack(2, code, last);
+    PyObject *last = PyObject_GetAttr(frame, lasti_name),
+             *place = last == NULL ? NULL : PyTuple_Pack(2, code, last);
     Py_XDECREF(last);
     Py_XDECREF(outer);
     Py_DECREF(code);
@@ -70,13 +76,17 @@ static PyObject *place_of(PyObject *frame) {
 static PyObject *access_enter(PyObject *object, PyObject *ignored) {
     (void)ignored;
     Access *self = (Access *)object;
-    PyObject *frame = (PyObject *)PyEval_GetFrame(), *record = frame == NULL ? NULL : ready_record(self);
+    PyObject *frame = (PyObject *)PyEval_GetFrame(),
+             *record = frame == NULL ? NULL : ready_record(self);
     if (record == NULL) {
         if (PyErr_Occurred()) return NULL;
-        return PyObject_CallMethodObjArgs(object, enter_name, frame == NULL ? Py_None : frame, NULL);
+        return PyObject_CallMethodObjArgs(object, enter_name, frame == NULL ? Py_None : frame,
+                                          NULL);
     }
-    PyObject *place = place_of(frame), *thread = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
-    if (place == NULL || thread == NULL || mark_begun(self->view, record, self->direction, self->direction != input, thread) < 0) {
+    PyObject *place = place_of(frame),
+             *thread = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
+    if (place == NULL || thread == NULL ||
+        mark_begun(self->view, record, self->direction, self->direction != input, thread) < 0) {
         Py_XDECREF(place);
         Py_XDECREF(thread);
         return NULL;
@@ -96,7 +106,8 @@ static PyObject *access_enter(PyObject *object, PyObject *ignored) {
         PyObject *kind, *error, *trace;
         PyErr_Fetch(&kind, &error, &trace);
         put(object, offsetof(Access, record), Py_None);
-        PyObject *undone = PyObject_CallMethodObjArgs(*slot(self->view, at_storage), undo_name, record, NULL);
+        PyObject *undone =
+            PyObject_CallMethodObjArgs(*slot(self->view, at_storage), undo_name, record, NULL);
         Py_XDECREF(undone);
         PyErr_Restore(kind, error, trace);
     }
@@ -131,10 +142,16 @@ static PyMemberDef access_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot access_slots[] = {
-    {Py_tp_doc, "A look to be taken, as a context manager."}, {Py_tp_dealloc, access_dealloc}, {Py_tp_traverse, access_traverse},
-    {Py_tp_clear, access_clear}, {Py_tp_methods, access_methods}, {Py_tp_members, access_members}, {0, NULL},
+    {Py_tp_doc, "A look to be taken, as a context manager."},
+    {Py_tp_dealloc, access_dealloc},
+    {Py_tp_traverse, access_traverse},
+    {Py_tp_clear, access_clear},
+    {Py_tp_methods, access_methods},
+    {Py_tp_members, access_members},
+    {0, NULL},
 };
 static PyType_Spec access_spec = {"mat._core.Look", sizeof(Access), 0,
-                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, access_slots};
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                                  access_slots};
 
 #endif

@@ -1,8 +1,10 @@
-/* `mat._core`: the path of a small operation's call, compiled. What it cannot do it leaves to Python, which does everything.
+/* `mat._core`: the path of a small operation's call, compiled. What it cannot do it leaves to
+   Python, which does everything.
 
-   A call is done here if its plan was made before, its body is a compiled kernel (`mat_kernel`) for one thread, and no operand
-   is in use or stale. Where there is little work, all of it happens under the GIL, so that no look need be marked: nobody could
-   see it. Otherwise the looks are marked, and the kernel runs without the GIL. The classes are those of Python (cube.py, mat.py,
+   A call is done here if its plan was made before, its body is a compiled kernel (`mat_kernel`) for
+   one thread, and no operand is in use or stale. Where there is little work, all of it happens
+   under the GIL, so that no look need be marked: nobody could see it. Otherwise the looks are
+   marked, and the kernel runs without the GIL. The classes are those of Python (cube.py, mat.py,
    holders.py, foreign.py); only where their slots lie is found out, in `attach`. */
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
@@ -11,7 +13,8 @@
 #include <stdlib.h>
 #include <structmember.h>
 
-/* Later headers give these out without counting, since they are immortal there; on 3.11, which runs this too, they are not. */
+/* Later headers give these out without counting, since they are immortal there; on 3.11, which runs
+   this too, they are not. */
 #undef Py_RETURN_TRUE
 #undef Py_RETURN_FALSE
 #undef Py_RETURN_NONE
@@ -26,7 +29,8 @@
 #include "access_inline.h"
 #include "plan_inline.h"
 
-/* Caller: an operation as something that is called. It remembers the plans of the last forms of operands. */
+/* Caller: an operation as something that is called. It remembers the plans of the last forms of
+   operands. */
 
 typedef struct {
     PyObject *plans, *plan, *token[TOKENS];
@@ -34,9 +38,10 @@ typedef struct {
 } Remembered;
 
 typedef struct {
-    PyObject_HEAD
-    PyObject *plans; /* the dict that Python finds plans in; where it is another one, what is remembered is void */
-    int arity, operands, settings, zero_at; /* the last operand is the one whose form comes first: the main one */
+    PyObject_HEAD PyObject *plans; /* the dict that Python finds plans in; where it is another one,
+                                      what is remembered is void */
+    int arity, operands, settings,
+        zero_at; /* the last operand is the one whose form comes first: the main one */
     int operand[OPERANDS], setting[SETTINGS];
     Remembered table[TABLE];
 } Operation;
@@ -83,11 +88,13 @@ static int positions(PyObject *tuple, int *places, int most, int *count) {
     return 1;
 }
 
-/* takes(arity, operands, settings, zero_at): where what a plan depends on stands among the arguments. */
+/* takes(arity, operands, settings, zero_at): where what a plan depends on stands among the
+   arguments. */
 static PyObject *operation_takes(PyObject *object, PyObject *args) {
     Operation *self = (Operation *)object;
     PyObject *operands, *settings;
-    if (!PyArg_ParseTuple(args, "iO!O!i", &self->arity, &PyTuple_Type, &operands, &PyTuple_Type, &settings, &self->zero_at))
+    if (!PyArg_ParseTuple(args, "iO!O!i", &self->arity, &PyTuple_Type, &operands, &PyTuple_Type,
+                          &settings, &self->zero_at))
         return NULL;
     if (!positions(operands, self->operand, OPERANDS, &self->operands)
         || !positions(settings, self->setting, SETTINGS, &self->settings))
@@ -96,7 +103,8 @@ static PyObject *operation_takes(PyObject *object, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* What a plan depends on of one operand: its form, or that it is the main one again, or its type if it is a number. */
+/* What a plan depends on of one operand: its form, or that it is the main one again, or its type if
+   it is a number. */
 static PyObject *token_of(PyObject *value, PyObject *main) {
     if ((PyObject *)Py_TYPE(value) == mat_type) {
         if (value == main) return Py_Ellipsis;
@@ -122,7 +130,8 @@ static int tokens(const Operation *self, PyObject *args, PyObject **token, int *
         if ((token[k] = token_of(PyTuple_GetItem(args, self->operand[k]), main)) == NULL) return 0;
     token[last] = *slot(main, at_form);
     if (token[last] == NULL || token[last] == Py_None) return 0;
-    for (int k = 0; k < self->settings; k++) token[self->operands + k] = PyTuple_GetItem(args, self->setting[k]);
+    for (int k = 0; k < self->settings; k++)
+        token[self->operands + k] = PyTuple_GetItem(args, self->setting[k]);
     *zero = 0;
     if (self->zero_at >= 0) {
         double pair[2];
@@ -139,14 +148,15 @@ static int same_tokens(const Operation *self, const Remembered *entry, PyObject 
     return 1;
 }
 
-/* The plan for a call, a new reference: while its kernel runs without the GIL, others may have all plans forgotten. NULL,
-   without an error if Python must see to everything. */
+/* The plan for a call, a new reference: while its kernel runs without the GIL, others may have all
+   plans forgotten. NULL, without an error if Python must see to everything. */
 static PyObject *plan_for(Operation *self, PyObject *args) {
     PyObject *token[TOKENS];
     int zero;
     if (!tokens(self, args, token, &zero)) return NULL;
     uintptr_t hash = (uintptr_t)zero;
-    for (int k = 0; k < self->operands + self->settings; k++) hash = hash * 31 + ((uintptr_t)token[k] >> 4);
+    for (int k = 0; k < self->operands + self->settings; k++)
+        hash = hash * 31 + ((uintptr_t)token[k] >> 4);
     Remembered *entry = &self->table[(hash ^ hash >> 7) % TABLE];
     if (same_tokens(self, entry, token, zero)) {
         Py_INCREF(entry->plan);
@@ -175,10 +185,12 @@ static PyObject *plan_for(Operation *self, PyObject *args) {
 
 static PyObject *operation_call(PyObject *object, PyObject *args, PyObject *kwargs) {
     Operation *self = (Operation *)object;
-    if ((kwargs == NULL || PyDict_Size(kwargs) == 0) && PyTuple_Size(args) == self->arity && self->operands && mat_type != NULL
-        && PyList_Size(in_use) == 0) {
+    if ((kwargs == NULL || PyDict_Size(kwargs) == 0) && PyTuple_Size(args) == self->arity &&
+        self->operands && mat_type != NULL && PyList_Size(in_use) == 0) {
         PyObject *plan = plan_for(self, args);
-        PyObject *result = plan != NULL && PyObject_TypeCheck(plan, plan_type) ? plan_do((Plan *)plan, args) : NULL;
+        PyObject *result = plan != NULL && PyObject_TypeCheck(plan, plan_type)
+                               ? plan_do((Plan *)plan, args)
+                               : NULL;
         Py_XDECREF(plan);
         if (result != NULL || PyErr_Occurred()) return result;
     }
@@ -190,8 +202,10 @@ static PyObject *operation_call(PyObject *object, PyObject *args, PyObject *kwar
 }
 
 static PyMethodDef operation_methods[] = {
-    {"takes", operation_takes, METH_VARARGS, "Say where operands and settings stand among the arguments."},
-    {"forget_compiled", operation_forget, METH_NOARGS, "Forget the plans that are remembered here."},
+    {"takes", operation_takes, METH_VARARGS,
+     "Say where operands and settings stand among the arguments."},
+    {"forget_compiled", operation_forget, METH_NOARGS,
+     "Forget the plans that are remembered here."},
     {NULL, NULL, 0, NULL},
 };
 static PyMemberDef operation_members[] = {
@@ -199,21 +213,29 @@ static PyMemberDef operation_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot operation_slots[] = {
-    {Py_tp_doc, "Something that is called with operands, and remembers plans by their forms."}, {Py_tp_dealloc, operation_dealloc},
-    {Py_tp_traverse, operation_traverse}, {Py_tp_clear, operation_clear}, {Py_tp_methods, operation_methods},
-    {Py_tp_members, operation_members}, {Py_tp_call, operation_call}, {0, NULL},
+    {Py_tp_doc, "Something that is called with operands, and remembers plans by their forms."},
+    {Py_tp_dealloc, operation_dealloc},
+    {Py_tp_traverse, operation_traverse},
+    {Py_tp_clear, operation_clear},
+    {Py_tp_methods, operation_methods},
+    {Py_tp_members, operation_members},
+    {Py_tp_call, operation_call},
+    {0, NULL},
 };
 static PyType_Spec operation_spec = {"mat._core.Caller", sizeof(Operation), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, operation_slots};
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                                     operation_slots};
 
-/* attach: find out where Python's classes have their slots, by writing a mark through the name and looking for it. */
+/* attach: find out where Python's classes have their slots, by writing a mark through the name and
+   looking for it. */
 
 static Py_ssize_t offset_of(PyObject *object, const char *name) {
     PyObject *mark = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
     PyObject *size = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__basicsize__");
     Py_ssize_t bytes = size ? PyLong_AsSsize_t(size) : -1, found = -1;
     if (mark != NULL && bytes > 0 && PyObject_SetAttrString(object, name, mark) == 0) {
-        for (Py_ssize_t at = sizeof(PyObject); at + (Py_ssize_t)sizeof(PyObject *) <= bytes; at += sizeof(PyObject *))
+        for (Py_ssize_t at = sizeof(PyObject); at + (Py_ssize_t)sizeof(PyObject *) <= bytes;
+             at += sizeof(PyObject *))
             if (*slot(object, at) == mark) found = at;
         PyObject_SetAttrString(object, name, NULL);
         if (found < 0) PyErr_Format(PyExc_SystemError, "the slot %s was not found", name);
@@ -236,20 +258,23 @@ static int offsets(PyObject *object, ...) {
     return fine;
 }
 
-/* attach(mat, cube, hold, array, observers, in_use, input, enter_context): new, empty objects of these classes, the lists of
-   observers and of devices in use, the direction of reading looks, and the code of ExitStack.enter_context. */
+/* attach(mat, cube, hold, array, observers, in_use, input, enter_context): new, empty objects of
+   these classes, the lists of observers and of devices in use, the direction of reading looks, and
+   the code of ExitStack.enter_context. */
 static PyObject *register_types(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *mat, *cube, *record, *array, *list, *devices, *reading, *code;
-    if (!PyArg_ParseTuple(args, "OOOOO!O!OO", &mat, &cube, &record, &array, &PyList_Type, &list, &PyList_Type, &devices, &reading,
-                          &code))
+    if (!PyArg_ParseTuple(args, "OOOOO!O!OO", &mat, &cube, &record, &array, &PyList_Type, &list,
+                          &PyList_Type, &devices, &reading, &code))
         return NULL;
-    if (!offsets(mat, "storage", &at_storage, "presented", &at_presented, "form", &at_form, NULL)
-        || !offsets(cube, "lock", &at_lock, "fresh", &at_fresh, "accesses", &at_accesses, "writer", &at_writer, "torn", &at_torn,
-                    "pristine", &at_pristine, "version", &at_version, "spoiled", &at_spoiled, NULL)
-        || !offsets(record, "thread", &at_thread, "mask", &at_mask, "value", &at_value, "direction", &at_direction, "view",
-                    &at_view, "where", &at_where, "make_value", &at_make_value, NULL)
-        || !offsets(array, "address", &at_address, NULL))
+    if (!offsets(mat, "storage", &at_storage, "presented", &at_presented, "form", &at_form, NULL) ||
+        !offsets(cube, "lock", &at_lock, "fresh", &at_fresh, "accesses", &at_accesses, "writer",
+                 &at_writer, "torn", &at_torn, "pristine", &at_pristine, "version", &at_version,
+                 "spoiled", &at_spoiled, NULL) ||
+        !offsets(record, "thread", &at_thread, "mask", &at_mask, "value", &at_value, "direction",
+                 &at_direction, "view", &at_view, "where", &at_where, "make_value", &at_make_value,
+                 NULL) ||
+        !offsets(array, "address", &at_address, NULL))
         return NULL;
     Py_INCREF(list);
     Py_INCREF(devices);
@@ -263,7 +288,8 @@ static PyObject *register_types(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* share_by(address of mat_share, threads): from now on share with so many threads; with 0, leave that to Python. */
+/* share_by(address of mat_share, threads): from now on share with so many threads; with 0, leave
+   that to Python. */
 static PyObject *share_by(PyObject *module, PyObject *args) {
     (void)module;
     unsigned long long address;
@@ -275,12 +301,21 @@ static PyObject *share_by(PyObject *module, PyObject *args) {
 }
 
 static PyMethodDef functions[] = {
-    {"share_by", share_by, METH_VARARGS, "Say by what function, and with how many threads, ranges of kernels are shared."},
-    {"register_types", register_types, METH_VARARGS, "Find out where the slots of Python's classes lie."},
+    {"share_by", share_by, METH_VARARGS,
+     "Say by what function, and with how many threads, ranges of kernels are shared."},
+    {"register_types", register_types, METH_VARARGS,
+     "Find out where the slots of Python's classes lie."},
     {NULL, NULL, 0, NULL},
 };
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_core", "The path of a small operation's call, compiled.", -1,
-                                        functions, NULL, NULL, NULL, NULL};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "_core",
+                                        "The path of a small operation's call, compiled.",
+                                        -1,
+                                        functions,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
 
 static PyTypeObject *add_type(PyObject *module, const char *name, PyType_Spec *spec) {
     PyObject *type = PyType_FromSpec(spec);
@@ -296,18 +331,20 @@ PyMODINIT_FUNC PyInit__core(void) {
     const struct {
         PyObject **name;
         const char *text;
-    } names[] = {{&walk_name, "walk"}, {&away_name, "away"}, {&find_name, "find"}, {&slow_name, "call"},
-                 {&close_name, "close"}, {&ready_name, "ready"}, {&undo_name, "undo"}, {&enter_name, "enter"},
-                 {&leave_name, "leave"}, {&reading_name, "reading"}, {&writing_name, "writing"}, {&lasti_name, "f_lasti"},
+    } names[] = {{&walk_name, "walk"},       {&away_name, "away"},       {&find_name, "find"},
+                 {&slow_name, "call"},       {&close_name, "close"},     {&ready_name, "ready"},
+                 {&undo_name, "undo"},       {&enter_name, "enter"},     {&leave_name, "leave"},
+                 {&reading_name, "reading"}, {&writing_name, "writing"}, {&lasti_name, "f_lasti"},
                  {&back_name, "f_back"}};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) *names[k].name = PyUnicode_InternFromString(names[k].text);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        *names[k].name = PyUnicode_InternFromString(names[k].text);
     zero = PyLong_FromLong(0);
     lock_type = add_type(module, "Lock", &lock_spec);
     plan_type = add_type(module, "Plan", &plan_spec);
     PyTypeObject *access = add_type(module, "Access", &access_spec);
     PyTypeObject *operation = add_type(module, "Operation", &operation_spec);
-    if (PyErr_Occurred() || lock_type == NULL || plan_type == NULL || access == NULL || operation == NULL ||
-        mat_add_dlpack(module) < 0) {
+    if (PyErr_Occurred() || lock_type == NULL || plan_type == NULL || access == NULL ||
+        operation == NULL || mat_add_dlpack(module) < 0) {
         Py_DECREF(module);
         return NULL;
     }

@@ -2,17 +2,23 @@
 #ifndef MAT_CORE_INLINE_H
 #define MAT_CORE_INLINE_H
 
-/* What `attach` is told: the classes, the lists of observers and of devices in use, and where slots lie. */
+/* What `attach` is told: the classes, the lists of observers and of devices in use, and where slots
+   lie. */
 static PyObject *mat_type, *array_type, *observers, *in_use, *input, *enter_context;
-static Py_ssize_t at_storage, at_presented, at_form;                                            /* of a Mat */
-static Py_ssize_t at_lock, at_fresh, at_accesses, at_writer, at_torn, at_pristine, at_version, at_spoiled; /* of a Cube */
-static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where, at_make_value;                /* of a Hold */
-static Py_ssize_t at_address;                                                                   /* of a ForeignArray */
+static Py_ssize_t at_storage, at_presented, at_form; /* of a Mat */
+static Py_ssize_t at_lock, at_fresh, at_accesses, at_writer, at_torn, at_pristine, at_version,
+    at_spoiled; /* of a Cube */
+static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where,
+    at_make_value; /* of a Hold */
+static Py_ssize_t at_address; /* of a ForeignArray */
 static PyTypeObject *lock_type, *plan_type;
-static PyObject *walk_name, *away_name, *find_name, *slow_name, *close_name, *ready_name, *undo_name, *enter_name, *leave_name;
+static PyObject *walk_name, *away_name, *find_name, *slow_name, *close_name, *ready_name,
+    *undo_name, *enter_name, *leave_name;
 static PyObject *reading_name, *writing_name, *lasti_name, *back_name, *zero;
 
-static inline PyObject **slot(PyObject *object, Py_ssize_t at) { return (PyObject **)((char *)object + at); }
+static inline PyObject **slot(PyObject *object, Py_ssize_t at) {
+    return (PyObject **)((char *)object + at);
+}
 
 static void put(PyObject *object, Py_ssize_t at, PyObject *value) {
     PyObject **place = slot(object, at), *old = *place;
@@ -79,9 +85,11 @@ static PyObject *lock_acquire(PyObject *object, PyObject *ignored) {
 
 static PyObject *lock_try_acquire(PyObject *object, PyObject *ignored) {
     Lock *self = (Lock *)object;
-    if (!(self->count && self->owner == PyThread_get_thread_ident()) && !PyThread_acquire_lock(self->lock, NOWAIT_LOCK))
+    if (!(self->count && self->owner == PyThread_get_thread_ident()) &&
+        !PyThread_acquire_lock(self->lock, NOWAIT_LOCK))
         Py_RETURN_FALSE;
-    if (self->count && self->owner == PyThread_get_thread_ident()) return lock_acquire(object, ignored);
+    if (self->count && self->owner == PyThread_get_thread_ident())
+        return lock_acquire(object, ignored);
     self->owner = PyThread_get_thread_ident();
     self->count = 1;
     Py_RETURN_TRUE;
@@ -107,8 +115,11 @@ static PyMethodDef lock_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot lock_slots[] = {
-    {Py_tp_doc, "A reentrant lock, as threading.RLock is."}, {Py_tp_new, lock_new}, {Py_tp_dealloc, lock_dealloc},
-    {Py_tp_methods, lock_methods}, {0, NULL},
+    {Py_tp_doc, "A reentrant lock, as threading.RLock is."},
+    {Py_tp_new, lock_new},
+    {Py_tp_dealloc, lock_dealloc},
+    {Py_tp_methods, lock_methods},
+    {0, NULL},
 };
 static PyType_Spec lock_spec = {"mat._core.Lock", sizeof(Lock), 0, Py_TPFLAGS_DEFAULT, lock_slots};
 
@@ -127,7 +138,8 @@ static int commit(PyObject *storage, PyObject *mask) {
 }
 
 /* Mark a look as begun, as Cube.open does; -1 on an error. */
-static int mark_begun(PyObject *view, PyObject *record, PyObject *direction, int writes, PyObject *thread) {
+static int mark_begun(PyObject *view, PyObject *record, PyObject *direction, int writes,
+                      PyObject *thread) {
     PyObject *storage = *slot(view, at_storage);
     if (PyList_Append(*slot(storage, at_accesses), record) < 0) return -1;
     put(record, at_direction, direction);
@@ -137,12 +149,13 @@ static int mark_begun(PyObject *view, PyObject *record, PyObject *direction, int
     return 0;
 }
 
-/* End a look that went well, as Cube.close does; by that method itself unless it is the only one, and nobody is at the cube. */
+/* End a look that went well, as Cube.close does; by that method itself unless it is the only one,
+   and nobody is at the cube. */
 static int mark_ended(PyObject *storage, PyObject *record, int writes) {
     PyObject *accesses = *slot(storage, at_accesses), *lock = *slot(storage, at_lock);
-    if (PyList_Size(observers) || Py_TYPE(lock) != lock_type || ((Lock *)lock)->count || PyList_Size(accesses) != 1
-        || PyList_GetItem(accesses, 0) != record || *slot(storage, at_spoiled) == Py_True
-        || (writes && *slot(storage, at_writer) != record)) {
+    if (PyList_Size(observers) || Py_TYPE(lock) != lock_type || ((Lock *)lock)->count ||
+        PyList_Size(accesses) != 1 || PyList_GetItem(accesses, 0) != record ||
+        *slot(storage, at_spoiled) == Py_True || (writes && *slot(storage, at_writer) != record)) {
         PyObject *done = PyObject_CallMethodObjArgs(storage, close_name, record, Py_False, NULL);
         Py_XDECREF(done);
         return done == NULL ? -1 : 0;

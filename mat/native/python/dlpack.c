@@ -1,7 +1,8 @@
 /* DLPack capsules: made of memory that a Python object keeps alive, and taken from other libraries.
 
-   What a consumer calls when it lets go is C, and comes from any thread, with an error set or not, and while the interpreter
-   ends: then, and where it has ended, nothing is done, since there is nothing left to do it with. */
+   What a consumer calls when it lets go is C, and comes from any thread, with an error set or not,
+   and while the interpreter ends: then, and where it has ended, nothing is done, since there is
+   nothing left to do it with. */
 #include "dlpack.h"
 
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static void let_go(PyObject *owner) {
     if (!Py_IsInitialized()) return; /* no longer, or never in this process */
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace); /* consumers give back while an error of theirs is under way */
+    PyErr_Fetch(&type, &value,
+                &trace); /* consumers give back while an error of theirs is under way */
     Py_DECREF(owner);
     PyErr_Restore(type, value, trace);
     PyGILState_Release(state);
@@ -54,8 +56,9 @@ static int numbers_of(PyObject *tuple, int64_t *numbers, Py_ssize_t count) {
     return 1;
 }
 
-/* lend(owner, address, shape, strides, (device kind, device number), (code, bits), flags): a capsule; flags < 0: a legacy one,
-   which has none. Strides are in elements. The owner lives for as long as somebody has the capsule or what was taken of it. */
+/* lend(owner, address, shape, strides, (device kind, device number), (code, bits), flags): a
+   capsule; flags < 0: a legacy one, which has none. Strides are in elements. The owner lives for as
+   long as somebody has the capsule or what was taken of it. */
 static PyObject *lend(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *owner, *shape, *strides;
@@ -63,23 +66,33 @@ static PyObject *lend(PyObject *module, PyObject *args) {
     mat_dl_device device;
     unsigned char code, bits;
     long long flags;
-    if (!PyArg_ParseTuple(args, "OKO!O!(ii)(bb)L", &owner, &address, &PyTuple_Type, &shape, &PyTuple_Type, &strides, &device.kind,
-                          &device.number, &code, &bits, &flags))
+    if (!PyArg_ParseTuple(args, "OKO!O!(ii)(bb)L", &owner, &address, &PyTuple_Type, &shape,
+                          &PyTuple_Type, &strides, &device.kind, &device.number, &code, &bits,
+                          &flags))
         return NULL;
     const Py_ssize_t ndim = PyTuple_Size(shape);
     const size_t head = flags < 0 ? sizeof(mat_dl_legacy) : sizeof(mat_dl_versioned);
-    char *managed = malloc(head + 2 * (size_t)ndim * sizeof(int64_t)); /* sizes are multiples of 8, so what follows is aligned */
+    char *managed = malloc(
+        head + 2 * (size_t)ndim *
+                   sizeof(int64_t)); /* sizes are multiples of 8, so what follows is aligned */
     if (managed == NULL) return PyErr_NoMemory();
     int64_t *numbers = (int64_t *)(managed + head);
     if (!numbers_of(shape, numbers, ndim) || !numbers_of(strides, numbers + ndim, ndim)) {
         free(managed);
         return NULL;
     }
-    const mat_dl_tensor tensor = {(void *)(uintptr_t)address, device, (int32_t)ndim, {code, bits, 1}, numbers, numbers + ndim, 0};
+    const mat_dl_tensor tensor = {(void *)(uintptr_t)address,
+                                  device,
+                                  (int32_t)ndim,
+                                  {code, bits, 1},
+                                  numbers,
+                                  numbers + ndim,
+                                  0};
     if (flags < 0)
         *(mat_dl_legacy *)managed = (mat_dl_legacy){tensor, owner, delete_legacy};
     else
-        *(mat_dl_versioned *)managed = (mat_dl_versioned){1, 0, owner, delete_versioned, (uint64_t)flags, tensor};
+        *(mat_dl_versioned *)managed =
+            (mat_dl_versioned){1, 0, owner, delete_versioned, (uint64_t)flags, tensor};
     PyObject *capsule = PyCapsule_New(managed, flags < 0 ? LEGACY : VERSIONED, drop_capsule);
     if (capsule == NULL) {
         free(managed);
@@ -125,32 +138,38 @@ static PyObject *described(const mat_dl_tensor *t, uint64_t flags) {
         Py_XDECREF(strides);
         return NULL;
     }
-    return Py_BuildValue("(KNN(ii)(iii)K)", (unsigned long long)(uintptr_t)t->data + t->offset, shape, strides,
-                         (int)t->device.kind, (int)t->device.number, (int)t->type.code, (int)t->type.bits, (int)t->type.lanes,
+    return Py_BuildValue("(KNN(ii)(iii)K)", (unsigned long long)(uintptr_t)t->data + t->offset,
+                         shape, strides, (int)t->device.kind, (int)t->device.number,
+                         (int)t->type.code, (int)t->type.bits, (int)t->type.lanes,
                          (unsigned long long)flags);
 }
 
-/* take(capsule): (holder, (address, shape, strides, (device kind, number), (code, bits, lanes), flags)). The memory is there
-   for as long as the holder is. The capsule is left as it is if this fails, and of no use to others if not. */
+/* take(capsule): (holder, (address, shape, strides, (device kind, number), (code, bits, lanes),
+   flags)). The memory is there for as long as the holder is. The capsule is left as it is if this
+   fails, and of no use to others if not. */
 static PyObject *take(PyObject *module, PyObject *capsule) {
     (void)module;
     const int legacy = PyCapsule_IsValid(capsule, LEGACY);
     if (!legacy && !PyCapsule_IsValid(capsule, VERSIONED)) {
-        PyErr_Format(PyExc_BufferError, "not a DLPack capsule that can be taken, or taken already: %R", capsule);
+        PyErr_Format(PyExc_BufferError,
+                     "not a DLPack capsule that can be taken, or taken already: %R", capsule);
         return NULL;
     }
     void *managed = PyCapsule_GetPointer(capsule, legacy ? LEGACY : VERSIONED);
     const mat_dl_versioned *versioned = managed;
     if (!legacy && versioned->major != 1) {
-        PyErr_Format(PyExc_BufferError, "DLPack %u.%u is not known here, only 1.x", versioned->major, versioned->minor);
+        PyErr_Format(PyExc_BufferError, "DLPack %u.%u is not known here, only 1.x",
+                     versioned->major, versioned->minor);
         return NULL;
     }
     const mat_dl_tensor *tensor = legacy ? &((mat_dl_legacy *)managed)->tensor : &versioned->tensor;
     if (tensor->ndim < 0 || tensor->ndim > MOST_AXES || (tensor->ndim && tensor->shape == NULL)) {
-        PyErr_Format(PyExc_BufferError, "a DLPack capsule with %d axes, or without a shape", (int)tensor->ndim);
+        PyErr_Format(PyExc_BufferError, "a DLPack capsule with %d axes, or without a shape",
+                     (int)tensor->ndim);
         return NULL;
     }
-    PyObject *facts = described(tensor, legacy ? 1 : versioned->flags); /* who cannot say may be written: not */
+    PyObject *facts =
+        described(tensor, legacy ? 1 : versioned->flags); /* who cannot say may be written: not */
     if (facts == NULL) return NULL;
     PyObject *holder = PyCapsule_New(managed, TAKEN, NULL);
     if (holder == NULL || PyCapsule_SetContext(holder, legacy ? LEGACY : VERSIONED) < 0 ||
@@ -159,12 +178,14 @@ static PyObject *take(PyObject *module, PyObject *capsule) {
         Py_DECREF(facts);
         return NULL;
     }
-    PyCapsule_SetDestructor(holder, give_back); /* only now: until then it is the capsule that gives back */
+    PyCapsule_SetDestructor(holder,
+                            give_back); /* only now: until then it is the capsule that gives back */
     return Py_BuildValue("(NN)", holder, facts);
 }
 
 static PyMethodDef functions[] = {
-    {"make_capsule", lend, METH_VARARGS, "A DLPack capsule over memory that an object keeps alive."},
+    {"make_capsule", lend, METH_VARARGS,
+     "A DLPack capsule over memory that an object keeps alive."},
     {"take", take, METH_O, "Take over what a DLPack capsule holds."},
     {NULL, NULL, 0, NULL},
 };

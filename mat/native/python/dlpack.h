@@ -1,4 +1,5 @@
-/* DLPack's structs, as its specification 1.0 lays them out, and what dlpack.c adds to `mat._core`. Not for cffi. */
+/* DLPack's structs, as its specification 1.0 lays them out, and what dlpack.c adds to `mat._core`.
+   Not for cffi. */
 #ifndef MAT_DLPACK_H
 #define MAT_DLPACK_H
 

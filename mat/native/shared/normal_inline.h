@@ -1,15 +1,18 @@
-/* Two normal numbers from two uniform ones (Box and Muller, 1958), in operations that IEEE 754 rounds in one way only:
-   + - * / and sqrt, in the order in which they stand. So C, CUDA and NumPy give the same bits, provided that the compiler
-   does not contract a product and a sum: where this is included, contraction must be off.
+/* Two normal numbers from two uniform ones (Box and Muller, 1958), in operations that IEEE 754
+   rounds in one way only:
+   + - * / and sqrt, in the order in which they stand. So C, CUDA and NumPy give the same bits,
+   provided that the compiler does not contract a product and a sum: where this is included,
+   contraction must be off.
 
-   A half of a block of words is an angle, in which two bits choose a quarter of the circle, the rest a place in it; the other
-   half is the radius. The coefficients are minimax, by Remez's algorithm, of functions of z on [0, 0.02944] and [0, 0.25]:
-   (2 atanh(s)/s - 2) / z with z = s^2, sin(pi s/2)/s, and (cos(pi s/2) - 1) / z. `mat/ops/philox.py` has them as well. */
+   A half of a block of words is an angle, in which two bits choose a quarter of the circle, the
+   rest a place in it; the other half is the radius. The coefficients are minimax, by Remez's
+   algorithm, of functions of z on [0, 0.02944] and [0, 0.25]: (2 atanh(s)/s - 2) / z with z = s^2,
+   sin(pi s/2)/s, and (cos(pi s/2) - 1) / z. `mat/ops/philox.py` has them as well. */
 #ifndef MAT_NORMAL_INLINE_H
 #define MAT_NORMAL_INLINE_H
 
-/* sqrt(-2 log u) for u = (word + 1/2) / 2^32. It is log(2^k (1 + f)); where u is so near to 1 that k is 0, f is the distance
-   from 1, which is known more exactly than u. */
+/* sqrt(-2 log u) for u = (word + 1/2) / 2^32. It is log(2^k (1 + f)); where u is so near to 1 that
+   k is 0, f is the distance from 1, which is known more exactly than u. */
 INLINE float radius_f(uint32_t word) {
     float nearest = ((float)(int32_t)(word >> 31 ? ~word : word) + 0.5f) * 0x1p-32f; /* to 0 or 1 */
     union { float f; int32_t i; } m = {word >> 31 ? 1.0f - nearest : nearest};
@@ -25,7 +28,8 @@ INLINE float radius_f(uint32_t word) {
 INLINE void normal_pair_f(uint32_t first, uint32_t second, float *x, float *y) {
     float s = (float)(int32_t)((second << 2) | 2u) * 0x1p-32f, z = s * s;
     float sine = s * (1.5707964f + z * (-0.6459635f + z * (0.07968023f + z * -0.0046021766f)));
-    float cosine = 1.0f + z * (-1.2337005f + z * (0.2536694f + z * (-0.020861529f + z * 0.0009067435f)));
+    float cosine =
+        1.0f + z * (-1.2337005f + z * (0.2536694f + z * (-0.020861529f + z * 0.0009067435f)));
     float radius = radius_f(first);
     int turned = (second >> 30) & 1;
     radius = second >> 31 ? -radius : radius;
@@ -42,20 +46,36 @@ INLINE double radius_d(uint32_t high, uint32_t low) {
     m.i = (above & 0x000fffffffffffffll) + 0x3fe6a09e667f3bcdll;
     double k = (double)(int32_t)(above >> 52), f = above >> 52 ? m.f - 1.0 : -nearest;
     double s = f / (2.0 + f), z = s * s, h = 0.5 * f * f;
-    double r = z * (0.666666666666667 + z * (0.39999999999898445 + z * (0.28571428626398954 + z * (0.2222221107285613
-             + z * (0.18182893217809906 + z * (0.15331597003764186 + z * 0.14617871940549487))))));
+    double r = z * (0.666666666666667 +
+                    z * (0.39999999999898445 +
+                         z * (0.28571428626398954 +
+                              z * (0.2222221107285613 +
+                                   z * (0.18182893217809906 +
+                                        z * (0.15331597003764186 + z * 0.14617871940549487))))));
     double log = k * 0.6931471803691238 + (k * 1.9082149292705877e-10 + (f - (h - s * (h + r))));
     return sqrt(-2.0 * log);
 }
 
-INLINE void normal_pair_d(uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3, double *x, double *y) {
-    double s = (double)(int32_t)((w2 << 2) | (w3 >> 30)) * 0x1p-32 + ((double)(int32_t)(w3 & 0x3fffffffu) + 0.5) * 0x1p-62;
+INLINE void normal_pair_d(uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3, double *x,
+                          double *y) {
+    double s = (double)(int32_t)((w2 << 2) | (w3 >> 30)) * 0x1p-32 +
+               ((double)(int32_t)(w3 & 0x3fffffffu) + 0.5) * 0x1p-62;
     double z = s * s;
-    double sine = s * (1.5707963267948966 + z * (-0.6459640975062443 + z * (0.07969262624604308 + z * (-0.004681754132342277
-                + z * (0.0001604411507521794 + z * (-3.5986433883708526e-06 + z * 5.63393848575394e-08))))));
-    double cosine = 1.0 + z * (-1.2337005501361697 + z * (0.2536695079010478 + z * (-0.02086348076334078
-                  + z * (0.0009192602745469584 + z * (-2.5202039028902472e-05 + z * (4.710678436428263e-07
-                  + z * -6.3294004536770836e-09))))));
+    double sine =
+        s * (1.5707963267948966 +
+             z * (-0.6459640975062443 +
+                  z * (0.07969262624604308 +
+                       z * (-0.004681754132342277 +
+                            z * (0.0001604411507521794 +
+                                 z * (-3.5986433883708526e-06 + z * 5.63393848575394e-08))))));
+    double cosine =
+        1.0 +
+        z * (-1.2337005501361697 +
+             z * (0.2536695079010478 +
+                  z * (-0.02086348076334078 +
+                       z * (0.0009192602745469584 +
+                            z * (-2.5202039028902472e-05 +
+                                 z * (4.710678436428263e-07 + z * -6.3294004536770836e-09))))));
     double radius = radius_d(w0, w1);
     int turned = (w2 >> 30) & 1;
     radius = w2 >> 31 ? -radius : radius;

@@ -1,5 +1,6 @@
-/* Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3"
-   (2011): a block of four 32-bit words is a function of a 128-bit counter and a 64-bit key. */
+/* Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random
+   numbers: as easy as 1, 2, 3" (2011): a block of four 32-bit words is a function of a 128-bit
+   counter and a 64-bit key. */
 #ifndef MAT_PHILOX_INLINE_H
 #define MAT_PHILOX_INLINE_H
 
@@ -46,32 +47,36 @@ INLINE void philox_batch_plain(uint64_t first, uint32_t key0, uint32_t key1, uin
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
 
-/* The same in vectors V of 64-bit lanes, of which the lower halves count: MULTIPLY is the instruction for that, which compilers
-   do not find. Two vectors at a time, of even and of odd blocks, make one of words. */
-#define PHILOX_BATCH(name, TARGET, V, MULTIPLY)                                                                   \
-    typedef uint64_t name##_lanes __attribute__((vector_size(sizeof(V)), may_alias, aligned(4)));                 \
-    __attribute__((target(TARGET))) static void name(uint64_t first, uint32_t key0, uint32_t key1,                \
-                                                     uint32_t w[4][BATCH]) {                                      \
-        enum { LANES = sizeof(V) / 8 };                                                                           \
-        name##_lanes even;                                                                                        \
-        const name##_lanes low = {0}, left = low + PHILOX_LEFT, right = low + PHILOX_RIGHT;                       \
-        for (int k = 0; k < LANES; k++)                                                                           \
-            even[k] = first + 2 * (uint64_t)k;                                                                    \
-        for (int i = 0; i < BATCH; i += 2 * LANES, even += 2 * LANES) {                                           \
-            name##_lanes a[4] = {even, even >> 32, low, low};                                                     \
-            name##_lanes b[4] = {even + 1, (even + 1) >> 32, low, low};                                           \
-            uint32_t k0 = key0, k1 = key1;                                                                        \
-            _Pragma("GCC unroll 10") for (int round = 0; round < 10; round++) {                                   \
-                name##_lanes la = (name##_lanes)MULTIPLY((V)a[0], (V)left), ra = (name##_lanes)MULTIPLY((V)a[2], (V)right); \
-                name##_lanes lb = (name##_lanes)MULTIPLY((V)b[0], (V)left), rb = (name##_lanes)MULTIPLY((V)b[2], (V)right); \
-                a[0] = (ra >> 32) ^ a[1] ^ k0, a[1] = ra, a[2] = (la >> 32) ^ a[3] ^ k1, a[3] = la;                \
-                b[0] = (rb >> 32) ^ b[1] ^ k0, b[1] = rb, b[2] = (lb >> 32) ^ b[3] ^ k1, b[3] = lb;                \
-                k0 += PHILOX_KEY0;                                                                                \
-                k1 += PHILOX_KEY1;                                                                                \
-            }                                                                                                     \
-            for (int j = 0; j < 4; j++)                                                                           \
-                *(name##_lanes *)&w[j][i] = (a[j] & 0xffffffffu) | b[j] << 32;                                    \
-        }                                                                                                         \
+/* The same in vectors V of 64-bit lanes, of which the lower halves count: MULTIPLY is the
+   instruction for that, which compilers do not find. Two vectors at a time, of even and of odd
+   blocks, make one of words. */
+#define PHILOX_BATCH(name, TARGET, V, MULTIPLY) \
+    typedef uint64_t name##_lanes __attribute__((vector_size(sizeof(V)), may_alias, aligned(4))); \
+    __attribute__((target(TARGET))) static void name(uint64_t first, uint32_t key0, uint32_t key1, \
+                                                     uint32_t w[4][BATCH]) { \
+        enum { LANES = sizeof(V) / 8 }; \
+        name##_lanes even; \
+        const name##_lanes low = {0}, left = low + PHILOX_LEFT, right = low + PHILOX_RIGHT; \
+        for (int k = 0; k < LANES; k++) even[k] = first + 2 * (uint64_t)k; \
+        for (int i = 0; i < BATCH; i += 2 * LANES, even += 2 * LANES) { \
+            name##_lanes a[4] = {even, even >> 32, low, low}; \
+            name##_lanes b[4] = {even + 1, (even + 1) >> 32, low, low}; \
+            uint32_t k0 = key0, k1 = key1; \
+            _Pragma("GCC unroll 10") for (int round = 0; round < 10; round++) { \
+                name##_lanes la = (name##_lanes)MULTIPLY((V)a[0], (V)left), \
+                             ra = (name##_lanes)MULTIPLY((V)a[2], (V)right); \
+                name##_lanes lb = (name##_lanes)MULTIPLY((V)b[0], (V)left), \
+                             rb = (name##_lanes)MULTIPLY((V)b[2], (V)right); \
+                a[0] = (ra >> 32) ^ a[1] ^ k0, a[1] = ra, a[2] = (la >> 32) ^ a[3] ^ k1, \
+                a[3] = la; \
+                b[0] = (rb >> 32) ^ b[1] ^ k0, b[1] = rb, b[2] = (lb >> 32) ^ b[3] ^ k1, \
+                b[3] = lb; \
+                k0 += PHILOX_KEY0; \
+                k1 += PHILOX_KEY1; \
+            } \
+            for (int j = 0; j < 4; j++) \
+                *(name##_lanes *)&w[j][i] = (a[j] & 0xffffffffu) | b[j] << 32; \
+        } \
     }
 
 PHILOX_BATCH(philox_batch_v3, "avx2", __m256i, _mm256_mul_epu32)

@@ -1,11 +1,12 @@
-/* Sine, cosine and tangent of double from quarter turns and what is left: for C, and for the device.
+/* Sine, cosine and tangent of double from quarter turns and what is left: for C, and for the
+   device.
 
    Who includes it has INLINE, mat_bits_f64, mat_of_bits_f64 and MAT_ROUNDER. */
 #ifndef MAT_TURNS_INLINE_H
 #define MAT_TURNS_INLINE_H
 
-/* x = n pi / 2 + r + low with |r| <= pi / 4, for |n| < 2^20: returns r; *turns has n in its lowest bits. The first three parts
-   of pi / 2 have 33 bits, so that their products with n are exact. */
+/* x = n pi / 2 + r + low with |r| <= pi / 4, for |n| < 2^20: returns r; *turns has n in its lowest
+   bits. The first three parts of pi / 2 have 33 bits, so that their products with n are exact. */
 INLINE double mat_turn_f64(double x, double *low, uint64_t *turns)
 {
     double t = x * 0x1.45f306dc9c883p-1 + MAT_ROUNDER, n = t - MAT_ROUNDER;
@@ -58,10 +59,12 @@ INLINE double mat_sine_turned_f64(double r, double low, uint64_t n)
 /* The tangent of it: a sine over a cosine, the quotient corrected by its remainder */
 INLINE double mat_tan_turned_f64(double r, double low, uint64_t n)
 {
-    double head, z = r * r, s_rest = mat_sin_rest_f64(r, z, low), c_rest = mat_cos_rest_f64(r, z, low, &head);
+    double head, z = r * r, s_rest = mat_sin_rest_f64(r, z, low),
+                 c_rest = mat_cos_rest_f64(r, z, low, &head);
     double s = r + s_rest, c = head + c_rest, s_low = s_rest - (s - r), c_low = c_rest - (c - head);
     int odd = n & 1;
-    double above = odd ? -c : s, above_low = odd ? -c_low : s_low, below = odd ? s : c, below_low = odd ? s_low : c_low;
+    double above = odd ? -c : s, above_low = odd ? -c_low : s_low, below = odd ? s : c,
+           below_low = odd ? s_low : c_low;
     double inverse = 1 / below, q = above * inverse;
     return q + ((above - q * below) + (above_low - q * below_low)) * inverse;
 }

@@ -1,7 +1,9 @@
-/* A cuBLAS of our own, for tests where there is no GPU: by NVIDIA's manual, in plain loops, on the pretended driver's memory.
+/* A cuBLAS of our own, for tests where there is no GPU: by NVIDIA's manual, in plain loops, on the
+   pretended driver's memory.
 
-   Its signatures are written here by hand and not made of mat's table, so that a mistake there shows. What is computed is queued
-   on the handle's stream; numbers on the host are read before a call returns, and results for the host are waited for. */
+   Its signatures are written here by hand and not made of mat's table, so that a mistake there
+   shows. What is computed is queued on the handle's stream; numbers on the host are read before a
+   call returns, and results for the host are waited for. */
 #include <algorithm>
 #include <complex>
 #include <cstdint>
@@ -14,8 +16,24 @@
 
 typedef uint64_t Address;
 typedef int Status;
-enum : Status { SUCCESS = 0, NOT_INITIALIZED = 1, INVALID_VALUE = 7, EXECUTION_FAILED = 13, NOT_SUPPORTED = 15 };
-enum : int { N = 0, T = 1, C = 2, LOWER = 0, UPPER = 1, NON_UNIT = 0, UNIT = 1, LEFT = 0, RIGHT = 1 };
+enum : Status {
+    SUCCESS = 0,
+    NOT_INITIALIZED = 1,
+    INVALID_VALUE = 7,
+    EXECUTION_FAILED = 13,
+    NOT_SUPPORTED = 15
+};
+enum : int {
+    N = 0,
+    T = 1,
+    C = 2,
+    LOWER = 0,
+    UPPER = 1,
+    NON_UNIT = 0,
+    UNIT = 1,
+    LEFT = 0,
+    RIGHT = 1
+};
 
 // Of the pretended driver
 extern "C" int fake_enter(const char *function);
@@ -39,7 +57,9 @@ typedef const Handle *H;
 struct Vector {
     Address at;
     int64_t n, inc;
-    size_t bytes(size_t size) const { return n > 0 ? (size_t(n - 1) * size_t(std::abs(inc)) + 1) * size : 0; }
+    size_t bytes(size_t size) const {
+        return n > 0 ? (size_t(n - 1) * size_t(std::abs(inc)) + 1) * size : 0;
+    }
     int64_t place(int64_t k) const { return inc >= 0 ? k * inc : (n - 1 - k) * -inc; }
 };
 
@@ -47,7 +67,8 @@ struct Matrix {
     Address at;
     int64_t rows, columns, ld;
     size_t bytes(size_t size) const {
-        return rows > 0 && columns > 0 ? (size_t(columns - 1) * size_t(ld) + size_t(rows)) * size : 0;
+        return rows > 0 && columns > 0 ? (size_t(columns - 1) * size_t(ld) + size_t(rows)) * size
+                                       : 0;
     }
 };
 
@@ -61,7 +82,8 @@ template<class X, class Operand> static X *real(const Operand &o, bool queued, c
     return static_cast<X *>(fake_real(o.at, bytes, queued, what));
 }
 
-template<class X> struct Factor {  // a number on the host, read at once, or on the device, read when its turn comes
+template<class X>
+struct Factor {  // a number on the host, read at once, or on the device, read when its turn comes
     X value;
     Address at;
     Factor(H h, const void *p) : value(), at(h->on_device ? reinterpret_cast<Address>(p) : 0) {
@@ -81,7 +103,9 @@ static void carry_out(void *work) {
 }
 
 static Status queue(H h, std::function<void()> work) {
-    return fake_queue(h->stream, carry_out, new std::function<void()>(std::move(work))) ? EXECUTION_FAILED : SUCCESS;
+    return fake_queue(h->stream, carry_out, new std::function<void()>(std::move(work)))
+               ? EXECUTION_FAILED
+               : SUCCESS;
 }
 
 static Status begin(const char *name, H h) {
@@ -105,7 +129,9 @@ static Status begin(const char *name, H h) {
 #define USABLE(type, operand) \
     if (!real<type>(operand, false, me)) return EXECUTION_FAILED
 
-template<class R> static Status give(H h, void *to, R value_of, const char *me) {  // a result, to the host or the device
+template<class R>
+static Status give(H h, void *to, R value_of,
+                   const char *me) {  // a result, to the host or the device
     typedef decltype(value_of()) Value;
     if (h->on_device) {
         Address at = reinterpret_cast<Address>(to);
@@ -165,4 +191,6 @@ EXPORT const char *cublasGetStatusName(Status status) {
     default: return "CUBLAS_STATUS_INTERNAL_ERROR";
     }
 }
-EXPORT const char *cublasGetStatusString(Status status) { return status ? "what the pretended cuBLAS says" : "success"; }
+EXPORT const char *cublasGetStatusString(Status status) {
+    return status ? "what the pretended cuBLAS says" : "success";
+}

@@ -28,7 +28,8 @@ struct Bfloat {
     Bfloat() = default;
     Bfloat(float value) {
         uint32_t u = bits_of(value);
-        bits = value != value ? uint16_t(u >> 16 | 0x40) : uint16_t((u + 0x7fff + (u >> 16 & 1)) >> 16);
+        bits = value != value ? uint16_t(u >> 16 | 0x40)
+                              : uint16_t((u + 0x7fff + (u >> 16 & 1)) >> 16);
     }
 };
 
@@ -37,7 +38,8 @@ struct Half {
     operator float() const {
         int exponent = bits >> 10 & 31, fraction = bits & 1023;
         float size = exponent == 31 ? float_of(0x7f800000u | uint32_t(fraction) << 13)
-                     : std::ldexp(float(exponent ? fraction + 1024 : fraction), (exponent ? exponent : 1) - 25);
+                                    : std::ldexp(float(exponent ? fraction + 1024 : fraction),
+                                                 (exponent ? exponent : 1) - 25);
         return bits & 0x8000 ? -size : size;
     }
     Half() = default;
@@ -47,7 +49,8 @@ struct Half {
         if (value != value) { bits = uint16_t(sign | 0x7e00); return; }
         if (size >= 65520) { bits = uint16_t(sign | 0x7c00); return; }
         int exponent = size < 6.103515625e-5f ? -14 : std::ilogb(size);
-        int steps = int(std::nearbyint(std::ldexp(size, 10 - exponent)));  // 1024 to 2048, or fewer where it is subnormal
+        int steps = int(std::nearbyint(
+            std::ldexp(size, 10 - exponent)));  // 1024 to 2048, or fewer where it is subnormal
         bits = uint16_t(sign | (steps + ((exponent + 14) << 10)));
     }
 };
@@ -59,8 +62,12 @@ template<> struct Sums<C32> { typedef C64 type; };
 template<class X> static X conjugate(X x) { return x; }
 static inline C32 conjugate(C32 x) { return std::conj(x); }
 static inline C64 conjugate(C64 x) { return std::conj(x); }
-template<class X> static double size_of(X x) { return std::fabs(double(x)); }  // as asum and amax take it
-static inline double size_of(C32 x) { return double(std::fabs(x.real())) + double(std::fabs(x.imag())); }
+template<class X> static double size_of(X x) {
+    return std::fabs(double(x));
+}  // as asum and amax take it
+static inline double size_of(C32 x) {
+    return double(std::fabs(x.real())) + double(std::fabs(x.imag()));
+}
 static inline double size_of(C64 x) { return std::fabs(x.real()) + std::fabs(x.imag()); }
 template<class X> static double square_of(X x) { return std::norm(std::complex<double>(x)); }
 

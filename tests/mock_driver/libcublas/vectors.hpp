@@ -1,6 +1,7 @@
 /* Level 1. Included by libcublas.cpp only. */
 
-template<class X> static Status axpy(const char *me, H h, int64_t n, const void *alpha, Vector x, Vector y) {
+template<class X>
+static Status axpy(const char *me, H h, int64_t n, const void *alpha, Vector x, Vector y) {
     if (n <= 0) return SUCCESS;
     USABLE(X, x);
     USABLE(X, y);
@@ -22,7 +23,8 @@ template<class X> static Status scal(const char *me, H h, int64_t n, const void 
     });
 }
 
-template<class X> static Status move(const char *me, H h, int64_t n, Vector x, Vector y, bool both) {
+template<class X>
+static Status move(const char *me, H h, int64_t n, Vector x, Vector y, bool both) {
     if (n <= 0) return SUCCESS;
     USABLE(X, x);
     USABLE(X, y);
@@ -36,7 +38,8 @@ template<class X> static Status move(const char *me, H h, int64_t n, Vector x, V
     });
 }
 
-template<class X> static Status dot(const char *me, H h, int64_t n, Vector x, Vector y, void *result, bool conj) {
+template<class X>
+static Status dot(const char *me, H h, int64_t n, Vector x, Vector y, void *result, bool conj) {
     USABLE(X, x);
     USABLE(X, y);
     return give(h, result, [=]() -> X {
@@ -44,18 +47,21 @@ template<class X> static Status dot(const char *me, H h, int64_t n, Vector x, Ve
         typename Sums<X>::type sum(0);
         for (int64_t k = 0; one && other && k < n; k++) {
             X left = one[x.place(k)];
-            sum += typename Sums<X>::type(conj ? conjugate(left) : left) * typename Sums<X>::type(other[y.place(k)]);
+            sum += typename Sums<X>::type(conj ? conjugate(left) : left) *
+                   typename Sums<X>::type(other[y.place(k)]);
         }
         return X(sum);
     }, me);
 }
 
-template<class X, class R> static Status nrm2(const char *me, H h, int64_t n, Vector x, void *result) {
+template<class X, class R>
+static Status nrm2(const char *me, H h, int64_t n, Vector x, void *result) {
     USABLE(X, x);
     return give(h, result, [=]() -> R {
         const X *from = real<X>(x, true, me);
         double largest = 0, sum = 0;
-        for (int64_t k = 0; from && x.inc > 0 && k < n; k++) largest = std::max(largest, double(std::abs(from[x.place(k)])));
+        for (int64_t k = 0; from && x.inc > 0 && k < n; k++)
+            largest = std::max(largest, double(std::abs(from[x.place(k)])));
         for (int64_t k = 0; from && x.inc > 0 && k < n && largest > 0; k++) {
             double size = std::abs(from[x.place(k)]) / largest;
             sum += size * size;
@@ -64,7 +70,8 @@ template<class X, class R> static Status nrm2(const char *me, H h, int64_t n, Ve
     }, me);
 }
 
-template<class X, class R> static Status asum(const char *me, H h, int64_t n, Vector x, void *result) {
+template<class X, class R>
+static Status asum(const char *me, H h, int64_t n, Vector x, void *result) {
     USABLE(X, x);
     return give(h, result, [=]() -> R {
         const X *from = real<X>(x, true, me);
@@ -74,7 +81,8 @@ template<class X, class R> static Status asum(const char *me, H h, int64_t n, Ve
     }, me);
 }
 
-template<class X, class I> static Status amax(const char *me, H h, int64_t n, Vector x, void *result) {  // counts from 1
+template<class X, class I>
+static Status amax(const char *me, H h, int64_t n, Vector x, void *result) {  // counts from 1
     USABLE(X, x);
     return give(h, result, [=]() -> I {
         const X *from = real<X>(x, true, me);
@@ -87,39 +95,41 @@ template<class X, class I> static Status amax(const char *me, H h, int64_t n, Ve
 
 #define VX Vector{x, n, incx}
 #define VY Vector{y, n, incy}
-#define VECTORS_OF(I, s, letter, small, X, R, norm_prefix)                                                               \
-    EXPORT Status cublas##letter##axpy_v2##s(H h, I n, const X *alpha, Address x, I incx, Address y, I incy) {           \
-        BEGIN(true);                                                                                                     \
-        return axpy<X>(me, h, n, alpha, VX, VY);                                                                         \
-    }                                                                                                                    \
-    EXPORT Status cublas##letter##scal_v2##s(H h, I n, const X *alpha, Address x, I incx) {                              \
-        BEGIN(true);                                                                                                     \
-        return scal<X>(me, h, n, alpha, VX);                                                                             \
-    }                                                                                                                    \
-    EXPORT Status cublas##letter##copy_v2##s(H h, I n, Address x, I incx, Address y, I incy) {                           \
-        BEGIN(true);                                                                                                     \
-        return move<X>(me, h, n, VX, VY, false);                                                                         \
-    }                                                                                                                    \
-    EXPORT Status cublas##letter##swap_v2##s(H h, I n, Address x, I incx, Address y, I incy) {                           \
-        BEGIN(true);                                                                                                     \
-        return move<X>(me, h, n, VX, VY, true);                                                                          \
-    }                                                                                                                    \
-    EXPORT Status cublas##norm_prefix##nrm2_v2##s(H h, I n, Address x, I incx, R *result) {                              \
-        BEGIN(true);                                                                                                     \
-        return nrm2<X, R>(me, h, n, VX, result);                                                                         \
-    }                                                                                                                    \
-    EXPORT Status cublas##norm_prefix##asum_v2##s(H h, I n, Address x, I incx, R *result) {                              \
-        BEGIN(true);                                                                                                     \
-        return asum<X, R>(me, h, n, VX, result);                                                                         \
-    }                                                                                                                    \
-    EXPORT Status cublasI##small##amax_v2##s(H h, I n, Address x, I incx, I *result) {                                   \
-        BEGIN(true);                                                                                                     \
-        return amax<X, I>(me, h, n, VX, result);                                                                         \
+#define VECTORS_OF(I, s, letter, small, X, R, norm_prefix) \
+    EXPORT Status cublas##letter##axpy_v2##s(H h, I n, const X *alpha, Address x, I incx, \
+                                             Address y, I incy) { \
+        BEGIN(true); \
+        return axpy<X>(me, h, n, alpha, VX, VY); \
+    } \
+    EXPORT Status cublas##letter##scal_v2##s(H h, I n, const X *alpha, Address x, I incx) { \
+        BEGIN(true); \
+        return scal<X>(me, h, n, alpha, VX); \
+    } \
+    EXPORT Status cublas##letter##copy_v2##s(H h, I n, Address x, I incx, Address y, I incy) { \
+        BEGIN(true); \
+        return move<X>(me, h, n, VX, VY, false); \
+    } \
+    EXPORT Status cublas##letter##swap_v2##s(H h, I n, Address x, I incx, Address y, I incy) { \
+        BEGIN(true); \
+        return move<X>(me, h, n, VX, VY, true); \
+    } \
+    EXPORT Status cublas##norm_prefix##nrm2_v2##s(H h, I n, Address x, I incx, R *result) { \
+        BEGIN(true); \
+        return nrm2<X, R>(me, h, n, VX, result); \
+    } \
+    EXPORT Status cublas##norm_prefix##asum_v2##s(H h, I n, Address x, I incx, R *result) { \
+        BEGIN(true); \
+        return asum<X, R>(me, h, n, VX, result); \
+    } \
+    EXPORT Status cublasI##small##amax_v2##s(H h, I n, Address x, I incx, I *result) { \
+        BEGIN(true); \
+        return amax<X, I>(me, h, n, VX, result); \
     }
-#define DOT_OF(I, s, name, X, conj)                                                                                      \
-    EXPORT Status cublas##name##_v2##s(H h, I n, Address x, I incx, Address y, I incy, X *result) {                      \
-        BEGIN(true);                                                                                                     \
-        return dot<X>(me, h, n, VX, VY, result, conj);                                                                   \
+#define DOT_OF(I, s, name, X, conj) \
+    EXPORT Status cublas##name##_v2##s(H h, I n, Address x, I incx, Address y, I incy, \
+                                       X *result) { \
+        BEGIN(true); \
+        return dot<X>(me, h, n, VX, VY, result, conj); \
     }
 #define VECTORS(I, end)                              \
     VECTORS_OF(I, end, S, s, float, float, S)        \

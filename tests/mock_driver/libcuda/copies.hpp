@@ -1,5 +1,6 @@
-/* Copies and fills. As NVIDIA's driver does, memory of the host that is not page-locked is read before the call returns, and is
-   written before it returns; page-locked memory is touched when the copy's turn comes. */
+/* Copies and fills. As NVIDIA's driver does, memory of the host that is not page-locked is read
+   before the call returns, and is written before it returns; page-locked memory is touched when the
+   copy's turn comes. */
 #ifndef MAT_FAKE_COPIES_HPP
 #define MAT_FAKE_COPIES_HPP
 
@@ -19,14 +20,18 @@ static Side side(Address at) {
     return {at, at >= ELSEWHERE, at < ELSEWHERE && b && !b->leaving};
 }
 
-static Result check_side(const Side &s, size_t bytes, const char *what, const Device *user, bool queued) {
+static Result check_side(const Side &s, size_t bytes, const char *what, const Device *user,
+                         bool queued) {
     if (!s.device && !s.locked) return SUCCESS;
     std::string wrong = usable(s.at, bytes, s.device ? user : nullptr, queued);
-    return wrong.empty() ? SUCCESS : fault(s.device ? INVALID_VALUE : ILLEGAL_ADDRESS, "%s: %s", what, wrong.c_str());
+    return wrong.empty()
+               ? SUCCESS
+               : fault(s.device ? INVALID_VALUE : ILLEGAL_ADDRESS, "%s: %s", what, wrong.c_str());
 }
 
 static void carry_out(Stream *s, const Side &to, const Side &from, size_t bytes, const char *what) {
-    if (check_side(to, bytes, what, nullptr, true) || check_side(from, bytes, what, nullptr, true)) {
+    if (check_side(to, bytes, what, nullptr, true) ||
+        check_side(from, bytes, what, nullptr, true)) {
         s->device->broken = ILLEGAL_ADDRESS;
         return;
     }
@@ -39,7 +44,8 @@ static Copy kind_of(const Side &to, const Side &from) {
     return block_at(to.at)->device == block_at(from.at)->device ? D2D : P2P;
 }
 
-static Result copy(Address to_at, Address from_at, size_t bytes, void *handle, const char *what, bool waits) {
+static Result copy(Address to_at, Address from_at, size_t bytes, void *handle, const char *what,
+                   bool waits) {
     Stream *s = stream_of(handle);
     if (!s) return current() ? INVALID_HANDLE : INVALID_CONTEXT;
     if (!bytes) return SUCCESS;
@@ -54,7 +60,10 @@ static Result copy(Address to_at, Address from_at, size_t bytes, void *handle, c
         enqueue(*s, [=] { carry_out(s, to, from, bytes, what); });
     } else {
         std::shared_ptr<std::string> staged(new std::string(from.real(), bytes));
-        enqueue(*s, [=] { carry_out(s, to, {reinterpret_cast<Address>(staged->data()), false, false}, bytes, what); });
+        enqueue(*s, [=] {
+            carry_out(s, to, {reinterpret_cast<Address>(staged->data()), false, false}, bytes,
+                      what);
+        });
     }
     if (waits || (!to.device && !to.locked)) {
         run_until(*s, UINT64_MAX);
@@ -64,11 +73,15 @@ static Result copy(Address to_at, Address from_at, size_t bytes, void *handle, c
 }
 
 static Result device_only(Address at, const char *what) {
-    return at >= ELSEWHERE ? SUCCESS : fault(INVALID_VALUE, "%s: %#llx is no address on a device", what, (unsigned long long)at);
+    return at >= ELSEWHERE ? SUCCESS
+                           : fault(INVALID_VALUE, "%s: %#llx is no address on a device", what,
+                                   (unsigned long long)at);
 }
 
 static Result host_only(const void *at, const char *what) {
-    return reinterpret_cast<Address>(at) < ELSEWHERE ? SUCCESS : fault(INVALID_VALUE, "%s: %p is no address on the host", what, at);
+    return reinterpret_cast<Address>(at) < ELSEWHERE
+               ? SUCCESS
+               : fault(INVALID_VALUE, "%s: %p is no address on the host", what, at);
 }
 
 #define COPY(to, from, stream, waits, first_check, second_check)                    \
@@ -101,7 +114,8 @@ EXPORT Result cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes, void 
 EXPORT Result cuMemcpyDtoD_v2(Address to, Address from, size_t bytes) {
     COPY(to, from, nullptr, false, device_only(to, __func__), device_only(from, __func__));
 }
-EXPORT Result cuMemcpyPeerAsync(Address to, void *, Address from, void *, size_t bytes, void *stream) {
+EXPORT Result cuMemcpyPeerAsync(Address to, void *, Address from, void *, size_t bytes,
+                                void *stream) {
     COPY(to, from, stream, false, device_only(to, __func__), device_only(from, __func__));
 }
 EXPORT Result cuMemcpyPeer(Address to, void *, Address from, void *, size_t bytes) {
@@ -124,22 +138,28 @@ struct Rows {  // CUDA_MEMCPY2D
     size_t to_pitch, width, height;
 };
 
-static Address beginning(int kind, const void *host, Address device, size_t x, size_t y, size_t pitch) {
-    return (kind == 1 ? reinterpret_cast<Address>(host) : device) + y * pitch + x;  // 1: of the host; 2 and 4 are not
+static Address beginning(int kind, const void *host, Address device, size_t x, size_t y,
+                         size_t pitch) {
+    return (kind == 1 ? reinterpret_cast<Address>(host) : device) + y * pitch +
+           x;  // 1: of the host; 2 and 4 are not
 }
 
 static Result copy_rows(const Rows *r, void *stream, bool waits, const char *what) {
-    size_t to_pitch = r->to_pitch ? r->to_pitch : r->width, from_pitch = r->from_pitch ? r->from_pitch : r->width;
+    size_t to_pitch = r->to_pitch ? r->to_pitch : r->width,
+           from_pitch = r->from_pitch ? r->from_pitch : r->width;
     if (r->height > 1 && (to_pitch < r->width || from_pitch < r->width)) return INVALID_VALUE;
     Address to = beginning(r->to_kind, r->to_host, r->to_device, r->to_x, r->to_y, to_pitch);
-    Address from = beginning(r->from_kind, r->from_host, r->from_device, r->from_x, r->from_y, from_pitch);
+    Address from =
+        beginning(r->from_kind, r->from_host, r->from_device, r->from_x, r->from_y, from_pitch);
     uint64_t counts[5];
     memcpy(counts, world.copies, sizeof counts);
     for (size_t k = 0; k < r->height; k++) {
-        Result status = copy(to + k * to_pitch, from + k * from_pitch, r->width, stream, what, waits);
+        Result status =
+            copy(to + k * to_pitch, from + k * from_pitch, r->width, stream, what, waits);
         if (status) return status;
     }
-    for (int k = 0; k < 5; k++) world.copies[k] = counts[k] + (world.copies[k] > counts[k]);  // all of them are one
+    for (int k = 0; k < 5; k++)
+        world.copies[k] = counts[k] + (world.copies[k] > counts[k]);  // all of them are one
     return SUCCESS;
 }
 
@@ -158,8 +178,9 @@ EXPORT Result cuMemcpy2DUnaligned_v2(const Rows *rows) {
 
 // Fills
 
-template<class T> static Result fill_rows(Address at, size_t pitch, T value, size_t width, size_t height, void *stream,
-                                          const char *what) {
+template<class T>
+static Result fill_rows(Address at, size_t pitch, T value, size_t width, size_t height,
+                        void *stream, const char *what) {
     Stream *s = stream_of(stream);
     if (!s) return current() ? INVALID_HANDLE : INVALID_CONTEXT;
     if (!width || !height) return SUCCESS;
@@ -181,18 +202,19 @@ template<class T> static Result fill_rows(Address at, size_t pitch, T value, siz
     return SUCCESS;
 }
 
-#define FILLS(bits, type)                                                                                               \
-    EXPORT Result cuMemsetD##bits##_v2(Address at, type value, size_t n) {                                              \
-        CALL;                                                                                                           \
-        return fill_rows(at, 0, value, n, 1, nullptr, __func__);                                                        \
-    }                                                                                                                   \
-    EXPORT Result cuMemsetD##bits##Async(Address at, type value, size_t n, void *stream) {                              \
-        CALL;                                                                                                           \
-        return fill_rows(at, 0, value, n, 1, stream, __func__);                                                         \
-    }                                                                                                                   \
-    EXPORT Result cuMemsetD2D##bits##Async(Address at, size_t pitch, type value, size_t width, size_t height, void *stream) { \
-        CALL;                                                                                                           \
-        return fill_rows(at, pitch, value, width, height, stream, __func__);                                            \
+#define FILLS(bits, type) \
+    EXPORT Result cuMemsetD##bits##_v2(Address at, type value, size_t n) { \
+        CALL; \
+        return fill_rows(at, 0, value, n, 1, nullptr, __func__); \
+    } \
+    EXPORT Result cuMemsetD##bits##Async(Address at, type value, size_t n, void *stream) { \
+        CALL; \
+        return fill_rows(at, 0, value, n, 1, stream, __func__); \
+    } \
+    EXPORT Result cuMemsetD2D##bits##Async(Address at, size_t pitch, type value, size_t width, \
+                                           size_t height, void *stream) { \
+        CALL; \
+        return fill_rows(at, pitch, value, width, height, stream, __func__); \
     }
 FILLS(8, unsigned char)
 FILLS(16, unsigned short)

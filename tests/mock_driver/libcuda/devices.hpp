@@ -8,7 +8,8 @@ EXPORT Result cuInit(unsigned) {
     Call call(__func__, true);
     if (call.failed) return call.failed;
     if (!world.devices) return NO_DEVICE;
-    if (world.process && world.process != getpid()) return NOT_INITIALIZED;  // no driver survives a fork
+    if (world.process && world.process != getpid())
+        return NOT_INITIALIZED;  // no driver survives a fork
     world.process = getpid();
     return SUCCESS;
 }
@@ -56,11 +57,15 @@ EXPORT Result cuDeviceGetPCIBusId(char *text, int length, int device) {
     return SUCCESS;
 }
 
-static const std::map<int, int> ATTRIBUTES = {  // of an H200, where that matters; all others are 0
-    {1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535},  // threads and blocks
-    {8, 49152}, {9, 65536}, {10, 32}, {12, 65536}, {13, 1980000}, {16, 132}, {19, 1}, {31, 1}, {36, 3201000}, {37, 6144},
-    {38, 62914560}, {39, 2048}, {40, 3}, {41, 1}, {75, 9}, {76, 0}, {78, 1}, {81, 233472}, {82, 65536}, {95, 1}, {97, 232448},
-    {99, 1}, {106, 32}, {111, 1024}, {113, 1}, {115, 1}, {120, 1},
+static const std::map<int, int> ATTRIBUTES = {
+    // of an H200, where that matters; all others are 0
+    {1, 1024},   {2, 1024},  {3, 1024},     {4, 64},     {5, 2147483647}, {6, 65535},
+    {7, 65535},  // threads and blocks
+    {8, 49152},  {9, 65536}, {10, 32},      {12, 65536}, {13, 1980000},   {16, 132},
+    {19, 1},     {31, 1},    {36, 3201000}, {37, 6144},  {38, 62914560},  {39, 2048},
+    {40, 3},     {41, 1},    {75, 9},       {76, 0},     {78, 1},         {81, 233472},
+    {82, 65536}, {95, 1},    {97, 232448},  {99, 1},     {106, 32},       {111, 1024},
+    {113, 1},    {115, 1},   {120, 1},
 };
 
 EXPORT Result cuDeviceGetAttribute(int *value, int attribute, int device) {
@@ -210,14 +215,18 @@ static const std::map<int, std::pair<const char *, const char *>> ERRORS = {
     {NO_DEVICE, {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
     {INVALID_DEVICE, {"CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"}},
     {INVALID_CONTEXT, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
-    {NO_BINARY, {"CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"}},
+    {NO_BINARY,
+     {"CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"}},
     {INVALID_HANDLE, {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"}},
     {NOT_FOUND, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
     {NOT_READY, {"CUDA_ERROR_NOT_READY", "device not ready"}},
     {ILLEGAL_ADDRESS, {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
     {PEER_ALREADY, {"CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"}},
-    {ALREADY_REGISTERED, {"CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "part or all of the memory is already mapped"}},
-    {NOT_REGISTERED, {"CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "pointer does not correspond to a registered memory region"}},
+    {ALREADY_REGISTERED,
+     {"CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "part or all of the memory is already mapped"}},
+    {NOT_REGISTERED,
+     {"CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
+      "pointer does not correspond to a registered memory region"}},
     {LAUNCH_FAILED, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
     {NOT_SUPPORTED, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
     {802, {"CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"}},
@@ -229,7 +238,8 @@ EXPORT Result cuGetErrorName(int error, const char **text) {
     return *text ? SUCCESS : INVALID_VALUE;
 }
 
-EXPORT Result cuGetErrorString(int error, const char **text) {  // what it is, and what the last fault was
+EXPORT Result cuGetErrorString(int error,
+                               const char **text) {  // what it is, and what the last fault was
     std::lock_guard<std::recursive_mutex> hold(world.lock);
     auto found = ERRORS.find(error);
     if (found == ERRORS.end()) return INVALID_VALUE;

@@ -1,4 +1,5 @@
-/* Libraries and launches. A "cubin" is a shared library that the compiler made of a program under MAT_ON_CPU (on_cpu.hpp). */
+/* Libraries and launches. A "cubin" is a shared library that the compiler made of a program under
+   MAT_ON_CPU (on_cpu.hpp). */
 #ifndef MAT_FAKE_KERNELS_HPP
 #define MAT_FAKE_KERNELS_HPP
 
@@ -20,8 +21,8 @@ struct Operands {  // mat_call
 
 struct Library {
     void *handle;
-    int (*run)(const Compiled *, const unsigned *grid, const unsigned *block, uint64_t shared, uint64_t seed, const void *frame,
-               uint64_t frame_bytes, const void *call);
+    int (*run)(const Compiled *, const unsigned *grid, const unsigned *block, uint64_t shared,
+               uint64_t seed, const void *frame, uint64_t frame_bytes, const void *call);
     const char *(*error)();
     std::map<std::string, struct Function *> functions;
 };
@@ -35,7 +36,8 @@ struct Function {
 
 static Result load(void **library, const void *code) {
     const Elf64_Ehdr *header = static_cast<const Elf64_Ehdr *>(code);
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_machine == 190) return NO_BINARY;  // 190: for a real GPU
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_machine == 190)
+        return NO_BINARY;  // 190: for a real GPU
     size_t bytes = header->e_shoff + size_t(header->e_shnum) * header->e_shentsize;
     int file = memfd_create("program", 0);  // stays open: who prints a stack trace reads it
     if (file < 0 || write(file, code, bytes) != ssize_t(bytes)) return OUT_OF_MEMORY;
@@ -50,7 +52,8 @@ static Result load(void **library, const void *code) {
     return made->run && made->error ? SUCCESS : NO_BINARY;
 }
 
-EXPORT Result cuLibraryLoadData(void **library, const void *code, void *, void *, unsigned, void *, void *, unsigned) {
+EXPORT Result cuLibraryLoadData(void **library, const void *code, void *, void *, unsigned, void *,
+                                void *, unsigned) {
     CALL;
     return load(library, code);
 }
@@ -167,13 +170,15 @@ EXPORT Result cuFuncGetParamInfo(void *function, size_t index, size_t *offset, s
     return parameter(function, index, offset, size);
 }
 
-EXPORT Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int threads, size_t shared) {
+EXPORT Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int threads,
+                                                          size_t shared) {
     CALL;
     *blocks = std::min(32, std::min(2048 / std::max(threads, 1), int(233472 / (shared + 1024))));
     return SUCCESS;
 }
 
-EXPORT Result cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, void *function, int threads, size_t shared,
+EXPORT Result cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, void *function,
+                                                                   int threads, size_t shared,
                                                                    unsigned) {
     return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared);
 }
@@ -184,7 +189,8 @@ struct Shape {
     unsigned grid[3], block[3], shared;
 };
 
-struct Queued {  // all that a launch needs when its turn comes: the caller's memory is read before the call returns
+struct Queued { // all that a launch needs when its turn comes: the caller's memory is read before
+                // the call returns
     Function *function;
     Shape shape;
     std::string frame;
@@ -196,7 +202,8 @@ static Result check_operands(const Queued &q, const Device *device, bool queued)
         if (!q.operands.at[k]) continue;
         std::string wrong = usable(q.operands.at[k], 0, device, queued);
         if (!wrong.empty())
-            return fault(ILLEGAL_ADDRESS, "kernel %s, operand %d: %s", q.function->name.c_str(), k, wrong.c_str());
+            return fault(ILLEGAL_ADDRESS, "kernel %s, operand %d: %s", q.function->name.c_str(), k,
+                         wrong.c_str());
     }
     return SUCCESS;
 }
@@ -210,30 +217,37 @@ static void run_kernel(Device *device, const Queued &q) {
     for (Address &at : real.at)
         if (at >= ELSEWHERE) at -= ELSEWHERE;
     uint64_t seed = world.seed ? world.seed * 1000003 + ++world.launches : 0;
-    if (q.function->library->run(q.function->compiled, q.shape.grid, q.shape.block, q.shape.shared, seed, q.frame.data(),
-                                 q.frame.size(), &real))
-        device->broken = fault(LAUNCH_FAILED, "kernel %s: %s", q.function->name.c_str(), q.function->library->error());
+    if (q.function->library->run(q.function->compiled, q.shape.grid, q.shape.block, q.shape.shared,
+                                 seed, q.frame.data(), q.frame.size(), &real))
+        device->broken = fault(LAUNCH_FAILED, "kernel %s: %s", q.function->name.c_str(),
+                               q.function->library->error());
     for (Address at : q.operands.at) {
         Block *b = at ? block_at(at) : nullptr;
         if (b && !check_guards(*b, q.function->name.c_str())) device->broken = ILLEGAL_ADDRESS;
     }
 }
 
-static Result launch(void *function, const Shape &shape, void *stream, void **parameters, void **extra) {
+static Result launch(void *function, const Shape &shape, void *stream, void **parameters,
+                     void **extra) {
     Stream *s = stream_of(stream);
     Device *device = current();
     if (!device) return INVALID_CONTEXT;
-    if (!s || s->device != device) return fault(INVALID_HANDLE, "a launch on a stream of another device, or on none");
+    if (!s || s->device != device)
+        return fault(INVALID_HANDLE, "a launch on a stream of another device, or on none");
     if (!function || !parameters || extra) return INVALID_VALUE;
     Function *f = static_cast<Function *>(function);
     uint64_t size = uint64_t(shape.block[0]) * shape.block[1] * shape.block[2];
     const unsigned *g = shape.grid;
-    if (!size || size > f->compiled->threads || shape.block[2] > 64 || !g[0] || !g[1] || !g[2] || g[0] > 0x7fffffffu ||
-        g[1] > 65535 || g[2] > 65535 || int(shape.shared) > f->most_shared)
-        return fault(INVALID_VALUE, "kernel %s cannot be launched with %u x %u x %u blocks of %u x %u x %u threads (at most %u) and "
-                     "%u bytes of shared memory (at most %d)", f->name.c_str(), g[0], g[1], g[2], shape.block[0], shape.block[1],
+    if (!size || size > f->compiled->threads || shape.block[2] > 64 || !g[0] || !g[1] || !g[2] ||
+        g[0] > 0x7fffffffu || g[1] > 65535 || g[2] > 65535 || int(shape.shared) > f->most_shared)
+        return fault(INVALID_VALUE,
+                     "kernel %s cannot be launched with %u x %u x %u blocks of %u x %u x %u "
+                     "threads (at most %u) and "
+                     "%u bytes of shared memory (at most %d)",
+                     f->name.c_str(), g[0], g[1], g[2], shape.block[0], shape.block[1],
                      shape.block[2], unsigned(f->compiled->threads), shape.shared, f->most_shared);
-    std::shared_ptr<Queued> q(new Queued{f, shape, std::string(static_cast<char *>(parameters[0]), f->compiled->frame_bytes), {}});
+    std::shared_ptr<Queued> q(new Queued{
+        f, shape, std::string(static_cast<char *>(parameters[0]), f->compiled->frame_bytes), {}});
     memcpy(&q->operands, parameters[1], sizeof q->operands);
     Result status = check_operands(*q, device, false);
     if (status) return status;
@@ -241,8 +255,9 @@ static Result launch(void *function, const Shape &shape, void *stream, void **pa
     return world.delayed ? SUCCESS : told(*device);
 }
 
-EXPORT Result cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                             unsigned shared, void *stream, void **parameters, void **extra) {
+EXPORT Result cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                             unsigned by, unsigned bz, unsigned shared, void *stream,
+                             void **parameters, void **extra) {
     CALL;
     return launch(function, {{gx, gy, gz}, {bx, by, bz}, shared}, stream, parameters, extra);
 }
@@ -253,7 +268,8 @@ struct Config {  // CUlaunchConfig
     unsigned count;
 };
 
-EXPORT Result cuLaunchKernelEx(const Config *config, void *function, void **parameters, void **extra) {
+EXPORT Result cuLaunchKernelEx(const Config *config, void *function, void **parameters,
+                               void **extra) {
     CALL;
     return launch(function, config->shape, config->stream, parameters, extra);
 }

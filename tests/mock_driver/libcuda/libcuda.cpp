@@ -1,4 +1,5 @@
-/* A driver of our own, for tests where there is no GPU: what cuda.core and cuda.bindings call, computing on the CPU.
+/* A driver of our own, for tests where there is no GPU: what cuda.core and cuda.bindings call,
+   computing on the CPU.
 
    Python has it under its control by the functions named fake_*. */
 #include <dlfcn.h>
@@ -12,21 +13,28 @@
 
 // How the driver's functions are found: by name and version
 
-EXPORT Result cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t, int *status) {
+EXPORT Result cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t,
+                                  int *status) {
     static void *self = [] {
         Dl_info info;
         dladdr(reinterpret_cast<void *>(&cuInit), &info);
         return dlopen(info.dli_fname, RTLD_LAZY);
     }();
-    struct Since { const char *name; int v2, v3; };  // where versions of a function take other arguments
-    static const Since table[] = {{"cuStreamGetCtx", 12050, 99999}, {"cuCtxGetDevice", 13000, 99999},
-                                  {"cuCtxSynchronize", 13000, 99999}, {"cuStreamGetCaptureInfo", 0, 12030}};
+    struct Since {
+        const char *name;
+        int v2, v3;
+    };  // where versions of a function take other arguments
+    static const Since table[] = {{"cuStreamGetCtx", 12050, 99999},
+                                  {"cuCtxGetDevice", 13000, 99999},
+                                  {"cuCtxSynchronize", 13000, 99999},
+                                  {"cuStreamGetCaptureInfo", 0, 12030}};
     Since since = {name, 0, 0};
     for (const Since &row : table)
         if (!strcmp(row.name, name)) since = row;
     *function = nullptr;
     if (version >= since.v3) *function = dlsym(self, (std::string(name) + "_v3").c_str());
-    if (!*function && version >= since.v2) *function = dlsym(self, (std::string(name) + "_v2").c_str());
+    if (!*function && version >= since.v2)
+        *function = dlsym(self, (std::string(name) + "_v2").c_str());
     if (!*function) *function = dlsym(self, name);
     if (status) *status = *function ? 0 : 1;
     return *function ? SUCCESS : NOT_FOUND;
@@ -38,7 +46,9 @@ EXPORT Result cuGetProcAddress(const char *name, void **function, int version, u
 
 // Control
 
-static std::lock_guard<std::recursive_mutex> held() { return std::lock_guard<std::recursive_mutex>(world.lock); }
+static std::lock_guard<std::recursive_mutex> held() {
+    return std::lock_guard<std::recursive_mutex>(world.lock);
+}
 
 EXPORT void fake_configure(unsigned devices, size_t bytes) {
     auto hold = held();
@@ -89,7 +99,8 @@ EXPORT uint64_t fake_held(int device, int bytes) {  // of a device; of -1, the h
     auto hold = held();
     uint64_t found = 0;
     for (auto &[low, b] : world.blocks)
-        if (!b.leaving && (device < 0 ? b.kind != ON_DEVICE : b.kind == ON_DEVICE && b.device->number == device))
+        if (!b.leaving &&
+            (device < 0 ? b.kind != ON_DEVICE : b.kind == ON_DEVICE && b.device->number == device))
             found += bytes ? b.bytes : 1;
     return found;
 }
@@ -145,7 +156,8 @@ EXPORT int fake_wrong(const char *what, const char *why) {
     return fault(INVALID_VALUE, "%s: %s", what, why);
 }
 
-EXPORT void *fake_real(Address at, size_t bytes, int queued, const char *what) {  // null, and a fault, if it cannot be used
+EXPORT void *fake_real(Address at, size_t bytes, int queued,
+                       const char *what) { // null, and a fault, if it cannot be used
     auto hold = held();
     std::string wrong = usable(at, bytes, nullptr, queued != 0);
     if (wrong.empty()) return reinterpret_cast<void *>(at >= ELSEWHERE ? at - ELSEWHERE : at);

@@ -1,4 +1,5 @@
-/* Memory of devices, poisoned and with guards around it, and memory of the host with locked pages. */
+/* Memory of devices, poisoned and with guards around it, and memory of the host with locked pages.
+ */
 #ifndef MAT_FAKE_MEMORY_HPP
 #define MAT_FAKE_MEMORY_HPP
 
@@ -17,12 +18,15 @@ static const unsigned char FRESH = 0xff, GIVEN_BACK = 0xdd, GUARDED = 0xa7;
 
 static bool check_guards(const Block &block, const char *when) {
     if (block.kind != ON_DEVICE || block.gone || !GUARD) return true;
-    const unsigned char *low = reinterpret_cast<unsigned char *>(block.real()), *high = low + block.bytes;
+    const unsigned char *low = reinterpret_cast<unsigned char *>(block.real()),
+                        *high = low + block.bytes;
     for (size_t k = 0; k < GUARD; k++) {
-        long long at = low[-1 - long(k)] != GUARDED ? -1 - (long long)(k) : high[k] != GUARDED ? (long long)(block.bytes + k) : 0;
+        long long at = low[-1 - long(k)] != GUARDED ? -1 - (long long)(k)
+                       : high[k] != GUARDED         ? (long long)(block.bytes + k)
+                                                    : 0;
         if (!at) continue;
-        fault(ILLEGAL_ADDRESS, "%s: byte %lld of a block of %zu bytes on device %d was written", when, at, block.bytes,
-              block.device->number);
+        fault(ILLEGAL_ADDRESS, "%s: byte %lld of a block of %zu bytes on device %d was written",
+              when, at, block.bytes, block.device->number);
         memset(block.real() - GUARD, GUARDED, GUARD);  // told once
         memset(block.real() + block.bytes, GUARDED, GUARD);
         return false;
@@ -32,16 +36,20 @@ static bool check_guards(const Block &block, const char *when) {
 
 static Result take(Address *at, size_t bytes, Kind kind, Device *device, Pool *pool, bool ready) {
     if (!bytes) return INVALID_VALUE;
-    if (kind == ON_DEVICE && (bytes > world.capacity || device->used + bytes > world.capacity)) return OUT_OF_MEMORY;
+    if (kind == ON_DEVICE && (bytes > world.capacity || device->used + bytes > world.capacity))
+        return OUT_OF_MEMORY;
     void *room = nullptr;
     size_t before = kind == ON_DEVICE ? GUARD : 0;
-    if (posix_memalign(&room, kind == ON_DEVICE ? 512 : 4096, bytes + 2 * before)) return OUT_OF_MEMORY;
+    if (posix_memalign(&room, kind == ON_DEVICE ? 512 : 4096, bytes + 2 * before))
+        return OUT_OF_MEMORY;
     char *real = static_cast<char *>(room) + before;
     memset(room, GUARDED, before);
     memset(real, FRESH, bytes);
     memset(real + bytes, GUARDED, before);
     *at = reinterpret_cast<Address>(real) + (kind == ON_DEVICE ? ELSEWHERE : 0);
-    world.blocks[*at] = {*at, bytes, kind, device, pool, static_cast<char *>(room), ++world.numbers, 0, ready, false, false};
+    world.blocks[*at] = {
+        *at, bytes, kind,  device, pool, static_cast<char *>(room), ++world.numbers,
+        0,   ready, false, false};
     if (kind == ON_DEVICE) {
         device->used += bytes;
         device->peak = std::max(device->peak, device->used);
@@ -50,7 +58,8 @@ static Result take(Address *at, size_t bytes, Kind kind, Device *device, Pool *p
     return SUCCESS;
 }
 
-static void bury(Address at) {  // what is behind the block goes later, so that who still uses it is found
+static void
+bury(Address at) {  // what is behind the block goes later, so that who still uses it is found
     Block &b = world.blocks[at];
     check_guards(b, "when it was given back");
     b.gone = true;
@@ -68,32 +77,40 @@ static void bury(Address at) {  // what is behind the block goes later, so that 
     }
 }
 
-static Result leave(Address at, Kind kind, const char *what) {  // the first half of giving a block back
+static Result leave(Address at, Kind kind,
+                    const char *what) {  // the first half of giving a block back
     auto found = world.blocks.find(at);
     if (found == world.blocks.end() || found->second.kind != kind)
         return fault(INVALID_VALUE, "%s: %#llx is no block", what, (unsigned long long)at);
     Block &b = found->second;
-    if (b.leaving) return fault(INVALID_VALUE, "%s: the block of %zu bytes was given back before", what, b.bytes);
+    if (b.leaving)
+        return fault(INVALID_VALUE, "%s: the block of %zu bytes was given back before", what,
+                     b.bytes);
     b.leaving = true;
     if (kind == ON_DEVICE) b.device->used -= b.bytes;
     if (b.pool) b.pool->used -= b.bytes;
     return SUCCESS;
 }
 
-static std::string usable(Address at, size_t bytes, const Device *user, bool queued) {  // what forbids it; "" is nothing
+static std::string usable(Address at, size_t bytes, const Device *user,
+                          bool queued) {  // what forbids it; "" is nothing
     char text[200] = "";
     Block *b = block_at(at);
     if (!b) {
         snprintf(text, sizeof text, "there is no memory at %#llx", (unsigned long long)at);
     } else if (queued ? b->gone : b->leaving) {
-        snprintf(text, sizeof text, "the block of %zu bytes at %#llx was given back", b->bytes, (unsigned long long)b->low);
+        snprintf(text, sizeof text, "the block of %zu bytes at %#llx was given back", b->bytes,
+                 (unsigned long long)b->low);
     } else if (at + bytes > b->low + b->bytes) {
-        snprintf(text, sizeof text, "%zu bytes from byte %zu on are not inside of a block of %zu", bytes, size_t(at - b->low),
-                 b->bytes);
+        snprintf(text, sizeof text, "%zu bytes from byte %zu on are not inside of a block of %zu",
+                 bytes, size_t(at - b->low), b->bytes);
     } else if (queued && !b->ready) {
-        snprintf(text, sizeof text, "the block of %zu bytes is used before its stream has got it", b->bytes);
-    } else if (user && b->kind == ON_DEVICE && b->device != user && !user->peers[b->device->number]) {
-        snprintf(text, sizeof text, "a block of device %d is used on device %d", b->device->number, user->number);
+        snprintf(text, sizeof text, "the block of %zu bytes is used before its stream has got it",
+                 b->bytes);
+    } else if (user && b->kind == ON_DEVICE && b->device != user &&
+               !user->peers[b->device->number]) {
+        snprintf(text, sizeof text, "a block of device %d is used on device %d", b->device->number,
+                 user->number);
     }
     return text;
 }
@@ -117,7 +134,8 @@ EXPORT Result cuMemFree_v2(Address at) {  // waits for the device, as NVIDIA's d
 static Result take_in_order(Address *at, size_t bytes, Pool *pool, void *handle) {
     Stream *stream = stream_of(handle);
     if (!stream) return INVALID_HANDLE;
-    Result status = take(at, bytes, pool->device ? ON_DEVICE : PINNED, pool->device ? pool->device : stream->device, pool, false);
+    Result status = take(at, bytes, pool->device ? ON_DEVICE : PINNED,
+                         pool->device ? pool->device : stream->device, pool, false);
     if (status) return status;
     Address low = *at;
     enqueue(*stream, [low] { world.blocks[low].ready = true; });
@@ -183,7 +201,8 @@ EXPORT Result cuDeviceSetMemPool(int device, void *pool) {
     return SUCCESS;
 }
 
-EXPORT Result cuMemPoolCreate(void **pool, const int *properties) {  // whose third and fourth int say where
+EXPORT Result cuMemPoolCreate(void **pool,
+                              const int *properties) {  // whose third and fourth int say where
     CALL;
     *pool = new Pool{properties[2] == 1 ? &world.all[properties[3]] : nullptr, {}, 0};
     return SUCCESS;
@@ -259,8 +278,10 @@ EXPORT Result cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags) {
     Address low = reinterpret_cast<Address>(at);
     if (!at || !bytes) return INVALID_VALUE;
     for (auto &[start, b] : world.blocks)
-        if (b.kind != ON_DEVICE && !b.gone && start < low + bytes && low < start + b.bytes) return ALREADY_REGISTERED;
-    world.blocks[low] = {low, bytes, REGISTERED, current(), nullptr, nullptr, ++world.numbers, flags, true, false, false};
+        if (b.kind != ON_DEVICE && !b.gone && start < low + bytes && low < start + b.bytes)
+            return ALREADY_REGISTERED;
+    world.blocks[low] = {low,   bytes, REGISTERED, current(), nullptr, nullptr, ++world.numbers,
+                         flags, true,  false,      false};
     return SUCCESS;
 }
 
@@ -291,7 +312,8 @@ EXPORT Result cuMemHostGetFlags(unsigned *flags, void *at) {
 
 // What an address is
 
-static size_t attribute_of(const Block *b, int attribute, Address at, uint64_t &value) {  // its bytes; 0: we do not know
+static size_t attribute_of(const Block *b, int attribute, Address at,
+                           uint64_t &value) {  // its bytes; 0: we do not know
     switch (attribute) {
     case 1: value = b ? reinterpret_cast<uint64_t>(b->device) : 0; return 8;
     case 2: value = !b ? 0 : b->kind == ON_DEVICE ? 2 : 1; return 4;

@@ -1,4 +1,5 @@
-/* Streams and events. What is queued is carried out at once, or, with delays, when something waits for it. */
+/* Streams and events. What is queued is carried out at once, or, with delays, when something waits
+   for it. */
 #ifndef MAT_FAKE_STREAMS_HPP
 #define MAT_FAKE_STREAMS_HPP
 
@@ -31,11 +32,14 @@ EXPORT Result cuStreamCreateWithPriority(void **stream, unsigned flags, int) {
 EXPORT Result cuStreamDestroy_v2(void *stream) {
     CALL;
     Stream *s = stream_of(stream);
-    if (!s || reinterpret_cast<uintptr_t>(stream) <= 2) return fault(INVALID_HANDLE, "cuStreamDestroy: there is no such stream");
+    if (!s || reinterpret_cast<uintptr_t>(stream) <= 2)
+        return fault(INVALID_HANDLE, "cuStreamDestroy: there is no such stream");
     run_until(*s, UINT64_MAX);
     std::vector<Stream *> &all = s->device->streams;
     for (size_t k = 0; k < all.size(); k++)
-        if (all[k] == s) all.erase(all.begin() + long(k));  // marks in events may still name it: it is never freed
+        if (all[k] == s)
+            all.erase(all.begin() +
+                      long(k));  // marks in events may still name it: it is never freed
     return SUCCESS;
 }
 
@@ -108,13 +112,15 @@ EXPORT Result cuStreamIsCapturing(void *, int *status) {
     return SUCCESS;
 }
 
-EXPORT Result cuStreamGetCaptureInfo_v2(void *, int *status, uint64_t *, void **, void **, size_t *) {
+EXPORT Result cuStreamGetCaptureInfo_v2(void *, int *status, uint64_t *, void **, void **,
+                                        size_t *) {
     CALL;
     *status = 0;
     return SUCCESS;
 }
 
-EXPORT Result cuStreamGetCaptureInfo_v3(void *, int *status, uint64_t *, void **, void **, void **, size_t *) {
+EXPORT Result cuStreamGetCaptureInfo_v3(void *, int *status, uint64_t *, void **, void **, void **,
+                                        size_t *) {
     CALL;
     *status = 0;
     return SUCCESS;
@@ -140,8 +146,9 @@ static Result record(void *event, void *stream) {
     Event *e = static_cast<Event *>(event);
     if (!s || !e) return INVALID_HANDLE;
     if (e->device != s->device)
-        return fault(INVALID_HANDLE, "cuEventRecord: an event of device %d on a stream of device %d", e->device->number,
-                     s->device->number);
+        return fault(INVALID_HANDLE,
+                     "cuEventRecord: an event of device %d on a stream of device %d",
+                     e->device->number, s->device->number);
     std::shared_ptr<Mark> mark(new Mark{s, 0, false, 0});
     e->mark = mark;
     uint64_t number = enqueue(*s, [mark] {
@@ -171,7 +178,8 @@ EXPORT Result cuStreamWaitEvent(void *stream, void *event, unsigned) {
     Stream *s = stream_of(stream);
     Event *e = static_cast<Event *>(event);
     if (!s || !e) return INVALID_HANDLE;
-    std::shared_ptr<Mark> mark = e->mark;  // as it is now: the event may be recorded anew, or destroyed
+    std::shared_ptr<Mark> mark =
+        e->mark;  // as it is now: the event may be recorded anew, or destroyed
     if (mark) enqueue(*s, [mark] { reach(*mark); });
     return SUCCESS;
 }

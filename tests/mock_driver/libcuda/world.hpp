@@ -1,7 +1,9 @@
-/* What the pretended driver keeps: devices, streams with what is queued on them, blocks of memory, faults and counters.
+/* What the pretended driver keeps: devices, streams with what is queued on them, blocks of memory,
+   faults and counters.
 
-   One lock is held by every call. An address on a device is that of the block behind it plus ELSEWHERE, so that nothing on the
-   host can use it. What a program must not do is a *fault*: it is noted, with what was wrong, and the call fails. */
+   One lock is held by every call. An address on a device is that of the block behind it plus
+   ELSEWHERE, so that nothing on the host can use it. What a program must not do is a *fault*: it is
+   noted, with what was wrong, and the call fails. */
 #ifndef MAT_FAKE_WORLD_HPP
 #define MAT_FAKE_WORLD_HPP
 
@@ -27,9 +29,23 @@ typedef int Result;
 typedef uint64_t Address;
 
 enum : Result {
-    SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_DEVICE = 101,
-    INVALID_CONTEXT = 201, NO_BINARY = 209, PEER_UNSUPPORTED = 217, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600,
-    ILLEGAL_ADDRESS = 700, PEER_ALREADY = 704, ALREADY_REGISTERED = 712, NOT_REGISTERED = 713, LAUNCH_FAILED = 719,
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NOT_INITIALIZED = 3,
+    NO_DEVICE = 100,
+    INVALID_DEVICE = 101,
+    INVALID_CONTEXT = 201,
+    NO_BINARY = 209,
+    PEER_UNSUPPORTED = 217,
+    INVALID_HANDLE = 400,
+    NOT_FOUND = 500,
+    NOT_READY = 600,
+    ILLEGAL_ADDRESS = 700,
+    PEER_ALREADY = 704,
+    ALREADY_REGISTERED = 712,
+    NOT_REGISTERED = 713,
+    LAUNCH_FAILED = 719,
     NOT_SUPPORTED = 801
 };
 
@@ -72,9 +88,12 @@ struct Block {
     char *room;  // what is to be freed
     uint64_t number;
     unsigned flags;
-    bool ready, leaving, gone;  // in the order of its stream; giving it back was asked for; it was given back
+    bool ready, leaving,
+        gone;  // in the order of its stream; giving it back was asked for; it was given back
 
-    char *real() const { return reinterpret_cast<char *>(kind == ON_DEVICE ? low - ELSEWHERE : low); }
+    char *real() const {
+        return reinterpret_cast<char *>(kind == ON_DEVICE ? low - ELSEWHERE : low);
+    }
 };
 
 struct Mark {  // what an event stands for: a place in a stream
@@ -102,7 +121,8 @@ struct World {
     size_t capacity = size_t(1) << 30;
     Device all[MOST_DEVICES];
     std::map<Address, Block> blocks;  // by where they begin
-    std::deque<Address> graves;  // blocks that were given back, and are kept to tell who still uses them
+    std::deque<Address>
+        graves;  // blocks that were given back, and are kept to tell who still uses them
     size_t buried = 0;
     uint64_t numbers = 0;  // of blocks, and of what is queued
     bool delayed = false;
@@ -141,11 +161,14 @@ struct Call {  // of an entry point: holds the lock, counts, and fails where it 
     Call(const char *function, bool anywhere = false) : hold(world.lock) {
         std::string name(function);
         for (const char *end : {"_64", "_v2", "_v3"})
-            if (name.size() > 3 && name.compare(name.size() - 3, 3, end) == 0) name.resize(name.size() - 3);
+            if (name.size() > 3 && name.compare(name.size() - 3, 3, end) == 0)
+                name.resize(name.size() - 3);
         world.calls[name]++;
         if (!anywhere && world.process != getpid()) failed = NOT_INITIALIZED;
         auto found = world.failures.find(name);
-        if (found == world.failures.end() || found->second.after-- > 0 || found->second.times-- <= 0) return;
+        if (found == world.failures.end() || found->second.after-- > 0 ||
+            found->second.times-- <= 0)
+            return;
         failed = found->second.status;
         world.last = "as it was told to";
     }
@@ -213,7 +236,8 @@ static Result told(Device &device) {  // what went wrong in what was queued, onc
 
 // Memory
 
-static Block *block_at(Address at) {  // its end belongs to it: an operand without elements may lie there
+static Block *
+block_at(Address at) {  // its end belongs to it: an operand without elements may lie there
     auto after = world.blocks.upper_bound(at);
     if (after == world.blocks.begin()) return nullptr;
     Block &b = std::prev(after)->second;

@@ -1,0 +1,31 @@
+"""Names for the types that signatures use most: arrays, element types, and what counts as an operand.
+
+What is looser than a type checker could know (an array-like, a factor, a file) has a name here rather
+than `Any`, so that a signature says what is expected.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import IO, Any, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = np.ndarray[Any, Any]
+DType: TypeAlias = np.dtype[Any]
+Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+DTypeLike: TypeAlias = Any  # a dtype, its name, or a scalar type: `as_dtype` decides
+ShapeLike: TypeAlias = Any  # an integer or a sequence of integers: `as_shape` decides
+AxisLike: TypeAlias = int | tuple[int, ...] | None
+Index: TypeAlias = Any  # what may stand in brackets
+Number: TypeAlias = Any  # a Python number or a NumPy scalar that an element type can hold
+Operand: TypeAlias = Any  # a Mat, an array or a number
+Nested: TypeAlias = Any  # nested sequences with numbers, arrays or Mats as leaves
+File: TypeAlias = str | os.PathLike[str] | IO[bytes]
+CData: TypeAlias = Any  # an object of cffi, which has no types of its own
+Engine: TypeAlias = Any  # the module or namespace that an implementation computes with
+Presented: TypeAlias = Any  # what a facet presents of an operand: an array, a pointer, ...
+Function: TypeAlias = Callable[..., Any]
+Keywords: TypeAlias = dict[str, Any]
+Arguments: TypeAlias = tuple[Any, ...]
