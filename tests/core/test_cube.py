@@ -114,7 +114,7 @@ def test_conflict_names_the_line_of_a_with_over_several_lines(world):
         y.access("near", "input"),
     ):
         # of the statement or of the item: Python's versions differ
-        lines = [line() - 4, line() - 2]
+        lines = [line() - 5, line() - 3]
         with pytest.raises(mat.ConflictError) as caught:
             in_thread(lambda: y.write("near", 1, 2))
     assert any(f"{__file__}:{n};" in str(caught.value) for n in lines)

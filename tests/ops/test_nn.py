@@ -22,7 +22,7 @@ from ..support.layouts import LAYOUTS, check_hidden, place, state, tolerance
 
 FLOAT = ("float32", "float64")
 BODIES = [b for b in ("foreign", "array")
-          if any(o.place == b for o in REGISTRY["nn.convolution"].bodies)]
+          if any(o.place == b for o in REGISTRY["nn.convolution"].implementations)]
 
 
 @pytest.fixture(params=BODIES, autouse=True)
@@ -422,7 +422,7 @@ def test_a_write_elsewhere_stops_both_derivatives():
 
 def test_more_axes_than_kernels_take(rng):
     x, w = rng.standard_normal((2,) * 9), rng.standard_normal((1, 2) + (1,) * 6 + (2,))
-    if "array" in BODIES and len(REGISTRY["nn.convolution"].bodies) == 1 and REGISTRY["nn.convolution"].bodies[0].prepares:
+    if "array" in BODIES and len(REGISTRY["nn.convolution"].implementations) == 1 and REGISTRY["nn.convolution"].implementations[0].prepares:
         with pytest.raises(DTypeError, match="no body"):
             convolved(x, w)
     else:
@@ -431,7 +431,7 @@ def test_more_axes_than_kernels_take(rng):
 
 def test_bfloat16(rng):
     ml_dtypes = pytest.importorskip("ml_dtypes")
-    if REGISTRY["nn.convolution"].bodies[0].prepares:
+    if REGISTRY["nn.convolution"].implementations[0].prepares:
         pytest.skip("on NumPy")
     x = rng.integers(-3, 4, (4, 6)).astype(ml_dtypes.bfloat16)
     w = rng.integers(-3, 4, (2, 3)).astype(ml_dtypes.bfloat16)
