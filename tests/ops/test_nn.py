@@ -30,7 +30,7 @@ def body(request, monkeypatch):
     """Each test with the compiled bodies, if there are any, and with NumPy's."""
     for name, op in REGISTRY.items():
         if name.startswith("nn."):
-            monkeypatch.setattr(op, "bodies", [op.body_on(request.param)])
+            monkeypatch.setattr(op, "implementations", [op.body_on(request.param)])
             monkeypatch.setattr(op, "plans", {})
     return request.param
 
