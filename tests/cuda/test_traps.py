@@ -195,7 +195,7 @@ def test_a_forked_process_has_no_driver_and_says_so():
         import ctypes, os
         ctypes.CDLL({str(mock_driver.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
         import mat
-        from mat.cuda.driver import probe
+        from mat.support.cuda_probe import probe
         print(probe().devices, flush=True)
         child = os.fork()
         if not child:
@@ -218,7 +218,7 @@ def test_a_driver_without_devices_says_so():
         import ctypes
         library = ctypes.CDLL({str(mock_driver.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
         library.mock_configure(0, ctypes.c_size_t(1 << 20))
-        from mat.cuda.driver import probe
+        from mat.support.cuda_probe import probe
         print(probe())
     """)
     assert "no NVIDIA GPU that this process can see" in out
@@ -231,7 +231,7 @@ def test_a_driver_that_does_not_start_says_so():
         library = ctypes.CDLL({str(mock_driver.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
         library.mock_fail(b"cuInit", ctypes.c_long(0), ctypes.c_long(1), 802)
         import mat
-        from mat.cuda.driver import probe
+        from mat.support.cuda_probe import probe
         print(mat.cuda_available(), probe().reason)
     """)
     assert out.startswith("False the NVIDIA driver does not start: CUDA_ERROR_SYSTEM_NOT_READY "

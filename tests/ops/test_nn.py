@@ -18,6 +18,7 @@ from mat import AliasError, DTypeError, ShapeError
 from mat.ops.operation import REGISTRY
 
 from ..support import cases_nn as reference
+from ..support import selection
 from ..support.layouts import LAYOUTS, check_hidden, place, state, tolerance
 
 FLOAT = ("float32", "float64")
@@ -110,7 +111,7 @@ def tasks(draw):
     return tuple(shape), tuple(taps), kwargs, draw(st.sampled_from(FLOAT)), draw(st.integers(0, 2**32))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=selection.examples(60), deadline=None, derandomize=True)
 @given(task=tasks(), layouts=st.lists(st.sampled_from(sorted(LAYOUTS)), min_size=5, max_size=5))
 def test_everything_against_loops(task, layouts):
     shape, taps, kwargs, dtype, seed = task
