@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import DTypeError
 from ..interop.numpy import operators
-from ..interop.numpy.operators import by_numpy, invert, two
+from ..interop.numpy.operators import binary_by_numpy, by_numpy, invert
 from ..matrix.mat import Mat
 from ..ops import elementwise as ours
 from ..ops.declare_elementwise import result_dtype
@@ -171,10 +171,10 @@ subtract = _binary("subtract", ours.subtract, "``x1 - x2``")
 bitwise_and = _binary("bitwise_and", operators.bitwise_and, "``x1 & x2``")
 bitwise_or = _binary("bitwise_or", operators.bitwise_or, "``x1 | x2``")
 bitwise_xor = _binary("bitwise_xor", operators.bitwise_xor, "``x1 ^ x2``")
-logical_and = _binary("logical_and", two(np.logical_and, ours.multiply), "Whether both are true.")
-logical_or = _binary("logical_or", two(np.logical_or, ours.maximum),
+logical_and = _binary("logical_and", binary_by_numpy(np.logical_and, ours.multiply), "Whether both are true.")
+logical_or = _binary("logical_or", binary_by_numpy(np.logical_or, ours.maximum),
                      "Whether one or both are true.")
-logical_xor = _binary("logical_xor", two(np.logical_xor, ours.not_equal),
+logical_xor = _binary("logical_xor", binary_by_numpy(np.logical_xor, ours.not_equal),
                       "Whether just one is true.")
 
 
@@ -244,14 +244,14 @@ log2 = _numpys("log2", np.log2, "The logarithm to base 2.")
 signbit = _numpys("signbit", np.signbit, "Whether the sign bit is set, that of -0 and NaN too.")
 trunc = _rounding("trunc", lambda x: by_numpy(np.trunc, x), "The integer part.")
 
-atan2 = _binary("atan2", two(np.arctan2), "The angle of the point (x2, x1).")
+atan2 = _binary("atan2", binary_by_numpy(np.arctan2), "The angle of the point (x2, x1).")
 bitwise_left_shift = _binary("bitwise_left_shift", operators.left_shift, "``x1 << x2``")
 bitwise_right_shift = _binary("bitwise_right_shift", operators.right_shift, "``x1 >> x2``")
-copysign = _binary("copysign", two(np.copysign), "The magnitude of x1 with the sign of x2.")
+copysign = _binary("copysign", binary_by_numpy(np.copysign), "The magnitude of x1 with the sign of x2.")
 floor_divide = _binary("floor_divide", operators.floor_divide, "``x1 // x2``")
-hypot = _binary("hypot", two(np.hypot), "``sqrt(x1 * x1 + x2 * x2)``, without overflow.")
-logaddexp = _binary("logaddexp", two(np.logaddexp), "``log(exp(x1) + exp(x2))``, without overflow.")
-nextafter = _binary("nextafter", two(np.nextafter), "The next number after x1 towards x2.")
+hypot = _binary("hypot", binary_by_numpy(np.hypot), "``sqrt(x1 * x1 + x2 * x2)``, without overflow.")
+logaddexp = _binary("logaddexp", binary_by_numpy(np.logaddexp), "``log(exp(x1) + exp(x2))``, without overflow.")
+nextafter = _binary("nextafter", binary_by_numpy(np.nextafter), "The next number after x1 towards x2.")
 remainder = _binary("remainder", operators.remainder, "``x1 % x2``, with the sign of x2.")
 
 

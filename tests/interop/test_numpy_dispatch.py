@@ -13,8 +13,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
 from mat import AliasError, ConflictError, DirectionError, DTypeError, Mat
-from mat.interop.numpy import array_ufunc, implementations
+from mat.interop.numpy import array_ufunc
 from mat.interop.numpy.array_function import VIEWS
+from mat.interop.numpy.registry import IMPLEMENTATIONS, numpy_function
 from mat.ops import elementwise
 
 from ..support.layouts import LAYOUTS, check_hidden, numbers, place, state
@@ -216,14 +217,14 @@ OURS_RUN = [  # function, and the call that our operations can do
 
 def test_each_of_ours_is_named():
     # which is among the views
-    assert {implementations.numpys(n) for n,
-            _ in OURS_RUN} == set(implementations.IMPLEMENTATIONS) - {np.broadcast_arrays}
+    assert {numpy_function(n) for n,
+            _ in OURS_RUN} == set(IMPLEMENTATIONS) - {np.broadcast_arrays}
 
 
 @pytest.mark.host
 @pytest.mark.parametrize(("name", "k"),
                          [*OURS_RUN,
-                          *((n, 0) for n in FUNCTIONS if implementations.numpys(n) in VIEWS)])
+                          *((n, 0) for n in FUNCTIONS if numpy_function(n) in VIEWS)])
 def test_nothing_comes_home_from_a_device(name, k):
     with mat.use_device("emulated"):
         operands = Operands("float64",
@@ -231,7 +232,7 @@ def test_nothing_comes_home_from_a_device(name, k):
         for attribute in ("a", "b", "v", "w", "row", "column", "c", "sq", "spd", "tall", "change"):
             getattr(operands, attribute)
         with mat.debug.count_copies() as n:
-            FUNCTIONS[name][k](implementations.numpys(name), operands)
+            FUNCTIONS[name][k](numpy_function(name), operands)
         assert (n.d2h, n.fallbacks) == (0, 0)
 
 
