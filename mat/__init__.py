@@ -50,6 +50,7 @@ from .interop import dask as _dask
 from .interop import pickling as _pickling
 from .interop.dlpack import from_dlpack
 from .interop.numpy import array_function as _functions
+from .interop.numpy import array_ufunc as _ufuncs
 from .interop.numpy import methods as _methods
 from .interop.numpy import operators as _operators
 from .io.api import load, load_all, save, save_all
