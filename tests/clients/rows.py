@@ -28,9 +28,9 @@ PAGE = ROOT / "docs" / "interop.md"
 PACKAGE = os.path.join(os.path.dirname(mat.__file__), "")
 
 # What a Mat can be taken by, in the words of the table
-LEASE, DLPACK, STANDARD, FUNCTIONS, ITEMS, COPY = "lease", "DLPack", "array API", "NumPy's functions", "items", "copy"
+EXPORT, DLPACK, STANDARD, FUNCTIONS, ITEMS, COPY = "export", "DLPack", "array API", "NumPy's functions", "items", "copy"
 PROTOCOLS = {
-    "__array__": LEASE, "__buffer__": LEASE, "__dlpack__": DLPACK, "__array_namespace__": STANDARD,
+    "__array__": EXPORT, "__buffer__": EXPORT, "__dlpack__": DLPACK, "__array_namespace__": STANDARD,
     "__array_ufunc__": FUNCTIONS, "__array_function__": FUNCTIONS, "__iter__": ITEMS,
     "__getitem__": ITEMS,
     "__arrow_array__": "Arrow", "__arrow_c_array__": "Arrow", "__reduce_ex__": "pickle",
@@ -229,7 +229,7 @@ def _on_device(row: Row, wanted: list[Any]) -> str:
             result = row.function(x)
         mats = [leaf for leaf in leaves(result) if isinstance(leaf, mat.Mat)]
         there = all(m.fresh == {"emulated"} for m in mats) if mats else False
-        moved = f"{n.d2h} home" + (f", {n.h2d} back" if n.h2d else "")
+        moved = f"{n.d2h} to host" + (f", {n.h2d} to device" if n.h2d else "")
         if row.compare:
             _check_values(values(result), wanted)
     return f"{moved}; stays" if there else moved

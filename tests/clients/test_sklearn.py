@@ -38,7 +38,7 @@ row("model_selection.cross_val_score(linear_model.Ridge(), x, x[:, 0])", blobs)
 test_sklearn = rows_checked(row)
 
 
-def test_an_estimator_keeps_no_lease():
+def test_an_estimator_keeps_no_export():
     x = mat.array(blobs())
     model = linear_model.LogisticRegression().fit(x, y)
     x.fill_(0)
