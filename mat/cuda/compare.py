@@ -11,6 +11,7 @@ from struct import pack, unpack
 import numpy as np
 from cuda.bindings import driver
 
+from ..support.dtypes import BY_CHAR, DISTINCT, INEXACT
 from ..support.types import Array, Operand, Presented
 from .gpu import Gpu, check
 from .kernel import CudaKernel
@@ -24,7 +25,7 @@ THREADS, BLOCKS = 256, 1024  # of a block; of blocks, at most: each reads on
 @cache
 def program(letter: str, test: str) -> Program:
     """Return the kernel for elements of a dtype; integers are compared as bits."""
-    item = _FLOATS.get(letter) or _ITEMS[np.dtype(letter).itemsize]
+    item = BY_CHAR[letter].cuda if letter in INEXACT else f"uint{8 * BY_CHAR[letter].size}_t"
     return Program(f'#include "compare.cuh"\nMAT_DIFFER(differ_{test}, {item}, mat_{test})\n',
                    (EXACT,))
 

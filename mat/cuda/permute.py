@@ -347,9 +347,8 @@ def _covered(written: list[CopyAxis], read: list[CopyAxis], a: int, b: int) -> d
 # The frame
 
 
-# B008
 def _frame(copy: Copy, axes: Sequence[CopyAxis], count: int, *,
-           i: CopyAxis = CopyAxis(0, 0, 0),  # noqa:
+           i: CopyAxis = CopyAxis(0, 0, 0),  # noqa: B008
            j: CopyAxis = CopyAxis(0, 0, 0),  # noqa: B008
            ni: int = 0, nj: int = 0, more: Sequence[int] = ()) -> list[int]:
     rest = [*more, *[0] * (6 + 8 * INNER - len(more)), len(axes), *walk(axes, RANK)]

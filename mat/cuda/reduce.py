@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from ..cpu.reduce import ReductionAxis, ReductionForm, form_of
 from ..layout.strided import signed
-from ..support.dtypes import BY_CHAR, COMPLEX_TYPES, DISTINCT, FLOATING, SIGNED, UNSIGNED
 from .kernel import CudaKernel
 from .nvrtc import Program
 from .reduce_types import REDUCED, TYPES, Extreme, Kernels, Mean, Place, Product, ReductionType, Sum

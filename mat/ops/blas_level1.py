@@ -111,8 +111,8 @@ def on_vectors(operation: Op) -> None:
         used, steps, starts = walks(vectors, n, **incs)
         letter, otherwise = vectors[0].dtype.char, partial(getattr(engine, verb), n=n, **incs)
         if engine.is_long(letter, used, *steps):
-            return engine.long_vectors(verb, letter, used,
-                                       len(vectors),  # type: ignore[no-any-return]
+            return engine.long_vectors(verb, letter, used,  # type: ignore[no-any-return]
+                                       len(vectors),
                                        otherwise)
         if engine.one_call(used, *steps):
             # a Prepared

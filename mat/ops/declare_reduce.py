@@ -177,7 +177,7 @@ class UfuncReduction(Reduction):
         reduce = self.ufunc.reduce
 
         def reduce_by_ufunc(x: Array, out: Array, axis: AxisLike, keepdims: bool) -> object:
-            return reduce(x, axis, None, out, keepdims)
+            return reduce(x, axis, None, out, keepdims)  # type: ignore[call-arg]
 
         return reduce_by_ufunc
 

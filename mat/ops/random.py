@@ -126,8 +126,8 @@ def _drawn(operation: Op, x: Mat, numbers: tuple[float, float], rng: Rng) -> Mat
         drawn = _drawn(operation, new_like(x, x.shape, dtype if dtype.char in EACH[name]
                                            else SINGLE), numbers, rng)
         return x.assign_(drawn)  # ops/ adds it
-    return operation(*numbers,
-                     *rng.take(blocks(name, dtype, x.layout.size)),  # type: ignore[no-any-return]
+    return operation(*numbers,  # type: ignore[no-any-return]
+                     *rng.take(blocks(name, dtype, x.layout.size)),
                      x)
 
 

@@ -15,7 +15,7 @@ import pytest
 from mat.support import cuda_probe as ours
 from mat.support.cuda_probe import Found
 
-from .driver import Compiler, cublas, missing, load_driver
+from .driver import Compiler, cublas, load_driver, missing
 from .harness import SEED, scratch
 
 _ask = ours._probe.__wrapped__  # what it remembers is for one driver, and here there come to be two

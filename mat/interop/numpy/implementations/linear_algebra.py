@@ -8,14 +8,15 @@ import numpy as np
 
 from ....matrix.creation import adopted
 from ....matrix.mat import Mat
-from ....ops import blas_level1, linalg
+from ....ops import linalg
+from ....support.dtypes import BLAS_TYPES
 from ....support.types import AxisLike, Operand
 from ..registry import Result, implements
 
 
 def _is_square(a: object) -> TypeGuard[Mat]:
     """Return whether `a` is a square matrix of a BLAS dtype, or a stack of them."""
-    return (isinstance(a, Mat) and a.dtype.char in blas_level1.BLAS and a.ndim >= 2
+    return (isinstance(a, Mat) and a.dtype.char in BLAS_TYPES and a.ndim >= 2
             and a.shape[-1] == a.shape[-2])
 
 
@@ -26,7 +27,7 @@ def numpy_linalg_inv(a: Operand) -> Result:
 
 @implements("linalg.solve")
 def numpy_linalg_solve(a: Operand, b: Operand) -> Result:
-    plain = (_is_square(a) and isinstance(b, Mat) and b.dtype.char in blas_level1.BLAS
+    plain = (_is_square(a) and isinstance(b, Mat) and b.dtype.char in BLAS_TYPES
              and b.ndim > 0)
     return linalg.solve(a, b) if plain else NotImplemented
 
@@ -41,4 +42,4 @@ def numpy_linalg_norm(x: Operand, ord: object = None, axis: AxisLike = None,
                       keepdims: bool = False) -> Result:
     plain = (isinstance(x, Mat) and x.dtype.char in "fd" and ord is None and axis is None
              and not keepdims and x.size > 0)
-    return adopted(np.asarray(blas_level1.nrm2(x), x.dtype)) if plain else NotImplemented
+    return adopted(np.asarray(blas_level1.nrm2(x), x.dtype)) if plain else NotImplemented  # type: ignore[name-defined]
