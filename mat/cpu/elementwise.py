@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..layout.strided import Ints, Layout
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES
 from ..support.native import ffi, lib
 from .kernel import CpuKernel
 from .thread_pool import share
 
-PRECISION = {"f": "f32", "d": "f64"}
-COMPLEX = {"F": "c64", "D": "c128"}
+PRECISION = {char: BY_CHAR[char].suffix for char in REAL_TYPES}
+_FILLED = {char: BY_CHAR[char].suffix for char in BLAS_TYPES}
 # elements that are worth a thread where memory is what takes time: some 30 microseconds,
 GRAIN = 1 << 17
 DEAR_GRAIN = 1 << 15  # and where the function does
@@ -28,7 +29,6 @@ STREAM = 1 << 24
 STREAM_ROW = 1 << 14  # bytes: at both ends of a row, lines are written in part
 DEAR = frozenset(("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh",
                   "erf", "logistic", "pow"))
-_SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
 
 
 def kernel_named(name: str) -> Any:
@@ -65,7 +65,7 @@ def prepare_elementwise(name: str, *operands: Any,
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
     letter = next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
     shape = operands[-1].layout.shape
-    views = [Seen((0,) * len(shape), _SIZES[letter], letter) if layout is None
+    views = [Seen((0,) * len(shape), BY_CHAR[letter].size, letter) if layout is None
              else seen(layout, v.storage.dtype.itemsize, shape) for v,
              layout in zip(operands, layouts, strict=True)]
     kernel = kernel_named(f"{name}_{PRECISION[letter]}")
@@ -76,7 +76,7 @@ def prepare_elementwise(name: str, *operands: Any,
 def prepare_fill(x: Any) -> CpuKernel:
     """The kernel that overwrites `x`, of a floating-point or complex dtype, with a number."""
     dtype = x.storage.dtype
-    kernel = kernel_named(f"fill_{ {**PRECISION, **COMPLEX}[dtype.char]}")
+    kernel = kernel_named(f"fill_{_FILLED[dtype.char]}")
     return prepare_walk(kernel, [seen(x.layout, dtype.itemsize, x.layout.shape)], x.layout.shape,
                         GRAIN)
 

@@ -20,6 +20,7 @@ from ..cpu.elementwise import DEAR, merged
 from ..devices.device import in_use
 from ..layout.strided import Ints, Layout
 from ..support.c_compiler import HEADERS
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, BY_NAME, ELEMENT_TYPES, FLOATING
 from .division import magic
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -30,9 +31,8 @@ MANY = 5  # operands, of which threads do fewer elements
 # counts and steps below this leave room in 31 bits for what the last block would count too much
 _FEW = 1 << 30
 _WORD = (1 << 32) - 1
-TYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64",
-         "c64", "c128")
-_FLOATING = ("f16", "bf16", "f32", "f64")
+TYPES = tuple(t.suffix for t in ELEMENT_TYPES)
+_FLOATING = frozenset(BY_CHAR[char].suffix for char in FLOATING)
 # of one program
 _WAYS = {"flat": ("flat",), "rows": ("rows", "steps"), "steps": ("rows", "steps"),
          "types": ("types",)}
@@ -40,7 +40,7 @@ _OWN = ("flat", "rows", "steps", "long")  # of users' kernels
 # of a thread: of a light family and of a heavy one
 _ELEMENTS = {"steps": (4, 1), "long": (4, 1), "types": (2, 1)}
 # by numbers, others by their bits
-_FILLED = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
+_FILLED = {BY_CHAR[char].name: BY_CHAR[char].suffix for char in BLAS_TYPES}
 _OF_BOOL = frozenset(("abs", "floor", "ceil", "add", "multiply", "maximum", "minimum"))
 _NOT_WHOLE = (DEAR - {"pow"}) | {"sqrt", "rint", "divide"}
 _NOT_COMPLEX = frozenset(("floor", "ceil", "erf", "logistic"))
@@ -56,9 +56,8 @@ def lines() -> dict[str, str]:
 
 def type_of(dtype: np.dtype[Any]) -> str:
     """What the kernels call elements of that dtype; "" if they do not know it."""
-    letter = {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c"}.get(dtype.kind, "")
-    name = "b1" if letter == "b" else "bf16" if dtype.name == "bfloat16" else f"{letter}{8 * dtype.itemsize}"
-    return name if name in TYPES else ""
+    found = BY_NAME.get(dtype.name)
+    return "" if found is None else found.suffix
 
 
 def computes(name: str, kind: str) -> bool:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..cpu.reduce import ReductionAxis, ReductionForm, form_of
 from ..layout.strided import signed
+from ..support.dtypes import BY_CHAR, COMPLEX_TYPES, DISTINCT, FLOATING, SIGNED, UNSIGNED
 from .kernel import CudaKernel
 from .nvrtc import Program
 
@@ -29,13 +30,8 @@ WORTH = 80 << 10  # bytes for a result, or for results side by side, that are wo
 FINISH = 16
 MOST = 1 << 30  # elements of a part, which kernels count in 32 bits
 
-_ITEMS = {"B": "uint8_t", "H": "uint16_t", "I": "uint32_t", "L": "uint64_t", "e": "mat_half",
-          "E": "mat_bfloat", "f": "float",
-          "d": "double", "F": "mat_complex", "D": "mat_complex_double"}
-_SIZES = {"B": 1, "H": 2, "I": 4, "L": 8, "e": 2, "E": 2, "f": 4, "d": 8, "F": 8, "D": 16}
-_REAL, _UNSIGNED, _SIGNED = "eEfd", "BHIL", "bhil"
 _ORDERED = ("max", "min", "argmax", "argmin")
-REDUCED = "?" + _SIGNED + _UNSIGNED + _REAL + "FD"  # the dtypes of which there are kernels
+REDUCED = DISTINCT  # the dtypes of which there are kernels
 OPERATIONS = ("sum", "prod", "mean", *_ORDERED)
 WAYS = ("lines", "columns", "apart")
 
@@ -71,11 +67,11 @@ def mask(operation: str, letter: str) -> int:
     """What turns elements of a dtype into what its kernels take: see
     ``native/cuda/reduce_types.cuh``.
     """
-    signed = letter in _SIGNED
-    size = 8 * _SIZES[letter.upper() if signed else "B" if letter == "?" else letter]
-    if letter in _REAL or letter in "FD":
-        return 1 << (size if letter in _REAL else size // 2) - 1 if operation.endswith("min") else 0
-    if operation == "mean" and letter == "l":
+    signed = letter in SIGNED
+    size = 8 * BY_CHAR[letter].size
+    if letter in FLOATING or letter in COMPLEX_TYPES:
+        return 1 << (size if letter in FLOATING else size // 2) - 1 if operation.endswith("min") else 0
+    if operation == "mean" and signed and size == 64:
         return (1 << 64) - 1
     turned = 1 << size - 1 if signed else 0
     return turned ^ ((1 << size) - 1) if operation.endswith("min") else turned
@@ -84,19 +80,19 @@ def mask(operation: str, letter: str) -> int:
 @cache
 def kernels(operation: str, letter: str) -> Kernels:
     """The kernels for an operation on elements of a dtype."""
-    letter = letter.upper() if letter in _SIGNED else "B" if letter == "?" else letter
-    if operation == "mean" and letter not in _UNSIGNED:
+    letter = letter.upper() if letter in SIGNED else "B" if letter == "?" else letter
+    if operation == "mean" and letter not in UNSIGNED:
         operation = "sum"
-    item, size = _ITEMS[letter], _SIZES[letter]
+    item, size = BY_CHAR[letter].cuda, BY_CHAR[letter].size
     if operation in _ORDERED:
         operation = "place" if operation.startswith("arg") else "extreme"
         state = 32 if size == 16 else 16 if size == 8 or operation == "place" else 8
         return Kernels(f"reduce_{operation}_{letter}", f"mat_{operation}<{item}>", size, state)
     name, made_of, state = f"reduce_{operation}_{letter}", f"mat_{operation}", 8
-    if letter in "FD":
+    if letter in COMPLEX_TYPES:
         made_of += f"_complex<{item}, {'float' if letter == 'F' else 'double'}>"
         state = 32 if letter == "D" and operation == "sum" else 16
-    elif letter in _UNSIGNED:
+    elif letter in UNSIGNED:
         made_of += f"_integer<{item}>"
         state = 16 if operation == "mean" else 8
     else:

@@ -14,7 +14,16 @@ from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, as_axes, as_axis, integer, packed_strides
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind, method
-from ..support.dtypes import EVERY, as_dtype
+from ..support.dtypes import (
+    BY_CHAR,
+    BY_NAME,
+    DISTINCT,
+    EVERY,
+    INEXACT,
+    INTEGERS,
+    REAL_TYPES,
+    as_dtype,
+)
 from ..support.native import compiled
 from .declare_elementwise import _check_is_mat, as_operand
 from .elementwise import accumulate, check_factors, same_dtype
@@ -43,13 +52,13 @@ def _dtype_of(function: Callable[..., Any], dtype: np.dtype[Any]) -> np.dtype[An
 
 
 RANK = 32  # axes that compiled kernels can walk over
-LONG = np.dtype(np.int64).char
-LETTERS = {"f": "f", "d": "d", LONG: "l"}  # by which kernels are called
+LONG = BY_NAME["int64"].char
+LETTERS = {char: char for char in REAL_TYPES} | {LONG: "l"}  # by which kernels are called
 KERNELS = {"mean": "sum"}
 DEVICE_RANK = 8  # the same of those of a device
-ON_DEVICE = "?bhilBHILeEfdFD"  # dtypes of which a device has kernels
-COMPILED = {"sum": "fd", "prod": "fd",
-            "mean": "fd"} | dict.fromkeys(("max", "min", "argmax", "argmin"), "fd" + LONG)
+ON_DEVICE = DISTINCT  # dtypes of which a device has kernels
+COMPILED = (dict.fromkeys(("sum", "prod", "mean"), REAL_TYPES)
+            | dict.fromkeys(("max", "min", "argmax", "argmin"), REAL_TYPES + LONG))
 
 
 def reduced_by(cpu: Any, kernel: str, x: Mat, axes: Ints, strides: Ints, *, ordered: bool = False,
@@ -309,7 +318,7 @@ def _as_vector(x: Mat, y: Mat) -> bool:
     return y.layout.vector is not None and x.ndim <= RANK
 
 
-@sum_into.prepare("foreign", dtypes=compiled("fd"), when=_as_vector)
+@sum_into.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_as_vector)
 def _(cpu: Any, x: Mat, y: Mat, axis: Any) -> Callable[..., Any]:
     axes = _axes(x, axis, False)
     return reduced_by(cpu, f"mat_sum_{x.dtype.char}", x, axes, _steps(x, y, axes), accumulate=True)
@@ -321,12 +330,16 @@ def _steps(x: Mat, y: Mat, axes: Ints) -> Ints:
     return tuple(step * s for s in packed_strides(reduced_shape(x.shape, axes, False)))
 
 
+# all but the integers of 64 bits
+SHORT = "".join(c for c in INTEGERS if BY_CHAR[c].size < 8) + INEXACT
+
+
 def _for_device(x: Mat, y: Mat) -> bool:
     return y.layout.vector is not None and x.ndim <= DEVICE_RANK
 
 
 # of larger integers, kernels do not get alpha exactly
-@sum_into.prepare("cuda", dtypes="bhiBHIeEfdFD", when=_for_device)
+@sum_into.prepare("cuda", dtypes=SHORT, when=_for_device)
 def _(cuda: Any, x: Mat, y: Mat, axis: Any) -> Callable[..., Any]:
     axes = _axes(x, axis, False)
     return reduced_on_device(cuda, "sum", x, y, axes, _steps(x, y, axes), accumulate=True)
@@ -381,7 +394,7 @@ def rows_scaled(scales: Input, a: Input, out: Output) -> None:
 
 
 @rows_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
-@rows_scaled.prepare("foreign", dtypes=compiled("fd"), when=_scales_fit)
+@rows_scaled.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_scales_fit)
 def _(engine: Any, scales: Mat, a: Mat, out: Mat) -> Any:
     layouts = scales.layout.reshape((scales.size, 1)), a.layout, out.layout
     return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
@@ -401,7 +414,7 @@ def columns_scaled(scales: Input, a: Input, out: Output) -> None:
 
 
 @columns_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
-@columns_scaled.prepare("foreign", dtypes=compiled("fd"), when=_scales_fit)
+@columns_scaled.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_scales_fit)
 def _(engine: Any, scales: Mat, a: Mat, out: Mat) -> Any:
     layouts = scales.layout.reshape((1, scales.size)), a.layout, out.layout
     return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
