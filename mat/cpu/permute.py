@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
+from ..layout.merged_axes import CopyAxis, merged, starts, upwards
 from ..support.native import ffi, lib
 from .kernel import CpuKernel
 
@@ -46,21 +47,6 @@ class Switches(NamedTuple):
     fetch: bool = True  # ask for the next block early, in large copies
 
 
-class CopyAxis(NamedTuple):
-    """`n` steps of `d` bytes in the destination and `s` in the source."""
-
-    n: int
-    d: int
-    s: int
-
-    @property
-    def reach(self) -> int:
-        """The smaller of the steps: how near each other in memory neighbours along it are, on
-        either side.
-        """
-        return min(self.d, abs(self.s) or self.d)
-
-
 class Blocks(NamedTuple):
     """An axis in blocks: the units in one, how many there are, the units in the last one."""
 
@@ -92,11 +78,11 @@ def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> Cpu
     if any(axis.n == 0 for axis in axes):
         return CpuKernel(lib.mat_permute, frame, 0, 0)
     given = [a for a in axes if a.n != 1] if switches.drop else list(axes)
-    frame.to = sum(a.d * (a.n - 1) for a in given if a.d < 0)
-    frame.__setattr__("from", sum(a.s * (a.n - 1) for a in given if a.d < 0))
-    kept = sorted((CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in given),
-                  key=lambda a: (-a.d, -abs(a.s)))
-    loops = merged(kept) if switches.merge else kept
+    source, frame.to = starts(given)
+    setattr(frame, "from", source)  # the name is a keyword of Python
+    loops = upwards(given)
+    if switches.merge:
+        loops = [CopyAxis(*axis) for axis in merged(loops)]
     frame.unit, frame.width = size, switches.width
     if switches.widen and loops and loops[-1].d == loops[-1].s == size:
         frame.unit = size * loops.pop().n
@@ -106,19 +92,6 @@ def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> Cpu
     count = prod(a.n for a in outer)
     share = SHARE_RUNS if frame.kind == BYTES else SHARE
     return CpuKernel(lib.mat_permute, frame, count, max(1, count * share // moved))
-
-
-def merged(axes: Sequence[CopyAxis]) -> list[CopyAxis]:
-    """`axes`, outermost first, with neighbours as one where both sides step from the one into the
-    other.
-    """
-    found: list[CopyAxis] = []
-    for a in axes:
-        if found and found[-1].d == a.n * a.d and found[-1].s == a.n * a.s:
-            found[-1] = CopyAxis(found[-1].n * a.n, a.d, a.s)
-        else:
-            found.append(a)
-    return found
 
 
 def _blocks(frame: Any, loops: list[CopyAxis], moved: int, switches: Switches) -> list[CopyAxis]:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from cuda.bindings import driver
 
+from ..layout.reduction_axes import ReductionAxis, form_of
 from ..support.dtypes import BY_CHAR, DISTINCT, INEXACT
 from .gpu import Gpu, check
 from .kernel import CudaKernel
 from .nvrtc import EXACT, Program
-from .reduce import ReductionAxis, axes_frame, form_of
+from .reduce import axes_frame
 
 EQUAL, NEAR = DISTINCT, INEXACT  # the dtypes of which there are kernels
 THREADS, BLOCKS = 256, 1024  # of a block; of blocks, at most: each reads on

@@ -7,6 +7,7 @@ same. None of them checks.
 
 from __future__ import annotations
 
+from ..layout.reduction_axes import ReductionAxis, form_of
 from .blas import COUNTS as LIMIT
 from .blas import (
     prepare_dot,
@@ -30,7 +31,7 @@ from .kernel import CudaKernel
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .nvrtc import Program
 from .random import prepare_random
-from .reduce import ReductionAxis, form_of, reduction
+from .reduce import reduction
 
 __all__ = [
     "CudaKernel", "Program",

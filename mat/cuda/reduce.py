@@ -12,13 +12,11 @@ from functools import cache
 from math import inf, prod
 from typing import NamedTuple
 
-from ..cpu.reduce import ReductionAxis, ReductionForm, form_of
+from ..layout.reduction_axes import ReductionAxis, ReductionForm
 from ..layout.strided import signed
 from ..support.dtypes import BY_CHAR, COMPLEX_TYPES, DISTINCT, FLOATING, SIGNED, UNSIGNED
 from .kernel import CudaKernel
 from .nvrtc import Program
-
-__all__ = ["RANK", "REDUCED", "ReductionAxis", "axes_frame", "form_of", "programs", "reduction"]
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
 THREADS = 256  # at most, in a block: as in reduce.cuh

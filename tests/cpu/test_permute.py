@@ -13,7 +13,8 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.cpu import permute
-from mat.cpu.permute import CopyAxis, Switches, cut, merged, prepare_axes
+from mat.cpu.permute import Switches, cut, prepare_axes
+from mat.layout.merged_axes import CopyAxis
 from mat.support.native import ffi, lib
 
 from ..support import needs
@@ -179,14 +180,6 @@ def test_joining_large_parts(axis, rng):
 
 
 # The plan
-
-
-def test_axes_that_stay_together_are_one():
-    assert merged([CopyAxis(2, 60, 60), CopyAxis(3, 20, 20),
-                   CopyAxis(5, 4, 4)]) == [CopyAxis(30, 4, 4)]
-    assert merged([CopyAxis(2, 60, 4), CopyAxis(3, 20, 40),
-                   CopyAxis(5, 4, 8)]) == [CopyAxis(2, 60, 4), CopyAxis(15, 4, 8)]
-    assert merged([CopyAxis(4, 8, 0), CopyAxis(2, 4, 0)]) == [CopyAxis(8, 4, 0)]
 
 
 def test_blocks_cover_an_axis():
