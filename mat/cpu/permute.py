@@ -82,7 +82,7 @@ def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> Cpu
     setattr(frame, "from", source)  # the name is a keyword of Python
     loops = upwards(given)
     if switches.merge:
-        loops = [CopyAxis(*axis) for axis in merged(loops)]
+        loops = list(map(CopyAxis._make, merged(loops, keep_ones=not switches.drop)))
     frame.unit, frame.width = size, switches.width
     if switches.widen and loops and loops[-1].d == loops[-1].s == size:
         frame.unit = size * loops.pop().n

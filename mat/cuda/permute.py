@@ -85,7 +85,7 @@ def plan(axes: Sequence[CopyAxis], size: int, *, read: int, written: int, source
 
 def merged_upwards(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
     """Return the fewest axes, in the destination's order and counted upwards there."""
-    return [CopyAxis(*axis) for axis in merged(upwards(a for a in axes if a.n != 1))]
+    return list(map(CopyAxis._make, merged(upwards(axes))))
 
 
 def packed(axes: Sequence[CopyAxis], size: int) -> list[int]:

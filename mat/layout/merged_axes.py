@@ -23,16 +23,24 @@ class CopyAxis(NamedTuple):
         return min(self.d, abs(self.s) or self.d)
 
 
-def merged(axes: Iterable[Sequence[int]]) -> list[tuple[int, ...]]:
+def merged(axes: Iterable[tuple[int, ...]], *, keep_ones: bool = False) -> list[tuple[int, ...]]:
     """Return `axes`, outermost first, with neighbours as one where all operands step alike.
 
-    That is where each step along the outer axis is as long as the whole inner axis.
+    That is where each step along the outer axis is as long as the whole inner axis. Axes of length
+    1 are dropped, unless they are to be kept.
     """
     found: list[tuple[int, ...]] = []
-    for n, *steps in axes:
-        if found and found[-1][1:] == tuple([n * step for step in steps]):
-            n *= found.pop()[0]
-        found.append((n, *steps))
+    for axis in axes:
+        n = axis[0]
+        if n == 1 and not keep_ones:
+            continue
+        if found:
+            outer = found[-1]
+            if outer[1] == n * axis[1] and (  # views have one stride: that much is faster
+                    len(axis) == 2 or outer[2:] == tuple([n * step for step in axis[2:]])):
+                found[-1] = (n * outer[0], *axis[1:])
+                continue
+        found.append(axis)
     return found
 
 
@@ -41,8 +49,9 @@ def loops(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> list[tuple[
 
     They are ordered by the steps of the last operand, which is written, the largest first.
     """
-    axes = [axis for axis in zip(shape, *strides, strict=True) if axis[0] != 1]
-    axes.sort(key=lambda axis: -abs(axis[-1]))
+    axes: list[tuple[int, ...]] = list(zip(shape, *strides, strict=True))
+    if len(axes) > 1:
+        axes.sort(key=lambda axis: -abs(axis[-1]))
     return merged(axes) or [(1, *[0] * len(strides))]
 
 
@@ -55,5 +64,9 @@ def upwards(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
 
 def starts(axes: Iterable[CopyAxis]) -> tuple[int, int]:
     """Return by how many bytes source and destination begin later if counted by `upwards`."""
-    down = [a for a in axes if a.d < 0]
-    return sum(a.s * (a.n - 1) for a in down), sum(a.d * (a.n - 1) for a in down)
+    source = target = 0
+    for n, d, s in axes:
+        if d < 0:
+            source += s * (n - 1)
+            target += d * (n - 1)
+    return source, target

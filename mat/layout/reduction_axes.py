@@ -47,10 +47,16 @@ def form_of(kept: Sequence[ReductionAxis], reduced: Sequence[ReductionAxis],
 
 
 def _upwards(axes: Sequence[ReductionAxis]) -> tuple[list[ReductionAxis], int, int]:
-    down = [a for a in axes if a.x < 0]
-    found = [ReductionAxis(a.n, -a.x, -a.y) if a.x < 0 else a for a in axes]
-    return found, sum((a.n - 1) * a.x for a in down), sum((a.n - 1) * a.y for a in down)
+    found, start_x, start_y = [], 0, 0
+    for axis in axes:
+        n, x, y = axis
+        if x < 0:
+            start_x += (n - 1) * x
+            start_y += (n - 1) * y
+            axis = ReductionAxis(n, -x, -y)
+        found.append(axis)
+    return found, start_x, start_y
 
 
 def _merged(axes: Sequence[ReductionAxis]) -> list[ReductionAxis]:
-    return [ReductionAxis(*axis) for axis in merged(a for a in axes if a.n != 1)]
+    return list(map(ReductionAxis._make, merged(axes)))

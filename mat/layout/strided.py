@@ -262,7 +262,7 @@ class Layout:
 
     def _split(self, shape: Ints) -> Ints | None:
         """Strides for `shape` over the axes of self merged as far as they go, or None."""
-        axes = merged(axis for axis in zip(self.shape, self.strides, strict=True) if axis[0] != 1)
+        axes = merged(zip(self.shape, self.strides, strict=True))
         strides: list[int] = []
         k = len(axes) - 1
         room, step = axes[k] if axes else (1, 1)

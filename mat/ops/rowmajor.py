@@ -198,8 +198,7 @@ def merged(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: Matrix
 
     Where all matrices of a stack of A meet one B, their rows are those of one matrix.
     """
-    axes = merged_axes(axis for axis in zip(batch, a.batch, b.batch, c.batch, strict=True)
-                       if axis[0] != 1)
+    axes = merged_axes(zip(batch, a.batch, b.batch, c.batch, strict=True))
     if axes:
         length, *steps = axes[-1]
         if steps == [m * a.row, 0, m * c.row] and matrix_of(a, m * length,

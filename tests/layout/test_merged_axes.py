@@ -26,9 +26,11 @@ def axes_of_two(draw):
 @given(axes_of_two())
 def test_merged_axes_go_over_the_same_elements_in_the_same_order(axes):
     found = merged(axes)
+    assert all(n != 1 for n, *_ in found)
     assert len(found) <= len(axes)
     assert offsets(found) == offsets(axes)
     assert merged(found) == found
+    assert offsets(merged(axes, keep_ones=True)) == offsets(axes)
 
 
 @given(axes_of_two())
