@@ -22,6 +22,7 @@ from ..support.layouts import FLOATS, INTEGERS, numbers, tolerance
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
+from mat.cuda import engine
 from mat.cuda import reduce as device
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
@@ -50,7 +51,7 @@ def axes_of(a, axis):
 
 def prepared(name, a, axis, out, **more):
     """What the operation prepares for these arrays."""
-    return declared.reduced_on_device(device, name, form(a), form(out), axes_of(a, axis),
+    return declared.reduced_on_device(engine, name, form(a), form(out), axes_of(a, axis),
                                       form(out).strides,
                                       ordered=name.startswith("arg"), mean=name == "mean", **more)
 
@@ -345,7 +346,7 @@ def plan(shape, axis, dtype="float32", name="sum", strides=None):
     axes = axes_of(a, axis)
     kept = [n for k, n in enumerate(shape) if k not in axes]
     steps = tuple(map(int, np.cumprod([1, *kept[:0:-1]])[::-1])) if kept else ()
-    return declared.reduced_on_device(device, name, x, SimpleNamespace(itemsize=8), axes, steps,
+    return declared.reduced_on_device(engine, name, x, SimpleNamespace(itemsize=8), axes, steps,
                                       mean=False)
 
 
