@@ -15,7 +15,7 @@ from ..layout.merged_axes import CopyAxis, merged, starts, upwards
 from ..support.native import ffi, lib
 from .kernel import CpuKernel
 
-BYTES, RUNS, UNITS, ZIP, UNZIP, TILES = range(6)  # how a block is moved; as in permute.c
+BYTES, RUNS, UNITS, ZIP, UNZIP, TRANSPOSE = range(6)  # how a block is moved; as in permute.c
 WIDEST_RUN = 1 << 16  # longer runs are shared by threads
 EDGE = 256  # bytes of a block's lines, in the destination and in the source
 LINE = 1 << 14  # units in a block where one axis is the fastest of both
@@ -107,7 +107,7 @@ def _blocks(frame: Any, loops: list[CopyAxis], moved: int, switches: Switches) -
         return _lines(frame, loops)
     if frame.kind == UNITS and i.d == unit == j.s:
         _shuffled(frame, i, j, switches)
-    if frame.kind == TILES:
+    if frame.kind == TRANSPOSE:
         _vectors(frame, i.n, j.d, all(a.d % 64 == 0 for a in loops if a is not i), far, switches)
     size = (switches.far_edge if far else switches.edge) // unit if switches.edge else max(i.n, j.n)
     size = 1024 // unit if frame.kind == RUNS and switches.edge else size
@@ -163,7 +163,7 @@ def _shuffled(frame: Any, i: CopyAxis, j: CopyAxis, switches: Switches) -> None:
     elif switches.few and 2 <= j.n <= FEW and i.s == j.n * unit and unit < 16:
         frame.kind = UNZIP
     elif switches.width > 8:
-        frame.kind = TILES
+        frame.kind = TRANSPOSE
 
 
 def cut(n: int, size: int) -> Blocks:

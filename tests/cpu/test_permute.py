@@ -190,9 +190,9 @@ def test_blocks_cover_an_axis():
 
 
 @pytest.mark.parametrize(("shape", "axes", "kind", "unit"), [
-    ((40, 50), (1, 0), permute.TILES, 4), ((40, 50, 2), (1, 0, 2), permute.TILES, 8),
-    ((40, 50, 4), (1, 0, 2), permute.TILES, 16),
-    ((40, 50, 3), (1, 0, 2), permute.RUNS, 12), ((40, 1, 50), (2, 1, 0), permute.TILES, 4),
+    ((40, 50), (1, 0), permute.TRANSPOSE, 4), ((40, 50, 2), (1, 0, 2), permute.TILES, 8),
+    ((40, 50, 4), (1, 0, 2), permute.TRANSPOSE, 16),
+    ((40, 50, 3), (1, 0, 2), permute.RUNS, 12), ((40, 1, 50), (2, 1, 0), permute.TRANSPOSE, 4),
     ((40, 50, 3), (2, 0, 1), permute.UNZIP, 4), ((3, 40, 50), (1, 2, 0), permute.ZIP, 4),
     ((40, 50, 60), (0, 1, 2), permute.BYTES, 1),
     ((2, 8, 4, 64), (0, 2, 1, 3), permute.RUNS, 256), ((8, 9), (0, 1), permute.BYTES, 1),
