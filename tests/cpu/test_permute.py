@@ -190,7 +190,7 @@ def test_blocks_cover_an_axis():
 
 
 @pytest.mark.parametrize(("shape", "axes", "kind", "unit"), [
-    ((40, 50), (1, 0), permute.TRANSPOSE, 4), ((40, 50, 2), (1, 0, 2), permute.TILES, 8),
+    ((40, 50), (1, 0), permute.TRANSPOSE, 4), ((40, 50, 2), (1, 0, 2), permute.TRANSPOSE, 8),
     ((40, 50, 4), (1, 0, 2), permute.TRANSPOSE, 16),
     ((40, 50, 3), (1, 0, 2), permute.RUNS, 12), ((40, 1, 50), (2, 1, 0), permute.TRANSPOSE, 4),
     ((40, 50, 3), (2, 0, 1), permute.UNZIP, 4), ((3, 40, 50), (1, 2, 0), permute.ZIP, 4),
