@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
+from ..layout.merged_axes import CopyAxis, merged, starts, upwards
 from ..support.native import ffi, lib
 from .kernel import CpuKernel
 
-BYTES, RUNS, UNITS, ZIP, UNZIP, TILES = range(6)  # how a block is moved; as in permute.c
+BYTES, RUNS, UNITS, ZIP, UNZIP, TRANSPOSE = range(6)  # how a block is moved; as in permute.c
 WIDEST_RUN = 1 << 16  # longer runs are shared by threads
 EDGE = 256  # bytes of a block's lines, in the destination and in the source
 LINE = 1 << 14  # units in a block where one axis is the fastest of both
@@ -44,21 +45,6 @@ class Switches(NamedTuple):
     narrow: bool = True  # 32-bit counts where they suffice
     stream: bool = True  # write past the caches, in large copies
     fetch: bool = True  # ask for the next block early, in large copies
-
-
-class CopyAxis(NamedTuple):
-    """`n` steps of `d` bytes in the destination and `s` in the source."""
-
-    n: int
-    d: int
-    s: int
-
-    @property
-    def reach(self) -> int:
-        """The smaller of the steps: how near each other in memory neighbours along it are, on
-        either side.
-        """
-        return min(self.d, abs(self.s) or self.d)
 
 
 class Blocks(NamedTuple):
@@ -92,11 +78,11 @@ def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> Cpu
     if any(axis.n == 0 for axis in axes):
         return CpuKernel(lib.mat_permute, frame, 0, 0)
     given = [a for a in axes if a.n != 1] if switches.drop else list(axes)
-    frame.to = sum(a.d * (a.n - 1) for a in given if a.d < 0)
-    frame.__setattr__("from", sum(a.s * (a.n - 1) for a in given if a.d < 0))
-    kept = sorted((CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in given),
-                  key=lambda a: (-a.d, -abs(a.s)))
-    loops = merged(kept) if switches.merge else kept
+    source, frame.to = starts(given)
+    setattr(frame, "from", source)  # the name is a keyword of Python
+    loops = upwards(given)
+    if switches.merge:
+        loops = list(map(CopyAxis._make, merged(loops, keep_ones=not switches.drop)))
     frame.unit, frame.width = size, switches.width
     if switches.widen and loops and loops[-1].d == loops[-1].s == size:
         frame.unit = size * loops.pop().n
@@ -106,19 +92,6 @@ def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> Cpu
     count = prod(a.n for a in outer)
     share = SHARE_RUNS if frame.kind == BYTES else SHARE
     return CpuKernel(lib.mat_permute, frame, count, max(1, count * share // moved))
-
-
-def merged(axes: Sequence[CopyAxis]) -> list[CopyAxis]:
-    """`axes`, outermost first, with neighbours as one where both sides step from the one into the
-    other.
-    """
-    found: list[CopyAxis] = []
-    for a in axes:
-        if found and found[-1].d == a.n * a.d and found[-1].s == a.n * a.s:
-            found[-1] = CopyAxis(found[-1].n * a.n, a.d, a.s)
-        else:
-            found.append(a)
-    return found
 
 
 def _blocks(frame: Any, loops: list[CopyAxis], moved: int, switches: Switches) -> list[CopyAxis]:
@@ -134,7 +107,7 @@ def _blocks(frame: Any, loops: list[CopyAxis], moved: int, switches: Switches) -
         return _lines(frame, loops)
     if frame.kind == UNITS and i.d == unit == j.s:
         _shuffled(frame, i, j, switches)
-    if frame.kind == TILES:
+    if frame.kind == TRANSPOSE:
         _vectors(frame, i.n, j.d, all(a.d % 64 == 0 for a in loops if a is not i), far, switches)
     size = (switches.far_edge if far else switches.edge) // unit if switches.edge else max(i.n, j.n)
     size = 1024 // unit if frame.kind == RUNS and switches.edge else size
@@ -190,7 +163,7 @@ def _shuffled(frame: Any, i: CopyAxis, j: CopyAxis, switches: Switches) -> None:
     elif switches.few and 2 <= j.n <= FEW and i.s == j.n * unit and unit < 16:
         frame.kind = UNZIP
     elif switches.width > 8:
-        frame.kind = TILES
+        frame.kind = TRANSPOSE
 
 
 def cut(n: int, size: int) -> Blocks:

@@ -9,6 +9,7 @@ from functools import cache, partial
 from math import prod
 from typing import Any
 
+from ..layout.merged_axes import CopyAxis, starts
 from ..support.dtypes import ELEMENT_TYPES
 from .copy import ROOM, Aligned, axes_of, chained
 from .kernel import CudaKernel
@@ -17,11 +18,10 @@ from .permute import (
     BLOCK,
     RANK,
     Copy,
-    CopyAxis,
     Step,
     alignment,
     is_near,
-    merged,
+    merged_upwards,
     packed,
     parts,
     plan,
@@ -79,7 +79,7 @@ def prepare_convert(x: Any, out: Any) -> Aligned:
         return Aligned(lambda read,
                        written: chained(plan(axes, out.itemsize, read=read, written=written)))
     sizes = x.itemsize, out.itemsize
-    if is_near(merged(axes), x.itemsize) or prod(a.n for a in axes) * min(sizes) < LARGE:
+    if is_near(merged_upwards(axes), x.itemsize) or prod(a.n for a in axes) * min(sizes) < LARGE:
         return Aligned(lambda read,
                        written: _launched(*names, converting(axes, *sizes, read, written)))
     return Aligned(partial(_in_two_steps, axes, names, sizes))
@@ -125,9 +125,7 @@ def converting(axes: Sequence[CopyAxis], wide: int, narrow: int, read: int, writ
     """
     if any(a.n == 0 for a in axes):
         return []
-    start = sum(a.s * (a.n - 1) for a in axes if a.d < 0)
-    to = sum(a.d * (a.n - 1) for a in axes if a.d < 0)
-    whole = Copy(merged(axes), narrow, source, target, start, to, read, written)
+    whole = Copy(merged_upwards(axes), narrow, source, target, *starts(axes), read, written)
     return [_step(part, wide, narrow) for part in parts(whole)]
 
 

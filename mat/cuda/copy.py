@@ -9,9 +9,10 @@ from functools import cache
 from math import prod
 from typing import Any
 
+from ..layout.merged_axes import CopyAxis
 from .kernel import CudaKernel
 from .nvrtc import Program
-from .permute import CopyAxis, Step, alignment, packed, plan, program_of
+from .permute import Step, alignment, packed, plan, program_of
 from .permute import programs as texts
 
 ROOM = 2  # which operand the workspace of a call is: the one after the source and the target

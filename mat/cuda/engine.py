@@ -7,6 +7,7 @@ same. None of them checks.
 
 from __future__ import annotations
 
+from ..layout.reduction_axes import ReductionAxis, form_of
 from .blas import COUNTS as LIMIT
 from .blas import (
     prepare_dot,
@@ -30,7 +31,7 @@ from .kernel import CudaKernel
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .nvrtc import Program
 from .random import prepare_random
-from .reduce import Extreme, Mean, Place, Product, ReductionAxis, Sum, form_of, reduction
+from .reduce import reduction
 
 __all__ = [
     "CudaKernel", "Program",
@@ -44,5 +45,5 @@ __all__ = [
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
-    "ReductionAxis", "Extreme", "Mean", "Place", "Product", "Sum", "form_of", "reduction",
+    "ReductionAxis", "form_of", "reduction",
 ]

@@ -12,6 +12,7 @@ from functools import partial
 from math import prod, sqrt
 from typing import NamedTuple
 
+from ..layout.merged_axes import CopyAxis, merged, starts, upwards
 from .division import magic
 
 WIDEST = 16  # bytes that a thread can move at once
@@ -43,14 +44,6 @@ TILES = {1: ((16, 8, 64), (4, 32, 256), (1, 128, 256)),
 GATHERED = {1: (16, 4, 1), 2: (16, 4, 2), 4: (16, 4), 8: (16, 8), 16: (16,)}
 CHANNELS = {1: (16, 4), 2: (16, 4), 4: (16, 4), 8: (16, 8)}
 LOOSE_UNITS = {1: 2048, 2: 2048, 4: 2048, 8: 1024, 16: 1024}  # that fit in a tile
-
-
-class CopyAxis(NamedTuple):
-    """`n` steps of `d` bytes in the destination and `s` in the source."""
-
-    n: int
-    d: int
-    s: int
 
 
 class Step(NamedTuple):
@@ -86,24 +79,13 @@ def plan(axes: Sequence[CopyAxis], size: int, *, read: int, written: int, source
     """
     if any(a.n == 0 for a in axes):
         return []
-    start = sum(a.s * (a.n - 1) for a in axes if a.d < 0)
-    to = sum(a.d * (a.n - 1) for a in axes if a.d < 0)
-    copy = widened(Copy(merged(axes), size, source, target, start, to, read, written))
+    copy = widened(Copy(merged_upwards(axes), size, source, target, *starts(axes), read, written))
     return [_step(part) for part in parts(copy)]
 
 
-def merged(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
-    """`axes` forwards in the destination and in its order, outermost first, with those that stay
-    together made one.
-    """
-    forwards = [CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in axes if a.n != 1]
-    found: list[CopyAxis] = []
-    for a in sorted(forwards, key=lambda a: (-a.d, -abs(a.s))):
-        if found and found[-1].d == a.n * a.d and found[-1].s == a.n * a.s:
-            found[-1] = CopyAxis(found[-1].n * a.n, a.d, a.s)
-        else:
-            found.append(a)
-    return found
+def merged_upwards(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
+    """Return the fewest axes, in the destination's order and counted upwards there."""
+    return list(map(CopyAxis._make, merged(upwards(axes))))
 
 
 def packed(axes: Sequence[CopyAxis], size: int) -> list[int]:

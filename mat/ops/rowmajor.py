@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..cpu.integer_matmul import MatrixOperand
+from ..layout.merged_axes import merged as merged_axes
 from ..layout.strided import Ints, Layout
 from ..support import blas_library
 from ..support.dtypes import BLAS_TYPES
@@ -197,22 +198,16 @@ def merged(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: Matrix
 
     Where all matrices of a stack of A meet one B, their rows are those of one matrix.
     """
-    kept = [d for d, length in enumerate(batch) if length != 1]
-    axes: list[tuple[int, tuple[int, int, int]]] = []  # length and steps, outermost first
-    for d in kept:
-        length, steps = batch[d], (a.batch[d], b.batch[d], c.batch[d])
-        if axes and axes[-1][1] == (length * steps[0], length * steps[1], length * steps[2]):
-            length *= axes.pop()[0]
-        axes.append((length, steps))
+    axes = merged_axes(zip(batch, a.batch, b.batch, c.batch, strict=True))
     if axes:
-        length, steps = axes[-1]
-        if steps == (m * a.row, 0, m * c.row) and matrix_of(a, m * length,
+        length, *steps = axes[-1]
+        if steps == [m * a.row, 0, m * c.row] and matrix_of(a, m * length,
                                                             k) and matrix_of(c, m * length, n):
             m *= length
             axes.pop()
-    a, b, c = (x._replace(batch=tuple(steps[i] for _, steps in axes)) for i,
-               x in enumerate((a, b, c)))
-    return m, n, a, b, c, tuple(length for length, _ in axes)
+    a, b, c = (x._replace(batch=tuple(axis[k] for axis in axes)) for k,
+               x in enumerate((a, b, c), 1))
+    return m, n, a, b, c, tuple(axis[0] for axis in axes)
 
 
 def prepare_matmul(engine: Any, kind: str, m: int, n: int, k: int, a: MatrixOperand,

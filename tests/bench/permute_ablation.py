@@ -14,7 +14,8 @@ from time import thread_time
 
 import numpy as np
 
-from mat.cpu.permute import WIDTH, CopyAxis, Switches, prepare_axes
+from mat.cpu.permute import WIDTH, Switches, prepare_axes
+from mat.layout.merged_axes import CopyAxis
 from mat.support.native import ffi, lib
 
 Case = tuple[str, tuple[int, ...], tuple[int, ...]]  # dtype, shape, axes

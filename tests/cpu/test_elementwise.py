@@ -8,7 +8,7 @@ import scipy.special
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.cpu.elementwise import STREAM, merged
+from mat.cpu.elementwise import STREAM
 from mat.ops.operation import REGISTRY
 
 from ..support.layouts import LAYOUTS, check_hidden, numbers, place
@@ -235,15 +235,3 @@ def test_fused_with_nan_where_nothing_is_read(rng, dtype):
         assert_array_equal(mat.scale_columns(w, x).to_numpy(), a * v)
         assert_array_equal(mat.scale_rows(place(v[:40], layout), x).to_numpy(), a * v[:40, None])
         assert_array_equal(x.scale_columns_(w).to_numpy(), a * v)
-
-
-@pytest.mark.parametrize(("shape", "strides", "wanted"), [
-    ((3, 4), [(32, 8), (32, 8)], [(12, (8, 8))]), ((3, 4), [(8, 24), (8, 24)], [(12, (8, 8))]),
-    ((3, 4), [(0, 8), (32, 8)], [(3, (0, 32)), (4, (8, 8))]),
-    ((3, 1, 4), [(0, 0, 0), (32, 5, 8)], [(12, (0, 8))]),
-    ((), [(), ()], [(1, (0, 0))]), ((1, 1), [(8, 8)], [(1, (0,))]),
-    ((2, 0), [(0, 8)], [(2, (0,)), (0, (8,))][::-1]),
-    ((2, 3), [(-24, 8), (24, 8)], [(2, (-24, 24)), (3, (8, 8))]),
-])
-def test_axes_are_merged_where_all_operands_agree(shape, strides, wanted):
-    assert merged(shape, strides) == wanted

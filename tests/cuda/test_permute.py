@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from mat.cuda import permute
-from mat.cuda.permute import CopyAxis, alignment, divisor, merged, plan, program_of, programs
+from mat.cuda.permute import alignment, divisor, merged_upwards, plan, program_of, programs
+from mat.layout.merged_axes import CopyAxis
 
 from ..mock_driver import harness
 from ..support import selection
@@ -239,12 +240,12 @@ def test_dividing_by_multiplying():
 
 
 def test_axes_that_stay_together_are_one():
-    assert merged([CopyAxis(2, 60, 60), CopyAxis(3, 20, 20), CopyAxis(1, 7, 9),
+    assert merged_upwards([CopyAxis(2, 60, 60), CopyAxis(3, 20, 20), CopyAxis(1, 7, 9),
                    CopyAxis(5, 4, 4)]) == [CopyAxis(30, 4, 4)]
-    assert merged([CopyAxis(2, 60, 4), CopyAxis(3, 20, 40),
+    assert merged_upwards([CopyAxis(2, 60, 4), CopyAxis(3, 20, 40),
                    CopyAxis(5, 4, 8)]) == [CopyAxis(2, 60, 4), CopyAxis(15, 4, 8)]
-    assert merged([CopyAxis(4, 8, 0), CopyAxis(2, 4, 0)]) == [CopyAxis(8, 4, 0)]
-    assert merged([CopyAxis(3, -4, 4)]) == [CopyAxis(3, 4, -4)]
+    assert merged_upwards([CopyAxis(4, 8, 0), CopyAxis(2, 4, 0)]) == [CopyAxis(8, 4, 0)]
+    assert merged_upwards([CopyAxis(3, -4, 4)]) == [CopyAxis(3, 4, -4)]
 
 
 def test_nothing_to_copy():
