@@ -13,7 +13,7 @@ from ..errors import ConflictError
 from . import compiled
 from .access_record import SourceLine
 from .cube import INPUT, AccessRecord, Cube, Direction, Facet, View, join
-from .registry import Value
+from .registry import Presented
 
 _ident = threading.get_ident
 NO_SLOTS: tuple[str, ...] = ()  # of its own: the base class, compiled or not, has them
@@ -39,7 +39,7 @@ class Access(compiled.Access):  # type: ignore[misc]  # compiled
         self.direction = direction
         self.record = None
 
-    def enter(self, frame: FrameType) -> Value:
+    def enter(self, frame: FrameType) -> Presented:
         """Begin the access for the block in `frame` and return what the block is given."""
         if self.record is not None:
             raise ConflictError(f"this access to {self.record.describe()} is already open; make "
@@ -90,7 +90,7 @@ def undo(record: AccessRecord) -> None:
         record.view.storage.undo(record)
 
 
-def value_for_block(record: AccessRecord) -> Value:
+def value_for_block(record: AccessRecord) -> Presented:
     """Return what a block with the access `record` is given."""
     return record.value if record.make_value is None else record.make_value()
 

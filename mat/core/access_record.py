@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 from typing import Protocol
 
 from .direction import INPUT, Direction
-from .registry import CubeLike, Facet, Handle, Value
+from .registry import CubeLike, Facet, Handle, Presented
 
 ASYNC_COPY = 1  # in place of a thread, in the record of an asynchronous copy: no thread has this id
 EXPORTED = 2  # in place of a thread, in the record of an export
@@ -45,7 +45,7 @@ class AccessRecord:
                  "where")
     way_out = "leave that block first, or work on a copy"
 
-    def __init__(self, facet: Facet, handle: Handle, value: Value) -> None:
+    def __init__(self, facet: Facet, handle: Handle, value: Presented) -> None:
         self.facet = facet
         self.mask = facet.mask
         self.handle = handle

@@ -18,7 +18,7 @@ from .async_copy import AsyncCopy, finish_copy_locked
 from .barrier import register_copy
 from .compiled import IN_USE, Lock
 from .observers import OBSERVERS
-from .registry import ElementType, Handle, Memory, Value, ViewLike, host
+from .registry import ElementType, Handle, Memory, Number, ViewLike, host
 
 
 class Coherence:
@@ -52,7 +52,7 @@ class Coherence:
     size: int
     dtype: ElementType
     nbytes: int
-    fill_value: Value
+    fill_value: Number
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -205,7 +205,7 @@ class Coherence:
         """True if the data is fresh somewhere, but not on the host."""
         return bool(self.fresh) and not self.fresh & host().bit
 
-    def peek_element(self, k: int) -> Value | None:
+    def peek_element(self, k: int) -> Number | None:
         """Copy only element `k` from a device and return it.
 
         Return None where an access is needed: the host is fresh, the storage has one element or is

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..support.native import core as _core
 from ..support.native import ffi, lib
-from .registry import Value
+from .registry import Presented
 
 _getframe = sys._getframe
 # one item for each block, of any thread, with a device in use: calls then find out which one
@@ -61,10 +61,10 @@ class _PythonAccess:
     """An access that is begun and ended by Python."""
 
     __slots__ = ("direction", "facet", "record", "view")
-    enter: Callable[[FrameType], Value]  # accesses have these two
+    enter: Callable[[FrameType], Presented]  # accesses have these two
     leave: Callable[[bool], None]
 
-    def __enter__(self) -> Value:
+    def __enter__(self) -> Presented:
         return self.enter(_getframe(1))
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:

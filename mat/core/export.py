@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from .access_record import EXPORTED, AccessRecord, SourceLine, Viewed, line_of
 from .direction import INPUT
-from .registry import Facet, Handle, Memory, Value
+from .registry import Facet, Handle, Memory, Presented
 
 
 class ExportRecord(AccessRecord):
@@ -22,7 +22,7 @@ class ExportRecord(AccessRecord):
     way_out = ("release the objects made from it there (`del`; a REPL keeps results, too), or work "
                "on a copy, x.copy()")
 
-    def __init__(self, view: Viewed, facet: Facet, handle: Handle, value: Value,
+    def __init__(self, view: Viewed, facet: Facet, handle: Handle, value: Presented,
                  where: SourceLine | None) -> None:
         self.facet = facet
         self.mask = facet.mask

@@ -14,8 +14,9 @@ from ..errors import FacetError
 
 # names for what is opaque to this folder, or defined above this module
 Handle: TypeAlias = Any  # what `Memory.allocate` returns
-Value: TypeAlias = Any  # what `Facet.present` returns
+Presented: TypeAlias = Any  # what `Facet.present` returns
 ElementType: TypeAlias = Any  # the dtype of a cube's elements
+Number: TypeAlias = Any  # an element
 Engine: TypeAlias = Any  # the module or namespace that computes on such values
 CubeLike: TypeAlias = Any  # a `Cube`
 ViewLike: TypeAlias = Any  # a `View`
@@ -178,14 +179,14 @@ class Facet:
     reading: int = 0
     writing: int = 0
 
-    def present(self, view: ViewLike, handle: Handle, writable: bool) -> Value:
+    def present(self, view: ViewLike, handle: Handle, writable: bool) -> Presented:
         """Return what a block is given for `view`, whose storage is in `handle`.
 
         The value is kept, and given to later blocks as well, for as long as the handle exists.
         """
         raise NotImplementedError
 
-    def lender(self, value: Value) -> Callable[[], Value] | None:
+    def lender(self, value: Presented) -> Callable[[], Presented] | None:
         """Return a function that makes what a ``with`` block is given from a presented value.
 
         None means that the block is given the value itself. For values that a block could modify in
