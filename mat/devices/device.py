@@ -127,7 +127,7 @@ _kinds: dict[str, Finder] = {}
 _reasons: dict[str, Callable[[], str]] = {}  # why there is none of a kind
 # of this context's blocks, outermost first
 _context: ContextVar[tuple[Device, ...]] = ContextVar("mat_devices", default=())
-_lasting: Device = CPU  # what `set_device` replaces
+_permanent: Device = CPU  # what `set_device` replaces
 
 
 def register_device_kind(kind: str, find: Finder,
@@ -155,7 +155,7 @@ def kinds() -> list[str]:
 def in_use() -> Device:
     """Return the device on which operations compute in this context, if their Mats allow it."""
     stack = _context.get()
-    return stack[-1] if stack else _lasting
+    return stack[-1] if stack else _permanent
 
 
 def device_of(mat: Operand) -> Device:
@@ -192,7 +192,7 @@ def device_named(name: object, required: bool = True) -> Device:
 
 def _innermost(kind: str) -> Device | None:
     """Return the device of that kind that is in use, that of the innermost block if several are."""
-    return next((d for d in (*reversed(_context.get()), _lasting) if d.kind == kind), None)
+    return next((d for d in (*reversed(_context.get()), _permanent) if d.kind == kind), None)
 
 
 class DeviceBlock:
@@ -216,7 +216,7 @@ class DeviceBlock:
         stack = _context.get()
         if self.device is not CPU:
             self.before = self.device.begin(self.pool_bytes)
-            if self.device not in (*stack, _lasting):
+            if self.device not in (*stack, _permanent):
                 self.barrier = Barrier(host(), (self.device.memory,))
                 self.barrier.__enter__()
         self.token = _context.set((*stack, self.device))
@@ -330,13 +330,13 @@ def set_device(name: str | Device, *, pool_bytes: int | None = None,
     >>> mat.set_device("cpu")
     <device cpu>
     """
-    global _lasting
-    device, old = device_named(name, required), _lasting
+    global _permanent
+    device, old = device_named(name, required), _permanent
     limit = _checked_bytes(pool_bytes)
     if device is not CPU:
         device.begin(limit)
         IN_USE.append(None)
-    _lasting = device
+    _permanent = device
     if old is not CPU:
         IN_USE.pop()
         old.end(None)
@@ -370,7 +370,7 @@ class DeviceNames(Naming):
             kind, number = _parsed(name)
         except FacetError:
             return None
-        stack = (*_context.get(), _lasting)
+        stack = (*_context.get(), _permanent)
         used = [d for d in reversed(stack) if d.kind == kind
                 and (number is None or name in _names(d))]
         if not used:
