@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 INSTALL = "pip install 'facetmat[cuda]'"
+NO_GPU = "there is a driver, but no NVIDIA GPU that this process can see"
 NO_DEVICE, UNKNOWN = 100, 999  # CUDA_ERROR_NO_DEVICE, CUDA_ERROR_UNKNOWN
 
 
@@ -50,10 +51,9 @@ def _count_devices(driver: ModuleType, needed: int) -> CudaProbe:
     version = int(driver.cuDriverGetVersion()[1] or 0)
     if version and version // 1000 < needed:
         return CudaProbe(0, f"the NVIDIA driver is too old: it is for CUDA {shown(version)}, "
-                            f"cuda-python needs "
-                            f"{needed}.0; install a newer one", version)
+                            f"cuda-python needs {needed}.0; install a newer one", version)
     if status == NO_DEVICE:
-        return CudaProbe(0, "there is a driver, but no NVIDIA GPU that this process can see", version)
+        return CudaProbe(0, NO_GPU, version)
     if status:
         return CudaProbe(0, "the NVIDIA driver does not start: "
                             f"{error_text(driver, status)}{_fork_hint(status)}", version)
@@ -61,8 +61,7 @@ def _count_devices(driver: ModuleType, needed: int) -> CudaProbe:
     if int(status):
         return CudaProbe(0, "the NVIDIA driver does not count its devices: "
                             f"{error_text(driver, int(status))}", version)
-    return CudaProbe(int(count), "" if count else "there is a driver, but no NVIDIA GPU that this "
-                                                  "process can see", version)
+    return CudaProbe(int(count), "" if count else NO_GPU, version)
 
 
 def _fork_hint(status: int) -> str:
