@@ -30,12 +30,12 @@ from ..support.dlpack_abi import (
     LEGACY,
     PINNED,
     READ_ONLY,
-    Theirs,
+    ExternalMemory,
     check_stream,
     compiled,
     dtype_of,
     make_capsule,
-    take,
+    take_capsule,
     type_of,
 )
 from ..support.dtypes import as_dtype
@@ -111,7 +111,7 @@ def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = 
     if target is CPU:
         return _host_copy(self, flags) if copied else _host_export(self)
     export = Export(self.copy() if copied else self, target.facet)
-    target.hand_over(stream)
+    target.make_stream_wait(stream)
     return export.value.capsule(export, flags)
 
 
@@ -299,7 +299,7 @@ class _Imported:
     __slots__ = ("address", "copied", "dtype", "layout", "owner", "size", "writable")
 
     def __init__(self, capsule: Capsule, kinds: tuple[int, ...]) -> None:
-        self.owner, (address, shape, strides, device, kind, flags) = take(capsule)
+        self.owner, (address, shape, strides, device, kind, flags) = take_capsule(capsule)
         self.dtype = dtype_of(*kind)
         self.writable, self.copied = not flags & READ_ONLY, bool(flags & COPIED)
         step, shape = self.dtype.itemsize, as_shape(shape)
@@ -332,7 +332,7 @@ def _import_on_host(capsule: Capsule, copy: bool | None) -> Mat:
         return adopted(np.array(a, order="C")) if copy else adopted(a, owned=False)
     imported = _Imported(capsule, (HOST[0], PINNED))
     storage = imported.new_storage()
-    memory = Theirs(imported.owner, imported.address, storage.nbytes, imported.writable)
+    memory = ExternalMemory(imported.owner, imported.address, storage.nbytes, imported.writable)
     flat = np.asarray(memory).view(imported.dtype)
     if copy and not imported.copied:
         return adopted(np.array(over(flat, imported.layout), order="C"))
@@ -375,6 +375,6 @@ def _import_on_device(capsule: Capsule, facet: Facet) -> Mat:
                             "(mat.show_config() says why); device='cpu' copies to the host")
     imported = _Imported(capsule, (CUDA,))
     storage, memory = imported.new_storage(), cast(_DeviceMemory, facet.memory)
-    storage.borrow(facet.memory,
+    storage.adopt_external(facet.memory,
                    memory.borrowed(imported.address, storage.nbytes, imported.owner))
     return imported.mat_over(storage, facet)

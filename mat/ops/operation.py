@@ -52,7 +52,7 @@ __all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Implementation", "InOut", 
 
 STRENGTH = {INPUT: 0, IO: 1, OUTPUT: 2}  # how much a look overwrites, as compiled code has it
 # what an operand is to compiled code: looked at, another one again, a number
-LOOK, AGAIN, NUMBER = range(3)
+ACCESSED, REPEATED, NUMBER = range(3)
 REGISTRY: dict[str, Op] = {}
 NO_KEYWORDS: dict[str, Any] = {}
 # BLAS's names for using a part of an operand
@@ -422,9 +422,9 @@ class Op(CompiledOperation):  # type: ignore[misc]  # compiled
     def _arm(self, plan: Plan, kernel: CpuKernel, entry: Entry, again: Again,
              args: Sequence[Any]) -> None:
         """Let compiled code carry out `plan`."""
-        accesses = {k: (LOOK, k, STRENGTH[direction], 0, key, direction) for k, direction,
+        accesses = {k: (ACCESSED, k, STRENGTH[direction], 0, key, direction) for k, direction,
                     key in entry}
-        repeated = {k: (AGAIN, k, 0, self.operands.index(other), 0, INPUT) for k, other in again}
+        repeated = {k: (REPEATED, k, 0, self.operands.index(other), 0, INPUT) for k, other in again}
         operands = tuple(accesses.get(k) or repeated.get(k) or (NUMBER, k, 0, 0, 0, INPUT)
                          for k in self.operands)
         takes_complex = args[self.main].storage.dtype.kind == "c"

@@ -1,4 +1,4 @@
-"""Modules that are loaded when they are first needed, each registered under a name for what it
+"""Modules that are imported when they are first needed, each registered under the name of what it
 provides.
 
 `mat/__init__.py` registers those of this package, so that a lower folder can use a higher one that

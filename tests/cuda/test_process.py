@@ -100,7 +100,7 @@ class MockBindings(types.ModuleType):
     (MockBindings(devices=3), 3, ""),
     (MockBindings(devices=0), 0, "no NVIDIA GPU"),
     (MockBindings(status=100), 0, "no NVIDIA GPU"),
-    (MockBindings(version=12040), 0, r"too old: it speaks CUDA 12\.4"),
+    (MockBindings(version=12040), 0, r"too old: it is for CUDA 12\.4"),
     (MockBindings(status=3), 0, r"CUDA_ERROR_NOT_INITIALIZED \(in words\); a process forked"),
     (MockBindings(status=999), 0, "CUDA_ERROR_UNKNOWN"),
     (MockBindings(status=12345), 0, "12345"),
@@ -115,7 +115,7 @@ def test_the_probe(monkeypatch, there, devices, reason):
         return there if name.endswith("driver") else types.SimpleNamespace(__version__="13.5.0")
 
     monkeypatch.setattr(importlib, "import_module", import_module)
-    found = ours._asked()
+    found = ours._probe_driver()
     assert found.devices == devices
     assert (found.reason == "") == (reason == "")
     assert re.search(reason, found.reason)

@@ -150,7 +150,7 @@ def test_what_fails_loses_nothing(dev, what):
     if what == "d2h":
         x += 1
     dev.fail(**{what: 1})
-    with pytest.raises(DeviceError, match=f"this {what} was asked to fail"):
+    with pytest.raises(DeviceError, match=f"this {what} was requested to fail"):
         x.to_numpy() if what == "d2h" else x.add_(1)
     if what != "d2h":
         x += 1

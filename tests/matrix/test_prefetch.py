@@ -196,7 +196,7 @@ def test_whatever_is_thrown_it_arrives(dev, error):
 def test_a_copy_that_fails_leaves_all_as_it_was(dev):
     x, y = mat.arange(3), mat.arange(4)
     dev.fail(h2d=1)
-    with pytest.raises(DeviceError, match="h2d was asked to fail"), mat.prefetch(to_device=[x, y]):
+    with pytest.raises(DeviceError, match="h2d was requested to fail"), mat.prefetch(to_device=[x, y]):
         pass
     assert (x.fresh, y.fresh) == ({"host"}, {"host", "emulated"})
     assert "emulated" not in {state.memory for state in x.facets.values()}
