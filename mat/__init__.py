@@ -61,8 +61,9 @@ from .matrix.prefetch import prefetch
 from .matrix.scratch import ones_view, scratch
 from .matrix.with_facets import barrier, with_facets
 from .ops import indexing as _index
+from .ops.blas_gemm import gemm, gemm_batched
 from .ops.blas_level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
-from .ops.blas_level23 import gemm, gemm_batched, gemv, ger, syrk, trsm
+from .ops.blas_level23 import gemv, ger, syrk, trsm
 from .ops.elementwise import (
     abs,
     add,

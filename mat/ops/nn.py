@@ -16,7 +16,7 @@ from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.dtypes import FLOATING, INTEGERS, REAL_TYPES
 from ..support.native import compiled
-from .blas_level23 import check_bool
+from .blas_checks import check_bool
 from .elementwise import same_dtype
 from .operation import InOut, Input, Output, named, op
 from .overlap import check_disjoint

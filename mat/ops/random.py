@@ -125,10 +125,9 @@ def _drawn(operation: Op, x: Mat, numbers: tuple[float, float], rng: Rng) -> Mat
     if dtype.char not in EACH[name] or not x.layout.contiguous:
         drawn = _drawn(operation, new_like(x, x.shape, dtype if dtype.char in EACH[name]
                                            else SINGLE), numbers, rng)
-        return x.assign_(drawn)  # ops/ adds it
-    return operation(*numbers,  # type: ignore[no-any-return]
-                     *rng.take(blocks(name, dtype, x.layout.size)),
-                     x)
+        return x.assign_(drawn)
+    result: Mat = operation(*numbers, *rng.take(blocks(name, dtype, x.layout.size)), x)
+    return result
 
 
 # Uniform
