@@ -103,8 +103,10 @@ from .ops.elementwise import (
     tan,
     tanh,
 )
-from .ops.linalg import cholesky, inv, matmul, multi_dot, slogdet, solve
-from .ops.nn import convolve, derive_convolve, derive_max_pool, max_pool
+from .ops.linalg import cholesky, inv, multi_dot, slogdet, solve
+from .ops.matmul import matmul
+from .ops.nn import convolve, derive_convolve
+from .ops.pooling import derive_max_pool, max_pool
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose

@@ -1,8 +1,8 @@
-"""Windows that walk over a matrix, as convolution and pooling see them: where each tap of each
-point is. Pure arithmetic.
+"""Windows that slide over a matrix, as convolution and pooling apply them: the position of each tap
+at each point.
 
-Of each axis of the input there is an application point every `stride` places from `start` on; tap p
-of the window at a point is `p - anchor` places further.
+Along each axis of the input there is an application point every `stride` positions from `start` on;
+tap p of the window at a point is `p - anchor` positions further.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Setting = int | Ints | None  # one for all axes, one for each, or the default
 
 
 class WindowAxis(NamedTuple):
-    """Along one axis: `n` points over an input of `nx` places; tap p of `k` of point i is at ``i *
-    step + off + p``.
+    """One axis: `n` points over an input of `nx` positions; tap p of `k` of point i is at position
+    ``i * step + off + p``.
     """
 
     n: int
@@ -29,13 +29,13 @@ class WindowAxis(NamedTuple):
     off: int
 
     def inside(self, p: int) -> range:
-        """The points of which tap `p` is inside of the input."""
+        """Return the points of which tap `p` is inside of the input."""
         low = max(0, -((self.off + p) // self.step))
         return range(low, max(low, min(self.n, -((self.off + p - self.nx) // self.step))))
 
 
 def setting(value: object, name: str) -> Setting:
-    """`value` as an integer, a tuple of integers or None."""
+    """Return `value` as an integer, a tuple of integers or None."""
     if value is None or type(value) is int:
         return value
     if isinstance(value, Iterable) and not isinstance(value, str):
@@ -44,7 +44,7 @@ def setting(value: object, name: str) -> Setting:
 
 
 def each(value: Setting, default: int, name: str, count: int) -> Ints:
-    """`value` for each of `count` axes."""
+    """Return `value` for each of `count` axes."""
     if value is None or isinstance(value, int):
         return (default if value is None else value,) * count
     if len(value) != count:
@@ -53,14 +53,15 @@ def each(value: Setting, default: int, name: str, count: int) -> Ints:
 
 
 def points(nx: int, start: int, stride: int) -> int:
-    """How many points there are from `start` on, `stride` apart, in an axis of `nx` places."""
+    """Count the points from `start` on, `stride` apart, in an axis of `nx` positions."""
     return 1 + (nx - start - 1) // stride
 
 
-def windows(shape: Ints, taps: Ints, start: Setting, stride: Setting,
-            anchor: Setting) -> tuple[WindowAxis, ...]:
-    """The axes of windows of shape `taps` over an input of `shape`, whose points lie inside,
-    anchors inside the window.
+def windows(shape: Ints, taps: Ints, start: Setting = None, stride: Setting = None,
+            anchor: Setting = None) -> tuple[WindowAxis, ...]:
+    """Return the axes of windows of shape `taps` over an input of `shape`.
+
+    `ShapeError` unless points are inside of the input, and anchors inside of the window.
     """
     count = len(taps)
     starts, anchors = each(start, 0, "start", count), each(anchor, 0, "anchor", count)
@@ -79,7 +80,7 @@ def windows(shape: Ints, taps: Ints, start: Setting, stride: Setting,
 
 
 def with_batch(axes: tuple[WindowAxis, ...], batch: int) -> tuple[WindowAxis, ...]:
-    """The same for each of a batch, as an axis whose windows have one tap."""
+    """Return the same for each of a batch, as an axis whose windows have one tap."""
     return (WindowAxis(batch, batch, 1, 1, 0), *axes)
 
 
@@ -87,13 +88,11 @@ Region = tuple[slice, ...]
 
 
 def regions(axes: Sequence[WindowAxis]) -> Iterator[tuple[Ints, Region, Region]]:
-    """For each tap: its index, the part of the input that it sees, and the points that see
-    something.
-    """
+    """Yield, for each tap, its index, the part of the input that it meets, and the points there."""
     for p in product(*(range(a.k) for a in axes)):
         seen = [a.inside(q) for a, q in zip(axes, p, strict=True)]
         if all(seen):
             firsts = [i.start * a.step + a.off + q for i, a, q in zip(seen, axes, p, strict=True)]
-            read = (slice(f, f + (len(i) - 1) * a.step + 1, a.step) for f, i,
-                    a in zip(firsts, seen, axes, strict=True))
+            read = (slice(f, f + (len(i) - 1) * a.step + 1, a.step)
+                    for f, i, a in zip(firsts, seen, axes, strict=True))
             yield p, tuple(read), tuple(slice(i.start, i.stop) for i in seen)

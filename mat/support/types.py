@@ -1,7 +1,8 @@
-"""Names for the types that signatures use most: arrays, element types, and what counts as an operand.
+"""Names for the types that signatures use most: arrays, element types, and what counts as an
+operand.
 
-What is looser than a type checker could know (an array-like, a factor, a file) has a name here rather
-than `Any`, so that a signature says what is expected.
+What is looser than a type checker could know (an array-like, a factor, a file) has a name here
+rather than `Any`, so that a signature says what is expected.
 """
 
 from __future__ import annotations
@@ -27,5 +28,6 @@ CData: TypeAlias = Any  # an object of cffi, which has no types of its own
 Engine: TypeAlias = Any  # the module or namespace that an implementation computes with
 Presented: TypeAlias = Any  # what a facet presents of an operand: an array, a pointer, ...
 Function: TypeAlias = Callable[..., Any]
+Keyword: TypeAlias = Any  # the value of a keyword argument that is passed on
 Keywords: TypeAlias = dict[str, Any]
 Arguments: TypeAlias = tuple[Any, ...]
