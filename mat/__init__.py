@@ -61,8 +61,9 @@ from .matrix.prefetch import prefetch
 from .matrix.scratch import ones_view, scratch
 from .matrix.with_facets import barrier, with_facets
 from .ops import indexing as _index
+from .ops.blas_gemm import gemm, gemm_batched
 from .ops.blas_level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
-from .ops.blas_level23 import gemm, gemm_batched, gemv, ger, syrk, trsm
+from .ops.blas_level23 import gemv, ger, syrk, trsm
 from .ops.elementwise import (
     abs,
     add,
@@ -102,8 +103,10 @@ from .ops.elementwise import (
     tan,
     tanh,
 )
-from .ops.linalg import cholesky, inv, matmul, multi_dot, slogdet, solve
-from .ops.nn import convolve, derive_convolve, derive_max_pool, max_pool
+from .ops.linalg import cholesky, inv, multi_dot, slogdet, solve
+from .ops.matmul import matmul
+from .ops.nn import convolve, derive_convolve
+from .ops.pooling import derive_max_pool, max_pool
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose

@@ -128,7 +128,8 @@ def matrix_power(x: Any, n: int, /) -> Any:
     if count == 0:
         return like(adopted(np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape).copy()), x,
                     None)
-    base, result = (ours.inv(x), None) if count < 0 else (x, None)
+    base: Any = ours.inv(x) if count < 0 else x
+    result: Any = None
     count = abs(count)
     while count:
         if count & 1:

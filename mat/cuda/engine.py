@@ -26,7 +26,7 @@ from .convert import prepare_convert
 from .copy import prepare_copy
 from .elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
 from .factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
-from .integer_matmul import prepare_product, prepare_scale
+from .integer_matmul import prepare_integer_matmul, prepare_scale
 from .kernel import CudaKernel
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .nvrtc import Program
@@ -38,7 +38,7 @@ __all__ = [
     "LIMIT", "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm",
     "prepare_gemm_batched", "prepare_either",
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
-    "prepare_product", "prepare_scale",
+    "prepare_integer_matmul", "prepare_scale",
     "prepare_cholesky", "prepare_inverse", "prepare_slogdet", "prepare_solution",
     "prepare_copy", "prepare_convert",
     "prepare_comparison",

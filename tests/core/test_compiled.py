@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat import ConflictError, DTypeError, TornError
-from mat.ops.blas_level23 import gemm
+from mat.ops.blas_gemm import gemm
 
 from ..support.mock_memories import registered
 from ..support.needs import native

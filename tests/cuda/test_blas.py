@@ -255,7 +255,7 @@ def test_the_largest_lengths_pass_to_the_long_forms():
         routine = next(cell.cell_contents for cell in made.__closure__
                        if isinstance(cell.cell_contents, cublas.Routine))
         assert routine.function == cublas.library().cublasScopy_v2_64
-        assert routine.told["n"] == n
+        assert routine.reported["n"] == n
     made = blas.vectors("copy", "f", big - 1, (1, 1), (0, 0))
     routine = next(cell.cell_contents for cell in made.__closure__
                    if isinstance(cell.cell_contents, cublas.Routine))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mat.cpu.integer_matmul import MatrixOperand, takes
+from mat.cpu.integer_matmul import takes
+from mat.layout.matrix_operand import GemmSizes, MatmulForm, MatrixOperand
 
 from ..mock_driver import harness
 from ..support.launching import launch_all
@@ -34,8 +35,8 @@ def some(rng, shape, char):
     return rng.normal(size=shape).astype(dtype)
 
 
-def lies(x, batch=()):
-    """How an array lies; leading axes may be broadcast."""
+def operand(x, batch=()):
+    """Return the steps of an array; leading axes may be broadcast."""
     steps = [s // x.itemsize for s in x.strides]
     own = x.ndim - 2
     along = [0 if n == 1 else s for n, s in zip(x.shape[:own], steps[:own], strict=True)]
@@ -45,14 +46,15 @@ def lies(x, batch=()):
 
 def multiply(a, b, c, batch=(), factors=None, seed=0):
     m, k = a.shape[-2:]
-    made = integer_matmul.prepare_product(m, b.shape[-1], k, lies(a, batch), lies(b, batch),
-                                          lies(c, batch), batch)
+    made = integer_matmul.prepare_integer_matmul(MatmulForm(
+        GemmSizes(m, b.shape[-1], k), operand(a, batch), operand(b, batch), operand(c, batch),
+        batch))
     if factors is None:
-        launch_all(made._launch(0, 0, 0), [a, b, c], seed=seed)
+        launch_all(made._kernel(0, 0, 0), [a, b, c], seed=seed)
     elif made.integer:
-        launch_all(made._launch(2, *factors), [a, b, c], seed=seed)
+        launch_all(made._kernel(2, *factors), [a, b, c], seed=seed)
     else:
-        launch_all(made._launch(1, 0, 0), [a, b, c], factors, seed)
+        launch_all(made._kernel(1, 0, 0), [a, b, c], factors, seed)
 
 
 def exact(a, b, dtype):
@@ -272,15 +274,15 @@ def test_scaling(rng, letter, triangle, beta):
     np.testing.assert_allclose(whole, wanted, rtol=1e-6)
 
 
-def test_every_program_is_told_of(rng):
-    told = set(integer_matmul.programs())
+def test_every_program_is_listed(rng):
+    listed = set(integer_matmul.programs())
     for one in integer_matmul.TYPES:
         for other in integer_matmul.TYPES:
             for out in integer_matmul.TYPES:
                 if takes(one, other, out):
                     for sizes in ((1, 1), (1 << 15, 1 << 15)):
-                        made = integer_matmul.prepare_product(*sizes, 1, MatrixOperand(one, 1, 1),
-                                                              MatrixOperand(other, 1, 1),
-                                                              MatrixOperand(out, 1, 1))
-                        assert made._launch(0, 0, 0).program in told
-    assert len(told) < 30
+                        made = integer_matmul.prepare_integer_matmul(MatmulForm(
+                            GemmSizes(*sizes, 1), MatrixOperand(one, 1, 1),
+                            MatrixOperand(other, 1, 1), MatrixOperand(out, 1, 1)))
+                        assert made._kernel(0, 0, 0).program in listed
+    assert len(listed) < 30

@@ -22,15 +22,15 @@ from ..support import selection
 from ..support.layouts import LAYOUTS, check_hidden, place, state, tolerance
 
 FLOAT = ("float32", "float64")
-BODIES = [b for b in ("foreign", "array")
-          if any(o.place == b for o in REGISTRY["nn.convolution"].implementations)]
+IMPLEMENTATIONS = [b for b in ("foreign", "array")
+                   if any(o.place == b for o in REGISTRY["nn.convolution"].implementations)]
 
 
-@pytest.fixture(params=BODIES, autouse=True)
-def body(request, monkeypatch):
-    """Each test with the compiled bodies, if there are any, and with NumPy's."""
+@pytest.fixture(params=IMPLEMENTATIONS, autouse=True)
+def implementation(request, monkeypatch):
+    """Run each test with the compiled implementations, if there are any, and with NumPy's."""
     for name, op in REGISTRY.items():
-        if name.startswith("nn."):
+        if name.startswith(("nn.", "pooling.")):
             monkeypatch.setattr(op, "implementations", [op.body_on(request.param)])
             monkeypatch.setattr(op, "plans", {})
     return request.param
@@ -423,7 +423,8 @@ def test_a_write_elsewhere_stops_both_derivatives():
 
 def test_more_axes_than_kernels_take(rng):
     x, w = rng.standard_normal((2,) * 9), rng.standard_normal((1, 2) + (1,) * 6 + (2,))
-    if "array" in BODIES and len(REGISTRY["nn.convolution"].implementations) == 1 and REGISTRY["nn.convolution"].implementations[0].prepares:
+    found = REGISTRY["nn.convolution"].implementations
+    if "array" in IMPLEMENTATIONS and len(found) == 1 and found[0].prepares:
         with pytest.raises(DTypeError, match="no body"):
             convolved(x, w)
     else:
