@@ -99,7 +99,7 @@ class CudaArray:
                                 "torch.from_dlpack(x) of the Mat itself copies for it, a block for "
                                 "'io' lends to be written")
         check_stream(stream, self.__dlpack_device__())
-        self.gpu.hand_over(stream)
+        self.gpu.make_stream_wait(stream)
         flags = 0 if self.writable else READ_ONLY
         return self.capsule((self, self.handle.export()), LEGACY if max_version is None else flags)
 

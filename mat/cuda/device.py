@@ -52,8 +52,8 @@ class CudaDevice(PooledDevice):
         self.facet = CudaFacet(self)
         self.dlpack = CUDA, number
 
-    def hand_over(self, stream: int | None) -> None:
-        self.gpu.hand_over(stream)
+    def make_stream_wait(self, stream: int | None) -> None:
+        self.gpu.make_stream_wait(stream)
 
     def synchronize(self) -> None:
         with self.gpu.current():

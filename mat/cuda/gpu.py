@@ -268,7 +268,7 @@ class Gpu:
         except DeviceError:  # in a forked child, or when the driver is gone already
             return True
 
-    def hand_over(self, stream: int | None) -> None:
+    def make_stream_wait(self, stream: int | None) -> None:
         """Have a stream, by its number in DLPack, wait for all that is queued on ours."""
         # the default one is ours; -1: the consumer sees to that
         if stream is not None and stream not in (LEGACY, -1):

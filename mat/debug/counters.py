@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ..core.access_record import in_operation, line_of, user_place
+from ..core.access_record import in_operation, line_of, user_line
 from ..core.cube import OBSERVERS, Observer, host, observe
 from ..core.cube import allow_conflicts as _admitting
 from ..errors import ConflictError, DirectionError, SettingError
@@ -158,7 +158,7 @@ class CopyGuard(Observer):
     def copying(self, cube: Any, source: Any, target: Any) -> None:
         if not in_operation():
             return
-        text = (f"an operation at {line_of(user_place())} copies {cube.nbytes:,} bytes from "
+        text = (f"an operation at {line_of(user_line())} copies {cube.nbytes:,} bytes from "
                 f"{source.name} to {target.name}; "
                 "bring data where it is needed with mat.prefetch or x.facet, or compute in one "
                 "place with mat.use_device")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from cffi import FFI
 
-from ..core.access_record import line_of, thread_name, user_place
+from ..core.access_record import line_of, thread_name, user_line
 
 PAGE = 4096
 OPEN, READ_ONLY, GONE = 3, 1, 0  # as mmap() has it: PROT_READ and PROT_WRITE, one of them, none
@@ -132,7 +132,7 @@ class Pages:
         """Something went against it: let that, and what follows, happen."""
         self.allowed = OPEN
         self._allow()
-        place = None if frame is None else user_place(frame)
+        place = None if frame is None else user_line(frame)
         self.touched = Touch(offset, threading.get_ident(), line_of(place))
         if self.tell is not None:
             self.tell(self)

@@ -17,7 +17,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from ..core.access_record import file_and_line, line_of, user_place
+from ..core.access_record import file_and_line, line_of, user_line
 from ..core.cube import INPUT, Observer, host, observe
 from ..support import formatting
 from .timeline import chrome, page
@@ -77,7 +77,7 @@ class Trace(Observer):
     def _add(self, kind: str, cube: Any, source: str, target: str, seconds: float = 0.0,
              locked: bool = False,
              view: Any = None) -> None:
-        line, label = line_of(user_place()), _label(cube, view)
+        line, label = line_of(user_line()), _label(cube, view)
         with self._lock:
             number = self._numbers.setdefault(cube, len(self._numbers))
             nbytes = cube.nbytes if view is None else view.nbytes
@@ -112,7 +112,7 @@ class Trace(Observer):
         self._add("eviction", cube, memory.name, "")
 
     def fell_back(self, operation: str, device: str) -> None:
-        line = line_of(user_place())
+        line = line_of(user_line())
         with self._lock:
             now = perf_counter() - self.begun
             self.events.append(TraceEvent("fallback", operation, device, "host", 0, now, 0.0, False,

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.barrier import Barrier
 from ..core.compiled import IN_USE
-from ..core.registry import Facet, Memory, Naming, device_facets, host, name_devices_by
+from ..core.registry import Facet, Memory, Naming, device_facets, host, set_naming
 from ..errors import DeviceError, FacetError, SettingError
 from ..support.cuda_probe import probe
 from ..support.plugins import plugin
@@ -57,7 +57,7 @@ class Device:
     def synchronize(self) -> None:
         """Wait until all work that was given to the device is done."""
 
-    def hand_over(self, stream: int | None) -> None:
+    def make_stream_wait(self, stream: int | None) -> None:
         """Have a consumer's stream, by its number in DLPack, wait for what was given to the device;
         nobody else does.
         """
@@ -156,7 +156,7 @@ def _opened(kind: str) -> Device | None:
     return next((d for d in (*reversed(_context.get()), _lasting) if d.kind == kind), None)
 
 
-class Use:
+class DeviceBlock:
     """One ``with mat.use_device(...)``; leaving it takes home what only the device has."""
 
     __slots__ = ("barrier", "before", "device", "pool_bytes", "token")
@@ -195,7 +195,7 @@ class Use:
                 self.device.end(self.before)
 
 
-def use_device(name: str | Device, *, pool_bytes: int | None = None, required: bool = False) -> Use:
+def use_device(name: str | Device, *, pool_bytes: int | None = None, required: bool = False) -> DeviceBlock:
     """``with mat.use_device("cuda") as dev:`` operations compute there while the block runs.
 
     In this thread or task only.
@@ -219,10 +219,10 @@ def use_device(name: str | Device, *, pool_bytes: int | None = None, required: b
     >>> y
     <Mat 3 - [2. 2. 2.]>
     """
-    return Use(device_named(name, required), _checked_bytes(pool_bytes))
+    return DeviceBlock(device_named(name, required), _checked_bytes(pool_bytes))
 
 
-def use_cuda(*, pool_bytes: int | None = None, required: bool = False) -> Use:
+def use_cuda(*, pool_bytes: int | None = None, required: bool = False) -> DeviceBlock:
     """``with mat.use_cuda():`` is ``with mat.use_device("cuda"):``."""
     return use_device("cuda", pool_bytes=pool_bytes, required=required)
 
@@ -263,14 +263,14 @@ def _checked_bytes(pool_bytes: object) -> Any:
 # What names of facets and memories mean
 
 
-class _Absent(Memory):
+class AbsentMemory(Memory):
     """The memory of a device that nobody used yet: nothing is in it."""
 
     def allocate(self, cube: Any) -> Any:
         raise DeviceError(f"{self.name!r} is not in use: with mat.use_device({self.name!r}): ...")
 
 
-class _Naming(Naming):
+class DeviceNames(Naming):
     """Understands names of devices."""
 
     def facet(self, name: str) -> Facet | None:
@@ -297,7 +297,7 @@ class _Naming(Naming):
         alike = (f.memory for f in device_facets.values() if name in _names(f.device))
         found = next(alike, None)
         if found is None:
-            found = _Absent()
+            found = AbsentMemory()
             found.name = name
         return found
 
@@ -308,7 +308,7 @@ def _names(device: Device) -> tuple[str, ...]:
     return (kind, f"{kind}:0") if number in ("", "0") else (device.name,)
 
 
-name_devices_by(_Naming())
+set_naming(DeviceNames())
 
 
 # CUDA, most of which is imported when first asked for

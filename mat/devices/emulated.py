@@ -20,7 +20,7 @@ import numpy as np
 from ..core.registry import Facet, Memory, register_facet
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..facets.array import over
-from ..facets.backing import guarded
+from ..facets.backing import protected_view
 from ..layout.strided import Layout
 from ..memories.pooled import Pooled
 from ..support.c_pointers import ForeignArray
@@ -114,7 +114,7 @@ class EmulatedMemory(Pooled):
         self._next = BASE
 
     def raw_allocate(self, nbytes: int) -> EmulatedBlock:
-        self.device.stumble("allocation", OutOfDeviceMemory)
+        self.device.fail_if_requested("allocation", OutOfDeviceMemory)
         block = EmulatedBlock(self.device, self._next, nbytes)
         self._next += (nbytes + 2 * GUARD + 255) // 256 * 256
         return block
@@ -156,7 +156,7 @@ class EmulatedMemory(Pooled):
 
     def write_part(self, cube: Any, handle: EmulatedBlock, part: Any, start: int) -> bool:
         self.device.check(handle)
-        self.device.stumble("h2d", DeviceError)
+        self.device.fail_if_requested("h2d", DeviceError)
         # a copy: the caller may go on with its own
         source, size = part.tobytes(), cube.dtype.itemsize
         self.device.transfers["h2d"] += len(source)
@@ -165,7 +165,7 @@ class EmulatedMemory(Pooled):
 
     def read_part(self, cube: Any, handle: EmulatedBlock, host: Any, start: int, stop: int) -> bool:
         self.device.check(handle)
-        self.device.stumble("d2h", DeviceError)
+        self.device.fail_if_requested("d2h", DeviceError)
         self.device.synchronize()
         size = cube.dtype.itemsize
         found = handle.bytes[start * size:stop * size]
@@ -191,7 +191,7 @@ class EmulatedMemory(Pooled):
         self.device.check(handle)
 
         def copy() -> None:
-            self.device.stumble("h2d", DeviceError)
+            self.device.fail_if_requested("h2d", DeviceError)
             self.device.transfers["h2d"] += host.nbytes
             _put(handle.bytes, 0, host.tobytes())
 
@@ -202,7 +202,7 @@ class EmulatedMemory(Pooled):
         self.device.check(handle)
 
         def copy() -> None:
-            self.device.stumble("d2h", DeviceError)
+            self.device.fail_if_requested("d2h", DeviceError)
             self.device.transfers["d2h"] += host.nbytes
             host[:] = handle.bytes[:host.nbytes].view(host.dtype)
 
@@ -296,7 +296,7 @@ class Emulated(PooledDevice):
         arrays = [v for v in values if isinstance(v, EmulatedArray)]
         for array in arrays:
             self.check(array.handle)
-        self.stumble("launch", DeviceError)
+        self.fail_if_requested("launch", DeviceError)
         self.launches += 1
         result = []
 
@@ -345,7 +345,7 @@ class Emulated(PooledDevice):
                               f"{', '.join(sorted(unknown))}")
         self.failing.update(counts)
 
-    def stumble(self, what: str, kind: type[DeviceError]) -> None:
+    def fail_if_requested(self, what: str, kind: type[DeviceError]) -> None:
         """Fail if that was asked for."""
         left = self.failing.get(what, 0)
         if left:
@@ -358,7 +358,7 @@ class Emulated(PooledDevice):
 
 
 def _as_array(x: EmulatedArray) -> np.ndarray[Any, Any]:
-    return guarded(over(x.elements(), x.layout), x.writable)
+    return protected_view(over(x.elements(), x.layout), x.writable)
 
 
 def _as_foreign(x: EmulatedArray) -> ForeignArray:

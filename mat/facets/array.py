@@ -10,7 +10,7 @@ import numpy as np
 from ..core.registry import Facet, register_facet
 from ..layout.strided import Layout
 from ..memories.host import HOST
-from .backing import guarded
+from .backing import protected_view
 
 
 def over(handle: np.ndarray[Any, Any], layout: Layout) -> np.ndarray[Any, Any]:
@@ -22,17 +22,17 @@ def over(handle: np.ndarray[Any, Any], layout: Layout) -> np.ndarray[Any, Any]:
     return np.lib.stride_tricks.as_strided(handle[start:], layout.shape, strides)
 
 
-class Array(Facet):
+class ArrayFacet(Facet):
     """The visible elements, n-d."""
 
     name, letter, memory, engine, quiet = "array", "A", HOST, np, True
 
     def present(self, view: Any, handle: Any, writable: bool) -> np.ndarray[Any, Any]:
-        return guarded(over(handle, view.layout), writable)
+        return protected_view(over(handle, view.layout), writable)
 
     def lender(self, value: Any) -> Callable[[], Any]:
         view: Callable[[], Any] = value.view
         return view
 
 
-ARRAY = register_facet(Array())
+ARRAY = register_facet(ArrayFacet())

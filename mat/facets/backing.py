@@ -11,7 +11,7 @@ from ..core.registry import Facet, register_facet
 from ..memories.host import HOST
 
 
-def guarded(a: np.ndarray[Any, Any], writable: bool) -> np.ndarray[Any, Any]:
+def protected_view(a: np.ndarray[Any, Any], writable: bool) -> np.ndarray[Any, Any]:
     """A view of `a` of its own, which is read-only unless it may be written."""
     view = a.view()
     if not writable:
@@ -19,7 +19,7 @@ def guarded(a: np.ndarray[Any, Any], writable: bool) -> np.ndarray[Any, Any]:
     return view
 
 
-class Backing(Facet):
+class BackingFacet(Facet):
     """The whole storage, 1-d: element ``k`` is storage index ``k``, whatever the Mat's
     displacement.
     """
@@ -27,11 +27,11 @@ class Backing(Facet):
     name, letter, memory, engine, quiet = "backing", "B", HOST, np, True
 
     def present(self, view: Any, handle: Any, writable: bool) -> np.ndarray[Any, Any]:
-        return guarded(handle, writable)
+        return protected_view(handle, writable)
 
     def lender(self, value: Any) -> Callable[[], Any]:
         view: Callable[[], Any] = value.view
         return view
 
 
-BACKING = register_facet(Backing())
+BACKING = register_facet(BackingFacet())

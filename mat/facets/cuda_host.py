@@ -16,7 +16,7 @@ from ..memories.host import HOST, page_locking
 from ..support.c_pointers import ForeignArray
 
 
-class CudaHost(Facet):
+class CudaHostFacet(Facet):
     """As ``foreign``; `DeviceError` where there is no CUDA, which says why."""
 
     name, letter, memory, engine = "cuda_host", "H", HOST, engine
@@ -28,4 +28,4 @@ class CudaHost(Facet):
         return ForeignArray(handle, view.layout)
 
 
-CUDA_HOST = register_facet(CudaHost())
+CUDA_HOST = register_facet(CudaHostFacet())

@@ -12,7 +12,7 @@ from ..memories.host import HOST
 from ..support.c_pointers import ForeignArray
 
 
-class Foreign(Facet):
+class ForeignFacet(Facet):
     """C pointers; a C type cannot make them read-only, so ``input`` is a promise here."""
 
     name, letter, memory, engine, presents = "foreign", "F", HOST, engine, ForeignArray
@@ -21,4 +21,4 @@ class Foreign(Facet):
         return ForeignArray(handle, view.layout)
 
 
-FOREIGN = register_facet(Foreign())
+FOREIGN = register_facet(ForeignFacet())

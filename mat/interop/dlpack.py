@@ -30,12 +30,12 @@ from ..support.dlpack_abi import (
     LEGACY,
     PINNED,
     READ_ONLY,
-    Theirs,
+    ExternalMemory,
     check_stream,
     compiled,
     dtype_of,
     make_capsule,
-    take,
+    take_capsule,
     type_of,
 )
 from ..support.dtypes import as_dtype
@@ -84,7 +84,7 @@ def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = 
     if target is CPU:
         return _host_copy(self, flags) if copy or why else _host_lease(self)
     lease = Export(self.copy() if copy or why else self, target.facet)
-    target.hand_over(stream)
+    target.make_stream_wait(stream)
     return lease.value.capsule(lease, flags)
 
 
@@ -250,7 +250,7 @@ class _Taken:
     __slots__ = ("address", "copied", "dtype", "holder", "layout", "size", "writable")
 
     def __init__(self, capsule: object, kinds: tuple[int, ...]) -> None:
-        self.holder, (address, shape, strides, device, kind, flags) = take(capsule)
+        self.holder, (address, shape, strides, device, kind, flags) = take_capsule(capsule)
         self.dtype = dtype_of(*kind)
         self.writable, self.copied = not flags & READ_ONLY, bool(flags & COPIED)
         step, shape = self.dtype.itemsize, as_shape(shape)
@@ -283,7 +283,7 @@ def _on_host(capsule: object, copy: bool | None) -> Mat:
         return adopted(np.array(a, order="C")) if copy else adopted(a, owned=False)
     taken = _Taken(capsule, (HOST[0], PINNED))
     storage = taken.storage()
-    memory = Theirs(taken.holder, taken.address, storage.nbytes, taken.writable)
+    memory = ExternalMemory(taken.holder, taken.address, storage.nbytes, taken.writable)
     flat = np.asarray(memory).view(taken.dtype)
     if copy and not taken.copied:
         return adopted(np.array(over(flat, taken.layout), order="C"))
@@ -323,7 +323,7 @@ def _on_device(capsule: object, facet: Facet) -> Mat:
     taken = _Taken(capsule, (CUDA,))
     storage, memory = taken.storage(), facet.memory
     # it is CUDA's
-    storage.borrow(memory,
+    storage.adopt_external(memory,
                    memory.borrowed(taken.address, storage.nbytes,  # type: ignore[attr-defined]
                                    taken.holder))
     return taken.seen(storage, facet)

@@ -275,7 +275,7 @@ class Mat(Exports, Methods):
                     "an index") if at is index and len(at) == 1 else self.ravel_index(*at) if index else 0
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
-        if self.storage.is_elsewhere and (found := self.storage.single(self.layout.storage_index(k))) is not None:
+        if self.storage.is_elsewhere and (found := self.storage.peek_element(self.layout.storage_index(k))) is not None:
             return found.item()
         with self.facet("array", "input") as a:
             return a.item(k)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
-from ..core.access import user_place
+from ..core.access import caller_line
 from ..core.access_record import SourceLine
 from ..core.cube import Memory, host
 from ..devices.device import CPU, in_use
@@ -34,7 +34,7 @@ class Prefetch:
         if self.entered:
             raise ConflictError("this prefetch is under way already; call mat.prefetch again")
         self.entered = True
-        where, device = user_place(sys._getframe(1)), in_use()
+        where, device = caller_line(sys._getframe(1)), in_use()
         try:
             if device is not CPU:
                 self._begin((x for x in self.to_device if x.device_enabled), device.memory, where)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.access import user_place
+from ..core.access import caller_line
 from ..core.access_record import SourceLine, file_and_line
 from ..core.cube import Cube, Memory
 from ..errors import ConflictError, DTypeError, TornError
@@ -116,7 +116,7 @@ class ScratchBlock:
         mat = Mat.__new__(Mat)
         mat.layout = self.layout
         self.storage = mat.storage = ScratchStorage(size, self.key[1], _spares.take(self.key, size),
-                                                    user_place(sys._getframe(1)))
+                                                    caller_line(sys._getframe(1)))
         mat.presented = {}
         mat.form = None
         mat.device_enabled = current().device_enabled

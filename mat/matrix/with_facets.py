@@ -9,9 +9,9 @@ from ..core.access import (
     Access,
     enter_all,
     leave_all,
-    settle_directions,
+    join_directions,
     undo,
-    user_place,
+    caller_line,
     value_for_block,
 )
 from ..core.cube import AccessRecord, Barrier, Direction, memory_named
@@ -34,7 +34,7 @@ class AccessGroup:
         if self.records:
             raise ConflictError("these accesses are already open: "
                                 f"{self.records[0].describe()}; call with_facets again")
-        records = enter_all(self.accesses, user_place(sys._getframe(1)))
+        records = enter_all(self.accesses, caller_line(sys._getframe(1)))
         try:
             values = tuple(value_for_block(records[access]) for access in self.accesses)
         except BaseException:
@@ -66,7 +66,7 @@ def with_facets(*requests: tuple[Any, ...]) -> AccessGroup:
     """
     accesses = [_requested(*(request if isinstance(request, tuple | list) else (request, None)))
                 for request in requests]
-    settle_directions(accesses)
+    join_directions(accesses)
     return AccessGroup(accesses)
 
 
@@ -92,7 +92,7 @@ def barrier(ensure: str = "host", drop: str | tuple[str, ...] = ()) -> Barrier:
     0
     """
     names = (drop,) if isinstance(drop, str) else tuple(drop)
-    doomed = tuple(memory_named(name) for name in names)
-    if memory_named(ensure) in doomed:
+    dropped = tuple(memory_named(name) for name in names)
+    if memory_named(ensure) in dropped:
         raise FacetError(f"a barrier cannot both ensure and drop {ensure!r}")
-    return Barrier(memory_named(ensure), doomed)
+    return Barrier(memory_named(ensure), dropped)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from ..core.access_record import line_of, user_place
+from ..core.access_record import line_of, user_line
 from ..core.registry import Memory
 from ..errors import OutOfDeviceMemory
 
@@ -72,7 +72,7 @@ class Pooled(Memory):
             self.used += size
             handle.tick = next(CLOCK)
             if cube is not None:
-                handle.line = line_of(user_place())
+                handle.line = line_of(user_line())
                 self._owners[id(handle)] = handle, weakref.ref(cube)
         return handle
 

@@ -35,7 +35,7 @@ def _get(self: Mat, index: Any) -> Any:
         return _gather(self, _plain(index), index)
     layout = self.layout[index]
     if not layout.shape and not _has_room(index):
-        if self.storage.is_elsewhere and (found := self.storage.single(layout.displacement)) is not None:
+        if self.storage.is_elsewhere and (found := self.storage.peek_element(layout.displacement)) is not None:
             return found
         with self.facet("array", "input") as a:
             return a[index]

@@ -16,7 +16,7 @@ INSTALL = "pip install 'facetmat[cuda]'"
 NO_DEVICE, UNKNOWN = 100, 999  # CUDA_ERROR_NO_DEVICE; what CUDA calls an unknown error
 
 
-class Found(NamedTuple):
+class CudaProbe(NamedTuple):
     """How many `devices` there are, and if none, the reason."""
 
     devices: int
@@ -24,51 +24,51 @@ class Found(NamedTuple):
     version: int = 0  # of CUDA, that the driver speaks: 13000 is 13.0
 
 
-def probe() -> Found:
+def probe() -> CudaProbe:
     """What CUDA has to offer here; never raises."""
     return _probe(os.getpid())  # of this process: the driver does not survive a fork
 
 
-def obstacle() -> str:
+def reason_for_none() -> str:
     """What is in the way of computing on a GPU, in words; nothing if there is one."""
     found = probe()
     return "" if found.devices else found.reason
 
 
 @cache
-def _probe(process: int) -> Found:  # noqa: ARG001
+def _probe(process: int) -> CudaProbe:  # noqa: ARG001
     return _asked()
 
 
-def _asked() -> Found:
+def _asked() -> CudaProbe:
     try:
         driver = importlib.import_module("cuda.bindings.driver")
         ours = importlib.import_module("cuda.bindings").__version__
     except ImportError as error:
-        return Found(0, f"cuda-python is not installed ({error}): {INSTALL}")
+        return CudaProbe(0, f"cuda-python is not installed ({error}): {INSTALL}")
     try:
         return _ask(driver, int(ours.partition(".")[0]))
     except Exception as error:  # what the loader raises is a matter of its version
-        return Found(0, f"no NVIDIA driver: {' '.join(str(error).split())}")
+        return CudaProbe(0, f"no NVIDIA driver: {' '.join(str(error).split())}")
 
 
-def _ask(driver: Any, needed: int) -> Found:
+def _ask(driver: Any, needed: int) -> CudaProbe:
     status = int(driver.cuInit(0)[0])
     version = int(driver.cuDriverGetVersion()[1] or 0)
     if version and version // 1000 < needed:
-        return Found(0, f"the NVIDIA driver is too old: it speaks CUDA {shown(version)}, "
+        return CudaProbe(0, f"the NVIDIA driver is too old: it speaks CUDA {shown(version)}, "
                         f"cuda-python needs {needed}.0; "
                         f"install a newer driver", version)
     if status == NO_DEVICE:
-        return Found(0, "there is a driver, but no NVIDIA GPU that this process can see", version)
+        return CudaProbe(0, "there is a driver, but no NVIDIA GPU that this process can see", version)
     if status:
-        return Found(0, "the NVIDIA driver does not start: "
+        return CudaProbe(0, "the NVIDIA driver does not start: "
                         f"{error_text(driver, status)}{_forked(status)}", version)
     status, count = driver.cuDeviceGetCount()
     if int(status):
-        return Found(0, "the NVIDIA driver does not count its devices: "
+        return CudaProbe(0, "the NVIDIA driver does not count its devices: "
                         f"{error_text(driver, int(status))}", version)
-    return Found(int(count), "" if count else "there is a driver, but no NVIDIA GPU that this "
+    return CudaProbe(int(count), "" if count else "there is a driver, but no NVIDIA GPU that this "
                                               "process can see", version)
 
 

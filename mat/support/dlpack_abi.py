@@ -66,7 +66,7 @@ def make_capsule(owner: object, address: int, shape: Ints, strides: Ints, device
     return _core.make_capsule(owner, address, shape, strides, device, type_of(dtype), flags)
 
 
-def take(capsule: object) -> tuple[object, Facts]:
+def take_capsule(capsule: object) -> tuple[object, Facts]:
     """What keeps the memory for as long as it lives, and: address, shape, strides, device, (code,
     bits, lanes), flags.
 
@@ -77,7 +77,7 @@ def take(capsule: object) -> tuple[object, Facts]:
     return found
 
 
-class Theirs:
+class ExternalMemory:
     """Memory of another library on the host, as NumPy makes an array of bytes of it."""
 
     __slots__ = ("__array_interface__", "holder")

@@ -13,7 +13,7 @@ from importlib import import_module
 import pytest
 
 from mat.support import cuda_probe as ours
-from mat.support.cuda_probe import Found
+from mat.support.cuda_probe import CudaProbe
 
 from .driver import Compiler, cublas, missing, pretend
 from .harness import SEED, scratch
@@ -46,7 +46,7 @@ def cuda_is_real():
 
 
 def really():
-    """What there is without us: `Found`."""
+    """What there is without us: `CudaProbe`."""
     if not _really:
         _really.append(ours.probe())
     return _really[0]
@@ -99,7 +99,7 @@ class pretending:
         self.programs.COMPILER = self.compiler
         self.driver.forget()
         self.driver.configure(devices=0)
-        found: Found = really()
+        found: CudaProbe = really()
         ours._probe = lambda process: found
         if kind is None and faults:
             pytest.fail("a GPU would not forgive:\n" + "\n".join(faults))

@@ -22,7 +22,7 @@ from mat.core.access import Access
 from mat.core.cube import Cube, View, as_direction
 from mat.core.registry import Facet, Memory
 from mat.facets.array import over
-from mat.facets.backing import guarded
+from mat.facets.backing import protected_view
 from mat.memories.host import HOST
 
 
@@ -167,7 +167,7 @@ class ThroughArrays(Through):
     """A facet of a memory of arrays: the visible elements."""
 
     def present(self, view: Any, handle: Any, writable: bool) -> Any:
-        return guarded(over(handle.data, view.layout), writable)
+        return protected_view(over(handle.data, view.layout), writable)
 
     def lender(self, value):
         return value.view
