@@ -1,4 +1,6 @@
-"""What a docstring of a public name lacks, by the rules of numpydoc: a sentence first, then sections."""
+"""Find what the docstring of a public name lacks, by the rules of numpydoc: first a sentence, then
+sections.
+"""
 
 import inspect
 import re
