@@ -173,7 +173,8 @@ def test_names_of_the_array_api_follow_numpydoc(name):
 
 
 def test_names_that_do_not_comply_yet_are_public():
-    assert NOT_YET <= {*public_names(), *array_api_names()}
+    unknown = NOT_YET - {*public_names(), *array_api_names()}
+    assert unknown == set()
 
 
 def test_groups_of_methods_are_described():
