@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy, enabled_on
 from ..layout.strided import as_shape, integer
-from ..matrix.creation import adopted, interval, from_numpy
+from ..matrix.creation import adopted, from_numpy, interval
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
 from .arguments import as_mat, complex_default, like, place, real_default

@@ -29,48 +29,38 @@ PLAIN_VALUES = {"supported_dtypes", "__version__"}
 MADE_BY_MAT = {"extend.Op"}  # classes that users get instances of and do not call
 # public names whose docstrings do not comply yet
 OPEN = """
-    Mat zeros ones full empty eye arange array from_numpy from_dlpack allclose settings
-    configure concat stack map_concat map_displacements map_into transpose asum nrm2 dot vdot
-    iamax scal axpy copy swap gemv ger gemm syrk trsm gemm_batched matmul multi_dot inv slogdet
-    solve cholesky square sqrt log exp sin cos tan sinh cosh tanh abs negative sign log1p expm1
-    floor ceil rint erf reciprocal logistic pow add subtract multiply divide minimum maximum
-    equal not_equal less less_equal greater greater_equal geem geerv add_sign sum mean prod max
-    min argmax argmin scale_rows scale_columns convolve derive_convolve max_pool derive_max_pool
-    Rng seed multivariate_normal use_device use_cuda set_device cuda_available prefetch
-    with_facets FacetState Direction barrier scratch ones_view kernel show show_config
-    memory_report trace debug extend save load save_all load_all ConflictError Mat.abs Mat.abs_
-    Mat.accept_torn Mat.add_ Mat.add_sign_ Mat.adjust_ Mat.all Mat.allowed Mat.any Mat.argmax
-    Mat.argmin Mat.argsort Mat.assign_ Mat.astype Mat.axpy_ Mat.bernoulli_ Mat.broadcast_to
-    Mat.ceil Mat.ceil_ Mat.cholesky Mat.clip Mat.conj Mat.contiguous Mat.convolve_ Mat.copy
-    Mat.copy_ Mat.cos Mat.cos_ Mat.cosh Mat.cosh_ Mat.cumprod Mat.cumsum Mat.derive_max_pool_
-    Mat.device Mat.diagonal Mat.displace Mat.displace_ Mat.divide_ Mat.drop Mat.equal_
-    Mat.equals Mat.erf Mat.erf_ Mat.exp Mat.exp_ Mat.expand_dims Mat.expm1 Mat.expm1_ Mat.facet
-    Mat.fill_ Mat.fill_value Mat.flatten Mat.floor Mat.floor_ Mat.geem_ Mat.geerv_ Mat.gemm_
-    Mat.gemm_batched_ Mat.gemv_ Mat.ger_ Mat.greater_ Mat.greater_equal_ Mat.inv
-    Mat.is_contiguous Mat.item Mat.keep Mat.label Mat.less_ Mat.less_equal_ Mat.load_ Mat.log
-    Mat.log1p Mat.log1p_ Mat.log_ Mat.logistic Mat.logistic_ Mat.mT Mat.max Mat.max_pool_
-    Mat.maximum_ Mat.mean Mat.min Mat.minimum_ Mat.multiply_ Mat.negative Mat.negative_
-    Mat.nonzero Mat.normal_ Mat.not_equal_ Mat.orthogonal_ Mat.over Mat.permute Mat.pow_
-    Mat.prod Mat.ravel Mat.ravel_index Mat.read_ Mat.reciprocal Mat.reciprocal_ Mat.repeat
-    Mat.replace_ Mat.reshape Mat.reshape_ Mat.rint Mat.rint_ Mat.round Mat.row_ Mat.scal_
+    from_dlpack allclose settings configure concat stack map_concat map_displacements map_into
+    transpose asum nrm2 dot vdot iamax scal axpy copy swap gemv ger gemm syrk trsm gemm_batched
+    matmul multi_dot inv slogdet solve cholesky square sqrt log exp sin cos tan sinh cosh tanh
+    abs negative sign log1p expm1 floor ceil rint erf reciprocal logistic pow add subtract
+    multiply divide minimum maximum equal not_equal less less_equal greater greater_equal geem
+    geerv add_sign sum mean prod max min argmax argmin scale_rows scale_columns convolve
+    derive_convolve max_pool derive_max_pool multivariate_normal use_device use_cuda set_device
+    cuda_available Direction kernel extend save load save_all load_all ConflictError Mat.abs
+    Mat.abs_ Mat.add_ Mat.add_sign_ Mat.all Mat.any Mat.argmax Mat.argmin Mat.argsort
+    Mat.assign_ Mat.astype Mat.axpy_ Mat.bernoulli_ Mat.ceil Mat.ceil_ Mat.cholesky Mat.clip
+    Mat.conj Mat.contiguous Mat.convolve_ Mat.copy Mat.copy_ Mat.cos Mat.cos_ Mat.cosh Mat.cosh_
+    Mat.cumprod Mat.cumsum Mat.derive_max_pool_ Mat.divide_ Mat.equal_ Mat.equals Mat.erf
+    Mat.erf_ Mat.exp Mat.exp_ Mat.expm1 Mat.expm1_ Mat.fill_ Mat.flatten Mat.floor Mat.floor_
+    Mat.geem_ Mat.geerv_ Mat.gemm_ Mat.gemm_batched_ Mat.gemv_ Mat.ger_ Mat.greater_
+    Mat.greater_equal_ Mat.inv Mat.less_ Mat.less_equal_ Mat.load_ Mat.log Mat.log1p Mat.log1p_
+    Mat.log_ Mat.logistic Mat.logistic_ Mat.mT Mat.max Mat.max_pool_ Mat.maximum_ Mat.mean
+    Mat.min Mat.minimum_ Mat.multiply_ Mat.negative Mat.negative_ Mat.nonzero Mat.normal_
+    Mat.not_equal_ Mat.orthogonal_ Mat.pow_ Mat.prod Mat.ravel Mat.read_ Mat.reciprocal
+    Mat.reciprocal_ Mat.repeat Mat.replace_ Mat.rint Mat.rint_ Mat.round Mat.scal_
     Mat.scale_columns_ Mat.scale_rows_ Mat.searchsorted Mat.sign Mat.sign_ Mat.sin Mat.sin_
-    Mat.sinh Mat.sinh_ Mat.slogdet Mat.sqrt Mat.sqrt_ Mat.square Mat.square_ Mat.squeeze Mat.std
-    Mat.subtract_ Mat.sum Mat.sum_ Mat.swap_ Mat.swapaxes Mat.syrk_ Mat.take Mat.tan Mat.tan_
-    Mat.tanh Mat.tanh_ Mat.to_device Mat.to_numpy Mat.tolist Mat.trace Mat.transpose Mat.trsm_
-    Mat.uniform_ Mat.var Mat.view Mat.view_ Mat.window Mat.write extend.Accumulated extend.Facet
-    extend.InOut extend.Input extend.InputOrNumber extend.Memory extend.Op extend.Output
-    extend.Scalar extend.observe extend.op extend.register_facet extend.register_memory
-    debug.AllocationCounter debug.CopyCounter debug.CopyGuard debug.LibraryCall
-    debug.allow_conflicts debug.check_directions debug.count_allocations debug.count_copies
-    debug.expect_copies debug.guard debug.list_calls errors.ConflictError
-    array_api.__array_namespace_info__ array_api.arange array_api.asarray array_api.empty
-    array_api.empty_like array_api.eye array_api.full array_api.full_like array_api.linspace
-    array_api.meshgrid array_api.ones array_api.ones_like array_api.tril array_api.triu
-    array_api.zeros array_api.zeros_like array_api.astype array_api.can_cast
-    array_api.complex128 array_api.finfo array_api.iinfo array_api.isdtype array_api.result_type
-    array_api.from_dlpack array_api.abs array_api.acos array_api.acosh array_api.add
-    array_api.asin array_api.asinh array_api.atan array_api.atan2 array_api.atanh
-    array_api.bitwise_and array_api.bitwise_invert array_api.bitwise_left_shift
+    Mat.sinh Mat.sinh_ Mat.slogdet Mat.sqrt Mat.sqrt_ Mat.square Mat.square_ Mat.std
+    Mat.subtract_ Mat.sum Mat.sum_ Mat.swap_ Mat.syrk_ Mat.take Mat.tan Mat.tan_ Mat.tanh
+    Mat.tanh_ Mat.to_device Mat.trace Mat.transpose Mat.trsm_ Mat.uniform_ Mat.var Mat.write
+    extend.Accumulated extend.InOut extend.Input extend.InputOrNumber extend.Op extend.Output
+    extend.Scalar extend.op errors.ConflictError array_api.__array_namespace_info__
+    array_api.arange array_api.asarray array_api.empty array_api.empty_like array_api.eye
+    array_api.full array_api.full_like array_api.linspace array_api.meshgrid array_api.ones
+    array_api.ones_like array_api.tril array_api.triu array_api.zeros array_api.zeros_like
+    array_api.astype array_api.can_cast array_api.complex128 array_api.finfo array_api.iinfo
+    array_api.isdtype array_api.result_type array_api.from_dlpack array_api.abs array_api.acos
+    array_api.acosh array_api.add array_api.asin array_api.asinh array_api.atan array_api.atan2
+    array_api.atanh array_api.bitwise_and array_api.bitwise_invert array_api.bitwise_left_shift
     array_api.bitwise_or array_api.bitwise_right_shift array_api.bitwise_xor array_api.ceil
     array_api.clip array_api.conj array_api.copysign array_api.cos array_api.cosh
     array_api.divide array_api.equal array_api.exp array_api.expm1 array_api.floor
