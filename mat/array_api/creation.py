@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy, enabled_on
 from ..layout.strided import as_shape, integer
-from ..matrix.creation import adopted, counted, from_numpy
+from ..matrix.creation import adopted, from_numpy, interval
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
 from .arguments import as_mat, complex_default, like, place, real_default
@@ -165,7 +165,7 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
     """The numbers from `start` (0 if it alone is given) up to, not including, `stop`, `step` apart;
     of integers integers.
     """
-    first, last = counted(start, stop, step)
+    first, last = interval(start, stop, step)
     if dtype is None:
         dtype = np.int64 if all(isinstance(v, int | np.integer)
                                 for v in (first, last, step)) else real_default()

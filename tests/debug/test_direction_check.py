@@ -172,7 +172,7 @@ def test_what_cannot_be_read_is_counted(places, monkeypatch):
     with mat.debug.check_directions() as c, x.facet("near", "input"):
         pass
     assert c.blind == 1
-    assert "1 not seen" in repr(c)
+    assert "1 not checked" in repr(c)
 
 
 @pytest.mark.host
@@ -231,7 +231,7 @@ def test_nothing_is_left_when_it_ends():
     assert CHECK._open == {}
     assert protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]) is None or (
         protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]).allowed
-        == protected_pages.OPEN)
+        == protected_pages.READ_WRITE)
     a.sum()
     access.__exit__(None, None, None)
     assert x.fill_(2).tolist() == [2, 2, 2]

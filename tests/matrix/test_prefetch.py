@@ -267,7 +267,7 @@ def test_two_prefetches_of_one_mat(dev):
 
 def test_it_cannot_be_entered_twice_at_a_time(dev):
     p = mat.prefetch(to_device=[mat.arange(3)])
-    with p, pytest.raises(ConflictError, match="under way already"):
+    with p, pytest.raises(ConflictError, match="already under way"):
         p.__enter__()
     with p:
         assert p.count == 0

@@ -196,7 +196,7 @@ def test_reading_what_was_given_back_is_refused(read):
     for x in left():
         if x.ndim == 2:
             with pytest.raises(TornError,
-                               match=r"given back at the end of its block.*test_scratch.py:\d+"):
+                               match=r"released at the end of its block.*test_scratch.py:\d+"):
                 read(x)
             assert "torn" in repr(x)
 
