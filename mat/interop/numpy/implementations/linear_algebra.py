@@ -9,6 +9,7 @@ import numpy as np
 from ....matrix.creation import adopted
 from ....matrix.mat import Mat
 from ....ops import linalg
+from ....ops.blas_level1 import nrm2
 from ....support.dtypes import BLAS_TYPES
 from ....support.types import AxisLike, Operand
 from ..registry import Result, implements
@@ -42,4 +43,4 @@ def numpy_linalg_norm(x: Operand, ord: object = None, axis: AxisLike = None,
                       keepdims: bool = False) -> Result:
     plain = (isinstance(x, Mat) and x.dtype.char in "fd" and ord is None and axis is None
              and not keepdims and x.size > 0)
-    return adopted(np.asarray(blas_level1.nrm2(x), x.dtype)) if plain else NotImplemented  # type: ignore[name-defined]
+    return adopted(np.asarray(nrm2(x), x.dtype)) if plain else NotImplemented
