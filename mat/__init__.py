@@ -53,7 +53,8 @@ from .interop.numpy import array_function as _functions
 from .interop.numpy import array_ufunc as _ufuncs
 from .interop.numpy import methods as _methods
 from .interop.numpy import operators as _operators
-from .io.api import load, load_all, save, save_all
+from .io.api import load, save
+from .io.archives import load_all, save_all
 from .matrix.creation import arange, array, empty, eye, from_numpy, full, ones, zeros
 from .matrix.generator import Rng, seed
 from .matrix.mat import FacetState, Mat

@@ -329,13 +329,13 @@ TENSOR_LIES = {
     "beyond the end": (tensors({"a": tensor(0, 8, (2,))}, bytes(4)), "cut off"),
     "after the end": (tensors({"a": tensor()}, bytes(5)), "1 bytes after"),
     "backwards": (tensors({"a": tensor(4, 0)}, bytes(4)), "from 4 to 0"),
-    "negative offsets": (tensors({"a": tensor(-4, 0)}, bytes(4)), "no lists"),
-    "negative shape": (tensors({"a": tensor(shape=(-1,))}, bytes(4)), "no lists"),
-    "two negatives": (tensors({"a": tensor(shape=(-1, -1))}, bytes(4)), "no lists"),
-    "true": (tensors({"a": tensor(shape=(True,))}, bytes(4)), "no lists"),
-    "fraction": (tensors({"a": tensor(shape=(1.0,))}, bytes(4)), "no lists"),
+    "negative offsets": (tensors({"a": tensor(-4, 0)}, bytes(4)), "not lists"),
+    "negative shape": (tensors({"a": tensor(shape=(-1,))}, bytes(4)), "not lists"),
+    "two negatives": (tensors({"a": tensor(shape=(-1, -1))}, bytes(4)), "not lists"),
+    "true": (tensors({"a": tensor(shape=(True,))}, bytes(4)), "not lists"),
+    "fraction": (tensors({"a": tensor(shape=(1.0,))}, bytes(4)), "not lists"),
     "three offsets": (tensors({"a": {**tensor(), "data_offsets": [0, 4, 8]}}, bytes(4)),
-                      "no lists"),
+                      "not lists"),
     "giant": (tensors({"a": tensor(0, 2**63, (2**61,))}, bytes(4)), "no array can have|cut off"),
     "giant and empty": (tensors({"a": tensor(0, 0, (0, 2**62, 9))}), "no array can have"),
     "another size": (tensors({"a": tensor(shape=(2,))}, bytes(4)),
@@ -348,8 +348,8 @@ TENSOR_LIES = {
     "more": (tensors({"a": tensor(x=1)}, bytes(4)), "exactly"),
     "no entry": (tensors({"a": 3}, bytes(4)), "exactly"),
     "long name": (tensors({"a" * 50_000: tensor(1, 5)}, bytes(4)), r"aa\.\.\.'"),
-    "metadata": (tensors({"__metadata__": {"a": 1}}), "no texts"),
-    "metadata list": (tensors({"__metadata__": ["a"]}), "no texts"),
+    "metadata": (tensors({"__metadata__": {"a": 1}}), "not strings"),
+    "metadata list": (tensors({"__metadata__": ["a"]}), "not strings"),
     "npy": (npy_file(described(), bytes(16)), "mat.load reads it"),
     "empty": (b"", "cut off"),
 }
@@ -453,7 +453,7 @@ def test_archives_that_grow(monkeypatch):
     assert mat.load_all(io.BytesIO(data), max_bytes=90 << 20)["x"].size == 80 << 20
     with pytest.raises(mat.FormatError, match="more than the 1000"):
         mat.load_all(io.BytesIO(data), max_bytes=1000)
-    monkeypatch.setattr(npz, "FREELY", 1 << 20)
+    monkeypatch.setattr(npz, "GROWTH_BYTES", 1 << 20)
     assert mat.load_all(io.BytesIO(archive([("x.npy", npy_file(described("'|u1'", "(2000000,)"),
                                                                os.urandom(2_000_000)))],
                                            compression=8)))["x"].size == 2_000_000

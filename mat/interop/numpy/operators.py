@@ -26,12 +26,23 @@ from .dispatch import delegate
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
 
 
-def by_numpy(rule: Function, *args: object, **kwargs: object) -> Operand:
-    """Return the result of the NumPy function `rule` for Mats, as Mats, without floating-point
-    warnings.
+def by_numpy(rule: Function, *args: object, **kwargs: object) -> Mat:
+    """Return the result of the NumPy function `rule` for Mats, which is one array, as a Mat.
+
+    Floating-point warnings are off.
     """
     with np.errstate(all="ignore"):
-        return delegate(rule, args, kwargs)
+        found: Mat = delegate(rule, args, kwargs)
+    return found
+
+
+def several_by_numpy(rule: Function, *args: object, **kwargs: object) -> tuple[Mat, ...]:
+    """Return the results of the NumPy function `rule`, which are several arrays, as Mats.
+
+    Floating-point warnings are off.
+    """
+    with np.errstate(all="ignore"):
+        return tuple(delegate(rule, args, kwargs))
 
 
 def _are_all_bool(*values: Operand) -> bool:
