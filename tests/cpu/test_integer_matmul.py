@@ -185,6 +185,7 @@ def test_specials_of_halves(dtype):
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", *HALVES], ids=str)
 @pytest.mark.parametrize("one", LAYOUTS)
 @pytest.mark.parametrize("other", LAYOUTS)
+@pytest.mark.sample(4)
 def test_operands_as_they_lie(rng, dtype, one, other):
     dtype = np.dtype(dtype)
     a, b = (rng.integers(-5 if dtype.kind != "u" else 0, 6, shape).astype(dtype)
@@ -231,6 +232,7 @@ def test_a_broadcast_operand(rng):
                                     ((60, 60, 61), (60, 61, 62)),
                                     ((1100, 70), (70, 1050)), ((1, 2000), (2000, 1500)),
                                     ((3000, 700), (700,))])
+@pytest.mark.sample(3)
 def test_threads_change_nothing(rng, dtype, shapes):
     a, b = (rng.integers(-9, 10, shape).astype(dtype) for shape in shapes)
     wanted = np.matmul(a.astype(np.float64), b.astype(np.float64))  # exact: these sums are small
@@ -245,6 +247,7 @@ def test_threads_change_nothing(rng, dtype, shapes):
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint64"])
 @pytest.mark.parametrize("size", [(3, 4, 5), (1, 70, 9), (37, 1, 70), (33, 65, 21), (4, 3, 0)])
+@pytest.mark.sample(2)
 def test_gemm_of_integers(rng, dtype, size):
     m, n, k = size
     a, b, c = (whole_range(rng, shape, dtype) for shape in ((m, k), (k, n), (m, n)))

@@ -49,7 +49,7 @@ N = 1000
 def driver(cuda):
     """The driver; only a mock driver can fail on purpose."""
     if not cuda.is_mock:
-        pytest.skip("of the mock driver")
+        pytest.skip("about the mock driver")
     cuda.delay(False)
     return cuda
 

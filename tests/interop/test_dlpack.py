@@ -86,6 +86,7 @@ class Lending:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", NUMPY_DTYPES)
+@pytest.mark.sample(3)
 def test_numpy_takes_every_dtype_and_layout(dtype, layout):
     reference = LAYOUTS[layout](sample(dtype))
     x = LAYOUTS[layout](mat.array(sample(dtype)))
@@ -100,6 +101,7 @@ def test_numpy_takes_every_dtype_and_layout(dtype, layout):
 @native
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.sample(3)
 def test_what_is_told_is_right(dtype, layout):
     x = LAYOUTS[layout](mat.array(sample(dtype)))
     holder, (where, shape, strides, device, kind, flags) = told(x.__dlpack__(max_version=(1, 0)))
@@ -385,6 +387,7 @@ def test_ten_thousand_of_each_leave_nothing():
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", NUMPY_DTYPES)
+@pytest.mark.sample(3)
 def test_every_dtype_and_layout_of_numpy_is_taken(dtype, layout):
     a = LAYOUTS[layout](sample(dtype))
     x = mat.from_dlpack(a)
@@ -533,6 +536,7 @@ def test_what_cannot_be_taken():
     ((17, 8), (3,), "code 17"),
     ((2, 64), (-3,), "-3"), ((2, 64), (1 << 40, 1 << 40), "64 bits"),
 ])
+@pytest.mark.sample(3)
 def test_odd_capsules_are_refused_and_given_back(kind, shape, text):
     core = pytest.importorskip("mat._core")
 
@@ -589,6 +593,7 @@ TORCH = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
 @native
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", TORCH)
+@pytest.mark.sample(3)
 def test_torch_both_ways(torch, dtype, layout):
     x = LAYOUTS[layout](mat.array(sample(dtype)))
     reference = x.astype("float32").to_numpy() if dtype == "bfloat16" else x.to_numpy()
@@ -696,6 +701,7 @@ CASES = {name: ("numpy", (name,)) for name in ENDINGS} | {f"all, {who}": (who, t
 
 @native
 @pytest.mark.parametrize(("library", "endings"), CASES.values(), ids=CASES)
+@pytest.mark.sample(3)
 def test_the_interpreter_ends_well_with(library, endings):
     if library != "numpy":
         pytest.importorskip(library)
