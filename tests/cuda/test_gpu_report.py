@@ -2,7 +2,6 @@
 mock driver goes.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path

@@ -49,7 +49,7 @@ def script(cuda):
     well and in silence.
     """
     if not cuda.is_mock:
-        pytest.skip("of the mock driver")
+        pytest.skip("about the mock driver")
 
     def run(body, rc=0):
         done = subprocess.run([sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True,

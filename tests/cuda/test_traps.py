@@ -29,8 +29,8 @@ from mat.errors import DeviceError
 from mat.layout.strided import packed
 
 from ..mock_driver import driver as mock_driver
-from ..mock_driver.fixtures import cuda_is_real, really
 from ..mock_driver.cache import cached
+from ..mock_driver.fixtures import cuda_is_real, really
 from ..mock_driver.harness import command, compiler, version
 
 ROOT = Path(__file__).parents[2]
@@ -255,7 +255,7 @@ def test_a_kernel_of_the_mock_driver_is_no_host_code(cuda):
     crash, not as luck.
     """
     if not cuda.is_mock:
-        pytest.skip("of the mock driver")
+        pytest.skip("about the mock driver")
     probe()
     gpu = Gpu(0)
     block = gpu.allocate(8)
