@@ -206,6 +206,7 @@ def test_partial_overlap_is_as_if_copied(rng):
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16",
                                    "bfloat16", "float32",
                                    "float64", "complex64", "complex128"])
+@pytest.mark.sample(3)
 def test_fill(dtype):
     value = 1 if dtype == "bool" else 2**62 + 1 if dtype in ("int64",
                                                              "uint64") else 1.5 - 2j if dtype.startswith("c") else 3

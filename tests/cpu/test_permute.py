@@ -111,6 +111,7 @@ def everything_is_large(monkeypatch):
 @pytest.mark.parametrize("itemsize", SIZES)
 @pytest.mark.parametrize("width", [16, 32, 64])
 @pytest.mark.parametrize("edge", [64, 128, 512])
+@pytest.mark.sample(5)
 def test_copies_past_the_caches(itemsize, width, edge, everything_is_large):
     rng = np.random.default_rng(0)
     for rows, columns, offset in itertools.product((1, 63, 64, 130, 192), (64, 100, 256),

@@ -2,7 +2,6 @@
 mock driver goes.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,6 @@ from ..gpu import measuring, report
 from ..gpu.item import Figure, Item
 from ..gpu.measuring import Found
 from ..mock_driver.driver import missing
-from ..mock_driver.harness import scratch
 
 pytestmark = [pytest.mark.host, pytest.mark.once]
 
@@ -74,8 +72,7 @@ def test_measuring_goes_on_after_failures():
 
 def command(*words):
     return subprocess.run([sys.executable, "-m", "tests.gpu", *words], capture_output=True,
-                          text=True, cwd=ROOT, timeout=500,
-                          env={**os.environ, "MAT_TEST_CACHE": str(scratch())}, check=False)
+                          text=True, cwd=ROOT, timeout=500, check=False)
 
 
 def test_without_a_gpu_it_measures_nothing():

@@ -147,6 +147,7 @@ def test_any_layout(data):
     ((40, 20, 20), (0, 2, 1), "float64", "loose_8"),
     ((9, 9, 9, 9), (2, 3, 1, 0), "int8", "loose_1"),
 ])
+@pytest.mark.sample(4)
 def test_which_kernel_moves(shape, order, dtype, kernel):
     for seed in (0, 1):
         assert transposed(shape, order, dtype, seed) == [kernel]
@@ -154,6 +155,7 @@ def test_which_kernel_moves(shape, order, dtype, kernel):
 
 @pytest.mark.parametrize("dtype", SIZES.values())
 @pytest.mark.parametrize("channels", [2, 3, 4])
+@pytest.mark.sample(2)
 def test_channels(dtype, channels):
     for places in (16, 64, 333, 1024 + 48):
         x = np.arange(2 * places * channels).astype(dtype).reshape(2, places, channels)

@@ -17,7 +17,6 @@ import mat
 from mat.errors import DeviceError
 from mat.support import cuda_probe as ours
 
-from ..mock_driver.harness import scratch
 from . import test_memory as memory
 
 pytestmark = pytest.mark.host
@@ -50,14 +49,13 @@ def script(cuda):
     well and in silence.
     """
     if not cuda.is_mock:
-        pytest.skip("of the mock driver")
+        pytest.skip("about the mock driver")
 
     def run(body, rc=0):
         done = subprocess.run([sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True,
                               text=True, timeout=120,
                               cwd=ROOT, check=False,
-                              env={**os.environ, "PYTHONFAULTHANDLER": "1",
-                                   "MAT_TEST_CACHE": str(scratch())})
+                              env={**os.environ, "PYTHONFAULTHANDLER": "1"})
         assert done.returncode == rc, done.stderr
         assert done.stderr == "" or rc
         assert "FAULT" not in done.stdout

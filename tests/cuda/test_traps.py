@@ -29,8 +29,9 @@ from mat.errors import DeviceError
 from mat.layout.strided import packed
 
 from ..mock_driver import driver as mock_driver
+from ..mock_driver.cache import cached
 from ..mock_driver.fixtures import cuda_is_real, really
-from ..mock_driver.harness import command, compiler, kept
+from ..mock_driver.harness import command, compiler, version
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(mat.__file__).parent
@@ -63,12 +64,13 @@ def empty(name):
         (folder / "empty.c").touch()
         command(*compiler(), "-shared", f"-Wl,-soname,{name}", folder / "empty.c", "-o",
                 folder / name)
-    return kept(name, make) / name
+    return cached(f"empty {name} {compiler()} {version()}", make) / name
 
 
 without_driver = pytest.mark.skipif(cuda_is_real() or bool(really().devices),
                                     reason="there is a driver")
-needs_mock_driver = pytest.mark.skipif(bool(mock_driver.missing()), reason=mock_driver.missing() or "-")
+needs_mock_driver = pytest.mark.skipif(bool(mock_driver.missing()),
+                                       reason=mock_driver.missing() or "-")
 
 
 # Without a driver: cuda.core's second failure would hang for ever
@@ -253,7 +255,7 @@ def test_a_kernel_of_the_mock_driver_is_no_host_code(cuda):
     crash, not as luck.
     """
     if not cuda.is_mock:
-        pytest.skip("of the mock driver")
+        pytest.skip("about the mock driver")
     probe()
     gpu = Gpu(0)
     block = gpu.allocate(8)

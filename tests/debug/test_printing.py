@@ -253,6 +253,7 @@ def test_printing_in_another_thread_while_it_is_written():
     lambda: mat.ones(1).fill_(1).broadcast_to(3000, 1000),
     lambda: mat.empty(3000, 1000), lambda: mat.zeros(3000, 1000, dtype="int8").fill_(1),
 ])
+@pytest.mark.sample(4)
 def test_printing_a_big_mat_takes_little_memory(make):
     x = make()
     before = state(x)

@@ -58,6 +58,7 @@ def elements(x):
 
 
 @cases
+@pytest.mark.sample(3)
 def test_array_presents_the_visible_elements_in_their_strides(name, kind):
     x = layouts(numpy_dtype(name))[kind]
     with x.facet("array", "input") as a:
@@ -73,6 +74,7 @@ def test_array_presents_the_visible_elements_in_their_strides(name, kind):
 
 
 @cases
+@pytest.mark.sample(3)
 def test_backing_presents_the_whole_storage_flat(name, kind):
     x = layouts(numpy_dtype(name))[kind]
     with x.facet("backing", "input") as whole:
@@ -160,6 +162,7 @@ def test_arrays_do_not_keep_the_mat_but_their_memory():
 
 
 @cases
+@pytest.mark.sample(3)
 def test_foreign_pointers_point_at_the_elements(name, kind):
     dtype = numpy_dtype(name)
     x = layouts(dtype)[kind]
@@ -178,6 +181,7 @@ def test_foreign_pointers_point_at_the_elements(name, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [d for d in DTYPES if not d.startswith("complex")])
+@pytest.mark.sample(3)
 def test_writing_through_pointers(name, kind):
     x = layouts(numpy_dtype(name))[kind]
     with x.facet("backing", "input") as whole:

@@ -82,6 +82,7 @@ def check(got, wanted):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("apply", [*BINARY, *BITS], ids=lambda f: f.__name__)
+@pytest.mark.sample(2)
 def test_operators_with_arrays_on_either_side(rng, apply, layout):
     dtype = "int32" if apply in BITS else "float64"
     a, b = abs(numbers(rng, (3, 3), dtype)) + 1, abs(numbers(rng, (3, 3), dtype)) + 1

@@ -81,6 +81,7 @@ def laid_out(rng, name, layout, shape):
 
 @ways
 @pytest.mark.parametrize("name", mat.supported_dtypes)
+@pytest.mark.sample(3)
 def test_every_dtype_arrives(way, protocol, name, rng):
     for layout in ("packed", "block_of_transposed"):
         for device in ("cpu", "emulated"):
@@ -97,6 +98,7 @@ def test_every_dtype_arrives(way, protocol, name, rng):
 
 @ways
 @pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.sample(3)
 def test_every_layout_arrives_packed(way, protocol, layout, rng):
     for shape in SHAPES:
         x, values = laid_out(rng, "float64", layout, shape)

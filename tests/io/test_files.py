@@ -51,6 +51,7 @@ def small_chunks(monkeypatch):
 @dtypes
 @layouts
 @devices
+@pytest.mark.sample(4)
 def test_npy_files_are_those_of_numpy(dtype, layout, device):
     for shape in SHAPES:
         a = values(shape, dtype)
@@ -124,6 +125,7 @@ def test_the_dtype_is_that_of_the_file_and_not_the_default():
 @dtypes
 @layouts
 @devices
+@pytest.mark.sample(4)
 def test_load_into_what_is_there(dtype, layout, device):
     for shape in SHAPES:
         for order in "CF":
@@ -147,6 +149,7 @@ def test_load_into_what_is_there(dtype, layout, device):
     (mat.FormatError, lambda d: d.replace(b"<f8", b"|O8"), "pickle")])
 @pytest.mark.parametrize("kind", [0, 1])
 @layouts
+@pytest.mark.sample(3)
 def test_a_file_that_does_not_fit_changes_nothing(error, change, text, kind, layout):
     data = change(saved_by_numpy(np.ones((2, 3))))
     x = place(np.arange(6.0).reshape(2, 3), layout)
@@ -248,6 +251,7 @@ def test_reading_that_fails_in_the_middle_goes_back_to_a_copy_or_is_torn():
 @dtypes
 @layouts
 @devices
+@pytest.mark.sample(4)
 def test_raw_elements(dtype, layout, device):
     for shape in SHAPES:
         a = values(shape, dtype)

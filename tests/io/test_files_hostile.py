@@ -98,6 +98,7 @@ def theirs(kind, data):
 
 
 @pytest.mark.parametrize("kind", MANY)
+@pytest.mark.slow
 def test_what_is_read_of_damaged_files_is_what_others_read(kind):
     count = 0
     with warnings.catch_warnings():
@@ -150,6 +151,7 @@ def test_damaged_files_are_mapped_or_refused(kind, tmp_path):
 
 
 @pytest.mark.parametrize("layout", ["packed", "strided"])
+@pytest.mark.slow
 def test_damaged_files_change_nothing(layout):
     values = np.arange(6.0).reshape(2, 3)
     file = io.BytesIO()

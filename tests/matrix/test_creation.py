@@ -304,6 +304,7 @@ def _arrays(dtype):
 @pytest.mark.host
 @pytest.mark.parametrize("kind", list(_arrays("float64")))
 @pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.sample(3)
 def test_from_numpy_shares_memory_both_ways(name, kind):
     a = _arrays(numpy_dtype(name))[kind]
     x = mat.from_numpy(a)

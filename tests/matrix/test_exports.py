@@ -49,6 +49,7 @@ def address(a):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.sample(3)
 def test_asarray_shows_the_memory_itself_read_only(dtype, layout):
     whole, reference = sample(dtype)
     x = LAYOUTS[layout](whole)
@@ -191,6 +192,7 @@ def test_torn_data_is_not_lent():
 @buffers
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", NUMPY_DTYPES)
+@pytest.mark.sample(3)
 def test_memoryview_is_read_only_and_a_lease(dtype, layout):
     whole, reference = sample(dtype)
     x = LAYOUTS[layout](whole)

@@ -50,6 +50,7 @@ def in_thread(call):
 
 @pytest.mark.parametrize("dtype", [*NUMPY_DTYPES, "bfloat16"])
 @pytest.mark.parametrize("shape", [(), 0, 7, (3, 5), (2, 0, 3), (2, 3, 4)])
+@pytest.mark.sample(3)
 def test_a_scratch_mat_is_a_mat_of_its_shape(shape, dtype):
     for _ in range(2):
         with mat.scratch(shape, dtype) as t:

@@ -17,7 +17,18 @@ from importlib.util import find_spec
 
 from mat.support.c_compiler import CompileError
 
-from .harness import FLAGS, HERE, SANITIZED, KernelFault, build, command, compiler, kept, read
+from .cache import cached
+from .harness import (
+    FLAGS,
+    HERE,
+    SANITIZED,
+    KernelFault,
+    build,
+    command,
+    compiler,
+    read,
+    version,
+)
 from .programs import unlisted
 
 SOURCES = HERE / "libcuda"
@@ -182,4 +193,4 @@ def _build(folder, name):
                 "-ldl", "-pthread")
     flags = *compiler(), "-std=c++17", "-O1", "-g1", "-fPIC", "-fvisibility=hidden"
     sources = map(read, sorted((HERE / folder).iterdir()))
-    return kept("\0".join((*flags, *SANITIZED, *sources)), make) / name
+    return cached("\0".join((version(), *flags, *SANITIZED, *sources)), make) / name

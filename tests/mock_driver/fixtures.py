@@ -15,8 +15,9 @@ import pytest
 from mat.support import cuda_probe as ours
 from mat.support.cuda_probe import CudaProbe
 
+from .cache import scratch
 from .driver import Compiler, cublas, load_driver, missing
-from .harness import SEED, scratch
+from .harness import SEED
 
 _ask = ours._probe.__wrapped__  # what it remembers is for one driver, and here there come to be two
 _compiler = Compiler()

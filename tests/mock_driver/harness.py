@@ -4,9 +4,7 @@ GPU, no CUDA, no `mat` needed.
 `build` makes the shared library that the mock driver (``libcuda.cpp``) takes for a cubin.
 """
 
-import atexit
 import ctypes
-import hashlib
 import importlib.util
 import os
 import shutil
@@ -17,14 +15,16 @@ from pathlib import Path
 
 import numpy as np
 
+from .cache import cached
+
 HERE = Path(__file__).parent
 # of the one that is tested, which may be installed
 NATIVE = Path(importlib.util.find_spec("mat").origin).parent / "native"
 CHECKED = ("-fsanitize=alignment,bounds",)  # with handlers of our own, in fibres.hpp
 FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-fvisibility=hidden",
          "-fno-strict-aliasing", "-w",
-         "-ffp-contract=off", "-DMAT_ON_CPU", f"-I{NATIVE / 'shared'}", f"-I{NATIVE / 'cuda'}",
-         f"-I{HERE}")
+         "-ffp-contract=off", "-DMAT_ON_CPU")
+FOLDERS = (f"-I{NATIVE / 'shared'}", f"-I{NATIVE / 'cuda'}", f"-I{HERE}")  # of headers
 SANITIZED = tuple(os.environ.get("MAT_MOCK_CFLAGS", "").split())  # in place of CHECKED
 SEED = int(os.environ.get("MAT_MOCK_SEED", "0"))  # the order of threads where a test does not say
 ADDRESSES, PAIRS = 16, 24  # of struct mat_call
@@ -41,18 +41,6 @@ def compiler():
 
 
 @cache
-def scratch():
-    """Where libraries lie: for this session, or for several of them if MAT_TEST_CACHE names a
-    directory.
-    """
-    if os.environ.get("MAT_TEST_CACHE"):
-        return Path(os.environ["MAT_TEST_CACHE"])
-    path = tempfile.mkdtemp(prefix="mat-mock-")
-    atexit.register(shutil.rmtree, path, ignore_errors=True)
-    return Path(path)
-
-
-@cache
 def build(text, options=()):
     """The path of a shared library made of a program's text."""
     def make(folder):
@@ -61,7 +49,7 @@ def build(text, options=()):
         # its handlers
         command(*_translate(folder, text, options), "-c", "-o", compiled)
         command(*compiler(), *SANITIZED, "-shared", compiled, "-o", folder / "program.so")
-    return kept("\0".join((*_words(), *options, text, _headers())), make) / "program.so"
+    return cached("\0".join((_identity(), *options, text)), make) / "program.so"
 
 
 def check(text, options=()):
@@ -70,14 +58,27 @@ def check(text, options=()):
         command(*_translate(Path(folder), text, options), "-fsyntax-only")
 
 
+@cache
+def version():
+    """Return what the compiler says of itself."""
+    return subprocess.run([*compiler(), "--version"], capture_output=True, text=True,
+                          check=False).stdout
+
+
 def _words():
     return *compiler(), *FLAGS, *(SANITIZED or CHECKED)
+
+
+@cache
+def _identity():
+    """Return all that a compiled program depends on beside its source; no path of a checkout."""
+    return "\0".join((version(), *_words(), _headers()))
 
 
 def _translate(folder, text, options):
     source = folder / "program.cpp"
     source.write_text(text, encoding="utf-8")
-    return *_words(), "-include", _precompiled() / "device.hpp", *options, source
+    return *_words(), *FOLDERS, "-include", _precompiled() / "device.hpp", *options, source
 
 
 @cache
@@ -87,32 +88,17 @@ def _precompiled():
     """
     def make(folder):
         (folder / "device.hpp").write_text('#include "device.cuh"\n', encoding="utf-8")
-        command(*_words(), "-x", "c++-header", folder / "device.hpp", "-o",
+        command(*_words(), *FOLDERS, "-x", "c++-header", folder / "device.hpp", "-o",
                 folder / "device.hpp.gch")
-    return kept("\0".join(("precompiled", *_words(), _headers())), make)
+    return cached(f"precompiled {_identity()}", make)
 
 
 @cache
 def _headers():
-    paths = *HERE.glob("*.hpp"), *(p for p in NATIVE.rglob("*")
+    paths = *HERE.glob("*.hpp"), *(p for folder in ("cuda", "shared")
+                                   for p in (NATIVE / folder).iterdir()
                                    if p.suffix in (".cuh", ".h", ".def"))
     return "\0".join(map(read, sorted(paths)))
-
-
-def kept(key, make):
-    """The folder with what `make` makes; it is made where another process has not done so
-    before.
-    """
-    folder = scratch() / hashlib.sha256(key.encode()).hexdigest()[:20]
-    if not folder.exists():
-        scratch().mkdir(parents=True, exist_ok=True)
-        ours = Path(tempfile.mkdtemp(prefix="making-", dir=scratch()))
-        make(ours)
-        try:
-            ours.rename(folder)
-        except OSError:  # somebody else was faster
-            shutil.rmtree(ours, ignore_errors=True)
-    return folder
 
 
 def read(path):

@@ -80,6 +80,7 @@ def test_maximum_filter(size, rng):
 
 @pytest.mark.parametrize("dtype", FLOAT)
 @pytest.mark.parametrize("shape", [(2, 4097), (1, 9000), (3, 5, 4200)])
+@pytest.mark.sample(3)
 def test_windows_wider_than_any_buffer(shape, dtype, rng):
     x = rng.standard_normal(shape).astype(dtype)
     for width, stride in ((4500, 1), (4095, 7), (300, 5000)):
@@ -140,6 +141,7 @@ def test_everything_against_loops(task, layouts):
 @pytest.mark.parametrize("dtype", FLOAT)
 @pytest.mark.parametrize("stride", [1, 7, 8, 15, 16, 17, 31])
 @pytest.mark.parametrize("taps", [(8, 16), (9, 33), (17, 15)])
+@pytest.mark.sample(3)
 def test_many_taps_and_long_strides(stride, taps, dtype, rng):
     """More taps than are used at once, and strides that leave gaps between windows or none."""
     x, xd = (rng.integers(-3, 4, (40, 70)).astype(dtype) for _ in range(2))

@@ -88,6 +88,7 @@ def test_the_table_names_only_examples_that_exist():
     assert set(PRINTS) <= set(EXAMPLES)
 
 
+@pytest.mark.slow
 def test_digits_learns_to_read(tmp_path):
     out = run("digits.py", tmp_path)
     for text in PRINTS["digits.py"]:
@@ -98,6 +99,7 @@ def test_digits_learns_to_read(tmp_path):
 
 
 @pytest.mark.once
+@pytest.mark.slow
 def test_digits_on_a_device(tmp_path):
     out = run("digits.py", tmp_path, "emulated")
     assert "hidden units; on emulated" in out

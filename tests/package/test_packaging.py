@@ -25,7 +25,7 @@ from ..support.packing import (
     python,
 )
 
-pytestmark = [pytest.mark.host, pytest.mark.once]
+pytestmark = [pytest.mark.host, pytest.mark.once, pytest.mark.slow]
 
 # with one source distribution and one wheel, as .ci/wheels makes them
 GIVEN = os.environ.get("MAT_DISTRIBUTIONS")

@@ -44,10 +44,11 @@ def selected(items):
         share = item.get_closest_marker("sample")
         runs = item.get_closest_marker("slow") is None
         if runs and share is not None:
-            # the first of each test runs, and then every so many
+            # the first, then one of each `n`, at another place in each, so that a sample of pairs
+            # has every value of both
             name = item.nodeid.partition("[")[0]
-            seen[name] = seen.get(name, -1) + 1
-            runs = seen[name] % share.args[0] == 0
+            seen[name] = number = seen.get(name, -1) + 1
+            runs = (number + number // share.args[0]) % share.args[0] == 0
         (chosen if runs else left_out).append(item)
     return (items, []) if ALL else (chosen, left_out)
 
