@@ -1,13 +1,15 @@
-"""What is given away: a source distribution with everything, and wheels with what runs, called what
-they are.
+"""The distributions: the source distribution has all files, wheels have the package, and their names
+and metadata are right.
 
-Made here, the wheels without a compiler, which is quick; those in the folder MAT_DISTRIBUTIONS are
-looked at too, if it is set.
+The tests build them, the wheels without a compiler, which is fast; if MAT_DISTRIBUTIONS is set, those
+in that folder are tested, too.
 """
 
 import email
 import os
+import re
 import stat
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -17,6 +19,7 @@ import mat
 
 from ..support.packing import (
     COMPUTE,
+    ROOT,
     files_of_repository,
     files_of_sdist,
     make_sdist,
@@ -82,7 +85,8 @@ def test_nothing_that_was_made_is_in_a_source_distribution(any_sources):
     assert [name for name in found if name.endswith(MADE) or "__pycache__" in name
             or "_cache/" in name] == []
     assert {"LICENSE", "pyproject.toml", "mat/py.typed", "mat/native/cpu/mat.h",
-            "tests/mock_driver/fibres.hpp", "docs/README.md"} <= found
+            "tests/mock_driver/fibres.hpp", "docs/README.md", "CHANGELOG.md", "CITATION.cff",
+            "CONTRIBUTING.md", "SECURITY.md"} <= found
 
 
 def test_a_wheel_has_the_package_and_all_that_is_read_at_run_time(any_wheel):
@@ -107,7 +111,7 @@ def test_files_of_a_wheel_can_be_read_by_everybody(any_wheel):
 
 
 def test_a_wheel_tells_what_it_is(any_wheel):
-    told = email.message_from_string(text_of(any_wheel, ".dist-info/METADATA"))
+    told = metadata(any_wheel)
     assert (told["Name"], told["Version"],
             told["License-Expression"]) == ("facetmat", mat.__version__, "MIT")
     assert told["Requires-Python"] == ">=3.11"
@@ -117,6 +121,35 @@ def test_a_wheel_tells_what_it_is(any_wheel):
     assert {f"Programming Language :: Python :: 3.{k}"
             for k in (11, 12, 13)} <= set(told.get_all("Classifier"))
     assert told.get_payload().lstrip().startswith("# mat")  # the README
+
+
+def metadata(wheel):
+    return email.message_from_string(text_of(wheel, ".dist-info/METADATA"))
+
+
+def test_links_of_the_description_are_absolute_and_lead_to_files(any_wheel):
+    """A package index shows the README without the files beside it."""
+    told = metadata(any_wheel)
+    urls = dict(line.split(", ") for line in told.get_all("Project-URL"))
+    links = re.findall(r"\]\(([^)\s]+)\)", told.get_payload())
+    assert [link for link in links if not link.startswith("https://")] == []
+    paths = [re.sub(r"^(blob|raw)/HEAD/", "", link.removeprefix(urls["Source"] + "/"))
+             for link in links if link.startswith(urls["Source"])]
+    assert {"docs/tutorial.md", "LICENSE", "docs/pictures/memories.png"} <= set(paths)
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_url_of_the_project_is_one():
+    """It is in pyproject.toml; CITATION.cff, which cannot refer to that, repeats it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    source = project["urls"]["Source"]
+    assert [url for url in project["urls"].values() if not url.startswith(source)] == []
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nrepository-code: {source}\n" in cited
+    assert f"\nversion: {mat.__version__}\n" in cited
+    assert project["authors"] and project["keywords"]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]
+    assert [page.name for page in pages if source in page.read_text(encoding="utf-8")] == []
 
 
 def test_a_wheel_is_called_what_it_is(any_wheel):
