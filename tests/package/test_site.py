@@ -1,5 +1,5 @@
-"""The documentation as a site: the reference tells of every public name, and all links and anchors
-lead somewhere.
+"""The documentation as a site: the reference has every public name, and all links and anchors have
+targets.
 """
 
 import importlib.util
@@ -105,6 +105,76 @@ def test_signatures_are_those_of_the_objects(path, text):
     ("* one\n* two", "* one\n* two")])
 def test_docstrings_become_markdown(doc, shown):
     assert reference.markdown(doc, {"ShapeError": "errors.md#mat.ShapeError"}) == shown
+
+
+NUMPYDOC = """Compute ``x @ y``.
+
+Parameters
+----------
+x, y : Mat
+    Two Mats, whose_names have `ShapeError`.
+
+    Another paragraph.
+*args : {"a", "b"}
+    Words.
+
+Returns
+-------
+Mat
+    The product.
+
+Raises
+------
+ShapeError
+    If shapes differ.
+
+Examples
+--------
+Text.
+
+>>> 1 + 1
+2
+"""
+RENDERED = """Compute ``x @ y``.
+
+**Parameters**
+
+`x`, `y` : Mat
+:   Two Mats, whose\\_names have [`ShapeError`](errors.md#mat.ShapeError).
+
+    Another paragraph.
+
+`*args` : {"a", "b"}
+:   Words.
+
+**Returns**
+
+`Mat`
+:   The product.
+
+**Raises**
+
+[`ShapeError`](errors.md#mat.ShapeError)
+:   If shapes differ.
+
+**Examples**
+
+Text.
+
+```pycon
+>>> 1 + 1
+2
+```"""
+
+
+def test_sections_of_a_docstring_become_lists_and_blocks():
+    links = {"ShapeError": "errors.md#mat.ShapeError"}
+    assert reference.markdown(inspect.cleandoc(NUMPYDOC), links) == RENDERED
+
+
+@pytest.mark.parametrize("text", ["Text.\n\nNotes\n-----\nMore *text*.", "a table\n-----\nb"])
+def test_what_is_no_list_stays_paragraphs(text):
+    assert "\n:   " not in reference.markdown(text, {})
 
 
 # The pages
