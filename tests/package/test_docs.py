@@ -1,4 +1,4 @@
-"""All shown code runs: the Python blocks of the README and the pages in docs, file by file, and every
+"""All shown code runs: the Python blocks of the README and of docs, file by file, and every
 docstring; and the files that pages name exist.
 """
 
