@@ -27,10 +27,12 @@ PAGE = ROOT / "docs" / "interop.md"
 # with the separator: there is matplotlib, too
 PACKAGE = os.path.join(os.path.dirname(mat.__file__), "")
 
-# What a Mat can be taken by, in the words of the table
-EXPORT, DLPACK, STANDARD, FUNCTIONS, ITEMS, COPY = "export", "DLPack", "array API", "NumPy's functions", "items", "copy"
+# The protocols by which a library takes a Mat, in the words of the table
+EXPORT, DLPACK, STANDARD = "export", "DLPack", "array API"
+FUNCTIONS, ITEMS, COPY = "NumPy's functions", "items", "copy"
 PROTOCOLS = {
-    "__array__": EXPORT, "__buffer__": EXPORT, "__dlpack__": DLPACK, "__array_namespace__": STANDARD,
+    "__array__": EXPORT, "__buffer__": EXPORT, "__dlpack__": DLPACK,
+    "__array_namespace__": STANDARD,
     "__array_ufunc__": FUNCTIONS, "__array_function__": FUNCTIONS, "__iter__": ITEMS,
     "__getitem__": ITEMS,
     "__arrow_array__": "Arrow", "__arrow_c_array__": "Arrow", "__reduce_ex__": "pickle",

@@ -1,10 +1,11 @@
-"""Everything shown runs: the Python blocks of the README and the docs, file by file, and every
-docstring.
+"""All shown code runs: the Python blocks of the README and of docs, file by file, and every
+docstring; and the files that pages name exist.
 """
 
 import ast
 import doctest
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,15 +17,16 @@ from ..support import blocks, needs
 pytestmark = pytest.mark.host
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("README.md"), *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PATH = re.compile(r"`((?:mat|tests|docs|examples|\.ci)/[\w./*-]+)`")
 FILES = [p.relative_to(ROOT).with_suffix("") for p in sorted(ROOT.glob("mat/**/*.py"))]
 MODULES = [".".join(p.parts).removesuffix(".__init__") for p in FILES]
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 
 
 def run_page(page, directory):
-    """In a process of its own: pages register facets and operations; and without the direction
-    check: one shows bugs.
+    """Run the page in a process of its own, since pages register facets and operations, and without
+    the direction check, since one page demonstrates bugs.
     """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return subprocess.run([sys.executable, "-W", "error", blocks.__file__, str(page)],
@@ -44,6 +46,14 @@ def test_the_blocks_of_a_page_run(page, tmp_path):
 @pages
 def test_no_python_is_shown_that_does_not_run(page):
     assert blocks.faults(page.read_text(encoding="utf-8")) == []
+
+
+@pages
+def test_files_that_a_page_names_exist(page):
+    if not (ROOT / "mat").is_dir():
+        pytest.skip("these are the tests alone, without the sources")
+    named = PATH.findall(page.read_text(encoding="utf-8"))
+    assert [path for path in named if not list(ROOT.glob(path))] == []
 
 
 SHOWN = pytest.param("mat.show", marks=pytest.mark.unchecked("shows where a Mat was created, if "
