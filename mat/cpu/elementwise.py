@@ -1,7 +1,7 @@
-"""Element-wise work for compiled kernels: how many axes operands have together, and what a kernel
-is told of them.
+"""Element-wise operations by compiled kernels: the axes that operands have together, and the frame
+that a kernel gets of them.
 
-Kernels are made in ``native/cpu/elementwise_inline.h`` and listed in
+Kernels are made in ``native/cpu/elementwise_inline.h`` and declared in
 ``native/shared/elementwise.def``.
 """
 
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..layout.strided import Ints, Layout
+from ..support.c_pointers import ForeignArray
 from ..support.native import ffi, lib
+from ..support.types import CData, Number, Operand
 from .kernel import CpuKernel
 from .thread_pool import share
 
@@ -22,25 +24,34 @@ PRECISION = {"f": "f32", "d": "f64"}
 COMPLEX = {"F": "c64", "D": "c128"}
 # elements that are worth a thread where memory is what takes time: some 30 microseconds,
 GRAIN = 1 << 17
-DEAR_GRAIN = 1 << 15  # and where the function does
+HEAVY_GRAIN = 1 << 15  # and where the function does
 # bytes from which on results, if not read, are written past the caches, if rows have
 STREAM = 1 << 24
 STREAM_ROW = 1 << 14  # bytes: at both ends of a row, lines are written in part
-DEAR = frozenset(("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh",
-                  "erf", "logistic", "pow"))
 _SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
 
 
-def kernel_named(name: str) -> Any:
-    """The element-wise kernel of that name, or None."""
-    return (lib.mat_elementwise(name.encode()) if lib is not None else None) or None
+class NamedKernel(NamedTuple):
+    """A compiled element-wise kernel, and whether it takes longer to compute than to load and
+    store.
+    """
+
+    address: CData
+    heavy: bool
 
 
-class Seen(NamedTuple):
-    """How a kernel sees an operand: strides over the common shape, and the size of an element, in
+def kernel_named(name: str) -> NamedKernel:
+    """Return the element-wise kernel of that name, which there is."""
+    found = lib.mat_elementwise(name.encode())
+    assert found, name
+    return NamedKernel(found.kernel, bool(found.heavy))
+
+
+class OperandView(NamedTuple):
+    """An operand as a kernel sees it: strides over the common shape, and the size of an element, in
     bytes.
 
-    A number has a `kind`: the dtype character of what it becomes.
+    A number has a `kind`: the dtype character that it is converted to.
     """
 
     strides: Ints
@@ -48,65 +59,66 @@ class Seen(NamedTuple):
     kind: str = ""
 
 
-def seen(layout: Layout, size: int, shape: Ints) -> Seen:
-    """An operand of that layout, broadcast to `shape`."""
+def view_of(layout: Layout, size: int, shape: Ints) -> OperandView:
+    """Return the view of an operand of that layout, broadcast to `shape`."""
     strides = layout.strides if layout.shape == shape else layout.broadcast_to(shape).strides
-    return Seen(tuple(s * size for s in strides), size)
+    return OperandView(tuple(s * size for s in strides), size)
 
 
-def prepare_elementwise(name: str, *operands: Any,
+def prepare_elementwise(name: str, *operands: Operand,
                         layouts: Sequence[Layout | None] = ()) -> CpuKernel:
-    """The kernel of that name in the precision of `operands`: Mats of any strides that broadcast to
-    the last one, or numbers.
+    """Return the kernel of that name in the precision of `operands`: Mats of any strides that
+    broadcast to the last one, or numbers.
 
-    Mats are what has a layout, if `layouts` does not say how to see them; numbers become elements
-    of the first Mat's dtype.
+    Operands with a layout are Mats, if `layouts` does not say how to view them; numbers become
+    elements of the first Mat's dtype.
     """
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
     letter = next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
     shape = operands[-1].layout.shape
-    views = [Seen((0,) * len(shape), _SIZES[letter], letter) if layout is None
-             else seen(layout, v.storage.dtype.itemsize, shape) for v,
-             layout in zip(operands, layouts, strict=True)]
+    views = [OperandView((0,) * len(shape), _SIZES[letter], letter) if layout is None
+             else view_of(layout, v.storage.dtype.itemsize, shape)
+             for v, layout in zip(operands, layouts, strict=True)]
     kernel = kernel_named(f"{name}_{PRECISION[letter]}")
-    return prepare_walk(kernel, views, shape, DEAR_GRAIN if name in DEAR else GRAIN,
-                        streams=name not in DEAR)
+    return prepare_strided(kernel.address, views, shape, HEAVY_GRAIN if kernel.heavy else GRAIN,
+                           streams=not kernel.heavy)
 
 
-def prepare_fill(x: Any) -> CpuKernel:
-    """The kernel that overwrites `x`, of a floating-point or complex dtype, with a number."""
-    dtype = x.storage.dtype
-    kernel = kernel_named(f"fill_{ {**PRECISION, **COMPLEX}[dtype.char]}")
-    return prepare_walk(kernel, [seen(x.layout, dtype.itemsize, x.layout.shape)], x.layout.shape,
-                        GRAIN)
-
-
-def prepare_fill_bits(x: Any) -> Callable[[Any, Any], None]:
-    """A function that overwrites `x`, of any dtype with elements of up to 8 bytes, with a
+def prepare_fill(x: Operand) -> CpuKernel:
+    """Return the kernel that overwrites `x`, of a floating-point or complex dtype, with a
     number.
     """
     dtype = x.storage.dtype
-    prepared = prepare_walk(kernel_named(f"fill_{dtype.itemsize}"),
-                            [seen(x.layout, dtype.itemsize, x.layout.shape)],
-                            x.layout.shape, GRAIN)
-    frame, address = prepared.frame, prepared.address
+    kernel = kernel_named(f"fill_{ {**PRECISION, **COMPLEX}[dtype.char]}")
+    view = view_of(x.layout, dtype.itemsize, x.layout.shape)
+    return prepare_strided(kernel.address, [view], x.layout.shape, GRAIN)
 
-    def fill(value: Any, x: Any) -> None:
+
+def prepare_fill_bits(x: Operand) -> Callable[[Number, ForeignArray], None]:
+    """Return a function that overwrites `x`, of any dtype with elements of up to 8 bytes, with a
+    number.
+    """
+    dtype = x.storage.dtype
+    kernel = prepare_strided(kernel_named(f"fill_{dtype.itemsize}").address,
+                             [view_of(x.layout, dtype.itemsize, x.layout.shape)],
+                             x.layout.shape, GRAIN)
+    frame, address = kernel.frame, kernel.address
+
+    def fill_bits(value: Number, x: ForeignArray) -> None:
         bits = ffi.new("double[2]")
         ffi.memmove(bits, np.full(1, value, dtype).tobytes(), dtype.itemsize)
         operands = ffi.new("char *[]", [ffi.cast("char *", x.pointer)])
-        share(address, frame, operands, bits, ffi.NULL, prepared.count, GRAIN)
+        share(address, frame, operands, bits, ffi.NULL, kernel.count, GRAIN)
 
-    return fill
+    return fill_bits
 
 
-def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int, *,
-                 streams: bool = False) -> CpuKernel:
-    """`kernel`, whose frame is a ``mat_walk``, over `shape`. The last operand is the one that is
-    written.
+def prepare_strided(kernel: CData, views: Sequence[OperandView], shape: Ints, grain: int, *,
+                    streams: bool = False) -> CpuKernel:
+    """Return `kernel`, whose frame is a ``mat_walk``, over `shape`; the last operand is written.
 
-    With `streams` it goes past the caches if it is large: that is faster where more time goes into
-    reading than computing.
+    With `streams` a large result is written past the caches: that is faster where more time goes
+    into reading than computing.
     """
     axes = merged(shape, [v.strides for v in views])
     frame = ffi.new("mat_walk *", {"rank": len(axes), "count": len(views), "sizes": [
@@ -121,24 +133,24 @@ def prepare_walk(kernel: Any, views: Sequence[Seen], shape: Ints, grain: int, *,
 
 
 def merged(shape: Ints, strides: Sequence[Ints]) -> list[tuple[int, Ints]]:
-    """Axes, at least one, as lengths with each operand's stride, outermost first.
+    """Return the axes, at least one, as lengths with each operand's stride, outermost first.
 
-    They are ordered by the strides of the last operand; those of length 1 are gone, those that all
-    walk as one are made one.
+    They are ordered by the strides of the last operand; those of length 1 are dropped, those that
+    all operands step through as one are made one.
     """
     axes = [(n, tuple(s[k] for s in strides)) for k, n in enumerate(shape) if n != 1]
     axes.sort(key=lambda axis: -abs(axis[1][-1]))
     found: list[tuple[int, Ints]] = []
     for n, steps in axes:
-        if found and all(outer == n * inner for outer,
-                         inner in zip(found[-1][1], steps, strict=True)):
+        if found and all(outer == n * inner
+                         for outer, inner in zip(found[-1][1], steps, strict=True)):
             found[-1] = found[-1][0] * n, steps
         else:
             found.append((n, steps))
     return found or [(1, (0,) * len(strides))]
 
 
-def prepare_user_kernel(address: int, mats: Sequence[Any], shape: Ints) -> CpuKernel:
-    """A user's kernel at that address, for `mats` that broadcast to `shape`."""
-    return prepare_walk(address, [seen(m.layout, m.storage.dtype.itemsize, shape) for m in mats],
-                        shape, DEAR_GRAIN)
+def prepare_user_kernel(address: int, mats: Sequence[Operand], shape: Ints) -> CpuKernel:
+    """Return a user's kernel at that address, for `mats` that broadcast to `shape`."""
+    views = [view_of(m.layout, m.storage.dtype.itemsize, shape) for m in mats]
+    return prepare_strided(address, views, shape, HEAVY_GRAIN)

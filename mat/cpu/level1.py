@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..support.native import ffi, lib
-from .elementwise import GRAIN, PRECISION, Seen, prepare_walk
+from .elementwise import GRAIN, PRECISION, OperandView, prepare_strided
 from .thread_pool import share
 
 LONG = 1 << 18  # elements from which on threads pay
@@ -37,7 +37,7 @@ def long_vectors(verb: str, letter: str, n: int, vectors: int,
         return Sum(verb, PRECISION[letter], n, otherwise)
     size = ffi.sizeof("float" if letter == "f" else "double")
     kernel = getattr(lib, f"mat_{verb}_{PRECISION[letter]}")
-    return prepare_walk(kernel, [Seen((size,), size)] * vectors, (n,), GRAIN, streams=True)
+    return prepare_strided(kernel, [OperandView((size,), size)] * vectors, (n,), GRAIN, streams=True)
 
 
 class Sum:

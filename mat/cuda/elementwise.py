@@ -1,9 +1,9 @@
-"""Element-wise work on the device: which kernel of ``native/cuda/elementwise.cuh`` does it, and
-what that is told of the operands.
+"""Element-wise operations on the device: which kernel of ``native/cuda/elementwise.cuh`` does one,
+and the frame that it gets of the operands.
 
 The lines of ``native/shared/elementwise.def`` come in families of one kind. There is a kernel for
-each family, type of elements, and way to walk, and a program for all light families, or all heavy
-ones, of a type and a way.
+each family, type of elements, and way to step through them, and a program for all light families,
+or all heavy ones, of a type and a way.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..cpu.elementwise import DEAR, merged
+from ..cpu.elementwise import merged
 from ..devices.device import in_use
 from ..layout.strided import Ints, Layout
 from ..support.c_compiler import HEADERS
+from ..support.types import Array, DType, Function, Number, Operand
 from .division import magic
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -33,7 +34,8 @@ _WORD = (1 << 32) - 1
 TYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64",
          "c64", "c128")
 _FLOATING = ("f16", "bf16", "f32", "f64")
-# of one program
+_REAL_OF = {"c64": "f32", "c128": "f64"}  # the type of the parts of complex numbers
+# the ways of one program
 _WAYS = {"flat": ("flat",), "rows": ("rows", "steps"), "steps": ("rows", "steps"),
          "types": ("types",)}
 _OWN = ("flat", "rows", "steps", "long")  # of users' kernels
@@ -41,34 +43,48 @@ _OWN = ("flat", "rows", "steps", "long")  # of users' kernels
 _ELEMENTS = {"steps": (4, 1), "long": (4, 1), "types": (2, 1)}
 # by numbers, others by their bits
 _FILLED = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
-_OF_BOOL = frozenset(("abs", "floor", "ceil", "add", "multiply", "maximum", "minimum"))
-_NOT_WHOLE = (DEAR - {"pow"}) | {"sqrt", "rint", "divide"}
-_NOT_COMPLEX = frozenset(("floor", "ceil", "erf", "logistic"))
+_DECLARED = re.compile(r"^([A-Z_]+)\((\w+), (b?i?f?c?), (LIGHT|HEAVY),", re.MULTILINE)
+
+
+class Line(NamedTuple):
+    """A line of ``elementwise.def``: the macro, the kinds of numbers it is for, and whether it
+    takes longer to compute than to load and store.
+    """
+
+    macro: str
+    kinds: str
+    heavy: bool
+
+    @property
+    def one_operand(self) -> bool:
+        """Whether it is a function of one element."""
+        return self.macro.startswith("UNARY")
+
+    def computes(self, kind: str) -> bool:
+        """Return whether it computes with elements of the type `kind`, as NumPy's does."""
+        return ("f" if kind == "bf16" else "i" if kind[0] == "u" else kind[0]) in self.kinds
+
+    def real_of(self, kind: str) -> str:
+        """Return the type of a real result of complex elements; "" if it is that of the
+        elements.
+        """
+        return _REAL_OF.get(kind, "") if self.macro == "UNARY_REAL" else ""
 
 
 @cache
-def lines() -> dict[str, str]:
-    """The lines of ``elementwise.def``: names, and what is declared by them."""
+def lines() -> dict[str, Line]:
+    """Return the lines of ``elementwise.def`` by name, in their order."""
     text = (HEADERS / "shared" / "elementwise.def").read_text(encoding="utf-8")
-    found = re.findall(r"^(UNARY|UNARY_WITHIN|BINARY|COMPARE|FUSED)\((\w+),", text, re.MULTILINE)
-    return {name: kind.removesuffix("_WITHIN") for kind, name in found}
+    return {name: Line(macro, kinds, weight == "HEAVY")
+            for macro, name, kinds, weight in _DECLARED.findall(text)}
 
 
-def type_of(dtype: np.dtype[Any]) -> str:
-    """What the kernels call elements of that dtype; "" if they do not know it."""
-    letter = {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c"}.get(dtype.kind, "")
-    name = "b1" if letter == "b" else "bf16" if dtype.name == "bfloat16" else f"{letter}{8 * dtype.itemsize}"
+def type_of(dtype: DType) -> str:
+    """Return what the kernels call elements of that dtype; "" if they do not know it."""
+    letter = dtype.kind if dtype.kind in "biufc" else ""
+    name = f"{letter}{8 * dtype.itemsize}"
+    name = "b1" if letter == "b" else "bf16" if dtype.name == "bfloat16" else name
     return name if name in TYPES else ""
-
-
-def computes(name: str, kind: str) -> bool:
-    """Whether the function `name` computes with elements of the type `kind`, as NumPy's does."""
-    compares = lines()[name] == "COMPARE"
-    if kind == "b1":
-        return compares or name in _OF_BOOL
-    if kind[0] in "iu":
-        return name not in _NOT_WHOLE
-    return kind[0] != "c" or name not in _NOT_COMPLEX
 
 
 # Families and programs
@@ -87,44 +103,49 @@ class Family(NamedTuple):
     lines: tuple[str, ...]
 
     def declared(self, kind: str) -> str:
-        """What declares it for a type."""
+        """Return its declaration for a type."""
         if not self.inputs:
             return f"MAT_FUSED({self.name}, {kind})"
         lines = " ".join(f"MAT_{'ONE' if self.inputs == 1 else 'TWO'}({line})"
                          for line in self.lines)
-        return f"MAT_FAMILY({self.name}, {kind}, {self.inputs}, {self.heavy:d}, mat_{self.result}, mat_{self.stored}, {lines})"
+        return (f"MAT_FAMILY({self.name}, {kind}, {self.inputs}, {self.heavy:d}, "
+                f"mat_{self.result}, mat_{self.stored}, {lines})")
 
-    def walked(self, kind: str, way: str) -> str:
-        """What declares a kernel of it."""
+    def kernel(self, kind: str, way: str) -> str:
+        """Return the declaration of a kernel of it."""
         return (f"MAT_WALKED({way}, {self.name}, {kind}, {self.inputs})" if self.inputs else
                 f"MAT_WALKED_FUSED({way}, {self.name}, {kind})")
 
 
 @cache
 def families(kind: str) -> tuple[Family, ...]:
-    """Those of a type."""
-    known = {n: k for n, k in lines().items() if computes(n, kind)}
-    # what the absolute value of complex numbers is
-    modulus = {"c64": "f32", "c128": "f64"}.get(kind, "")
-    one = tuple(n for n, k in known.items() if k == "UNARY" and n not in DEAR
-                and not (modulus and n == "abs"))
-    two = tuple(n for n, k in known.items() if k == "BINARY" and n not in DEAR)
-    compare = tuple(n for n, k in known.items() if k == "COMPARE")
-    function = tuple(n for n, k in known.items() if k == "UNARY" and n in DEAR)
+    """Return the families of a type, in the order of a program."""
+    known = {name: line for name, line in lines().items() if line.computes(kind)}
+
+    def chosen(heavy: bool, *macros: str) -> tuple[str, ...]:
+        return tuple(n for n, line in known.items() if line.macro in macros and line.heavy == heavy
+                     and not line.real_of(kind))
+
+    one, function = (chosen(heavy, "UNARY", "UNARY_WITHIN", "UNARY_REAL")
+                     for heavy in (False, True))
+    two, power = chosen(False, "BINARY"), chosen(True, "BINARY")
+    compare = chosen(False, "COMPARE")
+    modulus = tuple(n for n, line in known.items() if line.real_of(kind))
+    real = _REAL_OF.get(kind, "")
     heavy = kind[0] not in "iu"
     found = [Family("one", 1, False, kind, kind, one), Family("two", 2, False, kind, kind, two),
              Family("compare", 2, False, "b1", "b1", compare),
              Family("function", 1, heavy, kind, kind, function),
-             Family("power", 2, heavy, kind, kind, ("pow",) if "pow" in known else ()),
-             Family("modulus", 1, False, modulus, modulus, ("abs",) if modulus else ()),
+             Family("power", 2, heavy, kind, kind, power),
+             Family("modulus", 1, False, real, real, modulus),
              Family("compare_in", 2, False, "b1", kind, compare if kind in _FLOATING else ()),
-             *(Family(n, 0, False, kind, kind, (n,)) for n, k in known.items() if k == "FUSED")]
+             *(Family(n, 0, False, kind, kind, (n,)) for n in chosen(False, "FUSED"))]
     return tuple(f for f in found if f.lines)
 
 
-def _goes_by(family: Family, kind: str, way: str) -> bool:
-    """Whether there is a kernel of that family for that way: not where the way for any types does
-    as well.
+def _has_kernel(family: Family, kind: str, way: str) -> bool:
+    """Return whether there is a kernel of that family for that way: not where the way for any types
+    does as well.
     """
     if way == "types":
         return family.name != "compare_in"
@@ -136,38 +157,38 @@ def _goes_by(family: Family, kind: str, way: str) -> bool:
 @cache
 def _program(kind: str, ways: tuple[str, ...], heavy: bool) -> Program:
     chosen = [f for f in families(kind) if f.heavy == heavy]
-    kernels = [(f, w) for f in chosen for w in ways if _goes_by(f, kind, w)]
+    kernels = [(f, w) for f in chosen for w in ways if _has_kernel(f, kind, w)]
     used = [f.declared(kind) for f in chosen if any(f is g for g, _ in kernels)]
     return Program("\n".join(['#include "elementwise.cuh"', *used,
-                              *(f.walked(kind, w) for f, w in kernels), ""]))
+                              *(f.kernel(kind, w) for f, w in kernels), ""]))
 
 
 def program(family: Family, kind: str, way: str) -> Program:
-    """The program with a family's kernel."""
+    """Return the program with a family's kernel."""
     return _program(kind, _WAYS[way], family.heavy)
 
 
 @cache
 def fill_program() -> Program:
-    """The program that fills with elements of any type."""
+    """Return the program that fills with elements of any type."""
     kernels = (f"MAT_FILL({w}, {k})" for w in ("flat", "steps", "long")
                for k in ("u8", "u16", "u32", "u64", *_FILLED.values()))
     return Program("\n".join(['#include "elementwise.cuh"', *kernels, ""]))
 
 
 def programs() -> Iterator[Program]:
-    """All that there are."""
+    """Yield all programs."""
     yield from dict.fromkeys(program(f, kind, way) for kind in TYPES for way in _WAYS
                              for f in families(kind)
-                             if _goes_by(f, kind, way))
+                             if _has_kernel(f, kind, way))
     yield fill_program()
 
 
-# How operands lie
+# Frames
 
 
-class Walk(NamedTuple):
-    """The axes that operands have together, as a kernel is told of them, and the way to walk
+class StridedLoop(NamedTuple):
+    """The axes that operands have together, as the frame of a kernel, and the way to step through
     them.
     """
 
@@ -176,17 +197,17 @@ class Walk(NamedTuple):
     frame: tuple[int, ...]
 
 
-def walk(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str],
-         types: Sequence[int] = ()) -> Walk:
-    """How to go over `shape`: the first of `ways` that can do it. `group` is how many elements 16
-    bytes hold.
+def strided_loop(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str],
+                 types: Sequence[int] = ()) -> StridedLoop:
+    """Return the loop over `shape` by the first of `ways` that can do it; `group` is how many
+    elements 16 bytes hold.
 
     The last way can do everything. The last operand is the one that is written; strides count
     elements.
     """
     axes = merged(shape, strides)
     inner, steps = axes.pop()
-    way = next(w for w in ways if w == ways[-1] or _goes(w, inner, steps, axes, group))
+    way = next(w for w in ways if w == ways[-1] or _can_step(w, inner, steps, axes, group))
     bits = 32 if way in ("rows", "steps") else 64
     row = -(-inner // group) if way == "rows" else inner
     axes.reverse()
@@ -199,11 +220,12 @@ def walk(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequence[str],
              *(s for _, s in magics), *pad, *steps,
              *(v for k in range(len(strides)) for v in (*(s[k] for _, s in axes), *pad)),
              *(types or (0,) * len(strides)))
-    return Walk(way, items, frame)
+    return StridedLoop(way, items, frame)
 
 
-def _goes(way: str, inner: int, steps: Ints, axes: Sequence[tuple[int, Ints]], group: int) -> bool:
-    """Whether `way` can go over these axes."""
+def _can_step(way: str, inner: int, steps: Ints, axes: Sequence[tuple[int, Ints]],
+              group: int) -> bool:
+    """Return whether `way` can step through these axes."""
     adjacent = all(s in (0, 1) for s in steps)  # what is written is not 0, but for a single element
     if way == "flat":
         return adjacent and not axes
@@ -215,8 +237,10 @@ def _goes(way: str, inner: int, steps: Ints, axes: Sequence[tuple[int, Ints]], g
     return way == "long" or few
 
 
-def _blocks(found: Walk, group: int, heavy: bool, threads: int = THREADS) -> int:
-    """How many blocks it takes, as ``native/cuda/strided_loop.cuh`` shares items among threads."""
+def _blocks(found: StridedLoop, group: int, heavy: bool, threads: int = THREADS) -> int:
+    """Return how many blocks it takes, as ``native/cuda/strided_loop.cuh`` shares items among
+    threads.
+    """
     groups = 1 if group == 16 or heavy else 2
     each = {"flat": groups * group, "rows": groups}.get(found.way) or _ELEMENTS[found.way][heavy]
     return -(-found.items // (threads * each))
@@ -228,81 +252,82 @@ def _strides(layout: Layout | None, shape: Ints) -> Ints:
     return layout.strides if layout.shape == shape else layout.broadcast_to(shape).strides
 
 
-# Launches
+# Kernels
 
 
-def prepare_elementwise(name: str, *operands: Any, layouts: Sequence[Layout | None] = (),
-                        dtype: Any = None) -> Any:
-    """The kernel of that name, computing with elements of `dtype`, for Mats of any strides that
-    broadcast to the last one.
+def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout | None] = (),
+                        dtype: DType | None = None) -> Encoded | CudaKernel:
+    """Return the kernel of that name, computing with elements of `dtype`, for Mats of any strides
+    that broadcast to the last one.
 
-    Mats are what has a layout, if `layouts` does not say how to see them. What is of another dtype
-    is converted on its way. `dtype` is that of the first Mat, if it is not given.
+    Operands with a layout are Mats, if `layouts` does not say how to view them. Elements of another
+    dtype are converted when they are loaded. `dtype` is that of the first Mat, if it is not given.
     """
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
     dtypes = [v.storage.dtype for v in operands if hasattr(v, "storage")]
     kind = type_of(dtype if dtype is not None else dtypes[0])
     kinds = [type_of(v.storage.dtype) if hasattr(v, "storage") else kind for v in operands]
-    family, natural = _family(name, kind, kinds[-1])
+    family = _family(name, kind, kinds[-1])
+    natural = family.stored
     same = set(kinds[:-1]) == {kind} and kinds[-1] == natural
-    ways = [w for w in ("flat", "rows", "steps") if same and _goes_by(family, kind, w)]
+    ways = [w for w in ("flat", "rows", "steps") if same and _has_kernel(family, kind, w)]
     shape = operands[-1].layout.shape
     group = 16 // max(_size(kind), _size(natural))
-    found = walk(shape, [_strides(layout, shape) for layout in layouts], group, [*ways, "types"],
-                 [TYPES.index(k) for k in kinds])
+    found = strided_loop(shape, [_strides(layout, shape) for layout in layouts], group,
+                         [*ways, "types"], [TYPES.index(k) for k in kinds])
     if found.way == "types" and family.name == "compare_in":
         family = next(f for f in families(kind) if f.name == "compare")
     launch = CudaKernel(program(family, kind, found.way), f"mat_{family.name}_{kind}_{found.way}",
-                    (*found.frame, list(lines()).index(name)),
+                        (*found.frame, list(lines()).index(name)),
                         (_blocks(found, group, family.heavy), 1, 1), (THREADS, 1, 1))
     numbers = len(dtypes) < len(operands) or not family.inputs
     return Encoded(launch, _halves) if numbers and kind in ("i64", "u64") else launch
 
 
-def _family(name: str, kind: str, out: str) -> tuple[Family, str]:
-    """The family of a line for such elements, and the type of what it gives."""
+def _family(name: str, kind: str, out: str) -> Family:
+    """Return the family of a line for such elements: if there is a choice, the one that stores
+    `out`.
+    """
     fitting = [f for f in families(kind) if name in f.lines]
-    found = next((f for f in fitting if f.stored == out), fitting[0])
-    return found, found.stored
+    return next((f for f in fitting if f.stored == out), fitting[0])
 
 
 def _size(kind: str) -> int:
     return max(1, int(kind.lstrip("biufc")) // 8)
 
 
-def prepare_fill(x: Any, *, of: Sequence[int] = (1,), value: Sequence[int] = (0,)) -> Any:
-    """The kernel that overwrites `x`, of any dtype, with a number; in a call they stand at `of` and
-    at `value`.
+def prepare_fill(x: Operand, *, of: Sequence[int] = (1,), value: Sequence[int] = (0,)) -> Encoded:
+    """Return the kernel that overwrites `x`, of any dtype, with a number; in a call their positions
+    are `of` and `value`.
     """
     dtype = x.storage.dtype
     kind = _FILLED.get(dtype.name) or f"u{8 * dtype.itemsize}"
     group = 16 // dtype.itemsize
-    found = walk(x.layout.shape, [x.layout.strides], group, ("flat", "steps", "long"))
+    found = strided_loop(x.layout.shape, [x.layout.strides], group, ("flat", "steps", "long"))
     launch = CudaKernel(fill_program(), f"mat_fill_{kind}_{found.way}", (*found.frame, 0),
-                        (_blocks(found, group, False), 1, 1),
-                    (THREADS, 1, 1)).bind(of, value)
+                        (_blocks(found, group, False), 1, 1), (THREADS, 1, 1)).bind(of, value)
     return Encoded(launch, (lambda v: v) if dtype.name in _FILLED else lambda v: _bits(v, dtype),
                    bound=True)
 
 
-def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Any], shape: Ints) -> CudaKernel:
-    """A user's kernel for `mats` that broadcast to `shape`, compiled for the device in use;
+def prepare_user_kernel(kernel: UserKernel, mats: Sequence[Operand], shape: Ints) -> CudaKernel:
+    """Return a user's kernel for `mats` that broadcast to `shape`, compiled for the device in use;
     `CompileError` if it cannot be.
     """
     group = 16 // mats[-1].storage.dtype.itemsize
-    found = walk(shape, [_strides(m.layout, shape) for m in mats], group, _OWN)
+    found = strided_loop(shape, [_strides(m.layout, shape) for m in mats], group, _OWN)
     blocks = _blocks(found, group, len(mats) > MANY, kernel.block)
-    program = Program(user_text(kernel, len(mats)))
-    # those that have bodies here are of cuda
+    program = Program(user_source(kernel, len(mats)))
+    # devices whose implementations are here are of cuda
     program.cubin(in_use().gpu.arch)  # type: ignore[attr-defined]
     return CudaKernel(program, f"mat_user_{found.way}", (*found.frame, blocks),
                       (min(blocks, kernel.grid or blocks), 1, 1),
-                  (kernel.block, 1, 1))
+                      (kernel.block, 1, 1))
 
 
 class UserKernel(NamedTuple):
-    """What `prepare_user_kernel` is told: a function `mat_user` in C++, and how that is called for
-    element `m`.
+    """A function `mat_user` in C++, how it is called for element `m`, and how `prepare_user_kernel`
+    is to launch it.
     """
 
     function: str
@@ -317,9 +342,9 @@ class UserKernel(NamedTuple):
 
 
 @cache
-def user_text(kernel: UserKernel, count: int) -> str:
-    """The program of a user's kernel of so many operands. Fewer blocks than it takes do several
-    shares each.
+def user_source(kernel: UserKernel, count: int) -> str:
+    """Return the source of a user's kernel of so many operands; fewer blocks than it takes do
+    several shares each.
     """
     both = kernel.reads & kernel.writes
     old = "".join(f"out[m][{k}] = in[m][{k}]; " for k in range(count) if both >> k & 1)

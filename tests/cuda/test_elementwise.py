@@ -30,9 +30,10 @@ EVERY = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
 REFERENCES = {"abs": np.absolute, "pow": np.power, "logistic": lambda x: special("expit", x),
               "erf": lambda x: special("erf", x),
               "reciprocal": lambda x: np.reciprocal(x) if x.dtype.kind in "iub" else 1 / x}
-UNARY = [n for n, kind in device.lines().items() if kind == "UNARY"]
-COMPARISONS = [n for n, kind in device.lines().items() if kind == "COMPARE"]
-BINARY = [n for n, kind in device.lines().items() if kind == "BINARY"]
+LINES = device.lines()
+UNARY = [n for n, line in LINES.items() if line.one_operand]
+COMPARISONS = [n for n, line in LINES.items() if line.macro == "COMPARE"]
+BINARY = [n for n, line in LINES.items() if line.macro == "BINARY"]
 
 
 def dtype_of(name):
@@ -58,7 +59,7 @@ def run(name, *args, seed=0):
     """
     op = operation(name)
     operands = [args[k] for k in op.operands]
-    body = next(b for b in op.bodies if b.place == "cuda" and b.when(*operands))
+    body = next(b for b in op.implementations if b.place == "cuda" and b.when(*operands))
     found = body.function(engine, *operands)
     found.bind(op.operands, op.at_numbers)
     launch, code = (found.launch,
@@ -82,7 +83,7 @@ def allowed(name, dtype):
     """What results may differ by: NumPy's functions are not exact, and the C library's, that stand
     here for CUDA's, neither.
     """
-    exact = dtype.kind in "iub" or (dtype.kind != "c" and name not in device.DEAR)
+    exact = dtype.kind in "iub" or (dtype.kind != "c" and not LINES[name].heavy)
     eps = float(np.finfo(np.float16 if dtype.char == "e"
                          else np.float32).eps) if dtype.char in "ef" else 2.0**-52
     if dtype.char == "E":
@@ -102,19 +103,19 @@ def compare(name, found, wanted, whence=""):
 
 def test_every_line_has_its_kernels():
     text = (HEADERS / "shared" / "elementwise.def").read_text()
-    assert set(device.lines()) == set(re.findall(r"^[A-Z_]+\((\w+),", text, re.MULTILINE))
-    for name in device.lines():
+    assert set(LINES) == set(re.findall(r"^[A-Z_]+\((\w+),", text, re.MULTILINE))
+    for name in LINES:
         assert operation(name).body_on("cuda")
         for kind in device.TYPES:
             found = [f for f in device.families(kind) if name in f.lines]
-            assert len(found) == device.computes(name, kind) * (1 + (name in COMPARISONS
-                                                                     and kind in device._FLOATING))
+            twice = name in COMPARISONS and kind in device._FLOATING
+            assert len(found) == LINES[name].computes(kind) * (1 + twice)
             for family in found:
                 text = device.program(family, kind, "types").text
                 assert f"({name})" in text or f"MAT_FUSED({name}, " in text
-                assert family.name == "compare_in" or family.walked(kind, "types") in text
+                assert family.name == "compare_in" or family.kernel(kind, "types") in text
     assert {REGISTRY[n].__name__ for n in REGISTRY
-            if n.startswith("elementwise.")} - set(device.lines()) == {
+            if n.startswith("elementwise.")} - set(LINES) == {
         "fill", "assign", "geerv"}
 
 
@@ -128,7 +129,7 @@ def test_kernels_compute_what_numpy_does():
                 loop = rule.resolve_dtypes((*[char] * rule.nin, None))
             except TypeError:
                 continue
-            assert device.computes(name, device.type_of(loop[0])), (name, dtype)
+            assert LINES[name].computes(device.type_of(loop[0])), (name, dtype)
 
 
 def values_for(rng, name, n, dtype):
@@ -152,9 +153,7 @@ def place_for(wanted):
 
 
 def defined(name, dtype):
-    return device.computes(name,
-                           device.type_of(dtype_of(dtype))) and not (dtype == "bool"
-                                                                     and name == "subtract")
+    return LINES[name].computes(device.type_of(dtype_of(dtype)))
 
 
 # Every function and dtype
@@ -168,7 +167,7 @@ def test_functions_of_adjacent_elements(rng, dtype):
             x = values_for(rng, name, n, dtype)
             wanted = reference(name, x)
             out = place_for(wanted)
-            slow = x.dtype.kind == "c" and name in device.DEAR
+            slow = x.dtype.kind == "c" and LINES[name].heavy
             assert run(name, mat.array(x), out).endswith("_types" if slow else "_flat")
             compare(name, out.to_numpy(), wanted, x.dtype)
 
@@ -297,10 +296,13 @@ def test_division_by_magic(n, rng):
 
 def test_what_is_large_is_counted_in_63_bits():
     shape, out = (1 << 20, 1 << 11), (1 << 11, 1)
-    assert device.walk(shape, [out, out], 4, ("flat", "steps", "types")).way == "flat"
-    assert device.walk(shape, [(0, 1), out], 4, ("flat", "rows", "steps", "types")).way == "types"
-    assert device.walk((8, 9), [(1 << 40, 1), (9, 1)], 4, ("flat", "steps", "types")).way == "types"
-    assert device.walk((8, 9), [(20, 2), (9, 1)], 4, ("flat", "steps", "types")).way == "steps"
+    def way(*args):
+        return device.strided_loop(*args).way
+
+    assert way(shape, [out, out], 4, ("flat", "steps", "types")) == "flat"
+    assert way(shape, [(0, 1), out], 4, ("flat", "rows", "steps", "types")) == "types"
+    assert way((8, 9), [(1 << 40, 1), (9, 1)], 4, ("flat", "steps", "types")) == "types"
+    assert way((8, 9), [(20, 2), (9, 1)], 4, ("flat", "steps", "types")) == "steps"
 
 
 # Mixed dtypes

@@ -16,6 +16,7 @@ from .test_elementwise import (
     COMPLEX,
     FLOATS,
     INTEGERS,
+    LINES,
     UNARY,
     allowed,
     compare,
@@ -113,7 +114,7 @@ def test_long_integers_as_numbers_are_exact():
 
 @on_cpu
 @pytest.mark.parametrize("dtype", COMPLEX)
-@pytest.mark.parametrize("name", [n for n in UNARY if n not in device._NOT_COMPLEX])
+@pytest.mark.parametrize("name", [n for n in UNARY if LINES[n].computes("c64")])
 def test_complex_functions(rng, name, dtype):
     """Where they are large, small, and special; but not the signs of zeros beside NaN, which are
     left open.

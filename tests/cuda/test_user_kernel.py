@@ -13,7 +13,7 @@ from mat import DTypeError, KernelError
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from mat.cuda.elementwise import UserKernel, user_text
+from mat.cuda.elementwise import UserKernel, user_source
 from mat.cuda.nvrtc import Nvrtc, Program
 from mat.errors import DeviceError
 from mat.support.c_compiler import CompileError
@@ -140,7 +140,7 @@ class Source:
     UserKernel = UserKernel
 
     def prepare_user_kernel(self, kernel, mats, shape):
-        Nvrtc().compile(user_text(kernel, len(mats)), (), "sm_90")
+        Nvrtc().compile(user_source(kernel, len(mats)), (), "sm_90")
 
 
 @pytest.mark.skipif(not nvrtc_is_there(), reason="NVRTC is not installed")

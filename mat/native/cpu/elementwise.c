@@ -114,14 +114,15 @@ typedef struct {
     MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 1, 2, 0)
 
 #define KERNEL(name) MAT_JOIN(MAT_JOIN(mat_each, name), TYPE)
-#define UNARY(name, expression) MAT_ONE(KERNEL(name), expression)
-#define UNARY_WITHIN(name, expression, for_all) \
+#define UNARY(name, kinds, weight, expression) MAT_ONE(KERNEL(name), expression)
+#define UNARY_REAL UNARY
+#define UNARY_WITHIN(name, kinds, weight, expression, for_all) \
     MAT_ONE_WITHIN(KERNEL(name), expression, for_all, MAT_JOIN(MAT_LIMIT, MAT_JOIN(name, TYPE)), \
                    MAT_JOIN(mat_within, TYPE))
-#define BINARY(name, expression) MAT_TWO(KERNEL(name), T, expression)
-#define COMPARE(name, condition) \
+#define BINARY(name, kinds, weight, expression) MAT_TWO(KERNEL(name), T, expression)
+#define COMPARE(name, kinds, weight, condition) \
     MAT_TWO(KERNEL(name), uint8_t, condition) MAT_TWO(KERNEL(name##_in), T, condition)
-#define FUSED(name, count, expression) MAT_FUSED(KERNEL(name), count, expression)
+#define FUSED(name, kinds, weight, count, expression) MAT_FUSED(KERNEL(name), count, expression)
 
 #define T float
 #define TYPE f32
@@ -159,24 +160,23 @@ FILL(8, uint64_t, memcpy(&v, numbers, sizeof v))
 
 /* By name */
 
-#define ENTRY(name, type) {#name "_" #type, mat_each_##name##_##type},
-#define BOTH(name) ENTRY(name, f32) ENTRY(name, f64)
-#define UNARY(name, expression) BOTH(name)
-#define UNARY_WITHIN(name, expression, for_all) BOTH(name)
-#define BINARY(name, expression) BOTH(name)
-#define COMPARE(name, condition) BOTH(name) BOTH(name##_in)
-#define FUSED(name, count, expression) BOTH(name)
+enum { LIGHT, HEAVY };
 
-static const struct {
-    const char *name;
-    mat_kernel *kernel;
-} kernels[] = {
+#define ENTRY(name, type, weight) {#name "_" #type, mat_each_##name##_##type, weight},
+#define BOTH(name, weight) ENTRY(name, f32, weight) ENTRY(name, f64, weight)
+#define UNARY(name, kinds, weight, expression) BOTH(name, weight)
+#define UNARY_WITHIN(name, kinds, weight, expression, for_all) BOTH(name, weight)
+#define BINARY(name, kinds, weight, expression) BOTH(name, weight)
+#define COMPARE(name, kinds, weight, condition) BOTH(name, weight) BOTH(name##_in, weight)
+#define FUSED(name, kinds, weight, count, expression) BOTH(name, weight)
+
+static const mat_named_kernel kernels[] = {
 #include "elementwise.def"
-    BOTH(fill) ENTRY(fill, c64) ENTRY(fill, c128) ENTRY(fill, 1) ENTRY(fill, 2) ENTRY(fill, 4)
-        ENTRY(fill, 8)};
+    BOTH(fill, LIGHT) ENTRY(fill, c64, LIGHT) ENTRY(fill, c128, LIGHT) ENTRY(fill, 1, LIGHT)
+        ENTRY(fill, 2, LIGHT) ENTRY(fill, 4, LIGHT) ENTRY(fill, 8, LIGHT)};
 
-mat_kernel *mat_elementwise(const char *name) {
+const mat_named_kernel *mat_elementwise(const char *name) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)
-        if (strcmp(kernels[k].name, name) == 0) return kernels[k].kernel;
+        if (strcmp(kernels[k].name, name) == 0) return &kernels[k];
     return NULL;
 }

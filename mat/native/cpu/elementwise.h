@@ -13,6 +13,12 @@ typedef struct {
     int64_t sizes[];
 } mat_walk;
 
-/* The element-wise kernels, by name: "exp_f32", "add_f64", "less_f64" (gives bool), "less_in_f64"
-   (gives 1 and 0 of its own type), "geem_f32" ...; NULL if there is none. */
-mat_kernel *mat_elementwise(const char *name);
+typedef struct {
+    const char *name;
+    mat_kernel *kernel;
+    int heavy; /* it takes longer to compute than to load and store */
+} mat_named_kernel;
+
+/* Return the element-wise kernel of a name: "exp_f32", "add_f64", "less_f64" (gives bool),
+   "less_in_f64" (gives 1 and 0 of its own type), "geem_f32" ...; NULL if there is none. */
+const mat_named_kernel *mat_elementwise(const char *name);

@@ -21,13 +21,14 @@
 /* The expressions, as function templates, for which types may have overloads of their own */
 
 #define FN(name) mat_##name
-#define UNARY(name, expression) \
+#define UNARY(name, kinds, weight, expression) \
     template<class T> MAT_INSIDE auto each_##name(T x) { return expression; }
-#define UNARY_WITHIN(name, expression, for_all) UNARY(name, for_all)
-#define BINARY(name, expression) \
+#define UNARY_REAL UNARY
+#define UNARY_WITHIN(name, kinds, weight, expression, for_all) UNARY(name, kinds, weight, for_all)
+#define BINARY(name, kinds, weight, expression) \
     template<class T> MAT_INSIDE auto each_##name(T x, T y) { return expression; }
-#define COMPARE(name, condition) BINARY(name, condition)
-#define FUSED(name, count, expression) \
+#define COMPARE BINARY
+#define FUSED(name, kinds, weight, count, expression) \
     template<class T> MAT_INSIDE auto each_##name(T alpha, T a, T b) { \
         (void)b; \
         return expression; \
@@ -35,6 +36,7 @@
     enum { MAT_OPERANDS_OF_##name = count };
 #include "elementwise.def"
 #undef UNARY
+#undef UNARY_REAL
 #undef UNARY_WITHIN
 #undef BINARY
 #undef COMPARE
@@ -43,17 +45,19 @@
 
 #include "complex.cuh"
 
-/* Where they stand in elementwise.def */
+/* Their positions in elementwise.def */
 
-#define UNARY(name, expression) MAT_LINE_##name,
-#define UNARY_WITHIN(name, expression, for_all) MAT_LINE_##name,
-#define BINARY(name, expression) MAT_LINE_##name,
-#define COMPARE(name, condition) MAT_LINE_##name,
-#define FUSED(name, count, expression) MAT_LINE_##name,
+#define UNARY(name, ...) MAT_LINE_##name,
+#define UNARY_REAL UNARY
+#define UNARY_WITHIN UNARY
+#define BINARY UNARY
+#define COMPARE UNARY
+#define FUSED UNARY
 enum {
 #include "elementwise.def"
 };
 #undef UNARY
+#undef UNARY_REAL
 #undef UNARY_WITHIN
 #undef BINARY
 #undef COMPARE
