@@ -15,7 +15,7 @@ from ..interop.numpy.operators import by_numpy
 from ..layout.strided import as_axis, integer
 from ..matrix.mat import Mat
 from ..ops import elementwise, reduce
-from ..ops.reduce import reduced_shape
+from ..ops.declare_reduce import reduced_shape
 from ..support.dtypes import as_dtype
 from .arguments import as_mat, axes_of, like
 from .manipulation import concat

@@ -1,5 +1,5 @@
-"""Comparisons of whole operands on the device: what comes to the host is a word for each block,
-however large they are.
+"""Comparisons of whole operands on the device: however large they are, a word for each block is
+copied to the host.
 """
 
 from __future__ import annotations
@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from struct import pack, unpack
-from typing import Any
 
 import numpy as np
 from cuda.bindings import driver
 
+from ..support.types import Array, Operand, Presented
 from .gpu import Gpu, check
 from .kernel import CudaKernel
 from .nvrtc import EXACT, Program
@@ -26,21 +26,21 @@ _FLOATS = {"e": "mat_half", "E": "mat_bfloat", "f": "float", "d": "double", "F":
 
 @cache
 def program(letter: str, test: str) -> Program:
-    """The kernel for elements of a dtype; integers are their bits."""
+    """Return the kernel for elements of a dtype; integers are compared as bits."""
     item = _FLOATS.get(letter) or _ITEMS[np.dtype(letter).itemsize]
     return Program(f'#include "compare.cuh"\nMAT_DIFFER(differ_{test}, {item}, mat_{test})\n',
                    (EXACT,))
 
 
 def programs() -> Iterator[Program]:
-    """All that there are."""
+    """Return all programs."""
     found = [program(letter, "equal") for letter in EQUAL] + [program(letter, "near")
                                                               for letter in NEAR]
     return iter(dict.fromkeys(found))
 
 
 class Flags:
-    """Where blocks leave what they found; an operand of a launch."""
+    """The memory where blocks leave their results; an operand of a launch."""
 
     __slots__ = ("address", "gpu")
 
@@ -49,11 +49,10 @@ class Flags:
         self.address = address
 
 
-def prepare_comparison(test: str, a: Any, b: Any, rtol: float = 0, atol: float = 0,
-                       equal_nan: bool = False
-                       ) -> Callable[..., bool]:
-    """``call(a, b, ...)`` says whether all elements of two Mats of one shape and dtype are `test`:
-    equal, or near.
+def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol: float = 0,
+                       equal_nan: bool = False) -> Callable[..., bool]:
+    """Return a function, ``call(a, b, ...)``, that says whether all elements of two Mats of one shape
+    and dtype are `test`: equal, or near.
     """
     every = [ReductionAxis(*axis) for axis in zip(a.shape, a.strides, b.strides, strict=True)]
     form = form_of(every, [], ordered=False)
@@ -65,7 +64,7 @@ def prepare_comparison(test: str, a: Any, b: Any, rtol: float = 0, atol: float =
     launch = CudaKernel(program(a.dtype.char, test), f"differ_{test}", frame, (blocks, 1, 1),
                         (THREADS, 1, 1)).bind((0, 1, 2), ())
 
-    def compare(a: Any, b: Any, *_: Any) -> bool:
+    def compare(a: Presented, b: Presented, *_: object) -> bool:
         if not blocks:
             return True
         found, gpu = np.empty(blocks, np.int32), a.gpu
@@ -76,8 +75,8 @@ def prepare_comparison(test: str, a: Any, b: Any, rtol: float = 0, atol: float =
     return compare
 
 
-def _read(gpu: Gpu, found: np.ndarray[Any, Any], address: int) -> None:
-    """Copy to the host what is at `address`, and wait for that."""
+def _read(gpu: Gpu, found: Array, address: int) -> None:
+    """Copy what is at `address` to the host, and wait for that."""
     with gpu.current():
         check(driver.cuMemcpyDtoHAsync(found.ctypes.data, address, found.nbytes, gpu.stream),
               "reading what was found")

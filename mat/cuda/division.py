@@ -1,5 +1,5 @@
-"""Division by a number that is known before, as a multiplication and a shift: what kernels find
-coordinates with.
+"""Division by a number that is known before, as a multiplication and a shift: kernels compute
+coordinates by it.
 
 Source: Granlund and Montgomery, "Division by invariant integers using multiplication" (1994).
 """
@@ -10,8 +10,8 @@ from ..layout.strided import signed
 
 
 def magic(n: int, bits: int) -> tuple[int, int]:
-    """A factor and a shift, so that ``x // n`` is ``((x * factor >> bits) + x) >> shift``; the
-    factor as a signed word.
+    """Return a factor, as a signed word, and a shift: ``x // n`` is
+    ``((x * factor >> bits) + x) >> shift``.
     """
     n = max(n, 1)
     shift = (n - 1).bit_length()

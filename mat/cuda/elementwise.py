@@ -20,7 +20,7 @@ from ..cpu.elementwise import merged
 from ..devices.device import in_use
 from ..layout.strided import Ints, Layout
 from ..support.c_compiler import HEADERS
-from ..support.types import Array, DType, Function, Number, Operand
+from ..support.types import DType, Function, Number, Operand
 from .division import magic
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -348,8 +348,8 @@ def user_source(kernel: UserKernel, count: int) -> str:
     """
     both = kernel.reads & kernel.writes
     old = "".join(f"out[m][{k}] = in[m][{k}]; " for k in range(count) if both >> k & 1)
-    each = "for (int64_t block = blockIdx.x; block < frame.line; block += gridDim.x)" if kernel.grid else (
-        "const uint32_t block = blockIdx.x;")
+    each = ("for (int64_t block = blockIdx.x; block < frame.line; block += gridDim.x)"
+            if kernel.grid else "const uint32_t block = blockIdx.x;")
     masks = f"{count}, {kernel.reads}, {kernel.writes}"
     kernels = (f"MAT_KERNEL(mat_user_{way}, mat_axes<{count}>, {kernel.block}) "
                f"{{ {each} mat_walk_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); "
@@ -371,27 +371,27 @@ def user_source(kernel: UserKernel, count: int) -> str:
 
 
 class Encoded:
-    """A launch to which numbers are handed over as something else than they are."""
+    """A kernel to which numbers are passed in another code, such as the halves of an integer."""
 
-    def __init__(self, launch: CudaKernel, code: Any, *, bound: bool = False) -> None:
+    def __init__(self, launch: CudaKernel, code: Function, *, bound: bool = False) -> None:
         self.launch, self.code, self.bound = launch, code, bound
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Encoded:
-        """Say where operands and numbers are, unless that is known."""
+        """Note the positions of operands and numbers, unless they are known."""
         if not self.bound:
             self.launch.bind(operands, numbers)
         return self
 
-    def __call__(self, *values: Any) -> None:
+    def __call__(self, *values: object) -> None:
         self.launch(*[v if hasattr(v, "address") else self.code(v) for v in values])
 
 
-def _halves(value: Any) -> complex:
-    """The two halves of a 64-bit integer, which a float does not hold."""
+def _halves(value: Number) -> complex:
+    """Return the two halves of a 64-bit integer, which a float cannot represent."""
     bits = int(value)
     return complex(bits & _WORD, bits >> 32 & _WORD)
 
 
-def _bits(value: Any, dtype: np.dtype[Any]) -> complex:
-    """The same of the bits of an element of `dtype` with that value."""
+def _bits(value: Number, dtype: DType) -> complex:
+    """Return the two halves of the bits of an element of `dtype` with that value."""
     return _halves(np.full(1, value, dtype).view(f"u{dtype.itemsize}")[0])

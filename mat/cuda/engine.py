@@ -30,7 +30,7 @@ from .kernel import CudaKernel
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .nvrtc import Program
 from .random import prepare_random
-from .reduce import ReductionAxis, form_of, reduction
+from .reduce import Extreme, Mean, Place, Product, ReductionAxis, Sum, form_of, reduction
 
 __all__ = [
     "CudaKernel", "Program",
@@ -44,5 +44,5 @@ __all__ = [
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
-    "ReductionAxis", "form_of", "reduction",
+    "ReductionAxis", "Extreme", "Mean", "Place", "Product", "Sum", "form_of", "reduction",
 ]

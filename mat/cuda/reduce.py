@@ -8,7 +8,6 @@ every one and in every run.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from math import inf, prod
 from typing import NamedTuple
 
@@ -16,8 +15,10 @@ from ..cpu.reduce import ReductionAxis, ReductionForm, form_of
 from ..layout.strided import signed
 from .kernel import CudaKernel
 from .nvrtc import Program
+from .reduce_types import REDUCED, TYPES, Extreme, Kernels, Mean, Place, Product, ReductionType, Sum
 
-__all__ = ["RANK", "REDUCED", "ReductionAxis", "axes_frame", "form_of", "programs", "reduction"]
+__all__ = ["RANK", "REDUCED", "Extreme", "Mean", "Place", "Product", "ReductionAxis", "Sum",
+           "axes_frame", "form_of", "programs", "reduction"]
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
 THREADS = 256  # at most, in a block: as in reduce.cuh
@@ -29,120 +30,36 @@ WORTH = 80 << 10  # bytes for a result, or for results side by side, that are wo
 FINISH = 16
 MOST = 1 << 30  # elements of a part, which kernels count in 32 bits
 
-_ITEMS = {"B": "uint8_t", "H": "uint16_t", "I": "uint32_t", "L": "uint64_t", "e": "mat_half",
-          "E": "mat_bfloat", "f": "float",
-          "d": "double", "F": "mat_complex", "D": "mat_complex_double"}
-_SIZES = {"B": 1, "H": 2, "I": 4, "L": 8, "e": 2, "E": 2, "f": 4, "d": 8, "F": 8, "D": 16}
-_REAL, _UNSIGNED, _SIGNED = "eEfd", "BHIL", "bhil"
-_ORDERED = ("max", "min", "argmax", "argmin")
-REDUCED = "?" + _SIGNED + _UNSIGNED + _REAL + "FD"  # the dtypes of which there are kernels
-OPERATIONS = ("sum", "prod", "mean", *_ORDERED)
-WAYS = ("lines", "columns", "apart")
-
-
-class Kernels(NamedTuple):
-    """The kernels of an operation and dtype: how they are called, the class that they are made of,
-    bytes of item and state.
-    """
-
-    name: str
-    made_of: str
-    item: int
-    state: int
-
-    @property
-    def vector(self) -> int:
-        """Columns that a thread takes: as many as 16 bytes of items, or 64 of states."""
-        return min(16 // self.item, 64 // self.state)
-
-    def program(self, way: str) -> Program:
-        """Those that go one way."""
-        return _program(self, way)
-
-
-@cache
-def _program(k: Kernels, way: str) -> Program:
-    return Program(f'#include "reduce.cuh"\nstatic_assert(sizeof({k.made_of}::State) == {k.state}, '
-                   '"room is made for these");\n'
-                   f"MAT_REDUCE_{way.upper()}({k.name}, {k.vector}, {k.made_of})\n")
-
-
-def mask(operation: str, letter: str) -> int:
-    """What turns elements of a dtype into what its kernels take: see
-    ``native/cuda/reduce_types.cuh``.
-    """
-    signed = letter in _SIGNED
-    size = 8 * _SIZES[letter.upper() if signed else "B" if letter == "?" else letter]
-    if letter in _REAL or letter in "FD":
-        return 1 << (size if letter in _REAL else size // 2) - 1 if operation.endswith("min") else 0
-    if operation == "mean" and letter == "l":
-        return (1 << 64) - 1
-    turned = 1 << size - 1 if signed else 0
-    return turned ^ ((1 << size) - 1) if operation.endswith("min") else turned
-
-
-@cache
-def kernels(operation: str, letter: str) -> Kernels:
-    """The kernels for an operation on elements of a dtype."""
-    letter = letter.upper() if letter in _SIGNED else "B" if letter == "?" else letter
-    if operation == "mean" and letter not in _UNSIGNED:
-        operation = "sum"
-    item, size = _ITEMS[letter], _SIZES[letter]
-    if operation in _ORDERED:
-        operation = "place" if operation.startswith("arg") else "extreme"
-        state = 32 if size == 16 else 16 if size == 8 or operation == "place" else 8
-        return Kernels(f"reduce_{operation}_{letter}", f"mat_{operation}<{item}>", size, state)
-    name, made_of, state = f"reduce_{operation}_{letter}", f"mat_{operation}", 8
-    if letter in "FD":
-        made_of += f"_complex<{item}, {'float' if letter == 'F' else 'double'}>"
-        state = 32 if letter == "D" and operation == "sum" else 16
-    elif letter in _UNSIGNED:
-        made_of += f"_integer<{item}>"
-        state = 16 if operation == "mean" else 8
-    else:
-        made_of += f"<{item}>"
-        state = 16 if letter == "d" and operation == "sum" else 8
-    return Kernels(name, made_of, size, state)
-
-
-def ways(k: Kernels) -> tuple[str, ...]:
-    """The ways that there are: products are rare, and so is the order of complex numbers; they all
-    go one way.
-    """
-    ordered = k.made_of.startswith(("mat_extreme", "mat_place"))
-    return ("apart",
-            ) if k.made_of.startswith("mat_prod") or (ordered and "complex" in k.made_of) else WAYS
-
 
 def programs() -> Iterator[Program]:
-    """All that there are."""
-    found = dict.fromkeys(kernels(operation, letter) for operation in OPERATIONS
-                          for letter in REDUCED)
-    return (k.program(way) for k in found for way in ways(k))
+    """Yield all programs."""
+    found = dict.fromkeys(made_of.kernels(letter) for made_of in TYPES for letter in REDUCED)
+    return (k.program(way) for k in found for way in k.ways)
 
 
 # One form of operands
 
 
-def reduction(operation: str, letter: str, form: ReductionForm, *, mean: bool = False,
-              accumulate: bool = False,
-              nbytes: int = 0) -> CudaKernel:
-    """A body for operands of this form; with `accumulate` its numbers are alpha and beta, of which
-    sums know.
+def reduction(made_of: ReductionType, letter: str, form: ReductionForm, *,
+              accumulate: bool = False, nbytes: int = 0) -> CudaKernel:
+    """Return a kernel for operands of this form; with `accumulate` its numbers are alpha and beta,
+    which sums take.
 
     `nbytes` are those of an element of the result, where integers are summed.
     """
     total = prod(a.n for a in form.reduced)
     reduced = form.reduced if form.reduced and total else [ReductionAxis(total, 0, 0)]
-    ends = {"divisor": total if mean else 1, "accumulate": int(accumulate), "bytes": nbytes,
-            "mask": signed(mask(operation, letter))}
-    plan = _Plan(kernels(operation, letter), form, reduced, total, ends)
+    ends = {"divisor": total if made_of.divides else 1, "accumulate": int(accumulate),
+            "bytes": nbytes, "mask": signed(made_of.mask(letter))}
+    plan = _ReductionPlan(made_of.kernels(letter), form, reduced, total, ends)
     least = min((a.x for a in reduced if a.x), default=inf)
     return plan.by_columns() if form.kept and 0 < form.kept[-1].x < least else plan.by_lines()
 
 
-class _Plan(NamedTuple):
-    """What `reduction` has found out."""
+class _ReductionPlan(NamedTuple):
+    """A reduction of one form: its kernels, its axes, the number of elements of a result, and what
+    to do with the total.
+    """
 
     kernels: Kernels
     form: ReductionForm
@@ -152,14 +69,14 @@ class _Plan(NamedTuple):
 
     @property
     def vector(self) -> int:
-        """Items in 16 bytes."""
+        """The items in 16 bytes."""
         return 16 // self.kernels.item
 
     def by_lines(self) -> CudaKernel:
-        """Results by threads that walk along what is reduced."""
+        """Return the kernel whose threads step along the reduced axes."""
         results, last = prod(a.n for a in self.form.kept), self.reduced[-1]
-        together = last.x == 1 and "lines" in ways(self.kernels) and (len(self.reduced) == 1
-                                                                      or last.n >= self.vector)
+        long = len(self.reduced) == 1 or last.n >= self.vector
+        together = last.x == 1 and "lines" in self.kernels.ways and long
         each = -(-max(self.total, 1) // (self.vector if together else 1))
         lanes = _lanes(each, results)
         chunk, chunks = self.parts(self.total, self.total * self.kernels.item, results)
@@ -173,10 +90,11 @@ class _Plan(NamedTuple):
         return self.launch(way, way, sizes, (-(-results // (block // lanes)), chunks, 1), block)
 
     def by_columns(self) -> CudaKernel:
-        """Results that lie beside each other by threads that stand beside each other."""
+        """Return the kernel whose neighbouring threads compute adjacent results."""
         columns, results = self.form.kept[-1], prod(a.n for a in self.form.kept)
         steps = [columns.n, *(a.x for a in (*self.form.kept[:-1], *self.reduced))]
-        vector = self.kernels.vector if "columns" in ways(self.kernels) else 1
+        has_columns = "columns" in self.kernels.ways
+        vector = self.kernels.vector if has_columns else 1
         vector = vector if columns.x == 1 and all(s % vector == 0 for s in steps) else 1
         wide = results // vector
         rows = _power(-(-self.total // 16)) // 2 or 1  # at least 8 for each thread
@@ -188,14 +106,13 @@ class _Plan(NamedTuple):
                  "column_y": columns.y}
         high = min(THREADS // across, _power(-(-chunk // 8)))
         block = -(-across * max(high, 1) // 32) * 32
-        way, kernel = ("columns",
-                       "columns") if vector == self.kernels.vector and "columns" in ways(self.kernels) else (
- "apart", "column")
+        by_vectors = has_columns and vector == self.kernels.vector
+        way, kernel = ("columns", "columns") if by_vectors else ("apart", "column")
         return self.launch(way, kernel, sizes, (blocks, chunks, 1), block)
 
     def parts(self, total: int, nbytes: int, units: int) -> tuple[int, int]:
-        """Of how many elements parts of a result are, and how many parts there are; `units` are
-        done side by side anyway.
+        """Return the elements of a part of a result, and how many parts there are; `units` results
+        are computed side by side anyway.
         """
         short = nbytes // SHORT_PART if nbytes >= WORTH else 1
         count = max(min(-(-BLOCKS // units), short),
@@ -209,7 +126,7 @@ class _Plan(NamedTuple):
 
     def launch(self, way: str, kernel: str, sizes: dict[str, int], grid: tuple[int, int, int],
                block: int) -> CudaKernel:
-        """The kernel, and after it that for the second stage, if there is one."""
+        """Return the kernel, and after it that for the second stage, if there is one."""
         results, chunks = sizes["results"], sizes["chunks"]
         across = min(32, _power(results), _power(max(FINISH * THREADS // chunks, 1)))
         given = {**sizes, **self.ends, "start_x": self.form.start_x, "start_y": self.form.start_y,
@@ -233,7 +150,7 @@ _FIELDS = ("start_x", "start_y", "results", "reduced", "chunk", "chunks", "lanes
 
 
 def _lanes(each: int, results: int) -> int:
-    """How many threads work on a result, to which `each` could contribute; a power of two.
+    """Return how many threads work on a result, to which `each` could contribute; a power of two.
 
     Four loads for each keep memory busy, but fewer than four neighbours would not use what comes
     along.
@@ -245,12 +162,12 @@ def _lanes(each: int, results: int) -> int:
 
 
 def _power(n: int) -> int:
-    """The least power of two that is not below `n`."""
+    """Return the least power of two that is not below `n`."""
     return 1 << max(n - 1, 0).bit_length()
 
 
 def axes_frame(axes: Sequence[ReductionAxis]) -> list[int]:
-    """A ``mat_reduced_axes``."""
+    """Return a ``mat_reduced_axes``."""
     found = [len(axes)]
     for a in axes:
         found += a.n, a.x, a.y, *_divisor(a.n)
@@ -258,8 +175,8 @@ def axes_frame(axes: Sequence[ReductionAxis]) -> list[int]:
 
 
 def _divisor(n: int) -> tuple[int, int]:
-    """A factor and a shift: ``k // n`` is the upper half of ``k * factor``, shifted, for k below
-    2^63 and n of at least 2.
+    """Return a factor and a shift: ``k // n`` is the upper half of ``k * factor``, shifted, for k
+    below 2^63 and n of at least 2.
     """
     if n < 2:
         return 0, 0

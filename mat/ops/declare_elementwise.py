@@ -111,7 +111,7 @@ def _check_broadcast(shape: Ints, out: Ints) -> None:
                          "the result's place")
 
 
-def _check_is_mat(out: Any) -> Mat:
+def check_is_mat(out: Any) -> Mat:
     if not isinstance(out, Mat):
         raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an "
                          "array")
@@ -149,7 +149,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
             raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}; "
                              "mat.array([v]) makes one")
         return kernel(x, new_like(x, x.shape, result_dtype(rule, x)) if out is None
-                      else _check_is_mat(out))
+                      else check_is_mat(out))
 
     plans = kernel.plans
 
@@ -200,7 +200,7 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
             check_values(x, y)
         if out is None:
             return kernel(x, y, _place(rule, x, y))
-        return kernel(x, y, _check_is_mat(out))
+        return kernel(x, y, check_is_mat(out))
 
     in_place = _in_place(kernel, check_values)
     public = _public(function, kernel, doc, example)

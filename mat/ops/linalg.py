@@ -22,7 +22,7 @@ from ..support.native import compiled
 from . import rowmajor
 from .blas_level1 import BLAS
 from .blas_level23 import TRANSPOSES, check_bool, gemm, planned
-from .declare_elementwise import _check_is_mat, as_operand, is_operand
+from .declare_elementwise import check_is_mat, as_operand, is_operand
 from .integer_matmul import (
     DEVICE_AXES,
     UNBLAS,
@@ -144,7 +144,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
         shape = product_shape(_turned(a.layout.shape, transpose_a),
                               _turned(b.layout.shape, transpose_b))
         out = new_like(a, shape, promoted("matmul", a.storage.dtype, b.storage.dtype))
-    if _for_blas(a, b, _check_is_mat(out)):
+    if _for_blas(a, b, check_is_mat(out)):
         return gemm(1.0, a, b, 0.0, out, **TRANSPOSES[transpose_a, transpose_b])
     return product(a, b, out, transpose_a=transpose_a, transpose_b=transpose_b)
 

@@ -20,7 +20,7 @@ from ..matrix.methods import bind, method
 from ..matrix.with_facets import with_facets
 from ..support.dtypes import as_dtype, promoted
 from ..support.native import lib
-from .declare_elementwise import _check_is_mat
+from .declare_elementwise import check_is_mat
 from .elementwise import MOST_AXES_THERE
 from .operation import Input, named, op
 from .overlap import check_disjoint
@@ -86,7 +86,7 @@ def transpose(a: Mat, axes: Any = None, out: Mat | None = None) -> Mat:
     view.form = form_of(view)
     if out is None:
         return _pack(view)
-    if _check_is_mat(out).shape != view.shape:
+    if check_is_mat(out).shape != view.shape:
         raise ShapeError(f"transpose gives shape {view.shape}, out has {out.shape}")
     if out.storage is a.storage:
         check_disjoint("transpose", out, a)
@@ -171,7 +171,7 @@ def _join_place(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
     """Where the joined Mats go."""
     if out is None:
         return new_like(parts[0], shape, promoted("concat", *(m.dtype for m in parts)))
-    if _check_is_mat(out).shape != shape:
+    if check_is_mat(out).shape != shape:
         raise ShapeError(f"the joined shape is {shape}, out has {out.shape}")
     if out.dtype.kind != "c" and any(m.dtype.kind == "c" for m in parts):
         raise DTypeError(f"complex elements do not fit into out of {out.dtype}")

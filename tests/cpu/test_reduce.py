@@ -262,7 +262,7 @@ def test_results_do_not_depend_on_threads(rng, shape, dtype):
 def test_long_ones_have_parts_and_short_ones_have_none():
     def body(shape, axes):
         strides = np.zeros(shape, "int8").strides
-        axis = [kernels.Axis(n, s, 0 if k in axes else 1) for k,
+        axis = [kernels.ReductionAxis(n, s, 0 if k in axes else 1) for k,
                 (n, s) in enumerate(zip(shape, strides, strict=True))]
         kept = [a for k, a in enumerate(axis) if k not in axes]
         return kernels.reduction("mat_sum_d", kernels.form_of(kept, [axis[k] for k in axes], False),

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mat.ops import reduce as declared
+from mat.ops import declare_reduce as declared
+from mat.ops import reduce
 from mat.support.dtypes import as_dtype
 
 from ..mock_driver.harness import compiler
@@ -27,6 +28,8 @@ from mat.cuda import reduce as device
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 SUMS, FOLDS = ("sum", "mean", "prod"), ("max", "min", "argmax", "argmin")
 COMPLEX = ("complex64", "complex128")
+KINDS = {kind.name: kind() for kind in (reduce.Sum, reduce.Mean, reduce.Product, reduce.Max,
+                                        reduce.Min, reduce.ArgMax, reduce.ArgMin)}
 TASKS = [(name, dtype) for name in (*SUMS, *FOLDS)
          for dtype in ("bool", *INTEGERS, *FLOATS, *COMPLEX)]
 EVERY_WAY = {("sum", "int8"), ("sum", "float16"), ("sum", "float64"), ("sum", "complex128"),
@@ -50,22 +53,22 @@ def axes_of(a, axis):
 
 def prepared(name, a, axis, out, **more):
     """What the operation prepares for these arrays."""
-    return declared.reduced_on_device(device, name, form(a), form(out), axes_of(a, axis),
-                                      form(out).strides,
-                                      ordered=name.startswith("arg"), mean=name == "mean", **more)
+    return declared.reduced_on_device(device, KINDS[name].device_type(device), form(a), form(out),
+                                      axes_of(a, axis), form(out).strides,
+                                      ordered=name.startswith("arg"), **more)
 
 
 def place_for(name, a, axis):
     axes = axes_of(a, axis)
     shape = tuple(n for k, n in enumerate(a.shape) if k not in axes)
-    return np.full(shape, 77, declared._dtype_of(getattr(np, name), a.dtype))
+    return np.full(shape, 77, KINDS[name].result_dtype(a.dtype))
 
 
 def reduced(name, a, axis=None, seed=0):
     """The result, and the launch that gave it."""
     out = place_for(name, a, axis)
     launch = prepared(name, a, axis, out)
-    if launch is not declared._nothing:
+    if launch is not declared.nothing:
         launch_all(launch, [a, out], seed=seed)
     return out, launch
 
@@ -345,8 +348,8 @@ def plan(shape, axis, dtype="float32", name="sum", strides=None):
     axes = axes_of(a, axis)
     kept = [n for k, n in enumerate(shape) if k not in axes]
     steps = tuple(map(int, np.cumprod([1, *kept[:0:-1]])[::-1])) if kept else ()
-    return declared.reduced_on_device(device, name, x, SimpleNamespace(itemsize=8), axes, steps,
-                                      mean=False)
+    return declared.reduced_on_device(device, KINDS[name].device_type(device), x,
+                                      SimpleNamespace(itemsize=8), axes, steps)
 
 
 @pytest.mark.parametrize(("shape", "axis", "kernel", "two"), [
@@ -392,7 +395,8 @@ def test_division_by_a_product(n):
 
 def test_every_dtype_of_the_operation_has_kernels():
     assert set(device.REDUCED) == set(declared.ON_DEVICE)
-    for name in device.OPERATIONS:
+    for kind in KINDS.values():
         for letter in device.REDUCED:
-            assert device.kernels(name, letter).program("apart") in set(device.programs())
+            kernels = kind.device_type(device).kernels(letter)
+            assert kernels.program("apart") in set(device.programs())
     assert len(set(device.programs())) == len(list(device.programs()))

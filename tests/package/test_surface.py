@@ -290,7 +290,7 @@ def test_functions_show_an_example(name):
 @pytest.mark.parametrize(("name", "signature", "text"), [
     ("axpy", "axpy(alpha", "alpha * x + y"), ("gemm", "gemm(alpha", "op(A) op(B)"),
     ("exp", "exp(x", "power of x"),
-    ("add", "add(x", "x + y"), ("sum", "sum(x", "The sum over"),
+    ("add", "add(x", "x + y"), ("sum", "sum(x", "the sum of"),
     ("Mat.axpy_", "axpy_(self", "alpha * x + y"),
     ("Mat.exp_", "exp_(self", "In place")])
 def test_help_shows_signature_and_text(name, signature, text):

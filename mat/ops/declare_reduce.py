@@ -1,0 +1,342 @@
+"""Reductions out of one class each: the function, its method, and its implementations.
+
+``sum = reduction(Sum())`` declares the operation (`x` read, `out` written) and returns the public
+function. A subclass of `Reduction` has all that is to be known of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import DTypeError, ShapeError
+from ..layout.strided import Ints, as_axes, as_axis, integer
+from ..matrix.mat import Mat, new_like
+from ..matrix.methods import bind
+from ..support.dtypes import as_dtype
+from ..support.native import compiled
+from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
+from .declare_elementwise import as_operand, check_is_mat
+from .operation import NO_KEYWORDS, Input, Op, Output, named, op
+from .overlap import check_disjoint
+
+RANK = 32  # axes that compiled kernels can step along
+DEVICE_RANK = 8  # the same of those of a device
+ON_DEVICE = "?bhilBHILeEfdFD"  # dtypes of which a device has kernels
+LONG = np.dtype(np.int64).char
+_LETTERS = {"f": "f", "d": "d", LONG: "l"}  # by which compiled kernels are called
+_INT_BOOL = (int, bool)
+_DOC = """{summary}
+
+Parameters
+----------
+{x}axis : {axis_type}
+    {axis} if it is None. Negative ones count from the last.
+keepdims : bool
+    Whether reduced axes are kept, with length 1.
+out : Mat, optional
+    Is overwritten with the result; of its shape, and of a dtype that can take it.
+dtype : dtype, optional
+    The elements are converted to it first.
+
+Returns
+-------
+Mat
+    `out`, or a new Mat: 0-d without `axis`, so that nothing waits for a device.
+
+Raises
+------
+ShapeError
+    If there is no such axis{or_nothing}, or `out` has another shape than the result.
+DTypeError
+    If {name} is not defined for the dtype of `x`, or `out` cannot take the result.
+AliasError
+    If `out` overlaps `x`.
+
+Examples
+--------
+{example}"""
+
+
+class Reduction:
+    """All facts of one reduction; a subclass for each."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]  # the first line of its docstring
+    example: ClassVar[str]  # a doctest
+    function: ClassVar[Function]  # NumPy's: ``function(x, axis=, keepdims=, out=)``
+    one_axis = False  # one axis, or all in row-major order; the result is an index
+    of_nothing = True  # defined where there are no elements
+    silent = False  # NumPy never warns of it
+    compiled = ""  # the dtype characters of which there are compiled kernels
+    compiled_name = ""  # in native/cpu/reduce.c; as `name` if it is not given
+    divides = False  # the compiled kernel is to divide by the number of elements
+
+    def device_type(self, cuda: Engine) -> Any:
+        """Return the class of the device's kernels, or None if there is none."""
+        return None
+
+    def implementation(self) -> Function:
+        """Return the function of arrays: ``implementation(x, out, axis, keepdims)``."""
+        function = self.function
+
+        def reduce_by_numpy(x: Array, out: Array, axis: AxisLike, keepdims: bool) -> object:
+            return function(x, axis=axis, keepdims=keepdims, out=out)
+
+        return reduce_by_numpy
+
+    def result_dtype(self, dtype: DType) -> DType:
+        """Return the dtype of the result for elements of `dtype`."""
+        return _result_dtype(self, dtype)
+
+    # Checks
+
+    def axes(self, x: Mat, axis: AxisLike) -> Ints:
+        """Return the axes to reduce."""
+        return axes_of(x, axis, self.one_axis)
+
+    def check(self, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> None:
+        """Raise unless `out` can take the result."""
+        name, axes = self.name, self.axes(x, axis)
+        if not self.of_nothing and any(x.layout.shape[k] == 0 for k in axes):
+            raise ShapeError(f"{name} of no elements is undefined: shape {x.shape}, axis {axis}")
+        wanted = reduced_shape(x.layout.shape, axes, keepdims)
+        if out.layout.shape != wanted:
+            raise ShapeError(f"{name} gives shape {wanted}, out has {out.shape}")
+        dtype = self.result_dtype(x.dtype)
+        if not np.can_cast(dtype, out.dtype, "same_kind"):
+            raise DTypeError(f"{name} gives {dtype}, which {out.dtype} cannot take")
+        check_disjoint(name, out, x)
+
+    def operand(self, x: Operand) -> Mat:
+        """Return `x` as a Mat."""
+        found = as_operand(x, "x")
+        if not isinstance(found, Mat):
+            raise DTypeError(f"x of {self.name} must be a Mat or an array, got {type(x).__name__}")
+        return found
+
+    def new_result(self, x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
+        """Return a new Mat for the result."""
+        shape = reduced_shape(x.shape, self.axes(x, axis), keepdims)
+        return new_like(x, shape, self.result_dtype(x.dtype))
+
+    # Kernels
+
+    def fits_compiled(self, x: Mat, out: Mat) -> bool:
+        """Return whether compiled kernels take these operands: they do not convert."""
+        return out.dtype == (np.int64 if self.one_axis else x.dtype) and x.ndim <= RANK
+
+    def fits_device(self, x: Mat, out: Mat) -> bool:
+        """Return whether the kernels of a device take these operands."""
+        return out.dtype == self.result_dtype(x.dtype) and x.ndim <= DEVICE_RANK
+
+    def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
+        """Return a compiled kernel for such operands."""
+        axes, strides = self._kept(x, out, axis, keepdims)
+        kernel = f"mat_{self.compiled_name or self.name}_{_LETTERS[x.dtype.char]}"
+        return reduced_by(cpu, kernel, x, axes, strides, ordered=self.one_axis, mean=self.divides)
+
+    def prepare_device(self, cuda: Engine, x: Mat, out: Mat, axis: AxisLike,
+                       keepdims: bool) -> Function:
+        """Return a device's kernel for such operands."""
+        axes, strides = self._kept(x, out, axis, keepdims)
+        return reduced_on_device(cuda, self.device_type(cuda), x, out, axes, strides,
+                                 ordered=self.one_axis)
+
+    def _kept(self, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> tuple[Ints, Ints]:
+        """Return the axes to reduce, and the strides of the result along the others."""
+        axes = self.axes(x, axis)
+        return axes, tuple(s for k, s in enumerate(out.strides)
+                           if k not in axes) if keepdims else out.strides
+
+    # Documentation
+
+    def doc(self, *, method: bool = False) -> str:
+        """Return the docstring of the function, or of the method."""
+        return _DOC.format(
+            summary=self.summary, name=self.name, example=self.example,
+            x="" if method else "x : Mat or array\n    Operand, of any shape.\n",
+            axis_type="int, optional" if self.one_axis else "int or tuple of int, optional",
+            axis=("Axis to search along; all elements in row-major order" if self.one_axis
+                  else "Axes to reduce; all"),
+            or_nothing="" if self.of_nothing else ", if there are no elements")
+
+
+class UfuncReduction(Reduction):
+    """A reduction that is the method ``reduce`` of a ufunc, which is called without the wrapper
+    around it.
+    """
+
+    ufunc: ClassVar[np.ufunc]
+
+    def implementation(self) -> Function:
+        reduce = self.ufunc.reduce
+
+        def reduce_by_ufunc(x: Array, out: Array, axis: AxisLike, keepdims: bool) -> object:
+            return reduce(x, axis, None, out, keepdims)
+
+        return reduce_by_ufunc
+
+
+def assigning(function: Function) -> Function:
+    """Return `function`, which writes to `out` of one dtype only, for any dtype."""
+    def reduce_and_assign(x: Array, axis: AxisLike = None, keepdims: bool = False,
+                          out: Array | None = None) -> object:
+        found = function(x, axis=axis, keepdims=keepdims)
+        if out is None:
+            return found
+        out[...] = found
+        return out
+
+    return reduce_and_assign
+
+
+@cache
+def _result_dtype(kind: Reduction, dtype: DType) -> DType:
+    try:
+        return np.asarray(kind.function(np.ones(1, dtype))).dtype
+    except TypeError:
+        raise DTypeError(f"{kind.name} is not defined for {dtype}; convert with "
+                         "x.astype(dtype)") from None
+
+
+def reduction(kind: Reduction) -> Function:
+    """Declare ``name(x, axis=None, keepdims=False, out=None, dtype=None)`` and the method; return
+    the function.
+    """
+    kernel = _operation(kind)
+    public = named(_function(kind, kernel), kind.name, kind.doc())
+    public.__qualname__ = kind.name
+    vars(public)["op"] = kernel
+
+    def method(self: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
+               dtype: DTypeLike = None) -> Mat:
+        found: Mat = public(self, axis, keepdims, out, dtype)
+        return found
+
+    bind(kind.name, named(method, kind.name, kind.doc(method=True)))
+    return public
+
+
+def _operation(kind: Reduction) -> Op:
+    """Return the operation, with its implementations."""
+    def check(x: Input, out: Output, axis: Any, keepdims: Any) -> None:
+        kind.check(x, out, axis, keepdims)
+
+    check.__name__, check.__doc__, check.__module__ = kind.name, kind.summary, type(kind).__module__
+    kernel = op(check, method="", by_form=True)
+    kernel.on("array", bare=True, silent=kind.silent)(kind.implementation())
+    kernel.prepare("foreign", dtypes=compiled(kind.compiled),
+                   when=kind.fits_compiled)(kind.prepare)
+    if type(kind).device_type is not Reduction.device_type:
+        kernel.prepare("cuda", dtypes=ON_DEVICE, when=kind.fits_device)(kind.prepare_device)
+    return kernel
+
+
+def _function(kind: Reduction, kernel: Op) -> Function:
+    """Return the public function, with short ways for the most frequent calls."""
+    plans = kernel.plans
+    # shape and dtype of results, by form, axis and keepdims
+    results: dict[Any, tuple[Ints, DType]] = {}
+
+    def public(x: Operand, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
+               dtype: DTypeLike = None) -> Mat:
+        if dtype is not None:
+            return _converted(kind, public, x, axis, keepdims, out, as_dtype(dtype))
+        if type(x) is Mat and type(out) is Mat and type(axis) is int and type(keepdims) is bool:
+            # as plan_key gives it
+            plan = plans.get(((out.form, x.form), ((axis, keepdims), _INT_BOOL)))
+            if plan is not None and out.storage is not x.storage and out.form is not None:
+                return plan.run((x, out, axis, keepdims), NO_KEYWORDS)
+        elif (out is None and type(x) is Mat and type(keepdims) is bool
+              and (axis is None or type(axis) is int)):
+            key = x.form, axis, keepdims
+            known = results.get(key)
+            if known is None or x.form is None:
+                made = kind.new_result(x, axis, keepdims)
+                known = made.shape, made.dtype
+                if x.form is not None and len(results) < 4096:
+                    results[key] = known
+            return kernel(x, new_like(x, *known), axis, keepdims)
+        x, axis = kind.operand(x), plain_axis(axis)
+        out = kind.new_result(x, axis, bool(keepdims)) if out is None else check_is_mat(out)
+        return kernel(x, out, axis, bool(keepdims))
+
+    return public
+
+
+def _converted(kind: Reduction, function: Function, x: Operand, axis: AxisLike, keepdims: bool,
+               out: Mat | None, dtype: DType) -> Mat:  # the arguments of the public function
+    """Return the reduction of `x` converted to `dtype`, and of that dtype, unless it is of
+    indices.
+    """
+    x = kind.operand(x)
+    found: Mat = function(x if x.dtype == dtype else x.astype(dtype), axis, keepdims, out)
+    as_found = out is not None or kind.one_axis or found.dtype == dtype
+    return found if as_found else found.astype(dtype)
+
+
+# Axes
+
+
+def reduced_shape(shape: Ints, axes: Ints, keepdims: bool) -> Ints:
+    """Return `shape` without `axes`, or with length 1 there."""
+    if keepdims:
+        return tuple(1 if k in axes else n for k, n in enumerate(shape))
+    return tuple(n for k, n in enumerate(shape) if k not in axes)
+
+
+def axes_of(x: Mat, axis: AxisLike, one_axis: bool = False) -> Ints:
+    """Return the axes to reduce; None means all."""
+    if axis is None:
+        return tuple(range(x.ndim))
+    if one_axis:
+        return (as_axis(axis, x.ndim),)
+    return as_axes(axis, x.ndim)
+
+
+def plain_axis(axis: Any) -> AxisLike:
+    """Return `axis` as NumPy takes it: None, an integer or a tuple of integers."""
+    if axis is None or type(axis) is int:
+        return axis
+    if isinstance(axis, Iterable):
+        return tuple(int(integer(a, "an axis")) for a in axis)
+    return int(integer(axis, "an axis"))
+
+
+# Kernels of one form
+
+
+def reduced_by(cpu: Engine, kernel: str, x: Mat, axes: Ints, strides: Ints, *,
+               ordered: bool = False, **more: bool) -> Function:
+    """Return a compiled kernel; `strides` are those of the result along the axes that are kept."""
+    form = _form(cpu, x, axes, strides, ordered)
+    found: Function = nothing if form is None else cpu.reduction(kernel, form, x.itemsize, **more)
+    return found
+
+
+def reduced_on_device(cuda: Engine, made_of: object, x: Mat, out: Mat, axes: Ints, strides: Ints, *,
+                      ordered: bool = False, **more: bool) -> Function:  # as of `reduced_by`
+    """Return a kernel of a device, made of that class of its kernels."""
+    form = _form(cuda, x, axes, strides, ordered)
+    found: Function = nothing if form is None else cuda.reduction(made_of, x.dtype.char, form,
+                                                                  nbytes=out.itemsize, **more)
+    return found
+
+
+def _form(engine: Engine, x: Mat, axes: Ints, strides: Ints, ordered: bool) -> object:
+    """Return the fewest axes to step along; None for a result without elements."""
+    others = iter(strides)
+    every = [engine.ReductionAxis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
+             enumerate(zip(x.shape, x.strides, strict=True))]
+    kept = [a for k, a in enumerate(every) if k not in axes]
+    if 0 in (a.n for a in kept):
+        return None
+    return engine.form_of(kept, [a for k, a in enumerate(every) if k in axes], ordered)
+
+
+def nothing(*values: object) -> None:
+    """Reduce to a result without elements."""
