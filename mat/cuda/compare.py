@@ -51,8 +51,8 @@ class Flags:
 
 def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol: float = 0,
                        equal_nan: bool = False) -> Callable[..., bool]:
-    """Return a function, ``call(a, b, ...)``, that says whether all elements of two Mats of one shape
-    and dtype are `test`: equal, or near.
+    """Return a function, ``call(a, b, ...)``, that returns whether all elements of two Mats of one
+    shape and dtype are `test`: equal, or near.
     """
     every = [ReductionAxis(*axis) for axis in zip(a.shape, a.strides, b.strides, strict=True)]
     form = form_of(every, [], ordered=False)

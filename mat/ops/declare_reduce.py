@@ -6,7 +6,7 @@ function. A subclass of `Reduction` has all that is to be known of one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, ClassVar
 
@@ -67,7 +67,8 @@ class Reduction:
     name: ClassVar[str]
     summary: ClassVar[str]  # the first line of its docstring
     example: ClassVar[str]  # a doctest
-    function: ClassVar[Function]  # NumPy's: ``function(x, axis=, keepdims=, out=)``
+    # NumPy's: ``function(x, axis=, keepdims=, out=)``
+    function: ClassVar[staticmethod[..., object]]
     one_axis = False  # one axis, or all in row-major order; the result is an index
     of_nothing = True  # defined where there are no elements
     silent = False  # NumPy never warns of it
@@ -239,6 +240,7 @@ def _operation(kind: Reduction) -> Op:
 def _function(kind: Reduction, kernel: Op) -> Function:
     """Return the public function, with short ways for the most frequent calls."""
     plans = kernel.plans
+    call: Callable[..., Mat] = kernel
     # shape and dtype of results, by form, axis and keepdims
     results: dict[Any, tuple[Ints, DType]] = {}
 
@@ -250,7 +252,8 @@ def _function(kind: Reduction, kernel: Op) -> Function:
             # as plan_key gives it
             plan = plans.get(((out.form, x.form), ((axis, keepdims), _INT_BOOL)))
             if plan is not None and out.storage is not x.storage and out.form is not None:
-                return plan.run((x, out, axis, keepdims), NO_KEYWORDS)
+                found: Mat = plan.run((x, out, axis, keepdims), NO_KEYWORDS)
+                return found
         elif (out is None and type(x) is Mat and type(keepdims) is bool
               and (axis is None or type(axis) is int)):
             key = x.form, axis, keepdims
@@ -260,10 +263,10 @@ def _function(kind: Reduction, kernel: Op) -> Function:
                 known = made.shape, made.dtype
                 if x.form is not None and len(results) < 4096:
                     results[key] = known
-            return kernel(x, new_like(x, *known), axis, keepdims)
+            return call(x, new_like(x, *known), axis, keepdims)
         x, axis = kind.operand(x), plain_axis(axis)
         out = kind.new_result(x, axis, bool(keepdims)) if out is None else check_is_mat(out)
-        return kernel(x, out, axis, bool(keepdims))
+        return call(x, out, axis, bool(keepdims))
 
     return public
 

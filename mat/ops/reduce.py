@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..errors import ShapeError
@@ -86,7 +88,8 @@ class Max(UfuncReduction):
     name = "max"
     summary = "Return the largest element over `axis`; NaN if there is one."
     example = ">>> import mat\n>>> mat.max(mat.array([1, 3, 2]))\n<Mat () F 3.>"
-    function, ufunc = staticmethod(np.max), np.maximum
+    function = staticmethod(np.max)
+    ufunc: ClassVar[np.ufunc] = np.maximum
     of_nothing, silent = False, True
     compiled = "fd" + LONG
 
@@ -259,7 +262,7 @@ def rows_scaled(scales: Input, a: Input, out: Output) -> None:
 
 @rows_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
 @rows_scaled.prepare("foreign", dtypes=compiled("fd"), when=_scales_fit)
-def scale_rows_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> Function:
+def scale_rows_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> object:
     """Return the kernel of products, with the scales as a column."""
     layouts = scales.layout.reshape((scales.size, 1)), a.layout, out.layout
     return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
@@ -281,7 +284,7 @@ def columns_scaled(scales: Input, a: Input, out: Output) -> None:
 
 @columns_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
 @columns_scaled.prepare("foreign", dtypes=compiled("fd"), when=_scales_fit)
-def scale_columns_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> Function:
+def scale_columns_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> object:
     """Return the kernel of products, with the scales as a row."""
     layouts = scales.layout.reshape((1, scales.size)), a.layout, out.layout
     return engine.prepare_elementwise("multiply", scales, a, out, layouts=layouts)
