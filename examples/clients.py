@@ -30,10 +30,10 @@ with mat.use_device(sys.argv[1] if len(sys.argv) > 1 else "cuda") as device:
 table = pd.DataFrame(mat.stack(means), columns=["first", "second"], index=wine.target_names)
 print(table.round(2))
 
-plane = pd.DataFrame(z, copy=False)  # nothing is copied: z is lent to pandas
+plane = pd.DataFrame(z, copy=False)  # nothing is copied: z is exported to pandas
 try:
     z.fill_(0)
 except mat.ConflictError as conflict:
-    print("z is lent:", conflict)
+    print("z is exported:", conflict)
 del plane
 z.fill_(0)

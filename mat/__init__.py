@@ -1,17 +1,18 @@
-"""Matrices that live in several places at once: NumPy array, flat buffer, C pointer; copied lazily,
-never lost.
+"""Matrices that are stored in several memories at once and copied between them when needed.
+
+The same data can be accessed as a NumPy array, as a flat buffer, as a C pointer or on a device;
+`mat` tracks which copies are fresh and copies only what is stale.
 
 >>> import mat
 >>> x = mat.array([[1, 2], [3, 4]])
 >>> mat.axpy(10, mat.ones(2, 2), x)
 <Mat 2x2 AF [[11. 12.] [13. 14.]]>
 
-`Mat` is the matrix, `with_facets` the way to look at several, `show` the printer that tells where
-data is, `extend` what an extension imports. ``docs/tutorial.md`` is the place to begin.
+`Mat` is the matrix type, `with_facets` accesses several Mats at once, `show` prints where the data
+of a Mat is stored, and `extend` has what an extension imports. Start with ``docs/tutorial.md``.
 """
 
-import importlib as _importlib
-from typing import Any as _Any
+from types import ModuleType as _ModuleType
 
 from . import debug, errors, extend
 from .core.cube import Direction
@@ -107,8 +108,9 @@ from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, sca
 from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose
 from .ops.user_kernel import kernel
 
-# a constant there, a public name here
+# a constant of that module, named in lower case as an attribute of mat
 from .support.dtypes import SUPPORTED as supported_dtypes  # noqa: N811
+from .support.plugins import plugin as _plugin
 from .support.plugins import register_plugin as _register_plugin
 from .support.settings import configure, settings
 from .version import __version__
@@ -157,8 +159,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> _Any:
-    """`mat.array_api`, which is loaded when first asked for."""
+def __getattr__(name: str) -> _ModuleType:
+    """Return `mat.array_api`, which is imported at its first use."""
     if name == "array_api":
-        return _importlib.import_module(f"{__name__}.array_api")
+        return _plugin("array_api")
     raise AttributeError(f"module 'mat' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names, which is what ``mat.<TAB>`` shows."""
+    return sorted([*__all__, "array_api"])

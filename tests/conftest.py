@@ -1,5 +1,5 @@
-"""Fixtures that tests share: random numbers that are the same every time, and the dtypes; layouts
-are in ``placing.py``.
+"""What all tests share: options and marks that say which of them run, the device that they compute
+on, and fixtures.
 """
 
 import os
@@ -12,56 +12,93 @@ import mat
 from mat.debug.direction_check import CHECK
 
 from .mock_driver.fixtures import cuda
+from .support import selection
 from .support.layouts import BLAS_DTYPES, NUMPY_DTYPES
 from .support.mock_memories import alone, registered
 
 __all__ = ["cuda"]
 
-# a slow machine is no failure, and neither is a walk that only one of many runs would take
-hypothesis.settings.register_profile("mat", deadline=None, derandomize=True, database=None,
-                                     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
-hypothesis.settings.load_profile("mat")
-
-
-# on which the tests compute, but for those marked `host`
-DEVICE = os.environ.get("MAT_TEST_DEVICE", "cpu")
-
-
-@pytest.fixture(autouse=True)
-def on_device(request):
-    """Run the test within a block on that device."""
-    if DEVICE == "cpu" or request.node.get_closest_marker("host"):
-        yield
-        return
-    if DEVICE.startswith("cuda"):
-        request.getfixturevalue("cuda")
-    with mat.use_device(DEVICE, required=True):
-        yield
-
-
+DEVICE = os.environ.get("MAT_TEST_DEVICE", "cpu")  # tests compute on it, unless marked `host`
 CHECKED = bool(CHECK.reports)  # by MAT_DEBUG=directions
-# of how many tests one is run: where each takes long, as under a sanitizer
+# run one of so many tests: where each takes long, as under a sanitizer
 EVERY = int(os.environ.get("MAT_EVERY", "1"))
 
 
-def pytest_collection_modifyitems(items):
-    """Under the direction check, leave out what is about something that it changes."""
+# Options and marks
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", default=False, help=(
+        "run every test: also those marked `slow`, all parameters of those marked `sample`, every "
+        "layout of every implementation, and five times as many random examples"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    selection.choose(config.getoption("--all"))
+    config.mat_bytecode = selection.share_bytecode()
+    # a slow machine is no failure, and neither is a walk that only one of many runs would take
+    hypothesis.settings.register_profile(
+        "mat", deadline=None, derandomize=True, database=None,
+        max_examples=selection.examples(100),
+        suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+    hypothesis.settings.load_profile("mat")
+
+
+def pytest_unconfigure(config):
+    if getattr(config, "mat_bytecode", None) is not None:
+        config.mat_bytecode.cleanup()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each process of pytest-xdist neighbouring tests, which share what modules remember."""
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling  # here, since one can do without xdist
+
+    return WorkStealingScheduling(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave out what only ``--all`` runs, and all but one of MAT_EVERY tests."""
+    items[:], left_out = selection.selected(items)
     items[:] = items[::EVERY]
+    config.hook.pytest_deselected(items=left_out)
     for item in items if CHECKED else ():
         mark = item.get_closest_marker("unchecked")
         if mark is not None:
             item.add_marker(pytest.mark.skip(reason=f"under the direction check: {mark.args[0]}"))
 
 
-@pytest.fixture(autouse=True)
-def told_of_late_uses():
-    """Under the direction check, what a test used after its block and was not told of is a failure
-    of that test.
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """Fail a test that used a value after its block, where the direction check notices only that
+    and has nobody to tell.
     """
-    yield
-    late = [text for _, text in CHECK.late]
-    CHECK.late.clear()
-    assert not late
+    try:
+        result = yield
+        assert not [text for _, text in CHECK.late]
+    finally:
+        CHECK.late.clear()
+    return result
+
+
+if DEVICE != "cpu":
+    @pytest.fixture(autouse=True)
+    def on_device(request):
+        """Run the test within a block on that device."""
+        if request.node.get_closest_marker("host"):
+            yield
+            return
+        if DEVICE.startswith("cuda"):
+            request.getfixturevalue("cuda")
+        with mat.use_device(DEVICE, required=True):
+            yield
+
+
+# Fixtures
 
 
 @pytest.fixture

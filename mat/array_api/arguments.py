@@ -15,6 +15,7 @@ from ..layout.strided import Ints, as_axes
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..ops.declare_elementwise import as_operand
+from ..support.dtypes import REAL_TYPES
 from ..support.settings import current
 
 
@@ -70,7 +71,7 @@ def like(mat: Mat, other: Mat, device: Any) -> Mat:
 def real_default() -> np.dtype[Any]:
     """The dtype of real numbers that none is given for: that of the settings, if that is one."""
     own = current().dtype
-    return own if own.char in "fd" else np.dtype(np.float64)
+    return own if own.char in REAL_TYPES else np.dtype(np.float64)
 
 
 def complex_default() -> np.dtype[Any]:

@@ -8,12 +8,10 @@ import numpy as np
 
 from ..devices.device import CPU, Device, device_named, in_use
 from ..errors import DTypeError
+from ..support.dtypes import ELEMENT_TYPES, HALVES
 from .arguments import complex_default, real_default
 
-_DTYPES = {name: np.dtype(name) for name in (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
-    "float64", "complex64",
-    "complex128")}
+_DTYPES = {t.name: np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in HALVES}
 _KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating",
           "complex floating", "numeric")
 

@@ -15,7 +15,7 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..ops import elementwise, reduce
 from ..ops import linalg as ours
-from ..support.dtypes import check_number
+from ..support.dtypes import BLAS_TYPES, check_number
 from .arguments import as_mat, like
 from .manipulation import matrix_transpose
 from .products import matmul, tensordot, vecdot
@@ -94,7 +94,7 @@ def solve(x1: Any, x2: Any, /) -> Any:
 def slogdet(x: Any, /) -> SlogDet:
     """The sign of the determinant, and the logarithm of its modulus."""
     x = as_mat(x)
-    if x.ndim != 2 or x.dtype.char not in "fdFD":
+    if x.ndim != 2 or x.dtype.char not in BLAS_TYPES:
         return SlogDet(*_lapack(np.linalg.slogdet, x))
     sign, logarithm = ours.slogdet(x)
     real = np.dtype(x.dtype.char.lower())

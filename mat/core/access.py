@@ -40,7 +40,7 @@ class Access(compiled.Access):  # type: ignore[misc]  # compiled
         do.
         """
         if self.record is not None:
-            raise ConflictError(f"this look at {self.record.describe()} is open already; make "
+            raise ConflictError(f"this access to {self.record.describe()} is already open; make "
                                 "another one")
         view = self.view
         record = self.record = view.storage.open(view, self.facet, self.direction, _ident())

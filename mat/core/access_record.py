@@ -15,7 +15,7 @@ from .registry import Facet
 
 ASYNC_COPY = 1  # stands for the thread of a copy under way: no thread has this identity
 EXPORTED = 2  # stands for the thread of a loan
-_NO_THREADS = {ASYNC_COPY: "of a prefetch", EXPORTED: "of a loan"}
+_NO_THREADS = {ASYNC_COPY: "of a prefetch", EXPORTED: "of an export"}
 SourceLine = tuple[CodeType, int]  # a code object and an instruction in it
 _PACKAGE = __name__.partition(".")[0]
 _RUNNING = f"{_PACKAGE}.ops.plan"  # the module whose frames carry out an operation

@@ -32,7 +32,8 @@ class AsyncCopyRecord(AccessRecord):
         self.where = where
 
     def describe(self) -> str:
-        return f"{self.label()} by a copy that is still under way, prefetched at {line_of(self.where)}"
+        return (f"{self.label()} by an asynchronous copy in progress, prefetched at "
+                f"{line_of(self.where)}")
 
 
 class AsyncCopy:

@@ -41,7 +41,7 @@ class Barrier:
 
     def __enter__(self) -> Barrier:
         if self.token is not None:
-            raise ConflictError("this barrier is open already; make another one")
+            raise ConflictError("this barrier is already open; make another one")
         self.parent = _innermost.get()
         self.token = _innermost.set(self)
         return self

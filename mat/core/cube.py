@@ -183,10 +183,9 @@ class Cube(Coherence):
             if (direction is INPUT and other.direction is INPUT) or not other.thread:
                 continue
             if other.thread != thread or other.facet.memory is not facet.memory:
-                raise ConflictError("cannot look at "
-                                    f"{describe(view, facet, direction, thread, where)}, because "
-                                    "of the look at "
-                                    f"{other.describe()}; {other.way_out}")
+                raise ConflictError(
+                    f"cannot access {describe(view, facet, direction, thread, where)}: it conflicts "
+                    f"with the access to {other.describe()}; {other.way_out}")
 
     def close(self, record: AccessRecord, failed: bool) -> None:
         """End a look; of a writing one, commit or roll back."""
@@ -242,7 +241,7 @@ class Cube(Coherence):
             return
         self.torn_memory = record.facet.memory
         self.torn = TornError(f"{record.describe()} failed and left the only copy half-written; "
-                              f"overwrite it whole, or take it as it is with accept_torn()")
+                              "overwrite all of it, or accept it as it is with accept_torn()")
 
     def undo(self, record: AccessRecord) -> None:
         """End a look whose block never began: nothing was touched, so nothing changes."""
@@ -283,9 +282,9 @@ class Cube(Coherence):
         """Begin to copy the data to `memory`; whether there is something to `finish_copy`."""
         with self.lock:
             if self.writer is not None:
-                raise ConflictError(f"cannot copy {view.label()} to {memory.name!r} ahead, because "
-                                    "of the look at "
-                                    f"{self.writer.describe()}; leave that block first")
+                raise ConflictError(
+                    f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with the "
+                    f"access to {self.writer.describe()}; leave that block first")
             if self.fresh & memory.bit or (self.async_copies and memory in self.async_copies):
                 return not self.fresh & memory.bit
             hub = host()
@@ -317,9 +316,8 @@ class Cube(Coherence):
             self._check_droppable(memory, retain)
             lost = self._would_lose(memory)
             if lost and not force:
-                raise ConflictError(f"{memory.name!r} holds the only copy of this data; look at it "
-                                    "elsewhere first, "
-                                    f"or lose it with force=True")
+                raise ConflictError(f"{memory.name!r} holds the only copy of this data; access it "
+                                    "in another memory first, or discard it with force=True")
             self.fresh &= ~memory.bit
             if lost:
                 self.fresh, self.torn, self.pristine = 0, None, True
@@ -339,17 +337,17 @@ class Cube(Coherence):
         holder = next((record for record in accesses
                        if not (retain and isinstance(record, ExportRecord))), None)
         if holder is not None:
-            raise ConflictError(f"cannot drop {memory.name!r} during the look at "
+            raise ConflictError(f"cannot drop {memory.name!r} during the access to "
                                 f"{holder.describe()}; {holder.way_out}")
         if self.async_copies and memory in self.async_copies:
-            raise ConflictError(f"cannot drop {memory.name!r} while it is copied to: "
+            raise ConflictError(f"cannot drop {memory.name!r} while it is being copied to: "
                                 f"{self.async_copies[memory].record.describe()}")
         if self.kept and self.kept.get(memory):
             raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is "
                                 "open")
         if self.adopted is memory:
             raise ConflictError(f"cannot drop {memory.name!r}: from_numpy or from_dlpack was given "
-                                "it; close() lets go of it")
+                                "it; close() releases it")
 
     def _discard(self, memory: Memory) -> None:
         handle = self.handles.pop(memory)

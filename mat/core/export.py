@@ -19,7 +19,8 @@ class ExportRecord(AccessRecord):
     """The hold on what was lent."""
 
     __slots__ = ("retained",)
-    way_out = "let go of what was made of it there (`del` it; a REPL keeps results, too), or work on a copy, x.copy()"
+    way_out = ("release the objects made from it there (`del`; a REPL keeps results, too), or work on "
+               "a copy, x.copy()")
 
     def __init__(self, view: Any, facet: Facet, handle: Any, value: Any,
                  where: SourceLine | None) -> None:
@@ -35,7 +36,8 @@ class ExportRecord(AccessRecord):
         self.retained: RetainedCopy | None = None
 
     def describe(self) -> str:
-        return f"{self.label()}, lent as facet {self.facet.name!r} at {line_of(self.where)} to what still has it"
+        return (f"{self.label()}, exported as facet {self.facet.name!r} at {line_of(self.where)} to "
+                "an object that still exists")
 
     def end(self) -> None:
         """Nobody has what was lent any more. Takes no lock: this comes from any thread, in the

@@ -15,11 +15,12 @@ import numpy as np
 from ..layout.strided import Layout
 from ..support import blas_library
 from ..support.blas_library import address, routine_name
+from ..support.dtypes import BLAS_TYPES, COMPLEX_TYPES
 from ..support.native import ffi, lib
 from . import blas
 from .kernel import CpuKernel
 
-KINDS = {"f": 0, "d": 1, "F": 2, "D": 3}
+KINDS = {char: k for k, char in enumerate(BLAS_TYPES)}  # as blas.c numbers them
 # elements of vectors, or eighths of multiplications, that take no longer than a few microseconds
 LITTLE = 16384
 
@@ -58,7 +59,7 @@ def vectors(verb: str, letter: str, n: int, steps: tuple[int, ...],
                     (routine(verb, letter), KINDS[letter], n, steps, starts))
     kernel, result = _kernels()[verb]
     incs = {"incx": abs(steps[0])} if len(steps) == 1 else {"incx": steps[0], "incy": steps[1]}
-    gives = "D" if result == "T" and letter in "FD" else result and "d"
+    gives = "D" if result == "T" and letter in COMPLEX_TYPES else result and "d"
     told: dict[str, object] = {"n": n, **incs}
     grain = LITTLE if n <= LITTLE else 0
     return CpuKernel(kernel, frame, n, grain, result=gives,

@@ -15,20 +15,20 @@ import numpy as np
 
 from ..layout.strided import Ints, Layout
 from ..support.c_pointers import ForeignArray
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES
 from ..support.native import ffi, lib
 from ..support.types import CData, Number, Operand
 from .kernel import CpuKernel
 from .thread_pool import share
 
-PRECISION = {"f": "f32", "d": "f64"}
-COMPLEX = {"F": "c64", "D": "c128"}
+PRECISION = {char: BY_CHAR[char].suffix for char in REAL_TYPES}
+_FILLED = {char: BY_CHAR[char].suffix for char in BLAS_TYPES}
 # elements that are worth a thread where memory is what takes time: some 30 microseconds,
 GRAIN = 1 << 17
 HEAVY_GRAIN = 1 << 15  # and where the function does
 # bytes from which on results, if not read, are written past the caches, if rows have
 STREAM = 1 << 24
 STREAM_ROW = 1 << 14  # bytes: at both ends of a row, lines are written in part
-_SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
 
 
 class NamedKernel(NamedTuple):
@@ -76,7 +76,7 @@ def prepare_elementwise(name: str, *operands: Operand,
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
     letter = next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
     shape = operands[-1].layout.shape
-    views = [OperandView((0,) * len(shape), _SIZES[letter], letter) if layout is None
+    views = [OperandView((0,) * len(shape), BY_CHAR[letter].size, letter) if layout is None
              else view_of(layout, v.storage.dtype.itemsize, shape)
              for v, layout in zip(operands, layouts, strict=True)]
     kernel = kernel_named(f"{name}_{PRECISION[letter]}")
@@ -89,7 +89,7 @@ def prepare_fill(x: Operand) -> CpuKernel:
     number.
     """
     dtype = x.storage.dtype
-    kernel = kernel_named(f"fill_{ {**PRECISION, **COMPLEX}[dtype.char]}")
+    kernel = kernel_named(f"fill_{_FILLED[dtype.char]}")
     view = view_of(x.layout, dtype.itemsize, x.layout.shape)
     return prepare_strided(kernel.address, [view], x.layout.shape, GRAIN)
 

@@ -14,7 +14,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from ..layout.strided import Ints, Layout
-from ..support.blas_library import REALS, scalar
+from ..support.blas_library import REAL, REALS, scalar
+from ..support.dtypes import BY_CHAR, COMPLEX_TYPES
 from .cublas import LIMIT, ON_DEVICE, NotSupportedError, Routine, ffi
 from .cublas_table import COMPUTE_32F, COMPUTE_32I, DATA, DIAG, FILL, GEMM_DEFAULT, OP, SIDE
 from .integer_matmul import prepare_scale
@@ -22,12 +23,10 @@ from .kernel import CudaKernel
 
 Call = Callable[..., Any]
 COUNTS = 2**63 - 1  # how far it counts
-SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
-# What is summed in float32 or int32 by cublasGemmEx: types of operands and result, in which, and
-# bytes of an element of each.
+SIZES = {char: t.size for char, t in BY_CHAR.items()}
+# What is summed in float32 or int32 by cublasGemmEx: types of operands and result.
 EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi": ("b", "i")}
-_BYTES = {"e": 2, "E": 2, "f": 4, "b": 1, "i": 4}
-_RESULTS = {"f": "float[1]", "d": "double[1]", "F": "float[2]", "D": "double[2]"}
+_RESULTS = {char: f"{real}[{1 + (char in COMPLEX_TYPES)}]" for char, real in REAL.items()}
 
 
 def _alpha(letter: str) -> Call:
@@ -233,7 +232,7 @@ def prepare_gemm_batched(kind: str, trans_a: str, trans_b: str, m: int, n: int, 
     others = [d for d in range(len(batch)) if d != along]
     if not others:
         return one
-    a_size, c_size = (_BYTES[x] for x in EX[kind]) if kind in EX else (SIZES[kind], SIZES[kind])
+    a_size, c_size = (SIZES[x] for x in EX[kind]) if kind in EX else (SIZES[kind], SIZES[kind])
     sizes = a_size, a_size, c_size
     starts = [[size * sum(i * s[d] for i, d in zip(index, others, strict=True)) for s,
                size in zip(steps, sizes, strict=True)]

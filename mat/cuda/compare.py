@@ -11,23 +11,21 @@ from struct import pack, unpack
 import numpy as np
 from cuda.bindings import driver
 
+from ..support.dtypes import BY_CHAR, DISTINCT, INEXACT
 from ..support.types import Array, Operand, Presented
 from .gpu import Gpu, check
 from .kernel import CudaKernel
 from .nvrtc import EXACT, Program
 from .reduce import ReductionAxis, axes_frame, form_of
 
-EQUAL, NEAR = "?bhilBHILeEfdFD", "eEfdFD"  # the dtypes of which there are kernels
+EQUAL, NEAR = DISTINCT, INEXACT  # the dtypes of which there are kernels
 THREADS, BLOCKS = 256, 1024  # of a block; of blocks, at most: each reads on
-_ITEMS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
-_FLOATS = {"e": "mat_half", "E": "mat_bfloat", "f": "float", "d": "double", "F": "mat_complex",
-           "D": "mat_complex_double"}
 
 
 @cache
 def program(letter: str, test: str) -> Program:
     """Return the kernel for elements of a dtype; integers are compared as bits."""
-    item = _FLOATS.get(letter) or _ITEMS[np.dtype(letter).itemsize]
+    item = BY_CHAR[letter].cuda if letter in INEXACT else f"uint{8 * BY_CHAR[letter].size}_t"
     return Program(f'#include "compare.cuh"\nMAT_DIFFER(differ_{test}, {item}, mat_{test})\n',
                    (EXACT,))
 

@@ -9,6 +9,7 @@ from functools import cache, partial
 from math import prod
 from typing import Any
 
+from ..support.dtypes import ELEMENT_TYPES
 from .copy import ROOM, Aligned, axes_of, chained
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -27,11 +28,7 @@ from .permute import (
     walk,
 )
 
-TYPES = {"bool": "b1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8",
-         "uint16": "u16",
-         "uint32": "u32", "uint64": "u64", "float16": "f16", "bfloat16": "bf16", "float32": "f32",
-         "float64": "f64",
-         "complex64": "c64", "complex128": "c128"}  # by the dtype's name: what kernels call it
+TYPES = {t.name: t.suffix for t in ELEMENT_TYPES}
 GROUPS = 4  # of elements that a thread converts
 LARGE = 1 << 16  # bytes from which on two steps are better than reading from everywhere
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..support.blas_library import PREFIX, routine_name
+from ..support.blas_library import PREFIX, REAL, routine_name
+from ..support.dtypes import COMPLEX_TYPES, ELEMENT_TYPES
 
 # What an argument is: for cffi, and exactly as cublas_v2.h has it. T is the element's type, R
 # that of its real part. What lies on the device is an address, an integer; what lies on the host
@@ -40,8 +41,8 @@ EXACT = {
     "factor": "const T *", "raw_factor": "const void *", "result": "T *", "real": "R *",
     "index": "int *",
 }
-TYPES = {"f": ("float", "float"), "d": ("double", "double"), "F": ("cuComplex", "float"),
-         "D": ("cuDoubleComplex", "double")}
+TYPES = {char: (real, real) for char, real in REAL.items()}
+TYPES |= {"F": ("cuComplex", "float"), "D": ("cuDoubleComplex", "double")}
 
 # Each with the handle before, for elements of four types, and with sizes of 32 bits and of 64.
 LETTERED = {
@@ -98,7 +99,7 @@ POINTER_MODE_HOST, POINTER_MODE_DEVICE = 0, 1
 # WHOLE_SUMS: DISALLOW_REDUCED_PRECISION_REDUCTION
 DEFAULT_MATH, WHOLE_SUMS, GEMM_DEFAULT = 0, 16, -1
 # by dtype character: CUDA_R_32F and so on
-DATA = {"f": 0, "d": 1, "e": 2, "b": 3, "F": 4, "D": 5, "i": 10, "E": 14}
+DATA = {t.char: t.cublas for t in ELEMENT_TYPES if t.cublas >= 0}
 COMPUTE_32F, COMPUTE_32I = 68, 72
 ALLOC_FAILED, NOT_SUPPORTED = 3, 15
 
@@ -159,7 +160,7 @@ def functions() -> Iterator[Function]:
             yield Function(symbol(verb, "", long), "handle:handle " + arguments, "", long)
         for verb, arguments in LETTERED.items():
             for letter in TYPES:
-                if verb != "vdot" or letter in "FD":  # of real numbers that is dot
+                if verb != "vdot" or letter in COMPLEX_TYPES:  # of real numbers that is dot
                     yield Function(symbol(verb, letter, long), "handle:handle " + arguments, letter,
                                    long)
 

@@ -12,8 +12,9 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from ..cpu.integer_matmul import HALVES, TYPES, MatrixOperand, folded, takes
+from ..cpu.integer_matmul import NUMBERED, TYPES, MatrixOperand, folded, takes
 from ..layout.strided import Ints, signed
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, HALVES
 from .kernel import CudaKernel
 from .nvrtc import Program
 
@@ -22,7 +23,7 @@ THREADS, SMALL, LARGE = 256, 64, 128  # of a block; sides of the tiles of C that
 BUSY = 256  # so many large tiles give each processor of a large device something to do
 # how long a part of a long inner axis is at least, and of what its length is a multiple
 PART, STEP = 256, 16
-BYTES = {0: 1, 1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 8, 8: 8}  # by the numbers of cpu/intgemm.py
+BYTES = [t.size for t in NUMBERED]
 FLOATS = {9: "as_half", 10: "as_bfloat", 11: "float"}
 # by type, and bytes of the result: frequent ones
 WIDENED = {(1, 4): "int8_t", (2, 4): "uint8_t", (3, 4): "int16_t"}
@@ -131,9 +132,9 @@ def prepare_product(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, 
     return MatmulLaunch((m, n, k), a, b, c, batch)
 
 
-OF_EACH_TYPE = "?bBhHiIqQeEf"  # dtype characters by the numbers of TYPES
-SCALES = {"f": ("f32", "float", 1), "d": ("f64", "double", 1), "F": ("c32", "float", 2),
-          "D": ("c64", "double", 2)}
+# the name of a kernel, the type of an element's parts, and how many these are
+SCALES = {char: (t.suffix, t.real, 2 if t.kind == "c" else 1)
+          for char in BLAS_TYPES if (t := BY_CHAR[char])}
 SCALE = Program('#include "integer_matmul.cuh"\n'
                 + "\n".join(f"MAT_SCALE({', '.join(map(str, s))})" for s in SCALES.values()) + "\n")
 
@@ -156,9 +157,9 @@ def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: i
 def programs() -> Iterator[Program]:
     """Everything that there is to compile."""
     yield SCALE
-    numbers = range(len(OF_EACH_TYPE))
+    numbers = range(len(NUMBERED))
     found = {_types(a, b, c) for a in numbers for b in numbers for c in numbers
-             if takes(OF_EACH_TYPE[a], OF_EACH_TYPE[b], OF_EACH_TYPE[c])}
+             if takes(NUMBERED[a].char, NUMBERED[b].char, NUMBERED[c].char)}
     for types in sorted(found):
         for groups in sorted({1, _groups(types, LARGE * BUSY, 1, 1)}):
             yield _program(types, groups)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ..layout.sliding_window import WindowAxis
 from ..layout.strided import Ints
+from ..support.dtypes import BY_CHAR, FLOATING
 from .kernel import CudaKernel
 from .nvrtc import Program
 
@@ -23,7 +24,7 @@ PIECES = 16384  # at most, of one tap
 MOST_TILES = 32  # in a piece, unless there would be more pieces
 MOST_DOWN = 65535  # blocks in a grid, of rows and of units
 DUMMY = WindowAxis(1, 1, 1, 1, 0)
-FLOATS = {"f": "float", "d": "double", "e": "nn_half", "E": "nn_bfloat"}
+FLOATS = {char: BY_CHAR[char].cuda for char in FLOATING} | {"e": "nn_half", "E": "nn_bfloat"}
 
 # The kernels, as templates of the element type; the first and third group are for floats only. R:
 # points below each other.

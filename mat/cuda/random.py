@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from ..support.dtypes import BY_CHAR, REAL_TYPES
 from .kernel import CudaKernel
 from .nvrtc import EXACT, Program
 
 THREADS = 256
 BLOCKS = 4  # of words, in a thread: RANDOM_BLOCKS
-_TYPES = {"f": "float", "d": "double"}
+_TYPES = {char: BY_CHAR[char].cuda for char in REAL_TYPES}
 _FILLS = {"uniform": "uniforms", "normal": "normals", "bernoulli": "bernoullis"}
 
 

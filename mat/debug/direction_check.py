@@ -53,7 +53,7 @@ class DirectionReport:
         return [what for what, changed in self._changed.items() if not changed]
 
     def __repr__(self) -> str:
-        head = f"<direction check: {self.accesses} looks, {len(self.faults)} faults"
+        head = f"<direction check: {self.accesses} accesses, {len(self.faults)} faults"
         head += f", {self.blind} not seen" if self.blind else ""
         weaker = "asked for 'io' and never changed anything; 'input' would do"
         lines = [f"too strong: {what} {weaker}"

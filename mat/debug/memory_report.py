@@ -82,7 +82,7 @@ class MemoryReport:
              [("bytes", "in", "Mat", "created at"), *mats]),
             ("lines", [("bytes", "created at"), *lines[:MOST]])]
         if lent:
-            tables.append((f"lent: {len(self.lent)}", [("bytes", "in", "Mat", "lent at"), *lent]))
+            tables.append((f"exported: {len(self.lent)}", [("bytes", "in", "Mat", "exported at"), *lent]))
         return tables
 
     def __repr__(self) -> str:

@@ -35,7 +35,7 @@ def show(x: Mat, file: TextIO | None = None) -> None:
     storage: 6 elements of float64, 48 bytes, version 1
     memory  bytes  state  facets
     host    48     fresh  array (A)
-    nobody is looking
+    not being accessed
     """
     if not isinstance(x, Mat):
         raise DTypeError(f"show wants a Mat, got {type(x).__name__}")
@@ -116,8 +116,8 @@ def _facets_of(x: Mat, memory: Any) -> str:
 
 
 def _watchers(x: Mat) -> list[str]:
-    return [f"looking: {record.describe()}"
-            for record in tuple(x.storage.accesses)] or ["nobody is looking"]
+    return [f"accessed: {record.describe()}"
+            for record in tuple(x.storage.accesses)] or ["not being accessed"]
 
 
 def _history(x: Mat) -> list[str]:

@@ -170,7 +170,7 @@ class Use:
 
     def __enter__(self) -> Device:
         if self.token is not None:
-            raise DeviceError(f"this block on {self.device} is open already; call use_device again")
+            raise DeviceError(f"this block on {self.device} is already open; call use_device again")
         stack = _context.get()
         if self.device is not CPU:
             self.before = self.device.begin(self.pool_bytes)

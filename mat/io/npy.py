@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError
-from ..support.dtypes import SUPPORTED, as_dtype
+from ..support.dtypes import ELEMENT_TYPES, SUPPORTED, as_dtype
 from .elements import Array, ElementFormat
 from .streams import Source, shown
 
@@ -24,8 +24,7 @@ _ITEM = re.compile(r"""\s* u?(?P<quote>['"]) (?P<key>descr|fortran_order|shape) 
                          | \( (?P<shape> (?: \s*(?:0|[1-9][0-9]{0,18})L?\s* , )* (?:\s*(?:0|[1-9][0-9]{0,18})L?)? \s*) \) )
                        \s* (?:,|(?=\s*\}))""", re.VERBOSE | re.ASCII)
 _BEGIN, _END = re.compile(r"[ \t]*\{"), re.compile(r"\s*\}[ \t]*\n*\Z", re.ASCII)
-_CODES = {"b1": "bool", "V2": "bfloat16", **{np.dtype(name).str[1:]: name for name in SUPPORTED
-                                            if name not in ("bool", "bfloat16")}}
+_CODES = {"V2" if t.name == "bfloat16" else f"{t.kind}{t.size}": t.name for t in ELEMENT_TYPES}
 
 
 def header(a: Array) -> tuple[bytes, Array]:

@@ -85,8 +85,8 @@ class Exports(Views):
     def __buffer__(self, flags: int) -> memoryview:
         """For ``memoryview``, from Python 3.12 on: likewise, read-only."""
         if flags & _WRITABLE:
-            raise BufferError("a Mat lends its memory read-only; with x.facet('array', 'io') as a: "
-                              "... lends it to be written")
+            raise BufferError("a Mat exports its memory read-only; with x.facet('array', 'io') as "
+                              "a: ... gives a writable array")
         if self.storage.dtype.char == "E":
             raise BufferError("buffers cannot hold bfloat16; numpy.asarray(x) can, or "
                               "numpy.asarray(x).view('uint16')")

@@ -111,7 +111,7 @@ class ScratchBlock:
 
     def __enter__(self) -> Mat:
         if self.storage is not None:
-            raise ConflictError("this scratch block is open already; call mat.scratch again")
+            raise ConflictError("this scratch block is already open; call mat.scratch again")
         size = self.layout.size
         mat = Mat.__new__(Mat)
         mat.layout = self.layout

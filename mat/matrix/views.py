@@ -152,7 +152,7 @@ class Views(View):
 
     def _see(self, layout: Layout) -> Self:
         for record in tuple(self.storage.accesses):
-            raise ConflictError(f"cannot change the shape of {self.label()} during the look at "
+            raise ConflictError(f"cannot change the shape of {self.label()} during the access to "
                                 f"{record.describe()}")
         self._let_see(layout)
         return self

@@ -32,8 +32,8 @@ class AccessGroup:
 
     def __enter__(self) -> tuple[Any, ...]:
         if self.records:
-            raise ConflictError(f"these looks are open already, {self.records[0].describe()}; call "
-                                "with_facets again")
+            raise ConflictError("these accesses are already open: "
+                                f"{self.records[0].describe()}; call with_facets again")
         records = enter_all(self.accesses, user_place(sys._getframe(1)))
         try:
             values = tuple(value_for_block(records[access]) for access in self.accesses)

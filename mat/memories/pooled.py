@@ -177,9 +177,8 @@ class Pooled(Memory):
         listed = "".join(f"\n  {n:>14,} bytes  {label}  {line}" for n, label, line in rows[:20])
         more = f"\n  and {len(rows) - 20} more" if len(rows) > 20 else ""
         return (f"{size:,} bytes do not fit into {self.name!r}, {limit}, of which {self.used:,} "
-                "are held and cannot be moved "
-                "now; leave looks or keep blocks, drop() what is not needed, or give more "
-                f"pool_bytes.{listed}{more}")
+                "are in use and cannot be evicted now; leave blocks that access Mats or keep() them, "
+                f"drop() copies that are not needed, or give more pool_bytes.{listed}{more}")
 
 
 def _label(cube: Any) -> str:

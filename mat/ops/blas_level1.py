@@ -19,10 +19,9 @@ from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, Layout, integer
 from ..matrix.mat import Mat
 from ..support import blas_library
+from ..support.dtypes import BLAS_TYPES as BLAS
 from .operation import InOut, Input, Op, Output, Scalar, op
 from .overlap import check_disjoint
-
-BLAS = "fdFD"  # s, d, c and z
 
 
 def vector(layout: Layout) -> bool:

@@ -19,9 +19,10 @@ from ..layout.strided import Ints, Layout
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support import blas_library
+from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.native import compiled
 from . import rowmajor
-from .blas_level1 import BLAS, blas_dtype
+from .blas_level1 import blas_dtype
 from .elementwise import accumulate
 from .gemm_sizes import check_parts, dimensions
 from .integer_matmul import FACTORED, check_gemm, has_product, kind_of, multiply_add

@@ -21,7 +21,7 @@ from ..layout.strided import Ints, broadcast_shapes
 from ..matrix.creation import adopted, from_numpy
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind
-from ..support.dtypes import EVERY, check_operand, records
+from ..support.dtypes import BOOL, EVERY, REAL_TYPES, check_operand, represents
 from ..support.native import compiled
 from .operation import NO_KEYWORDS, Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, of_one_dtype, one_by_one
@@ -137,7 +137,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
         check_out(rule, out, x)
 
     kernel = _kernel(check, name, doc)
-    kernel.prepare("foreign", dtypes=compiled("fd"), when=of_one_dtype)(
+    kernel.prepare("foreign", dtypes=compiled(REAL_TYPES), when=of_one_dtype)(
         lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
     kernel.prepare("cuda", dtypes=EVERY, when=_for_device(rule))(
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
@@ -183,10 +183,10 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
 
     kernel = _kernel(check, name, doc)
     if kind == "bool":
-        kernel.prepare("foreign", dtypes=compiled("fd?"), when=_comparable)(
+        kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + BOOL), when=_comparable)(
             lambda cpu, x, y, out: cpu.prepare_elementwise(_into(name, out), x, y, out))
     else:
-        kernel.prepare("foreign", dtypes=compiled("fd"), when=of_one_dtype)(
+        kernel.prepare("foreign", dtypes=compiled(REAL_TYPES), when=of_one_dtype)(
             lambda cpu, x, y, out: cpu.prepare_elementwise(name, x, y, out))
     kernel.prepare("cuda", dtypes=EVERY, when=_for_device(rule))(
         lambda cuda, x, y,
@@ -217,7 +217,7 @@ def _for_device(rule: np.ufunc) -> Callable[..., bool]:
     def fits(*operands: Any) -> bool:
         *dtypes, _ = loop_dtypes(rule, *operands[:-1])
         return (all(d == dtypes[0] for d in dtypes) and dtypes[0].char in EVERY and apart(*operands)
-                and all(records(dtypes[0], x) for x in operands if not isinstance(x, Mat)))
+                and all(represents(dtypes[0], x) for x in operands if not isinstance(x, Mat)))
 
     return fits
 
@@ -227,8 +227,8 @@ def _comparable(x: Any, y: Any, out: Mat) -> bool:
     dtype.
     """
     dtypes = {v.storage.dtype.char for v in (x, y) if type(v) is Mat}
-    return len(dtypes) == 1 and dtypes <= {"f",
-                                           "d"} and out.storage.dtype.char in dtypes | {"?"} and one_by_one(x, y, out)
+    return len(dtypes) == 1 and dtypes <= set(
+        REAL_TYPES) and out.storage.dtype.char in dtypes | {BOOL} and one_by_one(x, y, out)
 
 
 def _into(name: str, out: Mat) -> str:
@@ -266,7 +266,7 @@ def _in_place(kernel: Op, check_values: Callable[[Any, Any], None] | None) -> Ca
 _EXACT = 2**53  # integers below this are floating-point numbers, too
 _SILENT = {np.maximum, np.minimum, np.equal, np.not_equal, np.less, np.less_equal, np.greater,
            np.greater_equal}
-_ELEMENTS: dict[str, dict[float, np.ndarray[Any, Any]]] = {"f": {}, "d": {}}
+_ELEMENTS: dict[str, dict[float, np.ndarray[Any, Any]]] = {char: {} for char in REAL_TYPES}
 
 
 def _element(self: Mat, y: Any) -> Any:

@@ -16,7 +16,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, as_axes, as_axis, integer
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind
-from ..support.dtypes import as_dtype
+from ..support.dtypes import BY_NAME, DISTINCT, REAL_TYPES, as_dtype
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
 from .declare_elementwise import as_operand, check_is_mat
@@ -25,9 +25,9 @@ from .overlap import check_disjoint
 
 RANK = 32  # axes that compiled kernels can step along
 DEVICE_RANK = 8  # the same of those of a device
-ON_DEVICE = "?bhilBHILeEfdFD"  # dtypes of which a device has kernels
-LONG = np.dtype(np.int64).char
-_LETTERS = {"f": "f", "d": "d", LONG: "l"}  # by which compiled kernels are called
+ON_DEVICE = DISTINCT  # dtypes of which a device has kernels
+LONG = BY_NAME["int64"].char
+_LETTERS = {char: char for char in REAL_TYPES} | {LONG: "l"}  # by which compiled kernels are called
 _INT_BOOL = (int, bool)
 _DOC = """{summary}
 

@@ -13,7 +13,7 @@ from ..layout.strided import broadcast_shapes
 from ..matrix.creation import as_array
 from ..matrix.mat import Mat
 from ..matrix.methods import method
-from ..support.dtypes import EVERY
+from ..support.dtypes import BLAS_TYPES, BOOL, EVERY, HALVES, INTEGERS, REAL_TYPES
 from ..support.native import compiled
 from .declare_elementwise import binary, special, unary
 from .operation import Accumulated, Input, InputOrNumber, Output, Scalar, op
@@ -128,9 +128,9 @@ def fill(value: Scalar, x: Output) -> None:
     """
 
 
-fill.prepare("foreign", dtypes=compiled("fdFD"), when=walkable)(lambda cpu, x: cpu.prepare_fill(x))
-fill.prepare("foreign", dtypes=compiled("?bBhHiIlLqQeE"), when=large)(lambda cpu,
-                                                                      x: cpu.prepare_fill_bits(x))
+fill.prepare("foreign", dtypes=compiled(BLAS_TYPES), when=walkable)(lambda cpu, x: cpu.prepare_fill(x))
+fill.prepare("foreign", dtypes=compiled(BOOL + INTEGERS + HALVES), when=large)(
+    lambda cpu, x: cpu.prepare_fill_bits(x))
 
 
 fill.prepare("cuda", dtypes=EVERY, when=apart)(lambda cuda, x: cuda.prepare_fill(x))
@@ -163,7 +163,7 @@ def _moves(x: Any, out: Mat) -> bool:
     return x.storage is not out.storage or (out.nbytes > 1 << 16 and not overlap(x, out))
 
 
-@assign.prepare("foreign", dtypes=compiled("?bBhHiIlLqQefdFDE"), when=_moves)  # E: bfloat16
+@assign.prepare("foreign", dtypes=compiled(EVERY), when=_moves)
 def _(cpu: Any, x: Mat, out: Mat) -> Any:
     return cpu.prepare_copy(x, out)
 
@@ -261,7 +261,7 @@ def geem(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated) -> Non
     check_factors(c, alpha, beta)
 
 
-geem.prepare("foreign", dtypes=compiled("fd"), when=one_by_one)(
+geem.prepare("foreign", dtypes=compiled(REAL_TYPES), when=one_by_one)(
     lambda cpu, a, b, c: cpu.prepare_elementwise("geem", a, b, c))
 
 
@@ -297,7 +297,7 @@ def _rows_fit(a: Mat, x: Mat, b: Mat) -> bool:
     return (x.layout.contiguous or x.layout.vector is not None) and one_by_one(a, x, b)
 
 
-@geerv.prepare("foreign", dtypes=compiled("fd"), when=_rows_fit)
+@geerv.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_rows_fit)
 def _(cpu: Any, a: Mat, x: Mat, b: Mat) -> Any:
     return cpu.prepare_elementwise("geem", a, x, b,
                                    layouts=(a.layout, x.layout.reshape((1, x.size)), b.layout))
@@ -327,7 +327,7 @@ def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
     check_factors(b, alpha, beta)
 
 
-add_sign.prepare("foreign", dtypes=compiled("fd"), when=one_by_one)(
+add_sign.prepare("foreign", dtypes=compiled(REAL_TYPES), when=one_by_one)(
     lambda cpu, a, b: cpu.prepare_elementwise("add_sign", a, b))
 
 

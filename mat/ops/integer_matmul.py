@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cpu.integer_matmul import CHARS, HALVES, INTEGERS, MOST_AXES, MatrixOperand, takes
+from ..cpu.integer_matmul import CHARS, MOST_AXES, MatrixOperand, takes
 from ..errors import DTypeError
 from ..layout.strided import Ints
 from ..matrix.mat import Mat
+from ..support.dtypes import HALVES, INTEGERS
 
 UNBLAS = CHARS  # the dtype characters of operands: float32 may be the result of 16-bit floats
 DEVICE_AXES = 8  # of what the device's kernel multiplies: it has as many leading axes at most

@@ -17,10 +17,10 @@ from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout.strided import Ints, broadcast_shapes
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind
+from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.dtypes import promoted
 from ..support.native import compiled
 from . import rowmajor
-from .blas_level1 import BLAS
 from .blas_level23 import TRANSPOSES, check_bool, gemm, planned
 from .declare_elementwise import check_is_mat, as_operand, is_operand
 from .integer_matmul import (

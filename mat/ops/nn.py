@@ -14,15 +14,16 @@ from ..layout.sliding_window import Setting, WindowAxis, regions, setting, windo
 from ..layout.strided import Ints
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
+from ..support.dtypes import FLOATING, INTEGERS, REAL_TYPES
 from ..support.native import compiled
 from .blas_level23 import check_bool
 from .elementwise import same_dtype
 from .operation import InOut, Input, Output, named, op
 from .overlap import check_disjoint
 
-FLOATS = compiled("fd")
+FLOATS = compiled(REAL_TYPES)
 MOST_AXES = 8  # that the compiled kernels take, with the batch
-ON_DEVICE = "fdeEbBhHiIlLqQ"
+ON_DEVICE = FLOATING + INTEGERS
 LONGEST = 2**30  # axis that the device's kernels take
 
 

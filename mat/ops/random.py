@@ -20,15 +20,15 @@ from ..layout.strided import Layout
 from ..matrix.generator import Rng, generator
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
-from ..support.dtypes import check_number, is_integer
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES, check_number, is_integer
 from ..support.native import compiled
 from . import philox
 from .blas_level23 import gemv
 from .linalg import cholesky
 from .operation import Input, Op, Output, Scalar, op
 
-PER_BLOCK = {"f": 4, "d": 2, "F": 2, "D": 1}  # how many elements a block is, by dtype
-EACH = {"uniform": PER_BLOCK, "normal": PER_BLOCK, "bernoulli": {"f": 4, "d": 4}}
+PER_BLOCK = {char: 16 // BY_CHAR[char].size for char in BLAS_TYPES}  # elements of a block
+EACH = {"uniform": PER_BLOCK, "normal": PER_BLOCK, "bernoulli": dict.fromkeys(REAL_TYPES, 4)}
 
 
 def blocks(name: str, dtype: np.dtype[Any], size: int) -> int:
@@ -308,7 +308,7 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
 
 
 def _check_dtypes(means: Mat, covariances: Mat) -> None:
-    if means.dtype.char not in "fd" or covariances.dtype != means.dtype:
+    if means.dtype.char not in REAL_TYPES or covariances.dtype != means.dtype:
         raise DTypeError("multivariate_normal wants means and covariances both of float32 or both "
                          "of float64, got "
                          f"{means.dtype} and {covariances.dtype}; convert with x.astype(dtype)")

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ..cpu.integer_matmul import MatrixOperand
 from ..layout.strided import Ints, Layout
 from ..support import blas_library
+from ..support.dtypes import BLAS_TYPES
 
 # A matrix as it lies in memory: pointer, leading dimension, and whether the rows there are the
 # columns we mean.
@@ -221,7 +222,7 @@ def prepare_matmul(engine: Any, kind: str, m: int, n: int, k: int, a: MatrixOper
     such.
     """
     m, n, a, b, c, batch = merged(m, n, k, a, b, c, batch)
-    if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in "fdFD":
+    if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in BLAS_TYPES:
         inner = prepare_stack(engine, kind, m, n, k, a, b, c, batch)
         return lambda a, b, c: inner(1.0, a, b, 0.0, c)
     if m == n == 1:

@@ -18,7 +18,7 @@ from ..matrix.creation import as_array
 from ..matrix.mat import Mat, form_of, new_like
 from ..matrix.methods import bind, method
 from ..matrix.with_facets import with_facets
-from ..support.dtypes import as_dtype, promoted
+from ..support.dtypes import DISTINCT, INEXACT, as_dtype, promoted
 from ..support.native import lib
 from .declare_elementwise import check_is_mat
 from .elementwise import MOST_AXES_THERE
@@ -205,7 +205,7 @@ def _alike(a: Mat, b: Mat) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and a.ndim <= DEVICE_RANK
 
 
-same.prepare("cuda", dtypes="?bhilBHILeEfdFD",
+same.prepare("cuda", dtypes=DISTINCT,
              when=_alike)(lambda cuda, a, b: cuda.prepare_comparison("equal", a, b))
 
 
@@ -222,7 +222,7 @@ def close(a: Input, b: Input, rtol: Any, atol: Any, equal_nan: Any) -> None:
             raise ShapeError(f"{name} is a number not below 0, got {value!r}")
 
 
-@close.prepare("cuda", dtypes="eEfdFD", when=_alike)
+@close.prepare("cuda", dtypes=INEXACT, when=_alike)
 def _(cuda: Any, a: Mat, b: Mat, rtol: Any, atol: Any, equal_nan: Any) -> Callable[..., bool]:
     # an engine is anything
     return cuda.prepare_comparison("near", a, b, rtol, atol,  # type: ignore[no-any-return]

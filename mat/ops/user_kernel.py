@@ -16,12 +16,13 @@ from ..errors import DTypeError, KernelError, ShapeError
 from ..layout.strided import broadcast_shapes
 from ..matrix.mat import Mat
 from ..support.c_compiler import CompileError, library
+from ..support.dtypes import BY_CHAR, REAL_TYPES
 from ..support.native import lib
 from .operation import InOut, Input, Op, Output, Scalar
 from .overlap import apart, check_disjoint
 
 DIRECTIONS: dict[str, Any] = {"number": Scalar, "input": Input, "output": Output, "io": InOut}
-TYPES = {"f": ("float", "f32"), "d": ("double", "f64")}
+TYPES = {char: (BY_CHAR[char].c, BY_CHAR[char].suffix) for char in REAL_TYPES}
 _VECTOR = ("exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh", "erf", "logistic", "pow")
 _WIDE = ("sin", "cos", "tan")  # right for huge numbers, too
 _KEYWORDS = frozenset((  # of C, those that Python has not
@@ -125,8 +126,8 @@ class Kernel(Op):
         check.__module__ = module or "__main__"
         check.__doc__ = doc or f"``{' '.join(text.split())}``"
         super().__init__(check, "", True, None)
-        self.prepare("foreign", dtypes="fd")(self._prepared)
-        self.prepare("cuda", dtypes="fd", when=self._on_device)(self._prepared_there)
+        self.prepare("foreign", dtypes=REAL_TYPES)(self._prepared)
+        self.prepare("cuda", dtypes=REAL_TYPES, when=self._on_device)(self._prepared_there)
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}({', '.join(self.directions)}): {' '.join(self.text.split())}>"

@@ -13,13 +13,16 @@ from typing import Any
 
 from cffi import FFI
 
+from .dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, REAL_TYPES
+
 ffi = FFI()
 LIMIT = 2**31 - 1  # SciPy's BLAS counts with 32 bits; longer vectors go in pieces
-PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
-REAL = {"f": "float", "d": "double", "F": "float", "D": "double"}
-_RETURNS = {"f": "float", "d": "double", "F": "struct { float re, im; }",
-            "D": "struct { double re, im; }"}
-_MIXED = {"F": "sc", "D": "dz"}  # scnrm2, dzasum
+PREFIX = {char: BY_CHAR[char].blas for char in BLAS_TYPES}
+REAL = {char: BY_CHAR[char].real for char in BLAS_TYPES}
+_RETURNS = {char: f"struct {{ {real} re, im; }}" if char in COMPLEX_TYPES else real
+            for char, real in REAL.items()}
+# scnrm2, dzasum
+_MIXED = {char: PREFIX[char.lower()] + PREFIX[char] for char in COMPLEX_TYPES}
 
 
 def address(name: str) -> int:
@@ -81,8 +84,8 @@ def as_int(value: int) -> Any:
 
 
 FLAGS = {flag: ffi.new("char *", flag.encode()) for flag in "NTCLRU"}
-REALS = {"f": Constants("float *"), "d": Constants("double *")}
-COMPLEX = {"F": "float[2]", "D": "double[2]"}
+REALS = {char: Constants(f"{REAL[char]} *") for char in REAL_TYPES}
+COMPLEX = {char: f"{REAL[char]}[2]" for char in COMPLEX_TYPES}
 
 
 def scalar(letter: str, value: Any) -> Any:

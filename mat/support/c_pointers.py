@@ -9,17 +9,14 @@ import numpy as np
 
 from ..layout.strided import Layout
 from .blas_library import as_int, ffi
-
-_SPECIAL = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double",
-            "bool": "_Bool",
-            "complex64": "float _Complex", "complex128": "double _Complex"}
+from .dtypes import BY_NAME
 
 
 class _Types(dict[np.dtype[Any], Any]):
     """C pointer types by dtype; 16-bit floats are their bits."""
 
     def __missing__(self, dtype: np.dtype[Any]) -> Any:
-        self[dtype] = found = ffi.typeof(_SPECIAL.get(dtype.name, f"{dtype.name}_t") + " *")
+        self[dtype] = found = ffi.typeof(BY_NAME[dtype.name].c + " *")
         return found
 
 

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import ExchangeError
-from .dtypes import SUPPORTED, as_dtype
+from .dtypes import BY_NAME, ELEMENT_TYPES, SUPPORTED, as_dtype
 from .native import core as _core
 
 HOST = (1, 0)  # DLPack's kind and number of this machine's memory
 CUDA, PINNED = 2, 3  # kinds: a GPU's memory, and the host's with locked pages
 READ_ONLY, COPIED = 1, 2  # flags: not to be written; made for the consumer, and nobody else's
 LEGACY = -1  # in place of flags: a capsule for consumers from before DLPack 1.0, which has none
-BFLOAT = 4  # a code of element types
-_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
-_NAMES = {0: "int", 1: "uint", 2: "float", BFLOAT: "bfloat", 5: "complex"}
+BFLOAT = BY_NAME["bfloat16"].dlpack  # a code of element types
+_NAMES = {(t.dlpack, 8 * t.size): t.name for t in ELEMENT_TYPES}
 
 compiled = _core is not None
 
@@ -31,14 +30,14 @@ Facts = tuple[int, Ints, Ints | None, tuple[int, int], tuple[int, int, int], int
 @cache  # a dtype takes its time to tell its name
 def type_of(dtype: np.dtype[Any]) -> tuple[int, int]:
     """DLPack's code and bits for `dtype`."""
-    return (BFLOAT, 16) if dtype.name == "bfloat16" else (_CODES[dtype.kind], 8 * dtype.itemsize)
+    return BY_NAME[dtype.name].dlpack, 8 * dtype.itemsize
 
 
 @cache
 def dtype_of(code: int, bits: int, lanes: int) -> np.dtype[Any]:
     """The dtype of that code; `ExchangeError` if it is none of ours."""
-    name = "bool" if (code, bits) == (6, 8) else f"{_NAMES.get(code, '?')}{bits}"
-    if lanes != 1 or name not in SUPPORTED:
+    name = _NAMES.get((code, bits))
+    if lanes != 1 or name is None:
         raise ExchangeError(f"DLPack's element type with code {code}, {bits} bits and {lanes} "
                             "lanes is none of ours; there are "
                             f"{', '.join(SUPPORTED)}: have the other library convert it")

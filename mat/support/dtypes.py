@@ -1,28 +1,97 @@
-"""Element types: which there are, and whether a number fits into one."""
+"""The table of element types, and the checks whether a number fits into one.
+
+`ELEMENT_TYPES` has every fact about a type once: what NumPy, C, CUDA, BLAS, cuBLAS and DLPack call
+it. All other tables of types are made from it, and the sets of dtype characters below name those
+that implementations are declared for.
+"""
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+import sys
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import DTypeError
+from .types import DType, DTypeLike, Number
 
-SUPPORTED = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-             "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+class ElementType(NamedTuple):
+    """The names of one element type; where a library lacks the type, its column is empty or -1."""
+
+    name: str  # NumPy's, or that of ml_dtypes
+    chars: str  # NumPy's dtype characters: first the one of the dtype `name`, then synonyms
+    kind: str  # b i u f c; NumPy says V of bfloat16
+    size: int  # bytes
+    suffix: str  # in the names of kernels, of the CPU and of the GPU
+    c: str  # for cffi; 16-bit floats are seen as their bits
+    cuda: str  # in the kernels of the GPU
+    blas: str  # the first letter of BLAS routines
+    cublas: int  # cudaDataType: CUDA_R_32F and so on
+    dlpack: int  # DLDataTypeCode
+
+    @property
+    def char(self) -> str:
+        """The dtype character of the dtype `name`."""
+        return self.chars[0]
+
+    @property
+    def real(self) -> str:
+        """The type of a complex number's parts in C; that of others is their own."""
+        return self.c.removesuffix(" _Complex")
+
+
+# C's long has 64 bits, but for Windows and for machines of 32 bits
+_LONG = np.dtype("l").itemsize
+_I32, _U32, _I64, _U64 = ("i", "I", "lq", "LQ") if _LONG == 8 else ("li", "LI", "q", "Q")
+ELEMENT_TYPES = tuple(ElementType(*row) for row in (
+    # name        chars kind size suffix c                 CUDA                  BLAS cuBLAS DLPack
+    ("bool",       "?",  "b", 1,  "b1",   "_Bool",           "uint8_t",            "",  -1, 6),
+    ("int8",       "b",  "i", 1,  "i8",   "int8_t",          "int8_t",             "",   3, 0),
+    ("int16",      "h",  "i", 2,  "i16",  "int16_t",         "int16_t",            "",  20, 0),
+    ("int32",      _I32, "i", 4,  "i32",  "int32_t",         "int32_t",            "",  10, 0),
+    ("int64",      _I64, "i", 8,  "i64",  "int64_t",         "int64_t",            "",  24, 0),
+    ("uint8",      "B",  "u", 1,  "u8",   "uint8_t",         "uint8_t",            "",   8, 1),
+    ("uint16",     "H",  "u", 2,  "u16",  "uint16_t",        "uint16_t",           "",  22, 1),
+    ("uint32",     _U32, "u", 4,  "u32",  "uint32_t",        "uint32_t",           "",  12, 1),
+    ("uint64",     _U64, "u", 8,  "u64",  "uint64_t",        "uint64_t",           "",  26, 1),
+    ("float16",    "e",  "f", 2,  "f16",  "uint16_t",        "mat_half",           "",   2, 2),
+    ("bfloat16",   "E",  "f", 2,  "bf16", "uint16_t",        "mat_bfloat",         "",  14, 4),
+    ("float32",    "f",  "f", 4,  "f32",  "float",           "float",              "s",  0, 2),
+    ("float64",    "d",  "f", 8,  "f64",  "double",          "double",             "d",  1, 2),
+    ("complex64",  "F",  "c", 8,  "c64",  "float _Complex",  "mat_complex",        "c",  4, 5),
+    ("complex128", "D",  "c", 16, "c128", "double _Complex", "mat_complex_double", "z",  5, 5),
+))
+SUPPORTED = tuple(t.name for t in ELEMENT_TYPES)
+BY_NAME = {t.name: t for t in ELEMENT_TYPES}
+BY_CHAR = {char: t for t in ELEMENT_TYPES for char in t.chars}
+
+# Sets of dtype characters
+EVERY = "".join(BY_CHAR)
+BOOL = "?"
+SIGNED = "".join(c for c, t in BY_CHAR.items() if t.kind == "i")
+UNSIGNED = "".join(c for c, t in BY_CHAR.items() if t.kind == "u")
+INTEGERS = SIGNED + UNSIGNED
+HALVES = "eE"  # float16 and bfloat16
+REAL_TYPES = "fd"  # the real numbers that BLAS and most compiled kernels compute with
+COMPLEX_TYPES = "FD"
+BLAS_TYPES = REAL_TYPES + COMPLEX_TYPES  # s, d, c and z
+FLOATING = HALVES + REAL_TYPES
+INEXACT = FLOATING + COMPLEX_TYPES
+DISTINCT = "".join(t.char for t in ELEMENT_TYPES)  # one character of each type, no synonyms
+
+_NUMBERS = (int, float, complex, np.number, np.bool_)
 _EXACT = 2**53
-_LARGEST = int(np.finfo(np.float64).max)
-BLAS = frozenset("fdFD")  # the dtype characters of s, d, c and z
-EVERY = "?bBhHiIlLqQefdFDE"  # those of all that is supported; E: bfloat16
+_LARGEST = int(sys.float_info.max)
 
 
-def as_dtype(spec: Any) -> np.dtype[Any]:
-    """`spec` as a supported NumPy dtype; `DTypeError` for others."""
+def as_dtype(spec: DTypeLike) -> DType:
+    """Return the supported NumPy dtype that `spec` names; raise `DTypeError` for others."""
     if spec == "bfloat16":
         return _bfloat16()
     try:
-        dtype: np.dtype[Any] = np.dtype(spec)
+        dtype: DType = np.dtype(spec)
     except (TypeError, ValueError):
         raise DTypeError(f"no dtype {spec!r}; there are {', '.join(SUPPORTED)}") from None
     if spec is None or dtype.name not in SUPPORTED or not dtype.isnative:
@@ -31,16 +100,17 @@ def as_dtype(spec: Any) -> np.dtype[Any]:
     return dtype
 
 
-def _bfloat16() -> np.dtype[Any]:
+def _bfloat16() -> DType:
     try:
-        found: np.dtype[Any] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+        found: DType = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
     except ImportError:
-        raise DTypeError("dtype bfloat16 needs the package ml_dtypes: pip install ml_dtypes") from None
+        raise DTypeError("dtype bfloat16 needs the package ml_dtypes: "
+                         "pip install ml_dtypes") from None
     return found
 
 
-def promoted(name: str, *dtypes: Any) -> np.dtype[Any]:
-    """The dtype that all `dtypes` promote to, by NumPy's rule; `DTypeError` if there is none."""
+def promoted(name: str, *dtypes: DTypeLike) -> DType:
+    """Return the dtype that `dtypes` promote to by NumPy's rule; raise `DTypeError` for none."""
     try:
         return np.result_type(*dtypes)
     except TypeError:
@@ -48,16 +118,17 @@ def promoted(name: str, *dtypes: Any) -> np.dtype[Any]:
                          "with astype") from None
 
 
-def is_integer(dtype: np.dtype[Any]) -> bool:
+def is_integer(dtype: DType) -> bool:
+    """Return whether elements are integers or bools."""
     return dtype.kind in "iub"
 
 
-def check_operand(value: object, dtype: np.dtype[Any], name: str) -> None:
-    """`DTypeError` unless `value` is a number that can be combined with elements of `dtype`,
-    promoting them if need be.
+def check_operand(value: object, dtype: DType, name: str) -> None:
+    """Raise `DTypeError` unless `value` is a number that can be combined with elements of `dtype`.
+
+    The elements may be promoted by that.
     """
-    if not isinstance(value, int | float | complex | np.number
-                      | np.bool_) and not _is_extension_scalar(value):
+    if not isinstance(value, _NUMBERS) and not _is_extension_scalar(value):
         raise DTypeError(f"{name} must be a number, got {value!r} "
                          f"({type(value).__name__}){_way_out(value)}")
     if type(value) is int:
@@ -67,8 +138,8 @@ def check_operand(value: object, dtype: np.dtype[Any], name: str) -> None:
             raise DTypeError(f"{name} is an integer too large for {dtype}")
 
 
-def check_number(value: Any, dtype: np.dtype[Any], name: str) -> None:
-    """`DTypeError` unless `value` is a number that `dtype` can hold, rounded perhaps."""
+def check_number(value: Number, dtype: DType, name: str) -> None:
+    """Raise `DTypeError` unless `value` is a number that `dtype` can represent, if rounded."""
     kind = type(value)
     if (kind is float or (kind is int and -_EXACT < value < _EXACT)) and dtype.kind in "fc":
         return
@@ -80,12 +151,13 @@ def check_number(value: Any, dtype: np.dtype[Any], name: str) -> None:
         _check_integer(value, dtype, name)
 
 
-def records(dtype: np.dtype[Any], value: Any) -> bool:
-    """Whether `dtype` has `value`, or, being one of floating-point numbers, one near to it that a
-    float64 leads to.
+def represents(dtype: DType, value: Number) -> bool:
+    """Return whether `value` can become an element of `dtype`.
+
+    An integer has to be in the range of an integer dtype, and exact as a float64 for others.
     """
     if dtype.kind in "iu":
-        # which NumPy will not compare with large integers
+        # NumPy does not compare its own bools with large integers
         number = bool(value) if isinstance(value, np.bool_) else value
         return bool(np.iinfo(dtype).min <= number <= np.iinfo(dtype).max)
     return not isinstance(value, int) or abs(value) <= _EXACT
@@ -99,8 +171,8 @@ def _way_out(value: object) -> str:
     return "; float(x) takes a Mat of one element to a number" if hasattr(value, "storage") else ""
 
 
-def _check_integer(value: Any, dtype: np.dtype[Any], name: str) -> None:
+def _check_integer(value: Number, dtype: DType, name: str) -> None:
     if value != value or value in (float("inf"), float("-inf")):
         raise DTypeError(f"{name} is {value!r}, which {dtype} cannot hold")
-    if dtype.kind != "b" and not records(dtype, value):
+    if dtype.kind != "b" and not represents(dtype, value):
         raise DTypeError(f"{name} is {value!r}, out of the range of {dtype}")

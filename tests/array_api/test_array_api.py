@@ -21,6 +21,7 @@ import mat
 from mat import array_api as xp
 
 from ..conftest import DEVICE
+from ..support import selection
 from ..support.array_api_cases import ROWS, D, Draw, Exactly
 from ..support.layouts import LAYOUTS, place
 
@@ -192,7 +193,7 @@ def wanted_of(name, arguments, keywords):
 
 
 @pytest.mark.parametrize("name", sorted(ROWS))
-@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@settings(max_examples=selection.most(15, 5), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_results(name, data):
     row = ROWS[name](Draw(data))

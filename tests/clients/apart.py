@@ -22,6 +22,7 @@ def rows_checked_apart(rows: Rows, **environment: str) -> Any:
         return rows_checked(rows)
 
     @pytest.mark.host
+    @pytest.mark.slow
     def test() -> None:
         path = rows.names["__file__"]
         done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p",

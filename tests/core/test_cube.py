@@ -102,7 +102,7 @@ def test_conflict_names_the_holder(world, direction):
         with pytest.raises(mat.ConflictError) as caught:
             in_thread(attempt, "Asking")
     message = str(caught.value)
-    wanted, holder = message.split("because of the look at")
+    wanted, holder = message.split("it conflicts with the access to")
     assert f"<a whole box> as facet 'near' for {direction!r} in thread MainThread at {__file__}:{here};" in holder
     assert "<a whole box> as facet 'far' for 'io' in thread Asking at " + __file__ in wanted
 
@@ -114,7 +114,7 @@ def test_conflict_names_the_line_of_a_with_over_several_lines(world):
         y.access("near", "input"),
     ):
         # of the statement or of the item: Python's versions differ
-        lines = [line() - 4, line() - 2]
+        lines = [line() - 5, line() - 3]
         with pytest.raises(mat.ConflictError) as caught:
             in_thread(lambda: y.write("near", 1, 2))
     assert any(f"{__file__}:{n};" in str(caught.value) for n in lines)
@@ -157,7 +157,7 @@ def test_a_look_is_entered_once_at_a_time(world):
     access = x.access("near", "io")
     with access as window:
         here = line() - 1
-        with pytest.raises(mat.ConflictError, match=rf"open already.*|{__file__}:{here}") as caught:
+        with pytest.raises(mat.ConflictError, match=rf"already open.*|{__file__}:{here}") as caught:
             access.__enter__()
         assert f"{__file__}:{here}" in str(caught.value)
         window.put(1, 2)
@@ -181,7 +181,7 @@ def test_a_facet_that_fails_to_lend_leaves_no_look_open(world, monkeypatch):
     monkeypatch.undo()
     assert x.read("hub") == [1, 2]
     with pytest.raises(Fault):
-        access.__enter__()  # again so, and not: it is open already
+        access.__enter__()  # again so, and not: it is already open
 
 
 # Commit on success

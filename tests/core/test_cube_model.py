@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import mat
 
+from ..support import selection
 from ..support.mock_memories import Fault, in_thread, registered
 
 pytestmark = pytest.mark.host
@@ -335,6 +336,6 @@ class Machine(RuleBasedStateMachine):
 
 
 TestCube = Machine.TestCase
-TestCube.settings = settings(max_examples=250, stateful_step_count=60, derandomize=True,
+TestCube.settings = settings(max_examples=selection.examples(250), stateful_step_count=60, derandomize=True,
                              deadline=None, database=None,
                              suppress_health_check=[HealthCheck.too_slow])

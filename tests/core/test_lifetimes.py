@@ -226,7 +226,7 @@ def test_nested_barriers(world):
 def test_a_barrier_is_entered_once_at_a_time(world):
     b = barrier(world)
     with b:
-        with pytest.raises(mat.ConflictError, match="open already"):
+        with pytest.raises(mat.ConflictError, match="already open"):
             b.__enter__()
         Whole().read("far")  # where no barrier drops anything
     with b:

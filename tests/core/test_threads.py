@@ -15,6 +15,7 @@ import pytest
 
 import mat
 
+from ..support import selection
 from ..support.mock_memories import Fault, registered
 
 SECONDS = 40  # after which a test counts as hanging
@@ -151,7 +152,7 @@ def test_operations_of_threads_on_their_own_and_on_shared_operands(world):
     own = [mat.zeros(50) for _ in range(4)]
 
     def compute(k):
-        for n in range(60):
+        for n in range(selection.most(60, 15)):
             mat.axpy(1.0, shared, own[k])
             if n % 10 == k:
                 with own[k].facet("near"):
@@ -202,7 +203,7 @@ def test_garbage_is_freed_from_any_thread_while_others_work(world):
 
     def litter(seed):
         random = Random(seed)
-        for n in range(60):
+        for n in range(selection.most(60, 15)):
             ring = [mat.full(4, n)]
             ring.append(ring)
             with ring[0].facet(random.choice(FACETS), "io") as a:
@@ -211,7 +212,7 @@ def test_garbage_is_freed_from_any_thread_while_others_work(world):
             retried(lambda n=n: write(x, "near", n))
 
     def collect():
-        for _ in range(15):
+        for _ in range(selection.most(15, 5)):
             gc.collect()
             time.sleep(0)
 

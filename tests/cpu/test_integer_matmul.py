@@ -344,7 +344,8 @@ class Pointed:
 @compiled
 @pytest.mark.parametrize("options", [{"level": 0}, {"level": 1}, {"level": 2},
                                      {"block_m": 5, "block_k": 16}, {"height": 1},
-                                     {"height": 4, "block_k": 32}], ids=str)
+                                     {"height": 4, "block_k": 32},
+                                     {"level": 1, "height": 4, "block_k": 32}], ids=str)
 @pytest.mark.parametrize("dtype", [*INTEGERS, *HALVES], ids=str)
 def test_older_machines_and_other_blocks(rng, options, dtype):
     dtype = np.dtype(dtype)

@@ -16,7 +16,7 @@ from mat.cpu import permute
 from mat.cpu.permute import CopyAxis, Switches, cut, merged, prepare_axes
 from mat.support.native import ffi, lib
 
-from ..support import needs
+from ..support import needs, selection
 from ..support.layouts import NUMPY_DTYPES, SENTINEL, check_hidden, numbers, place
 
 pytestmark = needs.native
@@ -84,13 +84,13 @@ def check(x, room, out, switches=None, pieces=1):
 
 
 @given(copies(), st.integers(1, 3))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=selection.examples(400), deadline=None)
 def test_any_layout(case, pieces):
     check(*case, pieces=pieces)
 
 
 @given(copies(), st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=selection.examples(400), deadline=None)
 def test_any_combination_of_switches(case, data):
     flags = {name: data.draw(st.booleans()) for name in FLAGS}
     edge = data.draw(st.sampled_from((0, 32, 100, 256)))

@@ -1,4 +1,4 @@
-"""The pretended cuBLAS: every routine of our table, called as the table declares it, against
+"""The mock cuBLAS: every routine of our table, called as the table declares it, against
 SciPy's BLAS.
 
 ``test_cuda_blas*.py`` go on from here: what `mat` makes of it.
@@ -309,8 +309,8 @@ def test_results_on_the_device(blas, rng):
 
 
 def test_it_keeps_to_its_stream(cuda, blas, rng):
-    if not cuda.pretended:
-        pytest.skip("of the pretended driver")
+    if not cuda.is_mock:
+        pytest.skip("of the mock driver")
     x = random(rng, "d", 9)
     (at,) = blas.put(x)
     cuda.delay()

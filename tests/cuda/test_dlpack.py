@@ -454,7 +454,7 @@ def test_it_is_not_given_back_while_work_on_it_is_queued(cuda, dev):
     x = mat.from_dlpack(theirs)
     gone = theirs.leave()
     cuda.delay()
-    for _ in range(50):  # more than the pretended driver does while it is asked
+    for _ in range(50):  # more than the mock driver does while it is asked
         add(x)
     del x
     gc.collect()

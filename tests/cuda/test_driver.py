@@ -1,4 +1,4 @@
-"""The pretended driver under cuda.bindings and cuda.core: that it computes, in what order, and that
+"""The mock driver under cuda.bindings and cuda.core: that it computes, in what order, and that
 it finds misuse.
 
 What it finds is taken off its list here, since a fault that stays fails the test.
@@ -24,7 +24,7 @@ from mat.cuda.gpu import Gpu, check
 from mat.cuda.kernel import CudaKernel
 from mat.cuda.nvrtc import Program
 
-from ..mock_driver.fixtures import pretending
+from ..mock_driver.fixtures import mock_driver
 from ..mock_driver.harness import SANITIZED, compiler
 
 TEXT = """
@@ -46,16 +46,16 @@ N = 1000
 
 
 @pytest.fixture
-def fake(cuda):
-    """The driver; only a pretended one can fail on purpose."""
-    if not cuda.pretended:
-        pytest.skip("of the pretended driver")
+def driver(cuda):
+    """The driver; only a mock driver can fail on purpose."""
+    if not cuda.is_mock:
+        pytest.skip("of the mock driver")
     cuda.delay(False)
     return cuda
 
 
 @pytest.fixture
-def gpu(fake):
+def gpu(driver):
     device = Gpu(0)  # not the one that is kept: its memory is counted here
     with device.current():
         yield device
@@ -87,13 +87,13 @@ def scale(x, y, by, n=N):
                (256, 1, 1)).bind((1, 2), (0,))(by, x, y)
 
 
-def expect(fake, *texts):
+def expect(driver, *texts):
     """Those faults were found, and no others."""
-    found = fake.faults()
+    found = driver.faults()
     assert len(found) == len(texts), found
     for fault, text in zip(found, texts, strict=True):
         assert text in fault
-    fake.forget()
+    driver.forget()
 
 
 def locked(nbytes):
@@ -104,24 +104,24 @@ def locked(nbytes):
 # That it computes
 
 
-def test_devices_are_found_while_the_fixture_is_there(fake):
+def test_devices_are_found_while_the_fixture_is_there(driver):
     assert probe() == (2, "", 13000)
-    fake.configure(devices=1)
+    driver.configure(devices=1)
     assert ask(driver.cuDeviceGetCount()) == 1
 
 
-def test_a_kernel_computes(fake, gpu, rng):
+def test_a_kernel_computes(driver, gpu, rng):
     x, y, a = operand(gpu), operand(gpu), rng.random(N).astype("f")
     put(x, a)
     scale(x, y, 2.5)
     np.testing.assert_array_equal(got(y), np.float32(2.5) * a)
-    assert fake.calls("cuLaunchKernel") == fake.copies("h2d") == fake.copies("d2h") == 1
-    assert fake.copied("h2d") == a.nbytes
+    assert driver.calls("cuLaunchKernel") == driver.copies("h2d") == driver.copies("d2h") == 1
+    assert driver.copied("h2d") == a.nbytes
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_shared_memory_and_barriers_in_any_order(fake, gpu, rng, seed):
-    fake.seed(seed)
+def test_shared_memory_and_barriers_in_any_order(driver, gpu, rng, seed):
+    driver.seed(seed)
     x, y, a = operand(gpu, 200), operand(gpu, 200), rng.random(200).astype("f")
     put(x, a)
     CudaKernel(Program(TEXT), "turned", (), (1, 1, 1), (200, 1, 1),
@@ -129,7 +129,7 @@ def test_shared_memory_and_barriers_in_any_order(fake, gpu, rng, seed):
     np.testing.assert_array_equal(got(y), a[::-1])
 
 
-def test_much_shared_memory_is_asked_for(fake, gpu, rng):
+def test_much_shared_memory_is_asked_for(driver, gpu, rng):
     x, y, a = operand(gpu, 200), operand(gpu, 200), rng.random(200).astype("f")
     put(x, a)
     CudaKernel(Program(TEXT), "turned", (), (1, 1, 1), (200, 1, 1),
@@ -141,13 +141,13 @@ def test_memory_of_a_device_cannot_be_used_on_the_host(gpu):
     assert operand(gpu).address >= 1 << 60
 
 
-def test_memory_begins_and_ends_as_rubbish(fake, gpu):
+def test_memory_begins_and_ends_as_rubbish(driver, gpu):
     x = operand(gpu, 4)
     assert np.isnan(got(x)).all()
     gpu.release(x.handle)
 
 
-def test_cuda_core_takes_it(fake, rng):
+def test_cuda_core_takes_it(driver, rng):
     device = Device(1)
     device.set_current()
     assert device.arch == "90"
@@ -182,7 +182,7 @@ def test_attributes_of_addresses(gpu):
                                             host.ctypes.data)[0]) == 1
 
 
-def test_rows_that_lie_apart_and_fills(fake, gpu):
+def test_rows_that_lie_apart_and_fills(driver, gpu):
     x = operand(gpu, 12)
     ask(driver.cuMemsetD32Async(x.address, 0, 12, gpu.stream))
     host = np.arange(20, dtype="f").reshape(4, 5)
@@ -194,18 +194,18 @@ def test_rows_that_lie_apart_and_fills(fake, gpu):
     expected = np.zeros((4, 3), "f")
     expected[:, :2] = host[:, :2]
     np.testing.assert_array_equal(got(x).reshape(4, 3), expected)
-    assert fake.copies("h2d") == 1
-    assert fake.copied("h2d") == 32
+    assert driver.copies("h2d") == 1
+    assert driver.copied("h2d") == 32
 
 
-def test_two_devices(fake, gpu, rng):
+def test_two_devices(driver, gpu, rng):
     other, a = Gpu(1), rng.random(N).astype("f")
     x, y = operand(gpu), operand(other)
     put(x, a)
     ask(driver.cuMemcpyDtoDAsync(y.address, x.address, a.nbytes, gpu.stream))
     np.testing.assert_array_equal(got(y), a)
-    assert fake.copies("p2p") == 1
-    assert fake.blocks(1) >= 1
+    assert driver.copies("p2p") == 1
+    assert driver.blocks(1) >= 1
 
 
 def test_threads_have_contexts_of_their_own(gpu, rng):
@@ -220,22 +220,22 @@ def test_threads_have_contexts_of_their_own(gpu, rng):
 # Delays
 
 
-def test_what_is_queued_waits(fake, gpu, rng):
+def test_what_is_queued_waits(driver, gpu, rng):
     x, y, a = operand(gpu), operand(gpu), rng.random(N).astype("f")
     put(x, a)
-    fake.delay()
+    driver.delay()
     scale(x, y, 2.0)
     early = got(y, gpu.copy_stream)  # a stream that waits for no other
-    assert fake.pending()
+    assert driver.pending()
     assert np.isnan(early).all()
     np.testing.assert_array_equal(got(y), 2 * a)
-    assert not fake.pending()
+    assert not driver.pending()
 
 
-def test_an_event_orders_streams(fake, gpu, rng):
+def test_an_event_orders_streams(driver, gpu, rng):
     x, y, a = operand(gpu), operand(gpu), rng.random(N).astype("f")
     put(x, a)
-    fake.delay()
+    driver.delay()
     scale(x, y, 2.0)
     event = ask(driver.cuEventCreate(0))
     ask(driver.cuEventRecord(event, gpu.stream))
@@ -246,20 +246,20 @@ def test_an_event_orders_streams(fake, gpu, rng):
     np.testing.assert_array_equal(got(y), 3 * a)
 
 
-def test_the_default_stream_and_blocking_ones_follow_each_other(fake, gpu, rng):
+def test_the_default_stream_and_blocking_ones_follow_each_other(driver, gpu, rng):
     x, y, a = operand(gpu), operand(gpu), rng.random(N).astype("f")
     put(x, a)
     stream = ask(driver.cuStreamCreate(0))
-    fake.delay()
+    driver.delay()
     scale(x, y, 2.0)
     np.testing.assert_array_equal(got(y, stream), 2 * a)
 
 
-def test_locked_pages_are_read_late_and_others_at_once(fake, gpu):
+def test_locked_pages_are_read_late_and_others_at_once(driver, gpu):
     x, plain = operand(gpu, 4), np.ones(4, "f")
     memory, pages = locked(16)
     pages.view("f")[:] = 1
-    fake.delay()
+    driver.delay()
     put(x, plain)
     plain[:] = 2
     np.testing.assert_array_equal(got(x), 1)
@@ -268,22 +268,22 @@ def test_locked_pages_are_read_late_and_others_at_once(fake, gpu):
     np.testing.assert_array_equal(got(x), 3)
 
 
-def test_locked_pages_are_written_late(fake, gpu):
+def test_locked_pages_are_written_late(driver, gpu):
     x = operand(gpu, 4)
     put(x, np.ones(4, "f"))
     memory, pages = locked(16)
     pages.view("f")[:] = 0
-    fake.delay()
+    driver.delay()
     ask(driver.cuMemcpyDtoHAsync(int(memory.handle), x.address, 16, gpu.stream))
     np.testing.assert_array_equal(pages.view("f"), 0)
     gpu.synchronize()
     np.testing.assert_array_equal(pages.view("f"), 1)
 
 
-def test_frames_and_numbers_are_read_before_a_launch_returns(fake, gpu, rng):
+def test_frames_and_numbers_are_read_before_a_launch_returns(driver, gpu, rng):
     x, y, z, a = operand(gpu), operand(gpu), operand(gpu), rng.random(N).astype("f")
     put(x, a)
-    fake.delay()
+    driver.delay()
     launch = CudaKernel(Program(TEXT), "scale", (N,), (4, 1, 1), (256, 1, 1)).bind((1, 2), (0,))
     launch(2.0, x, y)
     launch(3.0, x, z)
@@ -291,9 +291,9 @@ def test_frames_and_numbers_are_read_before_a_launch_returns(fake, gpu, rng):
     np.testing.assert_array_equal(got(z), 3 * a)
 
 
-def test_asking_often_enough_gets_there(fake, gpu):
+def test_asking_often_enough_gets_there(driver, gpu):
     x, y = operand(gpu), operand(gpu)
-    fake.delay()
+    driver.delay()
     scale(x, y, 2.0)
     scale(x, y, 2.0)
     assert [int(driver.cuStreamQuery(gpu.stream)[0]) for _ in range(5)][-2:] == [0, 0]
@@ -302,7 +302,7 @@ def test_asking_often_enough_gets_there(fake, gpu):
 # Misuse
 
 
-def test_memory_given_back_is_not_to_be_used(fake, gpu):
+def test_memory_given_back_is_not_to_be_used(driver, gpu):
     x, y = operand(gpu), operand(gpu)
     gpu.release(x.handle)
     with pytest.raises(DeviceError, match=r"kernel 'scale'.*was given back"):
@@ -311,98 +311,98 @@ def test_memory_given_back_is_not_to_be_used(fake, gpu):
         got(x)
     with pytest.raises(DeviceError):
         gpu.release(x.handle)
-    expect(fake, "kernel scale, operand 0: the block of 4000 bytes", "was given back",
+    expect(driver, "kernel scale, operand 0: the block of 4000 bytes", "was given back",
            "was given back before")
 
 
-def test_addresses_that_are_none(fake, gpu):
+def test_addresses_that_are_none(driver, gpu):
     x, y = operand(gpu), operand(gpu)
     y.address = np.zeros(N, "f").ctypes.data
     with pytest.raises(DeviceError, match="there is no memory at"):
         scale(x, y, 2.0)
     assert int(driver.cuMemcpyDtoH(y.address, y.address, 4)[0])
     assert int(driver.cuMemFree(x.address + 4)[0])
-    expect(fake, "operand 1: there is no memory", "is no address on a device", "is no block")
+    expect(driver, "operand 1: there is no memory", "is no address on a device", "is no block")
 
 
-def test_copies_beyond_a_block(fake, gpu):
+def test_copies_beyond_a_block(driver, gpu):
     x, host = operand(gpu, 4), np.zeros(5, "f")
     with pytest.raises(DeviceError,
                        match="20 bytes from byte 0 on are not inside of a block of 16"):
         put(x, host)
     with pytest.raises(DeviceError, match="not inside"):
         ask(driver.cuMemsetD32Async(x.address + 4, 0, 4, gpu.stream))
-    expect(fake, "cuMemcpyHtoDAsync", "cuMemsetD32Async")
+    expect(driver, "cuMemcpyHtoDAsync", "cuMemsetD32Async")
 
 
 @pytest.mark.skipif(bool(SANITIZED), reason="a sanitizer ends the process")
-def test_kernels_that_write_outside(fake, gpu):
+def test_kernels_that_write_outside(driver, gpu):
     x, y = operand(gpu), operand(gpu, N - 1)
     with pytest.raises(DeviceError, match="kernel 'scale'"):
         scale(x, y, 2.0)
-    expect(fake, "scale: byte 3996 of a block of 3996 bytes on device 0 was written")
+    expect(driver, "scale: byte 3996 of a block of 3996 bytes on device 0 was written")
 
 
-def test_an_address_before_a_block(fake, gpu):
+def test_an_address_before_a_block(driver, gpu):
     x, y = operand(gpu), operand(gpu)
     y.address -= 4
     with pytest.raises(DeviceError, match="there is no memory"):
         scale(x, y, 2.0)
-    expect(fake, "operand 1: there is no memory")
+    expect(driver, "operand 1: there is no memory")
 
 
 @pytest.mark.parametrize(("grid", "block", "shared"),
                          [((1, 1, 1), (257, 1, 1), 0), ((1, 1, 1), (0, 1, 1), 0),
                          ((1, 1, 1), (1, 1, 65), 0), ((1, 1, 1), (32, 1, 1), 300_000)])
-def test_impossible_launches(fake, gpu, grid, block, shared):
+def test_impossible_launches(driver, gpu, grid, block, shared):
     x, y = operand(gpu), operand(gpu)
     with pytest.raises(DeviceError):
         CudaKernel(Program(TEXT), "scale", (1,), grid, block,
                    shared=shared).bind((1, 2), (0,))(1.0, x, y)
     if shared == 0:
-        expect(fake, "kernel scale cannot be launched with")
+        expect(driver, "kernel scale cannot be launched with")
 
 
-def test_memory_that_its_stream_has_not_got(fake, gpu):
-    fake.delay()
+def test_memory_that_its_stream_has_not_got(driver, gpu):
+    driver.delay()
     x = operand(gpu)
     got(CudaArray(x.handle, packed((1,)), x.dtype))
     y = operand(gpu)
     driver.cuMemsetD8Async(y.address, 0, 4, gpu.copy_stream)
     status = driver.cuStreamSynchronize(gpu.copy_stream)[0]
     assert int(status) == 700
-    expect(fake, "is used before its stream has got it")
+    expect(driver, "is used before its stream has got it")
 
 
-def test_memory_of_another_device(fake, gpu):
+def test_memory_of_another_device(driver, gpu):
     x, y = operand(gpu), operand(Gpu(1))
     with pytest.raises(DeviceError, match="a block of device 1 is used on device 0"):
         scale(x, y, 2.0)
-    expect(fake, "operand 1: a block of device 1")
+    expect(driver, "operand 1: a block of device 1")
 
 
-def test_a_fault_fails_the_test(fake):
+def test_a_fault_fails_the_test(driver):
     with pytest.raises(pytest.fail.Exception,
-                       match=r"would not forgive:\n.* is no block"), pretending():
+                       match=r"would not forgive:\n.* is no block"), mock_driver():
         driver.cuMemFree(12345 << 32)
 
 
 # Failures on purpose, and limits
 
 
-def test_injected_failures(fake, gpu):
-    fake.fail("cuMemAllocAsync", after=1)
+def test_injected_failures(driver, gpu):
+    driver.fail("cuMemAllocAsync", after=1)
     operand(gpu)
     with pytest.raises(OutOfDeviceMemory):
         operand(gpu)
     operand(gpu)
-    fake.fail("cuLaunchKernel", status="launch_failed")
+    driver.fail("cuLaunchKernel", status="launch_failed")
     with pytest.raises(DeviceError, match="CUDA_ERROR_LAUNCH_FAILED"):
         scale(operand(gpu), operand(gpu), 1.0)
 
 
-def test_memory_has_an_end(fake, gpu):
-    fake.configure(memory=fake.held() + 10_000)
+def test_memory_has_an_end(driver, gpu):
+    driver.configure(memory=driver.held() + 10_000)
     x = operand(gpu, 2000)
     with pytest.raises(OutOfDeviceMemory):
         operand(gpu, 2000)
@@ -410,21 +410,21 @@ def test_memory_has_an_end(fake, gpu):
     gpu.release(operand(gpu, 2000).handle)
 
 
-def test_memory_is_counted(fake, gpu):
-    blocks, held = fake.blocks(), fake.held()
+def test_memory_is_counted(driver, gpu):
+    blocks, held = driver.blocks(), driver.held()
     x = operand(gpu)
-    assert fake.blocks() == blocks + 1
-    assert fake.held() == held + 4 * N
-    assert fake.peak() >= held + 4 * N
+    assert driver.blocks() == blocks + 1
+    assert driver.held() == held + 4 * N
+    assert driver.peak() >= held + 4 * N
     gpu.release(x.handle)
-    assert fake.held() == held
+    assert driver.held() == held
 
 
-def test_registered_pages(fake, gpu):
+def test_registered_pages(driver, gpu):
     a = np.zeros(N)
     ask(driver.cuMemHostRegister(a.ctypes.data, a.nbytes, 0))
     assert int(driver.cuMemHostRegister(a.ctypes.data + 8, 8, 0)[0]) == 712
-    assert fake.blocks(-1) >= 1
+    assert driver.blocks(-1) >= 1
     ask(driver.cuMemHostUnregister(a.ctypes.data))
     assert int(driver.cuMemHostUnregister(a.ctypes.data)[0]) == 713
 
@@ -448,7 +448,7 @@ def test_without_the_fixture_there_is_what_there_was(request):
 
 
 @pytest.mark.skipif(not compiler(), reason="no C++ compiler")
-def test_buffers_may_outlive_what_made_them(fake):
+def test_buffers_may_outlive_what_made_them(driver):
     device = Device(0)
     device.set_current()
     buffer = device.allocate(64, stream=device.default_stream)

@@ -153,8 +153,8 @@ def test_results_may_lie_anyhow(rng):
 
 
 def test_the_order_of_threads_does_not_matter(rng, device, sides):
-    if not device.pretended:
-        pytest.skip("of the pretended driver")
+    if not device.is_mock:
+        pytest.skip("of the mock driver")
     a = mixed(rng, (21, 21), "float64")
     first = mat.inv(mat.array(a)).to_numpy()
     for seed in (1, 2):

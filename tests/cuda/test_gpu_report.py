@@ -1,5 +1,5 @@
 """The report of a GPU: how it is made of what was found, and that the whole of it runs, as far as a
-pretended driver goes.
+mock driver goes.
 """
 
 import os
@@ -75,7 +75,7 @@ def test_measuring_goes_on_after_failures():
 def command(*words):
     return subprocess.run([sys.executable, "-m", "tests.gpu", *words], capture_output=True,
                           text=True, cwd=ROOT, timeout=500,
-                          env={**os.environ, "MAT_FAKE_CACHE": str(scratch())}, check=False)
+                          env={**os.environ, "MAT_TEST_CACHE": str(scratch())}, check=False)
 
 
 def test_without_a_gpu_it_measures_nothing():
@@ -90,12 +90,12 @@ def test_without_a_gpu_it_measures_nothing():
 @pytest.mark.skipif(bool(missing()), reason=missing())
 def test_a_trial(tmp_path, monkeypatch):
     path = tmp_path / "gpu.md"
-    done = command("--pretend", "--only", "calls", "--tests", "tests/package/test_layers.py",
+    done = command("--mock", "--only", "calls", "--tests", "tests/package/test_layers.py",
                    "--report", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
     text = path.read_text()
     assert "Nothing was measured" in text
-    assert "Pretended GPU 0" in text
+    assert "Mock GPU 0" in text
     assert "| axpy of ten elements | runs |" in text
-    assert "a part of the suite on cuda, pretended" in text
+    assert "a part of the suite on cuda, mock driver" in text
     assert " passed" in text

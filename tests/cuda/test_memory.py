@@ -496,9 +496,9 @@ def test_who_would_write_is_told(cuda, dev):
     x = mat.from_numpy(np.ones(1000))
     with mat.prefetch(to_device=[x]):
         with pytest.raises(ConflictError,
-                           match=r"a copy that is still under way, prefetched at .*test_cuda_memory"):
+                           match=r"an asynchronous copy in progress, prefetched at .*test_cuda_memory"):
             x.fill_(2)
-        with pytest.raises(ConflictError, match=r"a copy that is still under way"):
+        with pytest.raises(ConflictError, match=r"an asynchronous copy in progress"):
             x.facet("array", "io").__enter__()
     x.fill_(2)
     assert x.to_numpy().sum() == 2000

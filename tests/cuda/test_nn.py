@@ -17,6 +17,7 @@ from mat.ops import nn as ops
 
 from ..mock_driver.harness import compiler
 from ..support import cases_nn as reference
+from ..support import selection
 from ..support.launching import frame_of, launch_all
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
@@ -239,7 +240,7 @@ def tasks(draw):
 
 
 @given(tasks())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=selection.examples(60), deadline=None)
 def test_any_settings(task):
     shape, taps, kwargs, dtype, seed = task
     check_all(*operands(np.random.default_rng(seed), shape, taps, dtype, kwargs), kwargs,

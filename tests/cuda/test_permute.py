@@ -15,6 +15,7 @@ from mat.cuda import permute
 from mat.cuda.permute import CopyAxis, alignment, divisor, merged, plan, program_of, programs
 
 from ..mock_driver import harness
+from ..support import selection
 
 pytestmark = pytest.mark.skipif(harness.compiler() is None, reason="kernels for the device are "
                                                                    "compiled by a C++ compiler "
@@ -91,7 +92,7 @@ def transposed(shape, order, dtype, seed=0):
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=selection.examples(300), deadline=None)
 def test_any_layout(data):
     rank = data.draw(st.integers(0, 7))
     longest = (1, 9000, 140, 40, 14, 9, 6, 5)[rank]

@@ -28,9 +28,9 @@ SCRIPT = """
 import atexit, os, sys, threading
 import numpy as np
 import mat
-from tests.fake.fixtures import pretending
-pretended = pretending()
-cuda = pretended.__enter__()
+from tests.mock_driver.fixtures import mock_driver
+driver = mock_driver()
+cuda = driver.__enter__()
 def faults():
     for fault in cuda.faults():
         print("FAULT", fault)
@@ -46,18 +46,18 @@ print("done")
 
 @pytest.fixture
 def script(cuda):
-    """Runs a script that has `x` on a pretended device in use; gives what it printed, and must end
+    """Runs a script that has `x` on a mock device in use; gives what it printed, and must end
     well and in silence.
     """
-    if not cuda.pretended:
-        pytest.skip("of the pretended driver")
+    if not cuda.is_mock:
+        pytest.skip("of the mock driver")
 
     def run(body, rc=0):
         done = subprocess.run([sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True,
                               text=True, timeout=120,
                               cwd=ROOT, check=False,
                               env={**os.environ, "PYTHONFAULTHANDLER": "1",
-                                   "MAT_FAKE_CACHE": str(scratch())})
+                                   "MAT_TEST_CACHE": str(scratch())})
         assert done.returncode == rc, done.stderr
         assert done.stderr == "" or rc
         assert "FAULT" not in done.stdout
@@ -68,7 +68,7 @@ def script(cuda):
 # What is there
 
 
-class Pretended(types.ModuleType):
+class MockBindings(types.ModuleType):
     """A module ``cuda.bindings.driver`` that says what it is told to."""
 
     def __init__(self, status=0, version=13000, devices=1, raises=None):
@@ -97,14 +97,14 @@ class Pretended(types.ModuleType):
 
 
 @pytest.mark.parametrize(("there", "devices", "reason"), [
-    (Pretended(devices=3), 3, ""),
-    (Pretended(devices=0), 0, "no NVIDIA GPU"),
-    (Pretended(status=100), 0, "no NVIDIA GPU"),
-    (Pretended(version=12040), 0, r"too old: it speaks CUDA 12\.4"),
-    (Pretended(status=3), 0, r"CUDA_ERROR_NOT_INITIALIZED \(in words\); a process forked"),
-    (Pretended(status=999), 0, "CUDA_ERROR_UNKNOWN"),
-    (Pretended(status=12345), 0, "12345"),
-    (Pretended(raises=RuntimeError("no libcuda.so.1\n to be found")), 0, "no NVIDIA driver: no "
+    (MockBindings(devices=3), 3, ""),
+    (MockBindings(devices=0), 0, "no NVIDIA GPU"),
+    (MockBindings(status=100), 0, "no NVIDIA GPU"),
+    (MockBindings(version=12040), 0, r"too old: it speaks CUDA 12\.4"),
+    (MockBindings(status=3), 0, r"CUDA_ERROR_NOT_INITIALIZED \(in words\); a process forked"),
+    (MockBindings(status=999), 0, "CUDA_ERROR_UNKNOWN"),
+    (MockBindings(status=12345), 0, "12345"),
+    (MockBindings(raises=RuntimeError("no libcuda.so.1\n to be found")), 0, "no NVIDIA driver: no "
                                                                          "libcuda.so.1 to be found"),
     (ImportError("No module named 'cuda'"), 0, "cuda-python is not installed"),
 ])

@@ -129,7 +129,7 @@ class Walk:
 @pytest.mark.parametrize("pool_bytes", [None, 3 * 8 * 70_000 + 100_000])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_walk(cuda, seed, pool_bytes, page_locked):
-    if cuda.pretended:
+    if cuda.is_mock:
         cuda.delay()
         cuda.seed(seed)
     walk = Walk(seed)

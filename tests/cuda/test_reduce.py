@@ -18,6 +18,7 @@ from mat.ops import reduce
 from mat.support.dtypes import as_dtype
 
 from ..mock_driver.harness import compiler
+from ..support import selection
 from ..support.launching import frame_of, launch_all
 from ..support.layouts import FLOATS, INTEGERS, numbers, tolerance
 
@@ -320,7 +321,7 @@ def test_sum_into_takes_complex_factors(rng):
 
 
 @on_cpu
-@settings(max_examples=60)
+@settings(max_examples=selection.examples(60))
 @given(st.data())
 def test_any_array_and_axes(data):
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=5, min_side=1, max_side=9))

@@ -28,7 +28,7 @@ from mat.cuda.nvrtc import Nvrtc, Program
 from mat.errors import DeviceError
 from mat.layout.strided import packed
 
-from ..mock_driver import driver as fake
+from ..mock_driver import driver as mock_driver
 from ..mock_driver.fixtures import cuda_is_real, really
 from ..mock_driver.harness import command, compiler, kept
 
@@ -68,7 +68,7 @@ def empty(name):
 
 without_driver = pytest.mark.skipif(cuda_is_real() or bool(really().devices),
                                     reason="there is a driver")
-needs_fake = pytest.mark.skipif(bool(fake.missing()), reason=fake.missing() or "-")
+needs_mock_driver = pytest.mark.skipif(bool(mock_driver.missing()), reason=mock_driver.missing() or "-")
 
 
 # Without a driver: cuda.core's second failure would hang for ever
@@ -157,21 +157,21 @@ def test_numbers_arrive_as_they_are(cuda, number, real, imaginary):
 # Where libraries are found
 
 
-@needs_fake
+@needs_mock_driver
 def test_a_cublas_that_is_loaded_already_is_taken():
     """So torch's is, where it came first; from PYTHONPATH NVIDIA's search takes none."""
     out = alone(f"""
         import ctypes
-        ctypes.CDLL({str(fake.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
+        ctypes.CDLL({str(mock_driver.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
         ctypes.CDLL({str(empty("libcublasLt.so.13"))!r})
-        ctypes.CDLL({str(fake.cublas())!r})
+        ctypes.CDLL({str(mock_driver.cublas())!r})
         from mat.cuda.cublas import library, text_of
         print(text_of(7))
     """, MAT_CUBLAS="")
-    assert "what the pretended cuBLAS says" in out
+    assert "what the mock cuBLAS says" in out
 
 
-@needs_fake
+@needs_mock_driver
 @without_driver
 def test_a_cublas_that_is_nowhere():
     out = alone("""
@@ -189,13 +189,13 @@ def test_a_cublas_that_is_nowhere():
 # Processes
 
 
-@needs_fake
+@needs_mock_driver
 def test_a_forked_process_has_no_driver_and_says_so():
     out = alone(f"""
         import ctypes, os
-        ctypes.CDLL({str(fake.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
+        ctypes.CDLL({str(mock_driver.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
         import mat
-        from mat.cuda.driver import probe
+        from mat.support.cuda_probe import probe
         print(probe().devices, flush=True)
         child = os.fork()
         if not child:
@@ -212,26 +212,26 @@ def test_a_forked_process_has_no_driver_and_says_so():
     assert "forked from one that used CUDA cannot use it" in inside
 
 
-@needs_fake
+@needs_mock_driver
 def test_a_driver_without_devices_says_so():
     out = alone(f"""
         import ctypes
-        library = ctypes.CDLL({str(fake.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
-        library.fake_configure(0, ctypes.c_size_t(1 << 20))
-        from mat.cuda.driver import probe
+        library = ctypes.CDLL({str(mock_driver.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
+        library.mock_configure(0, ctypes.c_size_t(1 << 20))
+        from mat.support.cuda_probe import probe
         print(probe())
     """)
     assert "no NVIDIA GPU that this process can see" in out
 
 
-@needs_fake
+@needs_mock_driver
 def test_a_driver_that_does_not_start_says_so():
     out = alone(f"""
         import ctypes
-        library = ctypes.CDLL({str(fake.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
-        library.fake_fail(b"cuInit", ctypes.c_long(0), ctypes.c_long(1), 802)
+        library = ctypes.CDLL({str(mock_driver.libcuda())!r}, mode=ctypes.RTLD_GLOBAL)
+        library.mock_fail(b"cuInit", ctypes.c_long(0), ctypes.c_long(1), 802)
         import mat
-        from mat.cuda.driver import probe
+        from mat.support.cuda_probe import probe
         print(mat.cuda_available(), probe().reason)
     """)
     assert out.startswith("False the NVIDIA driver does not start: CUDA_ERROR_SYSTEM_NOT_READY "
@@ -248,12 +248,12 @@ def test_nothing_of_cuda_is_loaded_by_importing_us():
     assert out.splitlines() == ["[]", "[]"]
 
 
-def test_a_kernel_of_the_fake_is_no_host_code(cuda):
-    """Memory of the pretended devices cannot be reached by the host, so a forgotten copy shows as a
+def test_a_kernel_of_the_mock_driver_is_no_host_code(cuda):
+    """Memory of the mock devices cannot be reached by the host, so a forgotten copy shows as a
     crash, not as luck.
     """
-    if not cuda.pretended:
-        pytest.skip("of the pretended driver")
+    if not cuda.is_mock:
+        pytest.skip("of the mock driver")
     probe()
     gpu = Gpu(0)
     block = gpu.allocate(8)

@@ -111,8 +111,8 @@ def test_a_late_use_is_told_at_the_next_look_of_the_thread():
         with x.facet("array") as a:
             a[:] = 1
         a[0] = 2
-        with pytest.raises(mat.DirectionError, match="was used after its end, at "
-                                                     f"{re.escape(__file__)}:{line() - 1}"):
+        late = f"was used after its end, at {re.escape(__file__)}:{line() - 1}"
+        with pytest.raises(mat.DirectionError, match=late):
             y.fill_(1)
         assert y.fill_(1).tolist() == [1, 1, 1]  # told once
         assert x.tolist() == [1, 1, 1]  # what is written there now changes nothing

@@ -404,21 +404,21 @@ def test_show_prints_to_the_terminal(capsys):
     (lambda: mat.zeros(2, 3, dtype="float32"), ["<Mat 2x3 float32 - [[0. 0. 0.] [0. 0. 0.]]>",
                                                 "storage: 6 elements of float32, 24 bytes, version "
                                                 "0, never written: all 0",
-                                                "no copy anywhere", "nobody is looking"]),
+                                                "no copy anywhere", "not being accessed"]),
     (lambda: mat.Mat(2, "int8", fill=None, max_size=5),
      ["<Mat 0+2+3 int8 - uninitialised>", "storage: 5 elements of int8, 5 bytes, version 0, never "
                                           "written: arbitrary",
       "|" + "#" * 24 + "." * 36 + "|", "displacement 0, visible 2, slack 3", "no copy anywhere",
-      "nobody is looking"]),
+      "not being accessed"]),
     (lambda: mat.zeros(2).replace_([1, 2]).replace_([0, 1]).replace_([1, 1]), [
         "<Mat 2 A [1. 1.]>", "storage: 2 elements of float64, 16 bytes, version 3",
-        "memory  bytes  state  facets", "host    16     fresh  array (A)", "nobody is looking"]),
+        "memory  bytes  state  facets", "host    16     fresh  array (A)", "not being accessed"]),
     (lambda: mat.from_numpy(np.arange(3.0)), ["<Mat 3 A [0. 1. 2.]>", "storage: 3 elements of "
                                                                       "float64, 24 bytes, version "
                                                                       "0",
                                               "memory  bytes  state              facets",
                                               "host    24     fresh, the user's  array (A)",
-                                              "nobody is looking"]),
+                                              "not being accessed"]),
 ])
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show(make, wanted):
@@ -448,9 +448,9 @@ def test_show_names_who_is_looking():
     with x.facet("foreign", "input"), x[:1].facet("array", "input"):
         lines = shown(x)
     assert lines[3] == "host    16     fresh  array (A), foreign (F)"
-    assert re.fullmatch(r"looking: <Mat 2> as facet 'foreign' for 'input' in thread MainThread at .*test_printing\.py:\d+",
+    assert re.fullmatch(r"accessed: <Mat 2> as facet 'foreign' for 'input' in thread MainThread at .*test_printing\.py:\d+",
                         lines[4])
-    assert re.fullmatch(r"looking: <Mat 0\+1\+1> as facet 'array' for 'input' in thread MainThread at .*test_printing\.py:\d+",
+    assert re.fullmatch(r"accessed: <Mat 0\+1\+1> as facet 'array' for 'input' in thread MainThread at .*test_printing\.py:\d+",
                         lines[5])
 
 
@@ -460,7 +460,7 @@ def test_show_tells_of_every_memory_and_the_last_copies():
     with registered():
         x = stale_and_fresh()
         assert shown(x)[2:] == ["memory  bytes  state  facets", "host    32     stale  array (A)",
-                                "far     32     fresh  far (R)", "nobody is looking",
+                                "far     32     fresh  far (R)", "not being accessed",
                                 "copied: host to far, version 0"]
         x.to_numpy()
         assert shown(x)[3:5] == ["host    32     fresh  array (A)", "far     32     fresh  far (R)"]

@@ -189,7 +189,7 @@ def test_a_device_that_is_absent():
 
 def test_a_block_is_entered_once():
     block = mat.use_device("emulated")
-    with block, pytest.raises(DeviceError, match="open already"):
+    with block, pytest.raises(DeviceError, match="already open"):
         block.__enter__()
     with block:
         pass

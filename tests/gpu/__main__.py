@@ -1,8 +1,8 @@
-"""Run the tests on a GPU, then the benchmarks, and write a report; ``--pretend``: on a pretended
+"""Run the tests on a GPU, then the benchmarks, and write a report; ``--mock``: on a mock
 driver, measuring nothing.
 
 ``python -m tests.gpu [--report docs/benchmarks/gpu.md] [--only TEXT] [--tests PATH ...]
-[--no-tests] [--no-benchmarks] [--pretend]``
+[--no-tests] [--no-benchmarks] [--mock]``
 """
 
 from __future__ import annotations
@@ -51,49 +51,49 @@ def facts() -> dict[str, str]:
     return found
 
 
-def tests(pretend: bool, paths: list[str]) -> dict[str, str]:
-    """The whole suite with the device in use, in a process of its own; where that is pretended, a
+def tests(mock: bool, paths: list[str]) -> dict[str, str]:
+    """The whole suite with the device in use, in a process of its own; where the driver is a mock, a
     part of it.
     """
-    environment = {**os.environ, "MAT_TEST_DEVICE": "cuda", "MAT_TEST_CUDA": "" if pretend else "1"}
+    environment = {**os.environ, "MAT_TEST_DEVICE": "cuda", "MAT_TEST_CUDA": "" if mock else "1"}
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-             *(paths or (TRIAL if pretend else []))]
+             *(paths or (TRIAL if mock else []))]
     done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True,
                           check=False)
     lines = [line for line in done.stdout.splitlines() if line.strip()]
     failures = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
     print(done.stdout[-20_000:] if done.returncode else lines[-1])
-    name = f"{'a part of' if paths or pretend else 'the whole of'} the suite on cuda{', pretended' if pretend else ''}"
+    name = f"{'a part of' if paths or mock else 'the whole of'} the suite on cuda{', mock driver' if mock else ''}"
     found = {name: lines[-1] if lines else f"pytest ended with {done.returncode}: "
                                            f"{done.stderr[-500:]}"}
     return found | {f"failure {k + 1}": line for k, line in enumerate(failures[:50])}
 
 
 @contextmanager
-def driver(pretend: bool) -> Iterator[None]:
-    """The driver that there is, or the pretended one."""
-    if not pretend:
+def driver(mock: bool) -> Iterator[None]:
+    """The driver that there is, or the mock driver."""
+    if not mock:
         yield
         return
     from ..mock_driver.driver import cublas, missing
-    from ..mock_driver.fixtures import pretending
+    from ..mock_driver.fixtures import mock_driver
 
     if missing():
-        raise SystemExit(f"nothing can be pretended here: {missing()}")
+        raise SystemExit(f"there can be no mock driver here: {missing()}")
     os.environ["MAT_CUBLAS"] = str(cublas())
-    with pretending():
+    with mock_driver():
         yield
 
 
-def benchmarks(pretend: bool, only: str) -> dict[str, list[Found]]:
+def benchmarks(mock: bool, only: str) -> dict[str, list[Found]]:
     sections: dict[str, list[Found]] = {}
     for title, make in SECTIONS.items():
         if only.lower() not in title.lower():
             continue
         sections[title] = []
         with mat.use_device("cuda", required=True) as device:
-            at = Setting(device, small=pretend, alone=pretend)
-            for found in run(lambda make=make, at=at: make(at), device.synchronize, pretend):
+            at = Setting(device, small=mock, alone=mock)
+            for found in run(lambda make=make, at=at: make(at), device.synchronize, mock):
                 print(f"{title}: {found.name}{': ' + found.failed if found.failed else ''}",
                       flush=True)
                 sections[title].append(found)
@@ -108,17 +108,17 @@ def main() -> int:
                         help="of the tests only these")
     parser.add_argument("--no-tests", action="store_true")
     parser.add_argument("--no-benchmarks", action="store_true")
-    parser.add_argument("--pretend", action="store_true", help="on the pretended driver, to see "
+    parser.add_argument("--mock", action="store_true", help="on the mock driver, to see "
                                                                "that everything runs")
     given = parser.parse_args()
-    if not given.pretend and not mat.cuda_available():
-        print(f"there is nothing to measure: {mat.show_config()['CUDA']}; --pretend sees whether "
+    if not given.mock and not mat.cuda_available():
+        print(f"there is nothing to measure: {mat.show_config()['CUDA']}; --mock sees whether "
               "everything runs")
         return 1
-    outcomes = {} if given.no_tests else tests(given.pretend, given.tests)
-    with driver(given.pretend):
-        sections = {} if given.no_benchmarks else benchmarks(given.pretend, given.only)
-        text = page(given.report or "FILE", facts(), outcomes, sections, given.pretend)
+    outcomes = {} if given.no_tests else tests(given.mock, given.tests)
+    with driver(given.mock):
+        sections = {} if given.no_benchmarks else benchmarks(given.mock, given.only)
+        text = page(given.report or "FILE", facts(), outcomes, sections, given.mock)
     if given.report:
         Path(given.report).write_text(text, encoding="utf-8")
     else:

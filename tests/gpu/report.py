@@ -12,24 +12,24 @@ Made by `python -m tests.gpu --report {path}`; do not edit. Times are medians of
 each of many calls and the wait for the device. The goals are speeds relative to the one that is named: 3 x torch is a third of
 its time. *Device copy* is the driver's own copy of as many bytes, read and written; *bus* its copy of page-locked memory.
 """
-PRETENDED = """# A trial run
+MOCK = """# A trial run
 
-Made by `python -m tests.gpu --pretend`, on a pretended driver that runs kernels on the CPU. **Nothing was measured**: this
+Made by `python -m tests.gpu --mock`, on a mock driver that runs kernels on the CPU. **Nothing was measured**: this
 page says which parts of the report run at all. There are no times in it, since they would mean nothing.
 """
 
 
 def page(path: str, facts: dict[str, str], tests: dict[str, str], sections: dict[str, list[Found]],
-         pretended: bool) -> str:
+         mock: bool) -> str:
     """The whole page."""
-    head = PRETENDED if pretended else MEASURED.format(path=path)
+    head = MOCK if mock else MEASURED.format(path=path)
     parts = [head, "## Where", table(("", ""), list(facts.items()))]
     if tests:
         parts += ["## Tests", table(("run", "outcome"), list(tests.items()))]
-    if not pretended:
+    if not mock:
         parts += ["## Goals", goals(sections)]
     for title, found in sections.items():
-        parts += [f"## {title}", ran(found) if pretended else measured(found)]
+        parts += [f"## {title}", ran(found) if mock else measured(found)]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 

@@ -21,6 +21,7 @@ from mat.interop.numpy.array_function import ASKING, SAVING, VIEWS, WRITING
 from mat.interop.numpy.implementations import numpys
 from mat.support.dtypes import SUPPORTED, as_dtype
 
+from ..support import selection
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, place
 from ..support.numpy_calls import FUNCTIONS, Operands, calls_of
 
@@ -134,7 +135,7 @@ def test_functions_of_text_refuse_mats_as_they_refuse_numbers(name):
 def test_functions(name):
     if numpys(name) is None:
         pytest.skip("not in this NumPy")
-    for dtype, layout in [*WAYS, *bfloat16(name)]:
+    for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 3):
         if name in NOT_ASKED:
             assert isinstance(outcome(FUNCTIONS[name][0], numpys(name), Operands(dtype, mat.array)),
                               np.ndarray | Exception)
@@ -147,7 +148,8 @@ def test_functions(name):
 @pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda u: u.__name__)
 @pytest.mark.usefixtures("silence")
 def test_ufuncs(ufunc):
-    for dtype, layout in [*WAYS, *bfloat16(ufunc.__name__)]:
+    name = ufunc.__name__
+    for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 3):
         check(ufunc, calls_of(ufunc), dtype, layout, TOLERANCE.get(str(dtype), 1e-12))
 
 

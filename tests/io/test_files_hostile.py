@@ -68,6 +68,7 @@ def check_message(error):
     assert len(str(error)) < 1000
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("part", range(5))
 @pytest.mark.parametrize("kind", MANY)
 def test_damaged_files_are_refused_or_read(kind, part):

@@ -105,7 +105,7 @@ def test_any_view_of_the_storage_is_protected_and_any_thread_is():
     thread = threading.Thread(target=write)
     thread.start()
     thread.join()
-    assert "lent as facet 'array'" in found[0]
+    assert "exported as facet 'array'" in found[0]
     assert a.tolist() == [1, 1, 1, 1]
 
 
@@ -279,12 +279,12 @@ def test_printers_and_reports_tell_of_leases(capsys):
     x = mat.zeros(12_345)
     a = np.asarray(x)
     mat.show(x)
-    assert "lent as facet 'array' at" in capsys.readouterr().out
+    assert "exported as facet 'array' at" in capsys.readouterr().out
     (found,) = [lent for lent in mat.memory_report().lent if lent.label == x.label()]
     assert (found.nbytes, found.memory) == (x.nbytes, "host")
     assert "test_exports.py:" in found.line
-    assert "lent" in repr(mat.memory_report())
-    assert x.facets["array"].watchers[0][:2] == ("of a loan", "input")
+    assert "exported" in repr(mat.memory_report())
+    assert x.facets["array"].watchers[0][:2] == ("of an export", "input")
     del a
     assert [lent for lent in mat.memory_report().lent if lent.label == x.label()] == []
 

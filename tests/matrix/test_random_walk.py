@@ -14,7 +14,9 @@ from numpy.testing import assert_allclose
 
 import mat
 
-STEPS = int(os.environ.get("MAT_WALK_STEPS", "100000"))
+from ..support import selection
+
+STEPS = int(os.environ.get("MAT_WALK_STEPS", selection.most(100_000, 15_000)))
 SHAPES = [(6,), (4, 6), (2, 3, 4), (24,), (1, 5), (3, 3)]
 UNARY = ["square", "sqrt", "exp", "abs", "negative", "sin", "floor", "tanh", "sign", "logistic"]
 BINARY = ["add", "subtract", "multiply", "maximum", "minimum"]

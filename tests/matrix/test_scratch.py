@@ -253,7 +253,7 @@ def test_memory_that_is_kept_is_not_used_again():
 
 def test_a_block_that_is_open_is_not_opened_again():
     block = mat.scratch(10)
-    with block, pytest.raises(ConflictError, match="open already"):
+    with block, pytest.raises(ConflictError, match="already open"):
         block.__enter__()
     with block as t:  # but another time
         t.fill_(1)

@@ -1,7 +1,7 @@
-"""The pretended driver: builds and loads ``libcuda/``, has the tests control it, and compiles
+"""The mock driver: builds and loads ``libcuda/``, has the tests control it, and compiles
 programs for it; and its cuBLAS.
 
-Nothing here is loaded before `pretend` is called. From then on the process has that driver for
+Nothing here is loaded before `load_driver` is called. From then on the process has that driver for
 good, since cuda.core keeps it; between the tests that ask for it, it has no devices.
 """
 
@@ -27,9 +27,9 @@ MEMORY = 1 << 30
 
 
 def missing():
-    """Why there can be no pretended driver; "" if there can."""
+    """Why there can be no mock driver; "" if there can."""
     if sys.platform != "linux":
-        return f"the pretended driver is for Linux, not {sys.platform}"
+        return f"the mock driver is for Linux, not {sys.platform}"
     for package in ("cuda.core", "cuda.bindings"):
         try:
             if find_spec(package) is None:
@@ -53,78 +53,78 @@ def loaded(name):
 
 
 class Driver:
-    """Control over the pretended driver, and what it counts."""
+    """Control over the mock driver, and what it counts."""
 
-    pretended = True
+    is_mock = True
 
     def __init__(self, path):
         self.library = library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
-        for name in ("fake_calls", "fake_copies", "fake_pending", "fake_held", "fake_peak",
-                     "fake_fault_count"):
+        for name in ("mock_calls", "mock_copies", "mock_pending", "mock_held", "mock_peak",
+                     "mock_fault_count"):
             getattr(library, name).restype = ctypes.c_uint64
-        library.fake_fault.restype = ctypes.c_char_p
+        library.mock_fault.restype = ctypes.c_char_p
 
     def configure(self, devices=2, memory=MEMORY):
         """So many devices from now on, each with so many bytes."""
-        self.library.fake_configure(devices, ctypes.c_size_t(memory))
+        self.library.mock_configure(devices, ctypes.c_size_t(memory))
 
     def delay(self, delayed=True):
         """Whether what is queued is carried out only when something waits for it."""
-        self.library.fake_delay(int(delayed))
+        self.library.mock_delay(int(delayed))
 
     def seed(self, seed):
         """Shuffle the threads of kernels by this seed; 0 is the natural order."""
-        self.library.fake_seed(ctypes.c_uint64(seed))
+        self.library.mock_seed(ctypes.c_uint64(seed))
 
     def fail(self, function, after=0, times=1, status="out_of_memory"):
         """Have the next calls of a function of the driver fail, `after` so many that do not."""
-        self.library.fake_fail(function.encode(), ctypes.c_long(after), ctypes.c_long(times),
+        self.library.mock_fail(function.encode(), ctypes.c_long(after), ctypes.c_long(times),
                                STATUS.get(status, status))
 
     def calls(self, function):
         """How often a function of the driver was called, by its name without version:
         ``"cuMemAllocAsync"``.
         """
-        return self.library.fake_calls(function.encode())
+        return self.library.mock_calls(function.encode())
 
     def copies(self, kind):
         """How many copies of a kind there were: "h2d", "d2h", "d2d", "p2p", "h2h"."""
-        return self.library.fake_copies(KINDS[kind], 0)
+        return self.library.mock_copies(KINDS[kind], 0)
 
     def copied(self, kind):
         """How many bytes they had together."""
-        return self.library.fake_copies(KINDS[kind], 1)
+        return self.library.mock_copies(KINDS[kind], 1)
 
     def pending(self):
         """How much is queued and not carried out."""
-        return self.library.fake_pending()
+        return self.library.mock_pending()
 
     def blocks(self, device=0):
         """How many blocks of memory are taken on a device; on -1: of locked pages of the host."""
-        return self.library.fake_held(device, 0)
+        return self.library.mock_held(device, 0)
 
     def held(self, device=0):
         """How many bytes they have together."""
-        return self.library.fake_held(device, 1)
+        return self.library.mock_held(device, 1)
 
     def peak(self, device=0):
         """The most bytes that were taken on a device at a time, since this was asked for last."""
-        return self.library.fake_peak(device)
+        return self.library.mock_peak(device)
 
     def faults(self):
         """What was done that a GPU would not forgive, in words."""
-        return [self.library.fake_fault(ctypes.c_uint64(k)).decode()
-                for k in range(self.library.fake_fault_count())]
+        return [self.library.mock_fault(ctypes.c_uint64(k)).decode()
+                for k in range(self.library.mock_fault_count())]
 
     def forget(self):
         """No faults, counters at 0, no failures to come, no delays, natural order; what is queued
         is carried out.
         """
-        self.library.fake_forget()
+        self.library.mock_forget()
 
 
 class Compiler:
-    """What makes of a program's text what the pretended driver takes for a cubin."""
+    """What makes of a program's text what the mock driver takes for a cubin."""
 
     def __init__(self):
         # programs that were asked for, and that are not among those that CI compiles for
@@ -155,8 +155,8 @@ def _fingerprint():
 _library = []
 
 
-def pretend():
-    """The pretended driver, loaded as the process's driver when this is called first."""
+def load_driver():
+    """The mock driver, loaded as the process's driver when this is called first."""
     if not _library:
         with ThreadPoolExecutor() as pool:
             pool.submit(cublas)
@@ -165,12 +165,12 @@ def pretend():
 
 
 def libcuda():
-    """The path of the pretended driver."""
+    """The path of the mock driver."""
     return _build("libcuda", "libcuda.so.1")
 
 
 def cublas():
-    """The path of the pretended cuBLAS."""
+    """The path of the mock cuBLAS."""
     return _build("libcublas", "libcublas.so.13")
 
 

@@ -1,9 +1,9 @@
-"""The fixture `cuda`: devices to compute on, pretended or, with MAT_TEST_CUDA=1, real.
+"""The fixture `cuda`: devices to compute on, of the mock driver or, with MAT_TEST_CUDA=1, real.
 
 A test that asks for it finds two devices, and fails if it did what a GPU would not forgive. Others
-notice nothing: they find as many devices as there really are. With MAT_FAKE=required, having to
-skip is a failure. MAT_FAKE_DELAY=1 has all that is queued wait until it is waited for, and
-MAT_FAKE_SEED is a seed that shuffles the threads of kernels, for all tests.
+notice nothing: they find as many devices as there really are. With MAT_MOCK=required, having to
+skip is a failure. MAT_MOCK_DELAY=1 has all that is queued wait until it is waited for, and
+MAT_MOCK_SEED is a seed that shuffles the threads of kernels, for all tests.
 """
 
 import os
@@ -15,7 +15,7 @@ import pytest
 from mat.support import cuda_probe as ours
 from mat.support.cuda_probe import Found
 
-from .driver import Compiler, cublas, missing, pretend
+from .driver import Compiler, cublas, missing, load_driver
 from .harness import SEED, scratch
 
 _ask = ours._probe.__wrapped__  # what it remembers is for one driver, and here there come to be two
@@ -24,11 +24,11 @@ _really = []  # what there is without us
 
 
 class Real:
-    """In place of control over the driver, where a real GPU is used: what only a pretended one can
+    """In place of control over the driver, where a real GPU is used: what only a mock driver can
     do skips the test.
     """
 
-    pretended = False
+    is_mock = False
 
     def faults(self):
         return []
@@ -37,7 +37,7 @@ class Real:
         pass
 
     def __getattr__(self, name):
-        pytest.skip(f"only the pretended driver can do this: {name}")
+        pytest.skip(f"only the mock driver can do this: {name}")
 
 
 def cuda_is_real():
@@ -53,14 +53,14 @@ def really():
 
 
 def _unavailable(reason):
-    if os.environ.get("MAT_FAKE") == "required":
-        pytest.fail(f"the pretended driver is required: {reason}")
+    if os.environ.get("MAT_MOCK") == "required":
+        pytest.fail(f"the mock driver is required: {reason}")
     pytest.skip(reason)
 
 
 @pytest.fixture
 def cuda(monkeypatch):
-    """Control over the driver (`Driver`), pretended, or `Real`."""
+    """Control over the driver (`Driver`): the mock one, or `Real`."""
     if cuda_is_real():
         if not ours.probe().devices:
             _unavailable(f"MAT_TEST_CUDA is set, but: {ours.probe().reason}")
@@ -70,21 +70,21 @@ def cuda(monkeypatch):
     if reason:
         _unavailable(reason)
     monkeypatch.setenv("MAT_CACHE", str(scratch() / "cubins"))
-    with pretending() as driver:
+    with mock_driver() as driver:
         monkeypatch.setenv("MAT_CUBLAS", str(cublas()))
         yield driver
 
 
-class pretending:
-    """Inside, there are two pretended devices, whose programs the C++ compiler compiles."""
+class mock_driver:
+    """Inside, there are two mock devices, whose programs the C++ compiler compiles."""
 
     def __enter__(self):
         really()
-        self.driver = pretend()
+        self.driver = load_driver()
         self.driver.forget()
         self.driver.configure()
         self.driver.seed(SEED)
-        self.driver.delay(os.environ.get("MAT_FAKE_DELAY") == "1")
+        self.driver.delay(os.environ.get("MAT_MOCK_DELAY") == "1")
         ours._probe = cache(_ask)
         ours.probe()  # which also starts the driver
         self.programs = import_module("mat.cuda.nvrtc")

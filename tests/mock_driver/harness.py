@@ -1,7 +1,7 @@
 """`run`: a kernel of a program's text, compiled by the C++ compiler and run on NumPy arrays: no
 GPU, no CUDA, no `mat` needed.
 
-`build` makes the shared library that the pretended driver (``libcuda.cpp``) takes for a cubin.
+`build` makes the shared library that the mock driver (``libcuda.cpp``) takes for a cubin.
 """
 
 import atexit
@@ -25,8 +25,8 @@ FLAGS = ("-std=c++17", "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-fvisibility=h
          "-fno-strict-aliasing", "-w",
          "-ffp-contract=off", "-DMAT_ON_CPU", f"-I{NATIVE / 'shared'}", f"-I{NATIVE / 'cuda'}",
          f"-I{HERE}")
-SANITIZED = tuple(os.environ.get("MAT_FAKE_CFLAGS", "").split())  # in place of CHECKED
-SEED = int(os.environ.get("MAT_FAKE_SEED", "0"))  # the order of threads where a test does not say
+SANITIZED = tuple(os.environ.get("MAT_MOCK_CFLAGS", "").split())  # in place of CHECKED
+SEED = int(os.environ.get("MAT_MOCK_SEED", "0"))  # the order of threads where a test does not say
 ADDRESSES, PAIRS = 16, 24  # of struct mat_call
 
 
@@ -42,12 +42,12 @@ def compiler():
 
 @cache
 def scratch():
-    """Where libraries lie: for this session, or for several of them if MAT_FAKE_CACHE names a
+    """Where libraries lie: for this session, or for several of them if MAT_TEST_CACHE names a
     directory.
     """
-    if os.environ.get("MAT_FAKE_CACHE"):
-        return Path(os.environ["MAT_FAKE_CACHE"])
-    path = tempfile.mkdtemp(prefix="mat-fake-")
+    if os.environ.get("MAT_TEST_CACHE"):
+        return Path(os.environ["MAT_TEST_CACHE"])
+    path = tempfile.mkdtemp(prefix="mat-mock-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return Path(path)
 
@@ -66,7 +66,7 @@ def build(text, options=()):
 
 def check(text, options=()):
     """Have the compiler read a program's text, no more; `KernelFault` if it refuses."""
-    with tempfile.TemporaryDirectory(prefix="mat-fake-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mat-mock-") as folder:
         command(*_translate(Path(folder), text, options), "-fsyntax-only")
 
 
@@ -143,7 +143,7 @@ def run(text, kernel, frame, arrays, numbers=(), grid=(1, 1, 1), block=(1, 1, 1)
     `frame`: ints; `arrays`: in the operation's order, None where the operand is a number, views as
     they are (their address is that of the first visible element); `numbers`: of the operation's
     numbers, then of those of the operands, complex or not. A `seed` other than 0 shuffles the order
-    of threads (None: MAT_FAKE_SEED). The arrays lie, for the run, between guards that must stay
+    of threads (None: MAT_MOCK_SEED). The arrays lie, for the run, between guards that must stay
     untouched.
     """
     library = loaded(text) if isinstance(text, str) else loaded(text.text,

@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 from mat import AliasError, DTypeError, ShapeError
 
+from ..support import selection
 from ..support.layouts import (
     FLOATS,
     INTEGERS,
@@ -385,14 +386,14 @@ ARRAYS = hnp.arrays(np.float32, hnp.array_shapes(min_dims=0, max_dims=4, min_sid
                     elements=SOME_FLOATS)
 
 
-@settings(max_examples=60)
+@settings(max_examples=selection.examples(60))
 @given(ARRAYS, st.sampled_from(["square", "sqrt", "exp", "log", "tanh", "abs", "negative", "sign",
                                 "floor", "rint"]))
 def test_any_array(x, name):
     agree(getattr(mat, name)(mat.array(x)), reference(getattr(np, name), x))
 
 
-@settings(max_examples=60)
+@settings(max_examples=selection.examples(60))
 @given(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=3, min_side=0),
        st.sampled_from(sorted(BINARY)),
        st.integers(0, 2**32 - 1))
@@ -402,7 +403,7 @@ def test_any_shapes_that_broadcast(shapes, name, seed):
     agree(getattr(mat, name)(mat.array(x), mat.array(y)), getattr(np, name)(x, y))
 
 
-@settings(max_examples=60)
+@settings(max_examples=selection.examples(60))
 @given(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0),
        hnp.array_shapes(min_dims=0, max_dims=4, min_side=0))
 def test_shapes_that_do_not_broadcast_are_refused(one, other):

@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 from mat import AliasError, DTypeError, LinAlgError, ShapeError
 
+from ..support import selection
 from ..support.layouts import (
     BLAS_DTYPES,
     MIXES,
@@ -104,7 +105,7 @@ def test_matmul_with_out_that_does_not_fit():
     assert_array_equal(a.to_numpy(), np.ones((2, 2)))
 
 
-@settings(max_examples=60)
+@settings(max_examples=selection.examples(60))
 @given(st.tuples(*[st.integers(0, 6)] * 3), st.booleans(), st.booleans(), st.integers(1, 3),
        st.integers(1, 3),
        st.integers(0, 99))

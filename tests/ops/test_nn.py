@@ -18,11 +18,12 @@ from mat import AliasError, DTypeError, ShapeError
 from mat.ops.operation import REGISTRY
 
 from ..support import cases_nn as reference
+from ..support import selection
 from ..support.layouts import LAYOUTS, check_hidden, place, state, tolerance
 
 FLOAT = ("float32", "float64")
 BODIES = [b for b in ("foreign", "array")
-          if any(o.place == b for o in REGISTRY["nn.convolution"].bodies)]
+          if any(o.place == b for o in REGISTRY["nn.convolution"].implementations)]
 
 
 @pytest.fixture(params=BODIES, autouse=True)
@@ -30,7 +31,7 @@ def body(request, monkeypatch):
     """Each test with the compiled bodies, if there are any, and with NumPy's."""
     for name, op in REGISTRY.items():
         if name.startswith("nn."):
-            monkeypatch.setattr(op, "bodies", [op.body_on(request.param)])
+            monkeypatch.setattr(op, "implementations", [op.body_on(request.param)])
             monkeypatch.setattr(op, "plans", {})
     return request.param
 
@@ -110,7 +111,7 @@ def tasks(draw):
     return tuple(shape), tuple(taps), kwargs, draw(st.sampled_from(FLOAT)), draw(st.integers(0, 2**32))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=selection.examples(60), deadline=None, derandomize=True)
 @given(task=tasks(), layouts=st.lists(st.sampled_from(sorted(LAYOUTS)), min_size=5, max_size=5))
 def test_everything_against_loops(task, layouts):
     shape, taps, kwargs, dtype, seed = task
@@ -422,7 +423,7 @@ def test_a_write_elsewhere_stops_both_derivatives():
 
 def test_more_axes_than_kernels_take(rng):
     x, w = rng.standard_normal((2,) * 9), rng.standard_normal((1, 2) + (1,) * 6 + (2,))
-    if "array" in BODIES and len(REGISTRY["nn.convolution"].bodies) == 1 and REGISTRY["nn.convolution"].bodies[0].prepares:
+    if "array" in BODIES and len(REGISTRY["nn.convolution"].implementations) == 1 and REGISTRY["nn.convolution"].implementations[0].prepares:
         with pytest.raises(DTypeError, match="no body"):
             convolved(x, w)
     else:
@@ -431,7 +432,7 @@ def test_more_axes_than_kernels_take(rng):
 
 def test_bfloat16(rng):
     ml_dtypes = pytest.importorskip("ml_dtypes")
-    if REGISTRY["nn.convolution"].bodies[0].prepares:
+    if REGISTRY["nn.convolution"].implementations[0].prepares:
         pytest.skip("on NumPy")
     x = rng.integers(-3, 4, (4, 6)).astype(ml_dtypes.bfloat16)
     w = rng.integers(-3, 4, (2, 3)).astype(ml_dtypes.bfloat16)

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 from mat import AliasError, DTypeError, ShapeError
 
+from ..support import selection
 from ..support.layouts import FLOATS, MIXES, check_hidden, numbers, place, tolerance
 
 ANY_AXES = ("sum", "prod", "mean", "max", "min")
@@ -206,7 +207,7 @@ def test_scaled_rows_and_columns(rng, layout):
 # Any shape, any axes
 
 
-@settings(max_examples=80)
+@settings(max_examples=selection.examples(80))
 @given(st.data())
 def test_any_array_and_axes(data):
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4))

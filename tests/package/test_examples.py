@@ -20,7 +20,7 @@ PRINTS = {
     "adam.py": ["the same weights: True"],
     "swap_tiles.py": ["packing copies: 0"],
     "clients.py": ["<Mat 178x13> became <Mat 0+178x2", "class_2  -2.75    1.24",
-                   "z is lent: cannot look at", "clients.py:"],
+                   "z is exported: cannot access", "clients.py:"],
     "gpu_layer.py": ["the next 99 steps copied 0 to the device, 0 back", "largest error of a "
                                                                          "weight"],
     "edges.py": ["    ::        ######        ..####        ::",

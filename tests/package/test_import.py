@@ -1,5 +1,5 @@
-"""``import mat`` is light: in a process of its own, it loads little, starts no threads and says
-nothing.
+"""``import mat`` is light: it loads little, starts no threads, prints nothing, and offers public
+names only.
 """
 
 import json
@@ -49,7 +49,7 @@ def test_only_blas_is_loaded_of_scipy_when_it_is_needed():
                    for name in names)
 
 
-def test_the_array_api_is_loaded_when_it_is_asked_for():
+def test_the_array_api_is_loaded_at_its_first_use():
     code = """import json, sys, mat
 before = "mat.array_api" in sys.modules
 found = mat.ones(1).__array_namespace__()
@@ -64,17 +64,23 @@ def test_import_starts_no_threads_and_prints_nothing():
 
 
 def test_mats_left_at_exit_cause_no_noise():
-    code = "import mat\nx = mat.ones(3).fill_(2)\nlook = x.facet('array', 'io')\nlook.__enter__()\ny = [x.T, x[1:], x @ x]"
+    code = """import mat
+x = mat.ones(3).fill_(2)
+access = x.facet('array', 'io')
+access.__enter__()
+y = [x.T, x[1:], x @ x]"""
     done = python("-W", "error", "-c", code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_import_does_not_change_numpy_or_the_warning_filters():
     code = """import json, warnings, numpy as np
-before = [len(warnings.filters), np.geterr(), np.get_printoptions()['linewidth']]
+def state():
+    return [len(warnings.filters), np.geterr(), np.get_printoptions()['linewidth']]
+before = state()
 import mat
 mat.ones(2) / mat.zeros(2)
-print(json.dumps(before == [len(warnings.filters), np.geterr(), np.get_printoptions()['linewidth']]))"""
+print(json.dumps(before == state()))"""
     assert after(code) is True
 
 
@@ -83,3 +89,8 @@ def test_every_public_name_is_there():
                  "n)]))") == []
     done = python("-W", "error", "-c", "from mat import *\nprint(zeros(2))")
     assert done.stdout == "<Mat 2 - [0. 0.]>\n"
+
+
+def test_completion_shows_public_names_only():
+    names = after("import mat, json\nprint(json.dumps([dir(mat), mat.__all__]))")
+    assert names[0] == sorted([*names[1], "array_api"])

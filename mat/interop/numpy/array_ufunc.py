@@ -17,7 +17,7 @@ from ...ops import elementwise as ew
 from ...ops import linalg, reduce
 from ...ops.declare_elementwise import as_operand, check_out, has_its_own_way
 from ...ops.operation import named
-from ...support.dtypes import SUPPORTED
+from ...support.dtypes import REAL_TYPES, SUPPORTED
 from . import operators
 from .dispatch import delegate
 
@@ -142,7 +142,7 @@ def _of_scipy(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """
     implements = _SPECIAL.get(ufunc.__name__)
     if implements is None or len(inputs) != 1 or not isinstance(inputs[0],
-                                                                Mat) or inputs[0].dtype.char not in "fd":
+                                                                Mat) or inputs[0].dtype.char not in REAL_TYPES:
         return None
     return implements(inputs[0])
 

@@ -20,13 +20,13 @@ from ...matrix.mat import Mat
 from ...ops import blas_level1, linalg, reduce, shape
 from ...ops import elementwise as ew
 from ...ops.overlap import overlap
-from ...support.dtypes import as_dtype
+from ...support.dtypes import BLAS_TYPES, REAL_TYPES, as_dtype
 from .array_ufunc import can_hold_sums, is_known, is_ours
 
 DELEGATED: Any = object()
 NO_VALUE: Any = np._NoValue
 IMPLEMENTATIONS: dict[Any, Callable[..., Any]] = {}  # NumPy's function -> ours
-_FLOATS = "efd"
+_FLOATS = "e" + REAL_TYPES  # of NumPy
 _REAL = (int, float)
 
 
@@ -122,7 +122,7 @@ def _deviations(a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: An
     """The variance; as NumPy, the mean of the squared distances from the mean."""
     plain = dtype is None and _is_place(out) and all(x is NO_VALUE
                                                      for x in others) and type(ddof) in _REAL
-    if not plain or not isinstance(a, Mat) or a.dtype.char not in "fd" or not a.size:
+    if not plain or not isinstance(a, Mat) or a.dtype.char not in REAL_TYPES or not a.size:
         return DELEGATED
     total = reduce.sum(ew.square(ew.subtract(a, reduce.mean(a, axis, True))), axis,
                        False if keepdims is NO_VALUE else bool(keepdims))
@@ -419,7 +419,7 @@ def _(arrays: Any, *, out: Any = None) -> Any:
 
 
 def _is_square(a: Any) -> bool:
-    return isinstance(a, Mat) and a.dtype.char in blas_level1.BLAS and a.ndim >= 2 and a.shape[-1] == a.shape[-2]
+    return isinstance(a, Mat) and a.dtype.char in BLAS_TYPES and a.ndim >= 2 and a.shape[-1] == a.shape[-2]
 
 
 @implements("linalg.inv")
@@ -429,7 +429,7 @@ def _(a: Any) -> Any:
 
 @implements("linalg.solve")
 def _(a: Any, b: Any) -> Any:
-    plain = _is_square(a) and isinstance(b, Mat) and b.dtype.char in blas_level1.BLAS and b.ndim
+    plain = _is_square(a) and isinstance(b, Mat) and b.dtype.char in BLAS_TYPES and b.ndim
     return linalg.solve(a, b) if plain else DELEGATED
 
 
@@ -441,7 +441,7 @@ def _(a: Any, /, *, upper: Any = False) -> Any:
 @implements("linalg.norm")
 # NumPy's name
 def _(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    plain = isinstance(x, Mat) and x.dtype.char in "fd" and ord is None and axis is None and not keepdims and x.size
+    plain = isinstance(x, Mat) and x.dtype.char in REAL_TYPES and ord is None and axis is None and not keepdims and x.size
     return adopted(np.asarray(blas_level1.nrm2(x), x.dtype)) if plain else DELEGATED
 
 

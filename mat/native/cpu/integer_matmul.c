@@ -197,9 +197,14 @@ static void blocks(const mat_tiled *f, const machine *x, const unit *u, const ma
             const int64_t height = smaller(rows - i, x->rows);
             const char *left = u->left + i * bytes, *right = u->right + j * bytes;
             if (f->height)
-                for (int64_t h = 0; h < height; h += f->height)
-                    compute[f->height == 4](words(f, depth), left + h * word, right,
-                                            tile + h * n * word, more);
+                /* The tile has x->rows rows, also where fewer are used. Where the last of them are
+                   fewer than f->height (2 of the 6 of AVX2), they are computed singly: a higher
+                   tile would add to the rows of the next one. */
+                for (int64_t h = 0, step; h < height; h += step) {
+                    step = h + f->height <= x->rows ? f->height : 1;
+                    compute[step == 4](words(f, depth), left + h * word, right,
+                                       tile + h * n * word, more);
+                }
             else
                 compute[height == 1   ? 0
                         : height <= 4 ? 1

@@ -1,5 +1,5 @@
 /* A cuBLAS of our own, for tests where there is no GPU: by NVIDIA's manual, in plain loops, on the
-   pretended driver's memory.
+   mock driver's memory.
 
    Its signatures are written here by hand and not made of mat's table, so that a mistake there
    shows. What is computed is queued on the handle's stream; numbers on the host are read before a
@@ -35,11 +35,11 @@ enum : int {
     RIGHT = 1
 };
 
-// Of the pretended driver
-extern "C" int fake_enter(const char *function);
-extern "C" int fake_queue(void *stream, void (*work)(void *), void *data);
-extern "C" void *fake_real(Address at, size_t bytes, int queued, const char *what);
-extern "C" int fake_wrong(const char *what, const char *why);
+// Of the mock driver
+extern "C" int mock_enter(const char *function);
+extern "C" int mock_queue(void *stream, void (*work)(void *), void *data);
+extern "C" void *mock_real(Address at, size_t bytes, int queued, const char *what);
+extern "C" int mock_wrong(const char *what, const char *why);
 extern "C" int cuCtxGetDevice(int *device);
 extern "C" int cuStreamSynchronize(void *stream);
 
@@ -76,10 +76,10 @@ template<class X, class Operand> static X *real(const Operand &o, bool queued, c
     size_t bytes = o.bytes(sizeof(X));
     if (!bytes) return reinterpret_cast<X *>(sizeof(X));  // never used
     if (o.at % alignof(X)) {
-        fake_wrong(what, "a misaligned operand");
+        mock_wrong(what, "a misaligned operand");
         return nullptr;
     }
-    return static_cast<X *>(fake_real(o.at, bytes, queued, what));
+    return static_cast<X *>(mock_real(o.at, bytes, queued, what));
 }
 
 template<class X>
@@ -91,7 +91,7 @@ struct Factor {  // a number on the host, read at once, or on the device, read w
     }
     X operator()(const char *what) const {
         if (!at) return value;
-        X *there = static_cast<X *>(fake_real(at, sizeof(X), 1, what));
+        X *there = static_cast<X *>(mock_real(at, sizeof(X), 1, what));
         return there ? *there : X();
     }
 };
@@ -103,18 +103,18 @@ static void carry_out(void *work) {
 }
 
 static Status queue(H h, std::function<void()> work) {
-    return fake_queue(h->stream, carry_out, new std::function<void()>(std::move(work)))
+    return mock_queue(h->stream, carry_out, new std::function<void()>(std::move(work)))
                ? EXECUTION_FAILED
                : SUCCESS;
 }
 
 static Status begin(const char *name, H h) {
-    Status injected = fake_enter(name);
+    Status injected = mock_enter(name);
     if (injected) return injected;
     if (!h) return NOT_INITIALIZED;
     int device = -1;
     if (cuCtxGetDevice(&device) || device != h->device) {
-        fake_wrong(name, "the handle is of another device than the current one");
+        mock_wrong(name, "the handle is of another device than the current one");
         return EXECUTION_FAILED;
     }
     return SUCCESS;
@@ -135,9 +135,9 @@ static Status give(H h, void *to, R value_of,
     typedef decltype(value_of()) Value;
     if (h->on_device) {
         Address at = reinterpret_cast<Address>(to);
-        if (!fake_real(at, sizeof(Value), 0, me)) return EXECUTION_FAILED;
+        if (!mock_real(at, sizeof(Value), 0, me)) return EXECUTION_FAILED;
         return queue(h, [=] {
-            Value *there = static_cast<Value *>(fake_real(at, sizeof(Value), 1, me));
+            Value *there = static_cast<Value *>(mock_real(at, sizeof(Value), 1, me));
             if (there) *there = value_of();
         });
     }
@@ -152,7 +152,7 @@ static Status give(H h, void *to, R value_of,
 // Handles
 
 EXPORT Status cublasCreate_v2(void **handle) {
-    Status injected = fake_enter(__func__);
+    Status injected = mock_enter(__func__);
     if (injected) return injected;
     int device;
     if (cuCtxGetDevice(&device)) return NOT_INITIALIZED;
@@ -192,5 +192,5 @@ EXPORT const char *cublasGetStatusName(Status status) {
     }
 }
 EXPORT const char *cublasGetStatusString(Status status) {
-    return status ? "what the pretended cuBLAS says" : "success";
+    return status ? "what the mock cuBLAS says" : "success";
 }

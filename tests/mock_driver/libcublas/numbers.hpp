@@ -1,6 +1,6 @@
 /* Element types: those of BLAS, and the half precisions. */
-#ifndef MAT_FAKE_NUMBERS_HPP
-#define MAT_FAKE_NUMBERS_HPP
+#ifndef MAT_MOCK_NUMBERS_HPP
+#define MAT_MOCK_NUMBERS_HPP
 
 #include <cmath>
 #include <complex>

@@ -1,8 +1,8 @@
 /* Copies and fills. As NVIDIA's driver does, memory of the host that is not page-locked is read
    before the call returns, and is written before it returns; page-locked memory is touched when the
    copy's turn comes. */
-#ifndef MAT_FAKE_COPIES_HPP
-#define MAT_FAKE_COPIES_HPP
+#ifndef MAT_MOCK_COPIES_HPP
+#define MAT_MOCK_COPIES_HPP
 
 #include "memory.hpp"
 #include "streams.hpp"

@@ -1,6 +1,6 @@
 /* The driver itself, devices and contexts. */
-#ifndef MAT_FAKE_DEVICES_HPP
-#define MAT_FAKE_DEVICES_HPP
+#ifndef MAT_MOCK_DEVICES_HPP
+#define MAT_MOCK_DEVICES_HPP
 
 #include "world.hpp"
 
@@ -34,7 +34,7 @@ EXPORT Result cuDeviceGet(int *device, int number) {
 
 EXPORT Result cuDeviceGetName(char *name, int length, int device) {
     CALL;
-    snprintf(name, size_t(length), "Pretended GPU %d", device);
+    snprintf(name, size_t(length), "Mock GPU %d", device);
     return SUCCESS;
 }
 

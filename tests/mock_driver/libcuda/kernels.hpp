@@ -1,7 +1,7 @@
 /* Libraries and launches. A "cubin" is a shared library that the compiler made of a program under
    MAT_ON_CPU (on_cpu.hpp). */
-#ifndef MAT_FAKE_KERNELS_HPP
-#define MAT_FAKE_KERNELS_HPP
+#ifndef MAT_MOCK_KERNELS_HPP
+#define MAT_MOCK_KERNELS_HPP
 
 #include <dlfcn.h>
 #include <elf.h>

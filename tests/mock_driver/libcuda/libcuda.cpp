@@ -1,7 +1,7 @@
 /* A driver of our own, for tests where there is no GPU: what cuda.core and cuda.bindings call,
    computing on the CPU.
 
-   Python has it under its control by the functions named fake_*. */
+   Python has it under its control by the functions named mock_*. */
 #include <dlfcn.h>
 
 #include "copies.hpp"
@@ -50,42 +50,42 @@ static std::lock_guard<std::recursive_mutex> held() {
     return std::lock_guard<std::recursive_mutex>(world.lock);
 }
 
-EXPORT void fake_configure(unsigned devices, size_t bytes) {
+EXPORT void mock_configure(unsigned devices, size_t bytes) {
     auto hold = held();
     world.devices = std::min(devices, MOST_DEVICES);
     world.capacity = bytes;
 }
 
-EXPORT void fake_delay(int delayed) {
+EXPORT void mock_delay(int delayed) {
     auto hold = held();
     world.delayed = delayed != 0;
     if (!delayed)
         for (Device &d : world.all) run_all(d);
 }
 
-EXPORT void fake_seed(uint64_t seed) {
+EXPORT void mock_seed(uint64_t seed) {
     auto hold = held();
     world.seed = seed;
     world.launches = 0;
 }
 
-EXPORT void fake_fail(const char *function, long after, long times, int status) {
+EXPORT void mock_fail(const char *function, long after, long times, int status) {
     auto hold = held();
     world.failures[function] = {after, times, status};
 }
 
-EXPORT uint64_t fake_calls(const char *function) {
+EXPORT uint64_t mock_calls(const char *function) {
     auto hold = held();
     auto found = world.calls.find(function);
     return found == world.calls.end() ? 0 : found->second;
 }
 
-EXPORT uint64_t fake_copies(int kind, int bytes) {
+EXPORT uint64_t mock_copies(int kind, int bytes) {
     auto hold = held();
     return bytes ? world.copied[kind] : world.copies[kind];
 }
 
-EXPORT uint64_t fake_pending() {
+EXPORT uint64_t mock_pending() {
     auto hold = held();
     uint64_t count = 0;
     for (Device &d : world.all) {
@@ -95,7 +95,7 @@ EXPORT uint64_t fake_pending() {
     return count;
 }
 
-EXPORT uint64_t fake_held(int device, int bytes) {  // of a device; of -1, the host's locked pages
+EXPORT uint64_t mock_held(int device, int bytes) {  // of a device; of -1, the host's locked pages
     auto hold = held();
     uint64_t found = 0;
     for (auto &[low, b] : world.blocks)
@@ -105,29 +105,29 @@ EXPORT uint64_t fake_held(int device, int bytes) {  // of a device; of -1, the h
     return found;
 }
 
-EXPORT uint64_t fake_peak(int device) {  // since it was asked for last
+EXPORT uint64_t mock_peak(int device) {  // since it was asked for last
     auto hold = held();
     uint64_t found = world.all[device].peak;
     world.all[device].peak = world.all[device].used;
     return found;
 }
 
-EXPORT uint64_t fake_fault_count() {  // of all, with the guards of all memory checked
+EXPORT uint64_t mock_fault_count() {  // of all, with the guards of all memory checked
     auto hold = held();
     for (auto &[low, b] : world.blocks) check_guards(b, "at the end");
     return world.faults.size();
 }
 
-EXPORT const char *fake_fault(uint64_t index) {
+EXPORT const char *mock_fault(uint64_t index) {
     auto hold = held();
     return index < world.faults.size() ? world.faults[index].c_str() : "";
 }
 
-EXPORT void fake_forget() {  // faults, counters, failures to come; what is queued is carried out
+EXPORT void mock_forget() {  // faults, counters, failures to come; what is queued is carried out
     auto hold = held();
     world.failures.clear();
-    fake_delay(0);
-    fake_seed(0);
+    mock_delay(0);
+    mock_seed(0);
     world.calls.clear();
     world.faults.clear();
     world.last.clear();
@@ -138,7 +138,7 @@ EXPORT void fake_forget() {  // faults, counters, failures to come; what is queu
 
 // For libcublas
 
-EXPORT int fake_queue(void *stream, void (*work)(void *), void *data) {
+EXPORT int mock_queue(void *stream, void (*work)(void *), void *data) {
     auto hold = held();
     Stream *s = stream_of(stream);
     if (!s) return INVALID_HANDLE;
@@ -146,17 +146,17 @@ EXPORT int fake_queue(void *stream, void (*work)(void *), void *data) {
     return SUCCESS;
 }
 
-EXPORT int fake_enter(const char *function) {
+EXPORT int mock_enter(const char *function) {
     Call call(function);
     return call.failed;
 }
 
-EXPORT int fake_wrong(const char *what, const char *why) {
+EXPORT int mock_wrong(const char *what, const char *why) {
     auto hold = held();
     return fault(INVALID_VALUE, "%s: %s", what, why);
 }
 
-EXPORT void *fake_real(Address at, size_t bytes, int queued,
+EXPORT void *mock_real(Address at, size_t bytes, int queued,
                        const char *what) { // null, and a fault, if it cannot be used
     auto hold = held();
     std::string wrong = usable(at, bytes, nullptr, queued != 0);

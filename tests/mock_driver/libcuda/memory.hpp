@@ -1,7 +1,7 @@
 /* Memory of devices, poisoned and with guards around it, and memory of the host with locked pages.
  */
-#ifndef MAT_FAKE_MEMORY_HPP
-#define MAT_FAKE_MEMORY_HPP
+#ifndef MAT_MOCK_MEMORY_HPP
+#define MAT_MOCK_MEMORY_HPP
 
 #include "world.hpp"
 

@@ -1,7 +1,7 @@
 /* Streams and events. What is queued is carried out at once, or, with delays, when something waits
    for it. */
-#ifndef MAT_FAKE_STREAMS_HPP
-#define MAT_FAKE_STREAMS_HPP
+#ifndef MAT_MOCK_STREAMS_HPP
+#define MAT_MOCK_STREAMS_HPP
 
 #include "world.hpp"
 

@@ -1,11 +1,11 @@
-/* What the pretended driver keeps: devices, streams with what is queued on them, blocks of memory,
+/* What the mock driver keeps: devices, streams with what is queued on them, blocks of memory,
    faults and counters.
 
    One lock is held by every call. An address on a device is that of the block behind it plus
    ELSEWHERE, so that nothing on the host can use it. What a program must not do is a *fault*: it is
    noted, with what was wrong, and the call fails. */
-#ifndef MAT_FAKE_WORLD_HPP
-#define MAT_FAKE_WORLD_HPP
+#ifndef MAT_MOCK_WORLD_HPP
+#define MAT_MOCK_WORLD_HPP
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,0 +1,65 @@
+"""Choose what runs: with ``--all`` everything, else a sample that two cores finish in two minutes.
+
+The sample leaves out tests that are marked `slow`, takes one of `n` parameter sets of tests that
+are marked `sample(n)`, and repeats what is drawn at random less often. It is the same every time.
+"""
+
+import os
+import tempfile
+import zlib
+
+ALL = False  # set by `choose`, before any module of tests is imported
+
+
+def choose(everything):
+    """Say whether everything is to run."""
+    global ALL
+    ALL = everything
+
+
+def most(whole, by_default):
+    """Return `whole` with ``--all``, else `by_default`."""
+    return whole if ALL else by_default
+
+
+def examples(count):
+    """Return how many examples hypothesis draws of the `count` that it draws with ``--all``."""
+    return most(count, max(count // 5, 12))
+
+
+def number_of(text):
+    """Return a number that depends on `text` only, to start a rotation with."""
+    return zlib.crc32(text.encode())
+
+
+def part(values, text, one_of):
+    """Return one of so many `values`, beginning where `text` says; all of them with ``--all``."""
+    return values if ALL else values[number_of(text) % one_of::one_of]
+
+
+def selected(items):
+    """Split `items` into those that run and those that do not."""
+    chosen, left_out, seen = [], [], {}
+    for item in () if ALL else items:
+        share = item.get_closest_marker("sample")
+        runs = item.get_closest_marker("slow") is None
+        if runs and share is not None:
+            # the first of each test runs, and then every so many
+            name = item.nodeid.partition("[")[0]
+            seen[name] = seen.get(name, -1) + 1
+            runs = seen[name] % share.args[0] == 0
+        (chosen if runs else left_out).append(item)
+    return (items, []) if ALL else (chosen, left_out)
+
+
+def share_bytecode():
+    """Keep the bytecode of the interpreters that tests start in a folder for this run.
+
+    This is done where none is to be written beside the sources, since each of some two hundred
+    interpreters compiled all of `mat` otherwise. Return the folder, or None.
+    """
+    if not os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        return None
+    folder = tempfile.TemporaryDirectory(prefix="mat-bytecode-", ignore_cleanup_errors=True)
+    os.environ["PYTHONPYCACHEPREFIX"] = folder.name
+    return folder
