@@ -22,8 +22,8 @@ from ..support import blas_library
 from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.native import compiled
 from . import rowmajor
+from .accumulation import accumulate
 from .blas_level1 import blas_dtype
-from .elementwise import accumulate
 from .gemm_sizes import check_parts, dimensions
 from .integer_matmul import FACTORED, check_gemm, has_product, kind_of, multiply_add
 from .integer_matmul import prepare_gemm as prepare_tiled

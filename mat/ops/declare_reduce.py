@@ -68,7 +68,7 @@ class Reduction:
     summary: ClassVar[str]  # the first line of its docstring
     example: ClassVar[str]  # a doctest
     # NumPy's: ``function(x, axis=, keepdims=, out=)``
-    function: ClassVar[staticmethod[..., object]]
+    function: ClassVar[Function]
     one_axis = False  # one axis, or all in row-major order; the result is an index
     of_nothing = True  # defined where there are no elements
     silent = False  # NumPy never warns of it
@@ -174,7 +174,7 @@ class UfuncReduction(Reduction):
     ufunc: ClassVar[np.ufunc]
 
     def implementation(self) -> Function:
-        reduce = self.ufunc.reduce
+        reduce: Function = self.ufunc.reduce
 
         def reduce_by_ufunc(x: Array, out: Array, axis: AxisLike, keepdims: bool) -> object:
             return reduce(x, axis, None, out, keepdims)

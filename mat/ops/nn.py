@@ -17,7 +17,7 @@ from ..matrix.methods import bind
 from ..support.dtypes import FLOATING, INTEGERS, REAL_TYPES
 from ..support.native import compiled
 from .blas_level23 import check_bool
-from .elementwise import same_dtype
+from .accumulation import same_dtype
 from .operation import InOut, Input, Output, named, op
 from .overlap import check_disjoint
 

@@ -15,6 +15,7 @@ from ..matrix.methods import method
 from ..support.dtypes import BY_CHAR, EVERY, INEXACT, INTEGERS, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
+from .accumulation import accumulate, check_factors, same_dtype
 from .declare_reduce import (
     DEVICE_RANK,
     LONG,
@@ -29,7 +30,6 @@ from .declare_reduce import (
     reduced_shape,
     reduction,
 )
-from .elementwise import accumulate, check_factors, same_dtype
 from .operation import Accumulated, Input, Output, Scalar, op
 from .overlap import check_disjoint
 
