@@ -270,11 +270,11 @@ def planned(a: Mat, b: Mat, beta: float, c: Mat, transpose_a: bool,
     if a.storage is storage or b.storage is storage or type(transpose_a) is not bool or type(transpose_b) is not bool:
         return None
     key = c.form, a.form, b.form, beta == 0, transpose_a, transpose_b
-    plan = gemm.quick.get(key)
+    plan = gemm.own_plans.get(key)
     if plan is None and c.form is not None and a.form is not None and b.form is not None:
         plan = gemm.find((1.0, a, b, beta, c), TRANSPOSES[transpose_a, transpose_b])
         if plan is not None:
-            gemm.quick[key] = plan
+            gemm.own_plans[key] = plan
     return plan
 
 
@@ -292,7 +292,7 @@ def _gemm_(self: Mat, alpha: Any, a: Mat, b: Mat, beta: Any, *, transpose_a: boo
                 **parts)
 
 
-bind("gemm_", gemm.spelled(_gemm_))
+bind("gemm_", gemm.documented(_gemm_))
 
 
 @op(by_form=True)

@@ -272,7 +272,7 @@ def _function(kind: Reduction, kernel: Op) -> Function:
 
 
 def _converted(kind: Reduction, function: Function, x: Operand, axis: AxisLike, keepdims: bool,
-               out: Mat | None, dtype: DType) -> Mat:  # the arguments of the public function
+               out: Mat | None, dtype: DType) -> Mat:  # the parameters of the public function
     """Return the reduction of `x` converted to `dtype`, and of that dtype, unless it is of
     indices.
     """
@@ -322,7 +322,8 @@ def reduced_by(cpu: Engine, kernel: str, x: Mat, axes: Ints, strides: Ints, *,
 
 
 def reduced_on_device(cuda: Engine, made_of: object, x: Mat, out: Mat, axes: Ints, strides: Ints, *,
-                      ordered: bool = False, **more: bool) -> Function:  # as of `reduced_by`
+                      ordered: bool = False,
+                      **more: bool) -> Function:  # the parameters of `reduced_by`, and two
     """Return a kernel of a device, made of that class of its kernels."""
     form = _form(cuda, x, axes, strides, ordered)
     found: Function = nothing if form is None else cuda.reduction(made_of, x.dtype.char, form,

@@ -53,8 +53,8 @@ def in_place_doc(name: str, doc: str, *, binary: bool = False) -> str:
     """Return the docstring of ``x.name_()`` or ``x.name_(y)``."""
     more = "\n\nHere `x` is self." if binary else ""
     text = _TEMPLATE.format(
-        summary=f"Overwrite self with {doc}.{more}", parameters=_Y if binary else "", returns="self.",
-        name=name, written="self", operands="`y` does",
+        summary=f"Overwrite self with {doc}.{more}", parameters=_Y if binary else "",
+        returns="self.", name=name, written="self", operands="`y` does",
         dtypes="dtypes of self and `y`" if binary else "dtype of self")
     if binary:
         return text

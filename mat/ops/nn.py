@@ -217,8 +217,8 @@ def _(cpu: Any, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: Mat, **settings: Any) -> A
 
 @convolution_back.on("array")
 def _(np: Any, x: Any, w: Any, yd: Any, xd: Any, wd: Any, **settings: Any) -> None:
-    convolution_to_x.body_on("array").function(np, yd, w, xd, **settings)
-    convolution_to_w.body_on("array").function(np, x, yd, wd, **settings)
+    convolution_to_x.implementation_on("array").function(np, yd, w, xd, **settings)
+    convolution_to_w.implementation_on("array").function(np, x, yd, wd, **settings)
 
 
 def _check_back(name: str, mats: dict[str, Any], pairs: tuple[tuple[str, str], ...]) -> None:

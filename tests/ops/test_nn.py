@@ -23,7 +23,7 @@ from ..support.layouts import LAYOUTS, check_hidden, place, state, tolerance
 
 FLOAT = ("float32", "float64")
 BODIES = [b for b in ("foreign", "array")
-          if any(o.place == b for o in REGISTRY["nn.convolution"].implementations)]
+          if any(o.facet_name == b for o in REGISTRY["nn.convolution"].implementations)]
 
 
 @pytest.fixture(params=BODIES, autouse=True)
@@ -31,7 +31,7 @@ def body(request, monkeypatch):
     """Each test with the compiled bodies, if there are any, and with NumPy's."""
     for name, op in REGISTRY.items():
         if name.startswith("nn."):
-            monkeypatch.setattr(op, "implementations", [op.body_on(request.param)])
+            monkeypatch.setattr(op, "implementations", [op.implementation_on(request.param)])
             monkeypatch.setattr(op, "plans", {})
     return request.param
 
@@ -424,7 +424,7 @@ def test_a_write_elsewhere_stops_both_derivatives():
 def test_more_axes_than_kernels_take(rng):
     x, w = rng.standard_normal((2,) * 9), rng.standard_normal((1, 2) + (1,) * 6 + (2,))
     if "array" in BODIES and len(REGISTRY["nn.convolution"].implementations) == 1 and REGISTRY["nn.convolution"].implementations[0].prepares:
-        with pytest.raises(DTypeError, match="no body"):
+        with pytest.raises(DTypeError, match="no implementation"):
             convolved(x, w)
     else:
         assert_allclose(convolved(x, w), reference.convolution(x, w, np.zeros_like(x)), rtol=1e-12)
