@@ -20,6 +20,7 @@ from ..cpu.elementwise import merged
 from ..devices.device import in_use
 from ..layout.strided import Ints, Layout
 from ..support.c_compiler import HEADERS
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, BY_NAME, ELEMENT_TYPES, FLOATING
 from ..support.types import DType, Function, Number, Operand
 from .division import magic
 from .kernel import CudaKernel
@@ -31,9 +32,9 @@ MANY = 5  # operands, of which threads do fewer elements
 # counts and steps below this leave room in 31 bits for what the last block would count too much
 _FEW = 1 << 30
 _WORD = (1 << 32) - 1
-TYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64",
-         "c64", "c128")
-_FLOATING = ("f16", "bf16", "f32", "f64")
+TYPES = tuple(t.suffix for t in ELEMENT_TYPES)
+_KINDS = {t.suffix: "i" if t.kind == "u" else t.kind for t in ELEMENT_TYPES}
+_FLOATING = frozenset(BY_CHAR[char].suffix for char in FLOATING)
 _REAL_OF = {"c64": "f32", "c128": "f64"}  # the type of the parts of complex numbers
 # the ways of one program
 _WAYS = {"flat": ("flat",), "rows": ("rows", "steps"), "steps": ("rows", "steps"),
@@ -42,7 +43,7 @@ _OWN = ("flat", "rows", "steps", "long")  # of users' kernels
 # of a thread: of a light family and of a heavy one
 _ELEMENTS = {"steps": (4, 1), "long": (4, 1), "types": (2, 1)}
 # by numbers, others by their bits
-_FILLED = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
+_FILLED = {BY_CHAR[char].name: BY_CHAR[char].suffix for char in BLAS_TYPES}
 _DECLARED = re.compile(r"^([A-Z_]+)\((\w+), (b?i?f?c?), (LIGHT|HEAVY),", re.MULTILINE)
 
 
@@ -62,7 +63,7 @@ class Line(NamedTuple):
 
     def computes(self, kind: str) -> bool:
         """Return whether it computes with elements of the type `kind`, as NumPy's does."""
-        return ("f" if kind == "bf16" else "i" if kind[0] == "u" else kind[0]) in self.kinds
+        return _KINDS[kind] in self.kinds
 
     def real_of(self, kind: str) -> str:
         """Return the type of a real result of complex elements; "" if it is that of the
@@ -81,10 +82,8 @@ def lines() -> dict[str, Line]:
 
 def type_of(dtype: DType) -> str:
     """Return what the kernels call elements of that dtype; "" if they do not know it."""
-    letter = dtype.kind if dtype.kind in "biufc" else ""
-    name = f"{letter}{8 * dtype.itemsize}"
-    name = "b1" if letter == "b" else "bf16" if dtype.name == "bfloat16" else name
-    return name if name in TYPES else ""
+    found = BY_NAME.get(dtype.name)
+    return "" if found is None else found.suffix
 
 
 # Families and programs

@@ -9,14 +9,18 @@ from __future__ import annotations
 from functools import cache
 from typing import ClassVar, NamedTuple
 
+from ..support.dtypes import (
+    BY_CHAR,
+    COMPLEX_TYPES,
+    DISTINCT,
+    FLOATING,
+    INEXACT,
+    SIGNED,
+    UNSIGNED,
+)
 from .nvrtc import Program
 
-_ITEMS = {"B": "uint8_t", "H": "uint16_t", "I": "uint32_t", "L": "uint64_t", "e": "mat_half",
-          "E": "mat_bfloat", "f": "float",
-          "d": "double", "F": "mat_complex", "D": "mat_complex_double"}
-_SIZES = {"B": 1, "H": 2, "I": 4, "L": 8, "e": 2, "E": 2, "f": 4, "d": 8, "F": 8, "D": 16}
-_REAL, _COMPLEX, _UNSIGNED, _SIGNED = "eEfd", "FD", "BHIL", "bhil"
-REDUCED = "?" + _SIGNED + _UNSIGNED + _REAL + _COMPLEX  # the dtypes of which there are kernels
+REDUCED = DISTINCT  # the dtypes of which there are kernels
 WAYS = ("lines", "columns", "apart")
 _ONE_WAY = ("apart",)
 
@@ -51,7 +55,7 @@ def _program(k: Kernels, way: str) -> Program:
 
 def _item_letter(letter: str) -> str:
     """Return the letter of the items that elements are loaded as: integers are all unsigned."""
-    return letter.upper() if letter in _SIGNED else "B" if letter == "?" else letter
+    return letter.upper() if letter in SIGNED else "B" if letter == "?" else letter
 
 
 class ReductionType:
@@ -64,19 +68,19 @@ class ReductionType:
     def kernels(self, letter: str) -> Kernels:
         """Return the kernels for elements of a dtype."""
         item = _item_letter(letter)
-        return Kernels(f"reduce_{self.name}_{item}", self.made_of(item), _SIZES[item],
+        return Kernels(f"reduce_{self.name}_{item}", self.made_of(item), BY_CHAR[item].size,
                        self.state(item), self.ways(item))
 
     def made_of(self, item: str) -> str:
         """Return the C++ class for such items."""
-        if item in _COMPLEX:
+        if item in COMPLEX_TYPES:
             part = "float" if item == "F" else "double"
-            return f"mat_{self.name}_complex<{_ITEMS[item]}, {part}>"
-        return f"mat_{self.name}{'_integer' if item in _UNSIGNED else ''}<{_ITEMS[item]}>"
+            return f"mat_{self.name}_complex<{BY_CHAR[item].cuda}, {part}>"
+        return f"mat_{self.name}{'_integer' if item in UNSIGNED else ''}<{BY_CHAR[item].cuda}>"
 
     def state(self, item: str) -> int:
         """Return the bytes of a state of it."""
-        return 16 if item in _COMPLEX else 8
+        return 16 if item in COMPLEX_TYPES else 8
 
     def ways(self, item: str) -> tuple[str, ...]:
         """Return the ways of which there are kernels."""
@@ -84,11 +88,11 @@ class ReductionType:
 
     def mask(self, letter: str) -> int:
         """Return the bits that turn elements of a dtype into items."""
-        size = 8 * _SIZES[_item_letter(letter)]
-        if letter in _REAL + _COMPLEX:
-            sign = size - 1 if letter in _REAL else size // 2 - 1
+        size = 8 * BY_CHAR[letter].size
+        if letter in INEXACT:
+            sign = size - 1 if letter in FLOATING else size // 2 - 1
             return 1 << sign if self.smallest else 0
-        turned = 1 << size - 1 if letter in _SIGNED else 0
+        turned = 1 << size - 1 if letter in SIGNED else 0
         return turned ^ ((1 << size) - 1) if self.smallest else turned
 
 
@@ -108,14 +112,15 @@ class Mean(ReductionType):
     divides = True
 
     def kernels(self, letter: str) -> Kernels:
-        whole = _item_letter(letter) in _UNSIGNED
+        whole = _item_letter(letter) in UNSIGNED
         return super().kernels(letter) if whole else Sum().kernels(letter)
 
     def state(self, item: str) -> int:
         return 16
 
     def mask(self, letter: str) -> int:
-        return (1 << 64) - 1 if letter == "l" else super().mask(letter)
+        long = letter in SIGNED and BY_CHAR[letter].size == 8
+        return (1 << 64) - 1 if long else super().mask(letter)
 
 
 class Product(ReductionType):
@@ -136,13 +141,13 @@ class Extreme(ReductionType):
         self.smallest = smallest
 
     def made_of(self, item: str) -> str:
-        return f"mat_{self.name}<{_ITEMS[item]}>"
+        return f"mat_{self.name}<{BY_CHAR[item].cuda}>"
 
     def state(self, item: str) -> int:
-        return max(8, 2 * _SIZES[item])
+        return max(8, 2 * BY_CHAR[item].size)
 
     def ways(self, item: str) -> tuple[str, ...]:
-        return _ONE_WAY if item in _COMPLEX else WAYS  # the order of complex numbers is rare
+        return _ONE_WAY if item in COMPLEX_TYPES else WAYS  # the order of complex numbers is rare
 
 
 class Place(Extreme):
@@ -151,7 +156,7 @@ class Place(Extreme):
     name = "place"
 
     def state(self, item: str) -> int:
-        return max(16, 2 * _SIZES[item])
+        return max(16, 2 * BY_CHAR[item].size)
 
 
 TYPES = (Sum(), Product(), Mean(), Extreme(), Place())

@@ -16,7 +16,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, as_axes, as_axis, integer
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind
-from ..support.dtypes import as_dtype
+from ..support.dtypes import BY_NAME, DISTINCT, REAL_TYPES, as_dtype
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
 from .declare_elementwise import as_operand, check_is_mat
@@ -25,9 +25,9 @@ from .overlap import check_disjoint
 
 RANK = 32  # axes that compiled kernels can step along
 DEVICE_RANK = 8  # the same of those of a device
-ON_DEVICE = "?bhilBHILeEfdFD"  # dtypes of which a device has kernels
-LONG = np.dtype(np.int64).char
-_LETTERS = {"f": "f", "d": "d", LONG: "l"}  # by which compiled kernels are called
+ON_DEVICE = DISTINCT  # dtypes of which a device has kernels
+LONG = BY_NAME["int64"].char
+_LETTERS = {char: char for char in REAL_TYPES} | {LONG: "l"}  # by which compiled kernels are called
 _INT_BOOL = (int, bool)
 _DOC = """{summary}
 
@@ -68,7 +68,7 @@ class Reduction:
     summary: ClassVar[str]  # the first line of its docstring
     example: ClassVar[str]  # a doctest
     # NumPy's: ``function(x, axis=, keepdims=, out=)``
-    function: ClassVar[staticmethod[..., object]]
+    function: ClassVar[Function]
     one_axis = False  # one axis, or all in row-major order; the result is an index
     of_nothing = True  # defined where there are no elements
     silent = False  # NumPy never warns of it
@@ -174,10 +174,10 @@ class UfuncReduction(Reduction):
     ufunc: ClassVar[np.ufunc]
 
     def implementation(self) -> Function:
-        reduce = self.ufunc.reduce
+        reduce: Function = self.ufunc.reduce
 
         def reduce_by_ufunc(x: Array, out: Array, axis: AxisLike, keepdims: bool) -> object:
-            return reduce(x, axis, None, out, keepdims)  # type: ignore[call-arg]
+            return reduce(x, axis, None, out, keepdims)
 
         return reduce_by_ufunc
 
@@ -272,7 +272,7 @@ def _function(kind: Reduction, kernel: Op) -> Function:
 
 
 def _converted(kind: Reduction, function: Function, x: Operand, axis: AxisLike, keepdims: bool,
-               out: Mat | None, dtype: DType) -> Mat:  # the arguments of the public function
+               out: Mat | None, dtype: DType) -> Mat:  # the parameters of the public function
     """Return the reduction of `x` converted to `dtype`, and of that dtype, unless it is of
     indices.
     """
@@ -322,7 +322,8 @@ def reduced_by(cpu: Engine, kernel: str, x: Mat, axes: Ints, strides: Ints, *,
 
 
 def reduced_on_device(cuda: Engine, made_of: object, x: Mat, out: Mat, axes: Ints, strides: Ints, *,
-                      ordered: bool = False, **more: bool) -> Function:  # as of `reduced_by`
+                      ordered: bool = False,
+                      **more: bool) -> Function:  # the parameters of `reduced_by`, and two
     """Return a kernel of a device, made of that class of its kernels."""
     form = _form(cuda, x, axes, strides, ordered)
     found: Function = nothing if form is None else cuda.reduction(made_of, x.dtype.char, form,

@@ -1,84 +1,90 @@
 """Element-wise operations: one declaration each, from which the function, the methods and the
 operator come.
+
+What the compiled kernels and those of a device compute is in ``native/shared/elementwise.def``.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..layout.strided import broadcast_shapes
-from ..matrix.creation import as_array
 from ..matrix.mat import Mat
-from ..matrix.methods import method
 from ..support.dtypes import BLAS_TYPES, BOOL, EVERY, HALVES, INTEGERS, REAL_TYPES
 from ..support.native import compiled
+from ..support.types import Array, Engine, Function, Number, Operand
+from .accumulation import accumulate, check_factors, same_dtype, same_shape
 from .declare_elementwise import binary, special, unary
 from .operation import Accumulated, Input, InputOrNumber, Output, Scalar, op
-from .overlap import apart, large, one_by_one, overlap, walkable
+from .overlap import apart, few_axes, large, one_by_one, overlap
 
 MOST_AXES_THERE = 16  # of copies on a device, which for more would take too many launches
 
-# One operand: name, reference, an example and what it gives, the formula
+# One operand: name, reference, an example and what it gives, what comes out
 
-square = unary("square", np.square, "[0, 1]", "[0. 1.]", "``x * x``")
-sqrt = unary("sqrt", np.sqrt, "[0, 2.25]", "[0. 1.5]", "The square root; NaN for real numbers "
-                                                       "below 0.")
-exp = unary("exp", np.exp, "[0, 1]", "[1. 2.71828183]", "e to the power of x.")
-expm1 = unary("expm1", np.expm1, "[0, 1]", "[0. 1.71828183]", "``exp(x) - 1``, exact also near 0.")
-log = unary("log", np.log, "[0, 1]", "[-inf 0.]", "The natural logarithm; -inf for 0, NaN for real "
-                                                  "numbers below 0.")
-log1p = unary("log1p", np.log1p, "[0, 1]", "[0. 0.69314718]", "``log(1 + x)``, exact also near 0.")
-sin = unary("sin", np.sin, "[0, 1]", "[0. 0.84147098]", "The sine of x radians.")
-cos = unary("cos", np.cos, "[0, 1]", "[1. 0.54030231]", "The cosine of x radians.")
-tan = unary("tan", np.tan, "[0, 1]", "[0. 1.55740772]", "The tangent of x radians.")
-sinh = unary("sinh", np.sinh, "[0, 1]", "[0. 1.17520119]", "The hyperbolic sine.")
-cosh = unary("cosh", np.cosh, "[0, 1]", "[1. 1.54308063]", "The hyperbolic cosine.")
-tanh = unary("tanh", np.tanh, "[0, 1]", "[0. 0.76159416]", "The hyperbolic tangent.")
-abs = unary("abs", np.absolute, "[-2, 3]", "[2. 3.]", "The absolute value; the modulus of a "
-                                                      "complex number.",
-            operator="abs")
-negative = unary("negative", np.negative, "[0, 1]", "[-0. -1.]", "``-x``", operator="neg")
-sign = unary("sign", np.sign, "[-2, 0]", "[-1. 0.]", "-1, 0 or 1 as x is below, at or above 0; NaN "
-                                                     "for NaN.")
-floor = unary("floor", np.floor, "[-1.5, 1.5]", "[-2. 1.]", "The largest integer not above x.")
-ceil = unary("ceil", np.ceil, "[-1.5, 1.5]", "[-1. 2.]", "The smallest integer not below x.")
-rint = unary("rint", np.rint, "[0.5, 1.5]", "[0. 2.]", "The nearest integer; of two, the even one.")
+square = unary("square", np.square, "[0, 1]", "[0. 1.]", "the square of each element")
+sqrt = unary("sqrt", np.sqrt, "[0, 2.25]", "[0. 1.5]",
+             "the square root of each element; NaN for real numbers below 0")
+exp = unary("exp", np.exp, "[0, 1]", "[1. 2.71828183]", "the exponential of each element")
+expm1 = unary("expm1", np.expm1, "[0, 1]", "[0. 1.71828183]",
+              "the exponential of each element minus 1, exact also near 0")
+log = unary("log", np.log, "[0, 1]", "[-inf 0.]",
+            "the natural logarithm of each element; -inf for 0, NaN for real numbers below 0")
+log1p = unary("log1p", np.log1p, "[0, 1]", "[0. 0.69314718]",
+              "the logarithm of 1 plus each element, exact also near 0")
+sin = unary("sin", np.sin, "[0, 1]", "[0. 0.84147098]", "the sine of each element, in radians")
+cos = unary("cos", np.cos, "[0, 1]", "[1. 0.54030231]", "the cosine of each element, in radians")
+tan = unary("tan", np.tan, "[0, 1]", "[0. 1.55740772]", "the tangent of each element, in radians")
+sinh = unary("sinh", np.sinh, "[0, 1]", "[0. 1.17520119]", "the hyperbolic sine of each element")
+cosh = unary("cosh", np.cosh, "[0, 1]", "[1. 1.54308063]", "the hyperbolic cosine of each element")
+tanh = unary("tanh", np.tanh, "[0, 1]", "[0. 0.76159416]", "the hyperbolic tangent of each element")
+abs = unary("abs", np.absolute, "[-2, 3]", "[2. 3.]",
+            "the absolute value of each element; the modulus of complex numbers", operator="abs")
+negative = unary("negative", np.negative, "[0, 1]", "[-0. -1.]", "the negative of each element",
+                 operator="neg")
+sign = unary("sign", np.sign, "[-2, 0]", "[-1. 0.]",
+             "the sign of each element: -1, 0 or 1; NaN for NaN")
+floor = unary("floor", np.floor, "[-1.5, 1.5]", "[-2. 1.]",
+              "the largest integer not above each element")
+ceil = unary("ceil", np.ceil, "[-1.5, 1.5]", "[-1. 2.]",
+             "the smallest integer not below each element")
+rint = unary("rint", np.rint, "[0.5, 1.5]", "[0. 2.]",
+             "the integer nearest to each element; of two, the even one")
 
 
-def _reciprocal(np: Any, x: Any, out: Any) -> None:
+def _reciprocal(np: Engine, x: Array, out: Array) -> None:
     if x.dtype.kind in "iub":
         np.reciprocal(x, out=out)
     else:
         np.divide(1, x, out=out)
 
 
-def _logistic(np: Any, x: Any, out: Any) -> None:
+def _logistic(np: Engine, x: Array, out: Array) -> None:
     special("expit")(x, out=out, casting="same_kind")
 
 
-def _erf(np: Any, x: Any, out: Any) -> None:
+def _erf(np: Engine, x: Array, out: Array) -> None:
     special("erf")(x, out=out, casting="same_kind")
 
 
 reciprocal = unary("reciprocal", np.reciprocal, "[0, 4]", "[inf 0.25]",
-                   "``1 / x``; inf for 0. Of integers the whole part, as in NumPy.",
+                   "1 divided by each element; inf for 0, and of integers the whole part",
                    implementation=_reciprocal)
 # for their dtypes these follow functions that NumPy has for the same ones, real numbers
 logistic = unary("logistic", np.cbrt, "[0, 1]", "[0.5 0.73105858]",
-                 "``1 / (1 + exp(-x))``: torch's sigmoid, SciPy's expit.", implementation=_logistic)
+                 "``1 / (1 + exp(-x))`` of each element: torch's sigmoid, SciPy's expit",
+                 implementation=_logistic)
 erf = unary("erf", np.cbrt, "[0, 1]", "[0. 0.84270079]",
-            "The error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``.",
+            "the error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``",
             implementation=_erf)
 
-# Two operands, which broadcast: name, reference, what it gives for (1, 4) and 2, the formula
+# Two operands, which broadcast: name, reference, what it gives for (1, 4) and 2, what comes out
 
 
-def _check_integer_power(x: Any, p: Any) -> None:
-    """NumPy refuses integers to negative integer powers, half-way through an array; we refuse
-    before.
+def _check_integer_power(x: Operand, p: Operand) -> None:
+    """Raise `DTypeError` for negative integer powers of integers: NumPy would do so half-way
+    through an array.
     """
     kinds = [v.dtype.kind if isinstance(v, Mat) else np.asarray(v).dtype.kind for v in (x, p)]
     if kinds[0] in "iub" and kinds[1] in "i":
@@ -87,63 +93,112 @@ def _check_integer_power(x: Any, p: Any) -> None:
             raise DTypeError(f"integers have no power {lowest}; use x.astype('float64') first")
 
 
-add = binary("add", np.add, "[3. 6.]", "``x + y``", operator="add")
-subtract = binary("subtract", np.subtract, "[-1. 2.]", "``x - y``", operator="sub")
-multiply = binary("multiply", np.multiply, "[2. 8.]", "``x * y``, element by element.",
+# NumPy wants to be given the `out` of these two by name
+def _maximum(x: Array, y: Array, out: Array) -> object:
+    return np.maximum(x, y, out=out)
+
+
+def _minimum(x: Array, y: Array, out: Array) -> object:
+    return np.minimum(x, y, out=out)
+
+
+add = binary("add", np.add, "[3. 6.]", "``x + y``, element by element", operator="add")
+subtract = binary("subtract", np.subtract, "[-1. 2.]", "``x - y``, element by element",
+                  operator="sub")
+multiply = binary("multiply", np.multiply, "[2. 8.]", "``x * y``, element by element",
                   operator="mul")
-divide = binary("divide", np.divide, "[0.5 2.]", "``x / y``; integers give floating point.",
-                operator="truediv")
-# NumPy's name
-pow = binary("pow", np.power, "[1. 16.]", "``x ** y``; NaN outside the reals.",
-             operator="pow",
+divide = binary("divide", np.divide, "[0.5 2.]",
+                "``x / y``, element by element; integers give floating point", operator="truediv")
+pow = binary("pow", np.power, "[1. 16.]",  # NumPy's name
+             "``x ** y``, element by element; NaN outside the reals", operator="pow",
              check_values=_check_integer_power)
-maximum = binary("maximum", np.maximum, "[2. 4.]", "The larger of x and y; NaN if either is.")
-minimum = binary("minimum", np.minimum, "[1. 2.]", "The smaller of x and y; NaN if either is.")
-equal = binary("equal", np.equal, "[False False]", "``x == y``: bool, or 1 and 0 in place.",
+maximum = binary("maximum", np.maximum, "[2. 4.]",
+                 "the larger of the elements of x and y; NaN if either is",
+                 implementation=_maximum, silent=True)
+minimum = binary("minimum", np.minimum, "[1. 2.]",
+                 "the smaller of the elements of x and y; NaN if either is",
+                 implementation=_minimum, silent=True)
+equal = binary("equal", np.equal, "[False False]", "``x == y``: bool, or 1 and 0 in place",
                operator="eq", reflected="eq")
 not_equal = binary("not_equal", np.not_equal, "[True True]",
-                   "``x != y``: bool, or 1 and 0 in place.", operator="ne",
-                   reflected="ne")
-less = binary("less", np.less, "[True False]", "``x < y``: bool, or 1 and 0 in place.",
+                   "``x != y``: bool, or 1 and 0 in place", operator="ne", reflected="ne")
+less = binary("less", np.less, "[True False]", "``x < y``: bool, or 1 and 0 in place",
               operator="lt", reflected="lt")
 less_equal = binary("less_equal", np.less_equal, "[True False]",
-                    "``x <= y``: bool, or 1 and 0 in place.", operator="le",
-                    reflected="le")
-greater = binary("greater", np.greater, "[False True]", "``x > y``: bool, or 1 and 0 in place.",
+                    "``x <= y``: bool, or 1 and 0 in place", operator="le", reflected="le")
+greater = binary("greater", np.greater, "[False True]", "``x > y``: bool, or 1 and 0 in place",
                  operator="gt", reflected="gt")
 greater_equal = binary("greater_equal", np.greater_equal, "[False True]",
-                       "``x >= y``: bool, or 1 and 0 in place.",
-                       operator="ge", reflected="ge")
+                       "``x >= y``: bool, or 1 and 0 in place", operator="ge", reflected="ge")
 
 # Writing
 
 
 @op(by_form=True)
 def fill(value: Scalar, x: Output) -> None:
-    """``x <- value`` for every visible element.
+    """Overwrite every visible element of `x` with a number.
 
+    Parameters
+    ----------
+    value : number
+        Is converted to the dtype of `x`, which must be able to represent it.
+    x : Mat
+        Is overwritten.
+
+    Returns
+    -------
+    Mat
+        `x`.
+
+    Raises
+    ------
+    DTypeError
+        If `value` is not a number, or the dtype of `x` cannot represent it.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.zeros(3).fill_(2)
     <Mat 3 F [2. 2. 2.]>
     """
 
 
-fill.prepare("foreign", dtypes=compiled(BLAS_TYPES), when=walkable)(lambda cpu, x: cpu.prepare_fill(x))
+fill.prepare("foreign", dtypes=compiled(BLAS_TYPES), when=few_axes)(
+    lambda cpu, x: cpu.prepare_fill(x))
 fill.prepare("foreign", dtypes=compiled(BOOL + INTEGERS + HALVES), when=large)(
     lambda cpu, x: cpu.prepare_fill_bits(x))
-
-
 fill.prepare("cuda", dtypes=EVERY, when=apart)(lambda cuda, x: cuda.prepare_fill(x))
 
 
 @fill.on("array", bare=True)
-def _(value: Any, x: Any) -> None:
+def fill_numpy(value: Number, x: Array) -> None:
+    """Fill an array."""
     x[...] = value
 
 
 @op(method="assign_", by_form=True)
 def assign(x: InputOrNumber, out: Output) -> None:
-    """``out <- x``, converted to out's dtype and broadcast, as ``out[...] = x`` does."""
+    """Overwrite `out` with `x`, converted to its dtype and broadcast, as ``out[...] = x`` does.
+
+    Parameters
+    ----------
+    x : Mat or number
+        Operand, which broadcasts to the shape of `out`.
+    out : Mat
+        Is overwritten.
+
+    Returns
+    -------
+    Mat
+        `out`.
+
+    Raises
+    ------
+    ShapeError
+        If `x` does not broadcast to the shape of `out`.
+    DTypeError
+        If `x` is complex and `out` is not.
+    """
     if not isinstance(x, Mat):
         return
     if x.shape != out.shape and broadcast_shapes((x.shape, out.shape)) != out.shape:
@@ -152,107 +207,82 @@ def assign(x: InputOrNumber, out: Output) -> None:
         raise DTypeError(f"{x.dtype} elements do not fit into {out.dtype}")
 
 
-def _moves(x: Any, out: Mat) -> bool:
-    """Whether elements only move from `x` to `out`, and from place to place without meeting each
-    other.
+def _only_moves(x: Operand, out: Mat) -> bool:
+    """Return whether elements are only moved from `x` to `out`, without conversion or overlap.
 
-    In one storage that is asked at every call, which small copies are not worth.
+    In one storage that is decided at every call, which small copies are not worth.
     """
     if not isinstance(x, Mat) or x.storage.dtype != out.storage.dtype:
         return False
     return x.storage is not out.storage or (out.nbytes > 1 << 16 and not overlap(x, out))
 
 
-@assign.prepare("foreign", dtypes=compiled(EVERY), when=_moves)
-def _(cpu: Any, x: Mat, out: Mat) -> Any:
-    return cpu.prepare_copy(x, out)
+@assign.prepare("foreign", dtypes=compiled(EVERY), when=_only_moves)
+def assign_compiled(cpu: Engine, x: Mat, out: Mat) -> Function:
+    """Return the kernel that copies."""
+    kernel: Function = cpu.prepare_copy(x, out)
+    return kernel
 
 
-def _goes_there(x: Any, out: Mat) -> bool:
-    """Whether a device can do that."""
+def _fits_device(x: Operand, out: Mat) -> bool:
     return isinstance(x, Mat) and out.ndim <= MOST_AXES_THERE
 
 
-@assign.prepare("cuda", dtypes=EVERY, when=_goes_there)
-def _(cuda: Any, x: Mat, out: Mat) -> Any:
-    if x.storage.dtype == out.storage.dtype:
-        return cuda.prepare_copy(x, out, through=overlap(x, out))
-    return cuda.prepare_convert(x, out)
+@assign.prepare("cuda", dtypes=EVERY, when=_fits_device)
+def assign_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
+    """Return the device's kernel that copies or converts."""
+    kernel: Function = (cuda.prepare_copy(x, out, through=overlap(x, out))
+                        if x.storage.dtype == out.storage.dtype else cuda.prepare_convert(x, out))
+    return kernel
 
 
 @assign.prepare("cuda", dtypes=EVERY, when=lambda x, out: not isinstance(x, Mat) and apart(out))
-def _(cuda: Any, x: Any, out: Mat) -> Any:
-    return cuda.prepare_fill(out, of=(1,), value=(0,))
+def assign_number_on_device(cuda: Engine, x: Number, out: Mat) -> Function:
+    """Return the device's kernel that fills with a number."""
+    kernel: Function = cuda.prepare_fill(out, of=(1,), value=(0,))
+    return kernel
 
 
 @assign.on("array")
-def _(np: Any, x: Any, out: Any) -> None:
+def assign_numpy(np: Engine, x: Array, out: Array) -> None:
+    """Convert and copy an array."""
     np.copyto(out, x, casting="unsafe")
-
-
-@method("replace_")
-def replace_(self: Mat, nested: Any) -> Mat:
-    """Overwrite self with the elements of nested sequences, an array or a Mat; the shape must be
-    self's.
-
-    >>> import mat
-    >>> mat.zeros(2, 2).replace_([[1, 2], [3, 4]])
-    <Mat 2x2 A [[1. 2.] [3. 4.]]>
-    """
-    elements = as_array(nested, self.dtype)
-    if elements.shape != self.shape:
-        raise ShapeError(f"replace_ wants shape {self.shape}, got {elements.shape}")
-    with self.facet("array", "output") as a:
-        a[...] = elements
-    return self
-
-
 
 
 # MGL-MAT's fused forms
 
 
-def same_shape(*mats: Mat) -> None:
-    """`ShapeError` or `DTypeError` unless all have one shape and one dtype."""
-    first = mats[0]
-    for other in mats[1:]:
-        if other.layout.shape != first.layout.shape:
-            raise ShapeError(f"shapes must agree, got {first.shape} and {other.shape}")
-        same_dtype(first, other)
-
-
-def same_dtype(*mats: Mat) -> None:
-    for other in mats[1:]:
-        if other.storage.dtype != mats[0].storage.dtype:
-            raise DTypeError(f"dtypes must agree, got {mats[0].dtype} and {other.dtype}; convert "
-                             "with x.astype(dtype)")
-
-
-def check_factors(y: Mat, *factors: Any) -> None:
-    """`DTypeError` unless a Mat of integers is scaled by integers, as NumPy's ``y *= factor``
-    demands.
-    """
-    kind = y.storage.dtype.kind
-    for factor in factors if kind in "iub" else ():
-        if kind == "b" or not isinstance(factor, int | np.integer):
-            raise DTypeError(f"{y.label()} cannot be scaled by {factor!r}; use x.astype('float64') "
-                             "first")
-
-
-def accumulate(np: Any, term: Any, beta: Any, y: Any) -> None:
-    """``y <- term + beta * y``, without reading y where `beta` is 0."""
-    if beta == 0:
-        np.copyto(y, term, casting="same_kind")
-        return
-    if beta != 1:
-        np.multiply(y, beta, out=y)
-    np.add(y, term, out=y)
-
-
 @op(by_form=True)
 def geem(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated) -> None:
-    """``c <- alpha * a * b + beta * c``, element by element; all of one shape and dtype.
+    """Compute ``c <- alpha * a * b + beta * c``, element by element, and return `c`.
 
+    Parameters
+    ----------
+    alpha, beta : number
+        Factors, converted to the dtype of the Mats; where `beta` is 0, `c` is not read.
+    a, b : Mat
+        Operands, of the shape and dtype of `c`.
+    c : Mat
+        Is overwritten.
+
+    Returns
+    -------
+    Mat
+        `c`.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes differ.
+    DTypeError
+        If the dtypes differ, or a Mat of integers is scaled by other numbers.
+
+    Notes
+    -----
+    Source: MGL-MAT's ``geem!``.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.geem(2, mat.full(3, 3), mat.full(3, 4), 1, mat.ones(3))
     <Mat 3 F [25. 25. 25.]>
@@ -263,24 +293,50 @@ def geem(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated) -> Non
 
 geem.prepare("foreign", dtypes=compiled(REAL_TYPES), when=one_by_one)(
     lambda cpu, a, b, c: cpu.prepare_elementwise("geem", a, b, c))
-
-
-geem.prepare("cuda", dtypes=EVERY, when=apart)(lambda cuda, a, b,
-                                               c: cuda.prepare_elementwise("geem", a, b, c))
+geem.prepare("cuda", dtypes=EVERY, when=apart)(
+    lambda cuda, a, b, c: cuda.prepare_elementwise("geem", a, b, c))
 
 
 @geem.on("array")
-def _(np: Any, alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
+def geem_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c: Array) -> None:
+    """Accumulate NumPy's product."""
     term = np.multiply(a, b)
     accumulate(np, term if alpha == 1 else np.multiply(term, alpha), beta, c)
 
 
 @op(by_form=True)
 def geerv(alpha: Scalar, a: Input, x: Input, beta: Scalar, b: Accumulated) -> None:
-    """``b <- alpha * a * X + beta * b`` where every row of X is the vector `x`.
+    """Compute ``b <- alpha * a * X + beta * b``, every row of X being `x`, and return `b`.
 
-    `a` and `b` are matrices of one shape, `x` has as many elements as they have columns.
+    Parameters
+    ----------
+    alpha, beta : number
+        Factors, converted to the dtype of the Mats; where `beta` is 0, `b` is not read.
+    a : Mat
+        Matrix, of the shape and dtype of `b`.
+    x : Mat
+        Vector with as many elements as `a` has columns.
+    b : Mat
+        Is overwritten.
 
+    Returns
+    -------
+    Mat
+        `b`.
+
+    Raises
+    ------
+    ShapeError
+        If `a` and `b` are not matrices of one shape, or `x` is not as long as their rows.
+    DTypeError
+        If the dtypes differ, or a Mat of integers is scaled by other numbers.
+
+    Notes
+    -----
+    Source: MGL-MAT's ``geerv!``.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.geerv(1, mat.ones(2, 3), mat.arange(3), 0, mat.empty(2, 3))
     <Mat 2x3 F [[0. 1. 2.] [0. 1. 2.]]>
@@ -293,32 +349,60 @@ def geerv(alpha: Scalar, a: Input, x: Input, beta: Scalar, b: Accumulated) -> No
     check_factors(b, alpha, beta)
 
 
-def _rows_fit(a: Mat, x: Mat, b: Mat) -> bool:
+def _row_fits_compiled(a: Mat, x: Mat, b: Mat) -> bool:
     return (x.layout.contiguous or x.layout.vector is not None) and one_by_one(a, x, b)
 
 
-@geerv.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_rows_fit)
-def _(cpu: Any, a: Mat, x: Mat, b: Mat) -> Any:
-    return cpu.prepare_elementwise("geem", a, x, b,
-                                   layouts=(a.layout, x.layout.reshape((1, x.size)), b.layout))
+def _row_fits_device(a: Mat, x: Mat, b: Mat) -> bool:
+    return (x.ndim == 1 or x.layout.vector is not None) and apart(a, x, b)
 
 
-@geerv.prepare("cuda", dtypes=EVERY, when=lambda a, x,
-               b: (x.ndim == 1 or x.layout.vector is not None) and apart(a, x, b))
-def _(cuda: Any, a: Mat, x: Mat, b: Mat) -> Any:
-    return cuda.prepare_elementwise("geem", a, x, b,
-                                    layouts=(a.layout, x.layout.reshape((1, x.size)), b.layout))
+@geerv.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_row_fits_compiled)
+@geerv.prepare("cuda", dtypes=EVERY, when=_row_fits_device)
+def geerv_kernel(engine: Engine, a: Mat, x: Mat, b: Mat) -> Function:
+    """Return the kernel of `geem` for `x` as a row."""
+    layouts = a.layout, x.layout.reshape((1, x.size)), b.layout
+    kernel: Function = engine.prepare_elementwise("geem", a, x, b, layouts=layouts)
+    return kernel
 
 
 @geerv.on("array")
-def _(np: Any, alpha: Any, a: Any, x: Any, beta: Any, b: Any) -> None:
+def geerv_numpy(np: Engine, alpha: Number, a: Array, x: Array, beta: Number, b: Array) -> None:
+    """Accumulate NumPy's product with a row."""
     accumulate(np, np.multiply(a, alpha * x.reshape(1, -1)), beta, b)
 
 
 @op(by_form=True)
 def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
-    """``b <- alpha * sign(a) + beta * b``
+    """Compute ``b <- alpha * sign(a) + beta * b``, element by element, and return `b`.
 
+    Parameters
+    ----------
+    alpha, beta : number
+        Factors, converted to the dtype of the Mats; where `beta` is 0, `b` is not read.
+    a : Mat
+        Operand, of the shape and dtype of `b`.
+    b : Mat
+        Is overwritten.
+
+    Returns
+    -------
+    Mat
+        `b`.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes differ.
+    DTypeError
+        If the dtypes differ, or a Mat of integers is scaled by other numbers.
+
+    Notes
+    -----
+    Source: MGL-MAT's ``add-sign!``.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.add_sign(2, mat.array([-3, 0, 5]), 1, mat.ones(3))
     <Mat 3 F [-1. 1. 3.]>
@@ -329,12 +413,11 @@ def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
 
 add_sign.prepare("foreign", dtypes=compiled(REAL_TYPES), when=one_by_one)(
     lambda cpu, a, b: cpu.prepare_elementwise("add_sign", a, b))
-
-
-add_sign.prepare("cuda", dtypes=EVERY, when=apart)(lambda cuda, a,
-                                                   b: cuda.prepare_elementwise("add_sign", a, b))
+add_sign.prepare("cuda", dtypes=EVERY, when=apart)(
+    lambda cuda, a, b: cuda.prepare_elementwise("add_sign", a, b))
 
 
 @add_sign.on("array")
-def _(np: Any, alpha: Any, a: Any, beta: Any, b: Any) -> None:
+def add_sign_numpy(np: Engine, alpha: Number, a: Array, beta: Number, b: Array) -> None:
+    """Accumulate NumPy's signs."""
     accumulate(np, np.multiply(np.sign(a), alpha), beta, b)

@@ -1,56 +1,57 @@
-"""Indexing a Mat: NumPy's rules. Basic indices give views, all integers an element, arrays of
-indices a copy.
+"""Indexing a Mat by NumPy's rules: basic indices give views, all integers an element, arrays of
+indices a copy; and replacing all its elements.
 
 Reading or writing single elements is slow: use operations on views instead.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..core.cube import IO
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
 from ..layout.strided import Ints, broadcast_shapes
-from ..matrix.creation import adopted, array
+from ..matrix.creation import adopted, array, as_array
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.dtypes import check_number
+from ..support.types import DType, Index, Nested, Operand
 from .declare_elementwise import as_operand, is_operand
 
 
-def _is_advanced(index: Any) -> bool:
+def _is_advanced(index: Index) -> bool:
     items = index if isinstance(index, tuple) else (index,)
     return any(isinstance(i, list | tuple | range | np.ndarray | Mat | bool | np.bool_)
                for i in items)
 
 
 @method("__getitem__")
-def _get(self: Mat, index: Any) -> Any:
-    """``x[index]``: a view, an element, or for arrays of indices a copy."""
+def get_item(self: Mat, index: Index) -> Operand:
+    """Return a view, an element, or for arrays of indices a copy."""
     if type(index) is slice:
         return self.over(self.layout.rows(index))
     if _is_advanced(index):
         return _gather(self, _plain(index), index)
     layout = self.layout[index]
     if not layout.shape and not _has_room(index):
-        if self.storage.is_elsewhere and (found := self.storage.peek_element(layout.displacement)) is not None:
-            return found
+        if self.storage.is_elsewhere:
+            found = self.storage.single(layout.displacement)
+            if found is not None:
+                return found
         with self.facet("array", "input") as a:
             return a[index]
     return self.over(layout)
 
 
-def _has_room(index: Any) -> bool:
-    """Whether `index` holds something that makes the result a Mat even without axes."""
+def _has_room(index: Index) -> bool:
+    """Return whether `index` contains ``...``, which makes the result a Mat even without axes."""
     items = index if isinstance(index, tuple) else (index,)
     return any(i is Ellipsis for i in items)
 
 
 @method("__setitem__")
-def _set(self: Mat, index: Any, value: Any) -> None:
-    """``x[index] = value``: broadcast and converted to x's dtype."""
+def set_item(self: Mat, index: Index, value: Operand) -> None:
+    """Overwrite the elements with `value`, broadcast and converted to self's dtype."""
     if _is_advanced(index):
         _scatter(self, _plain(index), index, value)
         return
@@ -65,8 +66,8 @@ def _set(self: Mat, index: Any, value: Any) -> None:
         target.assign_(source)
 
 
-def _source(value: Any, dtype: np.dtype[Any]) -> Any:
-    """What to assign to elements of `dtype`: a Mat, or a number that fits."""
+def _source(value: Operand, dtype: DType) -> Operand:
+    """Return what to assign to elements of `dtype`: a Mat, or a number that fits."""
     if not is_operand(value):
         return array(value, dtype)
     if not isinstance(value, Mat | np.ndarray):
@@ -78,28 +79,29 @@ def _same(a: Mat, b: Mat) -> bool:
     return (a.shape, a.strides, a.displacement) == (b.shape, b.strides, b.displacement)
 
 
-def _plain(index: Any) -> Any:
-    """`index` with Mats as arrays."""
+def _plain(index: Index) -> Index:
+    """Return `index` with Mats as arrays."""
     if isinstance(index, tuple):
         return tuple(_plain(i) for i in index)
     return index.to_numpy() if isinstance(index, Mat) else index
 
 
-def _checked_shape(self: Mat, index: Any, given: Any) -> Ints:
-    """The shape that `index` selects, found on an array that takes no memory."""
+def _checked_shape(self: Mat, index: Index, given: Index) -> Ints:
+    """Return the shape that `index` selects, found on an array that takes no memory."""
     try:
         return tuple(np.broadcast_to(np.int8(0), self.shape)[index].shape)
     except (IndexError, ValueError) as error:  # ValueError: ragged nesting
-        raise IndexOutOfRange(f"{self.label()} cannot be indexed with {given!r}: {error}") from None
+        raise IndexOutOfRange(f"{self.label()} cannot be indexed with {given!r}: "
+                              f"{error}") from None
 
 
-def _gather(self: Mat, index: Any, given: Any) -> Mat:
+def _gather(self: Mat, index: Index, given: Index) -> Mat:
     _checked_shape(self, index, given)
     with self.facet("array", "input") as a:
         return adopted(np.asarray(a[index]).copy())
 
 
-def _scatter(self: Mat, index: Any, given: Any, value: Any) -> None:
+def _scatter(self: Mat, index: Index, given: Index, value: Operand) -> None:
     shape = _checked_shape(self, index, given)
     source = array(_source(value, self.dtype), self.dtype).to_numpy()
     if broadcast_shapes((source.shape, shape)) != shape:
@@ -110,10 +112,43 @@ def _scatter(self: Mat, index: Any, given: Any, value: Any) -> None:
 
 
 @method("__contains__")
-def _contains(self: Mat, value: Any) -> bool:
-    """``value in x``: whether any element equals that of `value`, which broadcasts."""
+def contains(self: Mat, value: Operand) -> bool:
+    """Return whether any element equals that of `value`, which broadcasts."""
     try:
         found = self == (value if is_operand(value) else array(value))
     except DTypeError:  # no number, or one that no element can equal
         return False
     return bool(found.size and found.max())
+
+
+@method("replace_")
+def replace_(self: Mat, nested: Nested) -> Mat:
+    """Overwrite self with the elements of nested sequences, an array or a Mat, and return self.
+
+    Parameters
+    ----------
+    nested : sequence, array or Mat
+        The elements, in the shape of self; they are converted to its dtype.
+
+    Returns
+    -------
+    Mat
+        self.
+
+    Raises
+    ------
+    ShapeError
+        If they have another shape than self.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.zeros(2, 2).replace_([[1, 2], [3, 4]])
+    <Mat 2x2 A [[1. 2.] [3. 4.]]>
+    """
+    elements = as_array(nested, self.dtype)
+    if elements.shape != self.shape:
+        raise ShapeError(f"replace_ wants shape {self.shape}, got {elements.shape}")
+    with self.facet("array", "output") as a:
+        a[...] = elements
+    return self

@@ -1,34 +1,35 @@
-"""Whether two Mats share elements, decided from their layouts alone: no memory is looked at."""
+"""Whether two Mats share elements, decided from their layouts alone: no memory is accessed."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from ..errors import AliasError
 from ..layout.merged_axes import loops
 from ..matrix.mat import Mat
+from ..support.types import Number, Operand
 
-MOST_AXES, DEVICE_AXES = 64, 8  # that compiled kernels can walk
+MOST_AXES, DEVICE_AXES = 64, 8  # that compiled kernels can step along
 LARGE = 1 << 20  # bytes
 _EXACT = 2**53  # integers up to here are floating-point numbers, too
-_WORK: Any = 100_000  # how hard NumPy may try before the answer is "perhaps"
+_WORK: Number = 100_000  # how hard NumPy may try before the answer is "perhaps"
 
 
 class _Address:
-    """An array that is never touched: NumPy's overlap test looks at addresses only."""
+    """An array that is never accessed: NumPy's overlap test needs addresses only."""
 
     def __init__(self, mat: Mat) -> None:
         size = mat.itemsize
-        self.__array_interface__: dict[str, Any] = {
+        self.__array_interface__: dict[str, object] = {
             "version": 3, "typestr": f"|V{size}", "shape": mat.shape,
             "strides": tuple(s * size for s in mat.strides),
             "data": ((1 << 40) + mat.displacement * size, True)}
 
 
 def overlap(x: Mat, y: Mat) -> bool:
-    """Whether `x` and `y` see a common element; True also where deciding would take too long."""
+    """Return whether `x` and `y` have a common element; True also where deciding would take too
+    long.
+    """
     if x.storage is not y.storage or not x.size or not y.size:
         return False
     (low, high), (start, end) = x.layout.bounds, y.layout.bounds
@@ -44,7 +45,7 @@ def overlap(x: Mat, y: Mat) -> bool:
 
 
 def same_elements(x: Mat, y: Mat) -> bool:
-    """Whether `x` and `y` see the same elements in the same row-major order."""
+    """Return whether `x` and `y` have the same elements in the same row-major order."""
     if x.storage is not y.storage or x.size != y.size:
         return False
     if x.layout.contiguous and y.layout.contiguous:
@@ -53,8 +54,8 @@ def same_elements(x: Mat, y: Mat) -> bool:
 
 
 def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> None:
-    """`AliasError` if `out` shares elements with an input; with `same`, only if not all, one by
-    one, are shared.
+    """Raise `AliasError` if `out` shares elements with an input; with `same`, only if not all, one
+    by one, are shared.
     """
     for x in inputs:
         if x.storage is out.storage and not (same and same_elements(x, out)) and overlap(x, out):
@@ -63,37 +64,42 @@ def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> Non
                              f"storage; pass x.copy() as the input, or another Mat to write to")
 
 
-def walkable(out: Mat) -> bool:
-    """Whether `out` has no more axes than a compiled kernel can walk."""
+def few_axes(out: Mat) -> bool:
+    """Return whether `out` has no more axes than a compiled kernel can step along."""
     return out.layout.ndim <= MOST_AXES
 
 
 def large(out: Mat) -> bool:
-    """The same, where it also pays to look for a way that threads can go."""
-    return out.layout.size * out.storage.dtype.itemsize >= LARGE and walkable(out)
+    """Return whether `out` is also so large that it pays to share it among threads."""
+    return out.layout.size * out.storage.dtype.itemsize >= LARGE and few_axes(out)
 
 
-def one_by_one(*operands: Any) -> bool:
-    """Whether a compiled kernel can go over the operands element by element, writing the last one:
-    Mats and Python's own real numbers, no more axes than it can walk, none that overlaps what is
-    written but as the very same elements.
+def one_by_one(*operands: Operand) -> bool:
+    """Return whether a compiled kernel can compute the operands element by element, writing the
+    last one.
+
+    They are Mats and Python's own real numbers, with no more axes than it can step along, and none
+    overlaps what is written but as the very same elements.
     """
     out = operands[-1]
-    if not walkable(out):
+    if not few_axes(out):
         return False
     for x in operands[:-1]:
         if type(x) is Mat:
-            if x.storage is out.storage and x is not out and not same_elements(x, out) and overlap(x, out):
+            if (x.storage is out.storage and x is not out and not same_elements(x, out)
+                    and overlap(x, out)):
                 return False
         elif type(x) is not float and (type(x) is not int or abs(x) > _EXACT):
             return False
     return True
 
 
-def apart(*operands: Any) -> bool:
-    """Whether a device's kernel can go over the operands element by element, writing the last one:
-    no more axes than it can walk, once those that go together are one, and no Mat that overlaps
-    what is written but as the very same elements.
+def apart(*operands: Operand) -> bool:
+    """Return whether a device's kernel can compute the operands element by element, writing the
+    last one.
+
+    They have no more axes than it can step along, once those that can be merged are one, and no Mat
+    overlaps what is written but as the very same elements.
     """
     out = operands[-1]
     mats = [x for x in operands[:-1] if type(x) is Mat]
@@ -106,8 +112,8 @@ def apart(*operands: Any) -> bool:
                    and overlap(x, out) for x in mats)
 
 
-def of_one_dtype(*operands: Any) -> bool:
-    """The same, where all Mats are of one dtype."""
+def of_one_dtype(*operands: Operand) -> bool:
+    """Return whether a compiled kernel can do so, and all Mats are of one dtype."""
     dtype = operands[-1].storage.dtype
     return all(x.storage.dtype is dtype for x in operands
                if type(x) is Mat) and one_by_one(*operands)

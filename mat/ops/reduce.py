@@ -12,9 +12,10 @@ from ..errors import ShapeError
 from ..layout.strided import Ints, packed_strides
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
-from ..support.dtypes import EVERY
+from ..support.dtypes import BY_CHAR, EVERY, INEXACT, INTEGERS, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
+from .accumulation import accumulate, check_factors, same_dtype
 from .declare_reduce import (
     DEVICE_RANK,
     LONG,
@@ -29,7 +30,6 @@ from .declare_reduce import (
     reduced_shape,
     reduction,
 )
-from .elementwise import accumulate, check_factors, same_dtype
 from .operation import Accumulated, Input, Output, Scalar, op
 from .overlap import check_disjoint
 
@@ -50,7 +50,7 @@ class Sum(UfuncReduction):
     summary = "Return the sum of the elements over `axis`."
     example = ">>> import mat\n>>> mat.sum(mat.ones(2, 3), axis=0)\n<Mat 3 F [2. 2. 2.]>"
     function, ufunc = staticmethod(np.sum), np.add
-    compiled = "fd"
+    compiled = REAL_TYPES
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.Sum()
@@ -63,7 +63,7 @@ class Product(UfuncReduction):
     summary = "Return the product of the elements over `axis`."
     example = ">>> import mat\n>>> mat.prod(mat.array([2, 3, 4]))\n<Mat () F 24.>"
     function, ufunc = staticmethod(np.prod), np.multiply
-    compiled = "fd"
+    compiled = REAL_TYPES
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.Product()
@@ -76,7 +76,7 @@ class Mean(Reduction):
     summary = "Return the mean of the elements over `axis`; NaN if there are none."
     example = ">>> import mat\n>>> mat.mean(mat.array([1, 2]))\n<Mat () F 1.5>"
     function = staticmethod(_mean)
-    compiled, compiled_name, divides = "fd", "sum", True
+    compiled, compiled_name, divides = REAL_TYPES, "sum", True
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.Mean()
@@ -91,7 +91,7 @@ class Max(UfuncReduction):
     function = staticmethod(np.max)
     ufunc: ClassVar[np.ufunc] = np.maximum
     of_nothing, silent = False, True
-    compiled = "fd" + LONG
+    compiled = REAL_TYPES + LONG
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.Extreme()
@@ -117,7 +117,7 @@ class ArgMax(Reduction):
     example = ">>> import mat\n>>> mat.argmax(mat.array([1, 3, 2]))\n<Mat () int64 F 1>"
     function = staticmethod(assigning(np.argmax))
     one_axis, of_nothing = True, False
-    compiled = "fd" + LONG
+    compiled = REAL_TYPES + LONG
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.Place()
@@ -164,7 +164,7 @@ def _fits_compiled(x: Mat, y: Mat) -> bool:
     return y.layout.vector is not None and x.ndim <= RANK
 
 
-@sum_into.prepare("foreign", dtypes=compiled("fd"), when=_fits_compiled)
+@sum_into.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_fits_compiled)
 def sum_compiled(cpu: Engine, x: Mat, y: Mat, axis: AxisLike) -> Function:
     """Return the compiled kernel of sums that accumulates."""
     axes = axes_of(x, axis)
@@ -177,12 +177,16 @@ def _steps(x: Mat, y: Mat, axes: Ints) -> Ints:
     return tuple(step * s for s in packed_strides(reduced_shape(x.shape, axes, False)))
 
 
+# all but the integers of 64 bits
+SHORT = "".join(c for c in INTEGERS if BY_CHAR[c].size < 8) + INEXACT
+
+
 def _fits_device(x: Mat, y: Mat) -> bool:
     return y.layout.vector is not None and x.ndim <= DEVICE_RANK
 
 
 # of larger integers, kernels do not get alpha exactly
-@sum_into.prepare("cuda", dtypes="bhiBHIeEfdFD", when=_fits_device)
+@sum_into.prepare("cuda", dtypes=SHORT, when=_fits_device)
 def sum_on_device(cuda: Engine, x: Mat, y: Mat, axis: AxisLike) -> Function:
     """Return the device's kernel of sums that accumulates."""
     axes = axes_of(x, axis)
@@ -261,7 +265,7 @@ def rows_scaled(scales: Input, a: Input, out: Output) -> None:
 
 
 @rows_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
-@rows_scaled.prepare("foreign", dtypes=compiled("fd"), when=_scales_fit)
+@rows_scaled.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_scales_fit)
 def scale_rows_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> object:
     """Return the kernel of products, with the scales as a column."""
     layouts = scales.layout.reshape((scales.size, 1)), a.layout, out.layout
@@ -283,7 +287,7 @@ def columns_scaled(scales: Input, a: Input, out: Output) -> None:
 
 
 @columns_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
-@columns_scaled.prepare("foreign", dtypes=compiled("fd"), when=_scales_fit)
+@columns_scaled.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_scales_fit)
 def scale_columns_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> object:
     """Return the kernel of products, with the scales as a row."""
     layouts = scales.layout.reshape((1, scales.size)), a.layout, out.layout

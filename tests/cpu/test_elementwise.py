@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mat
 from mat.cpu.elementwise import STREAM
 from mat.ops.operation import REGISTRY
+from mat.ops.planning import choose
 
 from ..support.layouts import LAYOUTS, check_hidden, numbers, place
 from ..support.needs import native
@@ -36,7 +37,7 @@ def kernel(name):
 
 
 def body_for(name, *operands):
-    return kernel(name)._choose(operands)[0].place
+    return choose(kernel(name), kernel(name).implementations, operands)[0].facet_name
 
 
 def allowed(dtype, name):

@@ -56,7 +56,7 @@ def host(operation, *arrays, **kwargs):
     """What the NumPy body makes of copies."""
     copies = [a.copy() for a in arrays]
     with np.errstate(all="ignore"):
-        operation.body_on("array").function(np, *copies, **kwargs)
+        operation.implementation_on("array").function(np, *copies, **kwargs)
     return copies[-1]
 
 

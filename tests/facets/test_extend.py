@@ -111,7 +111,7 @@ def test_an_operation_without_a_body_says_so(declared):
     def nothing(x: Input):
         """Nothing."""
 
-    with pytest.raises(mat.DTypeError, match="nothing has no body"):
+    with pytest.raises(mat.DTypeError, match="nothing has no implementation"):
         nothing(mat.ones(2))
     with pytest.raises(mat.DTypeError, match="must be a Mat"):
         nothing([1])

@@ -26,12 +26,12 @@ IMPLEMENTATIONS = {name: op for name, op in REGISTRY.items() if op.__module__.st
 @contextmanager
 def only(op, implementation):
     """Let the operation have this one body."""
-    implementations, plans, away = op.implementations, op.plans, op.away
-    op.implementations, op.plans, op.away = [implementation], {}, {}
+    before = op.implementations, op.plans, op.device_plans
+    op.implementations, op.plans, op.device_plans = [implementation], {}, {}
     try:
         yield
     finally:
-        op.implementations, op.plans, op.away = implementations, plans, away
+        op.implementations, op.plans, op.device_plans = before
 
 
 def poisoned(op, args, k):
@@ -64,7 +64,7 @@ def run(op, implementation, args, kwargs, mix, wanted):
     mats = [place(a, mix[k % len(mix)]) if isinstance(a, np.ndarray) else a for k,
             a in enumerate(given)]
     operands = [mats[k] for k in op.operands if isinstance(mats[k], mat.Mat)]
-    if not implementation.pack and not all(implementation.takes(m.layout) for m in operands):
+    if not implementation.pack and not all(implementation.fits_layout(m.layout) for m in operands):
         return False
     if implementation.when is not None and not implementation.when(*(mats[k] for k in op.operands)):
         return False
@@ -92,14 +92,14 @@ def test_the_cases_are_those_of_the_registry():
 
 def runs_here(implementation):
     """Whether it is one of the bodies that the device under test computes by."""
-    return (implementation.place == "cuda") == DEVICE.startswith("cuda")
+    return (implementation.facet_name == "cuda") == DEVICE.startswith("cuda")
 
 
 BODIES = [(name, k, dtype) for name, op in IMPLEMENTATIONS.items() if name in CASES for k,
           implementation in enumerate(op.implementations)
           for dtype in CASES[name].dtypes if runs_here(implementation)
           and (implementation.dtypes is None or np.dtype(dtype).char in implementation.dtypes)]
-IDS = [f"{name}-{k}-{IMPLEMENTATIONS[name].implementations[k].place}-{dtype}" for name, k,
+IDS = [f"{name}-{k}-{IMPLEMENTATIONS[name].implementations[k].facet_name}-{dtype}" for name, k,
        dtype in BODIES]
 
 

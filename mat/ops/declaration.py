@@ -1,0 +1,195 @@
+"""Declarations of operations: the direction of each operand, the numbers and the settings, read
+from the signature of the function that checks them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..core.cube import INPUT, IO, OUTPUT, Direction
+from ..errors import DTypeError
+from ..matrix.mat import Mat
+from ..support.dtypes import check_operand
+from ..support.types import Arguments, DType, Function, Keywords, Operand
+from .roles import Role, named, readable, roles_of
+
+# BLAS's names for using a part of an operand
+_PARTS = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))
+_NUMBERS = frozenset((float, int, complex, np.float32, np.float64))
+# types of settings that a plan can depend on
+_PLAIN = frozenset((bool, int, str, type(None), tuple))
+
+
+class Declaration:
+    """The parameters of an operation and their roles, by their positions in a call."""
+
+    __name__: str
+
+    def __init__(self, check: Function, name: str | None) -> None:
+        self.check = check
+        self.__name__ = self.__qualname__ = name or check.__name__
+        self.__module__ = check.__module__ or "__main__"
+        self.__doc__ = check.__doc__
+        self.__wrapped__ = check
+        signature = inspect.signature(check)
+        self.positional = [n for n, p in signature.parameters.items()
+                           if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+        self.arity = len(self.positional)
+        self.roles = roles_of(check)
+        self.__signature__ = readable(signature, self.roles)
+        self.numbers = [(k, n) for k, n in enumerate(self.positional) if n in self.roles
+                        and self.roles[n].direction is None]
+        self.at_numbers = tuple(k for k, _ in self.numbers)
+        self.operands = [k for k, n in enumerate(self.positional) if n in self.roles
+                         and self.roles[n].direction is not None]
+        self.written = [k for k in self.operands if self.role(k).direction is not INPUT]
+        self.result = self.written[-1] if self.written else None
+        self.main = self.operands[-1]  # whose dtype numbers have to fit
+        self.first, self.others = self.operands[0], self.operands[:-1]
+        conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
+        # the number whose being 0 matters
+        self.zero_at = self.positional.index(conditions[0]) if conditions else -1
+        known = {*self.operands, *self.at_numbers}
+        # such as an axis: part of a plan's key
+        self.settings = [k for k in range(self.arity) if k not in known]
+        self.pair = len(self.operands) == 2 and not conditions and not self.settings
+
+    def role(self, k: int) -> Role:
+        """Return the role of parameter `k`."""
+        return self.roles[self.positional[k]]
+
+    def direction(self, k: int, args: Arguments, kwargs: Keywords) -> Direction:
+        """Return the direction of operand `k` in a call: as declared, but ``io`` for ``output``
+        where not all of the storage is overwritten.
+
+        That is so where the operand, or a keyword, picks out a part of it, and where other operands
+        use the same storage.
+        """
+        role, view = self.role(k), args[k]
+        direction = role.direction or IO
+        if role.output_if_zero and args[self.zero_at] == 0:
+            direction = OUTPUT
+        direction = view.allowed(direction)
+        shared = any(j != k and isinstance(args[j], Mat) and args[j].storage is view.storage
+                     for j in self.operands)
+        partly = shared or not _PARTS.isdisjoint(kwargs)
+        return IO if direction is OUTPUT and partly else direction
+
+    def bind_arguments(self, args: Arguments, kwargs: Keywords) -> tuple[Arguments, Keywords]:
+        """Return all positional parameters as a tuple, and the keywords that were given."""
+        try:
+            bound = self.__signature__.bind(*args, **kwargs)
+        except TypeError as error:
+            raise DTypeError(f"{self.__name__}{self.__signature__}: {error}") from None
+        given = dict(bound.kwargs)
+        bound.apply_defaults()
+        return bound.args, given
+
+    def check_operand(self, k: int, args: Arguments) -> None:
+        """Raise `DTypeError` unless operand `k`, which is not a Mat, is a number where that may be
+        one.
+        """
+        name, value = self.positional[k], args[k]
+        if self.roles[name].or_number:
+            check_operand(value, self._first_dtype(args), name)
+            return
+        raise DTypeError(f"{name} of {self.__name__} must be a Mat, got {type(value).__name__}; "
+                         f"mat.from_numpy(a) wraps an array without copying, mat.array(obj) copies")
+
+    def _first_dtype(self, args: Arguments) -> DType:
+        """Return the dtype of the first Mat, which numbers among the operands are checked
+        against.
+        """
+        mats = (args[k] for k in self.operands if isinstance(args[k], Mat))
+        found: DType = next(mats).storage.dtype
+        return found
+
+    def plan_key(self, args: Arguments, kwargs: Keywords) -> object:
+        """Return what the checks and the choice of an implementation depend on; raise `KeyError` if
+        that is more than a key can hold.
+
+        This is the one place where keys are made. Compiled calls compare its parts, and the
+        shortest ways (``x.add_(y)``, ``sum(x, 0, out=y)``) spell it out: a test compares these.
+        """
+        w = args[self.main]
+        key: object = w.form
+        for k in self.others:
+            a = args[k]
+            if type(a) is Mat:
+                if a is w:
+                    key = key, 0
+                elif a.storage is w.storage:
+                    raise KeyError
+                else:
+                    key = key, a.form
+            else:
+                key = key, _number_key(a, args[self.operands[1]])
+        if self.zero_at >= 0:
+            beta = args[self.zero_at]
+            if type(beta) not in _NUMBERS:
+                raise KeyError
+            key = key, beta == 0
+        if self.settings:
+            key = key, settings_key([args[k] for k in self.settings])
+        if kwargs:
+            key = key, *kwargs, settings_key(kwargs.values())
+        return key
+
+    def call_with_device(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out the operation while a device is in use; operations define it."""
+        raise NotImplementedError
+
+    # Documentation
+
+    def as_method(self, operation: Function, at: int, name: str | None) -> Function:
+        """Return ``y.axpy_(alpha, x)`` for ``axpy(alpha, x, y)``: the written operand, at position
+        `at`, is self, the others keep their order.
+        """
+        def method(self: Mat, *args: object, **kwargs: object) -> object:
+            return operation(*args[:at], self, *args[at:], **kwargs)
+
+        def method_at_end(self: Mat, *args: object, **kwargs: object) -> object:
+            return operation(*args, self, **kwargs)
+
+        return self.documented(method_at_end if at == self.arity - 1 else method, at, name)
+
+    def documented(self, method: Function, at: int = -1, name: str | None = None) -> Function:
+        """Return `method` with the name, signature and docstring of the operation as a method;
+        operand `at` is self.
+        """
+        at %= self.arity
+        given = list(self.__signature__.parameters.values())
+        own = given[at].replace(name="self", kind=inspect.Parameter.POSITIONAL_ONLY,
+                                annotation=inspect.Parameter.empty)
+        rest = [p.replace(default=p.default) for p in given[:at] + given[at + 1:]]
+        vars(method)["__signature__"] = inspect.Signature([own, *rest])
+        summary, _, more = inspect.cleandoc(self.__doc__ or "").partition("\n\n")
+        text = f"{summary}\n\nAs a method: `{self.positional[at]}` is self."
+        return named(method, name or self.__name__ + "_", f"{text}\n\n{more}" if more else text)
+
+
+def settings_key(values: Iterable[object]) -> tuple[object, ...]:
+    """Return settings as part of a key: with their types, since True is 1 but not to a check; raise
+    `KeyError` for other types.
+    """
+    given = tuple(values)
+    kinds = tuple(map(type, given))
+    if not _PLAIN.issuperset(kinds):
+        raise KeyError
+    return given, kinds
+
+
+def _number_key(value: Operand, like: Operand) -> type:
+    """Return the part of a key for a number among the operands; raise `KeyError` if its value
+    matters to the checks.
+    """
+    kind = type(value)
+    if kind is float or kind is np.float64 or kind is np.float32:
+        return kind
+    if kind is int and (0 <= value < 128
+                        or (like.storage.dtype.kind in "fc" and -(2**53) < value < 2**53)):
+        return int
+    raise KeyError
