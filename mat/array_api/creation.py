@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy
 from ..layout.strided import as_shape, integer
-from ..matrix.creation import adopted, counted
+from ..matrix.creation import adopted, interval
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
 from ..support.types import DTypeLike, Number, Operand, ShapeLike
@@ -251,7 +251,7 @@ def arange(start: Number, /, stop: Number = None, step: Number = 1, *, dtype: DT
     Mat
         A vector.
     """
-    first, last = counted(start, stop, step)
+    first, last = interval(start, stop, step)
     if dtype is None:
         whole = all(isinstance(v, int | np.integer) for v in (first, last, step))
         dtype = np.int64 if whole else real_default()

@@ -15,6 +15,7 @@ from ..layout.strided import Ints, Layout
 from ..support import blas_library
 from ..support.blas_library import address, routine_name
 from ..support.c_pointers import ForeignArray
+from ..support.dtypes import BLAS_TYPES
 from ..support.native import ffi, lib
 from ..support.types import CData, Function, Number
 from . import blas

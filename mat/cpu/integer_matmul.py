@@ -14,19 +14,17 @@ import numpy as np
 
 from ..layout.matrix_operand import GemmSizes, MatmulForm
 from ..layout.strided import signed
+from ..support.dtypes import BOOL, BY_CHAR, ELEMENT_TYPES, HALVES, INTEGERS
 from ..support.native import ffi, lib
 from ..support.types import Bytes, CData, Function, Number, Presented
 from .kernel import CpuKernel
 from .thread_pool import run, threads
 
-INTEGERS = "bBhHiIlLqQ"
-HALVES = "eE"  # float16 and bfloat16
-CHARS = "?" + INTEGERS + HALVES + "f"
-# as in native/cpu/integer_matmul.c
-TYPES = {"?": 0, "b": 1, "B": 2, "h": 3, "H": 4, "i": 5, "I": 6, "l": 7, "L": 8, "q": 7, "Q": 8,
-         "e": 9, "E": 10, "f": 11}
-if np.dtype("l").itemsize == 4:
-    TYPES |= {"l": 5, "L": 6}
+CHARS = BOOL + INTEGERS + HALVES + "f"
+# as native/cpu/integer_matmul.c numbers them: integers by their sizes, 16-bit floats, float32
+NUMBERED = (*sorted((t for t in ELEMENT_TYPES if t.kind in "biu"), key=lambda t: (t.size, t.kind)),
+            *(BY_CHAR[char] for char in HALVES + "f"))
+TYPES = {char: k for k, t in enumerate(NUMBERED) for char in t.chars}
 MOST_AXES = 16  # leading axes that a frame has room for
 SIDE = 1024  # rows and columns of C that a unit of work has at most
 LEAST_SIDE = 64  # not less than this, where it is cut for more threads

@@ -11,7 +11,7 @@ import math
 from ..support.c_pointers import ForeignArray
 from ..support.native import ffi, lib
 from ..support.types import Function
-from .elementwise import GRAIN, PRECISION, Seen, prepare_walk
+from .elementwise import GRAIN, PRECISION, OperandView, prepare_strided
 from .thread_pool import share
 
 LONG = 1 << 18  # elements from which on threads pay

@@ -14,7 +14,8 @@ from typing import NamedTuple, Protocol
 
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
 from ..layout.strided import Ints, Layout
-from ..support.blas_library import REALS, scalar
+from ..support.blas_library import REAL, REALS, scalar
+from ..support.dtypes import BY_CHAR, COMPLEX_TYPES
 from ..support.types import CData, Function, Number
 from .cublas import LIMIT, ON_DEVICE, NotSupportedError, Routine, ffi
 from .cublas_table import COMPUTE_32F, COMPUTE_32I, DATA, DIAG, FILL, GEMM_DEFAULT, OP, SIDE
@@ -23,9 +24,8 @@ from .integer_matmul import prepare_scale
 from .kernel import CudaKernel
 
 COUNTS = 2**63 - 1  # how far it counts
-SIZES = {"f": 4, "d": 8, "F": 8, "D": 16}
-# What is summed in float32 or int32 by cublasGemmEx: types of operands and result, and bytes of an
-# element of each.
+SIZES = {char: t.size for char, t in BY_CHAR.items()}
+# What is summed in float32 or int32 by cublasGemmEx: types of operands and result.
 EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi": ("b", "i")}
 _RESULTS = {char: f"{real}[{1 + (char in COMPLEX_TYPES)}]" for char, real in REAL.items()}
 
@@ -227,7 +227,7 @@ def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
     others = [d for d in range(len(batch)) if d != along]
     if not others:
         return one
-    operand, result = (_BYTES[x] for x in EX[kind]) if kind in EX else (SIZES[kind], SIZES[kind])
+    operand, result = (SIZES[x] for x in EX[kind]) if kind in EX else (SIZES[kind], SIZES[kind])
     sizes = operand, operand, result
     starts = [[size * sum(i * s[d] for i, d in zip(index, others, strict=True))
                for s, size in zip(steps, sizes, strict=True)]

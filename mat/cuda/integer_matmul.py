@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 
-from ..cpu.integer_matmul import HALVES, TYPES, folded, takes
+from ..cpu.integer_matmul import NUMBERED, TYPES, folded, takes
 from ..layout.matrix_operand import MatmulForm
 from ..layout.strided import Ints, signed
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, HALVES
 from ..support.types import Function, Number, Presented
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -22,7 +23,7 @@ THREADS, SMALL, LARGE = 256, 64, 128  # of a block; sides of the tiles of C that
 BUSY = 256  # so many large tiles give each processor of a large device something to do
 # how long a part of a long inner axis is at least, and of what its length is a multiple
 PART, STEP = 256, 16
-BYTES = {0: 1, 1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 8, 8: 8}  # by the numbers of TYPES
+BYTES = [t.size for t in NUMBERED]
 FLOATS = {9: "as_half", 10: "as_bfloat", 11: "float"}
 # by type, and bytes of the result: frequent ones
 WIDENED = {(1, 4): "int8_t", (2, 4): "uint8_t", (3, 4): "int16_t"}

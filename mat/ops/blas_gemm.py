@@ -17,9 +17,9 @@ from ..support.c_pointers import ForeignArray
 from ..support.native import compiled
 from ..support.types import Array, CData, Engine, Function, Number
 from . import rowmajor
+from .accumulation import accumulate
 from .blas_checks import BLAS, blas_dtype, check_bool, check_countable
 from .blas_level23 import do_nothing
-from .elementwise import accumulate
 from .gemm_sizes import GemmParts
 from .integer_matmul import (
     FACTORED,
@@ -190,11 +190,11 @@ def planned(a: Mat, b: Mat, beta: float, c: Mat, transpose_a: bool,
             or type(transpose_b) is not bool):
         return None
     key = c.form, a.form, b.form, beta == 0, transpose_a, transpose_b
-    plan = gemm.quick.get(key)
+    plan = gemm.own_plans.get(key)
     if plan is None and c.form is not None and a.form is not None and b.form is not None:
         plan = gemm.find((1.0, a, b, beta, c), TRANSPOSES[transpose_a, transpose_b])
         if plan is not None:
-            gemm.quick[key] = plan
+            gemm.own_plans[key] = plan
     return plan
 
 
@@ -213,7 +213,7 @@ def _gemm_(self: Mat, alpha: Number, a: Mat, b: Mat, beta: Number, *, transpose_
                 **parts)
 
 
-bind("gemm_", gemm.spelled(_gemm_))
+bind("gemm_", gemm.documented(_gemm_))
 
 
 @op(by_form=True)

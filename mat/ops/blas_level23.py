@@ -11,6 +11,7 @@ from ..errors import ShapeError
 from ..matrix.mat import Mat
 from ..support.types import Array, Engine, Function, Number
 from . import rowmajor
+from .accumulation import accumulate
 from .blas_checks import (
     BLAS,
     blas_dtype,
@@ -19,7 +20,6 @@ from .blas_checks import (
     check_matrices,
     check_vectors,
 )
-from .elementwise import accumulate
 from .operation import Accumulated, InOut, Input, Scalar, op
 from .overlap import check_disjoint
 from .rowmajor import BlasEngine, fits_device, fits_matrix

@@ -19,7 +19,7 @@ from . import rowmajor
 from .blas_checks import BLAS, check_bool
 from .blas_gemm import TRANSPOSES, gemm, planned
 from .blas_level23 import do_nothing
-from .declare_elementwise import _check_is_mat, as_operand, is_operand
+from .declare_elementwise import as_operand, check_is_mat, is_operand
 from .integer_matmul import (
     DEVICE_AXES,
     OPERANDS,
@@ -161,7 +161,7 @@ def matmul(a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bo
         shape = product_shape(_transposed(a.layout.shape, transpose_a),
                               _transposed(b.layout.shape, transpose_b))
         out = new_like(a, shape, promoted("matmul", a.storage.dtype, b.storage.dtype))
-    if _for_blas(a, b, _check_is_mat(out)):
+    if _for_blas(a, b, check_is_mat(out)):
         result = gemm(1.0, a, b, 0.0, out, **TRANSPOSES[transpose_a, transpose_b])
     else:
         result = product(a, b, out, transpose_a=transpose_a, transpose_b=transpose_b)

@@ -32,8 +32,8 @@ from ..support.types import (
     Keywords,
     Presented,
 )
+from .accumulation import same_dtype
 from .blas_checks import check_bool
-from .elementwise import same_dtype
 from .operation import InOut, Input, named, op
 from .overlap import check_disjoint
 
@@ -264,8 +264,8 @@ def convolve_back_kernels(engine: Engine, x: Mat, w: Mat, yd: Mat, xd: Mat, wd: 
 @convolution_back.on("array")
 def convolve_back_numpy(np: Engine, x: Array, w: Array, yd: Array, xd: Array, wd: Array,
                         **settings: Keyword) -> None:
-    convolution_to_x.body_on("array").function(np, yd, w, xd, **settings)
-    convolution_to_w.body_on("array").function(np, x, yd, wd, **settings)
+    convolution_to_x.implementation_on("array").function(np, yd, w, xd, **settings)
+    convolution_to_w.implementation_on("array").function(np, x, yd, wd, **settings)
 
 
 def check_derivatives(name: str, mats: dict[str, Mat], pairs: Iterable[tuple[str, str]]) -> None:

@@ -12,6 +12,7 @@ import math
 
 from cffi import FFI
 
+from .dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, REAL_TYPES
 from .types import CData, Number
 
 ffi = FFI()

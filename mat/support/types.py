@@ -28,5 +28,6 @@ CData: TypeAlias = Any  # an object of cffi, which has no types of its own
 Engine: TypeAlias = Any  # the module or namespace that an implementation computes with
 Presented: TypeAlias = Any  # what a facet presents of an operand: an array, a pointer, ...
 Function: TypeAlias = Callable[..., Any]
+Keyword: TypeAlias = Any  # the value of a keyword argument that is passed on
 Keywords: TypeAlias = dict[str, Any]
 Arguments: TypeAlias = tuple[Any, ...]
