@@ -59,7 +59,7 @@ def run(name, *args, seed=0):
     """
     op = operation(name)
     operands = [args[k] for k in op.operands]
-    body = next(b for b in op.implementations if b.place == "cuda" and b.when(*operands))
+    body = next(b for b in op.implementations if b.facet_name == "cuda" and b.when(*operands))
     found = body.function(engine, *operands)
     found.bind(op.operands, op.at_numbers)
     launch, code = (found.launch,

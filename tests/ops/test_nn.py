@@ -23,7 +23,7 @@ from ..support.layouts import LAYOUTS, check_hidden, place, state, tolerance
 
 FLOAT = ("float32", "float64")
 IMPLEMENTATIONS = [b for b in ("foreign", "array")
-                   if any(o.place == b for o in REGISTRY["nn.convolution"].implementations)]
+                   if any(o.facet_name == b for o in REGISTRY["nn.convolution"].implementations)]
 
 
 @pytest.fixture(params=IMPLEMENTATIONS, autouse=True)
