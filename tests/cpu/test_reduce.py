@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.cpu import reduce as kernels
+from mat.layout.reduction_axes import ReductionAxis, form_of
 
 from ..support import needs
 
@@ -264,10 +265,10 @@ def test_results_do_not_depend_on_threads(rng, shape, dtype):
 def test_long_ones_have_parts_and_short_ones_have_none():
     def body(shape, axes):
         strides = np.zeros(shape, "int8").strides
-        axis = [kernels.ReductionAxis(n, s, 0 if k in axes else 1) for k,
+        axis = [ReductionAxis(n, s, 0 if k in axes else 1) for k,
                 (n, s) in enumerate(zip(shape, strides, strict=True))]
         kept = [a for k, a in enumerate(axis) if k not in axes]
-        return kernels.reduction("mat_sum_d", kernels.form_of(kept, [axis[k] for k in axes], False),
+        return kernels.reduction("mat_sum_d", form_of(kept, [axis[k] for k in axes], False),
                                  8)
 
     assert body((1000, 1000), (0, 1)).finish

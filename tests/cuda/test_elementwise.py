@@ -105,7 +105,7 @@ def test_every_line_has_its_kernels():
     text = (HEADERS / "shared" / "elementwise.def").read_text()
     assert set(LINES) == set(re.findall(r"^[A-Z_]+\((\w+),", text, re.MULTILINE))
     for name in LINES:
-        assert operation(name).body_on("cuda")
+        assert operation(name).implementation_on("cuda")
         for kind in device.TYPES:
             found = [f for f in device.families(kind) if name in f.lines]
             twice = name in COMPARISONS and kind in device._FLOATING
@@ -281,8 +281,8 @@ def test_eight_axes(rng):
     assert run("square", place(a, "strided").T, out).endswith("_steps")
     assert_array_equal(out.to_numpy(), (a * a).T)
     deep = mat.zeros(*[2] * 9)
-    assert operation("square").body_on("cuda").when(deep, mat.zeros(*[2] * 9))  # one axis in truth
-    assert not operation("square").body_on("cuda").when(deep.T, deep)
+    assert operation("square").implementation_on("cuda").when(deep, mat.zeros(*[2] * 9))  # one axis in truth
+    assert not operation("square").implementation_on("cuda").when(deep.T, deep)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 10, 255, 256, 641, 65537, 2**30 - 1, 2**30])
@@ -399,12 +399,12 @@ def test_rows_and_vectors(rng):
 
 def test_what_meets_is_left_to_the_host():
     x, whole = mat.ones(6), mat.ones(6, dtype="int8")
-    when = operation("add").body_on("cuda").when
+    when = operation("add").implementation_on("cuda").when
     assert when(x[:3], x[3:], x[:3])
     assert not when(x[:5], 1.0, x[1:])
     assert when(x, 2**53, x)
     assert not when(x, 2**53 + 1, x)
     assert when(whole, 127, whole)
-    assert not operation("less").body_on("cuda").when(whole, 300, mat.zeros(6, dtype="bool"))
-    assert not operation("less").body_on("cuda").when(whole, mat.ones(6, dtype="uint64"),
+    assert not operation("less").implementation_on("cuda").when(whole, 300, mat.zeros(6, dtype="bool"))
+    assert not operation("less").implementation_on("cuda").when(whole, mat.ones(6, dtype="uint64"),
                                                       mat.zeros(6, dtype="bool"))

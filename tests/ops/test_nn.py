@@ -31,7 +31,7 @@ def implementation(request, monkeypatch):
     """Run each test with the compiled implementations, if there are any, and with NumPy's."""
     for name, op in REGISTRY.items():
         if name.startswith(("nn.", "pooling.")):
-            monkeypatch.setattr(op, "implementations", [op.body_on(request.param)])
+            monkeypatch.setattr(op, "implementations", [op.implementation_on(request.param)])
             monkeypatch.setattr(op, "plans", {})
     return request.param
 

@@ -612,7 +612,7 @@ def device(place):
 
 
 @planted(ONLY_READ, place="emulated")
-def a_body_on_the_device_writes_its_input():
+def a_implementation_on_the_device_writes_its_input():
     with device("emulated") as dev:
         x = mat.ones(3, 2)
 
@@ -625,7 +625,7 @@ def a_body_on_the_device_writes_its_input():
 
 
 @planted(LEFT + r" 4 elements, first \(1, 0\)", place="emulated")
-def a_body_on_the_device_leaves_rows():
+def a_implementation_on_the_device_leaves_rows():
     with device("emulated") as dev:
         x = mat.ones(3, 2)
 
@@ -637,7 +637,7 @@ def a_body_on_the_device_leaves_rows():
 
 
 @planted(UNSEEN, place="emulated")
-def a_body_on_the_device_writes_the_next_row():
+def a_implementation_on_the_device_writes_the_next_row():
     with device("emulated") as dev:
         x = mat.ones(4, 2)
 
