@@ -157,18 +157,18 @@ class CudaKernel:
         return data, address, keep
 
     def _gather_for(self, values: Arguments) -> Gather:
-        """Return a function that packs values of these kinds: operands on the device and numbers."""
+        """Return a function that packs values of these kinds: on the device, or numbers."""
         there = tuple(k for k in self.operands if hasattr(values[k], "gpu"))
         given = (*self.numbers, *(k for k in self.operands if k not in there))
         arguments = len(self.numbers) + len(self.operands)
         if not there or len(self.operands) >= OPERANDS or arguments > NUMBERS:
             raise DeviceError(f"kernel {self.kernel!r} takes 1 to {OPERANDS - 1} operands, one of "
-                              f"them on the device, and {NUMBERS} numbers; got {len(self.operands)} and "
-                              f"{len(self.numbers)}")
-        after = OPERANDS - 1 - len(self.operands)  # addresses after that of the room
-        kinds = "".join("Q" if k in there else "8x" for k in self.operands) + "Q" + f"{8 * after}x"
-        kinds += "dd" * len(self.numbers) + "".join("16x" if k in there else "dd"
-                                                    for k in self.operands)
+                              f"them on the device, and {NUMBERS} numbers; got "
+                              f"{len(self.operands)} and {len(self.numbers)}")
+        after = 8 * (OPERANDS - 1 - len(self.operands))  # bytes after the address of the room
+        kinds = "".join("Q" if k in there else "8x" for k in self.operands) + f"Q{after}x"
+        kinds += "dd" * len(self.numbers)
+        kinds += "".join("16x" if k in there else "dd" for k in self.operands)
         self.there = there[0]
         self.gather = gather = _gatherer(Struct("=" + kinds).pack_into, there, given)
         return gather

@@ -15,6 +15,13 @@ from cffi import FFI
 _PACKAGE = __name__.partition(".")[0]
 
 
+def _way_out() -> str:
+    """Return the command that builds the kernels of this installation."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    checkout = os.path.exists(os.path.join(root, "pyproject.toml"))
+    return f"run pip install -e . in {root}" if checkout else "install mat again"
+
+
 def _load() -> tuple[Any, Any, Any, str]:
     """The library, its types, what speaks Python's C interface, and why there is none if there is
     none.
@@ -28,9 +35,8 @@ def _load() -> tuple[Any, Any, Any, str]:
         if os.environ.get("MAT_NATIVE") == "required":
             raise
         warnings.warn(f"mat computes without its compiled kernels, on NumPy, slower ({error}). "
-                      "Install a C compiler and then "
-                      f"mat again to have them; MAT_NATIVE=0 in the environment silences this",
-                      RuntimeWarning, stacklevel=2)
+                      f"Install a C compiler, then {_way_out()}; MAT_NATIVE=0 in the environment "
+                      "silences this", RuntimeWarning, stacklevel=2)
         return None, FFI(), None, str(error)
     return found.lib, found.ffi, calls, ""
 
