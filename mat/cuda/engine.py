@@ -1,8 +1,7 @@
-"""What computes on operands in a GPU's memory: handed to bodies for the facet ``cuda``, as
-``cpu.engine`` to the host's.
+"""The engine for operands in a GPU's memory: the argument of implementations for the facet
+``cuda``, as ``cpu.engine`` is for the host's.
 
-Functions are named as those of the host's engine and take the same arguments, where they do the
-same. None of them checks.
+Functions that do the same have the names and arguments of the host's engine. None of them checks.
 """
 
 from __future__ import annotations
