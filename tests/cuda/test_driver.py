@@ -386,7 +386,7 @@ def test_memory_of_another_device(mock, gpu):
 
 def test_a_fault_fails_the_test(mock):
     with pytest.raises(pytest.fail.Exception,
-                       match=r"would not forgive:\n.* is no block"), mock_driver():
+                       match=r"that a GPU may not report:\n.* is no block"), mock_driver():
         driver.cuMemFree(12345 << 32)
 
 
