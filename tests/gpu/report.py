@@ -15,9 +15,9 @@ own copy of as many bytes, read and written; *bus* its copy of page-locked memor
 """
 MOCK = """# A trial run
 
-Made by `python -m tests.gpu --mock`, on a mock driver that runs kernels on the CPU. **Nothing was
-measured**: this page says which parts of the report run at all. It has no times, since they would
-mean nothing.
+Made by `python -m tests.gpu --mock`, on a mock driver that runs kernels on the CPU.
+**Nothing was measured**: this page says which parts of the report run at all. It has no times,
+since they would mean nothing.
 """
 
 
