@@ -46,7 +46,8 @@ def judged(row: Run) -> tuple[str, bool | None]:
     ratio = max(ratios.values(),
                 default=None) if row["against"] == BEST else ratios.get(row["against"])
     if row["limit"] is not None:
-        return f"{row['limit']:.3g} x {row['against']}", None if ratio is None else ratio <= row["limit"]
+        kept = None if ratio is None else ratio <= row["limit"]
+        return f"{row['limit']:.3g} x {row['against']}", kept
     if row["most"] is not None:
         return seconds(row["most"]), row["seconds"]["mat"] <= row["most"]
     return "", None

@@ -186,7 +186,7 @@ def test_int8_goes_to_gemm_ex_where_it_is_aligned(rng):
 
 
 def test_what_cublas_does_not_support_goes_to_our_kernel(rng, device):
-    a, b = rng.standard_normal((6, 7)).astype(np.float16), rng.standard_normal((7, 5)).astype(np.float16)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((6, 7), (7, 5)))
     if device.is_mock:
         device.fail("cublasGemmEx", times=2, status=15)
     for _ in range(3):

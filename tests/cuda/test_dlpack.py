@@ -27,20 +27,13 @@ from ..support.dlpack import (
     sample,
 )
 from ..support.needs import native
-from .test_memory import DTYPES, add, only_there, times
+from .computing import DTYPES, add, only_there, times
 from .test_process import script
 
 pytestmark = [pytest.mark.host, native]
 
 THERE = (2, 0)
 __all__ = ["script"]
-
-
-@pytest.fixture
-def dev(cuda):
-    """The first device, in use."""
-    with mat.use_device("cuda", required=True) as device:
-        yield device
 
 
 def at(x):
@@ -589,7 +582,10 @@ def test_cupy_on_a_gpu(real):
 # How processes end
 
 
-CAPSULE = "lent = x.__dlpack__(max_version=(1, 0), stream=1)\nsys.lent = (x * 2).__dlpack__(max_version=(1, 0))\n"
+CAPSULE = """
+lent = x.__dlpack__(max_version=(1, 0), stream=1)
+sys.lent = (x * 2).__dlpack__(max_version=(1, 0))
+"""
 TAKEN = """
 from tests.cuda.test_dlpack import Foreign
 taken = mat.from_dlpack(Foreign(dev))

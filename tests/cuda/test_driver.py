@@ -32,7 +32,8 @@ TEXT = """
 struct sizes { int64_t n; };
 MAT_KERNEL(scale, sizes, 256) {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < frame.n) ((float *)call.at[1])[i] = (float)call.numbers[0] * ((const float *)call.at[0])[i];
+    const float *from = (const float *)call.at[0];
+    if (i < frame.n) ((float *)call.at[1])[i] = (float)call.numbers[0] * from[i];
 }
 MAT_KERNEL(turned, sizes, 256) {
     MAT_DYNAMIC_SHARED(room);
@@ -187,8 +188,10 @@ def test_rows_that_lie_apart_and_fills(mock, gpu):
     ask(driver.cuMemsetD32Async(x.address, 0, 12, gpu.stream))
     host = np.arange(20, dtype="f").reshape(4, 5)
     rows = driver.CUDA_MEMCPY2D()
-    rows.srcMemoryType, rows.srcHost, rows.srcPitch = driver.CUmemorytype.CU_MEMORYTYPE_HOST, host.ctypes.data, 20
-    rows.dstMemoryType, rows.dstDevice, rows.dstPitch = driver.CUmemorytype.CU_MEMORYTYPE_DEVICE, x.address, 12
+    rows.srcMemoryType = driver.CUmemorytype.CU_MEMORYTYPE_HOST
+    rows.srcHost, rows.srcPitch = host.ctypes.data, 20
+    rows.dstMemoryType = driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
+    rows.dstDevice, rows.dstPitch = x.address, 12
     rows.WidthInBytes, rows.Height = 8, 4
     ask(driver.cuMemcpy2DAsync(rows, gpu.stream))
     expected = np.zeros((4, 3), "f")
@@ -383,7 +386,7 @@ def test_memory_of_another_device(mock, gpu):
 
 def test_a_fault_fails_the_test(mock):
     with pytest.raises(pytest.fail.Exception,
-                       match=r"would not forgive:\n.* is no block"), mock_driver():
+                       match=r"that a GPU may not report:\n.* is no block"), mock_driver():
         driver.cuMemFree(12345 << 32)
 
 

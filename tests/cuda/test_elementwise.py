@@ -140,8 +140,7 @@ def values_for(rng, name, n, dtype):
     if name == "pow":
         low, high = (0, 4) if dtype.kind in "iu" else (0.1, 3)
     if dtype.kind in "iub" and name not in ("sqrt", "log", "log1p", "reciprocal", "pow"):
-        return rng.integers(0, 200,
-                            n).astype(dtype) if dtype.kind != "i" else rng.integers(-100, 100, n).astype(dtype)
+        return rng.integers(*((-100, 100) if dtype.kind == "i" else (0, 200)), n).astype(dtype)
     found = rng.uniform(low, high, n)
     return (found + 1j * rng.uniform(-1.5, 1.5, n) if dtype.kind == "c" else found).astype(dtype)
 
@@ -195,9 +194,8 @@ def test_two_operands_of_adjacent_elements(rng, dtype):
 @on_cpu
 @pytest.mark.parametrize("dtype", [d for d in EVERY if d != "bool"])
 def test_fused(rng, dtype):
-    rough = {"rtol": 0.03, "atol": 0.03} if dtype == "bfloat16" else {"rtol": 4e-3,
-                                                                      "atol": 4e-3} if dtype == "float16" else {
-        "rtol": 1e-5, "atol": 1e-5}
+    error = {"bfloat16": 0.03, "float16": 4e-3}.get(dtype, 1e-5)
+    rough = {"rtol": error, "atol": error}
     for n, layout in ((1, "packed"), (1500, "packed"), (300, "strided")):
         a, b, c = (numbers(rng, n, dtype_of(dtype)) for _ in range(3))
         for alpha, beta in ((2, 0), (1, 1),

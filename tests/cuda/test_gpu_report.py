@@ -39,7 +39,8 @@ def test_the_page():
     text = report.page("gpu.md", {"GPU": "a|b"}, {"suite": "3 passed"}, FOUND, False)
     assert "| GPU | a/b |" in text
     assert "| suite | 3 passed |" in text
-    assert "| fast | 1 ms | 2 | 4 ms, 4.00 | 900 us, 0.90 | 3 x torch ok; 0.85 x device copy ok |" in text
+    assert ("| fast | 1 ms | 2 | 4 ms, 4.00 | 900 us, 0.90 "
+            "| 3 x torch ok; 0.85 x device copy ok |") in text
     assert "| gone | failed: KeyError: no |" in text
     assert "| First | 2 of 3 | slow (0.50 of 1 x torch); gone: failed |" in text
     assert "| Second | 0 of 1 | share (0.50 of 0.8) |" in text

@@ -262,8 +262,8 @@ def test_scaling(rng, letter, triangle, beta):
              * rng.normal(size=(3, 20, 19))).astype(letter) if letter in "FD" else rng.normal(
         size=(3, 20, 19)).astype(letter)
     x = whole[:, ::2, :10]
-    inside = np.ones((10, 10),
-                     bool) if not triangle else np.tri(10, dtype=bool) if triangle < 0 else np.tri(10, dtype=bool).T
+    lower = np.tri(10, dtype=bool)
+    inside = np.ones_like(lower) if not triangle else lower if triangle < 0 else lower.T
     wanted = whole.copy()
     wanted[:, ::2, :10] = np.where(inside, x * x.dtype.type(beta), x)
     if beta == 0:

@@ -237,7 +237,8 @@ def tasks(draw):
         kwargs["stride"] = 1
     if kwargs["batched"]:
         shape.insert(0, draw(st.integers(0, 3)))
-    return tuple(shape), tuple(taps), kwargs, draw(st.sampled_from(FLOAT)), draw(st.integers(0, 2**32))
+    dtype, seed = draw(st.sampled_from(FLOAT)), draw(st.integers(0, 2**32))
+    return tuple(shape), tuple(taps), kwargs, dtype, seed
 
 
 @given(tasks())

@@ -36,9 +36,8 @@ def strided(data, shape, itemsize, room=lambda size: np.full(size, 77, np.uint8)
         gap = 1 if dense else data.draw(st.sampled_from((1, 1, 2)))
         steps[axis] = step * gap * (1 if dense else data.draw(st.sampled_from((1, 1, 1, -1))))
         step *= shape[axis] * gap or 1
-    offset = data.draw(st.sampled_from((0, 0, 1, 2, 4, 8, 3))) + sum((n - 1) * -s for n,
-                                                                     s in zip(shape, steps, strict=True)
-                                                                    if s < 0 < n)
+    before = sum((n - 1) * -s for n, s in zip(shape, steps, strict=True) if s < 0 < n)
+    offset = data.draw(st.sampled_from((0, 0, 1, 2, 4, 8, 3))) + before
     bytes_ = room((step + 20) * itemsize)
     return bytes_, np.ndarray(shape, SIZES[itemsize], bytes_, offset * itemsize,
                               [s * itemsize for s in steps])

@@ -17,7 +17,7 @@ import mat
 from mat.errors import DeviceError
 from mat.support import cuda_probe as ours
 
-from . import test_memory as memory
+from . import computing as memory
 
 pytestmark = pytest.mark.host
 
@@ -34,7 +34,7 @@ def faults():
     for fault in cuda.faults():
         print("FAULT", fault)
 atexit.register(faults)  # runs after what is registered later
-from tests.cuda.test_memory import add, there, times
+from tests.cuda.computing import add, there, times
 block = mat.use_device("cuda", required=True)
 dev = block.__enter__()
 x = mat.from_numpy(np.ones(1000))
@@ -102,8 +102,8 @@ class MockBindings(types.ModuleType):
     (MockBindings(status=3), 0, r"CUDA_ERROR_NOT_INITIALIZED \(in words\); a process forked"),
     (MockBindings(status=999), 0, "CUDA_ERROR_UNKNOWN"),
     (MockBindings(status=12345), 0, "12345"),
-    (MockBindings(raises=RuntimeError("no libcuda.so.1\n to be found")), 0, "no NVIDIA driver: no "
-                                                                         "libcuda.so.1 to be found"),
+    (MockBindings(raises=RuntimeError("no libcuda.so.1\n to be found")), 0,
+     "no NVIDIA driver: no libcuda.so.1 to be found"),
     (ImportError("No module named 'cuda'"), 0, "cuda-python is not installed"),
 ])
 def test_the_probe(monkeypatch, there, devices, reason):
@@ -137,7 +137,8 @@ def test_config_says_why_there_is_none():
 
 
 def test_importing_mat_imports_nothing_of_cuda():
-    code = "import sys, mat; x = mat.ones(3); x + x; print([m for m in sys.modules if m.split('.')[0] == 'cuda'])"
+    code = ("import sys, mat; x = mat.ones(3); x + x; "
+            "print([m for m in sys.modules if m.split('.')[0] == 'cuda'])")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
                           cwd=ROOT, check=True)
     assert done.stdout == "[]\n"
@@ -155,7 +156,8 @@ def test_the_end_within_a_block_that_was_never_left(script):
 
 
 def test_the_end_with_page_locked_memory(script):
-    body = "with mat.settings(page_locked=True):\n    y = mat.zeros(5000)\n    with y.facet('array', 'output') as a: a[:] = 1\n"
+    body = ("with mat.settings(page_locked=True):\n    y = mat.zeros(5000)\n"
+            "    with y.facet('array', 'output') as a: a[:] = 1\n")
     assert script(body + "there(y)\nwith x.facet('cuda_host', 'input') as p: pass") == "done\n"
 
 

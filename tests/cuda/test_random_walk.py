@@ -12,7 +12,7 @@ import pytest
 import mat
 from mat import ConflictError, OutOfDeviceMemory
 
-from .test_memory import launch
+from .computing import launch
 
 pytestmark = pytest.mark.host
 

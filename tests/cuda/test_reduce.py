@@ -326,7 +326,8 @@ def test_sum_into_takes_complex_factors(rng):
 def test_any_array_and_axes(data):
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=5, min_side=1, max_side=9))
     dtype = data.draw(st.sampled_from(["int16", "float32"]))
-    whole = np.random.default_rng(data.draw(st.integers(0, 99))).integers(-9, 9, [n * 2 for n in shape]).astype(dtype)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    whole = rng.integers(-9, 9, [n * 2 for n in shape]).astype(dtype)
     cut = tuple(data.draw(st.sampled_from([slice(0, n), slice(0, 2 * n, 2), slice(n, 0, -1)]))
                 for n in shape)
     a = whole[cut].transpose(data.draw(st.permutations(range(len(shape)))))

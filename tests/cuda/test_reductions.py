@@ -99,7 +99,8 @@ def test_equals_finds_any_difference(rng, layout, dtype):
         a = np.asarray(numbers(rng, shape, dtype))
         other = a.copy()
         if a.size:
-            other.flat[rng.integers(a.size)] += np.asarray(1, dtype) if dtype != "bool" else ~other.flat[0]
+            one = np.asarray(1, dtype) if dtype != "bool" else ~other.flat[0]
+            other.flat[rng.integers(a.size)] += one
         wanted = bool(np.array_equal(a, other))
         x, same, y = place(a, layout), place(a, "displaced"), place(other, layout)
         with mat.use_device("cuda", required=True):

@@ -38,7 +38,9 @@ PACKAGE = Path(mat.__file__).parent
 TEXT = """
 #include "device.cuh"
 struct sizes { int64_t n; };
-MAT_KERNEL(numbers, sizes, 1) { for (int k = 0; k < frame.n; k++) ((double *)call.at[0])[k] = call.numbers[k]; }
+MAT_KERNEL(numbers, sizes, 1) {
+    for (int k = 0; k < frame.n; k++) ((double *)call.at[0])[k] = call.numbers[k];
+}
 """
 
 
@@ -100,7 +102,8 @@ def test_asking_for_a_device_again_and_again_ends():
 def test_compiling_again_and_again_ends(tmp_path):
     out = alone("""
         from mat.cuda.nvrtc import Program
-        text = '#include "device.cuh"\\nstruct F { int64_t n; };\\nMAT_KERNEL(nothing_%d, F, 32) { }'
+        text = ('#include "device.cuh"\\nstruct F { int64_t n; };\\n'
+                'MAT_KERNEL(nothing_%d, F, 32) { }')
         for k in range(3):
             print(Program(text % k).cubin("sm_90")[:4])
     """, MAT_CACHE=str(tmp_path))
