@@ -41,7 +41,7 @@ def test_a_plain_prompt_where_ipython_is_missing(tmp_path):
 
 @pytest.mark.parametrize("wrong", [["--device", "gpu"], ["--device", "emulated:1000"],
                                    ["--dtype", "float99"], ["fly"]])
-def test_wrong_options_are_told(wrong, capsys):
+def test_wrong_options_are_errors(wrong, capsys):
     with pytest.raises(SystemExit) as caught:
         main(wrong)
     mat.set_device("cpu")

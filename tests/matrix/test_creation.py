@@ -17,7 +17,7 @@ def numpy_dtype(name):
 
 
 def host(x):
-    """The elements as a look at them shows them."""
+    """The elements as an access to them shows them."""
     with x.facet("array", "input") as a:
         return a.copy()
 

@@ -1,4 +1,4 @@
-"""A long random walk: operations, views, looks and moves between host and devices, against NumPy
+"""A long random walk: operations, views, accesses and moves between host and devices, against NumPy
 arrays all the way.
 
 The steps are drawn from one seed. MAT_WALK_STEPS in the environment says how many.
@@ -24,7 +24,7 @@ NUMPY = {"logistic": lambda x: 1 / (1 + np.exp(-x))}
 
 
 class Walk:
-    """Pairs of a Mat and what it should hold, a view of an array as the Mat is of its storage."""
+    """Pairs of a Mat and its expected elements, a view of an array as the Mat is of its storage."""
 
     def __init__(self, seed: int, devices: tuple[str, ...]) -> None:
         self.rng = random.Random(seed)
