@@ -205,7 +205,8 @@ def test_the_data_is_what_the_program_left(rng):
 
 @pytest.mark.host
 def test_copies_of_the_check_do_not_count():
-    with mat.debug.check_directions(), mat.debug.count_copies() as n, mat.use_device("emulated") as dev:
+    with (mat.debug.check_directions(), mat.debug.count_copies() as n,
+          mat.use_device("emulated") as dev):
         before = dict(dev.transfers)
         x = mat.ones(4).exp_()
         x.exp_()
@@ -284,7 +285,8 @@ def test_the_environment_switches_it_on():
 def test_what_was_not_raised_is_reported_at_exit():
     status, errors = run(LATE, MAT_DEBUG="directions")
     assert status == 0
-    assert re.match(r"mat: what was given to <Mat 3> .* was used after its end, at <string>:6 in thread MainThread", errors)
+    assert re.match("mat: what was given to <Mat 3> .* was used after its end, at <string>:6 in "
+                    "thread MainThread", errors)
 
 
 CRASH = """

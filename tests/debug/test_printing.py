@@ -431,10 +431,11 @@ def test_show(make, wanted):
 def test_show_of_read_only_torn_and_kept():
     a = np.arange(2.0)
     a.flags.writeable = False
-    assert shown(mat.from_numpy(a))[1] == "storage: 2 elements of float64, 16 bytes, version 0, read-only"
+    assert shown(mat.from_numpy(a))[1] == ("storage: 2 elements of float64, 16 bytes, version 0, "
+                                           "read-only")
     lines = shown(torn())
-    assert re.fullmatch(r"torn: <Mat 2> as facet 'array' for 'io' in thread MainThread at .*test_printing\.py:\d+ failed .*",
-                        lines[2])
+    assert re.fullmatch("torn: <Mat 2> as facet 'array' for 'io' in thread MainThread at "
+                        r".*test_printing\.py:\d+ failed .*", lines[2])
     assert lines[4] == "host    16     stale  array (A)"
     x = mat.arange(2)
     with x.keep("host"):
@@ -449,10 +450,9 @@ def test_show_names_the_block_that_accesses_it():
     with x.facet("foreign", "input"), x[:1].facet("array", "input"):
         lines = shown(x)
     assert lines[3] == "host    16     fresh  array (A), foreign (F)"
-    assert re.fullmatch(r"accessed: <Mat 2> as facet 'foreign' for 'input' in thread MainThread at .*test_printing\.py:\d+",
-                        lines[4])
-    assert re.fullmatch(r"accessed: <Mat 0\+1\+1> as facet 'array' for 'input' in thread MainThread at .*test_printing\.py:\d+",
-                        lines[5])
+    where = r"for 'input' in thread MainThread at .*test_printing\.py:\d+"
+    assert re.fullmatch(f"accessed: <Mat 2> as facet 'foreign' {where}", lines[4])
+    assert re.fullmatch(rf"accessed: <Mat 0\+1\+1> as facet 'array' {where}", lines[5])
 
 
 @pytest.mark.host

@@ -158,8 +158,8 @@ def test_writing_is_fine_after_it_was_waited_for(dev):
 def test_what_is_being_written_cannot_be_prefetched(dev):
     x, y = mat.arange(3), mat.arange(3)
     with x.facet("array", "io"):
-        with pytest.raises(ConflictError,
-                           match=r"cannot prefetch.*'array' for 'io'"), mat.prefetch(to_device=[y, x]):
+        with (pytest.raises(ConflictError, match=r"cannot prefetch.*'array' for 'io'"),
+              mat.prefetch(to_device=[y, x])):
             pass
         assert y.fresh == {"host", "emulated"}  # the copy that was begun is finished
 
@@ -177,8 +177,8 @@ def test_dropping_it_is_a_conflict(dev):
 
 def test_it_is_not_evicted_before_it_is_copied(dev):
     x, y = mat.arange(10), mat.arange(10)
-    with mat.use_device("emulated",
-                        pool_bytes=80), mat.prefetch(to_device=[x]), pytest.raises(OutOfDeviceMemory):
+    with (mat.use_device("emulated", pool_bytes=80), mat.prefetch(to_device=[x]),
+          pytest.raises(OutOfDeviceMemory)):
         y.facet("emulated", "output").__enter__()
     assert x.to_numpy().tolist() == list(range(10))
 
@@ -196,7 +196,8 @@ def test_after_any_error_it_is_copied(dev, error):
 def test_a_copy_that_fails_leaves_all_as_it_was(dev):
     x, y = mat.arange(3), mat.arange(4)
     dev.fail(h2d=1)
-    with pytest.raises(DeviceError, match="h2d was requested to fail"), mat.prefetch(to_device=[x, y]):
+    with (pytest.raises(DeviceError, match="h2d was requested to fail"),
+          mat.prefetch(to_device=[x, y])):
         pass
     assert (x.fresh, y.fresh) == ({"host"}, {"host", "emulated"})
     assert "emulated" not in {state.memory for state in x.facets.values()}

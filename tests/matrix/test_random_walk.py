@@ -38,7 +38,8 @@ class Walk:
     def make(self):
         shape = self.rng.choice(SHAPES)
         dtype = self.rng.choice(["float64", "float64", "float32"])
-        values = np.random.default_rng(self.rng.randrange(1 << 30)).uniform(-2, 2, shape).astype(dtype)
+        numbers = np.random.default_rng(self.rng.randrange(1 << 30))
+        values = numbers.uniform(-2, 2, shape).astype(dtype)
         self.pairs.append((mat.array(values), values))
 
     def pick(self):
@@ -50,7 +51,8 @@ class Walk:
                  and y.storage is not x.storage]
         if found:
             return self.rng.choice(found)
-        values = np.random.default_rng(self.rng.randrange(1 << 30)).uniform(-1, 1, a.shape).astype(a.dtype)
+        numbers = np.random.default_rng(self.rng.randrange(1 << 30))
+        values = numbers.uniform(-1, 1, a.shape).astype(a.dtype)
         return mat.array(values), values
 
     # Steps

@@ -438,7 +438,8 @@ def test_dropping_ones_brings_ones():
 def test_ones_are_made_once():
     with mat.ones_view(100) as one:
         one.to_numpy()
-    with mat.debug.count_allocations() as n, mat.ones_view((5, 5)) as one, mat.ones_view(100) as other:
+    with (mat.debug.count_allocations() as n, mat.ones_view((5, 5)) as one,
+          mat.ones_view(100) as other):
         assert one.storage is other.storage
         one.to_numpy()
     assert n.count == 0

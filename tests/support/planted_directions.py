@@ -1,8 +1,8 @@
-"""Programs that break the promise of a direction, one small function for each way to do it, and
+"""Programs that break the promise of a direction, one small function for each way to do so, and
 similar correct ones.
 
-`BUGS` lists them with what the direction check has to say of each. None of them raises anything of
-its own, but those marked `loud`: without the check they go on with wrong data.
+`BUGS` lists them with the expected message of the direction check. Without the check they raise
+nothing and continue with wrong data, except those marked `loud`.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def read_mat():
 
 @planted("refused: .* Bad address|" + ONLY_READ, loud=True)
 def read_mat_without_a_buffer():
-    """The same where the system is to write: it refuses, or notices nothing."""
+    """Do the same by a system call, which is refused or not noticed."""
     x = mat.zeros(3, 4)
     with file_of_ones(12) as file, x.facet("foreign", "input") as p:
         file.raw.readinto(ffi.buffer(ffi.cast("char *", p.pointer), x.nbytes))
@@ -675,7 +675,7 @@ def an_operation_on_the_device_leaves_some():
 
 
 def set_bytes(a, at, value, count):
-    """What a kernel with a wrong signature does."""
+    """Write bytes as a kernel with a wrong signature would."""
     from cuda.bindings import driver
     with a.gpu.current():
         assert driver.cuMemsetD8Async(a.address + at, value, count, a.gpu.stream)[0] == 0
@@ -721,7 +721,7 @@ CORRECT = []
 
 
 def correct(function):
-    """The check says nothing of this."""
+    """Register a program that the check does not reject."""
     CORRECT.append(function)
     return function
 
