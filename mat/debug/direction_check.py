@@ -22,7 +22,7 @@ from .watched_access import WatchedAccess, internal
 
 
 class DirectionReport:
-    """What one direction check found.
+    """The findings of one direction check.
 
     Attributes
     ----------

@@ -48,7 +48,7 @@ def poison(size: int, dtype: DType) -> Array:
 
 
 def still_poisoned(elements: Array) -> Array:
-    """Return one bool for each element of a whole storage: whether it is still poison."""
+    """Return one bool for each element of a whole storage: True if it is still poison."""
     dtype, kind = elements.dtype, word(elements.dtype)
     same: Array = np.equal(elements.view(kind), poison(elements.size, dtype).view(kind))
     if dtype.kind == "c":

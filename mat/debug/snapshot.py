@@ -60,7 +60,7 @@ def put(record: AccessRecord, whole: Array) -> None:
 
 
 def mask_of(layout: Layout, size: int) -> Array:
-    """Return one bool for each element of a storage of that size: whether `layout` sees it."""
+    """Return one bool for each element of a storage of that size: True if it is visible."""
     found = np.zeros(size, bool)
     over(found, layout)[...] = True
     return found

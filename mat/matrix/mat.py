@@ -126,8 +126,8 @@ class Mat(Items, Printing, Methods):
     <Mat 2x3 - [[1. 1. 1.] [1. 1. 1.]]>
     """
 
-    __slots__ = {"device_enabled": "Whether operations may compute on the device in use for this "
-                                   "Mat; can be set."}
+    __slots__ = {"device_enabled": "True if operations on this Mat may compute on the device in "
+                                   "use; can be set."}
     # for classes that read only this; an ndarray on the left calls __array_ufunc__
     __array_priority__ = 1000.0
     storage: Storage

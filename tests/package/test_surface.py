@@ -111,7 +111,7 @@ def test_the_names_are_those_of_the_manual():
 def test_all_is_exactly_what_is_bound():
     bound = {n for n, v in vars(mat).items()
              if not n.startswith("_") and (n in mat.__all__ or not isinstance(v, types.ModuleType))}
-    bound -= {"load_ipython_extension"}  # what %load_ext mat looks for
+    bound -= {"load_ipython_extension"}  # which %load_ext mat calls
     assert bound | {"__version__"} == set(mat.__all__)
 
 
@@ -201,8 +201,8 @@ def test_every_operation_is_public_or_serves_a_public_name():
               "inverse": "inv", "solution": "solve", "cholesky_factor": "cholesky",
               "sum_into": "sum_",
               "rows_scaled": "scale_rows", "columns_scaled": "scale_columns"}
-    ours = [op.__name__ for op in REGISTRY.values() if op.__module__.startswith("mat.")]
-    for name in ours:
+    built_in = [op.__name__ for op in REGISTRY.values() if op.__module__.startswith("mat.")]
+    for name in built_in:
         public = behind.get(name, name)
         assert public in mat.__all__ or hasattr(Mat, public), name
 
@@ -227,7 +227,7 @@ def test_the_three_spellings_are_one_operation():
     ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError),
     ("FormatError", ValueError),
     ("KernelError", ValueError), ("SettingError", ValueError)])
-def test_errors_are_ours_and_a_builtin(name, builtin):
+def test_errors_are_of_mat_and_builtin(name, builtin):
     kind = getattr(mat, name)
     assert kind is getattr(mat.errors, name)
     assert issubclass(kind, mat.MatError)
