@@ -127,7 +127,7 @@ _kinds: dict[str, Finder] = {}
 _reasons: dict[str, Callable[[], str]] = {}  # why there is none of a kind
 # of this context's blocks, outermost first
 _context: ContextVar[tuple[Device, ...]] = ContextVar("mat_devices", default=())
-_permanent: Device = CPU  # what `set_device` replaces
+_permanent: Device = CPU  # replaced by `set_device`
 
 
 def register_device_kind(kind: str, find: Finder,

@@ -197,7 +197,7 @@ def test_a_folder_that_is_not_there_or_cannot_be_written(tmp_path, way, monkeypa
     monkeypatch.setattr(os, "open", refusing)
     with pytest.raises(PermissionError, match=r"x'") as caught:
         put(tmp_path / "x", b"new")
-    assert "give the open file" in caught.value.__notes__[0]
+    assert "pass the open file" in caught.value.__notes__[0]
 
 
 def test_what_is_kept_for_later_is_whole(tmp_path):
