@@ -57,8 +57,8 @@ def points(nx: int, start: int, stride: int) -> int:
     return 1 + (nx - start - 1) // stride
 
 
-def windows(shape: Ints, taps: Ints, start: Setting, stride: Setting,
-            anchor: Setting) -> tuple[WindowAxis, ...]:
+def windows(shape: Ints, taps: Ints, start: Setting = None, stride: Setting = None,
+            anchor: Setting = None) -> tuple[WindowAxis, ...]:
     """Return the axes of windows of shape `taps` over an input of `shape`.
 
     Raise `ShapeError` for points outside of the input and for anchors outside of the window.
