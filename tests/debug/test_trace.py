@@ -1,4 +1,4 @@
-"""The ledger: what a trace has of copies and their lines, what it finds, how it is written;
+"""The log: what a trace has of copies and their lines, what it finds, how it is written;
 expectations and guards.
 """
 
