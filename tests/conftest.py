@@ -135,7 +135,7 @@ def world():
 
 
 @pytest.fixture
-def places():
+def mocks():
     """Memories of arrays beside the real host."""
     with registered() as world:
         yield world

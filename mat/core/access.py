@@ -21,10 +21,10 @@ ENTER_CONTEXT = ExitStack.enter_context.__code__
 
 
 class Access(compiled.Access):  # type: ignore[misc]  # compiled
-    """An access to a view through a facet: a context manager that returns what the facet presents.
+    """An access to a view through a facet, as a context manager.
 
-    The compiled base class begins and ends the common accesses; for the others it calls `enter` and
-    `leave`.
+    It returns what the facet presents. The compiled base class begins and ends the common accesses;
+    for the others it calls `enter` and `leave`.
     """
 
     __slots__ = NO_SLOTS

@@ -80,9 +80,7 @@ def label_of(view: Viewed | None) -> str:
 
 
 def file_and_line(thread: int, where: SourceLine | None) -> tuple[str, int]:
-    """Return file and line of an access: of its ``with`` statement, or of the call of the operation
-    that made it.
-    """
+    """Return the file and line of the ``with`` or the call of an operation that began an access."""
     if where is not None and not where[0].co_filename.startswith(_FOLDER):
         code, lasti = where
         positions = next(islice(code.co_positions(), lasti // 2, None), (None,))
@@ -94,7 +92,7 @@ def file_and_line(thread: int, where: SourceLine | None) -> tuple[str, int]:
 def operation_frame(frame: FrameType | None) -> FrameType | None:
     """Return the outermost caller of `frame` that carries out an operation; else `frame`.
 
-    That skips what the implementation of an operation calls.
+    That skips functions that the implementation of an operation calls.
     """
     found = outer = frame
     while outer is not None:

@@ -1,4 +1,4 @@
-"""Asynchronous copies: begun by `begin_copy`, and finished when somebody needs the data.
+"""Asynchronous copies: begun by `begin_copy`, and finished when the data is accessed.
 
 Until a copy has finished, its source is recorded as being read, so a write to it is a conflict
 whose message names the prefetch. The target is not fresh until then; an access to it waits.
@@ -35,8 +35,9 @@ class AsyncCopyRecord(AccessRecord):
 
 
 class AsyncCopy:
-    """A copy from `source` to `target` in progress; `pending` is what the memory returned to wait
-    for its end.
+    """A copy from `source` to `target` in progress.
+
+    `pending` is the object that the memory returned to wait for its end.
     """
 
     __slots__ = ("begun", "new", "pending", "record", "source", "target")

@@ -91,7 +91,7 @@ _innermost: ContextVar[Barrier | None] = ContextVar("mat_barrier", default=None)
 
 
 def register_copy(cube: CubeLike, memory: Memory) -> None:
-    """Tell the innermost barrier that drops copies in `memory` that `cube` made one there."""
+    """Register a new copy of `cube` with the innermost barrier that drops copies in `memory`."""
     barrier = _innermost.get()
     while barrier is not None and memory not in barrier.dropped:
         barrier = barrier.parent

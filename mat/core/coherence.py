@@ -57,7 +57,7 @@ class Coherence:
     def __init__(self) -> None:
         self.lock = Lock()
         self.handles: dict[Memory, Handle] = {}
-        self.fresh = 0  # the bits of the memories that hold the committed data
+        self.fresh = 0  # the bits of the memories that have the committed data
         self.seen = 0  # the bits of the facets that accesses used
         self.accesses: list[AccessRecord] = []
         self.writer: AccessRecord | None = None  # the outermost writing access, which decides

@@ -95,9 +95,7 @@ class Cube(Coherence):
         return record
 
     def _open(self, view: View, facet: Facet, direction: Direction, thread: int) -> AccessRecord:
-        """Return the record of an access that is not the only one, or whose data is not fresh or
-        was not presented yet.
-        """
+        """Return the record of a new access, in the cases that `open` does not handle itself."""
         memory = facet.memory
         if self.accesses:
             self._check_conflicts(view, facet, direction, thread)
@@ -300,7 +298,7 @@ class Cube(Coherence):
             self._check_droppable(memory, retain)
             lost = self._would_lose(memory)
             if lost and not force:
-                raise ConflictError(f"{memory.name!r} holds the only copy of this data; access it "
+                raise ConflictError(f"{memory.name!r} has the only copy of this data; access it "
                                     "in another memory first, or discard it with force=True")
             self.fresh &= ~memory.bit
             if lost:

@@ -127,7 +127,7 @@ _kinds: dict[str, Finder] = {}
 _reasons: dict[str, Callable[[], str]] = {}  # why there is none of a kind
 # of this context's blocks, outermost first
 _context: ContextVar[tuple[Device, ...]] = ContextVar("mat_devices", default=())
-_permanent: Device = CPU  # what `set_device` replaces
+_permanent: Device = CPU  # replaced by `set_device`
 
 
 def register_device_kind(kind: str, find: Finder,
@@ -195,7 +195,7 @@ def _innermost(kind: str) -> Device | None:
     return next((d for d in (*reversed(_context.get()), _permanent) if d.kind == kind), None)
 
 
-class DeviceBlock:
+class DeviceContext:
     """The context manager of `use_device`.
 
     At its end, data that is fresh only on the device is copied to the host.
@@ -238,7 +238,7 @@ class DeviceBlock:
 
 
 def use_device(name: str | Device, *, pool_bytes: int | None = None,
-               required: bool = False) -> DeviceBlock:
+               required: bool = False) -> DeviceContext:
     """Return a block in which operations compute on a device: ``with mat.use_device("cuda"):``.
 
     It concerns the current thread or task only. Data is copied to the device when an operation
@@ -281,10 +281,10 @@ def use_device(name: str | Device, *, pool_bytes: int | None = None,
     >>> y
     <Mat 3 - [2. 2. 2.]>
     """
-    return DeviceBlock(device_named(name, required), _checked_bytes(pool_bytes))
+    return DeviceContext(device_named(name, required), _checked_bytes(pool_bytes))
 
 
-def use_cuda(*, pool_bytes: int | None = None, required: bool = False) -> DeviceBlock:
+def use_cuda(*, pool_bytes: int | None = None, required: bool = False) -> DeviceContext:
     """Return a block whose operations compute on a CUDA device: ``use_device("cuda", ...)``.
 
     Parameters

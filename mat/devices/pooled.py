@@ -1,6 +1,4 @@
-"""`PooledDevice` and `PooledFacet`: what the emulated device and GPUs have in common, memory of
-limited size.
-"""
+"""`PooledDevice` and `PooledFacet`, the base classes of devices with a `Pooled` memory."""
 
 from __future__ import annotations
 

@@ -130,9 +130,7 @@ class Layout:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The half-open range of storage indices between the lowest and the highest visible
-        element.
-        """
+        """The half-open range of storage indices from the lowest to the highest visible element."""
         if self.size == 0:
             return self.displacement, self.displacement
         reach = [(n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)]
@@ -294,7 +292,7 @@ class Layout:
         """Return self with its axes in the order `axes`."""
         order = as_axes(axes, self.ndim)
         if len(order) != self.ndim:
-            raise ShapeError(f"permute wants each of {self.ndim} axes once, got {axes}")
+            raise ShapeError(f"permute takes each of {self.ndim} axes once, got {axes}")
         return Layout(tuple(self.shape[a] for a in order), tuple(self.strides[a] for a in order),
                       self.displacement)
 
@@ -328,7 +326,7 @@ class Layout:
     def diagonal(self, offset: object, axis1: object, axis2: object) -> Layout:
         """Return the diagonal of two axes as the last axis."""
         if self.ndim < 2:
-            raise ShapeError(f"diagonal wants at least two dimensions, got shape {self.shape}")
+            raise ShapeError(f"diagonal needs at least two dimensions, got shape {self.shape}")
         shift = integer(offset, "the offset of a diagonal")
         a, b = as_axes((axis1, axis2), self.ndim)
         down, right = max(0, -shift), max(0, shift)

@@ -27,7 +27,7 @@ FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapp
          "-fdiagnostics-color=never", "-Wall", "-Wno-unused", "-Wno-unknown-pragmas",
          "-Werror=uninitialized", "-Werror=maybe-uninitialized",
          "-Werror=implicit-function-declaration")
-NO_COMPILER = ("mat.kernel needs a C compiler at run time, and found none (looked for {}). Install "
+NO_COMPILER = ("mat.kernel needs a C compiler at run time, and found none (tried {}). Install "
                "one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: "
                "xcode-select --install), or name it in the variable CC")
 

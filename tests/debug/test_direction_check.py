@@ -160,7 +160,7 @@ def test_blocks_that_write_inside_are_not_too_strong():
 
 
 @pytest.mark.host
-def test_what_cannot_be_read_is_counted(places, monkeypatch):
+def test_what_cannot_be_read_is_counted(mocks, monkeypatch):
     def refuse(*args):
         raise NotImplementedError
 
@@ -168,7 +168,7 @@ def test_what_cannot_be_read_is_counted(places, monkeypatch):
     with mat.debug.check_directions() as c, x.facet("near", "input"):
         pass
     assert c.blind == 0
-    monkeypatch.setattr(places.memory["near"], "copy_out", refuse)
+    monkeypatch.setattr(mocks.memory["near"], "copy_out", refuse)
     with mat.debug.check_directions() as c, x.facet("near", "input"):
         pass
     assert c.blind == 1

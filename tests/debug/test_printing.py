@@ -204,10 +204,10 @@ def test_a_mat_fresh_elsewhere_prints_from_a_temporary_copy():
 def test_printing_without_contents_copies_nothing_at_all():
     with registered() as world:
         x = stale_and_fresh()
-        steps = list(world.ledger.steps)
+        steps = list(world.log.steps)
         with mat.settings(print_contents=False):
             assert repr(x) == "<Mat 2x2 aR>"
-        assert world.ledger.steps == steps
+        assert world.log.steps == steps
 
 
 @pytest.mark.unchecked("a block for output is given poison")

@@ -260,16 +260,16 @@ def test_a_block_that_is_open_is_not_opened_again():
         t.fill_(1)
 
 
-def test_copies_elsewhere_are_freed(places):
-    before = places.held()
+def test_copies_elsewhere_are_freed(mocks):
+    before = mocks.held()
     name = next(f.name for f in mat.core.cube.facets.values() if f.memory.name != "host")
     with mat.scratch(10) as t:
         t.fill_(1)
         with t.facet(name, "input"):
-            assert places.held() != before
+            assert mocks.held() != before
         storage = t.storage
     assert storage.handles == {}
-    assert places.held() == before
+    assert mocks.held() == before
 
 
 # Who shares with whom
