@@ -276,7 +276,7 @@ class Gpu:
         except DeviceError:  # in a forked child, or after the driver has ended
             return True
 
-    def hand_over(self, stream: int | None) -> None:
+    def make_stream_wait(self, stream: int | None) -> None:
         """Have a stream, by its number in DLPack, wait for all work that is queued on `stream`."""
         # the default one is `stream` itself; -1: the consumer waits
         if stream is not None and stream not in (LEGACY, -1):
