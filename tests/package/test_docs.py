@@ -64,7 +64,7 @@ SHOWN = pytest.param("mat.show", marks=pytest.mark.unchecked("shows where a Mat 
 @pytest.mark.parametrize("name", [SHOWN if name == "mat.show" else name for name in MODULES])
 def test_docstrings_run(name):
     module = needs.module(name)
-    finder = doctest.DocTestFinder(exclude_empty=True)
+    finder = Finder(exclude_empty=True)
     runner = doctest.DocTestRunner(optionflags=blocks.FLAGS)
     for test in finder.find(module, name):
         runner.run(test)
@@ -72,6 +72,14 @@ def test_docstrings_run(name):
     shown = sum(text.count(">>> ") for text in docstrings(Path(module.__file__)))
     # more: those that declarations make
     assert runner.tries >= shown, "an example in a docstring was not found"
+
+
+class Finder(doctest.DocTestFinder):
+    """A finder that also finds methods of `Mat` in the module that defines them."""
+
+    def _from_module(self, module, thing):
+        own = getattr(thing, "__globals__", None) is module.__dict__
+        return own or super()._from_module(module, thing)
 
 
 def docstrings(path):
