@@ -163,7 +163,7 @@ def _operation() -> _Operation | None:
         return None
     frame = operation_frame(sys._getframe(1))
     plan = None if frame is None else frame.f_locals.get("self")
-    return cast("_Operation | None", getattr(plan, "op", None))
+    return cast("_Operation | None", getattr(plan, "operation", None))
 
 
 def internal(record: AccessRecord) -> bool:
