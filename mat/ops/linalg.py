@@ -22,7 +22,7 @@ from ..support.dtypes import promoted
 from ..support.native import compiled
 from . import rowmajor
 from .blas_level23 import TRANSPOSES, check_bool, gemm, planned
-from .declare_elementwise import check_is_mat, as_operand, is_operand
+from .declare_elementwise import as_operand, check_is_mat, is_operand
 from .integer_matmul import (
     DEVICE_AXES,
     UNBLAS,
@@ -32,10 +32,10 @@ from .integer_matmul import (
     prepare_product,
     stack_of,
 )
+from .joining import check_are_mats
 from .operation import NO_KEYWORDS, Input, Output, named, op
 from .overlap import check_disjoint
 from .rowmajor import fits_operand
-from .shape import check_are_mats
 
 # Products
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.errors import DTypeError, IndexOutOfRange, ShapeError
-from mat.support.dtypes import records
+from mat.support.dtypes import represents
 
 NUMPY = [d for d in mat.supported_dtypes if d != "bfloat16"]
 
@@ -190,7 +190,7 @@ def test_torn_and_conflicting_mats_do_not_convert():
     ("float64", 0.1, True), ("int8", np.int64(200), False),
 ])
 def test_whether_a_dtype_has_a_number(dtype, value, wanted):
-    assert records(np.dtype(dtype), value) is wanted
+    assert represents(np.dtype(dtype), value) is wanted
 
 
 @pytest.mark.host

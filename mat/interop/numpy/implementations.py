@@ -17,7 +17,7 @@ from ...errors import ShapeError
 from ...layout.strided import as_axis
 from ...matrix.creation import adopted, from_numpy
 from ...matrix.mat import Mat
-from ...ops import blas_level1, linalg, reduce, shape
+from ...ops import blas_level1, joining, linalg, reduce, shape
 from ...ops import elementwise as ew
 from ...ops.overlap import overlap
 from ...support.dtypes import BLAS_TYPES, REAL_TYPES, as_dtype
@@ -235,7 +235,7 @@ def _joined(arrays: Any, axis: Any, out: Any, dtype: Any, casting: Any,
 def _(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None,
       casting: Any = "same_kind") -> Any:
     return _joined(arrays, axis, out, dtype, casting, lambda parts,
-                   axis: shape.concat(parts, axis, out))
+                   axis: joining.concat(parts, axis, out))
 
 
 @implements("stack")
@@ -246,7 +246,7 @@ def _(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None,
         if any(m.shape != parts[0].shape for m in parts):
             raise ShapeError("stack wants equal shapes, got "
                              f"{', '.join(str(m.shape) for m in parts)}")
-        return shape.concat([m.expand_dims(k) for m in parts], k, out)
+        return joining.concat([m.expand_dims(k) for m in parts], k, out)
     return _joined(arrays, axis, out, dtype, casting, join)
 
 
@@ -255,7 +255,7 @@ def _stacking(raised: Any, axis: Callable[[Mat], int]) -> Callable[..., Any]:
     def joined(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
         def join(parts: list[Mat], _: int) -> Any:
             whole = [raised(m) for m in parts]
-            return shape.concat(whole, axis(whole[0]))
+            return joining.concat(whole, axis(whole[0]))
         return _joined(tup, 0, None, dtype, casting, join)
     return joined
 
