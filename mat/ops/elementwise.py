@@ -142,8 +142,6 @@ def fill(value: Scalar, x: Output) -> None:
     ----------
     value : number
         Is converted to the dtype of `x`, which must be able to represent it.
-    x : Mat
-        Is overwritten.
 
     Returns
     -------
@@ -184,8 +182,6 @@ def assign(x: InputOrNumber, out: Output) -> None:
     ----------
     x : Mat or number
         Operand, which broadcasts to the shape of `out`.
-    out : Mat
-        Is overwritten.
 
     Returns
     -------
