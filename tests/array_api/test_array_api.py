@@ -22,7 +22,8 @@ from mat import array_api as xp
 
 from ..conftest import DEVICE
 from ..support import selection
-from ..support.array_api_cases import ROWS, D, Draw, Exactly
+from ..support.array_api_cases import ROWS
+from ..support.array_api_draw import D, Draw, Exactly
 from ..support.layouts import LAYOUTS, place
 
 DEVICES = dict.fromkeys(["cpu", "emulated", DEVICE])
@@ -134,8 +135,9 @@ def for_mat(layouts):
 
 def laid_out(a, layout):
     if layout == "broadcast":  # only what is the same along an axis can be
-        return place(a[:1],
-                     "packed").broadcast_to(a.shape) if a.ndim and (a == a[:1]).all() else place(a, "packed")
+        if not a.ndim or not (a == a[:1]).all():
+            return place(a, "packed")
+        return place(a[:1], "packed").broadcast_to(a.shape)
     return place(a, layout)
 
 

@@ -23,7 +23,8 @@ from mat.support.dtypes import SUPPORTED, as_dtype
 
 from ..support import selection
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, place
-from ..support.numpy_calls import FUNCTIONS, Operands, calls_of
+from ..support.numpy_calls import FUNCTIONS, Operands
+from ..support.numpy_ufunc_calls import calls_of
 
 if np.lib.NumpyVersion(np.__version__) < "2.3.0":
     pytest.skip("the calls are written for the functions of NumPy 2.3 and newer",
