@@ -42,7 +42,7 @@ OPERATORS = [f"__{p}{n}__" for n in ("add", "sub", "mul", "truediv", "matmul", "
 
 
 class Row(NamedTuple):
-    """One call, as the table shows it."""
+    """One call of the table."""
 
     code: str  # an expression of `x`, which is a Mat, or an array with the same elements
     make: Callable[[], np.ndarray[Any, Any]]  # returns the elements

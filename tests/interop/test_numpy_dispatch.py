@@ -1,6 +1,4 @@
-"""Mats among NumPy's arrays: operators, outputs, views, devices, subclasses and other classes that
-dispatch.
-"""
+"""Mats among NumPy's arrays: operators, devices, subclasses, and other classes that dispatch."""
 
 import operator
 
@@ -31,14 +29,14 @@ BOOLEAN = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert}
 
 
 class Tagged(np.ndarray):
-    """An array with its own idea of ufuncs."""
+    """An array that implements ufuncs itself."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         return "tagged", ufunc.__name__
 
 
 class Refusing:
-    """What wants operators to be left to it."""
+    """A class that wants to compute all operators itself."""
 
     __array_ufunc__ = None
 
@@ -176,7 +174,7 @@ def test_subclasses_of_mat_are_mats():
 
 
 @pytest.mark.parametrize("ufunc", array_ufunc.IMPLEMENTATIONS, ids=lambda u: u.__name__)
-def test_ufuncs_of_ours_run_as_operations(ufunc, monkeypatch):
+def test_ufuncs_run_as_operations(ufunc, monkeypatch):
     monkeypatch.setattr(array_ufunc, "delegate", None)
     square = mat.array([[0.5, 2], [1, 3]])
     square = square.astype("bool") if ufunc in BOOLEAN else square
@@ -189,14 +187,14 @@ def test_ufuncs_of_ours_run_as_operations(ufunc, monkeypatch):
 
 
 def test_every_operation_with_numpys_name_is_known():
-    """An operation that is added for a ufunc of NumPy's is to be used for it."""
+    """An operation with the name of a NumPy ufunc has to be used for it."""
     names = {"absolute": "abs", "power": "pow"}
     known = {names.get(u.__name__, u.__name__) for u in array_ufunc.IMPLEMENTATIONS}
     declared = {n for n in mat.__all__ if hasattr(getattr(elementwise, n, None), "op")}
     assert {n for n in declared if isinstance(getattr(np, n, None), np.ufunc)} <= known
 
 
-OURS_RUN = [  # function, and the call that our operations can do
+IMPLEMENTED = [  # function, and the call that our operations can do
     ("tensordot", 0),
     ("sum", 0), ("prod", 0), ("mean", 0), ("max", 0), ("min", 0), ("amax", 0), ("amin", 0),
     ("argmax", 0), ("argmin", 0),
@@ -214,17 +212,17 @@ OURS_RUN = [  # function, and the call that our operations can do
     ("ascontiguousarray", 0)]
 
 
-def test_each_of_ours_is_named():
+def test_each_implementation_is_tested():
     # which is among the views
     assert {numpy_function(n) for n,
-            _ in OURS_RUN} == set(IMPLEMENTATIONS) - {np.broadcast_arrays}
+            _ in IMPLEMENTED} == set(IMPLEMENTATIONS) - {np.broadcast_arrays}
 
 
 @pytest.mark.host
 @pytest.mark.parametrize(("name", "k"),
-                         [*OURS_RUN,
+                         [*IMPLEMENTED,
                           *((n, 0) for n in FUNCTIONS if numpy_function(n) in VIEWS)])
-def test_nothing_comes_home_from_a_device(name, k):
+def test_nothing_is_copied_to_the_host(name, k):
     with mat.use_device("emulated"):
         operands = Operands("float64",
                             lambda a: mat.array(a) * 1 if a.dtype == "float64" else mat.array(a))

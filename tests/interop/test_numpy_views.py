@@ -61,7 +61,7 @@ def test_reductions_into_an_output():
     assert np.all(x, 1, out=mat.zeros(2, dtype="bool")).tolist() == [False, True]
 
 
-def test_what_cannot_be_written_is_left_alone():
+def test_read_only_outputs_are_unchanged():
     fixed = np.ones(2)
     fixed.flags.writeable = False
     x, wide = mat.from_numpy(fixed), mat.ones(1).broadcast_to(3)
@@ -84,12 +84,12 @@ def test_what_cannot_be_written_is_left_alone():
 
 def test_an_export_keeps_writers_out():
     x = mat.arange(3)
-    lent = np.asarray(x)
+    exported = np.asarray(x)
     for change in (lambda: np.exp(x, out=x), lambda: np.arctan(x, out=x), lambda: np.put(x, 0, 1)):
         with pytest.raises(ConflictError):
             change()
-    assert np.exp(x).shape == lent.shape
-    del lent
+    assert np.exp(x).shape == exported.shape
+    del exported
     assert np.exp(x, out=x) is x
 
 
@@ -163,11 +163,11 @@ def test_views_of_several():
     assert [m.shape for m in np.atleast_2d(x, mat.array(5.0))] == [(1, 3), (1, 1)]
 
 
-def test_broadcast_among_arrays_mats_are_lent():
+def test_broadcast_arrays_exports_mats_among_arrays():
     x = mat.arange(3)
-    lent, given = np.broadcast_arrays(x, np.zeros((2, 1)))
-    assert (type(lent), lent.shape, type(given)) == (np.ndarray, (2, 3), np.ndarray)
+    exported, given = np.broadcast_arrays(x, np.zeros((2, 1)))
+    assert (type(exported), exported.shape, type(given)) == (np.ndarray, (2, 3), np.ndarray)
     with pytest.raises(ConflictError):
         x.fill_(1)
-    del lent, given
+    del exported, given
     x.fill_(1)

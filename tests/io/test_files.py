@@ -98,7 +98,7 @@ def test_bytes_that_are_no_booleans_become_some():
     assert saved(read.reshape(2, 3)) == expected
 
 
-def test_a_broadcast_is_written_as_what_it_shows():
+def test_a_broadcast_is_written_with_its_visible_elements():
     x = mat.arange(3).broadcast_to(4, 3)
     assert_array_equal(np.load(io.BytesIO(saved(x))), np.broadcast_to(np.arange(3.0), (4, 3)))
 
@@ -115,7 +115,7 @@ def test_the_dtype_is_that_of_the_file_and_not_the_default():
 @layouts
 @devices
 @pytest.mark.sample(4)
-def test_load_into_what_is_there(dtype, layout, device):
+def test_load_into_an_existing_mat(dtype, layout, device):
     for shape in SHAPES:
         for order in "CF":
             a = np.asarray(values(shape, dtype), order=order)
@@ -148,7 +148,7 @@ def test_a_file_that_does_not_fit_changes_nothing(error, change, text, kind, lay
     assert state(x) == before
 
 
-def test_load_into_what_cannot_be_written():
+def test_load_into_a_read_only_mat():
     file = io.BytesIO(saved_by_numpy(np.ones((2, 3))))
     with pytest.raises(mat.AliasError, match="overlap"):
         mat.ones(3).broadcast_to(2, 3).load_(file)
@@ -158,7 +158,7 @@ def test_load_into_what_cannot_be_written():
         fixed.load_(file)
 
 
-def test_load_is_an_output_look():
+def test_load_is_an_access_for_output():
     x = mat.empty(3)
     with mat.use_device("emulated"), mat.debug.count_copies() as copies:
         x.fill_(1)
@@ -170,15 +170,15 @@ def test_load_is_an_output_look():
     assert x.tolist() == [0, 1, 2]
 
 
-def test_what_is_lent_is_not_overwritten():
+def test_exported_mats_are_not_overwritten():
     x = mat.arange(3)
-    lent = np.asarray(x)
+    exported = np.asarray(x)
     for call in (lambda: x.load_(io.BytesIO(saved_by_numpy(np.zeros(3)))),
                  lambda: x.read_(io.BytesIO(bytes(24)))):
         with pytest.raises(mat.ConflictError, match=r"test_files\.py"):
             call()
-    assert lent.tolist() == [0, 1, 2]
-    del lent
+    assert exported.tolist() == [0, 1, 2]
+    del exported
     assert x.read_(io.BytesIO(bytes(24))).tolist() == [0, 0, 0]
 
 

@@ -98,13 +98,13 @@ def test_invalid_npy(name, as_file):
     assert state(x) == before
 
 
-def test_keys_that_stand_twice_count_once():
+def test_of_repeated_keys_the_last_counts():
     """As in Python, the last one counts: there is no other reading of it."""
     data = npy_file(described("'<f4'", "(9,)", more="'shape': (2,), "), bytes(8))
     assert mat.load(io.BytesIO(data)).shape == (2,)
 
 
-def test_a_stream_that_claims_much_is_given_room_as_it_comes():
+def test_memory_for_a_stream_grows_as_it_is_read():
     data = npy_file(described(shape=f"({1 << 40},)"), bytes(1000))
     with limited_address_space(96 << 20), pytest.raises(mat.FormatError, match="ends within"):
         mat.load(ReadOnlyStream(data))
@@ -295,7 +295,7 @@ def test_a_size_that_is_a_lie_makes_no_room():
 
 
 def test_members_that_share_their_bytes():
-    """The bomb that needs no bomb: many names, one body."""
+    """Many names of one member expand to much without compression."""
     data = archive([("x.npy", ONE), ("y.npy", ONE)])
     first, second = data.index(b"PK\x01\x02"), data.rindex(b"PK\x01\x02")
     shared = bytearray(data)

@@ -136,7 +136,7 @@ def test_gzip(tmp_path):
         assert state(y) == before
 
 
-def test_what_only_writes_may_keep_what_it_is_given():
+def test_writers_may_keep_the_bytes_that_they_get():
     parts = []
 
     class Keeping:
@@ -185,7 +185,7 @@ def test_a_pipe_is_written_and_not_replaced(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [None, 3, [1], object], ids=str)
-def test_what_is_no_file(wrong):
+def test_arguments_that_are_no_files(wrong):
     x = mat.ones(2)
     for call in (lambda: mat.save(wrong, x), lambda: mat.load(wrong), lambda: x.load_(wrong),
                  lambda: x.write(wrong),
@@ -225,18 +225,18 @@ def test_progress(tmp_path):
              **k: mat.save_all(file, {"x": x, "y": x.T}, compressed=True, **k),
              "safetensors": lambda file, **k: mat.save_all(file, {"x": x, "y": x.T}, **k)}
     loads = {"npy": mat.load, "raw": mat.empty(10, 100).read_}
-    told = []
+    reports = []
     for suffix, save in files.items():
         for call in (save, loads.get(suffix, mat.load_all)):
-            told.clear()
-            call(tmp_path / f"x.{suffix}", progress=lambda done, total: told.append((done, total)))
-            assert len(told) > 20
-            assert told == sorted(told)
-            assert {total for _, total in told} == {told[-1][0]}
-    told.clear()
-    mat.save(tmp_path / "e.npy", mat.empty(3, 0), progress=lambda *counts: told.append(counts))
-    mat.load(tmp_path / "e.npy", progress=lambda *counts: told.append(counts))
-    assert told == [(0, 0), (0, 0)]
+            reports.clear()
+            call(tmp_path / f"x.{suffix}", progress=lambda *counts: reports.append(counts))
+            assert len(reports) > 20
+            assert reports == sorted(reports)
+            assert {total for _, total in reports} == {reports[-1][0]}
+    reports.clear()
+    mat.save(tmp_path / "e.npy", mat.empty(3, 0), progress=lambda *counts: reports.append(counts))
+    mat.load(tmp_path / "e.npy", progress=lambda *counts: reports.append(counts))
+    assert reports == [(0, 0), (0, 0)]
     with pytest.raises(mat.DTypeError, match="3"):
         mat.save(tmp_path / "x.npy", x, progress=3)
 
