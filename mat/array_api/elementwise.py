@@ -67,9 +67,7 @@ def _unary_by_numpy(name: str, rule: np.ufunc, summary: str) -> Function:
 
 
 def _binary(name: str, function: Function, summary: str) -> Function:
-    """Return ``name(x1, x2)``, computed by an operation of `mat`, or by NumPy via
-    `binary_by_numpy`.
-    """
+    """Return ``name(x1, x2)``, computed by `function`, which takes Mats and numbers."""
     def binary(x1: Operand, x2: Operand, /) -> Mat:
         found: Mat = function(*as_pair(x1, x2))
         return found

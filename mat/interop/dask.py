@@ -24,7 +24,8 @@ def _tokenize(self: Mat) -> tuple[str, object]:
 
 @method("__sizeof__")
 def _sizeof(self: Mat) -> int:
-    """Return the bytes for ``sys.getsizeof``, which dask calls before it spills: the visible
-    elements, once for each memory with a copy.
+    """Return the bytes of the visible elements, once for each memory with a copy.
+
+    This is for ``sys.getsizeof``, which dask calls before it spills.
     """
     return object.__sizeof__(self) + self.nbytes * len(self.storage.handles)

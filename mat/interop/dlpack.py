@@ -39,10 +39,9 @@ from ..support.dlpack_abi import (
     type_of,
 )
 from ..support.dtypes import as_dtype
-from ..support.types import Array, Keywords, Operand
+from ..support.types import Array, Capsule, Keywords, Operand
 
 Pair: TypeAlias = tuple[int, int]
-Capsule: TypeAlias = Any  # PyCapsule, which `types` knows from Python 3.13 on
 _NO_READ_ONLY = ("a consumer that does not ask for DLPack 1.0 cannot be told that memory is "
                  "read-only")
 _NEGATIVE = "it has negative strides, at which torch ends the process"
@@ -166,7 +165,7 @@ def _capsule_by_numpy(a: Array, legacy: bool = False) -> Capsule:
 _kept: dict[int, object] = {}
 
 
-def _cuda_array_interface(self: Mat) -> dict[str, Any]:
+def _cuda_array_interface(self: Mat) -> Keywords:
     """Return the address of the elements on a GPU, by version 3 of the protocol.
 
     It never copies, and waits for nothing: the consumer waits for ``stream``. The protocol passes
@@ -189,7 +188,7 @@ def _cuda_array_interface(self: Mat) -> dict[str, Any]:
             if id(self) not in _kept:
                 weakref.finalize(self, _kept.pop, id(self), None).atexit = False
             _kept[id(self)] = handle.export()
-            found: dict[str, Any] = value.__cuda_array_interface__
+            found: Keywords = value.__cuda_array_interface__
             return found
     raise AttributeError(f"__cuda_array_interface__: {self.label()} has no fresh copy on a GPU; "
                          f"with mat.use_device('cuda'): ..., __dlpack__ makes one")
@@ -346,7 +345,7 @@ class _Exporter:
     def __init__(self, capsule: Capsule) -> None:
         self.capsule = capsule
 
-    def __dlpack__(self, *, stream: object = None, **wanted: object) -> Capsule:
+    def __dlpack__(self, *, stream: object = None, **wanted: object) -> Any:
         return self.capsule
 
     def __dlpack_device__(self) -> Pair:
@@ -375,6 +374,6 @@ def _import_on_device(capsule: Capsule, facet: Facet) -> Mat:
                             "(mat.show_config() says why); device='cpu' copies to the host")
     imported = _Imported(capsule, (CUDA,))
     storage, memory = imported.new_storage(), cast(_DeviceMemory, facet.memory)
-    storage.adopt_external(facet.memory,
-                   memory.borrowed(imported.address, storage.nbytes, imported.owner))
+    handle = memory.borrowed(imported.address, storage.nbytes, imported.owner)
+    storage.adopt_external(facet.memory, handle)
     return imported.mat_over(storage, facet)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..errors import DTypeError, FormatError
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
-from ..matrix.methods import bind
-from ..ops.operation import named
+from ..matrix.methods import method
 from ..support.types import Array, File
 from . import npy
 from .elements import ElementFormat, mapped_array, pieces, read_array, read_into
@@ -101,7 +100,8 @@ def load(file: File, *, mapped: bool = False, progress: Callback | None = None) 
         return adopted(read_array(source, form))
 
 
-def _load_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
+@method("load_")
+def load_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
     """Overwrite the visible elements with those of a .npy file.
 
     Parameters
@@ -145,13 +145,11 @@ def _load_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
     return self
 
 
-bind("load_", named(_load_, "load_", _load_.__doc__ or ""))
-
-
 # Raw elements
 
 
-def _write(self: Mat, file: File, *, progress: Callback | None = None) -> None:
+@method("write")
+def write(self: Mat, file: File, *, progress: Callback | None = None) -> None:
     """Write the visible elements in C order, and nothing else.
 
     Parameters
@@ -174,10 +172,8 @@ def _write(self: Mat, file: File, *, progress: Callback | None = None) -> None:
         write_elements(out, a, counter)
 
 
-bind("write", named(_write, "write", _write.__doc__ or ""))
-
-
-def _read_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
+@method("read_")
+def read_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
     """Overwrite the visible elements, in C order, with the bytes of a file that ``write`` wrote.
 
     Parameters
@@ -211,9 +207,6 @@ def _read_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
                               f"{self.label()}; to read some of them, give the open file")
         _overwrite(self, source, form, progress)
     return self
-
-
-bind("read_", named(_read_, "read_", _read_.__doc__ or ""))
 
 
 # Common steps

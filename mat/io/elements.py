@@ -21,8 +21,9 @@ MOST_AXES = 64  # NumPy's limit
 
 
 class ElementFormat(NamedTuple):
-    """The format of the elements in a file. ``fortran``: column-major order; ``swapped``: the byte
-    order is not this machine's.
+    """The format of the elements in a file.
+
+    ``fortran``: column-major order; ``swapped``: the byte order is not this machine's.
     """
 
     shape: Ints

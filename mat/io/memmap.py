@@ -17,8 +17,9 @@ from .streams import Source, reading, size_on_disk
 
 @contextmanager
 def mapping(file: File) -> Iterator[tuple[Source, Bytes]]:
-    """Open a file to read its headers, and map its pages; raise `DTypeError` unless it is a file on
-    disk.
+    """Open a file to read its headers, and map its pages.
+
+    `DTypeError` unless it is a file on disk.
     """
     with reading(file) as source:
         if size_on_disk(source.file) is None:

@@ -31,9 +31,7 @@ _CODES = {"V2" if t.name == "bfloat16" else f"{t.kind}{t.size}": t.name for t in
 
 
 def header(a: Array) -> tuple[bytes, Array]:
-    """Return the bytes before the elements, and the array whose C order the elements are written
-    in: `a` or its transpose.
-    """
+    """Return the header, and the array to write in C order: `a` or its transpose."""
     fortran = a.flags.f_contiguous and not a.flags.c_contiguous
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": a.dtype.str, "fortran_order": fortran,

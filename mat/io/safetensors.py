@@ -26,9 +26,7 @@ METADATA = "__metadata__"
 
 
 class Part(NamedTuple):
-    """A tensor in a file: its name, its format, and where its elements begin, counted from the end
-    of the header.
-    """
+    """A tensor in a file: its name, its format, and where it begins after the header."""
 
     name: str
     form: ElementFormat
@@ -56,9 +54,7 @@ def check(dtypes: Mapping[str, DType], metadata: Mapping[str, str]) -> None:
 
 
 def header(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> tuple[bytes, list[Array]]:
-    """Return the bytes before the elements, and the arrays in the order of their elements: the
-    widest dtype first.
-    """
+    """Return the header, and the arrays in the order of their elements, widest dtype first."""
     names = sorted(arrays, key=lambda name: (-_CODES[arrays[name].dtype.name][0], name.encode()))
     entries: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
     at = 0
@@ -76,8 +72,9 @@ def header(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> tuple[by
 
 
 def read_header(source: Source) -> tuple[list[Part], dict[str, str]]:
-    """Read the header and return the tensors in the order of their elements, which follow without
-    gaps, and the metadata.
+    """Read the header and return the tensors in their order in the file, and the metadata.
+
+    Their elements come next, without gaps.
     """
     length = int.from_bytes(source.take(8, "its header"), "little")
     if length > LONGEST:

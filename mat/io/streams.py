@@ -84,8 +84,9 @@ def quoted(text: str) -> str:
 
 
 class _CopyingStream:
-    """A stream of unknown type, to which copies are written as `bytes`: it might keep what it gets,
-    or accept nothing else.
+    """A stream of unknown type, to which copies are written as `bytes`.
+
+    It might keep what it gets, or accept nothing else.
     """
 
     def __init__(self, file: Stream) -> None:
@@ -128,8 +129,9 @@ def writing(file: File | Stream) -> Iterator[Stream]:
 
 
 class Source:
-    """A file that is read in order. ``left`` counts the bytes to its end, and is None where that is
-    not known.
+    """A file that is read in order.
+
+    ``left`` counts the bytes to its end, and is None where that is not known.
     """
 
     __slots__ = ("_peeked", "crc", "file", "left", "name", "progress")
@@ -259,9 +261,7 @@ class Source:
 
 @contextmanager
 def reading(file: File | Stream) -> Iterator[Source]:
-    """Yield the bytes of a path, or of a file object from its position, which advances by what is
-    read.
-    """
+    """Yield the bytes of a path, or of a file object from its position on."""
     check_binary(file, "read")
     if is_path(file):
         with open(file, "rb") as opened:

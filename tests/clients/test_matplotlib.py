@@ -17,7 +17,7 @@ row = Rows("matplotlib", globals())
 
 
 class Picture:
-    """What was drawn: the pixels."""
+    """The pixels of a figure."""
 
     def __init__(self, pixels):
         self.pixels = pixels
@@ -27,7 +27,7 @@ class Picture:
 
 
 class Axes:
-    """Methods of one, each of which draws a figure of its own."""
+    """Methods of matplotlib's axes, each of which draws a figure of its own."""
 
     def __getattr__(self, name):
         def drawn(*args, **kwargs):

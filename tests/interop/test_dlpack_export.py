@@ -283,7 +283,7 @@ def test_an_export_ends_in_another_thread():
 @pytest.mark.parametrize(("name", "at", "flags"),
                          [(b"dltensor_versioned", 16, READ_ONLY), (b"dltensor", 56, -1)])
 def test_an_export_ends_in_a_thread_that_python_does_not_know(name, at, flags):
-    """As a library's own threads do: by the deleter of the struct, whose place DLPack lays down."""
+    """A library's own threads call the deleter of the struct, whose position DLPack defines."""
     x = mat.zeros(2)
     capsule = pytest.importorskip("mat._core").make_capsule(np.from_dlpack(x), 8, (2,), (1,), HOST,
                                                           (2, 64), flags)

@@ -109,7 +109,7 @@ def test_jax_both_ways():
 
 
 def run(body, rc=0):
-    """Run a script that must end well, and in silence."""
+    """Run a script that must succeed without output to stderr."""
     setup = "import gc, os, sys, threading\nimport numpy as np\nimport mat\nx = mat.arange(1000)\n"
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", setup + body],

@@ -23,7 +23,8 @@ from mat.support.dtypes import SUPPORTED, as_dtype
 
 from ..support import selection
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, place
-from ..support.numpy_calls import FUNCTIONS, Operands, calls_of
+from ..support.numpy_calls import FUNCTIONS, Operands
+from ..support.numpy_ufunc_calls import calls_of
 
 if np.lib.NumpyVersion(np.__version__) < "2.3.0":
     pytest.skip("the calls are written for the functions of NumPy 2.3 and newer",
@@ -39,12 +40,12 @@ ARBITRARY = {  # of rounding errors, on which operands' strides have a say
     "linalg.eig", "linalg.eigh", "linalg.svd", "linalg.qr", "linalg.pinv", "linalg.lstsq",
     "linalg.cond", "linalg.eigvals",
     "linalg.eigvalsh", "corrcoef", "cov"}
-# they ask the elements of their operand, and not the operand, to dispatch
+# they dispatch by the elements of their operand, not by the operand
 NOT_ASKED = {"poly", "roots"}
 
 
 def outcome(call, function, operands):
-    """What the call gives, or the error that it raises."""
+    """Return the result of the call, or the error that it raises."""
     try:
         return call(function, operands)
     except Exception as error:
@@ -52,8 +53,8 @@ def outcome(call, function, operands):
 
 
 def check_same(got, wanted, tolerance, arrays):
-    """Fail unless `got` is what NumPy gave for arrays, with Mats for arrays of supported dtypes,
-    but for `arrays`.
+    """Fail unless `got` is `wanted`, the result for arrays, with Mats for all arrays of supported
+    dtypes except `arrays`.
     """
     if isinstance(wanted, Exception):
         kinds = [k for k in type(wanted).__mro__ if k.__module__ == "builtins"
@@ -97,7 +98,7 @@ def check(function, calls, dtype, layout, tolerance):
 
 @pytest.fixture
 def silence():
-    """NumPy's warnings are no subject here."""
+    """Ignore NumPy's warnings."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
@@ -106,7 +107,7 @@ def silence():
 WAYS = [*((d, "packed") for d in NUMPY_DTYPES),
         *(("float64", layout) for layout in LAYOUTS if layout != "packed"),
         ("int32", "transposed"), ("complex64", "negative")]
-# ours give bfloat16 for bfloat16, where NumPy has float32
+# `mat`'s give bfloat16 for bfloat16, where NumPy has float32
 OF_ITS_DTYPE = {"matmul", "linalg.matmul"}
 
 

@@ -55,9 +55,7 @@ _NUMBERS = {bool, int, float, complex, *(np.dtype(n).type for n in SUPPORTED if 
 
 
 def _are_operands(inputs: Arguments) -> bool:
-    """Return whether operations of `mat` take all of these: Mats, arrays and numbers, but not only
-    numbers.
-    """
+    """Return whether all of these are Mats, arrays and numbers, but not only numbers."""
     several = False
     for x in inputs:
         if type(x) is Mat or is_mat_or_array(x):
@@ -120,9 +118,7 @@ def _outer(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
 
 
 def _scipy_special(ufunc: np.ufunc, inputs: Arguments) -> Operand:
-    """Compute a ufunc of ``scipy.special`` that is an operation of `mat`, for dtypes that both
-    compute in.
-    """
+    """Compute a ufunc of ``scipy.special`` that is an operation of `mat`, too."""
     implementation = _SCIPY_SPECIAL.get(ufunc.__name__)
     if implementation is None or len(inputs) != 1:
         return NotImplemented

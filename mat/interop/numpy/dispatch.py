@@ -214,8 +214,9 @@ def _can_become_mat(a: Array) -> bool:
 
 
 def _is_alone(a: Array) -> bool:
-    """Return whether nothing else uses the memory of `a`: it is its own, or that of an array to
-    which nothing else refers.
+    """Return whether nothing else uses the memory of `a`.
+
+    That memory is its own, or that of an array to which nothing else refers.
     """
     if not a.flags.writeable:
         return False

@@ -23,8 +23,9 @@ def is_known_dtype(dtype: DType) -> bool:
 
 
 def is_mat_or_array(value: object) -> TypeGuard[Mat | Array]:
-    """Return whether operations of `mat` take `value` and interpret it as NumPy does: a Mat, or an
-    array of a dtype that a Mat can have.
+    """Return whether `value` is a Mat, or an array of a dtype that a Mat can have.
+
+    Operations of `mat` interpret these as NumPy does.
     """
     return isinstance(value, Mat) or (type(value) is np.ndarray and is_known_dtype(value.dtype))
 

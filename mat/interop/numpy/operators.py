@@ -193,7 +193,7 @@ def enabled_on(device: object) -> bool:
 
 
 @method("to_device")
-def _to_device(self: Mat, device: str | Device, /, *, stream: object = None) -> Mat:
+def to_device(self: Mat, device: str | Device, /, *, stream: object = None) -> Mat:
     """Return the elements as a Mat on which operations compute on `device`.
 
     Parameters

@@ -74,8 +74,7 @@ def _address(a: Array) -> int:
 
 
 def run_as_view(function: Function, several: bool, args: Arguments, kwargs: Keywords) -> Operand:
-    """Call `function` and return views of the Mats among its arguments: of all of them if
-    `several`, else of the first.
+    """Call `function` and return views of its first argument, or if `several` of all.
 
     Where NumPy would copy only because the operand is strided, the result is a view of a packed
     copy. `NoView` is raised where it copies anyway.

@@ -48,9 +48,7 @@ def numpy_stack(arrays: Operand, axis: int = 0, out: Operand = None, *, dtype: D
 
 def _join_raised(tup: Operand, raise_rank: Function, axis_of: Callable[[Mat], int],
                  dtype: DTypeLike = None, casting: Casting = "same_kind") -> Result:
-    """Give all arrays the rank that the result has, and join them along the axis that `axis_of`
-    returns for the first.
-    """
+    """Give all arrays the rank of the result, and join them along ``axis_of(first)``."""
     def join(parts: list[Mat], _: int) -> Result:
         whole = [raise_rank(m) for m in parts]
         return shape.concat(whole, axis_of(whole[0]))
