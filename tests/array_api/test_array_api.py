@@ -195,7 +195,7 @@ def wanted_of(name, arguments, keywords):
 
 
 @pytest.mark.parametrize("name", sorted(ROWS))
-@settings(max_examples=selection.most(15, 5), suppress_health_check=list(HealthCheck))
+@settings(max_examples=selection.most(15, 4), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_results(name, data):
     row = ROWS[name](Draw(data))

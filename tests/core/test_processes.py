@@ -56,6 +56,7 @@ def check(found):
         assert_allclose(y.to_numpy(), wanted(a), rtol=1e-12)
 
 
+@pytest.mark.sample(3)
 def test_a_pool(context):
     with context.Pool(2) as pool:
         check(pool.map(compute, [mat.array(a) for a in starts()]))

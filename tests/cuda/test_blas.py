@@ -54,6 +54,7 @@ def there(x):
 
 
 @pytest.mark.parametrize(("dtype", "letter"), list(zip(BLAS_DTYPES, "SDCZ", strict=True)))
+@pytest.mark.sample(2)
 def test_the_linear_layer_takes_three_calls_and_no_copies(rng, dtype, letter):
     x, w, dy = (numbers(rng, shape, dtype) for shape in ((32, 64), (10, 64), (32, 10)))
     mx, mw, mdy = map(there, (x, w, dy))
@@ -128,6 +129,7 @@ def test_only_what_returns_numbers_is_read_back(rng):
                          [("float32", "float64"), ("int32", "float32"), ("float16", "float32"),
                           ("float32", "complex64"), ("bool", "float64"), ("int8", "int32"),
                           ("bool", "int16")])
+@pytest.mark.sample(3)
 def test_dtypes_that_promote(rng, one, other):
     a, b = numbers(rng, (5, 7), one), numbers(rng, (7, 3), other)
     with calls():
@@ -196,6 +198,7 @@ def test_what_cublas_does_not_support_goes_to_our_kernel(rng, device):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "uint64", "bool"])
+@pytest.mark.sample(3)
 def test_integers(rng, dtype):
     a, b = numbers(rng, (3, 9, 7), dtype), numbers(rng, (7, 5), dtype)
     x, y = mat.array(a), mat.array(b)

@@ -42,6 +42,7 @@ def carry_out(prepared, x, out, seed=0):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.sample(5)
 def test_copies(dtype, layout, rng):
     values = numbers(rng, (5, 6, 7), "float32").astype(mat.zeros(1, dtype=dtype).dtype)
     x = place(values, layout)
@@ -96,6 +97,7 @@ def to(values, dtype):
 
 
 @pytest.mark.parametrize("source", NAMES)
+@pytest.mark.sample(5)
 def test_conversions_between_all_dtypes(source):
     for target in convert.targets(source):
         given = samples(source, target)
@@ -160,6 +162,7 @@ def test_programs():
     assert len(found) == len(set(found))
 
 
+@pytest.mark.slow
 def test_every_case_to_measure_computes(cuda, monkeypatch):
     """A small one of each; what they reach is measured where there is a GPU."""
     monkeypatch.setattr(cases, "LARGE", 1 << 19)

@@ -89,6 +89,7 @@ class Foreign(Exporter):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.sample(4)
 def test_what_is_lent_there(dev, dtype, layout):
     reference = LAYOUTS[layout](sample(dtype))
     x = LAYOUTS[layout](only_there(mat.array(sample(dtype))))
@@ -224,6 +225,7 @@ def test_where_computing_is_not_allowed_there_it_is_lent_on_the_host(dev):
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "reversed"])
 @pytest.mark.parametrize("way", ["from_dlpack", "from_cuda_array_interface"])
+@pytest.mark.sample(4)
 def test_cuda_core_takes_it_either_way(dev, way, layout):
     """Somebody else's reading of both protocols."""
     views = pytest.importorskip("cuda.core.utils").StridedMemoryView
@@ -604,6 +606,7 @@ print(os.waitpid(child, 0)[1])
 
 @pytest.mark.parametrize("leave", ["", "block.__exit__(None, None, None)\n"],
                          ids=["within the block", "after it"])
+@pytest.mark.sample(2)
 def test_the_interpreter_ends_well(script, leave):
     assert script(CAPSULE + TAKEN + leave) == "done\n"
 

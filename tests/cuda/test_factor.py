@@ -54,6 +54,7 @@ def positive(rng, shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", BLAS_DTYPES)
+@pytest.mark.sample(4)
 def test_inverses(rng, dtype, sides):
     for n in sides:
         a = mixed(rng, (n, n), dtype)

@@ -86,6 +86,7 @@ def test_without_a_gpu_it_measures_nothing():
 
 @pytest.mark.unchecked("what it runs keeps arrays beyond their blocks, to time launches only")
 @pytest.mark.skipif(bool(missing()), reason=missing())
+@pytest.mark.slow
 def test_a_trial(tmp_path, monkeypatch):
     path = tmp_path / "gpu.md"
     done = command("--mock", "--only", "calls", "--tests", "tests/package/test_layers.py",

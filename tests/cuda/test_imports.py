@@ -29,6 +29,7 @@ def step(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.sample(3)
 def test_a_step(dtype):
     wanted = [m.to_numpy() for m in step(dtype)]
     with mat.use_device("cuda", required=True):
@@ -44,6 +45,7 @@ def test_a_step(dtype):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "float16",
                                    "bfloat16", "int8"])
 @pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.sample(4)
 def test_draws(name, dtype):
     if name != "bernoulli" and dtype == "int8":
         pytest.skip("integers hold no real numbers")

@@ -81,6 +81,7 @@ PAIRS = [("b", "B", "h"), ("?", "i", "i"), ("i", "i", "b"), ("q", "h", "I"), ("H
 
 
 @pytest.mark.parametrize("chars", PAIRS, ids="".join)
+@pytest.mark.sample(4)
 def test_products_of_integers_of_several_types(rng, chars):
     one, other, out = chars
     a, b, c = some(rng, (35, 19), one), some(rng, (19, 66), other), some(rng, (35, 66), out)
@@ -106,6 +107,7 @@ def near(found, a, b, k):
 @pytest.mark.parametrize("char", [*"eE"])
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(("m", "n", "k"), [(65, 67, 40), (1, 3, 300), (2, 2, 0)])
+@pytest.mark.sample(3)
 def test_products_of_halves(rng, char, wide, m, n, k):
     a, b = some(rng, (m, k), char), some(rng, (k, n), char)
     c = np.full((m, n), np.nan, np.float32 if wide else HALVES[char])
@@ -198,6 +200,7 @@ def test_factors_of_halves(rng, char, wide):
 
 
 @pytest.mark.parametrize("chars", ["bbb", "bbi", "HHH", "iii", "???", "eee", "EEf"])
+@pytest.mark.sample(3)
 def test_large_tiles(rng, chars, monkeypatch):
     monkeypatch.setattr(integer_matmul, "BUSY", 1)
     for m, n, k in ((130, 257, 21), (5, 129, 8)):
@@ -214,6 +217,7 @@ def test_large_tiles(rng, chars, monkeypatch):
 @pytest.mark.parametrize(("one", "other", "batch"),
                          [((1, 1030), (1030, 1), ()), ((3, 700), (700, 70), ()),
                           ((2, 1, 513), (513, 3), (2,)), ((2, 3, 512), (2, 512, 2), (2,))])
+@pytest.mark.sample(4)
 def test_long_inner_axes_are_split(rng, chars, one, other, batch):
     a, b = some(rng, one, chars[0]), some(rng, other, chars[1])
     c, d = (some(rng, (*batch, one[-2], other[-1]), chars[2]) for _ in range(2))

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.host
 @pytest.mark.parametrize("page_locked", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [0, 1, 3, 1000, 100_003])
+@pytest.mark.sample(3)
 def test_there_and_back(dev, rng, dtype, n, page_locked):
     values = rng.integers(0, 2, n).astype(mat.zeros(1, dtype=dtype).dtype)
     with mat.settings(page_locked=page_locked):

@@ -138,7 +138,7 @@ def test_functions_of_text_refuse_mats_as_they_refuse_numbers(name):
 def test_functions(name):
     if numpy_function(name) is None:
         pytest.skip("not in this NumPy")
-    for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 3):
+    for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 4):
         if name in NOT_ASKED:
             found = outcome(FUNCTIONS[name][0], numpy_function(name), Operands(dtype, mat.array))
             assert isinstance(found, np.ndarray | Exception)
@@ -152,7 +152,7 @@ def test_functions(name):
 @pytest.mark.usefixtures("silence")
 def test_ufuncs(ufunc):
     name = ufunc.__name__
-    for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 3):
+    for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 4):
         check(ufunc, calls_of(ufunc), dtype, layout, TOLERANCE.get(str(dtype), 1e-12))
 
 

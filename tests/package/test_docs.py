@@ -6,8 +6,6 @@ import ast
 import doctest
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -24,23 +22,22 @@ MODULES = [".".join(p.parts).removesuffix(".__init__") for p in FILES]
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 
 
-def run_page(page, directory):
-    """Run the page in a process of its own, since pages register facets and operations, and without
-    the direction check, since one page demonstrates bugs.
+@pytest.fixture(scope="module")
+def run_page():
+    """A function that runs a page in a process of its own, since pages register facets and
+    operations, and without the direction check, since one page demonstrates bugs.
     """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    return subprocess.run([sys.executable, "-W", "error", blocks.__file__, str(page)],
-                          cwd=directory, capture_output=True,
-                          text=True, timeout=300, check=False,
-                          env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg",
-                               "MAT_DEBUG": ""})
+    started = blocks.Pages({**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg", "MAT_DEBUG": ""})
+    yield started.run
+    started.close()
 
 
 @needs.native
 @pages
-def test_the_blocks_of_a_page_run(page, tmp_path):
-    done = run_page(page, tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_the_blocks_of_a_page_run(page, run_page, tmp_path):
+    status, output = run_page(page, tmp_path)
+    assert status == 0, output
 
 
 @pages
@@ -111,8 +108,8 @@ def page_of(tmp_path, text):
     ("```python\n>>> import warnings\n>>> warnings.warn('a')\n```\n", False),
     ("```python\nimport mat\nmat.zeros(1)\n```\n", True),
 ])
-def test_pages_that_fail_are_noticed(text, passes, tmp_path):
-    assert (run_page(page_of(tmp_path, text), tmp_path).returncode == 0) == passes
+def test_pages_that_fail_are_noticed(text, passes, tmp_path, run_page):
+    assert (run_page(page_of(tmp_path, text), tmp_path)[0] == 0) == passes
 
 
 @pytest.mark.parametrize(("text", "count"), [
