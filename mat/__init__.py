@@ -104,13 +104,15 @@ from .ops.elementwise import (
     tan,
     tanh,
 )
+from .ops.joining import concat, stack
 from .ops.linalg import cholesky, inv, multi_dot, slogdet, solve
+from .ops.mapping import map_concat, map_displacements, map_into
 from .ops.matmul import matmul
 from .ops.nn import convolve, derive_convolve
 from .ops.pooling import derive_max_pool, max_pool
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
-from .ops.shape import allclose, concat, map_concat, map_displacements, map_into, stack, transpose
+from .ops.shape import allclose, transpose
 from .ops.user_kernel import kernel
 
 # a constant of that module, named in lower case as an attribute of mat

@@ -13,8 +13,8 @@ from ..interop.numpy.operators import by_numpy
 from ..layout.strided import Ints, as_axes, as_axis, as_shape, integer
 from ..layout.strided import broadcast_shapes as _broadcast
 from ..matrix.mat import Mat
-from ..ops.shape import concat as _concat
-from ..ops.shape import stack as _stack
+from ..ops.joining import concat as _concat
+from ..ops.joining import stack as _stack
 from ..support.types import AxisLike, Operand, ShapeLike
 from .arguments import as_mat
 

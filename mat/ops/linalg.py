@@ -19,10 +19,10 @@ from ..matrix.methods import bind
 from ..support.types import Array, DType, Engine, Function, Number
 from .blas_checks import BLAS
 from .integer_matmul import DEVICE_AXES
+from .joining import check_are_mats
 from .matmul import matmul as matmul  # NumPy has it here, too
 from .matmul import product_shape
 from .operation import Input, Output, named, op
-from .shape import check_are_mats
 
 
 def multi_dot(mats: Sequence[Mat]) -> Mat:
