@@ -9,7 +9,7 @@ import numpy as np
 from ....errors import ShapeError
 from ....layout.strided import as_axis
 from ....matrix.mat import Mat
-from ....ops import shape
+from ....ops import joining
 from ....support.types import DTypeLike, Function, Operand
 from ..operands import as_mats, is_mat_or_none
 from ..registry import Casting, Result, implements
@@ -31,7 +31,7 @@ def _join(arrays: object, axis: object, out: Operand, dtype: DTypeLike, casting:
 def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = None, *,
                       dtype: DTypeLike = None, casting: Casting = "same_kind") -> Result:
     return _join(arrays, axis, out, dtype, casting,
-                 lambda parts, axis: shape.concat(parts, axis, out))
+                 lambda parts, axis: joining.concat(parts, axis, out))
 
 
 @implements("stack")
@@ -42,7 +42,7 @@ def numpy_stack(arrays: Operand, axis: int = 0, out: Operand = None, *, dtype: D
         if any(m.shape != parts[0].shape for m in parts):
             raise ShapeError("stack wants equal shapes, got "
                              f"{', '.join(str(m.shape) for m in parts)}")
-        return shape.concat([m.expand_dims(k) for m in parts], k, out)
+        return joining.concat([m.expand_dims(k) for m in parts], k, out)
     return _join(arrays, axis, out, dtype, casting, join)
 
 
@@ -51,7 +51,7 @@ def _join_raised(tup: Operand, raise_rank: Function, axis_of: Callable[[Mat], in
     """Give all arrays the rank of the result, and join them along ``axis_of(first)``."""
     def join(parts: list[Mat], _: int) -> Result:
         whole = [raise_rank(m) for m in parts]
-        return shape.concat(whole, axis_of(whole[0]))
+        return joining.concat(whole, axis_of(whole[0]))
     return _join(tup, 0, None, dtype, casting, join)
 
 
