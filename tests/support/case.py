@@ -14,8 +14,8 @@ FACTORS = ((1, 0), (2, 1), (-3, 2), (0, 3))  # alpha and beta
 
 
 class Case:
-    """Operands to try for an operation: ``samples(rng, dtype)`` yields (args, kwargs),
-    ``reference`` computes what comes out.
+    """Operands to try for an operation, which ``samples(rng, dtype)`` yields as (args, kwargs), and
+    the ``reference`` that computes the expected result.
 
     The reference gives the new array of the written operand (all of them as a dict by position), or
     the result.
@@ -37,7 +37,7 @@ def case(name, reference, dtypes=BLAS_DTYPES):
 
 
 def plus(term, beta, c):
-    """``term + beta c``, where nothing of c counts if beta is 0."""
+    """Return ``term + beta c``; if beta is 0, `c` is not read."""
     return term + beta * c if beta else term + np.zeros_like(c)
 
 
