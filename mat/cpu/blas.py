@@ -15,7 +15,7 @@ from typing import Protocol
 from ..core.observers import OBSERVERS
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
 from ..support import blas_library
-from ..support.blas_library import COMPLEX, FLAGS, INTS, REALS, Routine, routine_name, scalar
+from ..support.blas_library import COMPLEX, FLAGS, INTS, REALS, BlasRoutine, routine_name, scalar
 from ..support.c_pointers import ForeignArray
 from ..support.types import CData, Function, Number
 
@@ -37,15 +37,15 @@ def _notify(verb: str, letter: str, **arguments: object) -> None:
 
 # Level 1
 
-_axpy = Routine("axpy", "ippipi")
-_copy = Routine("copy", "ipipi")
-_swap = Routine("swap", "ipipi")
-_scal = Routine("scal", "ippi")
-_dot = Routine("dot", "ipipi", "T")
-_vdot = Routine("vdot", "ipipi", "T")
-_nrm2 = Routine("nrm2", "ipi", "R")
-_asum = Routine("asum", "ipi", "R")
-_iamax = Routine("iamax", "ipi", "int")
+_axpy = BlasRoutine("axpy", "ippipi")
+_copy = BlasRoutine("copy", "ipipi")
+_swap = BlasRoutine("swap", "ipipi")
+_scal = BlasRoutine("scal", "ippi")
+_dot = BlasRoutine("dot", "ipipi", "T")
+_vdot = BlasRoutine("vdot", "ipipi", "T")
+_nrm2 = BlasRoutine("nrm2", "ipi", "R")
+_asum = BlasRoutine("asum", "ipi", "R")
+_iamax = BlasRoutine("iamax", "ipi", "int")
 
 
 def used(x: Sized, n: int | None, inc: int) -> int:
@@ -192,11 +192,11 @@ def iamax(x: ForeignArray, n: int | None = None, incx: int = 1) -> int:
 
 # Levels 2 and 3, column-major as BLAS has it
 
-_gemv = Routine("gemv", "ciippipippi")
-_ger = Routine("ger", "iippipipi")
-_gemm = Routine("gemm", "cciiippipippi")
-_syrk = Routine("syrk", "cciippippi")
-_trsm = Routine("trsm", "cccciippipi")
+_gemv = BlasRoutine("gemv", "ciippipippi")
+_ger = BlasRoutine("ger", "iippipipi")
+_gemm = BlasRoutine("gemm", "cciiippipippi")
+_syrk = BlasRoutine("syrk", "cciippippi")
+_trsm = BlasRoutine("trsm", "cccciippipi")
 
 
 # the signature is BLAS's
