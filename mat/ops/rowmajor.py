@@ -24,6 +24,7 @@ from ..layout.matrix_operand import (
 from ..layout.strided import Ints, Layout
 from ..matrix.mat import Mat
 from ..support import blas_library
+from ..support.dtypes import BLAS_TYPES
 from ..support.types import Function
 
 
@@ -188,7 +189,7 @@ def prepare_matmul(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
     """Prepare ``C <- A B`` as a function of ``(a, b, c)``; vectors are multiplied as such."""
     form = merged(form)
     (m, n, k), a, b, _, batch = form
-    if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in "fdFD":
+    if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in BLAS_TYPES:
         product = prepare_stack(engine, kind, form)
         return lambda a, b, c: product(1.0, a, b, 0.0, c)
     if m == n == 1:
