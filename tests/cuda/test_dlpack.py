@@ -1,4 +1,4 @@
-"""DLPack and the CUDA array interface on a device: what is lent and taken there, streams, and who
+"""DLPack and the CUDA array interface on a device: exports and imports there, streams, and who
 frees what, and when.
 """
 
@@ -129,7 +129,7 @@ def test_leaving_the_block_leaves_it_to_who_has_it(cuda):
         holder, tensor = contents(x.__dlpack__(max_version=(1, 0), stream=1))
     assert x.fresh == {"host"}
     assert dev.memory.used == 8000
-    x.fill_(7)  # what is lent is apart from it now
+    x.fill_(7)  # the export has memory of its own now
     with mat.use_device("cuda"):
         others = [only_there(mat.zeros(1000)) for _ in range(3)]
         assert tensor[0] not in [at(y) for y in others]
@@ -237,10 +237,10 @@ def test_cuda_core_takes_it_either_way(dev, way, layout):
     assert x.size == 0 or seen.ptr == at(x)
     assert x.size == 0 or (x.strides if seen.strides is None else tuple(seen.strides)) == x.strides
     assert seen.is_device_accessible
-    lent = len(x.storage.accesses)
+    exports = len(x.storage.accesses)
     del seen
     gc.collect()
-    assert (lent, x.storage.accesses) == (1 if way == "from_dlpack" else 0, [])
+    assert (exports, x.storage.accesses) == (1 if way == "from_dlpack" else 0, [])
 
 
 def test_what_cuda_core_lends_is_taken(dev):
@@ -262,7 +262,7 @@ def test_what_cuda_core_lends_is_taken(dev):
 # Streams
 
 
-@pytest.mark.unchecked("the check waits for the device at the end of each look")
+@pytest.mark.unchecked("the check waits for the device at the end of each access")
 @pytest.mark.parametrize(("stream", "events"), [(None, 0), (1, 0), (-1, 0), (2, 1)])
 def test_the_consumers_stream_waits_and_nobody_else_does(cuda, dev, stream, events):
     x = only_there(mat.zeros(1000))
@@ -278,7 +278,7 @@ def test_the_consumers_stream_waits_and_nobody_else_does(cuda, dev, stream, even
     del capsule
 
 
-@pytest.mark.unchecked("the check waits for the device at the end of each look")
+@pytest.mark.unchecked("the check waits for the device at the end of each access")
 def test_a_stream_of_the_consumers_own(cuda, dev):
     driver = pytest.importorskip("cuda.bindings.driver")
     with dev.gpu.current():
@@ -443,7 +443,7 @@ def test_it_is_given_back_with_the_mat_and_never_freed_by_us(cuda, dev):
     assert gone() is None
 
 
-@pytest.mark.unchecked("the check waits for the device at the end of each look")
+@pytest.mark.unchecked("the check waits for the device at the end of each access")
 def test_it_is_not_given_back_while_work_on_it_is_queued(cuda, dev):
     theirs = Foreign(dev)
     x = mat.from_dlpack(theirs)
@@ -585,8 +585,8 @@ def test_cupy_on_a_gpu(real):
 
 
 CAPSULE = """
-lent = x.__dlpack__(max_version=(1, 0), stream=1)
-sys.lent = (x * 2).__dlpack__(max_version=(1, 0))
+first = x.__dlpack__(max_version=(1, 0), stream=1)
+sys.second = (x * 2).__dlpack__(max_version=(1, 0))
 """
 TAKEN = """
 from tests.cuda.test_dlpack import Foreign
@@ -596,7 +596,7 @@ sys.taken = add(mat.from_dlpack(Foreign(dev)))
 FORK = """
 child = os.fork()
 if not child:
-    del lent, taken, sys.lent, sys.taken
+    del first, taken, sys.second, sys.taken
     import gc
     gc.collect()
     os._exit(0)
