@@ -19,7 +19,7 @@ class CopyAxis(NamedTuple):
 
     @property
     def reach(self) -> int:
-        """The smaller of the steps: how close in memory neighbours along the axis can be."""
+        """Return the smaller step: how close in memory neighbours along the axis can be."""
         return min(self.d, abs(self.s) or self.d)
 
 
