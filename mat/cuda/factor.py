@@ -19,6 +19,8 @@ from cuda.bindings import driver
 from ..errors import LinAlgError
 from ..layout.matrix_operand import GemmForm, GemmSizes, MatrixOperand, TrsmForm
 from ..layout.strided import Ints
+from ..support.blas_library import REAL
+from ..support.dtypes import COMPLEX_TYPES
 from ..support.types import Array, Function, Number
 from . import blas
 from .gpu import Gpu, check
@@ -28,7 +30,8 @@ from .nvrtc import Program
 # columns of a panel; sides of matrices that are not worth panels. Not yet measured
 PANEL, SMALL = 64, 128
 MOST_AXES, THREADS, ALIGN = 8, 256, 256
-TYPES = {"f": "float", "d": "double", "F": "complex_number<float>", "D": "complex_number<double>"}
+TYPES = {char: f"complex_number<{real}>" if char in COMPLEX_TYPES else real
+         for char, real in REAL.items()}
 PROGRAMS = {letter: Program(f'#include "factor.cuh"\nMAT_FACTOR({name})\n')
             for letter, name in TYPES.items()}
 ALL, LOWER, IDENTITY = 0, 1, 2

@@ -24,7 +24,7 @@ PIECES = 16384  # at most, of one tap
 MOST_TILES = 32  # in a piece, unless there would be more pieces
 MOST_DOWN = 65535  # blocks in a grid, of rows and of units
 DUMMY = WindowAxis(1, 1, 1, 1, 0)
-FLOATS = {char: BY_CHAR[char].cuda for char in FLOATING} | {"e": "nn_half", "E": "nn_bfloat"}
+FLOATS = {char: BY_CHAR[char].cuda for char in FLOATING}
 
 # The kernels, as templates of the element type; the first and third group are for floats only. R:
 # points below each other.

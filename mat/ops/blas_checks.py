@@ -7,8 +7,9 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..matrix.mat import Mat
 from ..support import blas_library
+from ..support.dtypes import BLAS_TYPES
 
-BLAS = "fdFD"  # s, d, c and z
+BLAS = BLAS_TYPES
 
 
 def blas_dtype(*mats: Mat) -> None:

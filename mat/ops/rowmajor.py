@@ -21,9 +21,11 @@ from ..layout.matrix_operand import (
     SyrkForm,
     TrsmForm,
 )
+from ..layout.merged_axes import merged as merged_axes
 from ..layout.strided import Ints, Layout
 from ..matrix.mat import Mat
 from ..support import blas_library
+from ..support.dtypes import BLAS_TYPES
 from ..support.types import Function
 
 
@@ -160,35 +162,28 @@ def _leading(x: MatrixOperand, rows: int, columns: int) -> LeadingDimension:
 
 
 def merged(form: MatmulForm) -> MatmulForm:
-    """Return the same product with as few leading axes as can be: those that follow from each other
-    are one.
+    """Return the same product with the fewest leading axes.
 
     Where all matrices of a stack of A meet one B, their rows are those of one matrix.
     """
     (m, n, k), a, b, c, batch = form
-    axes: list[tuple[int, tuple[int, int, int]]] = []  # length and steps, outermost first
-    for d, length in enumerate(batch):
-        if length != 1:
-            steps = a.batch[d], b.batch[d], c.batch[d]
-            if axes and axes[-1][1] == (length * steps[0], length * steps[1], length * steps[2]):
-                length *= axes.pop()[0]
-            axes.append((length, steps))
+    axes = merged_axes(zip(batch, a.batch, b.batch, c.batch, strict=True))
     if axes:
-        length, steps = axes[-1]
-        if (steps == (m * a.row, 0, m * c.row) and a.leading(m * length, k)
+        length, *steps = axes[-1]
+        if (steps == [m * a.row, 0, m * c.row] and a.leading(m * length, k)
                 and c.leading(m * length, n)):
             m *= length
             axes.pop()
-    a, b, c = (x._replace(batch=tuple(steps[i] for _, steps in axes))
-               for i, x in enumerate((a, b, c)))
-    return MatmulForm(GemmSizes(m, n, k), a, b, c, tuple(length for length, _ in axes))
+    a, b, c = (x._replace(batch=tuple(axis[i] for axis in axes))
+               for i, x in enumerate((a, b, c), 1))
+    return MatmulForm(GemmSizes(m, n, k), a, b, c, tuple(axis[0] for axis in axes))
 
 
 def prepare_matmul(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
     """Prepare ``C <- A B`` as a function of ``(a, b, c)``; vectors are multiplied as such."""
     form = merged(form)
     (m, n, k), a, b, _, batch = form
-    if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in "fdFD":
+    if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in BLAS_TYPES:
         product = prepare_stack(engine, kind, form)
         return lambda a, b, c: product(1.0, a, b, 0.0, c)
     if m == n == 1:

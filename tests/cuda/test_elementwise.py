@@ -54,13 +54,13 @@ def operation(name):
 
 
 def run(name, *args, seed=0):
-    """Let the device's body of the operation do it: Mats and numbers as its operands; what is
+    """Call the device's implementation of the operation: Mats and numbers as its operands; what is
     written has changed then.
     """
     op = operation(name)
     operands = [args[k] for k in op.operands]
-    body = next(b for b in op.implementations if b.facet_name == "cuda" and b.when(*operands))
-    found = body.function(engine, *operands)
+    chosen = next(b for b in op.implementations if b.facet_name == "cuda" and b.when(*operands))
+    found = chosen.function(engine, *operands)
     found.bind(op.operands, op.at_numbers)
     launch, code = (found.launch,
                     found.code) if isinstance(found, device.Encoded) else (found, lambda v: v)

@@ -29,8 +29,6 @@ struct mat_end {
 };
 
 /* Items: the 16-bit floats are their bits. */
-struct mat_half { uint16_t bits; };
-struct mat_bfloat { uint16_t bits; };
 struct __align__(8) mat_complex { float re, im; };
 struct __align__(16) mat_complex_double { double re, im; };
 
