@@ -1,9 +1,8 @@
-"""BLAS on the device: each verb as a function of what changes from call to call, made once for
-operands of one form.
+"""BLAS on the device: each verb as a function, prepared once for operands of one form.
 
 Column-major, as cuBLAS has it; named as on the CPU (``cpu/blas_kernels.py``), with the same
-arguments. A call looks nothing up: the routine and all lengths are settled. Only a call that returns
-Python numbers waits for the device.
+arguments. A call looks nothing up: the routine and all lengths are settled. Only a call that
+returns Python numbers waits for the device.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from .kernel import CudaKernel
 
 COUNTS = 2**63 - 1  # how far it counts
 SIZES = {char: t.size for char, t in BY_CHAR.items()}
-# What is summed in float32 or int32 by cublasGemmEx: types of operands and result.
+# The products that cublasGemmEx sums in float32 or int32: types of operands and result.
 EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi": ("b", "i")}
 _RESULTS = {char: f"{real}[{1 + (char in COMPLEX_TYPES)}]" for char, real in REAL.items()}
 
@@ -41,9 +40,7 @@ class Operand(Protocol):
 
 
 def _alpha(letter: str) -> Function:
-    """Return what makes, of a Python number, the C element that a routine is given the address
-    of.
-    """
+    """Return what makes a C element of a number, for a routine that takes its address."""
     known = REALS.get(letter)
     if known is None:
         return partial(scalar, letter)
@@ -51,9 +48,7 @@ def _alpha(letter: str) -> Function:
 
 
 def _beta(letter: str) -> Function:
-    """Return the same for a factor that says, if it is a 0 of either sign, that the result is not
-    read.
-    """
+    """Return the same for a factor; a 0 of either sign says that the result is not read."""
     known, zero = REALS.get(letter), scalar(letter, 0.0)
     if known is None:
         return lambda value: scalar(letter, value) if value else zero
@@ -64,8 +59,9 @@ def _beta(letter: str) -> Function:
 
 
 def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Function:
-    """Prepare ``verb`` of one or two vectors of `n` elements, `steps` apart, that begin `starts`
-    elements from their operands.
+    """Prepare ``verb`` of one or two vectors of `n` elements, `steps` apart.
+
+    They begin `starts` elements from their operands.
     """
     if n == 0:
         return _of_nothing(verb, letter)
@@ -88,7 +84,7 @@ def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Functi
 
 def _of_nothing(verb: str, letter: str) -> Function:
     """Return the verb for empty vectors: a sum of nothing is 0, and nothing is updated."""
-    sums = {"dot": 0j if letter in "FD" else 0.0, "nrm2": 0.0, "asum": 0.0}
+    sums = {"dot": 0j if letter in COMPLEX_TYPES else 0.0, "nrm2": 0.0, "asum": 0.0}
     result = sums.get("dot" if verb == "vdot" else verb)
     return lambda *_: result
 
@@ -127,8 +123,9 @@ def _dot(call: Routine, letter: str, n: int, first: tuple[int, int],
 
 
 def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Function:
-    """Prepare ``out <- sum x_i y_i``, which remains on the device, as a function of ``(x, y, out)``
-    that waits for nothing.
+    """Prepare ``out <- sum x_i y_i`` as a function of ``(x, y, out)``.
+
+    The sum remains on the device: nothing waits for it.
     """
     call = Routine("dot", letter, (n, incx, incy), {"n": n, "incx": incx, "incy": incy}, ON_DEVICE)
 
@@ -141,16 +138,15 @@ def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Function:
 
 
 def _lowest(letter: str, x: Layout) -> tuple[int, int]:
-    """Return how many bytes from its first element the lowest address of a vector is, and its
-    increment.
-    """
+    """Return where a vector begins in memory, in bytes from its first element, and its step."""
     assert x.vector is not None, "fits has let it through"
     return (x.vector[0] - x.displacement) * SIZES[letter], x.vector[1]
 
 
 def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:
-    """Prepare ``y <- alpha op(A) x + beta y``, with vectors of the layouts `x` and `y`, as a
-    function of ``(alpha, a, x, beta, y)``.
+    """Prepare ``y <- alpha op(A) x + beta y`` for vectors of the layouts `x` and `y`.
+
+    The result is a function of ``(alpha, a, x, beta, y)``.
     """
     trans, m, n, lda = form
     (x_low, incx), (y_low, incy) = _lowest(letter, x), _lowest(letter, y)
@@ -212,10 +208,10 @@ def prepare_gemm(kind: str, form: GemmForm) -> Function:
 
 def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
                          steps: tuple[Ints, Ints, Ints]) -> Function:
-    """Prepare the same for stacks with leading axes of the lengths `batch`; `steps` are those of a,
-    b and c along them.
+    """Prepare the same for stacks with leading axes of the lengths `batch`.
 
-    The longest axis along which all of them go up is one call; the others are loops.
+    `steps` are those of a, b and c along them. The longest axis along which all of them go up is
+    one call; the others are loops.
     """
     if not form.sizes.k:
         # there is nothing to step to in a and b
@@ -227,7 +223,7 @@ def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
     others = [d for d in range(len(batch)) if d != along]
     if not others:
         return one
-    operand, result = (SIZES[x] for x in EX[kind]) if kind in EX else (SIZES[kind], SIZES[kind])
+    operand, result = (SIZES[x] for x in EX.get(kind, (kind, kind)))
     sizes = operand, operand, result
     starts = [[size * sum(i * s[d] for i, d in zip(index, others, strict=True))
                for s, size in zip(steps, sizes, strict=True)]
@@ -343,8 +339,9 @@ def _gemm_ex(kind: str, form: GemmForm, stack: Stack | None) -> Function:
 
 
 def prepare_either(make: Function, otherwise: Function) -> Function:
-    """Return the function that `make` makes, with `otherwise` in its place where, or as soon as,
-    cuBLAS does not support that.
+    """Return the function that `make` makes.
+
+    Where, or as soon as, cuBLAS does not support that, `otherwise` takes its place.
     """
     try:
         preferred = make()
@@ -360,8 +357,9 @@ def prepare_either(make: Function, otherwise: Function) -> Function:
 
 
 def prepare_syrk(letter: str, form: SyrkForm) -> Function:
-    """Prepare ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C as a
-    function of ``(alpha, a, beta, c)``.
+    """Prepare ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C.
+
+    The result is a function of ``(alpha, a, beta, c)``.
     """
     uplo, trans, n, k, lda, ldc = form
     if not k:
@@ -377,8 +375,9 @@ def prepare_syrk(letter: str, form: SyrkForm) -> Function:
 
 
 def prepare_trsm(letter: str, form: TrsmForm) -> Function:
-    """Prepare ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) with a triangular A as a function
-    of ``(alpha, a, b)``.
+    """Prepare ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) with a triangular A.
+
+    The result is a function of ``(alpha, a, b)``.
     """
     side, uplo, trans, diag, m, n, lda, ldb = form
     call, factor = Routine("trsm", letter, (m, n, lda, ldb), form._asdict()), _alpha(letter)

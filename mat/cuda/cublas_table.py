@@ -129,8 +129,9 @@ class Function(NamedTuple):
 
 
 def symbol(verb: str, letter: str, long: bool = False) -> str:
-    """Return the symbol of `verb` for elements of a dtype character: ``cublasDaxpy_v2``,
-    ``cublasIsamax_v2_64``.
+    """Return the symbol of `verb` for elements of a dtype character.
+
+    Examples are ``cublasDaxpy_v2`` and ``cublasIsamax_v2_64``.
     """
     return routine(verb, letter) + ("" if verb.startswith(("gemmS", "Gemm"))
                                     else "_v2") + ("_64" if long else "")

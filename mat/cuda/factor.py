@@ -1,9 +1,8 @@
-"""Inverses, solutions, Cholesky factors and determinants on the device
-(``native/cuda/factor.cuh``), for stacks of matrices.
+"""Inverses, solutions, Cholesky factors and determinants on the device, for stacks of matrices.
 
-Small matrices are factored by a block of threads each, large ones by panels, between which cuBLAS
-brings the rest up to date. That a matrix cannot be factored is an error that the host has to raise,
-so each call waits for its end.
+The kernels are in ``native/cuda/factor.cuh``. Small matrices are factored by a block of threads
+each, large ones by panels, between which cuBLAS brings the rest up to date. That a matrix cannot be
+factored is an error that the host has to raise, so each call waits for its end.
 """
 
 from __future__ import annotations
@@ -55,8 +54,9 @@ class At:
 
 
 class Room(NamedTuple):
-    """The device memory of a call: factors, pivots, the flag, one that nobody reads, a diagonal, and
-    a packed result.
+    """The device memory of a call.
+
+    It has factors, pivots, the flag, one that nobody reads, a diagonal, and a packed result.
     """
 
     factors: At
@@ -97,8 +97,9 @@ class FactorForm(NamedTuple):
         return made.bind(tuple(range(operands)), ())
 
     def each(self, step: Step, bytes_of_last: int = 0) -> Step:
-        """Return `step` for each matrix of the stack, given its factors, its pivots, and a last
-        operand that is so many bytes further on for each.
+        """Return `step` for each matrix of the stack, given its factors and pivots.
+
+        A last operand is so many bytes further on for each.
         """
         def for_each_matrix(factors: At, pivots: At, last: At) -> None:
             for k in range(self.many):
@@ -116,9 +117,7 @@ class FactorForm(NamedTuple):
         return self.launch("load", frame, -(-self.n * columns * self.many // THREADS), 3)
 
     def store(self, columns: int, x: MatrixOperand, batch: Ints) -> CudaKernel:
-        """Return the step that writes a packed stack to one with the strides of `x`: ``(packed,
-        to)``.
-        """
+        """Return the step ``(packed, to)`` that unpacks a stack to the strides of `x`."""
         padding = (0,) * (MOST_AXES - len(batch))
         frame = (self.n, columns, x.row, x.column, self.many, ALL, len(batch), *batch, *padding,
                  *x.batch, *padding)
@@ -155,9 +154,7 @@ class FactorForm(NamedTuple):
         return step
 
     def _updates(self, solve: TrsmForm, trans: str, rest: int, wide: int) -> tuple[Step, Step]:
-        """Prepare what brings the `rest` of a matrix up to date after a panel `wide` columns
-        wide.
-        """
+        """Prepare the updates of the `rest` of a matrix after a panel `wide` columns wide."""
         n, letter = self.n, self.letter
         product = GemmForm(trans, "N", GemmSizes(rest, rest, wide), (n, n, n))
         if not rest:
@@ -165,7 +162,7 @@ class FactorForm(NamedTuple):
         return blas.prepare_trsm(letter, solve), blas.prepare_gemm(letter, product)
 
     def solve(self, columns: int) -> Step:
-        """Return the step that solves for packed right sides: ``(factors, pivots, right sides)``."""
+        """Return the step that solves for packed right sides: ``(factors, pivots, sides)``."""
         n, letter = self.n, self.letter
         if n <= SMALL:
             return self.launch("solve", (n, columns, self.many), -(-columns * self.many // THREADS),
@@ -182,8 +179,9 @@ class FactorForm(NamedTuple):
         return self.each(step, n * columns * self.size)
 
     def cholesky(self) -> Step:
-        """Return the step that factors packed lower triangles by Cholesky, in place: ``(factors,
-        nothing, flag)``.
+        """Return the step that factors packed lower triangles by Cholesky, in place.
+
+        It is called with ``(factors, nothing, flag)``.
         """
         if self.n <= SMALL:
             return self.panel("cholesky", self.n, self.n, 0, self.many)
@@ -236,8 +234,9 @@ def _check(name: str, reason: str, flag: At) -> None:
 
 def _result(form: FactorForm, columns: int, out: MatrixOperand | None, batch: Ints,
             compute: Function) -> Step:
-    """Return ``call(a, out)`` for `compute`, which computes a packed result: in the packed `out`
-    itself (None), or by way of the call's memory in one with these strides.
+    """Return ``call(a, out)`` for `compute`, which computes a packed result.
+
+    That is `out` itself (None), or copied from the call's memory to one with these strides.
     """
     if out is None:
         def at_once(a: blas.Operand, to: blas.Operand) -> None:
@@ -255,8 +254,9 @@ def _result(form: FactorForm, columns: int, out: MatrixOperand | None, batch: In
 
 def prepare_solution(letter: str, sizes: tuple[int, int], a: MatrixOperand, b: MatrixOperand,
                      out: MatrixOperand | None, batch: Ints) -> Step:
-    """Prepare ``out <- a^-1 b``, of these sizes, for stacks with these strides, as a function of ``(a,
-    b, out)``; an `out` of None is packed.
+    """Prepare ``out <- a^-1 b``, of these sizes, as a function of ``(a, b, out)``.
+
+    Stacks have these strides; an `out` of None is packed.
     """
     n, columns = sizes
     form = FactorForm(letter, n, prod(batch))
@@ -308,9 +308,7 @@ def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand |
 
 
 def prepare_slogdet(letter: str, n: int, a: MatrixOperand) -> Function:
-    """Prepare the sign of the determinant and the logarithm of its modulus as a function of
-    ``a``.
-    """
+    """Prepare the sign and the logarithm of the modulus of the determinant of ``a``."""
     form = FactorForm(letter, n, 1)
     load, lu = form.load(n, a, ()), form.lu()
     pick = form.launch("diagonal", (n,), -(-n // THREADS), 2)

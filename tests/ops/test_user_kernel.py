@@ -144,7 +144,7 @@ def test_operands_are_checked_before_anything_is_touched(axpby):
 
 
 @pytest.mark.parametrize(("text", "operands", "message"), [
-    ("", {"y": "io"}, "text of C"), (3, {"y": "io"}, "text of C"),
+    ("", {"y": "io"}, "string of C"), (3, {"y": "io"}, "string of C"),
     ("y = 1", {}, "writes something"),
     ("y = 1", {"y": "input"}, "writes something"), ("y = 1", {"y": "out"}, "'number', 'input', "
                                                                            "'output', 'io', got "
