@@ -20,7 +20,7 @@ from .kernel import CpuKernel
 from .thread_pool import run, threads
 
 CHARS = BOOL + INTEGERS + HALVES + "f"
-# as the kernels number them: integers by their sizes, 16-bit floats, float32
+# as integer_matmul_machine_inline.h numbers them: integers by size, 16-bit floats, float32
 NUMBERED = (*sorted((t for t in ELEMENT_TYPES if t.kind in "biu"), key=lambda t: (t.size, t.kind)),
             *(BY_CHAR[char] for char in HALVES + "f"))
 TYPES = {char: k for k, t in enumerate(NUMBERED) for char in t.chars}

@@ -1,4 +1,4 @@
-"""Windows that slide over a matrix for convolution and pooling: which positions their taps have.
+"""Sliding windows of convolution and pooling: the indices of their taps in the input.
 
 Along each axis of the input there is an application point every `stride` indices from `start` on;
 tap p of the window at a point is at the index of the point plus ``p - anchor``.
@@ -17,9 +17,9 @@ Setting = int | Ints | None  # one for all axes, one for each, or the default
 
 
 class WindowAxis(NamedTuple):
-    """One axis: `n` points over an input of `nx` positions.
+    """The windows along one axis: `n` points over an input of length `nx`, each with `k` taps.
 
-    Tap p of `k` of point i is at position ``i * step + off + p``.
+    Tap p of point i is at index ``i * step + off + p`` of the input.
     """
 
     n: int

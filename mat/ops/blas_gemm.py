@@ -18,6 +18,7 @@ from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.native import compiled
 from ..support.types import Array, CData, Engine, Function, Number
 from . import rowmajor
+from .accumulation import accumulate
 from .blas_checks import blas_dtype, check_bool, check_countable
 from .blas_level23 import do_nothing
 from .gemm_sizes import GemmParts
