@@ -34,14 +34,14 @@ def long_vectors(verb: str, letter: str, n: int, vectors: int,
     `otherwise` does the same, for results that the kernel cannot compute.
     """
     if verb in SUMS:
-        return Sum(verb, PRECISION[letter], n, otherwise)
+        return VectorSum(verb, PRECISION[letter], n, otherwise)
     size = ffi.sizeof("float" if letter == "f" else "double")
     kernel = getattr(lib, f"mat_{verb}_{PRECISION[letter]}")
     views = [OperandView((size,), size)] * vectors
     return prepare_strided(kernel, views, (n,), GRAIN, streams=True)
 
 
-class Sum:
+class VectorSum:
     """A sum over one or two vectors, called with what the foreign facet presents."""
 
     __slots__ = ("blocks", "frame", "kernel", "otherwise", "verb")

@@ -16,7 +16,7 @@ from ..layout.strided import Ints, Layout
 from ..support.blas_library import REAL, REALS, scalar
 from ..support.dtypes import BY_CHAR, COMPLEX_TYPES
 from ..support.types import CData, Function, Number
-from .cublas import LIMIT, ON_DEVICE, NotSupportedError, Routine, ffi
+from .cublas import LIMIT, ON_DEVICE, CublasRoutine, NotSupportedError, ffi
 from .cublas_table import COMPUTE_32F, COMPUTE_32I, DATA, DIAG, FILL, GEMM_DEFAULT, OP, SIDE
 from .gpu import Gpu
 from .integer_matmul import prepare_scale
@@ -29,7 +29,7 @@ EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi"
 _RESULTS = {char: f"{real}[{1 + (char in COMPLEX_TYPES)}]" for char, real in REAL.items()}
 
 
-class Operand(Protocol):
+class DeviceOperand(Protocol):
     """An operand in the memory of a device."""
 
     @property
@@ -70,7 +70,7 @@ def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Functi
     if len(steps) == 1:
         return _one(verb, letter, n, abs(steps[0]), lows[0])
     reported: dict[str, object] = {"n": n, "incx": steps[0], "incy": steps[1]}
-    call = Routine(verb, letter, (n, *steps), reported)
+    call = CublasRoutine(verb, letter, (n, *steps), reported)
     (x_low, y_low), (incx, incy) = lows, steps
     if verb in ("dot", "vdot"):
         return _dot(call, letter, n, (x_low, incx), (y_low, incy))
@@ -90,32 +90,32 @@ def _of_nothing(verb: str, letter: str) -> Function:
 
 
 def _one(verb: str, letter: str, n: int, inc: int, low: int) -> Function:
-    call = Routine(verb, letter, (n, inc), {"n": n, "incx": inc})
+    call = CublasRoutine(verb, letter, (n, inc), {"n": n, "incx": inc})
     if verb == "scal":
         factor = _alpha(letter)
         return lambda alpha, x: call(x.gpu, n, factor(alpha), x.address + low, inc)
     if verb == "iamax":
         kind = "int64_t[1]" if max(n, inc) > LIMIT else "int[1]"
 
-        def index(x: Operand) -> int:
+        def index(x: DeviceOperand) -> int:
             found = ffi.new(kind)
             call(x.gpu, n, x.address + low, inc, found)
             return int(found[0]) - 1  # it counts from 1
         return index
 
-    def norm(x: Operand) -> float:
+    def norm(x: DeviceOperand) -> float:
         found = ffi.new(_RESULTS["f" if letter in "fF" else "d"])
         call(x.gpu, n, x.address + low, inc, found)
         return float(found[0])
     return norm
 
 
-def _dot(call: Routine, letter: str, n: int, first: tuple[int, int],
+def _dot(call: CublasRoutine, letter: str, n: int, first: tuple[int, int],
          second: tuple[int, int]) -> Function:
     kind = _RESULTS[letter]
     (x_low, incx), (y_low, incy) = first, second
 
-    def dot(x: Operand, y: Operand) -> Number:
+    def dot(x: DeviceOperand, y: DeviceOperand) -> Number:
         found = ffi.new(kind)
         call(y.gpu, n, x.address + x_low, incx, y.address + y_low, incy, found)
         return found[0] if letter in "fd" else complex(found[0], found[1])
@@ -127,9 +127,10 @@ def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Function:
 
     The sum remains on the device: nothing waits for it.
     """
-    call = Routine("dot", letter, (n, incx, incy), {"n": n, "incx": incx, "incy": incy}, ON_DEVICE)
+    reported: dict[str, object] = {"n": n, "incx": incx, "incy": incy}
+    call = CublasRoutine("dot", letter, (n, incx, incy), reported, ON_DEVICE)
 
-    def dot(x: Operand, y: Operand, out: Operand) -> None:
+    def dot(x: DeviceOperand, y: DeviceOperand, out: DeviceOperand) -> None:
         call(out.gpu, n, x.address, incx, y.address, incy, ffi.cast("void *", out.address))
     return dot
 
@@ -151,10 +152,11 @@ def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:
     trans, m, n, lda = form
     (x_low, incx), (y_low, incy) = _lowest(letter, x), _lowest(letter, y)
     reported: dict[str, object] = {**form._asdict(), "incx": incx, "incy": incy}
-    call = Routine("gemv", letter, (m, n, lda, incx, incy), reported)
+    call = CublasRoutine("gemv", letter, (m, n, lda, incx, incy), reported)
     alpha_of, beta_of, op = _alpha(letter), _beta(letter), OP[trans]
 
-    def gemv(alpha: Number, a: Operand, x: Operand, beta: Number, y: Operand) -> None:
+    def gemv(alpha: Number, a: DeviceOperand, x: DeviceOperand, beta: Number,
+             y: DeviceOperand) -> None:
         call(y.gpu, op, m, n, alpha_of(alpha), a.address, lda, x.address + x_low, incx,
              beta_of(beta), y.address + y_low, incy)
     return gemv
@@ -173,9 +175,9 @@ def prepare_ger(letter: str, form: GerForm, x: Layout, y: Layout) -> Function:
     (x_low, incx), (y_low, incy) = _lowest(letter, x), _lowest(letter, y)
     reported: dict[str, object] = {"m": m, "n": n, "lda": lda, "incx": incy if swap else incx,
                                    "incy": incx if swap else incy}
-    call, factor = Routine("ger", letter, (m, n, lda, incx, incy), reported), _alpha(letter)
+    call, factor = CublasRoutine("ger", letter, (m, n, lda, incx, incy), reported), _alpha(letter)
 
-    def ger(alpha: Number, x: Operand, y: Operand, a: Operand) -> None:
+    def ger(alpha: Number, x: DeviceOperand, y: DeviceOperand, a: DeviceOperand) -> None:
         if swap:
             call(a.gpu, m, n, factor(alpha), y.address + y_low, incy, x.address + x_low, incx,
                  a.address, lda)
@@ -229,7 +231,8 @@ def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
                for s, size in zip(steps, sizes, strict=True)]
               for index in product(*(range(batch[d]) for d in others))]
 
-    def each(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
+    def each(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+             c: DeviceOperand) -> None:
         for a_start, b_start, c_start in starts:
             one(alpha, _Part(a, a_start), _Part(b, b_start), beta, _Part(c, c_start))
     return each
@@ -240,7 +243,7 @@ class _Part:
 
     __slots__ = ("address", "gpu")
 
-    def __init__(self, whole: Operand, offset: int) -> None:
+    def __init__(self, whole: DeviceOperand, offset: int) -> None:
         self.address = whole.address + offset
         self.gpu = whole.gpu
 
@@ -257,11 +260,12 @@ def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:
         return _gemm_ex(kind, form, stack)
     if stack is not None:
         return _gemm_strided(kind, form, stack)
-    call = Routine("gemm", kind, (*sizes, *leading), form.reported())
+    call = CublasRoutine("gemm", kind, (*sizes, *leading), form.reported())
     ops = OP[form.trans_a], OP[form.trans_b], *sizes
     alpha_of, beta_of, swap, (lda, ldb, ldc) = _alpha(kind), _beta(kind), form.swap, leading
 
-    def gemm(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
+    def gemm(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+             c: DeviceOperand) -> None:
         if swap:
             a, b = b, a
         call(c.gpu, *ops, alpha_of(alpha), a.address, lda, b.address, ldb, beta_of(beta),
@@ -271,14 +275,15 @@ def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:
 
 def _gemm_strided(letter: str, form: GemmForm, stack: Stack) -> Function:
     trans_a, trans_b, sizes, (lda, ldb, ldc), swap = form
-    call = Routine("gemmStridedBatched", letter, (*sizes, *form.leading, *stack),
+    call = CublasRoutine("gemmStridedBatched", letter, (*sizes, *form.leading, *stack),
                    {**form.reported(), "count": stack.matrices})
     ops, alpha_of, beta_of = (OP[trans_a], OP[trans_b], *sizes), _alpha(letter), _beta(letter)
     count, step_a, step_b, step_c = stack
     if swap:
         step_a, step_b = step_b, step_a
 
-    def gemms(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
+    def gemms(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+              c: DeviceOperand) -> None:
         if swap:
             a, b = b, a
         call(c.gpu, *ops, alpha_of(alpha), a.address, lda, step_a, b.address, ldb, step_b,
@@ -321,14 +326,15 @@ def _gemm_ex(kind: str, form: GemmForm, stack: Stack | None) -> Function:
     reported = {**form.reported(), **({} if stack is None else {"count": stack.matrices}),
                 "kind": kind}
     factor = _int32 if letter == "i" else _beta(letter)
-    call = Routine("GemmEx" if stack is None else "GemmStridedBatchedEx", "",
+    call = CublasRoutine("GemmEx" if stack is None else "GemmStridedBatchedEx", "",
                    (*sizes, *form.leading, *(stack or ())), reported)
     ops = OP[trans_a], OP[trans_b], *sizes
     count, step_a, step_b, step_c = ((), (), (), ()) if stack is None else ((s,) for s in stack)
     if swap:
         step_a, step_b = step_b, step_a
 
-    def gemm(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
+    def gemm(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+             c: DeviceOperand) -> None:
         if swap:
             a, b = b, a
         if (a.address | b.address) % align:
@@ -366,10 +372,10 @@ def prepare_syrk(letter: str, form: SyrkForm) -> Function:
         triangle = 1 if uplo == "L" else -1  # the columns of C are the first axis here
         return prepare_scale(letter, (n, n), (ldc, 1), at=1, number=1,
                              triangle=triangle).bind((1, 3), (0, 2))
-    call = Routine("syrk", letter, (n, k, lda, ldc), form._asdict())
+    call = CublasRoutine("syrk", letter, (n, k, lda, ldc), form._asdict())
     alpha_of, beta_of, fill, op = _alpha(letter), _beta(letter), FILL[uplo], OP[trans]
 
-    def syrk(alpha: Number, a: Operand, beta: Number, c: Operand) -> None:
+    def syrk(alpha: Number, a: DeviceOperand, beta: Number, c: DeviceOperand) -> None:
         call(c.gpu, fill, op, n, k, alpha_of(alpha), a.address, lda, beta_of(beta), c.address, ldc)
     return syrk
 
@@ -380,9 +386,9 @@ def prepare_trsm(letter: str, form: TrsmForm) -> Function:
     The result is a function of ``(alpha, a, b)``.
     """
     side, uplo, trans, diag, m, n, lda, ldb = form
-    call, factor = Routine("trsm", letter, (m, n, lda, ldb), form._asdict()), _alpha(letter)
+    call, factor = CublasRoutine("trsm", letter, (m, n, lda, ldb), form._asdict()), _alpha(letter)
     flags = SIDE[side], FILL[uplo], OP[trans], DIAG[diag]
 
-    def trsm(alpha: Number, a: Operand, b: Operand) -> None:
+    def trsm(alpha: Number, a: DeviceOperand, b: DeviceOperand) -> None:
         call(b.gpu, *flags, m, n, factor(alpha), a.address, lda, b.address, ldb)
     return trsm

@@ -125,7 +125,7 @@ def release_pooled(gpu: Gpu) -> None:
     gpu.synchronize()
 
 
-class Routine:
+class CublasRoutine:
     """A function of the library, for operands of one form.
 
     Call it with the device and all arguments but the handle. `reported` are the arguments that

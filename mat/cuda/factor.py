@@ -31,7 +31,7 @@ TYPES = {"f": "float", "d": "double", "F": "complex_number<float>", "D": "comple
 PROGRAMS = {letter: Program(f'#include "factor.cuh"\nMAT_FACTOR({name})\n')
             for letter, name in TYPES.items()}
 ALL, LOWER, IDENTITY = 0, 1, 2
-Step = Function  # with operands on the device
+FactorStep = Function  # with operands on the device
 
 
 def programs() -> Iterator[Program]:
@@ -96,7 +96,7 @@ class FactorForm(NamedTuple):
                           (THREADS, 1, 1))
         return made.bind(tuple(range(operands)), ())
 
-    def each(self, step: Step, bytes_of_last: int = 0) -> Step:
+    def each(self, step: FactorStep, bytes_of_last: int = 0) -> FactorStep:
         """Return `step` for each matrix of the stack, given its factors and pivots.
 
         A last operand is so many bytes further on for each.
@@ -128,13 +128,13 @@ class FactorForm(NamedTuple):
         return self.launch(kernel, (rows, columns, self.n, first, self.n * self.n, self.n), blocks,
                            3)
 
-    def lu(self) -> Step:
+    def lu(self) -> FactorStep:
         """Return the step that factors all matrices by LU: ``(factors, pivots, flag)``."""
         if self.n <= SMALL:
             return self.panel("lu", self.n, self.n, 0, self.many)
         return self.each(_in_turn([self._lu_panel(first) for first in range(0, self.n, PANEL)]))
 
-    def _lu_panel(self, first: int) -> Step:
+    def _lu_panel(self, first: int) -> FactorStep:
         n, size = self.n, self.size
         wide = min(PANEL, n - first)
         after, rest = first + wide, n - first - wide
@@ -153,7 +153,8 @@ class FactorForm(NamedTuple):
                 gemm(-1.0, right, below, 1.0, others)
         return step
 
-    def _updates(self, solve: TrsmForm, trans: str, rest: int, wide: int) -> tuple[Step, Step]:
+    def _updates(self, solve: TrsmForm, trans: str, rest: int,
+                 wide: int) -> tuple[FactorStep, FactorStep]:
         """Prepare the updates of the `rest` of a matrix after a panel `wide` columns wide."""
         n, letter = self.n, self.letter
         product = GemmForm(trans, "N", GemmSizes(rest, rest, wide), (n, n, n))
@@ -161,7 +162,7 @@ class FactorForm(NamedTuple):
             return _nothing, _nothing
         return blas.prepare_trsm(letter, solve), blas.prepare_gemm(letter, product)
 
-    def solve(self, columns: int) -> Step:
+    def solve(self, columns: int) -> FactorStep:
         """Return the step that solves for packed right sides: ``(factors, pivots, sides)``."""
         n, letter = self.n, self.letter
         if n <= SMALL:
@@ -178,7 +179,7 @@ class FactorForm(NamedTuple):
             upper(1.0, factors, x)
         return self.each(step, n * columns * self.size)
 
-    def cholesky(self) -> Step:
+    def cholesky(self) -> FactorStep:
         """Return the step that factors packed lower triangles by Cholesky, in place.
 
         It is called with ``(factors, nothing, flag)``.
@@ -188,7 +189,7 @@ class FactorForm(NamedTuple):
         return self.each(_in_turn([self._cholesky_panel(first)
                                    for first in range(0, self.n, PANEL)]))
 
-    def _cholesky_panel(self, first: int) -> Step:
+    def _cholesky_panel(self, first: int) -> FactorStep:
         n, size = self.n, self.size
         wide = min(PANEL, n - first)
         after, rest = first + wide, n - first - wide
@@ -209,7 +210,7 @@ def _nothing(*_: object) -> None:
     """Do nothing: there is no rest of the matrix."""
 
 
-def _in_turn(steps: list[Step]) -> Step:
+def _in_turn(steps: list[FactorStep]) -> FactorStep:
     def all_of_them(*operands: At) -> None:
         for step in steps:
             step(*operands)
@@ -233,19 +234,19 @@ def _check(name: str, reason: str, flag: At) -> None:
 
 
 def _result(form: FactorForm, columns: int, out: MatrixOperand | None, batch: Ints,
-            compute: Function) -> Step:
+            compute: Function) -> FactorStep:
     """Return ``call(a, out)`` for `compute`, which computes a packed result.
 
     That is `out` itself (None), or copied from the call's memory to one with these strides.
     """
     if out is None:
-        def at_once(a: blas.Operand, to: blas.Operand) -> None:
+        def at_once(a: blas.DeviceOperand, to: blas.DeviceOperand) -> None:
             with form.room(to.gpu) as room:
                 compute(room, a, At(to.gpu, to.address))
         return at_once
     store = form.store(columns, out, batch)
 
-    def unpacked(a: blas.Operand, to: blas.Operand) -> None:
+    def unpacked(a: blas.DeviceOperand, to: blas.DeviceOperand) -> None:
         with form.room(to.gpu, columns) as room:
             compute(room, a, room.result)
             store(room.result, to)
@@ -253,7 +254,7 @@ def _result(form: FactorForm, columns: int, out: MatrixOperand | None, batch: In
 
 
 def prepare_solution(letter: str, sizes: tuple[int, int], a: MatrixOperand, b: MatrixOperand,
-                     out: MatrixOperand | None, batch: Ints) -> Step:
+                     out: MatrixOperand | None, batch: Ints) -> FactorStep:
     """Prepare ``out <- a^-1 b``, of these sizes, as a function of ``(a, b, out)``.
 
     Stacks have these strides; an `out` of None is packed.
@@ -263,7 +264,7 @@ def prepare_solution(letter: str, sizes: tuple[int, int], a: MatrixOperand, b: M
     load, right = form.load(n, a, batch), form.load(columns, b, batch)
     lu, solve = form.lu(), form.solve(columns)
 
-    def solution(room: Room, given: tuple[blas.Operand, blas.Operand], x: At) -> None:
+    def solution(room: Room, given: tuple[blas.DeviceOperand, blas.DeviceOperand], x: At) -> None:
         load(room.factors, given[0], room.flag)
         right(x, given[1], room.flag)
         lu(room.factors, room.pivots, room.flag)
@@ -274,14 +275,14 @@ def prepare_solution(letter: str, sizes: tuple[int, int], a: MatrixOperand, b: M
 
 
 def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None,
-                    batch: Ints) -> Step:
+                    batch: Ints) -> FactorStep:
     """Prepare ``out <- a^-1`` as a function of ``(a, out)``."""
     form = FactorForm(letter, n, prod(batch))
     nowhere = MatrixOperand(letter, 0, 0, (0,) * len(batch))
     load, right = form.load(n, a, batch), form.load(n, nowhere, batch, IDENTITY)
     lu, solve = form.lu(), form.solve(n)
 
-    def inverse(room: Room, a: blas.Operand, x: At) -> None:
+    def inverse(room: Room, a: blas.DeviceOperand, x: At) -> None:
         load(room.factors, a, room.flag)
         right(x, x, room.flag)
         lu(room.factors, room.pivots, room.flag)
@@ -291,14 +292,14 @@ def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | 
 
 
 def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None,
-                     batch: Ints) -> Step:
+                     batch: Ints) -> FactorStep:
     """Prepare ``out <- L`` with ``a = L L^H`` as a function of ``(a, out)``."""
     form = FactorForm(letter, n, prod(batch))
     load, factor = form.load(n, a, batch, LOWER), form.cholesky()
     # products fill both triangles
     clear = form.load(n, MatrixOperand(letter, n, 1, (n * n,)), (form.many,), LOWER)
 
-    def cholesky(room: Room, a: blas.Operand, x: At) -> None:
+    def cholesky(room: Room, a: blas.DeviceOperand, x: At) -> None:
         load(x, a, room.flag)
         factor(x, room.pivots, room.flag)
         if n > SMALL:
@@ -313,7 +314,7 @@ def prepare_slogdet(letter: str, n: int, a: MatrixOperand) -> Function:
     load, lu = form.load(n, a, ()), form.lu()
     pick = form.launch("diagonal", (n,), -(-n // THREADS), 2)
 
-    def slogdet(a: blas.Operand) -> tuple[Number, float]:
+    def slogdet(a: blas.DeviceOperand) -> tuple[Number, float]:
         diagonal, pivots = np.empty(n, letter), np.empty(n, np.int32)
         with form.room(a.gpu) as room:
             load(room.factors, a, room.flag)

@@ -98,11 +98,11 @@ def kernel(source: str, /, *, name: str | None = None, doc: str | None = None,
     """
     frame = sys._getframe(1)
     line = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    declared = Declaration(name, doc, line, frame.f_globals.get("__name__") or "__main__")
-    return Kernel(source, operands, declared, DeviceSettings(cuda, grid, block))
+    origin = KernelOrigin(name, doc, line, frame.f_globals.get("__name__") or "__main__")
+    return Kernel(source, operands, origin, DeviceSettings(cuda, grid, block))
 
 
-class Declaration(NamedTuple):
+class KernelOrigin(NamedTuple):
     """The name and docstring of a kernel, and the line and module where it was declared."""
 
     name: str | None
@@ -138,17 +138,17 @@ class Kernel(Op):
 
     listed = False
 
-    def __init__(self, source: str, operands: dict[str, str], declared: Declaration,
+    def __init__(self, source: str, operands: dict[str, str], origin: KernelOrigin,
                  device: DeviceSettings) -> None:
-        _check_source(source, operands, declared.name)
+        _check_source(source, operands, origin.name)
         device.check()
         self.source, self.directions = source, dict(operands)
-        self.declared, self.device = declared, device
+        self.origin, self.device = origin, device
         self.lock = threading.Lock()
         self.addresses: dict[str, int] = {}
-        check = _checker(self, declared.name or "kernel")
-        check.__module__ = declared.module
-        check.__doc__ = declared.doc or f"``{' '.join(source.split())}``"
+        check = _checker(self, origin.name or "kernel")
+        check.__module__ = origin.module
+        check.__doc__ = origin.doc or f"``{' '.join(source.split())}``"
         super().__init__(check, "", True, None)
         self.prepare("foreign", dtypes=REAL_TYPES)(self.prepare_cpu)
         self.prepare("cuda", dtypes=REAL_TYPES, when=self._on_device)(self.prepare_cuda)
@@ -158,7 +158,7 @@ class Kernel(Op):
         return f"<kernel {self.__name__}({operands}): {source}>"
 
     def __reduce__(self) -> Arguments:
-        return Kernel, (self.source, self.directions, self.declared, self.device)
+        return Kernel, (self.source, self.directions, self.origin, self.device)
 
     def prepare_cpu(self, cpu: Engine, *mats: Mat) -> Engine:
         """Prepare the compiled kernel for Mats of these layouts."""
@@ -213,7 +213,7 @@ class Kernel(Op):
         else:
             found = _NVRTC_ERROR.search(messages)
             if found is None:
-                return f"{self.declared.line}: the kernel does not compile:\n{messages}"
+                return f"{self.origin.line}: the kernel does not compile:\n{messages}"
             at, message = int(found[1]), found[2]
             indent = len(lines[at - 1]) - len(lines[at - 1].lstrip()) if at <= len(lines) else 0
             column = len(found[3] or "") - 1 + indent
@@ -225,7 +225,7 @@ class Kernel(Op):
         # else the error is not in the user's statements
         known = "uninitialized" not in message and int(found[1]) == line
         caret = f"\n    {' ' * (column - 1)}^" if known else ""
-        return (f"{self.declared.line}, line {line} of the kernel: {message}{advice}\n"
+        return (f"{self.origin.line}, line {line} of the kernel: {message}{advice}\n"
                 f"    {lines[line - 1]}{caret}")
 
     # The source for the compiler
