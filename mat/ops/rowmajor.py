@@ -1,5 +1,4 @@
-"""Row-major products for column-major BLAS, on any engine: the trick that makes up for the
-difference, here and nowhere else.
+"""Row-major products for column-major BLAS, on any engine: here, and nowhere else.
 
 A row-major matrix with leading dimension ld, read column-major with the same ld, is its transpose.
 So nothing is ever transposed: a product is computed as ``C^T = op(B)^T op(A)^T``, with the operands
@@ -21,7 +20,6 @@ from ..layout.matrix_operand import (
     SyrkForm,
     TrsmForm,
 )
-from ..layout.merged_axes import merged as merged_axes
 from ..layout.strided import Ints, Layout
 from ..matrix.mat import Mat
 from ..support import blas_library
@@ -30,8 +28,10 @@ from ..support.types import Function
 
 
 class BlasEngine(Protocol):
-    """BLAS as an engine has it, the host's or a GPU's: column-major, each routine as a function of
-    what changes from call to call, prepared for operands of one form.
+    """BLAS as an engine has it, the host's or a GPU's.
+
+    Each routine is column-major, and a function of what changes from call to call, prepared for
+    operands of one form.
     """
 
     def prepare_gemm(self, kind: str, form: GemmForm) -> Function: ...
@@ -46,9 +46,7 @@ class BlasEngine(Protocol):
 
 
 def fits_matrix(layout: Layout) -> bool:
-    """Tell whether BLAS can take a matrix, or a vector beside it, of this layout: it must be able
-    to count its steps.
-    """
+    """Tell whether BLAS can take a matrix, or a vector beside it, with 32-bit steps."""
     steps = _steps(layout)
     return steps is not None and abs(steps[0]) <= blas_library.LIMIT
 
@@ -59,8 +57,9 @@ def fits_device(layout: Layout) -> bool:
 
 
 def fits_operand(layout: Layout) -> bool:
-    """Tell whether cuBLAS can take it as a matrix, a stack of them, or, for a single axis, a row or
-    a column.
+    """Tell whether cuBLAS can take it as a matrix or a stack of them.
+
+    A single axis is a row or a column.
     """
     if layout.ndim < 2:
         return not layout.ndim or layout.shape[0] <= 1 or layout.strides[0] > 0
@@ -90,8 +89,9 @@ def gemm_form(sizes: GemmSizes, a: LeadingDimension, b: LeadingDimension,
 
 
 def leading_of(x: Mat) -> LeadingDimension:
-    """Return the leading dimension of a matrix that `fits_matrix` or `fits_device` has let
-    through.
+    """Return the leading dimension of a matrix.
+
+    `fits_matrix` or `fits_device` has let it through.
     """
     found = x.layout.matrix
     assert found is not None, "fits has let it through"
@@ -114,8 +114,9 @@ def prepare_ger(engine: BlasEngine, x: Mat, y: Mat, a: Mat) -> Function:
 
 
 def prepare_syrk(engine: BlasEngine, a: Mat, c: Mat, transpose: bool, lower: bool) -> Function:
-    """Prepare ``C <- alpha op(A) op(A)^T + beta C`` in one triangle of C as a function of ``(alpha,
-    a, beta, c)``.
+    """Prepare ``C <- alpha op(A) op(A)^T + beta C`` in one triangle of C.
+
+    The result is a function of ``(alpha, a, beta, c)``.
     """
     (lda, a_transposed), (ldc, c_transposed) = leading_of(a), leading_of(c)
     k, n = a.shape if transpose else a.shape[::-1]
@@ -126,8 +127,9 @@ def prepare_syrk(engine: BlasEngine, a: Mat, c: Mat, transpose: bool, lower: boo
 
 def prepare_trsm(engine: BlasEngine, a: Mat, b: Mat, *, left: bool, lower: bool, transpose: bool,
                  unit: bool) -> Function:  # the signature is BLAS's
-    """Prepare ``B <- alpha op(A)^-1 B``, or ``alpha B op(A)^-1`` with A on the right, as a function
-    of ``(alpha, a, b)``.
+    """Prepare ``B <- alpha op(A)^-1 B``, or ``alpha B op(A)^-1`` with A on the right.
+
+    The result is a function of ``(alpha, a, b)``.
     """
     (lda, a_transposed), (ldb, b_transposed) = leading_of(a), leading_of(b)
     m, n = b.shape
@@ -144,8 +146,9 @@ def prepare_trsm(engine: BlasEngine, a: Mat, b: Mat, *, left: bool, lower: bool,
 
 
 def prepare_stack(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
-    """Prepare ``C <- alpha A B + beta C`` for each matrix of a stack as a function of ``(alpha, a,
-    b, beta, c)``.
+    """Prepare ``C <- alpha A B + beta C`` for each matrix of a stack.
+
+    The result is a function of ``(alpha, a, b, beta, c)``.
     """
     (m, n, k), a, b, c, batch = merged(form)
     blas_form = gemm_form(GemmSizes(m, n, k), _leading(a, m, k), _leading(b, k, n),
@@ -162,21 +165,28 @@ def _leading(x: MatrixOperand, rows: int, columns: int) -> LeadingDimension:
 
 
 def merged(form: MatmulForm) -> MatmulForm:
-    """Return the same product with the fewest leading axes.
+    """Return the same product with as few leading axes as can be.
 
-    Where all matrices of a stack of A meet one B, their rows are those of one matrix.
+    Axes that follow from each other are one. Where all matrices of a stack of A meet one B, their
+    rows are those of one matrix.
     """
     (m, n, k), a, b, c, batch = form
-    axes = merged_axes(zip(batch, a.batch, b.batch, c.batch, strict=True))
+    axes: list[tuple[int, tuple[int, int, int]]] = []  # length and steps, outermost first
+    for d, length in enumerate(batch):
+        if length != 1:
+            steps = a.batch[d], b.batch[d], c.batch[d]
+            if axes and axes[-1][1] == (length * steps[0], length * steps[1], length * steps[2]):
+                length *= axes.pop()[0]
+            axes.append((length, steps))
     if axes:
-        length, *steps = axes[-1]
-        if (steps == [m * a.row, 0, m * c.row] and a.leading(m * length, k)
+        length, steps = axes[-1]
+        if (steps == (m * a.row, 0, m * c.row) and a.leading(m * length, k)
                 and c.leading(m * length, n)):
             m *= length
             axes.pop()
-    a, b, c = (x._replace(batch=tuple(axis[i] for axis in axes))
-               for i, x in enumerate((a, b, c), 1))
-    return MatmulForm(GemmSizes(m, n, k), a, b, c, tuple(axis[0] for axis in axes))
+    a, b, c = (x._replace(batch=tuple(steps[i] for _, steps in axes))
+               for i, x in enumerate((a, b, c)))
+    return MatmulForm(GemmSizes(m, n, k), a, b, c, tuple(length for length, _ in axes))
 
 
 def prepare_matmul(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:

@@ -1,4 +1,4 @@
-"""SciPy's BLAS library: its routines by name, and the C constants that it takes by address.
+"""The BLAS library that SciPy brings: its routines by name, and arguments for it by address.
 
 SciPy is loaded at the first call.
 """
@@ -35,7 +35,7 @@ def address(name: str) -> int:
 
 
 def routine_name(verb: str, letter: str) -> str:
-    """Return BLAS's name of `verb` for elements of dtype character `letter`, such as ``daxpy``."""
+    """Return BLAS's name of `verb` for a dtype character: ``daxpy``, ``zdotu``, ``scnrm2``."""
     if verb in ("nrm2", "asum"):
         return _MIXED.get(letter, PREFIX[letter]) + verb
     if verb == "iamax":
@@ -45,7 +45,7 @@ def routine_name(verb: str, letter: str) -> str:
     return PREFIX[letter] + ("dot" if verb == "vdot" else verb)
 
 
-class BlasRoutine(dict[str, CData]):
+class Routine(dict[str, CData]):
     """The four routines of one verb by dtype character, each loaded when first called."""
 
     def __init__(self, verb: str, arguments: str, returns: str = "void") -> None:
@@ -60,7 +60,7 @@ class BlasRoutine(dict[str, CData]):
 
 
 class Constants(dict[Number, CData]):
-    """C copies of small Python values, which BLAS takes by address.
+    """C copies of small Python values, which BLAS wants by address.
 
     They are never written, so threads share them.
     """
@@ -79,7 +79,7 @@ INTS = Constants("int *")
 
 
 def as_int(value: int) -> CData:
-    """Return a C pointer to `value`, as BLAS takes it; None if it does not fit into 32 bits."""
+    """Return the address of `value`, as BLAS wants it; None if its integers are too short."""
     return INTS[value] if -LIMIT <= value <= LIMIT else None
 
 
@@ -89,11 +89,13 @@ COMPLEX = {char: f"{REAL[char]}[2]" for char in COMPLEX_TYPES}
 
 
 def scalar(letter: str, value: Number) -> CData:
-    """Return a C pointer to `value` as an element of dtype character `letter`."""
+    """Return a C pointer to `value` as an element.
+
+    That of -0.0 is another than that of 0.0, though they are equal.
+    """
     if letter in COMPLEX:
         value = complex(value)
         return ffi.new(COMPLEX[letter], (value.real, value.imag))
-    # -0.0 is equal to 0.0, so it would find that in the table
     if not value and math.copysign(1.0, value) < 0:
         return ffi.new(REALS[letter].ctype, value)
     return REALS[letter][value]

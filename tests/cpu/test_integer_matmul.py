@@ -344,7 +344,8 @@ class Pointed:
 
     def __init__(self, array):
         self.array, self.pointer = array, ffi.cast("char *", array.ctypes.data)
-        self.operand = MatrixOperand(array.dtype.char, *(s // array.itemsize for s in array.strides))
+        steps = (s // array.itemsize for s in array.strides)
+        self.operand = MatrixOperand(array.dtype.char, *steps)
 
 
 @compiled

@@ -118,10 +118,10 @@ def check_all(x, w, y, kwargs, seed=0):
 
 
 @pytest.mark.parametrize("dtype", REAL)
-@pytest.mark.parametrize("walk", range(len(reference.WALKS)))
+@pytest.mark.parametrize("walk", range(len(reference.WINDOWS)))
 @pytest.mark.sample(6)
 def test_every_walk_in_every_dtype(walk, dtype, rng):
-    shape, taps, kwargs = reference.WALKS[walk]
+    shape, taps, kwargs = reference.WINDOWS[walk]
     check_all(*operands(rng, shape, taps, dtype, kwargs), kwargs, seed=walk)
 
 
