@@ -45,7 +45,7 @@ def routine_name(verb: str, letter: str) -> str:
     return PREFIX[letter] + ("dot" if verb == "vdot" else verb)
 
 
-class Routine(dict[str, CData]):
+class BlasRoutine(dict[str, CData]):
     """The four routines of one verb by dtype character, each loaded when first called."""
 
     def __init__(self, verb: str, arguments: str, returns: str = "void") -> None:
