@@ -1,6 +1,4 @@
-"""Convolution and pooling by the device's kernels, run on the CPU and compared with NumPy's results,
-for any settings.
-"""
+"""Convolution and pooling by the device's kernels, run on the CPU: NumPy's results, for any settings."""
 
 from types import SimpleNamespace
 
