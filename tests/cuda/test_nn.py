@@ -1,4 +1,4 @@
-"""Convolution and pooling by the device's kernels, run on the CPU: NumPy's results, for any settings."""
+"""The device's convolution and pooling, run on the CPU: NumPy's results, for any settings."""
 
 from types import SimpleNamespace
 
