@@ -123,7 +123,7 @@ HEADERS = sorted((*HEADER_FOLDER.glob("shared/*_inline.h"),
 
 @pytest.mark.parametrize("header", HEADERS, ids=lambda path: path.name)
 def test_headers_include_what_they_use(header, tmp_path):
-    """They are included in any order, by C here and by CUDA C++ in `tests/cuda/test_compile.py`."""
+    """They are included in any order, by C here, by CUDA C++ in `tests/cuda/test_compile.py`."""
     try:
         compiler = c_compiler.compiler()
     except mat.KernelError as error:
