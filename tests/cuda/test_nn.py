@@ -1,5 +1,5 @@
-"""Convolution and pooling by the device's kernels, run on the CPU: what NumPy's implementations give, for
-any settings.
+"""Convolution and pooling by the device's kernels, run on the CPU, against NumPy's implementations,
+for any settings.
 """
 
 from types import SimpleNamespace
