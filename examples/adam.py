@@ -1,7 +1,7 @@
-"""A whole optimiser step as one kernel: Adam in four lines of C, against the same step as single
-operations.
+"""A step of the optimiser Adam as one kernel of three lines of C, compared with single operations.
 
-Both must give the same weights; what the fused one saves is memory traffic.
+Both must give the same weights; the fused kernel needs less memory traffic. Run:
+python examples/adam.py
 """
 
 from time import perf_counter
@@ -18,14 +18,14 @@ adam = mat.kernel("""
 
 
 def stepwise(g, m, v, w):
-    """The same step with one operation after another, in place where that can be."""
+    """Make the same step with one operation after another, in place where possible."""
     m.scal_(BETA1).axpy_(1 - BETA1, g)
     mat.geem(1 - BETA2, g, g, BETA2, v)
     w.subtract_(mat.divide(m, mat.sqrt(v).add_(1e-8)).scal_(RATE))
 
 
 def run(step, n, steps):
-    """Minimise ``sum (w - 3)^2 / 2`` from 0; the weights, and the seconds of a step."""
+    """Minimise ``sum (w - 3)^2 / 2`` from 0; return the weights and the seconds for each step."""
     w, m, v, g = (mat.zeros(n) for _ in range(4))
     begin = perf_counter()
     for _ in range(steps):
@@ -35,7 +35,7 @@ def run(step, n, steps):
 
 
 def main(n=1_000_000, steps=20):
-    # compiled now, not while the clock runs
+    # compile now, not while the time is measured
     adam(0.0, 0.0, 0.0, mat.zeros(1), mat.zeros(1), mat.zeros(1), mat.zeros(1))
     fused, fast = run(lambda g, m, v, w: adam(RATE, BETA1, BETA2, g, m, v, w), n, steps)
     single, slow = run(stepwise, n, steps)

@@ -1,7 +1,7 @@
-"""pandas and scikit-learn on Mats: a table becomes a Mat, is standardised and reduced on a device,
-and becomes a table again.
+"""Use Mats with pandas and scikit-learn: a table becomes a Mat, is standardised and reduced on a
+device, and becomes a table again.
 
-scikit-learn computes with Mats, and returns them, if SCIPY_ARRAY_API is set before SciPy is loaded:
+scikit-learn computes with Mats and returns Mats if SCIPY_ARRAY_API is set before SciPy is imported:
 ``SCIPY_ARRAY_API=1 python examples/clients.py [DEVICE]``. Needs scikit-learn and pandas.
 """
 
@@ -18,7 +18,7 @@ import mat
 
 sklearn.set_config(array_api_dispatch=True)
 wine = load_wine(as_frame=True)
-# from_numpy(wine.data.to_numpy()) would share the memory, and be read-only as pandas' arrays are
+# from_numpy(wine.data.to_numpy()) would share the memory, and be read-only, as pandas' arrays are
 x = mat.array(wine.data)
 
 with mat.use_device(sys.argv[1] if len(sys.argv) > 1 else "cuda") as device:

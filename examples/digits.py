@@ -1,12 +1,12 @@
-"""A two-layer network on handwritten digits, forward and backward by hand, every product straight
-to BLAS.
+"""Train a two-layer network on handwritten digits, with explicit forward and backward passes.
 
-The 1,797 real digits (8x8 pixels) that ship with scikit-learn; ``Y = X W^T``, ``dX = dY W``, ``dW =
-dY^T X`` run as BLAS's TN, NN and NT with no transpose and no copy; mini-batches are views. Ends
-with the accuracy on digits never trained on, and a picture, ``digits.png``.
+The data is the 1,797 digits (8x8 pixels) that scikit-learn includes. BLAS computes the products
+``Y = X W^T``, ``dX = dY W`` and ``dW = dY^T X`` as TN, NN and NT, without a transpose or a copy;
+mini-batches are views. The program prints the accuracy on digits that were not used for training,
+and saves a picture, ``digits.png``.
 
-Run: python examples/digits.py [DEVICE], such as cuda or emulated; where there is no such device, on
-the processor.
+Run: python examples/digits.py [DEVICE], for example cuda or emulated; without a GPU, cuda runs on
+the CPU.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import mat
 
 HIDDEN, CLASSES, BATCH, EPOCHS, RATE = 128, 10, 32, 30, 0.25
 STEP = -RATE / BATCH
-TEST = 597  # digits kept for the test
+TEST = 597  # digits for the test
 
 
 class Data(NamedTuple):
@@ -39,7 +39,7 @@ class Network(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for what a batch needs, made once."""
+    """Intermediate results of a batch, allocated once."""
 
     hidden: mat.Mat
     output: mat.Mat
@@ -48,7 +48,7 @@ class Scratch(NamedTuple):
 
 
 def load() -> tuple[Data, Data]:
-    """The digits in a random order that is always the same, as training and test data."""
+    """Return the digits, in a random but reproducible order, as training and test data."""
     digits = load_digits()
     order = np.random.default_rng(0).permutation(len(digits.target))
     pixels = digits.data[order] / 8 - 1
@@ -59,13 +59,13 @@ def load() -> tuple[Data, Data]:
 
 
 def batches(data: Data) -> list[Data]:
-    """Views of `BATCH` rows each: no element is copied."""
+    """Return views of `BATCH` rows each; no element is copied."""
     n = data.pixels.shape[0] // BATCH * BATCH
     return [Data(data.pixels[i:i + BATCH], data.labels[i:i + BATCH]) for i in range(0, n, BATCH)]
 
 
 def new_network(pixels: int) -> Network:
-    """Small random weights (He's rule)."""
+    """Return small random weights (He's rule)."""
     rng = np.random.default_rng(1)
     sizes = [(HIDDEN, pixels), (CLASSES, HIDDEN)]
     return Network(*(mat.array(rng.standard_normal(s) * np.sqrt(2 / s[1])) for s in sizes))
@@ -77,9 +77,7 @@ def new_scratch() -> Scratch:
 
 
 def train_batch_(x: mat.Mat, t: mat.Mat, net: Network, s: Scratch) -> None:
-    """One step against the gradient of the cross-entropy: forward, then backward, every Mat written
-    in place.
-    """
+    """Make one step of gradient descent on the cross-entropy; all results are written in place."""
     first, second = net
     hidden, y, back, row = s
     mat.matmul(x, first, transpose_b=True, out=hidden)  # Y = X W^T: TN
@@ -87,18 +85,20 @@ def train_batch_(x: mat.Mat, t: mat.Mat, net: Network, s: Scratch) -> None:
     mat.matmul(hidden, second, transpose_b=True, out=y)
     y.subtract_(mat.max(y, axis=1, keepdims=True, out=row)).exp_()  # softmax
     y.divide_(mat.sum(y, axis=1, keepdims=True, out=row))
-    y.subtract_(t)  # now the gradient of the loss by the output
+    y.subtract_(t)  # the gradient of the loss with respect to the output
     mat.matmul(y, second, out=back)  # dX = dY W: NN
     second.gemm_(STEP, y, hidden, 1.0, transpose_a=True)  # W <- W - rate dY^T X: NT
-    back.multiply_(hidden.greater_(0.0))  # where the hidden unit was on
+    back.multiply_(hidden.greater_(0.0))  # zero where the hidden unit was inactive
     first.gemm_(STEP, back, x, 1.0, transpose_a=True)
 
 
 def train_epoch(parts: list[Data], net: Network, s: Scratch) -> None:
-    """One pass over all batches. Looking at all that is used once around the loop makes the looks
-    inside nearly free.
+    """Make one pass over all batches.
+
+    The block accesses all Mats once around the loop, so that the accesses inside cost almost
+    nothing.
     """
-    pixels, labels = parts[0]  # a look at one view is a look at the storage of all
+    pixels, labels = parts[0]  # an access to one view is an access to the storage of all
     here = "array" if pixels.device == "cpu" else pixels.device.facet.name
     with mat.with_facets(*((m, here, "io") for m in (*net, *s)), (pixels, here, "input"),
                          (labels, here, "input")):
@@ -107,7 +107,7 @@ def train_epoch(parts: list[Data], net: Network, s: Scratch) -> None:
 
 
 def probabilities(data: Data, net: Network) -> mat.Mat:
-    """The probability of each class for each row, on Mats of its own."""
+    """Return the probability of each class for each row, in a new Mat."""
     hidden = mat.matmul(data.pixels, net.first, transpose_b=True).maximum_(0)
     y = mat.matmul(hidden, net.second, transpose_b=True)
     y.subtract_(y.max(axis=1, keepdims=True)).exp_()
@@ -115,15 +115,15 @@ def probabilities(data: Data, net: Network) -> mat.Mat:
 
 
 def evaluate(data: Data, net: Network) -> tuple[float, float]:
-    """Mean loss and accuracy."""
+    """Return the mean loss and the accuracy."""
     p = probabilities(data, net)
     loss = -mat.sum(data.labels * mat.log(p + 1e-12)) / data.pixels.shape[0]
     right = mat.equal(mat.argmax(p, axis=1), mat.argmax(data.labels, axis=1))
     return float(loss), float(right.mean())
 
 
-def snapshot(losses: list[float], test: Data, net: Network) -> None:
-    """``digits.png``: the loss by epoch, and digits that were misread."""
+def draw(losses: list[float], test: Data, net: Network) -> None:
+    """Save ``digits.png``: the loss by epoch, and misread digits."""
     from matplotlib import pyplot as plt
 
     guesses = mat.argmax(probabilities(test, net), axis=1).to_numpy()
@@ -164,7 +164,7 @@ def run(device: str) -> None:
             print(f"epoch {epoch:2}  loss {loss:.4f}  training accuracy {accuracy:6.1%}  "
                   f"{'#' * round(40 * accuracy)}")
     _, accuracy = evaluate(test, net)
-    snapshot(losses, test, net)
+    draw(losses, test, net)
     print(f"test accuracy {accuracy:.2%}")
     print(f"transposes and packing copies: {copies.packs}; copies between memories: "
           f"{copies.h2d + copies.d2h}")

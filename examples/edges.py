@@ -1,5 +1,4 @@
-"""The edges of a picture: two convolutions, their length, and a pool that makes it small enough to
-print.
+"""Detect the edges of a picture: two convolutions, their magnitude, and pooling to print it.
 
 Run: python examples/edges.py
 """
@@ -13,17 +12,15 @@ import mat
 SHADES = " .:*#"
 
 
-def snapshot(side: int) -> mat.Mat:
-    """A bright disc before a dark square."""
+def picture(side: int) -> mat.Mat:
+    """Return a bright disc in front of a dark square."""
     row, column = np.mgrid[:side, :side] / side - 0.5
     square = np.where((np.abs(row) < 0.4) & (np.abs(column) < 0.4), 1.0, 0.0)
     return mat.array(np.where(row**2 + column**2 < 0.06, 3.0, square))
 
 
 def edges(image: mat.Mat) -> mat.Mat:
-    """How steep the picture is at each place: Sobel's masks across and down, as one vector's
-    length.
-    """
+    """Return the magnitude of the gradient at each position, by Sobel's two filters."""
     across = mat.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]])
     slopes = [mat.convolve(image, mask, mat.zeros(image.shape), anchor=1)
               for mask in (across, across.T)]
@@ -31,13 +28,13 @@ def edges(image: mat.Mat) -> mat.Mat:
 
 
 def small(image: mat.Mat, pool: int) -> mat.Mat:
-    """The largest of each square of `pool` places."""
+    """Return the largest element of each square of `pool` x `pool` positions."""
     return mat.max_pool(image, mat.empty(*(-(-n // pool) for n in image.shape)), pool_shape=pool,
                         stride=pool)
 
 
 def main() -> None:
-    found = small(edges(snapshot(192)), 8)
+    found = small(edges(picture(192)), 8)
     levels = (found / found.max()).to_numpy() * (len(SHADES) - 1)
     for line in np.rint(levels).astype(int):
         print("".join(SHADES[k] * 2 for k in line).rstrip())

@@ -1,9 +1,8 @@
-"""A memory of your own in thirty lines: data kept in a memory-mapped file, as one more place where
-a Mat can be.
+"""Define a memory space in thirty lines: Mats whose data is stored in memory-mapped files.
 
-It imports nothing of `mat` but its public names. No operation knows of files, and yet every
-operation works on data that is in one: the library brings it to the host when something computes
-there. Run: python examples/file_memory.py
+The example uses only public names of `mat`. The operations know nothing about files, but all of
+them work on data in a file, because the library copies it to the host when it is needed there.
+Run: python examples/file_memory.py
 """
 
 from __future__ import annotations
@@ -22,20 +21,18 @@ PREFIX = f"mat-{os.getpid()}-"
 
 
 class File(Memory):
-    """One temporary file for each storage. The handle is the mapped file as a 1-d array: allocate,
-    free, in, out.
-    """
+    """A memory with one temporary file for each storage; a handle is a mapped 1-d array."""
 
     name = "file"
 
     def allocate(self, cube: Any) -> np.memmap:
         number, path = tempfile.mkstemp(prefix=PREFIX)
         os.close(number)
-        # no system maps an empty file
+        # an empty file cannot be mapped
         return np.memmap(path, cube.dtype, "w+", shape=(max(1, cube.size),))
 
     def free(self, handle: np.memmap) -> None:
-        os.remove(handle.filename)  # the mapping itself goes with the last array that uses it
+        os.remove(handle.filename)  # the mapping is freed with the last array that uses it
 
     def copy_in(self, cube: Any, handle: np.memmap, host: np.ndarray) -> None:
         handle[:cube.size] = host
@@ -45,7 +42,7 @@ class File(Memory):
 
 
 class FileFacet(Facet):
-    """The visible elements, in the Mat's shape and strides, right in the mapped file."""
+    """A facet that presents the visible elements in the mapped file, as a NumPy array."""
 
     name, letter, memory = "file", "L", File()
 
@@ -64,13 +61,13 @@ def files() -> int:
 
 
 def moving() -> None:
-    """The host's copy goes, the file's stays, and the next operation brings the data back."""
+    """Drop the host's copy, keep the file's, and compute, which copies the data to the host."""
     x = mat.array([[1, 2, 3], [4, 5, 6]])
-    with x.facet("file", "input") as a:  # read only: now both memories are fresh
+    with x.facet("file", "input") as a:  # read-only: afterwards both copies are fresh
         print("in the file:    ", a.tolist())
     print("two copies:     ", x, sorted(x.fresh))
-    x.drop("host")  # free, because the file has it; an error if it had not
-    print("in the file only:", x, sorted(x.fresh))  # to print it, just a temporary copy is made
+    x.drop("host")  # possible because the file has a copy; an error otherwise
+    print("in the file only:", x, sorted(x.fresh))  # printing makes a temporary copy only
     with mat.debug.count_copies() as n:
         y = x @ x.T
     print("x @ x.T:        ", y, f"({n.d2h} copy to the host)")
@@ -81,9 +78,7 @@ def moving() -> None:
 
 
 def viewing() -> None:
-    """A view of data that is in a file is a view of the file: all freshness lives in the
-    storage.
-    """
+    """Write data in a file through a view: freshness is a property of the storage."""
     x = mat.zeros(3, 4)
     with x[1:, ::2].facet("file") as a:
         a += 1
@@ -92,13 +87,13 @@ def viewing() -> None:
     print(x)
 
 
-def fencing() -> None:
-    """At the end of a barrier the files made inside are gone, and nothing is lost."""
+def dropping() -> None:
+    """Remove the files made inside a barrier at its end, without losing data."""
     x = mat.ones(2, 2)
-    with mat.barrier(ensure="host", drop="file") as fence:
+    with mat.barrier(ensure="host", drop="file") as barrier:
         with x.facet("file", "io") as a:
             a *= 7
-        print(f"inside:  {x} fresh in {sorted(x.fresh)}, copies to drop: {fence.count}, files: "
+        print(f"inside:  {x} fresh in {sorted(x.fresh)}, copies to drop: {barrier.count}, files: "
               f"{files()}")
     print(f"outside: {x} fresh in {sorted(x.fresh)}, files: {files()}")
 
@@ -108,7 +103,7 @@ def main() -> None:
     print("\n-- views")
     viewing()
     print("\n-- a barrier")
-    fencing()
+    dropping()
     print("\n-- garbage")
     x = mat.Mat(1000, "float32", fill=3)
     with x.facet("file", "io") as a:

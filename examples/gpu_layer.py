@@ -1,8 +1,7 @@
-"""A layer is trained on whatever device there is, and every copy between the memories is counted.
+"""Train a layer on a device, and count every copy between the host and the device.
 
-On a machine with a GPU it computes there, on others on the processor: the block is the same.
-Another device can be named. Run: python examples/gpu_layer.py, or: python examples/gpu_layer.py
-emulated
+On a machine with a GPU it computes there, on others on the CPU, with the same code. Another device
+can be named. Run: python examples/gpu_layer.py, or: python examples/gpu_layer.py emulated
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ BATCH, INPUTS, OUTPUTS, STEPS, RATE = 256, 32, 8, 100, 0.5
 
 
 class Layer:
-    """Weights, and the places that a step of training writes, made once."""
+    """Weights, and the intermediate results of a training step, allocated once."""
 
     def __init__(self) -> None:
         self.weights = mat.zeros(OUTPUTS, INPUTS)
@@ -25,15 +24,15 @@ class Layer:
         self.gradient = mat.zeros(OUTPUTS, INPUTS)
 
     def step(self, x: mat.Mat, wanted: mat.Mat) -> None:
-        """One step of gradient descent on the squared error."""
+        """Make one step of gradient descent on the squared error."""
         mat.matmul(x, self.weights.T, out=self.outputs)
-        mat.axpy(-1, wanted, self.outputs)  # what they are too large by
+        mat.axpy(-1, wanted, self.outputs)  # the error of the outputs
         mat.gemm(1 / BATCH, self.outputs, x, 0, self.gradient, transpose_a=True)
         mat.axpy(-RATE, self.gradient, self.weights)
 
 
 def train(layer: Layer, x: mat.Mat, wanted: mat.Mat, device: str) -> None:
-    """All steps, with what was copied in the first, in the others, and when the block ends."""
+    """Make all steps; print the copies in the first step, in the others, and at the block's end."""
     with mat.debug.count_copies() as copies:
         with mat.use_device(device) as dev:
             print(f"computing on {dev}")
@@ -45,12 +44,12 @@ def train(layer: Layer, x: mat.Mat, wanted: mat.Mat, device: str) -> None:
             print(f"the next {STEPS - 1} steps copied {copies.h2d - first} to the device, "
                   f"{copies.d2h} back")
             print(f"the weights are fresh in: {', '.join(sorted(layer.weights.fresh))}")
-        print(f"the end of the block copied {copies.d2h} home; operations that fell back to the "
-              f"host: {copies.fallbacks}")
+        print(f"the end of the block copied {copies.d2h} to the host; operations that fell back "
+              f"to the host: {copies.fallbacks}")
 
 
 def main(device: str = "cuda") -> None:
-    """Find the weights that made some outputs, and compare with them."""
+    """Recover the weights from outputs that they produced, and compare."""
     rng = mat.Rng(1)
     x, true = mat.zeros(BATCH, INPUTS).normal_(rng=rng), mat.zeros(OUTPUTS, INPUTS).normal_(rng=rng)
     wanted, layer = x @ true.T, Layer()

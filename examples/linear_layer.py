@@ -1,7 +1,6 @@
-"""A linear layer by hand: the three products of a forward and backward pass, and the BLAS call that
-each becomes.
+"""Show the BLAS calls for the three products of a linear layer's forward and backward pass.
 
-BLAS stores matrices by columns, we by rows. The operands change places, transposed views become
+BLAS stores matrices by columns, `mat` by rows. The operands are exchanged, transposed views become
 flags, and nothing is transposed or copied: the products are the TN, NN and NT kernels of BLAS. Run:
 python examples/linear_layer.py
 """
@@ -16,7 +15,7 @@ import mat
 
 
 def show(text: str, product: Callable[[], mat.Mat], expected: np.ndarray) -> mat.Mat:
-    """Compute `product`, print what BLAS was asked to do, and compare with NumPy."""
+    """Compute `product`, print the BLAS call, and compare with NumPy."""
     with mat.debug.list_calls() as calls, mat.debug.count_copies() as copies:
         result = product()
     np.testing.assert_allclose(result.to_numpy(), expected, rtol=1e-12)
@@ -37,7 +36,7 @@ def main() -> None:
     show("dX = dY W    (to the input)", lambda: dY @ W, dy @ w)
     show("dW = dY^T X  (to the weights)", lambda: dY.T @ X, dy.T @ x)
 
-    print("\nThe same into places made once, as a training loop does it; the gradient is added to:")
+    print("\nThe same with results allocated once, as in a training loop; the gradient is added:")
     Y, dW = mat.empty(batch, outputs), mat.ones(outputs, inputs)
     show("matmul(X, W.T, out=Y)", lambda: mat.matmul(X, W.T, out=Y), x @ w.T)
     show("gemm(1, dY, X, 1, dW)", lambda: mat.gemm(1, dY, X, 1, dW, transpose_a=True), dy.T @ x + 1)
@@ -46,7 +45,7 @@ def main() -> None:
     show("X[8:16] @ W.T", lambda: X[8:16] @ W.T, x[8:16] @ w.T)
     print("Some columns: the leading dimension stays that of the whole matrix.")
     show("X[:, :16] @ W[:, :16].T", lambda: X[:, :16] @ W[:, :16].T, x[:, :16] @ w[:, :16].T)
-    print("Every second column: BLAS has no way to say that, so both are packed first.")
+    print("Every second column: BLAS cannot express this, so both operands are packed first.")
     show("X[:, ::2] @ W[:, ::2].T", lambda: X[:, ::2] @ W[:, ::2].T, x[:, ::2] @ w[:, ::2].T)
 
 

@@ -1,8 +1,6 @@
-"""Data that moves back and forth, found by the ledger: a training step that clips its weights on
-the host.
+"""Find repeated transfers with the trace: a training step that clips its weights on the host.
 
-Prints the ledger before and after the mend; ``python examples/ping_pong.py page.html`` writes the
-timeline of the first.
+Run: python examples/ping_pong.py [page.html], which also saves the timeline of the first run.
 """
 
 import sys
@@ -16,7 +14,7 @@ images, targets = mat.zeros(200, 64).normal_(), mat.zeros(200, 10).normal_()
 
 
 def step(weights, clip):
-    """One step of gradient descent, after which weights are within -1 and 1."""
+    """Make one step of gradient descent, after which weights are between -1 and 1."""
     error = images @ weights - targets
     mat.gemm(-0.001, images, error, 1, weights, transpose_a=True)
     clip(weights)
@@ -27,7 +25,7 @@ def clip_by_numpy(weights):
         np.clip(w, -1, 1, out=w)
 
 
-def clip_where_it_is(weights):
+def clip_on_device(weights):
     weights.maximum_(-1).minimum_(1)
 
 
@@ -39,14 +37,14 @@ def train(clip):
     return t, weights.to_numpy()
 
 
-there_and_back, first = train(clip_by_numpy)
-print(there_and_back)
-stays, second = train(clip_where_it_is)
-print(f"mended: {stays.h2d} copies to the device, {stays.d2h} back, before {there_and_back.h2d} "
-      f"and {there_and_back.d2h}")
+alternating, first = train(clip_by_numpy)
+print(alternating)
+corrected, second = train(clip_on_device)
+print(f"corrected: {corrected.h2d} copies to the device, {corrected.d2h} back; "
+      f"before: {alternating.h2d} and {alternating.d2h}")
 assert np.array_equal(first, second)
-assert there_and_back.ping_pong()
-assert not stays.ping_pong()
+assert alternating.ping_pong()
+assert not corrected.ping_pong()
 
 if len(sys.argv) > 1:
-    there_and_back.save(sys.argv[1])
+    alternating.save(sys.argv[1])

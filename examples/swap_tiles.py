@@ -1,9 +1,8 @@
-"""A 4x4 matrix whose off-diagonal 2x2 tiles change places by strides alone: no element moves,
-nothing is packed.
+"""Exchange the off-diagonal 2x2 tiles of a 4x4 matrix by strides, without copying elements.
 
-The idea: give the row and the column of a matrix two axes each, one for the tile and one for the
-place in the tile. Then exchanging tiles is exchanging two strides. Run: python
-examples/swap_tiles.py
+The row axis and the column axis are split into two axes each: the number of the tile, and the
+position in the tile. Exchanging tiles is then an exchange of two strides. Run:
+python examples/swap_tiles.py
 """
 
 from __future__ import annotations
@@ -14,21 +13,19 @@ import mat
 
 
 def as_tiles(x: mat.Mat, n: int) -> mat.Mat:
-    """The view of a matrix as ``[I, J, i, j]``: element (i, j) of the n x n tile in tile row I and
-    tile column J.
-    """
+    """Return a view ``[I, J, i, j]``: element (i, j) of the n x n tile in row I and column J."""
     rows, columns = x.shape
     return x.reshape(rows // n, n, columns // n, n).permute(0, 2, 1, 3)
 
 
 def as_matrix(tiles: mat.Mat) -> np.ndarray:
-    """The matrix made of tiles, as a NumPy copy to print; no two strides could describe it."""
+    """Return the matrix of the tiles as a NumPy copy; two strides could not describe it."""
     rows, columns, n, m = tiles.shape
     return tiles.permute(0, 2, 1, 3).to_numpy().reshape(rows * n, columns * m)
 
 
 def by_strides() -> None:
-    """The main point: two views of one storage, which differ in the order of two strides."""
+    """Print two views of one storage that differ in the order of two strides."""
     x = mat.arange(16).reshape(4, 4)
     with mat.debug.count_copies() as copies, mat.debug.count_allocations() as storages:
         tiles = as_tiles(x, 2)
@@ -41,13 +38,13 @@ def by_strides() -> None:
     print(f"new storages: {storages.count}, packing copies: {copies.packs}, one storage: "
           f"{swapped.storage is x.storage}")
 
-    swapped[0, 1].fill_(-1)  # it is a view: writing it writes x, where the tile really lies
+    swapped[0, 1].fill_(-1)  # a view: this writes the tile of x
     print("after swapped[0, 1].fill_(-1), x is")
     print(x.to_numpy())
 
 
 def computing() -> None:
-    """Operations take the exchanged tiles as they are: BLAS multiplies each tile where it lies."""
+    """Multiply by the exchanged tiles in place, which BLAS does without a copy."""
     x, v = mat.arange(16).reshape(4, 4), mat.arange(4).reshape(2, 2)
     swapped, result = as_tiles(x, 2).swapaxes(0, 1), mat.zeros(2, 2)
     with mat.debug.count_copies() as copies, mat.debug.list_calls() as calls:
@@ -60,10 +57,8 @@ def computing() -> None:
     print(calls)
 
 
-def for_good() -> None:
-    """Where the elements shall move after all: one operation on two views of the one storage (NumPy
-    keeps one tile aside).
-    """
+def moving() -> None:
+    """Move the elements with one operation on two views (NumPy makes a copy of one tile)."""
     x = mat.arange(16).reshape(4, 4)
     upper, lower = x[:2, 2:], x[2:, :2]
     with mat.debug.count_copies() as copies:
@@ -77,7 +72,7 @@ def main() -> None:
     print("\n-- computing with it")
     computing()
     print("\n-- moving the elements")
-    for_good()
+    moving()
 
 
 if __name__ == "__main__":

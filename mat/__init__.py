@@ -50,9 +50,11 @@ from .interop import dask as _dask
 from .interop import pickling as _pickling
 from .interop.dlpack import from_dlpack
 from .interop.numpy import array_function as _functions
+from .interop.numpy import array_ufunc as _ufuncs
 from .interop.numpy import methods as _methods
 from .interop.numpy import operators as _operators
-from .io.api import load, load_all, save, save_all
+from .io.api import load, save
+from .io.archives import load_all, save_all
 from .matrix.creation import arange, array, empty, eye, from_numpy, full, ones, zeros
 from .matrix.generator import Rng, seed
 from .matrix.mat import FacetState, Mat
@@ -60,8 +62,9 @@ from .matrix.prefetch import prefetch
 from .matrix.scratch import ones_view, scratch
 from .matrix.with_facets import barrier, with_facets
 from .ops import indexing as _index
+from .ops.blas_gemm import gemm, gemm_batched
 from .ops.blas_level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
-from .ops.blas_level23 import gemm, gemm_batched, gemv, ger, syrk, trsm
+from .ops.blas_level23 import gemv, ger, syrk, trsm
 from .ops.elementwise import (
     abs,
     add,
@@ -102,9 +105,11 @@ from .ops.elementwise import (
     tanh,
 )
 from .ops.joining import concat, stack
-from .ops.linalg import cholesky, inv, matmul, multi_dot, slogdet, solve
+from .ops.linalg import cholesky, inv, multi_dot, slogdet, solve
 from .ops.mapping import map_concat, map_displacements, map_into
-from .ops.nn import convolve, derive_convolve, derive_max_pool, max_pool
+from .ops.matmul import matmul
+from .ops.nn import convolve, derive_convolve
+from .ops.pooling import derive_max_pool, max_pool
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.shape import allclose, transpose

@@ -1,5 +1,5 @@
-"""``python -m mat``: a prompt with `mat` at hand, IPython's if that is there; ``python -m mat
-info``: what computes here.
+"""``python -m mat``: a Python prompt with `mat` imported, IPython's if that is installed;
+``python -m mat info``: the output of ``mat.show_config()``.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ BANNER = "mat {version} on {device}; x = mat.zeros(3, 4), mat.show(x), mat.show_
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; the exit status."""
+    """Carry out the command line and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m mat", description=__doc__)
-    parser.add_argument("what", nargs="?", choices=["prompt", "info"], default="prompt",
-                        help="a prompt (the default), or what mat.show_config() says")
-    parser.add_argument("--device", default="cpu", help='on which operations compute: "cpu", '
-                                                        '"cuda", "cuda:1", "emulated"')
-    parser.add_argument("--dtype", default="float64", help="of new Mats")
+    parser.add_argument("command", nargs="?", choices=["prompt", "info"], default="prompt",
+                        help="a prompt (the default), or the output of mat.show_config()")
+    parser.add_argument("--device", default="cpu",
+                        help='the device to compute on: "cpu", "cuda", "cuda:1", "emulated"')
+    parser.add_argument("--dtype", default="float64", help="the dtype of new Mats")
     given = parser.parse_args(arguments)
-    if given.what == "info":
+    if given.command == "info":
         sys.stdout.write(f"{mat.show_config()!r}\n")
         return 0
     try:
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def prompt(banner: str) -> None:
-    """Open IPython with our extension loaded, or the plain prompt."""
+    """Open IPython with the extension of `mat` loaded, or else Python's own prompt."""
     names = {"mat": mat, "np": np}
     try:
         ipython = importlib.import_module("IPython")

@@ -1,7 +1,7 @@
-"""Every error that `mat` raises on its own account.
+"""The classes of the errors that `mat` raises.
 
-Each is a `MatError` and a builtin at once, so both ``except mat.MatError`` and ``except
-ValueError`` work. Messages carry the offending values and say the way out.
+Each is a `MatError` and a builtin error, so both ``except mat.MatError`` and ``except ValueError``
+work. Messages name the values that are wrong and a way out.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ class MatError(Exception):
 
 
 class ShapeError(MatError, ValueError):
-    """Shapes, sizes, ranks or axes that do not fit together."""
+    """Shapes, sizes, ranks or axes that do not match."""
 
 
 class DTypeError(MatError, TypeError):
-    """A value of a type that the operation cannot take."""
+    """A value of a type or dtype that the operation does not take."""
 
 
 class DirectionError(MatError, ValueError):
-    """An unknown direction, or one that the Mat does not allow (writing what is read-only)."""
+    """An unknown direction, or one that the Mat does not allow (writing to a read-only Mat)."""
 
 
 class FacetError(MatError, LookupError):
@@ -34,21 +34,22 @@ class IndexOutOfRange(MatError, IndexError):
 
 
 class AliasError(MatError, ValueError):
-    """An output that overlaps an input, or itself, where that would give wrong results."""
+    """An output that overlaps an input, or itself, such that results would be wrong."""
 
 
 class ConflictError(MatError, RuntimeError):
-    """Two uses of one storage that exclude each other; the message names the one that was there
-    first.
+    """An access that conflicts with another one to the same storage.
+
+    The message names the access that began first, its thread and its source line.
     """
 
 
 class TornError(MatError, RuntimeError):
-    """The only copy was left half-written by a block that failed."""
+    """A read of data whose only copy was left half-written by a block that failed."""
 
 
 class LinAlgError(MatError, numpy.linalg.LinAlgError):
-    """A matrix for which the result does not exist (singular, not positive definite)."""
+    """A matrix for which there is no result: it is singular or not positive definite."""
 
 
 class DeviceError(MatError, RuntimeError):
@@ -56,19 +57,19 @@ class DeviceError(MatError, RuntimeError):
 
 
 class OutOfDeviceMemory(DeviceError, MemoryError):
-    """A device's memory, or our share of it, is exhausted."""
+    """A device's memory, or the part of it that `mat` may use, is exhausted."""
 
 
 class ExchangeError(MatError, BufferError):
-    """Data that cannot be shared with another library in the way that was asked for."""
+    """Data that cannot be exchanged with another library as requested."""
 
 
 class FormatError(MatError, ValueError):
-    """A file that does not hold what it should."""
+    """A file whose contents are not in the expected format."""
 
 
 class KernelError(MatError, ValueError):
-    """A user's kernel that does not compile."""
+    """A user-defined kernel that does not compile."""
 
 
 class SettingError(MatError, ValueError):

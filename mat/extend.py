@@ -1,9 +1,9 @@
-"""What an outsider's memory, facet or operation imports; the built-in ones use the same names.
+"""The names for user-defined memories, facets and operations; the built-in ones use them as well.
 
-A memory is a subclass of `Memory` with four methods, a facet a subclass of `Facet` with one,
-registered by `register_facet`. An operation is a function that only checks, under ``@op``, with the
-directions `Input`, `Output`, `InOut`, `Accumulated` and `Scalar` in its signature, and one body for
-each facet that can compute it.
+A memory is a subclass of `Memory` with four methods, a facet a subclass of `Facet` with one, which
+`register_facet` makes known. An operation is a function under ``@op`` that only checks its
+arguments, with the directions `Input`, `Output`, `InOut`, `Accumulated` and `Scalar` in its
+signature, and one implementation for each facet that can compute it.
 """
 
 from .core.cube import Facet, Memory, Observer, observe, register_facet, register_memory
@@ -11,6 +11,5 @@ from .ops.operation import Accumulated, InOut, Input, InputOrNumber, Op, Output,
 
 __all__ = [
     "Accumulated", "Facet", "InOut", "Input", "InputOrNumber", "Memory", "Observer", "Op", "Output",
-    "Scalar", "observe", "op",
-    "register_facet", "register_memory",
+    "Scalar", "observe", "op", "register_facet", "register_memory",
 ]

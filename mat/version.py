@@ -1,3 +1,3 @@
-"""The version, where the build finds it without importing the package."""
+"""The version, in a module that the build can read without importing the package."""
 
 __version__ = "0.1.0"

@@ -34,6 +34,15 @@ def pytest_addoption(parser):
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Run the whole suite in two processes, if pytest-xdist is there; ``-n`` says otherwise."""
+    whole = config.args_source is not pytest.Config.ArgsSource.ARGS
+    unset = config.getoption("numprocesses", 0) is None and config.getoption("dist") == "no"
+    if whole and unset and DEVICE == "cpu" and not config.getoption("usepdb"):
+        config.option.numprocesses = 2
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     selection.choose(config.getoption("--all"))
     config.mat_bytecode = selection.share_bytecode()
@@ -126,7 +135,7 @@ def world():
 
 
 @pytest.fixture
-def places():
+def mocks():
     """Memories of arrays beside the real host."""
     with registered() as world:
         yield world

@@ -1,9 +1,7 @@
-"""The reference pages of the site: all that is public, with signatures and docstrings as they are
-at run time.
+"""Generate the reference pages of the site from signatures and docstrings at run time.
 
-A hook of MkDocs (see mkdocs.yml). Operations put their methods onto `Mat` when they are declared,
-so nothing that only reads the source would find them. The groups are those of ``__all__`` in
-mat/__init__.py.
+A hook of MkDocs (see mkdocs.yml). The pages follow the groups of ``__all__`` in mat/__init__.py.
+Docstrings are numpydoc: their sections become headed lists and paragraphs.
 """
 
 from __future__ import annotations
@@ -27,33 +25,36 @@ TITLE = "Reference"
 STYLE = """.md-grid { max-width: 84rem }
 .md-typeset pre > code { font-size: .64rem }
 .md-typeset td:first-child code { white-space: nowrap }
+.md-typeset dl { margin-top: .2em }
 """
 MODULES = {name: f"mat.{name}" for name
            in ("debug", "extend", "errors", "array_api", "array_api.fft", "array_api.linalg")}
-VALUES = {  # what cannot have a docstring
+VALUES = {  # values have no docstrings of their own
     "mat.supported_dtypes": "The names of the element types that a Mat can have.",
     "mat.__version__": "The version of this library.",
     "mat.extend.Input": "In the signature of an operation: a Mat that is only read.",
     "mat.extend.Output": "In the signature of an operation: a Mat of which every visible element "
-                         "is overwritten and none read.",
+                         "is overwritten and none is read.",
     "mat.extend.InOut": "In the signature of an operation: a Mat that is read and written.",
-    "mat.extend.Accumulated": "In the signature of an operation that has a `beta`: a Mat that is "
-                              "added to or, where "
-                              "`beta` is 0, only written.",
+    "mat.extend.Accumulated": "In the signature of an operation with a parameter `beta`: a Mat "
+                              "that is only written if `beta` is 0, and otherwise read and "
+                              "written.",
     "mat.extend.InputOrNumber": "In the signature of an operation: a Mat that is only read, or a "
                                 "number.",
     "mat.extend.Scalar": "In the signature of an operation: a number.",
 }
-SERVING = {"allowed", "label", "over"}  # methods of a Mat that are there for facets
+SERVING = {"allowed", "label", "over"}  # methods of a Mat that only facets call
 NAME = re.compile(r"(?<!\[)`(mat\.[\w.]+)(?:\([^`]*\))?`(?!\])")
-PARTS = ("What a Mat is", "Methods that read, or see to memory", "Methods that write")
+PARTS = ("What a Mat is", "Methods that read or manage memory", "Methods that write")
+LISTS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
+SECTION = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}\n", re.MULTILINE)
 
 
-# What is public
+# The public names
 
 
 def groups() -> dict[str, list[str]]:
-    """The public names under the comments that stand above them in ``__all__``."""
+    """Return the public names, listed by the comments above them in ``__all__``."""
     found: dict[str, list[str]] = {}
     with open(mat.__file__, "rb") as file:
         tokens = itertools.dropwhile(lambda token: token.string != "__all__",
@@ -67,39 +68,40 @@ def groups() -> dict[str, list[str]]:
 
 
 def modules() -> dict[str, ModuleType]:
-    """The public modules."""
+    """Return the public modules by name."""
     return {name: importlib.import_module(path) for name, path in MODULES.items()}
 
 
 def names_in(module: ModuleType) -> list[str]:
-    """What a module says is public, or what it defines."""
+    """Return the names in ``__all__`` of a module, or else the public ones that it defines."""
     own = [n for n, thing in vars(module).items() if not n.startswith("_") and callable(thing)
            and getattr(thing, "__module__", "") == module.__name__]
     return [n for n in getattr(module, "__all__", own) if not inspect.ismodule(getattr(module, n))]
 
 
 def members(kind: type) -> dict[str, Any]:
-    """The public members of a class that say what they are."""
+    """Return the public members of a class that have documentation."""
     named = {n: inspect.getattr_static(kind, n) for n in dir(kind) if not n.startswith("_")}
     return {n: thing for n, thing in named.items() if doc_of(thing) and n not in SERVING}
 
 
 def part_of(name: str, thing: Any) -> str:
-    """The part of the page of `Mat` in which a member stands: an underscore at the end says that a
-    method writes.
+    """Return the part of the page of `Mat` that has this member.
+
+    A trailing underscore marks the methods that write.
     """
     return PARTS[inspect.isfunction(thing) and 1 + name.endswith("_")]
 
 
 def own_members(kind: type) -> dict[str, Any]:
-    """Of these what the class itself says, and its bases have not said."""
-    return {n: thing for n,
-            thing in members(kind).items() if n in vars(kind) and getattr(thing, "__doc__", None)
+    """Return those documented methods and properties that the class itself defines."""
+    return {n: thing for n, thing in members(kind).items()
+            if n in vars(kind) and getattr(thing, "__doc__", None)
             and (inspect.isfunction(thing) or isinstance(thing, property))}
 
 
 def doc_of(thing: Any) -> str:
-    """The docstring; of a slot what its class says of it, of a value what kind of thing it is."""
+    """Return the docstring; for a slot, its description in the class; for a value, its repr."""
     if isinstance(thing, np.dtype):
         return f"The element type ``{thing}``."
     if thing is None or isinstance(thing, bool | int | float | complex | str):
@@ -110,7 +112,7 @@ def doc_of(thing: Any) -> str:
     return inspect.getdoc(thing) or ""
 
 
-# What it looks like
+# Signatures
 
 
 class Plain:
@@ -124,7 +126,7 @@ class Plain:
 
 
 def signature(name: str, thing: Any) -> str:
-    """How it is called, or what it is if it is not called."""
+    """Return the signature of a callable, or the bases of an exception."""
     if isinstance(thing, type) and issubclass(thing, Exception):
         return f"class {name}({', '.join(base.__name__ for base in thing.__bases__)})"
     try:
@@ -141,7 +143,7 @@ def signature(name: str, thing: Any) -> str:
 
 
 def wrapped(given: inspect.Signature, indent: int) -> str:
-    """A signature, an argument a line if it is long."""
+    """Return a signature as text, with one argument a line if it is long."""
     short = str(given)
     if len(short) + indent < 100:
         return short
@@ -149,34 +151,78 @@ def wrapped(given: inspect.Signature, indent: int) -> str:
     return "(\n" + "".join(f"    {part},\n" for part in parts) + short[short.rindex(")"):]
 
 
+# Docstrings as Markdown
+
+
 def markdown(doc: str, links: dict[str, str]) -> str:
-    """A docstring as Markdown: examples in blocks, names of ours as links."""
+    """Return a docstring as Markdown: sections with headings, examples in blocks, names linked."""
+    before, *sections = SECTION.split(doc)
+    parts = [paragraphs(before, links)]
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        shown = definitions if title in LISTS else paragraphs
+        parts.append(f"**{title}**\n\n{shown(body, links)}")
+    return "\n\n".join(part for part in parts if part)
+
+
+def paragraphs(text: str, links: dict[str, str]) -> str:
+    """Return the paragraphs of a docstring, of which those with a prompt are blocks of code."""
     parts = []
-    for paragraph in re.split(r"\n\s*\n", doc):
+    for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
         if paragraph.lstrip().startswith(">>> "):
             parts.append(f"```pycon\n{inspect.cleandoc(paragraph)}\n```")
         else:
-            parts.append(re.sub(r"(``.+?``|`[^`]+`)|[*<_]", lambda found: shown(found, links),
-                                paragraph, flags=re.S))
+            parts.append(inline(paragraph, links))
     return "\n\n".join(parts)
 
 
-def shown(found: re.Match[str], links: dict[str, str]) -> str:
-    """A piece of code, linked if it is a name of ours; any other character that Markdown knows, as
-    it is.
+def definitions(body: str, links: dict[str, str]) -> str:
+    """Return the entries of a section such as "Parameters" as a definition list.
+
+    An entry is ``name : type``, or a type alone, and below it an indented description.
     """
+    parts = []
+    for entry in re.split(r"\n(?=\S)", body.strip("\n")):
+        head, _, description = entry.partition("\n")
+        text = paragraphs(inspect.cleandoc(description), links) if description.strip() else ""
+        indented = "\n".join("    " + line if line else "" for line in text.split("\n"))
+        parts.append(f"{term(head.strip(), links)}\n:   {indented.lstrip() or '&nbsp;'}")
+    return "\n\n".join(parts)
+
+
+def term(head: str, links: dict[str, str]) -> str:
+    """Return the first line of an entry: names as code, linked if they are known, and the type."""
+    names, colon, kind = head.partition(" : ")
+    if not colon and not re.fullmatch(r"[\w.*]+(, [\w.*]+)*", names):
+        return inline(names, links)  # a type in words
+    code = ", ".join(linked_code(f"`{name.strip()}`", links) for name in names.split(","))
+    return f"{code} : {inline(kind, links)}" if colon else code
+
+
+def inline(text: str, links: dict[str, str]) -> str:
+    """Return text with names linked, and with the characters escaped that Markdown interprets."""
+    return re.sub(r"(``.+?``|`[^`]+`)|[*<_]", lambda found: escaped(found, links), text,
+                  flags=re.DOTALL)
+
+
+def escaped(found: re.Match[str], links: dict[str, str]) -> str:
+    """Return code as a link if it is a known name, and another character so that it is literal."""
     code = found[1]
-    if code is None:
-        bullet = found[0] == "*" and found.string[:found.start()].rpartition("\n")[2].strip() == ""
-        return found[0] if bullet else f"\\{found[0]}" if found[0] != "<" else "&lt;"
+    if code is not None:
+        return linked_code(code, links)
+    line = found.string[:found.start()].rpartition("\n")[2]
+    if found[0] == "*" and line.strip() == "":  # a bullet
+        return "*"
+    return "&lt;" if found[0] == "<" else f"\\{found[0]}"
+
+
+def linked_code(code: str, links: dict[str, str]) -> str:
+    """Return code as a link if it is a known name."""
     target = links.get(re.sub(r"\(.*", "", code.strip("`")))
     return f"[{code}]({target})" if target else code
 
 
 def entry(path: str, thing: Any, links: dict[str, str], level: int = 2) -> str:
-    """What is told of one name: its heading, whose anchor is the whole name, how it is called, and
-    its docstring.
-    """
+    """Return the text for one name: heading with the whole name as anchor, signature, docstring."""
     name = path.rpartition(".")[2]
     lines = [f"{'#' * level} `{path.removeprefix('mat.Mat.')}` {{ #{anchor(path)} "
              f"data-toc-label='{anchor(name)}' }}"]
@@ -197,12 +243,12 @@ def slug(title: str) -> str:
 
 
 def anchor(path: str) -> str:
-    """What a name is called in links; two underscores would be taken for bold."""
+    """Return the anchor for a name, without double underscores, which would mean bold text."""
     return path.replace("__", "")
 
 
 def everything() -> Iterator[tuple[str, str, Any]]:
-    """``(page, whole name, thing)`` of all that is public, in the order of the pages."""
+    """Yield ``(page, whole name, object)`` for all public names, in the order of the pages."""
     for title, names in groups().items():
         for name in names:
             if name not in MODULES:
@@ -212,15 +258,13 @@ def everything() -> Iterator[tuple[str, str, Any]]:
                               key=lambda member: PARTS.index(part_of(*member))):
         yield "mat.md", f"mat.Mat.{name}", thing
     for name, module in modules().items():
-        if module is not mat.errors:  # whose names stand in `mat` too
+        if module is not mat.errors:  # its names are also in `mat`
             for inside in names_in(module):
                 yield f"{name}.md", f"mat.{name}.{inside}", getattr(module, inside)
 
 
 def linked() -> dict[str, str]:
-    """Where each name is told of, by its whole name and, where that says enough, by its last
-    part.
-    """
+    """Return the targets of links, by whole name and, if unambiguous, by the name's last part."""
     found: dict[str, str] = {}
     for page, path, _ in everything():
         found[path] = f"{page}#{anchor(path)}"
@@ -231,7 +275,7 @@ def linked() -> dict[str, str]:
 
 
 def pages() -> dict[str, str]:
-    """The Markdown of each page, by its name."""
+    """Return the Markdown of each page, by the page's name."""
     links, made = linked(), {}
     titles = {"mat.md": "Mat"}
     titles |= {slug(title): title for title in groups()} | {f"{name}.md": f"mat.{name}"
@@ -246,37 +290,35 @@ def pages() -> dict[str, str]:
         if isinstance(thing, type) and thing is not mat.Mat and not issubclass(thing, Exception):
             made[page] += [entry(f"{path}.{n}", member, links, 3) for n,
                            member in own_members(thing).items()]
-    index = ["# All names", "Everything public; `help(mat.axpy)` in Python shows the same.",
+    index = ["# All names", "All public names; `help(mat.axpy)` in Python shows the same text.",
              *contents(titles, links)]
     return {"index.md": "\n\n".join(index),
             **{page: "\n\n".join(parts) + "\n" for page, parts in made.items()}}
 
 
 def headings(path: str, thing: Any, before: list[str]) -> list[str]:
-    """The heading of a part of the page of `Mat`, where that part begins."""
+    """Return the heading of a part of the page of `Mat` if the part begins here."""
     heading = f"## {part_of(path, thing)}"
     return [heading] if path.startswith("mat.Mat.") and heading not in before else []
 
 
 def contents(titles: dict[str, str], links: dict[str, str]) -> Iterator[str]:
-    """The tables of the first page: each name with the first line of its docstring."""
+    """Yield the tables of the first page: each name with the first line of its docstring."""
     rows: dict[str, list[str]] = {}
     for page, path, thing in everything():
-        first = VALUES.get(path) or markdown(doc_of(thing).split("\n\n")[0], links)
+        first = VALUES.get(path) or inline(doc_of(thing).split("\n\n")[0], links)
         rows.setdefault(page, []).append(f"| [`{path}`]({page}#{anchor(path)}) | "
                                          f"{' '.join(first.split())} |")
     for page, lines in rows.items():
         yield f"## [{titles[page]}]({page})"
-        yield "\n".join(["| | |", "|---|---|", *lines])
+        yield "\n".join(["| name | |", "|---|---|", *lines])
 
 
-# What MkDocs calls
+# The functions that MkDocs calls
 
 
 def on_config(config: Any) -> Any:
-    """The navigation: the list of pages in docs/README.md, under its headings, and then the
-    reference.
-    """
+    """Set the navigation: the list of pages in docs/README.md by headings, then the reference."""
     text = (Path(config.docs_dir) / "README.md").read_text(encoding="utf-8")
     parts = text.split("\n## ")[1:]
     sections = [{part.partition("\n")[0]: re.findall(r"^\* \[.*?\]\((.*?)\)", part, flags=re.M)}
@@ -286,7 +328,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pages, which are in no folder."""
+    """Add the generated pages, which are in no folder."""
     from mkdocs.structure.files import File
 
     for page, text in pages().items():
@@ -296,7 +338,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Names of ours lead to where they are told of, and sessions are shown as sessions."""
+    """Link public names to the reference, and mark Python sessions as such."""
     up, links = "../" * page.file.src_uri.count("/"), linked()
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.M | re.S)
     if not page.file.src_uri.startswith(FOLDER):
@@ -305,6 +347,6 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def known(found: re.Match[str], links: dict[str, str], up: str) -> str:
-    """A name in a page, as a link if it is known."""
+    """Return a name in a page, as a link if it is known."""
     target = links.get(found[1])
     return f"[{found[0]}]({up}{FOLDER}{target})" if target else found[0]

@@ -1,8 +1,8 @@
-"""The Python array API standard, version 2025.12, for Mats: ``x.__array_namespace__()`` gives this
-module.
+"""The Python array API standard, version 2025.12, for Mats: the module that
+``x.__array_namespace__()`` returns.
 
-What mat has runs in its kernels and on the device in use, the rest by NumPy on the host. Loaded
-when first asked for.
+Operations of `mat` compute in its kernels and on the device in use, NumPy computes the rest on the
+host. The module is imported when it is first used.
 
 >>> from mat import array_api as xp
 >>> xp.sum(xp.asarray([1, 2, 3]))
@@ -14,9 +14,9 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 
 from . import (
+    conversion,
     creation,
     data_types,
-    dlpack,
     elementwise,
     fft,
     linalg,
@@ -25,9 +25,9 @@ from . import (
     searching,
     statistical,
 )
+from .conversion import *
 from .creation import *
 from .data_types import *
-from .dlpack import *
 from .elementwise import *
 from .info import __array_namespace_info__
 from .manipulation import *
@@ -41,9 +41,9 @@ newaxis = None
 
 __all__ = ["__array_api_version__", "__array_namespace_info__", "e", "fft", "inf", "linalg", "nan",
            "newaxis", "pi"]
+__all__ += conversion.__all__
 __all__ += creation.__all__
 __all__ += data_types.__all__
-__all__ += dlpack.__all__
 __all__ += elementwise.__all__
 __all__ += manipulation.__all__
 __all__ += products.__all__

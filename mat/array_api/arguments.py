@@ -1,11 +1,8 @@
-"""What arguments of the standard's functions become: arrays Mats, dtypes NumPy's, devices a flag;
-and how a name is bound.
+"""Conversion of the arguments of the standard's functions: arrays to Mats, dtypes to NumPy's, and
+devices to a flag; and the docstrings of functions that factories make.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -17,11 +14,13 @@ from ..matrix.mat import Mat
 from ..ops.declare_elementwise import as_operand
 from ..support.dtypes import REAL_TYPES
 from ..support.settings import current
+from ..support.types import AxisLike, DType, Function, Operand
 
 
-def as_mat(x: Any) -> Mat:
-    """`x` as a Mat: itself, or an array or a NumPy scalar, which is what indexing gives for a
-    single element.
+def as_mat(x: Operand) -> Mat:
+    """Return `x` as a Mat.
+
+    It may be a Mat, an array, or a NumPy scalar, which indexing returns for a single element.
     """
     if isinstance(x, Mat):
         return x
@@ -34,59 +33,72 @@ def as_mat(x: Any) -> Mat:
     return found
 
 
-def is_python_number(x: Any) -> bool:
-    """Whether `x` is a number of Python's own, which adapts to arrays."""
+def is_python_number(x: object) -> bool:
+    """Return whether `x` is a number of Python's own, which adapts to arrays."""
     return type(x) in (bool, int, float, complex)
 
 
-def as_value(x: Any) -> Any:
-    """`x` as an operand: a Mat or an array as `as_mat` has it, a Python number as it is, since it
-    adapts to the other one.
-    """
+def as_value(x: Operand) -> Operand:
+    """Return `x` as an operand: a Mat, or a Python number, which adapts to the other operand."""
     return x if is_python_number(x) else as_mat(x)
 
 
-def as_pair(x1: Any, x2: Any) -> tuple[Any, Any]:
-    """Two operands; a NumPy scalar beside a Mat is a number with a dtype of its own, and leaves it
-    to the Mat where it is.
+def as_pair(x1: Operand, x2: Operand) -> tuple[Operand, Operand]:
+    """Return two operands.
+
+    A NumPy scalar beside a Mat remains a number with a dtype of its own, and the Mat decides the
+    device.
     """
     if isinstance(x1, Mat) or isinstance(x2, Mat):
         return x1, x2
     return as_value(x1), as_value(x2)
 
 
-def place(mat: Mat, device: Any) -> Mat:
-    """`mat`, which is new, for `device`; None is where things are by themselves."""
+def on_device(mat: Mat, device: object) -> Mat:
+    """Return `mat`, which is new, for `device`; None stands for the device in use."""
     if device is not None:
         mat.device_enabled = enabled_on(device)
     return mat
 
 
-def like(mat: Mat, other: Mat, device: Any) -> Mat:
-    """`mat`, which is new, for `device`, by default that of `other`."""
+def like(mat: Mat, other: Mat, device: object) -> Mat:
+    """Return `mat`, which is new, for `device`, by default that of `other`."""
     mat.device_enabled = other.device_enabled if device is None else enabled_on(device)
     return mat
 
 
-def real_default() -> np.dtype[Any]:
-    """The dtype of real numbers that none is given for: that of the settings, if that is one."""
+def real_default() -> DType:
+    """Return the default dtype of real numbers: that of the settings, if it is such a dtype."""
     own = current().dtype
     return own if own.char in REAL_TYPES else np.dtype(np.float64)
 
 
-def complex_default() -> np.dtype[Any]:
-    """The same of complex numbers."""
+def complex_default() -> DType:
+    """Return the default dtype of complex numbers, whose parts are of the real default."""
     return np.result_type(real_default(), np.complex64)
 
 
-def axes_of(x: Mat, axis: Any) -> Ints:
-    """The axes that `axis` names: one, several, or all if None."""
+def default_of(plain: DType) -> DType:
+    """Return the default dtype of the kind that NumPy finds in Python's numbers."""
+    if plain.kind == "f":
+        return real_default()
+    return complex_default() if plain.kind == "c" else plain
+
+
+def axes_of(x: Mat, axis: AxisLike) -> Ints:
+    """Return the axes that `axis` names: one, several, or all if None."""
     return tuple(range(x.ndim)) if axis is None else as_axes(axis, x.ndim)
 
 
-def public(name: str, function: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    """`function` as the standard's one of that name."""
+def public(name: str, function: Function, summary: str, parameters: str,
+           returned: str = "Of the shape of `x`.") -> Function:
+    """Return `function` as the standard's one of that name.
+
+    Its docstring consists of the `summary`, the lines of its `parameters`, and a sentence on the
+    Mat that it returns.
+    """
     function.__name__ = function.__qualname__ = name
     function.__module__ = "mat.array_api"
-    function.__doc__ = doc
+    function.__doc__ = (f"{summary}\n\nParameters\n----------\n{parameters}\n\n"
+                        f"Returns\n-------\nMat\n    {returned}")
     return function

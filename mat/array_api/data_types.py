@@ -1,27 +1,30 @@
-"""Data types of the standard: the types themselves, what they promote to, and what they can
-hold.
-"""
+"""Data types of the standard: the types themselves, their promotion and their limits."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import builtins
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..devices.device import Device
 from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, promoted
+from ..support.types import DType, DTypeLike, Operand
 from .arguments import as_mat, is_python_number, like
 
 __all__ = [
     "astype", "bool", "can_cast", "complex64", "complex128", "finfo", "float32", "float64", "iinfo",
-    "int8", "int16", "int32",
-    "int64", "isdtype", "result_type", "uint8", "uint16", "uint32", "uint64",
+    "int8", "int16", "int32", "int64", "isdtype", "result_type", "uint8", "uint16",
+    "uint32", "uint64",
 ]
 
+_Flag: TypeAlias = builtins.bool  # `bool` is a dtype in this module
+
 # NumPy's types, as in its own namespace: they are equal to the dtypes of Mats. Dtypes themselves
-# would not do, because numpy.dtype("float64") == None holds, which clients run into who look for
-# a dtype that may be missing.
+# would not do: numpy.dtype("float64") == None is true, and clients compare with None when they look
+# for a dtype that may be missing.
 bool = np.bool_
 int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
 uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
@@ -29,30 +32,74 @@ float32, float64 = np.float32, np.float64
 complex64, complex128 = np.complex64, np.complex128
 
 
-def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:
-    """The elements of `x` converted to `dtype`; x itself where nothing changes and `copy` is
-    False.
+def astype(x: Operand, dtype: DTypeLike, /, *, copy: _Flag = True,
+           device: str | Device | None = None) -> Mat:
+    """Return the elements of `x` converted to `dtype`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    dtype : dtype
+        The dtype of the result.
+    copy : bool
+        Whether to copy where nothing changes.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use; that of `x` by default.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x`; `x` itself where nothing changes and `copy` is False.
     """
-    x, wanted = as_mat(x), as_dtype(dtype)
+    mat, wanted = as_mat(x), as_dtype(dtype)
     if device is not None:
-        x = x.to_device(device)
-    if not copy and x.dtype == wanted:
-        return x
-    return like(x.astype(wanted), x, None)
+        mat = mat.to_device(device)
+    if not copy and mat.dtype == wanted:
+        return mat
+    return like(mat.astype(wanted), mat, None)
 
 
-def can_cast(from_: Any, to: Any, /) -> Any:
-    """Whether every number of the dtype `from_` is also one of `to`."""
+def can_cast(from_: Operand, to: DTypeLike, /) -> _Flag:
+    """Return whether every number of the dtype `from_` is also one of the dtype `to`.
+
+    Parameters
+    ----------
+    from_ : dtype or array
+        A dtype, or an array of it.
+    to : dtype
+        Another dtype.
+
+    Returns
+    -------
+    bool
+        By NumPy's rule "safe".
+    """
     return np.can_cast(_dtype_of(from_), as_dtype(to))
 
 
-def _dtype_of(value: Any) -> Any:
-    """The dtype of an array, or that which is given."""
-    return value.dtype if isinstance(value, Mat | np.ndarray | np.generic) else as_dtype(value)
+def _dtype_of(value: Operand) -> DType:
+    """Return the dtype of an array, or a dtype itself."""
+    if isinstance(value, Mat | np.ndarray | np.generic):
+        return value.dtype
+    return as_dtype(value)
 
 
-def isdtype(dtype: Any, kind: Any) -> Any:
-    """Whether `dtype` is of the `kind`: a dtype, a word as "real floating", or a tuple of them."""
+def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> _Flag:
+    """Return whether `dtype` is of the `kind`.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Any dtype of a Mat.
+    kind : dtype, str or tuple of them
+        A dtype, a kind of the standard such as ``"real floating"``, or several.
+
+    Returns
+    -------
+    bool
+        Whether it is of one of the kinds.
+    """
     try:
         return np.isdtype(as_dtype(dtype), kind)
     except (TypeError, ValueError) as error:
@@ -60,15 +107,36 @@ def isdtype(dtype: Any, kind: Any) -> Any:
                          f"{error}") from None
 
 
-def result_type(*arrays_and_dtypes: Any) -> Any:
-    """The dtype that arrays, dtypes and Python numbers together promote to; numbers adapt."""
+def result_type(*arrays_and_dtypes: Operand) -> DType:
+    """Return the dtype that arrays, dtypes and Python numbers together promote to.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : array, dtype or number
+        Python numbers adapt to the others.
+
+    Returns
+    -------
+    dtype
+        By NumPy's rules of promotion.
+    """
     return promoted("result_type",
                     *(v if is_python_number(v) else _dtype_of(v) for v in arrays_and_dtypes))
 
 
 class FloatInfo(NamedTuple):
-    """Limits of a floating-point dtype, as Python numbers; those of a complex one are of its
-    parts.
+    """The limits of a floating-point dtype, or of the parts of a complex one, as Python numbers.
+
+    Attributes
+    ----------
+    bits : int
+        The size in bits.
+    eps : float
+        The difference of 1 and the next larger number.
+    max, min, smallest_normal : float
+        The largest, the most negative, and the smallest positive normal number.
+    dtype : dtype
+        The dtype of the parts.
     """
 
     bits: int
@@ -76,21 +144,48 @@ class FloatInfo(NamedTuple):
     max: float
     min: float
     smallest_normal: float
-    dtype: np.dtype[Any]
+    dtype: DType
 
 
 class IntInfo(NamedTuple):
-    """Limits of an integer dtype, as Python numbers."""
+    """The limits of an integer dtype, as Python numbers.
+
+    Attributes
+    ----------
+    bits : int
+        The size in bits.
+    max, min : int
+        The largest and the smallest number.
+    dtype : dtype
+        The dtype.
+    """
 
     bits: int
     max: int
     min: int
-    dtype: np.dtype[Any]
+    dtype: DType
 
 
-def finfo(type: Any, /) -> FloatInfo:
-    """The limits of a floating-point dtype, or of that of an array.
+def finfo(type: Operand, /) -> FloatInfo:
+    """Return the limits of a floating-point dtype.
 
+    Parameters
+    ----------
+    type : dtype or array
+        A real or complex dtype, or an array of it.
+
+    Returns
+    -------
+    FloatInfo
+        A named tuple: bits, eps, max, min, smallest_normal, dtype.
+
+    Raises
+    ------
+    DTypeError
+        For other dtypes.
+
+    Examples
+    --------
     >>> from mat import array_api as xp
     >>> xp.finfo(xp.float32).bits
     32
@@ -99,15 +194,32 @@ def finfo(type: Any, /) -> FloatInfo:
     try:
         found = np.finfo(dtype)
     except ValueError:
-        raise DTypeError(f"finfo wants a floating-point dtype, got {dtype}; iinfo is for integers") from None
+        raise DTypeError(f"finfo wants a floating-point dtype, got {dtype}; iinfo is for "
+                         "integers") from None
     return FloatInfo(int(found.bits), float(found.eps), float(found.max), float(found.min),
-                     float(found.smallest_normal),
-                     found.dtype)
+                     float(found.smallest_normal), found.dtype)
 
 
-def iinfo(type: Any, /) -> IntInfo:
-    """The limits of an integer dtype, or of that of an array.
+def iinfo(type: Operand, /) -> IntInfo:
+    """Return the limits of an integer dtype.
 
+    Parameters
+    ----------
+    type : dtype or array
+        An integer dtype, or an array of it.
+
+    Returns
+    -------
+    IntInfo
+        A named tuple: bits, max, min, dtype.
+
+    Raises
+    ------
+    DTypeError
+        For other dtypes.
+
+    Examples
+    --------
     >>> from mat import array_api as xp
     >>> xp.iinfo(xp.int8).max
     127

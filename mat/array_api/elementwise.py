@@ -1,222 +1,190 @@
-"""Element-wise functions of the standard: ours where we have them, on whatever device is in use;
-NumPy's for the rest.
+"""Element-wise functions of the standard: operations of `mat` on the device in use where it has
+them, NumPy's for the rest.
 
-Where the standard wants something else than NumPy's name gives, it is settled here.
+Where the standard differs from NumPy's function of that name, it is implemented here.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ..errors import DTypeError
 from ..interop.numpy import operators
-from ..interop.numpy.operators import by_numpy, invert, two
+from ..interop.numpy.operators import binary_by_numpy, by_numpy, invert
 from ..matrix.mat import Mat
-from ..ops import elementwise as ours
+from ..ops import elementwise as ew
 from ..ops.declare_elementwise import result_dtype
 from ..support.dtypes import check_operand
+from ..support.types import Function, Operand
 from .arguments import as_mat, as_pair, as_value, public
 
 __all__ = [
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "bitwise_and",
-    "bitwise_invert",
-    "bitwise_left_shift",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "ceil",
-    "clip",
-    "conj",
-    "copysign",
-    "cos",
-    "cosh",
-    "divide",
-    "equal",
-    "exp",
-    "expm1",
-    "floor",
-    "floor_divide",
-    "greater",
-    "greater_equal",
-    "hypot",
-    "imag",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "less",
-    "less_equal",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logaddexp",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "maximum",
-    "minimum",
-    "multiply",
-    "negative",
-    "nextafter",
-    "not_equal",
-    "positive",
-    "pow",
-    "real",
-    "reciprocal",
-    "remainder",
-    "round",
-    "sign",
-    "signbit",
-    "sin",
-    "sinh",
-    "sqrt",
-    "square",
-    "subtract",
-    "tan",
-    "tanh",
-    "trunc",
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
+    "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "ceil", "clip", "conj", "copysign", "cos", "cosh", "divide", "equal", "exp", "expm1",
+    "floor", "floor_divide", "greater", "greater_equal", "hypot", "imag", "isfinite", "isinf",
+    "isnan", "less", "less_equal", "log", "log1p", "log2", "log10", "logaddexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative",
+    "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round",
+    "sign", "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
 ]
 
 
-def _unary(name: str, function: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    """``name(x)`` by a function of ours."""
-    def computed(x: Any, /) -> Any:
-        return function(as_mat(x))
+_X = """x : array
+    Of any shape."""
+_PAIR = """x1, x2 : array or number
+    Of shapes that broadcast. A Python number adapts to the dtype of the other operand."""
+_BROADCAST = "Of the shape that both operands broadcast to."
 
-    return public(name, computed, doc)
+
+def _unary(name: str, function: Function, summary: str) -> Function:
+    """Return ``name(x)``, computed by an operation of `mat`."""
+    def unary(x: Operand, /) -> Mat:
+        found: Mat = function(as_mat(x))
+        return found
+
+    return public(name, unary, summary, _X)
 
 
-def _rounding(name: str, function: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    """The same of one that integers are what they are for."""
-    def computed(x: Any, /) -> Any:
+def _rounding(name: str, function: Function, summary: str) -> Function:
+    """Return ``name(x)``, which copies integers and rounds other numbers."""
+    def rounding(x: Operand, /) -> Mat:
         x = as_mat(x)
-        return x.copy() if x.dtype.kind in "iub" else function(x)
+        found: Mat = x.copy() if x.dtype.kind in "iub" else function(x)
+        return found
 
-    return public(name, computed, doc)
+    return public(name, rounding, summary, _X)
 
 
-def _numpys(name: str, rule: np.ufunc, doc: str) -> Callable[..., Any]:
-    """``name(x)`` by NumPy."""
-    def computed(x: Any, /) -> Any:
+def _unary_by_numpy(name: str, rule: np.ufunc, summary: str) -> Function:
+    """Return ``name(x)``, computed by NumPy."""
+    def numpy_unary(x: Operand, /) -> Mat:
         x = as_mat(x)
         result_dtype(rule, x)
         return by_numpy(rule, x)
 
-    return public(name, computed, doc)
+    return public(name, numpy_unary, summary, _X)
 
 
-def _binary(name: str, function: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    """``name(x1, x2)`` by a function of ours, or of NumPy by way of `two`."""
-    def computed(x1: Any, x2: Any, /) -> Any:
-        return function(*as_pair(x1, x2))
+def _binary(name: str, function: Function, summary: str) -> Function:
+    """Return ``name(x1, x2)``, computed by `function`, which takes Mats and numbers."""
+    def binary(x1: Operand, x2: Operand, /) -> Mat:
+        found: Mat = function(*as_pair(x1, x2))
+        return found
 
-    return public(name, computed, doc)
-
-
-# Ours
-
-# the standard's names
-abs = _unary("abs", ours.abs, "The absolute value; the modulus of a complex number.")
-ceil = _rounding("ceil", ours.ceil, "The smallest integer not below x.")
-cos = _unary("cos", ours.cos, "The cosine of x radians.")
-cosh = _unary("cosh", ours.cosh, "The hyperbolic cosine.")
-exp = _unary("exp", ours.exp, "e to the power of x.")
-expm1 = _unary("expm1", ours.expm1, "``exp(x) - 1``, exact also near 0.")
-floor = _rounding("floor", ours.floor, "The largest integer not above x.")
-log = _unary("log", ours.log, "The natural logarithm.")
-log1p = _unary("log1p", ours.log1p, "``log(1 + x)``, exact also near 0.")
-negative = _unary("negative", ours.negative, "``-x``")
-positive = _unary("positive", operators.positive, "``+x``: a copy.")
-reciprocal = _unary("reciprocal", ours.reciprocal, "``1 / x``")
-round = _rounding("round", ours.rint, "The nearest integer; of two, the even one.")
-sign = _unary("sign", ours.sign, "-1, 0 or 1 as x is below, at or above 0; ``x / abs(x)`` of "
-                                 "complex numbers.")
-sin = _unary("sin", ours.sin, "The sine of x radians.")
-sinh = _unary("sinh", ours.sinh, "The hyperbolic sine.")
-sqrt = _unary("sqrt", ours.sqrt, "The square root.")
-square = _unary("square", ours.square, "``x * x``")
-tan = _unary("tan", ours.tan, "The tangent of x radians.")
-tanh = _unary("tanh", ours.tanh, "The hyperbolic tangent.")
-bitwise_invert = _unary("bitwise_invert", invert, "``~x``")
-
-add = _binary("add", ours.add, "``x1 + x2``")
-divide = _binary("divide", ours.divide, "``x1 / x2``")
-equal = _binary("equal", ours.equal, "``x1 == x2``")
-greater = _binary("greater", ours.greater, "``x1 > x2``")
-greater_equal = _binary("greater_equal", ours.greater_equal, "``x1 >= x2``")
-less = _binary("less", ours.less, "``x1 < x2``")
-less_equal = _binary("less_equal", ours.less_equal, "``x1 <= x2``")
-maximum = _binary("maximum", ours.maximum, "The larger of x1 and x2; NaN if either is.")
-minimum = _binary("minimum", ours.minimum, "The smaller of x1 and x2; NaN if either is.")
-multiply = _binary("multiply", ours.multiply, "``x1 * x2``")
-not_equal = _binary("not_equal", ours.not_equal, "``x1 != x2``")
-pow = _binary("pow", ours.pow, "``x1 ** x2``")
-subtract = _binary("subtract", ours.subtract, "``x1 - x2``")
-
-# Ours of booleans, NumPy's of the rest
-
-bitwise_and = _binary("bitwise_and", operators.bitwise_and, "``x1 & x2``")
-bitwise_or = _binary("bitwise_or", operators.bitwise_or, "``x1 | x2``")
-bitwise_xor = _binary("bitwise_xor", operators.bitwise_xor, "``x1 ^ x2``")
-logical_and = _binary("logical_and", two(np.logical_and, ours.multiply), "Whether both are true.")
-logical_or = _binary("logical_or", two(np.logical_or, ours.maximum),
-                     "Whether one or both are true.")
-logical_xor = _binary("logical_xor", two(np.logical_xor, ours.not_equal),
-                      "Whether just one is true.")
+    return public(name, binary, summary, _PAIR, _BROADCAST)
 
 
-def logical_not(x: Any, /) -> Any:
-    """Whether x is false."""
-    return ours.equal(as_mat(x), False)
+# By operations of `mat`
+
+abs = _unary("abs", ew.abs, "Return absolute values, which of complex numbers are the moduli.")
+ceil = _rounding("ceil", ew.ceil, "Return the smallest integers not below x.")
+cos = _unary("cos", ew.cos, "Return the cosine of x, in radians.")
+cosh = _unary("cosh", ew.cosh, "Return the hyperbolic cosine of x.")
+exp = _unary("exp", ew.exp, "Return e to the power of x.")
+expm1 = _unary("expm1", ew.expm1, "Return ``exp(x) - 1``, which is accurate also near 0.")
+floor = _rounding("floor", ew.floor, "Return the largest integers not above x.")
+log = _unary("log", ew.log, "Return the natural logarithm of x.")
+log1p = _unary("log1p", ew.log1p, "Return ``log(1 + x)``, which is accurate also near 0.")
+negative = _unary("negative", ew.negative, "Return ``-x``.")
+positive = _unary("positive", operators.positive, "Return ``+x``: a copy.")
+reciprocal = _unary("reciprocal", ew.reciprocal, "Return ``1 / x``.")
+round = _rounding("round", ew.rint, "Return the nearest integers, and of two the even one.")
+sign = _unary("sign", ew.sign, "Return -1, 0 or 1 where x is below, at or above 0; ``x / abs(x)`` "
+                               "of complex numbers.")
+sin = _unary("sin", ew.sin, "Return the sine of x, in radians.")
+sinh = _unary("sinh", ew.sinh, "Return the hyperbolic sine of x.")
+sqrt = _unary("sqrt", ew.sqrt, "Return the square root of x.")
+square = _unary("square", ew.square, "Return ``x * x``.")
+tan = _unary("tan", ew.tan, "Return the tangent of x, in radians.")
+tanh = _unary("tanh", ew.tanh, "Return the hyperbolic tangent of x.")
+bitwise_invert = _unary("bitwise_invert", invert, "Return ``~x``.")
+
+add = _binary("add", ew.add, "Return ``x1 + x2``.")
+divide = _binary("divide", ew.divide, "Return ``x1 / x2``.")
+equal = _binary("equal", ew.equal, "Return ``x1 == x2``, as bool.")
+greater = _binary("greater", ew.greater, "Return ``x1 > x2``, as bool.")
+greater_equal = _binary("greater_equal", ew.greater_equal, "Return ``x1 >= x2``, as bool.")
+less = _binary("less", ew.less, "Return ``x1 < x2``, as bool.")
+less_equal = _binary("less_equal", ew.less_equal, "Return ``x1 <= x2``, as bool.")
+maximum = _binary("maximum", ew.maximum, "Return the larger of x1 and x2; NaN if either is NaN.")
+minimum = _binary("minimum", ew.minimum, "Return the smaller of x1 and x2; NaN if either is NaN.")
+multiply = _binary("multiply", ew.multiply, "Return ``x1 * x2``.")
+not_equal = _binary("not_equal", ew.not_equal, "Return ``x1 != x2``, as bool.")
+pow = _binary("pow", ew.pow, "Return ``x1 ** x2``.")
+subtract = _binary("subtract", ew.subtract, "Return ``x1 - x2``.")
+
+# By operations of `mat` for booleans, by NumPy for the rest
+
+bitwise_and = _binary("bitwise_and", operators.bitwise_and, "Return ``x1 & x2``.")
+bitwise_or = _binary("bitwise_or", operators.bitwise_or, "Return ``x1 | x2``.")
+bitwise_xor = _binary("bitwise_xor", operators.bitwise_xor, "Return ``x1 ^ x2``.")
+logical_and = _binary("logical_and", binary_by_numpy(np.logical_and, ew.multiply),
+                      "Return whether both are true, as bool.")
+logical_or = _binary("logical_or", binary_by_numpy(np.logical_or, ew.maximum),
+                     "Return whether one or both are true, as bool.")
+logical_xor = _binary("logical_xor", binary_by_numpy(np.logical_xor, ew.not_equal),
+                      "Return whether just one is true, as bool.")
 
 
-# Ours, put together
+def _logical_not(x: Mat) -> Mat:
+    found: Mat = ew.equal(x, False)
+    return found
 
 
-def isnan(x: Any, /) -> Any:
-    """Whether x is no number: only then it differs from itself."""
-    x = as_mat(x)
-    return ours.not_equal(x, x)
+def _isnan(x: Mat) -> Mat:
+    found: Mat = ew.not_equal(x, x)  # only NaN differs from itself
+    return found
 
 
-def isfinite(x: Any, /) -> Any:
-    """Whether x is neither infinite nor NaN."""
-    x = as_mat(x)
-    return by_numpy(np.isfinite, x) if x.dtype.kind == "c" else ours.less(ours.abs(x), float("inf"))
+def _isfinite(x: Mat) -> Mat:
+    found: Mat = (by_numpy(np.isfinite, x) if x.dtype.kind == "c"
+                  else ew.less(ew.abs(x), float("inf")))
+    return found
 
 
-def isinf(x: Any, /) -> Any:
-    """Whether x is infinite, of either sign."""
-    x = as_mat(x)
-    return by_numpy(np.isinf, x) if x.dtype.kind == "c" else ours.equal(ours.abs(x), float("inf"))
+def _isinf(x: Mat) -> Mat:
+    found: Mat = (by_numpy(np.isinf, x) if x.dtype.kind == "c"
+                  else ew.equal(ew.abs(x), float("inf")))
+    return found
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    """x, but not below `min` and not above `max`, in x's dtype."""
-    x = as_mat(x)
-    low, high = (_bound(x, v) for v in (min, max))
+logical_not = _unary("logical_not", _logical_not, "Return whether x is false, as bool.")
+isnan = _unary("isnan", _isnan, "Return whether x is NaN, as bool.")
+isfinite = _unary("isfinite", _isfinite, "Return whether x is neither infinite nor NaN, as bool.")
+isinf = _unary("isinf", _isinf, "Return whether x is infinite, of either sign, as bool.")
+
+
+def clip(x: Operand, /, min: Operand = None, max: Operand = None) -> Mat:
+    """Return x, but not below `min` and not above `max`, in x's dtype.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    min, max : array or number, optional
+        Bounds that broadcast with `x`; None for no bound.
+
+    Returns
+    -------
+    Mat
+        Of the shape that all broadcast to.
+    """
+    found = as_mat(x)
+    low, high = _bound(found, min), _bound(found, max)
     if low is None and high is None:
-        return x.copy()
-    risen = x if low is None else ours.maximum(x, low)
-    return risen if high is None else ours.minimum(risen, high)
+        return found.copy()
+    if low is not None:
+        found = ew.maximum(found, low)
+    if high is not None:
+        found = ew.minimum(found, high)
+    return found
 
 
-def _bound(x: Mat, value: Any) -> Any:
-    """`value` in x's dtype; of integers, Python's may be out of its range, and then bounds all
-    there is or nothing.
+def _bound(x: Mat, value: Operand) -> Operand:
+    """Return `value` in x's dtype.
+
+    A Python integer that is out of the range of x's dtype becomes the limit of that range.
     """
     if value is None:
         return None
@@ -230,40 +198,42 @@ def _bound(x: Mat, value: Any) -> Any:
     return value
 
 
-# NumPy's
+# By NumPy
 
-acos = _numpys("acos", np.arccos, "The angle whose cosine is x.")
-acosh = _numpys("acosh", np.arccosh, "The inverse hyperbolic cosine.")
-asin = _numpys("asin", np.arcsin, "The angle whose sine is x.")
-asinh = _numpys("asinh", np.arcsinh, "The inverse hyperbolic sine.")
-atan = _numpys("atan", np.arctan, "The angle whose tangent is x.")
-atanh = _numpys("atanh", np.arctanh, "The inverse hyperbolic tangent.")
-conj = _numpys("conj", np.conjugate, "The complex conjugate.")
-log10 = _numpys("log10", np.log10, "The logarithm to base 10.")
-log2 = _numpys("log2", np.log2, "The logarithm to base 2.")
-signbit = _numpys("signbit", np.signbit, "Whether the sign bit is set, that of -0 and NaN too.")
-trunc = _rounding("trunc", lambda x: by_numpy(np.trunc, x), "The integer part.")
+acos = _unary_by_numpy("acos", np.arccos, "Return the angle in radians whose cosine is x.")
+acosh = _unary_by_numpy("acosh", np.arccosh, "Return the inverse hyperbolic cosine of x.")
+asin = _unary_by_numpy("asin", np.arcsin, "Return the angle in radians whose sine is x.")
+asinh = _unary_by_numpy("asinh", np.arcsinh, "Return the inverse hyperbolic sine of x.")
+atan = _unary_by_numpy("atan", np.arctan, "Return the angle in radians whose tangent is x.")
+atanh = _unary_by_numpy("atanh", np.arctanh, "Return the inverse hyperbolic tangent of x.")
+conj = _unary_by_numpy("conj", np.conjugate, "Return the complex conjugate of x.")
+log10 = _unary_by_numpy("log10", np.log10, "Return the logarithm of x to base 10.")
+log2 = _unary_by_numpy("log2", np.log2, "Return the logarithm of x to base 2.")
+signbit = _unary_by_numpy("signbit", np.signbit, "Return whether the sign bit is set, that of -0 "
+                                                 "and NaN too, as bool.")
+trunc = _rounding("trunc", lambda x: by_numpy(np.trunc, x), "Return the integer part of x.")
 
-atan2 = _binary("atan2", two(np.arctan2), "The angle of the point (x2, x1).")
-bitwise_left_shift = _binary("bitwise_left_shift", operators.left_shift, "``x1 << x2``")
-bitwise_right_shift = _binary("bitwise_right_shift", operators.right_shift, "``x1 >> x2``")
-copysign = _binary("copysign", two(np.copysign), "The magnitude of x1 with the sign of x2.")
-floor_divide = _binary("floor_divide", operators.floor_divide, "``x1 // x2``")
-hypot = _binary("hypot", two(np.hypot), "``sqrt(x1 * x1 + x2 * x2)``, without overflow.")
-logaddexp = _binary("logaddexp", two(np.logaddexp), "``log(exp(x1) + exp(x2))``, without overflow.")
-nextafter = _binary("nextafter", two(np.nextafter), "The next number after x1 towards x2.")
-remainder = _binary("remainder", operators.remainder, "``x1 % x2``, with the sign of x2.")
+atan2 = _binary("atan2", binary_by_numpy(np.arctan2), "Return the angle of the point (x2, x1), in "
+                                                      "radians.")
+bitwise_left_shift = _binary("bitwise_left_shift", operators.left_shift, "Return ``x1 << x2``.")
+bitwise_right_shift = _binary("bitwise_right_shift", operators.right_shift, "Return ``x1 >> x2``.")
+copysign = _binary("copysign", binary_by_numpy(np.copysign),
+                   "Return the magnitude of x1 with the sign of x2.")
+floor_divide = _binary("floor_divide", operators.floor_divide, "Return ``x1 // x2``.")
+hypot = _binary("hypot", binary_by_numpy(np.hypot),
+                "Return ``sqrt(x1 * x1 + x2 * x2)``, without overflow.")
+logaddexp = _binary("logaddexp", binary_by_numpy(np.logaddexp),
+                    "Return ``log(exp(x1) + exp(x2))``, without overflow.")
+nextafter = _binary("nextafter", binary_by_numpy(np.nextafter),
+                    "Return the next number after x1 towards x2.")
+remainder = _binary("remainder", operators.remainder, "Return ``x1 % x2``, with the sign of x2.")
 
 
-def real(x: Any, /) -> Any:
-    """The real part of complex numbers."""
-    return by_numpy(np.real, as_mat(x))
-
-
-def imag(x: Any, /) -> Any:
-    """The imaginary part of complex numbers."""
-    x = as_mat(x)
+def _imag(x: Mat) -> Mat:
     if x.dtype.kind != "c":
-        raise DTypeError("real numbers have no imaginary part that could be told from 0, got "
-                         f"{x.dtype}")
+        raise DTypeError(f"imag wants complex numbers, got {x.dtype}")
     return by_numpy(np.imag, x)
+
+
+real = _unary("real", lambda x: by_numpy(np.real, x), "Return the real part of complex numbers.")
+imag = _unary("imag", _imag, "Return the imaginary part of complex numbers.")

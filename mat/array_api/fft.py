@@ -1,103 +1,180 @@
-"""``fft`` of the standard: NumPy's transforms; shifts by our own copies, on the device in use."""
+"""``fft`` of the standard: transforms by NumPy; shifts by copies on the device in use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ..errors import SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy
-from ..layout.strided import as_axes, integer
+from ..layout.strided import Ints, integer
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
-from .arguments import as_mat, place, public, real_default
+from ..support.types import AxisLike, DTypeLike, Function, Operand
+from .arguments import as_mat, axes_of, on_device, public, real_default
 from .manipulation import roll
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft",
-    "irfftn", "rfft", "rfftfreq",
-    "rfftn",
+    "irfftn", "rfft", "rfftfreq", "rfftn",
 ]
 _NORMS = ("backward", "ortho", "forward")
+_NORM = """norm : str
+    ``"backward"`` divides inverse transforms by n, ``"ortho"`` all transforms by the square root
+    of n, ``"forward"`` the others by n."""
+_LINE = f"""x : array
+    Of any shape.
+n : int, optional
+    The length of the transformed axis{{}}; elements are cut off or zeros appended.
+axis : int
+    The axis to transform.
+{_NORM}"""
+_LINES = f"""x : array
+    Of any shape.
+s : tuple of int, optional
+    The lengths of the transformed axes{{}}; elements are cut off or zeros appended.
+axes : tuple of int, optional
+    The axes to transform; the last ``len(s)``, or all, if None.
+{_NORM}"""
+_RETURNED = "Of the shape of `x`, except along the transformed axes."
 
 
-def _checked(x: Any, norm: str) -> Mat:
+def _checked(x: Operand, norm: str) -> Mat:
     if norm not in _NORMS:
         raise SettingError(f"norm is one of {', '.join(map(repr, _NORMS))}, got {norm!r}")
     return as_mat(x)
 
 
-def _line(name: str, rule: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    """A transform along one axis."""
-    def transform(x: Any, /, *, n: int | None = None, axis: int = -1,
-                  norm: str = "backward") -> Any:
+def _along_axis(name: str, rule: Function, summary: str, of_result: str = "") -> Function:
+    """Return a transform along one axis."""
+    def transform(x: Operand, /, *, n: int | None = None, axis: int = -1,
+                  norm: str = "backward") -> Mat:
         return by_numpy(rule, _checked(x, norm), n=n, axis=axis, norm=norm)
 
-    return public(name, transform, doc)
+    return public(name, transform, summary, _LINE.format(of_result), _RETURNED)
 
 
-def _lines(name: str, rule: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    """A transform along several axes."""
-    def transform(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
+def _along_axes(name: str, rule: Function, summary: str, of_result: str = "") -> Function:
+    """Return a transform along several axes."""
+    def transform(x: Operand, /, *, s: Ints | None = None, axes: Ints | None = None,
+                  norm: str = "backward") -> Mat:
         x = _checked(x, norm)
         if s is not None and axes is None:
             axes = tuple(range(x.ndim - len(s), x.ndim))
         return by_numpy(rule, x, s=s, axes=axes, norm=norm)
 
-    return public(name, transform, doc)
+    return public(name, transform, summary, _LINES.format(of_result), _RETURNED)
 
 
-fft = _line("fft", np.fft.fft, "The discrete Fourier transform along `axis`, cut or filled up with "
-                               "zeros to `n`.")
-ifft = _line("ifft", np.fft.ifft, "The inverse of `fft`.")
-rfft = _line("rfft", np.fft.rfft, "The discrete Fourier transform of real numbers: the half that "
-                                  "decides.")
-irfft = _line("irfft", np.fft.irfft, "The inverse of `rfft`, with `n` elements.")
-hfft = _line("hfft", np.fft.hfft, "The transform of what is Hermitian, of which the half that "
-                                  "decides is given.")
-ihfft = _line("ihfft", np.fft.ihfft, "The inverse of `hfft`.")
-fftn = _lines("fftn", np.fft.fftn, "The discrete Fourier transform along `axes`, cut or filled up "
-                                   "with zeros to `s`.")
-ifftn = _lines("ifftn", np.fft.ifftn, "The inverse of `fftn`.")
-rfftn = _lines("rfftn", np.fft.rfftn, "The discrete Fourier transform of real numbers along "
-                                      "`axes`: the half that decides.")
-irfftn = _lines("irfftn", np.fft.irfftn, "The inverse of `rfftn`.")
+_IN_RESULT = " in the result"
+fft = _along_axis("fft", np.fft.fft, "Return the discrete Fourier transform along `axis`.")
+ifft = _along_axis("ifft", np.fft.ifft, "Return the inverse of `fft`.")
+rfft = _along_axis("rfft", np.fft.rfft, "Return the discrete Fourier transform of real numbers, "
+                                        "without its redundant half.")
+irfft = _along_axis("irfft", np.fft.irfft, "Return the inverse of `rfft`.", _IN_RESULT)
+hfft = _along_axis("hfft", np.fft.hfft, "Return the transform of a Hermitian signal, which is "
+                                        "given without its redundant half.", _IN_RESULT)
+ihfft = _along_axis("ihfft", np.fft.ihfft, "Return the inverse of `hfft`.")
+fftn = _along_axes("fftn", np.fft.fftn, "Return the discrete Fourier transform along `axes`.")
+ifftn = _along_axes("ifftn", np.fft.ifftn, "Return the inverse of `fftn`.")
+rfftn = _along_axes("rfftn", np.fft.rfftn, "Return the discrete Fourier transform of real numbers "
+                                           "along `axes`, without its redundant half.")
+irfftn = _along_axes("irfftn", np.fft.irfftn, "Return the inverse of `rfftn`.", _IN_RESULT)
 
 
-def _frequencies(rule: Callable[..., Any], n: int, d: float, dtype: Any, device: Any) -> Mat:
+def _frequencies(rule: Function, n: int, d: float, dtype: DTypeLike, device: object) -> Mat:
     count = integer(n, "n")
     check_number(d, np.dtype(np.float64), "d")
     if count < 1 or d == 0:
         raise ShapeError(f"frequencies are those of n samples at distance d, got n = {n} and d = "
                          f"{d}")
-    return place(adopted(rule(count, d).astype(real_default() if dtype is None
-                                               else as_dtype(dtype))), device)
+    wanted = real_default() if dtype is None else as_dtype(dtype)
+    return on_device(adopted(rule(count, d).astype(wanted)), device)
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Mat:
-    """The frequencies that `fft` gives for `n` samples at distance `d`."""
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: object = None) -> Mat:
+    """Return the frequencies of the elements of `fft`.
+
+    Parameters
+    ----------
+    n : int
+        The number of samples.
+    d : float
+        The distance of samples.
+    dtype : dtype, optional
+        The default dtype of real numbers if None.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use (default).
+
+    Returns
+    -------
+    Mat
+        Of length `n`, in cycles per unit of `d`.
+    """
     return _frequencies(np.fft.fftfreq, n, d, dtype, device)
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Mat:
-    """The frequencies that `rfft` gives for `n` samples at distance `d`."""
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: object = None) -> Mat:
+    """Return the frequencies of the elements of `rfft`.
+
+    Parameters
+    ----------
+    n : int
+        The number of samples.
+    d : float
+        The distance of samples.
+    dtype : dtype, optional
+        The default dtype of real numbers if None.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use (default).
+
+    Returns
+    -------
+    Mat
+        Of length ``n // 2 + 1``, in cycles per unit of `d`.
+    """
     return _frequencies(np.fft.rfftfreq, n, d, dtype, device)
 
 
-def _shifted(x: Any, axes: Any, way: Callable[[int], int]) -> Any:
+def _shifted(x: Operand, axes: AxisLike, shift_of: Callable[[int], int]) -> Mat:
     x = as_mat(x)
-    chosen = tuple(range(x.ndim)) if axes is None else as_axes(axes, x.ndim)
-    return roll(x, tuple(way(x.shape[k]) for k in chosen), axis=chosen)
+    chosen = axes_of(x, axes)
+    return roll(x, tuple(shift_of(x.shape[k]) for k in chosen), axis=chosen)
 
 
-def fftshift(x: Any, /, *, axes: Any = None) -> Any:
-    """The frequency 0 moved to the middle of `axes`."""
+def fftshift(x: Operand, /, *, axes: AxisLike = None) -> Mat:
+    """Return `x` with the frequency 0 in the middle of `axes`.
+
+    Parameters
+    ----------
+    x : array
+        A spectrum.
+    axes : int or tuple of int, optional
+        The axes to shift; all if None.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x`.
+    """
     return _shifted(x, axes, lambda n: n // 2)
 
 
-def ifftshift(x: Any, /, *, axes: Any = None) -> Any:
-    """The inverse of `fftshift`."""
+def ifftshift(x: Operand, /, *, axes: AxisLike = None) -> Mat:
+    """Return the inverse of `fftshift`.
+
+    Parameters
+    ----------
+    x : array
+        A spectrum with the frequency 0 in the middle.
+    axes : int or tuple of int, optional
+        The axes to shift; all if None.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x`.
+    """
     return _shifted(x, axes, lambda n: -(n // 2))

@@ -1,14 +1,13 @@
-"""What the namespace can do, for those who ask: ``__array_namespace_info__``."""
+"""The capabilities of the namespace: ``__array_namespace_info__``."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from ..devices.device import CPU, Device, device_named, in_use
 from ..errors import DTypeError
 from ..support.dtypes import ELEMENT_TYPES, HALVES
+from ..support.types import DType
 from .arguments import complex_default, real_default
 
 _DTYPES = {t.name: np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in HALVES}
@@ -19,28 +18,69 @@ _KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floati
 class Info:
     """Capabilities, devices and dtypes of `mat.array_api`."""
 
-    def capabilities(self) -> dict[str, Any]:
-        """Which optional parts of the standard there are."""
+    def capabilities(self) -> dict[str, bool | int]:
+        """Return which optional parts of the standard are supported.
+
+        Returns
+        -------
+        dict
+            By the standard's names.
+        """
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Device:
-        """The device in use."""
+        """Return the device in use.
+
+        Returns
+        -------
+        Device
+            The default of ``device=``.
+        """
         return in_use()
 
     def devices(self) -> tuple[Device, ...]:
-        """What `device=` may be here and now: the processor, and the device in use."""
+        """Return the devices that ``device=`` accepts in this block.
+
+        Returns
+        -------
+        tuple of Device
+            The device in use, and the processor.
+        """
         return (CPU,) if in_use() is CPU else (in_use(), CPU)
 
-    def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes that Python's numbers get; those of real and complex ones follow
-        ``mat.settings(dtype=...)``.
+    def default_dtypes(self, *, device: object = None) -> dict[str, DType]:
+        """Return the dtypes of Python's numbers.
+
+        Parameters
+        ----------
+        device : str or Device, optional
+            Makes no difference.
+
+        Returns
+        -------
+        dict of str to dtype
+            By kind; those of real and complex numbers follow ``mat.settings(dtype=...)``.
         """
         _check(device)
         return {"real floating": real_default(), "complex floating": complex_default(),
                 "integral": np.dtype(np.int64), "indexing": np.dtype(np.int64)}
 
-    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes by name: all, or those of a kind or of several."""
+    def dtypes(self, *, device: object = None,
+               kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
+        """Return the dtypes by name.
+
+        Parameters
+        ----------
+        device : str or Device, optional
+            Makes no difference.
+        kind : str or tuple of str, optional
+            Only those of a kind, or of several.
+
+        Returns
+        -------
+        dict of str to dtype
+            The standard's dtypes.
+        """
         _check(device)
         if kind is None:
             return dict(_DTYPES)
@@ -51,14 +91,21 @@ class Info:
         return {name: d for name, d in _DTYPES.items() if np.isdtype(d, kinds)}
 
 
-def _check(device: Any) -> None:
+def _check(device: object) -> None:
     if device is not None:
         device_named(device)
 
 
 def __array_namespace_info__() -> Info:  # noqa: N807
-    """What the namespace can do.
+    """Return the capabilities, devices and dtypes of the namespace.
 
+    Returns
+    -------
+    Info
+        With the methods of the standard.
+
+    Examples
+    --------
     >>> from mat import array_api as xp
     >>> xp.__array_namespace_info__().default_dtypes()["real floating"]
     dtype('float64')

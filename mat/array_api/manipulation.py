@@ -1,11 +1,10 @@
-"""Shapes by the standard's functions: views where there is one, else copies by our own operations,
-on the device in use.
+"""Changes of shape and order by the standard's functions: views where possible, else copies on the
+device in use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -16,154 +15,362 @@ from ..layout.strided import broadcast_shapes as _broadcast
 from ..matrix.mat import Mat
 from ..ops.joining import concat as _concat
 from ..ops.joining import stack as _stack
+from ..support.types import AxisLike, Operand, ShapeLike
 from .arguments import as_mat
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",
-    "matrix_transpose", "moveaxis",
-    "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+    "matrix_transpose", "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack",
+    "tile", "unstack",
 ]
 
 
-def broadcast_shapes(*shapes: Any) -> Ints:
-    """The shape that all of `shapes` broadcast to."""
+def broadcast_shapes(*shapes: ShapeLike) -> Ints:
+    """Return the shape that all `shapes` broadcast to.
+
+    Parameters
+    ----------
+    *shapes : tuple of int
+        Shapes of arrays.
+
+    Returns
+    -------
+    tuple of int
+        The common shape.
+    """
     return _broadcast(as_shape(s) for s in shapes)
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[Mat, ...]:
-    """The arrays in the shape that they all broadcast to: views that cannot be written."""
+def broadcast_arrays(*arrays: Operand) -> tuple[Mat, ...]:
+    """Return the arrays in the shape that they all broadcast to.
+
+    Parameters
+    ----------
+    *arrays : array
+        Of shapes that broadcast.
+
+    Returns
+    -------
+    tuple of Mat
+        Views that cannot be written.
+    """
     mats = [as_mat(a) for a in arrays]
     shape = _broadcast(m.shape for m in mats)
     return tuple(m.broadcast_to(shape) for m in mats)
 
 
-def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """`x` in another shape, axes of length 1 repeated: a view that cannot be written."""
+def broadcast_to(x: Operand, /, shape: ShapeLike) -> Mat:
+    """Return `x` in another shape, with axes of length 1 repeated.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    shape : tuple of int
+        A shape that `x` broadcasts to.
+
+    Returns
+    -------
+    Mat
+        A view that cannot be written.
+    """
     return as_mat(x).broadcast_to(as_shape(shape))
 
 
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """The arrays one after another along `axis`; if that is None, their elements in row-major
-    order.
+def concat(arrays: Iterable[Operand], /, *, axis: int | None = 0) -> Mat:
+    """Return the arrays one after another along `axis`.
+
+    Parameters
+    ----------
+    arrays : sequence of array
+        Of equal shapes, except along `axis`.
+    axis : int, optional
+        The axis; if None, the elements in row-major order are joined.
+
+    Returns
+    -------
+    Mat
+        A copy.
     """
     mats = [as_mat(a) for a in arrays]
     return _concat([reshape(m, (-1,)) for m in mats], 0) if axis is None else _concat(mats, axis)
 
 
-def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """The arrays, all of one shape, along a new axis."""
+def stack(arrays: Iterable[Operand], /, *, axis: int = 0) -> Mat:
+    """Return the arrays joined along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array
+        Of one shape.
+    axis : int
+        The position of the new axis in the result.
+
+    Returns
+    -------
+    Mat
+        A copy.
+    """
     return _stack([as_mat(a) for a in arrays], axis)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Mat, ...]:
-    """The parts of `x` at each index of `axis`, without it: views."""
+def unstack(x: Operand, /, *, axis: int = 0) -> tuple[Mat, ...]:
+    """Return the parts of `x` at each index of `axis`, without that axis.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int
+        The axis to remove.
+
+    Returns
+    -------
+    tuple of Mat
+        Views.
+    """
     x = as_mat(x)
     before = (slice(None),) * as_axis(axis, x.ndim)
     return tuple(x.over(x.layout[(*before, i)]) for i in range(x.shape[len(before)]))
 
 
-def expand_dims(x: Any, /, axis: Any) -> Any:
-    """`x` with new axes of length 1, so that they are at `axis` in the result: a view.
-    `IndexOutOfRange` for no such axis.
+def expand_dims(x: Operand, /, axis: AxisLike) -> Mat:
+    """Return `x` with new axes of length 1.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int
+        The positions of the new axes in the result.
+
+    Returns
+    -------
+    Mat
+        A view.
+
+    Raises
+    ------
+    IndexOutOfRange
+        If the result has no such axis.
     """
-    x = as_mat(x)
-    places = tuple(axis) if isinstance(axis, Iterable) else (axis,)
-    ndim = x.ndim + len(places)
-    if any(not -ndim <= integer(k, "an axis") < ndim for k in places):
+    mat = as_mat(x)
+    positions = tuple(axis) if isinstance(axis, Iterable) else (axis,)
+    ndim = mat.ndim + len(positions)
+    if any(not -ndim <= integer(k, "an axis") < ndim for k in positions):
         raise IndexOutOfRange(f"axis {axis} is out of range for a result of {ndim} dimensions")
-    for k in sorted(as_axes(places, ndim)):
-        x = x.expand_dims(k)
-    return x
+    for k in sorted(as_axes(positions, ndim)):
+        mat = mat.expand_dims(k)
+    return mat
 
 
-def squeeze(x: Any, /, axis: Any) -> Any:
-    """`x` without the axes named, which are of length 1: a view."""
+def squeeze(x: Operand, /, axis: AxisLike) -> Mat:
+    """Return `x` without the named axes, which have length 1.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int
+        The axes to remove.
+
+    Returns
+    -------
+    Mat
+        A view.
+    """
     return as_mat(x).squeeze(axis)
 
 
-def flip(x: Any, /, *, axis: Any = None) -> Any:
-    """`x` backwards along `axis`, or all axes: a view."""
-    x = as_mat(x)
-    axes = range(x.ndim) if axis is None else as_axes(axis, x.ndim)
-    steps = tuple(slice(None, None, -1 if k in axes else 1) for k in range(x.ndim))
-    return x.over(x.layout[(*steps, ...)])
+def flip(x: Operand, /, *, axis: AxisLike = None) -> Mat:
+    """Return `x` with the order of elements reversed along `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes; all if None.
+
+    Returns
+    -------
+    Mat
+        A view.
+    """
+    mat = as_mat(x)
+    axes = range(mat.ndim) if axis is None else as_axes(axis, mat.ndim)
+    steps = tuple(slice(None, None, -1 if k in axes else 1) for k in range(mat.ndim))
+    return mat.over(mat.layout[(*steps, ...)])
 
 
-def permute_dims(x: Any, /, axes: Any) -> Any:
-    """The view whose axis ``k`` is axis ``axes[k]`` of `x`."""
+def permute_dims(x: Operand, /, axes: Iterable[int]) -> Mat:
+    """Return the view whose axis ``k`` is axis ``axes[k]`` of `x`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axes : tuple of int
+        A permutation of all axes.
+
+    Returns
+    -------
+    Mat
+        A view.
+    """
     return as_mat(x).permute(tuple(axes))
 
 
-def matrix_transpose(x: Any, /) -> Any:
-    """The view with the last two axes exchanged."""
+def matrix_transpose(x: Operand, /) -> Mat:
+    """Return the view with the last two axes exchanged.
+
+    Parameters
+    ----------
+    x : array
+        Of shape (..., m, n).
+
+    Returns
+    -------
+    Mat
+        A view of shape (..., n, m).
+    """
     return as_mat(x).mT
 
 
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """The view in which the axes `source` are at `destination`, and the others in their order."""
-    x = as_mat(x)
-    old, new = as_axes(source, x.ndim), as_axes(destination, x.ndim)
+def moveaxis(x: Operand, source: AxisLike, destination: AxisLike, /) -> Mat:
+    """Return the view with the axes `source` at `destination`, and the others in their order.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    source, destination : int or tuple of int
+        Positions of axes before and after.
+
+    Returns
+    -------
+    Mat
+        A view.
+    """
+    mat = as_mat(x)
+    old, new = as_axes(source, mat.ndim), as_axes(destination, mat.ndim)
     if len(old) != len(new):
-        raise ShapeError(f"moveaxis wants as many places as axes, got {source} to {destination}")
-    order = [k for k in range(x.ndim) if k not in old]
+        raise ShapeError(f"moveaxis wants as many positions as axes, got {source} to {destination}")
+    order = [k for k in range(mat.ndim) if k not in old]
     for target, axis in sorted(zip(new, old, strict=True)):
         order.insert(target, axis)
-    return x.permute(tuple(order))
+    return mat.permute(tuple(order))
 
 
-def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
-    """`x` in another shape of the same size; a view unless strides forbid it, or `copy` is True.
+def reshape(x: Operand, /, shape: ShapeLike, *, copy: bool | None = None) -> Mat:
+    """Return `x` in another shape of the same size.
 
-    `ShapeError` where a copy would be needed and `copy` is False.
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    shape : tuple of int
+        One length may be -1, for the one that fits.
+    copy : bool, optional
+        None: copy only if necessary. True: always copy. False: never.
+
+    Returns
+    -------
+    Mat
+        A view, unless strides do not allow it or `copy` is True.
+
+    Raises
+    ------
+    ShapeError
+        For another size, and if `copy` is False and a copy is needed.
     """
-    x = as_mat(x)
+    mat = as_mat(x)
     if copy:
-        return x.copy().reshape(shape)
+        return mat.copy().reshape(shape)
     try:
-        return x.reshape(shape)
+        return mat.reshape(shape)
     except ShapeError:
-        if copy is False or x.is_contiguous:
+        if copy is False or mat.is_contiguous:
             raise
-    return x.contiguous().reshape(shape)
+    return mat.contiguous().reshape(shape)
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
-    """Each element along `axis` so many times in a row; without `axis`, of the elements in
-    row-major order.
+def repeat(x: Operand, repeats: Operand, /, *, axis: int | None = None) -> Mat:
+    """Return `x` with each element along `axis` repeated.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    repeats : int or array
+        How often: one number, or one for each index of `axis`.
+    axis : int, optional
+        The axis; if None, the elements in row-major order are repeated.
+
+    Returns
+    -------
+    Mat
+        A copy.
     """
-    x = as_mat(x)
-    x = reshape(x, (-1,)) if axis is None else x
-    k = as_axis(0 if axis is None else axis, x.ndim)
+    mat = as_mat(x)
+    mat = reshape(mat, (-1,)) if axis is None else mat
+    k = as_axis(0 if axis is None else axis, mat.ndim)
     if isinstance(repeats, Mat | np.ndarray | np.generic) and as_mat(repeats).size != 1:
-        return by_numpy(np.repeat, x, repeats, axis=k)
+        return by_numpy(np.repeat, mat, repeats, axis=k)
     count = integer(repeats.item() if isinstance(repeats, Mat | np.ndarray) else repeats, "repeats")
     if count < 0:
         raise ShapeError(f"repeats is not negative, got {count}")
-    wide = x.expand_dims(k + 1).broadcast_to((*x.shape[:k + 1], count, *x.shape[k + 1:]))
-    return wide.copy().reshape((*x.shape[:k], x.shape[k] * count, *x.shape[k + 1:]))
+    wide = mat.expand_dims(k + 1).broadcast_to((*mat.shape[:k + 1], count, *mat.shape[k + 1:]))
+    return wide.copy().reshape((*mat.shape[:k], mat.shape[k] * count, *mat.shape[k + 1:]))
 
 
-def tile(x: Any, repetitions: Any, /) -> Any:
-    """`x` beside itself so many times along each axis."""
-    x, times = as_mat(x), as_shape(repetitions)
-    ndim = max(x.ndim, len(times))
+def tile(x: Operand, repetitions: ShapeLike, /) -> Mat:
+    """Return copies of `x` side by side along each axis.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    repetitions : tuple of int
+        How often along each axis; missing leading numbers are 1.
+
+    Returns
+    -------
+    Mat
+        A copy.
+    """
+    mat, times = as_mat(x), as_shape(repetitions)
+    ndim = max(mat.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
-    shape = (1,) * (ndim - x.ndim) + x.shape
-    layout = x.layout[(*(None,) * (ndim - x.ndim),
+    shape = (1,) * (ndim - mat.ndim) + mat.shape
+    layout = mat.layout[(*(None,) * (ndim - mat.ndim),
                        ...)][tuple(i for _ in shape for i in (None, slice(None)))]
-    wide = x.over(layout.broadcast_to(tuple(n for pair in zip(times, shape, strict=True)
+    wide = mat.over(layout.broadcast_to(tuple(n for pair in zip(times, shape, strict=True)
                                             for n in pair)))
     return wide.copy().reshape(tuple(t * n for t, n in zip(times, shape, strict=True)))
 
 
-def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """The elements moved on by `shift` along each `axis`, those that fall off at the end coming
-    back at the begin.
+def roll(x: Operand, /, shift: AxisLike, *, axis: AxisLike = None) -> Mat:
+    """Return `x` with the elements moved along each `axis`, around its end.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    shift : int or tuple of int
+        How far, one for each axis.
+    axis : int or tuple of int, optional
+        The axes; if None, the elements in row-major order are moved.
+
+    Returns
+    -------
+    Mat
+        A copy of the shape of `x`.
     """
-    x = as_mat(x)
+    mat = as_mat(x)
     if axis is None:
         total = sum(_integers(shift))
-        return _rolled(reshape(x, (-1,)), total, 0).reshape(x.shape)
+        return _rolled(reshape(mat, (-1,)), total, 0).reshape(mat.shape)
     axes, shifts = _integers(axis), _integers(shift)
     if len(shifts) == 1:
         shifts = shifts * len(axes)
@@ -171,18 +378,18 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
         axes = axes * len(shifts)
     if len(axes) != len(shifts):
         raise ShapeError(f"roll wants as many shifts as axes, got {shift} and {axis}")
-    result = x
+    result = mat
     for k, n in zip(axes, shifts, strict=True):
-        result = _rolled(result, n, as_axis(k, x.ndim))
-    return result if result is not x else x.copy()
+        result = _rolled(result, n, as_axis(k, mat.ndim))
+    return result if result is not mat else mat.copy()
 
 
-def _integers(value: Any) -> Ints:
+def _integers(value: AxisLike) -> Ints:
     items = value if isinstance(value, Iterable) and not isinstance(value, Mat) else (value,)
     return tuple(integer(v, "a shift or an axis") for v in items)
 
 
-def _rolled(x: Mat, shift: int, axis: int) -> Any:
+def _rolled(x: Mat, shift: int, axis: int) -> Mat:
     length = x.shape[axis]
     cut = (-shift) % length if length else 0
     before = (slice(None),) * axis

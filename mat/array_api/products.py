@@ -1,11 +1,11 @@
-"""Products of matrices by the standard's functions: all by our `matmul`, so by BLAS, on the device
-in use.
+"""Products of matrices by the standard's functions: all by `mat.matmul`, and so by BLAS, on the
+device in use.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -14,21 +14,51 @@ from ..interop.numpy.operators import by_numpy
 from ..layout.strided import Ints, as_axes, as_axis, broadcast_shapes, integer
 from ..matrix.mat import Mat
 from ..ops.linalg import matmul as _matmul
+from ..support.types import AxisLike, Operand
 from .arguments import as_mat
 from .manipulation import moveaxis, reshape
 
 __all__ = ["matmul", "tensordot", "vecdot"]
 
-
-def matmul(x1: Any, x2: Any, /) -> Any:
-    """The matrix product; vectors and stacks of matrices by NumPy's rules."""
-    return _matmul(as_mat(x1), as_mat(x2))
+AxesPair = int | Sequence[AxisLike]  # a number of axes, or the axes of each operand
 
 
-def einsum(subscripts: str, /, *operands: Any) -> Any:
-    """Einstein's sum, by NumPy on the host. Not of the standard, so not among its names: xarray
-    asks the namespace for it.
+def matmul(x1: Operand, x2: Operand, /) -> Mat:
+    """Return the matrix product; vectors and stacks of matrices by NumPy's rules.
 
+    Parameters
+    ----------
+    x1, x2 : array
+        Of shapes (..., m, k) and (..., k, n), or (k,).
+
+    Returns
+    -------
+    Mat
+        Of shape (..., m, n), without the axis of a vector.
+    """
+    found: Mat = _matmul(as_mat(x1), as_mat(x2))
+    return found
+
+
+def einsum(subscripts: str, /, *operands: Operand) -> Mat:
+    """Return Einstein's sum, by NumPy on the host.
+
+    It is not in the standard, and so not among the namespace's names: xarray looks for it there.
+
+    Parameters
+    ----------
+    subscripts : str
+        As for ``numpy.einsum``.
+    *operands : array
+        Of the shapes that the subscripts name.
+
+    Returns
+    -------
+    Mat
+        With the axes that the subscripts name.
+
+    Examples
+    --------
     >>> from mat import array_api as xp
     >>> xp.einsum("ij->i", xp.ones((2, 3)))
     <Mat 2 A [3. 3.]>
@@ -36,26 +66,38 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     return by_numpy(np.einsum, subscripts, *map(as_mat, operands))
 
 
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """The sum of products over `axes`: the last so many of x1 and first of x2, or those named for
-    each.
+def tensordot(x1: Operand, x2: Operand, /, *, axes: AxesPair = 2) -> Mat:
+    """Return the sum of products over `axes`.
+
+    Parameters
+    ----------
+    x1, x2 : array
+        Of any shapes.
+    axes : int or pair of sequences
+        The number of the last axes of `x1` and first of `x2`, or the axes of each.
+
+    Returns
+    -------
+    Mat
+        Its axes are the remaining ones of `x1` and `x2`.
     """
     x1, x2 = as_mat(x1), as_mat(x2)
     left, right = _contracted(x1, x2, axes)
     if [x1.shape[k] for k in left] != [x2.shape[k] for k in right]:
         raise ShapeError(f"tensordot: axes {left} of {x1.shape} and {right} of {x2.shape} differ "
                          "in length")
-    rows, columns = (tuple(k for k in range(x.ndim) if k not in gone) for x,
-                     gone in ((x1, left), (x2, right)))
+    rows = tuple(k for k in range(x1.ndim) if k not in left)
+    columns = tuple(k for k in range(x2.ndim) if k not in right)
     inner = prod(x1.shape[k] for k in left)
     outer = tuple(x1.shape[k] for k in rows), tuple(x2.shape[k] for k in columns)
     a = reshape(x1.permute((*rows, *left)), (prod(outer[0]), inner))
     b = reshape(x2.permute((*right, *columns)), (inner, prod(outer[1])))
-    return _matmul(a, b).reshape((*outer[0], *outer[1]))
+    product: Mat = _matmul(a, b)
+    return product.reshape((*outer[0], *outer[1]))
 
 
-def _contracted(x1: Mat, x2: Mat, axes: Any) -> tuple[Ints, Ints]:
-    """Which axes of each are summed over."""
+def _contracted(x1: Mat, x2: Mat, axes: AxesPair) -> tuple[Ints, Ints]:
+    """Return the axes of each operand that are summed over."""
     if isinstance(axes, tuple | list):
         if len(axes) != 2:
             raise ShapeError(f"axes is a number, or those of x1 and those of x2, got {axes}")
@@ -70,8 +112,21 @@ def _contracted(x1: Mat, x2: Mat, axes: Any) -> tuple[Ints, Ints]:
     return tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """The sum of products along `axis`, x1 conjugated; the other axes broadcast."""
+def vecdot(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Mat:
+    """Return the sum of products along `axis`, with `x1` conjugated.
+
+    Parameters
+    ----------
+    x1, x2 : array
+        Of shapes that broadcast, except along `axis`.
+    axis : int
+        The axis to sum over.
+
+    Returns
+    -------
+    Mat
+        Of the shape that the other axes broadcast to.
+    """
     x1, x2 = as_mat(x1), as_mat(x2)
     k1, k2 = as_axis(axis, x1.ndim), as_axis(axis, x2.ndim)
     if x1.shape[k1] != x2.shape[k2]:
@@ -79,4 +134,5 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     x1, x2 = moveaxis(x1, k1, -1), moveaxis(x2, k2, -1)
     broadcast_shapes((x1.shape, x2.shape))
     left = by_numpy(np.conjugate, x1) if x1.dtype.kind == "c" else x1
-    return _matmul(left.expand_dims(-2), x2.expand_dims(-1)).squeeze((-2, -1))
+    product: Mat = _matmul(left.expand_dims(-2), x2.expand_dims(-1))
+    return product.squeeze((-2, -1))

@@ -1,29 +1,42 @@
-"""Searching, sorting, sets and taking by the standard's functions. NumPy does them: they have no
-kernels of ours.
+"""Searching, sorting, sets and taking by the standard's functions. NumPy computes them on the host:
+they have no kernels.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ..errors import DTypeError, SettingError, ShapeError
-from ..interop.numpy.operators import by_numpy
+from ..interop.numpy.operators import by_numpy, several_by_numpy
 from ..layout.strided import as_axis
 from ..matrix.mat import Mat
 from ..support.dtypes import check_operand
+from ..support.types import Array, Operand
 from .arguments import as_mat, as_value
 
 __all__ = [
     "argsort", "isin", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all",
-    "unique_counts",
-    "unique_inverse", "unique_values", "where",
+    "unique_counts", "unique_inverse", "unique_values", "where",
 ]
 
 
-def where(condition: Any, x1: Any, x2: Any, /) -> Any:
-    """x1 where the condition is true, x2 elsewhere."""
+def where(condition: Operand, x1: Operand, x2: Operand, /) -> Mat:
+    """Return `x1` where the condition is true, and `x2` elsewhere.
+
+    Parameters
+    ----------
+    condition : array
+        Of bool.
+    x1, x2 : array or number
+        Of shapes that broadcast with `condition`.
+
+    Returns
+    -------
+    Mat
+        Of the shape that all broadcast to.
+    """
     condition, x1, x2 = as_mat(condition), as_value(x1), as_value(x2)
     for value, other in ((x1, x2), (x2, x1)):
         if not isinstance(value, Mat) and isinstance(other, Mat):
@@ -31,18 +44,45 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Any:
     return by_numpy(np.where, condition, x1, x2)
 
 
-def nonzero(x: Any, /) -> tuple[Mat, ...]:
-    """The indices of what is not 0, in row-major order: an array for each axis."""
+def nonzero(x: Operand, /) -> tuple[Mat, ...]:
+    """Return the indices of the elements that are not 0, in row-major order.
+
+    Parameters
+    ----------
+    x : array
+        With at least one axis.
+
+    Returns
+    -------
+    tuple of Mat
+        A vector of int64 for each axis.
+    """
     x = as_mat(x)
     if not x.ndim:
-        raise ShapeError("nonzero wants at least one axis; bool(x) is whether a single element is "
-                         "not 0")
-    return tuple(by_numpy(np.nonzero, x))
+        raise ShapeError("nonzero wants at least one axis; bool(x) says whether a single element "
+                         "is not 0")
+    return several_by_numpy(np.nonzero, x)
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
-    """The indices at which x2 would go into the sorted x1, before what is equal to it, or behind if
-    `side` is "right".
+def searchsorted(x1: Operand, x2: Operand, /, *, side: str = "left",
+                 sorter: Operand = None) -> Mat:
+    """Return the indices at which the elements of `x2` would be inserted into the sorted `x1`.
+
+    Parameters
+    ----------
+    x1 : array
+        A sorted vector, or one that `sorter` sorts.
+    x2 : array or number
+        Elements to insert.
+    side : {"left", "right"}
+        Whether before or after equal elements.
+    sorter : array, optional
+        Indices that sort `x1`.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x2` and int64.
     """
     if side not in ("left", "right"):
         raise SettingError(f"side is 'left' or 'right', got {side!r}")
@@ -52,39 +92,85 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
 # Sorting
 
 
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """The elements in ascending or descending order along `axis`."""
+def sort(x: Operand, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Mat:
+    """Return the elements in ascending or descending order along `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int
+        The axis to sort along.
+    descending : bool
+        Sort in descending order.
+    stable : bool
+        Preserve the order of equal elements.
+
+    Returns
+    -------
+    Mat
+        A copy of the shape of `x`.
+    """
     x = as_mat(x)
     return by_numpy(_sorted, x, as_axis(axis, x.ndim), bool(descending), bool(stable), False)
 
 
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """The indices that put the elements in order along `axis`; what is equal stays in its order if
-    `stable`.
+def argsort(x: Operand, /, *, axis: int = -1, descending: bool = False,
+            stable: bool = True) -> Mat:
+    """Return the indices that sort the elements along `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int
+        The axis to sort along.
+    descending : bool
+        Sort in descending order.
+    stable : bool
+        Preserve the order of equal elements.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` and int64.
     """
     x = as_mat(x)
     return by_numpy(_sorted, x, as_axis(axis, x.ndim), bool(descending), bool(stable), True)
 
 
-def _sorted(a: np.ndarray[Any, Any], axis: int, descending: bool, stable: bool,
-            indices: bool) -> np.ndarray[Any, Any]:
-    """`a` in order, or the indices for it. Descending is ascending of what is backwards, backwards,
-    which keeps it stable.
+def _sorted(a: Array, axis: int, descending: bool, stable: bool, indices: bool) -> Array:
+    """Return `a` in order, or the indices for it.
+
+    Descending order is the reverse of the ascending order of the reversed elements, so that it is
+    stable.
     """
-    kind: Any = "stable" if stable else None
+    kind: Literal["stable"] | None = "stable" if stable else None
     if not descending:
         return np.argsort(a, axis, kind) if indices else np.sort(a, axis, kind)
-    turned = np.flip(a, axis)
+    reversed_a = np.flip(a, axis)
     if not indices:
-        return np.array(np.flip(np.sort(turned, axis, kind), axis))
-    return np.array(np.flip(a.shape[axis] - 1 - np.argsort(turned, axis, kind), axis))
+        return np.array(np.flip(np.sort(reversed_a, axis, kind), axis))
+    return np.array(np.flip(a.shape[axis] - 1 - np.argsort(reversed_a, axis, kind), axis))
 
 
 # Sets
 
 
 class UniqueAll(NamedTuple):
-    """What `unique_all` finds."""
+    """The result of `unique_all`.
+
+    Attributes
+    ----------
+    values : Mat
+        The different elements.
+    indices : Mat
+        Where each occurs first.
+    inverse_indices : Mat
+        Which of the values each element is, in the shape of the array.
+    counts : Mat
+        How often each occurs.
+    """
 
     values: Mat
     indices: Mat
@@ -93,54 +179,137 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What `unique_counts` finds."""
+    """The result of `unique_counts`.
+
+    Attributes
+    ----------
+    values : Mat
+        The different elements.
+    counts : Mat
+        How often each occurs.
+    """
 
     values: Mat
     counts: Mat
 
 
 class UniqueInverse(NamedTuple):
-    """What `unique_inverse` finds."""
+    """The result of `unique_inverse`.
+
+    Attributes
+    ----------
+    values : Mat
+        The different elements.
+    inverse_indices : Mat
+        Which of the values each element is, in the shape of the array.
+    """
 
     values: Mat
     inverse_indices: Mat
 
 
-def unique_all(x: Any, /) -> UniqueAll:
-    """The different elements, where each is first, which of them each element is, and how often
-    each is there.
+def unique_all(x: Operand, /) -> UniqueAll:
+    """Return the different elements, their indices, and how often each occurs.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+
+    Returns
+    -------
+    UniqueAll
+        A named tuple: values, indices, inverse_indices, counts.
     """
-    values, indices, inverse, counts = by_numpy(np.unique_all, as_mat(x))
-    return UniqueAll(values, indices, inverse, counts)
+    return UniqueAll(*several_by_numpy(np.unique_all, as_mat(x)))
 
 
-def unique_counts(x: Any, /) -> UniqueCounts:
-    """The different elements, and how often each is there; NaN is different from itself."""
-    values, counts = by_numpy(np.unique_counts, as_mat(x))
-    return UniqueCounts(values, counts)
+def unique_counts(x: Operand, /) -> UniqueCounts:
+    """Return the different elements, and how often each occurs; each NaN counts as different.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+
+    Returns
+    -------
+    UniqueCounts
+        A named tuple: values, counts.
+    """
+    return UniqueCounts(*several_by_numpy(np.unique_counts, as_mat(x)))
 
 
-def unique_inverse(x: Any, /) -> UniqueInverse:
-    """The different elements, and which of them each element is."""
-    values, inverse = by_numpy(np.unique_inverse, as_mat(x))
-    return UniqueInverse(values, inverse)
+def unique_inverse(x: Operand, /) -> UniqueInverse:
+    """Return the different elements, and which of them each element is.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+
+    Returns
+    -------
+    UniqueInverse
+        A named tuple: values, inverse_indices.
+    """
+    return UniqueInverse(*several_by_numpy(np.unique_inverse, as_mat(x)))
 
 
-def unique_values(x: Any, /) -> Any:
-    """The different elements, in ascending order; NaN is different from itself."""
+def unique_values(x: Operand, /) -> Mat:
+    """Return the different elements in ascending order; each NaN counts as different.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+
+    Returns
+    -------
+    Mat
+        A vector of the dtype of `x`.
+    """
     return by_numpy(np.unique, as_mat(x), equal_nan=False)
 
 
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
-    """Whether each element of x1 is among those of x2, or not, if `invert`."""
+def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Mat:
+    """Return whether each element of `x1` is among those of `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : array or number
+        Of any shapes.
+    invert : bool
+        Return whether it is not.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x1` and bool.
+    """
     return by_numpy(np.isin, as_value(x1), as_value(x2), invert=bool(invert))
 
 
 # Taking
 
 
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """The parts of `x` at the `indices` of `axis`, which may be left out if there is one only."""
+def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Mat:
+    """Return the parts of `x` at the `indices` of `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    indices : array
+        Integers.
+    axis : int, optional
+        The axis; may be omitted for a vector.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x`, with that of `indices` in place of `axis`.
+    """
     x, indices = as_mat(x), as_mat(indices)
     if axis is None and x.ndim != 1:
         raise ShapeError(f"take needs an axis for shape {x.shape}")
@@ -148,8 +317,23 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
                     axis=as_axis(0 if axis is None else axis, x.ndim))
 
 
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """Of each line of `x` along `axis` the elements that the same line of `indices` names."""
+def take_along_axis(x: Operand, indices: Operand, /, *, axis: int = -1) -> Mat:
+    """Return, of each line of `x` along `axis`, the elements at the same line of `indices`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    indices : array
+        Integers, with as many axes as `x`.
+    axis : int
+        The axis of the lines.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `indices`.
+    """
     x, indices = as_mat(x), as_mat(indices)
     if x.ndim != indices.ndim:
         raise ShapeError(f"take_along_axis wants as many axes of both, got shapes {x.shape} and "

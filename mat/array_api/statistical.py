@@ -1,12 +1,10 @@
-"""Sums, means, extremes, and whether all or any are true: our reductions, in the dtypes that the
-standard wants.
+"""Sums, means, extremes, and whether all or any are true, by the reductions of `mat` in the dtypes
+that the standard requires.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod as _product
-from typing import Any
 
 import numpy as np
 
@@ -17,123 +15,323 @@ from ..matrix.mat import Mat
 from ..ops import elementwise, reduce
 from ..ops.declare_reduce import reduced_shape
 from ..support.dtypes import as_dtype
+from ..support.types import AxisLike, DTypeLike, Function, Operand
 from .arguments import as_mat, axes_of, like
 from .manipulation import concat
 
 __all__ = [
     "all", "any", "argmax", "argmin", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff",
-    "max", "mean", "min",
-    "prod", "std", "sum", "var",
+    "max", "mean", "min", "prod", "std", "sum", "var",
 ]
 
 
-def _totalled(function: Callable[..., Any], x: Any, axis: Any, dtype: Any, keepdims: bool) -> Any:
-    """A sum or product, computed and given in `dtype`, if there is one."""
+def _total(reduction: Function, x: Operand, axis: AxisLike, dtype: DTypeLike,
+           keepdims: bool) -> Mat:
+    """Return a sum or product, computed in `dtype`, if that is given."""
     x = as_mat(x)
     wanted = None if dtype is None else as_dtype(dtype)
     if wanted is not None and wanted != x.dtype:
         x = like(x.astype(wanted), x, None)
-    found = function(x, axis, keepdims)
+    found: Mat = reduction(x, axis, keepdims)
     return found if wanted in (None, found.dtype) else found.astype(wanted)
 
 
-# the standard's names
-def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """The sum over `axis`: one, several or all. Of small integers and booleans an int64 or uint64,
-    unless `dtype` is given.
+def _reduce(reduction: Function, x: Operand, axis: AxisLike, keepdims: bool) -> Mat:
+    found: Mat = reduction(as_mat(x), axis, keepdims)
+    return found
+
+
+def sum(x: Operand, /, *, axis: AxisLike = None, dtype: DTypeLike = None,
+        keepdims: bool = False) -> Mat:
+    """Return the sum over `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes to reduce; all if None.
+    dtype : dtype, optional
+        To compute in and return; by default that of `x`, and int64 or uint64 for smaller integers
+        and bool.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the reduced axes.
     """
-    return _totalled(reduce.sum, x, axis, dtype, keepdims)
+    return _total(reduce.sum, x, axis, dtype, keepdims)
 
 
-def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """The product over `axis`, in dtypes as of sums."""
-    return _totalled(reduce.prod, x, axis, dtype, keepdims)
+def prod(x: Operand, /, *, axis: AxisLike = None, dtype: DTypeLike = None,
+         keepdims: bool = False) -> Mat:
+    """Return the product over `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes to reduce; all if None.
+    dtype : dtype, optional
+        To compute in and return; by default that of `x`, and int64 or uint64 for smaller integers
+        and bool.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the reduced axes.
+    """
+    return _total(reduce.prod, x, axis, dtype, keepdims)
 
 
-def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean over `axis`."""
-    return reduce.mean(as_mat(x), axis, keepdims)
+def mean(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+    """Return the mean over `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes to reduce; all if None.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the reduced axes.
+    """
+    return _reduce(reduce.mean, x, axis, keepdims)
 
 
-def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The largest element over `axis`; NaN if there is one."""
-    return reduce.max(as_mat(x), axis, keepdims)
+def max(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+    """Return the largest element over `axis`; NaN if there is one.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes to reduce; all if None.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the reduced axes.
+    """
+    return _reduce(reduce.max, x, axis, keepdims)
 
 
-def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The smallest element over `axis`; NaN if there is one."""
-    return reduce.min(as_mat(x), axis, keepdims)
+def min(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+    """Return the smallest element over `axis`; NaN if there is one.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes to reduce; all if None.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the reduced axes.
+    """
+    return _reduce(reduce.min, x, axis, keepdims)
 
 
-def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The mean square of the distance to the mean over `axis`, the number of elements being counted
-    as `correction` less.
+def var(x: Operand, /, *, axis: AxisLike = None, correction: float = 0.0,
+        keepdims: bool = False) -> Mat:
+    """Return the variance over `axis`: the mean square of the distances from the mean.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes to reduce; all if None.
+    correction : number
+        Subtracted from the number of elements that the sum of squares is divided by.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the reduced axes.
     """
     x = as_mat(x)
     count = _product(x.shape[k] for k in axes_of(x, axis))
-    apart = elementwise.subtract(x, reduce.mean(x, axis, True))
-    squares = elementwise.square(elementwise.abs(apart) if apart.dtype.kind == "c" else apart)
+    distances = elementwise.subtract(x, reduce.mean(x, axis, True))
+    if distances.dtype.kind == "c":
+        distances = elementwise.abs(distances)
+    squares = elementwise.square(distances)
     left = count - correction
-    return elementwise.divide(reduce.sum(squares, axis, keepdims), float(left if left > 0 else 0))
+    found: Mat = elementwise.divide(reduce.sum(squares, axis, keepdims),
+                                    float(left if left > 0 else 0))
+    return found
 
 
-def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The square root of the variance."""
-    return elementwise.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+def std(x: Operand, /, *, axis: AxisLike = None, correction: float = 0.0,
+        keepdims: bool = False) -> Mat:
+    """Return the standard deviation over `axis`: the square root of the variance.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes to reduce; all if None.
+    correction : number
+        Subtracted from the number of elements that the sum of squares is divided by.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the reduced axes.
+    """
+    found: Mat = elementwise.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+    return found
 
 
-def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index of the first largest element along `axis`, or in row-major order."""
-    return reduce.argmax(as_mat(x), axis, keepdims)
+def argmax(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Mat:
+    """Return the index of the first largest element along `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int, optional
+        The axis to search; the elements in row-major order if None.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the axis, and int64.
+    """
+    return _reduce(reduce.argmax, x, axis, keepdims)
 
 
-def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index of the first smallest element along `axis`, or in row-major order."""
-    return reduce.argmin(as_mat(x), axis, keepdims)
+def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Mat:
+    """Return the index of the first smallest element along `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int, optional
+        The axis to search; the elements in row-major order if None.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the axis, and int64.
+    """
+    return _reduce(reduce.argmin, x, axis, keepdims)
 
 
 # Truth
 
 
-def _truth(x: Any) -> Any:
-    x = as_mat(x)
-    return x if x.dtype.kind == "b" else elementwise.not_equal(x, 0)
+def _truth(x: Operand) -> Mat:
+    mat = as_mat(x)
+    return mat if mat.dtype.kind == "b" else elementwise.not_equal(mat, 0)
 
 
-def _decided(function: Callable[..., Any], x: Any, axis: Any, keepdims: bool,
-             of_nothing: bool) -> Any:
+def _decide(reduction: Function, x: Operand, axis: AxisLike, keepdims: bool,
+            if_empty: bool) -> Mat:
+    """Reduce the truth of the elements; the result for no elements is `if_empty`."""
     truth = _truth(x)
     axes = axes_of(truth, axis)
-    if not truth.size:
-        return like(Mat(reduced_shape(truth.shape, axes, keepdims), "bool", fill=of_nothing), truth,
-                    None)
-    return function(truth, axes, keepdims)
+    if truth.size:
+        return _reduce(reduction, truth, axes, keepdims)
+    return like(Mat(reduced_shape(truth.shape, axes, keepdims), "bool", fill=if_empty), truth, None)
 
 
-def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether all elements over `axis` are true, which is to say not 0."""
-    return _decided(reduce.min, x, axis, keepdims, True)
+def all(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+    """Return whether all elements over `axis` are true, which means not 0.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes to reduce; all if None.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the reduced axes, and bool.
+    """
+    return _decide(reduce.min, x, axis, keepdims, True)
 
 
-def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether any element over `axis` is true, which is to say not 0."""
-    return _decided(reduce.max, x, axis, keepdims, False)
+def any(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+    """Return whether any element over `axis` is true, which means not 0.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes to reduce; all if None.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the reduced axes, and bool.
+    """
+    return _decide(reduce.max, x, axis, keepdims, False)
 
 
-def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """How many elements over `axis` are not 0."""
-    return reduce.sum(_truth(x), axis, keepdims)
+def count_nonzero(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+    """Return the number of elements over `axis` that are not 0.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int or tuple of int, optional
+        The axes to reduce; all if None.
+    keepdims : bool
+        Keep reduced axes with length 1.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x` without the reduced axes, and int64.
+    """
+    return _reduce(reduce.sum, _truth(x), axis, keepdims)
 
 
 # Along an axis
 
 
-def _running(function: Callable[..., Any], x: Any, axis: int | None, dtype: Any,
-             first: int | None) -> Any:
-    """Running totals, with `first` before them, if there is one."""
+def _running(function: Function, x: Operand, axis: int | None, dtype: DTypeLike,
+             first: int | None) -> Mat:
+    """Return running totals, with `first` before them, unless that is None."""
     x = as_mat(x)
     if axis is None and x.ndim != 1:
-        raise ShapeError(f"axis may be left out for one axis only, got shape {x.shape}")
+        raise ShapeError(f"axis may be omitted for one axis only, got shape {x.shape}")
     k = as_axis(0 if axis is None else axis, x.ndim)
     found = by_numpy(function, x, axis=k, dtype=None if dtype is None else as_dtype(dtype))
     if first is None:
@@ -142,38 +340,86 @@ def _running(function: Callable[..., Any], x: Any, axis: int | None, dtype: Any,
     return concat([like(begin, x, None), found], axis=k)
 
 
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None,
-                   include_initial: bool = False) -> Any:
-    """The sums of the elements up to each along `axis`, beginning with 0 if `include_initial`;
-    dtypes as of sums.
+def cumulative_sum(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike = None,
+                   include_initial: bool = False) -> Mat:
+    """Return the sums of the elements up to each along `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int, optional
+        The axis; may be omitted for a vector.
+    dtype : dtype, optional
+        To compute in and return; by default that of `x`, and int64 or uint64 for smaller integers
+        and bool.
+    include_initial : bool
+        Begin with 0, the sum of no elements.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x`, or longer by 1 along `axis`.
     """
     return _running(np.cumsum, x, axis, dtype, 0 if include_initial else None)
 
 
-def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None,
-                    include_initial: bool = False) -> Any:
-    """The products of the elements up to each along `axis`, beginning with 1 if `include_initial`;
-    dtypes as of sums.
+def cumulative_prod(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike = None,
+                    include_initial: bool = False) -> Mat:
+    """Return the products of the elements up to each along `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int, optional
+        The axis; may be omitted for a vector.
+    dtype : dtype, optional
+        To compute in and return; by default that of `x`, and int64 or uint64 for smaller integers
+        and bool.
+    include_initial : bool
+        Begin with 1, the product of no elements.
+
+    Returns
+    -------
+    Mat
+        Of the shape of `x`, or longer by 1 along `axis`.
     """
     return _running(np.cumprod, x, axis, dtype, 1 if include_initial else None)
 
 
-def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
-    """The difference of neighbours along `axis`, `n` times over; `prepend` and `append` are put
-    before and behind x first.
+def diff(x: Operand, /, *, axis: int = -1, n: int = 1, prepend: Operand = None,
+         append: Operand = None) -> Mat:
+    """Return the differences of neighbours along `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Of any shape.
+    axis : int
+        The axis.
+    n : int
+        How often differences are taken.
+    prepend, append : array, optional
+        Elements to join to `x` before that.
+
+    Returns
+    -------
+    Mat
+        Shorter by `n` along `axis`.
     """
-    x = as_mat(x)
-    k = as_axis(axis, x.ndim)
+    mat = as_mat(x)
+    k = as_axis(axis, mat.ndim)
     if integer(n, "n") < 0:
         raise ShapeError(f"diff is taken a number of times, got n = {n}")
     if n == 0:
-        return x.copy()
-    ends = [as_mat(v) for v in (prepend, x, append) if v is not None]
-    result = concat(ends, axis=k) if len(ends) > 1 else x
+        return mat.copy()
+    parts = [as_mat(v) for v in (prepend, mat, append) if v is not None]
+    result = concat(parts, axis=k) if len(parts) > 1 else mat
     before = (slice(None),) * k
-    step = elementwise.not_equal if x.dtype.kind == "b" else elementwise.subtract
+    difference = elementwise.not_equal if mat.dtype.kind == "b" else elementwise.subtract
     for _ in range(n):
-        later, sooner = (result.over(result.layout[(*before, part)])
-                         for part in (slice(1, None), slice(None, -1)))
-        result = step(later, sooner)
+        later = result.over(result.layout[(*before, slice(1, None))])
+        sooner = result.over(result.layout[(*before, slice(None, -1))])
+        result = difference(later, sooner)
     return result

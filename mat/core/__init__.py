@@ -1,1 +1,1 @@
-"""Which copies of the data are fresh, and who may access them; knows no numbers."""
+"""Cubes: data with copies in several memories, and accesses to it; independent of numbers."""

@@ -1,5 +1,5 @@
-"""Looks as context managers, one or several; what ``with x.facet(...)`` and ``with_facets`` stand
-on.
+"""`Access`: the context manager behind ``with x.facet(...)``; and groups of accesses, which begin
+and end together, behind ``with_facets``.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ import threading
 from collections.abc import Iterable
 from contextlib import ExitStack
 from types import FrameType
-from typing import Any
 
 from ..errors import ConflictError
 from . import compiled
 from .access_record import SourceLine
 from .cube import INPUT, AccessRecord, Cube, Direction, Facet, View, join
+from .registry import Presented
 
 _ident = threading.get_ident
 NO_SLOTS: tuple[str, ...] = ()  # of its own: the base class, compiled or not, has them
@@ -21,13 +21,17 @@ ENTER_CONTEXT = ExitStack.enter_context.__code__
 
 
 class Access(compiled.Access):  # type: ignore[misc]  # compiled
-    """A look to be taken: a context manager that gives what the facet presents."""
+    """An access to a view through a facet, as a context manager.
+
+    It returns what the facet presents. The compiled base class begins and ends the common accesses;
+    for the others it calls `enter` and `leave`.
+    """
 
     __slots__ = NO_SLOTS
     view: View
     facet: Facet
     direction: Direction
-    record: AccessRecord | None
+    record: AccessRecord | None  # while the block runs
 
     def __init__(self, view: View, facet: Facet, direction: Direction) -> None:
         self.view = view
@@ -35,16 +39,14 @@ class Access(compiled.Access):  # type: ignore[misc]  # compiled
         self.direction = direction
         self.record = None
 
-    def enter(self, frame: FrameType) -> Any:
-        """Begin, for the block in `frame`; a ``with`` comes here with what compiled code does not
-        do.
-        """
+    def enter(self, frame: FrameType) -> Presented:
+        """Begin the access for the block in `frame` and return what the block is given."""
         if self.record is not None:
             raise ConflictError(f"this access to {self.record.describe()} is already open; make "
                                 "another one")
         view = self.view
         record = self.record = view.storage.open(view, self.facet, self.direction, _ident())
-        record.where = user_place(frame)
+        record.where = caller_line(frame)
         try:
             return value_for_block(record)
         except BaseException:  # the block never begins
@@ -53,21 +55,21 @@ class Access(compiled.Access):  # type: ignore[misc]  # compiled
             raise
 
     def leave(self, failed: bool) -> None:
-        """End, likewise."""
+        """End the access; `failed` says that the block raised an error."""
         record, self.record = self.record, None
         if record is not None:
             self.view.storage.close(record, failed)
 
 
-def user_place(frame: FrameType) -> SourceLine:
-    """Where `frame` is; for ``ExitStack.enter_context`` the line that called it."""
+def caller_line(frame: FrameType) -> SourceLine:
+    """Return the line that `frame` executes; for ``ExitStack.enter_context`` that of its caller."""
     if frame.f_code is ENTER_CONTEXT:
         frame = frame.f_back or frame
     return frame.f_code, frame.f_lasti
 
 
 def enter_all(accesses: list[Access], where: SourceLine) -> dict[Access, AccessRecord]:
-    """Open every look, writers first, or none of them."""
+    """Begin all `accesses`, writers first, or none of them if one conflicts."""
     thread = _ident()
     records: dict[Access, AccessRecord] = {}
     try:
@@ -83,28 +85,28 @@ def enter_all(accesses: list[Access], where: SourceLine) -> dict[Access, AccessR
 
 
 def undo(record: AccessRecord) -> None:
-    """End an open look whose block never began."""
+    """End an access whose block never began."""
     if record.view is not None:
         record.view.storage.undo(record)
 
 
-def value_for_block(record: AccessRecord) -> Any:
-    """What a block is given for `record`."""
+def value_for_block(record: AccessRecord) -> Presented:
+    """Return what a block with the access `record` is given."""
     return record.value if record.make_value is None else record.make_value()
 
 
 def leave_all(records: Iterable[AccessRecord], failed: bool) -> None:
-    """Close every hold, last opened first, also if an observer finds fault with one."""
+    """End every access, the last one first, also if an observer raises an error for one."""
     with ExitStack() as stack:
         for record in records:
             if record.view is not None:
                 stack.callback(record.view.storage.close, record, failed)
 
 
-def settle_directions(accesses: list[Access]) -> None:
-    """Join directions for each storage: what is written there and looked at twice is ``io``.
+def join_directions(accesses: list[Access]) -> None:
+    """Make every access that writes ``io`` if another one in `accesses` reads the same storage.
 
-    Who only reads keeps a look that only reads, nested in the writer's.
+    An access that only reads keeps its direction: it is nested in that of the writer.
     """
     joined: dict[Cube, Direction] = {}
     for access in accesses:

@@ -1,27 +1,25 @@
-"""Copies in flight: begun, and not waited for yet. Until one has arrived, its source is held as by
-a reader.
+"""Asynchronous copies: begun by `begin_copy`, and finished when the data is accessed.
 
-Its target is not fresh; who looks at that waits. Who would write the source is told of the prefetch
-that reads it.
+Until a copy has finished, its source is recorded as being read, so a write to it is a conflict
+whose message names the prefetch. The target is not fresh until then; an access to it waits.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 from time import perf_counter
-from typing import Any
 
-from .access_record import ASYNC_COPY, AccessRecord, SourceLine, line_of
+from .access_record import ASYNC_COPY, AccessRecord, SourceLine, Viewed, line_of
 from .direction import INPUT
-from .registry import Facet, Memory, host
+from .registry import CubeLike, Facet, Handle, Memory, PendingCopy, host
 
 
 class AsyncCopyRecord(AccessRecord):
-    """The hold on the source of a copy under way."""
+    """The access of an asynchronous copy to its source."""
 
     __slots__ = ()
 
-    def __init__(self, view: Any, facet: Facet, handle: Any, where: SourceLine) -> None:
+    def __init__(self, view: Viewed, facet: Facet, handle: Handle, where: SourceLine) -> None:
         self.facet = facet
         self.mask = facet.mask
         self.handle = handle
@@ -37,23 +35,28 @@ class AsyncCopyRecord(AccessRecord):
 
 
 class AsyncCopy:
-    """One copy under way to `target`; `pending` is what the memory gave to wait with."""
+    """A copy from `source` to `target` in progress.
+
+    `pending` is the object that the memory returned to wait for its end.
+    """
 
     __slots__ = ("begun", "new", "pending", "record", "source", "target")
 
-    def __init__(self, record: AccessRecord, source: Memory, target: Memory, pending: Any,
-                 new: bool) -> None:
+    def __init__(self, record: AccessRecord, source: Memory, target: Memory,
+                 pending: PendingCopy | None, new: bool) -> None:
         self.record = record
         self.source = source
         self.target = target
         self.pending = pending
-        self.new = new  # its memory was taken for it
+        self.new = new  # the handle of the target was allocated for this copy
         self.begun = perf_counter()
 
 
-def begin_copy(cube: Any, view: Any, facet: Facet, target: Memory, where: SourceLine) -> AsyncCopy:
-    """Begin to copy what is fresh in the memory of `facet` to `target`, of which one is the host.
-    The lock is held.
+def begin_copy(cube: CubeLike, view: Viewed, facet: Facet, target: Memory,
+               where: SourceLine) -> AsyncCopy:
+    """Begin to copy the data from the memory of `facet` to `target`; one of them is the host.
+
+    The caller holds the lock of `cube`.
     """
     source = facet.memory
     handle, new = cube.handles.get(target), target not in cube.handles
@@ -77,9 +80,10 @@ def begin_copy(cube: Any, view: Any, facet: Facet, target: Memory, where: Source
     return copy
 
 
-def finish_copy(cube: Any, target: Memory) -> None:
-    """Wait for the copy to `target`, if one is under way, without keeping others from reading the
-    source meanwhile.
+def finish_copy(cube: CubeLike, target: Memory) -> None:
+    """Wait for the copy to `target`, if one is in progress.
+
+    The lock is not held while waiting, so that other threads can read the source meanwhile.
     """
     copy = (cube.async_copies or {}).get(target)
     if copy is not None and copy.pending is not None:
@@ -89,9 +93,10 @@ def finish_copy(cube: Any, target: Memory) -> None:
         finish_copy_locked(cube, target)
 
 
-def finish_copy_locked(cube: Any, target: Memory) -> None:
-    """The same with the lock held: the data is fresh in `target` then, or if the copy failed, all
-    is as before.
+def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
+    """Wait for the copy to `target` and make `target` fresh; the caller holds the lock.
+
+    If the copy failed, restore the state before it and raise its error.
     """
     copy = (cube.async_copies or {}).get(target)
     if copy is None:
@@ -99,19 +104,19 @@ def finish_copy_locked(cube: Any, target: Memory) -> None:
     try:
         if copy.pending is not None:
             copy.pending.wait()
-    except Exception:  # anything else interrupted the wait, and the copy is still under way
-        _end(cube, copy)
+    except Exception:  # anything else interrupted the wait, and the copy is still in progress
+        _remove(cube, copy)
         if copy.new:
             cube._discard(target)
         raise
-    _end(cube, copy)
+    _remove(cube, copy)
     cube.fresh |= target.bit
     cube.log(copy.source, target, perf_counter() - copy.begun)
 
 
-def _end(cube: Any, copy: AsyncCopy) -> None:
-    cube.async_copies = {memory: other for memory,
-                         other in cube.async_copies.items() if other is not copy} or None
+def _remove(cube: CubeLike, copy: AsyncCopy) -> None:
+    cube.async_copies = {memory: other for memory, other in cube.async_copies.items()
+                         if other is not copy} or None
     cube.accesses.remove(copy.record)
     copy.record.thread = 0
     copy.record.view = copy.record.where = None

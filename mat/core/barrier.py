@@ -1,6 +1,6 @@
-"""Barriers: scopes at whose end the copies made inside them are dropped, and nothing is lost.
+"""Barriers: blocks at whose end the copies made inside them are dropped; no data is lost.
 
-Cubes call `enlist` when they allocate; what else a cube is, nobody here knows.
+A cube calls `register_copy` when it allocates. Of the rest of a cube this module needs `HasCopies`.
 """
 
 from __future__ import annotations
@@ -8,34 +8,36 @@ from __future__ import annotations
 import weakref
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..errors import ConflictError
+from .registry import CubeLike, Handle, Memory
 
 
-class Holder(Protocol):
-    """What a barrier asks of a cube."""
+class HasCopies(Protocol):
+    """The part of a cube that a barrier needs."""
 
-    handles: dict[Any, Any]
+    handles: dict[Memory, Handle]
 
-    def secure(self, ensure: Any, doomed: int) -> None: ...
-    def drop(self, memory: Any, force: bool, retain: bool) -> bool: ...
+    def refresh_before_drop(self, ensure: Memory, dropped: int) -> None: ...
+    def drop(self, memory: Memory, force: bool, retain: bool) -> bool: ...
 
 
 class Barrier:
-    """``with barrier:`` drops, at its end, the copies in `doomed` memories that were made inside.
+    """``with barrier:`` drops, at its end, the copies made inside in the memories `dropped`.
 
-    Before that, data that is fresh only there is copied to the memory `ensure`. Only the innermost
-    barrier that dooms a memory drops a copy. What is still looked at or kept stays, and is reported
-    by a `ConflictError`; what is lent is left to who has it.
+    Before that, data that is fresh in no other memory is copied to the memory `ensure`. Of nested
+    barriers only the innermost one for a memory drops a copy there. A copy that is still being
+    accessed, or kept by ``keep``, remains and is reported by a `ConflictError`; an exported copy is
+    retained until its exports end.
     """
 
-    __slots__ = ("doomed", "enlisted", "ensure", "parent", "token")
+    __slots__ = ("dropped", "ensure", "parent", "registered", "token")
 
-    def __init__(self, ensure: Any, doomed: tuple[Any, ...]) -> None:
+    def __init__(self, ensure: Memory, dropped: tuple[Memory, ...]) -> None:
         self.ensure = ensure
-        self.doomed = doomed
-        self.enlisted: list[tuple[weakref.ref[Any], Any]] = []
+        self.dropped = dropped
+        self.registered: list[tuple[weakref.ref[HasCopies], Memory]] = []
         self.parent: Barrier | None = None
         self.token: Token[Barrier | None] | None = None
 
@@ -52,24 +54,24 @@ class Barrier:
             _innermost.reset(self.token)
             self.token = None
         failures = [f for cube, memory in self._copies() for f in self._release(cube, memory)]
-        self.enlisted.clear()
+        self.registered.clear()
         if not failures:
             return
-        told = failures.pop(0) if error is None else error
+        raised = failures.pop(0) if error is None else error
         for failure in failures:
-            told.add_note(f"mat.barrier: {failure}")
+            raised.add_note(f"mat.barrier: {failure}")
         if error is None:
-            raise told
+            raise raised
 
-    def _copies(self) -> list[tuple[Any, Any]]:
-        """Cubes that are alive and the memory in which they have a copy to drop, each pair once."""
-        found = {(id(cube), memory): (cube, memory) for ref, memory in self.enlisted
+    def _copies(self) -> list[tuple[HasCopies, Memory]]:
+        """Return each live cube with a memory in which it has a copy to drop, without repeats."""
+        found = {(id(cube), memory): (cube, memory) for ref, memory in self.registered
                  if (cube := ref()) is not None and memory in cube.handles}
         return list(found.values())
 
-    def _release(self, cube: Holder, memory: Any) -> list[Exception]:
+    def _release(self, cube: HasCopies, memory: Memory) -> list[Exception]:
         try:
-            cube.secure(self.ensure, sum(m.bit for m in self.doomed))
+            cube.refresh_before_drop(self.ensure, sum(m.bit for m in self.dropped))
             cube.drop(memory, False, True)
         except Exception as failure:  # the other copies are still to be released
             return [failure]
@@ -77,22 +79,21 @@ class Barrier:
 
     @property
     def count(self) -> int:
-        """How many copies would be dropped now."""
+        """The number of copies that would be dropped now."""
         return len(self._copies())
 
     def __repr__(self) -> str:
-        return f"<barrier: {self.count} copies to drop from {', '.join(m.name for m in self.doomed)}>"
+        names = ", ".join(m.name for m in self.dropped)
+        return f"<barrier: {self.count} copies to drop from {names}>"
 
 
 _innermost: ContextVar[Barrier | None] = ContextVar("mat_barrier", default=None)
 
 
-def enlist(cube: Any, memory: Any) -> None:
-    """A copy of `cube` was made in `memory`: the innermost barrier that dooms that memory will drop
-    it.
-    """
+def register_copy(cube: CubeLike, memory: Memory) -> None:
+    """Register a new copy of `cube` with the innermost barrier that drops copies in `memory`."""
     barrier = _innermost.get()
-    while barrier is not None and memory not in barrier.doomed:
+    while barrier is not None and memory not in barrier.dropped:
         barrier = barrier.parent
     if barrier is not None:
-        barrier.enlisted.append((weakref.ref(cube), memory))
+        barrier.registered.append((weakref.ref(cube), memory))

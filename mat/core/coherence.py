@@ -1,7 +1,7 @@
-"""The copies of one piece of data in several memories: which are fresh, how others are made so,
-what is torn.
+"""`Coherence`: the copies of one piece of data in several memories, which of them are fresh, and
+how the others are made fresh.
 
-Nothing here decides who may look; `Cube` does.
+Conflicts between accesses are not checked here but by `Cube`.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from time import perf_counter
-from typing import Any
 
 from ..errors import TornError
-from .access_record import AccessRecord, SourceLine, user_place
+from .access_record import AccessRecord, SourceLine, user_line
 from .async_copy import AsyncCopy, finish_copy_locked
-from .barrier import enlist
+from .barrier import register_copy
 from .compiled import IN_USE, Lock
 from .observers import OBSERVERS
-from .registry import Memory, host
+from .registry import ElementType, Handle, Memory, Number, ViewLike, host
 
 
 class Coherence:
-    """What a cube keeps, and the part of it that makes copies fresh. Subclasses say how big the
-    data is.
+    """The state of a cube, and the methods that make copies fresh.
+
+    Subclasses describe the data by `size`, `dtype`, `nbytes` and `fill_value`.
     """
 
     __slots__ = (
@@ -33,8 +33,8 @@ class Coherence:
         "adopted",
         "async_copies",
         "fresh",
-        "guarded",
         "handles",
+        "has_finalizer",
         "history",
         "kept",
         "lock",
@@ -50,40 +50,39 @@ class Coherence:
     )
 
     size: int
-    dtype: Any
+    dtype: ElementType
     nbytes: int
-    fill_value: Any
+    fill_value: Number
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.handles: dict[Memory, Any] = {}
-        self.fresh = 0  # the bits of the memories that hold the committed data
-        self.seen = 0  # the bits of the facets that were looked through
+        self.handles: dict[Memory, Handle] = {}
+        self.fresh = 0  # the bits of the memories that have the committed data
+        self.seen = 0  # the bits of the facets that accesses used
         self.accesses: list[AccessRecord] = []
-        self.writer: AccessRecord | None = None  # the outermost writing look, which decides
-        self.spoiled = False  # an outer writer that left before an inner one had failed
-        self.pristine = True  # never written: the fill value is the truth when nothing is fresh
+        self.writer: AccessRecord | None = None  # the outermost writing access, which decides
+        self.spoiled = False  # an outer writing block failed before an inner one ended
+        self.pristine = True  # never written: if nothing is fresh, the data is the fill value
         self.torn: TornError | None = None
         self.torn_memory: Memory | None = None
-        # whose handle belongs to the user and is not ours to drop
-        self.adopted: Memory | None = None
-        self.guarded = False  # a finalizer will free what garbage leaves behind
-        self.viewers: list[weakref.ref[Any]] = []  # whose presented values hang on our handles
+        self.adopted: Memory | None = None  # whose handle belongs to the user: it is not dropped
+        self.has_finalizer = False  # which frees the handles when the cube is garbage
+        self.viewers: list[weakref.ref[ViewLike]] = []  # views with values presented of handles
         self.version = 0
-        # noting it always would cost too much
-        self.made: SourceLine | None = user_place() if OBSERVERS or IN_USE else None
-        self.kept: dict[Memory, int] | None = None
-        # copies under way, by their target
+        # the line that created it; recording it always would cost too much
+        self.made: SourceLine | None = user_line() if OBSERVERS or IN_USE else None
+        self.kept: dict[Memory, int] | None = None  # numbers of `keep` blocks
+        # copies in progress, by their target
         self.async_copies: dict[Memory, AsyncCopy] | None = None
         self.history: deque[tuple[str, str, int]] | None = None  # last copies: from, to, version
 
-    # Making fresh; the lock is held
+    # Making copies fresh; the caller holds the lock
 
-    def _refresh(self, memory: Memory) -> Any:
-        """The handle of `memory` with the current data in it."""
+    def _refresh(self, memory: Memory) -> Handle:
+        """Make `memory` fresh and return its handle."""
         writer = self.writer
         if writer is not None and writer.facet.memory is memory:
-            return self.handles[memory]  # half-way through a block of our own: what is there counts
+            return self.handles[memory]  # in the middle of a writing block: its elements count
         if not self.fresh and self.torn is not None:
             self.read_torn(self.torn)
         if self.fresh & memory.bit:
@@ -93,19 +92,19 @@ class Coherence:
             return self.handles[memory]
         return self._make_fresh(memory, self._copy_to if self.fresh else self._fill_handle)
 
-    def _fill_handle(self, memory: Memory, handle: Any) -> None:
+    def _fill_handle(self, memory: Memory, handle: Handle) -> None:
         if self.fill_value is not None and not memory.fill(self, handle):
             memory.copy_in(self, handle, self._refresh(host()))
 
-    def _copy_to(self, memory: Memory, handle: Any) -> None:
+    def _copy_to(self, memory: Memory, handle: Handle) -> None:
         for observer in tuple(OBSERVERS):
             observer.copying(self, self.fresh_memories()[0], memory)
         begin = perf_counter()
-        source = self._source(memory, handle)
+        source = self._copy_from_fresh(memory, handle)
         self.log(source, memory, perf_counter() - begin)
 
-    def _source(self, memory: Memory, handle: Any) -> Memory:
-        """Copy to `handle` from a fresh memory, and say from which."""
+    def _copy_from_fresh(self, memory: Memory, handle: Handle) -> Memory:
+        """Copy to `handle` from a fresh memory and return that memory."""
         hub = host()
         if memory is hub:
             return self._to_host(handle)
@@ -116,14 +115,15 @@ class Coherence:
         memory.copy_in(self, handle, self._refresh(hub))
         return hub
 
-    def _to_host(self, handle: Any) -> Memory:
+    def _to_host(self, handle: Handle) -> Memory:
         source = self.fresh_memories()[0]
         source.copy_out(self, self.handles[source], handle)
         return source
 
-    def _make_fresh(self, memory: Memory, put: Callable[[Memory, Any], None]) -> Any:
-        """The handle of `memory` after `put` wrote the data to it; a new one is kept only if that
-        went well.
+    def _make_fresh(self, memory: Memory, put: Callable[[Memory, Handle], None]) -> Handle:
+        """Have `put` write the data to the handle of `memory` and return it.
+
+        A handle that is new is kept only if `put` succeeds.
         """
         handle = self.handles.get(memory)
         new = handle is None
@@ -142,24 +142,22 @@ class Coherence:
         self.fresh |= memory.bit
         return handle
 
-    def _allocate(self, memory: Memory) -> Any:
+    def _allocate(self, memory: Memory) -> Handle:
         return self._adopt(memory, memory.allocate(self))
 
-    def _adopt(self, memory: Memory, handle: Any) -> Any:
-        """Remember a new handle, and see to it that it is freed when the cube is garbage or its
-        barrier ends.
-        """
-        if not self.guarded and type(memory).free is not Memory.free:
-            self.guarded = True
+    def _adopt(self, memory: Memory, handle: Handle) -> Handle:
+        """Store a new handle, which is freed when the cube is garbage or its barrier ends."""
+        if not self.has_finalizer and type(memory).free is not Memory.free:
+            self.has_finalizer = True
             weakref.finalize(self, _free_all, self.handles)
         self.handles[memory] = handle
-        enlist(self, memory)
+        register_copy(self, memory)
         for observer in tuple(OBSERVERS):
             observer.allocated(self, memory)
         return handle
 
     def log(self, source: Memory, target: Memory, seconds: float) -> None:
-        """Remember a copy."""
+        """Record a copy and notify observers of it."""
         if self.history is None:
             self.history = deque(maxlen=4)
         self.history.append((source.name, target.name, self.version))
@@ -169,26 +167,25 @@ class Coherence:
     # Torn data
 
     def read_torn(self, error: TornError) -> None:
-        """Somebody wants to read torn data: raise, or accept it. Subclasses may have another
-        policy.
-        """
+        """Raise `error`, since torn data is read; subclasses may have another policy."""
         raise TornError(*error.args)
 
     def accept_torn(self) -> None:
-        """Take what a failed block left as the data."""
+        """Accept the elements that a failed block left as the data."""
         with self.lock:
             if self.torn is not None and self.torn_memory is not None:
                 self.fresh, self.torn = self.torn_memory.bit, None
                 self.version += 1
 
     def fresh_memories(self) -> list[Memory]:
+        """Return the memories that have the current data."""
         return [m for m in self.handles if self.fresh & m.bit]
 
-    def peek(self, spans: Iterable[tuple[int, int]]) -> Any:
-        """A host handle with the current data, without changing anything; None if there is no data.
+    def peek(self, spans: Iterable[tuple[int, int]]) -> Handle:
+        """Return a host handle with the current data, or None if there is none; change no state.
 
-        Data that is fresh elsewhere only is copied to a handle that nobody else will see, of which
-        only `spans` count.
+        If the host is not fresh, the handle is a temporary one, in which only the elements in
+        `spans` are valid.
         """
         with self.lock:
             hub, writer = host(), self.writer
@@ -198,30 +195,36 @@ class Coherence:
                 return None
             temporary, source = hub.allocate(self), self.fresh_memories()[0]
             handle = self.handles[source]
-            if not all(source.read_part(self, handle, temporary, start, stop) for start,
-                       stop in spans):
+            if not all(source.read_part(self, handle, temporary, start, stop)
+                       for start, stop in spans):
                 source.copy_out(self, handle, temporary)
             return temporary
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether there is data, but none on the host."""
+        """True if the data is fresh somewhere, but not on the host."""
         return bool(self.fresh) and not self.fresh & host().bit
 
-    def single(self, k: int) -> Any:
-        """Element `k`, which is all that moves; None where one has to look: at a storage of one, if
-        somebody writes.
+    def peek_element(self, k: int) -> Number | None:
+        """Copy only element `k` from a device and return it.
+
+        Return None where an access is needed: the host is fresh, the storage has one element or is
+        being written, or the memory cannot copy a part.
         """
         with self.lock:
-            if not self.is_elsewhere or self.writer is not None or self.torn is not None or self.size == 1:
+            if not self.is_elsewhere or self.size == 1:
+                return None
+            if self.writer is not None or self.torn is not None:
                 return None
             temporary, source = host().allocate(self), self.fresh_memories()[0]
-            return temporary[k] if source.read_part(self, self.handles[source], temporary, k,
-                                                    k + 1) else None
+            copied = source.read_part(self, self.handles[source], temporary, k, k + 1)
+            return temporary[k] if copied else None
 
-    def poke(self, part: Any, start: int) -> bool:
-        """Write `part` where the data is, if that is not on the host and the memory can; False if
-        nothing was done.
+    def poke(self, part: Handle, start: int) -> bool:
+        """Write `part` to the elements from `start` on, in the device memory that is fresh.
+
+        Return False if nothing was written: the host is fresh, the storage is being accessed, or
+        the memory cannot write a part.
         """
         with self.lock:
             if self.accesses or not self.fresh or self.fresh & host().bit:
@@ -233,30 +236,32 @@ class Coherence:
             self.version += 1
             return True
 
-    def adopt_host(self, handle: Any, owned: bool) -> None:
-        """Take `handle`, which holds the data already, as the host's copy; `owned` is False for a
-        user's memory.
+    def adopt_host(self, handle: Handle, owned: bool) -> None:
+        """Make `handle`, which has the data already, the host's copy.
+
+        `owned` is False if the memory belongs to the user.
         """
         hub = host()
         self.handles[hub] = handle
         self.fresh, self.pristine = hub.bit, False
         self.adopted = None if owned else hub
         if owned:
-            enlist(self, hub)
+            register_copy(self, hub)
 
-    def borrow(self, memory: Memory, handle: Any) -> None:
-        """Take `handle`, memory of another library that holds the data already, as the copy in
-        `memory`, not ours to drop.
+    def adopt_external(self, memory: Memory, handle: Handle) -> None:
+        """Make `handle`, memory of another library that has the data already, the copy in `memory`.
+
+        It is not dropped.
         """
-        self.guarded = True
+        self.has_finalizer = True
         weakref.finalize(self, _free_all, self.handles)
         self.handles[memory] = handle
         self.fresh, self.pristine = memory.bit, False
         self.adopted = memory
 
 
-def _free_all(handles: dict[Memory, Any]) -> None:
-    """Free what a garbage cube held, all of it even if one fails."""
+def _free_all(handles: dict[Memory, Handle]) -> None:
+    """Free all `handles` of a cube that is garbage, also if freeing one of them fails."""
     with ExitStack() as stack:
         while handles:
             memory, handle = handles.popitem()

@@ -1,67 +1,74 @@
-"""The compiled path of small calls (``mat._core``), or what stands in for it where nothing is
-compiled: Python does all then.
+"""The base classes of accesses, plans and operations: compiled (``mat._core``), or where nothing is
+compiled, classes that leave everything to Python.
 
-`Lock` is what cubes are locked by; `Access`, `CompiledPlan` and `CompiledOperation` are the bases
-of looks, plans and operations. `register_types` tells the compiled ones where Python's classes keep
-what they need.
+`Lock` is the lock of a cube. `register_types` tells the compiled classes at which offsets Python's
+classes have the attributes that C reads.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from ..support.native import core as _core
 from ..support.native import ffi, lib
+from .registry import Presented
 
 _getframe = sys._getframe
-# one for each block, of any thread, with a device in use: calls then ask which is meant
+# one item for each block, of any thread, with a device in use: calls then find out which one
 IN_USE: list[None] = []
 
+
 class _PythonPlan:
-    """A plan that nothing can carry out but Python."""
+    """A plan that is carried out by Python."""
 
     __slots__ = ()
     armed = False
+    walk: Callable[[tuple[Any, ...], dict[str, Any]], Any]  # plans have these two
+    away: Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
-    def arm(self, *_: Any) -> bool:
-        """Take note of a kernel: not here."""
+    def arm(self, *_: object) -> bool:
+        """Return False: no kernel can be called without Python."""
         return False
 
-    def then(self, *_: Any) -> None:
-        """Take note of a second kernel: not here."""
+    def then(self, *_: object) -> None:
+        """Ignore a second kernel."""
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Carry out the plan on the arguments."""
-        # plans have them
-        return self.away(args, kwargs) if IN_USE else self.walk(args,  # type: ignore[attr-defined]
-                                                                kwargs)
+        return self.away(args, kwargs) if IN_USE else self.walk(args, kwargs)
 
 
 class _PythonOperation:
-    """An operation whose calls all go the long way."""
+    """An operation whose calls are all made by Python."""
 
-    def takes(self, *_: Any) -> None:
-        """Take note of what plans depend on: not here."""
+    call: Callable[..., Any]  # operations have it
+
+    def takes(self, *_: object) -> None:
+        """Ignore the positions of operands and settings."""
 
     def forget_compiled(self) -> None:
-        """Forget plans: there are none here."""
+        """Do nothing: there are no compiled plans."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.call(*args, **kwargs)  # type: ignore[attr-defined]  # operations have it
+        return self.call(*args, **kwargs)
 
 
 class _PythonAccess:
-    """A look that begins and ends by Python."""
+    """An access that is begun and ended by Python."""
 
     __slots__ = ("direction", "facet", "record", "view")
+    enter: Callable[[FrameType], Presented]  # accesses have these two
+    leave: Callable[[bool], None]
 
-    def __enter__(self) -> Any:
-        return self.enter(_getframe(1))  # type: ignore[attr-defined]  # looks have it
+    def __enter__(self) -> Presented:
+        return self.enter(_getframe(1))
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self.leave(kind is not None)  # type: ignore[attr-defined]
+        self.leave(kind is not None)
 
 
 Lock: Any = threading.RLock
@@ -71,17 +78,18 @@ CompiledOperation: Any = _PythonOperation
 
 
 def try_lock(lock: Any) -> bool:
-    """Hold `lock` if nobody else does; whether that is so now."""
+    """Acquire `lock` if no other thread holds it; return True if it was acquired."""
     return bool(lock.acquire(blocking=False))
 
 
-def register_types(*_: Any) -> None:
-    """Nothing is compiled that would want to know."""
+def register_types(*_: object) -> None:
+    """Do nothing: there are no compiled classes."""
 
 
 def share_by(threads: int) -> None:
-    """Have compiled calls share large work by so many threads, which must be there; with 0, leave
-    that to Python.
+    """Have compiled calls divide large work among `threads` threads, which must be running.
+
+    With 0, such calls are left to Python.
     """
     if lib is not None:
         _core.share_by(_SHARE, threads)

@@ -1,9 +1,9 @@
-"""The cube: data held in several memories at once, copied lazily, never lost, never used two ways
-at once.
+"""`Cube`: data with copies in several memories, which are made fresh only when they are accessed.
 
-A *memory* is a place where data can be, a *facet* a way to look at one memory. A *cube* knows which
-memories hold its data, which of those are fresh, and who is looking. It knows nothing of numbers:
-what a memory allocates and what a facet presents are opaque here. `Direction` holds the contract.
+A *memory* is a memory space, a *facet* a representation of data in one memory. A *cube* records
+which memories have a copy of its data, which copies are fresh, and which accesses are open; it
+refuses accesses that conflict. What a memory allocates and what a facet presents are opaque here.
+The contract is the docstring of `Direction`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from ..errors import ConflictError, TornError
 from .access_record import EXPORTED, AccessRecord, SourceLine, describe
@@ -25,6 +24,7 @@ from .export import ExportRecord, retain_for_exports
 from .observers import OBSERVERS, Observer, observe
 from .registry import (
     Facet,
+    Handle,
     Memory,
     all_facets,
     facet_named,
@@ -37,60 +37,40 @@ from .registry import (
 )
 
 __all__ = [
-    "DIRECTIONS",
-    "INPUT",
-    "IO",
-    "OBSERVERS",
-    "OUTPUT",
-    "AccessRecord",
-    "Barrier",
-    "Cube",
-    "Direction",
-    "Facet",
-    "Memory",
-    "Observer",
-    "View",
-    "all_facets",
-    "allow_conflicts",
-    "as_direction",
-    "facet_named",
-    "facets",
-    "host",
-    "join",
-    "memories",
-    "memory_named",
-    "observe",
-    "register_facet",
-    "register_memory",
+    "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "AccessRecord", "Barrier", "Cube",
+    "Direction", "Facet", "Memory", "Observer", "View", "all_facets", "allow_conflicts",
+    "as_direction", "facet_named", "facets", "host", "join", "memories", "memory_named",
+    "observe", "register_facet", "register_memory",
 ]
 
 
 class View:
-    """Something that looks can be taken at: a storage, and what facets presented of it."""
+    """Something that can be accessed: a storage, and the values that facets presented of it."""
 
     __slots__ = ("__weakref__", "presented", "storage")
     storage: Cube
-    presented: dict[int, AccessRecord]  # Facet.reading or .writing -> the hold to use again
+    presented: dict[int, AccessRecord]  # Facet.reading or .writing -> the record to use again
 
     def label(self) -> str:
-        """A short name for messages; must not look at the data."""
+        """Return a short name for messages, without accessing the data."""
         return "<a cube>"
 
 
-allow_conflicts = threading.local()  # .depth > 0: admit everybody; debug.py sets it
+allow_conflicts = threading.local()  # .depth > 0: conflicts are not checked; set by mat.debug
 
 
 class Cube(Coherence):
-    """One piece of data and its copies. Subclasses say how big it is: `size`, `dtype`, `nbytes`,
-    `fill_value`.
+    """One piece of data, its copies and the open accesses to it.
+
+    Subclasses describe the data by `size`, `dtype`, `nbytes` and `fill_value`.
     """
 
     __slots__ = ()
 
-    # Looking
+    # Accessing
 
     def open(self, view: View, facet: Facet, direction: Direction, thread: int) -> AccessRecord:
-        """Begin a look: settle conflicts, make the data fresh, present it, and only then mark."""
+        """Begin an access: check conflicts, make the data fresh, present it, then record it."""
         lock = self.lock  # acquired by hand: a with statement costs twice as much
         lock.acquire()
         try:
@@ -115,12 +95,10 @@ class Cube(Coherence):
         return record
 
     def _open(self, view: View, facet: Facet, direction: Direction, thread: int) -> AccessRecord:
-        """The hold for a look that is not the only one, or whose data is not fresh, or was not
-        presented yet.
-        """
+        """Return the record of a new access, in the cases that `open` does not handle itself."""
         memory = facet.memory
         if self.accesses:
-            self._admit(view, facet, direction, thread)
+            self._check_conflicts(view, facet, direction, thread)
         if direction is not OUTPUT and not self.fresh & facet.mask:
             handle = self._refresh(memory)
         else:
@@ -137,8 +115,9 @@ class Cube(Coherence):
         return record
 
     def present(self, view: View, facet: Facet, direction: Direction) -> bool:
-        """Have ready what a look would be given, without looking; False if somebody looks, or there
-        is nothing to read.
+        """Present `view` for a later access; return False if that is not possible now.
+
+        It is not while an access is open, or if `facet` has nothing fresh to read.
         """
         with self.lock:
             memory = facet.memory
@@ -150,8 +129,8 @@ class Cube(Coherence):
             self.seen |= facet.bit
         return True
 
-    def _present(self, view: View, facet: Facet, key: int, handle: Any) -> AccessRecord:
-        """Have the facet present the view, and remember what it gave until the handle goes."""
+    def _present(self, view: View, facet: Facet, key: int, handle: Handle) -> AccessRecord:
+        """Have `facet` present `view`, and keep the value in `view` until the handle is dropped."""
         record = AccessRecord(facet, handle, facet.present(view, handle, key == facet.writing))
         if not view.presented:
             if len(self.viewers) > 15 and len(self.viewers) & (len(self.viewers) - 1) == 0:
@@ -162,37 +141,39 @@ class Cube(Coherence):
         return record
 
     def export(self, view: View, facet: Facet, where: SourceLine | None) -> ExportRecord:
-        """A look that only reads, belongs to no thread and lasts until it is told to `end`."""
+        """Begin an export: an access that reads, belongs to no thread and lasts until its `end`."""
         with self.lock:
             if self.accesses:
-                self._admit(view, facet, INPUT, EXPORTED, where)
+                self._check_conflicts(view, facet, INPUT, EXPORTED, where)
             handle = self._refresh(facet.memory)
-            record = view.presented.get(facet.reading) or self._present(view, facet, facet.reading, handle)
+            presented = view.presented.get(facet.reading)
+            if presented is None:
+                presented = self._present(view, facet, facet.reading, handle)
             self.seen |= facet.bit
-            record = ExportRecord(view, facet, handle, record.value, where)
+            record = ExportRecord(view, facet, handle, presented.value, where)
             self.accesses.append(record)
         return record
 
-    def _admit(self, view: View, facet: Facet, direction: Direction, thread: int,
+    def _check_conflicts(self, view: View, facet: Facet, direction: Direction, thread: int,
                where: SourceLine | None = None) -> None:
-        """Raise `ConflictError` if a look cannot begin while the open ones last."""
+        """Raise `ConflictError` if an access conflicts with one that is open."""
         if getattr(allow_conflicts, "depth", 0):
             return
-        for other in tuple(self.accesses):  # a copy: readers leave without the lock
-            # a reader about to leave
+        for other in tuple(self.accesses):  # a copy: accesses that read end without the lock
+            # one without a thread is about to end
             if (direction is INPUT and other.direction is INPUT) or not other.thread:
                 continue
             if other.thread != thread or other.facet.memory is not facet.memory:
                 raise ConflictError(
-                    f"cannot access {describe(view, facet, direction, thread, where)}: it conflicts "
-                    f"with the access to {other.describe()}; {other.way_out}")
+                    f"cannot access {describe(view, facet, direction, thread, where)}: it "
+                    f"conflicts with the access to {other.describe()}; {other.way_out}")
 
     def close(self, record: AccessRecord, failed: bool) -> None:
-        """End a look; of a writing one, commit or roll back."""
-        # a reader leaves nothing behind, and needs no lock:
+        """End an access; commit it or roll it back if it writes."""
+        # one that reads changes no state, and needs no lock:
         if record.direction is INPUT and not OBSERVERS:
             record.where = record.view = None
-            record.thread = 0  # the last thing: from now on the hold may be used again
+            record.thread = 0  # the last thing: from now on the record may be used again
             self.accesses.remove(record)  # this is atomic
             return
         fault = self._notify_left(record, failed) if OBSERVERS else None
@@ -202,7 +183,7 @@ class Cube(Coherence):
             self.accesses.remove(record)
             if self.writer is record:
                 if failed or self.accesses or fault is not None or self.spoiled:
-                    self._settle(record, failed or fault is not None)
+                    self._end_write(record, failed or fault is not None)
                 else:  # as _commit does
                     self.writer = self.torn = None
                     self.fresh = record.mask
@@ -222,12 +203,12 @@ class Cube(Coherence):
         self.torn = None
         self.version += 1
 
-    def _settle(self, record: AccessRecord, failed: bool) -> None:
-        """`record` was the outermost writer: what it leaves behind is the truth, or is not."""
+    def _end_write(self, record: AccessRecord, failed: bool) -> None:
+        """Commit or roll back the outermost writing access `record`."""
         failed = failed or self.spoiled
         inner = next((other for other in tuple(self.accesses) if other.direction is not INPUT),
                      None)
-        if inner is not None:  # left out of order; the last one out decides
+        if inner is not None:  # it did not end in order; the last one decides
             self.writer, self.spoiled = inner, failed
         elif failed:
             self.writer, self.spoiled = None, False
@@ -244,9 +225,9 @@ class Cube(Coherence):
                               "overwrite all of it, or accept it as it is with accept_torn()")
 
     def undo(self, record: AccessRecord) -> None:
-        """End a look whose block never began: nothing was touched, so nothing changes."""
+        """End an access whose block never began; the data is unchanged."""
         if OBSERVERS:
-            # an error is under way already: no fault of theirs replaces it
+            # an error is being raised already: an observer's does not replace it
             self._notify_left(record, True)
         with self.lock:
             self.accesses.remove(record)
@@ -265,8 +246,9 @@ class Cube(Coherence):
             raise
 
     def _notify_left(self, record: AccessRecord, failed: bool) -> BaseException | None:
-        """Tell all; the first fault that an observer found with the block, which then counts as
-        failed.
+        """Notify all observers; return the first error that one raised.
+
+        The block then counts as failed.
         """
         fault = None
         for observer in tuple(OBSERVERS):
@@ -276,10 +258,10 @@ class Cube(Coherence):
                 fault = fault or error
         return fault
 
-    # Copying ahead
+    # Asynchronous copies
 
     def begin_copy(self, view: View, memory: Memory, where: SourceLine) -> bool:
-        """Begin to copy the data to `memory`; whether there is something to `finish_copy`."""
+        """Begin to copy the data to `memory`; return False if there is nothing to `finish_copy`."""
         with self.lock:
             if self.writer is not None:
                 raise ConflictError(
@@ -299,16 +281,16 @@ class Cube(Coherence):
             return True
 
     def finish_copy(self, memory: Memory) -> None:
-        """Wait for the copy to `memory`, if one is under way; raise what it failed with."""
+        """Wait for the copy to `memory`, if one is in progress; raise its error if it failed."""
         finish_copy(self, memory)
 
     # Dropping and keeping
 
     def drop(self, memory: Memory, force: bool, retain: bool = False) -> bool:
-        """Free the copy in `memory`; False if there is none. The only fresh copy goes only by
-        `force`.
+        """Free the copy in `memory`; return False if there is none.
 
-        A copy that is lent can be left to who has it, if `retain` allows that.
+        The only fresh copy is dropped only if `force` is True. An exported copy is retained for its
+        exports if `retain` is True; else it is a conflict.
         """
         with self.lock:
             if memory not in self.handles:
@@ -316,7 +298,7 @@ class Cube(Coherence):
             self._check_droppable(memory, retain)
             lost = self._would_lose(memory)
             if lost and not force:
-                raise ConflictError(f"{memory.name!r} holds the only copy of this data; access it "
+                raise ConflictError(f"{memory.name!r} has the only copy of this data; access it "
                                     "in another memory first, or discard it with force=True")
             self.fresh &= ~memory.bit
             if lost:
@@ -325,6 +307,7 @@ class Cube(Coherence):
         return True
 
     def _would_lose(self, memory: Memory) -> bool:
+        """Return True if `memory` has the only copy of the data."""
         writing = self.writer.facet.memory.bit if self.writer is not None else 0
         if self.torn is not None:
             return memory is self.torn_memory
@@ -332,13 +315,13 @@ class Cube(Coherence):
                     and not self.pristine)
 
     def _check_droppable(self, memory: Memory, retain: bool = False) -> None:
-        accesses = [record for record in tuple(self.accesses) if record.thread
-                    and record.facet.memory is memory]
-        holder = next((record for record in accesses
-                       if not (retain and isinstance(record, ExportRecord))), None)
-        if holder is not None:
-            raise ConflictError(f"cannot drop {memory.name!r} during the access to "
-                                f"{holder.describe()}; {holder.way_out}")
+        """Raise `ConflictError` if the copy in `memory` is in use."""
+        for record in tuple(self.accesses):
+            if not record.thread or record.facet.memory is not memory:
+                continue
+            if not (retain and isinstance(record, ExportRecord)):
+                raise ConflictError(f"cannot drop {memory.name!r} during the access to "
+                                    f"{record.describe()}; {record.way_out}")
         if self.async_copies and memory in self.async_copies:
             raise ConflictError(f"cannot drop {memory.name!r} while it is being copied to: "
                                 f"{self.async_copies[memory].record.describe()}")
@@ -350,11 +333,12 @@ class Cube(Coherence):
                                 "it; close() releases it")
 
     def _discard(self, memory: Memory) -> None:
+        """Remove the handle of `memory` and the values presented of it, and free it."""
         handle = self.handles.pop(memory)
         views = [view for view in (ref() for ref in self.viewers) if view is not None]
         for view in views:
-            view.presented = {k: record for k,
-                              record in view.presented.items() if record.handle is not handle}
+            view.presented = {key: record for key, record in view.presented.items()
+                              if record.handle is not handle}
         self.viewers = [weakref.ref(view) for view in views if view.presented]
         self.seen &= sum(f.bit for f in all_facets() if f.memory in self.handles)
         if not retain_for_exports(self.accesses, memory, handle):
@@ -363,16 +347,17 @@ class Cube(Coherence):
             observer.freed(self, memory)
 
     def evict(self, memory: Memory, dirty: bool) -> bool:
-        """Free the copy in `memory`, whose room somebody needs, if that can be done now; whether it
-        was.
+        """Free the copy in `memory` to make room, if it is not in use; return True if it was freed.
 
-        What is fresh nowhere else is copied to the host first, if `dirty` allows that. Waits for
-        nobody.
+        Data that is fresh nowhere else is copied to the host first if `dirty` is True; else it is
+        not freed. This never waits for another thread.
         """
         if not try_lock(self.lock):
             return False
         try:
-            if memory not in self.handles or self.writer is not None or self.torn is not None or not self._idle(memory):
+            if memory not in self.handles or self.writer is not None or self.torn is not None:
+                return False
+            if not self._is_droppable(memory):
                 return False
             only = self.fresh & memory.bit and not self.fresh & ~memory.bit and not self.pristine
             if only and not dirty:
@@ -387,8 +372,7 @@ class Cube(Coherence):
             self.lock.release()
         return True
 
-    def _idle(self, memory: Memory) -> bool:
-        """Whether nobody looks at the copy in `memory` or keeps it."""
+    def _is_droppable(self, memory: Memory) -> bool:
         try:
             self._check_droppable(memory)
         except ConflictError:
@@ -396,7 +380,7 @@ class Cube(Coherence):
         return True
 
     def drop_all(self) -> None:
-        """Free every copy now. The data is gone: what is read later is the fill value."""
+        """Free every copy now and discard the data: a later access reads the fill value."""
         with self.lock:
             adopted, self.adopted = self.adopted, None
             try:
@@ -411,7 +395,7 @@ class Cube(Coherence):
 
     @contextmanager
     def keep(self, memory: Memory) -> Iterator[None]:
-        """The copy in `memory` exists, and cannot be dropped, while the block runs."""
+        """Keep the copy in `memory` while the block runs, allocating it if there is none."""
         with self.lock:
             if memory not in self.handles:
                 self._allocate(memory)
@@ -423,20 +407,22 @@ class Cube(Coherence):
             with self.lock:
                 self.kept[memory] -= 1
 
-    def secure(self, ensure: Memory, doomed: int) -> None:
-        """Make `ensure` fresh if the memories in the bit mask `doomed` hold all that is fresh.
+    def refresh_before_drop(self, ensure: Memory, dropped: int) -> None:
+        """Make `ensure` fresh if only memories in the bit mask `dropped` are fresh.
 
-        Not while somebody writes: a half-written copy is no copy, and what a writer could fall back
-        on is not dropped.
+        Not while a block writes: a half-written copy is not copied, and the copy to which a failing
+        block would return is not dropped.
         """
         with self.lock:
-            if self.fresh and not self.fresh & ~doomed and not self.pristine and self.writer is None:
+            only_there = self.fresh and not self.fresh & ~dropped
+            if only_there and not self.pristine and self.writer is None:
                 self._refresh(ensure)
-            elif self.torn is not None and self.torn_memory is not None and self.torn_memory.bit & doomed and not self.accesses:
+            elif (self.torn is not None and self.torn_memory is not None
+                  and self.torn_memory.bit & dropped and not self.accesses):
                 self._move_torn(ensure)
 
     def _move_torn(self, target: Memory) -> None:
-        """Have `target` hold what a failed block left, for `accept_torn`."""
+        """Copy the elements that a failed block left to `target`, for `accept_torn`."""
         source = self.torn_memory
         if source is None or source is host() or target is not host():
             return

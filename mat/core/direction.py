@@ -1,46 +1,46 @@
-"""`Direction`: what a block promises to do with the data it looks at. Its docstring is the contract
-of the library.
+"""`Direction`: how a block uses the data that it accesses. Its docstring is the contract of the
+library.
 """
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
 
 from ..errors import DirectionError
 
 
 class Direction(Enum):
-    """What a block promises to do with the data it looks at; the contract of every look.
+    """How a block uses the data that it accesses: it reads it, overwrites all of it, or both.
 
-    ==========  ==============================  =======================
-    ================================= direction   promise of the block            before the block
-    after the block ==========  ==============================  =======================
-    ================================= ``input``   only reads                      made fresh if it
-    is not  other copies stay fresh ``output``  overwrites all, reads nothing   nothing is copied
-    it is the only fresh copy ``io``      anything                        made fresh if it is not
-    it is the only fresh copy ==========  ==============================  =======================
-    =================================
+    ==========  ==============================  =========================  =========================
+    direction   promise of the block            before the block           after the block
+    ==========  ==============================  =========================  =========================
+    ``input``   only reads                      made fresh if it is not    other copies stay fresh
+    ``output``  overwrites all, reads nothing   nothing is copied          it is the only fresh copy
+    ``io``      reads and writes                made fresh if it is not    it is the only fresh copy
+    ==========  ==============================  =========================  =========================
 
-    *Fresh* is a set: several memories can hold the current data, and each but the last may be
-    dropped for free. ``output`` through a view that does not see the whole storage acts as ``io``,
-    so that the rest survives.
+    Notes
+    -----
+    *Fresh* is a set: several memories can have the current data, and all of these copies but the
+    last one can be dropped without copying. ``output`` through a view that does not see the whole
+    storage acts as ``io``, so that the remaining elements survive.
 
-    **Who may look.** Any number of readers, or one writer. Looking again at the same memory from
-    the same thread is fine in any direction. Anything else is a `ConflictError`, at once, that
-    names the holder.
+    **Conflicts.** Any number of blocks can read a storage, or one block can write it. A nested
+    access to the same memory by the same thread is allowed in any direction. Anything else raises a
+    `ConflictError` at once, which names the other access.
 
-    **Commit on success.** What is fresh changes when a writing block ends well. If it raises, its
-    memory is not fresh any more, and a copy that was fresh elsewhere is the truth again. Where
-    there is none, data that was never written goes back to its fill value; else the cube is *torn*:
-    reading raises `TornError` with the line of the block, until a block overwrites everything or
-    `Cube.accept_torn` takes what is there. Of nested writing blocks on one memory the outermost
-    decides.
+    **Commit on success.** A writing block changes the set of fresh memories when it ends without an
+    error. If it raises, the memory that it wrote is not fresh any more, and a copy that was fresh
+    elsewhere is the current data again. If there is none, data that was never written goes back to
+    its fill value; else the cube is *torn*: reading raises `TornError` with the line of the block,
+    until a block overwrites everything or `Cube.accept_torn` accepts the elements as they are. Of
+    nested writing blocks on one memory the outermost decides.
 
     **Failures come first.** Conflicts are checked, memory is allocated and data is copied before
-    anything is marked: an allocation or a copy that fails leaves everything as it was.
+    any state changes: an allocation or a copy that fails leaves everything as it was.
 
-    What a block was given is valid inside the block only.
+    What a block is given is valid inside the block only.
     """
 
     INPUT = "input"
@@ -49,11 +49,11 @@ class Direction(Enum):
 
 
 INPUT, OUTPUT, IO = Direction.INPUT, Direction.OUTPUT, Direction.IO
-DIRECTIONS: dict[Any, Direction] = {"input": INPUT, "output": OUTPUT, "io": IO}
+DIRECTIONS: dict[object, Direction] = {"input": INPUT, "output": OUTPUT, "io": IO}
 
 
 def as_direction(name: object) -> Direction:
-    """The `Direction` called `name`."""
+    """Return the `Direction` called `name`."""
     found = DIRECTIONS.get(name) if isinstance(name, str) else name
     if not isinstance(found, Direction):
         raise DirectionError(f"no direction {name!r}; there are 'input', 'output' and 'io'")
@@ -61,5 +61,5 @@ def as_direction(name: object) -> Direction:
 
 
 def join(a: Direction, b: Direction) -> Direction:
-    """The direction of one storage that is asked for in both `a` and `b`."""
+    """Return the direction of one storage that is accessed in both `a` and `b`."""
     return a if a is b else IO

@@ -1,28 +1,28 @@
-"""Loans: looks that belong to no thread and last as long as something else has what was presented,
+"""Exports: accesses that belong to no thread and last as long as an object has the exported data,
 such as an array of NumPy.
 
-A loan only reads. While it lasts the data cannot be written. A copy that has to go nevertheless (a
-device is not used any more) is left to its loans, and freed with the last of them.
+An export only reads; while it lasts the data cannot be written. A copy that must be dropped
+nevertheless (the device is not used any more) is retained for its exports and freed with the last
+of them.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
-from .access_record import EXPORTED, AccessRecord, SourceLine, line_of
+from .access_record import EXPORTED, AccessRecord, SourceLine, Viewed, line_of
 from .direction import INPUT
-from .registry import Facet, Memory
+from .registry import Facet, Handle, Memory, Presented
 
 
 class ExportRecord(AccessRecord):
-    """The hold on what was lent."""
+    """The access record of an export."""
 
     __slots__ = ("retained",)
-    way_out = ("release the objects made from it there (`del`; a REPL keeps results, too), or work on "
-               "a copy, x.copy()")
+    way_out = ("release the objects made from it there (`del`; a REPL keeps results, too), or work "
+               "on a copy, x.copy()")
 
-    def __init__(self, view: Any, facet: Facet, handle: Any, value: Any,
+    def __init__(self, view: Viewed, facet: Facet, handle: Handle, value: Presented,
                  where: SourceLine | None) -> None:
         self.facet = facet
         self.mask = facet.mask
@@ -36,29 +36,30 @@ class ExportRecord(AccessRecord):
         self.retained: RetainedCopy | None = None
 
     def describe(self) -> str:
-        return (f"{self.label()}, exported as facet {self.facet.name!r} at {line_of(self.where)} to "
-                "an object that still exists")
+        return (f"{self.label()}, exported as facet {self.facet.name!r} at {line_of(self.where)} "
+                "to an object that still exists")
 
     def end(self) -> None:
-        """Nobody has what was lent any more. Takes no lock: this comes from any thread, in the
-        middle of anything.
+        """End the export: no object has the exported data any more.
+
+        Takes no lock: this is called from any thread, at any point of another function.
         """
         view = self.view
         if view is None:
             return
         accesses = view.storage.accesses
         self.view = self.where = self.value = None
-        self.thread = 0  # from now on it is in nobody's way
-        _leave(accesses, self)
+        self.thread = 0  # from now on it conflicts with nothing
+        _remove(accesses, self)
         self.handle = self.retained = None
 
 
 class RetainedCopy:
-    """A copy that its cube gave up, and that loans still need."""
+    """A copy that its cube dropped and that exports still need."""
 
     __slots__ = ("handle", "memory")
 
-    def __init__(self, memory: Memory, handle: Any) -> None:
+    def __init__(self, memory: Memory, handle: Handle) -> None:
         self.memory = memory
         self.handle = handle
 
@@ -66,26 +67,24 @@ class RetainedCopy:
         self.memory.free(self.handle)
 
 
-def exports_of(accesses: list[AccessRecord], handle: Any) -> list[ExportRecord]:
-    """The loans among `accesses` of what lies in `handle`."""
+def exports_of(accesses: list[AccessRecord], handle: Handle) -> list[ExportRecord]:
+    """Return the exports of `handle` among `accesses`."""
     return [record for record in tuple(accesses) if isinstance(record, ExportRecord)
             and record.thread and record.handle is handle]
 
 
-def retain_for_exports(accesses: list[AccessRecord], memory: Memory, handle: Any) -> bool:
-    """Leave `handle` to the loans of it, which are then no looks any more; False if there are
-    none.
-    """
-    heirs = exports_of(accesses, handle)
-    if not heirs:
+def retain_for_exports(accesses: list[AccessRecord], memory: Memory, handle: Handle) -> bool:
+    """Retain `handle` for its exports, which leave `accesses`; return False if there are none."""
+    exports = exports_of(accesses, handle)
+    if not exports:
         return False
     retained = RetainedCopy(memory, handle)
-    for record in heirs:
+    for record in exports:
         record.retained = retained
-        _leave(accesses, record)
+        _remove(accesses, record)
     return True
 
 
-def _leave(accesses: list[AccessRecord], record: ExportRecord) -> None:
-    with suppress(ValueError):  # it may have ended meanwhile, or have come into its legacy
+def _remove(accesses: list[AccessRecord], record: ExportRecord) -> None:
+    with suppress(ValueError):  # it may have ended meanwhile, or have a retained copy already
         accesses.remove(record)

@@ -1,57 +1,100 @@
-"""Observers: what wants to know of looks, copies, allocations and calls as they happen. Debugging
-tools hang here.
+"""Observers: objects that are notified of accesses, copies, allocations and calls as they happen.
+
+The debugging tools are observers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+
+from .registry import CubeLike, Memory, RecordLike, ViewLike
 
 
 class Observer:
-    """Something that wants to know what happens: override what you need, and `observe` it."""
+    """A receiver of events: override the methods for those that you need, and `observe` it.
 
-    def entered(self, record: Any) -> None:
-        """A look has begun."""
+    Every method does nothing by default. They are called in the thread in which the event happens.
+    """
 
-    def left(self, record: Any, failed: bool) -> None:
-        """A look has ended."""
+    def entered(self, record: RecordLike) -> None:
+        """Receive the record of an access that has begun.
 
-    def allocated(self, cube: Any, memory: Any) -> None:
-        """`memory` now has room for `cube`."""
+        Parameters
+        ----------
+        record : AccessRecord
+            The access: ``view``, ``facet``, ``direction``, ``thread`` and ``value``.
+        """
 
-    def freed(self, cube: Any, memory: Any) -> None:
-        """The copy in `memory` is gone."""
+    def left(self, record: RecordLike, failed: bool) -> None:
+        """Receive the record of an access whose block has ended.
 
-    def evicted(self, cube: Any, memory: Any) -> None:
-        """The copy in `memory` had to make room, and is about to be freed."""
+        An error raised here counts as an error of the block.
 
-    def copying(self, cube: Any, source: Any, target: Any) -> None:
-        """The whole cube is about to be copied; an error raised here keeps it from being."""
+        Parameters
+        ----------
+        record : AccessRecord
+            The access.
+        failed : bool
+            True if the block raised an error.
+        """
 
-    def copied(self, cube: Any, source: Any, target: Any, seconds: float) -> None:
-        """The whole cube was copied."""
+    def allocated(self, cube: CubeLike, memory: Memory) -> None:
+        """Receive a cube for which `memory` allocated a handle."""
 
-    def created(self, cube: Any) -> None:
-        """A storage was made."""
+    def freed(self, cube: CubeLike, memory: Memory) -> None:
+        """Receive a cube whose copy in `memory` was dropped."""
 
-    def packed(self, view: Any) -> None:
-        """A strided operand was copied because an engine could not take it as it was."""
+    def evicted(self, cube: CubeLike, memory: Memory) -> None:
+        """Receive a cube whose copy in `memory` is about to be freed to make room for another."""
+
+    def copying(self, cube: CubeLike, source: Memory, target: Memory) -> None:
+        """Receive a cube that is about to be copied from `source` to `target`.
+
+        An error raised here prevents the copy.
+        """
+
+    def copied(self, cube: CubeLike, source: Memory, target: Memory, seconds: float) -> None:
+        """Receive a cube that was copied from `source` to `target` in so many seconds."""
+
+    def created(self, cube: CubeLike) -> None:
+        """Receive a new storage."""
+
+    def packed(self, view: ViewLike) -> None:
+        """Receive a strided operand that was copied since an engine needs packed elements."""
 
     def fell_back(self, operation: str, device: str) -> None:
-        """The device in use has no body for these operands of an operation: the host does it."""
+        """Receive an operation that the host carries out.
+
+        Parameters
+        ----------
+        operation : str
+            The name of the operation.
+        device : str
+            The name of the device in use, which has no implementation for these operands.
+        """
 
     def called(self, routine: str, **arguments: object) -> None:
-        """An engine called a library routine."""
+        """Receive the name and the arguments of a library routine that an engine called."""
 
 
-OBSERVERS: list[Observer] = []  # empty nearly always: a call pays for one truth test
+OBSERVERS: list[Observer] = []  # nearly always empty: a call pays for one truth test
 
 
 @contextmanager
 def observe(observer: Observer) -> Iterator[Observer]:
-    """Tell `observer` of everything that happens in any thread while the block runs."""
+    """Notify `observer` of everything that happens in any thread while the block runs.
+
+    Parameters
+    ----------
+    observer : Observer
+        The receiver.
+
+    Yields
+    ------
+    Observer
+        `observer`.
+    """
     OBSERVERS.append(observer)
     try:
         yield observer

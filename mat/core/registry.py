@@ -1,105 +1,140 @@
-"""Memories, places where data can be, and facets, ways to look at them; and the registry of both.
+"""Memories, which store data, and facets, through which the data in one memory is accessed; and the
+registry of both by name.
 
-What a memory allocates and what a facet presents are opaque here.
+What a memory allocates (a handle) and what a facet presents (a value) are opaque here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ..errors import FacetError
 
+# names for what is opaque to this folder, or defined above this module
+Handle: TypeAlias = Any  # what `Memory.allocate` returns
+Presented: TypeAlias = Any  # what `Facet.present` returns
+ElementType: TypeAlias = Any  # the dtype of a cube's elements
+Number: TypeAlias = Any  # an element
+Engine: TypeAlias = Any  # the module or namespace that computes on such values
+CubeLike: TypeAlias = Any  # a `Cube`
+ViewLike: TypeAlias = Any  # a `View`
+RecordLike: TypeAlias = Any  # an `AccessRecord`
+
 
 class PendingCopy(Protocol):
-    """The end of a copy that was begun."""
+    """A copy that was begun."""
 
     def wait(self) -> None:
-        """Come back when it is done; raise if it failed. Called more than once, and from any
-        thread.
+        """Wait until the copy is done; raise an error if it failed.
+
+        Called more than once, and from any thread.
         """
 
 
 class Memory:
-    """A place where data can be: subclass it, implement four methods, register a `Facet` that looks
-    at it.
+    """A memory space in which cubes can have copies of their data.
 
-    The host is the hub: data goes from any memory to any other through it. A *handle* is whatever
-    `allocate` returns; the handle of the host is a 1-d `numpy.ndarray` of the whole storage.
-    ``cube.size``, ``cube.dtype``, ``cube.nbytes`` and ``cube.fill_value`` say what is to be held.
-    `free` can be called from any thread, in the middle of anything (a garbage collection) and at
-    interpreter exit: it must take no lock that the others hold.
+    Subclass it, implement `allocate`, `free`, `copy_in` and `copy_out`, and register a `Facet`
+    through which data there is accessed.
+
+    Attributes
+    ----------
+    name : str
+        The name by which it is found.
+    bit : int
+        Its bit in masks of memories; set by `register_memory`.
+
+    Notes
+    -----
+    The host is the hub: data is copied from any memory to any other through it. A *handle* is
+    whatever `allocate` returns; the handle of the host is a 1-d `numpy.ndarray` of the whole
+    storage. ``cube.size``, ``cube.dtype``, ``cube.nbytes`` and ``cube.fill_value`` describe the
+    data.
     """
 
     name: str
     bit: int = 0
 
-    def allocate(self, cube: Any) -> Any:
-        """A new handle with room for the whole cube, its contents arbitrary."""
+    def allocate(self, cube: CubeLike) -> Handle:
+        """Return a new handle with room for all elements of `cube`, with arbitrary contents."""
         raise NotImplementedError
 
-    def free(self, handle: Any) -> None:
-        """Give `handle` back."""
+    def free(self, handle: Handle) -> None:
+        """Free `handle`.
 
-    def copy_in(self, cube: Any, handle: Any, host: Any) -> None:
-        """Copy the whole cube from the host's handle into ours."""
+        It can be called from any thread, at any point of another function (in a garbage collection)
+        and at interpreter exit, so it must not take a lock that another method holds.
+        """
+
+    def copy_in(self, cube: CubeLike, handle: Handle, host: Handle) -> None:
+        """Copy all elements of `cube` from the host's handle `host` to `handle`."""
         raise NotImplementedError
 
-    def copy_out(self, cube: Any, handle: Any, host: Any) -> None:
-        """Copy the whole cube from our handle into the host's."""
+    def copy_out(self, cube: CubeLike, handle: Handle, host: Handle) -> None:
+        """Copy all elements of `cube` from `handle` to the host's handle `host`."""
         raise NotImplementedError
 
-    def page_locked(self, host: Any) -> bool:
-        """Optional: whether copies between us and the host's handle `host` need no staging, its
-        pages being locked.
+    def page_locked(self, host: Handle) -> bool:
+        """Return True if the pages of the host's handle `host` are locked. Optional.
+
+        Copies between this memory and it are then made without staging.
         """
         return False
 
-    def fill(self, cube: Any, handle: Any) -> bool:
-        """Optional: write ``cube.fill_value`` everywhere and return True; False sends it through
-        the host.
+    def fill(self, cube: CubeLike, handle: Handle) -> bool:
+        """Write ``cube.fill_value`` to all elements and return True. Optional.
+
+        If it returns False, the elements are filled on the host and copied.
         """
         return False
 
-    def read_part(self, cube: Any, handle: Any, host: Any, start: int, stop: int) -> bool:
-        """Optional: copy elements from `start` to `stop` out, to the same place in the host's
-        handle, and return True.
+    def read_part(self, cube: CubeLike, handle: Handle, host: Handle, start: int,
+                  stop: int) -> bool:
+        """Copy the elements from `start` to `stop` to the same positions of `host`. Optional.
 
-        The printer asks for just what it shows; False has it copy everything.
+        The printer requests only the elements that it shows. If it returns False instead of True,
+        all elements are copied.
         """
         return False
 
-    def write_part(self, cube: Any, handle: Any, part: Any, start: int) -> bool:
-        """Optional: copy the 1-d array `part` in, to the elements from `start` on, and return True.
+    def write_part(self, cube: CubeLike, handle: Handle, part: Handle, start: int) -> bool:
+        """Copy the 1-d array `part` to the elements from `start` on and return True. Optional.
 
-        Setting a single element then moves nothing else; False brings all data to the host for it.
+        Setting a single element then copies nothing else. If it returns False, all elements are
+        copied to the host for it.
         """
         return False
 
-    def copy_from(self, cube: Any, handle: Any, memory: Memory, source: Any) -> bool:
-        """Optional direct edge: copy from another memory's handle and return True; False goes
-        through the host.
+    def copy_from(self, cube: CubeLike, handle: Handle, memory: Memory, source: Handle) -> bool:
+        """Copy all elements from the handle `source` of another memory and return True. Optional.
+
+        If it returns False, they are copied through the host.
         """
         return False
 
-    def begin_copy_in(self, cube: Any, handle: Any, host: Any) -> PendingCopy | None:
-        """Optional: begin what `copy_in` does, and give what waits for its end; None: it is done
-        already.
+    def begin_copy_in(self, cube: CubeLike, handle: Handle, host: Handle) -> PendingCopy | None:
+        """Begin what `copy_in` does and return an object to wait for its end. Optional.
 
-        Until then `host` is not written and neither handle is freed.
+        None means that the copy is done already. Until the end `host` is not written and neither
+        handle is freed.
         """
         self.copy_in(cube, handle, host)
         return None
 
-    def begin_copy_out(self, cube: Any, handle: Any, host: Any) -> PendingCopy | None:
-        """Optional: begin what `copy_out` does, likewise."""
+    def begin_copy_out(self, cube: CubeLike, handle: Handle, host: Handle) -> PendingCopy | None:
+        """Begin what `copy_out` does and return an object to wait for its end. Optional.
+
+        None means that the copy is done already. Until the end neither handle is freed.
+        """
         self.copy_out(cube, handle, host)
         return None
 
-    def aside(self) -> AbstractContextManager[Any]:
-        """Optional: a block in which a debugging tool copies something in or out, that no
-        statistics are to count.
+    def aside(self) -> AbstractContextManager[object]:
+        """Return a block in which copies are not counted by statistics. Optional.
+
+        A debugging tool copies elements in and out in such a block.
         """
         return nullcontext()
 
@@ -108,37 +143,54 @@ class Memory:
 
 
 class Facet:
-    """A way to look at one memory: subclass, set the four attributes, implement `present`, register
-    it.
+    """A representation of data in one memory, through which a block accesses it.
+
+    Subclass it, set the first four attributes, implement `present`, and register it.
+
+    Attributes
+    ----------
+    name : str
+        The name by which it is found.
+    letter : str
+        One letter, which a Mat's printed form shows, as a capital if the data is fresh there.
+    memory : Memory
+        The memory whose handles it presents.
+    engine : module or namespace
+        What implementations of operations for this facet are given to compute with.
+    presents : type, optional
+        The class of what `present` returns, if that is always the same.
+    device : Device, optional
+        The device whose memory it is, if it is not the host's; the facet is available only while
+        that device is in use.
+    quiet : bool
+        True if the engine is NumPy, whose floating-point warnings operations switch off.
     """
 
     name: str
     letter: str
     memory: Memory
-    engine: Any = None  # what operation bodies for this facet are handed to compute with
-    presents: type | None = None  # what `present` gives, if that is always of one class
-    # whose memory this is, if not the host's: to be looked at only while that device is in
-    # use
+    engine: Engine = None
+    presents: type | None = None
     device: Any = None
-    quiet: bool = False  # the engine is NumPy, whose floating-point warnings operations switch off
+    quiet: bool = False
     # set by register_facet
     bit: int = 0
     mask: int = 0  # the bit of the memory
     reading: int = 0
     writing: int = 0
 
-    def present(self, view: Any, handle: Any, writable: bool) -> Any:
-        """What a block is given for `view`, whose storage lies in `handle`; kept and given again
-        while that stays.
+    def present(self, view: ViewLike, handle: Handle, writable: bool) -> Presented:
+        """Return what a block is given for `view`, whose storage is in `handle`.
+
+        The value is kept, and given to later blocks as well, for as long as the handle exists.
         """
         raise NotImplementedError
 
-    def lender(self, value: Any) -> Callable[[], Any] | None:
-        """What makes, of a presented value, the thing that a ``with`` block is given; None: the
-        value itself.
+    def lender(self, value: Presented) -> Callable[[], Presented] | None:
+        """Return a function that makes what a ``with`` block is given from a presented value.
 
-        For values that a block could change in themselves (a NumPy array has a settable shape) it
-        makes a view.
+        None means that the block is given the value itself. For values that a block could modify in
+        place (a NumPy array has a settable shape) the function makes a view.
         """
         return None
 
@@ -147,22 +199,24 @@ class Facet:
 
 
 memories: dict[str, Memory] = {}
-facets: dict[str, Facet] = {}  # those of the host, and of outsiders' memories
+facets: dict[str, Facet] = {}  # those of the host, and of user-defined memories
 device_facets: dict[str, Facet] = {}
 
 
 class Naming:
-    """How names of devices' facets and memories are understood; devices.py puts its own here."""
+    """The names of devices' facets and memories; ``mat.devices`` has its own (`set_naming`)."""
 
     def facet(self, name: str) -> Facet | None:
-        """The facet of that name, of a device; `DeviceError` if that is not in use, None if there
-        is no such thing.
+        """Return the facet of a device by name, or None if there is no such device.
+
+        Raise `DeviceError` if the device is not in use.
         """
         return None
 
     def memory(self, name: str) -> Memory | None:
-        """The memory of that name, of a device, whether in use or not; None if there is no such
-        thing.
+        """Return the memory of a device by name, or None if there is no such device.
+
+        The device need not be in use.
         """
         return None
 
@@ -170,14 +224,32 @@ class Naming:
 _naming = Naming()
 
 
-def name_devices_by(naming: Naming) -> None:
-    """Understand names of devices' facets and memories as `naming` does."""
+def set_naming(naming: Naming) -> None:
+    """Have `naming` resolve the names of devices' facets and memories."""
     global _naming
     _naming = naming
 
 
 def register_memory(memory: Memory) -> Memory:
-    """Make `memory` known by its name; the first one is the host, the hub of all copies."""
+    """Make `memory` known by its name.
+
+    The first memory is the host, the hub of all copies.
+
+    Parameters
+    ----------
+    memory : Memory
+        The memory; its name must not be registered for another one.
+
+    Returns
+    -------
+    Memory
+        `memory`.
+
+    Raises
+    ------
+    FacetError
+        If another memory has that name.
+    """
     if memories.get(memory.name, memory) is not memory:
         raise FacetError(f"a memory {memory.name!r} is already registered")
     if memory.name not in memories:
@@ -187,7 +259,23 @@ def register_memory(memory: Memory) -> Memory:
 
 
 def register_facet(facet: Facet) -> Facet:
-    """Make `facet`, and the memory it looks at, known by name; return it."""
+    """Make `facet`, and the memory that it presents, known by name.
+
+    Parameters
+    ----------
+    facet : Facet
+        The facet; its name and letter must be unused.
+
+    Returns
+    -------
+    Facet
+        `facet`.
+
+    Raises
+    ------
+    FacetError
+        If the name or the letter is taken, or if another memory has the name of its memory.
+    """
     others = all_facets()
     if facet.name in facets or facet.name in device_facets:
         raise FacetError(f"a facet {facet.name!r} is already registered")
@@ -203,13 +291,14 @@ def register_facet(facet: Facet) -> Facet:
 
 
 def all_facets() -> list[Facet]:
-    """Every facet, those of devices included."""
+    """Return every facet, those of devices included."""
     return [*facets.values(), *device_facets.values()]
 
 
 def facet_named(name: object) -> Facet:
-    """The facet of that name; `FacetError` if there is none, `DeviceError` if its device is not in
-    use.
+    """Return the facet called `name`.
+
+    Raise `FacetError` if there is none, `DeviceError` if its device is not in use.
     """
     found = facets.get(name) or _naming.facet(name) if isinstance(name, str) else None
     if found is None:
@@ -218,7 +307,7 @@ def facet_named(name: object) -> Facet:
 
 
 def memory_named(name: object) -> Memory:
-    """The memory of that name; `FacetError` if there is none."""
+    """Return the memory called `name`; raise `FacetError` if there is none."""
     found = memories.get(name) or _naming.memory(name) if isinstance(name, str) else None
     if found is None:
         raise FacetError(f"no memory {name!r}; there are {', '.join(memories)}")
@@ -226,5 +315,5 @@ def memory_named(name: object) -> Memory:
 
 
 def host() -> Memory:
-    """The hub."""
+    """Return the memory of the host, the hub of all copies."""
     return next(iter(memories.values()))

@@ -7,6 +7,7 @@ None of them checks.
 
 from __future__ import annotations
 
+from ..layout.reduction_axes import ReductionAxis, form_of
 from ..support.blas_library import LIMIT
 from .blas import asum, axpy, copy, dot, gemm, iamax, nrm2, scal, swap, vdot
 from .blas_kernels import (
@@ -20,12 +21,12 @@ from .blas_kernels import (
     vectors,
 )
 from .elementwise import prepare_elementwise, prepare_fill, prepare_fill_bits, prepare_user_kernel
-from .integer_matmul import prepare_product
+from .integer_matmul import prepare_integer_matmul
 from .level1 import is_long, long_vectors
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .permute import prepare_copy
 from .random import prepare_random
-from .reduce import ReductionAxis, form_of, reduction
+from .reduce import reduction
 
 __all__ = [  # noqa: RUF022  a line for each module
     "LIMIT", "asum", "axpy", "copy", "dot", "gemm", "iamax", "nrm2", "scal", "swap", "vdot",
@@ -34,7 +35,7 @@ __all__ = [  # noqa: RUF022  a line for each module
     "vectors",
     "prepare_elementwise", "prepare_fill", "prepare_fill_bits", "prepare_user_kernel",
     "is_long", "long_vectors",
-    "prepare_product",
+    "prepare_integer_matmul",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
     "prepare_copy",

@@ -1,5 +1,5 @@
-"""Long vectors of adjacent elements, which BLAS does not do at the speed of memory: shared over
-threads, in our kernels.
+"""Kernels for long vectors of adjacent elements, which BLAS does not do at the speed of memory:
+shared over threads.
 
 Sums are taken block by block, in double precision, and do not depend on how many threads there are.
 """
@@ -7,10 +7,10 @@ Sums are taken block by block, in double precision, and do not depend on how man
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
+from ..support.c_pointers import ForeignArray
 from ..support.native import ffi, lib
+from ..support.types import Function
 from .elementwise import GRAIN, PRECISION, OperandView, prepare_strided
 from .thread_pool import share
 
@@ -22,16 +22,17 @@ SAFE = 1e-250, 1e300
 
 
 def is_long(letter: str, n: int, *steps: int) -> bool:
-    """Whether vectors of `n` elements, so far apart, are for the functions below rather than for
-    BLAS.
+    """Tell whether vectors of `n` elements, so far apart, are for the functions below rather than
+    for BLAS.
     """
-    return lib is not None and n >= LONG and letter in PRECISION and all(step == 1 for step in steps)
+    return (lib is not None and n >= LONG and letter in PRECISION
+            and all(step == 1 for step in steps))
 
 
 def long_vectors(verb: str, letter: str, n: int, vectors: int,
-                 otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """``verb`` of so many such vectors; `otherwise` does the same, for what our kernel cannot
-    do.
+                 otherwise: Function) -> Function:
+    """Prepare ``verb`` of so many such vectors; `otherwise` does the same, for results that the
+    kernel cannot compute.
     """
     if verb in SUMS:
         return Sum(verb, PRECISION[letter], n, otherwise)
@@ -41,11 +42,11 @@ def long_vectors(verb: str, letter: str, n: int, vectors: int,
 
 
 class Sum:
-    """A sum over one or two vectors. Call it with what the foreign facet presents."""
+    """A sum over one or two vectors, called with what the foreign facet presents."""
 
     __slots__ = ("blocks", "frame", "kernel", "otherwise", "verb")
 
-    def __init__(self, verb: str, precision: str, n: int, otherwise: Callable[..., Any]) -> None:
+    def __init__(self, verb: str, precision: str, n: int, otherwise: Function) -> None:
         name = {"nrm2": "squares", "vdot": "dot"}.get(verb, verb)
         self.verb = verb
         self.kernel = int(ffi.cast("uintptr_t", getattr(lib, f"mat_{name}_{precision}")))
@@ -53,7 +54,7 @@ class Sum:
         self.frame = ffi.new("struct mat_sum *", (n, BLOCK))
         self.otherwise = otherwise
 
-    def __call__(self, *vectors: Any) -> float:
+    def __call__(self, *vectors: ForeignArray) -> float:
         operands = ffi.new("char *[]", [ffi.cast("char *", v.pointer) for v in vectors])
         parts = ffi.new("double[]", self.blocks)
         share(self.kernel, self.frame, operands, ffi.NULL, parts, self.blocks, GRAIN // BLOCK)

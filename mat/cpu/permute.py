@@ -1,29 +1,31 @@
-"""How the elements of one layout are copied to another: what the kernel in ``native/cpu/permute.c``
-is told.
+"""The plan of a copy from one layout to another: the frame of the kernel in
+``native/cpu/permute.c``.
 
 Pure arithmetic on lengths and strides, done once for operands of one form. Each of `Switches` can
-be turned off, to measure what it gives; ``docs/layout.md`` explains them.
+be turned off, to measure its effect; ``docs/layout.md`` explains them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ..layout.merged_axes import CopyAxis, merged, starts, upwards
 from ..support.native import ffi, lib
+from ..support.types import CData, Operand
 from .kernel import CpuKernel
 
-BYTES, RUNS, UNITS, ZIP, UNZIP, TILES = range(6)  # how a block is moved; as in permute.c
+BYTES, RUNS, UNITS, ZIP, UNZIP, TRANSPOSE = range(6)  # ways to copy a block; as in permute.c
 WIDEST_RUN = 1 << 16  # longer runs are shared by threads
 EDGE = 256  # bytes of a block's lines, in the destination and in the source
 LINE = 1 << 14  # units in a block where one axis is the fastest of both
-FAR_EDGE = 512  # the same where the caches cannot hold all
-STREAMED = 16  # units of such a line where the destination goes past the caches
+FAR_EDGE = 512  # bytes of lines of copies larger than the caches
+STREAMED = 16  # units of such a line where the destination is written past the caches
 FAR = 1 << 23  # bytes from which on a copy is large,
-FAR_RUNS = 1 << 24  # and one that only moves runs, which the largest cache serves well
+FAR_RUNS = 1 << 24  # and one that only copies runs, for which the largest cache is enough
 STREAM = 1 << 11  # bytes of lines that are long enough to be written past the caches
-LINES = 24  # bytes of units from which on the order of the destination is the best one
+LINES = 24  # bytes of units from which on the order of the destination is the best
 SHARE = 1 << 19  # bytes that a thread should at least get,
 SHARE_RUNS = 1 << 20  # and of long runs
 FEW = 4  # axes up to this length get code of their own
@@ -31,10 +33,10 @@ WIDTH = lib.mat_permute_width() if lib is not None else 8
 
 
 class Switches(NamedTuple):
-    """What the planner may do."""
+    """The steps that a plan may use."""
 
     drop: bool = True  # axes of length 1
-    merge: bool = True  # axes that stay together
+    merge: bool = True  # neighbouring axes into one
     widen: bool = True  # runs as one unit
     few: bool = True  # code for very short axes
     order: bool = True  # loops by their steps, smallest inside
@@ -43,22 +45,10 @@ class Switches(NamedTuple):
     width: int = WIDTH  # bytes of the vectors that transpose tiles; 8: no tiles
     narrow: bool = True  # 32-bit counts where they suffice
     stream: bool = True  # write past the caches, in large copies
-    fetch: bool = True  # ask for the next block early, in large copies
+    fetch: bool = True  # prefetch the next block, in large copies
 
 
-class CopyAxis(NamedTuple):
-    """`n` steps of `d` bytes in the destination and `s` in the source."""
-
-    n: int
-    d: int
-    s: int
-
-    @property
-    def reach(self) -> int:
-        """The smaller of the steps: how near each other in memory neighbours along it are, on
-        either side.
-        """
-        return min(self.d, abs(self.s) or self.d)
+_ALL = Switches()
 
 
 class Blocks(NamedTuple):
@@ -69,34 +59,30 @@ class Blocks(NamedTuple):
     last: int
 
 
-# it cannot change
-def prepare_copy(x: Any, out: Any, switches: Switches = Switches()) -> CpuKernel:  # noqa: B008
-    """The kernel that copies the elements of the Mat `x`, broadcast, to those of `out`, of the same
-    dtype.
-    """
+def prepare_copy(x: Operand, out: Operand, switches: Switches = _ALL) -> CpuKernel:
+    """Return the kernel that copies the Mat `x`, broadcast, to `out`, of the same dtype."""
     size = out.itemsize
     shape = out.layout.shape
-    # often, so without the long way
+    # a frequent case, without the plan
     if x.layout.contiguous and out.layout.contiguous and x.layout.shape == shape:
         return prepare_axes([CopyAxis(out.layout.size, size, size)], size, switches)
     missing = len(shape) - len(x.layout.shape)
     steps = [0 if n == 1 else s for n, s in zip(x.layout.shape, x.layout.strides, strict=True)]
-    axes = [CopyAxis(n, d * size, s * size) for n, d,
-            s in zip(shape, out.layout.strides, [0] * missing + steps, strict=True)]
-    return prepare_axes(axes, size, switches)
+    both = zip(shape, out.layout.strides, [0] * missing + steps, strict=True)
+    return prepare_axes([CopyAxis(n, d * size, s * size) for n, d, s in both], size, switches)
 
 
 def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> CpuKernel:
-    """The kernel that copies elements of `size` bytes over `axes`."""
+    """Return the kernel that copies elements of `size` bytes over `axes`."""
     frame = ffi.new("permute_frame *")
     if any(axis.n == 0 for axis in axes):
         return CpuKernel(lib.mat_permute, frame, 0, 0)
     given = [a for a in axes if a.n != 1] if switches.drop else list(axes)
-    frame.to = sum(a.d * (a.n - 1) for a in given if a.d < 0)
-    frame.__setattr__("from", sum(a.s * (a.n - 1) for a in given if a.d < 0))
-    kept = sorted((CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in given),
-                  key=lambda a: (-a.d, -abs(a.s)))
-    loops = merged(kept) if switches.merge else kept
+    source, frame.to = starts(given)
+    setattr(frame, "from", source)  # the name is a keyword of Python
+    loops = upwards(given)
+    if switches.merge:
+        loops = list(map(CopyAxis._make, merged(loops, keep_ones=not switches.drop)))
     frame.unit, frame.width = size, switches.width
     if switches.widen and loops and loops[-1].d == loops[-1].s == size:
         frame.unit = size * loops.pop().n
@@ -108,21 +94,8 @@ def prepare_axes(axes: Sequence[CopyAxis], size: int, switches: Switches) -> Cpu
     return CpuKernel(lib.mat_permute, frame, count, max(1, count * share // moved))
 
 
-def merged(axes: Sequence[CopyAxis]) -> list[CopyAxis]:
-    """`axes`, outermost first, with neighbours as one where both sides step from the one into the
-    other.
-    """
-    found: list[CopyAxis] = []
-    for a in axes:
-        if found and found[-1].d == a.n * a.d and found[-1].s == a.n * a.s:
-            found[-1] = CopyAxis(found[-1].n * a.n, a.d, a.s)
-        else:
-            found.append(a)
-    return found
-
-
-def _blocks(frame: Any, loops: list[CopyAxis], moved: int, switches: Switches) -> list[CopyAxis]:
-    """Choose what a block is and how it is moved; return the loops over blocks, innermost first."""
+def _blocks(frame: CData, loops: list[CopyAxis], moved: int, switches: Switches) -> list[CopyAxis]:
+    """Choose a block and the way to copy it; return the loops over blocks, innermost first."""
     unit, far = frame.unit, moved >= FAR
     frame.stream = moved >= FAR_RUNS and unit >= STREAM and switches.stream
     if unit > WIDEST_RUN or not loops:
@@ -134,34 +107,36 @@ def _blocks(frame: Any, loops: list[CopyAxis], moved: int, switches: Switches) -
         return _lines(frame, loops)
     if frame.kind == UNITS and i.d == unit == j.s:
         _shuffled(frame, i, j, switches)
-    if frame.kind == TILES:
+    if frame.kind == TRANSPOSE:
         _vectors(frame, i.n, j.d, all(a.d % 64 == 0 for a in loops if a is not i), far, switches)
     size = (switches.far_edge if far else switches.edge) // unit if switches.edge else max(i.n, j.n)
     size = 1024 // unit if frame.kind == RUNS and switches.edge else size
     size = STREAMED if frame.stream and switches.edge else size
     size = LINE // FEW if frame.kind in (ZIP, UNZIP) else max(8, size)
-    # else the first block could be less than nothing
+    # otherwise the first block could have a negative length
     frame.shift = frame.shift and size * unit >= 64
     return _cut(frame, i, j, cut(i.n, size), cut(j.n, size),
                 [a for a in loops if a is not i and a is not j], switches.order)
 
 
-def _vectors(frame: Any, n: int, step: int, aligned: bool, far: bool, switches: Switches) -> None:
-    """How wide, and whether past the caches, by the length of lines in the destination and the step
-    to the next one.
+def _vectors(frame: CData, n: int, step: int, aligned: bool, far: bool, switches: Switches) -> None:
+    """Choose the width of vectors, and whether they are written past the caches.
 
-    Vectors of a whole cache line win where lines begin like cache lines and would else be written
-    in pieces: past the caches, or where so many of them compete for the same places of a cache that
-    the first piece is gone before the second comes.
+    `n` is the length of lines in the destination and `step` the step to the next one. Vectors of a
+    whole cache line are fastest where lines begin like cache lines and would otherwise be written
+    in pieces: past the caches, or where so many of them compete for the same lines of a cache that
+    the first piece is evicted before the second one is written.
     """
     frame.fetch = far and switches.fetch
-    frame.stream = far and aligned and n * frame.unit >= STREAM and frame.unit >= 4 and switches.stream
-    frame.width = switches.width if frame.stream or step % 1024 == 0 else min(switches.width, 32)
+    long = n * frame.unit >= STREAM and frame.unit >= 4
+    frame.stream = far and aligned and long and switches.stream
+    wide = frame.stream or step % 1024 == 0
+    frame.width = switches.width if wide else min(switches.width, 32)
     frame.shift = aligned and frame.width == switches.width
 
 
-def _run(frame: Any, loops: list[CopyAxis]) -> list[CopyAxis]:
-    """Long runs: a block is a stretch of one."""
+def _run(frame: CData, loops: list[CopyAxis]) -> list[CopyAxis]:
+    """Plan the copy of long runs: a block is a stretch of one."""
     frame.kind = BYTES
     if not loops and frame.unit <= WIDEST_RUN:
         frame.loop_i = frame.loop_j = -1
@@ -172,37 +147,36 @@ def _run(frame: Any, loops: list[CopyAxis]) -> list[CopyAxis]:
                 Blocks(1, 1, 1), loops)
 
 
-def _lines(frame: Any, loops: list[CopyAxis]) -> list[CopyAxis]:
-    """One axis is the fastest on both sides: a block is stretches of it along the next."""
+def _lines(frame: CData, loops: list[CopyAxis]) -> list[CopyAxis]:
+    """Plan a copy whose sides have one fastest axis: a block is stretches of it along the next."""
     i = loops[-1]
     j = loops[-2] if len(loops) > 1 else CopyAxis(1, 0, 0)
     line = max(1, LINE // max(1, frame.unit // 8))
     return _cut(frame, i, j, cut(i.n, line), cut(j.n, max(1, line // i.n)), loops[:-2])
 
 
-def _shuffled(frame: Any, i: CopyAxis, j: CopyAxis, switches: Switches) -> None:
-    """Units adjacent along `i` in the destination and along `j` in the source are moved in
-    vectors.
-    """
+def _shuffled(frame: CData, i: CopyAxis, j: CopyAxis, switches: Switches) -> None:
+    """Choose vectors for units adjacent along `i` in the destination and `j` in the source."""
     unit = frame.unit
     if switches.few and 2 <= i.n <= FEW and j.d == i.n * unit and unit < 16:
         frame.kind = ZIP
     elif switches.few and 2 <= j.n <= FEW and i.s == j.n * unit and unit < 16:
         frame.kind = UNZIP
     elif switches.width > 8:
-        frame.kind = TILES
+        frame.kind = TRANSPOSE
 
 
 def cut(n: int, size: int) -> Blocks:
-    """`n` in blocks of about `size`: the last one may be half as long, or half as long again."""
+    """Divide `n` into blocks of about `size`, the last one half to one and a half times as long."""
     count = max(1, (n + size // 2) // size)
     size = min(size, n) if count > 1 else n
     return Blocks(size, count, n - size * (count - 1))
 
 
-def _cut(frame: Any, i: CopyAxis, j: CopyAxis, cut_i: Blocks, cut_j: Blocks, rest: list[CopyAxis],
-         order: bool = True) -> list[CopyAxis]:
-    """Write the axes of a block; return the loops, innermost first."""
+# two axes with their blocks, and all that remains
+def _cut(frame: CData, i: CopyAxis, j: CopyAxis, cut_i: Blocks, cut_j: Blocks,
+         rest: list[CopyAxis], order: bool = True) -> list[CopyAxis]:
+    """Set the axes of a block; return the loops over blocks, innermost first."""
     frame.ni, frame.di, frame.si, frame.last_i = cut_i.size, i.d, i.s, cut_i.last
     frame.nj, frame.dj, frame.sj, frame.last_j = cut_j.size, j.d, j.s, cut_j.last
     over_i = CopyAxis(cut_i.number, cut_i.size * i.d, cut_i.size * i.s)
@@ -215,7 +189,7 @@ def _cut(frame: Any, i: CopyAxis, j: CopyAxis, cut_i: Blocks, cut_j: Blocks, res
     return outer
 
 
-def _fill(frame: Any, outer: list[CopyAxis], switches: Switches) -> None:
+def _fill(frame: CData, outer: list[CopyAxis], switches: Switches) -> None:
     frame.narrow = switches.narrow and prod(a.n for a in outer) < 2**32
     frame.rank = len(outer)
     for k, a in enumerate(outer):

@@ -7,10 +7,10 @@ order these are put together, its shape and strides decide. So does its result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil, inf, prod
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..layout.reduction_axes import ReductionAxis, ReductionForm
 from ..support.native import ffi, lib
 from .kernel import CpuKernel, Finish
 
@@ -22,65 +22,6 @@ PARTS = 64  # parts that are enough for any number of threads
 UNITS = 16  # units of work that are so many that none need be cut
 SHARE = 1 << 18  # bytes of x that a thread should at least get
 RANK = 32  # axes that a frame has room for
-
-
-
-class ReductionAxis(NamedTuple):
-    """An axis: its length, and its strides in x and y."""
-
-    n: int
-    x: int
-    y: int
-
-    @property
-    def order(self) -> float:
-        """What axes are sorted by, the largest strides first; what is the same all along an axis is
-        best left in place.
-        """
-        return -self.x if self.x else -inf
-
-
-class ReductionForm(NamedTuple):
-    """Axes that are kept and those that are reduced, outermost first, and by how much x and y start
-    later.
-    """
-
-    kept: list[ReductionAxis]
-    reduced: list[ReductionAxis]
-    start_x: int
-    start_y: int
-
-
-def form_of(kept: Sequence[ReductionAxis], reduced: Sequence[ReductionAxis],
-            ordered: bool) -> ReductionForm:
-    """The least axes to walk over, all strides of x upwards; where it is `ordered`, reduced axes
-    stay as they are.
-    """
-    kept, start_x, start_y = _upwards(kept)
-    if not ordered:
-        reduced, more, _ = _upwards(reduced)
-        start_x += more
-        reduced = sorted(reduced, key=lambda a: a.order)
-    return ReductionForm(_merged(sorted(kept, key=lambda a: a.order)), _merged(reduced), start_x,
-                         start_y)
-
-
-def _upwards(axes: Sequence[ReductionAxis]) -> tuple[list[ReductionAxis], int, int]:
-    down = [a for a in axes if a.x < 0]
-    turned = [ReductionAxis(a.n, -a.x, -a.y) if a.x < 0 else a for a in axes]
-    return turned, sum((a.n - 1) * a.x for a in down), sum((a.n - 1) * a.y for a in down)
-
-
-def _merged(axes: Sequence[ReductionAxis]) -> list[ReductionAxis]:
-    found: list[ReductionAxis] = []
-    for a in axes:
-        if a.n == 1:
-            continue
-        if found and (found[-1].x, found[-1].y) == (a.n * a.x, a.n * a.y):
-            found[-1] = ReductionAxis(found[-1].n * a.n, a.x, a.y)
-        else:
-            found.append(a)
-    return found
 
 
 def _address(kernel: str) -> int:

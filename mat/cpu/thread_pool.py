@@ -1,9 +1,8 @@
-"""The threads that share large operations. Kernels run in one thread each; here, and nowhere else,
-work is split.
+"""The threads that share large operations. A kernel runs in one thread; only here is work split.
 
-No OpenMP: a second runtime beside another library's slows both, and a forked child of it hangs.
-Threads here are Python's, which a kernel lets run since it releases the GIL; a forked child makes
-its own.
+This is not OpenMP: a second runtime beside another library's slows both, and a forked child of it
+hangs. The threads are Python's, which run since kernels release the GIL; a forked child makes its
+own.
 """
 
 from __future__ import annotations
@@ -12,32 +11,36 @@ import os
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Any
+from typing import TypeAlias
 
 from ..core.compiled import share_by
 from ..support.native import lib
 from ..support.settings import CONTEXTS, THREADS, current
+from ..support.types import CData
 
-PIECES = 4  # for each thread: those that are done early take over from those that are held up
-Piece = tuple[int, int]
+PIECES = 4  # for each thread: threads that are early take over from those that are late
+Piece: TypeAlias = tuple[int, int]
 
 
 def threads() -> int:
-    """How many threads share an operation: ``mat.settings.threads``, or as many as there are cores
-    for this process.
+    """Return how many threads share an operation.
+
+    That is ``mat.settings.threads``, or as many as there are cores for this process.
     """
     return current().threads or CORES
 
 
 def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 CORES = _cores()
 
 
 class SharedWork:
-    """Pieces of one operation that are still to be done, and a count of helpers that are."""
+    """The pieces of one operation that are still to be done, and how its helpers ended."""
 
     __slots__ = ("done", "function", "pieces")
 
@@ -56,7 +59,7 @@ class SharedWork:
             self.function(start, stop)
 
     def help(self) -> None:
-        """The same in a helper, which reports how it ended."""
+        """Do pieces in a helper, and report how it ended."""
         try:
             self.work()
         except BaseException as error:
@@ -67,7 +70,7 @@ class SharedWork:
 
 
 class Helpers:
-    """Threads that wait for jobs; made when first needed, and anew in a forked child."""
+    """Threads that wait for jobs, made when first needed and again in a forked child."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -75,7 +78,7 @@ class Helpers:
         self.count = 0
 
     def call(self, job: SharedWork, count: int) -> None:
-        """Have `count` helpers join in a job."""
+        """Have `count` helpers join a job."""
         if self.count < count:
             with self.lock:
                 while self.count < count:
@@ -90,12 +93,13 @@ class Helpers:
         while True:
             job = jobs.get()
             job.help()
-            del job  # it holds arrays
+            del job  # it keeps arrays
 
 
 class Servers:
-    """Threads that wait in compiled code for ranges of kernels to share; made when first needed,
-    and anew in a forked child.
+    """Threads that wait in compiled code for ranges of kernels to share.
+
+    They are made when first needed, and again in a forked child.
     """
 
     def __init__(self) -> None:
@@ -103,7 +107,7 @@ class Servers:
         self.count = 0
 
     def have(self, count: int) -> None:
-        """See to it that there are at least `count`."""
+        """Start threads until there are at least `count`."""
         with self.lock:
             while self.count < count:
                 threading.Thread(target=lib.mat_serve, name="mat-server", daemon=True).start()
@@ -115,7 +119,7 @@ _servers = Servers()
 
 
 def _forget() -> None:
-    """In a forked child the threads are gone."""
+    """Forget all threads, which a forked child does not have."""
     global _helpers, _servers
     _helpers, _servers = Helpers(), Servers()
     share_by(0)
@@ -130,37 +134,37 @@ if hasattr(os, "register_at_fork"):
 THREADS.append(lambda: share_by(0))
 
 
-def share(kernel: int, frame: Any, operands: Any, numbers: Any, result: Any, count: int,
+# the parameters are those of mat_share
+def share(kernel: int, frame: CData, operands: CData, numbers: CData, result: CData, count: int,
           grain: int) -> None:
-    """Have the compiled `kernel` (a `mat_kernel`) do `count` units, by several threads if each gets
-    at least `grain` of them.
+    """Have the compiled `kernel` (a `mat_kernel`) do `count` units in one or more threads.
 
-    Unlike `run` this takes no Python for a piece, and its threads look for the next range for a
-    while before they sleep.
+    Each thread gets at least `grain` units. Unlike `run` this needs no Python code for a piece, and
+    its threads poll for the next range for a while before they sleep.
     """
     n = threads()
     if count >= 2 * grain:
         if _servers.count < n - 1:
             _servers.have(n - 1)
         if not CONTEXTS:
-            share_by(n)  # compiled calls may do it themselves, until somebody changes the number
+            share_by(n)  # compiled calls may share by themselves, until the number changes
     lib.mat_share(kernel, frame, operands, numbers, result, count, grain, n)
 
 
 def split(count: int, grain: int, pieces: int) -> list[Piece]:
-    """`count` items in at most so many pieces, none much smaller than `grain`, the first ones
-    last.
+    """Return at most so many pieces of `count` items, none much smaller than `grain`.
+
+    They are in reverse order, since `SharedWork` takes the last one first.
     """
     n = max(1, min(pieces, count // max(grain, 1)))
     return [(count * k // n, count * (k + 1) // n) for k in range(n - 1, -1, -1)]
 
 
 def run(function: Callable[[int, int], object], count: int, grain: int) -> None:
-    """Call ``function(start, stop)`` for pieces that cover ``range(count)``, each at least about
-    `grain` items long.
+    """Call ``function(start, stop)`` for pieces of ``range(count)``, each of about `grain` or more.
 
-    Large operations go over several threads; what pieces write must not overlap. An error in any
-    piece is raised here, after all threads have left the operation.
+    Large operations are split over several threads; pieces must not write the same elements. An
+    error in any piece is raised here, after all threads have left the operation.
     """
     n = min(threads(), count // max(grain, 1))
     if n <= 1:

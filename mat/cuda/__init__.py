@@ -1,3 +1,1 @@
-"""What computes on NVIDIA's GPUs. Imported when a device is first used, except for ``driver``,
-which looks for one.
-"""
+"""Computing on NVIDIA's GPUs. These modules are imported when a device is first used."""

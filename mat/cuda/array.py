@@ -1,10 +1,8 @@
-"""What code for the device is given of a Mat: an address in the device's memory, shape and
-strides.
-"""
+"""`CudaArray`: the address, shape and strides of a Mat's elements in the memory of a device."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from cuda.core import Buffer
 from cuda.core.utils import StridedMemoryView
@@ -20,17 +18,20 @@ from ..support.dlpack_abi import (
     compiled,
     make_capsule,
 )
+from ..support.types import DType, Keywords
 from .gpu import LEGACY as STREAM
 from .gpu import DeviceBlock, Gpu
+
+Capsule: TypeAlias = Any  # a PyCapsule, which has no type in Python
 
 
 class CudaArray:
     """The visible elements in the memory of a device; valid inside its block.
 
     ``pointer`` (the same as ``address``) is an integer, at the first visible element. ``shape``,
-    ``strides`` (in elements), ``size`` and ``dtype`` are those of the Mat; ``device`` is where it
-    lies. Who knows ``__cuda_array_interface__`` or DLPack takes it without a copy:
-    ``torch.as_tensor(a, device="cuda")``, ``cupy.asarray(a)``.
+    ``strides`` (in elements), ``size`` and ``dtype`` are those of the Mat; ``device`` is the device
+    that has the memory. Libraries that know ``__cuda_array_interface__`` or DLPack use it without a
+    copy: ``torch.as_tensor(a, device="cuda")``, ``cupy.asarray(a)``.
     """
 
     __slots__ = (
@@ -49,29 +50,29 @@ class CudaArray:
         "writable",
     )
 
-    def __init__(self, handle: DeviceBlock, layout: Layout, dtype: Any, device: Any = None, *,
-                 writable: bool = True) -> None:
+    def __init__(self, handle: DeviceBlock, layout: Layout, dtype: DType, device: object = None,
+                 *, writable: bool = True) -> None:
         self.handle = handle
         self.layout = layout
         self.dtype = dtype
         self.letter: str = dtype.char
         self.shape, self.strides, self.size = layout.shape, layout.strides, layout.size
-        # always in its block
-        self.address: int = handle.address + (layout.displacement * dtype.itemsize if layout.size
-                                              else 0)
+        # without elements, the beginning of the block
+        offset = layout.displacement * dtype.itemsize if layout.size else 0
+        self.address: int = handle.address + offset
         self.gpu: Gpu = handle.gpu
         self.device = device
         self.writable = writable
-        # made when others ask for the address, whose reference to self keeps it
-        self.exported: Any = None
+        # made when other libraries request the address; their reference to self keeps it
+        self.exported: object = None
 
     @property
     def pointer(self) -> int:
-        """Where the first visible element is."""
+        """Return the address of the first visible element."""
         return self.address
 
     @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
+    def __cuda_array_interface__(self) -> Keywords:
         if self.letter == "E":
             raise AttributeError("__cuda_array_interface__ has no bfloat16; DLPack has: "
                                  "torch.from_dlpack(a)")
@@ -86,36 +87,36 @@ class CudaArray:
         return CUDA, self.gpu.number
 
     def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
-                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
-        """A capsule over the same memory. A consumer on another stream than the default one is made
-        to wait for it.
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Capsule:
+        """Return a capsule over the same memory.
+
+        Work of a consumer on another stream than the default one waits for that stream.
         """
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
-            raise ExchangeError("a CudaArray lends its memory where it is and copies nothing; "
+            raise ExchangeError("a CudaArray exports the memory of its device and copies nothing; "
                                 "x.to_numpy() copies to the host")
         if max_version is None and not self.writable:
-            raise ExchangeError("a consumer from before DLPack 1.0 cannot be told that this is "
-                                "read-only; "
-                                "torch.from_dlpack(x) of the Mat itself copies for it, a block for "
-                                "'io' lends to be written")
+            raise ExchangeError("a consumer from before DLPack 1.0 cannot know that this is "
+                                "read-only; torch.from_dlpack(x) of the Mat itself copies for it, "
+                                "a block for 'io' exports it writable")
         check_stream(stream, self.__dlpack_device__())
-        self.gpu.hand_over(stream)
+        self.gpu.make_stream_wait(stream)
         flags = 0 if self.writable else READ_ONLY
         return self.capsule((self, self.handle.export()), LEGACY if max_version is None else flags)
 
-    def capsule(self, owner: object, flags: int) -> Any:
-        """A capsule that keeps `owner`, which keeps the memory."""
+    def capsule(self, owner: object, flags: int) -> Capsule:
+        """Return a capsule that keeps `owner`, which keeps the memory."""
         if min(self.strides, default=0) < 0:
-            raise ExchangeError("DLPack's consumers take no negative strides, torch ends the "
+            raise ExchangeError("DLPack's consumers accept no negative strides, torch ends the "
                                 "process; x.contiguous() has none")
         if compiled:
             return make_capsule(owner, self.address, self.shape, self.strides,
                                 self.__dlpack_device__(), self.dtype, flags)
         if self.letter == "E" or flags == COPIED:
-            raise ExchangeError("without compiled kernels, "
-                                f"{'bfloat16' if self.letter == 'E' else 'a copy'} is not lent")
+            thing = "bfloat16" if self.letter == "E" else "a copy"
+            raise ExchangeError(f"without compiled kernels, {thing} is not exported")
         low, high = self.layout.bounds
-        with self.gpu.current():  # cuda.core has capsules, too
+        with self.gpu.current():  # cuda.core makes capsules, too
             buffer = Buffer.from_handle(self.address, max((high - low) * self.dtype.itemsize, 1),
                                         owner=owner)
             view = StridedMemoryView.from_buffer(buffer, self.shape, self.strides,
@@ -124,5 +125,6 @@ class CudaArray:
             return view.__dlpack__(stream=-1, max_version=None if flags == LEGACY else (1, 0))
 
     def __repr__(self) -> str:
-        return f"<CudaArray {self.address:#x} on cuda:{self.gpu.number} shape {self.shape} strides {self.strides} {self.dtype}>"
+        return (f"<CudaArray {self.address:#x} on cuda:{self.gpu.number} shape {self.shape} "
+                f"strides {self.strides} {self.dtype}>")
 

@@ -1,27 +1,28 @@
 """BLAS on the device: each verb as a function of what changes from call to call, made once for
 operands of one form.
 
-Column-major, as cuBLAS has it; named as on the CPU (``cpu/shims.py``), with the same arguments. A
-call looks nothing up: the routine and all lengths are settled. Only what returns Python numbers
-waits for the device.
+Column-major, as cuBLAS has it; named as on the CPU (``cpu/blas_kernels.py``), with the same
+arguments. A call looks nothing up: the routine and all lengths are settled. Only a call that returns
+Python numbers waits for the device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
+from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
 from ..layout.strided import Ints, Layout
 from ..support.blas_library import REAL, REALS, scalar
 from ..support.dtypes import BY_CHAR, COMPLEX_TYPES
+from ..support.types import CData, Function, Number
 from .cublas import LIMIT, ON_DEVICE, NotSupportedError, Routine, ffi
 from .cublas_table import COMPUTE_32F, COMPUTE_32I, DATA, DIAG, FILL, GEMM_DEFAULT, OP, SIDE
+from .gpu import Gpu
 from .integer_matmul import prepare_scale
 from .kernel import CudaKernel
 
-Call = Callable[..., Any]
 COUNTS = 2**63 - 1  # how far it counts
 SIZES = {char: t.size for char, t in BY_CHAR.items()}
 # What is summed in float32 or int32 by cublasGemmEx: types of operands and result.
@@ -29,15 +30,30 @@ EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi"
 _RESULTS = {char: f"{real}[{1 + (char in COMPLEX_TYPES)}]" for char, real in REAL.items()}
 
 
-def _alpha(letter: str) -> Call:
-    """What makes, of a Python number, the C element that a routine is given the address of."""
+class Operand(Protocol):
+    """An operand in the memory of a device."""
+
+    @property
+    def address(self) -> int: ...
+
+    @property
+    def gpu(self) -> Gpu: ...
+
+
+def _alpha(letter: str) -> Function:
+    """Return what makes, of a Python number, the C element that a routine is given the address
+    of.
+    """
     known = REALS.get(letter)
-    return partial(scalar,
-                   letter) if known is None else lambda value: known[value] if value else scalar(letter, value)
+    if known is None:
+        return partial(scalar, letter)
+    return lambda value: known[value] if value else scalar(letter, value)
 
 
-def _beta(letter: str) -> Call:
-    """The same for a factor that says, if it is a 0 of either sign, that the result is not read."""
+def _beta(letter: str) -> Function:
+    """Return the same for a factor that says, if it is a 0 of either sign, that the result is not
+    read.
+    """
     known, zero = REALS.get(letter), scalar(letter, 0.0)
     if known is None:
         return lambda value: scalar(letter, value) if value else zero
@@ -47,37 +63,37 @@ def _beta(letter: str) -> Call:
 # Vectors
 
 
-def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Call:
-    """``verb`` of one or two vectors of `n` elements, `steps` apart, that begin `starts` elements
-    from their operands.
+def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Function:
+    """Prepare ``verb`` of one or two vectors of `n` elements, `steps` apart, that begin `starts`
+    elements from their operands.
     """
     if n == 0:
         return _of_nothing(verb, letter)
-    lows = [(start + min(0, (n - 1) * step)) * SIZES[letter] for start,
-            step in zip(starts, steps, strict=True)]
+    lows = [(start + min(0, (n - 1) * step)) * SIZES[letter]
+            for start, step in zip(starts, steps, strict=True)]
     if len(steps) == 1:
         return _one(verb, letter, n, abs(steps[0]), lows[0])
-    told: dict[str, object] = {"n": n, "incx": steps[0], "incy": steps[1]}
-    call = Routine(verb, letter, (n, *steps), told)
-    (low, other), (incx, incy) = lows, steps
+    reported: dict[str, object] = {"n": n, "incx": steps[0], "incy": steps[1]}
+    call = Routine(verb, letter, (n, *steps), reported)
+    (x_low, y_low), (incx, incy) = lows, steps
     if verb in ("dot", "vdot"):
-        return _dot(call, letter, n, (low, incx), (other, incy))
+        return _dot(call, letter, n, (x_low, incx), (y_low, incy))
     if verb == "axpy":
         factor = _alpha(letter)
-        return lambda alpha, x, y: call(y.gpu, n, factor(alpha), x.address + low, incx,
-                                        y.address + other, incy)
+        return lambda alpha, x, y: call(y.gpu, n, factor(alpha), x.address + x_low, incx,
+                                        y.address + y_low, incy)
     # copy and swap
-    return lambda x, y: call(y.gpu, n, x.address + low, incx, y.address + other, incy)
+    return lambda x, y: call(y.gpu, n, x.address + x_low, incx, y.address + y_low, incy)
 
 
-def _of_nothing(verb: str, letter: str) -> Call:
-    """A sum of nothing is 0; nothing is updated."""
+def _of_nothing(verb: str, letter: str) -> Function:
+    """Return the verb for empty vectors: a sum of nothing is 0, and nothing is updated."""
     sums = {"dot": 0j if letter in "FD" else 0.0, "nrm2": 0.0, "asum": 0.0}
     result = sums.get("dot" if verb == "vdot" else verb)
     return lambda *_: result
 
 
-def _one(verb: str, letter: str, n: int, inc: int, low: int) -> Call:
+def _one(verb: str, letter: str, n: int, inc: int, low: int) -> Function:
     call = Routine(verb, letter, (n, inc), {"n": n, "incx": inc})
     if verb == "scal":
         factor = _alpha(letter)
@@ -85,13 +101,13 @@ def _one(verb: str, letter: str, n: int, inc: int, low: int) -> Call:
     if verb == "iamax":
         kind = "int64_t[1]" if max(n, inc) > LIMIT else "int[1]"
 
-        def index(x: Any) -> int:
+        def index(x: Operand) -> int:
             found = ffi.new(kind)
             call(x.gpu, n, x.address + low, inc, found)
             return int(found[0]) - 1  # it counts from 1
         return index
 
-    def norm(x: Any) -> float:
+    def norm(x: Operand) -> float:
         found = ffi.new(_RESULTS["f" if letter in "fF" else "d"])
         call(x.gpu, n, x.address + low, inc, found)
         return float(found[0])
@@ -99,22 +115,24 @@ def _one(verb: str, letter: str, n: int, inc: int, low: int) -> Call:
 
 
 def _dot(call: Routine, letter: str, n: int, first: tuple[int, int],
-         second: tuple[int, int]) -> Call:
+         second: tuple[int, int]) -> Function:
     kind = _RESULTS[letter]
-    (low, incx), (other, incy) = first, second
+    (x_low, incx), (y_low, incy) = first, second
 
-    def dot(x: Any, y: Any) -> Any:
+    def dot(x: Operand, y: Operand) -> Number:
         found = ffi.new(kind)
-        call(y.gpu, n, x.address + low, incx, y.address + other, incy, found)
+        call(y.gpu, n, x.address + x_low, incx, y.address + y_low, incy, found)
         return found[0] if letter in "fd" else complex(found[0], found[1])
     return dot
 
 
-def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Call:
-    """``call(x, y, out)`` for ``out <- sum x_i y_i``, which stays on the device: nothing waits."""
+def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Function:
+    """Prepare ``out <- sum x_i y_i``, which remains on the device, as a function of ``(x, y, out)``
+    that waits for nothing.
+    """
     call = Routine("dot", letter, (n, incx, incy), {"n": n, "incx": incx, "incy": incy}, ON_DEVICE)
 
-    def dot(x: Any, y: Any, out: Any) -> None:
+    def dot(x: Operand, y: Operand, out: Operand) -> None:
         call(out.gpu, n, x.address, incx, y.address, incy, ffi.cast("void *", out.address))
     return dot
 
@@ -123,50 +141,50 @@ def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Call:
 
 
 def _lowest(letter: str, x: Layout) -> tuple[int, int]:
-    """How many bytes from its first element a vector's lowest address is, and its increment."""
+    """Return how many bytes from its first element the lowest address of a vector is, and its
+    increment.
+    """
     assert x.vector is not None, "fits has let it through"
     return (x.vector[0] - x.displacement) * SIZES[letter], x.vector[1]
 
 
-def prepare_gemv(letter: str, trans: str, m: int, n: int, lda: int, x: Layout, y: Layout) -> Call:
-    """``call(alpha, a, x, beta, y)`` for ``y <- alpha op(A) x + beta y``, with vectors that lie as
-    `x` and `y` do.
+def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:
+    """Prepare ``y <- alpha op(A) x + beta y``, with vectors of the layouts `x` and `y`, as a
+    function of ``(alpha, a, x, beta, y)``.
     """
-    (low, incx), (other, incy) = _lowest(letter, x), _lowest(letter, y)
-    told: dict[str, object] = {"trans": trans, "m": m, "n": n, "lda": lda, "incx": incx,
-                               "incy": incy}
-    call, factor, op = Routine("gemv", letter, (m, n, lda, incx, incy),
-                               told), _alpha(letter), OP[trans]
-    other_factor = _beta(letter)
+    trans, m, n, lda = form
+    (x_low, incx), (y_low, incy) = _lowest(letter, x), _lowest(letter, y)
+    reported: dict[str, object] = {**form._asdict(), "incx": incx, "incy": incy}
+    call = Routine("gemv", letter, (m, n, lda, incx, incy), reported)
+    alpha_of, beta_of, op = _alpha(letter), _beta(letter), OP[trans]
 
-    def gemv(alpha: Any, a: Any, x: Any, beta: Any, y: Any) -> None:
-        call(y.gpu, op, m, n, factor(alpha), a.address, lda, x.address + low, incx,
-             other_factor(beta), y.address + other, incy)
+    def gemv(alpha: Number, a: Operand, x: Operand, beta: Number, y: Operand) -> None:
+        call(y.gpu, op, m, n, alpha_of(alpha), a.address, lda, x.address + x_low, incx,
+             beta_of(beta), y.address + y_low, incy)
     return gemv
 
 
 def prepare_scale_vector(letter: str, layout: Layout) -> CudaKernel:
-    """``call(alpha, a, x, beta, y)`` for ``y <- beta y``, with a vector that lies so."""
+    """Prepare ``y <- beta y`` for a vector of that layout, called like `prepare_gemv`'s."""
     assert layout.vector is not None, "fits has let it through"
     return prepare_scale(letter, (layout.size,), (layout.vector[1],), at=2,
                          number=1).bind((1, 2, 4), (0, 3))
 
 
-def prepare_ger(letter: str, m: int, n: int, lda: int, x: Layout, y: Layout, swap: bool) -> Call:
-    """``call(alpha, x, y, a)`` for ``A <- alpha x y^T + A``, A being m x n; with `swap`, y is
-    cuBLAS's first vector.
-    """
-    (low, incx), (other, incy) = _lowest(letter, x), _lowest(letter, y)
-    told: dict[str, object] = {"m": m, "n": n, "lda": lda, "incx": incy if swap else incx,
-                               "incy": incx if swap else incy}
-    call, factor = Routine("ger", letter, (m, n, lda, incx, incy), told), _alpha(letter)
+def prepare_ger(letter: str, form: GerForm, x: Layout, y: Layout) -> Function:
+    """Prepare ``A <- alpha x y^T + A`` as a function of ``(alpha, x, y, a)``."""
+    m, n, lda, swap = form
+    (x_low, incx), (y_low, incy) = _lowest(letter, x), _lowest(letter, y)
+    reported: dict[str, object] = {"m": m, "n": n, "lda": lda, "incx": incy if swap else incx,
+                                   "incy": incx if swap else incy}
+    call, factor = Routine("ger", letter, (m, n, lda, incx, incy), reported), _alpha(letter)
 
-    def ger(alpha: Any, x: Any, y: Any, a: Any) -> None:
+    def ger(alpha: Number, x: Operand, y: Operand, a: Operand) -> None:
         if swap:
-            call(a.gpu, m, n, factor(alpha), y.address + other, incy, x.address + low, incx,
+            call(a.gpu, m, n, factor(alpha), y.address + y_low, incy, x.address + x_low, incx,
                  a.address, lda)
         else:
-            call(a.gpu, m, n, factor(alpha), x.address + low, incx, y.address + other, incy,
+            call(a.gpu, m, n, factor(alpha), x.address + x_low, incx, y.address + y_low, incy,
                  a.address, lda)
     return ger
 
@@ -174,73 +192,50 @@ def prepare_ger(letter: str, m: int, n: int, lda: int, x: Layout, y: Layout, swa
 # Matrices
 
 
-class _Ex(NamedTuple):
-    """How cublasGemmEx is told of the types."""
+class Stack(NamedTuple):
+    """The number of products of a call, and the steps from one matrix of a, b and c to the next."""
 
-    letter: str  # of the factors
-    types: tuple[int, int]
-    compute: int
-    align: int  # of addresses and leading dimensions, in bytes
-
-
-def _ex(kind: str) -> _Ex | None:
-    """For the kinds of products that it has besides the four types of BLAS."""
-    if kind not in EX:
-        return None
-    one, out = EX[kind]
-    whole = one == "b"
-    return _Ex("i" if whole else "f", (DATA[one], DATA[out]), COMPUTE_32I if whole else COMPUTE_32F,
-               4 if whole else 1)
+    matrices: int
+    step_a: int
+    step_b: int
+    step_c: int
 
 
-def _wide(value: Any) -> Any:
-    """A factor of integers, in the 32 bits that it has for the result."""
-    return ffi.new("int32_t *", (int(value) + (1 << 31)) % (1 << 32) - (1 << 31))
-
-
-def prepare_gemm(kind: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int, ldb: int,
-                 ldc: int,
-                 swap: bool) -> Call:
-    """``call(alpha, a, b, beta, c)`` for a product of these sizes; with `swap`, b is cuBLAS's first
-    operand.
+def prepare_gemm(kind: str, form: GemmForm) -> Function:
+    """Prepare ``C <- alpha op(A) op(B) + beta C`` as a function of ``(alpha, a, b, beta, c)``.
 
     `kind` is a dtype character that BLAS knows, or one of `EX`; then `NotSupportedError` says that
-    it is not to be had so.
+    cuBLAS does not have it for such operands.
     """
-    told: dict[str, object] = {"trans": trans_a + trans_b, "m": m, "n": n, "k": k, "lda": lda,
-                               "ldb": ldb, "ldc": ldc}
-    return _gemm(kind, (trans_a, trans_b), (m, n, k), (lda, ldb, ldc), swap, told, None)
+    return _gemm(kind, form, None)
 
 
-def prepare_gemm_batched(kind: str, trans_a: str, trans_b: str, m: int, n: int, k: int, lda: int,
-                         ldb: int, ldc: int,
-                         swap: bool, batch: Ints, steps: tuple[Ints, Ints, Ints]) -> Call:
-    """The same for stacks with leading axes of the lengths `batch`; `steps` are those of a, b and c
-    along them.
+def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
+                         steps: tuple[Ints, Ints, Ints]) -> Function:
+    """Prepare the same for stacks with leading axes of the lengths `batch`; `steps` are those of a,
+    b and c along them.
 
-    The longest axis along which all of them go up is one call; others are walked.
+    The longest axis along which all of them go up is one call; the others are loops.
     """
-    told: dict[str, object] = {"trans": trans_a + trans_b, "m": m, "n": n, "k": k, "lda": lda,
-                               "ldb": ldb, "ldc": ldc}
-    if not k:
+    if not form.sizes.k:
         # there is nothing to step to in a and b
         steps = (0,) * len(batch), (0,) * len(batch), steps[2]
     upwards = [d for d in range(len(batch)) if all(s[d] >= 0 for s in steps)]
     along = max(upwards, key=lambda d: batch[d], default=None)
-    strided = None if along is None else (batch[along], *(s[along] for s in steps))
-    one = _gemm(kind, (trans_a, trans_b), (m, n, k), (lda, ldb, ldc), swap, told, strided)
+    stack = None if along is None else Stack(batch[along], *(s[along] for s in steps))
+    one = _gemm(kind, form, stack)
     others = [d for d in range(len(batch)) if d != along]
     if not others:
         return one
-    a_size, c_size = (SIZES[x] for x in EX[kind]) if kind in EX else (SIZES[kind], SIZES[kind])
-    sizes = a_size, a_size, c_size
-    starts = [[size * sum(i * s[d] for i, d in zip(index, others, strict=True)) for s,
-               size in zip(steps, sizes, strict=True)]
+    operand, result = (SIZES[x] for x in EX[kind]) if kind in EX else (SIZES[kind], SIZES[kind])
+    sizes = operand, operand, result
+    starts = [[size * sum(i * s[d] for i, d in zip(index, others, strict=True))
+               for s, size in zip(steps, sizes, strict=True)]
               for index in product(*(range(batch[d]) for d in others))]
 
-    def each(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
-        for one_at, other_at, out_at in starts:
-            one(alpha, _Part(a, one_at), _Part(b, other_at), beta, _Part(c, out_at))
+    def each(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
+        for a_start, b_start, c_start in starts:
+            one(alpha, _Part(a, a_start), _Part(b, b_start), beta, _Part(c, c_start))
     return each
 
 
@@ -249,89 +244,114 @@ class _Part:
 
     __slots__ = ("address", "gpu")
 
-    def __init__(self, whole: Any, offset: int) -> None:
+    def __init__(self, whole: Operand, offset: int) -> None:
         self.address = whole.address + offset
         self.gpu = whole.gpu
 
 
-def _gemm(kind: str, trans: tuple[str, str], sizes: Ints, steps: Ints, swap: bool,
-          told: dict[str, object],
-          strided: Ints | None) -> Call:
-    """A product, or with `strided`, the count and the steps of a, b and c, a stack of them."""
-    if strided is not None:
-        told = {**told, "count": strided[0]}
-    if not sizes[2]:
+def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:
+    """Prepare a product, or a stack of them."""
+    sizes, leading = form.sizes, form.leading
+    if not sizes.k:
         if kind in EX:
             raise NotSupportedError(f"{kind}: an empty axis")
-        count, step = (1, 0) if strided is None else (strided[0], strided[3])
-        return _scaled(kind, (count, sizes[1], sizes[0]), (step, steps[2], 1))
-    ops = OP[trans[0]], OP[trans[1]], *sizes
-    numbers = (*sizes, *steps, *(strided or ()))
+        count, step = (1, 0) if stack is None else (stack.matrices, stack.step_c)
+        return _scaled(kind, (count, sizes.n, sizes.m), (step, leading[2], 1))
     if kind in EX:
-        return _gemm_ex(kind, ops, numbers, steps, swap, told, strided)
-    alpha_of, beta_of, (lda, ldb, ldc) = _alpha(kind), _beta(kind), steps
-    if strided is None:
-        call = Routine("gemm", kind, numbers, told)
+        return _gemm_ex(kind, form, stack)
+    if stack is not None:
+        return _gemm_strided(kind, form, stack)
+    call = Routine("gemm", kind, (*sizes, *leading), form.reported())
+    ops = OP[form.trans_a], OP[form.trans_b], *sizes
+    alpha_of, beta_of, swap, (lda, ldb, ldc) = _alpha(kind), _beta(kind), form.swap, leading
 
-        def gemm(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
-            if swap:
-                a, b = b, a
-            call(c.gpu, *ops, alpha_of(alpha), a.address, lda, b.address, ldb, beta_of(beta),
-                 c.address, ldc)
-        return gemm
-    stack, (count, step_a, step_b, step_c) = Routine("gemmStridedBatched", kind, numbers,
-                                                     told), strided
+    def gemm(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
+        if swap:
+            a, b = b, a
+        call(c.gpu, *ops, alpha_of(alpha), a.address, lda, b.address, ldb, beta_of(beta),
+             c.address, ldc)
+    return gemm
+
+
+def _gemm_strided(letter: str, form: GemmForm, stack: Stack) -> Function:
+    trans_a, trans_b, sizes, (lda, ldb, ldc), swap = form
+    call = Routine("gemmStridedBatched", letter, (*sizes, *form.leading, *stack),
+                   {**form.reported(), "count": stack.matrices})
+    ops, alpha_of, beta_of = (OP[trans_a], OP[trans_b], *sizes), _alpha(letter), _beta(letter)
+    count, step_a, step_b, step_c = stack
     if swap:
         step_a, step_b = step_b, step_a
 
-    def gemms(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
+    def gemms(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
         if swap:
             a, b = b, a
-        stack(c.gpu, *ops, alpha_of(alpha), a.address, lda, step_a, b.address, ldb, step_b,
-              beta_of(beta), c.address, ldc,
-              step_c, count)
+        call(c.gpu, *ops, alpha_of(alpha), a.address, lda, step_a, b.address, ldb, step_b,
+             beta_of(beta), c.address, ldc, step_c, count)
     return gemms
 
 
 def _scaled(letter: str, shape: Ints, strides: Ints) -> CudaKernel:
-    """What is left of a product over an empty axis, called like a product."""
+    """Prepare what is left of a product over an empty axis, called like a product."""
     return prepare_scale(letter, shape, strides, at=2, number=1).bind((1, 2, 4), (0, 3))
 
 
-def _gemm_ex(kind: str, ops: Ints, numbers: Ints, steps: Ints, swap: bool, told: dict[str, object],
-             strided: Ints | None) -> Call:
-    ex, (lda, ldb, ldc) = _ex(kind), steps
-    assert ex is not None
-    letter, (one, out), compute, align = ex
-    if any(step % align for step in (lda, ldb)) or (strided is not None
-                                                    and any(s % align for s in strided[1:3])):
+class _Ex(NamedTuple):
+    """The types that cublasGemmEx is given."""
+
+    letter: str  # of the factors
+    types: tuple[int, int]
+    compute: int
+    align: int  # of addresses and leading dimensions, in bytes
+
+
+def _ex(kind: str) -> _Ex:
+    one, out = EX[kind]
+    types = DATA[one], DATA[out]
+    return _Ex("i", types, COMPUTE_32I, 4) if one == "b" else _Ex("f", types, COMPUTE_32F, 1)
+
+
+def _int32(value: Number) -> CData:
+    """Return a factor of integers in the 32 bits that the result has."""
+    return ffi.new("int32_t *", (int(value) + (1 << 31)) % (1 << 32) - (1 << 31))
+
+
+def _gemm_ex(kind: str, form: GemmForm, stack: Stack | None) -> Function:
+    """Prepare a product, or a stack of them, of the kinds in `EX`."""
+    trans_a, trans_b, sizes, (lda, ldb, ldc), swap = form
+    letter, (one, out), compute, align = _ex(kind)
+    if any(step % align for step in (lda, ldb)) or (stack is not None
+                                                    and any(s % align for s in stack[1:3])):
         raise NotSupportedError(f"{kind}: leading dimensions {lda} and {ldb}")
-    told = {**told, "kind": kind}
-    factor = _wide if letter == "i" else _beta(letter)
-    call = Routine("GemmEx" if strided is None else "GemmStridedBatchedEx", "", numbers, told)
-    count, step_a, step_b, step_c = ((), (), (), ()) if strided is None else ((s,) for s in strided)
+    reported = {**form.reported(), **({} if stack is None else {"count": stack.matrices}),
+                "kind": kind}
+    factor = _int32 if letter == "i" else _beta(letter)
+    call = Routine("GemmEx" if stack is None else "GemmStridedBatchedEx", "",
+                   (*sizes, *form.leading, *(stack or ())), reported)
+    ops = OP[trans_a], OP[trans_b], *sizes
+    count, step_a, step_b, step_c = ((), (), (), ()) if stack is None else ((s,) for s in stack)
     if swap:
         step_a, step_b = step_b, step_a
 
-    def gemm(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
+    def gemm(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
         if swap:
             a, b = b, a
         if (a.address | b.address) % align:
             raise NotSupportedError(f"{kind}: operands at {a.address:#x} and {b.address:#x}")
         call(c.gpu, *ops, factor(alpha), a.address, one, lda, *step_a, b.address, one, ldb, *step_b,
-             factor(beta), c.address,
-             out, ldc, *step_c, *count, compute, GEMM_DEFAULT)
+             factor(beta), c.address, out, ldc, *step_c, *count, compute, GEMM_DEFAULT)
     return gemm
 
 
-def prepare_either(make: Callable[[], Call], otherwise: Call) -> Call:
-    """What `make` gives, and `otherwise` where, or as soon as, cuBLAS does not support that."""
+def prepare_either(make: Function, otherwise: Function) -> Function:
+    """Return the function that `make` makes, with `otherwise` in its place where, or as soon as,
+    cuBLAS does not support that.
+    """
     try:
         preferred = make()
     except NotSupportedError:
         return otherwise
 
-    def either(*values: Any) -> None:
+    def either(*values: object) -> None:
         try:
             preferred(*values)
         except NotSupportedError:
@@ -339,35 +359,31 @@ def prepare_either(make: Callable[[], Call], otherwise: Call) -> Call:
     return either
 
 
-def prepare_syrk(letter: str, uplo: str, trans: str, n: int, k: int, lda: int, ldc: int) -> Call:
-    """``call(alpha, a, beta, c)`` for ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one
-    triangle of C.
+def prepare_syrk(letter: str, form: SyrkForm) -> Function:
+    """Prepare ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C as a
+    function of ``(alpha, a, beta, c)``.
     """
+    uplo, trans, n, k, lda, ldc = form
     if not k:
         triangle = 1 if uplo == "L" else -1  # the columns of C are the first axis here
         return prepare_scale(letter, (n, n), (ldc, 1), at=1, number=1,
                              triangle=triangle).bind((1, 3), (0, 2))
-    told: dict[str, object] = {"uplo": uplo, "trans": trans, "n": n, "k": k, "lda": lda, "ldc": ldc}
-    call, factor, fill, op = Routine("syrk", letter, (n, k, lda, ldc),
-                                     told), _alpha(letter), FILL[uplo], OP[trans]
-    other_factor = _beta(letter)
+    call = Routine("syrk", letter, (n, k, lda, ldc), form._asdict())
+    alpha_of, beta_of, fill, op = _alpha(letter), _beta(letter), FILL[uplo], OP[trans]
 
-    def syrk(alpha: Any, a: Any, beta: Any, c: Any) -> None:
-        call(c.gpu, fill, op, n, k, factor(alpha), a.address, lda, other_factor(beta), c.address,
-             ldc)
+    def syrk(alpha: Number, a: Operand, beta: Number, c: Operand) -> None:
+        call(c.gpu, fill, op, n, k, alpha_of(alpha), a.address, lda, beta_of(beta), c.address, ldc)
     return syrk
 
 
-def prepare_trsm(letter: str, side: str, uplo: str, trans: str, diag: str, m: int, n: int, lda: int,
-                 ldb: int) -> Call:
-    """``call(alpha, a, b)`` for ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``), with a
-    triangular A.
+def prepare_trsm(letter: str, form: TrsmForm) -> Function:
+    """Prepare ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) with a triangular A as a function
+    of ``(alpha, a, b)``.
     """
-    told: dict[str, object] = {"side": side, "uplo": uplo, "trans": trans, "diag": diag, "m": m,
-                               "n": n, "lda": lda, "ldb": ldb}
-    call, factor = Routine("trsm", letter, (m, n, lda, ldb), told), _alpha(letter)
+    side, uplo, trans, diag, m, n, lda, ldb = form
+    call, factor = Routine("trsm", letter, (m, n, lda, ldb), form._asdict()), _alpha(letter)
     flags = SIDE[side], FILL[uplo], OP[trans], DIAG[diag]
 
-    def trsm(alpha: Any, a: Any, b: Any) -> None:
+    def trsm(alpha: Number, a: Operand, b: Operand) -> None:
         call(b.gpu, *flags, m, n, factor(alpha), a.address, lda, b.address, ldb)
     return trsm

@@ -11,12 +11,13 @@ from struct import pack, unpack
 import numpy as np
 from cuda.bindings import driver
 
+from ..layout.reduction_axes import ReductionAxis, form_of
 from ..support.dtypes import BY_CHAR, DISTINCT, INEXACT
 from ..support.types import Array, Operand, Presented
 from .gpu import Gpu, check
 from .kernel import CudaKernel
 from .nvrtc import EXACT, Program
-from .reduce import ReductionAxis, axes_frame, form_of
+from .reduce import axes_frame
 
 EQUAL, NEAR = DISTINCT, INEXACT  # the dtypes of which there are kernels
 THREADS, BLOCKS = 256, 1024  # of a block; of blocks, at most: each reads on

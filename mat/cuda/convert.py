@@ -1,15 +1,14 @@
-"""Copies on a device that convert from one dtype to another: launches of the kernels in
-``native/cuda/convert.cuh``.
-"""
+"""Copies on a device from one dtype to another, by the kernels in ``native/cuda/convert.cuh``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from math import prod
-from typing import Any
 
+from ..layout.merged_axes import CopyAxis, starts
 from ..support.dtypes import ELEMENT_TYPES
+from ..support.types import Operand
 from .copy import ROOM, Aligned, axes_of, chained
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -17,24 +16,23 @@ from .permute import (
     BLOCK,
     RANK,
     Copy,
-    CopyAxis,
     Step,
     alignment,
+    axes_frame,
     is_near,
-    merged,
+    merged_upwards,
     packed,
     parts,
     plan,
-    walk,
 )
 
 TYPES = {t.name: t.suffix for t in ELEMENT_TYPES}
 GROUPS = 4  # of elements that a thread converts
-LARGE = 1 << 16  # bytes from which on two steps are better than reading from everywhere
+LARGE = 1 << 16  # bytes from which on two steps are faster than scattered reads
 
 
 def program(source: str, target: str) -> Program:
-    """What converts from one dtype, by name, to another, and to others of the same kind."""
+    """Return the program that converts one dtype, by name, to another and others of its kind."""
     return _program(source, kind(target))
 
 
@@ -46,59 +44,61 @@ def _program(source: str, of: str) -> Program:
 
 
 def kind(dtype: str) -> str:
-    """Integers, complex numbers, or the rest."""
+    """Return the letter of integers, of complex numbers, or of all others."""
     return dtype[0] if dtype[0] in "iuc" else "f"
 
 
 def targets(source: str) -> list[str]:
-    """The dtypes that elements of this one are converted to."""
+    """Return the dtypes that elements of this one are converted to."""
     return [t for t in TYPES if t != source and not moves_only(source, t)
             and (t[0] == "c" or source[0] != "c")]
 
 
 def programs() -> Iterator[Program]:
-    """All that there are."""
+    """Return every program of this module."""
     for source in TYPES:
         for of in dict.fromkeys(map(kind, targets(source))):
             yield _program(source, of)
 
 
 def moves_only(source: str, target: str) -> bool:
-    """Whether elements of one dtype are, bit by bit, those of the other."""
+    """Return whether elements of one dtype have the same bits as those of the other."""
     whole = [name.removeprefix("u") for name in (source, target)]
     return whole[0] == whole[1] or (source == "bool" and whole[1] == "int8")
 
 
-def prepare_convert(x: Any, out: Any) -> Aligned:
-    """What copies the elements of the Mat `x`, broadcast, to those of `out`, of any dtype; not
-    complex ones to real ones.
+def prepare_convert(x: Operand, out: Operand) -> Aligned:
+    """Return a kernel that copies the Mat `x`, broadcast, to `out`, of any dtype.
+
+    There is none for complex numbers to real ones.
     """
     axes = axes_of(x, out)
     names = x.dtype.name, out.dtype.name
     if moves_only(*names):
-        return Aligned(lambda read,
-                       written: chained(plan(axes, out.itemsize, read=read, written=written)))
+        size = out.itemsize
+        return Aligned(lambda read, written: chained(plan(axes, size, read=read, written=written)))
     sizes = x.itemsize, out.itemsize
-    if is_near(merged(axes), x.itemsize) or prod(a.n for a in axes) * min(sizes) < LARGE:
-        return Aligned(lambda read,
-                       written: _launched(*names, converting(axes, *sizes, read, written)))
+    if is_near(merged_upwards(axes), x.itemsize) or prod(a.n for a in axes) * min(sizes) < LARGE:
+        return Aligned(
+            lambda read, written: _kernels(*names, converting(axes, *sizes, read, written)))
     return Aligned(partial(_in_two_steps, axes, names, sizes))
 
 
-def _launched(source: str, target: str, steps: Sequence[Step], room: int = 0,
-              then: CudaKernel | None = None) -> CudaKernel | None:
-    """Converting `steps` as launches, and `then`."""
+def _kernels(source: str, target: str, steps: Sequence[Step], room: int = 0,
+             then: CudaKernel | None = None) -> CudaKernel | None:
+    """Return kernels for the converting `steps`, followed by `then`."""
     name = f"convert_{TYPES[source]}_{TYPES[target]}"
     return chained(steps, room, then, lambda kernel: (program(source, target), name + kernel))
 
 
 def _in_two_steps(axes: list[CopyAxis], names: tuple[str, str], sizes: tuple[int, int], read: int,
                   written: int) -> CudaKernel | None:
-    """Through a workspace, of elements of the shorter type: one step converts, in order, the other
-    one moves.
+    """Return kernels that copy through a workspace with elements of the shorter type.
+
+    One of the steps converts, in the order of the addresses; the other one moves elements.
     """
     if sizes[0] > sizes[1]:
-        # as the source has them, and once each
+        # the axes of the source, each element once
         order = sorted((a for a in axes if a.s), key=lambda a: -abs(a.s))
         steps = dict(zip(order, packed(order, sizes[1]), strict=True))
         room = sizes[1] * prod(a.n for a in order)
@@ -106,7 +106,7 @@ def _in_two_steps(axes: list[CopyAxis], names: tuple[str, str], sizes: tuple[int
                       written=written, source=ROOM)
         there = converting([CopyAxis(a.n, steps[a], a.s) for a in order], *sizes, read, 16,
                            target=ROOM)
-        return _launched(*names, there, room, chained(moving, room))
+        return _kernels(*names, there, room, chained(moving, room))
     order = sorted(axes, key=lambda a: -abs(a.d))
     between = packed(order, sizes[0])
     room = sizes[0] * prod(a.n for a in order)
@@ -114,20 +114,19 @@ def _in_two_steps(axes: list[CopyAxis], names: tuple[str, str], sizes: tuple[int
     moving = plan([CopyAxis(a.n, p, a.s) for a, p in pairs], sizes[0], read=read, written=16,
                   target=ROOM)
     there = converting([CopyAxis(a.n, a.d, p) for a, p in pairs], *sizes, 16, written, source=ROOM)
-    return chained(moving, room, _launched(*names, there, room))
+    return chained(moving, room, _kernels(*names, there, room))
 
 
+# a step has a size, an alignment and an operand on either side
 def converting(axes: Sequence[CopyAxis], wide: int, narrow: int, read: int, written: int,
-               source: int = 0,
-               target: int = 1) -> list[Step]:
-    """What converts elements of one size to elements of another over `axes`; kernels are named by
-    what ends their names.
+               source: int = 0, target: int = 1) -> list[Step]:
+    """Return the steps that convert elements of one size to another over `axes`.
+
+    Their kernels are named by the ends of the names.
     """
     if any(a.n == 0 for a in axes):
         return []
-    start = sum(a.s * (a.n - 1) for a in axes if a.d < 0)
-    to = sum(a.d * (a.n - 1) for a in axes if a.d < 0)
-    whole = Copy(merged(axes), narrow, source, target, start, to, read, written)
+    whole = Copy(merged_upwards(axes), narrow, source, target, *starts(axes), read, written)
     return [_step(part, wide, narrow) for part in parts(whole)]
 
 
@@ -141,5 +140,6 @@ def _step(copy: Copy, size: int, unit: int) -> Step:
     each = group if wide else 1
     axes = [CopyAxis(i.n // each, i.d * each, i.s * each), *reversed(others)]
     count = prod(a.n for a in axes)
-    frame = [copy.source, copy.target, copy.start, copy.to, count, len(axes), *walk(axes, RANK)]
+    ends = copy.source, copy.target, copy.start, copy.to
+    frame = [*ends, count, len(axes), *axes_frame(axes, RANK)]
     return Step("_wide" if wide else "", frame, -(-count // (BLOCK * GROUPS)), BLOCK)

@@ -1,5 +1,5 @@
-"""Copies on a device: what `permute` plans, as launches, chosen by how the operands' addresses are
-aligned.
+"""Copies on a device: the kernels that `permute` plans, chosen by the alignment of the operands'
+addresses.
 """
 
 from __future__ import annotations
@@ -7,59 +7,61 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import prod
-from typing import Any
 
+from ..layout.merged_axes import CopyAxis
+from ..support.types import Operand, Presented
 from .kernel import CudaKernel
 from .nvrtc import Program
-from .permute import CopyAxis, Step, alignment, packed, plan, program_of
-from .permute import programs as texts
+from .permute import Step, alignment, packed, plan, program_of
+from .permute import programs as sources
 
-ROOM = 2  # which operand the workspace of a call is: the one after the source and the target
+ROOM = 2  # the operand that is the workspace of a call: the one after source and target
 
 
 @cache
 def _programs() -> dict[str, Program]:
-    return {name: Program(text) for name, text in texts().items()}
+    return {name: Program(text) for name, text in sources().items()}
 
 
 def programs() -> Iterator[Program]:
-    """All that there are."""
+    """Return every program of this module."""
     return iter(_programs().values())
 
 
 class Aligned:
-    """What `make` gives, a launch or None, for the alignment of the addresses that it is called
-    with.
+    """A kernel with one variant, made by `make`, for each alignment of the operands' addresses.
+
+    A variant that is None has nothing to do.
     """
 
-    __slots__ = ("launches", "make", "numbers", "operands")
+    __slots__ = ("make", "numbers", "operands", "variants")
 
     def __init__(self, make: Callable[[int, int], CudaKernel | None]) -> None:
         self.make = make
-        self.launches: dict[tuple[int, int], CudaKernel | None] = {}
+        self.variants: dict[tuple[int, int], CudaKernel | None] = {}
         self.operands: Sequence[int] = (0, 1)
         self.numbers: Sequence[int] = ()
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Aligned:
-        """Say at which positions of a call source and target are, and the numbers; return self."""
+        """Set the positions in a call of source and target, and of numbers; return self."""
         self.operands, self.numbers = operands, numbers
         return self
 
-    def __call__(self, *values: Any) -> None:
+    def __call__(self, *values: Presented) -> None:
         source, target = self.operands
         key = values[source].address & 15, values[target].address & 15
-        if key not in self.launches:
+        if key not in self.variants:
             made = self.make(alignment(key[0]), alignment(key[1]))
-            self.launches[key] = made and made.bind(self.operands, self.numbers)
-        launch = self.launches[key]
-        if launch is not None:
-            launch(*values)
+            self.variants[key] = made and made.bind(self.operands, self.numbers)
+        kernel = self.variants[key]
+        if kernel is not None:
+            kernel(*values)
 
 
-def prepare_copy(x: Any, out: Any, through: bool = False) -> Aligned:
-    """What copies the elements of the Mat `x`, broadcast, to those of `out`, of the same dtype.
+def prepare_copy(x: Operand, out: Operand, through: bool = False) -> Aligned:
+    """Return a kernel that copies the Mat `x`, broadcast, to `out`, of the same dtype.
 
-    With `through` it goes through a workspace: where both share elements.
+    With `through` it copies through a workspace, as is needed where both share elements.
     """
     axes, size = axes_of(x, out), out.itemsize
     if not through:
@@ -75,14 +77,14 @@ def prepare_copy(x: Any, out: Any, through: bool = False) -> Aligned:
     return Aligned(make)
 
 
-def axes_of(x: Any, out: Any) -> list[CopyAxis]:
-    """The axes of `out`, a Mat, with the steps of both in bytes; `x` is broadcast."""
+def axes_of(x: Operand, out: Operand) -> list[CopyAxis]:
+    """Return the axes of the Mat `out` with the steps of both in bytes; `x` is broadcast."""
     shape, size = out.layout.shape, x.itemsize
     missing = len(shape) - len(x.layout.shape)
-    steps = [0] * missing + [0 if n == 1 else s for n,
-                             s in zip(x.layout.shape, x.layout.strides, strict=True)]
-    return [CopyAxis(n, d * out.itemsize, s * size) for n, d,
-            s in zip(shape, out.layout.strides, steps, strict=True)]
+    own = zip(x.layout.shape, x.layout.strides, strict=True)
+    steps = [0] * missing + [0 if n == 1 else s for n, s in own]
+    axes = zip(shape, out.layout.strides, steps, strict=True)
+    return [CopyAxis(n, d * out.itemsize, s * size) for n, d, s in axes]
 
 
 Find = Callable[[str], tuple[Program, str]]
@@ -94,12 +96,13 @@ def _find(kernel: str) -> tuple[Program, str]:
 
 def chained(steps: Sequence[Step], room: int = 0, then: CudaKernel | None = None,
             find: Find = _find) -> CudaKernel | None:
-    """`steps` as launches, each the next one of the one before, and `then`; `find` gives a kernel's
-    program and whole name.
+    """Return kernels for `steps`, each followed by the next one, and at last by `then`.
+
+    `find` returns the program of a kernel and its whole name.
     """
-    launch = then
+    first = then
     for kernel, frame, blocks, threads in reversed(steps):
         program, name = find(kernel)
-        launch = CudaKernel(program, name, frame, (blocks, 1, 1), (threads, 1, 1), room=room,
-                            then=launch)
-    return launch
+        first = CudaKernel(program, name, frame, (blocks, 1, 1), (threads, 1, 1), room=room,
+                           then=first)
+    return first

@@ -1,8 +1,8 @@
-"""cuBLAS, through cffi: the library, found and loaded at the first call, its handles, and what its
-answers mean.
+"""cuBLAS, through cffi: the library, found and loaded at the first call, its handles, and the
+errors that its statuses mean.
 
 ``MAT_CUBLAS`` in the environment is the path of a library to load instead of NVIDIA's: the tests
-have one of their own. Who calls has checked the operands; ``blas.py`` beside this has a function
+have one of their own. The caller has checked the operands; ``blas.py`` beside this has a function
 for each verb.
 """
 
@@ -11,14 +11,15 @@ from __future__ import annotations
 import os
 import threading
 from functools import cache
-from typing import Any
 
 from cffi import FFI
 from cuda.pathfinder import load_nvidia_dynamic_lib
 
 from ..core.observers import OBSERVERS
 from ..errors import DeviceError, OutOfDeviceMemory
+from ..layout.strided import Ints
 from ..support.cuda_probe import INSTALL
+from ..support.types import Arguments, CData
 from .cublas_table import (
     ALLOC_FAILED,
     DEFAULT_MATH,
@@ -32,35 +33,36 @@ from .cublas_table import (
 )
 from .gpu import Gpu
 
-LIMIT = 2**31 - 1  # what the functions with sizes of 32 bits count to; others have 64
+LIMIT = 2**31 - 1  # the most that functions with sizes of 32 bits count to; others have 64
 ffi = FFI()
 
 
 class NotSupportedError(Exception):
-    """The library has no such product for such operands; who calls has another way."""
+    """The library has no such product for such operands; the caller has another way."""
 
 
 @cache
-def library() -> Any:
-    """The library; `DeviceError` if it is not to be found."""
+def library() -> CData:
+    """Load and return the library; `DeviceError` if it is not found."""
     ffi.cdef(declarations())
     path = os.environ.get("MAT_CUBLAS")
     try:
         return ffi.dlopen(path or load_nvidia_dynamic_lib("cublas").abs_path)
     except (OSError, RuntimeError) as error:
         way = "MAT_CUBLAS in the environment names it" if path else INSTALL
-        raise DeviceError(f"cuBLAS cannot be loaded ({' '.join(str(error).split())}): {way}") from None
+        reason = " ".join(str(error).split())
+        raise DeviceError(f"cuBLAS cannot be loaded ({reason}): {way}") from None
 
 
 def text_of(status: int) -> str:
-    """What cuBLAS says of a status, and what it calls it."""
+    """Return cuBLAS's name and description of a status."""
     name, text = (ffi.string(f(status)).decode()
                   for f in (library().cublasGetStatusName, library().cublasGetStatusString))
     return f"{name} ({status}): {text}"
 
 
 def check(status: int, what: str) -> None:
-    """The status of a call as an exception of ours; `what` was called."""
+    """Raise an exception of `mat` if `status` says that the call of `what` failed."""
     if status == NOT_SUPPORTED:
         raise NotSupportedError(what)
     if status == ALLOC_FAILED:
@@ -71,19 +73,17 @@ def check(status: int, what: str) -> None:
 
 
 class Handle(int):
-    """What cuBLAS calls a handle, and a lock: a call may be several kernels with the handle's
-    workspace between them.
+    """A cuBLAS handle, with a lock: a call may be several kernels that share its workspace.
 
-    Threads share it, and its stream; what one call launches must not come between what another
-    does.
+    Threads share it, and its stream; the kernels of one call must not come between those of
+    another.
     """
 
     lock: threading.Lock
 
 
 class Handles(dict[Gpu, Handle]):
-    """The handle of each device, on the stream where it computes; made when first asked for, and
-    never given up.
+    """The handle of each device, on the stream where it computes; made when first used, and kept.
 
     `mode` says where results are written that are numbers.
     """
@@ -103,7 +103,7 @@ class Handles(dict[Gpu, Handle]):
         with gpu.current():
             status = lib.cublasCreate_v2(made)
             if status == ALLOC_FAILED:
-                give_back(gpu)
+                release_pooled(gpu)
                 status = lib.cublasCreate_v2(made)
             check(status, f"a cuBLAS handle for {gpu}")
             handle = Handle(made[0])
@@ -118,37 +118,35 @@ class Handles(dict[Gpu, Handle]):
 HANDLES, ON_DEVICE = Handles(POINTER_MODE_HOST), Handles(POINTER_MODE_DEVICE)
 
 
-def give_back(gpu: Gpu) -> None:
-    """Have the device's pool give back what it keeps for later: cuBLAS takes the memory that it
-    works in from CUDA.
-    """
-    pool: Any = getattr(gpu, "pool", None)
+def release_pooled(gpu: Gpu) -> None:
+    """Release what the device's pool keeps for later: cuBLAS takes its workspaces from CUDA."""
+    pool = getattr(gpu, "pool", None)
     if pool is not None:
         pool.trim()
     gpu.synchronize()
 
 
 class Routine:
-    """A function of the library, for operands of one form. Call it with the device and all
-    arguments but the handle.
+    """A function of the library, for operands of one form, called with the device and all arguments
+    but the handle.
 
-    `told` is what observers are told of the call, that a user would ask about.
+    `reported` are the arguments that observers are notified of.
     """
 
-    __slots__ = ("function", "handles", "name", "told")
+    __slots__ = ("function", "handles", "name", "reported")
 
-    def __init__(self, verb: str, letter: str, sizes: tuple[int, ...], told: dict[str, object],
+    def __init__(self, verb: str, letter: str, sizes: Ints, reported: dict[str, object],
                  handles: Handles = HANDLES) -> None:
         long = any(abs(n) > LIMIT for n in sizes)
         self.name = routine(verb, letter)
         self.function = getattr(library(), symbol(verb, letter, long))
-        self.told = told
+        self.reported = reported
         self.handles = handles
 
-    def __call__(self, gpu: Gpu, *arguments: Any) -> None:
+    def __call__(self, gpu: Gpu, *arguments: object) -> None:
         if OBSERVERS:
             for observer in tuple(OBSERVERS):
-                observer.called(self.name, **self.told)
+                observer.called(self.name, **self.reported)
         if not gpu.alone:
             gpu.enter()
         handle = self.handles[gpu]
@@ -157,12 +155,10 @@ class Routine:
         if status:
             self._again(status, gpu, arguments)
 
-    def _again(self, status: int, gpu: Gpu, arguments: tuple[Any, ...]) -> None:
-        """What to do about a call that failed: make room, if that is what was missing, and call
-        once more.
-        """
+    def _again(self, status: int, gpu: Gpu, arguments: Arguments) -> None:
+        """Call once more, with more free memory, if that was missing; raise if the call failed."""
         if status == ALLOC_FAILED:
-            give_back(gpu)
+            release_pooled(gpu)
             handle = self.handles[gpu]
             with handle.lock:
                 status = self.function(handle, *arguments)

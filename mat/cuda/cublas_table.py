@@ -1,9 +1,8 @@
-"""The functions of cuBLAS that we call, as one table, and the C declarations that are made of it.
+"""The functions of cuBLAS that `mat` calls, as one table, and the C declarations made of it.
 
 It loads nothing. The same table declares them for cffi (`declarations`), for a check against
-NVIDIA's header (`declarations(exact=True)`), and tells who writes a stand-in for the library which
-symbols there must be; ``MAT_CUBLAS`` in the environment is the path of a library to load instead of
-NVIDIA's.
+NVIDIA's header (`declarations(exact=True)`), and lists the symbols that a stand-in for the library
+must have; ``MAT_CUBLAS`` in the environment is the path of a library to load instead of NVIDIA's.
 """
 
 from __future__ import annotations
@@ -14,15 +13,13 @@ from typing import NamedTuple
 from ..support.blas_library import PREFIX, REAL, routine_name
 from ..support.dtypes import COMPLEX_TYPES, ELEMENT_TYPES
 
-# What an argument is: for cffi, and exactly as cublas_v2.h has it. T is the element's type, R
-# that of its real part. What lies on the device is an address, an integer; what lies on the host
-# is a pointer to memory that cffi owns.
+# The kinds of arguments: for cffi, and exactly as cublas_v2.h has them. T is the element's type, R
+# that of its real part. An operand on the device is an address, an integer; one on the host is a
+# pointer to memory that cffi owns.
 CFFI = {
     "handle": "uintptr_t", "handle_out": "void *", "stream": "uintptr_t", "version": "void *",
-    "status": "int",
-    "op": "int", "fill": "int", "diag": "int", "side": "int", "data": "int", "compute": "int",
-    "algo": "int", "math": "int",
-    "mode": "int", "bytes": "size_t",
+    "status": "int", "op": "int", "fill": "int", "diag": "int", "side": "int", "data": "int",
+    "compute": "int", "algo": "int", "math": "int", "mode": "int", "bytes": "size_t",
     "n": "int", "stride": "long long",
     "in": "uintptr_t", "io": "uintptr_t", "raw_in": "uintptr_t", "raw_io": "uintptr_t",
     "factor": "const void *", "raw_factor": "const void *", "result": "void *", "real": "void *",
@@ -30,11 +27,9 @@ CFFI = {
 }
 EXACT = {
     "handle": "cublasHandle_t", "handle_out": "cublasHandle_t *", "stream": "cudaStream_t",
-    "version": "int *",
-    "status": "cublasStatus_t", "op": "cublasOperation_t", "fill": "cublasFillMode_t",
-    "diag": "cublasDiagType_t",
-    "side": "cublasSideMode_t", "data": "cudaDataType", "compute": "cublasComputeType_t",
-    "algo": "cublasGemmAlgo_t",
+    "version": "int *", "status": "cublasStatus_t", "op": "cublasOperation_t",
+    "fill": "cublasFillMode_t", "diag": "cublasDiagType_t", "side": "cublasSideMode_t",
+    "data": "cudaDataType", "compute": "cublasComputeType_t", "algo": "cublasGemmAlgo_t",
     "math": "cublasMath_t", "mode": "cublasPointerMode_t", "bytes": "size_t",
     "n": "int", "stride": "long long int",
     "in": "const T *", "io": "T *", "raw_in": "const void *", "raw_io": "void *",
@@ -44,7 +39,7 @@ EXACT = {
 TYPES = {char: (real, real) for char, real in REAL.items()}
 TYPES |= {"F": ("cuComplex", "float"), "D": ("cuDoubleComplex", "double")}
 
-# Each with the handle before, for elements of four types, and with sizes of 32 bits and of 64.
+# For elements of four types, each with the handle before, and with sizes of 32 bits and of 64.
 LETTERED = {
     "axpy": "n:n alpha:factor x:in incx:n y:io incy:n",
     "scal": "n:n alpha:factor x:io incx:n",
@@ -57,26 +52,26 @@ LETTERED = {
     "iamax": "n:n x:in incx:n result:index",
     "gemv": "trans:op m:n n:n alpha:factor a:in lda:n x:in incx:n beta:factor y:io incy:n",
     "ger": "m:n n:n alpha:factor x:in incx:n y:in incy:n a:io lda:n",
-    "gemm": "transa:op transb:op m:n n:n k:n alpha:factor a:in lda:n b:in ldb:n beta:factor c:io "
-            "ldc:n",
-    "gemmStridedBatched": "transa:op transb:op m:n n:n k:n alpha:factor a:in lda:n stride_a:stride "
-                          "b:in ldb:n stride_b:stride "
+    "gemm": "transa:op transb:op m:n n:n k:n alpha:factor a:in lda:n b:in ldb:n "
+            "beta:factor c:io ldc:n",
+    "gemmStridedBatched": "transa:op transb:op m:n n:n k:n alpha:factor "
+                          "a:in lda:n stride_a:stride b:in ldb:n stride_b:stride "
                           "beta:factor c:io ldc:n stride_c:stride count:n",
     "syrk": "uplo:fill trans:op n:n k:n alpha:factor a:in lda:n beta:factor c:io ldc:n",
     "trsm": "side:side uplo:fill trans:op diag:diag m:n n:n alpha:factor a:in lda:n b:io ldb:n",
 }
-# Likewise, whose element types are arguments.
+# Those whose element types are arguments.
 TYPED = {
     "GemmEx": "transa:op transb:op m:n n:n k:n alpha:raw_factor a:raw_in type_a:data lda:n "
-              "b:raw_in type_b:data ldb:n "
-              "beta:raw_factor c:raw_io type_c:data ldc:n compute:compute algo:algo",
-    "GemmStridedBatchedEx": "transa:op transb:op m:n n:n k:n alpha:raw_factor a:raw_in type_a:data "
-                            "lda:n stride_a:stride "
-                            "b:raw_in type_b:data ldb:n stride_b:stride beta:raw_factor c:raw_io "
-                            "type_c:data ldc:n "
-                            "stride_c:stride count:n compute:compute algo:algo",
+              "b:raw_in type_b:data ldb:n beta:raw_factor c:raw_io type_c:data ldc:n "
+              "compute:compute algo:algo",
+    "GemmStridedBatchedEx": "transa:op transb:op m:n n:n k:n alpha:raw_factor "
+                            "a:raw_in type_a:data lda:n stride_a:stride "
+                            "b:raw_in type_b:data ldb:n stride_b:stride "
+                            "beta:raw_factor c:raw_io type_c:data ldc:n stride_c:stride "
+                            "count:n compute:compute algo:algo",
 }
-# As they are.
+# Those of no type, under their full names.
 OTHERS = {
     "cublasCreate_v2": "handle:handle_out",
     "cublasDestroy_v2": "handle:handle",
@@ -87,7 +82,7 @@ OTHERS = {
     "cublasGetStatusName": "status:status",
     "cublasGetStatusString": "status:status",
 }
-# what returns a text, not a status
+# those that return a string, not a status
 TEXTS = frozenset(("cublasGetStatusName", "cublasGetStatusString"))
 
 # Constants of cublas_v2.h and library_types.h.
@@ -113,28 +108,28 @@ class Function(NamedTuple):
     long: bool  # sizes have 64 bits
 
     def declaration(self, exact: bool = False) -> str:
-        """It in C: for cffi, or as NVIDIA's header has it."""
-        kinds = EXACT if exact else CFFI
-        element, real = TYPES.get(self.letter, ("", ""))
-        words = []
-        for argument in self.arguments.split():
-            name, _, kind = argument.partition(":")
-            ctype = kinds[kind]
-            if exact:
-                ctype = ctype.replace("T *",
-                                      element
-                                      + " *") if "T *" in ctype else ctype.replace("R *", real + " *")
-                ctype = ctype.replace("int",
-                                      "int64_t") if self.long and kind in ("n", "index") else ctype
-            elif self.long and kind == "n":
-                ctype = "int64_t"
-            words.append(f"{ctype} {name}")
-        returns = "const char *" if self.symbol in TEXTS else kinds["status"]
+        """Return the declaration in C: for cffi, or as NVIDIA's header has it."""
+        arguments = (argument.split(":") for argument in self.arguments.split())
+        words = [f"{self._ctype(kind, exact)} {name}" for name, kind in arguments]
+        status = (EXACT if exact else CFFI)["status"]
+        returns = "const char *" if self.symbol in TEXTS else status
         return f"{returns} {self.symbol}({', '.join(words)});"
+
+    def _ctype(self, kind: str, exact: bool) -> str:
+        """Return the C type of an argument of that kind."""
+        if not exact:
+            return "int64_t" if self.long and kind == "n" else CFFI[kind]
+        element, real = TYPES.get(self.letter, ("", ""))
+        ctype = EXACT[kind]
+        if "T *" in ctype:
+            return ctype.replace("T *", element + " *")
+        if "R *" in ctype:
+            return ctype.replace("R *", real + " *")
+        return ctype.replace("int", "int64_t") if self.long and kind in ("n", "index") else ctype
 
 
 def symbol(verb: str, letter: str, long: bool = False) -> str:
-    """The symbol of `verb` for elements of dtype character `letter`: ``cublasDaxpy_v2``,
+    """Return the symbol of `verb` for elements of a dtype character: ``cublasDaxpy_v2``,
     ``cublasIsamax_v2_64``.
     """
     return routine(verb, letter) + ("" if verb.startswith(("gemmS", "Gemm"))
@@ -142,9 +137,7 @@ def symbol(verb: str, letter: str, long: bool = False) -> str:
 
 
 def routine(verb: str, letter: str) -> str:
-    """The name of the routine, as its manual has it: ``cublasDaxpy``, ``cublasScnrm2``,
-    ``cublasGemmEx``.
-    """
+    """Return the name of the routine in the manual: ``cublasDaxpy``, ``cublasGemmEx``."""
     if verb in TYPED:
         return "cublas" + verb
     name = PREFIX[letter] + verb if verb.startswith("gemm") else routine_name(verb, letter)
@@ -152,7 +145,7 @@ def routine(verb: str, letter: str) -> str:
 
 
 def functions() -> Iterator[Function]:
-    """Everything that we call."""
+    """Yield all functions that `mat` calls."""
     for name, arguments in OTHERS.items():
         yield Function(name, arguments, "", False)
     for long in (False, True):
@@ -166,5 +159,5 @@ def functions() -> Iterator[Function]:
 
 
 def declarations(exact: bool = False) -> str:
-    """All of them in C."""
+    """Return the declarations of all of them in C."""
     return "\n".join(f.declaration(exact) for f in functions())

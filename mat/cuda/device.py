@@ -1,12 +1,9 @@
-"""``cuda``: the devices on which operations compute on a GPU, and the facets that look at what lies
-there.
-"""
+"""``cuda``: the devices whose operations compute on a GPU, and the facets of their memories."""
 
 from __future__ import annotations
 
 import os
 import threading
-from typing import Any
 
 from cuda.bindings import driver
 
@@ -15,6 +12,7 @@ from ..devices.pooled import PooledDevice, PooledFacet
 from ..errors import DeviceError
 from ..support.cuda_probe import probe
 from ..support.dlpack_abi import CUDA
+from ..support.types import Operand
 from . import engine
 from .array import CudaArray
 from .gpu import DeviceBlock, Gpu, check, gpu
@@ -31,13 +29,14 @@ class CudaFacet(PooledFacet):
         self.memory = device.memory
         self.device = device
 
-    def present(self, view: Any, handle: DeviceBlock, writable: bool) -> CudaArray:
+    def present(self, view: Operand, handle: DeviceBlock, writable: bool) -> CudaArray:
         return CudaArray(handle, view.layout, view.storage.dtype, self.device, writable=writable)
 
 
 class CudaDevice(PooledDevice):
-    """A GPU; ``with mat.use_device("cuda") as dev:`` gives it. ``dev.gpu`` is what the driver knows
-    of it.
+    """A GPU as a device, as in ``with mat.use_device("cuda") as dev:``.
+
+    ``dev.gpu`` has its context, streams and kernels.
     """
 
     implementations = "cuda"
@@ -52,13 +51,13 @@ class CudaDevice(PooledDevice):
         self.facet = CudaFacet(self)
         self.dlpack = CUDA, number
 
-    def hand_over(self, stream: int | None) -> None:
-        self.gpu.hand_over(stream)
+    def make_stream_wait(self, stream: int | None) -> None:
+        self.gpu.make_stream_wait(stream)
 
     def synchronize(self) -> None:
         with self.gpu.current():
-            check(driver.cuCtxSynchronize(), f"waiting for {self.name}, perhaps for an operation "
-                                             "that failed there")
+            check(driver.cuCtxSynchronize(), f"waiting for {self.name}, where perhaps an earlier "
+                                             "operation failed")
 
 
 _devices: dict[int, CudaDevice] = {}
@@ -66,7 +65,7 @@ _lock = threading.Lock()
 
 
 def device(number: int) -> CudaDevice | None:
-    """The device of that number, or None if there is none."""
+    """Return the device of that number, or None if there is none."""
     if not 0 <= number < probe().devices:
         return None
     with _lock:
@@ -77,6 +76,6 @@ def device(number: int) -> CudaDevice | None:
             _devices[number] = found
         if found.gpu.process != os.getpid():
             raise DeviceError(f"cuda:{number} was used before this process was forked, and cannot "
-                              "be used in it; start those "
-                              f"that use it with multiprocessing.get_context('spawn')")
+                              "be used in it; start processes that use it with "
+                              "multiprocessing.get_context('spawn')")
         return found

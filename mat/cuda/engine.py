@@ -1,12 +1,12 @@
-"""What computes on operands in a GPU's memory: handed to bodies for the facet ``cuda``, as
-``cpu.engine`` to the host's.
+"""The engine for operands in a GPU's memory: the argument of implementations for the facet
+``cuda``, as ``cpu.engine`` is for the host's.
 
-Functions are named as those of the host's engine and take the same arguments, where they do the
-same. None of them checks.
+Functions that do the same have the names and arguments of the host's engine. None of them checks.
 """
 
 from __future__ import annotations
 
+from ..layout.reduction_axes import ReductionAxis, form_of
 from .blas import COUNTS as LIMIT
 from .blas import (
     prepare_dot,
@@ -25,24 +25,24 @@ from .convert import prepare_convert
 from .copy import prepare_copy
 from .elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
 from .factor import prepare_cholesky, prepare_inverse, prepare_slogdet, prepare_solution
-from .integer_matmul import prepare_product, prepare_scale
+from .integer_matmul import prepare_integer_matmul, prepare_scale
 from .kernel import CudaKernel
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .nvrtc import Program
 from .random import prepare_random
-from .reduce import Extreme, Mean, Place, Product, ReductionAxis, Sum, form_of, reduction
+from .reduce import reduction
 
 __all__ = [
     "CudaKernel", "Program",
     "LIMIT", "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm",
     "prepare_gemm_batched", "prepare_either",
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",
-    "prepare_product", "prepare_scale",
+    "prepare_integer_matmul", "prepare_scale",
     "prepare_cholesky", "prepare_inverse", "prepare_slogdet", "prepare_solution",
     "prepare_copy", "prepare_convert",
     "prepare_comparison",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
-    "ReductionAxis", "Extreme", "Mean", "Place", "Product", "Sum", "form_of", "reduction",
+    "ReductionAxis", "form_of", "reduction",
 ]

@@ -1,9 +1,8 @@
-"""Filling a whole storage on the device with a value that the driver's own fills cannot write."""
+"""Filling a whole storage on the device with a value for which the driver has no fill."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from .gpu import DeviceBlock, Gpu
 from .kernel import CudaKernel
@@ -14,12 +13,12 @@ _THREADS = 256
 
 
 def programs() -> Iterable[Program]:
-    """All that can ever be asked for."""
+    """Return every program of this module."""
     return (PROGRAM,)
 
 
-class _Target:
-    """The operand of the kernel: all of a block."""
+class _FillTarget:
+    """The operand of the kernel: a whole block."""
 
     __slots__ = ("address", "gpu", "handle")
 
@@ -30,10 +29,10 @@ class _Target:
 
 
 def fill_kernel(gpu: Gpu, handle: DeviceBlock, pattern: bytes, count: int) -> None:
-    """Write `pattern`, of 8 or 16 bytes, `count` times."""
+    """Fill a block with `count` repetitions of `pattern`, which has 8 or 16 bytes."""
     low, high = (int.from_bytes((pattern + pattern)[at:at + 8], "little", signed=True)
                  for at in (0, 8))
     grid = (-(-count // _THREADS), 1, 1)
-    launch: Any = CudaKernel(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high), grid,
-                             (_THREADS, 1, 1)).bind((0,), ())
-    launch(_Target(gpu, handle))
+    kernel = CudaKernel(PROGRAM, f"mat_fill_{len(pattern)}", (count, low, high), grid,
+                        (_THREADS, 1, 1)).bind((0,), ())
+    kernel(_FillTarget(gpu, handle))

@@ -1,5 +1,6 @@
-"""One GPU as the driver knows it: its context, streams, kernels and memory. Every call that can
-fail goes through `check`.
+"""One GPU as the driver knows it: its context, streams, kernels and memory.
+
+`check` raises the error of every call of the driver that fails.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from cuda.bindings import driver
 
@@ -20,15 +21,17 @@ from .nvrtc import Program
 
 OUT_OF_MEMORY, NOT_READY = 2, 600  # CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY
 LEGACY = 1  # CU_STREAM_LEGACY, whatever the default stream is set to
-# what launches say where another context, or none, is current in the thread
+# the status of a launch where another context, or none, is current in the thread
 NOT_CURRENT = frozenset((3, 201, 400))
-OWN_SHARED = 48 << 10  # bytes of dynamic shared memory that a kernel has without asking
+OWN_SHARED = 48 << 10  # bytes of dynamic shared memory that every kernel may use
 _ATTRIBUTE = driver.CUdevice_attribute
+DriverObject: TypeAlias = Any  # of cuda.bindings, which has no types for its results
 
 
-def check(result: tuple[Any, ...], what: str) -> Any:
-    """What a call of the driver gave, or our error with CUDA's name of it; `what` says what was
-    asked for.
+def check(result: tuple[DriverObject, ...], what: str) -> DriverObject:
+    """Return the results of a call of the driver; raise `DeviceError` if its status is an error.
+
+    `what` says what was requested.
     """
     status = result[0]
     if status:
@@ -38,8 +41,9 @@ def check(result: tuple[Any, ...], what: str) -> Any:
 
 
 class BlockExport:
-    """That other libraries may have an address in a block, as long as this is alive; then it goes
-    where it was freed to.
+    """A block whose address other libraries have, for as long as this object is alive.
+
+    If the block is freed meanwhile, `freed` gets it at the end.
     """
 
     __slots__ = ("__weakref__", "block", "freed")
@@ -50,7 +54,7 @@ class BlockExport:
 
     def __del__(self) -> None:
         if self.freed is not None:
-            self.freed(self.block)  # only notes it: this may run in the middle of anything
+            self.freed(self.block)  # takes no lock: this may run in the middle of anything
 
 
 class DeviceBlock:
@@ -62,12 +66,12 @@ class DeviceBlock:
         self.address = address
         self.nbytes = nbytes
         self.gpu = gpu
-        self.tick = 0  # when it was last used
-        self.line = ""  # who had it allocated
+        self.tick = 0  # the time of its last use
+        self.line = ""  # the line of code that allocated it
         self.exported: weakref.ref[BlockExport] | None = None
 
     def export(self) -> BlockExport:
-        """What keeps the block from being used anew while others have its address."""
+        """Return an object that keeps the block from being reused while others have its address."""
         export = self.exported() if self.exported is not None else None
         if export is None:
             export = BlockExport(self)
@@ -79,7 +83,7 @@ class DeviceBlock:
 
 
 class ForeignBlock(DeviceBlock):
-    """Memory of another library; `owner` keeps it there."""
+    """Memory of another library, which `owner` keeps."""
 
     __slots__ = ("owner",)
 
@@ -89,18 +93,18 @@ class ForeignBlock(DeviceBlock):
 
 
 class DevicePool(Protocol):
-    """What hands out memory of a device, and accounts for it."""
+    """An allocator that accounts for the memory of a device."""
 
-    def take(self, nbytes: int) -> Any: ...
-    def free(self, handle: Any) -> None: ...
+    def take(self, nbytes: int) -> DeviceBlock: ...
+    def free(self, handle: DeviceBlock) -> None: ...
     def trim(self) -> None: ...
 
 
 class Gpu:
-    """A device by its number. What is computed goes to `stream`, the legacy default stream, as
-    torch's and CuPy's does.
+    """A device by its number.
 
-    It is ordered with theirs for free. Transfers that may overlap with it go to `copy_stream`.
+    It computes on `stream`, the legacy default stream, as torch and CuPy do, so that work of all of
+    them is in order. Transfers that may overlap with it are on `copy_stream`.
     """
 
     def __init__(self, number: int) -> None:
@@ -114,34 +118,34 @@ class Gpu:
         self.arch = f"sm_{major}{minor}"
         self.processors = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         self.stream = driver.CUstream(LEGACY)
-        # whether memory is taken and freed in the order of a stream; where a GPU is
-        # shared out it may not be
-        self.in_order = bool(self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED))
+        # memory is allocated and freed in the order of a stream; parts of a GPU may lack that
+        pools = _ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+        self.in_order = bool(self._attribute(pools))
         self.alone = probe().devices == 1  # then every thread that has a context has this one
         self._lock = threading.Lock()
-        self._libraries: dict[Program, Any] = {}
-        self._kernels: dict[tuple[Program, str], Any] = {}
+        self._libraries: dict[Program, DriverObject] = {}
+        self._kernels: dict[tuple[Program, str], DriverObject] = {}
         self._shared: dict[tuple[Program, str], int] = {}
-        self._copy_stream: Any = None
-        self.pool: DevicePool | None = None  # what accounts for our memory, once there is such
+        self._copy_stream: DriverObject = None
+        self.pool: DevicePool | None = None  # accounts for the memory, once there is one
 
-    def _attribute(self, kind: Any) -> int:
-        return int(check(driver.cuDeviceGetAttribute(kind, self.device), f"{kind.name} of device "
-                                                                         f"{self.number}"))
+    def _attribute(self, kind: DriverObject) -> int:
+        result = driver.cuDeviceGetAttribute(kind, self.device)
+        return int(check(result, f"{kind.name} of device {self.number}"))
 
     def __repr__(self) -> str:
         return f"<gpu {self.number}: {self.name}, {self.arch}>"
 
     @property
     def name(self) -> str:
-        """What its maker calls it."""
+        """Return the name of the product."""
         found: bytes = check(driver.cuDeviceGetName(100, self.device),
                              f"the name of device {self.number}")
         return found.partition(b"\0")[0].decode()
 
     @property
-    def copy_stream(self) -> Any:
-        """A stream beside the default one, which does not wait for it, nor it for this."""
+    def copy_stream(self) -> DriverObject:
+        """Return a stream that is not ordered with the default one."""
         with self._lock:
             if self._copy_stream is None:
                 with self.current():
@@ -158,8 +162,9 @@ class Gpu:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """The device is the thread's current one inside; where there are several, the one before is
-        so again after it.
+        """Make this device the current one of the thread within the block.
+
+        With several devices, the one before becomes the current one again.
         """
         if self.alone:
             self.enter()
@@ -173,9 +178,10 @@ class Gpu:
 
     # Kernels
 
-    def kernel(self, program: Program, name: str, shared: int = 0) -> Any:
-        """The kernel of that name, compiled and loaded if it is not yet, allowed `shared` bytes of
-        dynamic shared memory.
+    def kernel(self, program: Program, name: str, shared: int = 0) -> DriverObject:
+        """Return the kernel of that name, which may use `shared` bytes of dynamic shared memory.
+
+        It is compiled and loaded if it is not yet.
         """
         key = program, name
         with self._lock:
@@ -185,20 +191,21 @@ class Gpu:
                     if found is None:
                         found = self._load_somehow(program, name)
                     if shared > OWN_SHARED:
-                        kind = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-                        check(driver.cuFuncSetAttribute(found, kind, shared),
+                        kinds = driver.CUfunction_attribute
+                        most = kinds.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                        check(driver.cuFuncSetAttribute(found, most, shared),
                               f"{shared} bytes of shared memory for {name}")
                 self._kernels[key], self._shared[key] = found, max(shared, OWN_SHARED)
         return found
 
-    def _load_somehow(self, program: Program, name: str) -> Any:
+    def _load_somehow(self, program: Program, name: str) -> DriverObject:
         try:
             return self._load(program, name)
-        except OutOfDeviceMemory:  # programs lie in the device's memory, too
+        except OutOfDeviceMemory:  # programs are in the device's memory, too
             self.trim()
             return self._load(program, name)
 
-    def _load(self, program: Program, name: str) -> Any:
+    def _load(self, program: Program, name: str) -> DriverObject:
         library = self._libraries.get(program)
         if library is None:
             try:
@@ -214,7 +221,7 @@ class Gpu:
     # Memory, ordered with the stream
 
     def allocate(self, nbytes: int) -> DeviceBlock:
-        """`nbytes` of memory, usable by what is queued on the stream from now on."""
+        """Return `nbytes` of memory, for work that is queued on the stream from now on."""
         with self.current():
             size, ask = max(nbytes, 1), f"{nbytes} bytes on device {self.number}"
             address = check(driver.cuMemAllocAsync(size, self.stream) if self.in_order
@@ -222,60 +229,61 @@ class Gpu:
         return DeviceBlock(int(address), nbytes, self)
 
     def release(self, block: DeviceBlock) -> None:
-        """Give memory back once all that is queued on the stream now is done."""
+        """Free memory once all work that is queued on the stream now is done."""
         with self.current():
-            free = driver.cuMemFreeAsync(block.address,
-                                         self.stream) if self.in_order else driver.cuMemFree(block.address)
-            check(free, f"freeing {block.nbytes} bytes on device {self.number}")
+            status = (driver.cuMemFreeAsync(block.address, self.stream) if self.in_order
+                      else driver.cuMemFree(block.address))
+            check(status, f"freeing {block.nbytes} bytes on device {self.number}")
 
     @contextmanager
     def room(self, nbytes: int) -> Iterator[int]:
-        """The address of `nbytes` for what is queued inside; given back in the stream's order, so
-        nothing waits.
+        """Yield the address of `nbytes` of memory for work that is queued within the block.
+
+        It is freed in the order of the stream, so nothing waits.
         """
-        take, free = (self.allocate,
-                      self.release) if self.pool is None else (self.pool.take, self.pool.free)
-        block = take(nbytes)
+        pool = self.pool
+        block = self.allocate(nbytes) if pool is None else pool.take(nbytes)
         try:
             yield block.address
         finally:
-            free(block)
+            if pool is None:
+                self.release(block)
+            else:
+                pool.free(block)
 
     def trim(self) -> None:
-        """Give back what is kept for later, so that others find memory: CUDA itself, cuBLAS, other
-        programs.
-        """
+        """Free memory that is kept for reuse, for CUDA itself, cuBLAS and other programs."""
         if self.pool is not None:
             self.pool.trim()
-        self.synchronize()  # before that, CUDA keeps what was given back
+        self.synchronize()  # before that, CUDA keeps freed memory
 
     def room_left(self) -> tuple[int, int]:
-        """Bytes of the device that nobody has, and all of them."""
+        """Return the free bytes of the device, and all of them."""
         with self.current():
             free, total = check(driver.cuMemGetInfo(), f"the memory of device {self.number}")
         return int(free), int(total)
 
     def synchronize(self) -> None:
-        """Wait for all that is queued on the stream."""
+        """Wait for all work that is queued on the stream."""
         with self.current():
             check(driver.cuStreamSynchronize(self.stream), f"waiting for device {self.number}")
 
     def idle(self) -> bool:
-        """Whether all that is queued on the stream is done, or will never be."""
+        """Return whether all work that is queued on the stream is done, or will never be."""
         try:
             with self.current():
                 return int(driver.cuStreamQuery(self.stream)[0]) != NOT_READY
-        except DeviceError:  # in a forked child, or when the driver is gone already
+        except DeviceError:  # in a forked child, or after the driver has ended
             return True
 
-    def hand_over(self, stream: int | None) -> None:
-        """Have a stream, by its number in DLPack, wait for all that is queued on ours."""
-        # the default one is ours; -1: the consumer sees to that
+    def make_stream_wait(self, stream: int | None) -> None:
+        """Have a stream, by its number in DLPack, wait for all work that is queued on `stream`."""
+        # the default one is `stream` itself; -1: the consumer waits
         if stream is not None and stream not in (LEGACY, -1):
             self.wait_on(stream)
 
     def wait_on(self, stream: int) -> None:
-        """Have another stream, given by its handle, wait for all that is queued on ours."""
+        """Have another stream, by its handle, wait for all work that is queued on `stream`."""
         with self.current():
             event = check(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING),
                           "an event")
@@ -284,7 +292,7 @@ class Gpu:
                 check(driver.cuStreamWaitEvent(driver.CUstream(stream), event, 0),
                       f"having stream {stream} wait")
             finally:
-                check(driver.cuEventDestroy(event), "giving back an event")
+                check(driver.cuEventDestroy(event), "freeing an event")
 
 
 _GPUS: dict[int, Gpu] = {}
@@ -292,7 +300,7 @@ _LOCK = threading.Lock()
 
 
 def gpu(number: int = 0) -> Gpu:
-    """The device of that number; `DeviceError` if there is none."""
+    """Return the device of that number; raise `DeviceError` if there is none."""
     found = _GPUS.get(number)
     if found is not None and found.process == os.getpid():
         return found

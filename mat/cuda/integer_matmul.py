@@ -1,20 +1,20 @@
-"""Products that cuBLAS lacks, through our own kernel (``native/cuda/integer_matmul.cuh``), and what
-is left of one over an empty axis.
+"""Products that cuBLAS lacks, by the kernel of ``native/cuda/integer_matmul.cuh``, and what is left
+of one over an empty axis.
 
-It knows sizes, steps and dtype characters; how operands lie is told as to the CPU's kernel,
-``cpu/intgemm.py``.
+It knows sizes, steps and dtype characters, as ``cpu/integer_matmul.py`` does for the CPU's kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
-from typing import Any
 
-from ..cpu.integer_matmul import NUMBERED, TYPES, MatrixOperand, folded, takes
+from ..cpu.integer_matmul import NUMBERED, TYPES, folded, takes
+from ..layout.matrix_operand import MatmulForm
 from ..layout.strided import Ints, signed
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, HALVES
+from ..support.types import Function, Number, Presented
 from .kernel import CudaKernel
 from .nvrtc import Program
 
@@ -31,11 +31,11 @@ ANY = "whichever"
 
 
 def _types(a: int, b: int, c: int) -> tuple[str, str, str]:
-    """In which type products of operands of these types are summed, what operands are read as, and
-    what the result is.
+    """Return the type in which products of operands of these types are summed, those that operands
+    are read as, and that of the result.
 
-    What is rare is read by code that asks for types as it runs. A sign matters only where an
-    integer becomes a wider one.
+    Rare types are read by code that chooses as it runs. A sign matters only where an integer
+    becomes a wider one.
     """
     if c in FLOATS:
         return "float", FLOATS[a], FLOATS[c]
@@ -52,21 +52,21 @@ def _types(a: int, b: int, c: int) -> tuple[str, str, str]:
 @lru_cache(256)
 def _program(types: tuple[str, str, str], groups: int) -> Program:
     total, source, result = types
-    return Program(f'#include "integer_matmul.cuh"\nMAT_PRODUCT({total}, {source}, {source}, '
-                   f'{result}, {groups})\n')
+    return Program(f'#include "integer_matmul.cuh"\nMAT_INTEGER_MATMUL({total}, {source}, '
+                   f'{source}, {result}, {groups})\n')
 
 
 def _groups(types: tuple[str, str, str], m: int, n: int, batches: int) -> int:
-    """2 for large tiles, 1 for small ones: those of 64 bits would want more registers than there
-    are.
+    """Return 2 for large tiles, 1 for small ones: large ones of 64 bits would want more registers
+    than there are.
     """
     tiles = -(-m // LARGE) * -(-n // LARGE) * batches
     return 2 if types[1] != ANY and types[0] != "uint64_t" and tiles >= BUSY else 1
 
 
 def _splits(blocks: int, k: int) -> tuple[int, int]:
-    """Into how many parts the inner axis is cut, so that a large device has something to do, and
-    how long they are.
+    """Return into how many parts the inner axis is cut, so that a large device has something to do,
+    and how long they are.
     """
     if not blocks or blocks >= BUSY // 2 or k < 2 * PART:
         return 1, max(k, 1)
@@ -75,61 +75,54 @@ def _splits(blocks: int, k: int) -> tuple[int, int]:
     return -(-k // depth), depth
 
 
-class MatmulLaunch:
-    """``C <- alpha A B + beta C`` for stacks of matrices of one form; `kernel` gives what does
-    it.
-    """
+class DeviceMatmul:
+    """``C <- alpha A B + beta C`` for stacks of matrices of one form."""
 
-    def __init__(self, sizes: tuple[int, int, int], a: MatrixOperand, b: MatrixOperand,
-                 c: MatrixOperand, batch: Ints) -> None:
-        self.sizes, self.a, self.b, self.c, self.batch = sizes, a, b, c, batch
-        self.types = TYPES[a.char], TYPES[b.char], TYPES[c.char]
-        self.integer = c.char not in HALVES and c.char != "f"
+    def __init__(self, form: MatmulForm) -> None:
+        self.form = form
+        self.types = TYPES[form.a.char], TYPES[form.b.char], TYPES[form.c.char]
+        self.integer = form.c.char not in HALVES and form.c.char != "f"
 
-    def kernel(self, factors: bool) -> Callable[..., None]:
-        """What is called with a, b and c, or with `factors` like `gemm`."""
+    def kernel(self, factors: bool) -> Function:
+        """Return what is called with a, b and c, or with `factors` like `gemm`."""
         if not factors:
-            return self._launch(0, 0, 0).bind((0, 1, 2), ())
+            return self._kernel(0, 0, 0).bind((0, 1, 2), ())
         if not self.integer:
-            return self._launch(1, 0, 0).bind((1, 2, 4), (0, 3))
-        # they have up to 64 bits
-        made = lru_cache(64)(lambda alpha, beta: self._launch(2, alpha, beta).bind((1, 2, 4), ()))
+            return self._kernel(1, 0, 0).bind((1, 2, 4), (0, 3))
+        # factors have up to 64 bits, more than the numbers of a call: they are part of the frame
+        made = lru_cache(64)(lambda alpha, beta: self._kernel(2, alpha, beta).bind((1, 2, 4), ()))
 
-        def gemm(alpha: Any, a: Any, b: Any, beta: Any, c: Any) -> None:
+        def gemm(alpha: Number, a: Presented, b: Presented, beta: Number, c: Presented) -> None:
             made(signed(alpha), signed(beta))(alpha, a, b, beta, c)
         return gemm
 
-    def _launch(self, factors: int, alpha: int, beta: int) -> CudaKernel:
-        (m, n, k), batches = self.sizes, prod(self.batch)
-        types = _types(*self.types)
+    def _kernel(self, factors: int, alpha: int, beta: int) -> CudaKernel:
+        (m, n, k), a, b, c, batch = self.form
+        batches, types = prod(batch), _types(*self.types)
         groups = _groups(types, m, n, batches)
         side = SMALL * groups
         across, down = -(-n // side), -(-m // side)
         blocks, each = across * down * batches, m * n * batches
         splits, depth = _splits(blocks, k)
-        padding = (0,) * (MOST_AXES - len(self.batch))
-        frame = [m, n, k, self.a.row, self.a.column, self.b.row, self.b.column, self.c.row,
-                 self.c.column, *self.types,
+        padding = (0,) * (MOST_AXES - len(batch))
+        frame = [m, n, k, a.row, a.column, b.row, b.column, c.row, c.column, *self.types,
                  max(across, 1), max(across * down, 1), factors, alpha, beta,
-                 splits, depth, each, len(self.batch), *self.batch, *padding]
-        for x in (self.a, self.b, self.c):
+                 splits, depth, each, len(batch), *batch, *padding]
+        for x in (a, b, c):
             frame += [*x.batch, *padding]
         program, block = _program(types, groups), (THREADS, 1, 1)
         if splits == 1:
-            return CudaKernel(program, "mat_product", frame, (blocks, 1, 1), block)
-        adding = CudaKernel(program, "mat_product_sum", frame, (-(-each // THREADS), 1, 1), block)
+            return CudaKernel(program, "mat_integer_matmul", frame, (blocks, 1, 1), block)
+        adding = CudaKernel(program, "mat_integer_matmul_sum", frame, (-(-each // THREADS), 1, 1),
+                            block)
         room = splits * each * (8 if types[0] == "uint64_t" else 4)
-        return CudaKernel(program, "mat_product", frame, (blocks * splits, 1, 1), block, room=room,
-                          then=adding)
+        return CudaKernel(program, "mat_integer_matmul", frame, (blocks * splits, 1, 1), block,
+                          room=room, then=adding)
 
 
-def prepare_product(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand,
-                    batch: Ints = ()) -> MatmulLaunch:
-    """The product m x n of operands that lie so, along leading axes of these lengths; the inner
-    axis is k long.
-    """
-    m, a, b, c, batch = folded(m, a, b, c, batch)
-    return MatmulLaunch((m, n, k), a, b, c, batch)
+def prepare_integer_matmul(form: MatmulForm) -> DeviceMatmul:
+    """Prepare a product of stacks of matrices."""
+    return DeviceMatmul(folded(form))
 
 
 # the name of a kernel, the type of an element's parts, and how many these are
@@ -141,21 +134,21 @@ SCALE = Program('#include "integer_matmul.cuh"\n'
 
 def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: int,
                   triangle: int = 0) -> CudaKernel:
-    """``x <- beta x`` for operand `at` and the number `number`, of up to three axes; 0 reads
-    nothing.
+    """Prepare ``x <- beta x`` for operand `at` and the number `number`, of up to three axes; 0
+    reads nothing.
 
     With `triangle` -1 only where the last index is not above the one before, with 1 not below.
     """
-    missing = (1,) * (3 - len(shape))
-    (batches, rows, columns), (batch, row, column) = (*missing,
-                                                      *shape), (*(0 for _ in missing), *strides)
+    missing = 3 - len(shape)
+    batches, rows, columns = (*(1,) * missing, *shape)
+    batch, row, column = (*(0,) * missing, *strides)
     frame = (rows, columns, batches, row, column, batch, triangle, at, number)
     grid = -(-batches * rows * columns // THREADS), 1, 1
     return CudaKernel(SCALE, f"mat_scale_{SCALES[letter][0]}", frame, grid, (THREADS, 1, 1))
 
 
 def programs() -> Iterator[Program]:
-    """Everything that there is to compile."""
+    """Yield all programs that there are to compile."""
     yield SCALE
     numbers = range(len(NUMBERED))
     found = {_types(a, b, c) for a in numbers for b in numbers for c in numbers

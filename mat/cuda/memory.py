@@ -1,17 +1,19 @@
-"""The memory of a GPU: taken and given back in the order of its stream, behind the accounting that
+"""The memory of a GPU: allocated and freed in the order of its stream, with the accounting that
 all devices share.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from cuda.bindings import driver
 
+from ..core.cube import Cube
 from ..core.registry import Memory, PendingCopy
 from ..memories.pooled import Pooled
+from ..support.types import Array
 from . import transfers
 from .fill import fill_kernel
 from .gpu import DeviceBlock, ForeignBlock, Gpu, check
@@ -19,8 +21,9 @@ from .pinned import is_locked
 
 
 class CudaMemory(Pooled):
-    """What a device holds. All of it belongs to the one stream of the device, so what is freed can
-    be used again at once.
+    """The memory of a device.
+
+    All work with it is on the one stream of the device, so freed memory can be reused at once.
     """
 
     def __init__(self, name: str, gpu: Gpu) -> None:
@@ -37,21 +40,23 @@ class CudaMemory(Pooled):
 
     def free(self, handle: DeviceBlock) -> None:
         export = handle.exported() if handle.exported is not None else None
-        take_back = self._give_back if isinstance(handle, ForeignBlock) else super().free
+        foreign = isinstance(handle, ForeignBlock)
+        release: Callable[..., None] = self._release_foreign if foreign else super().free
         if export is None:
-            take_back(handle)
+            release(handle)
         else:  # another library has its address
-            export.freed = take_back
+            export.freed = release
 
-    # Memory of other libraries, which has no part in the accounting
+    # Memory of other libraries, which is not accounted for
 
     def borrowed(self, address: int, nbytes: int, owner: object) -> ForeignBlock:
-        """A handle on what `owner` keeps there."""
+        """Return a handle of memory that `owner` keeps."""
         return ForeignBlock(address, nbytes, self.gpu, owner)
 
-    def _give_back(self, handle: Any) -> None:
-        """Let go of it, once nothing that is queued uses it: its owner may use it at once, in
-        another stream.
+    def _release_foreign(self, handle: ForeignBlock) -> None:
+        """Release the owner once no queued work uses the memory.
+
+        The owner may use it at once, on another stream.
         """
         if self.gpu.idle():
             handle.owner = None
@@ -70,50 +75,52 @@ class CudaMemory(Pooled):
 
     # Copies
 
-    def page_locked(self, host: Any) -> bool:
+    def page_locked(self, host: Array) -> bool:
         return is_locked(host)
 
-    def copy_in(self, cube: Any, handle: DeviceBlock, host: Any) -> None:
+    def copy_in(self, cube: Cube, handle: DeviceBlock, host: Array) -> None:
         transfers.send(self.gpu, handle.address, host)
 
-    def copy_out(self, cube: Any, handle: DeviceBlock, host: Any) -> None:
+    def copy_out(self, cube: Cube, handle: DeviceBlock, host: Array) -> None:
         transfers.fetch(self.gpu, host, handle.address)
 
-    def begin_copy_in(self, cube: Any, handle: DeviceBlock, host: Any) -> PendingCopy | None:
+    def begin_copy_in(self, cube: Cube, handle: DeviceBlock, host: Array) -> PendingCopy | None:
         return transfers.begin_send(self.gpu, handle, host)
 
-    def begin_copy_out(self, cube: Any, handle: DeviceBlock, host: Any) -> PendingCopy | None:
+    def begin_copy_out(self, cube: Cube, handle: DeviceBlock, host: Array) -> PendingCopy | None:
         return transfers.begin_fetch(self.gpu, host, handle)
 
-    def write_part(self, cube: Any, handle: DeviceBlock, part: Any, start: int) -> bool:
+    def write_part(self, cube: Cube, handle: DeviceBlock, part: Array, start: int) -> bool:
         transfers.send(self.gpu, handle.address + start * cube.dtype.itemsize, part)
         return True
 
-    def read_part(self, cube: Any, handle: DeviceBlock, host: Any, start: int, stop: int) -> bool:
+    def read_part(self, cube: Cube, handle: DeviceBlock, host: Array, start: int,
+                  stop: int) -> bool:
         transfers.fetch(self.gpu, host[start:stop], handle.address + start * cube.dtype.itemsize)
         return True
 
-    def copy_from(self, cube: Any, handle: DeviceBlock, memory: Memory,
+    def copy_from(self, cube: Cube, handle: DeviceBlock, memory: Memory,
                   source: DeviceBlock) -> bool:
-        """From another GPU, directly if it can be reached, else the driver goes through the host;
-        nobody waits for it.
+        """Copy from another GPU without waiting; return False for other memories.
+
+        The driver copies directly, or through the host if the devices cannot reach each other.
         """
         if not isinstance(memory, CudaMemory) or not cube.nbytes:
             return isinstance(memory, CudaMemory)
-        ours, theirs = self.gpu, memory.gpu
-        written = transfers.StreamEvent(theirs).record(theirs.stream)
-        written.hold_up(ours.stream, ours)
-        with ours.current():
-            ends = handle.address, ours.context, source.address, theirs.context
-            check(driver.cuMemcpyPeerAsync(*ends, cube.nbytes, ours.stream),
+        here, there = self.gpu, memory.gpu
+        written = transfers.StreamEvent(there).record(there.stream)
+        written.hold_up(here.stream, here)
+        with here.current():
+            ends = handle.address, here.context, source.address, there.context
+            check(driver.cuMemcpyPeerAsync(*ends, cube.nbytes, here.stream),
                   f"copying {cube.nbytes} bytes from {memory.name} to {self.name}")
-        read = transfers.StreamEvent(ours).record(ours.stream)
-        read.hold_up(theirs.stream, theirs)  # what is written there later comes after it
+        read = transfers.StreamEvent(here).record(here.stream)
+        read.hold_up(there.stream, there)  # later writes there come after it
         written.close()
         read.close()
         return True
 
-    def fill(self, cube: Any, handle: DeviceBlock) -> bool:
+    def fill(self, cube: Cube, handle: DeviceBlock) -> bool:
         pattern = np.asarray(cube.fill_value, cube.dtype).tobytes()
         if not cube.nbytes:
             return True

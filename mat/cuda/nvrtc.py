@@ -1,8 +1,7 @@
-"""Programs: texts of CUDA C++ that NVRTC compiles when they are first needed, kept on disk for the
-next time.
+"""Programs: CUDA C++ source that NVRTC compiles when it is first needed, and compiled code that is
+kept on disk.
 
-`COMPILER` does it; whoever replaces that, as the tests do, where there is no GPU, has the whole
-rest as it is.
+`COMPILER` compiles; the tests, where there is no GPU, replace only that.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from cuda.bindings import nvrtc
 from cuda.core import Program as Source
@@ -28,14 +27,15 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 class Compiler(Protocol):
-    """What makes cubins of texts."""
+    """A compiler of programs to cubins."""
 
     def version(self) -> str:
-        """What it is: cubins of another one are not used."""
+        """Return its name and version: cubins of another compiler are not used."""
 
     def compile(self, text: str, options: Sequence[str], arch: str) -> bytes:
-        """The cubin for `arch`; `CompileError` with the messages if it refuses. `INCLUDES` is where
-        includes are found.
+        """Return the cubin for `arch`; raise `CompileError` with the messages if there are errors.
+
+        Headers are in the folders `INCLUDES`.
         """
 
 
@@ -43,23 +43,24 @@ class Nvrtc:
     """NVIDIA's run-time compiler."""
 
     def version(self) -> str:
-        status, major, minor = self._asked()
-        if int(status):
-            raise DeviceError(f"NVRTC does not say what it is: error {int(status)}")
+        status, major, minor = self._version()
+        if status:
+            raise DeviceError(f"NVRTC does not tell its version: error {status}")
         return f"NVRTC {major}.{minor}"
 
-    def _asked(self) -> Any:
+    def _version(self) -> tuple[int, int, int]:
         try:
-            return nvrtc.nvrtcVersion()
+            status, major, minor = nvrtc.nvrtcVersion()
+            return int(status), major, minor
         except RuntimeError as error:
-            raise DeviceError("NVRTC, which compiles kernels for the device, is not there: "
+            raise DeviceError("NVRTC, which compiles kernels for the device, is not installed: "
                               f"{INSTALL} ({error})") from None
 
     def compile(self, text: str, options: Sequence[str], arch: str) -> bytes:
-        # one that needs no driver: the type's names, the repr of what is made, and PTX all do
+        # these options need no driver; others of cuda.core do
         given = ProgramOptions(arch=arch, include_path=INCLUDES, std="c++17", no_cache=True,
-                               name="program.cu",
-                               define_macro=_macros(options), use_fast_math=FAST in options or None,
+                               name="program.cu", define_macro=_macros(options),
+                               use_fast_math=FAST in options or None,
                                fma=False if EXACT in options else None)
         try:
             return bytes(Source(text, "c++", given).compile("cubin").code)
@@ -82,20 +83,19 @@ COMPILER: Compiler = Nvrtc()
 
 
 class Program(NamedTuple):
-    """A text of CUDA C++, complete with its ``#include`` lines, and options.
+    """CUDA C++ source, complete with its ``#include`` lines, and options.
 
-    These are ``-DNAME=VALUE``, ``--use_fast_math`` and ``--fmad=false``: products and sums are
-    rounded each by itself.
+    Options are ``-DNAME=VALUE``, ``--use_fast_math`` and ``--fmad=false``, with which products and
+    sums are rounded separately.
     """
 
     text: str
     options: tuple[str, ...] = ()
 
     def cubin(self, arch: str) -> bytes:
-        """The compiled program, from disk if it was compiled before by this compiler from this text
-        and these headers.
+        """Return the compiled program; raise `CompileError` with the messages if there are errors.
 
-        `CompileError` with the compiler's messages if it refuses.
+        It is read from disk if this compiler has compiled it before with the same headers.
         """
         compiler = COMPILER
         parts = self.text, *self.options, arch, compiler.version()
@@ -109,7 +109,7 @@ class Program(NamedTuple):
 
 
 def _kept(target: Path) -> bytes | None:
-    """What was written to `target`; None if nothing was, or if it is damaged."""
+    """Return the data of `target`; None if there is no such file, or it is damaged."""
     try:
         data = target.read_bytes()
     except OSError:
@@ -120,7 +120,7 @@ def _kept(target: Path) -> bytes | None:
 
 @cache
 def _headers() -> bytes:
-    """A hash of what texts include."""
+    """Return a hash of all headers."""
     digest = hashlib.sha256()
     for path in sorted(p for p in HEADERS.rglob("*") if p.suffix in (".cuh", ".h", ".def")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())

@@ -1,8 +1,8 @@
-"""How the elements of one layout are copied to another on a device: which kernels of
+"""The plan of a copy from one layout to another on a device: which kernels of
 ``native/cuda/permute.cuh``, and their frames.
 
 Pure arithmetic on lengths and strides, in bytes, which needs no device; ``docs/layout.md`` explains
-it. It is done once for operands of one form and alignment.
+it. A plan is made once for operands of one form and alignment.
 """
 
 from __future__ import annotations
@@ -12,27 +12,28 @@ from functools import partial
 from math import prod, sqrt
 from typing import NamedTuple
 
+from ..layout.merged_axes import CopyAxis, merged, starts, upwards
 from .division import magic
 
 WIDEST = 16  # bytes that a thread can move at once
-# in one launch, after merging: as many as kernels are told of, but for two that tiles add
+# in one launch, after merging: those of a frame, but for two that tiles add
 MOST_AXES = 10
 MOST = 1 << 30  # units in one launch: kernels count them in 32 bits
 FAR = 2**31  # bytes: 32 bits do not hold such offsets
-NEAR = 64  # bytes: what is read in stretches of so many loses nothing
+NEAR = 64  # bytes: reading in stretches of so many is as fast as in order
 # bytes from which on runs are copied whole, by those of their units
 LONG_RUN = {1: 256, 2: 512, 4: 2048, 8: 4096}
 BLOCK = 256  # threads
 TEAM_BYTES = 64  # that each thread of a team copies
-# of a tile, by the bytes of its vectors, if all threads have work,
+# the worth of a tile, by the bytes of its vectors, if all threads have work,
 WORTH = {16: 1.0, 8: 0.9, 4: 0.8, 2: 0.65, 1: 0.55}
 BAND = 16  # tiles, as in permute.cuh
-SMALL = 0.9  # how much less one is worth whose lines are shorter
-# and what the kernel for short axes is, by the bytes of a unit
+SMALL = 0.9  # the factor for tiles with shorter lines
+# and that of the kernel for short axes, by the bytes of a unit
 LOOSE_WORTH = {1: 0.3, 2: 0.4, 4: 0.6, 8: 0.7, 16: 0.8}
-# so many blocks share the tiles of a kernel whose threads remember where they read and write
+# blocks that share the tiles of a kernel whose threads keep their offsets
 LOOSE_BLOCKS = 4096
-INNER, RANK = 6, 12  # as in permute_frame
+INNER, RANK = 6, 12  # axes: as in permute_frame
 # by the bytes of a unit: those of a vector, vectors of a line, threads
 TILES = {1: ((16, 8, 64), (4, 32, 256), (1, 128, 256)),
          2: ((16, 8, 64), (4, 32, 256), (2, 64, 256)),
@@ -45,16 +46,8 @@ CHANNELS = {1: (16, 4), 2: (16, 4), 4: (16, 4), 8: (16, 8)}
 LOOSE_UNITS = {1: 2048, 2: 2048, 4: 2048, 8: 1024, 16: 1024}  # that fit in a tile
 
 
-class CopyAxis(NamedTuple):
-    """`n` steps of `d` bytes in the destination and `s` in the source."""
-
-    n: int
-    d: int
-    s: int
-
-
 class Step(NamedTuple):
-    """A launch: a kernel, its frame, and how many blocks of how many threads."""
+    """A kernel by name, its frame, and its blocks of threads."""
 
     kernel: str
     frame: list[int]
@@ -63,10 +56,10 @@ class Step(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """Axes, outermost first in the destination's order; units; and the bytes from the operands'
-    addresses to the first one.
+    """The axes of a copy, outermost first in the destination, and its units.
 
-    `read` and `written` are what the operands' addresses are multiples of.
+    `start` and `to` are the bytes from the operands' addresses to the first unit; `read` and
+    `written` are powers of two of which the addresses are multiples.
     """
 
     axes: list[CopyAxis]
@@ -81,33 +74,24 @@ class Copy(NamedTuple):
 
 def plan(axes: Sequence[CopyAxis], size: int, *, read: int, written: int, source: int = 0,
          target: int = 1) -> list[Step]:
-    """What copies elements of `size` bytes over `axes` from operand `source` to operand
-    `target`.
+    """Return the steps that copy elements of `size` bytes over `axes`.
+
+    `source` and `target` are the numbers of the operands, `read` and `written` the alignment of
+    their addresses.
     """
     if any(a.n == 0 for a in axes):
         return []
-    start = sum(a.s * (a.n - 1) for a in axes if a.d < 0)
-    to = sum(a.d * (a.n - 1) for a in axes if a.d < 0)
-    copy = widened(Copy(merged(axes), size, source, target, start, to, read, written))
+    copy = widened(Copy(merged_upwards(axes), size, source, target, *starts(axes), read, written))
     return [_step(part) for part in parts(copy)]
 
 
-def merged(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
-    """`axes` forwards in the destination and in its order, outermost first, with those that stay
-    together made one.
-    """
-    forwards = [CopyAxis(a.n, -a.d, -a.s) if a.d < 0 else a for a in axes if a.n != 1]
-    found: list[CopyAxis] = []
-    for a in sorted(forwards, key=lambda a: (-a.d, -abs(a.s))):
-        if found and found[-1].d == a.n * a.d and found[-1].s == a.n * a.s:
-            found[-1] = CopyAxis(found[-1].n * a.n, a.d, a.s)
-        else:
-            found.append(a)
-    return found
+def merged_upwards(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
+    """Return the fewest axes, in the destination's order and counted upwards there."""
+    return list(map(CopyAxis._make, merged(upwards(axes))))
 
 
 def packed(axes: Sequence[CopyAxis], size: int) -> list[int]:
-    """The steps, in bytes, of elements that lie one after the other, the last axis fastest."""
+    """Return the strides, in bytes, of packed elements, the last axis fastest."""
     steps = [size]
     for a in reversed(axes[1:]):
         steps.append(steps[-1] * a.n)
@@ -115,7 +99,7 @@ def packed(axes: Sequence[CopyAxis], size: int) -> list[int]:
 
 
 def alignment(*values: int) -> int:
-    """The largest power of two, at most 16, of which all `values` are multiples."""
+    """Return the largest power of two, at most 16, that divides all `values`."""
     bits = WIDEST
     for value in values:
         bits |= value
@@ -123,8 +107,9 @@ def alignment(*values: int) -> int:
 
 
 def widened(copy: Copy) -> Copy:
-    """The same in the widest units that alignment allows, where elements are adjacent on both
-    sides.
+    """Return the copy in the widest units that its alignment allows.
+
+    Units are wider than elements where these are adjacent on both sides.
     """
     *others, run = copy.axes or [CopyAxis(1, 0, 0)]
     if not run.d == run.s == copy.unit:
@@ -137,7 +122,7 @@ def widened(copy: Copy) -> Copy:
 
 
 def parts(copy: Copy) -> Iterator[Copy]:
-    """The copy in parts that have not too many axes, nor too many units, for one launch."""
+    """Yield parts of the copy with few enough axes and units for one launch."""
     lengths = [a.n for a in copy.axes]
     if len(lengths) > MOST_AXES:
         k = min(range(len(lengths) - 1), key=lambda k: lengths[k])
@@ -157,7 +142,7 @@ def parts(copy: Copy) -> Iterator[Copy]:
 
 
 def _step(copy: Copy) -> Step:
-    """The best kernel for it."""
+    """Return the step with the best kernel for the copy."""
     axes, unit = copy.axes, copy.unit
     run = axes[-1].n * unit if axes and axes[-1].d == axes[-1].s == unit else 0
     if run and (len(axes) == 1 or (unit < WIDEST and run >= LONG_RUN[unit])):
@@ -168,9 +153,7 @@ def _step(copy: Copy) -> Step:
 
 
 def is_near(axes: Sequence[CopyAxis], unit: int) -> bool:
-    """Whether what is written one after the other is also read from places that are near each
-    other.
-    """
+    """Return whether adjacent units of the destination are near each other in the source."""
     if not axes or (axes[-1].s == 0 and axes[-1].n * unit >= NEAR):
         return True
     written = [a for a in reversed(axes) if a.s]
@@ -185,7 +168,7 @@ def is_near(axes: Sequence[CopyAxis], unit: int) -> bool:
 
 
 def _by_source(axes: Iterable[CopyAxis]) -> list[CopyAxis]:
-    """The axes that the source has, its fastest first."""
+    """Return the axes along which the source has a stride, its fastest first."""
     return sorted((a for a in axes if a.s), key=lambda a: (abs(a.s), a.d))
 
 
@@ -220,9 +203,7 @@ def _gather(copy: Copy) -> Step:
 
 
 def _fastest(copy: Copy) -> tuple[CopyAxis, CopyAxis, list[CopyAxis], int]:
-    """The fastest axis of the destination and of the source, the others, and how vectors along
-    these two would be aligned.
-    """
+    """Return the fastest axes of both sides, the others, and the alignment of vectors."""
     i, j = copy.axes[-1], _by_source(copy.axes)[0]
     others = [a for a in copy.axes if a is not i and a is not j]
     steps = [step for a in others for step in (a.d, a.s)]
@@ -299,14 +280,16 @@ def _loose(copy: Copy) -> Step | None:
         slots[a] = slot
         slot *= sizes[a]
     frame = _frame(copy, outer, count, more=[
-        *steps, *last, len(inner), slot, *walk([CopyAxis(sizes[a], 0, a.s) for a in load], INNER),
-        *walk([CopyAxis(sizes[a], a.d, slots[a]) for a in inner], INNER)])
+        *steps, *last, len(inner), slot,
+        *axes_frame([CopyAxis(sizes[a], 0, a.s) for a in load], INNER),
+        *axes_frame([CopyAxis(sizes[a], a.d, slots[a]) for a in inner], INNER)])
     return Step(f"loose_{unit}", frame, min(count, LOOSE_BLOCKS), BLOCK)
 
 
 def _chosen(written: list[CopyAxis], read: list[CopyAxis], unit: int) -> dict[CopyAxis, int]:
-    """How much of each axis a tile takes: about equally long stretches of both sides' fastest axes,
-    as much as fits.
+    """Return the length of each axis in a tile.
+
+    A tile has about equally long stretches of both sides' fastest axes, as long as fit.
     """
     room = LOOSE_UNITS[unit]
     want = next(w for w in (256, 128, 64, 48, 32, 24, 16, 8, 4, 2, 1)
@@ -326,8 +309,9 @@ def _grown(part: int, n: int) -> int:
 
 
 def _covered(written: list[CopyAxis], read: list[CopyAxis], a: int, b: int) -> dict[CopyAxis, int]:
-    """The part of each axis in a tile that holds stretches of `a` units of the destination and `b`
-    of the source.
+    """Return the lengths of axes in a tile that has stretches of `a` and `b` units.
+
+    Those of `a` units are adjacent in the destination, those of `b` in the source.
     """
     sizes = dict.fromkeys(written, 1)
     for order, want in ((written, a), (read, b)):
@@ -346,24 +330,26 @@ def _covered(written: list[CopyAxis], read: list[CopyAxis], a: int, b: int) -> d
 
 # The frame
 
+_NO_AXIS = CopyAxis(0, 0, 0)
 
-# B008
-def _frame(copy: Copy, axes: Sequence[CopyAxis], count: int, *,
-           i: CopyAxis = CopyAxis(0, 0, 0),  # noqa:
-           j: CopyAxis = CopyAxis(0, 0, 0),  # noqa: B008
-           ni: int = 0, nj: int = 0, more: Sequence[int] = ()) -> list[int]:
-    rest = [*more, *[0] * (6 + 8 * INNER - len(more)), len(axes), *walk(axes, RANK)]
+
+# the parameters are fields of the struct
+def _frame(copy: Copy, axes: Sequence[CopyAxis], count: int, *, i: CopyAxis = _NO_AXIS,
+           j: CopyAxis = _NO_AXIS, ni: int = 0, nj: int = 0, more: Sequence[int] = ()) -> list[int]:
+    """Return a ``permute_frame``."""
+    rest = [*more, *[0] * (6 + 8 * INNER - len(more)), len(axes), *axes_frame(axes, RANK)]
     return [copy.source, copy.target, copy.start, copy.to, count, ni, nj, i.d, i.s, j.d, j.s, *rest]
 
 
-def walk(axes: Sequence[CopyAxis], room: int) -> list[int]:
-    """`axes` as kernels walk over them, and as many zeros as fill the room."""
+def axes_frame(axes: Sequence[CopyAxis], room: int) -> list[int]:
+    """Return `axes` as an array of ``strided_axis``, with zeros for the rest of the room."""
     return [v for a in axes for v in (a.n, divisor(a.n), a.d, a.s)] + [0] * (4 * (room - len(axes)))
 
 
 def divisor(n: int) -> int:
-    """How to divide by `n` what is less than 2**31: ``(x * factor // 2**32 + x) >> shift``, the
-    shift above the factor.
+    """Return the divisor by `n` of numbers below 2**31: the factor, and above it the shift.
+
+    The quotient is ``(x * factor // 2**32 + x) >> shift``.
     """
     factor, shift = magic(n, 32)
     return shift << 32 | factor
@@ -373,20 +359,21 @@ def divisor(n: int) -> int:
 
 
 def programs() -> dict[str, str]:
-    """The texts that kernels are compiled from, by name; `program_of` says which has a kernel."""
+    """Return the sources of all programs by name; `program_of` names that of a kernel."""
     found = {"rows": "PERMUTE_ROWS"}
     for u, tiles in TILES.items():
         found[f"gather_{u}"] = " ".join(f"PERMUTE_GATHER({u}, {v})" for v in GATHERED[u])
         for v, n, t in tiles:
-            found[f"tile_{u}_{v}"] = f"{found.get(f'tile_{u}_{v}', '')} PERMUTE_TILE({u}, {v}, {n}, {t})"
+            before = found.get(f"tile_{u}_{v}", "")
+            found[f"tile_{u}_{v}"] = f"{before} PERMUTE_TILE({u}, {v}, {n}, {t})"
         found[f"loose_{u}"] = f"PERMUTE_LOOSE({u})"
     for u, vectors in CHANNELS.items():
         found[f"channels_{u}"] = " ".join(f"PERMUTE_FEW({u}, {v})" for v in vectors)
-    return {name: f'#include "permute.cuh"\n{body}\n' for name, body in found.items()}
+    return {name: f'#include "permute.cuh"\n{kernels}\n' for name, kernels in found.items()}
 
 
 def program_of(kernel: str) -> str:
-    """The name of the program that has `kernel`."""
+    """Return the name of the program that has `kernel`."""
     kind, *sizes = kernel.split("_")
     if kind == "rows":
         return kind

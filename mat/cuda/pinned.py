@@ -1,15 +1,13 @@
-"""Page-locked host memory: a pool of it, since locking pages costs far more than a copy. Copies
+"""Page-locked host memory: a pool of it, since locking pages takes far longer than a copy. Copies
 from and to it need no staging.
 
-Whoever has an array over such memory, or a view of one, keeps it; it comes back to the pool when
-the last is gone.
+Arrays over such memory, and views of them, keep it in use; it returns to the pool after the last.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import Any
 
 import numpy as np
 from cuda.bindings import driver
@@ -17,15 +15,16 @@ from cuda.bindings import driver
 from ..errors import OutOfDeviceMemory
 from ..support.c_pointers import address_of
 from ..support.settings import current
+from ..support.types import Array, DType, Keywords
 from .gpu import check, gpu
 
 SMALLEST = 4096  # a page
+_PORTABLE = driver.CU_MEMHOSTALLOC_PORTABLE
 ALREADY = 712  # CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 class Pinned:
-    """One block of the pool; goes back to it by itself."""
+    """One block of the pool, to which it returns by itself."""
 
     __slots__ = ("__weakref__", "address", "nbytes", "queue")
 
@@ -35,7 +34,7 @@ class Pinned:
         self.queue = queue
 
     @property
-    def __array_interface__(self) -> dict[str, Any]:
+    def __array_interface__(self) -> Keywords:
         return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False),
                 "version": 3}
 
@@ -45,20 +44,22 @@ class Pinned:
 
 
 class PinnedPool:
-    """Blocks in sizes of four steps to a power of two; of those that are idle,
-    ``settings.page_locked_bytes`` are kept.
+    """A pool of blocks in sizes of four steps to a power of two.
+
+    Of its idle blocks, ``settings.page_locked_bytes`` are kept.
     """
 
     def __init__(self) -> None:
         self.idle = 0  # bytes
-        self.lent = 0
+        self.in_use = 0  # bytes
         self._lock = threading.Lock()
         self._spare: dict[int, list[int]] = {}
         self._freed: deque[tuple[int, int]] = deque()
 
     def take(self, nbytes: int) -> Pinned:
-        """A block of at least so many bytes; `OutOfDeviceMemory` where no more pages can be
-        locked.
+        """Return a block of at least so many bytes.
+
+        Raise `OutOfDeviceMemory` if no more pages can be locked.
         """
         size = bucket(nbytes)
         with self._lock:
@@ -69,28 +70,28 @@ class PinnedPool:
                 address = spare.pop()
             else:
                 address = self._lock_pages(size)
-            self.lent += size
+            self.in_use += size
         return Pinned(address, size, self._freed)
 
-    def array(self, size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-        """A 1-d array over a block of its own."""
+    def array(self, size: int, dtype: DType) -> Array:
+        """Return a 1-d array over a block of its own."""
         nbytes = size * dtype.itemsize
         return np.asarray(self.take(nbytes))[:nbytes].view(dtype)
 
     def _lock_pages(self, size: int) -> int:
-        ask = f"{size} bytes of page-locked memory"
+        request = f"{size} bytes of page-locked memory"
         with gpu().current():
             try:
-                return int(check(driver.cuMemHostAlloc(size, driver.CU_MEMHOSTALLOC_PORTABLE), ask))
+                return int(check(driver.cuMemHostAlloc(size, _PORTABLE), request))
             except OutOfDeviceMemory:
                 self._shrink(0)
-                return int(check(driver.cuMemHostAlloc(size, driver.CU_MEMHOSTALLOC_PORTABLE), ask))
+                return int(check(driver.cuMemHostAlloc(size, _PORTABLE), request))
 
     def _collect(self) -> None:
         while self._freed:
             address, size = self._freed.popleft()
             self._spare.setdefault(size, []).append(address)
-            self.lent -= size
+            self.in_use -= size
             self.idle += size
         most = current().page_locked_bytes
         if self.idle > most:
@@ -103,11 +104,11 @@ class PinnedPool:
                 while self._spare[size] and self.idle > most:
                     address = self._spare[size].pop()
                     self.idle -= size
-                    check(driver.cuMemFreeHost(address), f"giving back {size} bytes of page-locked "
-                                                         "memory")
+                    check(driver.cuMemFreeHost(address),
+                          f"freeing {size} bytes of page-locked memory")
 
     def trim(self, most: int = 0) -> None:
-        """Keep no more idle bytes than `most`, now."""
+        """Free idle blocks until no more than `most` bytes are idle."""
         with self._lock:
             self._collect()
             self._shrink(most)
@@ -117,7 +118,7 @@ POOL = PinnedPool()
 
 
 def bucket(nbytes: int) -> int:
-    """The size of the block that so many bytes are taken from."""
+    """Return the size of the block for so many bytes."""
     if nbytes <= SMALLEST:
         return SMALLEST
     step = 1 << max((nbytes - 1).bit_length() - 3, 12)
@@ -125,13 +126,11 @@ def bucket(nbytes: int) -> int:
 
 
 class Registered:
-    """Page-locked memory that is not ours: the array whose memory it is stays as long as this,
-    which `unregister` ends.
-    """
+    """Memory outside of the pool with locked pages; it keeps the array until they are unlocked."""
 
     __slots__ = ("array",)
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Array) -> None:
         self.array = array
 
 
@@ -140,8 +139,8 @@ _gone: deque[tuple[int, int]] = deque()
 _lock = threading.Lock()
 
 
-def register(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """Lock the pages of an array where it lies, and keep it; give what `release` wants."""
+def register(array: Array) -> tuple[int, int]:
+    """Lock the pages of an array and keep it; return the key for `release`."""
     key = address_of(array), array.nbytes
     with _lock:
         _collect()
@@ -149,14 +148,14 @@ def register(array: np.ndarray[Any, Any]) -> tuple[int, int]:
             with gpu().current():
                 result = driver.cuMemHostRegister(key[0], key[1],
                                                   driver.CU_MEMHOSTREGISTER_PORTABLE)
-                if int(result[0]) != ALREADY:  # locked by somebody else, who sees to it
+                if int(result[0]) != ALREADY:  # locked by another library
                     check(result, f"locking the pages of {key[1]} bytes")
                     _registered[key] = Registered(array)
     return key
 
 
 def release(key: tuple[int, int]) -> None:
-    """Unlock it when there is time for it; may be called from anywhere, at any time."""
+    """Have the pages unlocked later; this may be called from anywhere, at any time."""
     _gone.append(key)
 
 
@@ -169,15 +168,13 @@ def _collect() -> None:
 
 
 def locked_bytes() -> int:
-    """The bytes of host memory whose pages are locked for us now: in use, idle in the pool, or
-    registered where they lay.
-    """
-    return POOL.lent + POOL.idle + sum(nbytes for _, nbytes in tuple(_registered))
+    """Return the bytes of page-locked host memory: in use, idle in the pool, or registered."""
+    return POOL.in_use + POOL.idle + sum(nbytes for _, nbytes in tuple(_registered))
 
 
-def is_locked(array: Any) -> bool:
-    """Whether the device can copy from and to this array, or view of one, by itself."""
-    base = array
+def is_locked(array: Array) -> bool:
+    """Return whether the device can copy from and to this array, or view of one, by itself."""
+    base: object = array
     while isinstance(base, np.ndarray):
         if (address_of(base), base.nbytes) in _registered:
             return True

@@ -1,4 +1,4 @@
-"""What ``mat.show_config()`` says of CUDA where there is a device."""
+"""The lines of ``mat.show_config()`` about CUDA, if there is a device."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .gpu import gpu
 
 
 def facts() -> dict[str, str]:
-    """Devices, driver and libraries, by what they are."""
+    """Return descriptions of devices, driver and libraries by their names."""
     names = {f"cuda:{k}": _device(k) for k in range(probe().devices)}
     return {**names, "CUDA": f"{shown(probe().version)} by the driver; cuda-bindings "
                              f"{_version('cuda-bindings')}, cuda-core "

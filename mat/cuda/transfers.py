@@ -1,11 +1,10 @@
-"""Copies between the host and a device: at once, in pieces through page-locked buffers, or begun
-and waited for later.
+"""Copies between the host and a device: synchronous, in pieces through page-locked buffers, or
+asynchronous.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
 from cuda.bindings import driver
@@ -13,18 +12,19 @@ from cuda.bindings import driver
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..support.c_pointers import address_of
 from ..support.settings import current
-from .gpu import Gpu, check
-from .pinned import POOL, Bytes, Pinned, is_locked
+from ..support.types import Array, Bytes
+from .gpu import DeviceBlock, DriverObject, Gpu, check
+from .pinned import POOL, Pinned, is_locked
 
 PIECE = 4 << 20  # bytes of a staging buffer; not yet measured
-# what is no larger goes through many buffers of that size, so that the host need not wait
+# copies up to this size use many buffers of that size, so that the host need not wait
 SMALL = 64 << 10
 MANY = 32
 _WITHOUT_TIME = driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
 
 
 class StreamEvent:
-    """A place in a stream that others can wait for."""
+    """A position in a stream that others can wait for."""
 
     __slots__ = ("__weakref__", "event", "gpu")
 
@@ -33,31 +33,32 @@ class StreamEvent:
         with gpu.current():
             self.event = check(driver.cuEventCreate(_WITHOUT_TIME), "an event")
 
-    def record(self, stream: Any) -> StreamEvent:
-        """The event is what is queued on `stream` now being done; return self."""
+    def record(self, stream: DriverObject) -> StreamEvent:
+        """Set the position after all work that is queued on `stream` now; return self."""
         with self.gpu.current():
             check(driver.cuEventRecord(self.event, stream), "recording an event")
         return self
 
-    def hold_up(self, stream: Any, gpu: Gpu | None = None) -> None:
-        """Have what is queued on `stream` from now on wait for it."""
+    def hold_up(self, stream: DriverObject, gpu: Gpu | None = None) -> None:
+        """Have work that is queued on `stream` from now on wait for the event."""
         with (gpu or self.gpu).current():
             check(driver.cuStreamWaitEvent(stream, self.event, 0), "having a stream wait")
 
     def wait(self) -> None:
-        """Come back when it has happened."""
+        """Wait for the event."""
         check(driver.cuEventSynchronize(self.event), f"waiting for device {self.gpu.number}")
 
     def close(self) -> None:
-        """Give it back."""
+        """Free the event."""
         event, self.event = self.event, None
         if event is not None:
-            check(driver.cuEventDestroy(event), "giving back an event")
+            check(driver.cuEventDestroy(event), "freeing an event")
 
 
 class Stage:
-    """Page-locked buffers of a device, which copies go through by turns: one is filled while others
-    are sent.
+    """Page-locked buffers of a device that copies use in rotation.
+
+    One is filled while others are being sent.
     """
 
     def __init__(self, gpu: Gpu, piece: int, count: int) -> None:
@@ -65,21 +66,19 @@ class Stage:
         self.piece = piece
         self.lock = threading.Lock()
         self.buffers = [np.asarray(POOL.take(piece)) for _ in range(count)]
-        # to wait for what was not recorded yet is no wait
+        # an event that was not recorded yet is not waited for
         self.events = [StreamEvent(gpu) for _ in range(count)]
-        self.turn = 0
+        self.at = 0
 
     def next(self) -> tuple[Bytes, StreamEvent]:
-        """The buffer whose turn it is, free to be written, and the event that says when it is so
-        again.
-        """
-        self.turn = (self.turn + 1) % len(self.buffers)
-        event = self.events[self.turn]
+        """Return the next buffer, which is free, and the event to record after its use."""
+        self.at = (self.at + 1) % len(self.buffers)
+        event = self.events[self.at]
         event.wait()
-        return self.buffers[self.turn], event
+        return self.buffers[self.at], event
 
     def send(self, address: int, source: Bytes) -> None:
-        """Copy to the device; `source` may be written again when this comes back."""
+        """Copy to the device; `source` may be written again when this returns."""
         with self.lock:
             for start in range(0, source.nbytes, self.piece):
                 piece = source[start:start + self.piece]
@@ -89,7 +88,7 @@ class Stage:
                 event.record(self.gpu.stream)
 
     def fetch(self, target: Bytes, address: int) -> None:
-        """Copy from the device: a piece comes while the one before it is unpacked."""
+        """Copy from the device: a piece is copied while the one before it is unpacked."""
         with self.lock:
             coming: tuple[Bytes, Bytes, StreamEvent] | None = None
             for start in range(0, target.nbytes, self.piece):
@@ -121,27 +120,28 @@ def _stage(gpu: Gpu, piece: int, count: int) -> Stage:
         return found
 
 
-def _put(gpu: Gpu, address: int, host: int, nbytes: int, stream: Any) -> None:
+def _put(gpu: Gpu, address: int, host: int, nbytes: int, stream: DriverObject) -> None:
     check(driver.cuMemcpyHtoDAsync(address, host, nbytes, stream),
           f"copying {nbytes} bytes to device {gpu.number}")
 
 
-def _get(gpu: Gpu, host: int, address: int, nbytes: int, stream: Any) -> None:
+def _get(gpu: Gpu, host: int, address: int, nbytes: int, stream: DriverObject) -> None:
     check(driver.cuMemcpyDtoHAsync(host, address, nbytes, stream),
           f"copying {nbytes} bytes from device {gpu.number}")
 
 
-def _bytes(host: Any) -> Bytes:
+def _bytes(host: Array) -> Bytes:
     found: Bytes = np.ascontiguousarray(host).view(np.uint8)
     return found
 
 
-# At once
+# Synchronous
 
 
-def send(gpu: Gpu, address: int, host: Any) -> None:
-    """Copy the 1-d array `host` to the device, after what was queued there; it may be written again
-    when this comes back.
+def send(gpu: Gpu, address: int, host: Array) -> None:
+    """Copy the 1-d array `host` to the device, after all work that is queued there.
+
+    The array may be written again when this returns.
     """
     source = _bytes(host)
     if not source.nbytes:
@@ -154,11 +154,11 @@ def send(gpu: Gpu, address: int, host: Any) -> None:
             _stage(gpu, PIECE, 2).send(address, source)
             return
         _put(gpu, address, address_of(source), source.nbytes, gpu.stream)
-        _wait(gpu)  # pages may be locked without our knowing, and be read later then
+        _wait(gpu)  # another library may have locked the pages, which are read later then
 
 
-def fetch(gpu: Gpu, host: Any, address: int) -> None:
-    """Copy to the 1-d array `host` from the device, after what was queued there."""
+def fetch(gpu: Gpu, host: Array, address: int) -> None:
+    """Copy to the 1-d array `host` from the device, after all work that is queued there."""
     target: Bytes = host.view(np.uint8)
     if not target.nbytes:
         return
@@ -171,27 +171,30 @@ def fetch(gpu: Gpu, host: Any, address: int) -> None:
 
 
 def _wait(gpu: Gpu) -> None:
-    check(driver.cuStreamSynchronize(gpu.stream), f"waiting for device {gpu.number}, perhaps for "
-                                                  "what failed there")
+    check(driver.cuStreamSynchronize(gpu.stream),
+          f"waiting for device {gpu.number}, where perhaps an earlier operation failed")
 
 
-# Begun, and waited for later
+# Asynchronous
 
 
 class Transfer:
-    """A copy on the copy stream. `unpack`: where what it brings is to go from its page-locked
-    buffer.
+    """A copy on the copy stream.
+
+    `keep` must remain allocated until its end. `unpack` are the target of the data and the
+    page-locked buffer that the copy fills.
     """
 
-    def __init__(self, event: StreamEvent, keep: tuple[Any, ...],
+    def __init__(self, event: StreamEvent, keep: object,
                  unpack: tuple[Bytes, Bytes] | None = None) -> None:
         self._event = event
-        self._keep: Any = keep  # what must not be freed before
+        self._keep = keep
         self._unpack = unpack
         self._failed: DeviceError | None = None
         self._lock = threading.Lock()
 
     def wait(self) -> None:
+        """Wait for the end of the copy; raise `DeviceError` if it failed, each time."""
         with self._lock:
             if self._keep is not None:
                 try:
@@ -207,9 +210,10 @@ class Transfer:
                 raise self._failed
 
 
-def begin_send(gpu: Gpu, block: Any, host: Any) -> Transfer | None:
-    """Begin to copy all of `host`, which must not change until it is done; None: it is done at
-    once.
+def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Transfer | None:
+    """Begin to copy all of `host`; return None if it is done.
+
+    The array must not change before the end.
     """
     source = _bytes(host)
     buffer = source if is_locked(host) else _packed(source.nbytes)
@@ -224,8 +228,8 @@ def begin_send(gpu: Gpu, block: Any, host: Any) -> Transfer | None:
         return Transfer(StreamEvent(gpu).record(gpu.copy_stream), (block, host, buffer))
 
 
-def begin_fetch(gpu: Gpu, host: Any, block: Any) -> Transfer | None:
-    """Begin to copy all of `block`, likewise."""
+def begin_fetch(gpu: Gpu, host: Array, block: DeviceBlock) -> Transfer | None:
+    """Begin to copy all of `block`; return None if it is done."""
     target: Bytes = host.view(np.uint8)
     buffer = target if is_locked(host) else _packed(target.nbytes)
     if not target.nbytes or buffer is None:
@@ -239,21 +243,20 @@ def begin_fetch(gpu: Gpu, host: Any, block: Any) -> Transfer | None:
 
 
 def _packed(nbytes: int) -> Bytes | None:
-    """A page-locked buffer, or None where there is no room for one, or it would be more than is to
-    be kept.
-    """
+    """Return a page-locked buffer; None if it cannot be had or is larger than the pool keeps."""
     if nbytes > current().page_locked_bytes:
         return None
     try:
-        lent: Pinned = POOL.take(nbytes)
+        block: Pinned = POOL.take(nbytes)
     except OutOfDeviceMemory:
         return None
-    return np.asarray(lent)[:nbytes]
+    return np.asarray(block)[:nbytes]
 
 
 def _after_all(gpu: Gpu) -> None:
-    """What comes on the copy stream waits for what was queued to compute: that wrote what is
-    copied, or read what was there.
+    """Have the copy stream wait for all queued computations.
+
+    They may write the copied data, or read what the copy overwrites.
     """
     event = StreamEvent(gpu).record(gpu.stream)
     event.hold_up(gpu.copy_stream)

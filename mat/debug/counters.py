@@ -1,5 +1,5 @@
-"""Seeing what happens: copies, packs, allocations and library calls counted or listed while a block
-runs.
+"""Observers that count or list copies, packs, allocations and library calls while a block runs, and
+the direction check as a block.
 """
 
 from __future__ import annotations
@@ -11,34 +11,43 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
-from ..core.access_record import in_operation, line_of, user_place
-from ..core.cube import OBSERVERS, Observer, host, observe
-from ..core.cube import allow_conflicts as _admitting
+from ..core.access_record import in_operation, line_of, user_line
+from ..core.cube import OBSERVERS, Cube, Memory, Observer, View, host, observe
+from ..core.cube import allow_conflicts as _allowed
 from ..errors import ConflictError, DirectionError, SettingError
 from .direction_check import CHECK, DirectionReport
 from .trace import Trace, trace
 
 
 class CopyCounter(Observer):
-    """Counts: ``h2d`` and ``d2h`` (copies from and to the host), ``bytes`` they moved, ``packs`` of
-    strided operands.
+    """Counts of copies, which `count_copies` gives to its block.
 
-    And ``fallbacks``: operations that the host did, since the device in use has no body for them.
+    Attributes
+    ----------
+    h2d, d2h : int
+        Copies from the host to another memory, and from another memory to the host.
+    bytes : int
+        The bytes of these copies.
+    packs : int
+        Strided operands that were copied to packed ones.
+    fallbacks : int
+        Operations that the host carried out, since the device in use has no implementation for
+        their operands.
     """
 
     def __init__(self) -> None:
         self.h2d = self.d2h = self.bytes = self.packs = self.fallbacks = 0
         self._lock = threading.Lock()
 
-    def copied(self, cube: Any, source: Any, target: Any, seconds: float) -> None:
+    def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
         with self._lock:
             self.h2d += source is host()
             self.d2h += target is host()
             self.bytes += cube.nbytes
 
-    def packed(self, view: Any) -> None:
+    def packed(self, view: View) -> None:
         with self._lock:
             self.packs += 1
 
@@ -47,21 +56,27 @@ class CopyCounter(Observer):
             self.fallbacks += 1
 
     def __repr__(self) -> str:
-        told = f"<copies: {self.h2d} from the host, {self.d2h} to it, {self.bytes} bytes; {self.packs} packed operands"
-        return told + (f"; {self.fallbacks} operations fell back to the host>" if self.fallbacks
-                       else ">")
+        parts = [f"<copies: {self.h2d} from the host, {self.d2h} to it, {self.bytes} bytes",
+                 f"{self.packs} packed operands"]
+        if self.fallbacks:
+            parts.append(f"{self.fallbacks} operations fell back to the host")
+        return "; ".join(parts) + ">"
 
 
 class AllocationCounter(Observer):
-    """Counts: ``count`` and ``nbytes`` of the storages created; an upper bound, since memory is
-    taken lazily.
+    """Counts of storages that are created, which `count_allocations` gives to its block.
+
+    Attributes
+    ----------
+    count, nbytes : int
+        The number of storages and their bytes: an upper bound, since memory is allocated lazily.
     """
 
     def __init__(self) -> None:
         self.count = self.nbytes = 0
         self._lock = threading.Lock()
 
-    def created(self, cube: Any) -> None:
+    def created(self, cube: Cube) -> None:
         with self._lock:
             self.count += 1
             self.nbytes += cube.nbytes
@@ -71,7 +86,15 @@ class AllocationCounter(Observer):
 
 
 class LibraryCall(NamedTuple):
-    """One call of a library routine, and the arguments that are no pointers or factors."""
+    """One call of a library routine.
+
+    Attributes
+    ----------
+    routine : str
+        The name of the routine, such as ``dgemm``.
+    arguments : dict
+        Its arguments by name, pointers and factors left out.
+    """
 
     routine: str
     arguments: dict[str, object]
@@ -81,7 +104,13 @@ class LibraryCall(NamedTuple):
 
 
 class CallRecorder(Observer):
-    """Lists: ``calls`` of library routines, in order."""
+    """A list of library calls, which `list_calls` gives to its block.
+
+    Attributes
+    ----------
+    calls : list of LibraryCall
+        The calls in their order.
+    """
 
     def __init__(self) -> None:
         self.calls: list[LibraryCall] = []
@@ -95,9 +124,15 @@ class CallRecorder(Observer):
 
 @contextmanager
 def count_copies() -> Iterator[CopyCounter]:
-    """``with mat.debug.count_copies() as n:`` counts copies between memories and packed operands,
-    in every thread.
+    """Count copies between memories and packed operands during a block, in every thread.
 
+    Yields
+    ------
+    CopyCounter
+        The counts so far.
+
+    Examples
+    --------
     >>> import mat
     >>> a = mat.ones(4, 4)
     >>> with mat.debug.count_copies() as n:
@@ -112,8 +147,15 @@ def count_copies() -> Iterator[CopyCounter]:
 
 @contextmanager
 def count_allocations() -> Iterator[AllocationCounter]:
-    """``with mat.debug.count_allocations() as n:`` counts the storages created, and their bytes.
+    """Count the storages that are created during a block, in every thread, and their bytes.
 
+    Yields
+    ------
+    AllocationCounter
+        The counts so far.
+
+    Examples
+    --------
     >>> import mat
     >>> with mat.debug.count_allocations() as n:
     ...     x = mat.zeros(2, 3)
@@ -128,12 +170,24 @@ def count_allocations() -> Iterator[AllocationCounter]:
 @contextmanager
 def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int | None = None,
                   fallbacks: int | None = None) -> Iterator[Trace]:
-    """``with mat.debug.expect_copies(h2d=1, d2h=0):`` is an `AssertionError` at its end if other
-    numbers were counted.
+    """Raise `AssertionError` at the end of a block if it made other numbers of copies; for tests.
 
-    Numbers left out may be any. The error has the ledger by line; the block is given it, too. For
-    tests.
+    Parameters
+    ----------
+    h2d, d2h : int, optional
+        The expected number of copies from the host and to it. None allows any number.
+    packs : int, optional
+        The expected number of strided operands that are packed.
+    fallbacks : int, optional
+        The expected number of operations that the host carries out for the device in use.
 
+    Yields
+    ------
+    Trace
+        The trace of the block, which is in the text of the error, too.
+
+    Examples
+    --------
     >>> import mat
     >>> x = mat.ones(3).exp_()
     >>> with mat.debug.expect_copies(h2d=1, d2h=0), mat.use_device("emulated"):
@@ -143,22 +197,32 @@ def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int 
     wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks}
     with trace() as t:
         yield t
-    wrong = [f"{name} was {getattr(t, name)}, expected {n}" for name,
-             n in wanted.items() if n not in (None, getattr(t, name))]
+    wrong = [f"{name} was {getattr(t, name)}, expected {n}" for name, n in wanted.items()
+             if n not in (None, getattr(t, name))]
     if wrong:
         raise AssertionError(f"{', '.join(wrong)}\n{t!r}")
 
 
+class _Logger(Protocol):
+    def warning(self, message: str) -> object: ...
+
+
 class CopyGuard(Observer):
-    """Heeds copies between memories that operations bring about."""
+    """An observer that refuses or logs copies between memories that operations make implicitly.
 
-    def __init__(self, logger: Any) -> None:
-        self.logger = logger  # None: refuse them
+    Parameters
+    ----------
+    logger : logging.Logger or None
+        The logger that gets a warning for each such copy; None: `ConflictError` is raised.
+    """
 
-    def copying(self, cube: Any, source: Any, target: Any) -> None:
+    def __init__(self, logger: _Logger | None) -> None:
+        self.logger = logger
+
+    def copying(self, cube: Cube, source: Memory, target: Memory) -> None:
         if not in_operation():
             return
-        text = (f"an operation at {line_of(user_place())} copies {cube.nbytes:,} bytes from "
+        text = (f"an operation at {line_of(user_line())} copies {cube.nbytes:,} bytes from "
                 f"{source.name} to {target.name}; "
                 "bring data where it is needed with mat.prefetch or x.facet, or compute in one "
                 "place with mat.use_device")
@@ -169,13 +233,24 @@ class CopyGuard(Observer):
 
 @contextmanager
 def guard(implicit: str = "raise") -> Iterator[None]:
-    """``with mat.debug.guard(implicit="raise"):`` operations may not copy between memories on their
-    own, in any thread.
+    """Forbid operations to copy data between memories on their own during a block, in any thread.
 
-    What is asked for is fine: looks with ``with``, conversions, `prefetch`, and the end of a
-    `use_device` block. With "log" such a copy is a warning to the logger ``mat``, with "raise" a
-    `ConflictError` before it happens, with "allow" nothing.
+    Explicit copies are allowed: by a facet in a ``with`` statement, conversions, `mat.prefetch` and
+    the end of a `mat.use_device` block.
 
+    Parameters
+    ----------
+    implicit : {"raise", "log", "allow"}
+        The response to such a copy: a `ConflictError` before it happens, a warning to the logger
+        ``mat``, or none.
+
+    Raises
+    ------
+    SettingError
+        If `implicit` is none of these.
+
+    Examples
+    --------
     >>> import mat
     >>> x = mat.ones(3).exp_()
     >>> with mat.debug.guard("raise"), mat.use_device("emulated"), mat.prefetch(to_device=[x]):
@@ -186,17 +261,23 @@ def guard(implicit: str = "raise") -> Iterator[None]:
     if implicit == "allow":
         yield
         return
-    # what is imported only for this takes longer than much of ours
-    with observe(CopyGuard(importlib.import_module("logging").getLogger("mat") if implicit == "log"
-                           else None)):
+    # logging is imported only for this: it takes longer than much of mat
+    logger = importlib.import_module("logging").getLogger("mat") if implicit == "log" else None
+    with observe(CopyGuard(logger)):
         yield
 
 
 @contextmanager
 def list_calls() -> Iterator[CallRecorder]:
-    """``with mat.debug.list_calls() as c:`` lists the library calls that operations make, with
-    flags and sizes.
+    """List the library calls that operations make during a block, with their flags and sizes.
 
+    Yields
+    ------
+    CallRecorder
+        The calls so far; it prints as one line for each.
+
+    Examples
+    --------
     >>> import mat
     >>> with mat.debug.list_calls() as c:
     ...     _ = mat.ones(2, 3) @ mat.ones(3, 4)
@@ -210,29 +291,43 @@ def list_calls() -> Iterator[CallRecorder]:
 
 @contextmanager
 def allow_conflicts() -> Iterator[None]:
-    """Inside, in this thread, looks that exclude each other are let through: a way to test whether
-    one is a false alarm.
+    """Allow accesses that exclude each other during a block, in this thread.
+
+    This is a way to test whether a `ConflictError` is a false alarm.
     """
-    _admitting.depth = getattr(_admitting, "depth", 0) + 1
+    _allowed.depth = getattr(_allowed, "depth", 0) + 1
     try:
         yield
     finally:
-        _admitting.depth -= 1
+        _allowed.depth -= 1
 
 
 @contextmanager
 def check_directions() -> Iterator[DirectionReport]:
-    """``with mat.debug.check_directions() as c:`` finds blocks and operations that break the
-    promise of their direction.
+    """Find blocks and operations that break the promise of their direction, in every thread.
 
-    A block for ``input`` that changes data, one for ``output`` that leaves elements as they were,
-    one that changes elements its Mat does not see: a `DirectionError` at its end, which names the
-    block or the operation, the elements, the line that created the Mat, and where the system can
-    tell it also the line that wrote. What a block was given is dead afterwards, and using it is an
-    error, too. ``c.too_strong`` lists what asked for ``io`` and changed nothing. In all threads;
-    slow. With ``MAT_DEBUG=directions`` in the environment this goes on for the whole process.
-    ``docs/debugging.md`` has the limits.
+    Yields
+    ------
+    DirectionReport
+        The faults so far. ``too_strong`` lists the blocks that requested ``io`` and changed
+        nothing.
 
+    Raises
+    ------
+    DirectionError
+        At the end of a block for ``input`` that changes data, of one for ``output`` that leaves
+        elements as they were, and of one that changes elements which its Mat does not see; also at
+        the next access after the end of a block if what the block was given is still used. The text
+        names the block or the operation, the elements, the line that created the Mat, and where the
+        system can tell it the line that wrote.
+
+    Notes
+    -----
+    Blocks are much slower. With ``MAT_DEBUG=directions`` in the environment the check lasts as long
+    as the process. ``docs/debugging.md`` describes the limits.
+
+    Examples
+    --------
     >>> import mat
     >>> with mat.debug.check_directions():
     ...     x = mat.zeros(2, 3)
@@ -252,15 +347,16 @@ def check_directions() -> Iterator[DirectionReport]:
     finally:
         if len(CHECK.reports) == 1:
             OBSERVERS[:] = [o for o in OBSERVERS if o is not CHECK]
-        untold, error = CHECK.end(report), sys.exception()
-        if untold and error is None:
-            raise DirectionError("; ".join(untold))
-        for text in untold:
-            error.add_note(text)  # type: ignore[union-attr]  # there is one
+        late, error = CHECK.end(report), sys.exception()
+        if error is not None:
+            for text in late:
+                error.add_note(text)
+        elif late:
+            raise DirectionError("; ".join(late))
 
 
-def _for_the_process() -> None:
-    """Check directions until the process ends, and say then what nobody was told."""
+def _check_this_process() -> None:
+    """Check directions until the process ends, and print then the faults that were not raised."""
     report = DirectionReport()
     CHECK.begin(report)
     OBSERVERS.append(CHECK)
@@ -268,4 +364,4 @@ def _for_the_process() -> None:
 
 
 if "directions" in os.environ.get("MAT_DEBUG", "").split(","):
-    _for_the_process()
+    _check_this_process()

@@ -1,29 +1,41 @@
-"""``mat.memory_report()``: what memory holds, by memory, by Mat and by the line that created it.
-Looks at nothing.
+"""``mat.memory_report()``: bytes in use, by memory, by Mat and by the line that created it.
+
+Nothing is accessed.
 """
 
 from __future__ import annotations
 
 import gc
 import html
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..core.access_record import line_of
 from ..core.export import ExportRecord
-from ..core.registry import memories
+from ..core.registry import Memory, memories
 from ..matrix.mat import Storage
 from ..matrix.scratch import spare_bytes
 from ..memories.pooled import Pooled
 from ..support import formatting
 from ..support.plugins import loaded_plugin
 
+Row: TypeAlias = tuple[str, ...]  # the cells of one row of a table
 MOST = 12  # rows of a table
 FACTS = ("live", "cached", "limit", "page_locked")
 
 
 class StorageRow(NamedTuple):
-    """One storage that has a copy somewhere: its bytes, the memories that hold it, a label and the
-    line that created it.
+    """One storage that has a copy in some memory.
+
+    Attributes
+    ----------
+    nbytes : int
+        The bytes of one copy.
+    memories, fresh : tuple of str
+        The names of the memories with a copy, and of those with a fresh one.
+    label : str
+        The label of a Mat that sees the storage.
+    line : str
+        The line that created it; empty if that was not noted.
     """
 
     nbytes: int
@@ -34,8 +46,18 @@ class StorageRow(NamedTuple):
 
 
 class ExportRow(NamedTuple):
-    """What something else has of a Mat without a copy, an array made by `numpy.asarray` for one,
-    and the line that lent it.
+    """One export of a Mat, such as an array that `numpy.asarray` made of it without a copy.
+
+    Attributes
+    ----------
+    nbytes : int
+        The bytes of the storage.
+    memory : str
+        The name of the memory that is exported.
+    label : str
+        The label of the Mat.
+    line : str
+        The line that exported it.
     """
 
     nbytes: int
@@ -45,12 +67,19 @@ class ExportRow(NamedTuple):
 
 
 class MemoryReport:
-    """What was held when it was made; prints as a table, in a notebook as one of HTML.
+    """The memory that was in use when the report was made; it prints as a table.
 
-    ``by_memory`` maps the name of a memory to its bytes: ``live`` in Mats, ``cached`` for the next
-    use, the ``limit``, if there is one, and of the host those that are ``page_locked``. ``by_mat``
-    has a `StorageRow` for each storage, the largest first, ``by_line`` maps lines that created Mats
-    to bytes; ``lent`` has a `ExportRow` for each lease that keeps a Mat from being written.
+    Attributes
+    ----------
+    by_memory : dict
+        For each memory by name a dict of bytes: ``live`` in Mats, ``cached`` for the next use, the
+        ``limit`` or None, and for the host those that are ``page_locked``.
+    by_mat : list of StorageRow
+        The storages, the largest first.
+    by_line : dict
+        The bytes by the line that created the Mats.
+    lent : list of ExportRow
+        The exports that keep Mats from being written.
     """
 
     def __init__(self, verbose: bool) -> None:
@@ -59,30 +88,30 @@ class MemoryReport:
         self.by_mat = sorted((_row(s) for s in found if s.handles), key=lambda row: -row.nbytes)
         self.lent = [_export_row(s.nbytes, record) for s in found for record in tuple(s.accesses)
                      if isinstance(record, ExportRecord) and record.thread]
-        self.by_memory = {m.name: _of(m, self.by_mat) for m in memories.values()}
+        self.by_memory = {m.name: _facts(m, self.by_mat) for m in memories.values()}
         self.by_line: dict[str, int] = {}
         for row in self.by_mat:
             line = row.line or "(lines are noted while a device is in use, or something observes)"
             self.by_line[line] = self.by_line.get(line, 0) + row.nbytes * len(row.memories)
 
-    def _tables(self) -> list[tuple[str, list[tuple[str, ...]]]]:
-        """Titles and cells."""
+    def _tables(self) -> list[tuple[str, list[Row]]]:
+        """Return the tables as titles and rows."""
         memory = [(name, *(f"{facts[k]:,}" if facts[k] is not None else "-" for k in FACTS))
                   for name, facts in self.by_memory.items()]
         mats = [(f"{r.nbytes:,}", ", ".join(n if n in r.fresh else f"{n} (stale)"
                                             for n in r.memories), r.label, r.line)
                 for r in self.by_mat[:MOST]]
-        lines = sorted(((f"{n:,}", line) for line, n in self.by_line.items()),
-                       key=lambda cell: -int(cell[0].replace(",", "")))
-        lent = [(f"{r.nbytes:,}", r.memory, r.label, r.line) for r in self.lent[:MOST]]
-        heads = ("memory", "live bytes", "cached", "limit", "page-locked")
-        tables: list[tuple[str, list[tuple[str, ...]]]] = [
-            ("memories", [heads, *memory]),
+        lines = [(f"{n:,}", line) for line, n in
+                 sorted(self.by_line.items(), key=lambda item: -item[1])[:MOST]]
+        exports = [(f"{r.nbytes:,}", r.memory, r.label, r.line) for r in self.lent[:MOST]]
+        tables: list[tuple[str, list[Row]]] = [
+            ("memories", [("memory", "live bytes", "cached", "limit", "page-locked"), *memory]),
             (f"Mats: {len(self.by_mat)} hold memory",
              [("bytes", "in", "Mat", "created at"), *mats]),
-            ("lines", [("bytes", "created at"), *lines[:MOST]])]
-        if lent:
-            tables.append((f"exported: {len(self.lent)}", [("bytes", "in", "Mat", "exported at"), *lent]))
+            ("lines", [("bytes", "created at"), *lines])]
+        if exports:
+            tables.append((f"exported: {len(self.lent)}",
+                           [("bytes", "in", "Mat", "exported at"), *exports]))
         return tables
 
     def __repr__(self) -> str:
@@ -92,47 +121,63 @@ class MemoryReport:
         return "\n\n".join(f"{title}\n{formatting.table(cells)}" for title, cells in self._tables())
 
     def _repr_html_(self) -> str:
-        return "".join(f"<table><caption>{html.escape(title)}</caption>" + "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in cells) + "</table>"
-            for title, cells in self._tables())
+        return "".join(_html(title, rows) for title, rows in self._tables())
+
+
+def _html(title: str, rows: list[Row]) -> str:
+    cells = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+                    for row in rows)
+    return f"<table><caption>{html.escape(title)}</caption>{cells}</table>"
 
 
 def _storages() -> list[Storage]:
-    # by the type: isinstance asks the objects as well, and lazy ones of other libraries warn then
+    # isinstance also reads the __class__ of objects, and lazy ones of other libraries warn then
     return [found for found in gc.get_objects() if issubclass(type(found), Storage)]
 
 
 def _row(storage: Storage) -> StorageRow:
     with storage.lock:
-        held = tuple(m.name for m in storage.handles)
+        present = tuple(m.name for m in storage.handles)
         fresh = tuple(m.name for m in storage.fresh_memories())
         view = next((v for v in (ref() for ref in storage.viewers) if v is not None), None)
         label = f"<{storage.size} elements of {storage.dtype}>" if view is None else view.label()
-    return StorageRow(storage.nbytes, held, fresh, label, line_of(storage.made))
+    return StorageRow(storage.nbytes, present, fresh, label, line_of(storage.made))
 
 
 def _export_row(nbytes: int, record: ExportRecord) -> ExportRow:
     return ExportRow(nbytes, record.facet.memory.name, record.label(), line_of(record.where))
 
 
-def _of(memory: Any, rows: list[StorageRow]) -> dict[str, int | None]:
+def _facts(memory: Memory, rows: list[StorageRow]) -> dict[str, int | None]:
     live = sum(row.nbytes for row in rows if memory.name in row.memories)
     if isinstance(memory, Pooled):
         return {"live": live, "cached": memory.kept, "limit": memory.limit, "page_locked": None}
-    pinned = loaded_plugin("page_locking")  # nobody locks pages before it is imported
+    pinned = loaded_plugin("page_locking")  # no pages are locked before it is imported
     return {"live": live, "cached": spare_bytes(), "limit": None,
             "page_locked": pinned.locked_bytes() if pinned else 0}
 
 
 def memory_report(*, verbose: bool = True) -> MemoryReport:
-    """What Mats hold in each memory, and what is cached: an object that prints as a table; with
-    ``verbose=False``, one line.
+    """Return a report of the bytes in each memory, in use by Mats and cached.
 
-    Cached are blocks of devices that wait for their next use, and on the host what `scratch` keeps
-    for this thread. The lines that created Mats are noted while a device is in use or something
-    observes, such as `mat.debug.count_copies`.
+    Parameters
+    ----------
+    verbose : bool
+        The report prints as tables if True, else as one line.
 
+    Returns
+    -------
+    MemoryReport
+        The bytes by memory, by Mat and by the line that created it, and the exports.
+
+    Notes
+    -----
+    Cached are blocks of devices that wait for their next use, and on the host the memory that
+    `scratch` keeps for this thread. The lines that created Mats are noted while a device is in use
+    or something observes, such as `mat.debug.count_copies`.
+
+    Examples
+    --------
     >>> import mat
     >>> x = mat.zeros(1000).fill_(1)
     >>> mat.memory_report().by_memory["host"]["live"] >= x.nbytes

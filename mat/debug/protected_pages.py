@@ -1,8 +1,7 @@
-"""Host memory in pages of its own, which can be made read-only or taken away, and who touches it
-then is noted by line.
+"""Host memory in pages of its own, which can be protected; the first access against the protection
+is noted with its thread and line.
 
-Where the system cannot do that (it wants Linux and its C library), memory is ordinary, and nothing
-here ever notes anything.
+This needs Linux and its C library. On other systems memory is ordinary, and nothing is noted.
 """
 
 from __future__ import annotations
@@ -16,16 +15,20 @@ import weakref
 from collections.abc import Callable
 from functools import cache
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from cffi import FFI
 
-from ..core.access_record import line_of, thread_name, user_place
+from ..core.access_record import line_of, thread_name, user_line
+from ..support.types import Array, CData, DType
 
 PAGE = 4096
-OPEN, READ_ONLY, GONE = 3, 1, 0  # as mmap() has it: PROT_READ and PROT_WRITE, one of them, none
-_PRIVATE_ANONYMOUS, _DO_NOT_NEED, _FAILED, _SIGNAL_INFO, _NO_DEFER = 0x22, 4, 2**64 - 1, 4, 0x40000000
+# PROT_READ and PROT_WRITE of mprotect(), the first of them, and neither
+READ_WRITE, READ_ONLY, NO_ACCESS = 3, 1, 0
+_PRIVATE_ANONYMOUS, _DO_NOT_NEED = 0x22, 4  # of mmap() and madvise()
+_FAILED = 2**64 - 1  # what mmap() returns then
+_SIGNAL_INFO, _NO_DEFER = 4, 0x40000000  # of sigaction()
 _DECLARATIONS = """
     void *mmap(void *, size_t, int, int, int, long);
     int munmap(void *, size_t);
@@ -38,42 +41,39 @@ _DECLARATIONS = """
 
 
 class System:
-    """The C library, and the function of ours that it calls."""
+    """The functions of the C library that are called here, and the handler that it calls."""
 
     def __init__(self) -> None:
         self.ffi = FFI()
         self.ffi.cdef(_DECLARATIONS)
         library = self.ffi.dlopen(None)
-        self.mmap, self.munmap, self.mprotect, self.madvise = library.mmap, library.munmap, library.mprotect, library.madvise
+        self.mmap, self.munmap = library.mmap, library.munmap
+        self.mprotect, self.madvise = library.mprotect, library.madvise
         self.sigaction = library.sigaction
         self.callback = self.ffi.callback("void(int, mat_fault *, void *)", _on_fault)
         self.handler = self.ffi.cast("void *", self.callback)
 
-    def at(self, address: int) -> Any:
-        """A pointer."""
+    def pointer(self, address: int) -> CData:
+        """Return `address` as a C pointer."""
         return self.ffi.cast("void *", address)
 
 
 @cache
 def system() -> System | None:
-    """What this module needs of the system, None if that or the machine is not what the
-    declarations are made for.
-    """
-    fits = sys.platform == "linux" and struct.calcsize("P") == 8 and platform.machine() in ("x86_64", "aarch64")
+    """Return the system's functions, None where the declarations do not fit system or machine."""
+    fits = (sys.platform == "linux" and struct.calcsize("P") == 8
+            and platform.machine() in ("x86_64", "aarch64"))
     return System() if fits and sys.implementation.name == "cpython" else None
 
 
-def _system() -> System:
-    """The same where it is there."""
+def _required_system() -> System:
     found = system()
     assert found is not None, "there are no pages without it"
     return found
 
 
 class Touch(NamedTuple):
-    """That something touched what it must not: at which byte, in which thread, and the line, if
-    Python was running one.
-    """
+    """An access against the protection: its byte, its thread, and the line if Python ran one."""
 
     offset: int
     thread: int
@@ -81,72 +81,75 @@ class Touch(NamedTuple):
 
     def __str__(self) -> str:
         name = thread_name(self.thread)
-        return f"at {self.line} in thread {name}" if self.line else f"by compiled code in thread {name}"
+        if self.line:
+            return f"at {self.line} in thread {name}"
+        return f"by compiled code in thread {name}"
 
 
 class Pages:
-    """Some pages; `touched` is the first thing that went against `protect` since that was
-    called.
+    """A run of memory pages.
+
+    `touched` is the first access against the protection since the last call of `protect`.
     """
 
-    __slots__ = ("__weakref__", "address", "allowed", "nbytes", "system", "tell", "touched")
+    __slots__ = ("__weakref__", "address", "allowed", "nbytes", "notify", "system", "touched")
 
     def __init__(self, nbytes: int) -> None:
         self.address = 0
         self.nbytes = -(-nbytes // PAGE) * PAGE
-        self.system = c = _system()  # kept for the end, when modules may be gone
-        found = int(c.ffi.cast("uintptr_t",
-                               c.mmap(c.ffi.NULL, self.nbytes, OPEN, _PRIVATE_ANONYMOUS, -1, 0)))
-        if found == _FAILED:
+        self.system = c = _required_system()  # needed by __del__, when modules may be gone
+        found = c.mmap(c.ffi.NULL, self.nbytes, READ_WRITE, _PRIVATE_ANONYMOUS, -1, 0)
+        address = int(c.ffi.cast("uintptr_t", found))
+        if address == _FAILED:
             raise MemoryError(f"the system has no {self.nbytes} bytes in pages of their own")
-        self.address = found
-        self.allowed = OPEN
+        self.address = address
+        self.allowed = READ_WRITE
         self.touched: Touch | None = None
-        self.tell: Callable[[Pages], None] | None = None  # is called when something touched them
-        _all[found] = self
+        self.notify: Callable[[Pages], None] | None = None  # called after such an access
+        _all[address] = self
 
     @property
-    def __array_interface__(self) -> dict[str, Any]:
+    def __array_interface__(self) -> dict[str, object]:
         return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False),
                 "version": 3}
 
     def protect(self, allowed: int) -> None:
-        """From now on only what is `allowed` goes unnoticed."""
+        """From now on note an access that is not `allowed`."""
         if allowed != self.allowed:
             self.touched = None
             self.allowed = allowed
-            if allowed != OPEN:
-                WATCH.check()
-            self._allow()
+            if allowed != READ_WRITE:
+                FAULT_HANDLER.ensure_installed()
+            self._set_protection()
 
-    def forget(self) -> None:
-        """Give what is in them back to the system."""
-        c = _system()
-        c.madvise(c.at(self.address), self.nbytes, _DO_NOT_NEED)
+    def discard(self) -> None:
+        """Return the contents to the system; the pages read as zeros from now on."""
+        c = _required_system()
+        c.madvise(c.pointer(self.address), self.nbytes, _DO_NOT_NEED)
 
-    def _allow(self) -> None:
-        c = _system()
-        c.mprotect(c.at(self.address), self.nbytes, self.allowed)
+    def _set_protection(self) -> None:
+        c = _required_system()
+        c.mprotect(c.pointer(self.address), self.nbytes, self.allowed)
 
     def note(self, offset: int, frame: FrameType | None) -> None:
-        """Something went against it: let that, and what follows, happen."""
-        self.allowed = OPEN
-        self._allow()
-        place = None if frame is None else user_place(frame)
+        """Note an access at the byte `offset`, and allow this one and what follows."""
+        self.allowed = READ_WRITE
+        self._set_protection()
+        place = None if frame is None else user_line(frame)
         self.touched = Touch(offset, threading.get_ident(), line_of(place))
-        if self.tell is not None:
-            self.tell(self)
+        if self.notify is not None:
+            self.notify(self)
 
     def __del__(self) -> None:
         if self.address:
-            self.system.munmap(self.system.at(self.address), self.nbytes)
+            self.system.munmap(self.system.pointer(self.address), self.nbytes)
 
 
 _all: weakref.WeakValueDictionary[int, Pages] = weakref.WeakValueDictionary()
 
 
-def empty(size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """As ``numpy.empty``, in pages of its own where that can be done."""
+def empty(size: int, dtype: DType) -> Array:
+    """Do as ``numpy.empty``, in pages of their own where that is possible."""
     nbytes = size * dtype.itemsize
     if system() is None or not nbytes:
         return np.empty(size, dtype)
@@ -156,14 +159,14 @@ def empty(size: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         return np.empty(size, dtype)
 
 
-def pages_of(a: Any) -> Pages | None:
-    """The pages that an array is in, if they are its own."""
-    found = root(a)
+def pages_of(a: object) -> Pages | None:
+    """Return the pages that the memory of an array consists of, None if it is ordinary memory."""
+    found = owner_of(a)
     return found if isinstance(found, Pages) else None
 
 
-def root(a: Any) -> Any:
-    """What holds the memory of an array: another array, or something that is none."""
+def owner_of(a: object) -> object:
+    """Return what owns the memory of an array: the last array or other object along ``base``."""
     while isinstance(a, np.ndarray) and a.base is not None:
         a = a.base
     return a
@@ -172,31 +175,29 @@ def root(a: Any) -> Any:
 # Noticing
 
 
-class Watch:
-    """Notes who touches pages against their protection, while at least one is on. `begin` and `end`
-    it.
-    """
+class FaultHandler:
+    """The handler of segmentation faults, installed while at least one `begin` has not ended."""
 
     def __init__(self) -> None:
         self._count = 0
-        self._before: Any = None
+        self._before: CData = None
         self._lock = threading.Lock()
 
     def begin(self) -> None:
+        """Begin a time in which the handler may be installed."""
         with self._lock:
             self._count += 1
 
     def end(self) -> None:
+        """End such a time; after the last one, uninstall the handler."""
         with self._lock:
             self._count -= 1
             if not self._count:
-                self.give_up()
+                self.uninstall()
 
-    def check(self) -> None:
-        """See to it that we are told; others, such as `faulthandler`, may have come since and want
-        to be told first.
-        """
-        c = _system()
+    def ensure_installed(self) -> None:
+        """Install the handler, also over one that `faulthandler` or others installed since."""
+        c = _required_system()
         found = c.ffi.new("mat_action *")
         with self._lock:
             c.sigaction(signal.SIGSEGV, c.ffi.NULL, found)
@@ -206,10 +207,8 @@ class Watch:
                 action.handler, action.flags = c.handler, _SIGNAL_INFO | _NO_DEFER
                 c.sigaction(signal.SIGSEGV, action, c.ffi.NULL)
 
-    def give_up(self) -> None:
-        """Whoever handled such signals before does so again; if that is nobody any more, the
-        system.
-        """
+    def uninstall(self) -> None:
+        """Put the handler back that was there before, or the system's if there was none."""
         c = system()
         if c is None:
             return
@@ -221,31 +220,31 @@ class Watch:
                         c.ffi.NULL)
 
 
-WATCH = Watch()
+FAULT_HANDLER = FaultHandler()
 
 
-def _on_fault(number: int, fault: Any, context: Any) -> None:  # noqa: ARG001
-    """The system's signal, in the thread that touched a page and in the middle of that.
+def _on_fault(number: int, fault: CData, context: CData) -> None:  # noqa: ARG001
+    """Handle the system's signal, in the thread that accessed a page and in the middle of that.
 
-    That is no place to run Python, but for this case: the access was one to our pages, so what was
-    interrupted is code that moves elements, which holds none of the interpreter's locks but the big
-    one, if that. To any other fault we do nothing but step aside; it comes again at once, to
-    whoever handled it before.
+    Python must not run in most signal handlers. Here it may: an access to such pages interrupts
+    code that moves elements, which has none of the interpreter's locks but the GIL, if that. Any
+    other fault is left to the handler that was there before: this one is uninstalled, and the fault
+    happens again at once.
     """
     try:
-        found = _owner(fault.address)
+        found = _protected_at(fault.address)
         if found is not None:
             found.note(fault.address - found.address, sys._getframe().f_back)
             return
     except BaseException:  # the access must not come here again and again
-        WATCH.give_up()
+        FAULT_HANDLER.uninstall()
         raise
-    WATCH.give_up()
+    FAULT_HANDLER.uninstall()
 
 
-def _owner(address: int) -> Pages | None:
-    """The pages which that is in, if they are protected."""
-    alive = (ref() for ref in _all.valuerefs())  # a list: other threads may come and go meanwhile
+def _protected_at(address: int) -> Pages | None:
+    """Return the protected pages that contain an address."""
+    alive = (ref() for ref in _all.valuerefs())  # a list: other threads add and remove meanwhile
     pages = next((p for p in alive if p is not None
                   and p.address <= address < p.address + p.nbytes), None)
-    return pages if pages is not None and pages.allowed != OPEN else None
+    return pages if pages is not None and pages.allowed != READ_WRITE else None

@@ -1,156 +1,191 @@
-"""Taking back what a block was given: its Mat's memory moves house, and objects refuse to answer.
-For the direction check.
+"""Detect the use of data after the end of the block that was given it, for the direction check.
+
+While a Mat is accessed under the check, its host memory is in pages of its own. After the block it
+is moved elsewhere, and access to the old pages is noticed. Other objects that a block was given are
+made to raise an error at any use.
 """
 
 from __future__ import annotations
 
-import copy
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..core.cube import AccessRecord, facets
 from ..errors import DirectionError
+from ..matrix.mat import Storage
 from ..memories.host import HOST
+from ..support.types import Array, DType, Presented
 from .poison import poison
-from .protected_pages import GONE, OPEN, Pages, empty, pages_of, root
+from .protected_pages import NO_ACCESS, READ_WRITE, Pages, empty, owner_of, pages_of
+from .snapshot import storage_of, view_of
 
-_MOST = 4096  # houses that stand empty, of which somebody may have an address
+_MOST = 4096  # old pages that are kept so that their use is noticed
+# what is called with the text of a fault that is noticed
+Notify: TypeAlias = Callable[[str], None]
 
 
-def lend_own(record: AccessRecord) -> Any:
-    """Have `record` present an object of its own; give what `revoke` wants, None if there is
-    nothing to revoke.
+def give_revocable(record: AccessRecord) -> Presented:
+    """Have `record` present a copy of its value that `revoke` can disable, and return the copy.
+
+    Return None if the value is an array, which `Relocation` is for, or cannot be disabled.
     """
-    if isinstance(record.value, np.ndarray) or not hasattr(type(record.value), "handle"):
+    value = record.value
+    if isinstance(value, np.ndarray) or not hasattr(type(value), "handle"):
         return None
-    record.value = copy.copy(record.value)
-    record.make_value = record.facet.lender(record.value)
-    return record.value
+    try:
+        own: Presented = object.__new__(_revocable(type(value)))
+    except TypeError:  # of a class that makes its objects in a way of its own
+        return None
+    state = object.__getstate__(value)
+    for attributes in state if isinstance(state, tuple) else (state,):
+        for name, attribute in (attributes or {}).items():
+            object.__setattr__(own, name, attribute)
+    object.__setattr__(own, "_revocation", None)
+    record.value = own
+    record.make_value = record.facet.lender(own)
+    return own
 
 
-def revoke(value: Any, text: str, noticed: Callable[[str], None]) -> None:
-    """Whatever `value` is asked for from now on is a `DirectionError` of that text, which `noticed`
-    is told, too.
+def revoke(value: Presented, text: str, notify: Notify) -> None:
+    """Make every later use of `value`, from `give_revocable`, a `DirectionError` with that text.
+
+    Each use is also reported by ``notify(text)``.
     """
+    value.handle = None  # releases the memory
+    object.__setattr__(value, "_revocation", (text, notify))
+
+
+_revocable_classes: dict[type, type] = {}
+
+
+def _revocable(kind: type) -> type:
+    """Return a subclass of `kind` whose objects raise an error at any use once they are revoked."""
+    found = _revocable_classes.get(kind)
+    if found is None:
+        members = {"__slots__": ("_revocation",), "__module__": kind.__module__,
+                   "__getattribute__": _attribute, "__repr__": _described}
+        found = _revocable_classes.setdefault(kind, type(kind.__name__, (kind,), members))
+    return found
+
+
+def _attribute(value: Any, name: str) -> object:
+    """Return an attribute of a revocable object, or raise the error that it was revoked with."""
     kind = type(value)
-    value.handle = text, noticed
-    value.__class__ = _revoked.get(kind) or _revoked.setdefault(kind,
-                                                                type(f"Revoked{kind.__name__}",
-                                                                     (kind,), dict(_REFUSING)))
-
-
-def _refuse(value: Any, name: str) -> Any:
-    if name == "__class__":
-        return type(value)
-    text, noticed = object.__getattribute__(value, "handle")
-    noticed(text)
+    revocation = object.__getattribute__(value, "_revocation")
+    if revocation is None or name == "__class__":
+        return super(kind, value).__getattribute__(name)
+    text, notify = revocation
+    notify(text)
     raise DirectionError(text)
 
 
-_revoked: dict[type, type] = {}
-_REFUSING = {"__slots__": (), "__getattribute__": _refuse,
-             "__repr__": lambda value: f"<{type(value).__name__}>"}
+def _described(value: Any) -> str:
+    kind = type(value)
+    if object.__getattribute__(value, "_revocation") is None:
+        return str(super(kind, value).__repr__())
+    return f"<revoked {kind.__name__}>"
 
 
 class Relocation:
-    """Where Mats live while they are watched, and lived before; `noticed` is told of who goes to an
-    old house.
+    """Moves the host memory of Mats between pages of its own and elsewhere, and keeps old pages.
+
+    Whoever uses old pages gets poisoned elements, and the use is reported.
     """
 
     def __init__(self) -> None:
-        self._old: deque[Any] = deque(maxlen=_MOST)
-        self._gone: weakref.WeakSet[Pages] = weakref.WeakSet()
+        self._old: deque[Pages] = deque(maxlen=_MOST)
+        self._closed: weakref.WeakSet[Pages] = weakref.WeakSet()
 
-    def relocate(self, record: AccessRecord) -> None:
-        """Have the Mat of `record`, the only one that looks at it, live in pages of its own, and
-        `record` look at them.
-        """
-        storage: Any = record.view.storage  # type: ignore[union-attr]  # an open hold has its view
-        if record.facet.memory is not HOST or pages_of(record.handle) is not None or not movable(storage):
+    def move_into_pages(self, record: AccessRecord) -> None:
+        """Move the Mat of `record`, its only access, into pages of its own and present these."""
+        storage = storage_of(record)
+        if (record.facet.memory is not HOST or pages_of(record.handle) is not None
+                or not movable(storage)):
             return
-        view, facet = record.view, record.facet
+        view, facet = view_of(record), record.facet
         writable = record.direction.value != "input"
         key = facet.writing if writable else facet.reading
         record.handle = _move(storage)
         record.value = facet.present(view, record.handle, writable)
         record.make_value = facet.lender(record.value)
-        view.presented[key] = record  # type: ignore[union-attr]  # views have it
+        view.presented[key] = record
         storage.viewers.append(weakref.ref(view))
 
-    def restore_all(self, record: AccessRecord, text: str, noticed: Callable[[str], None]) -> None:
-        """Have its Mat live elsewhere, and `noticed` told by whom the old house is used, as what
-        `text` says.
+    def move_away(self, record: AccessRecord, text: str, notify: Notify) -> None:
+        """Move the Mat of `record` elsewhere and report any use of its old pages by `notify`.
+
+        The report begins with `text`, which says what was given to which block.
         """
-        storage: Any = record.view.storage  # type: ignore[union-attr]  # likewise
+        storage = storage_of(record)
         old = storage.handles.get(HOST)
         if record.facet.memory is not HOST or old is not record.handle or not movable(storage):
             return
         pages = pages_of(old)
         _move(storage)
         if pages is None:
-            _spoil(old)
+            _poison_array(old)
             return
-        pages.protect(GONE)
-        pages.forget()
+        pages.protect(NO_ACCESS)
+        pages.discard()
         dtype = old.dtype
 
-        def tell(found: Pages) -> None:
-            _fill(found, dtype)
-            noticed(f"{text}, was used after its end, {found.touched}; what a block is given is "
-                    "valid inside of it only")
+        def report(found: Pages) -> None:
+            _poison_pages(found, dtype)
+            notify(f"{text}, was used after its end, {found.touched}; what a block is given is "
+                   "valid inside of it only")
 
-        pages.tell = tell
+        pages.notify = report
         self._old.append(pages)
-        self._gone.add(pages)
+        self._closed.add(pages)
 
-    def clear(self) -> None:
-        """Whoever still has an old house may use it, to no effect."""
+    def release(self) -> None:
+        """Allow access to all old pages again; they contain poison, and no use is reported."""
         self._old.clear()
-        for pages in tuple(self._gone):
-            if pages.allowed == GONE:
-                pages.protect(OPEN)
-                _fill(pages, np.dtype(np.float64))
-        self._gone.clear()
+        for pages in tuple(self._closed):
+            if pages.allowed == NO_ACCESS:
+                pages.protect(READ_WRITE)
+                _poison_pages(pages, np.dtype(np.float64))
+        self._closed.clear()
 
 
-def movable(storage: Any) -> bool:
-    """Whether the host's memory of a storage is ours to take elsewhere."""
+def movable(storage: Storage) -> bool:
+    """Return whether the host memory of a storage belongs to `mat` and can be replaced."""
     handle = storage.handles.get(HOST)
     if storage.adopted is not None or storage.async_copies or type(handle) is not np.ndarray:
         return False
     if not handle.nbytes or not handle.flags.writeable:
         return False
     locked = facets.get("cuda_host")
-    return isinstance(root(handle),
-                      np.ndarray | Pages) and not (locked and storage.seen & locked.bit)
+    return (isinstance(owner_of(handle), np.ndarray | Pages)
+            and not (locked and storage.seen & locked.bit))
 
 
-def _move(storage: Any) -> Any:
-    """A new handle for the host with the same elements; nothing that was presented of the old one
-    is used again.
+def _move(storage: Storage) -> Array:
+    """Replace the host handle by a new one with the same elements, and return that.
+
+    Nothing that was presented of the old handle is used again.
     """
-    old = storage.handles[HOST]
+    old: Array = storage.handles[HOST]
     new = empty(old.size, old.dtype)
     new[...] = old
     storage.handles[HOST] = new
     views = [view for view in (ref() for ref in storage.viewers) if view is not None]
     for view in views:
-        view.presented = {k: record for k,
-                          record in view.presented.items() if record.handle is not old}
+        view.presented = {k: record for k, record in view.presented.items()
+                          if record.handle is not old}
     storage.viewers = [weakref.ref(view) for view in views if view.presented]
     return new
 
 
-def _spoil(old: Any) -> None:
+def _poison_array(old: Array) -> None:
     if old.flags.writeable:
         old[...] = poison(old.size, old.dtype)
 
 
-def _fill(pages: Pages, dtype: np.dtype[Any]) -> None:
-    """Poison in all of them."""
+def _poison_pages(pages: Pages, dtype: DType) -> None:
     whole = np.asarray(pages)
     whole.view(dtype)[...] = poison(whole.nbytes // dtype.itemsize, dtype)

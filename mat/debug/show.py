@@ -1,16 +1,14 @@
-"""``mat.show(x)``: the facet-debugging printer, and a notebook's view. Looks at nothing, moves
-nothing, changes nothing.
-"""
+"""``mat.show(x)`` and the view of a Mat in a notebook. Nothing is accessed, copied or changed."""
 
 from __future__ import annotations
 
 import gc
 import html
 import sys
-from typing import Any, TextIO
+from typing import TextIO
 
 from ..core.access_record import line_of
-from ..core.cube import all_facets, memories
+from ..core.cube import Memory, all_facets, memories
 from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..matrix.methods import method
@@ -20,13 +18,28 @@ from ..support.settings import current
 WIDTH = 60  # characters of a drawing
 MOST = 8  # other views that are listed
 
+
 def show(x: Mat, file: TextIO | None = None) -> None:
-    """Print where the data of `x` is: memories and facets, bytes, freshness, version, who is
-    looking, the last copies.
+    """Print a Mat and where its data is stored.
 
-    Of a Mat that does not see all of its storage, also what it sees of it, to scale; and the other
-    Mats that see it.
+    These are the memories that have a copy, with facets, bytes and freshness; the version; the
+    blocks that access it; the last copies; of a Mat that does not see all of its storage, a drawing
+    of the part that it sees, to scale; and the other Mats that see the storage.
 
+    Parameters
+    ----------
+    x : Mat
+        The Mat to print. It is not accessed, and nothing is copied between memories.
+    file : text file, optional
+        The file to print to; by default, standard output.
+
+    Raises
+    ------
+    DTypeError
+        If `x` is not a Mat.
+
+    Examples
+    --------
     >>> import mat
     >>> x = mat.zeros(2, 3)
     >>> x[0] = 1
@@ -43,19 +56,20 @@ def show(x: Mat, file: TextIO | None = None) -> None:
 
 
 def facts(x: Mat) -> list[str]:
-    """The lines that `show` prints below the contents."""
+    """Return the lines that `show` prints below the contents."""
     storage = x.storage
     with storage.lock:
         size = f"{storage.size} elements of {storage.dtype}, {storage.nbytes} bytes"
         made = line_of(storage.made)
         return [f"storage: {size}, version {storage.version}{_state(x)}",
                 *([f"created at {made}"] if made else []),
-                *_drawing(x), *_memories(x), *_watchers(x), *_views(x), *_history(x)]
+                *_drawing(x), *_memories(x), *_accesses(x), *_views(x), *_history(x)]
 
 
 def _drawing(x: Mat) -> list[str]:
-    """The storage to scale: what is seen of it as ``#``, ``+`` where elements between are not seen,
-    the rest as dots.
+    """Draw the storage to scale, with ``#`` for visible elements and dots for the others.
+
+    ``+`` is drawn instead of ``#`` if there are invisible elements between visible ones.
     """
     parts = _parts(x)
     if parts is None:
@@ -71,18 +85,19 @@ def _drawing(x: Mat) -> list[str]:
 
 
 def _parts(x: Mat) -> tuple[int, int, int] | None:
-    """Elements of the storage before those that `x` sees, from its first to its last, and after;
-    None if it sees all.
+    """Return the numbers of elements before the first visible one, from it to the last, and after.
+
+    Return None if all elements are visible.
     """
     size, (low, high) = x.storage.size, x.layout.bounds
     return None if x.size == size or not size else (low, high - low, size - high)
 
 
 def _views(x: Mat) -> list[str]:
-    """The other Mats of the same storage."""
+    """Return lines for the other Mats of the same storage."""
     others = [m for m in gc.get_referrers(x.storage) if isinstance(m, Mat) and m is not x]
-    told = [f"also seen by {m.label()}" for m in others[:MOST]]
-    return told + ([f"and by {len(others) - MOST} more"] if len(others) > MOST else [])
+    lines = [f"also seen by {m.label()}" for m in others[:MOST]]
+    return lines + ([f"and by {len(others) - MOST} more"] if len(others) > MOST else [])
 
 
 def _state(x: Mat) -> str:
@@ -98,31 +113,32 @@ def _state(x: Mat) -> str:
 def _memories(x: Mat) -> list[str]:
     rows = [(m.name, str(x.storage.nbytes), _freshness(x, m), _facets_of(x, m) or "-")
             for m in memories.values() if m in x.storage.handles]
-    return formatting.table([("memory", "bytes", "state", "facets"),
-                             *rows]).splitlines() if rows else ["no copy anywhere"]
+    if not rows:
+        return ["no copy anywhere"]
+    return formatting.table([("memory", "bytes", "state", "facets"), *rows]).splitlines()
 
 
-def _freshness(x: Mat, memory: Any) -> str:
+def _freshness(x: Mat, memory: Memory) -> str:
     state = "fresh" if x.storage.fresh & memory.bit else "stale"
     kept = (x.storage.kept or {}).get(memory, 0)
-    return state + (", kept" if kept else "") + (", the user's" if x.storage.adopted is memory
-                                                 else "")
+    users = ", the user's" if x.storage.adopted is memory else ""
+    return state + (", kept" if kept else "") + users
 
 
-def _facets_of(x: Mat, memory: Any) -> str:
-    """The facets looked through, with their letters."""
+def _facets_of(x: Mat, memory: Memory) -> str:
+    """Return the facets of a memory that were accessed, with their letters."""
     seen = [f for f in all_facets() if f.memory is memory and x.storage.seen & f.bit]
     return ", ".join(f"{f.name} ({f.letter})" for f in seen)
 
 
-def _watchers(x: Mat) -> list[str]:
+def _accesses(x: Mat) -> list[str]:
     return [f"accessed: {record.describe()}"
             for record in tuple(x.storage.accesses)] or ["not being accessed"]
 
 
 def _history(x: Mat) -> list[str]:
-    return [f"copied: {source} to {target}, version {version}" for source, target,
-            version in x.storage.history or ()]
+    return [f"copied: {source} to {target}, version {version}"
+            for source, target, version in x.storage.history or ()]
 
 
 @method("_repr_html_")
@@ -130,12 +146,13 @@ def _repr_html_(self: Mat) -> str:
     if not current().print_contents:
         return formatting.html_table(self._head(), None, "")
     table = formatting.html_table(self._head(), self._peek(), self._absent())
-    told = html.escape("\n".join(facts(self)))
-    return f"<div>{table}<details><summary>where its data is</summary>{_bar(self)}<pre>{told}</pre></details></div>"
+    lines = html.escape("\n".join(facts(self)))
+    details = f"<summary>where its data is</summary>{_bar(self)}<pre>{lines}</pre>"
+    return f"<div>{table}<details>{details}</details></div>"
 
 
 def _bar(x: Mat) -> str:
-    """The storage to scale: what is seen of it dark, the rest light."""
+    """Draw the storage to scale, its visible part dark and the rest light."""
     parts = _parts(x)
     if parts is None:
         return ""

@@ -1,6 +1,4 @@
-"""``mat.show_config()``: what computes here. Versions, the kernels and how they were compiled,
-BLAS, threads, devices.
-"""
+"""``mat.show_config()``: versions, compiled kernels, BLAS, threads and devices in use here."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ import importlib
 import os
 import platform
 from collections.abc import Iterator, Mapping
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 from cffi import __version__ as cffi_version
@@ -23,7 +21,7 @@ from ..version import __version__
 
 
 class Config(Mapping[str, str]):
-    """Facts by name; prints as a table."""
+    """Facts by name, as a mapping that prints as a table."""
 
     def __init__(self, facts: dict[str, str]) -> None:
         self._facts = facts
@@ -42,13 +40,17 @@ class Config(Mapping[str, str]):
 
 
 def show_config() -> Config:
-    """What computes here, as an object that prints as a table: what to send with a report of an
-    error.
+    """Return facts about what computes here, to be sent with a report of an error.
 
-    Versions; the compiled kernels, with compiler, flags and the machine they were chosen for, or
-    why there are none; SciPy's BLAS and its threads; the threads of our own; devices, or why there
-    is no GPU to compute on.
+    Returns
+    -------
+    Config
+        A mapping that prints as a table: versions; the compiled kernels with compiler, flags and
+        the machine that they were chosen for, or why there are none; SciPy's BLAS and its threads;
+        the threads of `mat`; devices, or why there is no GPU to compute on.
 
+    Examples
+    --------
     >>> import mat
     >>> mat.show_config()["mat"] == mat.__version__
     True
@@ -78,7 +80,7 @@ def _kernels() -> dict[str, str]:
 
 
 def devices() -> dict[str, str]:
-    """The GPUs, or why there are none, and what is to be had without one."""
+    """Return facts about the GPUs, or why there are none, and the devices that need none."""
     found = probe()
     if not found.devices:
         return {"devices": "emulated", "CUDA": f"none: {found.reason}"}
@@ -87,8 +89,8 @@ def devices() -> dict[str, str]:
             **facts}
 
 
-def _blas(scipy: Any) -> dict[str, str]:
-    """What SciPy says of its BLAS, and if that is its own OpenBLAS, what it says of itself."""
+def _blas(scipy: ModuleType) -> dict[str, str]:
+    """Return facts about SciPy's BLAS; its own OpenBLAS is asked for its configuration."""
     built = scipy.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
     name = f"{built.get('name', 'unknown')} {built.get('version', '')}".strip()
     library = ctypes.CDLL(importlib.import_module("scipy.linalg.cython_blas").__file__)
@@ -97,7 +99,7 @@ def _blas(scipy: Any) -> dict[str, str]:
     except AttributeError:
         return {"BLAS": f"{name}, of SciPy", "BLAS threads": "unknown"}
     describe.restype = ctypes.c_char_p
-    asked = os.environ.get("OPENBLAS_CORETYPE")
-    core = f"; OPENBLAS_CORETYPE is {asked}" if asked else ""
+    requested = os.environ.get("OPENBLAS_CORETYPE")
+    core = f"; OPENBLAS_CORETYPE is {requested}" if requested else ""
     return {"BLAS": f"{name}, of SciPy: {describe().decode().strip()}{core}",
             "BLAS threads": str(count())}

@@ -1,5 +1,5 @@
-"""What a part of a storage held at some time, in any memory, to be compared with what it holds
-later; and poison put there.
+"""The elements of a storage at some time, in any memory, to be compared with those of a later time;
+and poison written to a storage.
 
 Nothing here counts as a copy, and nothing decides what a difference means.
 """
@@ -7,7 +7,7 @@ Nothing here counts as a copy, and nothing decides what a difference means.
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -15,21 +15,33 @@ from ..core.cube import AccessRecord
 from ..facets.array import over
 from ..facets.backing import BACKING
 from ..layout.strided import Layout
+from ..matrix.mat import Mat, Storage
 from ..memories.host import HOST
-from .poison import Elements, poison, still_poisoned, word
+from ..support.types import Array
+from .poison import poison, still_poisoned, word
 
 LARGEST = 64 << 20  # bytes of which a copy is kept; of more, a digest
-# elements on both sides of what a block sees, or as many as it spans: what else it might have
-# written
+# elements on both sides of the visible ones, or as many as these span: they might be written by
+# mistake
 NEAR = 64
 
 
-def elements(record: AccessRecord, start: int, stop: int) -> Elements:
-    """A copy of some elements of the storage, in the memory that `record` looks at."""
-    storage: Any = record.view.storage  # type: ignore[union-attr]  # an open hold has its view
-    memory = record.facet.memory
+def view_of(record: AccessRecord) -> Mat:
+    """Return the Mat that is accessed; an open access has one."""
+    return cast(Mat, record.view)
+
+
+def storage_of(record: AccessRecord) -> Storage:
+    """Return the storage of the Mat that is accessed."""
+    return view_of(record).storage
+
+
+def elements(record: AccessRecord, start: int, stop: int) -> Array:
+    """Copy some elements of the storage from the memory that `record` accesses."""
+    storage, memory = storage_of(record), record.facet.memory
     if memory is HOST:
-        return record.handle[start:stop].copy()  # type: ignore[no-any-return]  # an array
+        a: Array = record.handle[start:stop]
+        return a.copy()
     found = np.empty(storage.size, storage.dtype)
     with memory.aside():
         if not memory.read_part(storage, record.handle, found, start, stop):
@@ -37,36 +49,33 @@ def elements(record: AccessRecord, start: int, stop: int) -> Elements:
     return found[start:stop]
 
 
-def put(record: AccessRecord, whole: Elements) -> None:
-    """Have the whole storage be `whole`, in the memory that `record` looks at."""
-    if record.facet.memory is HOST:
+def put(record: AccessRecord, whole: Array) -> None:
+    """Overwrite the whole storage in the memory that `record` accesses."""
+    memory = record.facet.memory
+    if memory is HOST:
         record.handle[...] = whole
         return
-    with record.facet.memory.aside():
-        # likewise
-        record.facet.memory.copy_in(record.view.storage, record.handle,  # type: ignore[union-attr]
-                                    whole)
+    with memory.aside():
+        memory.copy_in(storage_of(record), record.handle, whole)
 
 
-def sees(layout: Layout, size: int) -> Elements:
-    """Which elements of a storage of that size `layout` sees, as one bool for each."""
+def mask_of(layout: Layout, size: int) -> Array:
+    """Return one bool for each element of a storage of that size: True if it is visible."""
     found = np.zeros(size, bool)
     over(found, layout)[...] = True
     return found
 
 
-def visible(record: AccessRecord, size: int) -> Elements:
-    """The same of a look; through `backing` one sees everything."""
+def visible(record: AccessRecord, size: int) -> Array:
+    """Return the mask of the elements that an access sees; the facet ``backing`` sees all."""
     if record.facet is BACKING:
         return np.ones(size, bool)
-    return sees(record.view.layout, size)  # type: ignore[union-attr]  # likewise
+    return mask_of(view_of(record).layout, size)
 
 
 def window(record: AccessRecord) -> tuple[int, int]:
-    """From where to where something might be written by who was given what `record` presents, by
-    mistake or not.
-    """
-    view: Any = record.view
+    """Return the range of elements that the block of an access might write, by mistake or not."""
+    view = view_of(record)
     low, high = view.layout.bounds
     size = view.storage.size
     if record.facet is BACKING:
@@ -76,19 +85,19 @@ def window(record: AccessRecord) -> tuple[int, int]:
 
 
 class Snapshot:
-    """What the window of a look held."""
+    """The elements in the window of an access at some time, or their digest if they are many."""
 
     __slots__ = ("digest", "kept", "now", "record", "start", "stop")
 
     def __init__(self, record: AccessRecord) -> None:
         self.record = record
         self.start, self.stop = window(record)
-        self.kept: Elements | None = None  # None: only the digest is
+        self.kept: Array | None = None  # None: only the digest is
         self.digest = b""
         self.renew()
 
-    def renew(self, where: Elements | None = None) -> None:
-        """Take it again: all of it, or the elements of the storage that `where` picks out."""
+    def renew(self, where: Array | None = None) -> None:
+        """Take the snapshot again: all of it, or the elements in the mask `where`."""
         self.now = elements(self.record, self.start, self.stop)
         if self.now.nbytes > LARGEST:
             self.digest = _digest(self.now)
@@ -98,13 +107,13 @@ class Snapshot:
             part = where[self.start:self.stop]
             self.kept[part] = self.now[part]
 
-    def changed(self) -> Elements:
-        """Which elements of the whole storage are not what they were; where there is a digest only,
-        all or none.
+    def changed(self) -> Array:
+        """Return the mask of the elements of the storage that differ from the snapshot.
+
+        Where there is a digest only, either all elements of the window are in it or none.
         """
         self.now = now = elements(self.record, self.start, self.stop)
-        storage: Any = self.record.view.storage  # type: ignore[union-attr]  # likewise
-        found = np.zeros(storage.size, bool)
+        found = np.zeros(storage_of(self.record).size, bool)
         if self.kept is None:
             found[self.start:self.stop] = _digest(now) != self.digest
             return found
@@ -114,43 +123,43 @@ class Snapshot:
         return found
 
     def values(self, k: int) -> str:
-        """What element `k` of the storage was, and what `changed` found."""
+        """Return in words what element `k` of the storage was, and what `changed` found."""
         if self.kept is None:
             return ""
         return f": {self.kept[k - self.start]} became {self.now[k - self.start]}"
 
 
 class PoisonedOutput:
-    """A storage of which a look that overwrites everything was handed poison."""
+    """A storage that was filled with poison for a block that promised to overwrite all of it."""
 
     __slots__ = ("before", "record")
 
     def __init__(self, record: AccessRecord) -> None:
-        storage: Any = record.view.storage  # type: ignore[union-attr]  # likewise
+        storage = storage_of(record)
         self.record = record
         self.before = elements(record, 0, storage.size) if storage.fresh & record.mask else None
         put(record, poison(storage.size, storage.dtype))
 
-    def left(self) -> Elements:
-        """Which elements are as they were handed out."""
+    def left(self) -> Array:
+        """Return the mask of the elements that are still poison."""
         return still_poisoned(self._now())
 
     def restore(self) -> None:
-        """Undo it: what was not overwritten is what it was."""
+        """Give the elements that were not overwritten the values that they had before."""
         now = self._now()
         if self.before is not None:
             left = now.view(word(now.dtype)) == poison(now.size, now.dtype).view(word(now.dtype))
             now.view(word(now.dtype))[left] = self.before.view(word(now.dtype))[left]
             put(self.record, now)
 
-    def _now(self) -> Elements:
-        # likewise
-        return elements(self.record, 0, self.record.view.storage.size)  # type: ignore[union-attr]
+    def _now(self) -> Array:
+        return elements(self.record, 0, storage_of(self.record).size)
 
 
-def told(mask: Elements, layout: Layout, snapshot: Snapshot | None = None) -> str:
-    """How many elements `mask` picks out of a storage, and the first, in the coordinates of the Mat
-    where it sees them.
+def described(mask: Array, layout: Layout, snapshot: Snapshot | None = None) -> str:
+    """Return in words how many elements are in a mask of a storage, and the first of them.
+
+    These are named by their coordinates in the Mat if it sees them; a snapshot adds their values.
     """
     inside = np.argwhere(over(mask, layout))[:3]
     names = [(layout.displacement + int(np.dot(i, layout.strides)), f"({', '.join(map(str, i))})")
@@ -165,5 +174,5 @@ def told(mask: Elements, layout: Layout, snapshot: Snapshot | None = None) -> st
     return f"{count} element{'s' * (count != 1)}, {'first ' * (count > len(names))}{listed}"
 
 
-def _digest(a: Elements) -> bytes:
+def _digest(a: Array) -> bytes:
     return hashlib.blake2b(a.view(np.uint8).data, digest_size=16).digest()

@@ -1,69 +1,66 @@
-"""Timelines of what a trace saw: events for a trace viewer, and a page of HTML that needs no
-network. Knows events only.
-"""
+"""Timelines of traced events: JSON for a trace viewer, and a page of HTML that needs no network."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Any
+
+from .trace_event import TraceEvent
 
 WIDTH, LANE, LEFT = 1200, 36, 90  # pixels
 COLOURS = {"copy": "#3b6ea5", "pack": "#8a6fb0", "allocation": "#5a9a5a", "free": "#b0b0b0",
-           "eviction": "#c0504d",
-           "fallback": "#d08a2e"}
+           "eviction": "#c0504d", "fallback": "#d08a2e"}
 STYLE = ("body{font:14px "
          "system-ui,sans-serif;margin:1.5em}pre{background:#f6f6f6;padding:1em;overflow:auto}"
          "svg text{font:12px system-ui,sans-serif}.key span{display:inline-block;margin-right:1em}"
          ".key i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}")
 
 
-def lane_of(event: Any) -> str:
-    """The memory in whose lane an event is drawn: where data went, or where room was taken or
-    freed.
-    """
+def lane_of(event: TraceEvent) -> str:
+    """Return the memory in whose lane an event is drawn: its target, or else its source."""
     return event.target or event.source or "packs"
 
 
-def lanes(events: Sequence[Any]) -> list[str]:
+def lanes(events: Sequence[TraceEvent]) -> list[str]:
+    """Return the lanes in the order of their first events."""
     return list(dict.fromkeys(lane_of(e) for e in events))
 
 
-def bytes_held(events: Sequence[Any]) -> list[tuple[float, str, int]]:
-    """When, in which memory, how many bytes were held from then on, of what was allocated under the
-    trace.
-    """
-    held: dict[str, int] = {}
+def bytes_over_time(events: Sequence[TraceEvent]) -> list[tuple[float, str, int]]:
+    """Return times, memories and the bytes allocated there from then on, of what was traced."""
+    allocated: dict[str, int] = {}
     found = []
     for event in events:
         change = {"allocation": event.nbytes, "free": -event.nbytes}.get(event.kind)
         if change is not None:
             memory = event.target or event.source
-            held[memory] = held.get(memory, 0) + change
-            found.append((event.at, memory, held[memory]))
+            allocated[memory] = allocated.get(memory, 0) + change
+            found.append((event.at, memory, allocated[memory]))
     return found
 
 
-def chrome(events: Sequence[Any]) -> dict[str, Any]:
-    """The Trace Event Format: one lane for each memory, and a counter of the bytes held in each."""
+def chrome(events: Sequence[TraceEvent]) -> dict[str, object]:
+    """Return events in the Trace Event Format: one lane for each memory, and a counter of bytes."""
     order = {name: k for k, name in enumerate(lanes(events))}
-    told = [{"ph": "M", "pid": 1, "tid": k, "name": "thread_name", "args": {"name": name}} for name,
-            k in order.items()]
-    told += [{"ph": "X", "pid": 1, "tid": order[lane_of(e)], "name": f"{e.kind} {e.mat}",
-              "cat": e.kind, "ts": e.at * 1e6,
-              "dur": e.seconds * 1e6, "args": dict(e._asdict())} for e in events]
-    told += [{"ph": "C", "pid": 1, "name": f"bytes in {memory}", "ts": at * 1e6,
-              "args": {"bytes": held}}
-             for at, memory, held in bytes_held(events)]
-    return {"traceEvents": told, "displayTimeUnit": "ms"}
+    entries: list[dict[str, object]] = [
+        {"ph": "M", "pid": 1, "tid": k, "name": "thread_name", "args": {"name": name}}
+        for name, k in order.items()]
+    entries += [{"ph": "X", "pid": 1, "tid": order[lane_of(e)], "name": f"{e.kind} {e.mat}",
+                 "cat": e.kind, "ts": e.at * 1e6, "dur": e.seconds * 1e6, "args": dict(e._asdict())}
+                for e in events]
+    entries += [{"ph": "C", "pid": 1, "name": f"bytes in {memory}", "ts": at * 1e6,
+                 "args": {"bytes": nbytes}}
+                for at, memory, nbytes in bytes_over_time(events)]
+    return {"traceEvents": entries, "displayTimeUnit": "ms"}
 
 
-def page(events: Sequence[Any], summary: str, *, whole: bool = True) -> str:
-    """The timeline as HTML: the table, and a drawing of what happened when, with details under the
-    pointer.
+def page(events: Sequence[TraceEvent], summary: str, *, whole: bool = True) -> str:
+    """Return the timeline as HTML: the table, and a drawing with details under the pointer.
+
+    With `whole` False it is a part of a page, for a notebook.
     """
-    key = "".join(f'<span><i style="background:{c}"></i>{kind}</span>' for kind,
-                  c in COLOURS.items())
+    key = "".join(f'<span><i style="background:{colour}"></i>{kind}</span>'
+                  for kind, colour in COLOURS.items())
     body = f'<pre>{html.escape(summary)}</pre><p class="key">{key}</p>{_drawing(events)}'
     if not whole:
         return f"<style>{STYLE}</style>{body}"
@@ -72,7 +69,7 @@ def page(events: Sequence[Any], summary: str, *, whole: bool = True) -> str:
             f"<style>{STYLE}</style></head><body><h1>Where data went</h1>{body}</body></html>")
 
 
-def _drawing(events: Sequence[Any]) -> str:
+def _drawing(events: Sequence[TraceEvent]) -> str:
     names = lanes(events)
     first = min((e.at for e in events), default=0.0)
     span = max((e.at + e.seconds for e in events), default=first) - first or 1e-6
@@ -86,18 +83,19 @@ def _drawing(events: Sequence[Any]) -> str:
     parts += [f'<text x="{LEFT + f * (WIDTH - LEFT - 80):.0f}" '
               f'y="{height - 6}">{1e3 * (first + span * f):.3f} ms</text>'
               for f in (0, 0.25, 0.5, 0.75, 1)]
-    return f'<svg width="{WIDTH}" height="{height}" role="img" aria-label="timeline">{"".join(parts)}</svg>'
+    return (f'<svg width="{WIDTH}" height="{height}" role="img" aria-label="timeline">'
+            f'{"".join(parts)}</svg>')
 
 
-def _bar(event: Any, top: int, first: float, scale: float) -> str:
-    """A copy in the upper part of its lane, anything else as a mark below."""
+def _bar(event: TraceEvent, top: int, first: float, scale: float) -> str:
+    """Draw a copy in the upper part of its lane, any other event as a mark below."""
     x, width = LEFT + (event.at - first) * scale, max(event.seconds * scale, 2.0)
     y, height = (top + 4, 18) if event.kind == "copy" else (top + 25, 8)
-    told = (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, "
-            f"{event.nbytes:,} bytes, "
-            f"{1e6 * event.seconds:.1f} us{', page-locked' if event.page_locked else ''}\ncaused "
-            f"by {event.line}"
-            f"\nwritten by {event.dirtied or '(before the trace)'}")
+    locked = ", page-locked" if event.page_locked else ""
+    details = (f"{event.kind} {event.mat}\n{event.source or '-'} to {event.target or '-'}, "
+               f"{event.nbytes:,} bytes, {1e6 * event.seconds:.1f} us{locked}\n"
+               f"caused by {event.line}\n"
+               f"written by {event.dirtied or '(before the trace)'}")
     return (f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" '
             f'fill="{COLOURS[event.kind]}">'
-            f"<title>{html.escape(told)}</title></rect>")
+            f"<title>{html.escape(details)}</title></rect>")

@@ -1,1 +1,1 @@
-"""Devices, on which operations compute, and the emulated one."""
+"""The devices on which operations compute, and the emulated one."""

@@ -1,8 +1,7 @@
-"""Devices: where operations compute, for a block (`use_device`) or for good (`set_device`).
+"""`Device`: where operations compute, for a block (`use_device`) or permanently (`set_device`).
 
-A device has a memory, and a facet through which operations look at it. Which one is in use is
-settled for each thread or task by itself. While none is, nothing here costs anything:
-`quick.IN_USE` is empty.
+A device has a memory, and a facet through which operations access it. The device in use is a state
+of each thread or task. While none is in use, `compiled.IN_USE` is empty, and calls cost no more.
 """
 
 from __future__ import annotations
@@ -10,61 +9,92 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Any
 
 from ..core.barrier import Barrier
 from ..core.compiled import IN_USE
-from ..core.registry import Facet, Memory, Naming, device_facets, host, name_devices_by
+from ..core.registry import (
+    CubeLike,
+    Facet,
+    Handle,
+    Memory,
+    Naming,
+    device_facets,
+    host,
+    set_naming,
+)
 from ..errors import DeviceError, FacetError, SettingError
 from ..support.cuda_probe import probe
 from ..support.plugins import plugin
+from ..support.types import Function, Operand
 
 
 class Device:
-    """Where operations compute: subclass it, set the attributes, make it findable with
-    `register_device_kind`.
+    """A device on which operations compute.
 
-    It is equal to its name, and prints as that. ``memory`` holds data for it, ``facet`` is what
-    operations look through.
+    Subclass it, set the first three attributes, and call `register_device_kind`. A device is equal
+    to its name and prints as its name.
+
+    Attributes
+    ----------
+    name : str
+        ``kind`` or ``kind:number``.
+    memory : Memory
+        The memory in which it computes.
+    facet : Facet
+        The facet through which operations access that memory.
+    dlpack : tuple of int
+        Its kind and number in DLPack, if its memory can be exported; ``(1, 0)`` is the host's.
+    implementations : str
+        The name of the facet for which operations declare implementations for it; "" if it runs
+        those of the host.
     """
 
     name: str
     memory: Memory
     facet: Facet
-    # its kind and number in DLPack, if its memory is to be lent there; (1, 0): the host's is
     dlpack: tuple[int, int] = (1, 0)
-    # the name of the facet under which operations declare bodies for it; "": it runs those of
-    # the host
     implementations: str = ""
 
-    def adapt(self, function: Callable[..., Any], facet: Facet,
-              returns: bool) -> Callable[..., Any]:
-        """The host's body `function`, made for `facet`, as one that takes what this device's facet
-        presents.
+    def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:
+        """Return `function` with operands as this device's facet presents them.
 
-        `returns` says that what it returns matters. Only for devices that run the host's bodies.
+        Only devices that run the host's implementations have it.
+
+        Parameters
+        ----------
+        function : callable
+            An implementation for the host.
+        facet : Facet
+            The facet for which it is.
+        returns : bool
+            True if the value that it returns is used.
+
+        Returns
+        -------
+        callable
+            The implementation for this device.
         """
         raise NotImplementedError
 
-    def begin(self, pool_bytes: int | None) -> Any:
-        """A block begins: hold no more than so many bytes (None: no limit). Gives what `end` wants
-        to know.
-        """
+    def begin(self, pool_bytes: int | None) -> int | None:
+        """Begin a block that allocates at most `pool_bytes`; return the limit before, for `end`."""
+        return None
 
-    def end(self, before: Any) -> None:
-        """That block ends."""
+    def end(self, before: int | None) -> None:
+        """End a block; `before` is what `begin` returned."""
 
     def synchronize(self) -> None:
-        """Wait until all work that was given to the device is done."""
+        """Wait until the device has finished all work that was queued."""
 
-    def hand_over(self, stream: int | None) -> None:
-        """Have a consumer's stream, by its number in DLPack, wait for what was given to the device;
-        nobody else does.
+    def make_stream_wait(self, stream: int | None) -> None:
+        """Have a consumer's stream, by its number in DLPack, wait for the work queued so far.
+
+        The calling thread does not wait.
         """
 
     @property
     def kind(self) -> str:
-        """The name without a number."""
+        """The name without the number."""
         return self.name.partition(":")[0]
 
     def __str__(self) -> str:
@@ -81,7 +111,7 @@ class Device:
 
 
 class Cpu(Device):
-    """The processor: operations compute in the host's memory, as without any device."""
+    """The CPU: operations compute in the host memory, as without any device."""
 
     name = "cpu"
 
@@ -91,42 +121,50 @@ class Cpu(Device):
 
 
 CPU = Cpu()
-# the device of that number (None: any), or None if there is none
+# returns the device of that number (None: any), or None if there is none
 Finder = Callable[[int | None], Device | None]
 _kinds: dict[str, Finder] = {}
 _reasons: dict[str, Callable[[], str]] = {}  # why there is none of a kind
 # of this context's blocks, outermost first
 _context: ContextVar[tuple[Device, ...]] = ContextVar("mat_devices", default=())
-_lasting: Device = CPU  # what `set_device` replaces
+_permanent: Device = CPU  # replaced by `set_device`
 
 
 def register_device_kind(kind: str, find: Finder,
                          reason: Callable[[], str] = lambda: "there is none") -> None:
-    """Make devices findable by name: `kind`, or ``kind:number``. `reason` says why `find` found
-    none.
+    """Make devices known by the names `kind` and ``kind:number``.
+
+    Parameters
+    ----------
+    kind : str
+        The name without a number.
+    find : callable
+        Takes the number, or None for any, and returns the device, or None if there is none.
+    reason : callable
+        Returns the reason why there is none, for a message.
     """
     _kinds[kind] = find
     _reasons[kind] = reason
 
 
 def kinds() -> list[str]:
-    """The kinds of devices there may be, beside the processor."""
+    """Return the kinds of devices that are registered, without the CPU."""
     return list(_kinds)
 
 
 def in_use() -> Device:
-    """The device on which operations compute here and now, if their Mats allow it."""
+    """Return the device on which operations compute in this context, if their Mats allow it."""
     stack = _context.get()
-    return stack[-1] if stack else _lasting
+    return stack[-1] if stack else _permanent
 
 
-def device_of(mat: Any) -> Device:
-    """The device on which an operation on `mat` would compute now."""
+def device_of(mat: Operand) -> Device:
+    """Return the device on which an operation on `mat` would compute now."""
     return in_use() if mat.device_enabled else CPU
 
 
 def _parsed(name: object) -> tuple[str, int | None]:
-    """The kind and the number in ``kind:number``; `FacetError` if there is no such kind."""
+    """Return kind and number of ``kind:number``; raise `FacetError` if there is no such kind."""
     kind, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind not in _kinds or (colon and not number.isdecimal()):
         known = ", ".join(repr(k) for k in ("cpu", *_kinds))
@@ -136,28 +174,32 @@ def _parsed(name: object) -> tuple[str, int | None]:
 
 
 def device_named(name: object, required: bool = True) -> Device:
-    """The device of that name; where it is absent `DeviceError`, or the processor if not
-    `required`.
+    """Return the device called `name`.
+
+    If it is absent, raise `DeviceError`, or return the CPU if `required` is False.
     """
     if isinstance(name, Device):
         return name
     if name == "cpu":
         return CPU
     kind, number = _parsed(name)
-    open_one = _opened(kind) if number is None else None
-    found = open_one or _kinds[kind](number)
+    innermost = _innermost(kind) if number is None else None
+    found = innermost or _kinds[kind](number)
     if found is None and required:
         raise DeviceError(f"no device {name!r}: {_reasons[kind]()}")
     return found or CPU
 
 
-def _opened(kind: str) -> Device | None:
-    """The innermost device of that kind in use here."""
-    return next((d for d in (*reversed(_context.get()), _lasting) if d.kind == kind), None)
+def _innermost(kind: str) -> Device | None:
+    """Return the device of that kind that is in use, that of the innermost block if several are."""
+    return next((d for d in (*reversed(_context.get()), _permanent) if d.kind == kind), None)
 
 
-class Use:
-    """One ``with mat.use_device(...)``; leaving it takes home what only the device has."""
+class DeviceContext:
+    """The context manager of `use_device`.
+
+    At its end, data that is fresh only on the device is copied to the host.
+    """
 
     __slots__ = ("barrier", "before", "device", "pool_bytes", "token")
 
@@ -165,7 +207,7 @@ class Use:
         self.device = device
         self.pool_bytes = pool_bytes
         self.barrier: Barrier | None = None
-        self.before: Any = None
+        self.before: int | None = None
         self.token: Token[tuple[Device, ...]] | None = None
 
     def __enter__(self) -> Device:
@@ -174,7 +216,7 @@ class Use:
         stack = _context.get()
         if self.device is not CPU:
             self.before = self.device.begin(self.pool_bytes)
-            if self.device not in (*stack, _lasting):
+            if self.device not in (*stack, _permanent):
                 self.barrier = Barrier(host(), (self.device.memory,))
                 self.barrier.__enter__()
         self.token = _context.set((*stack, self.device))
@@ -195,21 +237,41 @@ class Use:
                 self.device.end(self.before)
 
 
-def use_device(name: str | Device, *, pool_bytes: int | None = None, required: bool = False) -> Use:
-    """``with mat.use_device("cuda") as dev:`` operations compute there while the block runs.
+def use_device(name: str | Device, *, pool_bytes: int | None = None,
+               required: bool = False) -> DeviceContext:
+    """Return a block in which operations compute on a device: ``with mat.use_device("cuda"):``.
 
-    In this thread or task only.
+    It concerns the current thread or task only. Data is copied to the device when an operation
+    needs it there. When the block ends, also by an error, data that is fresh only on the device is
+    copied to the host, and the copies that were made in the block are dropped from the device. A
+    block nested in another one on the same device leaves the copies to the outer block.
 
-    `name` is ``"cuda"`` (the CUDA device in use, else the first), ``"cuda:1"``, ``"emulated"`` or
-    ``"cpu"``. Data goes to the device when an operation wants it there; when the block ends,
-    whatever ends it, the copies made in it are gone from the device, and what was only there is on
-    the host. A block inside another on the same device leaves the copies to that.
+    Parameters
+    ----------
+    name : str or Device
+        ``"cuda"`` (the CUDA device in use, else the first), ``"cuda:1"``, ``"emulated"`` or
+        ``"cpu"``.
+    pool_bytes : int, optional
+        The most bytes to allocate on the device; beyond them, copies are evicted.
+    required : bool
+        If False, a block on a device that is absent runs on the CPU.
 
-    ``pool_bytes``: hold no more bytes than that on the device; `OutOfDeviceMemory` when nothing
-    more can be moved out of it. Where there is no such device, the block runs on the processor;
-    with ``required`` that is a `DeviceError`, which says why there is none. `FacetError` for other
-    names.
+    Returns
+    -------
+    context manager
+        Its value in the block is the device.
 
+    Raises
+    ------
+    FacetError
+        If there is no such kind of device.
+    DeviceError
+        If the device is absent and `required` is True; the message says why it is absent.
+    OutOfDeviceMemory
+        From operations in the block, if the memory is full and nothing more can be evicted.
+
+    Examples
+    --------
     >>> import mat
     >>> x = mat.ones(3)
     >>> with mat.use_device("emulated") as dev:
@@ -219,66 +281,96 @@ def use_device(name: str | Device, *, pool_bytes: int | None = None, required: b
     >>> y
     <Mat 3 - [2. 2. 2.]>
     """
-    return Use(device_named(name, required), _checked_bytes(pool_bytes))
+    return DeviceContext(device_named(name, required), _checked_bytes(pool_bytes))
 
 
-def use_cuda(*, pool_bytes: int | None = None, required: bool = False) -> Use:
-    """``with mat.use_cuda():`` is ``with mat.use_device("cuda"):``."""
+def use_cuda(*, pool_bytes: int | None = None, required: bool = False) -> DeviceContext:
+    """Return a block whose operations compute on a CUDA device: ``use_device("cuda", ...)``.
+
+    Parameters
+    ----------
+    pool_bytes, required
+        As for `use_device`.
+
+    Returns
+    -------
+    context manager
+        Its value in the block is the device.
+    """
     return use_device("cuda", pool_bytes=pool_bytes, required=required)
 
 
 def set_device(name: str | Device, *, pool_bytes: int | None = None,
                required: bool = False) -> Device:
-    """Have operations compute on a device for good, in every thread that has no `use_device` block
-    open; return the device.
+    """Have operations compute on a device permanently and return that device.
 
-    ``set_device("cpu")`` ends that; copies stay on the device then, and are brought home when they
-    are wanted.
+    It concerns every thread, outside of its `use_device` blocks. ``set_device("cpu")`` ends it;
+    copies then remain on the device, and are copied to the host when they are accessed there.
 
+    Parameters
+    ----------
+    name, pool_bytes, required
+        As for `use_device`.
+
+    Returns
+    -------
+    Device
+        The device, or the CPU if that device is absent and `required` is False.
+
+    Raises
+    ------
+    FacetError
+        If there is no such kind of device.
+    DeviceError
+        If the device is absent and `required` is True.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.set_device("cpu")
     <device cpu>
     """
-    global _lasting
-    device, old = device_named(name, required), _lasting
+    global _permanent
+    device, old = device_named(name, required), _permanent
     limit = _checked_bytes(pool_bytes)
     if device is not CPU:
         device.begin(limit)
         IN_USE.append(None)
-    _lasting = device
+    _permanent = device
     if old is not CPU:
         IN_USE.pop()
         old.end(None)
     return device
 
 
-def _checked_bytes(pool_bytes: object) -> Any:
-    if pool_bytes is not None and (isinstance(pool_bytes, bool) or not isinstance(pool_bytes, int)
-                                   or pool_bytes < 1):
+def _checked_bytes(pool_bytes: object) -> int | None:
+    if pool_bytes is None:
+        return None
+    if isinstance(pool_bytes, bool) or not isinstance(pool_bytes, int) or pool_bytes < 1:
         raise SettingError("pool_bytes is a number of bytes above 0, or None for no limit, got "
                            f"{pool_bytes!r}")
     return pool_bytes
 
 
-# What names of facets and memories mean
+# Names of the facets and memories of devices
 
 
-class _Absent(Memory):
-    """The memory of a device that nobody used yet: nothing is in it."""
+class AbsentMemory(Memory):
+    """The memory of a device that was never in use: it has no copies."""
 
-    def allocate(self, cube: Any) -> Any:
+    def allocate(self, cube: CubeLike) -> Handle:
         raise DeviceError(f"{self.name!r} is not in use: with mat.use_device({self.name!r}): ...")
 
 
-class _Naming(Naming):
-    """Understands names of devices."""
+class DeviceNames(Naming):
+    """The names of devices, resolved to the facet and memory of a device."""
 
     def facet(self, name: str) -> Facet | None:
         try:
             kind, number = _parsed(name)
         except FacetError:
             return None
-        stack = (*_context.get(), _lasting)
+        stack = (*_context.get(), _permanent)
         used = [d for d in reversed(stack) if d.kind == kind
                 and (number is None or name in _names(d))]
         if not used:
@@ -291,32 +383,39 @@ class _Naming(Naming):
             kind, number = _parsed(name)
         except FacetError:
             return None
-        device = _opened(kind) if number is None else None
+        device = _innermost(kind) if number is None else None
         if device is not None:
             return device.memory
         alike = (f.memory for f in device_facets.values() if name in _names(f.device))
         found = next(alike, None)
         if found is None:
-            found = _Absent()
+            found = AbsentMemory()
             found.name = name
         return found
 
 
 def _names(device: Device) -> tuple[str, ...]:
-    """What `device` may be called: the first of a kind also without a number, or with it."""
+    """Return the names of `device`: the first of a kind has one without and one with a number."""
     kind, _, number = device.name.partition(":")
     return (kind, f"{kind}:0") if number in ("", "0") else (device.name,)
 
 
-name_devices_by(_Naming())
+set_naming(DeviceNames())
 
 
-# CUDA, most of which is imported when first asked for
+# CUDA, which is imported at its first use, but for the probe
 
 
 def cuda_available() -> bool:
-    """Whether a CUDA device can be used; ``mat.show_config()`` says why not. Never raises.
+    """Return True if a CUDA device can be used; never raise an error.
 
+    Returns
+    -------
+    bool
+        If it is False, ``mat.show_config()`` prints the reason.
+
+    Examples
+    --------
     >>> import mat
     >>> isinstance(mat.cuda_available(), bool)
     True

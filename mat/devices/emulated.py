@@ -1,9 +1,8 @@
-"""``emulated``: a device that needs no GPU. Its memory is apart from the host's, guarded, and
-opaque; the CPU computes there.
+"""``emulated``: a device that needs no GPU. It has a memory of its own, in which the CPU computes.
 
-It is for finding mistakes: addresses that are no pointers, guard bands around every block, checked
-after each operation, poison in what is allocated and freed, completion that can be put off until
-somebody waits for it, and failures on request.
+It is for finding mistakes: its addresses are no pointers; every block has guard bands, which are
+checked after each operation; memory is poisoned when it is allocated and freed; work can be delayed
+until somebody waits for it; and failures can be requested.
 """
 
 from __future__ import annotations
@@ -13,30 +12,29 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
-from ..core.registry import Facet, Memory, register_facet
+from ..core.registry import CubeLike, Facet, Handle, Memory, Presented, ViewLike, register_facet
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..facets.array import over
-from ..facets.backing import guarded
+from ..facets.backing import protected_view
 from ..layout.strided import Layout
 from ..memories.pooled import Pooled
 from ..support.c_pointers import ForeignArray
+from ..support.types import Array, Bytes, DType, Function
 from .device import register_device_kind
 from .pooled import PooledDevice, PooledFacet
 
 GUARD = 64  # bytes on either side of a block
-# no such address exists on today's machines: who takes it for a pointer, fails at once
+# no such address exists on today's machines: using it as a pointer fails at once
 BASE = 0x7FF0_0000_0000_0000
-FRESH, FREED, BAND = 0xA5, 0xDD, 0xB9  # what unwritten, freed and guarding bytes are
+FRESH, FREED, BAND = 0xA5, 0xDD, 0xB9  # the values of unwritten, freed and guard bytes
 MOST = 64  # devices
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 class EmulatedBlock:
-    """What is allocated: an opaque address, and bytes that only the device touches."""
+    """A handle: an opaque address, and bytes that only the device reads and writes."""
 
     __slots__ = ("__weakref__", "address", "alive", "device", "line", "nbytes", "raw", "tick")
 
@@ -52,13 +50,11 @@ class EmulatedBlock:
 
     @property
     def bytes(self) -> Bytes:
-        """What lies between the guards."""
+        """The bytes between the guards."""
         return self.raw[GUARD:GUARD + self.nbytes]
 
     def check_guards(self) -> None:
-        """`DeviceError` if something was written beside the block; the guards are whole again
-        then.
-        """
+        """Raise `DeviceError` if bytes beside the block were overwritten; restore the guards."""
         before, after = self.raw[:GUARD], self.raw[GUARD + self.nbytes:]
         for side, band in (("before", before), ("after", after)):
             wrong = np.flatnonzero(band != BAND)
@@ -66,15 +62,15 @@ class EmulatedBlock:
                 at = int(wrong[-1]) - GUARD if side == "before" else int(wrong[0])
                 band[...] = BAND
                 raise DeviceError(f"{wrong.size} bytes {side} the {self.nbytes} at "
-                                  f"{self.address:#x} of {self.device} were "
-                                  f"overwritten, first {at:+d} from its "
-                                  f"{'begin' if side == 'before' else 'end'}; {self.line}")
+                                  f"{self.address:#x} of {self.device} were overwritten, first "
+                                  f"{at:+d} from its {'begin' if side == 'before' else 'end'}; "
+                                  f"{self.line}")
 
 
 class EmulatedArray:
-    """What the facet presents: the visible elements on the device, which only the device can read.
+    """The visible elements in the device's memory, which only the device can read.
 
-    ``pointer`` (the same as ``address``) is an opaque number, where the first visible element is;
+    ``pointer`` (the same as ``address``) is the opaque address of the first visible element;
     ``shape``, ``strides`` (in elements), ``size`` and ``dtype`` are those of the Mat.
     ``device.launch(function, array)`` computes on it.
     """
@@ -82,7 +78,7 @@ class EmulatedArray:
     __slots__ = ("address", "device", "dtype", "handle", "layout", "shape", "size", "strides",
                  "writable")
 
-    def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: np.dtype[Any],
+    def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: DType,
                  writable: bool) -> None:
         self.handle = handle
         self.device = handle.device
@@ -94,19 +90,20 @@ class EmulatedArray:
 
     @property
     def pointer(self) -> int:
-        """Where the first visible element is: a number that is no address of this process."""
+        """The address of the first visible element, which is no address of this process."""
         return self.address
 
-    def elements(self) -> np.ndarray[Any, Any]:
-        """The block as the device sees it, 1-d."""
+    def elements(self) -> Array:
+        """Return the elements of the block as the device sees them, 1-d."""
         return self.handle.bytes.view(self.dtype)
 
     def __repr__(self) -> str:
-        return f"<EmulatedArray {self.address:#x} shape {self.shape} strides {self.strides} {self.dtype}>"
+        return (f"<EmulatedArray {self.address:#x} shape {self.shape} strides {self.strides} "
+                f"{self.dtype}>")
 
 
 class EmulatedMemory(Pooled):
-    """The memory of one such device; counts what goes in and out."""
+    """The memory of an emulated device, which counts the bytes that are copied in and out."""
 
     def __init__(self, name: str, device: Emulated) -> None:
         super().__init__(name)
@@ -114,13 +111,13 @@ class EmulatedMemory(Pooled):
         self._next = BASE
 
     def raw_allocate(self, nbytes: int) -> EmulatedBlock:
-        self.device.stumble("allocation", OutOfDeviceMemory)
+        self.device.fail_if_requested("allocation", OutOfDeviceMemory)
         block = EmulatedBlock(self.device, self._next, nbytes)
         self._next += (nbytes + 2 * GUARD + 255) // 256 * 256
         return block
 
     def raw_free(self, handle: EmulatedBlock) -> None:
-        """Nothing: Python frees what nobody has any more."""
+        """Do nothing: Python frees the bytes."""
 
     def free(self, handle: EmulatedBlock) -> None:
         handle.alive = False
@@ -148,24 +145,25 @@ class EmulatedMemory(Pooled):
             device.transfers.update(counted)
             device.failing.update(failing)
 
-    def copy_in(self, cube: Any, handle: EmulatedBlock, host: Any) -> None:
+    def copy_in(self, cube: CubeLike, handle: EmulatedBlock, host: Array) -> None:
         self.write_part(cube, handle, host, 0)
 
-    def copy_out(self, cube: Any, handle: EmulatedBlock, host: Any) -> None:
+    def copy_out(self, cube: CubeLike, handle: EmulatedBlock, host: Array) -> None:
         self.read_part(cube, handle, host, 0, cube.size)
 
-    def write_part(self, cube: Any, handle: EmulatedBlock, part: Any, start: int) -> bool:
+    def write_part(self, cube: CubeLike, handle: EmulatedBlock, part: Array, start: int) -> bool:
         self.device.check(handle)
-        self.device.stumble("h2d", DeviceError)
-        # a copy: the caller may go on with its own
+        self.device.fail_if_requested("h2d", DeviceError)
+        # a copy: the caller may modify `part` before the device reads it
         source, size = part.tobytes(), cube.dtype.itemsize
         self.device.transfers["h2d"] += len(source)
         self.device.enqueue(lambda: _put(handle.bytes, start * size, source))
         return True
 
-    def read_part(self, cube: Any, handle: EmulatedBlock, host: Any, start: int, stop: int) -> bool:
+    def read_part(self, cube: CubeLike, handle: EmulatedBlock, host: Array, start: int,
+                  stop: int) -> bool:
         self.device.check(handle)
-        self.device.stumble("d2h", DeviceError)
+        self.device.fail_if_requested("d2h", DeviceError)
         self.device.synchronize()
         size = cube.dtype.itemsize
         found = handle.bytes[start * size:stop * size]
@@ -173,42 +171,39 @@ class EmulatedMemory(Pooled):
         host[start:stop] = found.view(cube.dtype)
         return True
 
-    # an interface's
-    def copy_from(self, cube: Any, handle: EmulatedBlock, memory: Memory,
-                  source: Any) -> bool:
+    def copy_from(self, cube: CubeLike, handle: EmulatedBlock, memory: Memory,
+                  source: Handle) -> bool:
         if not isinstance(memory, EmulatedMemory):
             return False
         self.device.check(handle)
         memory.device.check(source)
         memory.device.synchronize()
         self.device.transfers["d2d"] += handle.nbytes
-        held = source.bytes.copy()
-        self.device.enqueue(lambda: _put(handle.bytes, 0, held))
+        copied = source.bytes.copy()
+        self.device.enqueue(lambda: _put(handle.bytes, 0, copied))
         return True
 
-    # likewise
-    def begin_copy_in(self, cube: Any, handle: EmulatedBlock, host: Any) -> QueuedCopy:
+    def begin_copy_in(self, cube: CubeLike, handle: EmulatedBlock, host: Array) -> QueuedCopy:
         self.device.check(handle)
 
         def copy() -> None:
-            self.device.stumble("h2d", DeviceError)
+            self.device.fail_if_requested("h2d", DeviceError)
             self.device.transfers["h2d"] += host.nbytes
             _put(handle.bytes, 0, host.tobytes())
 
         return QueuedCopy(self.device, copy)
 
-    # likewise
-    def begin_copy_out(self, cube: Any, handle: EmulatedBlock, host: Any) -> QueuedCopy:
+    def begin_copy_out(self, cube: CubeLike, handle: EmulatedBlock, host: Array) -> QueuedCopy:
         self.device.check(handle)
 
         def copy() -> None:
-            self.device.stumble("d2h", DeviceError)
+            self.device.fail_if_requested("d2h", DeviceError)
             self.device.transfers["d2h"] += host.nbytes
             host[:] = handle.bytes[:host.nbytes].view(host.dtype)
 
         return QueuedCopy(self.device, copy)
 
-    def fill(self, cube: Any, handle: EmulatedBlock) -> bool:
+    def fill(self, cube: CubeLike, handle: EmulatedBlock) -> bool:
         self.device.check(handle)
         value = np.full(cube.size, cube.fill_value, cube.dtype)
         self.device.enqueue(lambda: _put(handle.bytes, 0, value.tobytes()))
@@ -216,9 +211,7 @@ class EmulatedMemory(Pooled):
 
 
 class QueuedCopy:
-    """A copy that was begun: done by the device in its turn, and not before somebody waits if that
-    is `delayed`.
-    """
+    """An asynchronous copy in the queue of a device, which `wait` carries out if it is delayed."""
 
     def __init__(self, device: Emulated, copy: Callable[[], None]) -> None:
         self.device = device
@@ -227,14 +220,14 @@ class QueuedCopy:
         device.enqueue(self.run)
 
     def run(self) -> None:
-        """What the device does."""
+        """Copy, as the device does in its turn."""
         try:
             self.copy()
         except DeviceError as error:
             self.failed = error
 
     def wait(self) -> None:
-        """Have it done; raise if it failed."""
+        """Wait for the copy; raise its error if it failed."""
         self.device.synchronize()
         if self.failed is not None:
             raise self.failed
@@ -245,12 +238,13 @@ def _put(target: Bytes, start: int, source: bytes | Bytes) -> None:
 
 
 class Emulated(PooledDevice):
-    """A device of guarded host memory; ``with mat.use_device("emulated") as dev:`` gives it.
+    """A device in guarded host memory: the value of ``with mat.use_device("emulated") as dev:``.
 
     ``dev.transfers`` counts bytes by direction ("h2d", "d2h", "d2d"), ``dev.launches`` operations.
-    While ``dev.delayed`` is True, work is only done when somebody waits for it: what is read too
-    early is poison. ``dev.fail(h2d=2)`` has the second transfer to the device from now on fail,
-    likewise "d2h", "allocation" and "launch". ``dev.launch(function, *arrays)`` computes.
+    While ``dev.delayed`` is True, work is only done when somebody waits for it: elements that are
+    read too early are poison. ``dev.fail(h2d=2)`` makes the second transfer to the device from now
+    on fail, and takes "d2h", "allocation" and "launch" as well. ``dev.launch(function, *arrays)``
+    computes.
     """
 
     def __init__(self, number: int) -> None:
@@ -268,35 +262,43 @@ class Emulated(PooledDevice):
     # Work
 
     def enqueue(self, work: Callable[[], object]) -> None:
-        """Do `work` after what was given before it: now, or if `delayed`, when somebody waits."""
+        """Do `work` after the work queued before: now, or if `delayed`, when somebody waits."""
         with self._lock:
             self._queue.append(work)
             if not self.delayed:
                 self.synchronize()
 
     def synchronize(self) -> None:
-        """Wait until all work that was given to the device is done."""
+        """Do all queued work."""
         with self._lock:
             while self._queue:
                 self._queue.popleft()()
 
-    def launch(self, function: Callable[..., Any], *values: Any) -> None:
-        """Call `function` on the device, with every `EmulatedArray` among `values` as a NumPy
-        array.
+    def launch(self, function: Function, *values: object) -> None:
+        """Call `function` on the device with the elements of each `EmulatedArray` in `values`.
 
-        The arrays are valid while it runs, and read-only where they were looked at as ``"input"``.
-        `DeviceError` for arrays of another device or of freed memory, and if bytes beside a block
-        were overwritten.
+        Parameters
+        ----------
+        function : callable
+            It takes a NumPy array for each `EmulatedArray`, which is valid while it runs, and
+            read-only if the access is for ``"input"``.
+        *values : EmulatedArray or object
+            Its arguments.
+
+        Raises
+        ------
+        DeviceError
+            For arrays of another device or of freed memory, and if bytes beside a block were
+            overwritten.
         """
         self._compute(function, values, _as_array, False)
 
-    def _compute(self, function: Callable[..., Any], values: tuple[Any, ...],
-                 opened: Callable[[EmulatedArray], Any],
-                 returns: bool) -> Any:
+    def _compute(self, function: Function, values: tuple[object, ...],
+                 opened: Callable[[EmulatedArray], Presented], returns: bool) -> Presented:
         arrays = [v for v in values if isinstance(v, EmulatedArray)]
         for array in arrays:
             self.check(array.handle)
-        self.stumble("launch", DeviceError)
+        self.fail_if_requested("launch", DeviceError)
         self.launches += 1
         result = []
 
@@ -312,23 +314,22 @@ class Emulated(PooledDevice):
         self.synchronize()
         return result[0]
 
-    def adapt(self, function: Callable[..., Any], facet: Facet,
-              returns: bool) -> Callable[..., Any]:
+    def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:
         opened = _as_foreign if facet.presents is ForeignArray else _as_array
 
-        def compute(*values: Any, **settings: Any) -> Any:
+        def compute(*values: object, **settings: object) -> Presented:
             implementation = functools.partial(function, **settings) if settings else function
             return self._compute(implementation, values, opened, returns)
 
         return compute
 
-    # Finding fault
+    # Checking
 
-    def check(self, block: Any) -> None:
-        """`DeviceError` unless `block` is one of ours, and not freed."""
+    def check(self, block: Handle) -> None:
+        """Raise `DeviceError` unless `block` is memory of this device that is not freed."""
         if not isinstance(block, EmulatedBlock):
-            raise DeviceError(f"{self} was given host memory, {type(block).__name__}, where its "
-                              "own is needed")
+            raise DeviceError(f"{self} was given host memory, {type(block).__name__}, instead of "
+                              "its own")
         if block.device is not self:
             raise DeviceError(f"{self} was given {block.address:#x}, memory of {block.device}")
         if not block.alive:
@@ -336,8 +337,9 @@ class Emulated(PooledDevice):
                               "after they had been freed")
 
     def fail(self, **counts: int) -> None:
-        """Have the n-th ``allocation``, ``h2d``, ``d2h`` or ``launch`` from now on fail, once; 0
-        takes that back.
+        """Make the n-th ``allocation``, ``h2d``, ``d2h`` or ``launch`` from now on fail, once.
+
+        0 cancels that.
         """
         unknown = counts.keys() - {"allocation", "h2d", "d2h", "launch"}
         if unknown:
@@ -345,20 +347,20 @@ class Emulated(PooledDevice):
                               f"{', '.join(sorted(unknown))}")
         self.failing.update(counts)
 
-    def stumble(self, what: str, kind: type[DeviceError]) -> None:
-        """Fail if that was asked for."""
+    def fail_if_requested(self, what: str, kind: type[DeviceError]) -> None:
+        """Raise an error of class `kind` if that was requested by `fail`."""
         left = self.failing.get(what, 0)
         if left:
             self.failing[what] = left - 1
             if left == 1:
-                raise kind(f"{self}: this {what} was asked to fail")
+                raise kind(f"{self}: this {what} was requested to fail")
 
     def finish(self) -> None:
         self.synchronize()
 
 
-def _as_array(x: EmulatedArray) -> np.ndarray[Any, Any]:
-    return guarded(over(x.elements(), x.layout), x.writable)
+def _as_array(x: EmulatedArray) -> Array:
+    return protected_view(over(x.elements(), x.layout), x.writable)
 
 
 def _as_foreign(x: EmulatedArray) -> ForeignArray:
@@ -366,7 +368,7 @@ def _as_foreign(x: EmulatedArray) -> ForeignArray:
 
 
 class EmulatedFacet(PooledFacet):
-    """Looks at the memory of an emulated device."""
+    """The visible elements in the memory of an emulated device."""
 
     letter, presents = "E", EmulatedArray
 
@@ -375,7 +377,7 @@ class EmulatedFacet(PooledFacet):
         self.memory = device.memory
         self.device = device
 
-    def present(self, view: Any, handle: EmulatedBlock, writable: bool) -> EmulatedArray:
+    def present(self, view: ViewLike, handle: EmulatedBlock, writable: bool) -> EmulatedArray:
         return EmulatedArray(handle, view.layout, view.storage.dtype, writable)
 
 

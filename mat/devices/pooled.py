@@ -1,22 +1,17 @@
-"""Devices with a memory of limited size, and their facets: what the emulated device and GPUs have
-in common.
-"""
+"""`PooledDevice` and `PooledFacet`, the base classes of devices with a `Pooled` memory."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
-from ..core.registry import Facet
+from ..core.registry import Facet, Presented
 from ..memories.pooled import CLOCK, Pooled
 from .device import Device
 
 
 class PooledDevice(Device):
-    """A device with such a memory: blocks restrict it, and the last to end gives back what is
-    kept.
-    """
+    """A device with a `Pooled` memory; cached blocks are freed when the last `use_device` ends."""
 
     memory: Pooled
 
@@ -24,7 +19,7 @@ class PooledDevice(Device):
         self._users = 0
         self._counting = threading.Lock()
 
-    def begin(self, pool_bytes: int | None) -> Any:
+    def begin(self, pool_bytes: int | None) -> int | None:
         before = self.memory.limit
         if pool_bytes is not None:
             self.memory.restrict(pool_bytes)
@@ -32,7 +27,7 @@ class PooledDevice(Device):
             self._users += 1
         return before
 
-    def end(self, before: Any) -> None:
+    def end(self, before: int | None) -> None:
         with self._counting:
             self._users -= 1
             last = not self._users
@@ -42,14 +37,14 @@ class PooledDevice(Device):
             self.memory.trim()
 
     def finish(self) -> None:
-        """Nobody uses the device any more: do what is still to be done."""
+        """Finish queued work; called when no block uses the device any more."""
 
 
 class PooledFacet(Facet):
-    """A facet of such a memory: a look is a use of what it looks at, which has a ``handle``."""
+    """A facet of a `Pooled` memory: each access sets the tick of the handle of its value."""
 
-    def lender(self, value: Any) -> Callable[[], Any]:
-        def lend() -> Any:
+    def lender(self, value: Presented) -> Callable[[], Presented]:
+        def mark_used() -> Presented:
             value.handle.tick = next(CLOCK)
             return value
-        return lend
+        return mark_used

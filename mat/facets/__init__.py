@@ -1,1 +1,1 @@
-"""The facets that `mat` comes with; each file registers its own, as an outsider's would."""
+"""The built-in facets; each file registers its own, as a user-defined one does."""

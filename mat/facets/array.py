@@ -1,20 +1,20 @@
-"""``array``: the visible elements as a NumPy array, in the Mat's shape and strides; no copy."""
+"""``array``: the visible elements as a NumPy array, without a copy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from ..core.registry import Facet, register_facet
+from ..core.registry import Facet, ViewLike, register_facet
 from ..layout.strided import Layout
 from ..memories.host import HOST
-from .backing import guarded
+from ..support.types import Array
+from .backing import protected_view
 
 
-def over(handle: np.ndarray[Any, Any], layout: Layout) -> np.ndarray[Any, Any]:
-    """The elements that `layout` sees of the 1-d array `handle`."""
+def over(handle: Array, layout: Layout) -> Array:
+    """Return the elements that `layout` sees of the 1-d array `handle`."""
     start = layout.displacement
     if layout.contiguous:
         return handle[start:start + layout.size].reshape(layout.shape)
@@ -22,17 +22,16 @@ def over(handle: np.ndarray[Any, Any], layout: Layout) -> np.ndarray[Any, Any]:
     return np.lib.stride_tricks.as_strided(handle[start:], layout.shape, strides)
 
 
-class Array(Facet):
-    """The visible elements, n-d."""
+class ArrayFacet(Facet):
+    """The visible elements as an n-d NumPy array."""
 
     name, letter, memory, engine, quiet = "array", "A", HOST, np, True
 
-    def present(self, view: Any, handle: Any, writable: bool) -> np.ndarray[Any, Any]:
-        return guarded(over(handle, view.layout), writable)
+    def present(self, view: ViewLike, handle: Array, writable: bool) -> Array:
+        return protected_view(over(handle, view.layout), writable)
 
-    def lender(self, value: Any) -> Callable[[], Any]:
-        view: Callable[[], Any] = value.view
-        return view
+    def lender(self, value: Array) -> Callable[[], Array]:
+        return value.view
 
 
-ARRAY = register_facet(Array())
+ARRAY = register_facet(ArrayFacet())

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from ..core.registry import Facet, register_facet
+from ..core.registry import Facet, ViewLike, register_facet
 from ..memories.host import HOST
+from ..support.types import Array
 
 
-def guarded(a: np.ndarray[Any, Any], writable: bool) -> np.ndarray[Any, Any]:
-    """A view of `a` of its own, which is read-only unless it may be written."""
+def protected_view(a: Array, writable: bool) -> Array:
+    """Return a view of `a`, which is read-only unless `writable` is True."""
     view = a.view()
     if not writable:
         view.flags.writeable = False
     return view
 
 
-class Backing(Facet):
-    """The whole storage, 1-d: element ``k`` is storage index ``k``, whatever the Mat's
-    displacement.
-    """
+class BackingFacet(Facet):
+    """The whole storage as a 1-d NumPy array, whose index k is storage index k."""
 
     name, letter, memory, engine, quiet = "backing", "B", HOST, np, True
 
-    def present(self, view: Any, handle: Any, writable: bool) -> np.ndarray[Any, Any]:
-        return guarded(handle, writable)
+    def present(self, view: ViewLike, handle: Array, writable: bool) -> Array:
+        return protected_view(handle, writable)
 
-    def lender(self, value: Any) -> Callable[[], Any]:
-        view: Callable[[], Any] = value.view
-        return view
+    def lender(self, value: Array) -> Callable[[], Array]:
+        return value.view
 
 
-BACKING = register_facet(Backing())
+BACKING = register_facet(BackingFacet())

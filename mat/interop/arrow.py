@@ -1,24 +1,25 @@
-"""Arrow: a vector is lent to pyarrow, polars and other libraries of columns, which would else ask
-for one item after the other.
+"""Arrow: a vector is exported to pyarrow, polars and other libraries of columns, which would
+otherwise request one item after the other.
 
-pyarrow, which is imported when first needed, makes the columns.
+pyarrow, which is imported when it is first needed, makes the columns.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 from ..errors import DTypeError, ShapeError
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import method
+from ..support.types import Operand
 
 
 @method("__arrow_array__")
-def _arrow_array(self: Mat, type: Any = None) -> Any:  # noqa: A002
-    """For ``pyarrow.array``: a column that holds a lease, without a copy where Arrow has the
-    elements' type and no strides.
+def _arrow_array(self: Mat, type: object = None) -> Operand:  # noqa: A002
+    """Return a column for ``pyarrow.array``, which keeps an export of self.
+
+    It is no copy where Arrow has the elements' type and no strides.
     """
     if self.ndim != 1:
         raise ShapeError(f"a column is a vector, {self.label()} has {self.ndim} axes; make one of "
@@ -29,6 +30,6 @@ def _arrow_array(self: Mat, type: Any = None) -> Any:  # noqa: A002
 
 
 @method("__arrow_c_array__")
-def _arrow_c_array(self: Mat, requested_schema: Any = None) -> Any:
-    """For polars and others, likewise; `ModuleNotFoundError` without pyarrow."""
+def _arrow_c_array(self: Mat, requested_schema: object = None) -> Operand:
+    """Return the column for polars and others; raise `ModuleNotFoundError` without pyarrow."""
     return _arrow_array(self).__arrow_c_array__(requested_schema)

@@ -1,14 +1,14 @@
-"""DLPack, both ways, and the CUDA array interface: sharing memory with torch, JAX, CuPy and NumPy,
-on the host and on a GPU.
+"""DLPack in both directions, and the CUDA array interface: sharing memory with torch, JAX, CuPy and
+NumPy, on the host and on a GPU.
 
-What is lent is read-only and under a lease; what is taken belongs to the other library. Nothing
-here knows how to compute.
+Exported memory is read-only, and self cannot be written while the export lives; imported memory
+belongs to the other library. Nothing here computes.
 """
 
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -30,162 +30,212 @@ from ..support.dlpack_abi import (
     LEGACY,
     PINNED,
     READ_ONLY,
-    Theirs,
+    ExternalMemory,
     check_stream,
     compiled,
     dtype_of,
     make_capsule,
-    take,
+    take_capsule,
     type_of,
 )
 from ..support.dtypes import as_dtype
+from ..support.types import Array, Capsule, Keywords, Operand
 
-Pair = tuple[int, int]
-_BEFORE = "a consumer that does not say that it knows DLPack 1.0 cannot be told that memory is read-only"
-_BACKWARDS = "it has negative steps, which torch ends the process at"
+Pair: TypeAlias = tuple[int, int]
+_NO_READ_ONLY = ("a consumer that does not ask for DLPack 1.0 cannot be told that memory is "
+                 "read-only")
+_NEGATIVE = "it has negative strides, at which torch ends the process"
 
-# Lending
+
+# Exporting
 
 
 @method("__dlpack_device__")
 def _dlpack_device(self: Mat) -> Pair:
-    """Where `__dlpack__` lends: the GPU on which operations on self compute now, else the host, as
-    DLPack numbers them.
+    """Return the device on which `__dlpack__` exports, as DLPack numbers devices.
+
+    Returns
+    -------
+    tuple of int
+        Kind and number of the GPU on which operations on self compute now, else of the host.
     """
     return device_of(self).dlpack
 
 
 @method("__dlpack__")
 def _dlpack(self: Mat, *, stream: int | None = None, max_version: Pair | None = None,
-            dl_device: Pair | None = None,
-            copy: bool | None = None) -> Any:
-    """Lend the elements to another library, as ``torch.from_dlpack(x)`` has it do: a capsule of
-    DLPack 1.0.
+            dl_device: Pair | None = None, copy: bool | None = None) -> Capsule:
+    """Export the elements as a capsule of DLPack 1.0, which ``torch.from_dlpack(x)`` calls for.
 
-    What is lent is read-only, and for as long as somebody has it, writing self is a
-    `ConflictError`. `copy` True: a fresh copy, the consumer's own. A consumer that does not say by
-    `max_version` that it knows of read-only memory gets such a copy as well, and so does everybody
-    where steps are negative. `dl_device`: that of ``__dlpack_device__``, or ``(1, 0)`` for the
-    host. `stream`: the consumer's, on a GPU; it is made to wait for our work, and nobody else is.
+    Exported memory is read-only, and as long as the export lives, writing self is a
+    `ConflictError`. Where a consumer does not ask for DLPack 1.0, which knows of read-only memory,
+    and where strides are negative, it gets a copy of its own instead.
 
-    `ExchangeError`, a `BufferError`: another device, a stream that there cannot be, or `copy` False
-    where there has to be one.
+    Parameters
+    ----------
+    stream : int, optional
+        A stream of the consumer on a GPU, which is made to wait for what is queued there.
+    max_version : tuple of int, optional
+        The newest version of DLPack that the consumer knows.
+    dl_device : tuple of int, optional
+        The device of ``__dlpack_device__`` (default), or ``(1, 0)`` for the host.
+    copy : bool, optional
+        True: always a copy, which belongs to the consumer. False: never one.
+
+    Returns
+    -------
+    PyCapsule
+        A ``DLManagedTensorVersioned``, or a ``DLManagedTensor`` for consumers from before
+        DLPack 1.0.
+
+    Raises
+    ------
+    ExchangeError
+        For another device, for a stream that cannot exist, and if `copy` is False where a copy is
+        needed. It is a `BufferError`.
+    TornError, ConflictError
+        As for access through facet "array".
     """
     here = device_of(self)
-    target = _target(self, here, dl_device)
+    target = _export_device(self, here, dl_device)
     check_stream(stream, here.dlpack)
-    new = max_version is not None and max_version[0] >= 1
-    why = "" if new else _BEFORE
+    versioned = max_version is not None and max_version[0] >= 1
+    obstacle = "" if versioned else _NO_READ_ONLY
     if min(self.strides, default=0) < 0:
-        why = why or _BACKWARDS
+        obstacle = obstacle or _NEGATIVE
     if copy is False:
-        _check_lendable(self, target, why)
-    flags = LEGACY if not new else COPIED if copy or why else READ_ONLY
+        _check_needs_no_copy(self, target, obstacle)
+    copied = bool(copy or obstacle)
+    flags = LEGACY if not versioned else COPIED if copied else READ_ONLY
     if target is CPU:
-        return _host_copy(self, flags) if copy or why else _host_lease(self)
-    lease = Export(self.copy() if copy or why else self, target.facet)
-    target.hand_over(stream)
-    return lease.value.capsule(lease, flags)
+        return _host_copy(self, flags) if copied else _host_export(self)
+    export = Export(self.copy() if copied else self, target.facet)
+    target.make_stream_wait(stream)
+    return export.value.capsule(export, flags)
 
 
-def _target(x: Mat, here: Device, wanted: Any) -> Device:
-    """The device that a consumer wants the data of `x` on."""
-    there = here.dlpack if wanted is None else tuple(wanted)
+def _export_device(x: Mat, here: Device, requested: Pair | None) -> Device:
+    """Return the device on which a consumer wants the data of `x`."""
+    there = here.dlpack if requested is None else tuple(requested)
     if there == HOST:
         return CPU
     if there != here.dlpack:
-        raise ExchangeError(f"{x.label()} is lent on DLPack's device {here.dlpack} now, or on "
-                            f"{HOST}, the host, not on "
-                            f"{there}; compute on that device, with mat.use_device(...): ..., to "
-                            "lend there")
+        raise ExchangeError(f"{x.label()} is exported on DLPack's device {here.dlpack} now, or on "
+                            f"{HOST}, the host, not on {there}; compute on that device, with "
+                            "mat.use_device(...): ..., to export there")
     return here
 
 
-def _check_lendable(x: Mat, target: Device, why: str) -> None:
+def _check_needs_no_copy(x: Mat, target: Device, obstacle: str) -> None:
     fresh = x.storage.fresh
-    if not why and fresh and not fresh & target.memory.bit:
-        why = f"its data is in {', '.join(sorted(x.fresh))}, not in {target.memory.name}"
-    if why:
-        raise ExchangeError(f"{x.label()} cannot be lent without a copy: {why}; allow it with "
-                            "copy=None")
+    if not obstacle and fresh and not fresh & target.memory.bit:
+        obstacle = f"its data is in {', '.join(sorted(x.fresh))}, not in {target.memory.name}"
+    if obstacle:
+        raise ExchangeError(f"{x.label()} cannot be exported without a copy: {obstacle}; allow it "
+                            "with copy=None")
 
 
-def _host_lease(x: Mat) -> Any:
+def _host_export(x: Mat) -> Capsule:
     if not compiled:
-        return _by_numpy(exported_array(x))
-    lease = Export(x, ARRAY)
-    return make_capsule(lease, address_of(lease.value), x.shape, x.strides, HOST, x.dtype,
+        return _capsule_by_numpy(exported_array(x))
+    export = Export(x, ARRAY)
+    return make_capsule(export, address_of(export.value), x.shape, x.strides, HOST, x.dtype,
                         READ_ONLY)
 
 
-def _host_copy(x: Mat, flags: int) -> Any:
+def _host_copy(x: Mat, flags: int) -> Capsule:
     a = x.to_numpy()
     if not compiled:
-        return _by_numpy(a, flags == LEGACY)
+        return _capsule_by_numpy(a, flags == LEGACY)
     return make_capsule(a, address_of(a), x.shape, packed(x.shape).strides, HOST, x.dtype, flags)
 
 
-def _by_numpy(a: np.ndarray[Any, Any], retained: bool = False) -> Any:
-    """NumPy's capsule, which keeps `a`, and does not tell copies."""
+def _capsule_by_numpy(a: Array, legacy: bool = False) -> Capsule:
+    """Return NumPy's capsule, which keeps `a` alive, and does not mark copies as such."""
     if type_of(a.dtype)[0] == BFLOAT:
-        raise ExchangeError("without compiled kernels NumPy makes the capsules, which knows no "
-                            "bfloat16; "
-                            "mat.show_config() tells why there are none, x.astype('float32') can "
-                            "be lent")
-    return a.__dlpack__() if retained else a.__dlpack__(max_version=(1, 0))
+        raise ExchangeError("without compiled kernels NumPy makes the capsules, and it has no "
+                            "bfloat16; mat.show_config() says why there are none, "
+                            "x.astype('float32') can be exported")
+    return a.__dlpack__() if legacy else a.__dlpack__(max_version=(1, 0))
 
 
 # The CUDA array interface
 
-# id of a Mat that told its address: what keeps the memory there from being used anew
-_kept: dict[int, Any] = {}
+# by id of a Mat whose address was requested: the object that keeps this memory from being reused
+_kept: dict[int, object] = {}
 
 
-def _cuda_array_interface(self: Mat) -> dict[str, Any]:
-    """Where the elements are on a GPU, after version 3 of the protocol; `AttributeError` where no
-    copy there is fresh.
+def _cuda_array_interface(self: Mat) -> Keywords:
+    """Return the address of the elements on a GPU, by version 3 of the protocol.
 
-    Never copies, and waits for nothing: the consumer waits for ``stream``. What is told is an
-    address, and nobody learns when it is used no more. So this is no lease: later writes show, or
-    do not if they happen elsewhere, and when the copy leaves the GPU, the address is of what it
-    was. The memory stays until self is garbage, or is asked again when its copy has moved;
-    consumers keep self. ``__dlpack__`` has none of these limits.
+    It never copies, and waits for nothing: the consumer waits for ``stream``. The protocol passes
+    an address and does not say when it is no longer used, so this is not an export: later writes
+    are visible to the consumer, or are not if they happen in another memory, and when the copy
+    leaves the GPU, the address is that of outdated data. The memory is retained until self is
+    garbage, or is requested again after its copy has moved; consumers keep self. ``__dlpack__`` has
+    none of these limits. `AttributeError` where there is no fresh copy on a GPU.
     """
     if type_of(self.dtype)[0] == BFLOAT:
         raise AttributeError("__cuda_array_interface__ has no bfloat16; DLPack has: "
                              "torch.from_dlpack(x)")
     storage = self.storage
     for facet in device_facets.values():
-        handle = storage.handles.get(facet.memory) if storage.fresh & facet.mask and facet.device.dlpack[0] == CUDA else None
+        if not storage.fresh & facet.mask or facet.device.dlpack[0] != CUDA:
+            continue
+        handle = storage.handles.get(facet.memory)
         if handle is not None:
             value = facet.present(self, handle, False)
             if id(self) not in _kept:
                 weakref.finalize(self, _kept.pop, id(self), None).atexit = False
             _kept[id(self)] = handle.export()
-            found: dict[str, Any] = value.__cuda_array_interface__
+            found: Keywords = value.__cuda_array_interface__
             return found
     raise AttributeError(f"__cuda_array_interface__: {self.label()} has no fresh copy on a GPU; "
                          f"with mat.use_device('cuda'): ..., __dlpack__ makes one")
 
 
-# Taking
+bind("__cuda_array_interface__", property(_cuda_array_interface))
 
 
-def from_dlpack(obj: Any, *, device: str | Device | None = None, copy: bool | None = None) -> Mat:
-    """A Mat over the memory of another library's array: no copy, and each sees what the other
-    writes.
+# Importing
 
-    `obj` is anything with ``__dlpack__``: an array of torch, JAX, CuPy, NumPy. Its memory stays
-    where it is, is never freed or evicted by us, and given back when the Mat's data is garbage. It
-    is read-only if the other library says so, or, being from before DLPack 1.0, does not say. What
-    is on a GPU becomes the Mat's copy there, for which that has to be in use (`DeviceError`). Of a
-    Mat: a view of it.
 
-    `device`: None, where it is; ``"cpu"``, on the host, by a copy if need be; else the device where
-    it is already. `copy`: True, a copy in any case; False, none (`ExchangeError` where there has to
-    be one). `DTypeError` for objects without DLPack, `ExchangeError` (a `BufferError`) for memory
-    and element types that are none of ours.
+def from_dlpack(obj: Operand, *, device: str | Device | None = None,
+                copy: bool | None = None) -> Mat:
+    """Return a Mat over the memory of another library's array, without copying.
 
+    Each sees what the other writes. The memory remains where it is, is never freed or evicted by
+    `mat`, and is released when the Mat's data is garbage. It is read-only if the other library says
+    so, or, being from before DLPack 1.0, cannot say. An array on a GPU becomes the Mat's copy
+    there.
+
+    Parameters
+    ----------
+    obj : object with ``__dlpack__``
+        An array of torch, JAX, CuPy, NumPy; of a Mat, the result is a view.
+    device : str or Device, optional
+        None: where the data is. ``"cpu"``: on the host, by a copy if necessary. Another device has
+        to be the one where the data is.
+    copy : bool, optional
+        True: always a copy. False: never one.
+
+    Returns
+    -------
+    Mat
+        Of the array's shape, dtype and strides.
+
+    Raises
+    ------
+    DTypeError
+        For objects without DLPack.
+    ExchangeError
+        For memory and element types that a Mat cannot have, and if `copy` is False where a copy is
+        needed. It is a `BufferError`.
+    DeviceError
+        If the data is on a GPU that is not in use.
+
+    Examples
+    --------
     >>> import mat, numpy
     >>> a = numpy.arange(4.0)
     >>> mat.from_dlpack(a).scal_(2)
@@ -197,66 +247,64 @@ def from_dlpack(obj: Any, *, device: str | Device | None = None, copy: bool | No
     if isinstance(obj, Mat):
         return obj.copy() if copy else obj.over(obj.layout)
     where = _device_of(obj)
-    if target is not None and target.dlpack == HOST and where[0] not in (HOST[0], PINNED):
+    on_host = where[0] in (HOST[0], PINNED)
+    if target is not None and target.dlpack == HOST and not on_host:
         if copy is False:
-            raise ExchangeError(f"it is on DLPack's device {where}, and gets to the host by a "
-                                "copy; allow it with copy=None")
-        return _on_host(_capsule(obj, where, dl_device=HOST, copy=copy), copy)
+            raise ExchangeError(f"the array is on DLPack's device {where}, and only a copy gets to "
+                                "the host; allow it with copy=None")
+        return _import_on_host(_capsule_of(obj, where, dl_device=HOST, copy=copy), copy)
     if target is not None and target.dlpack not in (where, HOST):
-        raise ExchangeError(f"it is on DLPack's device {where}, not on {target}; leave out "
-                            "device=: operations take it there")
-    if where[0] in (HOST[0], PINNED):
-        return _on_host(_capsule(obj, where, copy=copy), copy)
+        raise ExchangeError(f"the array is on DLPack's device {where}, not on {target}; leave out "
+                            "device=: operations copy it there")
+    if on_host:
+        return _import_on_host(_capsule_of(obj, where, copy=copy), copy)
     if where[0] != CUDA:
         raise ExchangeError(f"DLPack's device {where} is neither the host nor a CUDA device; "
-                            "device='cpu' takes it to the host")
+                            "device='cpu' copies the array to the host")
     facet = facet_named(f"cuda:{where[1]}")
-    taken = _on_device(_capsule(obj, where, stream=1, copy=copy), facet)
-    return taken.copy() if copy else taken
+    imported = _import_on_device(_capsule_of(obj, where, stream=1, copy=copy), facet)
+    return imported.copy() if copy else imported
 
 
-def _device_of(obj: Any) -> Pair:
+def _device_of(obj: Operand) -> Pair:
     try:
         kind, number = obj.__dlpack_device__()
     except AttributeError:
         raise DTypeError("from_dlpack wants an object with __dlpack__ and __dlpack_device__, got "
-                         f"{type(obj).__name__}; "
-                         f"mat.array(obj) copies from anything") from None
+                         f"{type(obj).__name__}; mat.array(obj) copies from anything") from None
     return int(kind), int(number)
 
 
-def _capsule(obj: Any, where: Pair, *, stream: int | None = None, dl_device: Pair | None = None,
-             copy: bool | None = None) -> Any:
-    """What `obj` lends; `copy` True is left to us."""
+def _capsule_of(obj: Operand, where: Pair, *, stream: int | None = None,
+                dl_device: Pair | None = None, copy: bool | None = None) -> Capsule:
+    """Return the capsule that `obj` exports; if `copy` is True, the caller copies."""
     streams = {} if stream is None else {"stream": stream}
-    wanted: dict[str, Any] = {} if dl_device is None else {"dl_device": dl_device}
+    wanted: Keywords = {} if dl_device is None else {"dl_device": dl_device}
     if copy is False:
         wanted["copy"] = False
     try:
         return obj.__dlpack__(max_version=(1, 0), **streams, **wanted)
     except TypeError:
         if dl_device is not None:
-            raise ExchangeError(f"{type(obj).__name__} is from before DLPack 1.0 and lends only on "
-                                f"its device {where}; have "
-                                f"its library take it to the host") from None
+            raise ExchangeError(f"{type(obj).__name__} is from before DLPack 1.0 and exports only "
+                                f"on its device {where}; have its library copy it to the host"
+                                ) from None
     return obj.__dlpack__(**streams)
 
 
-class _Taken:
-    """What a capsule holds, if it is what we can use: the memory that it spans, and the layout that
-    sees it there.
-    """
+class _Imported:
+    """The memory that a capsule spans, and the layout in which it has the elements."""
 
-    __slots__ = ("address", "copied", "dtype", "holder", "layout", "size", "writable")
+    __slots__ = ("address", "copied", "dtype", "layout", "owner", "size", "writable")
 
-    def __init__(self, capsule: object, kinds: tuple[int, ...]) -> None:
-        self.holder, (address, shape, strides, device, kind, flags) = take(capsule)
+    def __init__(self, capsule: Capsule, kinds: tuple[int, ...]) -> None:
+        self.owner, (address, shape, strides, device, kind, flags) = take_capsule(capsule)
         self.dtype = dtype_of(*kind)
         self.writable, self.copied = not flags & READ_ONLY, bool(flags & COPIED)
         step, shape = self.dtype.itemsize, as_shape(shape)
         if device[0] not in kinds:
-            raise ExchangeError(f"what was lent is on DLPack's device {device}, not where "
-                                "__dlpack_device__ had it")
+            raise ExchangeError(f"the capsule is on DLPack's device {device}, not on the one that "
+                                "__dlpack_device__ named")
         if address % step or (not address and 0 not in shape):
             raise ShapeError(f"elements of {step} bytes cannot be at address {address:#x}; "
                              "mat.array(...) copies")
@@ -268,65 +316,64 @@ class _Taken:
             self.layout = Layout(shape, self.layout.strides, -low)
         self.address, self.size = address + low * step, high - low
 
-    def storage(self) -> Storage:
-        """A storage of that size, with nothing in it."""
+    def new_storage(self) -> Storage:
+        """Return a storage of that size that has no memory yet."""
         return Storage(self.size, self.dtype, 0)
 
-    def seen(self, storage: Storage, facet: Facet) -> Mat:
-        """The Mat over it."""
+    def mat_over(self, storage: Storage, facet: Facet) -> Mat:
+        """Return the Mat over `storage`, whose data is in the memory of `facet`."""
         return seeing(storage, self.layout, facet, writable=self.writable)
 
 
-def _on_host(capsule: object, copy: bool | None) -> Mat:
+def _import_on_host(capsule: Capsule, copy: bool | None) -> Mat:
     if not compiled:
-        a = _of_numpy(capsule)
+        a = _array_by_numpy(capsule)
         return adopted(np.array(a, order="C")) if copy else adopted(a, owned=False)
-    taken = _Taken(capsule, (HOST[0], PINNED))
-    storage = taken.storage()
-    memory = Theirs(taken.holder, taken.address, storage.nbytes, taken.writable)
-    flat = np.asarray(memory).view(taken.dtype)
-    if copy and not taken.copied:
-        return adopted(np.array(over(flat, taken.layout), order="C"))
+    imported = _Imported(capsule, (HOST[0], PINNED))
+    storage = imported.new_storage()
+    memory = ExternalMemory(imported.owner, imported.address, storage.nbytes, imported.writable)
+    flat = np.asarray(memory).view(imported.dtype)
+    if copy and not imported.copied:
+        return adopted(np.array(over(flat, imported.layout), order="C"))
     storage.adopt_host(flat, False)
-    return taken.seen(storage, ARRAY)
+    return imported.mat_over(storage, ARRAY)
 
 
-class _Given:
-    """A capsule as the object that NumPy takes one from."""
+class _Exporter:
+    """A capsule as the object from which NumPy imports it."""
 
-    def __init__(self, capsule: object) -> None:
+    def __init__(self, capsule: Capsule) -> None:
         self.capsule = capsule
 
-    def __dlpack__(self, **_: Any) -> object:
+    def __dlpack__(self, *, stream: object = None, **wanted: object) -> Any:
         return self.capsule
 
     def __dlpack_device__(self) -> Pair:
         return HOST
 
 
-def _of_numpy(capsule: object) -> np.ndarray[Any, Any]:
+def _array_by_numpy(capsule: Capsule) -> Array:
     try:
-        # it is a capsule
-        a: np.ndarray[Any, Any] = np.from_dlpack(_Given(capsule))  # type: ignore[arg-type]
+        a: Array = np.from_dlpack(_Exporter(capsule))
     except RuntimeError as error:
         raise ExchangeError(f"without compiled kernels NumPy takes the capsules: {error}") from None
     as_dtype(a.dtype)
     return a
 
 
-def _on_device(capsule: object, facet: Facet) -> Mat:
-    """A Mat over memory of the device that `facet` looks at."""
+class _DeviceMemory(Protocol):
+    """A memory of a GPU as far as it imports memory of other libraries."""
+
+    def borrowed(self, address: int, nbytes: int, owner: object) -> object: ...
+
+
+def _import_on_device(capsule: Capsule, facet: Facet) -> Mat:
+    """Return a Mat over memory of the device that `facet` accesses."""
     if not compiled:
-        raise ExchangeError("a GPU's memory is taken by compiled code, which there is none of "
-                            "(mat.show_config() tells why); "
-                            "device='cpu' copies to the host")
-    taken = _Taken(capsule, (CUDA,))
-    storage, memory = taken.storage(), facet.memory
-    # it is CUDA's
-    storage.borrow(memory,
-                   memory.borrowed(taken.address, storage.nbytes,  # type: ignore[attr-defined]
-                                   taken.holder))
-    return taken.seen(storage, facet)
-
-
-bind("__cuda_array_interface__", property(_cuda_array_interface))
+        raise ExchangeError("compiled code imports a GPU's memory, and there is none "
+                            "(mat.show_config() says why); device='cpu' copies to the host")
+    imported = _Imported(capsule, (CUDA,))
+    storage, memory = imported.new_storage(), cast(_DeviceMemory, facet.memory)
+    handle = memory.borrowed(imported.address, storage.nbytes, imported.owner)
+    storage.adopt_external(facet.memory, handle)
+    return imported.mat_over(storage, facet)

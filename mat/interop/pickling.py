@@ -1,8 +1,8 @@
-"""Pickling: a Mat is sent as its visible elements, packed, once; from protocol 5 on out of band, if
-the pickler takes that.
+"""Pickling: a Mat is pickled as its visible elements, packed, once; from protocol 5 on out of band,
+if the pickler supports that.
 
-What arrives has memory of its own on the host. Views, devices and other copies stay behind, as with
-an ndarray.
+An unpickled Mat has memory of its own on the host. As with an ndarray, views are not preserved, nor
+are devices and further copies.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pickle import PickleBuffer
-from typing import Any
+from typing import SupportsIndex
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -27,68 +27,68 @@ from ..matrix.exports import Export
 from ..matrix.mat import Mat, Storage
 from ..matrix.methods import method
 from ..support.dtypes import as_dtype
+from ..support.types import Arguments, Array, Bytes, Operand
 
-Array = np.ndarray[Any, Any]
-
-# by address of the memory: who sent it and may still use it, or was given it by a pickle
-_KNOWN: WeakValueDictionary[int, Storage] = WeakValueDictionary()
-_noting = threading.Lock()
-# or a child could find it held by a thread that it does not have
+# by address: the storage that was pickled and may still use it, or that got it by a pickle
+_known: WeakValueDictionary[int, Storage] = WeakValueDictionary()
+_known_lock = threading.Lock()
+# or a child could find the lock acquired by a thread that it does not have
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_noting.acquire, after_in_parent=_noting.release,
-                        after_in_child=_noting.release)
+    os.register_at_fork(before=_known_lock.acquire, after_in_parent=_known_lock.release,
+                        after_in_child=_known_lock.release)
 
 
-# Sending
+# Pickling
 
 
 @method("__reduce_ex__")
-def _reduce_ex(self: Mat, protocol: int) -> tuple[Any, ...]:
-    """What `pickle` stores of self. `TornError` if the data was left half-written."""
+def _reduce_ex(self: Mat, protocol: SupportsIndex) -> Arguments:
+    """Return the parts that `pickle` stores of self; raise `TornError` if the data is torn."""
     fill = self.storage.fill_value
     parts = (type(self), self.shape, self.dtype.name, sys.byteorder,
              fill.item() if isinstance(fill, np.generic) else fill,
-             self.device_enabled, _elements(self, protocol))
+             self.device_enabled, _elements(self, protocol.__index__()))
     own = getattr(self, "__dict__", None)  # of a subclass
     return (unpickled, parts, own) if own else (unpickled, parts)
 
 
 def _elements(self: Mat, protocol: int) -> PickleBuffer | bytes | None:
-    """The visible elements, row by row; None if nobody ever wrote or read any."""
+    """Return the visible elements, row by row, or None if they were never accessed."""
     storage = self.storage
     with storage.lock:
         if storage.pristine and not storage.fresh and storage.writer is None:
             return None
     if protocol > 4 and self.is_contiguous and not storage.is_elsewhere and storage.writer is None:
-        return _lent(self)
-    with seen(self) as a:
+        return _exported_buffer(self)
+    with elements_of(self) as a:
         return a.tobytes() if protocol < 5 else _buffer(np.array(a, order="C", copy=True))
 
 
 def _buffer(a: Array) -> PickleBuffer:
-    raw: Any = a.reshape(-1).view(np.uint8)
+    raw: Operand = a.reshape(-1).view(np.uint8)  # a buffer, which 3.11's types cannot say
     return PickleBuffer(raw)
 
 
-def _lent(self: Mat) -> PickleBuffer:
-    """The memory itself, under a lease: nobody writes it while it is on its way.
+def _exported_buffer(self: Mat) -> PickleBuffer:
+    """Return the memory itself as an export, so that it is not written while it is pickled.
 
-    It is not marked as read-only, for then what receives it had to copy it, pickles say. That is
-    why it is noted here: what is unpickled from it in this process is a copy.
+    It is not marked as read-only: pickle requires the receiver to copy such a buffer. Therefore its
+    address is recorded here, and what is unpickled from it in this process is a copy.
     """
-    lease = Export(self, ARRAY)
-    interface = lease.value.reshape(-1).view(np.uint8).__array_interface__
+    export = Export(self, ARRAY)
+    interface = export.value.reshape(-1).view(np.uint8).__array_interface__
     address = interface["data"][0]
-    lease.__array_interface__ = {**interface, "data": (address, not self.storage.writable)}
-    with _noting:
-        _KNOWN[address] = self.storage
-    return _buffer(np.asarray(lease))
+    export.__array_interface__ = {**interface, "data": (address, not self.storage.writable)}
+    with _known_lock:
+        _known[address] = self.storage
+    return _buffer(np.asarray(export))
 
 
 @contextmanager
-def seen(self: Mat) -> Iterator[Array]:
-    """The elements for a while; those that are on a device only by a copy that leaves them there
-    and only there.
+def elements_of(self: Mat) -> Iterator[Array]:
+    """Present the elements for the duration of a block, without moving data.
+
+    Elements that are on a device only are presented in a copy, and remain on the device only.
     """
     storage = self.storage
     if not storage.is_elsewhere:
@@ -98,24 +98,25 @@ def seen(self: Mat) -> Iterator[Array]:
     source = storage.fresh_memories()[0]
     facet = min((f for f in all_facets() if f.memory is source),
                 key=lambda f: not storage.seen & f.bit)
-    with Access(self, facet, INPUT):  # so that nobody writes meanwhile
+    with Access(self, facet, INPUT):  # so that nothing writes meanwhile
         yield over(storage.peek([self.layout.bounds]), self.layout)
 
 
-# Receiving
+# Unpickling
 
 
-def unpickled(kind: Any, shape: Any, dtype: Any, byteorder: Any, fill: Any, device_enabled: Any,
-              elements: Any) -> Mat:
-    """The Mat that was pickled with these parts; `FormatError` if they do not fit together.
+# The signature is fixed by the pickles that exist
+def unpickled(kind: object, shape: object, dtype: object, byteorder: object, fill: Operand,
+              device_enabled: object, elements: Operand) -> Mat:
+    """Return the Mat that was pickled with these parts; raise `FormatError` if they do not fit.
 
     Pickles name this function, and are kept for years: neither its name nor the parts may change,
-    there may be more of them.
+    but further ones may be added.
     """
     if not (isinstance(kind, type) and issubclass(kind, Mat)):
-        raise FormatError(f"a pickle of a Mat names {kind!r}, which is no kind of Mat")
-    if not isinstance(dtype, str) or byteorder not in ("little",
-                                                       "big") or not isinstance(device_enabled, bool):
+        raise FormatError(f"a pickle of a Mat names {kind!r}, which is not a class of Mats")
+    if (not isinstance(dtype, str) or byteorder not in ("little", "big")
+            or not isinstance(device_enabled, bool)):
         raise FormatError(f"a pickled Mat has dtype {dtype!r}, byte order {byteorder!r} and "
                           f"device_enabled {device_enabled!r}")
     mat = object.__new__(kind)
@@ -126,40 +127,34 @@ def unpickled(kind: Any, shape: Any, dtype: Any, byteorder: Any, fill: Any, devi
                           f"{fill!r}: {error}") from None
     mat.device_enabled = device_enabled
     if elements is not None:
-        _adopt(mat, _received(mat, elements), byteorder)
+        _adopt(mat, _as_bytes(mat, elements), swapped=byteorder != sys.byteorder)
     return mat
 
 
-def _received(mat: Mat, elements: Any) -> Array:
-    """The bytes that arrived, as they lie there."""
+def _as_bytes(mat: Mat, elements: Operand) -> Bytes:
+    """Return the pickled elements as bytes, without copying."""
     try:
-        found = np.frombuffer(elements,
-                              np.uint8) if memoryview(elements).nbytes else np.empty(0, np.uint8)
+        found = (np.frombuffer(elements, np.uint8) if memoryview(elements).nbytes
+                 else np.empty(0, np.uint8))
     except (TypeError, ValueError, BufferError) as error:
         raise FormatError("the elements of a pickled Mat are bytes, got "
                           f"{type(elements).__name__}: {error}") from None
     if found.size != mat.nbytes:
         raise FormatError(f"a pickled Mat of shape {mat.shape} and dtype {mat.dtype} has "
-                          f"{mat.nbytes} bytes, "
-                          f"got {found.size}")
+                          f"{mat.nbytes} bytes, got {found.size}")
     return found
 
 
-def _adopt(mat: Mat, raw: Array, byteorder: str) -> None:
-    """Let `mat` have the bytes `raw` as its memory, or a copy where it cannot be the only one who
-    writes them.
-    """
+def _adopt(mat: Mat, raw: Bytes, swapped: bool) -> None:
+    """Give `mat` the bytes `raw` as its memory, or a copy where something else may write them."""
     flat = raw.view(mat.dtype)
-    with _noting:
+    with _known_lock:
         address = flat.__array_interface__["data"][0]
-        if byteorder != sys.byteorder:
+        if swapped:
             flat = flat.byteswap()
-        elif not flat.flags.writeable or not flat.flags.aligned or address in _KNOWN:
+        elif not flat.flags.writeable or not flat.flags.aligned or address in _known:
             flat = flat.copy()
         else:
-            _KNOWN[address] = mat.storage
+            _known[address] = mat.storage
     mat.storage.adopt_host(flat, owned=True)
     mat.storage.seen = ARRAY.bit
-
-
-# assignment]  # Mat gets its methods here

@@ -1,3 +1,1 @@
-"""Mats in files: .npy, .npz and .safetensors, and raw elements; nothing read from a file is ever
-run.
-"""
+"""Mats in files: .npy, .npz and .safetensors, and raw elements. Nothing in them is executed."""

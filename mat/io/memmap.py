@@ -1,5 +1,5 @@
-"""The pages of a file as memory: read when they are touched, never copied, alive as long as an
-array over them is.
+"""Memory-mapped files: their pages are read on access, never copied, and mapped as long as an array
+over them exists.
 """
 
 from __future__ import annotations
@@ -7,19 +7,22 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
 from ..errors import DTypeError, FormatError
-from .streams import Bytes, Source, on_disk, reading
+from ..support.types import Bytes, File
+from .streams import Source, reading, size_on_disk
 
 
 @contextmanager
-def mapping(file: Any) -> Iterator[tuple[Source, Bytes]]:
-    """A file to read headers from, and its pages. `DTypeError` for what is no file on disk."""
+def mapping(file: File) -> Iterator[tuple[Source, Bytes]]:
+    """Open a file to read its headers, and map its pages.
+
+    `DTypeError` unless it is a file on disk.
+    """
     with reading(file) as source:
-        if on_disk(source.file) is None:
+        if size_on_disk(source.file) is None:
             raise DTypeError("mapped=True wants a file on disk that is not empty, not "
                              f"{source.name}; load it without")
         try:

@@ -1,7 +1,7 @@
-"""The .npy format: its header, written by NumPy and read by a grammar that knows the three things
-it may say.
+"""The .npy format: its header, written by NumPy and read by a grammar of the three entries that it
+may have.
 
-NumPy reads it with Python's own parser, which takes deep nesting badly and is slow.
+NumPy reads it with Python's own parser, which fails at deep nesting and is slow.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ import numpy as np
 
 from ..errors import FormatError
 from ..support.dtypes import ELEMENT_TYPES, SUPPORTED, as_dtype
-from .elements import Array, ElementFormat
-from .streams import Source, shown
+from ..support.types import Array, DType
+from .elements import ElementFormat
+from .streams import Source, quoted
 
 MAGIC = b"\x93NUMPY"
-LONGEST = 65_535  # bytes of a header: what version 1.0 can say, and thrice of what 64 axes need
+LONGEST = 65_535  # bytes of a header: the limit of version 1.0, three times what 64 axes need
 _ITEM = re.compile(r"""\s* u?(?P<quote>['"]) (?P<key>descr|fortran_order|shape) (?P=quote) \s*:\s*
                        (?: u?(?P<mark>['"]) (?P<text>[^'"\\]*) (?P=mark) | (?P<flag>True|False)
-                         | \( (?P<shape> (?: \s*(?:0|[1-9][0-9]{0,18})L?\s* , )* (?:\s*(?:0|[1-9][0-9]{0,18})L?)? \s*) \) )
+                         | \( (?P<shape> (?: \s*(?:0|[1-9][0-9]{0,18})L?\s* , )*
+                                         (?: \s*(?:0|[1-9][0-9]{0,18})L? )? \s*) \) )
                        \s* (?:,|(?=\s*\}))""", re.VERBOSE | re.ASCII)
+_TYPES = {"descr": str, "fortran_order": bool, "shape": tuple}
 _BEGIN, _END = re.compile(r"[ \t]*\{"), re.compile(r"\s*\}[ \t]*\n*\Z", re.ASCII)
 _CODES = {"V2" if t.name == "bfloat16" else f"{t.kind}{t.size}": t.name for t in ELEMENT_TYPES}
 
 
 def header(a: Array) -> tuple[bytes, Array]:
-    """What stands before the elements, and the array whose C order they then have, which may be the
-    transposed one.
-    """
+    """Return the header, and the array to write in C order: `a` or its transpose."""
     fortran = a.flags.f_contiguous and not a.flags.c_contiguous
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": a.dtype.str, "fortran_order": fortran,
@@ -38,9 +39,10 @@ def header(a: Array) -> tuple[bytes, Array]:
     return file.getvalue(), a.T if fortran else a
 
 
-def form(source: Source) -> ElementFormat:
-    """What the file says of its elements, which come next. `FormatError` if that is not understood,
-    or cannot be.
+def read_header(source: Source) -> ElementFormat:
+    """Read the header and return the format of the elements, which come next.
+
+    `FormatError` if it is invalid, or describes no array that a Mat can have.
     """
     start = source.peek(8)
     if start[:6] != MAGIC:
@@ -52,8 +54,8 @@ def form(source: Source) -> ElementFormat:
     digits = 2 if version[0] == 1 else 4
     length = int.from_bytes(source.take(digits, "its header"), "little")
     if length > LONGEST:
-        raise FormatError(f"{source.name} claims a header of {length} bytes, of which {LONGEST} "
-                          "are more than enough")
+        raise FormatError(f"{source.name} claims a header of {length} bytes; at most {LONGEST} are "
+                          "read")
     text = source.take(length, "its header").decode("utf-8" if version[0] == 3 else "latin-1",
                                                     "replace")
     fields = _fields(text, source.name)
@@ -68,24 +70,22 @@ def _guess(start: bytes) -> str:
     if start[:2] == b"PK":
         return ": it is an archive, such as .npz, which load_all reads"
     if start[:1] == b"\x80":
-        return ": it is a pickle, which is never read, as that would run what it says"
+        return ": it is a pickle, which is never read, as that would execute it"
     return f": it begins with {start!r}"
 
 
 def _fields(text: str, name: str) -> dict[str, Any]:
-    """The dictionary that `text` writes down."""
+    """Return the dictionary whose literal is `text`."""
     begin = _BEGIN.match(text)
     at = begin.end() if begin else 0
     found: dict[str, Any] = {}
     while match := _ITEM.match(text, at):
         found[match["key"]] = _value(match)
         at = match.end()
-    kinds = {key: type(value) for key, value in found.items()}
-    if not begin or not _END.match(text, at) or kinds != {"descr": str, "fortran_order": bool,
-                                                          "shape": tuple}:
-        raise FormatError(f"{name} has a header that says other things than the dtype of numbers, "
-                          "their order and a shape: "
-                          f"{shown(text.strip())}")
+    types = {key: type(value) for key, value in found.items()}
+    if not begin or not _END.match(text, at) or types != _TYPES:
+        raise FormatError(f"{name} has a header with other entries than the dtype of numbers, "
+                          f"their order and a shape: {quoted(text.strip())}")
     return found
 
 
@@ -100,14 +100,14 @@ def _value(match: re.Match[str]) -> Any:
     return tuple(int(n) for n in items if n.strip())
 
 
-def _dtype(descr: str, name: str) -> tuple[np.dtype[Any], bool]:
-    """The dtype, and whether the order of bytes is not this machine's."""
+def _dtype(descr: str, name: str) -> tuple[DType, bool]:
+    """Return the dtype, and whether the byte order is not this machine's."""
     order, code = (descr[0], descr[1:]) if descr[:1] in ("<", ">", "|", "=") else ("=", descr)
     if code.startswith("O"):
         raise FormatError(f"{name} holds Python objects in a pickle, which is never read, as that "
-                          "would run what it says")
+                          "would execute it")
     if code not in _CODES:
-        raise FormatError(f"{name} holds elements of dtype {shown(descr)}; a Mat has "
+        raise FormatError(f"{name} holds elements of dtype {quoted(descr)}; a Mat has "
                           f"{', '.join(SUPPORTED)}")
     dtype = as_dtype(_CODES[code])
     native = np.dtype(np.uint16).newbyteorder("<").isnative

@@ -1,52 +1,54 @@
-"""The .npz format: a zip archive of .npy files. Nothing is unpacked to disk: names in it are names,
-not paths.
+"""The .npz format: a zip archive of .npy files. Nothing is unpacked to disk: names in the archive
+are names of arrays, not paths.
 """
 
 from __future__ import annotations
 
 import importlib
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from ..errors import FormatError
+from ..support.types import Array
 from . import npy
-from .elements import Array, ElementFormat, pieces
-from .streams import Progress, Source, shown
+from .elements import ElementFormat, pieces
+from .streams import Progress, Source, Stream, quoted
 
 SUFFIX = ".npy"
-ALIGNED = 64  # where the elements of a stored array begin, so that they can be mapped
-_ZIP64 = 20  # bytes of the extra field that holds sizes of 64 bits
-_PADDING = 0xD935  # the extra field that aligns data, as zipalign writes it
+ALIGNMENT = 64  # of the elements of a stored array, so that they can be mapped
+_ZIP64 = 20  # bytes of the extra field with sizes of 64 bits
+_PADDING = 0xD935  # id of the extra field that aligns data, as zipalign writes it
 _STORED, _DEFLATED = 0, 8
-_REFUSED = 0x61  # flags: encrypted, patched, strongly encrypted
-_UTF8 = 0x800  # flag: that the name is so encoded
-FREELY = 64 << 20  # bytes to which an archive may grow by decompression,
-RATIO = 100  # or so many times its size, unless the caller allows more
+_UNSUPPORTED = 0x61  # flags: encrypted, patched, strongly encrypted
+_UTF8 = 0x800  # flag: the encoding of the name
+# an archive may grow by decompression to the larger of so many bytes and so many times its size
+GROWTH_BYTES, GROWTH_RATIO = 64 << 20, 100
 
 
-def _zipfile() -> Any:
-    # not always: it takes longer than reading a small file
+def _zipfile() -> ModuleType:
+    # not imported at the top: the import takes longer than reading a small file
     return importlib.import_module("zipfile")
 
 
 # Writing
 
 
-def check(names: Mapping[str, Any]) -> None:
-    """`FormatError` for names that an archive cannot have."""
+def check(names: Iterable[str]) -> None:
+    """Raise `FormatError` for names that an archive cannot have."""
     for name in names:
         try:
             fits = len(name.encode()) < 65_000 and "\0" not in name
         except UnicodeEncodeError:
             fits = False
         if not fits:
-            raise FormatError(f"{shown(name)} is no name for a Mat in a .npz file: at most 65,000 "
+            raise FormatError(f"{quoted(name)} is no name for a Mat in a .npz file: at most 65,000 "
                               "bytes of UTF-8 without NUL")
 
 
-def write(file: Any, arrays: Mapping[str, Array], compressed: bool, progress: Progress) -> None:
+def write(file: Stream, arrays: Mapping[str, Array], compressed: bool, progress: Progress) -> None:
     """Write an archive of `arrays`."""
     zipfile = _zipfile()
     headers = {name: npy.header(a) for name, a in arrays.items()}
@@ -65,50 +67,47 @@ def write(file: Any, arrays: Mapping[str, Array], compressed: bool, progress: Pr
 
 
 def _padding(at: int) -> bytes:
-    """An extra field after which what would begin at byte `at` is aligned."""
-    n = 2 + -(at + 6) % ALIGNED
-    return struct.pack("<HHH", _PADDING, n, ALIGNED) + bytes(n - 2)
+    """Return an extra field that moves the bytes at `at` to the next aligned position."""
+    n = 2 + -(at + 6) % ALIGNMENT
+    return struct.pack("<HHH", _PADDING, n, ALIGNMENT) + bytes(n - 2)
 
 
 # Reading
 
 
 class Member(NamedTuple):
-    """An array in an archive: its name, what the directory says of it, and where its bytes
-    begin.
-    """
+    """An array in an archive: its name, its entry in the directory, and where its bytes begin."""
 
     name: str
-    info: Any
+    info: Any  # a zipfile.ZipInfo
     start: int
 
 
 class Archive:
-    """The arrays in a zip archive, checked as far as its directory tells."""
+    """The arrays in a zip archive, whose directory is checked."""
 
-    def __init__(self, file: Any, name: str, most: int | None) -> None:
+    def __init__(self, file: Stream, name: str, most: int | None) -> None:
         self.file = file
         self.name = name
-        with self.careful():
+        with self.converted_errors():
             self.zip = _zipfile().ZipFile(file)
             self.size = file.seek(0, 2)
             self.members = self._members()
         self._check_growth(most)
 
     @contextmanager
-    def careful(self) -> Iterator[None]:
-        """What the standard library says of damaged archives, as a `FormatError`."""
+    def converted_errors(self) -> Iterator[None]:
+        """Raise the standard library's errors about damaged archives as `FormatError`."""
         try:
             yield
         except FormatError:
             raise
         except OSError as error:
-            if error.errno not in (None, 22):  # EINVAL: told to seek to where nothing can be
+            if error.errno not in (None, 22):  # EINVAL: a seek to an impossible position
                 raise
             raise FormatError(f"{self.name} is a damaged archive: {error}") from None
         except (ValueError, OverflowError, NotImplementedError, EOFError, RuntimeError, LookupError,
-                struct.error,
-                _zipfile().BadZipFile) as error:
+                struct.error, _zipfile().BadZipFile) as error:
             raise FormatError(f"{self.name} is a damaged archive: {error}") from None
 
     def _members(self) -> list[Member]:
@@ -118,58 +117,54 @@ class Archive:
         for info in sorted(self.zip.infolist(), key=lambda info: info.header_offset):
             member = self._member(info)
             if member.name in names:
-                raise FormatError(f"{self.name} has two arrays of the name {shown(member.name)}")
+                raise FormatError(f"{self.name} has two arrays named {quoted(member.name)}")
             if info.header_offset < end or member.start + info.compress_size > self.zip.start_dir:
-                raise FormatError(f"{self.name}: the bytes of {shown(member.name)} overlap others, "
-                                  "or are not there")
+                raise FormatError(f"{self.name}: the bytes of {quoted(member.name)} overlap "
+                                  "others, or are missing")
             names.add(member.name)
             end = member.start + info.compress_size
             found.append(member)
         return found
 
     def _member(self, info: Any) -> Member:
-        """The member that `info` is about, if it is one that we read."""
+        """Return the member of the entry `info`; raise `FormatError` if it is not supported."""
         name = info.orig_filename
         if not name.endswith(SUFFIX) or "\0" in name:
-            raise FormatError(f"{self.name} holds {shown(name)}, which is no {SUFFIX} file; Mats "
-                              "are in no archive of other "
-                              f"things")
-        if info.flag_bits & _REFUSED or info.compress_type not in (_STORED, _DEFLATED):
-            raise FormatError(f"{self.name}: {shown(name)} is encrypted or patched, or compressed "
-                              "by method "
-                              f"{info.compress_type}; only stored and deflated arrays are read")
+            raise FormatError(f"{self.name} holds {quoted(name)}, which is no {SUFFIX} file; an "
+                              "archive of Mats holds nothing else")
+        if info.flag_bits & _UNSUPPORTED or info.compress_type not in (_STORED, _DEFLATED):
+            raise FormatError(f"{self.name}: {quoted(name)} is encrypted or patched, or compressed "
+                              f"by method {info.compress_type}; only stored and deflated arrays "
+                              "are read")
         if info.compress_type == _STORED and info.compress_size != info.file_size:
-            raise FormatError(f"{self.name}: {shown(name)} is stored as it is, and yet of two "
-                              "sizes")
+            raise FormatError(f"{self.name}: {quoted(name)} is not compressed, but has two sizes")
         encoded = name.encode("utf-8" if info.flag_bits & _UTF8 else "cp437")
         self.file.seek(info.header_offset)
         local = self.file.read(30 + len(encoded))
         lengths = struct.unpack("<HH", local[26:30]) if len(local) >= 30 else (0, 0)
         if local[:4] != b"PK\x03\x04" or lengths[0] != len(encoded) or local[30:] != encoded:
-            raise FormatError(f"{self.name}: {shown(name)} is not where the directory says")
+            raise FormatError(f"{self.name}: {quoted(name)} is not where the directory says")
         return Member(name.removesuffix(SUFFIX), info, info.header_offset + 30 + sum(lengths))
 
     def _check_growth(self, most: int | None) -> None:
-        """`FormatError` for archives that would grow too much: a few bytes can claim to be many."""
+        """Raise `FormatError` for archives that would grow too much when decompressed."""
         large = sum(m.info.file_size for m in self.members if m.info.compress_type == _DEFLATED)
-        allowed = max(FREELY, RATIO * self.size) if most is None else most
+        allowed = max(GROWTH_BYTES, GROWTH_RATIO * self.size) if most is None else most
         if large > allowed:
             raise FormatError(f"{self.name} would grow from {self.size} to {large} bytes, more "
-                              f"than the {allowed} that are "
-                              f"allowed; if you trust it, max_bytes={large}")
+                              f"than the {allowed} that are allowed; if you trust it, "
+                              f"max_bytes={large}")
 
     @contextmanager
     def opened(self, member: Member, progress: Progress) -> Iterator[Source]:
-        """The bytes of a member; at the end of the block `FormatError` if they are not those that
-        were written.
-        """
-        info, name = member.info, f"{shown(member.name)} in {self.name}"
+        """Yield the bytes of a member; verify number and checksum at the end of the block."""
+        info, name = member.info, f"{quoted(member.name)} in {self.name}"
         if info.compress_type == _STORED:
             self.file.seek(member.start)
             source = Source(self.file, name, info.file_size)
             source.crc = 0
         else:
-            with self.careful():
+            with self.converted_errors():
                 source = Source(self.zip.open(info), name)
         source.progress = progress
         yield source
@@ -180,16 +175,17 @@ class Archive:
             raise FormatError(f"{name} is damaged: its checksum is {source.crc:#x}, not "
                               f"{info.CRC:#x}")
 
-    def placed(self, member: Member) -> tuple[ElementFormat, int]:
-        """What a stored member holds, and where in the file its elements begin. `FormatError` if it
-        is compressed.
+    def locate(self, member: Member) -> tuple[ElementFormat, int]:
+        """Return the format of a stored member, and where in the file its elements begin.
+
+        `FormatError` if it is compressed.
         """
-        name = f"{shown(member.name)} in {self.name}"
+        name = f"{quoted(member.name)} in {self.name}"
         if member.info.compress_type != _STORED:
             raise FormatError(f"{name} is compressed, and cannot be mapped; load it without "
                               "mapped=True")
         self.file.seek(member.start)
         source = Source(self.file, name, member.info.file_size)
-        form = npy.form(source)
+        form = npy.read_header(source)
         source.require(form.nbytes, "its elements")
         return form, member.start + member.info.file_size - (source.left or 0)

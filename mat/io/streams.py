@@ -1,7 +1,8 @@
-"""Bytes in and out of paths and file objects: `reading` gives a `Source`, `writing` something with
-a ``write``.
+"""Reading and writing the bytes of paths and file objects: `reading` yields a `Source`, `writing`
+an object with a method ``write``.
 
-A source says when there are too few bytes before room is made for them, or makes room as they come.
+Too few bytes are an error before memory is allocated for them; if their number is not known in
+advance, memory grows as they are read.
 """
 
 from __future__ import annotations
@@ -12,99 +13,102 @@ import stat
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
 from ..errors import DTypeError, FormatError
 from ..support.cache_dir import replacing
+from ..support.types import Bytes, File
 
-CHUNK = 8 << 20  # bytes that are moved at a time, and between two calls of a progress callback
-# bytes for which there is room, before it is seen whether they come, where that is not known
-FIRST = 1 << 16
-Tell = Callable[[int, int], object]
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-# they keep nothing of what they are given to write
-_LENT = (io.BufferedWriter, io.BufferedRandom, io.BytesIO)
+CHUNK = 8 << 20  # bytes that are copied at a time, and between two calls of a progress callback
+FIRST = 1 << 16  # bytes to allocate at first where it is not known how many can be read
+Callback: TypeAlias = Callable[[int, int], object]  # called with bytes done and bytes in all
+Stream: TypeAlias = Any  # an object with ``read``, ``write``, or both, for bytes
+_DECOMPRESSORS = ("zlib", "gzip", "_lzma", "zipfile")  # modules of the errors that they raise
+# types of streams that do not keep the memory that they are given to write
+_COPYING_TYPES = (io.BufferedWriter, io.BufferedRandom, io.BytesIO)
 
 
 class Progress:
-    """Counts bytes, and tells a callback how many of how many are done."""
+    """A count of bytes that is reported to a callback."""
 
-    __slots__ = ("done", "tell", "total")
+    __slots__ = ("callback", "done", "total")
 
-    def __init__(self, tell: Tell | None, total: int = 0) -> None:
-        if tell is not None and not callable(tell):
-            raise DTypeError(f"progress is a function of bytes done and bytes in all, got {tell!r}")
-        self.tell = tell
+    def __init__(self, callback: Callback | None, total: int = 0) -> None:
+        if callback is not None and not callable(callback):
+            raise DTypeError("progress is a function of bytes done and bytes in all, got "
+                             f"{callback!r}")
+        self.callback = callback
         self.total = total
         self.done = 0
 
     def expect(self, total: int) -> None:
-        """So many bytes are to come; that there are none is told, too."""
+        """Set how many bytes there will be; report at once if there are none."""
         self.total = total
         if not total:
             self.add(0)
 
     def add(self, nbytes: int) -> None:
-        """So many more are done."""
+        """Count so many more bytes as done, and report."""
         self.done += nbytes
-        if self.tell is not None:
-            self.tell(self.done, self.total)
+        if self.callback is not None:
+            self.callback(self.done, self.total)
 
 
-def is_path(file: object) -> bool:
+def is_path(file: object) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(file, str | os.PathLike)
 
 
 def check_binary(file: object, verb: str) -> None:
-    """`DTypeError` unless `file` is a path, or an object of bytes that can `verb`."""
+    """Raise `DTypeError` unless `file` is a path, or a binary file with the method `verb`."""
     if isinstance(file, io.TextIOBase):
         raise DTypeError(f"{title(file)} is open as text; open it with mode {verb[0] + 'b'!r}")
     if not is_path(file) and not callable(getattr(file, verb, None)):
-        raise DTypeError(f"a path or an object with a method {verb!r} is wanted, got {file!r} "
+        raise DTypeError(f"a file is a path or an object with a method {verb!r}, got {file!r} "
                          f"({type(file).__name__})")
 
 
 def title(file: object) -> str:
-    """What messages call `file`."""
-    name = file if is_path(file) else getattr(file, "name", None)
-    return repr(os.fspath(name)) if isinstance(name,
-                                               str | os.PathLike) and name else f"the {type(file).__name__}"
+    """Return the name of `file` in messages."""
+    name: object = file if is_path(file) else getattr(file, "name", None)
+    return repr(os.fspath(name)) if is_path(name) and name else f"the {type(file).__name__}"
 
 
-def shown(text: str) -> str:
-    """A text out of a file, as messages quote it."""
+def quoted(text: str) -> str:
+    """Return a string from a file as messages quote it."""
     return repr(text if len(text) <= 200 else text[:200] + "...")
 
 
 # Writing
 
 
-class _Copying:
-    """Gives a file object of unknown kind bytes of its own: it might keep them, or know of no
-    others.
+class _CopyingStream:
+    """A stream of unknown type, to which copies are written as `bytes`.
+
+    It might keep what it gets, or accept nothing else.
     """
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Stream) -> None:
         self.file = file
 
-    def write(self, data: Any) -> int:
+    def write(self, data: bytes | Bytes) -> int:
         self.file.write(bytes(data))
         return len(data)
 
     def flush(self) -> None:
-        """Nothing where the object knows of none."""
+        """Flush the stream, if it has that method."""
         getattr(self.file, "flush", int)()
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.file, name)
 
 
 @contextmanager
-def writing(file: Any) -> Iterator[Any]:
-    """What bytes and arrays of them can be written to; a path's file changes when the block ends
-    well, and only then.
+def writing(file: File | Stream) -> Iterator[Stream]:
+    """Yield a stream for bytes and arrays of bytes.
+
+    The file of a path is replaced when the block ends without an error, and only then.
     """
     check_binary(file, "write")
     if is_path(file):
@@ -118,66 +122,66 @@ def writing(file: Any) -> Iterator[Any]:
         finally:
             buffered.detach()
     else:
-        yield file if type(file) in _LENT else _Copying(file)
+        yield file if type(file) in _COPYING_TYPES else _CopyingStream(file)
 
 
 # Reading
 
 
 class Source:
-    """Bytes to be read in order. ``left`` is how many there are, None where that is not known
-    before.
+    """A file that is read in order.
+
+    ``left`` counts the bytes to its end, and is None where that is not known.
     """
 
-    __slots__ = ("_ahead", "crc", "file", "left", "name", "progress")
+    __slots__ = ("_peeked", "crc", "file", "left", "name", "progress")
 
-    def __init__(self, file: Any, name: str, left: int | None = None) -> None:
+    def __init__(self, file: Stream, name: str, left: int | None = None) -> None:
         self.file = file
         self.name = name
         self.left = left
-        self.crc: int | None = None  # a checksum of what is read from now on, if it is a number
+        self.crc: int | None = None  # set to 0 to compute the checksum of what is read from then on
         self.progress = Progress(None)
-        self._ahead = b""
+        self._peeked = b""
 
     def peek(self, n: int) -> bytes:
-        """The next `n` bytes, or fewer if there are no more; they are read again."""
+        """Return the next `n` bytes, or fewer at the end; they are not consumed."""
         found = b""
         while len(found) < n and (more := self._read(n - len(found))):
             found += more
-        self._ahead = found + self._ahead
+        self._peeked = found + self._peeked
         return found
 
-    def seekable(self) -> Any:
-        """The file, from where we are; where it can only be read in order, all that is left in
-        memory.
-        """
+    def seekable(self) -> Stream:
+        """Return the file; if it cannot seek, a copy of the rest in memory."""
         seekable = getattr(self.file, "seekable", None)
         if seekable is None or not seekable():
             return io.BytesIO(b"".join(iter(lambda: self._read(CHUNK), b"")))
-        self.file.seek(-len(self._ahead), io.SEEK_CUR)
-        self._ahead = b""
+        self.file.seek(-len(self._peeked), io.SEEK_CUR)
+        self._peeked = b""
         return self.file
 
-    def short(self, what: str) -> FormatError:
+    def truncated(self, what: str) -> FormatError:
+        """Return the error that the file ends within `what`."""
         return FormatError(f"{self.name} ends within {what}: it is cut off")
 
     def require(self, n: int, what: str) -> None:
-        """`FormatError` if it is known that there are not `n` more bytes."""
+        """Raise `FormatError` if it is known that fewer than `n` bytes follow."""
         if self.left is not None and n > self.left:
             raise FormatError(f"{self.name} is cut off: {what} should be {n} bytes, {self.left} "
                               "are left")
 
     def take(self, n: int, what: str) -> bytes:
-        """The next `n` bytes."""
+        """Read the next `n` bytes."""
         self.require(n, what)
         parts = []
         while n:
             part = self._read(min(n, CHUNK))
             if not part:
-                raise self.short(what)
+                raise self.truncated(what)
             parts.append(part)
             n -= len(part)
-            self._passed(part)
+            self._count(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def fill(self, target: Bytes) -> None:
@@ -187,19 +191,19 @@ class Source:
             piece = target[at:at + CHUNK]
             n = self._read_into(piece)
             if not n:
-                raise self.short("its elements")
+                raise self.truncated("its elements")
             piece = piece[:n]
             at += n
-            self._passed(piece)
+            self._count(piece)
             self.progress.add(n)
 
     def array(self, n: int) -> Bytes:
-        """The next `n` bytes in an array of their own. Where they are not known to be there, it
-        grows as they come.
+        """Read the next `n` bytes into a new array.
+
+        Where it is not known whether so many follow, the array grows as they are read.
         """
         self.require(n, "its elements")
-        room = n if self.left is not None else min(n, FIRST)
-        found: Bytes = np.empty(room, np.uint8)
+        found: Bytes = np.empty(n if self.left is not None else min(n, FIRST), np.uint8)
         at = 0
         while True:
             self.fill(found[at:])
@@ -210,80 +214,75 @@ class Source:
             found.resize(min(n, 2 * at), refcheck=False)
 
     def _finish(self) -> None:
-        """Have a decompressor check its sum, which it does when it comes to the end; nothing is
-        taken from what follows.
-        """
+        """Make a decompressor verify its checksum, which it does at the end; consume nothing."""
         if type(self.file).__module__ in ("gzip", "bz2", "lzma"):
             try:
                 self.file.peek(1)
             except Exception as error:
-                raise self._judged(error) from None
+                raise self._converted(error) from None
 
-    def _passed(self, piece: Any) -> None:
+    def _count(self, piece: Any) -> None:
         if self.left is not None:
             self.left -= len(piece)
         if self.crc is not None:
             self.crc = zlib.crc32(piece, self.crc)
 
     def _read(self, n: int) -> bytes:
-        if self._ahead:
-            first, self._ahead = self._ahead[:n], self._ahead[n:]
+        if self._peeked:
+            first, self._peeked = self._peeked[:n], self._peeked[n:]
             return first
         try:
             found: bytes | None = self.file.read(n)
         except Exception as error:
-            raise self._judged(error) from None
+            raise self._converted(error) from None
         if found is None:
             raise BlockingIOError(f"{self.name} has nothing to read now, and does not wait")
         return found
 
     def _read_into(self, piece: Bytes) -> int:
-        if self._ahead or not hasattr(self.file, "readinto"):
+        if self._peeked or not hasattr(self.file, "readinto"):
             found = self._read(piece.size)
             piece[:len(found)] = np.frombuffer(found, np.uint8)
             return len(found)
         try:
             n: int | None = self.file.readinto(piece.data)
         except Exception as error:
-            raise self._judged(error) from None
+            raise self._converted(error) from None
         if n is None:
             raise BlockingIOError(f"{self.name} has nothing to read now, and does not wait")
         return n
 
-    def _judged(self, error: Exception) -> Exception:
-        """What a decompressor says of damaged data as an error of ours; other errors as they
-        are.
-        """
-        if isinstance(error, EOFError) or type(error).__module__ in ("zlib", "gzip", "_lzma",
-                                                                     "zipfile"):
+    def _converted(self, error: Exception) -> Exception:
+        """Return a decompressor's error about damaged data as a `FormatError`, others unchanged."""
+        if isinstance(error, EOFError) or type(error).__module__ in _DECOMPRESSORS:
             return FormatError(f"{self.name} is damaged: {error}")
         return error
 
 
 @contextmanager
-def reading(file: Any) -> Iterator[Source]:
-    """The bytes of a path, or of a file object from where it is; that is left behind what was
-    read.
-    """
+def reading(file: File | Stream) -> Iterator[Source]:
+    """Yield the bytes of a path, or of a file object from its position on."""
     check_binary(file, "read")
     if is_path(file):
         with open(file, "rb") as opened:
-            yield Source(opened, title(file), on_disk(opened))
+            yield Source(opened, title(file), size_on_disk(opened))
     elif type(file) is io.BytesIO:
         at = file.tell()
-        end = file.seek(0, io.SEEK_END)  # its getbuffer would copy what it was made of
+        end = file.seek(0, io.SEEK_END)  # its getbuffer would copy the contents
         file.seek(at)
         yield Source(file, title(file), max(0, end - at))
     else:
-        size = on_disk(file)
-        yield Source(file, title(file), None if size is None else max(0, size - file.tell()))
+        stream: Stream = file
+        size = size_on_disk(stream)
+        yield Source(stream, title(stream), None if size is None
+                     else max(0, size - stream.tell()))
 
 
-def on_disk(file: Any) -> int | None:
-    """The size of an open file, None if it is no plain file on disk."""
+def size_on_disk(file: Stream) -> int | None:
+    """Return the size of an open file, or None if it is not a regular file on disk."""
     raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
     if type(raw) is not io.FileIO:
         return None
     status = os.fstat(raw.fileno())
-    # some of /proc say 0 and are not empty
+    # files in /proc have size 0 and are not empty
     return status.st_size or None if stat.S_ISREG(status.st_mode) else None

@@ -1,1 +1,1 @@
-"""Shapes and strides: arithmetic that knows neither NumPy nor Mats."""
+"""Arithmetic of shapes and strides, independent of NumPy and of `Mat`."""

@@ -1,8 +1,7 @@
-"""Windows that walk over a matrix, as convolution and pooling see them: where each tap of each
-point is. Pure arithmetic.
+"""Sliding windows of convolution and pooling: the indices of their taps in the input.
 
-Of each axis of the input there is an application point every `stride` places from `start` on; tap p
-of the window at a point is `p - anchor` places further.
+Along each axis of the input there is an application point every `stride` indices from `start` on;
+tap p of the window at a point is at the index of the point plus ``p - anchor``.
 """
 
 from __future__ import annotations
@@ -18,8 +17,9 @@ Setting = int | Ints | None  # one for all axes, one for each, or the default
 
 
 class WindowAxis(NamedTuple):
-    """Along one axis: `n` points over an input of `nx` places; tap p of `k` of point i is at ``i *
-    step + off + p``.
+    """The windows along one axis: `n` points over an input of length `nx`, each with `k` taps.
+
+    Tap p of point i is at index ``i * step + off + p`` of the input.
     """
 
     n: int
@@ -29,13 +29,13 @@ class WindowAxis(NamedTuple):
     off: int
 
     def inside(self, p: int) -> range:
-        """The points of which tap `p` is inside of the input."""
+        """Return the points whose tap `p` is inside the input."""
         low = max(0, -((self.off + p) // self.step))
         return range(low, max(low, min(self.n, -((self.off + p - self.nx) // self.step))))
 
 
 def setting(value: object, name: str) -> Setting:
-    """`value` as an integer, a tuple of integers or None."""
+    """Return `value` as an integer, a tuple of integers or None."""
     if value is None or type(value) is int:
         return value
     if isinstance(value, Iterable) and not isinstance(value, str):
@@ -44,23 +44,24 @@ def setting(value: object, name: str) -> Setting:
 
 
 def each(value: Setting, default: int, name: str, count: int) -> Ints:
-    """`value` for each of `count` axes."""
+    """Return `value`, or `default` if it is None, for each of `count` axes."""
     if value is None or isinstance(value, int):
         return (default if value is None else value,) * count
     if len(value) != count:
-        raise ShapeError(f"{name} wants an integer, or one for each of {count} axes, got {value}")
+        raise ShapeError(f"{name} must be an integer, or one for each of {count} axes, got {value}")
     return value
 
 
 def points(nx: int, start: int, stride: int) -> int:
-    """How many points there are from `start` on, `stride` apart, in an axis of `nx` places."""
+    """Return the number of points from `start` on, `stride` apart, on an axis of length `nx`."""
     return 1 + (nx - start - 1) // stride
 
 
-def windows(shape: Ints, taps: Ints, start: Setting, stride: Setting,
-            anchor: Setting) -> tuple[WindowAxis, ...]:
-    """The axes of windows of shape `taps` over an input of `shape`, whose points lie inside,
-    anchors inside the window.
+def windows(shape: Ints, taps: Ints, start: Setting = None, stride: Setting = None,
+            anchor: Setting = None) -> tuple[WindowAxis, ...]:
+    """Return the axes of windows of shape `taps` over an input of `shape`.
+
+    Raise `ShapeError` for points outside of the input and for anchors outside of the window.
     """
     count = len(taps)
     starts, anchors = each(start, 0, "start", count), each(anchor, 0, "anchor", count)
@@ -68,18 +69,17 @@ def windows(shape: Ints, taps: Ints, start: Setting, stride: Setting,
     if any(s < 1 for s in strides):
         raise ShapeError(f"a stride is at least 1, got {stride}")
     if not all(0 <= a < max(k, 1) for a, k in zip(anchors, taps, strict=True)):
-        raise ShapeError(f"an anchor is a place in the window of shape {taps}, counted from 0, got "
-                         f"{anchor}")
+        raise ShapeError(f"an anchor is an index in the window of shape {taps}, counted from 0, "
+                         f"got {anchor}")
     if not all(0 <= s < max(nx, 1) for s, nx in zip(starts, shape, strict=True)):
-        raise ShapeError(f"a start is a place in the input of shape {shape}, counted from 0, got "
-                         f"{start}; "
-                         f"an anchor lets windows reach out of it")
+        raise ShapeError(f"a start is an index in the input of shape {shape}, counted from 0, "
+                         f"got {start}; an anchor lets windows reach out of it")
     return tuple(WindowAxis(points(nx, s, d), nx, k, d, s - a)
                  for nx, k, s, d, a in zip(shape, taps, starts, strides, anchors, strict=True))
 
 
 def with_batch(axes: tuple[WindowAxis, ...], batch: int) -> tuple[WindowAxis, ...]:
-    """The same for each of a batch, as an axis whose windows have one tap."""
+    """Return `axes` with an axis before them for a batch, whose windows have one tap."""
     return (WindowAxis(batch, batch, 1, 1, 0), *axes)
 
 
@@ -87,13 +87,14 @@ Region = tuple[slice, ...]
 
 
 def regions(axes: Sequence[WindowAxis]) -> Iterator[tuple[Ints, Region, Region]]:
-    """For each tap: its index, the part of the input that it sees, and the points that see
-    something.
+    """Yield the index, the part of the input and the points of each tap.
+
+    The points are those whose tap is inside the input, and the part is what it reads for them.
     """
     for p in product(*(range(a.k) for a in axes)):
         seen = [a.inside(q) for a, q in zip(axes, p, strict=True)]
         if all(seen):
             firsts = [i.start * a.step + a.off + q for i, a, q in zip(seen, axes, p, strict=True)]
-            read = (slice(f, f + (len(i) - 1) * a.step + 1, a.step) for f, i,
-                    a in zip(firsts, seen, axes, strict=True))
+            read = (slice(f, f + (len(i) - 1) * a.step + 1, a.step)
+                    for f, i, a in zip(firsts, seen, axes, strict=True))
             yield p, tuple(read), tuple(slice(i.start, i.stop) for i in seen)

@@ -1,45 +1,44 @@
 """`Layout`: which elements of a flat storage a matrix sees, as displacement, shape and strides.
 
-Immutable and pure: it knows neither memory nor dtype. All lengths and strides count elements, so
-``element(i, j) = storage[displacement + i*s0 + j*s1]``.
+Lengths and strides count elements, so ``element(i, j) = storage[displacement + i*s0 + j*s1]``.
+Layouts are immutable, and independent of memory and dtype.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Literal, SupportsInt
 
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
 
 LARGEST = 2**63 - 1
-# elements up to which self-overlap of odd strides is decided by listing addresses
+# the most elements whose indices are listed to find out if two of them are the same
 EXACT_LIMIT = 100_000
 
 Ints = tuple[int, ...]
+_index: Callable[[object], int] = operator.index  # type: ignore[assignment]  # or it raises
 
 
-def signed(number: Any) -> int:
-    """The lowest 64 bits of an integer as a signed one, which is what C code is given."""
+def signed(number: SupportsInt) -> int:
+    """Return the lowest 64 bits of `number` as a signed integer, as C code takes it."""
     return (int(number) + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def integer(value: object, what: str) -> int:
-    """`value` as an int, or a `ShapeError` that says what it should have been."""
+    """Return `value` as an int; raise `ShapeError` unless it is an integer."""
     if type(value) is int:
         return value
     try:
-        return operator.index(value)  # type: ignore[arg-type]  # that it may fail is the point
+        return _index(value)
     except TypeError:
         raise ShapeError(f"{what} must be an integer, got {value!r}") from None
 
 
 def as_shape(shape: object) -> Ints:
-    """`shape`, an integer or a sequence of integers, as a tuple of lengths that are not
-    negative.
-    """
+    """Return `shape`, an integer or a sequence of integers, as a tuple of lengths."""
     items = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
     lengths = tuple(integer(n, "a length in a shape") for n in items)
     if any(n < 0 for n in lengths):
@@ -50,7 +49,7 @@ def as_shape(shape: object) -> Ints:
 
 
 def as_axis(axis: object, ndim: int) -> int:
-    """`axis` counted from the front; `ShapeError` if there is no such axis."""
+    """Return `axis` counted from the front; raise `ShapeError` if there is no such axis."""
     k = integer(axis, "an axis")
     if not -ndim <= k < ndim:
         raise ShapeError(f"axis {k} is out of range for {ndim} dimensions")
@@ -58,7 +57,7 @@ def as_axis(axis: object, ndim: int) -> int:
 
 
 def as_axes(axes: object, ndim: int) -> Ints:
-    """`axes`, one or several, counted from the front and each given once."""
+    """Return `axes`, one or several, counted from the front; raise `ShapeError` for repeats."""
     items = tuple(axes) if isinstance(axes, Iterable) else (axes,)
     found = tuple(as_axis(a, ndim) for a in items)
     if len(set(found)) != len(found):
@@ -67,7 +66,7 @@ def as_axes(axes: object, ndim: int) -> Ints:
 
 
 def packed_strides(shape: Ints) -> Ints:
-    """The strides of `shape` in row-major order without gaps."""
+    """Return the strides of `shape` in row-major order without gaps."""
     strides, step = [0] * len(shape), 1
     for k in range(len(shape) - 1, -1, -1):
         strides[k] = step
@@ -76,12 +75,12 @@ def packed_strides(shape: Ints) -> Ints:
 
 
 def packed(shape: Ints, displacement: int = 0) -> Layout:
-    """The row-major layout of `shape` that begins at `displacement`."""
+    """Return the row-major layout of `shape` that begins at `displacement`."""
     return Layout(shape, packed_strides(shape), displacement)
 
 
 def broadcast_shapes(shapes: Iterable[Ints]) -> Ints:
-    """The shape that all of `shapes` broadcast to, by NumPy's rule."""
+    """Return the shape to which all `shapes` broadcast, by NumPy's rule."""
     given = list(shapes)
     ndim = max((len(s) for s in given), default=0)
     result = [1] * ndim
@@ -107,8 +106,9 @@ class Layout:
         self.size = prod(shape)
         self.contiguous = self._steps_like_packed()
         self._injective: bool | None = True if self.contiguous else None
-        self._vector: tuple[int, int] | bool | None = False
-        self._matrix: tuple[int, bool] | bool | None = False
+        # False: not computed yet
+        self._vector: tuple[int, int] | Literal[False] | None = False
+        self._matrix: tuple[int, bool] | Literal[False] | None = False
 
     def _steps_like_packed(self) -> bool:
         step, shape, strides = 1, self.shape, self.strides
@@ -120,17 +120,17 @@ class Layout:
         return True
 
     def __repr__(self) -> str:
-        return f"Layout(shape={self.shape}, strides={self.strides}, displacement={self.displacement})"
+        return (f"Layout(shape={self.shape}, strides={self.strides}, "
+                f"displacement={self.displacement})")
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The half-open range of storage indices between the lowest and the highest visible
-        element.
-        """
+        """The half-open range of storage indices from the lowest to the highest visible element."""
         if self.size == 0:
             return self.displacement, self.displacement
         reach = [(n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)]
@@ -138,20 +138,19 @@ class Layout:
                 self.displacement + sum(r for r in reach if r > 0) + 1)
 
     def check_within(self, storage_size: int) -> Layout:
-        """Self, if every visible element lies in a storage of `storage_size` elements."""
+        """Return self; raise `ShapeError` unless a storage of `storage_size` has all elements."""
         low, high = self.bounds
-        if low < 0 or high > storage_size or self.displacement < 0 or self.displacement > storage_size:
+        if low < 0 or high > storage_size or not 0 <= self.displacement <= storage_size:
             raise ShapeError(f"shape {self.shape} at displacement {self.displacement} does not fit "
-                             "in a storage of "
-                             f"{storage_size} elements; max_size= makes a larger one, adjust_ "
-                             "grows it")
+                             f"in a storage of {storage_size} elements; max_size= makes a larger "
+                             "one, adjust_ grows it")
         return self
 
-    # What an engine can take
+    # The forms that BLAS and kernels take
 
     @property
     def injective(self) -> bool:
-        """Whether no two indices see the same element, so that writing is well defined."""
+        """True if no two indices see the same element, so that writing is well defined."""
         if self._injective is None:
             self._injective = self._is_injective()
         return self._injective
@@ -166,12 +165,12 @@ class Layout:
         return True
 
     def indices(self) -> Iterator[int]:
-        """The storage index of every visible element, in row-major order."""
+        """Yield the storage index of every visible element, in row-major order."""
         for index in product(*map(range, self.shape)):
             yield self.displacement + sum(i * s for i, s in zip(index, self.strides, strict=True))
 
     def storage_index(self, k: int) -> int:
-        """Where the element with row-major index `k` is; counted from the end if below 0."""
+        """Return the storage index of the element with row-major index `k`, possibly negative."""
         k %= self.size
         found = self.displacement
         for n, s in zip(reversed(self.shape), reversed(self.strides), strict=True):
@@ -180,8 +179,9 @@ class Layout:
         return found
 
     def spans(self, edge: int) -> list[tuple[int, int]]:
-        """Storage ranges that cover what a printer shows: short axes whole, of long ones `edge`
-        items at both ends.
+        """Return storage ranges that cover what a printer shows.
+
+        It shows all items of short axes, and `edge` items at both ends of long ones.
         """
         chosen = [range(n) if n <= 4 * edge else (*range(edge), *range(n - edge, n))
                   for n in self.shape]
@@ -196,14 +196,14 @@ class Layout:
 
     @property
     def vector(self) -> tuple[int, int] | None:
-        """``(lowest index, increment)`` of the elements in row-major order as one BLAS vector, or
-        None.
+        """``(lowest index, increment)`` of the elements in row-major order as a BLAS vector.
 
-        BLAS wants the lowest address also where the increment is negative.
+        None if they are not one. BLAS takes the lowest address also if the increment is negative.
         """
-        if self._vector is False:
-            self._vector = self._as_vector()
-        return self._vector  # type: ignore[return-value]  # False was replaced above
+        found = self._vector
+        if found is False:
+            found = self._vector = self._as_vector()
+        return found
 
     def _as_vector(self) -> tuple[int, int] | None:
         axes = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
@@ -221,14 +221,15 @@ class Layout:
 
     @property
     def matrix(self) -> tuple[int, bool] | None:
-        """``(leading dimension, transposed)`` of a 2-d layout as BLAS can take it, row-major, or
-        None.
+        """``(leading dimension, transposed)`` of a 2-d layout as a row-major BLAS matrix.
 
-        Not transposed: rows lie apart by the leading dimension, elements of a row are adjacent.
+        None if it is not one. If not transposed, the leading dimension is the stride of the rows,
+        and the elements of a row are adjacent.
         """
-        if self._matrix is False:
-            self._matrix = self._as_matrix()
-        return self._matrix  # type: ignore[return-value]  # False was replaced above
+        found = self._matrix
+        if found is False:
+            found = self._matrix = self._as_matrix()
+        return found
 
     def _as_matrix(self) -> tuple[int, bool] | None:
         if self.ndim != 2:
@@ -245,22 +246,20 @@ class Layout:
     # Views
 
     def reshape(self, shape: Ints) -> Layout:
-        """The same elements in another shape; `ShapeError` where no strides describe it."""
+        """Return the same elements in another shape; raise `ShapeError` if that needs a copy."""
         if prod(shape) != self.size:
             raise ShapeError(f"cannot reshape {self.shape} ({self.size} elements) to {shape} "
-                             f"({prod(shape)}); "
-                             f"view(shape, displacement) may change the size")
+                             f"({prod(shape)}); view(shape, displacement) may change the size")
         if self.contiguous:
             return packed(shape, self.displacement)
         strides = self._split(shape)
         if strides is None:
             raise ShapeError(f"shape {self.shape} with strides {self.strides} has no view as "
-                             f"{shape}; "
-                             f"copy it first: x.contiguous().reshape({shape})")
+                             f"{shape}; copy it first: x.contiguous().reshape({shape})")
         return Layout(shape, strides, self.displacement)
 
     def _split(self, shape: Ints) -> Ints | None:
-        """Strides for `shape` over the axes of self merged as far as they go, or None."""
+        """Return strides for `shape` over the merged axes of self, or None if there are none."""
         merged = self._merged_axes()
         strides: list[int] = []
         k = len(merged) - 1
@@ -290,24 +289,27 @@ class Layout:
         return merged
 
     def permute(self, axes: object) -> Layout:
+        """Return self with its axes in the order `axes`."""
         order = as_axes(axes, self.ndim)
         if len(order) != self.ndim:
-            raise ShapeError(f"permute wants each of {self.ndim} axes once, got {axes}")
+            raise ShapeError(f"permute takes each of {self.ndim} axes once, got {axes}")
         return Layout(tuple(self.shape[a] for a in order), tuple(self.strides[a] for a in order),
                       self.displacement)
 
     def broadcast_to(self, shape: Ints) -> Layout:
+        """Return self broadcast to `shape`, by NumPy's rule."""
         new = len(shape) - self.ndim
-        fits = new >= 0 and all(n in (1, m) for n,
-                                m in zip(self.shape, shape[max(new, 0):], strict=False))
+        fits = new >= 0 and all(n in (1, m) for n, m in zip(self.shape, shape[max(new, 0):],
+                                                            strict=False))
         if not fits:
             raise ShapeError(f"shape {self.shape} does not broadcast to {shape}")
         strides = tuple(0 if n == 1 else s for n, s in zip(self.shape, self.strides, strict=True))
         return Layout(shape, (0,) * new + strides, self.displacement)
 
     def squeeze(self, axis: object = None) -> Layout:
-        axes = [k for k,
-                n in enumerate(self.shape) if n == 1] if axis is None else as_axes(axis, self.ndim)
+        """Return self without the axes `axis`, or without all axes of length 1."""
+        axes = (tuple(k for k, n in enumerate(self.shape) if n == 1) if axis is None
+                else as_axes(axis, self.ndim))
         if any(self.shape[k] != 1 for k in axes):
             raise ShapeError(f"squeeze drops axes of length 1 only, got axis {axis} of shape "
                              f"{self.shape}")
@@ -316,13 +318,15 @@ class Layout:
                       self.displacement)
 
     def expand_dims(self, axis: object) -> Layout:
+        """Return self with a new axis of length 1 at the position `axis`."""
         k = as_axis(axis, self.ndim + 1)
         shape = (*self.shape[:k], 1, *self.shape[k:])
         return Layout(shape, (*self.strides[:k], 0, *self.strides[k:]), self.displacement)
 
     def diagonal(self, offset: object, axis1: object, axis2: object) -> Layout:
+        """Return the diagonal of two axes as the last axis."""
         if self.ndim < 2:
-            raise ShapeError(f"diagonal wants at least two dimensions, got shape {self.shape}")
+            raise ShapeError(f"diagonal needs at least two dimensions, got shape {self.shape}")
         shift = integer(offset, "the offset of a diagonal")
         a, b = as_axes((axis1, axis2), self.ndim)
         down, right = max(0, -shift), max(0, shift)
@@ -335,8 +339,8 @@ class Layout:
 
     # Indexing
 
-    def __getitem__(self, index: Any) -> Layout:
-        """NumPy's basic indexing: integers, slices, ``...`` and None."""
+    def __getitem__(self, index: object) -> Layout:
+        """Return the view of NumPy's basic indexing: integers, slices, ``...`` and None."""
         items = self._expand(index if isinstance(index, tuple) else (index,))
         shape: list[int] = []
         strides: list[int] = []
@@ -358,7 +362,7 @@ class Layout:
         return Layout(tuple(shape), tuple(strides), start)
 
     def rows(self, item: slice) -> Layout:
-        """``self[item]`` for a slice of the first axis, the most frequent index."""
+        """Return ``self[item]`` for a slice of the first axis, the most frequent index."""
         if not self.shape:
             raise IndexOutOfRange(f"too many indices for shape (): {item}")
         first, length, step = _resolve(item, self.shape[0])
@@ -366,8 +370,8 @@ class Layout:
         start = self.displacement + first * s if length else self.displacement
         return Layout((length, *self.shape[1:]), (s * step, *self.strides[1:]), start)
 
-    def _expand(self, items: tuple[Any, ...]) -> list[Any]:
-        """`items` with ``...`` spelled out as slices, one item for each axis."""
+    def _expand(self, items: tuple[object, ...]) -> list[object]:
+        """Return `items` with slices in place of ``...``, one item for each axis."""
         dots = [k for k, item in enumerate(items) if item is Ellipsis]
         used = sum(1 for item in items if item is not None and item is not Ellipsis)
         if len(dots) > 1 or used > self.ndim:
@@ -378,18 +382,19 @@ class Layout:
 
 
 def position(item: object, axis: int, n: int) -> int:
-    """The index `item` on an axis of length `n`, counted from the front."""
+    """Return the index `item` on an axis of length `n`, counted from the front."""
     try:
-        i = operator.index(item)  # type: ignore[arg-type]  # that it may fail is the point
+        i = _index(item)
     except TypeError:
-        raise DTypeError(f"an index is an integer, a slice, ..., None or an array, got {item!r}") from None
+        raise DTypeError("an index is an integer, a slice, ..., None or an array, got "
+                         f"{item!r}") from None
     if not -n <= i < n:
         raise IndexOutOfRange(f"index {i} is out of range for axis {axis} of length {n}")
     return i + n if i < 0 else i
 
 
 def _resolve(item: slice, n: int) -> tuple[int, int, int]:
-    """First index, length and step of a slice of an axis of length `n`."""
+    """Return first index, length and step of a slice of an axis of length `n`."""
     try:
         span = range(n)[item]
     except (TypeError, ValueError) as error:

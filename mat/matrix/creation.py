@@ -1,8 +1,6 @@
-"""Making Mats: of a value, of nested sequences, and of NumPy arrays, with and without copying."""
+"""New Mats: of one value, of nested sequences, and of NumPy arrays, with and without copying."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -12,17 +10,31 @@ from ..facets.array import ARRAY
 from ..layout.strided import Layout, as_shape, integer, packed
 from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer
 from ..support.settings import current
+from ..support.types import Array, DType, DTypeLike, Nested, Number, ShapeLike
 from .mat import Mat, Storage
 
 
-def _shape_of(shape: tuple[Any, ...]) -> Any:
+def _shape_of(shape: tuple[ShapeLike, ...]) -> ShapeLike:
     return shape[0] if len(shape) == 1 else shape
 
 
-def zeros(*shape: Any, dtype: Any = None) -> Mat:
-    """A Mat of zeros; ``zeros(3, 4)`` or ``zeros((3, 4))``. No memory is taken before it is looked
-    at.
+def zeros(*shape: ShapeLike, dtype: DTypeLike = None) -> Mat:
+    """Return a Mat of zeros; its memory is allocated at the first access.
 
+    Parameters
+    ----------
+    *shape : int or sequence of int
+        The lengths of the axes: ``zeros(3, 4)`` or ``zeros((3, 4))``.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``.
+
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.zeros(2, 3)
     <Mat 2x3 - [[0. 0. 0.] [0. 0. 0.]]>
@@ -30,9 +42,23 @@ def zeros(*shape: Any, dtype: Any = None) -> Mat:
     return Mat(_shape_of(shape), dtype, fill=0)
 
 
-def ones(*shape: Any, dtype: Any = None) -> Mat:
-    """A Mat of ones.
+def ones(*shape: ShapeLike, dtype: DTypeLike = None) -> Mat:
+    """Return a Mat of ones.
 
+    Parameters
+    ----------
+    *shape : int or sequence of int
+        The lengths of the axes: ``zeros(3, 4)`` or ``zeros((3, 4))``.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``.
+
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.ones(3, dtype="int8")
     <Mat 3 int8 - [1 1 1]>
@@ -40,9 +66,25 @@ def ones(*shape: Any, dtype: Any = None) -> Mat:
     return Mat(_shape_of(shape), dtype, fill=1)
 
 
-def full(shape: Any, value: Any, dtype: Any = None) -> Mat:
-    """A Mat of `shape` whose elements are all `value`.
+def full(shape: ShapeLike, value: Number, dtype: DTypeLike = None) -> Mat:
+    """Return a Mat whose elements are all `value`.
 
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of the axes.
+    value : number
+        The value of the elements, which the dtype must be able to represent.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``.
+
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.full((2, 2), 7)
     <Mat 2x2 - [[7. 7.] [7. 7.]]>
@@ -52,9 +94,23 @@ def full(shape: Any, value: Any, dtype: Any = None) -> Mat:
     return Mat(shape, dtype, fill=value)
 
 
-def empty(*shape: Any, dtype: Any = None) -> Mat:
-    """A Mat whose elements are arbitrary until they are written.
+def empty(*shape: ShapeLike, dtype: DTypeLike = None) -> Mat:
+    """Return a Mat whose elements are arbitrary until they are written.
 
+    Parameters
+    ----------
+    *shape : int or sequence of int
+        The lengths of the axes: ``zeros(3, 4)`` or ``zeros((3, 4))``.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``.
+
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.empty(2).fill_(3)
     <Mat 2 F [3. 3.]>
@@ -62,9 +118,27 @@ def empty(*shape: Any, dtype: Any = None) -> Mat:
     return Mat(_shape_of(shape), dtype, fill=None)
 
 
-def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = None) -> Mat:
-    """The `n` x `m` matrix (default: square) with ones on diagonal `k` and zeros elsewhere.
+def eye(n: int, m: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Mat:
+    """Return a matrix with ones on one diagonal and zeros elsewhere.
 
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    m : int, optional
+        The number of columns; by default `n`.
+    k : int
+        The number of the diagonal: 0 for the main one, positive above it.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``.
+
+    Returns
+    -------
+    Mat
+        A new Mat of shape (n, m).
+
+    Examples
+    --------
     >>> import mat
     >>> mat.eye(2)
     <Mat 2x2 A [[1. 0.] [0. 1.]]>
@@ -73,23 +147,45 @@ def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = None) -> Mat:
     return adopted(np.eye(rows, columns, integer(k, "k"), dtype=_dtype(dtype)))
 
 
-def arange(start: float, stop: float | None = None, step: float = 1, dtype: Any = None) -> Mat:
-    """The numbers from `start` (0 if only one is given) up to, not including, `stop`, `step` apart.
+def arange(start: float, stop: float | None = None, step: float = 1,
+           dtype: DTypeLike = None) -> Mat:
+    """Return evenly spaced numbers in a half-open interval.
 
-    As every Mat, of the default dtype unless `dtype` says otherwise.
+    Parameters
+    ----------
+    start : number
+        The first number. If it is the only argument, it is `stop`, and the first number is 0.
+    stop : number, optional
+        The end of the interval, which is not included.
+    step : number
+        The difference of consecutive numbers; it may be negative.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``, also for integers.
 
+    Returns
+    -------
+    Mat
+        A new vector.
+
+    Raises
+    ------
+    ShapeError
+        If `step` is 0, or a number is not finite.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.arange(4)
     <Mat 4 A [0. 1. 2. 3.]>
     >>> mat.arange(1, 7, 2, dtype="int64")
     <Mat 3 int64 A [1 3 5]>
     """
-    first, last = counted(start, stop, step)
+    first, last = interval(start, stop, step)
     return adopted(np.arange(first, last, step).astype(_dtype(dtype)))
 
 
-def counted(start: Any, stop: Any, step: Any) -> tuple[Any, Any]:
-    """Where `arange` begins and ends, if it can count from there to there."""
+def interval(start: Number, stop: Number, step: Number) -> tuple[Number, Number]:
+    """Return where `arange` begins and ends, if it can count from there to there."""
     first, last = (0, start) if stop is None else (start, stop)
     for name, value in (("start", first), ("stop", last), ("step", step)):
         check_number(value, np.dtype(np.float64), name)
@@ -100,17 +196,35 @@ def counted(start: Any, stop: Any, step: Any) -> tuple[Any, Any]:
     return first, last
 
 
-def _dtype(dtype: Any) -> np.dtype[Any]:
+def _dtype(dtype: DTypeLike) -> DType:
     return current().dtype if dtype is None else as_dtype(dtype)
 
 
-def array(obj: Any, dtype: Any = None) -> Mat:
-    """A new Mat with the elements of `obj`: nested sequences, with numbers, arrays or Mats as
-    leaves; always a copy.
+def array(obj: Nested, dtype: DTypeLike = None) -> Mat:
+    """Return a new Mat with the elements of nested sequences, an array or a Mat.
 
-    The dtype is that of an array, a Mat or a NumPy scalar, else the default. `ShapeError` for
-    ragged nesting, `DTypeError` for what are no numbers.
+    Parameters
+    ----------
+    obj : array_like
+        A number, an array, a Mat, or nested sequences with these as leaves. It is always copied.
+    dtype : dtype, str or type, optional
+        The element type; by default that of an array, a Mat or a NumPy scalar, otherwise
+        ``mat.settings.dtype``.
 
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Raises
+    ------
+    ShapeError
+        If the nesting is ragged.
+    DTypeError
+        If leaves are no numbers, or the dtype cannot represent them.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.array([[1, 2], [3, 4]])
     <Mat 2x2 A [[1. 2.] [3. 4.]]>
@@ -119,8 +233,8 @@ def array(obj: Any, dtype: Any = None) -> Mat:
     return adopted(as_array(obj, _dtype(own)))
 
 
-def as_array(obj: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """`obj`, nested as it may be, as a new C-contiguous NumPy array of `dtype`."""
+def as_array(obj: Nested, dtype: DType) -> Array:
+    """Return the elements of nested sequences as a new C-contiguous NumPy array of `dtype`."""
     try:
         plain = np.asarray(_without_mats(obj))
     except ValueError as error:
@@ -135,8 +249,8 @@ def as_array(obj: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     return np.array(plain, dtype=dtype, order="C", copy=True)
 
 
-def _without_mats(obj: Any) -> Any:
-    """`obj` with the Mats in it replaced by arrays."""
+def _without_mats(obj: Nested) -> Nested:
+    """Return `obj` with the Mats in it replaced by arrays."""
     if isinstance(obj, Mat):
         return obj.to_numpy()
     if isinstance(obj, list | tuple | range):
@@ -144,8 +258,8 @@ def _without_mats(obj: Any) -> Any:
     return obj
 
 
-def adopted(a: np.ndarray[Any, Any], *, owned: bool = True) -> Mat:
-    """A Mat whose host memory is `a` itself; `owned` if nobody else has it."""
+def adopted(a: Array, *, owned: bool = True) -> Mat:
+    """Return a Mat whose host memory is the array `a` itself; `owned` if nobody else uses it."""
     flat, layout = _flat(a)
     storage = Storage(flat.size, flat.dtype, 0)
     storage.adopt_host(flat, owned)
@@ -153,9 +267,7 @@ def adopted(a: np.ndarray[Any, Any], *, owned: bool = True) -> Mat:
 
 
 def seeing(storage: Storage, layout: Layout, facet: Facet, *, writable: bool) -> Mat:
-    """A Mat that sees what `layout` says of a new `storage`, whose data can be looked at through
-    `facet`.
-    """
+    """Return a Mat with a layout over a new storage, whose data can be accessed through `facet`."""
     mat = Mat.__new__(Mat)
     mat.layout = layout
     mat.storage = storage
@@ -167,8 +279,8 @@ def seeing(storage: Storage, layout: Layout, facet: Facet, *, writable: bool) ->
     return mat
 
 
-def _flat(a: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Layout]:
-    """The memory that `a` spans as a 1-d array, and the layout that sees `a` in it."""
+def _flat(a: Array) -> tuple[Array, Layout]:
+    """Return the memory that `a` spans as a 1-d array, and the layout of `a` in it."""
     if a.flags.c_contiguous:
         return a.reshape(-1), packed(a.shape)
     strides = tuple(s // a.itemsize for s in a.strides)
@@ -181,13 +293,29 @@ def _flat(a: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Layout]:
     return flat, Layout(a.shape, strides, -low)
 
 
-def from_numpy(a: np.ndarray[Any, Any]) -> Mat:
-    """A Mat whose host memory is the array `a`: no copy, and each sees what the other writes.
+def from_numpy(a: Array) -> Mat:
+    """Return a Mat whose host memory is a NumPy array: no copy, and each sees the other's writes.
 
-    `a` may be strided. The memory stays the user's: it is never freed or evicted, and a read-only
-    array gives a read-only Mat. `DTypeError` for what is no array or has an unsupported dtype,
-    `ShapeError` for strides or an address that are no multiple of the element's size.
+    Parameters
+    ----------
+    a : numpy.ndarray
+        The array, which may be strided. Its memory remains the user's: it is never freed or
+        evicted. A read-only array gives a read-only Mat.
 
+    Returns
+    -------
+    Mat
+        A new Mat of the same shape and dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `a` is no array, or its dtype is not supported.
+    ShapeError
+        If its strides or its address are no multiple of the element's size.
+
+    Examples
+    --------
     >>> import numpy, mat
     >>> a = numpy.arange(6.0).reshape(2, 3)
     >>> mat.from_numpy(a).scal_(2)
@@ -202,6 +330,5 @@ def from_numpy(a: np.ndarray[Any, Any]) -> Mat:
     as_dtype(a.dtype)
     if not a.flags.aligned or any(s % a.itemsize for s in a.strides):
         raise ShapeError(f"strides {a.strides} (bytes) or address do not fit elements of "
-                         f"{a.itemsize} bytes; "
-                         f"mat.array(a) copies")
+                         f"{a.itemsize} bytes; mat.array(a) copies")
     return adopted(np.asarray(a), owned=False)

@@ -1,18 +1,17 @@
-"""Leases: what NumPy and others make of a Mat without copying keeps it from being written until it
-is gone.
+"""Exports of a Mat: arrays, buffers and the like that share its memory without a copy.
 
-`Exports` is what a Mat answers to ``numpy.asarray``, ``memoryview`` and the like.
+While an export exists, the Mat cannot be written.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..core.access import Access
 from ..core.access_record import consumer_line
-from ..core.cube import Facet
+from ..core.cube import Direction, Facet
 from ..facets.array import ARRAY
+from ..support.types import Array, DTypeLike, Nested, Presented
 from .views import Views
 
 _WRITABLE = 1  # of inspect.BufferFlags, which begins with Python 3.12
@@ -20,59 +19,65 @@ _BITS = np.dtype(np.uint16)
 
 
 class Export:
-    """Something that others keep for as long as they use the data of a Mat: then it cannot be
-    written.
+    """An object that keeps a Mat from being written for as long as it exists.
 
-    ``value`` is what the facet presents. For the array facet, a lease is what `numpy.asarray` makes
-    an array of.
+    ``value`` is what the facet presents. For the array facet, `numpy.asarray` makes an array of it,
+    which keeps it.
     """
 
     __slots__ = ("__array_interface__", "__weakref__", "record")
-    __array_interface__: dict[str, Any]
+    __array_interface__: dict[str, object]
 
     def __init__(self, view: Views, facet: Facet) -> None:
         self.record = view.storage.export(view, facet, consumer_line())
 
     @property
-    def value(self) -> Any:
-        """What is lent."""
+    def value(self) -> Presented:
+        """The exported value."""
         return self.record.value
 
     def __del__(self) -> None:
-        record = getattr(self, "record", None)  # there is none if it could not be had
+        record = getattr(self, "record", None)  # there is none if __init__ failed
         if record is not None:
             record.end()
 
 
-def exported_array(view: Views) -> np.ndarray[Any, Any]:
-    """The visible elements as a read-only array that holds a lease: it, and whatever is made of it
-    without copying.
+def exported_array(view: Views) -> Array:
+    """Return the visible elements as a read-only array that keeps an export.
+
+    Whatever is made of the array without copying keeps it, too.
     """
-    lease = Export(view, ARRAY)
-    a: np.ndarray[Any, Any] = lease.value
-    plain = a.dtype.char != "E"  # bfloat16: the interface has no word for it
-    lease.__array_interface__ = (a if plain else a.view(_BITS)).__array_interface__
-    lent = np.asarray(lease)
-    return lent if plain else lent.view(a.dtype)
+    export = Export(view, ARRAY)
+    a: Array = export.value
+    plain = a.dtype.char != "E"  # the interface has no code for bfloat16
+    export.__array_interface__ = (a if plain else a.view(_BITS)).__array_interface__
+    exported = np.asarray(export)
+    return exported if plain else exported.view(a.dtype)
 
 
 class Exports(Views):
-    """What can be had of the data as a whole: a copy, or a lease of the host's memory."""
+    """The part of `Mat` that gives all of its data away: as a copy, or as an export."""
 
     __slots__ = ()
 
-    def facet(self, name: str, direction: Any = "io") -> Any:
-        """A look at self through a facet."""
+    def facet(self, name: str, direction: str | Direction = "io") -> Access:
         raise NotImplementedError
 
-    def to_numpy(self) -> np.ndarray[Any, Any]:
-        """A fresh, writable copy of the visible elements as a NumPy array in C order."""
+    def to_numpy(self) -> Array:
+        """Return a copy of the visible elements as a NumPy array.
+
+        Returns
+        -------
+        numpy.ndarray
+            A new, writable array in C order.
+        """
         with self.facet("array", "input") as a:
             return np.array(a, order="C", copy=True)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """For ``numpy.asarray``: the elements without a copy, under a lease; a copy if that is
-        asked for, or another dtype.
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
+        """Return the elements for ``numpy.asarray``: an export, or a copy.
+
+        They are copied if that is requested, or another dtype.
         """
         own = self.storage.dtype
         if copy or (dtype is not None and np.dtype(dtype) != own):
@@ -83,17 +88,22 @@ class Exports(Views):
         return exported_array(self)
 
     def __buffer__(self, flags: int) -> memoryview:
-        """For ``memoryview``, from Python 3.12 on: likewise, read-only."""
+        """Return a read-only export for ``memoryview``, from Python 3.12 on."""
         if flags & _WRITABLE:
             raise BufferError("a Mat exports its memory read-only; with x.facet('array', 'io') as "
                               "a: ... gives a writable array")
         if self.storage.dtype.char == "E":
             raise BufferError("buffers cannot hold bfloat16; numpy.asarray(x) can, or "
                               "numpy.asarray(x).view('uint16')")
-        # arrays are buffers, which 3.11's types cannot say
-        return memoryview(exported_array(self))  # type: ignore[arg-type]
+        return exported_array(self).data
 
-    def tolist(self) -> Any:
-        """Nested lists of Python numbers."""
+    def tolist(self) -> Nested:
+        """Return the elements as nested lists of Python numbers.
+
+        Returns
+        -------
+        list
+            One list for each axis; without axes, a number.
+        """
         with self.facet("array", "input") as a:
             return a.tolist()

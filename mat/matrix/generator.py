@@ -1,7 +1,6 @@
-"""`Rng`: where random numbers come from, a key and a counter. It knows nothing of Mats, nor how
-words become numbers.
+"""`Rng`: a generator of random numbers, whose state is a key and a counter.
 
-``docs/random.md`` says what a key, a counter and a position give.
+How numbers are made of them is in ``ops/``; ``docs/random.md`` defines key, counter and position.
 """
 
 from __future__ import annotations
@@ -9,25 +8,41 @@ from __future__ import annotations
 import operator
 import os
 import threading
-from typing import Any
+from typing import SupportsIndex, TypeAlias
 
 from ..errors import DTypeError, SettingError
 
 _HALF = 2**32
 _WHOLE = 2**64
-# low and high half of the key and of the counter, which floats hold exactly
-Words = tuple[float, float, float, float]
+# low and high half of the key and of the counter, which floats represent exactly
+Words: TypeAlias = tuple[float, float, float, float]
 
 
 class Rng:
-    """A generator of random numbers, Philox4x32-10: all its state is a key, the `seed`, and a
-    counter of blocks used so far.
+    """A generator of random numbers, Philox4x32-10.
 
-    Each call that draws takes the blocks it needs and counts them, one thread at a time, so no two
-    calls share any; equal seeds and counters give equal numbers, on any device, over any number of
-    threads. Without a seed the operating system gives one. `SettingError` unless the seed is from 0
-    to 2**64 - 1. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011).
+    Its state is a key, the `seed`, and a `counter` of the blocks of four words used so far. Each
+    call that draws numbers uses the next blocks, one thread at a time, so no two calls share any.
+    Equal seeds and counters give equal numbers, on any device, with any number of threads.
 
+    Parameters
+    ----------
+    seed : int, optional
+        The key, from 0 to 2**64 - 1; by default, one from the operating system.
+    counter : int
+        The number of blocks that are skipped, in the same range.
+
+    Raises
+    ------
+    SettingError
+        If seed or counter are out of range.
+
+    Notes
+    -----
+    Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011).
+
+    Examples
+    --------
     >>> import mat
     >>> rng = mat.Rng(42)
     >>> mat.zeros(3).uniform_(rng=rng).to_numpy()
@@ -52,23 +67,29 @@ class Rng:
 
     @property
     def counter(self) -> int:
-        """How many blocks of four words have been used, modulo 2**64."""
+        """The number of blocks of four words that have been used, modulo 2**64."""
         return self._counter
 
     def copy(self) -> Rng:
-        """Another generator that will give the same numbers as this one."""
+        """Return another generator, which will give the same numbers as this one.
+
+        Returns
+        -------
+        Rng
+            A generator with the same seed and counter.
+        """
         with self._lock:
             return Rng(self._key, counter=self._counter)
 
     def take(self, blocks: int) -> Words:
-        """Use the next so many blocks: the key and the counter of the first of them."""
+        """Use the next `blocks` blocks, and return the key and the counter of the first."""
         with self._lock:
             key, first = self._key, self._counter
             self._counter = (first + blocks) % _WHOLE
         return float(key % _HALF), float(key // _HALF), float(first % _HALF), float(first // _HALF)
 
     def restart(self, seed: int | None = None) -> None:
-        """Begin anew, with this seed."""
+        """Set the key to `seed`, or to one from the operating system, and the counter to 0."""
         key = _entropy() if seed is None else _natural(seed, "seed")
         with self._lock:
             self._key, self._counter = key, 0
@@ -76,10 +97,10 @@ class Rng:
     def __copy__(self) -> Rng:
         return self.copy()
 
-    def __deepcopy__(self, memo: Any) -> Rng:
+    def __deepcopy__(self, memo: object) -> Rng:
         return self.copy()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restored, (self._key, self._counter)
 
     def __repr__(self) -> str:
@@ -94,12 +115,13 @@ def _entropy() -> int:
     return int.from_bytes(os.urandom(8), "little")
 
 
-def _natural(value: Any, name: str) -> int:
-    """`value` as an integer of 64 bits."""
+def _natural(value: SupportsIndex, name: str) -> int:
+    """Return `value` as an integer of 64 bits."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise DTypeError(f"{name} must be an integer, got {value!r} ({type(value).__name__})") from None
+        kind = type(value).__name__
+        raise DTypeError(f"{name} must be an integer, got {value!r} ({kind})") from None
     if isinstance(value, bool):
         raise DTypeError(f"{name} must be an integer, got {value!r}")
     if not 0 <= number < _WHOLE:
@@ -112,9 +134,15 @@ _default = Rng()
 
 
 def seed(n: int | None = None) -> None:
-    """Restart the default generator, which draws where no ``rng=`` is given; without `n` from what
-    the operating system gives.
+    """Restart the default generator, which draws where no ``rng=`` is given.
 
+    Parameters
+    ----------
+    n : int, optional
+        The seed, from 0 to 2**64 - 1; by default, one from the operating system.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.seed(1)
     >>> a = mat.zeros(3).normal_()
@@ -125,8 +153,8 @@ def seed(n: int | None = None) -> None:
     _default.restart(n)
 
 
-def generator(rng: Any) -> Rng:
-    """`rng`, or the default generator for None."""
+def generator(rng: object) -> Rng:
+    """Return `rng`, or the default generator for None."""
     if rng is None:
         return _default
     if not isinstance(rng, Rng):

@@ -1,15 +1,12 @@
-"""``mat.prefetch``: copies that go on while a block computes, and that nobody waits for before the
-data is needed.
-"""
+"""``mat.prefetch``: asynchronous copies, which go on while a block computes."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Any
 
-from ..core.access import user_place
+from ..core.access import caller_line
 from ..core.access_record import SourceLine
 from ..core.cube import Memory, host
 from ..devices.device import CPU, in_use
@@ -18,9 +15,7 @@ from .mat import Mat
 
 
 class Prefetch:
-    """One ``with mat.prefetch(...)``; ``count`` is how many copies were begun and have not arrived
-    yet.
-    """
+    """The context manager that `prefetch` returns; its block is given it."""
 
     __slots__ = ("begun", "entered", "to_device", "to_host")
 
@@ -32,15 +27,15 @@ class Prefetch:
 
     def __enter__(self) -> Prefetch:
         if self.entered:
-            raise ConflictError("this prefetch is under way already; call mat.prefetch again")
+            raise ConflictError("this prefetch is already under way; call mat.prefetch again")
         self.entered = True
-        where, device = user_place(sys._getframe(1)), in_use()
+        where, device = caller_line(sys._getframe(1)), in_use()
         try:
             if device is not CPU:
                 self._begin((x for x in self.to_device if x.device_enabled), device.memory, where)
             self._begin(self.to_host, host(), where)
         except BaseException as error:
-            self._arrive(error)
+            self._finish(error)
             self.entered = False
             raise
         return self
@@ -53,15 +48,16 @@ class Prefetch:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         self.entered = False
-        failure = self._arrive(error)
+        failure = self._finish(error)
         if error is None and failure is not None:
             raise failure
 
-    def _arrive(self, error: BaseException | None) -> BaseException | None:
-        """Wait for every copy; give the first that failed, of which `error`, if there is one, is
-        told, as of the others.
+    def _finish(self, error: BaseException | None) -> BaseException | None:
+        """Wait for every copy; return `error`, or else the error of the first copy that failed.
+
+        The other errors are added to it as notes.
         """
-        told = error
+        first = error
         while self.begun:
             x, memory = self.begun[0]
             try:
@@ -69,14 +65,15 @@ class Prefetch:
                 del self.begun[0]
             except BaseException as failure:
                 # an interrupt of the wait, which goes on, or a copy that failed
-                if told is None:
-                    told = failure
+                if first is None:
+                    first = failure
                 else:
-                    told.add_note(f"mat.prefetch: {failure}")
-        return told
+                    first.add_note(f"mat.prefetch: {failure}")
+        return first
 
     @property
     def count(self) -> int:
+        """The number of copies that were begun and are not finished yet."""
         return sum(memory in (x.storage.async_copies or ()) for x, memory in self.begun)
 
     def __repr__(self) -> str:
@@ -84,15 +81,38 @@ class Prefetch:
 
 
 def prefetch(*, to_device: Iterable[Mat] | Mat = (), to_host: Iterable[Mat] | Mat = ()) -> Prefetch:
-    """``with mat.prefetch(to_device=[x], to_host=[y]):`` copies data ahead, while the block
-    computes with other data.
+    """Copy data between memories while a block computes with other data.
 
-    What is fresh there already is not copied; with no device in use, nothing goes to one. Who looks
-    at data under way in the block, or from another thread, waits for it; who would write it gets a
-    `ConflictError` with the line of the prefetch. When the block ends, whatever ends it, all has
-    arrived. A copy that fails leaves the Mat as it was, and its error is raised where the data is
-    needed, or else by the end of the block.
+    Parameters
+    ----------
+    to_device : Mat or iterable of Mat
+        Mats to copy to the device in use. Without one, and for Mats that are not enabled for
+        devices, nothing is copied.
+    to_host : Mat or iterable of Mat
+        Mats to copy to the host.
 
+    Returns
+    -------
+    Prefetch
+        A context manager. Its ``count`` is the number of copies that are not finished yet; all are
+        when the block ends, also after an error.
+
+    Raises
+    ------
+    DTypeError
+        If something else than Mats is given.
+    ConflictError
+        When a Mat is written, in the block or in another thread, while it is being copied; the text
+        names the line of the prefetch.
+
+    Notes
+    -----
+    Data that is fresh at the target is not copied. A block that reads data while it is being copied
+    waits for the copy. A copy that fails leaves the Mat as it was, and its error is raised where
+    the data is needed, or else at the end of the block.
+
+    Examples
+    --------
     >>> import mat
     >>> x, y = mat.arange(3), mat.arange(3)
     >>> with mat.use_device("emulated"):
@@ -104,7 +124,7 @@ def prefetch(*, to_device: Iterable[Mat] | Mat = (), to_host: Iterable[Mat] | Ma
     return Prefetch(_mats(to_device, "to_device"), _mats(to_host, "to_host"))
 
 
-def _mats(given: Any, name: str) -> list[Mat]:
+def _mats(given: Iterable[Mat] | Mat, name: str) -> list[Mat]:
     found = [given] if isinstance(given, Mat) else list(given)
     for x in found:
         if not isinstance(x, Mat):

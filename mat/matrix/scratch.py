@@ -1,8 +1,7 @@
-"""Mats for the time of a block: `scratch`, whose memory the next block uses again, and `ones_view`,
-of ones only.
+"""Mats that last for one block: `scratch`, whose memory the next block reuses, and `ones_view`.
 
-What is kept between blocks belongs to a thread, so no lock is taken and no block shares memory with
-another.
+The memory that is kept between blocks belongs to a thread, so no lock is needed and no block shares
+memory with another.
 """
 
 from __future__ import annotations
@@ -11,36 +10,36 @@ import sys
 import threading
 from collections.abc import Hashable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TypeAlias
 
-import numpy as np
-
-from ..core.access import user_place
+from ..core.access import caller_line
 from ..core.access_record import SourceLine, file_and_line
 from ..core.cube import Cube, Memory
+from ..core.registry import Handle
 from ..errors import ConflictError, DTypeError, TornError
 from ..layout.strided import Layout, as_shape, packed
 from ..memories.host import HOST
 from ..support.dtypes import as_dtype
 from ..support.settings import current
+from ..support.types import Array, DType, DTypeLike, ShapeLike
 from .mat import Mat, Storage, check_bytes
 
-Buffer = np.ndarray[Any, Any]
-Key = tuple[Hashable, np.dtype[Any]]  # place and dtype
-_GONE = TornError("scratch that was given back at the end of its block; copy() what is to outlive "
-                  "it")
+Key: TypeAlias = tuple[Hashable, DType]  # place and dtype
+_RELEASED = TornError("scratch that was released at the end of its block; copy() what is to "
+                      "outlive it")
 
 
 class SpareMemory(threading.local):
-    """What this thread keeps from block to block: memory that no block uses now, and ones."""
+    """The memory that a thread keeps for its next blocks: spare arrays, and ones."""
 
     def __init__(self) -> None:
-        self.buffers: dict[Key, list[Buffer]] = {}
-        self.ones: dict[np.dtype[Any], Storage] = {}
+        self.buffers: dict[Key, list[Array]] = {}
+        self.ones: dict[DType, Storage] = {}
 
-    def take(self, key: Key, size: int) -> Buffer | None:
-        """The smallest that has room for `size` elements; one that is too small goes, since a
-        larger will come back.
+    def take(self, key: Key, size: int) -> Array | None:
+        """Remove and return the smallest spare array with room for `size` elements.
+
+        If none has room, one is freed: a larger one will be put instead.
         """
         spares = self.buffers.get(key)
         if not spares:
@@ -50,7 +49,7 @@ class SpareMemory(threading.local):
         buffer = spares.pop(k)
         return buffer if buffer.size >= size else None
 
-    def put(self, key: Key, buffer: Buffer) -> None:
+    def put(self, key: Key, buffer: Array) -> None:
         self.buffers.setdefault(key, []).append(buffer)
 
 
@@ -58,15 +57,15 @@ _spares = SpareMemory()
 
 
 class ScratchStorage(Storage):
-    """The storage of one block, over memory that is there before and after it."""
+    """The storage of one block, over memory that exists before and after it."""
 
     __slots__ = ("buffer", "part", "where")
 
-    def __init__(self, size: int, dtype: np.dtype[Any], buffer: Buffer | None,
+    def __init__(self, size: int, dtype: DType, buffer: Array | None,
                  where: SourceLine) -> None:
         if buffer is None:
             super().__init__(size, dtype, None)
-        else:  # not created anew: it does not count as an allocation
+        else:  # reused memory does not count as an allocation
             Cube.__init__(self)
             self.size, self.dtype, self.nbytes = size, dtype, size * dtype.itemsize
             self.fill_value, self.writable = None, True
@@ -74,10 +73,8 @@ class ScratchStorage(Storage):
         self.buffer = buffer
         self.where = where
 
-    def give_back(self) -> Buffer | None:
-        """The host's memory, of which nobody here knows any more; None if there is none, or
-        somebody still uses it.
-        """
+    def release(self) -> Array | None:
+        """Release the host's memory and return it; None if there is none or it is still in use."""
         with self.lock:
             if self.accesses or any((self.kept or {}).values()):
                 return None
@@ -85,22 +82,22 @@ class ScratchStorage(Storage):
                 if view is not None:
                     view.presented = {}
             self.viewers, self.seen = [], 0
-            handle: Buffer | None = self.handles.pop(HOST, None)
+            handle: Array | None = self.handles.pop(HOST, None)
             for memory in tuple(self.handles):
                 self._discard(memory)
             self.fresh, self.pristine = 0, False
-            self.torn, self.torn_memory = _GONE, None
+            self.torn, self.torn_memory = _RELEASED, None
         return self.buffer if self.buffer is not None and handle is self.part else handle
 
     def read_torn(self, error: TornError) -> None:
-        if error is _GONE:
+        if error is _RELEASED:
             file, line = file_and_line(0, self.where)
-            error = TornError(f"this is {_GONE} ({file}:{line})")
+            error = TornError(f"this is {_RELEASED} ({file}:{line})")
         super().read_torn(error)
 
 
 class ScratchBlock:
-    """One ``with mat.scratch(...)``."""
+    """The context manager that `scratch` returns."""
 
     __slots__ = ("key", "layout", "storage")
 
@@ -116,7 +113,7 @@ class ScratchBlock:
         mat = Mat.__new__(Mat)
         mat.layout = self.layout
         self.storage = mat.storage = ScratchStorage(size, self.key[1], _spares.take(self.key, size),
-                                                    user_place(sys._getframe(1)))
+                                                    caller_line(sys._getframe(1)))
         mat.presented = {}
         mat.form = None
         mat.device_enabled = current().device_enabled
@@ -124,23 +121,46 @@ class ScratchBlock:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         storage, self.storage = self.storage, None
-        buffer = None if storage is None else storage.give_back()
+        buffer = None if storage is None else storage.release()
         if buffer is not None:
             _spares.put(self.key, buffer)
 
 
 class Scratch:
-    """``with mat.scratch(shape) as t:`` a Mat of arbitrary contents, whose memory the next such
-    block uses again.
+    """Gives a Mat of arbitrary contents to a block, whose memory the next such block reuses.
 
-    The next block in this thread with the same `place` (any name) and `dtype` has that memory, if
-    it is large enough; blocks inside of each other never share any, whatever their places. At the
-    end of the block, also after an error, the Mat is given back: reading it, or a view of it, is a
-    `TornError` from then on, and overwriting it whole takes new memory. So do not keep it, nor an
-    array or a pointer that a facet gave: ``t.copy()`` is yours. What is still being looked at when
-    the block ends is not used again. A thread keeps what its blocks used until it ends or calls
-    ``mat.scratch.clear()``.
+    It is called as a function: ``with mat.scratch(shape) as t:``.
 
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of the axes.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``.
+    place : hashable
+        A name of the memory. The next block in this thread with the same place and dtype gets the
+        same memory if it is large enough; nested blocks never share any, whatever their places.
+
+    Returns
+    -------
+    context manager
+        It gives a Mat to its block.
+
+    Raises
+    ------
+    DTypeError
+        If `place` cannot be hashed.
+
+    Notes
+    -----
+    At the end of the block, also after an error, the memory is released: from then on reading the
+    Mat, or a view of it, is a `TornError`, and overwriting it whole allocates new memory. So do not
+    keep it, nor an array or a pointer that a facet presented: ``t.copy()`` can be kept. Memory that
+    is still being accessed when the block ends is not reused. A thread keeps the memory of its
+    blocks until it ends or calls ``mat.scratch.clear()``.
+
+    Examples
+    --------
     >>> import mat
     >>> with mat.scratch((2, 3)) as t:
     ...     t.fill_(1).shape
@@ -148,22 +168,23 @@ class Scratch:
     >>> t.sum()  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    mat.errors.TornError: this is scratch that was given back at the end of its block; ...
+    mat.errors.TornError: this is scratch that was released at the end of its block; ...
     """
 
     __slots__ = ()
 
-    def __call__(self, shape: object, dtype: Any = None,
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None,
                  place: Hashable = "scratch") -> ScratchBlock:
-        layout, kind = _asked(shape, dtype)
+        layout, kind = _layout_and_dtype(shape, dtype)
         try:
             hash(place)
         except TypeError:
-            raise DTypeError(f"a place is a name or another hashable thing, got {place!r}") from None
+            raise DTypeError("a place is a name or another hashable object, got "
+                             f"{place!r}") from None
         return ScratchBlock(layout, (place, kind))
 
     def clear(self) -> None:
-        """Free what this thread keeps for blocks to come; those that are open stay as they are."""
+        """Free the memory that this thread keeps for its next blocks; open blocks keep theirs."""
         _spares.buffers.clear()
         _spares.ones.clear()
 
@@ -172,14 +193,14 @@ class Scratch:
 
 
 def spare_bytes() -> int:
-    """The bytes that this thread keeps for blocks to come."""
+    """Return the number of bytes that this thread keeps for its next blocks."""
     return sum(b.nbytes for buffers in _spares.buffers.values() for b in buffers)
 
 
 scratch = Scratch()
 
 
-def _asked(shape: object, dtype: Any) -> tuple[Layout, np.dtype[Any]]:
+def _layout_and_dtype(shape: ShapeLike, dtype: DTypeLike) -> tuple[Layout, DType]:
     layout, kind = packed(as_shape(shape)), current().dtype if dtype is None else as_dtype(dtype)
     check_bytes(layout.size, kind)
     return layout, kind
@@ -189,34 +210,47 @@ def _asked(shape: object, dtype: Any) -> tuple[Layout, np.dtype[Any]]:
 
 
 class Ones(Storage):
-    """Ones that nobody can change: read-only, also for those who make an array writable again."""
+    """A storage of ones that cannot be written, not even through an array made writable again."""
 
     __slots__ = ()
 
-    def __init__(self, size: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, size: int, dtype: DType) -> None:
         super().__init__(size, dtype, 1)
         self.writable = False
 
-    def _fill_handle(self, memory: Memory, handle: Any) -> None:
+    def _fill_handle(self, memory: Memory, handle: Handle) -> None:
         super()._fill_handle(memory, handle)
         if memory is HOST:
             handle.flags.writeable = False
 
 
-def ones_view(shape: object, dtype: Any = None) -> AbstractContextManager[Mat]:
-    """``with mat.ones_view(shape) as one:`` a read-only Mat of ones, packed, as BLAS wants it to
-    sum rows or columns.
+def ones_view(shape: ShapeLike, dtype: DTypeLike = None) -> AbstractContextManager[Mat]:
+    """Return a context manager that gives its block a read-only, packed Mat of ones.
 
-    The ones are made once in each thread and used again, by several blocks at once as well. Writing
-    them is a `DirectionError`.
+    BLAS sums rows or columns by a product with ones. They are made once in each thread and used
+    again, also by several blocks at once.
 
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of the axes.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``.
+
+    Returns
+    -------
+    context manager
+        It gives a Mat to its block. Writing that is a `DirectionError`.
+
+    Examples
+    --------
     >>> import mat
     >>> a, totals = mat.arange(6).reshape(2, 3), mat.empty(2)
     >>> with mat.ones_view(3) as one:
     ...     mat.gemv(1, a, one, 0, totals)
     <Mat 2 F [3. 12.]>
     """
-    layout, kind = _asked(shape, dtype)
+    layout, kind = _layout_and_dtype(shape, dtype)
     ones = _spares.ones.get(kind)
     if ones is None or ones.size < layout.size:
         ones = _spares.ones[kind] = Ones(layout.size, kind)

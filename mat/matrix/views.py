@@ -1,27 +1,38 @@
-"""What a Mat sees of its storage: shape, strides, displacement, and the views made of them. Nothing
-here moves data.
-"""
+"""The layout of a Mat over its storage: shape, strides, displacement, views. No data is moved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Self
 
 from ..core.cube import View
 from ..errors import ConflictError, DTypeError, ShapeError
 from ..layout.strided import Ints, Layout, as_axis, as_shape, integer, packed
+from ..support.types import AxisLike, ShapeLike
 
 
 class Views(View):
-    """A layout over a storage, and the views that can be had without copying."""
+    """The part of `Mat` that is a layout over a storage, and that makes views without copying."""
 
     __slots__ = ("form", "layout")
     layout: Layout
-    form: object  # stands for all that an operation's checks depend on; None: not asked for yet
+    # an object for all that the checks of operations depend on; None: not determined yet
+    form: object
 
     def over(self, layout: Layout) -> Self:
-        """The view of the same storage that sees what `layout` says."""
+        """Return the view of the same storage with another layout.
+
+        Parameters
+        ----------
+        layout : Layout
+            Shape, strides and displacement within the storage.
+
+        Returns
+        -------
+        Mat
+            A view.
+        """
         raise NotImplementedError
 
     @property
@@ -31,7 +42,7 @@ class Views(View):
 
     @property
     def strides(self) -> Ints:
-        """The steps in the storage along each axis, in elements (not bytes)."""
+        """The steps in the storage along each axis, in elements, not bytes."""
         return self.layout.strides
 
     @property
@@ -56,7 +67,7 @@ class Views(View):
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the visible elements lie row-major without gaps."""
+        """True if the visible elements are stored in row-major order without gaps."""
         return self.layout.contiguous
 
     def __len__(self) -> int:
@@ -67,39 +78,72 @@ class Views(View):
 
     # Views
 
-    def view(self, shape: object, displacement: int | None = None) -> Self:
-        """The `shape` at `displacement` (absolute; default: where self begins), packed, of the same
-        storage.
+    def view(self, shape: ShapeLike, displacement: int | None = None) -> Self:
+        """Return a packed view of the same storage with another shape; its size may differ.
 
-        The size may change. `ShapeError` if it does not fit into ``max_size``.
+        Parameters
+        ----------
+        shape : int or sequence of int
+            The lengths of the axes.
+        displacement : int, optional
+            The storage index of the first visible element; by default that of self.
 
+        Returns
+        -------
+        Mat
+            A view.
+
+        Raises
+        ------
+        ShapeError
+            If the view does not fit into ``max_size`` elements.
+
+        Examples
+        --------
         >>> import mat
         >>> mat.arange(6).view((2, 2), 1)
         <Mat 1+2x2+1 A [[1. 2.] [3. 4.]]>
         """
         return self.over(self._packed_at(shape, displacement))
 
-    def _packed_at(self, shape: object, displacement: int | None) -> Layout:
-        start = self.displacement if displacement is None else integer(displacement, "a displacement")
+    def _packed_at(self, shape: ShapeLike, displacement: int | None) -> Layout:
+        start = self.displacement
+        if displacement is not None:
+            start = integer(displacement, "a displacement")
         if start < 0:
             raise ShapeError(f"a displacement is not negative, got {start}")
         return packed(as_shape(shape), start).check_within(self.storage.size)
 
-    def reshape(self, *shape: Any) -> Self:
-        """The same elements in another shape; one length may be -1.
+    def reshape(self, *shape: ShapeLike) -> Self:
+        """Return a view of the same elements in another shape of the same size.
 
-        `ShapeError` where the size differs (``view`` may change it), or where strides forbid a view
-        (``x.contiguous().reshape(...)`` copies).
+        Parameters
+        ----------
+        *shape : int or sequence of int
+            The lengths of the axes; one of them may be -1, and is inferred.
 
+        Returns
+        -------
+        Mat
+            A view.
+
+        Raises
+        ------
+        ShapeError
+            If the size differs (`view` may change it), or the strides do not allow a view
+            (``x.contiguous().reshape(...)`` copies).
+
+        Examples
+        --------
         >>> import mat
         >>> mat.arange(6).reshape(2, -1).shape
         (2, 3)
         """
         return self.over(self._reshaped(shape[0] if len(shape) == 1 else shape))
 
-    def _reshaped(self, shape: object) -> Layout:
-        items = tuple(shape) if isinstance(shape,
-                                           Iterable) and not isinstance(shape, str) else (shape,)
+    def _reshaped(self, shape: ShapeLike) -> Layout:
+        several = isinstance(shape, Iterable) and not isinstance(shape, str)
+        items = tuple(shape) if several else (shape,)
         lengths = [integer(n, "a length in a shape") for n in items]
         if lengths.count(-1) == 1:
             rest = as_shape([n for n in lengths if n != -1])
@@ -110,82 +154,223 @@ class Views(View):
         return self.layout.reshape(as_shape(lengths))
 
     def displace(self, displacement: int) -> Self:
-        """The same shape, packed, at the absolute `displacement`."""
+        """Return a packed view of the same shape at another displacement.
+
+        Parameters
+        ----------
+        displacement : int
+            The storage index of the first visible element.
+
+        Returns
+        -------
+        Mat
+            A view.
+        """
         return self.view(self.shape, displacement)
 
     @property
     def T(self) -> Self:  # NumPy's name
-        """The transposed view: all axes reversed."""
+        """The transposed view: all axes in reverse order."""
         return self.over(self.layout.permute(range(self.ndim - 1, -1, -1)))
 
-    def permute(self, *axes: Any) -> Self:
-        """The view whose axis ``k`` is axis ``axes[k]`` of self."""
+    def permute(self, *axes: AxisLike) -> Self:
+        """Return the view whose axis ``k`` is axis ``axes[k]`` of self.
+
+        Parameters
+        ----------
+        *axes : int or sequence of int
+            A permutation of the axes, as several arguments or as one sequence.
+
+        Returns
+        -------
+        Mat
+            A view.
+        """
         return self.over(self.layout.permute(axes[0] if len(axes) == 1
                                              and not isinstance(axes[0], int) else axes))
 
     def swapaxes(self, i: int, j: int) -> Self:
-        """The view with axes `i` and `j` exchanged."""
+        """Return the view with two axes exchanged.
+
+        Parameters
+        ----------
+        i, j : int
+            The axes; negative ones count from the last.
+
+        Returns
+        -------
+        Mat
+            A view.
+        """
         axes = list(range(self.ndim))
         a, b = as_axis(i, self.ndim), as_axis(j, self.ndim)
         axes[a], axes[b] = b, a
         return self.over(self.layout.permute(axes))
 
-    def broadcast_to(self, *shape: Any) -> Self:
-        """The view in which axes of length 1 repeat (stride 0) to make `shape`; it cannot be
-        written.
+    def broadcast_to(self, *shape: ShapeLike) -> Self:
+        """Return a view of a larger shape, in which axes of length 1 repeat with stride 0.
+
+        Parameters
+        ----------
+        *shape : int or sequence of int
+            The lengths of the axes.
+
+        Returns
+        -------
+        Mat
+            A view, which cannot be written.
         """
         return self.over(self.layout.broadcast_to(as_shape(shape[0] if len(shape) == 1 else shape)))
 
-    def squeeze(self, axis: Any = None) -> Self:
-        """The view without axes of length 1, or without those named."""
+    def squeeze(self, axis: AxisLike = None) -> Self:
+        """Return the view without axes of length 1.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The axes to leave out; by default all of length 1.
+
+        Returns
+        -------
+        Mat
+            A view.
+        """
         return self.over(self.layout.squeeze(axis))
 
     def expand_dims(self, axis: int) -> Self:
-        """The view with a new axis of length 1 at position `axis`."""
+        """Return the view with a new axis of length 1.
+
+        Parameters
+        ----------
+        axis : int
+            The position of the new axis.
+
+        Returns
+        -------
+        Mat
+            A view.
+        """
         return self.over(self.layout.expand_dims(axis))
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
-        """The view of the diagonal of two axes, as the new last axis; it can be written."""
+        """Return the view of the diagonal of two axes; it can be written.
+
+        Parameters
+        ----------
+        offset : int
+            The number of the diagonal: 0 for the main one, positive above it.
+        axis1, axis2 : int
+            The axes, which the diagonal replaces by a new last axis.
+
+        Returns
+        -------
+        Mat
+            A view.
+        """
         return self.over(self.layout.diagonal(offset, axis1, axis2))
 
-    # Changing what self sees
+    # Changing the layout of self
 
     def _see(self, layout: Layout) -> Self:
         for record in tuple(self.storage.accesses):
             raise ConflictError(f"cannot change the shape of {self.label()} during the access to "
                                 f"{record.describe()}")
-        self._let_see(layout)
+        self._set_layout(layout)
         return self
 
-    def _let_see(self, layout: Layout) -> None:
+    def _set_layout(self, layout: Layout) -> None:
         self.layout = layout
         self.form = None
         self.presented = {}
 
-    def view_(self, shape: object, displacement: int | None = None) -> Self:
-        """Let self see `shape` at `displacement`; refused while the storage is being looked at."""
+    def view_(self, shape: ShapeLike, displacement: int | None = None) -> Self:
+        """Make self see another shape of its storage, packed; its size may differ.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+            The lengths of the axes.
+        displacement : int, optional
+            The storage index of the first visible element; by default unchanged.
+
+        Returns
+        -------
+        Mat
+            `self`.
+
+        Raises
+        ------
+        ConflictError
+            If the storage is being accessed.
+        """
         return self._see(self._packed_at(shape, displacement))
 
-    def reshape_(self, *shape: Any) -> Self:
-        """Let self see its elements in another shape of the same size."""
+    def reshape_(self, *shape: ShapeLike) -> Self:
+        """Make self see its elements in another shape of the same size.
+
+        Parameters
+        ----------
+        *shape : int or sequence of int
+            The lengths of the axes; one of them may be -1, and is inferred.
+
+        Returns
+        -------
+        Mat
+            `self`.
+        """
         return self._see(self._reshaped(shape[0] if len(shape) == 1 else shape))
 
     def displace_(self, displacement: int) -> Self:
-        """Let self see the same shape at the absolute `displacement`."""
+        """Make self see the same shape at another displacement.
+
+        Parameters
+        ----------
+        displacement : int
+            The storage index of the first visible element.
+
+        Returns
+        -------
+        Mat
+            `self`.
+        """
         return self.view_(self.shape, displacement)
 
     def row_(self, i: int) -> Self:
-        """Let the 2-d self see only its row `i`, as a matrix of one row."""
+        """Make a matrix see only one of its rows, as a matrix of one row.
+
+        Parameters
+        ----------
+        i : int
+            The index of the row.
+
+        Returns
+        -------
+        Mat
+            `self`.
+        """
         if self.ndim != 2:
             raise ShapeError(f"row_ wants a matrix, got shape {self.shape}")
         row = self.layout[i]
         return self._see(Layout((1, *row.shape), self.strides, row.displacement))
 
     @contextmanager
-    def window(self, shape: object = None, displacement: int | None = None) -> Iterator[Self]:
-        """Let self see another shape and displacement inside the block; what it saw comes back
-        after it.
+    def window(self, shape: ShapeLike = None, displacement: int | None = None) -> Iterator[Self]:
+        """Make self see another shape and displacement during a block.
 
+        Parameters
+        ----------
+        shape : int or sequence of int, optional
+            The lengths of the axes; by default unchanged.
+        displacement : int, optional
+            The storage index of the first visible element; by default unchanged.
+
+        Yields
+        ------
+        Mat
+            `self`.
+
+        Examples
+        --------
         >>> import mat
         >>> x = mat.zeros(6)
         >>> with x.window(2, 3):
@@ -199,4 +384,4 @@ class Views(View):
         try:
             yield self
         finally:
-            self._let_see(before)
+            self._set_layout(before)

@@ -1,28 +1,26 @@
-"""Access to several Mats at once, and scopes for their copies: `with_facets` and `barrier`."""
+"""`with_facets`, which accesses several Mats at once, and `barrier`, which drops their copies."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from ..core.access import (
     Access,
+    caller_line,
     enter_all,
+    join_directions,
     leave_all,
-    settle_directions,
     undo,
-    user_place,
     value_for_block,
 )
 from ..core.cube import AccessRecord, Barrier, Direction, memory_named
 from ..errors import ConflictError, DTypeError, FacetError
+from ..support.types import Arguments, Presented
 from .mat import Mat
 
 
 class AccessGroup:
-    """Several looks, entered together or not at all; gives the tuple of what their facets
-    present.
-    """
+    """Several accesses, entered together or not at all: the context manager of `with_facets`."""
 
     __slots__ = ("accesses", "records")
 
@@ -30,11 +28,11 @@ class AccessGroup:
         self.accesses = accesses
         self.records: list[AccessRecord] = []
 
-    def __enter__(self) -> tuple[Any, ...]:
+    def __enter__(self) -> tuple[Presented, ...]:
         if self.records:
             raise ConflictError("these accesses are already open: "
                                 f"{self.records[0].describe()}; call with_facets again")
-        records = enter_all(self.accesses, user_place(sys._getframe(1)))
+        records = enter_all(self.accesses, caller_line(sys._getframe(1)))
         try:
             values = tuple(value_for_block(records[access]) for access in self.accesses)
         except BaseException:
@@ -49,14 +47,30 @@ class AccessGroup:
         leave_all(records, kind is not None)
 
 
-def with_facets(*requests: tuple[Any, ...]) -> AccessGroup:
-    """``with with_facets((x, "array", "input"), (y, "foreign", "io")) as (a, p):`` looks at several
-    Mats at once.
+def with_facets(*requests: Arguments) -> AccessGroup:
+    """Access several Mats at once: ``with with_facets((x, "array", "input"), ...) as (a, ...):``.
 
-    Each request is ``(mat, facet, direction)``, the direction ``"io"`` if left out. Directions are
-    joined for each storage first: one that is asked for as input and as output is ``io``. Always
-    gives a tuple.
+    Parameters
+    ----------
+    *requests : tuple
+        ``(mat, facet, direction)``, with the direction ``"io"`` if it is left out; see `Mat.facet`.
+        Directions are joined for each storage first: one that is requested for input and for output
+        is accessed for ``io``.
 
+    Returns
+    -------
+    AccessGroup
+        A context manager whose block is given a tuple of what the facets present.
+
+    Raises
+    ------
+    DTypeError
+        If a request does not begin with a Mat.
+    FacetError, DirectionError, AliasError
+        As `Mat.facet`.
+
+    Examples
+    --------
     >>> import mat
     >>> x, y = mat.ones(2), mat.zeros(2)
     >>> with mat.with_facets((x, "array", "input"), (y, "array", "output")) as (a, b):
@@ -66,33 +80,51 @@ def with_facets(*requests: tuple[Any, ...]) -> AccessGroup:
     """
     accesses = [_requested(*(request if isinstance(request, tuple | list) else (request, None)))
                 for request in requests]
-    settle_directions(accesses)
+    join_directions(accesses)
     return AccessGroup(accesses)
 
 
-def _requested(mat: Any, facet: str, direction: str | Direction = "io") -> Access:
+def _requested(mat: object, facet: str, direction: str | Direction = "io") -> Access:
     if not isinstance(mat, Mat):
         raise DTypeError(f"with_facets wants (mat, facet, direction), got {mat!r}; "
-                         "mat.from_numpy(a) makes a Mat of an "
-                         f"array without copying")
+                         "mat.from_numpy(a) makes a Mat of an array without copying")
     return mat.facet(facet, direction)
 
 
 def barrier(ensure: str = "host", drop: str | tuple[str, ...] = ()) -> Barrier:
-    """``with mat.barrier(ensure="host", drop="cuda") as b:`` drops, at its end, the copies made
-    inside in `drop` memories.
+    """Drop, at the end of a block, the copies that it made in some memories.
 
     Data that would be fresh nowhere else is copied to the memory `ensure` first, so nothing is
-    lost. ``b.count`` is how many copies would be dropped now. `ConflictError` at the end for a copy
-    that is still looked at or kept; it stays.
+    lost.
 
+    Parameters
+    ----------
+    ensure : str
+        The memory in which data remains.
+    drop : str or tuple of str
+        The memories whose copies are dropped, such as "cuda".
+
+    Returns
+    -------
+    Barrier
+        A context manager. Its ``count`` is the number of copies that would be dropped now.
+
+    Raises
+    ------
+    FacetError
+        If there is no such memory, or `ensure` is among those to drop.
+    ConflictError
+        At the end of the block, for a copy that is still accessed or kept; it remains.
+
+    Examples
+    --------
     >>> import mat
     >>> with mat.barrier(drop=()) as b:
     ...     b.count
     0
     """
     names = (drop,) if isinstance(drop, str) else tuple(drop)
-    doomed = tuple(memory_named(name) for name in names)
-    if memory_named(ensure) in doomed:
+    dropped = tuple(memory_named(name) for name in names)
+    if memory_named(ensure) in dropped:
         raise FacetError(f"a barrier cannot both ensure and drop {ensure!r}")
-    return Barrier(memory_named(ensure), doomed)
+    return Barrier(memory_named(ensure), dropped)

@@ -1,1 +1,1 @@
-"""Memories: places where data is stored."""
+"""The memories in which data is stored."""

@@ -1,9 +1,9 @@
-"""Building ``mat._native``, a cffi extension of the C files in this folder, ``mat._core`` of
-``core.c``, and distributions.
+"""The build of ``mat._native``, a cffi extension of the C files in ``cpu``, of ``mat._core``, of
+those in ``python``, and of distributions.
 
-Run by setuptools, never imported by `mat`.
-Every ``NAME.h`` but ``mat.h`` and ``dlpack.h`` holds plain declarations only, since both the C
-compiler and cffi read it.
+Setuptools runs it; `mat` never imports it. Both the C compiler and cffi read the headers in ``cpu``
+whose names end neither in ``_inline.h`` nor in ``mat.h``, so that these have plain declarations
+only.
 """
 
 from __future__ import annotations
@@ -22,34 +22,33 @@ from setuptools.command.sdist import sdist
 HERE = Path(__file__).parent
 FOLDERS = [HERE / name for name in ("shared", "cpu", "python")]  # where headers are included from
 APART = ("mat.h", "call.h")  # headers that are not for cffi, or come first
-# what else whoever has the sources has use for
+# parts of the repository besides the package that belong to a source distribution
 BESIDE = ("tests", "docs", "examples", ".ci", "CHANGELOG.md", ".gitignore")
 MADE = {"__pycache__", ".pyc", ".so", ".o", ".hypothesis", ".pytest_cache"}
 # -fwrapv: integers wrap around, as NumPy's do; most Pythons build extensions so, but not all.
-# Many ask for debugging information too, which would be three quarters of a wheel: -g0, unless
-# MAT_CFLAGS asks again
+# Many also request debugging information, which would be three quarters of a wheel: -g0, unless
+# MAT_CFLAGS requests it again
 FLAGS = ["-O3", "-g0", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fwrapv",
-         "-fvisibility=hidden", "-Wall",
-         "-Wextra", "-Wno-unused-parameter", "-Wno-unknown-pragmas",
-         "-Wno-missing-field-initializers"]
+         "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter",
+         "-Wno-unknown-pragmas", "-Wno-missing-field-initializers"]
 NOTICE = """
-========================================================================================================================
+====================================================================================================
 mat: the compiled kernels could not be built ({reason}).
-Everything works without them, on NumPy, slower. To have them, install a C compiler (Debian, Ubuntu: apt install gcc;
-Fedora: dnf install gcc; macOS: xcode-select --install) and install mat again.
-========================================================================================================================
+Everything works without them, on NumPy, slower. To have them, install a C compiler (Debian, Ubuntu:
+apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install) and install mat again.
+====================================================================================================
 """
 
 
 def headers() -> list[Path]:
-    """The declarations that Python sees; first ``call.h``, on which the others stand."""
+    """Return the headers for cffi, first ``call.h``, which the others need."""
     found = sorted(p for p in (HERE / "cpu").glob("*.h") if p.name not in APART
                    and not p.stem.endswith("_inline"))
     return [HERE / "cpu" / "call.h", *found]
 
 
 def native() -> Extension:
-    """The extension of kernels, its C source written from the headers."""
+    """Return the extension of kernels, after writing its C source from the headers."""
     ffi = cffi.FFI()
     for header in headers():
         ffi.cdef(header.read_text(encoding="utf-8"))
@@ -65,19 +64,19 @@ def native() -> Extension:
 
 
 def extension(name: str, sources: list[str], depends: list[str]) -> Extension:
-    """An extension for all Pythons from 3.11 on; sanitizers come in by the environment."""
+    """Return an extension for all Pythons from 3.11 on.
+
+    The environment can add flags, as for sanitizers.
+    """
     flags = [] if os.name == "nt" else [*FLAGS, *os.environ.get("MAT_CFLAGS", "").split()]
     return Extension(f"mat.{name}", sources, include_dirs=list(map(str, FOLDERS)), depends=depends,
                      extra_compile_args=flags,
-                     # show_config tells them
-                     define_macros=[("MAT_FLAGS", f'"{" ".join(flags)}"')],
+                     define_macros=[("MAT_FLAGS", f'"{" ".join(flags)}"')],  # for show_config
                      extra_link_args=os.environ.get("MAT_LDFLAGS", "").split(), py_limited_api=True)
 
 
 def core() -> Extension:
-    """The extension that calls small kernels and makes DLPack's capsules: Python's own C interface,
-    no cffi.
-    """
+    """Return the extension in Python's own C interface: accesses, calls and DLPack's capsules."""
     paths = [*(HERE / "python").iterdir(), HERE / "cpu" / "call.h"]
     parts = sorted(str(path.relative_to(Path.cwd())) for path in paths)
     return extension("_core", [p for p in parts if p.endswith(".c")],
@@ -85,19 +84,21 @@ def core() -> Extension:
 
 
 class BuildKernels(build_ext):
-    """Builds the extension where a compiler is, and says so, once, where not."""
+    """The command that builds the extensions, or prints a notice if there is no compiler."""
 
     def finalize_options(self) -> None:
-        # pyproject.toml can only say that there is one
+        # pyproject.toml only says that there are extensions
         self.distribution.ext_modules = [native(), core()]
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile, unless the tree has what another Python compiled of the same sources: it serves
-        all of them.
+        """Compile, unless the tree has an extension that another Python compiled of these sources.
+
+        One serves all of them.
         """
-        made, target = Path("mat") / f"{ext.name.partition('.')[2]}.abi3.so", Path(self.get_ext_fullpath(ext.name))
+        made = Path("mat") / f"{ext.name.partition('.')[2]}.abi3.so"
+        target = Path(self.get_ext_fullpath(ext.name))
         inputs = [path for path in (*ext.sources, *ext.depends) if not path.startswith("build")]
         fresh = made.exists() and all(Path(path).stat().st_mtime < made.stat().st_mtime
                                       for path in inputs)
@@ -116,16 +117,12 @@ class BuildKernels(build_ext):
             self.warn(NOTICE.format(reason=str(error).splitlines()[0] if str(error)
                                     else type(error).__name__))
             for path in () if self.inplace else map(Path, self.get_outputs()):
-                # one of the two, or an earlier one: with a part of them mat would
-                # not do
-                path.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)  # mat needs both extensions, of the same sources
             self.extensions = []
 
 
 class Wheel(bdist_wheel):
-    """A wheel whose name tells what is in it: without compiled kernels it is one for every
-    machine.
-    """
+    """The command that makes a wheel, which is for every machine if it has no compiled kernels."""
 
     def get_tag(self) -> tuple[str, str, str]:
         self.root_is_pure = not any(path.suffix in (".so", ".pyd")
@@ -134,9 +131,7 @@ class Wheel(bdist_wheel):
 
 
 class Sources(sdist):
-    """The sources with all that is beside them in the repository, and nothing that was made from
-    them.
-    """
+    """The command that makes a source distribution: all files of the repository but built ones."""
 
     def make_distribution(self) -> None:
         self.filelist.extend(sorted(str(path) for name in BESIDE for path in files_of(Path(name))))
@@ -144,20 +139,21 @@ class Sources(sdist):
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file, or those below the folder, but for what was made from others."""
+    """Return the file, or the files below the folder, but for built ones."""
     found = [path] if path.is_file() else path.rglob("*")
     return [p for p in found if p.is_file() and not MADE & {p.suffix, *p.parts}]
 
 
 def main() -> None:
-    """Build in place, for those who work on the kernels: ``python mat/native/build.py``."""
+    """Build in place, for work on the kernels: ``python mat/native/build.py``."""
     os.chdir(HERE.parent.parent)
     command = BuildKernels(Distribution({"name": "facetmat", "packages": ["mat"]}))
     command.inplace = True
     command.ensure_finalized()
     os.environ.setdefault("MAT_NATIVE", "required")
     command.run()
-    sys.stdout.write("built " + ", ".join(command.get_outputs()) + "\n")
+    built = (command.get_ext_fullpath(ext.name) for ext in command.extensions)
+    sys.stdout.write(f"built {', '.join(os.path.relpath(path) for path in built)}\n")
 
 
 if __name__ == "__main__":

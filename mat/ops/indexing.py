@@ -35,7 +35,7 @@ def get_item(self: Mat, index: Index) -> Operand:
     layout = self.layout[index]
     if not layout.shape and not _has_room(index):
         if self.storage.is_elsewhere:
-            found = self.storage.single(layout.displacement)
+            found = self.storage.peek_element(layout.displacement)
             if found is not None:
                 return found
         with self.facet("array", "input") as a:

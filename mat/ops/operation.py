@@ -8,7 +8,6 @@ facet's engine, and returns the operand that was written.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, overload

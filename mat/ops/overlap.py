@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cpu.elementwise import merged
 from ..errors import AliasError
+from ..layout.merged_axes import loops
 from ..matrix.mat import Mat
 from ..support.types import Number, Operand
 
@@ -106,7 +106,7 @@ def apart(*operands: Operand) -> bool:
     if out.layout.ndim > DEVICE_AXES:
         shape = out.layout.shape
         strides = [x.layout.broadcast_to(shape).strides for x in mats]
-        if len(merged(shape, [*strides, out.layout.strides])) > DEVICE_AXES:
+        if len(loops(shape, [*strides, out.layout.strides])) > DEVICE_AXES:
             return False
     return not any(x.storage is out.storage and x is not out and not same_elements(x, out)
                    and overlap(x, out) for x in mats)

@@ -1,16 +1,14 @@
 """Random numbers: uniform, normal, Bernoulli, orthogonal matrices and vectors with given
 covariances.
 
-Draws are made in float32 and float64 by kernels that get the generator's words as numbers; other
-dtypes are made of those.
+Draws are made in float32 and float64 by kernels that get the generator's key and counter as numbers;
+other dtypes are made of those.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +20,7 @@ from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES, check_number, is_integer
 from ..support.native import compiled
+from ..support.types import Array, DType, Engine, Function, Number, Operand
 from . import philox
 from .blas_level23 import gemv
 from .linalg import cholesky
@@ -31,52 +30,55 @@ PER_BLOCK = {char: 16 // BY_CHAR[char].size for char in BLAS_TYPES}  # elements 
 EACH = {"uniform": PER_BLOCK, "normal": PER_BLOCK, "bernoulli": dict.fromkeys(REAL_TYPES, 4)}
 
 
-def blocks(name: str, dtype: np.dtype[Any], size: int) -> int:
-    """How many blocks of words so many elements take."""
+def blocks(name: str, dtype: DType, size: int) -> int:
+    """Return how many blocks of words so many elements take."""
     return -(-size // EACH[name][dtype.char])
 
 
 def only_packed(layout: Layout) -> bool:
-    """No other layout than contiguous ones, about which nobody asks."""
+    """Tell that no layout fits but contiguous ones, which are not tested."""
     return False
 
 
 def check_dtype(name: str, x: Mat) -> None:
-    """`DTypeError` unless the kernels can draw elements of x's dtype."""
+    """Raise `DTypeError` unless the kernels can draw elements of x's dtype."""
     if x.dtype.char not in EACH[name]:
         raise DTypeError(f"random words do not become {x.dtype}")
 
 
+# the signature is the kernel's: the last four numbers are the generator's state
 @op(method="", by_form=True, name="uniform_")
 def uniform(limit: Scalar, below: Scalar, key_low: Scalar, key_high: Scalar, low: Scalar,
             high: Scalar, x: Output) -> None:
-    """``x <- u * limit``, at most `below`, for `u` of 24 or 53 bits"""
+    """Draw ``x <- u * limit``, at most `below`, for `u` of 24 or 53 bits."""
     check_dtype("uniform", x)
 
 
+# the signature is the kernel's
 @op(method="", by_form=True, name="normal_")
 def normal(mean: Scalar, stddev: Scalar, key_low: Scalar, key_high: Scalar, low: Scalar,
            high: Scalar, x: Output) -> None:
-    """``x <- z * stddev + mean``"""
+    """Draw ``x <- z * stddev + mean``."""
     check_dtype("normal", x)
 
 
+# the signature is the kernel's
 @op(method="", by_form=True, name="bernoulli_")
 def bernoulli(last: Scalar, one: Scalar, key_low: Scalar, key_high: Scalar, low: Scalar,
               high: Scalar, x: Output) -> None:
-    """``x <- one`` where a word is not above `last`, else 0"""
+    """Draw ``x <- one`` where a word is not above `last`, else 0."""
     check_dtype("bernoulli", x)
 
 
-def _bodies(operation: Op, name: str, reference: Callable[..., None]) -> None:
-    """The compiled bodies and the one in NumPy."""
+def _implement(operation: Op, name: str, reference: Function) -> None:
+    """Register the kernels, and `reference`, the implementation in NumPy."""
     @operation.prepare("cuda", dtypes="".join(EACH[name]), fits=only_packed)
     @operation.prepare("foreign", dtypes=compiled("".join(EACH[name])), fits=only_packed)
-    def _(engine: Any, x: Mat) -> Any:
+    def random_kernel(engine: Engine, x: Mat) -> Engine:
         return engine.prepare_random(name, blocks(name, x.dtype, x.size), x)
 
     @operation.on("array")
-    def _(np: Any, *values: Any) -> None:
+    def random_numpy(np: Engine, *values: Operand) -> None:
         *numbers, x = values
         flat = x.reshape(-1) if x.flags.c_contiguous else np.empty(x.size, x.dtype)
         reference(flat.view(flat.real.dtype), *numbers)
@@ -84,19 +86,20 @@ def _bodies(operation: Op, name: str, reference: Callable[..., None]) -> None:
             x[...] = flat.reshape(x.shape)
 
 
-_bodies(uniform, "uniform", philox.uniform)
-_bodies(normal, "normal", philox.normal)
-_bodies(bernoulli, "bernoulli", philox.bernoulli)
+_implement(uniform, "uniform", philox.uniform)
+_implement(normal, "normal", philox.normal)
+_implement(bernoulli, "bernoulli", philox.bernoulli)
 
 
-# What is common to the methods
+# Common to the methods
 
 SINGLE = np.dtype(np.float32)
 
 
-def _checked(name: str, x: Any, label: str, number: Any) -> str:
-    """The dtype character of the real numbers to draw for `x`, which must be writable; `number`
-    must be a real one.
+def _real_char(name: str, x: Mat, label: str, number: Number) -> str:
+    """Return the dtype character of the real numbers to draw for `x`.
+
+    Raise unless `x` is a writable Mat, and `number` a real number.
     """
     if not isinstance(x, Mat):
         raise DTypeError(f"{name} writes a Mat, got {type(x).__name__}; mat.from_numpy(a) wraps an "
@@ -114,50 +117,70 @@ def _check_not_integer(name: str, x: Mat) -> None:
 
 @functools.lru_cache(256)
 def _rounded(value: float, char: str) -> float:
-    """The number as one of the dtype; infinite if it is too large."""
+    """Return the number rounded to the dtype; infinite if it is too large."""
     with np.errstate(all="ignore"):
         return float(np.dtype(char).type(value))
 
 
 def _drawn(operation: Op, x: Mat, numbers: tuple[float, float], rng: Rng) -> Mat:
-    """Overwrite `x` with draws, beside if the kernels cannot have it; return it."""
+    """Overwrite `x` with draws, by way of a new Mat if the kernels cannot; return it."""
     name, dtype = operation.check.__name__, x.storage.dtype
     if dtype.char not in EACH[name] or not x.layout.contiguous:
-        drawn = _drawn(operation, new_like(x, x.shape, dtype if dtype.char in EACH[name]
-                                           else SINGLE), numbers, rng)
-        return x.assign_(drawn)  # ops/ adds it
-    return operation(*numbers,
-                     *rng.take(blocks(name, dtype, x.layout.size)),  # type: ignore[no-any-return]
-                     x)
+        beside = new_like(x, x.shape, dtype if dtype.char in EACH[name] else SINGLE)
+        return x.assign_(_drawn(operation, beside, numbers, rng))
+    result: Mat = operation(*numbers, *rng.take(blocks(name, dtype, x.layout.size)), x)
+    return result
 
 
 # Uniform
 
 
 @method("uniform_")
-def uniform_(self: Mat, limit: Any = 1, *, rng: Rng | None = None) -> Mat:
+def uniform_(self: Mat, limit: Number = 1, *, rng: Rng | None = None) -> Mat:
     """Overwrite self with independent numbers that are uniform on ``[0, limit)``; return self.
 
-    They have 24 bits in float32 and 53 in float64, in steps of ``limit / 2**24`` and ``limit /
-    2**53``, and never reach `limit`. Complex elements have two parts, each so; 16-bit floats are
-    float32 draws, rounded. Which numbers they are is settled by the generator and the element's
-    place in row-major order. `DTypeError` for integers, `SettingError` unless `limit` is finite and
-    above 0. Source: Philox4x32-10.
+    Parameters
+    ----------
+    limit : number, optional
+        Upper limit, finite and above 0, which is never reached; default 1.
+    rng : Rng, optional
+        Generator; by default that of the context.
 
+    Returns
+    -------
+    Mat
+        self.
+
+    Raises
+    ------
+    DTypeError
+        If self is of integers.
+    SettingError
+        If `limit` is not finite or not above 0.
+
+    Notes
+    -----
+    Philox4x32-10: each number depends on the generator and the element's position in row-major
+    order. It has 24 bits in float32 and 53 in float64, in steps of ``limit / 2**24`` and ``limit /
+    2**53``. Complex elements have two such parts; 16-bit floats are float32 draws, rounded.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.zeros(2, 2).uniform_(10, rng=mat.Rng(1)).to_numpy()
     array([[8.90259173, 5.85725948],
            [6.71998269, 4.75593226]])
     """
-    char = _checked("uniform_", self, "limit", limit)
+    char = _real_char("uniform_", self, "limit", limit)
     _check_not_integer("uniform_", self)
     return _drawn(uniform, self, _bounds(float(limit), char, self.storage.dtype), generator(rng))
 
 
 @functools.lru_cache(256)
-def _bounds(limit: float, char: str, dtype: np.dtype[Any]) -> tuple[float, float]:
-    """The limit for draws, and the largest number below it that elements can be, so that rounding
-    them does not reach it.
+def _bounds(limit: float, char: str, dtype: DType) -> tuple[float, float]:
+    """Return the limit for draws, and the largest number below it that elements can be.
+
+    Rounding does not reach the limit so.
     """
     kind = dtype if dtype.itemsize == 2 else np.dtype(char)
     found = _rounded(limit, char)
@@ -172,22 +195,43 @@ def _bounds(limit: float, char: str, dtype: np.dtype[Any]) -> tuple[float, float
 
 
 @method("normal_")
-def normal_(self: Mat, mean: Any = 0, stddev: Any = 1, *, rng: Rng | None = None) -> Mat:
-    """Overwrite self with independent normal numbers of this mean and standard deviation; return
-    self.
+def normal_(self: Mat, mean: Number = 0, stddev: Number = 1, *, rng: Rng | None = None) -> Mat:
+    """Overwrite self with independent normal numbers, and return self.
 
-    The farthest that there are lie 6.7 standard deviations from the mean in float32, 9.4 in
-    float64. Of complex elements, the parts are independent, and ``|x - mean|**2`` is ``stddev**2``
-    on average. 16-bit floats are float32 draws, rounded. Which numbers they are is settled by the
-    generator and the element's place in row-major order. `DTypeError` for integers, `SettingError`
-    if `stddev` is below 0. Source: Box and Muller's method on Philox4x32-10.
+    Parameters
+    ----------
+    mean, stddev : number, optional
+        Mean and standard deviation, which is finite and not below 0; default 0 and 1. Of complex
+        elements, the parts are independent, and ``|x - mean|**2`` is ``stddev**2`` on average.
+    rng : Rng, optional
+        Generator; by default that of the context.
 
+    Returns
+    -------
+    Mat
+        self.
+
+    Raises
+    ------
+    DTypeError
+        If self is of integers.
+    SettingError
+        If `stddev` is below 0 or not finite.
+
+    Notes
+    -----
+    Box and Muller's method on Philox4x32-10: each number depends on the generator and the element's
+    position in row-major order. None is farther from the mean than 6.7 standard deviations in
+    float32, 9.4 in float64. 16-bit floats are float32 draws, rounded.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.zeros(2, 2).normal_(100, 5, rng=mat.Rng(1)).to_numpy()
     array([[ 97.93051093,  98.76333205],
            [ 99.31901114, 104.40581773]])
     """
-    char = _checked("normal_", self, "stddev", stddev)
+    char = _real_char("normal_", self, "stddev", stddev)
     check_number(mean, self.dtype, "mean")
     _check_not_integer("normal_", self)
     if not 0 <= stddev < math.inf:
@@ -196,7 +240,7 @@ def normal_(self: Mat, mean: Any = 0, stddev: Any = 1, *, rng: Rng | None = None
     if self.storage.dtype.kind == "c":
         _drawn(normal, self, (0.0, _rounded(stddev * math.sqrt(0.5), char)), source)
         return self if mean == 0 else self.add_(mean)
-    # + 0.0: of -0.0, too, there is a rounded one at hand, that of 0.0
+    # + 0.0: -0.0 and 0.0 share an entry of the cache, and have to be one number
     return _drawn(normal, self, (_rounded(mean + 0.0, char), _rounded(stddev + 0.0, char)), source)
 
 
@@ -204,19 +248,38 @@ def normal_(self: Mat, mean: Any = 0, stddev: Any = 1, *, rng: Rng | None = None
 
 
 @method("bernoulli_")
-def bernoulli_(self: Mat, p: Any, *, rng: Rng | None = None) -> Mat:
-    """Overwrite self with independent elements that are 1 with probability `p`, else 0; return
-    self. For all dtypes.
+def bernoulli_(self: Mat, p: Number, *, rng: Rng | None = None) -> Mat:
+    """Overwrite self, of any dtype, with elements that are 1 with probability `p`, else 0.
 
-    An element is 1 where a random word, as a multiple of ``2**-32``, is below `p`; the words are
-    the same in all dtypes. `SettingError` unless `p` is from 0 to 1. Where probabilities differ,
-    ``x.uniform_().less_(p)`` does it for a Mat of them.
+    Parameters
+    ----------
+    p : number
+        Probability, from 0 to 1. For a Mat of probabilities, use ``x.uniform_().less_(p)``.
+    rng : Rng, optional
+        Generator; by default that of the context.
 
+    Returns
+    -------
+    Mat
+        self.
+
+    Raises
+    ------
+    SettingError
+        Unless `p` is from 0 to 1.
+
+    Notes
+    -----
+    Philox4x32-10: an element is 1 where a random word, as a multiple of ``2**-32``, is below `p`;
+    the words are the same in all dtypes.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.zeros(8, dtype="int8").bernoulli_(0.5, rng=mat.Rng(2)).to_numpy()
     array([1, 1, 0, 1, 1, 1, 0, 1], dtype=int8)
     """
-    _checked("bernoulli_", self, "p", p)
+    _real_char("bernoulli_", self, "p", p)
     if not 0 <= p <= 1:
         raise SettingError(f"p must be from 0 to 1, got {p!r}")
     ones = math.ceil(float(p) * 2**32)  # how many of the words
@@ -228,13 +291,14 @@ def bernoulli_(self: Mat, p: Any, *, rng: Rng | None = None) -> Mat:
 
 @op(method="", by_form=True, name="orthogonal_")
 def orthonormal(scale: Scalar, a: Input, out: Output) -> None:
-    """``out <- scale * Q``, or its transpose if that is the shape of `out`, with ``a = Q R`` and
-    the diagonal of R positive
+    """Compute ``out <- scale * Q`` with ``a = Q R`` and the diagonal of R positive.
+
+    Where only the transpose of Q has the shape of `out`, that is written.
     """
 
 
 @orthonormal.on("array")
-def _(np: Any, scale: Any, a: Any, out: Any) -> None:
+def orthonormal_numpy(np: Engine, scale: Number, a: Array, out: Array) -> None:
     q, r = np.linalg.qr(a)
     d = np.diagonal(r, axis1=-2, axis2=-1)
     size = np.abs(d)
@@ -244,21 +308,43 @@ def _(np: Any, scale: Any, a: Any, out: Any) -> None:
 
 
 @method("orthogonal_")
-def orthogonal_(self: Mat, scale: Any = 1, *, rng: Rng | None = None) -> Mat:
+def orthogonal_(self: Mat, scale: Number = 1, *, rng: Rng | None = None) -> Mat:
     """Overwrite self with `scale` times a random orthogonal (complex: unitary) matrix; return self.
 
-    It is Haar-distributed: no rotation makes it more or less likely. If self is not square, its
-    columns, or its rows if these are fewer, are orthonormal, times `scale`. A stack of matrices is
-    one of independent ones. `ShapeError` unless self is a matrix, `DTypeError` for integers.
-    Source: Mezzadri, "How to generate random matrices from the classical compact groups" (2007): QR
-    of a normal matrix, its signs settled by R.
+    If self is not square, its columns, or its rows if these are fewer, are orthonormal, times
+    `scale`. The matrices of a stack are independent.
 
+    Parameters
+    ----------
+    scale : number, optional
+        Factor, default 1.
+    rng : Rng, optional
+        Generator; by default that of the context.
+
+    Returns
+    -------
+    Mat
+        self.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If self has fewer than two axes, or is of integers.
+
+    Notes
+    -----
+    It is Haar-distributed: no rotation makes it more or less likely. Mezzadri, "How to generate
+    random matrices from the classical compact groups" (2007): QR of a normal matrix, with the signs
+    of R.
+
+    Examples
+    --------
     >>> import mat
     >>> q = mat.zeros(3, 3).orthogonal_()
     >>> mat.allclose(q @ q.T, mat.eye(3))
     True
     """
-    _checked("orthogonal_", self, "scale", 0)
+    _real_char("orthogonal_", self, "scale", 0)
     _check_not_integer("orthogonal_", self)
     check_number(scale, self.dtype, "scale")
     if self.ndim < 2:
@@ -267,22 +353,46 @@ def orthogonal_(self: Mat, scale: Any = 1, *, rng: Rng | None = None) -> Mat:
     dtype = self.dtype if self.dtype.char in PER_BLOCK else SINGLE
     a = new_like(self, (*self.shape[:-2], max(rows, columns), min(rows, columns)), dtype)
     _drawn(normal, a, (0.0, 1.0), generator(rng))
-    if dtype == self.dtype:
-        return orthonormal(scale, a, self)  # type: ignore[no-any-return]
-    drawn = orthonormal(scale, a, new_like(self, self.shape, dtype))
-    return self.assign_(drawn)  # ops/ adds it
+    target = self if dtype == self.dtype else new_like(self, self.shape, dtype)
+    result: Mat = orthonormal(scale, a, target)
+    return result if result is self else self.assign_(result)
 
 
 def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None) -> Mat:
-    """A vector of normal numbers with these means and covariances: a new Mat of the shape and dtype
-    of `means`.
+    """Return a vector of normal numbers with these means and covariances.
 
-    It is ``means + L z`` with the Cholesky factor L of `covariances`, of which only the lower
-    triangle is read, and standard normal numbers z. `LinAlgError` unless `covariances` is positive
-    definite, `ShapeError` unless there is a row and a column for each mean. Source: LAPACK ?POTRF.
+    Parameters
+    ----------
+    means : Mat
+        Means, of shape (n,) or (n, 1), of float32 or float64.
+    covariances : Mat
+        Positive definite matrix of shape (n, n) and means' dtype, of which only the lower triangle
+        is read.
+    rng : Rng, optional
+        Generator; by default that of the context.
 
+    Returns
+    -------
+    Mat
+        A new Mat of the shape and dtype of `means`.
+
+    Raises
+    ------
+    LinAlgError
+        Unless `covariances` is positive definite.
+    ShapeError, DTypeError
+        If the operands do not match.
+
+    Notes
+    -----
+    ``means + L z`` with the Cholesky factor L of `covariances` (LAPACK ?POTRF) and standard normal
+    numbers z.
+
+    Examples
+    --------
     >>> import mat
-    >>> mat.multivariate_normal(mat.zeros(2), mat.array([[2, 1], [1, 2]]), rng=mat.Rng(1)).to_numpy()
+    >>> covariances = mat.array([[2, 1], [1, 2]])
+    >>> mat.multivariate_normal(mat.zeros(2), covariances, rng=mat.Rng(1)).to_numpy()
     array([-0.5853399, -0.5955905])
     """
     for name, value in (("means", means), ("covariances", covariances)):
@@ -302,7 +412,7 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
         raise LinAlgError(f"multivariate_normal: the covariances {covariances.label()} are not "
                           "positive definite") from None
     draws = normal_(new_like(means, (n,), means.dtype), rng=source)
-    found: Mat = means.copy()
+    found = means.copy()
     gemv(1.0, factor, draws, 1.0, found.reshape(n))
     return found
 

@@ -1,44 +1,64 @@
-"""BLAS is column-major, we are row-major: the trick that makes up for it, for any engine, here and
-nowhere else.
+"""Row-major products for column-major BLAS, on any engine: the trick that makes up for the
+difference, here and nowhere else.
 
 A row-major matrix with leading dimension ld, read column-major with the same ld, is its transpose.
-So nothing is ever transposed: a product is computed as ``C^T = op(B)^T op(A)^T``, by handing the
-operands over in the other order. What is prepared for operands of one form is asked of the engine,
-the CPU's or the device's, in BLAS's terms.
+So nothing is ever transposed: a product is computed as ``C^T = op(B)^T op(A)^T``, with the operands
+in the other order. Calls are prepared once for operands of one form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Protocol
 
-from ..cpu.integer_matmul import MatrixOperand
+from ..layout.matrix_operand import (
+    GemmForm,
+    GemmSizes,
+    GemvForm,
+    GerForm,
+    LeadingDimension,
+    MatmulForm,
+    MatrixOperand,
+    SyrkForm,
+    TrsmForm,
+)
 from ..layout.strided import Ints, Layout
+from ..matrix.mat import Mat
 from ..support import blas_library
-from ..support.dtypes import BLAS_TYPES
+from ..support.types import Function
 
-# A matrix as it lies in memory: pointer, leading dimension, and whether the rows there are the
-# columns we mean.
-Stored = tuple[Any, int, bool]
-LeadingDimension = tuple[int, bool]  # the same without the pointer
+
+class BlasEngine(Protocol):
+    """BLAS as an engine has it, the host's or a GPU's: column-major, each routine as a function of
+    what changes from call to call, prepared for operands of one form.
+    """
+
+    def prepare_gemm(self, kind: str, form: GemmForm) -> Function: ...
+    def prepare_gemm_batched(self, kind: str, form: GemmForm, batch: Ints,
+                             steps: tuple[Ints, Ints, Ints]) -> Function: ...
+    def prepare_gemv(self, letter: str, form: GemvForm, x: Layout, y: Layout) -> Function: ...
+    def prepare_ger(self, letter: str, form: GerForm, x: Layout, y: Layout) -> Function: ...
+    def prepare_syrk(self, letter: str, form: SyrkForm) -> Function: ...
+    def prepare_trsm(self, letter: str, form: TrsmForm) -> Function: ...
+    def prepare_dot(self, letter: str, n: int, incx: int, incy: int) -> Function: ...
+    def prepare_scale_vector(self, letter: str, layout: Layout) -> Function: ...
 
 
 def fits_matrix(layout: Layout) -> bool:
-    """Whether BLAS can take a matrix, or a vector beside it, of this layout: its steps must be ones
-    that it can count.
+    """Tell whether BLAS can take a matrix, or a vector beside it, of this layout: it must be able
+    to count its steps.
     """
     steps = _steps(layout)
     return steps is not None and abs(steps[0]) <= blas_library.LIMIT
 
 
 def fits_device(layout: Layout) -> bool:
-    """The same for cuBLAS, which counts with 64 bits."""
+    """Tell the same for cuBLAS, which counts with 64 bits."""
     return _steps(layout) is not None
 
 
 def fits_operand(layout: Layout) -> bool:
-    """Whether cuBLAS can take it as a matrix, a stack of them, or, for a single axis, a row or a
-    column.
+    """Tell whether cuBLAS can take it as a matrix, a stack of them, or, for a single axis, a row or
+    a column.
     """
     if layout.ndim < 2:
         return not layout.ndim or layout.shape[0] <= 1 or layout.strides[0] > 0
@@ -53,202 +73,150 @@ def flag(transpose: bool) -> str:
     return "T" if transpose else "N"
 
 
-class Order(NamedTuple):
-    """A row-major product in BLAS's terms: its flags and m and n, and whether the operands change
-    places.
+def gemm_form(sizes: GemmSizes, a: LeadingDimension, b: LeadingDimension,
+              c: LeadingDimension) -> GemmForm:
+    """Return what BLAS is called with for the row-major ``C = op(A) op(B)``: the trick itself.
+
+    Where C is stored transposed, that is the column-major product itself, and the operands keep
+    their order.
     """
+    if c.transposed:
+        return GemmForm(flag(not a.transposed), flag(not b.transposed), sizes,
+                        (a.step, b.step, c.step))
+    return GemmForm(flag(b.transposed), flag(a.transposed), GemmSizes(sizes.n, sizes.m, sizes.k),
+                    (b.step, a.step, c.step), swap=True)
 
-    trans_a: str
-    trans_b: str
-    m: int
-    n: int
-    swap: bool
 
-
-def order(m: int, n: int, turned_a: bool, turned_b: bool, turned_c: bool) -> Order:
-    """How BLAS is asked for the row-major ``C = op(A) op(B)``, m x n: the trick itself.
-
-    `turned_a` says that A lies otherwise than op(A) is meant. Where C lies transposed, that is the
-    column-major product itself and the operands keep their order.
+def leading_of(x: Mat) -> LeadingDimension:
+    """Return the leading dimension of a matrix that `fits_matrix` or `fits_device` has let
+    through.
     """
-    if turned_c:
-        return Order(flag(not turned_a), flag(not turned_b), m, n, False)
-    return Order(flag(turned_b), flag(turned_a), n, m, True)
+    found = x.layout.matrix
+    assert found is not None, "fits has let it through"
+    return LeadingDimension(*found)
 
 
-def gemm(engine: Any, letter: str, m: int, n: int, k: int, alpha: Any, a: Stored, b: Stored,
-         beta: Any, c: Stored) -> None:
-    """``C <- alpha op(A) op(B) + beta C`` of row-major matrices: C is m x n, the inner axis k
-    long.
-    """
-    how = order(m, n, a[2], b[2], c[2])
-    first, second = (b, a) if how.swap else (a, b)
-    engine.gemm(letter, how.trans_a, how.trans_b, how.m, how.n, k, alpha, first[0], first[1],
-                second[0], second[1], beta,
-                c[0], c[1])
-
-
-def prepare_gemm(engine: Any, letter: str, m: int, n: int, k: int, a: LeadingDimension,
-                 b: LeadingDimension, c: LeadingDimension) -> Callable[..., None]:
-    """`gemm` for matrices that lie so, as a function of ``(alpha, a, b, beta, c)``."""
-    how = order(m, n, a[1], b[1], c[1])
-    first, second = (b, a) if how.swap else (a, b)
-    prepared: Callable[..., None] = engine.prepare_gemm(letter, how.trans_a, how.trans_b, how.m,
-                                                        how.n, k, first[0], second[0],
-                                                        c[0], how.swap)
-    return prepared
-
-
-def prepare_gemv(engine: Any, a: Any, transpose: bool, x: Any, y: Any) -> Callable[..., None]:
-    """``y <- alpha op(A) x + beta y`` for operands that lie as these do, as a function of ``(alpha,
-    a, x, beta, y)``.
-    """
-    ld, transposed = a.layout.matrix
+def prepare_gemv(engine: BlasEngine, a: Mat, transpose: bool, x: Mat, y: Mat) -> Function:
+    """Prepare ``y <- alpha op(A) x + beta y`` as a function of ``(alpha, a, x, beta, y)``."""
+    ld, transposed = leading_of(a)
     m, n = a.shape if transposed else a.shape[::-1]  # as BLAS sees it
-    trans = flag(transpose == transposed)
-    prepared: Callable[..., None] = engine.prepare_gemv(a.dtype.char, trans, m, n, ld, x.layout,
-                                                        y.layout)
-    return prepared
+    form = GemvForm(flag(transpose == transposed), m, n, ld)
+    return engine.prepare_gemv(a.dtype.char, form, x.layout, y.layout)
 
 
-def prepare_ger(engine: Any, x: Any, y: Any, a: Any) -> Callable[..., None]:
-    """``A <- alpha x y^T + A``, as a function of ``(alpha, x, y, a)``."""
-    ld, transposed = a.layout.matrix
+def prepare_ger(engine: BlasEngine, x: Mat, y: Mat, a: Mat) -> Function:
+    """Prepare ``A <- alpha x y^T + A`` as a function of ``(alpha, x, y, a)``."""
+    ld, transposed = leading_of(a)
     m, n = a.shape if transposed else a.shape[::-1]
-    prepared: Callable[..., None] = engine.prepare_ger(a.dtype.char, m, n, ld, x.layout, y.layout,
-                                                       not transposed)
-    return prepared
+    return engine.prepare_ger(a.dtype.char, GerForm(m, n, ld, not transposed), x.layout, y.layout)
 
 
-def prepare_syrk(engine: Any, a: Any, c: Any, transpose: bool, lower: bool) -> Callable[..., None]:
-    """``C <- alpha op(A) op(A)^T + beta C`` in the lower or upper triangle of C, as a function of
-    ``(alpha, a, beta, c)``.
+def prepare_syrk(engine: BlasEngine, a: Mat, c: Mat, transpose: bool, lower: bool) -> Function:
+    """Prepare ``C <- alpha op(A) op(A)^T + beta C`` in one triangle of C as a function of ``(alpha,
+    a, beta, c)``.
     """
-    (lda, turned_a), (ldc, turned_c) = a.layout.matrix, c.layout.matrix
+    (lda, a_transposed), (ldc, c_transposed) = leading_of(a), leading_of(c)
     k, n = a.shape if transpose else a.shape[::-1]
-    uplo = "L" if lower == turned_c else "U"
-    prepared: Callable[..., None] = engine.prepare_syrk(a.dtype.char, uplo,
-                                                        flag(transpose == turned_a), n, k, lda, ldc)
-    return prepared
+    uplo = "L" if lower == c_transposed else "U"
+    form = SyrkForm(uplo, flag(transpose == a_transposed), n, k, lda, ldc)
+    return engine.prepare_syrk(a.dtype.char, form)
 
 
-def prepare_trsm(engine: Any, a: Any, b: Any, left: bool, lower: bool, transpose: bool,
-                 unit: bool) -> Callable[..., None]:
-    """``B <- alpha op(A)^-1 B``, or ``alpha B op(A)^-1`` with A on the right, as a function of
-    ``(alpha, a, b)``.
+def prepare_trsm(engine: BlasEngine, a: Mat, b: Mat, *, left: bool, lower: bool, transpose: bool,
+                 unit: bool) -> Function:  # the signature is BLAS's
+    """Prepare ``B <- alpha op(A)^-1 B``, or ``alpha B op(A)^-1`` with A on the right, as a function
+    of ``(alpha, a, b)``.
     """
-    (lda, turned_a), (ldb, turned_b) = a.layout.matrix, b.layout.matrix
+    (lda, a_transposed), (ldb, b_transposed) = leading_of(a), leading_of(b)
     m, n = b.shape
-    if not turned_b:  # BLAS sees B^T: A stands on the other side of it, transposed
+    if not b_transposed:  # BLAS sees B^T: A is on the other side of it, transposed
         left, m, n, transpose = not left, n, m, not transpose
-    if not turned_a:  # BLAS sees A^T: its other triangle, its other op
+    if not a_transposed:  # BLAS sees A^T: its other triangle, its other op
         lower, transpose = not lower, not transpose
-    prepared: Callable[..., None] = engine.prepare_trsm(a.dtype.char, "L" if left else "R",
-                                                        "L" if lower else "U",
-                                                        flag(transpose), "U" if unit else "N", m, n,
-                                                        lda, ldb)
-    return prepared
+    form = TrsmForm("L" if left else "R", "L" if lower else "U", flag(transpose),
+                    "U" if unit else "N", m, n, lda, ldb)
+    return engine.prepare_trsm(a.dtype.char, form)
 
 
 # Stacks
 
 
-# m, n, how a, b and c lie, the lengths of the leading axes
-Stack = tuple[int, int, MatrixOperand, MatrixOperand, MatrixOperand, Ints]
-
-
-def matrix_of(x: MatrixOperand, rows: int, columns: int) -> LeadingDimension | None:
-    """A matrix of so many rows and columns of a stack in BLAS's terms, or None if BLAS cannot take
-    it.
+def prepare_stack(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
+    """Prepare ``C <- alpha A B + beta C`` for each matrix of a stack as a function of ``(alpha, a,
+    b, beta, c)``.
     """
-    return Layout((rows, columns), (x.row, x.column), 0).matrix
+    (m, n, k), a, b, c, batch = merged(form)
+    blas_form = gemm_form(GemmSizes(m, n, k), _leading(a, m, k), _leading(b, k, n),
+                          _leading(c, m, n))
+    if not batch:
+        return engine.prepare_gemm(kind, blas_form)
+    return engine.prepare_gemm_batched(kind, blas_form, batch, (a.batch, b.batch, c.batch))
 
 
-def known(x: MatrixOperand, rows: int, columns: int) -> LeadingDimension:
-    """The same where who calls has seen to it."""
-    found = matrix_of(x, rows, columns)
-    assert found is not None
+def _leading(x: MatrixOperand, rows: int, columns: int) -> LeadingDimension:
+    found = x.leading(rows, columns)
+    assert found is not None, "fits_operand has let it through"
     return found
 
 
-def prepare_stack(engine: Any, kind: str, m: int, n: int, k: int, a: MatrixOperand,
-                  b: MatrixOperand, c: MatrixOperand,
-                  batch: Ints) -> Callable[..., None]:
-    """``C <- alpha A B + beta C`` for each matrix of a stack, as a function of ``(alpha, a, b,
-    beta, c)``.
-    """
-    m, n, a, b, c, batch = merged(m, n, k, a, b, c, batch)
-    left, right, out = known(a, m, k), known(b, k, n), known(c, m, n)
-    if not batch:
-        return prepare_gemm(engine, kind, m, n, k, left, right, out)
-    how = order(m, n, left[1], right[1], out[1])
-    first, second = (right, left) if how.swap else (left, right)
-    prepared: Callable[..., None] = engine.prepare_gemm_batched(kind, how.trans_a, how.trans_b,
-                                                                how.m, how.n, k, first[0],
-                                                                second[0], out[0], how.swap, batch,
-                                                                (a.batch, b.batch, c.batch))
-    return prepared
-
-
-def merged(m: int, n: int, k: int, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand,
-           batch: Ints) -> Stack:
-    """The same product with as few leading axes as can be: those that follow from each other are
-    one.
+def merged(form: MatmulForm) -> MatmulForm:
+    """Return the same product with as few leading axes as can be: those that follow from each other
+    are one.
 
     Where all matrices of a stack of A meet one B, their rows are those of one matrix.
     """
-    kept = [d for d, length in enumerate(batch) if length != 1]
+    (m, n, k), a, b, c, batch = form
     axes: list[tuple[int, tuple[int, int, int]]] = []  # length and steps, outermost first
-    for d in kept:
-        length, steps = batch[d], (a.batch[d], b.batch[d], c.batch[d])
-        if axes and axes[-1][1] == (length * steps[0], length * steps[1], length * steps[2]):
-            length *= axes.pop()[0]
-        axes.append((length, steps))
+    for d, length in enumerate(batch):
+        if length != 1:
+            steps = a.batch[d], b.batch[d], c.batch[d]
+            if axes and axes[-1][1] == (length * steps[0], length * steps[1], length * steps[2]):
+                length *= axes.pop()[0]
+            axes.append((length, steps))
     if axes:
         length, steps = axes[-1]
-        if steps == (m * a.row, 0, m * c.row) and matrix_of(a, m * length,
-                                                            k) and matrix_of(c, m * length, n):
+        if (steps == (m * a.row, 0, m * c.row) and a.leading(m * length, k)
+                and c.leading(m * length, n)):
             m *= length
             axes.pop()
-    a, b, c = (x._replace(batch=tuple(steps[i] for _, steps in axes)) for i,
-               x in enumerate((a, b, c)))
-    return m, n, a, b, c, tuple(length for length, _ in axes)
+    a, b, c = (x._replace(batch=tuple(steps[i] for _, steps in axes))
+               for i, x in enumerate((a, b, c)))
+    return MatmulForm(GemmSizes(m, n, k), a, b, c, tuple(length for length, _ in axes))
 
 
-def prepare_matmul(engine: Any, kind: str, m: int, n: int, k: int, a: MatrixOperand,
-                   b: MatrixOperand, c: MatrixOperand,
-                   batch: Ints) -> Callable[..., None]:
-    """``C <- A B`` likewise, as a function of ``(a, b, c)``; what are vectors is multiplied as
-    such.
-    """
-    m, n, a, b, c, batch = merged(m, n, k, a, b, c, batch)
-    if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in BLAS_TYPES:
-        inner = prepare_stack(engine, kind, m, n, k, a, b, c, batch)
-        return lambda a, b, c: inner(1.0, a, b, 0.0, c)
+def prepare_matmul(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
+    """Prepare ``C <- A B`` as a function of ``(a, b, c)``; vectors are multiplied as such."""
+    form = merged(form)
+    (m, n, k), a, b, _, batch = form
+    if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in "fdFD":
+        product = prepare_stack(engine, kind, form)
+        return lambda a, b, c: product(1.0, a, b, 0.0, c)
     if m == n == 1:
-        prepared: Callable[..., None] = engine.prepare_dot(kind, k, a.column if k > 1 else 1,
-                                                           b.row if k > 1 else 1)
-        return prepared
-    rows, columns, x, y, matrix = (m, k, b.row, c.row,
-                                   a) if n == 1 else (n, k, a.column, c.column, b)
-    lies = known(matrix, rows, columns) if n == 1 else known(matrix, columns, rows)
-    inner = _prepare_matrix_vector(engine, kind, rows, columns, lies, n != 1, x, y)
-    return (lambda a, b, c: inner(1.0, a, b, 0.0, c)) if n == 1 else (lambda a, b,
-                                                                      c: inner(1.0, b, a, 0.0, c))
+        return engine.prepare_dot(kind, k, a.column if k > 1 else 1, b.row if k > 1 else 1)
+    if n == 1:
+        by_column = _prepare_by_column(engine, kind, form)
+        return lambda a, b, c: by_column(1.0, a, b, 0.0, c)
+    by_row = _prepare_by_row(engine, kind, form)
+    return lambda a, b, c: by_row(1.0, b, a, 0.0, c)
 
 
-def _prepare_matrix_vector(engine: Any, letter: str, m: int, n: int, lies: LeadingDimension,
-                           transpose: bool, x: int,
-                           y: int) -> Callable[..., None]:
-    """``y <- alpha op(A) x + beta y`` for an op(A) of m x n, and vectors whose elements are `x` and
-    `y` apart.
-    """
-    ld, transposed = lies
-    rows, columns = (n, m) if transpose else (m, n)  # of A
-    if not transposed:
-        rows, columns = columns, rows
-    prepared: Callable[..., None] = engine.prepare_gemv(letter, flag(transpose == transposed), rows,
-                                                        columns, ld,
-                                                        Layout((n,), (x if n > 1 else 1,), 0),
-                                                        Layout((m,), (y if m > 1 else 1,), 0))
-    return prepared
+def _prepare_by_column(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
+    """Prepare the product of a matrix and a column, ``(alpha, a, x, beta, y)``."""
+    (m, _, k), a, b, c, _ = form
+    ld, transposed = _leading(a, m, k)
+    rows, columns = (m, k) if transposed else (k, m)
+    return engine.prepare_gemv(kind, GemvForm(flag(not transposed), rows, columns, ld),
+                               _vector(k, b.row), _vector(m, c.row))
+
+
+def _prepare_by_row(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
+    """Prepare the product of a row and a matrix, as ``B^T a^T``: ``(alpha, b, x, beta, y)``."""
+    (_, n, k), a, b, c, _ = form
+    ld, transposed = _leading(b, k, n)
+    rows, columns = (k, n) if transposed else (n, k)
+    return engine.prepare_gemv(kind, GemvForm(flag(transposed), rows, columns, ld),
+                               _vector(k, a.column), _vector(n, c.column))
+
+
+def _vector(n: int, step: int) -> Layout:
+    return Layout((n,), (step if n > 1 else 1,), 0)

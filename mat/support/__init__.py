@@ -1,3 +1,1 @@
-"""What other folders share and nothing computes with: element types, settings, compilers,
-libraries.
-"""
+"""Modules that all other folders share: element types, settings, compilers and libraries."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ctypes
 import importlib
 import math
-from typing import Any
 
 from cffi import FFI
 
 from .dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, REAL_TYPES
+from .types import CData, Number
 
 ffi = FFI()
 LIMIT = 2**31 - 1  # SciPy's BLAS counts with 32 bits; longer vectors go in pieces
@@ -26,7 +26,7 @@ _MIXED = {char: PREFIX[char.lower()] + PREFIX[char] for char in COMPLEX_TYPES}
 
 
 def address(name: str) -> int:
-    """Where SciPy's BLAS has the routine `name`."""
+    """Return the address of the routine `name` in SciPy's BLAS."""
     capsule = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__[name]
     api = ctypes.pythonapi
     get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
@@ -36,7 +36,7 @@ def address(name: str) -> int:
 
 
 def routine_name(verb: str, letter: str) -> str:
-    """The BLAS name of `verb` for elements of dtype character `letter`: ``daxpy``, ``zdotu``,
+    """Return BLAS's name of `verb` for elements of dtype character `letter`: ``daxpy``, ``zdotu``,
     ``scnrm2``.
     """
     if verb in ("nrm2", "asum"):
@@ -48,13 +48,13 @@ def routine_name(verb: str, letter: str) -> str:
     return PREFIX[letter] + ("dot" if verb == "vdot" else verb)
 
 
-class Routine(dict[str, Any]):
+class Routine(dict[str, CData]):
     """The four routines of one verb by dtype character, each loaded when first called."""
 
     def __init__(self, verb: str, arguments: str, returns: str = "void") -> None:
         self.verb, self.arguments, self.returns = verb, arguments, returns
 
-    def __missing__(self, letter: str) -> Any:
+    def __missing__(self, letter: str) -> CData:
         returns = {"T": _RETURNS, "R": REAL}.get(self.returns, {}).get(letter, self.returns)
         kinds = {"i": "int *", "p": "void *", "c": "char *"}
         signature = f"{returns}(*)({', '.join(kinds[a] for a in self.arguments)})"
@@ -62,7 +62,7 @@ class Routine(dict[str, Any]):
         return self[letter]
 
 
-class Constants(dict[Any, Any]):
+class Constants(dict[Number, CData]):
     """C copies of small Python values, which BLAS wants by address. They are never written, so
     threads share them.
     """
@@ -70,7 +70,7 @@ class Constants(dict[Any, Any]):
     def __init__(self, ctype: str) -> None:
         self.ctype = ctype
 
-    def __missing__(self, value: Any) -> Any:
+    def __missing__(self, value: Number) -> CData:
         if len(self) > 4096:
             self.clear()
         self[value] = pointer = ffi.new(self.ctype, value)
@@ -78,8 +78,10 @@ class Constants(dict[Any, Any]):
 
 
 INTS = Constants("int *")
-def as_int(value: int) -> Any:
-    """`value` as BLAS wants it, by address; None if its integers are too short."""
+
+
+def as_int(value: int) -> CData:
+    """Return the address of `value`, as BLAS wants it; None if its integers are too short."""
     return INTS[value] if -LIMIT <= value <= LIMIT else None
 
 
@@ -88,8 +90,10 @@ REALS = {char: Constants(f"{REAL[char]} *") for char in REAL_TYPES}
 COMPLEX = {char: f"{REAL[char]}[2]" for char in COMPLEX_TYPES}
 
 
-def scalar(letter: str, value: Any) -> Any:
-    """A C pointer to `value` as an element; -0.0 is told from 0.0, though they are equal."""
+def scalar(letter: str, value: Number) -> CData:
+    """Return a C pointer to `value` as an element; -0.0 has another than 0.0, though they are
+    equal.
+    """
     if letter in COMPLEX:
         value = complex(value)
         return ffi.new(COMPLEX[letter], (value.real, value.imag))

@@ -1,7 +1,7 @@
-"""The system's C compiler: finding it, having it make a shared library of a text, and keeping what
-it made for the next time.
+"""The system's C compiler: find it, compile a shared library from C source, and cache the library.
 
-Libraries lie in a directory of the user's alone, named by a hash of all that they depend on.
+Libraries are cached in a directory of the user (`cache_dir`), under a hash of all that they depend
+on.
 """
 
 from __future__ import annotations
@@ -15,48 +15,47 @@ import sysconfig
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from cffi import FFI
 
 from ..errors import KernelError
 from .cache_dir import directory
+from .types import CData
 
 HEADERS = Path(__file__).parent.parent / "native"  # in folders: shared, cpu, cuda, python
 FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math",
-         "-fdiagnostics-color=never",
-         "-Wall", "-Wno-unused", "-Wno-unknown-pragmas", "-Werror=uninitialized",
-         "-Werror=maybe-uninitialized",
+         "-fdiagnostics-color=never", "-Wall", "-Wno-unused", "-Wno-unknown-pragmas",
+         "-Werror=uninitialized", "-Werror=maybe-uninitialized",
          "-Werror=implicit-function-declaration")
-LACKING = ("mat.kernel needs a C compiler at run time, and found none (looked for {}). Install one "
-           "(Debian, Ubuntu: "
-           "apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install), or name it "
-           "in the variable CC")
+NO_COMPILER = ("mat.kernel needs a C compiler at run time, and found none (tried {}). Install "
+               "one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: "
+               "xcode-select --install), or name it in the variable CC")
 
 
 class CompileError(Exception):
-    """The compiler refused: its messages, as it gave them."""
+    """An error of the compiler; its messages are the argument."""
 
 
 def compiler() -> str:
-    """The path of the compiler: that of ``CC``, of Python itself, or any that is there.
-    `KernelError` if there is none.
+    """Return the path of the compiler: that of ``CC``, of Python itself, or any that is installed.
+
+    Raise `KernelError` if there is none.
     """
     wanted: list[str | None] = [os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc",
                                 "clang"]
     names = [name.split()[0] for name in wanted if name]
     if os.environ.get("CC"):
-        names = names[:1]  # asked for by name, it is no other
+        names = names[:1]  # it is requested by name: no other one will do
     for name in names:
         found = shutil.which(name)
         if found and _works(found):
             return found
-    raise KernelError(LACKING.format(", ".join(dict.fromkeys(names))))
+    raise KernelError(NO_COMPILER.format(", ".join(dict.fromkeys(names))))
 
 
 @cache
 def _version(path: str) -> str:
-    """What the compiler says it is; nothing if it does not run."""
+    """Return the version that the compiler reports; "" if it does not run."""
     try:
         return subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60,
                               check=True).stdout
@@ -70,36 +69,35 @@ def _works(path: str) -> bool:
 
 @cache
 def _headers() -> bytes:
-    """A hash of what texts include."""
+    """Return a hash of the headers that kernel source includes."""
     digest = hashlib.sha256()
     for path in sorted(HEADERS.glob("[cs]*/*.h")):
         digest.update(path.read_bytes())
     return digest.digest()
 
 
-def library(text: str, function: str) -> int:
-    """The address of `function` in the C `text`, compiled and loaded; taken from the directory, if
-    it was compiled before.
+def library(source: str, function: str) -> int:
+    """Compile and load C source, unless it is cached, and return the address of `function` in it.
 
-    `KernelError` without a compiler, `CompileError` with its messages if it refuses.
+    Raise `KernelError` if there is no compiler, `CompileError` with its messages if it fails.
     """
     path = compiler()
-    parts = (text, path, _version(path), " ".join(FLAGS), os.name, sys.platform)
+    parts = (source, path, _version(path), " ".join(FLAGS), os.name, sys.platform)
     key = hashlib.sha256(_headers() + "\0".join(parts).encode()).hexdigest()[:40]
     target = directory() / f"{key}.so"
     if target.exists():
         try:
-            return _loaded(target, function)
-        except (OSError, AttributeError):  # damaged: made anew
+            return _load(target, function)
+        except (OSError, AttributeError):  # damaged: compile it again
             target.unlink(missing_ok=True)
-    _compile([path, *FLAGS], text, target)
-    return _loaded(target, function)
+    _compile([path, *FLAGS], source, target)
+    return _load(target, function)
 
 
-_LOADED: list[Any] = []  # libraries stay, since their addresses are in plans
+_LOADED: list[CData] = []  # libraries are never unloaded, since plans contain their addresses
 
 
-def _loaded(target: Path, function: str) -> int:
+def _load(target: Path, function: str) -> int:
     ffi = FFI()
     ffi.cdef(f"void {function}(void);")
     found = ffi.dlopen(str(target))
@@ -108,13 +106,13 @@ def _loaded(target: Path, function: str) -> int:
     return address
 
 
-def _compile(command: list[str], text: str, target: Path) -> None:
+def _compile(command: list[str], source: str, target: Path) -> None:
     """Compile to a file beside `target` and rename it: others see the whole library or none."""
-    with tempfile.TemporaryDirectory(prefix="compile-", dir=target.parent) as place:
-        source, made = Path(place) / "kernel.c", Path(place) / "kernel.so"
-        source.write_text(text, encoding="utf-8")
+    with tempfile.TemporaryDirectory(prefix="compile-", dir=target.parent) as folder:
+        file, made = Path(folder) / "kernel.c", Path(folder) / "kernel.so"
+        file.write_text(source, encoding="utf-8")
         done = subprocess.run([*command, f"-I{HEADERS / 'shared'}", f"-I{HEADERS / 'cpu'}",
-                               str(source), "-o", str(made), "-lm"], capture_output=True, text=True,
+                               str(file), "-o", str(made), "-lm"], capture_output=True, text=True,
                               env={**os.environ, "LC_ALL": "C"}, check=False)
         if done.returncode != 0:
             raise CompileError(done.stderr)

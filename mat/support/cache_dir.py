@@ -1,5 +1,5 @@
-"""Files that are whole or absent: `replacing`; and where compiled things are kept, a directory of
-the user's alone.
+"""The directory of the user in which compiled code is cached, and `replacing`, which writes a file
+completely or not at all.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from pathlib import Path
 
 
 def directory() -> Path:
-    """Where they are kept: ``$MAT_CACHE``, or the user's cache. A temporary one if that cannot be
-    written or trusted.
+    """Return the directory of the cache: ``$MAT_CACHE``, or one in the user's cache.
+
+    Return a temporary directory if that cannot be written, or if others can write it.
     """
-    for place in _places():
+    for candidate in _candidates():
         try:
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if _ours(place) and os.access(place, os.W_OK | os.X_OK):
-                return place
+            candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _is_private(candidate) and os.access(candidate, os.W_OK | os.X_OK):
+                return candidate
         except OSError:
             continue
     return _temporary()
 
 
-def _places() -> list[Path]:
+def _candidates() -> list[Path]:
     given = os.environ.get("MAT_CACHE")
     if given:
         return [Path(given)]
@@ -42,9 +43,9 @@ def _places() -> list[Path]:
     return [Path(os.environ.get("XDG_CACHE_HOME") or usual) / "mat"]
 
 
-def _ours(place: Path) -> bool:
-    """Whether nobody else can write there: what is loaded from it is run."""
-    status = place.stat()
+def _is_private(folder: Path) -> bool:
+    """Return True if no other user can write in `folder`: libraries loaded from it are run."""
+    status = folder.stat()
     return not hasattr(os, "getuid") or (status.st_uid == os.getuid()
                                          and not status.st_mode & 0o022)
 
@@ -63,8 +64,9 @@ def _temporary() -> Path:
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Write `data` to `target`: others see the whole file or none. What is lost when the machine
-    stops is made anew.
+    """Write `data` to `target`: others see the whole file or none.
+
+    It is not synchronized to disk; a file that is lost when the machine stops is made again.
     """
     with replacing(target, sync=False) as file:
         file.write(data)
@@ -72,32 +74,32 @@ def write_whole(target: Path, data: bytes) -> None:
 
 @contextmanager
 def replacing(target: str | os.PathLike[str], *, sync: bool = True) -> Iterator[io.BufferedWriter]:
-    """A file to write, which takes the place of `target` when the block ends well; when it does
-    not, all is as before.
+    """Open a file for writing, which replaces `target` when the block ends without an error.
 
-    ``sync``: it is on the disk before it takes that place. A link is followed; the mode, and if
-    that is allowed the owner, of a file that is replaced are kept, a new one's mode is as the umask
-    says. What is no regular file, such as a pipe or a device, is written as it is.
+    If the block raises an error, `target` remains as it was. If `sync` is True, the file is on disk
+    before it replaces `target`. Links are followed. The mode of a file that is replaced is kept,
+    and its owner if that is allowed; a new file has the mode that the umask allows. A pipe, a
+    device or another file that is not regular is written in place.
     """
-    place = os.path.realpath(target)
-    old = _status(place)
+    path = os.path.realpath(target)
+    old = _status(path)
     if old is not None and not stat.S_ISREG(old.st_mode):
-        with open(place, "wb") as file:
+        with open(path, "wb") as file:
             yield file
         return
-    if old is not None and not os.access(place, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), place)
-    number, made = _created(place)
+    if old is not None and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    number, made = _create(path)
     try:
         with open(number, "wb") as file:
             yield file
             file.flush()
             if old is not None:
-                _dress(number, old)
+                _copy_status(number, old)
             if sync:
                 os.fsync(number)
-            made = made or _name(number, place)
-        os.replace(made, place)
+            made = made or _link(number, path)
+        os.replace(made, path)
     except BaseException:
         if made:
             with suppress(OSError):
@@ -105,51 +107,52 @@ def replacing(target: str | os.PathLike[str], *, sync: bool = True) -> Iterator[
         raise
 
 
-def _status(place: str) -> os.stat_result | None:
+def _status(path: str) -> os.stat_result | None:
     try:
-        return os.stat(place)
+        return os.stat(path)
     except FileNotFoundError:
         return None
 
 
-def _beside(place: str) -> str:
-    """A path in the same directory that nobody has."""
-    return os.path.join(os.path.dirname(place), f".mat-{secrets.token_hex(8)}.tmp")
+def _unused_path(path: str) -> str:
+    """Return a path in the directory of `path` at which there is no file."""
+    return os.path.join(os.path.dirname(path), f".mat-{secrets.token_hex(8)}.tmp")
 
 
-def _created(place: str) -> tuple[int, str]:
-    """A new file beside `place`, and its path; "" where it has none yet, so that it is gone if the
-    process is killed.
+def _create(path: str) -> tuple[int, str]:
+    """Create a file in the directory of `path`; return its descriptor and its path.
+
+    The path is "" if it has none yet: then it does not remain if the process is killed.
     """
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         try:
-            return os.open(os.path.dirname(place), os.O_TMPFILE | os.O_WRONLY, 0o666), ""
+            return os.open(os.path.dirname(path), os.O_TMPFILE | os.O_WRONLY, 0o666), ""
         except OSError:  # not every file system can do that
             pass
-    made = _beside(place)
+    made = _unused_path(path)
     try:
         return os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0),
                        0o666), made
     except OSError as error:
-        told = OSError(error.errno, error.strerror, place)
-        told.add_note("a file is written beside its place first; to write in place, open it and "
-                      "give the open file")
-        raise told from None
+        raised = OSError(error.errno, error.strerror, path)
+        raised.add_note("a new file is written in the same directory first; to write in place, "
+                        "open the file and pass the open file")
+        raise raised from None
 
 
-def _name(number: int, place: str) -> str:
-    """Give the open file a path beside `place`, and return that."""
-    made = _beside(place)
-    folder = os.open(os.path.dirname(place), os.O_RDONLY)
-    try:  # with dst_dir_fd it follows the link that /proc has, without it would link to that
+def _link(number: int, path: str) -> str:
+    """Link the open file to an unused path in the directory of `path` and return that path."""
+    made = _unused_path(path)
+    folder = os.open(os.path.dirname(path), os.O_RDONLY)
+    try:  # without dst_dir_fd it would link to the link in /proc, instead of following that
         os.link(f"/proc/self/fd/{number}", made, dst_dir_fd=folder, follow_symlinks=True)
     finally:
         os.close(folder)
     return made
 
 
-def _dress(number: int, old: os.stat_result) -> None:
-    """Give the open file the owner, if that is allowed, and the mode of the one it replaces."""
+def _copy_status(number: int, old: os.stat_result) -> None:
+    """Set the mode of the open file to that of `old`, and its owner if that is allowed."""
     if not hasattr(os, "fchown"):
         return
     new = os.fstat(number)

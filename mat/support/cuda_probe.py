@@ -1,8 +1,6 @@
-"""Whether there is a GPU to compute on, and if not, why: the one module of this package that can be
-imported anywhere.
+"""`probe`: the number of CUDA devices, and if there are none, the reason.
 
-The driver is asked once, in a way that needs neither cuda-python nor a driver, and that raises
-nothing.
+It needs neither cuda-python nor a driver, never raises an error, and calls the driver once.
 """
 
 from __future__ import annotations
@@ -10,74 +8,70 @@ from __future__ import annotations
 import importlib
 import os
 from functools import cache
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 INSTALL = "pip install 'facetmat[cuda]'"
-NO_DEVICE, UNKNOWN = 100, 999  # CUDA_ERROR_NO_DEVICE; what CUDA calls an unknown error
+NO_GPU = "there is a driver, but no NVIDIA GPU that this process can see"
+NO_DEVICE, UNKNOWN = 100, 999  # CUDA_ERROR_NO_DEVICE, CUDA_ERROR_UNKNOWN
 
 
-class Found(NamedTuple):
-    """How many `devices` there are, and if none, the reason."""
+class CudaProbe(NamedTuple):
+    """The number of CUDA devices, and if there are none, the reason."""
 
     devices: int
     reason: str = ""
-    version: int = 0  # of CUDA, that the driver speaks: 13000 is 13.0
+    version: int = 0  # of CUDA, that the driver supports: 13000 is 13.0
 
 
-def probe() -> Found:
-    """What CUDA has to offer here; never raises."""
-    return _probe(os.getpid())  # of this process: the driver does not survive a fork
-
-
-def obstacle() -> str:
-    """What is in the way of computing on a GPU, in words; nothing if there is one."""
-    found = probe()
-    return "" if found.devices else found.reason
+def probe() -> CudaProbe:
+    """Return the number of CUDA devices, and if there are none, the reason."""
+    return _probe(os.getpid())  # once for each process, since the driver does not survive a fork
 
 
 @cache
-def _probe(process: int) -> Found:  # noqa: ARG001
-    return _asked()
+def _probe(process: int) -> CudaProbe:  # noqa: ARG001
+    return _probe_driver()
 
 
-def _asked() -> Found:
+def _probe_driver() -> CudaProbe:
     try:
         driver = importlib.import_module("cuda.bindings.driver")
-        ours = importlib.import_module("cuda.bindings").__version__
+        version = importlib.import_module("cuda.bindings").__version__
     except ImportError as error:
-        return Found(0, f"cuda-python is not installed ({error}): {INSTALL}")
+        return CudaProbe(0, f"cuda-python is not installed ({error}): {INSTALL}")
     try:
-        return _ask(driver, int(ours.partition(".")[0]))
-    except Exception as error:  # what the loader raises is a matter of its version
-        return Found(0, f"no NVIDIA driver: {' '.join(str(error).split())}")
+        return _count_devices(driver, int(version.partition(".")[0]))
+    except Exception as error:  # the loader's class of errors depends on its version
+        return CudaProbe(0, f"no NVIDIA driver: {' '.join(str(error).split())}")
 
 
-def _ask(driver: Any, needed: int) -> Found:
+def _count_devices(driver: ModuleType, needed: int) -> CudaProbe:
     status = int(driver.cuInit(0)[0])
     version = int(driver.cuDriverGetVersion()[1] or 0)
     if version and version // 1000 < needed:
-        return Found(0, f"the NVIDIA driver is too old: it speaks CUDA {shown(version)}, "
-                        f"cuda-python needs {needed}.0; "
-                        f"install a newer driver", version)
+        return CudaProbe(0, f"the NVIDIA driver is too old: it is for CUDA {shown(version)}, "
+                            f"cuda-python needs {needed}.0; install a newer one", version)
     if status == NO_DEVICE:
-        return Found(0, "there is a driver, but no NVIDIA GPU that this process can see", version)
+        return CudaProbe(0, NO_GPU, version)
     if status:
-        return Found(0, "the NVIDIA driver does not start: "
-                        f"{error_text(driver, status)}{_forked(status)}", version)
+        return CudaProbe(0, "the NVIDIA driver does not start: "
+                            f"{error_text(driver, status)}{_fork_hint(status)}", version)
     status, count = driver.cuDeviceGetCount()
     if int(status):
-        return Found(0, "the NVIDIA driver does not count its devices: "
-                        f"{error_text(driver, int(status))}", version)
-    return Found(int(count), "" if count else "there is a driver, but no NVIDIA GPU that this "
-                                              "process can see", version)
+        return CudaProbe(0, "the NVIDIA driver does not count its devices: "
+                            f"{error_text(driver, int(status))}", version)
+    return CudaProbe(int(count), "" if count else NO_GPU, version)
 
 
-def _forked(status: int) -> str:
-    return "; a process forked from one that used CUDA cannot use it, one that was spawned can" if status == 3 else ""
+def _fork_hint(status: int) -> str:
+    if status != 3:  # CUDA_ERROR_NOT_INITIALIZED
+        return ""
+    return "; a process forked from one that used CUDA cannot use it, one that was spawned can"
 
 
-def error_text(driver: Any, status: int) -> str:
-    """CUDA's name of an error, and what it says of it."""
+def error_text(driver: ModuleType, status: int) -> str:
+    """Return CUDA's name and description of an error."""
     try:
         kind = driver.CUresult(status)
         name, text = (driver.cuGetErrorName(kind)[1], driver.cuGetErrorString(kind)[1])
@@ -87,5 +81,5 @@ def error_text(driver: Any, status: int) -> str:
 
 
 def shown(version: int) -> str:
-    """13000 as 13.0."""
+    """Return a version of CUDA as text: 13000 as "13.0"."""
     return f"{version // 1000}.{version % 1000 // 10}"

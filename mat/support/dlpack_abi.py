@@ -1,21 +1,19 @@
-"""DLPack's capsules, and how it numbers element types and devices. Compiled code makes and takes
-them; no Mats here.
+"""DLPack's capsules, and its numbers of element types and devices; compiled code makes and takes
+the capsules.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
-
-import numpy as np
 
 from ..errors import ExchangeError
 from .dtypes import BY_NAME, ELEMENT_TYPES, SUPPORTED, as_dtype
 from .native import core as _core
+from .types import Capsule, DType
 
 HOST = (1, 0)  # DLPack's kind and number of this machine's memory
 CUDA, PINNED = 2, 3  # kinds: a GPU's memory, and the host's with locked pages
-READ_ONLY, COPIED = 1, 2  # flags: not to be written; made for the consumer, and nobody else's
+READ_ONLY, COPIED = 1, 2  # flags: not to be written; a copy made for the consumer
 LEGACY = -1  # in place of flags: a capsule for consumers from before DLPack 1.0, which has none
 BFLOAT = BY_NAME["bfloat16"].dlpack  # a code of element types
 _NAMES = {(t.dlpack, 8 * t.size): t.name for t in ELEMENT_TYPES}
@@ -27,25 +25,25 @@ Ints = tuple[int, ...]
 Facts = tuple[int, Ints, Ints | None, tuple[int, int], tuple[int, int, int], int]
 
 
-@cache  # a dtype takes its time to tell its name
-def type_of(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """DLPack's code and bits for `dtype`."""
+@cache  # since `dtype.name` is slow
+def type_of(dtype: DType) -> tuple[int, int]:
+    """Return DLPack's code and bits for `dtype`."""
     return BY_NAME[dtype.name].dlpack, 8 * dtype.itemsize
 
 
 @cache
-def dtype_of(code: int, bits: int, lanes: int) -> np.dtype[Any]:
-    """The dtype of that code; `ExchangeError` if it is none of ours."""
+def dtype_of(code: int, bits: int, lanes: int) -> DType:
+    """Return the dtype of an element type of DLPack; raise `ExchangeError` if there is none."""
     name = _NAMES.get((code, bits))
     if lanes != 1 or name is None:
         raise ExchangeError(f"DLPack's element type with code {code}, {bits} bits and {lanes} "
-                            "lanes is none of ours; there are "
-                            f"{', '.join(SUPPORTED)}: have the other library convert it")
+                            f"lanes is not supported; there are {', '.join(SUPPORTED)}: have the "
+                            "other library convert it")
     return as_dtype(name)
 
 
 def check_stream(stream: object, device: tuple[int, int]) -> None:
-    """`ExchangeError` unless `stream` can be one of that device, by its number in DLPack."""
+    """Raise `ExchangeError` unless `stream`, a number in DLPack, can be a stream of `device`."""
     if stream is None:
         return
     if device == HOST:
@@ -53,35 +51,37 @@ def check_stream(stream: object, device: tuple[int, int]) -> None:
                             f"{stream!r}")
     if isinstance(stream, bool) or not isinstance(stream, int) or stream < -1 or stream == 0:
         raise ExchangeError("stream must be 1 (the legacy default stream), 2 (that of a thread), "
-                            "-1 (not to wait), None or "
-                            f"the handle of a stream, got {stream!r}; 0 would be ambiguous")
+                            "-1 (not to wait), None or the handle of a stream, got "
+                            f"{stream!r}; 0 would be ambiguous")
 
 
+# the parameters are the fields of DLPack's struct
 def make_capsule(owner: object, address: int, shape: Ints, strides: Ints, device: tuple[int, int],
-         dtype: np.dtype[Any], flags: int) -> Any:
-    """A capsule over memory that `owner` keeps; it lives until the consumer lets go, or the capsule
-    does if nobody took it.
+                 dtype: DType, flags: int) -> Capsule:
+    """Return a capsule over memory that `owner` keeps alive.
+
+    `owner` lives until the consumer releases the tensor, or until the capsule is garbage if no
+    consumer took it.
     """
     return _core.make_capsule(owner, address, shape, strides, device, type_of(dtype), flags)
 
 
-def take(capsule: object) -> tuple[object, Facts]:
-    """What keeps the memory for as long as it lives, and: address, shape, strides, device, (code,
-    bits, lanes), flags.
+def take_capsule(capsule: Capsule) -> tuple[object, Facts]:
+    """Take over the tensor of `capsule`: return an object that keeps its memory alive, and `Facts`.
 
-    Strides are in elements, None if packed. `BufferError` for what is no capsule, or was taken
-    before.
+    These are: address, shape, strides in elements (None if packed), device, (code, bits, lanes) and
+    flags. Raise `BufferError` if it is no capsule, or was taken before.
     """
     found: tuple[object, Facts] = _core.take(capsule)
     return found
 
 
-class Theirs:
-    """Memory of another library on the host, as NumPy makes an array of bytes of it."""
+class ExternalMemory:
+    """Memory of another library on the host, from which NumPy makes an array of bytes."""
 
-    __slots__ = ("__array_interface__", "holder")
+    __slots__ = ("__array_interface__", "owner")
 
-    def __init__(self, holder: object, address: int, nbytes: int, writable: bool) -> None:
-        self.holder = holder
+    def __init__(self, owner: object, address: int, nbytes: int, writable: bool) -> None:
+        self.owner = owner
         self.__array_interface__ = {"shape": (nbytes,), "typestr": "|u1", "version": 3,
                                     "data": (address, not writable)}

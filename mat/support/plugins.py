@@ -1,5 +1,4 @@
-"""Modules that are loaded when they are first needed, each registered under a name for what it
-provides.
+"""Modules that are imported when they are first needed, registered by name.
 
 `mat/__init__.py` registers those of this package, so that a lower folder can use a higher one that
 is expensive to import, such as ``mat.cuda``, without importing it.

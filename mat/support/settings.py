@@ -1,4 +1,4 @@
-"""Settings: what holds in this context (``with mat.settings(...)``) or for good
+"""Settings, for a block in this context (``with mat.settings(...)``) or permanently
 (``mat.configure(...)``).
 """
 
@@ -14,8 +14,9 @@ import numpy as np
 
 from ..errors import SettingError
 from .dtypes import as_dtype
+from .types import DType, Keywords
 
-FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+FLOAT64: DType = np.dtype(np.float64)
 _TORN = ("raise", "warn", "ignore")
 
 
@@ -23,28 +24,29 @@ _TORN = ("raise", "warn", "ignore")
 class Options:
     """One state of all settings."""
 
-    dtype: np.dtype[Any] = FLOAT64
+    dtype: DType = FLOAT64
     print_contents: bool = True
     print_facets: bool = True
     device_enabled: bool = True
     torn: str = "raise"
-    page_locked: bool = False  # where there is CUDA
-    page_locked_bytes: int = 1 << 30  # kept for the next use
-    threads: int | None = None  # None: as many as there are cores for this process
+    page_locked: bool = False  # if there is CUDA
+    page_locked_bytes: int = 1 << 30  # cached for the next use
+    threads: int | None = None  # None: one for each core that this process may use
 
 
 _context: ContextVar[Options | None] = ContextVar("mat_settings", default=None)
 THREADS: list[Callable[[], None]] = []  # called when the number of threads changes, or changes back
-CONTEXTS: list[None] = []  # one for each block that has a number of threads of its own
-_lasting = Options()  # what `configure` replaces
+CONTEXTS: list[None] = []  # one item for each block that sets the number of threads
+_permanent = Options()  # replaced by `configure`
 
 
 def current() -> Options:
-    """The settings that hold here and now."""
-    return _context.get() or _lasting
+    """Return the settings of this context."""
+    return _context.get() or _permanent
 
 
-def _changed(options: Options, changes: dict[str, Any]) -> Options:
+def _changed(options: Options, changes: Keywords) -> Options:
+    """Return `options` with `changes`; raise `SettingError` for an invalid name or value."""
     known = [f.name for f in fields(Options)]
     for name, value in changes.items():
         if name not in known:
@@ -67,17 +69,32 @@ def _changed(options: Options, changes: dict[str, Any]) -> Options:
 
 
 class Settings:
-    """``with mat.settings(dtype="float32"):`` changes settings for the block, in this thread or
-    task only.
+    """The settings; ``with mat.settings(dtype="float32"):`` changes them for a block.
 
-    ``mat.settings.dtype`` and its like read what holds now. The settings: ``dtype`` of new Mats,
-    ``print_contents`` and ``print_facets`` for the printer, ``device_enabled`` of new Mats,
-    ``torn``: what reading half-written data does ("raise", "warn", "ignore"), ``page_locked``:
-    whether the host's memory of what is copied from or to a GPU is page-locked, or else such copies
-    are staged through memory that is (no effect without CUDA), ``page_locked_bytes`` of which are
-    kept for the next use, and ``threads`` that share a large operation of our own kernels (None:
-    one on each core; BLAS has threads of its own).
+    The change concerns the current thread or task only. ``mat.settings.dtype`` and the other
+    attributes are the current values.
 
+    Attributes
+    ----------
+    dtype : dtype
+        Of new Mats.
+    print_contents, print_facets : bool
+        True to print the elements of a Mat, and the letters of its facets.
+    device_enabled : bool
+        Of new Mats: True to have operations on them compute on the device in use.
+    torn : {"raise", "warn", "ignore"}
+        The effect of an access that reads half-written data.
+    page_locked : bool
+        True to page-lock host memory, so that copies from and to a GPU need no staging. No effect
+        without CUDA.
+    page_locked_bytes : int
+        The most bytes of page-locked memory that are cached for the next use.
+    threads : int or None
+        The number of threads for large operations of `mat`'s own kernels; None: one for each core.
+        BLAS has its own threads.
+
+    Examples
+    --------
     >>> import mat
     >>> with mat.settings(dtype="float32"):
     ...     print(mat.settings.dtype)
@@ -85,12 +102,12 @@ class Settings:
     """
 
     @contextmanager
-    def __call__(self, **changes: Any) -> Iterator[Options]:
+    def __call__(self, **changes: object) -> Iterator[Options]:
         options = _changed(current(), changes)
         own = "threads" in changes
         if own:
             CONTEXTS.append(None)
-            _tell_threads()
+            _notify_threads()
         token = _context.set(options)
         try:
             yield options
@@ -104,7 +121,7 @@ class Settings:
             raise AttributeError(name)
         return getattr(current(), name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise SettingError(f"settings are changed by mat.configure({name}={value!r}), or for a "
                            "block by mat.settings(...)")
 
@@ -118,19 +135,32 @@ class Settings:
 settings = Settings()
 
 
-def configure(**changes: Any) -> None:
-    """Change settings for good, in every thread; inside a ``with mat.settings`` block that block's
-    still hold.
+def configure(**changes: object) -> None:
+    """Change settings permanently, in every thread.
 
+    The settings of a ``with mat.settings(...)`` block take precedence inside it.
+
+    Parameters
+    ----------
+    **changes
+        New values of `settings` by name.
+
+    Raises
+    ------
+    SettingError
+        For an unknown setting, or a value that it cannot have.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.configure(print_facets=True)
     """
-    global _lasting
-    _lasting = _changed(_lasting, changes)
+    global _permanent
+    _permanent = _changed(_permanent, changes)
     if "threads" in changes:
-        _tell_threads()
+        _notify_threads()
 
 
-def _tell_threads() -> None:
+def _notify_threads() -> None:
     for callback in THREADS:
         callback()

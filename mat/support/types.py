@@ -1,7 +1,7 @@
-"""Names for the types that signatures use most: arrays, element types, and what counts as an operand.
+"""Names for the types that signatures use most: arrays, element types, operands and others.
 
-What is looser than a type checker could know (an array-like, a factor, a file) has a name here rather
-than `Any`, so that a signature says what is expected.
+A type that a type checker cannot express (an array-like, a factor) has a name here, so that a
+signature says what is expected rather than `Any`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ Number: TypeAlias = Any  # a Python number or a NumPy scalar that an element typ
 Operand: TypeAlias = Any  # a Mat, an array or a number
 Nested: TypeAlias = Any  # nested sequences with numbers, arrays or Mats as leaves
 File: TypeAlias = str | os.PathLike[str] | IO[bytes]
+Capsule: TypeAlias = object  # a PyCapsule, for which `types` has a class from Python 3.13 on
 CData: TypeAlias = Any  # an object of cffi, which has no types of its own
 Engine: TypeAlias = Any  # the module or namespace that an implementation computes with
 Presented: TypeAlias = Any  # what a facet presents of an operand: an array, a pointer, ...
 Function: TypeAlias = Callable[..., Any]
+Keyword: TypeAlias = Any  # the value of a keyword argument that is passed on
 Keywords: TypeAlias = dict[str, Any]
 Arguments: TypeAlias = tuple[Any, ...]

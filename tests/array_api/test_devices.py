@@ -1,5 +1,5 @@
-"""Where `mat.array_api` computes: operations that we have stay on the device in use, the rest is
-done by NumPy on the host.
+"""The devices of `mat.array_api`: operations of `mat` compute on the device in use, NumPy computes
+the rest on the host.
 """
 
 import numpy as np
@@ -71,7 +71,7 @@ CREATION = {"arange", "asarray", "empty", "empty_like", "eye", "fft.fftfreq", "f
             "from_dlpack", "full",
             "full_like", "linspace", "meshgrid", "ones", "ones_like", "zeros", "zeros_like"}
 OF_DTYPES = {"broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "result_type"}
-TUPLES = {"linalg.slogdet"}  # numbers come home
+TUPLES = {"linalg.slogdet"}  # numbers are copied to the host
 
 
 def test_every_function_is_known():
@@ -87,14 +87,14 @@ def device():
 
 
 def there():
-    """A Mat that is on the device only."""
+    """Return a Mat whose data is on the device only."""
     x = xp.asarray(A) + 0
     assert x.fresh == {"emulated"}
     return x
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_ours_stay_on_the_device(device, name):
+def test_operations_of_mat_compute_on_the_device(device, name):
     x = there()
     transfers, launches = dict(device.transfers), device.launches
     found = CALLS[name](find(name)(xp), x)
@@ -116,7 +116,7 @@ def test_views_move_nothing(device, name):
     assert found.storage is x.storage
 
 
-def test_slogdet_brings_two_numbers_home(device):
+def test_slogdet_copies_two_numbers_to_the_host(device):
     x = there()
     before = device.transfers["d2h"]
     sign, logarithm = xp.linalg.slogdet(x)

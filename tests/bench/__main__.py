@@ -66,7 +66,8 @@ def line(done: Run) -> str:
                      ratio in done["ratios"].items() if p not in PEERS)
     limit, kept = judged(done)
     judgement = f"  {verdict(kept):4} (limit {limit})" if limit else ""
-    return f"{done['name']:38}{seconds(done['seconds']['mat']):>11}{ratios}{others}{judgement}".rstrip()
+    ours = seconds(done["seconds"]["mat"])
+    return f"{done['name']:38}{ours:>11}{ratios}{others}{judgement}".rstrip()
 
 
 def selected(text: str) -> Iterator[tuple[str, Iterator[Row]]]:
@@ -85,7 +86,8 @@ def run(text: str, rounds: int) -> dict[str, Run]:
     runs: dict[str, Run] = {}
     facts = environment()
     print(", ".join(f"{k} {v}" for k, v in facts.items()))
-    print(f"{'median; ours over theirs (lower: better)':38}{'mat':>9}{''.join(f'{p:>9}' for p in PEERS)}")
+    peers = "".join(f"{p:>9}" for p in PEERS)
+    print(f"{'median; ours over theirs (lower: better)':38}{'mat':>9}{peers}")
     for name, rows in selected(text):
         done = []
         for row in rows:  # made one by one: some hold much memory

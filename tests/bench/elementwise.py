@@ -44,8 +44,8 @@ def _rows(n: int) -> Iterator[Row]:
 
 def _thunks(name: str, a: Any) -> dict[str, Thunk]:
     b, x = np.empty_like(a), mat.from_numpy(a)
-    y, ours, numpys = mat.from_numpy(np.empty_like(a)), getattr(mat,
-                                                                name), NUMPY.get(name) or getattr(np, name)
+    y, ours = mat.from_numpy(np.empty_like(a)), getattr(mat, name)
+    numpys = NUMPY.get(name) or getattr(np, name)
     found: dict[str, Thunk] = {"mat": lambda: ours(x, out=y), "numpy": lambda: numpys(a, out=b)}
     if "torch" in globals():
         s, t = torch.from_numpy(a), torch.empty(a.shape, dtype=torch.from_numpy(a).dtype)

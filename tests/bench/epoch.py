@@ -31,8 +31,8 @@ def _arrays() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 def with_mat() -> Thunk:
     pixels, labels, first, second = map(mat.array, _arrays())
-    parts, net, s = digits.batches(digits.Data(pixels,
-                                               labels)), digits.Network(first, second), digits.new_scratch()
+    parts = digits.batches(digits.Data(pixels, labels))
+    net, s = digits.Network(first, second), digits.new_scratch()
     return lambda: digits.train_epoch(parts, net, s)
 
 

@@ -75,7 +75,9 @@ def _named(folder: Path) -> Iterator[Row]:
               {"mat": lambda: mat.load_all(npz), "numpy": lambda: dict(np.load(npz))}, limit=LIMIT)
     if "safetensors" in globals():
         mine, its = folder / "x.safetensors", folder / "y.safetensors"
-        yield Row("save .safetensors, 8 MB", {"mat": lambda: mat.save_all(mine, mats),
-                                              "safetensors": lambda: safetensors.numpy.save_file(arrays, its)})
-        yield Row("load .safetensors, 8 MB", {"mat": lambda: mat.load_all(mine),
-                                              "safetensors": lambda: safetensors.numpy.load_file(mine)})
+        yield Row("save .safetensors, 8 MB", {
+            "mat": lambda: mat.save_all(mine, mats),
+            "safetensors": lambda: safetensors.numpy.save_file(arrays, its)})
+        yield Row("load .safetensors, 8 MB", {
+            "mat": lambda: mat.load_all(mine),
+            "safetensors": lambda: safetensors.numpy.load_file(mine)})

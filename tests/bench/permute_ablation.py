@@ -14,7 +14,8 @@ from time import thread_time
 
 import numpy as np
 
-from mat.cpu.permute import WIDTH, CopyAxis, Switches, prepare_axes
+from mat.cpu.permute import WIDTH, Switches, prepare_axes
+from mat.layout.merged_axes import CopyAxis
 from mat.support.native import ffi, lib
 
 Case = tuple[str, tuple[int, ...], tuple[int, ...]]  # dtype, shape, axes
@@ -47,9 +48,9 @@ WITHOUT: dict[str, tuple[Switches, tuple[str, ...]]] = {
     "blocks for the caches": (Switches(edge=0), ("float32 1024 x 1024", "float32 5000 x 3000",
                                                  "float32 4096 x 4096")),
     "order of the loops": (Switches(order=False), ("float32 16 x 16 x 16 x 16 x 16, reversed",)),
-    "writing past the caches": (Switches(stream=False),
+    "non-temporal stores": (Switches(stream=False),
                                 ("float32 4096 x 4096", "float64 5000 x 3000")),
-    "fetching the next block": (Switches(fetch=False), ("float32 5000 x 3000", "float64 5000 x "
+    "prefetching the next block": (Switches(fetch=False), ("float32 5000 x 3000", "float64 5000 x "
                                                                                "3000")),
     "32-bit counts": (Switches(narrow=False), ("float32 256 x 250", "float32 16 x 16 x 16 x 16 x "
                                                                     "16, reversed")),

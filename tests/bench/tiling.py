@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 import mat
-from mat.cpu.integer_matmul import IntegerMatmul, MatrixOperand
+from mat.cpu.integer_matmul import IntegerMatmul
+from mat.layout.matrix_operand import GemmSizes, MatmulForm, MatrixOperand
 from mat.support.native import ffi
 
 # blocks that are never full
@@ -39,8 +40,8 @@ class Pointed:
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         self.array, self.pointer = array, ffi.cast("char *", array.ctypes.data)
-        self.lies = MatrixOperand(array.dtype.char, array.strides[0] // array.itemsize,
-                                  array.strides[1] // array.itemsize)
+        self.operand = MatrixOperand(array.dtype.char, array.strides[0] // array.itemsize,
+                                     array.strides[1] // array.itemsize)
 
 
 def competitors(n: int, dtype: str) -> dict[str, Callable[[], object]]:
@@ -49,13 +50,12 @@ def competitors(n: int, dtype: str) -> dict[str, Callable[[], object]]:
     a, b = (rng.integers(-9, 10, (n, n)).astype(dtype) for _ in range(2))
     c = np.zeros((n, n), "int32")
     operands = [Pointed(x) for x in (a, b, c)]
-    lies = [x.lies for x in operands]
+    form = MatmulForm(GemmSizes(n, n, n), *(x.operand for x in operands))
     wanted = np.matmul(a.astype(np.float64), b.astype(np.float64))  # exact: the sums are small
     found: dict[str, Callable[[], object]] = {}
     for name, options in VARIANTS:
         if n <= SLOW or "untiled" not in options:
-            found[name] = partial(IntegerMatmul((n, n, n), *lies, (), thin=-1, **options),
-                                  *operands)
+            found[name] = partial(IntegerMatmul(form, thin=-1, **options), *operands)
             c[...] = 0
             found[name]()
             np.testing.assert_array_equal(c, wanted, name)

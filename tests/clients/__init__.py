@@ -1,3 +1,3 @@
-"""Other libraries that are handed Mats: what works, what is copied, what comes back; ``python -m
-tests.clients`` tells.
+"""Other libraries called with Mats: ``python -m tests.clients`` writes what works, what is copied,
+and what is returned.
 """

@@ -1,8 +1,8 @@
-"""``python -m tests.clients``: runs every row with what is installed, and writes the table of
+"""``python -m tests.clients``: runs every row with the installed clients, and writes the table of
 docs/interop.md.
 
-``python -m tests.clients NAME`` prints the section of one client, which is what runs in a process
-of its own for each of them. What is not installed keeps the section that it has.
+``python -m tests.clients NAME`` prints the section of one client; this runs in a process of its own
+for each. Clients that are not installed keep their sections.
 """
 
 import datetime
@@ -21,13 +21,13 @@ HERE = Path(__file__).parent
 
 
 def section(name: str) -> str:
-    """What one file's rows give."""
+    """Return the section of one file's rows."""
     module = importlib.import_module(f"tests.clients.test_{name}")
     return shown(name, module.row, [measure(row) for row in module.row])
 
 
 def measured(name: str) -> str:
-    """The same, measured in another process; nothing if the client is not installed."""
+    """Return the section, measured in another process; empty if the client is not installed."""
     special = {"SCIPY_ARRAY_API": "1"} if name.endswith("_array_api") else {}
     done = subprocess.run([sys.executable, "-W", "ignore", "-m", "tests.clients", name], cwd=ROOT,
                           capture_output=True,

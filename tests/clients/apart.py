@@ -1,6 +1,4 @@
-"""Rows of libraries that must be told something by the environment, before anything of them is
-loaded.
-"""
+"""Rows of libraries that read an environment variable when they are imported."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from .rows import ROOT, Rows, rows_checked
 
 
 def rows_checked_apart(rows: Rows, **environment: str) -> Any:
-    """As `rows_checked`, but in a process with that environment; where it is another, one test is
-    to run them there.
-    """
+    """Return `rows_checked` in a process with that environment, else a test that starts one."""
     if all(os.environ.get(name) == value for name, value in environment.items()):
         return rows_checked(rows)
 

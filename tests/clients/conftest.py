@@ -1,4 +1,4 @@
-"""Other libraries' own warnings are no failures of ours; ours still are."""
+"""Warnings of other libraries are no failures of `mat`; its own still are."""
 
 import os
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""A row of the table: one call of another library with a Mat, made for real, watched, and compared
-with what an array gives.
+"""A row of the table: one call of another library with a Mat, observed, and compared with the
+result for an array.
 
-Measured are: by what protocol the library took the Mat, what it returned, whether that shares the
-Mat's memory, and, with a Mat that is on a device only, what was copied.
+Measured are: the protocol by which the library used the Mat, the type that it returned, whether
+that shares the Mat's memory, and, with a Mat that is on a device only, the number of copies.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ PAGE = ROOT / "docs" / "interop.md"
 # with the separator: there is matplotlib, too
 PACKAGE = os.path.join(os.path.dirname(mat.__file__), "")
 
-# What a Mat can be taken by, in the words of the table
-LEASE, DLPACK, STANDARD, FUNCTIONS, ITEMS, COPY = "lease", "DLPack", "array API", "NumPy's functions", "items", "copy"
+# Protocols by which libraries use a Mat, in the words of the table
+EXPORT, DLPACK, STANDARD = "export", "DLPack", "array API"
+FUNCTIONS, ITEMS, COPY = "NumPy's functions", "items", "copy"
 PROTOCOLS = {
-    "__array__": LEASE, "__buffer__": LEASE, "__dlpack__": DLPACK, "__array_namespace__": STANDARD,
-    "__array_ufunc__": FUNCTIONS, "__array_function__": FUNCTIONS, "__iter__": ITEMS,
-    "__getitem__": ITEMS,
+    "__array__": EXPORT, "__buffer__": EXPORT, "__dlpack__": DLPACK,
+    "__array_namespace__": STANDARD, "__array_ufunc__": FUNCTIONS,
+    "__array_function__": FUNCTIONS, "__iter__": ITEMS, "__getitem__": ITEMS,
     "__arrow_array__": "Arrow", "__arrow_c_array__": "Arrow", "__reduce_ex__": "pickle",
     "to_numpy": COPY, "tolist": ITEMS,
 }
@@ -41,15 +42,15 @@ OPERATORS = [f"__{p}{n}__" for n in ("add", "sub", "mul", "truediv", "matmul", "
 
 
 class Row(NamedTuple):
-    """One call, as the table shows it."""
+    """One call of the table."""
 
     code: str  # an expression of `x`, which is a Mat, or an array with the same elements
-    make: Callable[[], np.ndarray[Any, Any]]  # makes the elements
-    names: dict[str, Any]  # what else the expression speaks of
+    make: Callable[[], np.ndarray[Any, Any]]  # returns the elements
+    names: dict[str, Any]  # other names in the expression
     # the array whose memory the result has; None: found by its type
     memory: Callable[[Any], Any] | None
-    refuses: type[BaseException] | None  # what the library says to a Mat instead
-    compare: bool  # whether the values are those that an array gives
+    refuses: type[BaseException] | None  # the error that the library raises for a Mat
+    compare: bool  # whether the values are to be those for an array
 
     def function(self, x: Any) -> Any:
         """Make the call."""
@@ -57,7 +58,7 @@ class Row(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The cells of a row."""
+    """The cells of one row of the table."""
 
     code: str
     taken: str
@@ -78,21 +79,21 @@ class Rows(list[Row]):
     def __call__(self, code: str, make: Callable[[], Any], *, memory: Any = None,
                  refuses: Any = None,
                  compare: bool = True) -> None:
-        """Another row."""
+        """Add a row."""
         self.append(Row(code, make, self.names, memory, refuses, compare))
 
     @property
     def versions(self) -> str:
-        """Names and versions of the packages."""
+        """Return names and versions of the packages."""
         return ", ".join(f"{p} {importlib.metadata.version(p)}" for p in self.packages)
 
 
-# Watching
+# Observing
 
 
 @contextmanager
-def watched() -> Iterator[list[str]]:
-    """Lists the protocols by which others, not ourselves, get at Mats in the block."""
+def observed_protocols() -> Iterator[list[str]]:
+    """List the protocols by which other code than `mat` accesses Mats in the block."""
     found: list[str] = []
     before = {name: vars(kind)[name] for name in PROTOCOLS for kind in mat.Mat.__mro__[:1]
               if name in vars(kind)}
@@ -100,7 +101,7 @@ def watched() -> Iterator[list[str]]:
     inherited = [name for name in inherited
                  if getattr(mat.Mat, name) is not getattr(object, name, None)]
     for name in (*before, *inherited):
-        setattr(mat.Mat, name, _noting(name, getattr(mat.Mat, name), found))
+        setattr(mat.Mat, name, _recording(name, getattr(mat.Mat, name), found))
     try:
         yield found
     finally:
@@ -110,32 +111,32 @@ def watched() -> Iterator[list[str]]:
             delattr(mat.Mat, name)
 
 
-def _noting(name: str, method: Callable[..., Any], found: list[str]) -> Callable[..., Any]:
-    def noting(self: Any, *args: Any, **kwargs: Any) -> Any:
+def _recording(name: str, method: Callable[..., Any], found: list[str]) -> Callable[..., Any]:
+    def recording(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not sys._getframe(1).f_code.co_filename.startswith(PACKAGE):
             found.append("to_numpy" if name == "__array__" and kwargs.get("copy") else name)
         return method(self, *args, **kwargs)
 
-    return noting
+    return recording
 
 
-def taken(found: list[str], size: int) -> str:
-    """The protocols in words; of items only if most were asked for one by one."""
+def used(found: list[str], size: int) -> str:
+    """Return the protocols in words; items only if most were requested one by one."""
     words = []
     for name, word in PROTOCOLS.items():
         if name in found and word not in words and (word != ITEMS or found.count(name)
                                                     >= min(size, 4) or name == "tolist"):
             words.append(word)
-    if ITEMS in words and len(words) > 1:  # a look at the first item, say
+    if ITEMS in words and len(words) > 1:  # such as an access to the first item
         words.remove(ITEMS)
     return ", ".join(words) or "operators"
 
 
-# What is in a result
+# The contents of a result
 
 
 def leaves(result: Any) -> list[Any]:
-    """The things in a result that may be nested."""
+    """Return the items of a result that may be nested."""
     if isinstance(result, list | tuple):
         return [leaf for item in result for leaf in leaves(item)]
     if isinstance(result, dict):
@@ -144,7 +145,7 @@ def leaves(result: Any) -> list[Any]:
 
 
 def kind(result: Any) -> str:
-    """The type of a result in words."""
+    """Return the type of a result in words."""
     kinds = dict.fromkeys(_name(type(leaf)) for leaf in leaves(result))
     return ", ".join(kinds)
 
@@ -155,14 +156,12 @@ def _name(of: type) -> str:
 
 
 def values(result: Any) -> list[np.ndarray[Any, Any]]:
-    """The numbers in a result, as arrays of their own."""
+    """Return copies of the numbers in a result, as arrays."""
     return [np.array(leaf) for leaf in leaves(result)]
 
 
 def memory_of(leaf: Any) -> np.ndarray[Any, Any] | None:
-    """The host's memory of what is in a result, as an array; None where that is not to be had
-    without a copy.
-    """
+    """Return the host memory of an item of a result as an array, or None if that needs a copy."""
     if isinstance(leaf, mat.Mat):
         if leaf.fresh - {"host"}:
             return None
@@ -182,21 +181,22 @@ def memory_of(leaf: Any) -> np.ndarray[Any, Any] | None:
 
 
 def measure(row: Row) -> Measured:
-    """Make the call, on the host and on a device, and say what happened; `AssertionError` if an
-    array gives something else.
+    """Make the call, on the host and on a device, and return what was observed.
+
+    `AssertionError` if the result for an array is another.
     """
     x = mat.array(row.make())
     if row.refuses is not None:
         with pytest.raises(row.refuses):
             row.function(x)
         return Measured(row.code, "refuses", row.refuses.__name__, "", "")
-    with watched() as found:
+    with observed_protocols() as found:
         result = row.function(x)
     got = values(result)
     memory = _memory(row, result, x)
     if row.compare:
         _check_values(got, values(row.function(row.make())))
-    return Measured(row.code, taken(found, x.size), kind(result), memory, _on_device(row, got))
+    return Measured(row.code, used(found, x.size), kind(result), memory, _on_device(row, got))
 
 
 def _memory(row: Row, result: Any, x: Any) -> str:
@@ -218,8 +218,8 @@ def _check_values(got: list[Any], wanted: list[Any]) -> None:
 
 
 def _on_device(row: Row, wanted: list[Any]) -> str:
-    """What is copied if the Mat is only on the device in use, and what memory a Mat that comes back
-    is in.
+    """Return how much is copied if the Mat is only on the device in use, and whether a Mat that is
+    returned is there.
     """
     x = mat.array(row.make())
     with mat.use_device("emulated"):
@@ -229,7 +229,7 @@ def _on_device(row: Row, wanted: list[Any]) -> str:
             result = row.function(x)
         mats = [leaf for leaf in leaves(result) if isinstance(leaf, mat.Mat)]
         there = all(m.fresh == {"emulated"} for m in mats) if mats else False
-        moved = f"{n.d2h} home" + (f", {n.h2d} back" if n.h2d else "")
+        moved = f"{n.d2h} to host" + (f", {n.h2d} to device" if n.h2d else "")
         if row.compare:
             _check_values(values(result), wanted)
     return f"{moved}; stays" if there else moved
@@ -239,18 +239,19 @@ def _on_device(row: Row, wanted: list[Any]) -> str:
 
 
 def rows_checked(rows: Rows) -> Any:
-    """A test of every row: it gives what an array gives, and is as the table says, if that was made
-    with these versions.
+    """Return a test of every row: its result is that for an array, and it is as in the table, if
+    that was made with these versions.
     """
     @pytest.mark.host
-    @pytest.mark.unchecked("compares addresses, and takes protocols for what watches them")
+    @pytest.mark.unchecked("compares addresses, and replaces protocols to observe them")
     @pytest.mark.parametrize("row", rows, ids=lambda row: row.code)
     def test(row: Row) -> None:
         found = measure(row)
         section = sections().get(rows.client)
         assert section is not None, "python -m tests.clients writes the table"
         versions, table = section
-        if versions == rows.versions and f"with {surroundings()}." in PAGE.read_text(encoding="utf-8"):
+        page = PAGE.read_text(encoding="utf-8")
+        if versions == rows.versions and f"with {surroundings()}." in page:
             assert table.get(row.code) == found
         else:
             assert row.code in table
@@ -264,21 +265,21 @@ TITLE = re.compile(r"^### (?P<client>.*)\n\n(?P<versions>.*)\.$", re.MULTILINE)
 
 
 def surroundings() -> str:
-    """What else protocols depend on: the buffer protocol is there from Python 3.12 on, say."""
+    """Return the versions that protocols depend on, such as buffers on Python 3.12."""
     python, numpy = platform.python_version(), np.__version__
-    return " and ".join(f"{name} {version.rpartition('.')[0]}" for name,
-                        version in (("Python", python), ("NumPy", numpy)))
+    return " and ".join(f"{name} {version.rpartition('.')[0]}"
+                        for name, version in (("Python", python), ("NumPy", numpy)))
 
 
 def shown(name: str, rows: Rows, cells: list[Measured]) -> str:
-    """The section of one client, in Markdown."""
+    """Return the section of one client, in Markdown."""
     lines = "".join(f"| `{c.code}` | {c.taken} | {c.result} | {c.memory} | {c.device} |\n"
                     for c in cells)
     return f"<!-- client: {name} -->\n\n### {rows.client}\n\n{rows.versions}.\n\n{HEAD}{lines}\n"
 
 
 def sections() -> dict[str, tuple[str, dict[str, Measured]]]:
-    """The committed table: for each client its versions and the cells by code."""
+    """Return the committed table: for each client its versions and the cells by code."""
     text = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
     titles = list(TITLE.finditer(text))
     found = {}

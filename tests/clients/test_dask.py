@@ -14,7 +14,7 @@ row = Rows("dask", globals())
 
 
 def chunks(x):
-    """An array of which each chunk is a view of the Mat."""
+    """Return an array of which each chunk is a view of the Mat."""
     dask.config.set(scheduler="synchronous")  # whose copies are the same every time
     return da.from_array(x, chunks=(1, 2), asarray=False)
 

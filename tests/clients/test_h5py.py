@@ -17,12 +17,12 @@ def file():
 
 
 def holding(x):
-    """A dataset of it."""
+    """Return a file with a dataset of the Mat."""
     return file().create_dataset("x", data=np.array(x))
 
 
 def overwritten(x):
-    """A dataset, of which parts are assigned."""
+    """Return a dataset, of which parts are assigned."""
     dataset = holding(np.zeros((3, 4)))
     dataset[1:] = x[:2]
     dataset[0, ::2] = x[2, 1:3]
@@ -36,7 +36,7 @@ def attribute(x):
 
 
 def read_into(y, dataset):
-    """Read without a copy beside the Mat."""
+    """Read a dataset directly into the Mat."""
     with y.facet("array", "output") as a:
         dataset.read_direct(a)
     return y

@@ -16,8 +16,8 @@ plt = pytest.importorskip("matplotlib.pyplot")
 row = Rows("matplotlib", globals())
 
 
-class Snapshot:
-    """What was drawn: the pixels."""
+class Picture:
+    """The pixels of a figure."""
 
     def __init__(self, pixels):
         self.pixels = pixels
@@ -27,7 +27,7 @@ class Snapshot:
 
 
 class Axes:
-    """Methods of one, each of which draws a figure of its own."""
+    """Methods of matplotlib's axes, each of which draws a figure of its own."""
 
     def __getattr__(self, name):
         def drawn(*args, **kwargs):
@@ -36,7 +36,7 @@ class Axes:
                 getattr(axes, name)(*args, **kwargs)
                 file = io.BytesIO()
                 figure.savefig(file, format="rgba")
-                return Snapshot(np.frombuffer(file.getvalue(), np.uint8))
+                return Picture(np.frombuffer(file.getvalue(), np.uint8))
             finally:
                 plt.close(figure)
 
@@ -44,27 +44,27 @@ class Axes:
 
 
 axes = Axes()
-snapshots = {"memory": lambda snapshot: None}
+pictures = {"memory": lambda picture: None}
 
-row("axes.plot(x)", square, **snapshots)
-row("axes.plot(x, x * x)", line, **snapshots)
-row("axes.scatter(x, x, c=x, s=x)", line, **snapshots)
-row("axes.bar(x, x)", line, **snapshots)
-row("axes.errorbar(x, x, yerr=x)", line, **snapshots)
-row("axes.fill_between(x, x, 0)", line, **snapshots)
-row("axes.hist(x)", line, **snapshots)
-row("axes.boxplot(x)", square, **snapshots)
-row("axes.imshow(x)", square, **snapshots)
-row("axes.pcolormesh(x)", square, **snapshots)
-row("axes.contour(x)", square, **snapshots)
-row("axes.axhline(x.max())", line, **snapshots)
-row("axes.set_xlim(x[0], x.max())", line, **snapshots)
+row("axes.plot(x)", square, **pictures)
+row("axes.plot(x, x * x)", line, **pictures)
+row("axes.scatter(x, x, c=x, s=x)", line, **pictures)
+row("axes.bar(x, x)", line, **pictures)
+row("axes.errorbar(x, x, yerr=x)", line, **pictures)
+row("axes.fill_between(x, x, 0)", line, **pictures)
+row("axes.hist(x)", line, **pictures)
+row("axes.boxplot(x)", square, **pictures)
+row("axes.imshow(x)", square, **pictures)
+row("axes.pcolormesh(x)", square, **pictures)
+row("axes.contour(x)", square, **pictures)
+row("axes.axhline(x.max())", line, **pictures)
+row("axes.set_xlim(x[0], x.max())", line, **pictures)
 
 test_matplotlib = rows_checked(row)
 
 
 @pytest.mark.host
-def test_a_plot_keeps_no_lease_once_it_is_closed():
+def test_a_plot_keeps_no_export_once_it_is_closed():
     x = mat.array(line())
     axes.plot(x)
     x.fill_(0)

@@ -50,7 +50,7 @@ def test_columns_of_every_dtype(dtype):
     x.fill_(1)
 
 
-def test_what_is_no_column():
+def test_mats_that_are_no_columns():
     for dtype in ("bfloat16", "complex64", "complex128"):
         with pytest.raises(mat.DTypeError, match=dtype):
             pa.array(mat.ones(3, dtype=dtype))

@@ -1,4 +1,4 @@
-"""SciPy as it comes: Mats are taken as arrays, and what comes back are arrays."""
+"""SciPy by default: it uses Mats as arrays, and returns arrays."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""scikit-learn as it comes: Mats are taken as arrays, and what comes back are arrays."""
+"""scikit-learn by default: it uses Mats as arrays, and returns arrays."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ row("model_selection.cross_val_score(linear_model.Ridge(), x, x[:, 0])", blobs)
 test_sklearn = rows_checked(row)
 
 
-def test_an_estimator_keeps_no_lease():
+def test_an_estimator_keeps_no_export():
     x = mat.array(blobs())
     model = linear_model.LogisticRegression().fit(x, y)
     x.fill_(0)
@@ -46,7 +46,7 @@ def test_an_estimator_keeps_no_lease():
 
 
 def test_a_nearest_neighbour_keeps_one():
-    """It remembers what it was given."""
+    """A neighbours estimator keeps its operand."""
     neighbors = pytest.importorskip("sklearn.neighbors")
     x = mat.array(blobs())
     model = neighbors.KNeighborsClassifier(1, algorithm="brute").fit(x, y)

@@ -25,7 +25,7 @@ if os.environ.get("SCIPY_ARRAY_API") == "1":
 
 
 def labels(x):
-    """Of three kinds, made of the Mat or array."""
+    """Return labels of three classes, from the Mat or array."""
     return (x[:, 0] > 2).astype("int64") + (x[:, 0] > 6).astype("int64")
 
 

@@ -1,4 +1,4 @@
-"""Looks at Mats: views, joined directions, operations that hold, torn data under the settings;
+"""Accesses to Mats: views, joined directions, operations in progress, torn data under the settings;
 beside mat's real host two more memories are registered.
 """
 
@@ -23,7 +23,7 @@ def spoil(x, facet):
         raise Fault
 
 
-def test_partial_output_is_io(places):
+def test_partial_output_is_io(mocks):
     x = mat.zeros(4)
     with x.facet("near", "output") as a:
         a[:] = 1, 2, 3, 4
@@ -63,19 +63,19 @@ def test_torn_settings():
 
 
 @pytest.mark.host
-def test_an_operation_reads_what_a_failed_one_did_not_spoil(places):
+def test_an_operation_reads_what_a_failed_one_did_not_spoil(mocks):
     x = mat.zeros(3).fill_(1)
     with x.facet("near", "input"):
         pass
     with x.facet("foreign", "input"):
         spoil(x, "array")
         assert x.fresh == {"near"}
-        # the outer look holds the host, but nobody vouches for what is there
+        # the outer access is to the host, whose elements are half-written
         assert mat.asum(x) == 3
 
 
 @pytest.mark.host
-def test_an_operation_does_not_read_torn_data_under_an_outer_look():
+def test_an_operation_does_not_read_torn_data_under_an_outer_access():
     x = mat.zeros(3).fill_(1)
     with x.facet("foreign", "input"):
         spoil(x, "array")
@@ -83,7 +83,7 @@ def test_an_operation_does_not_read_torn_data_under_an_outer_look():
             mat.asum(x)
 
 
-def test_with_facets_joins_directions(places):
+def test_with_facets_joins_directions(mocks):
     x = mat.zeros(4).fill_(1)
     with mat.with_facets((x, "array", "input"), (x, "backing", "output"),
                          (x[:2], "array", "input")) as (a, b, c):
@@ -98,7 +98,7 @@ def test_with_facets_joins_directions(places):
 
 
 @pytest.mark.host
-def test_with_facets_that_fails_at_the_second_leaves_the_first_untouched(places):
+def test_with_facets_that_fails_at_the_second_leaves_the_first_untouched(mocks):
     x, y = mat.zeros(2), mat.zeros(2).fill_(4)
     x.fill_(1)
     with y.facet("near", "io"):
@@ -121,7 +121,7 @@ def test_with_facets_is_entered_once_at_a_time():
 
 @pytest.fixture
 def slow():
-    """An operation that lasts as long as it is told to."""
+    """An operation that lasts as long as requested."""
     inside, done = threading.Event(), threading.Event()
 
     @op
@@ -140,7 +140,7 @@ def slow():
         del REGISTRY[name]
 
 
-def test_conflict_names_an_operation_that_holds(slow):
+def test_conflict_names_an_operation_in_progress(slow):
     x, lines = mat.zeros(3), []
 
     def call():
@@ -155,12 +155,13 @@ def test_conflict_names_an_operation_that_holds(slow):
     here = line() - 1
     slow.done.set()
     thread.join(20)
-    wanted, holder = str(caught.value).split("it conflicts with the access to")
-    assert f"<Mat 3> as facet 'array' for 'input' in thread Computing at {__file__}:{lines[0]};" in holder
-    assert f"in thread MainThread at {__file__}:{here}:" in wanted
+    refused, first = str(caught.value).split("it conflicts with the access to")
+    place = f"in thread Computing at {__file__}:{lines[0]};"
+    assert f"<Mat 3> as facet 'array' for 'input' {place}" in first
+    assert f"in thread MainThread at {__file__}:{here}:" in refused
     np.testing.assert_array_equal(x.fill_(1).to_numpy(), [1, 1, 1])
 
 
-def test_a_look_that_the_library_takes_is_put_down_to_the_line_of_its_user():
+def test_an_access_of_the_library_has_the_line_of_its_user():
     inside = mat.Mat.to_numpy.__code__, 0
     assert file_and_line(threading.get_ident(), inside) == (__file__, line())

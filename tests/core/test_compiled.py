@@ -1,4 +1,4 @@
-"""The compiled path of calls does what the long way does: conflicts, freshness, covering looks,
+"""The compiled path of calls does what Python does: conflicts, freshness, nested accesses,
 torn data, numbers, threads.
 """
 
@@ -13,13 +13,13 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat import ConflictError, DTypeError, TornError
-from mat.ops.blas_level23 import gemm
+from mat.ops.blas_gemm import gemm
 
 from ..support.mock_memories import registered
 from ..support.needs import native
 
 pytestmark = [native, pytest.mark.host]
-SIZES = (10, 100_000)  # under the GIL; with marked looks and without it
+SIZES = (10, 100_000)  # under the GIL; with recorded accesses and without it
 
 
 def warm(operation, *args):
@@ -67,7 +67,7 @@ def test_observers_see_every_call(axpy):
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("direction", ["input", "io"])
-def test_who_writes_waits_for_nobody_and_is_refused(axpy, n, direction):
+def test_a_writer_does_not_wait_and_is_refused(axpy, n, direction):
     x, y = mat.ones(n), mat.ones(n)
     warm(axpy, 1.0, x, y)
     found = []
@@ -89,14 +89,14 @@ def test_who_writes_waits_for_nobody_and_is_refused(axpy, n, direction):
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_looks_of_the_same_thread_cover(axpy, n):
+def test_accesses_of_the_same_thread_nest(axpy, n):
     x, y = mat.ones(n), mat.ones(n)
     warm(axpy, 0.0, x, y)
     version = y.storage.version
     with mat.with_facets((x, "foreign", "input"), (y, "array", "io")) as (_, a):
         axpy(1.0, x, y)
         assert a[0] == 2
-        assert y.storage.version == version  # the outer look decides
+        assert y.storage.version == version  # the outer access decides
     assert y.storage.version == version + 1
     with pytest.raises(ZeroDivisionError), y.facet("array", "io"):
         print(1 / len(axpy(1.0, x, y).storage.accesses[1:]))
@@ -177,7 +177,7 @@ def test_complex_numbers(rng):
     assert_array_equal(mat.axpy(1j, x, y).to_numpy(), 1j * a + b)
 
 
-def test_a_zero_beta_is_told_from_others():
+def test_a_zero_beta_is_distinguished_from_others():
     a, c = mat.eye(2), mat.full((2, 2), np.nan)
     for _ in range(3):
         mat.gemm(1.0, a, a, 0.0, c)
@@ -296,7 +296,7 @@ def test_the_lock_is_reentrant_and_excludes():
     assert order == ["inner", "outer", "other"]
 
 
-def test_a_lock_that_is_not_held_cannot_be_released():
+def test_a_lock_that_was_not_acquired_cannot_be_released():
     lock = mat.zeros(1).storage.lock
     with pytest.raises(RuntimeError, match="lock"):
         lock.release()
@@ -325,7 +325,7 @@ def test_plans_forgotten_while_one_is_carried_out_stay_until_it_is_done(rng):
         pass
     seen = bool(y.storage.accesses)
     gemm.forget()
-    # what was freed holds other things now
+    # the freed memory has other contents now
     others = [bytearray(b"\xff" * size) for size in range(64, 2048, 8)]
     gc.collect()
     worker.join()

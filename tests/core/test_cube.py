@@ -1,6 +1,7 @@
-"""The contract in `Direction`'s docstring, sentence by sentence, on memories of plain lists: who
-may look, what a block commits or rolls back, what is torn. Looks at Mats are in test_access.py,
-scopes and lifetimes in test_lifetimes.py.
+"""The contract in `Direction`'s docstring, sentence by sentence, on memories of plain lists: which
+accesses conflict, what a block commits or rolls back, what is torn.
+
+Accesses to Mats are in test_access.py, scopes and lifetimes in test_lifetimes.py.
 """
 
 import ast
@@ -39,13 +40,13 @@ def test_direction_itself_is_a_name():
     assert [as_direction(d) for d in (INPUT, "io", "output")] == [INPUT, IO, OUTPUT]
 
 
-# Who may look
+# Conflicts
 
 
 @pytest.mark.parametrize("threads", ["same", "other"])
 @pytest.mark.parametrize("memories", ["same", "other"])
 @pytest.mark.parametrize(("outer", "inner"), [*product(DIRECTIONS, repeat=2)])
-def test_table_of_looks(world, outer, inner, memories, threads):
+def test_table_of_accesses(world, outer, inner, memories, threads):
     x = Whole().write("near", 1, 2)
     facet = "near" if memories == "same" else "far"
 
@@ -90,7 +91,7 @@ def test_many_readers_or_one_writer(world, readers):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_conflict_names_the_holder(world, direction):
+def test_conflict_names_the_other_access(world, direction):
     x = Whole()
 
     def attempt():
@@ -102,9 +103,10 @@ def test_conflict_names_the_holder(world, direction):
         with pytest.raises(mat.ConflictError) as caught:
             in_thread(attempt, "Asking")
     message = str(caught.value)
-    wanted, holder = message.split("it conflicts with the access to")
-    assert f"<a whole box> as facet 'near' for {direction!r} in thread MainThread at {__file__}:{here};" in holder
-    assert "<a whole box> as facet 'far' for 'io' in thread Asking at " + __file__ in wanted
+    refused, first = message.split("it conflicts with the access to")
+    place = f"in thread MainThread at {__file__}:{here};"
+    assert f"<a whole box> as facet 'near' for {direction!r} {place}" in first
+    assert "<a whole box> as facet 'far' for 'io' in thread Asking at " + __file__ in refused
 
 
 def test_conflict_names_the_line_of_a_with_over_several_lines(world):
@@ -129,7 +131,7 @@ def test_conflict_names_the_line_that_entered_an_exit_stack(world):
             in_thread(lambda: x.write("near", 1, 2))
 
 
-def test_conflict_names_a_holder_in_another_thread(world):
+def test_conflict_names_an_access_in_another_thread(world):
     x, inside, done = Whole(), threading.Event(), threading.Event()
     lines = []
 
@@ -139,12 +141,12 @@ def test_conflict_names_a_holder_in_another_thread(world):
             inside.set()
             assert done.wait(20)
 
-    thread = threading.Thread(target=record, name="Holding")
+    thread = threading.Thread(target=record, name="Accessing")
     thread.start()
     try:
         assert inside.wait(20)
         with pytest.raises(mat.ConflictError,
-                           match=rf"in thread Holding at {__file__}:{lines[0]};"):
+                           match=rf"in thread Accessing at {__file__}:{lines[0]};"):
             x.read("near")
     finally:
         done.set()
@@ -152,7 +154,7 @@ def test_conflict_names_a_holder_in_another_thread(world):
     assert x.read("near") == [0, 0]
 
 
-def test_a_look_is_entered_once_at_a_time(world):
+def test_an_access_is_entered_once_at_a_time(world):
     x = Whole()
     access = x.access("near", "io")
     with access as window:
@@ -166,7 +168,7 @@ def test_a_look_is_entered_once_at_a_time(world):
     assert not x.storage.accesses
 
 
-def test_a_facet_that_fails_to_lend_leaves_no_look_open(world, monkeypatch):
+def test_a_facet_whose_lender_fails_leaves_no_access_open(world, monkeypatch):
     x = Whole().write("near", 1, 2)
     access = x.access("near", "input")
 
@@ -197,9 +199,9 @@ def test_never_written(world):
 
 def test_output_copies_nothing(world):
     x = Whole().write("near", 1, 2)
-    world.ledger.reset()
+    world.log.reset()
     x.write("far", 3, 4)
-    assert world.ledger.steps == ["far.allocate"]
+    assert world.log.steps == ["far.allocate"]
     assert x.fresh() == {"far"}
 
 
@@ -216,15 +218,15 @@ def test_fresh_is_a_set_and_each_but_the_last_is_dropped_for_free(world):
     for facet in ("far", "deep"):
         x.read(facet)
     assert x.fresh() == {"near", "far", "deep", "hub"}
-    world.ledger.reset()
+    world.log.reset()
     for name in ("near", "hub", "far"):
         assert x.storage.drop(world.memory[name], False)
-    assert world.ledger.steps == []
+    assert world.log.steps == []
     assert x.read("deep") == [1, 2]
 
 
 @pytest.mark.parametrize("direction", ["output", "io"])
-def test_a_failing_block_goes_back_to_a_fresh_copy_elsewhere(world, direction):
+def test_a_failing_block_returns_to_a_fresh_copy_elsewhere(world, direction):
     x = Whole().write("near", 1, 2)
     x.read("hub")
     x.spoil("near", direction)
@@ -233,7 +235,7 @@ def test_a_failing_block_goes_back_to_a_fresh_copy_elsewhere(world, direction):
 
 
 @pytest.mark.parametrize("direction", ["output", "io"])
-def test_a_failing_first_block_goes_back_to_never_written(world, direction):
+def test_a_failing_first_block_returns_to_never_written(world, direction):
     x = Whole()
     x.spoil("near", direction)
     assert x.fresh() == set()
@@ -257,10 +259,10 @@ def torn():
                          [*product(("near", "hub", "deep"), ("input", "io"))])
 def test_reading_torn_data_raises(world, facet, direction):
     x, at = torn()
-    pretend = world.__class__.__module__.rpartition(".")[2]
+    module = world.__class__.__module__.rpartition(".")[2]
     for _ in range(2):
-        with pytest.raises(mat.TornError,
-                           match=rf"'near' for 'io' in thread MainThread at \S*{pretend}.py:{at} failed"):
+        block = rf"'near' for 'io' in thread MainThread at \S*{module}.py:{at} failed"
+        with pytest.raises(mat.TornError, match=block):
             x.access(facet, direction).__enter__()
     assert x.fresh() == set()
 

@@ -1,6 +1,7 @@
-"""Random looks, failures, operations, drops, keeps, barriers and closings on one storage, beside a
-model of it: what each memory holds, as NumPy arrays, which are fresh, and what is torn. Whatever
-the order, the library does what the model does.
+"""Random accesses, failures, operations, drops, keeps, barriers and closings on one storage, beside
+a model of it: the contents of each memory, as NumPy arrays, which are fresh, and what is torn.
+
+Whatever the order, the library does what the model does.
 """
 
 from contextlib import contextmanager
@@ -32,7 +33,7 @@ picks = st.integers(0, 20)
 
 
 class Seen:
-    """An open look, as the model knows it."""
+    """An open access in the model."""
 
     def __init__(self, memory, direction, view):
         self.memory, self.view = memory, view
@@ -41,7 +42,7 @@ class Seen:
 
 
 class Model:
-    """What a storage should do; single-threaded, so all open looks are one thread's."""
+    """What a storage should do; single-threaded, so all open accesses are one thread's."""
 
     def __init__(self):
         self.held, self.fresh, self.torn, self.pristine = {}, set(), None, True
@@ -110,7 +111,8 @@ class Model:
             return False
         self.check_unused(memory)
         rest = self.fresh - {memory} - ({self.writer.memory} if self.writer else set())
-        lost = memory == self.torn if self.torn else memory in self.fresh and not rest and not self.pristine
+        only = memory in self.fresh and not rest and not self.pristine
+        lost = memory == self.torn if self.torn else only
         if lost and not force:
             raise mat.ConflictError
         del self.held[memory]
@@ -139,14 +141,15 @@ class Model:
 
 
 class Machine(RuleBasedStateMachine):
-    """The library beside the model; `open` holds triples of a look, the model's look, and what was
-    given.
+    """The library beside the model.
+
+    `open` has triples of an access, the access in the model, and the value in the block.
     """
 
     def __init__(self):
         super().__init__()
-        self.places = registered()
-        self.world = self.places.__enter__()
+        self.mocks = registered()
+        self.world = self.mocks.__enter__()
         self.x = mat.full(SIZE, FILL)
         self.views = {name: self.x[index] for name, index in VIEWS.items()}
         self.model, self.open, self.keeps, self.barriers = Model(), [], [], []
@@ -168,7 +171,7 @@ class Machine(RuleBasedStateMachine):
         else:
             yield True
 
-    # Looking
+    # Accessing
 
     @rule(facet=facets, direction=directions, view=views, value=values)
     def enter(self, facet, direction, view, value):
@@ -209,7 +212,7 @@ class Machine(RuleBasedStateMachine):
     @rule(facet=facets, direction=directions, view=views, value=values, thread=st.booleans(),
           failed=st.booleans())
     def access(self, facet, direction, view, value, thread, failed):
-        """A look that begins and ends, in this thread or in another."""
+        """An access that begins and ends, in this thread or in another."""
         seen = Seen(MEMORIES[facet], direction, view)
         # barriers are context-local
         call = partial(copy_context().run, self.use, facet, direction, view, value, failed)
@@ -299,7 +302,7 @@ class Machine(RuleBasedStateMachine):
         with self.as_model(self.model.leave_barrier):
             barrier.__exit__(None, None, None)
 
-    # What always holds
+    # Invariants
 
     @invariant()
     def same_state(self):
@@ -317,7 +320,7 @@ class Machine(RuleBasedStateMachine):
         try:
             self.end()
         finally:
-            self.places.__exit__(None, None, None)
+            self.mocks.__exit__(None, None, None)
 
     def end(self):
         while self.open:
@@ -336,6 +339,7 @@ class Machine(RuleBasedStateMachine):
 
 
 TestCube = Machine.TestCase
-TestCube.settings = settings(max_examples=selection.examples(250), stateful_step_count=60, derandomize=True,
+TestCube.settings = settings(max_examples=selection.examples(250), stateful_step_count=60,
+                             derandomize=True,
                              deadline=None, database=None,
                              suppress_health_check=[HealthCheck.too_slow])

@@ -69,7 +69,7 @@ def access(facet, direction):
     return act
 
 
-def look_at_part(x):
+def access_part(x):
     with x[1:].facet("far", "output") as a:
         a[:] = 7
 
@@ -79,7 +79,7 @@ def keep(x):
         assert "far" in {m.name for m in x.storage.handles}
 
 
-def look_at_both(x, y):
+def access_both(x, y):
     with mat.with_facets((x, "far", "input"), (y, "array", "io"), (x, "far", "input")) as (a, b, c):
         b += a + c
 
@@ -134,7 +134,7 @@ SCENARIOS = {
                                        {"x": [7, 7, 7]}),
     "from the host into a stale copy": Scenario(stale, access("far", "input"), "far.copy_in", OLD,
                                                 before=OLD),
-    "from the host to write a part": Scenario(one("array"), look_at_part, "far.allocate "
+    "from the host to write a part": Scenario(one("array"), access_part, "far.allocate "
                                                                           "far.copy_in",
                                               {"x": [1, 7, 7]}),
     "to the host": Scenario(one("far"), access("array", "io"), "host.allocate far.copy_out",
@@ -156,7 +156,7 @@ SCENARIOS = {
     "an operation with a result": Scenario(two("near", "far"), lambda x, y: mat.add(x, y, out=y),
                                            "host.allocate far.copy_out host.allocate near.copy_out",
                                            {"x": [1, 2, 3], "y": [5, 7, 9]}, exact=False),
-    "with_facets": Scenario(two("near", "far"), look_at_both, "host.allocate far.copy_out "
+    "with_facets": Scenario(two("near", "far"), access_both, "host.allocate far.copy_out "
                             "far.allocate host.allocate near.copy_out far.copy_in", BOTH,
                             exact=False),
     "the end of a barrier": in_barrier([]),
@@ -179,13 +179,13 @@ def check_values(mats, expected):
 
 
 def attempt(scenario, world, fail_at):
-    """Let step number `fail_at` fail, and look at what is left behind."""
+    """Let step number `fail_at` fail, and check what is left behind."""
     mats = scenario.prepare()
     before = state(mats)
-    world.ledger.reset(fail_at)
+    world.log.reset(fail_at)
     with pytest.raises(Fault):
         scenario.act(*mats.values())
-    world.ledger.reset()
+    world.log.reset()
     for name, x in mats.items():
         assert not x.storage.accesses, name
         assert x.storage.writer is None, name
@@ -209,11 +209,11 @@ def check_state(scenario, before, after):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_steps(name):
     scenario = SCENARIOS[name]
-    with registered() as world, failing_host(world.ledger):
+    with registered() as world, failing_host(world.log):
         mats = scenario.prepare()
-        world.ledger.reset()
+        world.log.reset()
         scenario.act(*mats.values())
-        assert world.ledger.steps == scenario.steps.split()
+        assert world.log.steps == scenario.steps.split()
         check_values(mats, scenario.after)
         del mats
         assert world.held() == {}
@@ -226,7 +226,7 @@ STEPS = [(name, k + 1) for name,
 @pytest.mark.host
 @pytest.mark.parametrize(("name", "fail_at"), STEPS)
 def test_nothing_is_lost(name, fail_at):
-    with registered() as world, failing_host(world.ledger):
+    with registered() as world, failing_host(world.log):
         attempt(SCENARIOS[name], world, fail_at)
 
 
@@ -236,7 +236,7 @@ def test_a_failing_copy_does_not_tear_or_heal(fail_at):
         x = made("near", 1, 2, 3)
         with pytest.raises(ZeroDivisionError), x.facet("near"):
             1 / 0  # tears it  # noqa: B018
-        world.ledger.reset(fail_at)
+        world.log.reset(fail_at)
         with mat.settings(torn="ignore"), pytest.raises(Fault):
             x.facet("far", "io").__enter__()
         assert x.fresh == {"near"}  # accepted, and still there

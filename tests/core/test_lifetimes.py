@@ -69,7 +69,7 @@ def test_what_a_writer_could_go_back_to_is_not_dropped(world):
 
 @pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize("direction", ["input", "output", "io"])
-def test_what_is_looked_at_is_not_dropped(world, direction, force):
+def test_what_is_accessed_is_not_dropped(world, direction, force):
     x = Whole().write("near", 1, 2)
     x.read("hub")
     with x.access("near", direction):
@@ -112,7 +112,7 @@ def test_close(world):
 
 
 @pytest.mark.host
-def test_the_users_array_is_not_dropped(places):
+def test_the_users_array_is_not_dropped(mocks):
     a = np.array([1.0, 2.0])
     x = mat.from_numpy(a)
     with x.facet("near", "input"):
@@ -129,7 +129,7 @@ def test_the_users_array_is_not_dropped(places):
     np.testing.assert_array_equal(a, [2, 4])  # let go of
 
 
-def test_what_was_presented_goes_with_its_copy(places):
+def test_presented_values_are_dropped_with_their_copy(mocks):
     x = mat.zeros(1000)
     with x.facet("array", "io"):
         pass
@@ -144,7 +144,7 @@ def test_what_was_presented_goes_with_its_copy(places):
     assert set(x.facets) == {"array"}
 
 
-def test_views_that_come_and_go_leave_nothing_behind(places):
+def test_views_that_come_and_go_leave_nothing_behind(mocks):
     x = mat.zeros(100)
     x.fill_(1)
     for k in range(200):
@@ -155,7 +155,7 @@ def test_views_that_come_and_go_leave_nothing_behind(places):
     assert len(x.storage.viewers) < 40
 
 
-def test_facets_and_watchers(places):
+def test_facets_and_watchers(mocks):
     x = mat.zeros(2, 3, dtype="float32")
     assert x.facets == {}
     assert x.fresh == set()
@@ -284,7 +284,7 @@ def test_barrier_keeps_what_is_kept_and_forgets_garbage(world):
 
 
 @pytest.mark.host
-def test_barrier_over_mats(places):
+def test_barrier_over_mats(mocks):
     a = np.arange(3.0)
     with mat.barrier(ensure="near", drop=("host", "far")) as b:
         x, y = mat.array(a), mat.from_numpy(a)
@@ -309,7 +309,7 @@ def test_garbage_is_freed(world):
     assert world.held() == {}
 
 
-def test_garbage_in_a_cycle_is_freed_from_another_thread(places):
+def test_garbage_in_a_cycle_is_freed_from_another_thread(mocks):
     class Ring(mat.Mat):
         __slots__ = ("self",)
 
@@ -319,20 +319,20 @@ def test_garbage_in_a_cycle_is_freed_from_another_thread(places):
         pass
     del x
     in_thread(gc.collect)
-    assert places.held() == {}
+    assert mocks.held() == {}
 
 
-def test_a_copy_of_a_view_lives_as_long_as_any_mat_sees_it(places):
+def test_a_copy_of_a_view_lives_as_long_as_any_mat_sees_it(mocks):
     x = mat.zeros(5)
     with x.facet("near", "io") as a:
         a[:] = 3
     x = x[2:]
     del a
     gc.collect()
-    assert places.held() == {"near": 1}
+    assert mocks.held() == {"near": 1}
     np.testing.assert_array_equal(x.to_numpy(), [3, 3, 3])
     del x
-    assert places.held() == {}
+    assert mocks.held() == {}
 
 
 def test_one_memory_that_fails_to_free_does_not_keep_the_others(world, monkeypatch):
@@ -377,7 +377,7 @@ del m
 """
 
 
-@pytest.mark.parametrize("last", ["look = y.facet('noted', 'io').__enter__()",
+@pytest.mark.parametrize("last", ["access = y.facet('noted', 'io').__enter__()",
                                   "raise SystemExit(0)", "del x"])
 def test_copies_are_freed_at_interpreter_exit(last):
     done = subprocess.run([sys.executable, "-c", EXIT + last], capture_output=True, text=True,

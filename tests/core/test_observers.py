@@ -1,5 +1,5 @@
-"""What observers are told of looks, copies, allocations and calls, and what happens when one of
-them finds fault.
+"""The events of which observers are notified: accesses, copies, allocations and calls; and the
+effect of an observer that raises an error.
 """
 
 import pytest
@@ -41,7 +41,7 @@ class Diary(Observer):
 
 
 @pytest.mark.host
-def test_observers_are_told(places):
+def test_observers_are_notified(mocks):
     with observe(Diary()) as diary:
         x = mat.zeros(4)
         x.fill_(1)
@@ -52,10 +52,10 @@ def test_observers_are_told(places):
         x.drop("near")
         mat.axpy(2.0, x, x.copy())
     rest = diary.notes
-    told = ["created", "allocated host", "entered", "left", "copied host near", "allocated near",
-            "entered near", "left near",
-            "entered near", "left near failed", "freed near", "called daxpy"]
-    for note in told:  # in this order, other things in between
+    expected = ["created", "allocated host", "entered", "left", "copied host near",
+                "allocated near", "entered near", "left near", "entered near", "left near failed",
+                "freed near", "called daxpy"]
+    for note in expected:  # in this order, other things in between
         while not rest[0].startswith(note):
             rest = rest[1:]
         rest = rest[1:]
@@ -64,7 +64,7 @@ def test_observers_are_told(places):
     assert diary.notes == []
 
 
-def test_observers_are_told_of_packing():
+def test_observers_are_notified_of_packing():
     a = mat.zeros(12, 12)[::2, ::3]
     with observe(Diary()) as diary:
         mat.matmul(a, mat.zeros(4, 2))
@@ -73,7 +73,7 @@ def test_observers_are_told_of_packing():
 
 
 class Strict(Observer):
-    """Finds fault with what it is told of."""
+    """Raises an error for an event."""
 
     def __init__(self, what):
         setattr(self, what, self.fail)
@@ -105,7 +105,7 @@ def test_an_observer_that_keeps_a_block_from_beginning_changes_nothing(world):
     assert x.read("near") == [1, 2]
 
 
-def test_all_looks_end_even_if_an_observer_finds_fault(places):
+def test_all_accesses_end_even_if_an_observer_finds_fault(mocks):
     x, y = mat.zeros(2), mat.zeros(2)
     with observe(Strict("left")), pytest.raises(Fault), mat.with_facets((x, "array"), (y, "near")):
         pass

@@ -56,11 +56,13 @@ def check(found):
         assert_allclose(y.to_numpy(), wanted(a), rtol=1e-12)
 
 
+@pytest.mark.sample(3)
 def test_a_pool(context):
     with context.Pool(2) as pool:
         check(pool.map(compute, [mat.array(a) for a in starts()]))
 
 
+@pytest.mark.sample(3)
 def test_queues(context):
     inbox, outbox = context.Queue(), context.Queue()
     child = context.Process(target=serve, args=(inbox, outbox))
@@ -73,6 +75,7 @@ def test_queues(context):
     assert child.exitcode == 0
 
 
+@pytest.mark.sample(3)
 def test_executors(context):
     with ProcessPoolExecutor(2, mp_context=context) as pool:
         check([f.result(60) for f in [pool.submit(compute, mat.array(a)) for a in starts()]])
@@ -83,6 +86,7 @@ def send_view(pipe, x):
     pipe.close()
 
 
+@pytest.mark.sample(3)
 def test_views_through_a_pipe(context):
     ours, theirs = context.Pipe()
     x = mat.arange(12).reshape(3, 4)
@@ -102,6 +106,7 @@ def add_there(name, size):
     memory.close()
 
 
+@pytest.mark.sample(3)
 def test_memory_that_processes_share(context):
     memory = SharedMemory(create=True, size=1000 * 8)
     try:

@@ -59,7 +59,7 @@ def together(*calls):
 
 
 def retried(call):
-    """What `call` gives once nobody is in the way."""
+    """What `call` gives once there is no conflict."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         try:
@@ -179,7 +179,7 @@ def test_counting_up_under_conflicts_loses_no_step(world):
 
 
 @pytest.mark.parametrize("facet", FACETS)
-def test_one_copy_is_made_for_all_who_ask_at_once(world, facet):
+def test_one_copy_is_made_for_all_threads_at_once(world, facet):
     for _ in range(20):
         x = mat.empty(100)
         write(x, "near" if facet == "array" else "array", 3)
@@ -192,9 +192,9 @@ def test_one_copy_is_made_for_all_who_ask_at_once(world, facet):
 def test_first_readers_fill_once(world):
     for _ in range(20):
         x = mat.full(10, 7)
-        world.ledger.reset()
+        world.log.reset()
         together(*[lambda x=x: read(x, "far")] * 4)
-        assert world.ledger.steps == ["far.allocate", "far.copy_in"]
+        assert world.log.steps == ["far.allocate", "far.copy_in"]
         assert read(x, "far") == 7
 
 
@@ -257,7 +257,7 @@ def test_barriers_of_threads_are_their_own(world):
 
 
 def test_nothing_is_left_open(world):
-    """Two threads that each hold one and want the other's get an error at once: there is no
+    """Two threads that each access one and request the other's get an error at once: there is no
     deadlock.
     """
     x, y, met = mat.zeros(4), mat.zeros(4), threading.Barrier(2)

@@ -8,7 +8,7 @@ import scipy.special
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.cpu.elementwise import STREAM, merged
+from mat.cpu.elementwise import STREAM
 from mat.ops.operation import REGISTRY
 from mat.ops.planning import choose
 
@@ -207,6 +207,7 @@ def test_partial_overlap_is_as_if_copied(rng):
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16",
                                    "bfloat16", "float32",
                                    "float64", "complex64", "complex128"])
+@pytest.mark.sample(3)
 def test_fill(dtype):
     value = 1 if dtype == "bool" else 2**62 + 1 if dtype in ("int64",
                                                              "uint64") else 1.5 - 2j if dtype.startswith("c") else 3
@@ -236,15 +237,3 @@ def test_fused_with_nan_where_nothing_is_read(rng, dtype):
         assert_array_equal(mat.scale_columns(w, x).to_numpy(), a * v)
         assert_array_equal(mat.scale_rows(place(v[:40], layout), x).to_numpy(), a * v[:40, None])
         assert_array_equal(x.scale_columns_(w).to_numpy(), a * v)
-
-
-@pytest.mark.parametrize(("shape", "strides", "wanted"), [
-    ((3, 4), [(32, 8), (32, 8)], [(12, (8, 8))]), ((3, 4), [(8, 24), (8, 24)], [(12, (8, 8))]),
-    ((3, 4), [(0, 8), (32, 8)], [(3, (0, 32)), (4, (8, 8))]),
-    ((3, 1, 4), [(0, 0, 0), (32, 5, 8)], [(12, (0, 8))]),
-    ((), [(), ()], [(1, (0, 0))]), ((1, 1), [(8, 8)], [(1, (0,))]),
-    ((2, 0), [(0, 8)], [(2, (0,)), (0, (8,))][::-1]),
-    ((2, 3), [(-24, 8), (24, 8)], [(2, (-24, 24)), (3, (8, 8))]),
-])
-def test_axes_are_merged_where_all_operands_agree(shape, strides, wanted):
-    assert merged(shape, strides) == wanted

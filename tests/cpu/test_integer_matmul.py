@@ -1,5 +1,5 @@
-"""Products of integers and 16-bit floats, against exact integers and float64; with and without the
-compiled kernel.
+"""Products of integers and 16-bit floats, compared with exact integers and float64; with and
+without the compiled kernel.
 """
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 import mat
 from mat.cpu import integer_matmul
 from mat.errors import AliasError, DTypeError, ShapeError
+from mat.layout.matrix_operand import GemmSizes, MatmulForm, MatrixOperand
 from mat.support.native import ffi, lib
 
 from ..support.layouts import INTEGERS, LAYOUTS, check_hidden, place
@@ -23,7 +24,7 @@ compiled = pytest.mark.skipif(lib is None, reason="needs the compiled kernel")
 
 
 def whole_range(rng, shape, dtype):
-    """Numbers of all sizes that `dtype` holds, the extreme ones among them."""
+    """Draw numbers of all sizes that `dtype` holds, the extreme ones among them."""
     info = np.iinfo(dtype)
     found = rng.integers(info.min, info.max, shape, dtype, endpoint=True)
     return np.where(rng.random(shape) < 0.1,
@@ -31,7 +32,7 @@ def whole_range(rng, shape, dtype):
 
 
 def wrapped(exact, dtype):
-    """Python's integers in the bits of `dtype`."""
+    """Return Python's integers in the bits of `dtype`."""
     bits = np.iinfo(dtype).bits
     low = np.asarray(exact, object) % (1 << bits)
     return low.astype(np.uint64).astype(f"uint{bits}").view(dtype)
@@ -42,8 +43,9 @@ def exact_product(a, b):
 
 
 def bound(a, b, dtype, more=0.0):
-    """How far the product of halves may be from that in float64: its rounding, and that of sums in
-    float32.
+    """Return how far the product of halves may be from that in float64.
+
+    It is the rounding of the result, and that of sums in float32.
     """
     a, b = a.astype(np.float64), b.astype(np.float64)
     k = a.shape[-1]
@@ -185,7 +187,7 @@ def test_specials_of_halves(dtype):
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", *HALVES], ids=str)
 @pytest.mark.parametrize("one", LAYOUTS)
 @pytest.mark.parametrize("other", LAYOUTS)
-def test_operands_as_they_lie(rng, dtype, one, other):
+def test_layouts_of_operands(rng, dtype, one, other):
     dtype = np.dtype(dtype)
     a, b = (rng.integers(-5 if dtype.kind != "u" else 0, 6, shape).astype(dtype)
             for shape in ((19, 37), (37, 41)))
@@ -234,7 +236,9 @@ def test_a_broadcast_operand(rng):
 def test_threads_change_nothing(rng, dtype, shapes):
     a, b = (rng.integers(-9, 10, shape).astype(dtype) for shape in shapes)
     wanted = np.matmul(a.astype(np.float64), b.astype(np.float64))  # exact: these sums are small
-    wanted = wanted.astype(np.int64).astype(dtype) if np.dtype(dtype).kind == "i" else wanted.astype(dtype)
+    if np.dtype(dtype).kind == "i":
+        wanted = wanted.astype(np.int64)
+    wanted = wanted.astype(dtype)
     for threads in (1, 2, 5):
         with mat.settings(threads=threads):
             assert_array_equal((mat.array(a) @ mat.array(b)).to_numpy(), wanted)
@@ -276,7 +280,8 @@ def test_gemm_of_halves(rng, dtype, size):
     for alpha, beta in ((1, 0), (0.5, 1), (-1.25, 0.3)):
         start = np.full_like(c, np.nan) if beta == 0 else c
         z = mat.array(start).gemm_(alpha, mat.array(a), mat.array(b), beta)
-        product, add = a.astype(np.float64) @ b.astype(np.float64), beta * np.where(beta == 0, 0, start.astype(np.float64))
+        product = a.astype(np.float64) @ b.astype(np.float64)
+        add = beta * np.where(beta == 0, 0, start.astype(np.float64))
         error = np.abs(z.to_numpy().astype(np.float64) - (alpha * product + add))
         assert (error <= 2 * bound(a, b, dtype, np.abs(add))).all()
         wide = mat.array(start.astype(np.float32)).gemm_(alpha, mat.array(a), mat.array(b),
@@ -329,16 +334,15 @@ def test_what_is_refused():
     assert_array_equal(mat.gemm(2.0, a, a, 0.0, wide).to_numpy(), np.full((3, 3), 6))
 
 
-# What the kernel is told
+# The kernel's frame
 
 
 class Pointed:
-    """What a facet presents, as far as products look at it."""
+    """An array as a facet presents it to the kernel."""
 
     def __init__(self, array):
         self.array, self.pointer = array, ffi.cast("char *", array.ctypes.data)
-        self.lies = integer_matmul.MatrixOperand(array.dtype.char,
-                                                 *(s // array.itemsize for s in array.strides))
+        self.operand = MatrixOperand(array.dtype.char, *(s // array.itemsize for s in array.strides))
 
 
 @compiled
@@ -355,8 +359,8 @@ def test_older_machines_and_other_blocks(rng, options, dtype):
                             (m, k)).astype(dtype), rng.integers(low, 5, (k, n)).astype(dtype)
         c = np.zeros((m, n), dtype)
         one, other, out = map(Pointed, (a, b, c))
-        integer_matmul.IntegerMatmul((m, n, k), one.lies, other.lies, out.lies, (),
-                                     **options)(one, other, out)
+        form = MatmulForm(GemmSizes(m, n, k), one.operand, other.operand, out.operand)
+        integer_matmul.IntegerMatmul(form, **options)(one, other, out)
         assert_array_equal(c, (a.astype(np.int64) @ b.astype(np.int64)).astype(dtype))
 
 
@@ -366,21 +370,22 @@ def test_older_machines_and_other_blocks(rng, options, dtype):
     ((64, 64, 64, 100), 4, (1, 1)),
     ((1, 4096, 4096, 1), 4, (1, 4)), ((0, 5, 5, 1), 4, (1, 1))])
 def test_how_work_is_cut(sizes, workers, parts):
-    assert integer_matmul.cut(*sizes, workers) == parts
+    *lengths, batches = sizes
+    assert integer_matmul.cut(GemmSizes(*lengths), batches, workers) == parts
 
 
 @compiled
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", *HALVES], ids=str)
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("rows", [1, 2, 3, 4])
-def test_few_rows_and_few_columns(rng, dtype, turned, rows):
+def test_few_rows_and_few_columns(rng, dtype, transposed, rows):
     dtype = np.dtype(dtype)
     for k, n in ((1, 3), (33, 130), (300, 65), (5000, 37)):
         low = 0 if dtype.kind == "u" else -4
         a, b = rng.integers(low, 5,
                             (rows, k)).astype(dtype), rng.integers(low, 5, (k, n)).astype(dtype)
         wanted = (a.astype(np.int64) @ b.astype(np.int64)).astype(dtype)
-        x, y = mat.array(a), mat.array(b.T.copy()).T if turned else mat.array(b)
+        x, y = mat.array(a), mat.array(b.T.copy()).T if transposed else mat.array(b)
         assert_array_equal((x @ y).to_numpy(), wanted)
         assert_array_equal((y.T @ x.T).to_numpy(), wanted.T)
         assert_array_equal((x[::-1] @ y[:, ::-1]).to_numpy(), wanted[::-1, ::-1])

@@ -13,7 +13,8 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.cpu import permute
-from mat.cpu.permute import CopyAxis, Switches, cut, merged, prepare_axes
+from mat.cpu.permute import Switches, cut, prepare_axes
+from mat.layout.merged_axes import CopyAxis
 from mat.support.native import ffi, lib
 
 from ..support import needs, selection
@@ -110,6 +111,7 @@ def everything_is_large(monkeypatch):
 @pytest.mark.parametrize("itemsize", SIZES)
 @pytest.mark.parametrize("width", [16, 32, 64])
 @pytest.mark.parametrize("edge", [64, 128, 512])
+@pytest.mark.sample(5)
 def test_copies_past_the_caches(itemsize, width, edge, everything_is_large):
     rng = np.random.default_rng(0)
     for rows, columns, offset in itertools.product((1, 63, 64, 130, 192), (64, 100, 256),
@@ -181,14 +183,6 @@ def test_joining_large_parts(axis, rng):
 # The plan
 
 
-def test_axes_that_stay_together_are_one():
-    assert merged([CopyAxis(2, 60, 60), CopyAxis(3, 20, 20),
-                   CopyAxis(5, 4, 4)]) == [CopyAxis(30, 4, 4)]
-    assert merged([CopyAxis(2, 60, 4), CopyAxis(3, 20, 40),
-                   CopyAxis(5, 4, 8)]) == [CopyAxis(2, 60, 4), CopyAxis(15, 4, 8)]
-    assert merged([CopyAxis(4, 8, 0), CopyAxis(2, 4, 0)]) == [CopyAxis(8, 4, 0)]
-
-
 def test_blocks_cover_an_axis():
     for n, size in itertools.product(range(1, 200), (1, 7, 16, 64)):
         blocks = cut(n, size)
@@ -197,9 +191,9 @@ def test_blocks_cover_an_axis():
 
 
 @pytest.mark.parametrize(("shape", "axes", "kind", "unit"), [
-    ((40, 50), (1, 0), permute.TILES, 4), ((40, 50, 2), (1, 0, 2), permute.TILES, 8),
-    ((40, 50, 4), (1, 0, 2), permute.TILES, 16),
-    ((40, 50, 3), (1, 0, 2), permute.RUNS, 12), ((40, 1, 50), (2, 1, 0), permute.TILES, 4),
+    ((40, 50), (1, 0), permute.TRANSPOSE, 4), ((40, 50, 2), (1, 0, 2), permute.TRANSPOSE, 8),
+    ((40, 50, 4), (1, 0, 2), permute.TRANSPOSE, 16),
+    ((40, 50, 3), (1, 0, 2), permute.RUNS, 12), ((40, 1, 50), (2, 1, 0), permute.TRANSPOSE, 4),
     ((40, 50, 3), (2, 0, 1), permute.UNZIP, 4), ((3, 40, 50), (1, 2, 0), permute.ZIP, 4),
     ((40, 50, 60), (0, 1, 2), permute.BYTES, 1),
     ((2, 8, 4, 64), (0, 2, 1, 3), permute.RUNS, 256), ((8, 9), (0, 1), permute.BYTES, 1),

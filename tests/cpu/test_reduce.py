@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.cpu import reduce as kernels
+from mat.layout.reduction_axes import ReductionAxis, form_of
 
 from ..support import needs
 
@@ -77,6 +78,7 @@ SHAPES = [(1,), (7,), (31,), (32,), (33,), (127,), (5000,), (100_003,), (3, 5), 
 @pytest.mark.host
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.sample(3)
 def test_any_axes_of_any_layout(rng, shape, dtype):
     every = [None, *(t for k in range(len(shape) + 1)
                      for t in itertools.combinations(range(len(shape)), k))]
@@ -123,6 +125,7 @@ def test_largest_and_smallest_of_integers(rng, shape):
 @pytest.mark.host
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("shape", [(300_000,), (60_000, 7), (7, 60_000), (20_000, 40)], ids=str)
+@pytest.mark.sample(2)
 def test_sums_of_what_nearly_cancels(rng, shape, dtype):
     """Numbers of all sizes, and then the same with other signs, so that nearly nothing is left."""
     half = rng.standard_normal(shape) * 10.0 ** rng.integers(-6, 7, shape)
@@ -262,10 +265,10 @@ def test_results_do_not_depend_on_threads(rng, shape, dtype):
 def test_long_ones_have_parts_and_short_ones_have_none():
     def body(shape, axes):
         strides = np.zeros(shape, "int8").strides
-        axis = [kernels.ReductionAxis(n, s, 0 if k in axes else 1) for k,
+        axis = [ReductionAxis(n, s, 0 if k in axes else 1) for k,
                 (n, s) in enumerate(zip(shape, strides, strict=True))]
         kept = [a for k, a in enumerate(axis) if k not in axes]
-        return kernels.reduction("mat_sum_d", kernels.form_of(kept, [axis[k] for k in axes], False),
+        return kernels.reduction("mat_sum_d", form_of(kept, [axis[k] for k in axes], False),
                                  8)
 
     assert body((1000, 1000), (0, 1)).finish

@@ -54,6 +54,7 @@ def there(x):
 
 
 @pytest.mark.parametrize(("dtype", "letter"), list(zip(BLAS_DTYPES, "SDCZ", strict=True)))
+@pytest.mark.sample(2)
 def test_the_linear_layer_takes_three_calls_and_no_copies(rng, dtype, letter):
     x, w, dy = (numbers(rng, shape, dtype) for shape in ((32, 64), (10, 64), (32, 10)))
     mx, mw, mdy = map(there, (x, w, dy))
@@ -128,6 +129,7 @@ def test_only_what_returns_numbers_is_read_back(rng):
                          [("float32", "float64"), ("int32", "float32"), ("float16", "float32"),
                           ("float32", "complex64"), ("bool", "float64"), ("int8", "int32"),
                           ("bool", "int16")])
+@pytest.mark.sample(3)
 def test_dtypes_that_promote(rng, one, other):
     a, b = numbers(rng, (5, 7), one), numbers(rng, (7, 3), other)
     with calls():
@@ -186,7 +188,7 @@ def test_int8_goes_to_gemm_ex_where_it_is_aligned(rng):
 
 
 def test_what_cublas_does_not_support_goes_to_our_kernel(rng, device):
-    a, b = rng.standard_normal((6, 7)).astype(np.float16), rng.standard_normal((7, 5)).astype(np.float16)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((6, 7), (7, 5)))
     if device.is_mock:
         device.fail("cublasGemmEx", times=2, status=15)
     for _ in range(3):
@@ -196,6 +198,7 @@ def test_what_cublas_does_not_support_goes_to_our_kernel(rng, device):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "uint64", "bool"])
+@pytest.mark.sample(3)
 def test_integers(rng, dtype):
     a, b = numbers(rng, (3, 9, 7), dtype), numbers(rng, (7, 5), dtype)
     x, y = mat.array(a), mat.array(b)
@@ -255,7 +258,7 @@ def test_the_largest_lengths_pass_to_the_long_forms():
         routine = next(cell.cell_contents for cell in made.__closure__
                        if isinstance(cell.cell_contents, cublas.Routine))
         assert routine.function == cublas.library().cublasScopy_v2_64
-        assert routine.told["n"] == n
+        assert routine.reported["n"] == n
     made = blas.vectors("copy", "f", big - 1, (1, 1), (0, 0))
     routine = next(cell.cell_contents for cell in made.__closure__
                    if isinstance(cell.cell_contents, cublas.Routine))

@@ -42,6 +42,7 @@ def carry_out(prepared, x, out, seed=0):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.sample(5)
 def test_copies(dtype, layout, rng):
     values = numbers(rng, (5, 6, 7), "float32").astype(mat.zeros(1, dtype=dtype).dtype)
     x = place(values, layout)
@@ -77,7 +78,7 @@ BEYOND = {"f": [np.inf, -np.inf, np.nan, 65519.0, 65520.0, 1e5, 6e-8], "u": [200
 
 
 def samples(source, target):
-    dtype, kind = mat.zeros(1, dtype=source).dtype, source[0] if source[0] in "buc" else "i" if source[0] == "i" else "f"
+    dtype, kind = mat.zeros(1, dtype=source).dtype, source[0] if source[0] in "buci" else "f"
     values = list(EVERY[kind])
     # from floating point to floating point, complex or bool
     if target[0] in "fcb" and kind in BEYOND:
@@ -96,6 +97,7 @@ def to(values, dtype):
 
 
 @pytest.mark.parametrize("source", NAMES)
+@pytest.mark.sample(5)
 def test_conversions_between_all_dtypes(source):
     for target in convert.targets(source):
         given = samples(source, target)
@@ -117,7 +119,8 @@ def test_the_programs_have_what_is_asked_for():
     for source in NAMES:
         for target in convert.targets(source):
             assert convert.program(source, target) in given
-            assert f"({convert.TYPES[source]}, {convert.TYPES[target]})" in convert.program(source, target).text
+            types = f"({convert.TYPES[source]}, {convert.TYPES[target]})"
+            assert types in convert.program(source, target).text
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -159,6 +162,7 @@ def test_programs():
     assert len(found) == len(set(found))
 
 
+@pytest.mark.slow
 def test_every_case_to_measure_computes(cuda, monkeypatch):
     """A small one of each; what they reach is measured where there is a GPU."""
     monkeypatch.setattr(cases, "LARGE", 1 << 19)

@@ -310,7 +310,7 @@ def test_results_on_the_device(blas, rng):
 
 def test_it_keeps_to_its_stream(cuda, blas, rng):
     if not cuda.is_mock:
-        pytest.skip("of the mock driver")
+        pytest.skip("about the mock driver")
     x = random(rng, "d", 9)
     (at,) = blas.put(x)
     cuda.delay()

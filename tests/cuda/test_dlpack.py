@@ -13,34 +13,27 @@ from numpy.testing import assert_array_equal
 
 import mat
 
-from ..interop.test_dlpack import (
+from ..mock_driver.fixtures import cuda_is_real
+from ..support.dlpack import (
     COPIED,
     HOST,
     LAYOUTS,
     READ_ONLY,
-    Lending,
+    Exporter,
+    contents,
     facts,
-    look_everywhere,
+    never_called,
+    probe,
     sample,
-    told,
-    told_never,
 )
-from ..mock_driver.fixtures import cuda_is_real
 from ..support.needs import native
-from .test_memory import DTYPES, add, only_there, times
+from .computing import DTYPES, add, only_there, times
 from .test_process import script
 
 pytestmark = [pytest.mark.host, native]
 
 THERE = (2, 0)
 __all__ = ["script"]
-
-
-@pytest.fixture
-def dev(cuda):
-    """The first device, in use."""
-    with mat.use_device("cuda", required=True) as device:
-        yield device
 
 
 def at(x):
@@ -59,7 +52,7 @@ def release(block):
         block.gpu.release(block)
 
 
-class Foreign(Lending):
+class Foreign(Exporter):
     """Memory of another library on the device, with the numbers 0, 1, ... in it, that it lends as 3
     x 4 elements.
     """
@@ -91,18 +84,19 @@ class Foreign(Lending):
         return gone
 
 
-# Lending
+# Exporting
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.sample(4)
 def test_what_is_lent_there(dev, dtype, layout):
     reference = LAYOUTS[layout](sample(dtype))
     x = LAYOUTS[layout](only_there(mat.array(sample(dtype))))
     assert x.__dlpack_device__() == THERE
     with mat.debug.count_copies() as n:
         holder, (address, shape, strides, device, kind,
-                 flags) = told(x.__dlpack__(max_version=(1, 0), stream=1))
+                 flags) = contents(x.__dlpack__(max_version=(1, 0), stream=1))
     assert (n.h2d, n.d2h) == (0, 0)
     assert (shape, device, kind[1]) == (x.shape, THERE, 8 * x.itemsize)
     copied = layout == "reversed"
@@ -132,14 +126,14 @@ def test_a_lease_there_keeps_it_from_being_written_anywhere(dev):
 def test_leaving_the_block_leaves_it_to_who_has_it(cuda):
     with mat.use_device("cuda", required=True) as dev:
         x = only_there(mat.arange(1000))
-        holder, tensor = told(x.__dlpack__(max_version=(1, 0), stream=1))
+        holder, tensor = contents(x.__dlpack__(max_version=(1, 0), stream=1))
     assert x.fresh == {"host"}
     assert dev.memory.used == 8000
     x.fill_(7)  # what is lent is apart from it now
     with mat.use_device("cuda"):
         others = [only_there(mat.zeros(1000)) for _ in range(3)]
         assert tensor[0] not in [at(y) for y in others]
-        again = mat.from_dlpack(Lending(lambda: recast(dev, holder, tensor), THERE))
+        again = mat.from_dlpack(Exporter(lambda: recast(dev, holder, tensor), THERE))
         assert_array_equal(again.to_numpy(), np.arange(1000))
         del again
     holder = None
@@ -159,7 +153,7 @@ def recast(dev, holder, tensor):
 def test_the_memory_outlives_the_mat(dev):
     x = only_there(mat.arange(1000))
     gone = weakref.ref(x.storage)
-    holder, tensor = told(x.__dlpack__(max_version=(1, 0)))
+    holder, tensor = contents(x.__dlpack__(max_version=(1, 0)))
     del x
     gc.collect()
     assert tensor[0] not in [at(mat.zeros(1000)) for _ in range(3)]
@@ -173,7 +167,7 @@ def test_what_is_lent_is_not_evicted(dev):
     with mat.use_device("cuda", pool_bytes=2 * 8000):
         x, y, z = (only_there(mat.zeros(1000)) for _ in range(2)), mat.zeros(1000), mat.zeros(1000)
         x = next(x)
-        holder = told(x.__dlpack__(max_version=(1, 0)))
+        holder = contents(x.__dlpack__(max_version=(1, 0)))
         for other in (y, z, y, z):
             add(other)
             assert x.fresh == {"cuda:0"}
@@ -189,9 +183,9 @@ def test_copies_there_belong_to_the_consumer(dev):
     x = only_there(mat.arange(12).reshape(3, 4))
     with mat.debug.count_copies() as n:
         holder, (address, shape, strides, _, _,
-                 flags) = told(x.T.__dlpack__(max_version=(1, 0), copy=True, stream=1))
+                 flags) = contents(x.T.__dlpack__(max_version=(1, 0), copy=True, stream=1))
         assert (shape, strides, flags) == ((4, 3), (3, 1), COPIED)
-        old, (other, shape, strides, device, _, _) = told(x.T.__dlpack__())
+        old, (other, shape, strides, device, _, _) = contents(x.T.__dlpack__())
     assert (n.h2d, n.d2h) == (0, 0)
     assert (shape, strides, device) == ((4, 3), (3, 1), THERE)
     assert len({address, other, at(x)}) == 3
@@ -231,6 +225,7 @@ def test_where_computing_is_not_allowed_there_it_is_lent_on_the_host(dev):
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "reversed"])
 @pytest.mark.parametrize("way", ["from_dlpack", "from_cuda_array_interface"])
+@pytest.mark.sample(4)
 def test_cuda_core_takes_it_either_way(dev, way, layout):
     """Somebody else's reading of both protocols."""
     views = pytest.importorskip("cuda.core.utils").StridedMemoryView
@@ -290,7 +285,7 @@ def test_a_stream_of_the_consumers_own(cuda, dev):
         stream = driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING)[1]
     x = only_there(mat.zeros(1000))
     before = cuda.calls("cuStreamWaitEvent")
-    assert told(x.__dlpack__(max_version=(1, 0), stream=int(stream)))
+    assert contents(x.__dlpack__(max_version=(1, 0), stream=int(stream)))
     assert cuda.calls("cuStreamWaitEvent") == before + 1
     driver.cuStreamDestroy(stream)
 
@@ -314,10 +309,10 @@ def test_in_blocks_for_writing_it_may_be_written(dev):
     for direction, flags in (("io", 0), ("output", 0), ("input", READ_ONLY)):
         with x.facet("cuda", direction) as a:
             assert a.__dlpack_device__() == THERE
-            assert told(a.__dlpack__(max_version=(1, 0)))[1][5] == flags
+            assert contents(a.__dlpack__(max_version=(1, 0)))[1][5] == flags
             assert a.__cuda_array_interface__["data"] == (a.address, direction == "input")
             if direction != "input":
-                assert told(a.__dlpack__())[1][0] == a.address
+                assert contents(a.__dlpack__())[1][0] == a.address
             else:
                 with pytest.raises(BufferError, match=r"1\.0"):
                     a.__dlpack__()
@@ -387,7 +382,7 @@ def test_looking_at_what_there_is_moves_nothing(cuda, dev):
                     getattr(x, name, None)
             x.__dlpack_device__()
         assert [cuda.calls(f) for f in waits] == counted
-        look_everywhere(x)
+        probe(x)
         assert (n.h2d, n.d2h, n.packs) == (0, 0, 0)
         assert (x.fresh, x.storage.version, set(x.storage.handles),
                 x.storage.accesses) == (before, version, held, [])
@@ -503,11 +498,11 @@ def test_it_stays_after_the_block(cuda):
 
 def test_what_cannot_be_taken_there(dev):
     with pytest.raises(mat.DeviceError, match=r"cuda:1.*not in use"):
-        mat.from_dlpack(Lending(told_never, (2, 1)))
+        mat.from_dlpack(Exporter(never_called, (2, 1)))
     with pytest.raises(mat.ExchangeError, match=r"\(1, 0\).*cuda:0"):
         mat.from_dlpack(np.arange(3.0), device="cuda")
     with pytest.raises(mat.ExchangeError, match="copy=None"):
-        mat.from_dlpack(Lending(told_never, THERE), device="cpu", copy=False)
+        mat.from_dlpack(Exporter(never_called, THERE), device="cpu", copy=False)
     assert mat.from_dlpack(Foreign(dev), device="cuda", copy=False).shape == (3, 4)
     with pytest.raises(mat.ExchangeError, match=r"\(2, 0\).*cuda:1"):
         mat.from_dlpack(Foreign(dev), device="cuda:1")
@@ -589,7 +584,10 @@ def test_cupy_on_a_gpu(real):
 # How processes end
 
 
-CAPSULE = "lent = x.__dlpack__(max_version=(1, 0), stream=1)\nsys.lent = (x * 2).__dlpack__(max_version=(1, 0))\n"
+CAPSULE = """
+lent = x.__dlpack__(max_version=(1, 0), stream=1)
+sys.lent = (x * 2).__dlpack__(max_version=(1, 0))
+"""
 TAKEN = """
 from tests.cuda.test_dlpack import Foreign
 taken = mat.from_dlpack(Foreign(dev))
@@ -608,6 +606,7 @@ print(os.waitpid(child, 0)[1])
 
 @pytest.mark.parametrize("leave", ["", "block.__exit__(None, None, None)\n"],
                          ids=["within the block", "after it"])
+@pytest.mark.sample(2)
 def test_the_interpreter_ends_well(script, leave):
     assert script(CAPSULE + TAKEN + leave) == "done\n"
 

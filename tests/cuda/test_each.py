@@ -39,6 +39,7 @@ def test_results_stay_there(there):
     assert_allclose((1 / x).sqrt_().to_numpy(), np.sqrt(1 / a), rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_numbers_of_all_kinds(there):
     a = np.arange(-3, 4)
     for dtype in ("int64", "float32", "complex64"):

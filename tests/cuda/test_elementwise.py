@@ -140,8 +140,7 @@ def values_for(rng, name, n, dtype):
     if name == "pow":
         low, high = (0, 4) if dtype.kind in "iu" else (0.1, 3)
     if dtype.kind in "iub" and name not in ("sqrt", "log", "log1p", "reciprocal", "pow"):
-        return rng.integers(0, 200,
-                            n).astype(dtype) if dtype.kind != "i" else rng.integers(-100, 100, n).astype(dtype)
+        return rng.integers(*((-100, 100) if dtype.kind == "i" else (0, 200)), n).astype(dtype)
     found = rng.uniform(low, high, n)
     return (found + 1j * rng.uniform(-1.5, 1.5, n) if dtype.kind == "c" else found).astype(dtype)
 
@@ -161,6 +160,7 @@ def defined(name, dtype):
 
 @on_cpu
 @pytest.mark.parametrize("dtype", EVERY)
+@pytest.mark.sample(3)
 def test_functions_of_adjacent_elements(rng, dtype):
     for name in UNARY:
         for n in (1, 5000) if defined(name, dtype) else ():
@@ -194,10 +194,10 @@ def test_two_operands_of_adjacent_elements(rng, dtype):
 
 @on_cpu
 @pytest.mark.parametrize("dtype", [d for d in EVERY if d != "bool"])
+@pytest.mark.sample(4)
 def test_fused(rng, dtype):
-    rough = {"rtol": 0.03, "atol": 0.03} if dtype == "bfloat16" else {"rtol": 4e-3,
-                                                                      "atol": 4e-3} if dtype == "float16" else {
-        "rtol": 1e-5, "atol": 1e-5}
+    error = {"bfloat16": 0.03, "float16": 4e-3}.get(dtype, 1e-5)
+    rough = {"rtol": error, "atol": error}
     for n, layout in ((1, "packed"), (1500, "packed"), (300, "strided")):
         a, b, c = (numbers(rng, n, dtype_of(dtype)) for _ in range(3))
         for alpha, beta in ((2, 0), (1, 1),
@@ -226,6 +226,7 @@ BROADCASTS = (((3, 4), (4,)), ((3, 1), (1, 4)), ((2, 3, 4), (3, 1)), ((2, 1, 4),
 @on_cpu
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int16", "complex128"])
+@pytest.mark.sample(4)
 def test_broadcasting_over_layouts(rng, layout, dtype):
     for one, other in BROADCASTS:
         a, b = numbers(rng, one, dtype), numbers(rng, other, dtype)
@@ -314,6 +315,7 @@ MIXED = ("bool", "int8", "uint16", "int64", "float16", "bfloat16", "float32", "f
 
 @on_cpu
 @pytest.mark.parametrize("one", MIXED)
+@pytest.mark.sample(4)
 def test_operands_are_converted_as_numpy_promotes(rng, one):
     for other in MIXED:
         try:
@@ -338,6 +340,7 @@ def test_operands_are_converted_as_numpy_promotes(rng, one):
     ("float32", "complex64"), ("int64", "int8"),
     ("uint32", "int16"), ("int32", "float64"), ("bool", "float32"), ("complex128", "complex64"),
     ("float32", "float64")])
+@pytest.mark.sample(3)
 def test_results_are_converted(rng, dtype, out):
     x = numbers(rng, 700, dtype)
     place_ = place(np.zeros(700, dtype_of(out)), "strided")
@@ -359,6 +362,7 @@ def test_doubles_become_the_nearest_halves(rng):
 
 @on_cpu
 @pytest.mark.parametrize("dtype", [d for d in EVERY if d not in ("bool", "bfloat16")])
+@pytest.mark.sample(3)
 def test_comparisons_in_place(rng, dtype):
     x, y = numbers(rng, 900, dtype), numbers(rng, 900, dtype)
     for name in ("less", "not_equal"):

@@ -54,6 +54,7 @@ def positive(rng, shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", BLAS_DTYPES)
+@pytest.mark.sample(4)
 def test_inverses(rng, dtype, sides):
     for n in sides:
         a = mixed(rng, (n, n), dtype)
@@ -154,7 +155,7 @@ def test_results_may_lie_anyhow(rng):
 
 def test_the_order_of_threads_does_not_matter(rng, device, sides):
     if not device.is_mock:
-        pytest.skip("of the mock driver")
+        pytest.skip("about the mock driver")
     a = mixed(rng, (21, 21), "float64")
     first = mat.inv(mat.array(a)).to_numpy()
     for seed in (1, 2):

@@ -2,7 +2,6 @@
 mock driver goes.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,6 @@ from ..gpu import measuring, report
 from ..gpu.item import Figure, Item
 from ..gpu.measuring import Found
 from ..mock_driver.driver import missing
-from ..mock_driver.harness import scratch
 
 pytestmark = [pytest.mark.host, pytest.mark.once]
 
@@ -41,7 +39,8 @@ def test_the_page():
     text = report.page("gpu.md", {"GPU": "a|b"}, {"suite": "3 passed"}, FOUND, False)
     assert "| GPU | a/b |" in text
     assert "| suite | 3 passed |" in text
-    assert "| fast | 1 ms | 2 | 4 ms, 4.00 | 900 us, 0.90 | 3 x torch ok; 0.85 x device copy ok |" in text
+    assert ("| fast | 1 ms | 2 | 4 ms, 4.00 | 900 us, 0.90 "
+            "| 3 x torch ok; 0.85 x device copy ok |") in text
     assert "| gone | failed: KeyError: no |" in text
     assert "| First | 2 of 3 | slow (0.50 of 1 x torch); gone: failed |" in text
     assert "| Second | 0 of 1 | share (0.50 of 0.8) |" in text
@@ -74,8 +73,7 @@ def test_measuring_goes_on_after_failures():
 
 def command(*words):
     return subprocess.run([sys.executable, "-m", "tests.gpu", *words], capture_output=True,
-                          text=True, cwd=ROOT, timeout=500,
-                          env={**os.environ, "MAT_TEST_CACHE": str(scratch())}, check=False)
+                          text=True, cwd=ROOT, timeout=500, check=False)
 
 
 def test_without_a_gpu_it_measures_nothing():
@@ -88,6 +86,7 @@ def test_without_a_gpu_it_measures_nothing():
 
 @pytest.mark.unchecked("what it runs keeps arrays beyond their blocks, to time launches only")
 @pytest.mark.skipif(bool(missing()), reason=missing())
+@pytest.mark.slow
 def test_a_trial(tmp_path, monkeypatch):
     path = tmp_path / "gpu.md"
     done = command("--mock", "--only", "calls", "--tests", "tests/package/test_layers.py",

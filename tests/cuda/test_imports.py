@@ -29,6 +29,7 @@ def step(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.sample(3)
 def test_a_step(dtype):
     wanted = [m.to_numpy() for m in step(dtype)]
     with mat.use_device("cuda", required=True):
@@ -44,6 +45,7 @@ def test_a_step(dtype):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "float16",
                                    "bfloat16", "int8"])
 @pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.sample(4)
 def test_draws(name, dtype):
     if name != "bernoulli" and dtype == "int8":
         pytest.skip("integers hold no real numbers")
@@ -58,11 +60,14 @@ def test_draws(name, dtype):
 
 def test_what_needs_lapack_falls_back():
     """In part: factors are made on the host, and the numbers are the same."""
+    def draw():
+        return (mat.zeros(5, 3).orthogonal_(2, rng=mat.Rng(1)),
+                mat.multivariate_normal(mat.zeros(2), covariances, rng=mat.Rng(1)))
+
     covariances = mat.array([[2.0, 1.0], [1.0, 2.0]])
-    wanted = mat.zeros(5, 3).orthogonal_(2, rng=mat.Rng(1)), mat.multivariate_normal(mat.zeros(2), covariances, rng=mat.Rng(1))
+    wanted = draw()
     with mat.use_device("cuda", required=True):
-        found = mat.zeros(5, 3).orthogonal_(2, rng=mat.Rng(1)), mat.multivariate_normal(mat.zeros(2), covariances,
-                                                                                       rng=mat.Rng(1))
+        found = draw()
         for a, b in zip(found, wanted, strict=True):
             assert_allclose(a.to_numpy(), b.to_numpy(), rtol=1e-13)
 

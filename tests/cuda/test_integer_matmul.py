@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mat.cpu.integer_matmul import MatrixOperand, takes
+from mat.cpu.integer_matmul import takes
+from mat.layout.matrix_operand import GemmSizes, MatmulForm, MatrixOperand
 
 from ..mock_driver import harness
 from ..support.launching import launch_all
@@ -34,8 +35,8 @@ def some(rng, shape, char):
     return rng.normal(size=shape).astype(dtype)
 
 
-def lies(x, batch=()):
-    """How an array lies; leading axes may be broadcast."""
+def operand(x, batch=()):
+    """Return the steps of an array; leading axes may be broadcast."""
     steps = [s // x.itemsize for s in x.strides]
     own = x.ndim - 2
     along = [0 if n == 1 else s for n, s in zip(x.shape[:own], steps[:own], strict=True)]
@@ -45,14 +46,15 @@ def lies(x, batch=()):
 
 def multiply(a, b, c, batch=(), factors=None, seed=0):
     m, k = a.shape[-2:]
-    made = integer_matmul.prepare_product(m, b.shape[-1], k, lies(a, batch), lies(b, batch),
-                                          lies(c, batch), batch)
+    made = integer_matmul.prepare_integer_matmul(MatmulForm(
+        GemmSizes(m, b.shape[-1], k), operand(a, batch), operand(b, batch), operand(c, batch),
+        batch))
     if factors is None:
-        launch_all(made._launch(0, 0, 0), [a, b, c], seed=seed)
+        launch_all(made._kernel(0, 0, 0), [a, b, c], seed=seed)
     elif made.integer:
-        launch_all(made._launch(2, *factors), [a, b, c], seed=seed)
+        launch_all(made._kernel(2, *factors), [a, b, c], seed=seed)
     else:
-        launch_all(made._launch(1, 0, 0), [a, b, c], factors, seed)
+        launch_all(made._kernel(1, 0, 0), [a, b, c], factors, seed)
 
 
 def exact(a, b, dtype):
@@ -79,6 +81,7 @@ PAIRS = [("b", "B", "h"), ("?", "i", "i"), ("i", "i", "b"), ("q", "h", "I"), ("H
 
 
 @pytest.mark.parametrize("chars", PAIRS, ids="".join)
+@pytest.mark.sample(4)
 def test_products_of_integers_of_several_types(rng, chars):
     one, other, out = chars
     a, b, c = some(rng, (35, 19), one), some(rng, (19, 66), other), some(rng, (35, 66), out)
@@ -104,6 +107,7 @@ def near(found, a, b, k):
 @pytest.mark.parametrize("char", [*"eE"])
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(("m", "n", "k"), [(65, 67, 40), (1, 3, 300), (2, 2, 0)])
+@pytest.mark.sample(3)
 def test_products_of_halves(rng, char, wide, m, n, k):
     a, b = some(rng, (m, k), char), some(rng, (k, n), char)
     c = np.full((m, n), np.nan, np.float32 if wide else HALVES[char])
@@ -196,6 +200,7 @@ def test_factors_of_halves(rng, char, wide):
 
 
 @pytest.mark.parametrize("chars", ["bbb", "bbi", "HHH", "iii", "???", "eee", "EEf"])
+@pytest.mark.sample(3)
 def test_large_tiles(rng, chars, monkeypatch):
     monkeypatch.setattr(integer_matmul, "BUSY", 1)
     for m, n, k in ((130, 257, 21), (5, 129, 8)):
@@ -212,6 +217,7 @@ def test_large_tiles(rng, chars, monkeypatch):
 @pytest.mark.parametrize(("one", "other", "batch"),
                          [((1, 1030), (1030, 1), ()), ((3, 700), (700, 70), ()),
                           ((2, 1, 513), (513, 3), (2,)), ((2, 3, 512), (2, 512, 2), (2,))])
+@pytest.mark.sample(4)
 def test_long_inner_axes_are_split(rng, chars, one, other, batch):
     a, b = some(rng, one, chars[0]), some(rng, other, chars[1])
     c, d = (some(rng, (*batch, one[-2], other[-1]), chars[2]) for _ in range(2))
@@ -260,8 +266,8 @@ def test_scaling(rng, letter, triangle, beta):
              * rng.normal(size=(3, 20, 19))).astype(letter) if letter in "FD" else rng.normal(
         size=(3, 20, 19)).astype(letter)
     x = whole[:, ::2, :10]
-    inside = np.ones((10, 10),
-                     bool) if not triangle else np.tri(10, dtype=bool) if triangle < 0 else np.tri(10, dtype=bool).T
+    lower = np.tri(10, dtype=bool)
+    inside = np.ones_like(lower) if not triangle else lower if triangle < 0 else lower.T
     wanted = whole.copy()
     wanted[:, ::2, :10] = np.where(inside, x * x.dtype.type(beta), x)
     if beta == 0:
@@ -272,15 +278,15 @@ def test_scaling(rng, letter, triangle, beta):
     np.testing.assert_allclose(whole, wanted, rtol=1e-6)
 
 
-def test_every_program_is_told_of(rng):
-    told = set(integer_matmul.programs())
+def test_every_program_is_listed(rng):
+    listed = set(integer_matmul.programs())
     for one in integer_matmul.TYPES:
         for other in integer_matmul.TYPES:
             for out in integer_matmul.TYPES:
                 if takes(one, other, out):
                     for sizes in ((1, 1), (1 << 15, 1 << 15)):
-                        made = integer_matmul.prepare_product(*sizes, 1, MatrixOperand(one, 1, 1),
-                                                              MatrixOperand(other, 1, 1),
-                                                              MatrixOperand(out, 1, 1))
-                        assert made._launch(0, 0, 0).program in told
-    assert len(told) < 30
+                        made = integer_matmul.prepare_integer_matmul(MatmulForm(
+                            GemmSizes(*sizes, 1), MatrixOperand(one, 1, 1),
+                            MatrixOperand(other, 1, 1), MatrixOperand(out, 1, 1)))
+                        assert made._kernel(0, 0, 0).program in listed
+    assert len(listed) < 30

@@ -15,7 +15,10 @@ from mat.support.c_compiler import CompileError
 
 pytestmark = pytest.mark.host
 
-TEXT = '#include "device.cuh"\nstruct F { int64_t n; };\nMAT_KERNEL(put, F, 32) { ((float *)call.at[0])[frame.n] = 1; }\n'
+TEXT = '''#include "device.cuh"
+struct F { int64_t n; };
+MAT_KERNEL(put, F, 32) { ((float *)call.at[0])[frame.n] = 1; }
+'''
 
 
 class Counting:

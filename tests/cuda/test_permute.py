@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from mat.cuda import permute
-from mat.cuda.permute import CopyAxis, alignment, divisor, merged, plan, program_of, programs
+from mat.cuda.permute import alignment, divisor, merged_upwards, plan, program_of, programs
+from mat.layout.merged_axes import CopyAxis
 
 from ..mock_driver import harness
 from ..support import selection
@@ -35,9 +36,8 @@ def strided(data, shape, itemsize, room=lambda size: np.full(size, 77, np.uint8)
         gap = 1 if dense else data.draw(st.sampled_from((1, 1, 2)))
         steps[axis] = step * gap * (1 if dense else data.draw(st.sampled_from((1, 1, 1, -1))))
         step *= shape[axis] * gap or 1
-    offset = data.draw(st.sampled_from((0, 0, 1, 2, 4, 8, 3))) + sum((n - 1) * -s for n,
-                                                                     s in zip(shape, steps, strict=True)
-                                                                    if s < 0 < n)
+    before = sum((n - 1) * -s for n, s in zip(shape, steps, strict=True) if s < 0 < n)
+    offset = data.draw(st.sampled_from((0, 0, 1, 2, 4, 8, 3))) + before
     bytes_ = room((step + 20) * itemsize)
     return bytes_, np.ndarray(shape, SIZES[itemsize], bytes_, offset * itemsize,
                               [s * itemsize for s in steps])
@@ -92,7 +92,7 @@ def transposed(shape, order, dtype, seed=0):
 
 
 @given(st.data())
-@settings(max_examples=selection.examples(300), deadline=None)
+@settings(max_examples=selection.most(300, 30), deadline=None)
 def test_any_layout(data):
     rank = data.draw(st.integers(0, 7))
     longest = (1, 9000, 140, 40, 14, 9, 6, 5)[rank]
@@ -146,6 +146,7 @@ def test_any_layout(data):
     ((40, 20, 20), (0, 2, 1), "float64", "loose_8"),
     ((9, 9, 9, 9), (2, 3, 1, 0), "int8", "loose_1"),
 ])
+@pytest.mark.sample(4)
 def test_which_kernel_moves(shape, order, dtype, kernel):
     for seed in (0, 1):
         assert transposed(shape, order, dtype, seed) == [kernel]
@@ -153,6 +154,7 @@ def test_which_kernel_moves(shape, order, dtype, kernel):
 
 @pytest.mark.parametrize("dtype", SIZES.values())
 @pytest.mark.parametrize("channels", [2, 3, 4])
+@pytest.mark.sample(2)
 def test_channels(dtype, channels):
     for places in (16, 64, 333, 1024 + 48):
         x = np.arange(2 * places * channels).astype(dtype).reshape(2, places, channels)
@@ -239,12 +241,12 @@ def test_dividing_by_multiplying():
 
 
 def test_axes_that_stay_together_are_one():
-    assert merged([CopyAxis(2, 60, 60), CopyAxis(3, 20, 20), CopyAxis(1, 7, 9),
+    assert merged_upwards([CopyAxis(2, 60, 60), CopyAxis(3, 20, 20), CopyAxis(1, 7, 9),
                    CopyAxis(5, 4, 4)]) == [CopyAxis(30, 4, 4)]
-    assert merged([CopyAxis(2, 60, 4), CopyAxis(3, 20, 40),
+    assert merged_upwards([CopyAxis(2, 60, 4), CopyAxis(3, 20, 40),
                    CopyAxis(5, 4, 8)]) == [CopyAxis(2, 60, 4), CopyAxis(15, 4, 8)]
-    assert merged([CopyAxis(4, 8, 0), CopyAxis(2, 4, 0)]) == [CopyAxis(8, 4, 0)]
-    assert merged([CopyAxis(3, -4, 4)]) == [CopyAxis(3, 4, -4)]
+    assert merged_upwards([CopyAxis(4, 8, 0), CopyAxis(2, 4, 0)]) == [CopyAxis(8, 4, 0)]
+    assert merged_upwards([CopyAxis(3, -4, 4)]) == [CopyAxis(3, 4, -4)]
 
 
 def test_nothing_to_copy():

@@ -17,8 +17,7 @@ import mat
 from mat.errors import DeviceError
 from mat.support import cuda_probe as ours
 
-from ..mock_driver.harness import scratch
-from . import test_memory as memory
+from . import computing as memory
 
 pytestmark = pytest.mark.host
 
@@ -35,7 +34,7 @@ def faults():
     for fault in cuda.faults():
         print("FAULT", fault)
 atexit.register(faults)  # runs after what is registered later
-from tests.cuda.test_memory import add, there, times
+from tests.cuda.computing import add, there, times
 block = mat.use_device("cuda", required=True)
 dev = block.__enter__()
 x = mat.from_numpy(np.ones(1000))
@@ -50,14 +49,13 @@ def script(cuda):
     well and in silence.
     """
     if not cuda.is_mock:
-        pytest.skip("of the mock driver")
+        pytest.skip("about the mock driver")
 
     def run(body, rc=0):
         done = subprocess.run([sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True,
                               text=True, timeout=120,
                               cwd=ROOT, check=False,
-                              env={**os.environ, "PYTHONFAULTHANDLER": "1",
-                                   "MAT_TEST_CACHE": str(scratch())})
+                              env={**os.environ, "PYTHONFAULTHANDLER": "1"})
         assert done.returncode == rc, done.stderr
         assert done.stderr == "" or rc
         assert "FAULT" not in done.stdout
@@ -100,12 +98,12 @@ class MockBindings(types.ModuleType):
     (MockBindings(devices=3), 3, ""),
     (MockBindings(devices=0), 0, "no NVIDIA GPU"),
     (MockBindings(status=100), 0, "no NVIDIA GPU"),
-    (MockBindings(version=12040), 0, r"too old: it speaks CUDA 12\.4"),
+    (MockBindings(version=12040), 0, r"too old: it is for CUDA 12\.4"),
     (MockBindings(status=3), 0, r"CUDA_ERROR_NOT_INITIALIZED \(in words\); a process forked"),
     (MockBindings(status=999), 0, "CUDA_ERROR_UNKNOWN"),
     (MockBindings(status=12345), 0, "12345"),
-    (MockBindings(raises=RuntimeError("no libcuda.so.1\n to be found")), 0, "no NVIDIA driver: no "
-                                                                         "libcuda.so.1 to be found"),
+    (MockBindings(raises=RuntimeError("no libcuda.so.1\n to be found")), 0,
+     "no NVIDIA driver: no libcuda.so.1 to be found"),
     (ImportError("No module named 'cuda'"), 0, "cuda-python is not installed"),
 ])
 def test_the_probe(monkeypatch, there, devices, reason):
@@ -115,7 +113,7 @@ def test_the_probe(monkeypatch, there, devices, reason):
         return there if name.endswith("driver") else types.SimpleNamespace(__version__="13.5.0")
 
     monkeypatch.setattr(importlib, "import_module", import_module)
-    found = ours._asked()
+    found = ours._probe_driver()
     assert found.devices == devices
     assert (found.reason == "") == (reason == "")
     assert re.search(reason, found.reason)
@@ -139,7 +137,8 @@ def test_config_says_why_there_is_none():
 
 
 def test_importing_mat_imports_nothing_of_cuda():
-    code = "import sys, mat; x = mat.ones(3); x + x; print([m for m in sys.modules if m.split('.')[0] == 'cuda'])"
+    code = ("import sys, mat; x = mat.ones(3); x + x; "
+            "print([m for m in sys.modules if m.split('.')[0] == 'cuda'])")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
                           cwd=ROOT, check=True)
     assert done.stdout == "[]\n"
@@ -157,7 +156,8 @@ def test_the_end_within_a_block_that_was_never_left(script):
 
 
 def test_the_end_with_page_locked_memory(script):
-    body = "with mat.settings(page_locked=True):\n    y = mat.zeros(5000)\n    with y.facet('array', 'output') as a: a[:] = 1\n"
+    body = ("with mat.settings(page_locked=True):\n    y = mat.zeros(5000)\n"
+            "    with y.facet('array', 'output') as a: a[:] = 1\n")
     assert script(body + "there(y)\nwith x.facet('cuda_host', 'input') as p: pass") == "done\n"
 
 

@@ -111,8 +111,8 @@ def test_nothing_is_contracted(letter, bits):
     assert {f"div.rn.f{bits}",
             f"sqrt.rn.f{bits}"} <= set(re.findall(r"(?:div|sqrt)\.\w+\.\w+", text))
     assert not re.search(r"\.approx|\.ftz", text)
-    assert re.search(r"\bfma\.rn",
-                     ptx(program._replace(options=()))), "the option is needed, or this test finds nothing"
+    fused = re.search(r"\bfma\.rn", ptx(program._replace(options=())))
+    assert fused, "the option is needed, or this test finds nothing"
 
 
 def ptx(program):

@@ -12,7 +12,7 @@ import pytest
 import mat
 from mat import ConflictError, OutOfDeviceMemory
 
-from .test_memory import launch
+from .computing import launch
 
 pytestmark = pytest.mark.host
 
@@ -128,6 +128,7 @@ class Walk:
 @pytest.mark.parametrize("page_locked", [False, True])
 @pytest.mark.parametrize("pool_bytes", [None, 3 * 8 * 70_000 + 100_000])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sample(4)
 def test_a_walk(cuda, seed, pool_bytes, page_locked):
     if cuda.is_mock:
         cuda.delay()

@@ -117,6 +117,7 @@ def every_axes(ndim, one_axis):
 @on_cpu
 @pytest.mark.parametrize("name", [*SUMS, *FOLDS])
 @pytest.mark.parametrize("shape", [(1,), (33,), (3, 5), (70, 9), (3, 4, 5), (2, 1, 3, 2)], ids=str)
+@pytest.mark.sample(4)
 def test_any_axes_of_any_layout(rng, name, shape):
     for a in views(rng, shape, "float32"):
         a = np.exp(a / a.size, dtype=a.dtype) if name == "prod" and 0 not in a.strides else a
@@ -126,6 +127,7 @@ def test_any_axes_of_any_layout(rng, name, shape):
 
 @on_cpu
 @pytest.mark.parametrize(("name", "dtype"), TASKS)
+@pytest.mark.sample(4)
 def test_dtypes(rng, name, dtype):
     samples = [((5,), (0,)), ((4, 33), (1, None)), ((), (None,))]
     if (name, dtype) in EVERY_WAY:
@@ -140,6 +142,7 @@ def test_dtypes(rng, name, dtype):
 
 @on_cpu
 @pytest.mark.parametrize("name", ["sum", "mean", *FOLDS])
+@pytest.mark.sample(3)
 def test_bfloat16(rng, name):
     pytest.importorskip("ml_dtypes", reason="it has bfloat16")
     a = rng.integers(-20, 20, (37, 24)).astype(as_dtype("bfloat16"))
@@ -164,6 +167,7 @@ def test_zero_dimensions_and_no_elements():
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "float16"])
 @pytest.mark.parametrize("shape", [(70_001,), (3, 40_000), (40_000, 3), (9000, 64), (2, 5000, 12),
                                    (5, 300, 7, 11)], ids=str)
+@pytest.mark.sample(5)
 def test_large_ones_go_in_parts(rng, shape, dtype):
     a = numbers(rng, shape, dtype)
     chunks = set()
@@ -218,6 +222,7 @@ def test_results_into_any_strides(rng):
 @on_cpu
 @pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX])
 @pytest.mark.parametrize("shape", [(3,), (70,), (3000,), (20_000,), (90, 80), (4, 700)], ids=str)
+@pytest.mark.sample(5)
 def test_not_a_number_wins(rng, shape, dtype):
     for _ in range(3):
         a = rng.standard_normal(shape).astype(dtype)
@@ -326,7 +331,8 @@ def test_sum_into_takes_complex_factors(rng):
 def test_any_array_and_axes(data):
     shape = data.draw(hnp.array_shapes(min_dims=1, max_dims=5, min_side=1, max_side=9))
     dtype = data.draw(st.sampled_from(["int16", "float32"]))
-    whole = np.random.default_rng(data.draw(st.integers(0, 99))).integers(-9, 9, [n * 2 for n in shape]).astype(dtype)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    whole = rng.integers(-9, 9, [n * 2 for n in shape]).astype(dtype)
     cut = tuple(data.draw(st.sampled_from([slice(0, n), slice(0, 2 * n, 2), slice(n, 0, -1)]))
                 for n in shape)
     a = whole[cut].transpose(data.draw(st.permutations(range(len(shape)))))

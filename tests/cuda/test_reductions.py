@@ -16,6 +16,7 @@ REDUCTIONS = ("sum", "mean", "prod", "max", "min", "argmax", "argmin")
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.sample(3)
 def test_results_stay_on_the_device(rng, name):
     for dtype in ("float32", "int32", "float16"):
         a = np.asarray(numbers(rng, (3, 4, 5), dtype))
@@ -94,12 +95,14 @@ def test_chains_wait_for_nothing(rng):
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16", "float32", "float64",
                                    "complex64", "complex128"])
 @pytest.mark.parametrize("layout", ["packed", "strided", "negative", "transposed"])
+@pytest.mark.sample(5)
 def test_equals_finds_any_difference(rng, layout, dtype):
     for shape in ((3, 700), (5,), (), (0, 3)):
         a = np.asarray(numbers(rng, shape, dtype))
         other = a.copy()
         if a.size:
-            other.flat[rng.integers(a.size)] += np.asarray(1, dtype) if dtype != "bool" else ~other.flat[0]
+            one = np.asarray(1, dtype) if dtype != "bool" else ~other.flat[0]
+            other.flat[rng.integers(a.size)] += one
         wanted = bool(np.array_equal(a, other))
         x, same, y = place(a, layout), place(a, "displaced"), place(other, layout)
         with mat.use_device("cuda", required=True):
@@ -119,6 +122,7 @@ def test_what_equals_says_of_special_numbers():
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.sample(3)
 def test_allclose_as_numpys(rng, dtype):
     nan, inf = np.nan, np.inf
     special = np.array([1, -0.0, nan, inf, -inf, 2]).astype(dtype)

@@ -29,15 +29,18 @@ from mat.errors import DeviceError
 from mat.layout.strided import packed
 
 from ..mock_driver import driver as mock_driver
+from ..mock_driver.cache import cached
 from ..mock_driver.fixtures import cuda_is_real, really
-from ..mock_driver.harness import command, compiler, kept
+from ..mock_driver.harness import command, compiler, version
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(mat.__file__).parent
 TEXT = """
 #include "device.cuh"
 struct sizes { int64_t n; };
-MAT_KERNEL(numbers, sizes, 1) { for (int k = 0; k < frame.n; k++) ((double *)call.at[0])[k] = call.numbers[k]; }
+MAT_KERNEL(numbers, sizes, 1) {
+    for (int k = 0; k < frame.n; k++) ((double *)call.at[0])[k] = call.numbers[k];
+}
 """
 
 
@@ -63,12 +66,13 @@ def empty(name):
         (folder / "empty.c").touch()
         command(*compiler(), "-shared", f"-Wl,-soname,{name}", folder / "empty.c", "-o",
                 folder / name)
-    return kept(name, make) / name
+    return cached(f"empty {name} {compiler()} {version()}", make) / name
 
 
 without_driver = pytest.mark.skipif(cuda_is_real() or bool(really().devices),
                                     reason="there is a driver")
-needs_mock_driver = pytest.mark.skipif(bool(mock_driver.missing()), reason=mock_driver.missing() or "-")
+needs_mock_driver = pytest.mark.skipif(bool(mock_driver.missing()),
+                                       reason=mock_driver.missing() or "-")
 
 
 # Without a driver: cuda.core's second failure would hang for ever
@@ -98,7 +102,8 @@ def test_asking_for_a_device_again_and_again_ends():
 def test_compiling_again_and_again_ends(tmp_path):
     out = alone("""
         from mat.cuda.nvrtc import Program
-        text = '#include "device.cuh"\\nstruct F { int64_t n; };\\nMAT_KERNEL(nothing_%d, F, 32) { }'
+        text = ('#include "device.cuh"\\nstruct F { int64_t n; };\\n'
+                'MAT_KERNEL(nothing_%d, F, 32) { }')
         for k in range(3):
             print(Program(text % k).cubin("sm_90")[:4])
     """, MAT_CACHE=str(tmp_path))
@@ -253,7 +258,7 @@ def test_a_kernel_of_the_mock_driver_is_no_host_code(cuda):
     crash, not as luck.
     """
     if not cuda.is_mock:
-        pytest.skip("of the mock driver")
+        pytest.skip("about the mock driver")
     probe()
     gpu = Gpu(0)
     block = gpu.allocate(8)

@@ -1,5 +1,5 @@
-"""The direction check: planted bugs are found to the last one, correct programs are left in peace,
-and how it tells of them.
+"""The direction check: all planted bugs are found, no correct program is rejected, and what
+the messages say.
 """
 
 import os
@@ -24,16 +24,16 @@ under = pytest.mark.unchecked("it is about the check itself, which is on already
 
 
 def cases():
-    for function, text, place, loud, of_pages in BUGS:
-        late = text == "after its end" and place == "host" and "object" not in function.__name__
+    for function, text, device, loud, of_pages in BUGS:
+        late = text == "after its end" and device == "host" and "object" not in function.__name__
         marks = [paged] if of_pages or (late and "operation" not in function.__name__) else []
-        yield pytest.param(function, text, place, loud, marks=[*marks, pytest.mark.host],
+        yield pytest.param(function, text, device, loud, marks=[*marks, pytest.mark.host],
                            id=function.__name__)
 
 
-@pytest.mark.parametrize(("function", "text", "place", "loud"), list(cases()))
-def test_planted_bugs_are_caught(request, function, text, place, loud):
-    if place == "cuda":
+@pytest.mark.parametrize(("function", "text", "device", "loud"), list(cases()))
+def test_planted_bugs_are_caught(request, function, text, device, loud):
+    if device == "cuda":
         request.getfixturevalue("cuda")
     with pytest.raises(mat.DirectionError, match=text) as caught, mat.debug.check_directions() as c:
         function()
@@ -49,21 +49,21 @@ def test_there_are_many_kinds_of_them():
 @under
 @pytest.mark.host
 @pytest.mark.parametrize("function",
-                         [f for f, _, place, loud, _ in BUGS if not loud and place != "cuda"])
-def test_without_the_check_nobody_notices(function):
+                         [f for f, _, device, loud, _ in BUGS if not loud and device != "cuda"])
+def test_without_the_check_the_bugs_raise_nothing(function):
     function()
 
 
 @pytest.mark.host
 @pytest.mark.parametrize("function", CORRECT)
-def test_correct_programs_are_left_in_peace(function):
+def test_correct_programs_are_not_rejected(function):
     with mat.debug.check_directions() as c:
         function()
     assert c.faults == []
     assert c.accesses > 0
 
 
-# What it tells
+# Messages
 
 
 def error_of(function):
@@ -105,7 +105,7 @@ def test_mats_that_are_older_than_the_check():
 
 @paged
 @pytest.mark.host
-def test_a_late_use_is_told_at_the_next_look_of_the_thread():
+def test_a_late_use_is_reported_at_the_next_access_of_the_thread():
     with mat.debug.check_directions() as c:
         x, y = mat.zeros(3), mat.zeros(3)
         with x.facet("array") as a:
@@ -114,7 +114,7 @@ def test_a_late_use_is_told_at_the_next_look_of_the_thread():
         late = f"was used after its end, at {re.escape(__file__)}:{line() - 1}"
         with pytest.raises(mat.DirectionError, match=late):
             y.fill_(1)
-        assert y.fill_(1).tolist() == [1, 1, 1]  # told once
+        assert y.fill_(1).tolist() == [1, 1, 1]  # reported once
         assert x.tolist() == [1, 1, 1]  # what is written there now changes nothing
     assert len(c.faults) == 1
 
@@ -160,7 +160,7 @@ def test_blocks_that_write_inside_are_not_too_strong():
 
 
 @pytest.mark.host
-def test_what_cannot_be_read_is_counted(places, monkeypatch):
+def test_what_cannot_be_read_is_counted(mocks, monkeypatch):
     def refuse(*args):
         raise NotImplementedError
 
@@ -168,11 +168,11 @@ def test_what_cannot_be_read_is_counted(places, monkeypatch):
     with mat.debug.check_directions() as c, x.facet("near", "input"):
         pass
     assert c.blind == 0
-    monkeypatch.setattr(places.memory["near"], "copy_out", refuse)
+    monkeypatch.setattr(mocks.memory["near"], "copy_out", refuse)
     with mat.debug.check_directions() as c, x.facet("near", "input"):
         pass
     assert c.blind == 1
-    assert "1 not seen" in repr(c)
+    assert "1 not checked" in repr(c)
 
 
 @pytest.mark.host
@@ -190,7 +190,7 @@ def test_large_mats_are_compared_by_digest(monkeypatch, largest):
 
 @pytest.mark.host
 def test_the_data_is_what_the_program_left(rng):
-    """The check moves memory about and fills it with poison: nobody sees that."""
+    """The check moves memory and fills it with poison, which does not show."""
     values = rng.standard_normal((5, 4))
     with mat.debug.check_directions():
         x, y = mat.array(values), mat.empty(4, 5)
@@ -205,7 +205,8 @@ def test_the_data_is_what_the_program_left(rng):
 
 @pytest.mark.host
 def test_copies_of_the_check_do_not_count():
-    with mat.debug.check_directions(), mat.debug.count_copies() as n, mat.use_device("emulated") as dev:
+    with (mat.debug.check_directions(), mat.debug.count_copies() as n,
+          mat.use_device("emulated") as dev):
         before = dict(dev.transfers)
         x = mat.ones(4).exp_()
         x.exp_()
@@ -231,7 +232,7 @@ def test_nothing_is_left_when_it_ends():
     assert CHECK._open == {}
     assert protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]) is None or (
         protected_pages.pages_of(x.storage.handles[mat.core.cube.host()]).allowed
-        == protected_pages.OPEN)
+        == protected_pages.READ_WRITE)
     a.sum()
     access.__exit__(None, None, None)
     assert x.fill_(2).tolist() == [2, 2, 2]
@@ -274,17 +275,18 @@ def run(program, **environment):
 @pytest.mark.host
 def test_the_environment_switches_it_on():
     assert run(PROGRAM, MAT_DEBUG="") == (0, "")
-    status, told = run(PROGRAM, MAT_DEBUG="other,directions")
+    status, errors = run(PROGRAM, MAT_DEBUG="other,directions")
     assert status == 1
-    assert "DirectionError: <Mat 2x3> as facet 'array' for 'output'" in told
+    assert "DirectionError: <Mat 2x3> as facet 'array' for 'output'" in errors
 
 
 @paged
 @pytest.mark.host
-def test_what_nobody_was_told_is_told_at_exit():
-    status, told = run(LATE, MAT_DEBUG="directions")
+def test_what_was_not_raised_is_reported_at_exit():
+    status, errors = run(LATE, MAT_DEBUG="directions")
     assert status == 0
-    assert re.match(r"mat: what was given to <Mat 3> .* was used after its end, at <string>:6 in thread MainThread", told)
+    assert re.match("mat: what was given to <Mat 3> .* was used after its end, at <string>:6 in "
+                    "thread MainThread", errors)
 
 
 CRASH = """
@@ -301,10 +303,10 @@ with mat.debug.check_directions():
 @paged
 @pytest.mark.host
 def test_other_faults_are_as_they_would_be():
-    status, told = run(CRASH)
+    status, errors = run(CRASH)
     assert status == -11
-    assert "Segmentation fault" in told
-    assert 'File "<string>", line 8' in told
+    assert "Segmentation fault" in errors
+    assert 'File "<string>", line 8' in errors
 
 
 # Poison

@@ -1,4 +1,4 @@
-"""The memory report: bytes by memory, by Mat and by creating line; that it looks at nothing."""
+"""The memory report: bytes by memory, by Mat and by creating line; that nothing is accessed."""
 
 import gc
 
@@ -35,7 +35,7 @@ def test_lines_are_noted_while_a_device_is_in_use():
         assert report.by_line[row.line] >= x.nbytes
 
 
-def test_stale_copies_are_told_from_fresh_ones():
+def test_stale_copies_are_distinguished_from_fresh_ones():
     x = mat.zeros(12_345).exp_()
     with mat.use_device("emulated"):
         x += 1

@@ -1,4 +1,4 @@
-"""What a Mat looks like at a prompt, in a notebook and under a format; and that looking at it so
+"""The text of a Mat at a prompt, in a notebook and under a format; and that printing it
 moves nothing.
 """
 
@@ -33,7 +33,7 @@ def torn():
     return x
 
 
-def looked_through(*facets):
+def accessed_through(*facets):
     x = mat.arange(2)
     for facet in facets:
         with x.facet(facet, "input"):
@@ -87,9 +87,9 @@ def state(x):
     (lambda: mat.arange(4)[1:2].broadcast_to(2, 3), "<Mat 1+2x3+2 strides (0, 0) A [[1. 1. 1.] [1. "
                                                     "1. 1.]]>"),
     # facets
-    (lambda: looked_through(), "<Mat 2 A [0. 1.]>"),
-    (lambda: looked_through("foreign", "backing"), "<Mat 2 ABF [0. 1.]>"),
-    (lambda: looked_through("foreign")[1:], "<Mat 1+1+0 AF [1.]>"),
+    (lambda: accessed_through(), "<Mat 2 A [0. 1.]>"),
+    (lambda: accessed_through("foreign", "backing"), "<Mat 2 ABF [0. 1.]>"),
+    (lambda: accessed_through("foreign")[1:], "<Mat 1+1+0 AF [1.]>"),
     (lambda: mat.from_numpy(np.zeros(1)), "<Mat 1 A [0.]>"),
 ])
 def test_repr(make, text):
@@ -125,18 +125,18 @@ def test_settings_leave_out_facets_and_contents():
 
 
 def test_long_contents_stand_below_the_head():
-    body = np.array2string(np.arange(30.0) + 100, prefix=" ")
-    assert repr(mat.from_numpy(np.arange(30.0) + 100)) == f"<Mat 30 A\n {body}>"
+    elements = np.array2string(np.arange(30.0) + 100, prefix=" ")
+    assert repr(mat.from_numpy(np.arange(30.0) + 100)) == f"<Mat 30 A\n {elements}>"
     x = mat.ones(2, 3, 4)
-    body = np.array2string(np.ones((2, 3, 4)), prefix=" ")
-    assert repr(x) == f"<Mat 2x3x4 -\n {body}>"
+    elements = np.array2string(np.ones((2, 3, 4)), prefix=" ")
+    assert repr(x) == f"<Mat 2x3x4 -\n {elements}>"
     assert all(line.startswith(" ") for line in repr(x).splitlines()[1:] if line)
 
 
 def test_big_ones_are_summarised():
     x = mat.zeros(40, 60)
-    body = np.array2string(np.zeros((40, 60)), prefix=" ")
-    assert repr(x) == f"<Mat 40x60 -\n {body}>"
+    elements = np.array2string(np.zeros((40, 60)), prefix=" ")
+    assert repr(x) == f"<Mat 40x60 -\n {elements}>"
     assert repr(x).count("...") == 7
     assert repr(mat.zeros(2000)) == "<Mat 2000 - [0. 0. 0. ... 0. 0. 0.]>"
 
@@ -204,24 +204,24 @@ def test_a_mat_fresh_elsewhere_prints_from_a_temporary_copy():
 def test_printing_without_contents_copies_nothing_at_all():
     with registered() as world:
         x = stale_and_fresh()
-        steps = list(world.ledger.steps)
+        steps = list(world.log.steps)
         with mat.settings(print_contents=False):
             assert repr(x) == "<Mat 2x2 aR>"
-        assert world.ledger.steps == steps
+        assert world.log.steps == steps
 
 
 @pytest.mark.unchecked("a block for output is given poison")
 @pytest.mark.parametrize("direction", ["input", "output", "io"])
 @pytest.mark.parametrize("facet", ["array", "backing", "foreign"])
-def test_a_mat_being_looked_at_prints_what_is_there(facet, direction):
+def test_a_mat_that_is_being_accessed_prints_its_elements(facet, direction):
     x = mat.arange(2)
     with x.facet(facet, direction):
         if direction != "input":
             np.frombuffer(x.storage.handles[x.storage.fresh_memories()[0]])[0] = 7
         before = state(x)
-        body = "[0. 1.]" if direction == "input" else "[7. 1.]"
-        assert f" {body}>" in repr(x)
-        assert f" {body}>" in repr(x.view(2))
+        elements = "[0. 1.]" if direction == "input" else "[7. 1.]"
+        assert f" {elements}>" in repr(x)
+        assert f" {elements}>" in repr(x.view(2))
         assert state(x) == before
 
 
@@ -253,6 +253,7 @@ def test_printing_in_another_thread_while_it_is_written():
     lambda: mat.ones(1).fill_(1).broadcast_to(3000, 1000),
     lambda: mat.empty(3000, 1000), lambda: mat.zeros(3000, 1000, dtype="int8").fill_(1),
 ])
+@pytest.mark.sample(4)
 def test_printing_a_big_mat_takes_little_memory(make):
     x = make()
     before = state(x)
@@ -430,10 +431,11 @@ def test_show(make, wanted):
 def test_show_of_read_only_torn_and_kept():
     a = np.arange(2.0)
     a.flags.writeable = False
-    assert shown(mat.from_numpy(a))[1] == "storage: 2 elements of float64, 16 bytes, version 0, read-only"
+    assert shown(mat.from_numpy(a))[1] == ("storage: 2 elements of float64, 16 bytes, version 0, "
+                                           "read-only")
     lines = shown(torn())
-    assert re.fullmatch(r"torn: <Mat 2> as facet 'array' for 'io' in thread MainThread at .*test_printing\.py:\d+ failed .*",
-                        lines[2])
+    assert re.fullmatch("torn: <Mat 2> as facet 'array' for 'io' in thread MainThread at "
+                        r".*test_printing\.py:\d+ failed .*", lines[2])
     assert lines[4] == "host    16     stale  array (A)"
     x = mat.arange(2)
     with x.keep("host"):
@@ -443,20 +445,19 @@ def test_show_of_read_only_torn_and_kept():
 
 @pytest.mark.host
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
-def test_show_names_who_is_looking():
+def test_show_names_the_block_that_accesses_it():
     x = mat.arange(2)
     with x.facet("foreign", "input"), x[:1].facet("array", "input"):
         lines = shown(x)
     assert lines[3] == "host    16     fresh  array (A), foreign (F)"
-    assert re.fullmatch(r"accessed: <Mat 2> as facet 'foreign' for 'input' in thread MainThread at .*test_printing\.py:\d+",
-                        lines[4])
-    assert re.fullmatch(r"accessed: <Mat 0\+1\+1> as facet 'array' for 'input' in thread MainThread at .*test_printing\.py:\d+",
-                        lines[5])
+    where = r"for 'input' in thread MainThread at .*test_printing\.py:\d+"
+    assert re.fullmatch(f"accessed: <Mat 2> as facet 'foreign' {where}", lines[4])
+    assert re.fullmatch(rf"accessed: <Mat 0\+1\+1> as facet 'array' {where}", lines[5])
 
 
 @pytest.mark.host
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
-def test_show_tells_of_every_memory_and_the_last_copies():
+def test_show_lists_every_memory_and_the_last_copies():
     with registered():
         x = stale_and_fresh()
         assert shown(x)[2:] == ["memory  bytes  state  facets", "host    32     stale  array (A)",
@@ -490,7 +491,7 @@ def test_show_of_a_part_that_is_too_small_to_draw():
     assert shown(mat.zeros(0))[1].startswith("storage: 0 elements")
 
 
-def test_show_tells_who_created_it_while_that_is_noted():
+def test_show_names_the_line_that_created_it_while_that_is_noted():
     with mat.use_device("emulated"):
         x = mat.zeros(2)
     assert re.fullmatch(r"created at .*test_printing\.py:\d+", shown(x)[2])

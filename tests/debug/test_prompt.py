@@ -32,7 +32,8 @@ def test_a_prompt_with_mat_on_a_device():
 
 def test_a_plain_prompt_where_ipython_is_missing(tmp_path):
     (tmp_path / "IPython.py").write_text("raise ImportError('no IPython')")
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.argv = ['mat']; from mat.__main__ import main; main()"
+    code = (f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.argv = ['mat']; "
+            "from mat.__main__ import main; main()")
     done = subprocess.run([sys.executable, "-c", code], input="print(mat.ones(2).sum())\n",
                           capture_output=True, text=True,
                           timeout=120, check=False)
@@ -41,7 +42,7 @@ def test_a_plain_prompt_where_ipython_is_missing(tmp_path):
 
 @pytest.mark.parametrize("wrong", [["--device", "gpu"], ["--device", "emulated:1000"],
                                    ["--dtype", "float99"], ["fly"]])
-def test_wrong_options_are_told(wrong, capsys):
+def test_wrong_options_are_errors(wrong, capsys):
     with pytest.raises(SystemExit) as caught:
         main(wrong)
     mat.set_device("cpu")

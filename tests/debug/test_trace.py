@@ -1,4 +1,4 @@
-"""The ledger: what a trace has of copies and their lines, what it finds, how it is written;
+"""The trace: its copies and their lines, what it finds, how it is written;
 expectations and guards.
 """
 
@@ -154,7 +154,7 @@ def test_guarded_operations_do_not_copy_on_their_own(x):
         with mat.prefetch(to_device=[x]):
             pass
         assert mat.asum(x) == 4950
-        with x.facet("array", "io") as a:  # asked for
+        with x.facet("array", "io") as a:  # explicit
             a += 1
         with pytest.raises(ConflictError):
             mat.asum(x)

@@ -98,7 +98,7 @@ def test_elements_one_after_the_other_come_at_once(device):
     assert n.d2h == 1
 
 
-def test_single_elements_respect_who_writes(device):
+def test_single_elements_respect_writers(device):
     x = there([1.0, 2.0, 3.0])
     with x.facet(device.facet.name, "io"), pytest.raises(mat.ConflictError):
         x[1]
@@ -110,7 +110,7 @@ def test_single_elements_respect_who_writes(device):
         x[1]
 
 
-def test_indices_in_arrays_bring_it_home_and_that_is_counted(device):
+def test_indices_in_arrays_copy_it_to_the_host_and_that_is_counted(device):
     x = there(np.arange(12.0).reshape(3, 4))
     with mat.debug.count_copies() as n:
         assert_array_equal(x[[0, 2]].to_numpy(), np.arange(12.0).reshape(3, 4)[[0, 2]])

@@ -26,7 +26,7 @@ def nothing_stays():
     assert mat.use_device("emulated").device.memory.limit is None
 
 
-def test_operations_compute_there_and_results_come_home():
+def test_operations_compute_there_and_results_are_copied_back():
     x = mat.arange(4)
     with mat.use_device("emulated") as dev:
         y = x * 2
@@ -195,7 +195,7 @@ def test_a_block_is_entered_once():
         pass
 
 
-def test_torn_data_comes_home_and_can_be_accepted():
+def test_torn_data_is_copied_back_and_can_be_accepted():
     x = mat.zeros(4)
 
     def half(a):
@@ -211,7 +211,7 @@ def test_torn_data_comes_home_and_can_be_accepted():
     assert x.accept_torn().to_numpy().tolist() == [7, 1, 1, 1]
 
 
-def test_a_copy_that_is_kept_is_told_of_at_the_end():
+def test_a_copy_that_is_kept_is_reported_at_the_end():
     x = mat.ones(3)
     keeping = x.keep("emulated")
     block = mat.use_device("emulated")
@@ -229,7 +229,7 @@ def test_a_copy_that_is_kept_is_told_of_at_the_end():
 # Memory
 
 
-def test_the_limit_holds_and_what_is_clean_leaves_first():
+def test_the_limit_holds_and_what_is_clean_is_evicted_first():
     big = [mat.array(np.full(100, float(k))) for k in range(6)]
     with mat.debug.count_copies() as n, mat.use_device("emulated", pool_bytes=3 * 800) as dev:
         for x in big:
@@ -266,7 +266,7 @@ def test_the_least_recently_used_leaves():
                                                    {"emulated"}]
 
 
-def test_what_is_looked_at_does_not_move_and_the_error_tells_all():
+def test_what_is_accessed_is_not_evicted_and_the_error_lists_it():
     a, b = mat.array(np.ones(100)), mat.ones(50)
     with mat.use_device("emulated", pool_bytes=1000), a.facet("emulated", "io"):
         with pytest.raises(OutOfDeviceMemory) as caught:

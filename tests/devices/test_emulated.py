@@ -22,7 +22,7 @@ def dev():
 
 
 def raw(x):
-    """The block that holds `x`."""
+    """The block of `x`."""
     return x.storage.handles[mat.use_device("emulated").device.memory]
 
 
@@ -65,7 +65,7 @@ def test_writing_beside_a_block_is_found(dev, at, text):
 
     with pytest.raises(DeviceError, match=text), x.facet("emulated", "io") as p:
         dev.launch(stray, p)
-    assert (raw(x).raw[:GUARD] == BAND).all()  # whole again: the next fault is told by itself
+    assert (raw(x).raw[:GUARD] == BAND).all()  # whole again: the next fault is reported by itself
 
 
 @pytest.mark.unchecked("the check has poison of its own")
@@ -107,13 +107,13 @@ def test_transfers_are_counted(dev):
     assert {k: dev.transfers[k] - before[k] for k in before} == {"h2d": 80, "d2h": 80, "d2d": 0}
 
 
-@pytest.mark.unchecked("the check waits for the device at the end of each look")
+@pytest.mark.unchecked("the check waits for the device at the end of each access")
 def test_work_can_be_put_off_until_somebody_waits(dev):
     dev.delayed = True
     x = mat.array(np.ones(4))
     y = x + x
     block = raw(y)
-    assert set(block.bytes.tolist()) == {FRESH}  # who looks too early finds poison
+    assert set(block.bytes.tolist()) == {FRESH}  # a read that is too early finds poison
     assert_array_equal(y.to_numpy(), np.full(4, 2.0))  # the library waits
     assert mat.dot(x, y) == 8.0
     z = mat.zeros(3)
@@ -135,7 +135,7 @@ def test_a_source_may_be_changed_while_its_transfer_is_put_off(dev):
 def test_an_allocation_that_fails_is_tried_again_after_others_made_room(dev):
     x, y = mat.ones(5), mat.ones(6)
     dev.fail(allocation=1)
-    with pytest.raises(OutOfDeviceMemory):  # nobody else is there
+    with pytest.raises(OutOfDeviceMemory):  # there is no other copy
         x += 1
     x += 1
     dev.fail(allocation=1)
@@ -150,7 +150,7 @@ def test_what_fails_loses_nothing(dev, what):
     if what == "d2h":
         x += 1
     dev.fail(**{what: 1})
-    with pytest.raises(DeviceError, match=f"this {what} was asked to fail"):
+    with pytest.raises(DeviceError, match=f"this {what} was requested to fail"):
         x.to_numpy() if what == "d2h" else x.add_(1)
     if what != "d2h":
         x += 1

@@ -1,4 +1,4 @@
-"""An outsider's operation through `mat.extend`: checks, directions, bodies, and what becomes of the
+"""A user-defined operation through `mat.extend`: checks, directions, implementations and the
 declaration.
 """
 
@@ -13,7 +13,7 @@ from mat.matrix.mat import Mat
 
 @pytest.fixture
 def declared(monkeypatch):
-    """What declares operations that are forgotten after the test, their methods too."""
+    """Declares operations that are removed after the test, their methods too."""
     known = set(vars(Mat))
     monkeypatch.setattr(mat.ops.operation, "REGISTRY", dict(mat.ops.operation.REGISTRY))
     yield op
@@ -21,7 +21,7 @@ def declared(monkeypatch):
         delattr(Mat, name)
 
 
-def test_a_check_that_looks_at_values_runs_at_every_call(declared):
+def test_a_check_that_reads_values_runs_at_every_call(declared):
     calls = []
 
     @declared
@@ -68,7 +68,7 @@ def test_a_check_by_form_runs_once_for_a_form(declared):
             plus_one(mat.zeros(2), mat.empty(3))
 
 
-def test_the_name_of_a_body_is_the_operation(declared):
+def test_the_name_of_an_implementation_is_the_operation(declared):
     @declared
     def twice(x: Input, y: Output):
         """``y <- 2 x``"""
@@ -106,7 +106,7 @@ def test_directions_are_those_of_the_signature(declared):
     assert seen == ["io", "input", "output", "input", "io", "input"]
 
 
-def test_an_operation_without_a_body_says_so(declared):
+def test_an_operation_without_an_implementation_says_so(declared):
     @declared
     def nothing(x: Input):
         """Nothing."""

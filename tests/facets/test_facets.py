@@ -58,6 +58,7 @@ def elements(x):
 
 
 @cases
+@pytest.mark.sample(3)
 def test_array_presents_the_visible_elements_in_their_strides(name, kind):
     x = layouts(numpy_dtype(name))[kind]
     with x.facet("array", "input") as a:
@@ -73,6 +74,7 @@ def test_array_presents_the_visible_elements_in_their_strides(name, kind):
 
 
 @cases
+@pytest.mark.sample(3)
 def test_backing_presents_the_whole_storage_flat(name, kind):
     x = layouts(numpy_dtype(name))[kind]
     with x.facet("backing", "input") as whole:
@@ -101,7 +103,7 @@ def test_input_is_read_only_and_stays_so(facet):
             a[0] = 1
         with pytest.raises(ValueError, match="read-only"):
             a[1:][0] = 1
-        a.flags.writeable = True  # who insists ...
+        a.flags.writeable = True  # if a block insists ...
     with x.facet(facet, "input") as a:  # ... does so for himself alone
         assert not a.flags.writeable
     assert x.tolist() == [0, 1, 2, 3]
@@ -110,7 +112,7 @@ def test_input_is_read_only_and_stays_so(facet):
 @pytest.mark.unchecked("its blocks for output write nothing")
 @pytest.mark.parametrize("facet", ["array", "backing"])
 @pytest.mark.parametrize("direction", ["input", "io", "output"])
-def test_what_a_block_does_to_its_array_does_not_harm_the_next_look(facet, direction):
+def test_what_a_block_does_to_its_array_does_not_affect_the_next_access(facet, direction):
     x = mat.arange(6)
     for _ in range(2):
         with x.facet(facet, direction) as a:
@@ -130,7 +132,7 @@ def reshape_in_place(a, shape):
         a.shape = shape
 
 
-def test_several_looks_give_arrays_of_their_own():
+def test_several_accesses_give_arrays_of_their_own():
     x = mat.arange(6)
     with x.facet("array", "input") as a, x.facet("array",
                                                  "input") as b, x.facet("array", "io") as c:
@@ -160,6 +162,7 @@ def test_arrays_do_not_keep_the_mat_but_their_memory():
 
 
 @cases
+@pytest.mark.sample(3)
 def test_foreign_pointers_point_at_the_elements(name, kind):
     dtype = numpy_dtype(name)
     x = layouts(dtype)[kind]
@@ -178,13 +181,15 @@ def test_foreign_pointers_point_at_the_elements(name, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [d for d in DTYPES if not d.startswith("complex")])
+@pytest.mark.sample(3)
 def test_writing_through_pointers(name, kind):
     x = layouts(numpy_dtype(name))[kind]
     with x.facet("backing", "input") as whole:
         before = whole.copy()
     bits = x.dtype.itemsize * 8
     one = np.ones((), x.dtype)
-    value = int(one.view(f"u{x.itemsize}")) if bits == 16 and x.dtype.kind not in "iu" else one.item()
+    as_bits = bits == 16 and x.dtype.kind not in "iu"
+    value = int(one.view(f"u{x.itemsize}")) if as_bits else one.item()
     with x.facet("foreign", "io") as p:
         for k in x.layout.indices():
             p.base_pointer[k] = value
@@ -275,7 +280,7 @@ def test_directions_can_be_given_as_members():
     assert x.tolist() == [1, 1]
 
 
-# An outsider's
+# User-defined facets
 
 
 class Elsewhere(Memory):
@@ -304,7 +309,7 @@ class Shadow(Facet):
                                                writeable=writable)
 
 
-def test_an_outsiders_facet_is_looked_through_like_ours():
+def test_a_user_defined_facet_works_like_the_built_in_ones():
     with registered():
         facet = register_facet(Shadow())
         assert (facet.letter, facet.name) == ("S", "shadow")

@@ -1,4 +1,4 @@
-"""Run the tests on a GPU, then the benchmarks, and write a report; ``--mock``: on a mock
+"""Run the tests on a GPU, then the benchmarks, and write a report; with ``--mock`` on the mock
 driver, measuring nothing.
 
 ``python -m tests.gpu [--report docs/benchmarks/gpu.md] [--only TEXT] [--tests PATH ...]
@@ -31,13 +31,13 @@ SECTIONS = {
     "Products": computing.products,
     "Training": computing.training, "Compiling": computing.compiling,
 }
-# what is run of the tests where nothing is measured
+# the tests that are run where nothing is measured
 TRIAL = ["tests/cuda/test_memory.py", "tests/matrix/test_creation.py"]
 
 
 def facts() -> dict[str, str]:
-    """What the numbers depend on."""
-    from ..bench.__main__ import processor  # here, since it imports everybody that is compared with
+    """Return what the numbers depend on."""
+    from ..bench.__main__ import processor  # here, since it imports all libraries that are compared
 
     config = mat.show_config()
     found = {"date": time.strftime("%Y-%m-%d"), "host": f"{processor()}, {os.cpu_count()} cores, "
@@ -52,18 +52,19 @@ def facts() -> dict[str, str]:
 
 
 def tests(mock: bool, paths: list[str]) -> dict[str, str]:
-    """The whole suite with the device in use, in a process of its own; where the driver is a mock, a
-    part of it.
+    """Run the whole suite with the device in use, in a process of its own; a part of it on the mock
+    driver.
     """
     environment = {**os.environ, "MAT_TEST_DEVICE": "cuda", "MAT_TEST_CUDA": "" if mock else "1"}
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--all",
              *(paths or (TRIAL if mock else []))]
     done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True,
                           check=False)
     lines = [line for line in done.stdout.splitlines() if line.strip()]
     failures = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
     print(done.stdout[-20_000:] if done.returncode else lines[-1])
-    name = f"{'a part of' if paths or mock else 'the whole of'} the suite on cuda{', mock driver' if mock else ''}"
+    part = "a part of" if paths or mock else "the whole of"
+    name = f"{part} the suite on cuda{', mock driver' if mock else ''}"
     found = {name: lines[-1] if lines else f"pytest ended with {done.returncode}: "
                                            f"{done.stderr[-500:]}"}
     return found | {f"failure {k + 1}": line for k, line in enumerate(failures[:50])}
@@ -71,7 +72,7 @@ def tests(mock: bool, paths: list[str]) -> dict[str, str]:
 
 @contextmanager
 def driver(mock: bool) -> Iterator[None]:
-    """The driver that there is, or the mock driver."""
+    """Use the driver of the machine, or the mock driver."""
     if not mock:
         yield
         return

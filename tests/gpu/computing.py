@@ -70,7 +70,8 @@ def _operand(at: Setting) -> Any:
 
 
 def _raw_launch(at: Setting) -> Thunk:
-    driver, programs = importlib.import_module("cuda.bindings.driver"), importlib.import_module("mat.cuda.nvrtc")
+    driver = importlib.import_module("cuda.bindings.driver")
+    programs = importlib.import_module("mat.cuda.nvrtc")
     function = at.gpu.kernel(programs.Program(EMPTY), "nothing_at_all")
     room = np.zeros(100, np.uint64)
     room[:2] = room[2:].ctypes.data, room[10:].ctypes.data
@@ -96,7 +97,8 @@ def _cupy_launch(at: Setting) -> Thunk:
 
 def _room(at: Setting) -> Item:
     """Taking a megabyte and giving it back."""
-    driver, memory, stream = importlib.import_module("cuda.bindings.driver"), at.device.memory, at.gpu.stream
+    driver = importlib.import_module("cuda.bindings.driver")
+    memory, stream = at.device.memory, at.gpu.stream
 
     def raw() -> None:
         _, address = driver.cuMemAllocAsync(1 << 20, stream)
@@ -215,8 +217,8 @@ def _digits(at: Setting) -> Section:
         return
     digits = epoch.digits
     pixels, labels, first, second = map(mat.array, epoch._arrays())
-    parts, net, s = digits.batches(digits.Data(pixels,
-                                               labels)), digits.Network(first, second), digits.new_scratch()
+    parts = digits.batches(digits.Data(pixels, labels))
+    net, s = digits.Network(first, second), digits.new_scratch()
 
     def train() -> None:
         for x, t in parts[:2] if at.small else parts:
@@ -237,7 +239,8 @@ def compiling(at: Setting) -> Section:
 
 
 def _programs() -> dict[str, list[Any]]:
-    package, program = importlib.import_module("mat.cuda"), importlib.import_module("mat.cuda.nvrtc").Program
+    package = importlib.import_module("mat.cuda")
+    program = importlib.import_module("mat.cuda.nvrtc").Program
     modules = [importlib.import_module(f"mat.cuda.{m.name}")
                for m in pkgutil.iter_modules(package.__path__)]
     found = {m.__name__.rpartition(".")[2]: m.programs() for m in modules if hasattr(m, "programs")}

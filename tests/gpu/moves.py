@@ -54,7 +54,8 @@ def _others(at: Setting, n: int, locked: bool, to_device: bool) -> dict[str, Thu
 
 def _bus(at: Setting, n: int, to_device: bool) -> Thunk:
     """The driver's own copy, and waiting for it."""
-    driver, pinned = importlib.import_module("cuda.bindings.driver"), importlib.import_module("mat.cuda.pinned")
+    driver = importlib.import_module("cuda.bindings.driver")
+    pinned = importlib.import_module("mat.cuda.pinned")
     block, host, stream = at.device.memory.take(n), pinned.POOL.take(n), at.gpu.stream
 
     def copy() -> None:

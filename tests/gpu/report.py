@@ -8,14 +8,16 @@ from .measuring import Found
 
 MEASURED = """# Speed on a GPU
 
-Made by `python -m tests.gpu --report {path}`; do not edit. Times are medians of seven samples in turns within one process,
-each of many calls and the wait for the device. The goals are speeds relative to the one that is named: 3 x torch is a third of
-its time. *Device copy* is the driver's own copy of as many bytes, read and written; *bus* its copy of page-locked memory.
+Made by `python -m tests.gpu --report {path}`; do not edit. Times are medians of seven samples in
+turns within one process, each of many calls and the wait for the device. The goals are speeds
+relative to the one that is named: 3 x torch is a third of its time. *Device copy* is the driver's
+own copy of as many bytes, read and written; *bus* its copy of page-locked memory.
 """
 MOCK = """# A trial run
 
-Made by `python -m tests.gpu --mock`, on a mock driver that runs kernels on the CPU. **Nothing was measured**: this
-page says which parts of the report run at all. There are no times in it, since they would mean nothing.
+Made by `python -m tests.gpu --mock`, on a mock driver that runs kernels on the CPU.
+**Nothing was measured**: this page says which parts of the report run at all. It has no times,
+since they would mean nothing.
 """
 
 
@@ -57,11 +59,13 @@ def _own(f: Found) -> str:
 
 
 def _other(f: Found, name: str) -> str:
-    return f"{seconds(f.others[name])}, {f.others[name] / f.seconds:.2f}" if name in f.others and f.seconds else ""
+    if name not in f.others or not f.seconds:
+        return ""
+    return f"{seconds(f.others[name])}, {f.others[name] / f.seconds:.2f}"
 
 
 def _goals(f: Found) -> str:
-    return "; ".join(f"{least:g} {'x ' + peer if peer else ''} {'ok' if kept else 'MISS'}".replace("  ", " ")
+    return "; ".join(f"{least:g} {f'x {peer} ' if peer else ''}{'ok' if kept else 'MISS'}"
                      for peer, least, _, kept in f.reached())
 
 

@@ -99,5 +99,5 @@ def random(n: int, dtype: Any, seed: int = 0) -> np.ndarray:
     """Numbers of a dtype, small integers or in [0, 1)."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
-    return rng.integers(0, 100,
-                        n).astype(dtype) if dtype.kind in "iu" else rng.random(n, np.float32).astype(dtype)
+    values = rng.integers(0, 100, n) if dtype.kind in "iu" else rng.random(n, np.float32)
+    return values.astype(dtype)

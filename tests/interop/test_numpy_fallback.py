@@ -1,5 +1,5 @@
-"""Delegation: functions of arrays called with Mats. What they see, what is written, and whose
-memory the results have.
+"""Delegation: functions of arrays called with Mats: their arguments, their outputs, and the memory
+of their results.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class Pair(NamedTuple):
 
 
 class Deliberate(Exception):
-    """What a test throws."""
+    """An error that a test raises."""
 
 
 def seen(x):
@@ -81,7 +81,7 @@ def test_named_tuples_keep_their_class():
     assert result.second == {"k": [5]}
 
 
-def test_what_has_no_axes_is_a_mat_and_what_is_no_number_of_numpys_is_not():
+def test_results_without_axes_are_mats_and_other_objects_are_not():
     x = mat.arange(4)
     assert isinstance(delegate(np.median, [x]), Mat)
     assert isinstance(delegate(np.all, [x]), Mat)
@@ -129,7 +129,7 @@ def test_results_that_share_memory_with_each_other_are_parted():
 
 
 @pytest.mark.unchecked("compares addresses")
-def test_what_is_the_results_own_is_not_copied():
+def test_memory_of_the_result_alone_is_not_copied():
     kept = []
 
     def fresh(a):
@@ -143,7 +143,7 @@ def test_what_is_the_results_own_is_not_copied():
         assert a.ctypes.data == kept[0]
 
 
-def test_arrays_of_other_dtypes_do_not_lend_an_operands_memory():
+def test_arrays_of_other_dtypes_do_not_share_an_operands_memory():
     x = mat.ones(2)
     result = delegate(lambda a: a.view("V8"), [x])
     assert result.base is None
@@ -180,7 +180,7 @@ def test_out_can_be_an_operand(in_place):
 
 
 @pytest.mark.parametrize("in_place", [False, True])
-def test_out_keeps_what_where_leaves(in_place):
+def test_out_is_unchanged_where_where_is_false(in_place):
     out = mat.array([5.0, 5.0])
     delegate(np.add, [mat.ones(2), 1], {"out": out, "where": mat.array([True, False], "bool")},
              in_place=in_place)
@@ -211,7 +211,7 @@ def test_a_failure_changes_nothing():
         delegate(np.ndarray.sort, [x])
 
 
-def test_writing_beside_an_open_look_is_refused():
+def test_writing_during_another_access_is_refused():
     x, out = mat.ones(2), mat.zeros(2)
     with out.facet("backing", "input"), mat.use_device("emulated"), out.facet("emulated", "input"):
         with pytest.raises(ConflictError, match=r"test_numpy_fallback\.py"):
@@ -229,7 +229,7 @@ def test_what_cannot_be_written():
         delegate(np.put, [mat.from_numpy(fixed), 0, 5], written=[mat.from_numpy(fixed)])
 
 
-def test_overwriting_heals_what_is_torn_but_reading_does_not():
+def test_overwriting_repairs_torn_data_but_reading_does_not():
     x = mat.array([1, 2])
     with pytest.raises(Deliberate), x.facet("array", "io"):
         raise Deliberate
@@ -242,7 +242,7 @@ def test_overwriting_heals_what_is_torn_but_reading_does_not():
 
 
 @pytest.mark.host
-def test_data_comes_home_and_the_fallback_is_told():
+def test_data_is_copied_to_the_host_and_the_fallback_is_reported():
     x = mat.arange(3)
     with mat.use_device("emulated"):
         y = x + 1

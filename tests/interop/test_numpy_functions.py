@@ -16,14 +16,15 @@ from numpy.testing.overrides import (
 
 import mat
 from mat import Mat
-from mat.interop.numpy import array_ufunc, implementations
-from mat.interop.numpy.array_function import ASKING, SAVING, VIEWS, WRITING
-from mat.interop.numpy.implementations import numpys
+from mat.interop.numpy import array_ufunc
+from mat.interop.numpy.array_function import QUERIES, SAVING, VIEWS, WRITING
+from mat.interop.numpy.registry import IMPLEMENTATIONS, numpy_function
 from mat.support.dtypes import SUPPORTED, as_dtype
 
 from ..support import selection
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, place
-from ..support.numpy_calls import FUNCTIONS, Operands, calls_of
+from ..support.numpy_calls import FUNCTIONS, Operands
+from ..support.numpy_ufunc_calls import calls_of
 
 if np.lib.NumpyVersion(np.__version__) < "2.3.0":
     pytest.skip("the calls are written for the functions of NumPy 2.3 and newer",
@@ -31,7 +32,7 @@ if np.lib.NumpyVersion(np.__version__) < "2.3.0":
 # which are imported when first asked for
 for _module in ("fft", "strings", "char", "polynomial", "lib.recfunctions"):
     importlib.import_module(f"numpy.{_module}")
-DISPATCHING = {f"{f.__module__.removeprefix('numpy').removeprefix('.')}.{f.__name__}".removeprefix(".")
+DISPATCHING = {f"{f.__module__}.{f.__name__}".removeprefix("numpy.")
                for f in get_overridable_numpy_array_functions()}
 UFUNCS = sorted(get_overridable_numpy_ufuncs(), key=lambda u: u.__name__)
 TOLERANCE = {"bfloat16": 4e-2, "float16": 4e-3, "float32": 2e-5, "complex64": 2e-5}
@@ -39,12 +40,12 @@ ARBITRARY = {  # of rounding errors, on which operands' strides have a say
     "linalg.eig", "linalg.eigh", "linalg.svd", "linalg.qr", "linalg.pinv", "linalg.lstsq",
     "linalg.cond", "linalg.eigvals",
     "linalg.eigvalsh", "corrcoef", "cov"}
-# they ask the elements of their operand, and not the operand, to dispatch
+# they dispatch by the elements of their operand, not by the operand
 NOT_ASKED = {"poly", "roots"}
 
 
 def outcome(call, function, operands):
-    """What the call gives, or the error that it raises."""
+    """Return the result of the call, or the error that it raises."""
     try:
         return call(function, operands)
     except Exception as error:
@@ -52,16 +53,15 @@ def outcome(call, function, operands):
 
 
 def check_same(got, wanted, tolerance, arrays):
-    """Fail unless `got` is what NumPy gave for arrays, with Mats for arrays of supported dtypes,
-    but for `arrays`.
+    """Fail unless `got` is `wanted`, the result for arrays, with Mats for all arrays of supported
+    dtypes except `arrays`.
     """
     if isinstance(wanted, Exception):
         kinds = [k for k in type(wanted).__mro__ if k.__module__ == "builtins"
                  and k not in (Exception, BaseException, object)]
         assert isinstance(got, (*kinds, TypeError, ValueError)), f"{got!r} for {wanted!r}"
-    elif isinstance(wanted,
-                    np.ndarray
-                    | np.generic) and wanted.dtype.name in SUPPORTED and type(wanted) is not np.memmap:
+    elif (isinstance(wanted, np.ndarray | np.generic) and wanted.dtype.name in SUPPORTED
+          and type(wanted) is not np.memmap):
         assert isinstance(got, Mat) or any(got is a for a in arrays), type(got)
         assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
         if wanted.dtype.kind in "iub":
@@ -98,7 +98,7 @@ def check(function, calls, dtype, layout, tolerance):
 
 @pytest.fixture
 def silence():
-    """NumPy's warnings are no subject here."""
+    """Ignore NumPy's warnings."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
@@ -107,25 +107,28 @@ def silence():
 WAYS = [*((d, "packed") for d in NUMPY_DTYPES),
         *(("float64", layout) for layout in LAYOUTS if layout != "packed"),
         ("int32", "transposed"), ("complex64", "negative")]
-# ours give bfloat16 for bfloat16, where NumPy has float32
+# `mat`'s give bfloat16 for bfloat16, where NumPy has float32
 OF_ITS_DTYPE = {"matmul", "linalg.matmul"}
 
 
 def bfloat16(name):
-    """The same of bfloat16, where ml_dtypes has it and products are not meant."""
-    return [] if name in OF_ITS_DTYPE or importlib.util.find_spec("ml_dtypes") is None else [(as_dtype("bfloat16"), "strided")]
+    """Return bfloat16 and a layout, where ml_dtypes is installed and `name` is no product."""
+    if name in OF_ITS_DTYPE or importlib.util.find_spec("ml_dtypes") is None:
+        return []
+    return [(as_dtype("bfloat16"), "strided")]
 
 
 def test_every_function_that_dispatches_is_called():
     missing = DISPATCHING - set(FUNCTIONS)
     assert {n for n in missing if n.partition(".")[0] not in ("strings", "char")} == set()
-    assert {n for n in FUNCTIONS if numpys(n)} - DISPATCHING <= {"permute_dims"}  # another name
+    others = {n for n in FUNCTIONS if numpy_function(n)} - DISPATCHING
+    assert others <= {"permute_dims"}  # another name
 
 
-@pytest.mark.parametrize("name", sorted(n for n in DISPATCHING if numpys(n)
+@pytest.mark.parametrize("name", sorted(n for n in DISPATCHING if numpy_function(n)
                                         and n.startswith(("strings.", "char."))))
 def test_functions_of_text_refuse_mats_as_they_refuse_numbers(name):
-    function = numpys(name)
+    function = numpy_function(name)
     needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
     check(function, [lambda f, o: f(*[o.v] * len(needed))], "float64", "packed", 0)
 
@@ -133,15 +136,15 @@ def test_functions_of_text_refuse_mats_as_they_refuse_numbers(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.usefixtures("silence")
 def test_functions(name):
-    if numpys(name) is None:
+    if numpy_function(name) is None:
         pytest.skip("not in this NumPy")
-    for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 3):
+    for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 4):
         if name in NOT_ASKED:
-            assert isinstance(outcome(FUNCTIONS[name][0], numpys(name), Operands(dtype, mat.array)),
-                              np.ndarray | Exception)
+            found = outcome(FUNCTIONS[name][0], numpy_function(name), Operands(dtype, mat.array))
+            assert isinstance(found, np.ndarray | Exception)
             continue
         loose = name in ARBITRARY and dtype in ("float64", "complex128")
-        check(numpys(name), FUNCTIONS[name], dtype, layout,
+        check(numpy_function(name), FUNCTIONS[name], dtype, layout,
               1e-9 if loose else TOLERANCE.get(str(dtype), 1e-12))
 
 
@@ -149,31 +152,31 @@ def test_functions(name):
 @pytest.mark.usefixtures("silence")
 def test_ufuncs(ufunc):
     name = ufunc.__name__
-    for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 3):
+    for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 4):
         check(ufunc, calls_of(ufunc), dtype, layout, TOLERANCE.get(str(dtype), 1e-12))
 
 
 def test_tables_name_what_dispatches():
-    functions = {numpys(n) for n in FUNCTIONS}
-    for table in (implementations.IMPLEMENTATIONS, VIEWS, ASKING, WRITING, SAVING):
+    functions = {numpy_function(n) for n in FUNCTIONS}
+    for table in (IMPLEMENTATIONS, VIEWS, QUERIES, WRITING, SAVING):
         assert set(table) <= functions
     assert set(array_ufunc.IMPLEMENTATIONS) | set(array_ufunc.REDUCTIONS) <= set(UFUNCS)
 
 
-@pytest.mark.parametrize("function", implementations.IMPLEMENTATIONS, ids=lambda f: f.__name__)
-def test_ours_have_numpys_signatures(function):
-    """So that whatever NumPy takes gets to ours, which then may leave it to NumPy."""
+@pytest.mark.parametrize("function", IMPLEMENTATIONS, ids=lambda f: f.__name__)
+def test_implementations_have_numpys_signatures(function):
+    """All arguments reach the implementation, which then may leave them to NumPy."""
     def of(f):
         return [(p.name, p.kind) for p in inspect.signature(f).parameters.values()
                 if p.name != "like"]
-    theirs = of(function)
-    if function.__name__ in ("asanyarray", "ascontiguousarray", "asarray"):
-        assert {n for n, _ in theirs} <= {n for n,
-                                          _ in of(implementations.IMPLEMENTATIONS[function])}
-    elif function.__name__.endswith("_like") and function is not np.full_like:
-        assert [n for n, _ in theirs][1:] == [n for n, _
-                                              in of(implementations.IMPLEMENTATIONS[function])][1:]
-    elif function is np.column_stack or function.__name__.endswith("share_memory") or function is np.shares_memory:
-        assert len(theirs) == len(of(implementations.IMPLEMENTATIONS[function]))
+
+    theirs, implemented = of(function), of(IMPLEMENTATIONS[function])
+    name = function.__name__
+    if name in ("asanyarray", "ascontiguousarray", "asarray"):
+        assert {n for n, _ in theirs} <= {n for n, _ in implemented}
+    elif name.endswith("_like") and function is not np.full_like:
+        assert [n for n, _ in theirs][1:] == [n for n, _ in implemented][1:]
+    elif function is np.column_stack or name in ("may_share_memory", "shares_memory"):
+        assert len(theirs) == len(implemented)
     else:
-        assert theirs == of(implementations.IMPLEMENTATIONS[function])
+        assert theirs == implemented

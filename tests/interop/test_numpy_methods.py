@@ -62,6 +62,7 @@ def test_every_method_is_called():
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
 @pytest.mark.parametrize("dtype", NUMPY_DTYPES)
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.sample(3)
 def test_as_numpys(rng, name, dtype, device):
     if (np.dtype(dtype).kind == "c" and name in COMPLEX_HAS_NONE) or (dtype == "bool"
                                                                       and name in BOOL_HAS_NONE):

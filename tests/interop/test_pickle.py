@@ -1,5 +1,5 @@
-"""Pickles: every protocol, in band and out of band, every dtype and layout; what arrives owns its
-memory; bad parts refused.
+"""Pickles: every protocol, in band and out of band, every dtype and layout; unpickled Mats own
+their memory; invalid parts are refused.
 """
 
 import copy
@@ -27,7 +27,7 @@ def in_band(x, protocol):
 
 
 def by_python(x, protocol):
-    """The pickler and unpickler that are written in Python."""
+    """Use the pickler and unpickler that are written in Python."""
     file = io.BytesIO()
     pickle._Pickler(file, protocol).dump(x)
     file.seek(0)
@@ -35,7 +35,7 @@ def by_python(x, protocol):
 
 
 def apart(x, protocol):
-    """Out of band, as between processes: the buffers are copied on the way."""
+    """Pickle out of band, as between processes: the buffers are copied."""
     buffers = []
     head = pickle.dumps(x, protocol, buffer_callback=buffers.append)
     moved = [bytearray(b) for b in buffers]
@@ -44,7 +44,7 @@ def apart(x, protocol):
 
 
 def here(x, protocol):
-    """Out of band, the buffers handed on as they are."""
+    """Pickle out of band, and unpickle the same buffers."""
     buffers = []
     head = pickle.dumps(x, protocol, buffer_callback=buffers.append)
     return pickle.loads(head, buffers=buffers)
@@ -57,9 +57,7 @@ ways = pytest.mark.parametrize(("way", "protocol"), WAYS, ids=[f"{w.__name__}{p}
 
 
 def check_own(y, x):
-    """`y` is a packed, writable Mat in the host's memory that shares nothing with `x`, whatever is
-    done to it.
-    """
+    """Check that `y` is a packed, writable Mat in host memory that shares nothing with `x`."""
     assert type(y) is type(x)
     assert y.is_contiguous
     assert y.size == y.max_size
@@ -81,6 +79,7 @@ def laid_out(rng, name, layout, shape):
 
 @ways
 @pytest.mark.parametrize("name", mat.supported_dtypes)
+@pytest.mark.sample(3)
 def test_every_dtype_arrives(way, protocol, name, rng):
     for layout in ("packed", "block_of_transposed"):
         for device in ("cpu", "emulated"):
@@ -97,6 +96,7 @@ def test_every_dtype_arrives(way, protocol, name, rng):
 
 @ways
 @pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.sample(3)
 def test_every_layout_arrives_packed(way, protocol, layout, rng):
     for shape in SHAPES:
         x, values = laid_out(rng, "float64", layout, shape)
@@ -106,7 +106,7 @@ def test_every_layout_arrives_packed(way, protocol, layout, rng):
 
 
 @ways
-def test_broadcasts_arrive_whole(way, protocol):
+def test_broadcasts_are_unpickled_whole(way, protocol):
     x = mat.arange(3).broadcast_to(2, 3)
     y = way(x, protocol)
     assert y.tolist() == [[0, 1, 2], [0, 1, 2]]
@@ -114,7 +114,7 @@ def test_broadcasts_arrive_whole(way, protocol):
 
 
 @ways
-def test_read_only_mats_arrive_writable(way, protocol):
+def test_read_only_mats_are_unpickled_writable(way, protocol):
     a = np.arange(4.0)
     a.flags.writeable = False
     y = way(mat.from_numpy(a), protocol)
@@ -122,7 +122,7 @@ def test_read_only_mats_arrive_writable(way, protocol):
     assert a.tolist() == [0, 1, 2, 3]
 
 
-def test_only_what_is_visible_is_sent():
+def test_only_visible_elements_are_pickled():
     x = mat.zeros(1000, 1000)
     x.fill_(1)
     assert len(pickle.dumps(x[:2, :3], 4)) < 400
@@ -141,7 +141,7 @@ def test_the_head_is_small_out_of_band():
 
 @pytest.mark.parametrize("fill", [0, 1, 2.5, None, np.float64(3.0)])
 @ways
-def test_what_was_never_written_arrives_so(way, protocol, fill):
+def test_mats_that_were_never_written_are_unpickled_so(way, protocol, fill):
     x = mat.Mat((1000, 1000), fill=fill)
     assert len(pickle.dumps(x, protocol)) < 400
     assert x.fresh == set()
@@ -154,7 +154,7 @@ def test_what_was_never_written_arrives_so(way, protocol, fill):
 
 
 @ways
-def test_what_this_thread_is_writing_is_sent_as_it_is_now(way, protocol):
+def test_a_mat_that_this_thread_writes_is_pickled_as_it_is_now(way, protocol):
     for x in (mat.zeros(3), mat.arange(3)):
         with x.facet("array", "io") as a:
             a[:] = 5
@@ -164,7 +164,7 @@ def test_what_this_thread_is_writing_is_sent_as_it_is_now(way, protocol):
 
 
 @ways
-def test_settings_of_the_mat_arrive(way, protocol):
+def test_settings_of_the_mat_are_pickled(way, protocol):
     x = mat.full(3, 4, "float32")
     x.device_enabled = False
     x.fill_(1)
@@ -175,7 +175,7 @@ def test_settings_of_the_mat_arrive(way, protocol):
 
 
 @ways
-def test_what_arrives_has_exactly_a_host_copy(way, protocol):
+def test_unpickled_mats_have_exactly_a_host_copy(way, protocol):
     x = mat.arange(4)
     with mat.use_device("emulated"):
         z = x + x
@@ -223,7 +223,7 @@ def test_torn_data_is_not_sent(way, protocol):
     assert way(x, protocol).tolist() == [0, 1, 2]
 
 
-def test_what_another_thread_writes_is_not_sent():
+def test_a_mat_that_another_thread_writes_is_not_pickled():
     x = mat.arange(3)
     with x.facet("array"):
         for protocol in (4, 5):
@@ -232,7 +232,7 @@ def test_what_another_thread_writes_is_not_sent():
 
 
 @ways
-def test_views_arrive_apart_and_one_mat_once(way, protocol):
+def test_views_are_unpickled_apart_and_one_mat_once(way, protocol):
     x = mat.arange(6)
     a, b, c, d = way([x, x[:3], x, np.arange(3.0)], protocol)
     assert a is c
@@ -242,11 +242,11 @@ def test_views_arrive_apart_and_one_mat_once(way, protocol):
 
 
 class Named(mat.Mat):
-    """With an attribute of its own."""
+    """A Mat with an attribute of its own."""
 
 
 @ways
-def test_subclasses_arrive_as_what_they_are(way, protocol):
+def test_subclasses_are_unpickled_as_such(way, protocol):
     x = Named((2, 2), fill=3)
     x.name = "w"
     for y in (way(x, protocol), way(x.fill_(4), protocol)):
@@ -268,7 +268,7 @@ def test_packed_elements_are_sent_without_a_copy():
         assert buffers[0].raw().nbytes == view.nbytes
 
 
-def test_what_is_on_its_way_cannot_be_written():
+def test_mats_in_pickle_buffers_cannot_be_written():
     x = mat.arange(4)
     buffers = []
     head = pickle.dumps(x, 5, buffer_callback=buffers.append)
@@ -283,7 +283,7 @@ def test_what_is_on_its_way_cannot_be_written():
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_in_band_nothing_stays_lent(protocol):
+def test_in_band_pickles_leave_no_export(protocol):
     x = mat.arange(4)
     data = pickle.dumps(x, protocol)
     x.fill_(1)
@@ -292,10 +292,10 @@ def test_in_band_nothing_stays_lent(protocol):
     assert pickle.loads(data).tolist() == [0, 1, 2, 3]
 
 
-# Memory that arrives
+# Memory of unpickled Mats
 
 
-def test_memory_that_can_be_written_is_taken_over():
+def test_writable_memory_is_adopted():
     buffers = []
     head = pickle.dumps(mat.arange(1000), 5, buffer_callback=buffers.append)
     memory = bytearray(buffers[0])
@@ -304,7 +304,7 @@ def test_memory_that_can_be_written_is_taken_over():
         assert np.shares_memory(a, np.frombuffer(memory, np.uint8))
 
 
-def test_two_mats_never_share_memory_that_arrives():
+def test_two_unpickled_mats_never_share_memory():
     buffers = []
     head = pickle.dumps(mat.arange(8), 5, buffer_callback=buffers.append)
     for given in ([bytearray(buffers[0])], buffers, [bytes(buffers[0])],
@@ -317,7 +317,7 @@ def test_two_mats_never_share_memory_that_arrives():
 
 
 @pytest.mark.host
-def test_memory_is_free_for_the_next_once_its_mat_is_gone():
+def test_memory_can_be_adopted_again_once_its_mat_is_garbage():
     buffers = []
     head = pickle.dumps(mat.arange(8), 5, buffer_callback=buffers.append)
     memory = bytearray(buffers[0])
@@ -427,7 +427,7 @@ def test_copies_do_not_pickle(monkeypatch):
         assert x.tolist() == [0, 1, 2]
 
 
-def test_deep_copies_keep_what_is_one_mat_one():
+def test_deep_copies_preserve_identity():
     x = mat.arange(6)
     nest = {"x": x, "again": [x], "view": x[:3]}
     twin = copy.deepcopy(nest)

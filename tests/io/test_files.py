@@ -1,11 +1,8 @@
-"""One Mat in a file: what is written and read, beside NumPy, over dtypes, devices, layouts and
-kinds of files.
+"""One Mat in a .npy file: what is written and read, compared with NumPy, over dtypes, devices and
+layouts.
 """
 
-import gzip
 import io
-import os
-import socket
 import threading
 
 import numpy as np
@@ -15,34 +12,25 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import mat
-from mat.io import elements, npy, streams
+from mat.io import npy, streams
 
 from ..support.filing import (
     DTYPES,
     SHAPES,
-    Stream,
     at,
-    contents,
     devices,
     dtypes,
     kinds_of,
     layouts,
     ml_dtypes,
-    peak_of,
     same,
     saved,
     saved_by_numpy,
-    unchecked,
     values,
 )
 from ..support.layouts import INTEGERS, check_hidden, place, state
 
-
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch):
-    """So that the few elements of a test are many chunks."""
-    monkeypatch.setattr(streams, "CHUNK", 32)
-    monkeypatch.setattr(streams, "FIRST", 16)
+pytestmark = pytest.mark.usefixtures("small_chunks")
 
 
 # .npy
@@ -51,6 +39,7 @@ def small_chunks(monkeypatch):
 @dtypes
 @layouts
 @devices
+@pytest.mark.sample(4)
 def test_npy_files_are_those_of_numpy(dtype, layout, device):
     for shape in SHAPES:
         a = values(shape, dtype)
@@ -105,10 +94,11 @@ def test_bytes_that_are_no_booleans_become_some():
     assert saved(mat.empty(2, 3, dtype="bool").load_(io.BytesIO(data))) == expected
     x = place(np.zeros((2, 3), bool), "strided").load_(io.BytesIO(data))
     assert saved(x.contiguous()) == expected
-    assert saved(mat.empty(6, dtype="bool").read_(io.BytesIO(a.tobytes())).reshape(2, 3)) == expected
+    read = mat.empty(6, dtype="bool").read_(io.BytesIO(a.tobytes()))
+    assert saved(read.reshape(2, 3)) == expected
 
 
-def test_a_broadcast_is_written_as_what_it_shows():
+def test_a_broadcast_is_written_with_its_visible_elements():
     x = mat.arange(3).broadcast_to(4, 3)
     assert_array_equal(np.load(io.BytesIO(saved(x))), np.broadcast_to(np.arange(3.0), (4, 3)))
 
@@ -124,7 +114,8 @@ def test_the_dtype_is_that_of_the_file_and_not_the_default():
 @dtypes
 @layouts
 @devices
-def test_load_into_what_is_there(dtype, layout, device):
+@pytest.mark.sample(4)
+def test_load_into_an_existing_mat(dtype, layout, device):
     for shape in SHAPES:
         for order in "CF":
             a = np.asarray(values(shape, dtype), order=order)
@@ -147,6 +138,7 @@ def test_load_into_what_is_there(dtype, layout, device):
     (mat.FormatError, lambda d: d.replace(b"<f8", b"|O8"), "pickle")])
 @pytest.mark.parametrize("kind", [0, 1])
 @layouts
+@pytest.mark.sample(3)
 def test_a_file_that_does_not_fit_changes_nothing(error, change, text, kind, layout):
     data = change(saved_by_numpy(np.ones((2, 3))))
     x = place(np.arange(6.0).reshape(2, 3), layout)
@@ -156,7 +148,7 @@ def test_a_file_that_does_not_fit_changes_nothing(error, change, text, kind, lay
     assert state(x) == before
 
 
-def test_load_into_what_cannot_be_written():
+def test_load_into_a_read_only_mat():
     file = io.BytesIO(saved_by_numpy(np.ones((2, 3))))
     with pytest.raises(mat.AliasError, match="overlap"):
         mat.ones(3).broadcast_to(2, 3).load_(file)
@@ -166,7 +158,7 @@ def test_load_into_what_cannot_be_written():
         fixed.load_(file)
 
 
-def test_load_is_an_output_look():
+def test_load_is_an_access_for_output():
     x = mat.empty(3)
     with mat.use_device("emulated"), mat.debug.count_copies() as copies:
         x.fill_(1)
@@ -178,15 +170,15 @@ def test_load_is_an_output_look():
     assert x.tolist() == [0, 1, 2]
 
 
-def test_what_is_lent_is_not_overwritten():
+def test_exported_mats_are_not_overwritten():
     x = mat.arange(3)
-    lent = np.asarray(x)
+    exported = np.asarray(x)
     for call in (lambda: x.load_(io.BytesIO(saved_by_numpy(np.zeros(3)))),
                  lambda: x.read_(io.BytesIO(bytes(24)))):
         with pytest.raises(mat.ConflictError, match=r"test_files\.py"):
             call()
-    assert lent.tolist() == [0, 1, 2]
-    del lent
+    assert exported.tolist() == [0, 1, 2]
+    del exported
     assert x.read_(io.BytesIO(bytes(24))).tolist() == [0, 0, 0]
 
 
@@ -242,254 +234,6 @@ def test_reading_that_fails_in_the_middle_goes_back_to_a_copy_or_is_torn():
         y.sum()
 
 
-# Raw elements
-
-
-@dtypes
-@layouts
-@devices
-def test_raw_elements(dtype, layout, device):
-    for shape in SHAPES:
-        a = values(shape, dtype)
-        file = io.BytesIO()
-        with mat.use_device(device):
-            at(device, place(a, layout)).write(file)
-            assert file.getvalue() == a.tobytes()
-            for source in (*kinds_of(file.getvalue() + b"more"), ):
-                y = at(device, place(np.zeros_like(a), layout))
-                assert y.read_(source) is y
-                same(y, a)
-                check_hidden(y)
-                assert source.read(4) == b"more"
-
-
-@layouts
-@pytest.mark.parametrize("kind", [0, 1])
-def test_too_few_raw_elements_change_nothing(layout, kind):
-    x = place(np.arange(6.0).reshape(2, 3), layout)
-    before = state(x)
-    with pytest.raises(mat.FormatError, match="cut off"):
-        x.read_(kinds_of(bytes(47))[kind])
-    assert state(x) == before
-
-
-def test_raw_elements_of_a_path_are_all_that_is_in_it(tmp_path):
-    x = mat.arange(6)
-    x.write(tmp_path / "x")
-    assert (tmp_path / "x").read_bytes() == x.to_numpy().tobytes()
-    with pytest.raises(mat.FormatError, match=r"48 bytes, not the 40"):
-        mat.zeros(5).read_(tmp_path / "x")
-    with pytest.raises(mat.FormatError, match="cut off"):
-        mat.zeros(7).read_(str(tmp_path / "x"))
-    assert mat.zeros(2, 3).read_(os.fsencode(tmp_path
-                                             / "x").decode()).tolist() == [[0, 1, 2], [3, 4, 5]]
-
-
-def test_several_in_one_file_follow_each_other():
-    file = io.BytesIO()
-    x, y = mat.arange(3), mat.ones(2, 2, dtype="int8")
-    x.write(file)
-    mat.save(file, y)
-    x.write(file)
-    file.seek(0)
-    assert mat.empty(3).read_(file).tolist() == [0, 1, 2]
-    assert mat.load(file).tolist() == [[1, 1], [1, 1]]
-    assert mat.empty(3).read_(file).tolist() == [0, 1, 2]
-
-
-# Kinds of files
-
-
-def test_paths_and_file_objects(tmp_path):
-    x = mat.arange(100)
-    expected = saved(x)
-    mat.save(tmp_path / "a.npy", x)
-    mat.save(str(tmp_path / "b"), x)
-    with open(tmp_path / "c", "wb") as file:
-        mat.save(file, x)
-    with open(tmp_path / "d", "wb", buffering=0) as file:
-        mat.save(file, x)
-    with open(tmp_path / "e", "w+b") as file:
-        mat.save(file, x)
-        file.seek(0)
-        same(mat.load(file), x.to_numpy())
-    assert sorted(os.listdir(tmp_path)) == ["a.npy", "b", "c", "d", "e"]
-    assert {contents(tmp_path / name) for name in ["a.npy", "b", "c", "d", "e"]} == {expected}
-    for name in ("a.npy", "b"):
-        same(mat.load(tmp_path / name), x.to_numpy())
-    with open(tmp_path / "d", "rb", buffering=0) as file:
-        same(mat.load(file), x.to_numpy())
-
-
-def test_gzip(tmp_path):
-    x = mat.arange(1000)
-    with gzip.open(tmp_path / "x.gz", "wb") as file:
-        mat.save(file, x)
-    with gzip.open(tmp_path / "x.gz", "rb") as file:
-        same(mat.load(file), x.to_numpy())
-    whole = contents(tmp_path / "x.gz")
-    for damaged in (whole[:-100], whole[:-4],
-                    whole[:1000] + bytes([whole[1000] ^ 255]) + whole[1001:]):
-        (tmp_path / "x.gz").write_bytes(damaged)
-        y = mat.ones(1000)
-        before = state(y)
-        with gzip.open(tmp_path / "x.gz",
-                       "rb") as file, pytest.raises(mat.FormatError, match="damaged"):
-            y.load_(file)
-        assert state(y) == before
-
-
-def test_what_only_writes_may_keep_what_it_is_given():
-    parts = []
-
-    class Keeping:
-        def write(self, data):
-            parts.append(data)
-
-    x = place(np.arange(60.0).reshape(6, 10), "strided")
-    mat.save(Keeping(), x)
-    assert b"".join(parts) == saved(x)
-    parts.clear()
-    mat.save_all(Keeping(), {"x": x, "y": x.T})
-    found = mat.load_all(Stream(b"".join(parts)))
-    assert found["x"].equals(x)
-    assert found["y"].equals(x.T)
-    assert_array_equal(np.load(io.BytesIO(b"".join(parts)))["y"], x.T.to_numpy())
-
-
-def test_through_a_socket():
-    one, other = socket.socketpair()
-    x = mat.arange(10_000)
-
-    def send():
-        with one, one.makefile("wb", buffering=0) as file:
-            mat.save(file, x)
-            mat.save_all(file, {"x": x}, format="safetensors")
-            mat.save_all(file, {"x": x, "y": x[::2]})
-
-    thread = threading.Thread(target=send)
-    thread.start()
-    with other, other.makefile("rb") as file:
-        assert mat.load(file).equals(x)
-        assert mat.load_all(file)["x"].equals(x)
-        assert mat.load_all(file)["y"].equals(x[::2])
-    thread.join()
-
-
-def test_a_pipe_is_written_and_not_replaced(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    thread = threading.Thread(target=lambda: mat.save(pipe, mat.arange(100)))
-    thread.start()
-    assert mat.load(pipe).equals(mat.arange(100))
-    thread.join()
-    assert pipe.is_fifo()
-    mat.save("/dev/null", mat.ones(3))
-
-
-@pytest.mark.parametrize("wrong", [None, 3, [1], object], ids=str)
-def test_what_is_no_file(wrong):
-    x = mat.ones(2)
-    for call in (lambda: mat.save(wrong, x), lambda: mat.load(wrong), lambda: x.load_(wrong),
-                 lambda: x.write(wrong),
-                 lambda: x.read_(wrong), lambda: mat.save_all(wrong, {"x": x}),
-                 lambda: mat.load_all(wrong),
-                 lambda: mat.load(wrong, mapped=True), lambda: mat.load_all(wrong, mapped=True)):
-        with pytest.raises(mat.DTypeError, match="path"):
-            call()
-
-
-def test_text_files_are_refused(tmp_path):
-    with open(tmp_path / "t", "w+", encoding="utf-8") as file:
-        with pytest.raises(mat.DTypeError, match="'wb'"):
-            mat.save(file, mat.ones(2))
-        with pytest.raises(mat.DTypeError, match="'rb'"):
-            mat.load(file)
-
-
-def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        mat.load(tmp_path / "x")
-    with pytest.raises(FileNotFoundError, match=r"none/x"):
-        mat.save(tmp_path / "none" / "x", mat.ones(2))
-    with pytest.raises(IsADirectoryError):
-        mat.save(tmp_path, mat.ones(2))
-
-
-# Progress
-
-
-def test_progress(tmp_path):
-    x = place(np.arange(1000.0).reshape(10, 100), "strided")
-    files = {"npy": lambda file, **k: mat.save(file, x, **k), "raw": lambda file,
-             **k: x.write(file, **k),
-             "npz": lambda file, **k: mat.save_all(file, {"x": x, "y": x.T}, **k),
-             "c.npz": lambda file,
-             **k: mat.save_all(file, {"x": x, "y": x.T}, compressed=True, **k),
-             "safetensors": lambda file, **k: mat.save_all(file, {"x": x, "y": x.T}, **k)}
-    loads = {"npy": mat.load, "raw": mat.empty(10, 100).read_}
-    told = []
-    for suffix, save in files.items():
-        for call in (save, loads.get(suffix, mat.load_all)):
-            told.clear()
-            call(tmp_path / f"x.{suffix}", progress=lambda done, total: told.append((done, total)))
-            assert len(told) > 20
-            assert told == sorted(told)
-            assert {total for _, total in told} == {told[-1][0]}
-    told.clear()
-    mat.save(tmp_path / "e.npy", mat.empty(3, 0), progress=lambda *counts: told.append(counts))
-    mat.load(tmp_path / "e.npy", progress=lambda *counts: told.append(counts))
-    assert told == [(0, 0), (0, 0)]
-    with pytest.raises(mat.DTypeError, match="3"):
-        mat.save(tmp_path / "x.npy", x, progress=3)
-
-
-# Memory
-
-
-@unchecked
-@pytest.mark.host
-@pytest.mark.parametrize("kind", ["npy", "raw", "npz", "safetensors"])
-def test_a_strided_mat_is_never_packed_whole(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(streams, "CHUNK", 1 << 16)
-    x = mat.ones(2000, 1000).fill_(3).T[::2, ::2]  # 4 MB
-    y = mat.zeros(2000, 1000).fill_(0).T[::2, ::2]
-    for call in ({"npy": lambda: mat.save(tmp_path / "x", x),
-                  "raw": lambda: x.write(tmp_path / "x"),
-                  "npz": lambda: mat.save_all(tmp_path / "x", {"x": x}, format="npz"),
-                  "safetensors": lambda: mat.save_all(tmp_path / "x", {"x": x},
-                                                      format="safetensors")}[kind],
-                 {"npy": lambda: y.load_(tmp_path / "x"),
-                  "raw": lambda: y.read_(tmp_path / "x")}.get(kind, int)):
-        assert peak_of(call) < 1_500_000  # importing zipfile is some of that
-    if kind in ("npy", "raw"):
-        assert y.equals(x)
-
-
-@unchecked
-@pytest.mark.host
-@pytest.mark.parametrize("known", [True, False])
-def test_loading_takes_the_room_of_the_elements(tmp_path, known, monkeypatch):
-    monkeypatch.setattr(streams, "CHUNK", 1 << 18)
-    data, x = saved_by_numpy(np.ones(1 << 19)), mat.ones(1 << 19).fill_(2)
-    (tmp_path / "x").write_bytes(data)
-    for source in (io.BytesIO(data), tmp_path / "x") if known else (Stream(data, 1 << 16),):
-        # called at once
-        assert peak_of(lambda: mat.load(source)) < (4 << 20) * (1.05 if known  # noqa: B023
-                                                                else 2) + 200_000
-    file = io.BytesIO(data)
-    assert peak_of(lambda: x.load_(file)) < 100_000
-    assert x.sum().item() == 1 << 19
-
-
-@given(st.lists(st.integers(0, 5), max_size=4).map(tuple), st.integers(1, 40))
-def test_blocks_cover_a_shape_in_order(shape, most):
-    places = np.arange(np.prod(shape, dtype=int)).reshape(shape)
-    found = [places[(*index, ...)].reshape(-1) for index in elements.blocks(shape, most)]
-    assert all(part.size <= most for part in found)
-    assert_array_equal(np.concatenate([*found, np.empty(0, int)]), np.arange(places.size))
-
-
 # Headers
 
 
@@ -504,9 +248,9 @@ def test_headers_say_what_numpy_says(dtype, fortran, shape, order, double):
     expected = np.lib.format.read_array_header_1_0(io.BytesIO(data[8:]))
     if np.prod([n or 1 for n in shape], dtype=object) * np.dtype(dtype).itemsize >= 2**63:
         with pytest.raises(mat.FormatError, match="no array can have"):
-            npy.form(streams.Source(io.BytesIO(data), "x"))
+            npy.read_header(streams.Source(io.BytesIO(data), "x"))
         return
-    found = npy.form(streams.Source(io.BytesIO(data), "x"))
+    found = npy.read_header(streams.Source(io.BytesIO(data), "x"))
     assert (found.shape, found.fortran, found.dtype) == (expected[0], expected[1],
                                                          expected[2].newbyteorder("="))
     assert found.swapped == (not expected[2].isnative)

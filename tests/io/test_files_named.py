@@ -278,7 +278,7 @@ def test_a_mapped_file_that_is_replaced_keeps_its_pages(tmp_path):
     assert mat.load(path).tolist() == [1, 2, 3]
 
 
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="it is read who maps what")
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="reads the mappings")
 def test_pages_live_as_long_as_a_view_and_no_longer(tmp_path):
     path = tmp_path / "x.npy"
     mat.save(path, mat.arange(1000))
@@ -293,7 +293,7 @@ def test_pages_live_as_long_as_a_view_and_no_longer(tmp_path):
     assert len(os.listdir("/proc/self/fd")) == numbers_open
 
 
-def test_what_cannot_be_mapped(tmp_path):
+def test_files_that_cannot_be_mapped(tmp_path):
     arrays = {"a": np.arange(3.0), "bb": np.arange(3.0), "c": np.arange(3, dtype="int8")}
     np.savez(tmp_path / "n.npz", **{name * k: a for name, a in arrays.items() for k in range(1, 9)})
     mat.save_all(tmp_path / "c.npz", {"a": mat.ones(3)}, compressed=True)
@@ -305,7 +305,7 @@ def test_what_cannot_be_mapped(tmp_path):
             (lambda: mat.load_all(tmp_path / "c.npz", mapped=True), mat.FormatError,
              "compressed.*without mapped"),
             (lambda: mat.load(tmp_path / "s.npy", mapped=True), mat.FormatError,
-             "other order.*without mapped"),
+             "byte order.*without mapped"),
             (lambda: mat.load(tmp_path / "e.npy", mapped=True), mat.DTypeError, "empty"),
             (lambda: mat.load(io.BytesIO(saved(mat.ones(3))), mapped=True), mat.DTypeError,
              "on disk"),

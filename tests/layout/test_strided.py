@@ -23,7 +23,7 @@ from ..support.views import factorings, on_array, on_views, shapes, steps
 
 
 def check_same(layout, a):
-    """`a` holds its own storage indices."""
+    """`a` has its storage indices as elements."""
     assert layout.shape == a.shape
     assert layout.size == a.size
     assert layout.ndim == a.ndim

@@ -1,4 +1,4 @@
-"""Leases: what NumPy has of a Mat without a copy, what that keeps from happening, and that it ends
+"""Exports: arrays that share the memory of a Mat keep it from being written, and they end
 when the array is gone.
 """
 
@@ -49,6 +49,7 @@ def address(a):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.sample(3)
 def test_asarray_shows_the_memory_itself_read_only(dtype, layout):
     whole, reference = sample(dtype)
     x = LAYOUTS[layout](whole)
@@ -81,7 +82,7 @@ WRITES = {
 def test_while_it_lives_writing_is_a_conflict_that_names_its_line(write):
     x = mat.array([[1, 2], [3, 4]])
     a, line = np.asarray(x), sys._getframe().f_lineno
-    part = a[1:].T  # whatever shares the memory shares the lease
+    part = a[1:].T  # whatever shares the memory shares the export
     del a
     with pytest.raises(mat.ConflictError, match=rf"test_exports.py:{line}\b.*copy"):
         WRITES[write](x)
@@ -110,7 +111,7 @@ def test_any_view_of_the_storage_is_protected_and_any_thread_is():
 
 
 @pytest.mark.host
-def test_reading_goes_on_and_further_leases_share_the_memory():
+def test_reading_goes_on_and_further_exports_share_the_memory():
     x = mat.arange(4)
     a, b = np.asarray(x), np.asarray(x)
     assert np.shares_memory(a, b)
@@ -145,7 +146,7 @@ def test_the_memory_outlives_the_mat():
 
 
 @pytest.mark.host
-def test_ten_thousand_leases_leave_nothing():
+def test_ten_thousand_exports_leave_nothing():
     x = mat.zeros(3)
     for _ in range(10_000):
         np.asarray(x)
@@ -156,7 +157,7 @@ def test_ten_thousand_leases_leave_nothing():
     assert x.storage.accesses == []
 
 
-def test_what_numpy_copies_holds_no_lease():
+def test_a_copy_by_numpy_keeps_no_export():
     x = mat.array([1.5, 2.5])
     copies = [np.array(x), np.asarray(x, dtype="float32"), np.array(x, dtype="int64"),
               np.asarray(x).copy(), x.to_numpy(),
@@ -191,7 +192,8 @@ def test_torn_data_is_not_lent():
 @buffers
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", NUMPY_DTYPES)
-def test_memoryview_is_read_only_and_a_lease(dtype, layout):
+@pytest.mark.sample(3)
+def test_memoryview_is_read_only_and_an_export(dtype, layout):
     whole, reference = sample(dtype)
     x = LAYOUTS[layout](whole)
     view = memoryview(x)
@@ -204,7 +206,7 @@ def test_memoryview_is_read_only_and_a_lease(dtype, layout):
 
 
 @buffers
-def test_nobody_gets_a_writable_buffer():
+def test_writable_buffers_are_refused():
     x = mat.zeros(4)
     with pytest.raises(TypeError):
         memoryview(x)[0] = 1
@@ -216,7 +218,7 @@ def test_nobody_gets_a_writable_buffer():
 
 
 @pytest.mark.host
-def test_looking_for_protocols_moves_and_lends_nothing():
+def test_testing_for_protocols_copies_and_exports_nothing():
     x = mat.zeros(4)
     for name in ("__array__", "__buffer__", "__array_interface__", "__array_struct__", "facet"):
         getattr(x, name, None)
@@ -227,7 +229,7 @@ def test_looking_for_protocols_moves_and_lends_nothing():
 
 
 @pytest.mark.host
-def test_a_lease_copies_from_the_device_once_and_keeps_it_from_writing():
+def test_an_export_copies_from_the_device_once_and_keeps_it_from_writing():
     with mat.use_device("emulated"):
         x = mat.zeros(3).fill_(2)
         assert x.fresh == {"emulated"}
@@ -242,20 +244,20 @@ def test_a_lease_copies_from_the_device_once_and_keeps_it_from_writing():
 
 
 @pytest.mark.host
-def test_a_lease_of_a_device_outlives_its_block_and_frees_the_memory_last():
+def test_an_export_of_a_device_outlives_its_block_and_frees_the_memory_last():
     with mat.use_device("emulated") as device:
         x = mat.zeros(3).fill_(2)
-        leases = [Export(x, facet_named("emulated")) for _ in range(2)]
-        handle = leases[0].record.handle
+        exports = [Export(x, facet_named("emulated")) for _ in range(2)]
+        handle = exports[0].record.handle
         with pytest.raises(mat.ConflictError):
             x.drop("emulated")
     assert x.fresh == {"host"}
-    assert x.fill_(5).tolist() == [5, 5, 5]  # what is lent is apart from x now
+    assert x.fill_(5).tolist() == [5, 5, 5]  # the exported memory is no longer that of x
     assert device.memory.used >= handle.nbytes
-    leases.pop()
+    exports.pop()
     assert handle.alive
     assert handle.bytes[:24].view("float64").tolist() == [2, 2, 2]
-    leases.pop()
+    exports.pop()
     assert not handle.alive
 
 
@@ -263,34 +265,34 @@ def test_a_lease_of_a_device_outlives_its_block_and_frees_the_memory_last():
 def test_what_is_lent_is_not_evicted():
     with mat.use_device("emulated", pool_bytes=4096):
         x = mat.zeros(256).fill_(2)
-        lease = Export(x, facet_named("emulated"))
+        export = Export(x, facet_named("emulated"))
         with pytest.raises(mat.OutOfDeviceMemory):
             mat.zeros(512).fill_(1)
-        del lease
+        del export
         mat.zeros(512).fill_(1)
         assert x.fresh == {"host"}
 
 
-# Being told
+# Reports
 
 
 @pytest.mark.host
-def test_printers_and_reports_tell_of_leases(capsys):
+def test_printers_and_reports_list_exports(capsys):
     x = mat.zeros(12_345)
     a = np.asarray(x)
     mat.show(x)
     assert "exported as facet 'array' at" in capsys.readouterr().out
-    (found,) = [lent for lent in mat.memory_report().lent if lent.label == x.label()]
+    (found,) = [row for row in mat.memory_report().lent if row.label == x.label()]
     assert (found.nbytes, found.memory) == (x.nbytes, "host")
     assert "test_exports.py:" in found.line
     assert "exported" in repr(mat.memory_report())
     assert x.facets["array"].watchers[0][:2] == ("of an export", "input")
     del a
-    assert [lent for lent in mat.memory_report().lent if lent.label == x.label()] == []
+    assert [row for row in mat.memory_report().lent if row.label == x.label()] == []
 
 
 @given(st.lists(st.sampled_from(["export", "release", "write", "read"]), max_size=25))
-def test_writing_is_refused_exactly_while_something_is_lent(steps):
+def test_writing_is_refused_exactly_while_something_is_exported(steps):
     x, arrays, value = mat.zeros(3).fill_(0), [], 0.0
     for step in steps:
         if step == "export":

@@ -41,7 +41,7 @@ def on_device(values):
     return mat.array(values) + 0
 
 
-def test_data_goes_ahead_and_arrives_by_the_end(dev):
+def test_data_is_copied_by_the_end(dev):
     x = mat.arange(5)
     with mat.debug.count_copies() as n:
         with mat.prefetch(to_device=[x]) as p:
@@ -67,7 +67,7 @@ def test_who_needs_it_waits(dev):
     assert p.count == 0
 
 
-def test_a_look_waits_too(dev):
+def test_an_access_waits_too(dev):
     x = mat.arange(3)
     with mat.prefetch(to_device=[x]) as p, x.facet("emulated", "input") as a:
         assert (p.count, x.fresh) == (0, {"host", "emulated"})
@@ -122,7 +122,7 @@ def test_a_stale_copy_is_renewed(dev):
     assert (x + 1).to_numpy().tolist() == [8, 2, 3]
 
 
-def test_views_share_the_flight(dev):
+def test_views_share_the_copy(dev):
     x = mat.arange(6)
     with mat.prefetch(to_device=[x[:3], x[3:]]) as p:
         assert (x[2:4] + 1).to_numpy().tolist() == [3, 4]
@@ -135,7 +135,7 @@ def test_views_share_the_flight(dev):
     lambda x: mat.axpy(1, mat.ones(3), x),
     lambda x: x.facet("emulated", "output").__enter__(),
 ])
-def test_who_would_write_it_is_told_of_the_prefetch(dev, write):
+def test_writing_it_is_refused_with_the_line_of_the_prefetch(dev, write):
     x = mat.arange(3)
     with mat.prefetch(to_device=[x]) as p:
         here = line() - 1
@@ -158,10 +158,10 @@ def test_writing_is_fine_after_it_was_waited_for(dev):
 def test_what_is_being_written_cannot_be_prefetched(dev):
     x, y = mat.arange(3), mat.arange(3)
     with x.facet("array", "io"):
-        with pytest.raises(ConflictError,
-                           match=r"cannot prefetch.*'array' for 'io'"), mat.prefetch(to_device=[y, x]):
+        with (pytest.raises(ConflictError, match=r"cannot prefetch.*'array' for 'io'"),
+              mat.prefetch(to_device=[y, x])):
             pass
-        assert y.fresh == {"host", "emulated"}  # what was begun has arrived
+        assert y.fresh == {"host", "emulated"}  # the copy that was begun is finished
 
 
 def test_dropping_it_is_a_conflict(dev):
@@ -175,16 +175,16 @@ def test_dropping_it_is_a_conflict(dev):
     assert x.to_numpy().tolist() == [0, 1, 2]
 
 
-def test_it_is_not_evicted_before_it_arrived(dev):
+def test_it_is_not_evicted_before_it_is_copied(dev):
     x, y = mat.arange(10), mat.arange(10)
-    with mat.use_device("emulated",
-                        pool_bytes=80), mat.prefetch(to_device=[x]), pytest.raises(OutOfDeviceMemory):
+    with (mat.use_device("emulated", pool_bytes=80), mat.prefetch(to_device=[x]),
+          pytest.raises(OutOfDeviceMemory)):
         y.facet("emulated", "output").__enter__()
     assert x.to_numpy().tolist() == list(range(10))
 
 
 @pytest.mark.parametrize("error", [Deliberate, KeyboardInterrupt, ConflictError])
-def test_whatever_is_thrown_it_arrives(dev, error):
+def test_after_any_error_it_is_copied(dev, error):
     x, y = mat.arange(3), on_device([1, 2])
     with pytest.raises(error), mat.prefetch(to_device=[x], to_host=[y]):
         raise error
@@ -196,7 +196,8 @@ def test_whatever_is_thrown_it_arrives(dev, error):
 def test_a_copy_that_fails_leaves_all_as_it_was(dev):
     x, y = mat.arange(3), mat.arange(4)
     dev.fail(h2d=1)
-    with pytest.raises(DeviceError, match="h2d was asked to fail"), mat.prefetch(to_device=[x, y]):
+    with (pytest.raises(DeviceError, match="h2d was requested to fail"),
+          mat.prefetch(to_device=[x, y])):
         pass
     assert (x.fresh, y.fresh) == ({"host"}, {"host", "emulated"})
     assert "emulated" not in {state.memory for state in x.facets.values()}
@@ -267,7 +268,7 @@ def test_two_prefetches_of_one_mat(dev):
 
 def test_it_cannot_be_entered_twice_at_a_time(dev):
     p = mat.prefetch(to_device=[mat.arange(3)])
-    with p, pytest.raises(ConflictError, match="under way already"):
+    with p, pytest.raises(ConflictError, match="already under way"):
         p.__enter__()
     with p:
         assert p.count == 0

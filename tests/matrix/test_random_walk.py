@@ -1,4 +1,4 @@
-"""A long random walk: operations, views, looks and moves between host and devices, against NumPy
+"""A long random walk: operations, views, accesses and moves between host and devices, against NumPy
 arrays all the way.
 
 The steps are drawn from one seed. MAT_WALK_STEPS in the environment says how many.
@@ -24,7 +24,7 @@ NUMPY = {"logistic": lambda x: 1 / (1 + np.exp(-x))}
 
 
 class Walk:
-    """Pairs of a Mat and what it should hold, a view of an array as the Mat is of its storage."""
+    """Pairs of a Mat and its expected elements, a view of an array as the Mat is of its storage."""
 
     def __init__(self, seed: int, devices: tuple[str, ...]) -> None:
         self.rng = random.Random(seed)
@@ -38,7 +38,8 @@ class Walk:
     def make(self):
         shape = self.rng.choice(SHAPES)
         dtype = self.rng.choice(["float64", "float64", "float32"])
-        values = np.random.default_rng(self.rng.randrange(1 << 30)).uniform(-2, 2, shape).astype(dtype)
+        numbers = np.random.default_rng(self.rng.randrange(1 << 30))
+        values = numbers.uniform(-2, 2, shape).astype(dtype)
         self.pairs.append((mat.array(values), values))
 
     def pick(self):
@@ -50,7 +51,8 @@ class Walk:
                  and y.storage is not x.storage]
         if found:
             return self.rng.choice(found)
-        values = np.random.default_rng(self.rng.randrange(1 << 30)).uniform(-1, 1, a.shape).astype(a.dtype)
+        numbers = np.random.default_rng(self.rng.randrange(1 << 30))
+        values = numbers.uniform(-1, 1, a.shape).astype(a.dtype)
         return mat.array(values), values
 
     # Steps

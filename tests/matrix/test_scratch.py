@@ -50,6 +50,7 @@ def in_thread(call):
 
 @pytest.mark.parametrize("dtype", [*NUMPY_DTYPES, "bfloat16"])
 @pytest.mark.parametrize("shape", [(), 0, 7, (3, 5), (2, 0, 3), (2, 3, 4)])
+@pytest.mark.sample(3)
 def test_a_scratch_mat_is_a_mat_of_its_shape(shape, dtype):
     for _ in range(2):
         with mat.scratch(shape, dtype) as t:
@@ -74,7 +75,7 @@ def test_no_memory_is_taken_before_it_is_looked_at():
 # What is used again
 
 
-@pytest.mark.unchecked("a Mat lives elsewhere after each block")
+@pytest.mark.unchecked("the memory of a Mat is moved after each block")
 def test_the_next_block_has_the_same_memory():
     with mat.scratch(10) as t:
         first = address(t.fill_(7))
@@ -83,7 +84,7 @@ def test_the_next_block_has_the_same_memory():
         assert t.fresh == {"host"}
 
 
-@pytest.mark.unchecked("a Mat lives elsewhere after each block")
+@pytest.mark.unchecked("the memory of a Mat is moved after each block")
 def test_smaller_blocks_use_larger_memory_and_larger_ones_replace_it():
     first = used(10)
     assert used(3) == first
@@ -103,7 +104,7 @@ def test_reuse_is_no_allocation():
     assert n.count == 1
 
 
-@pytest.mark.unchecked("a Mat lives elsewhere after each block")
+@pytest.mark.unchecked("the memory of a Mat is moved after each block")
 def test_other_places_and_dtypes_have_memory_of_their_own():
     first = used(10)
     assert used(10, place="other") != first
@@ -150,7 +151,7 @@ def test_clear_frees_what_is_kept_and_nothing_else():
     assert "80 bytes" in repr(mat.scratch)
 
 
-@pytest.mark.unchecked("a Mat lives elsewhere after each block")
+@pytest.mark.unchecked("the memory of a Mat is moved after each block")
 def test_an_error_gives_back_too():
     first = used(10)
     with pytest.raises(ShapeError), mat.scratch(10) as t:
@@ -196,7 +197,7 @@ def test_reading_what_was_given_back_is_refused(read):
     for x in left():
         if x.ndim == 2:
             with pytest.raises(TornError,
-                               match=r"given back at the end of its block.*test_scratch.py:\d+"):
+                               match=r"released at the end of its block.*test_scratch.py:\d+"):
                 read(x)
             assert "torn" in repr(x)
 
@@ -228,7 +229,7 @@ def test_accepting_as_it_is_does_not_bring_it_back():
         t.accept_torn().sum()
 
 
-@pytest.mark.unchecked("a Mat lives elsewhere after each block")
+@pytest.mark.unchecked("the memory of a Mat is moved after each block")
 def test_memory_that_is_still_looked_at_is_not_used_again():
     block = mat.scratch(10)
     t = block.__enter__()
@@ -259,16 +260,16 @@ def test_a_block_that_is_open_is_not_opened_again():
         t.fill_(1)
 
 
-def test_copies_elsewhere_are_freed(places):
-    before = places.held()
+def test_copies_elsewhere_are_freed(mocks):
+    before = mocks.held()
     name = next(f.name for f in mat.core.cube.facets.values() if f.memory.name != "host")
     with mat.scratch(10) as t:
         t.fill_(1)
         with t.facet(name, "input"):
-            assert places.held() != before
+            assert mocks.held() != before
         storage = t.storage
     assert storage.handles == {}
-    assert places.held() == before
+    assert mocks.held() == before
 
 
 # Who shares with whom
@@ -312,7 +313,7 @@ def test_the_memory_of_a_thread_that_ended_is_freed():
     assert ref() is None
 
 
-@pytest.mark.unchecked("a Mat lives elsewhere after each block")
+@pytest.mark.unchecked("the memory of a Mat is moved after each block")
 def test_a_block_that_ends_in_another_thread():
     block = mat.scratch(10)
     t = block.__enter__()
@@ -437,7 +438,8 @@ def test_dropping_ones_brings_ones():
 def test_ones_are_made_once():
     with mat.ones_view(100) as one:
         one.to_numpy()
-    with mat.debug.count_allocations() as n, mat.ones_view((5, 5)) as one, mat.ones_view(100) as other:
+    with (mat.debug.count_allocations() as n, mat.ones_view((5, 5)) as one,
+          mat.ones_view(100) as other):
         assert one.storage is other.storage
         one.to_numpy()
     assert n.count == 0

@@ -1,3 +1,1 @@
-"""What runs the CUDA code without a GPU: kernels through a C++ compiler, and a driver that runs
-them on the CPU.
-"""
+"""A mock CUDA driver: a C++ compiler compiles the kernels, and the driver runs them on the CPU."""

@@ -3,6 +3,8 @@
 #ifndef MAT_BUILTINS_HPP
 #define MAT_BUILTINS_HPP
 
+#include "barriers.hpp"
+
 static const int warpSize = 32;
 
 // Vectors

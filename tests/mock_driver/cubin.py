@@ -1,6 +1,4 @@
-"""What NVRTC wrote of its kernels into a cubin: registers, stack, shared memory. Read from the file
-itself.
-"""
+"""Read the registers, stack and shared memory of kernels from a cubin of NVRTC."""
 
 import struct
 from typing import NamedTuple
@@ -22,7 +20,7 @@ class Kernel(NamedTuple):
 
 
 def kernels(cubin):
-    """The kernels in the bytes of a cubin, by name."""
+    """Return the kernels in the bytes of a cubin, by name."""
     sections = _sections(cubin)
     names = _symbols(cubin, sections)
     found = {}

@@ -1,5 +1,5 @@
-"""The mock driver: builds and loads ``libcuda/``, has the tests control it, and compiles
-programs for it; and its cuBLAS.
+"""The mock driver: compile and load ``libcuda/`` and ``libcublas/``, control them, and compile
+programs for them.
 
 Nothing here is loaded before `load_driver` is called. From then on the process has that driver for
 good, since cuda.core keeps it; between the tests that ask for it, it has no devices.
@@ -17,7 +17,18 @@ from importlib.util import find_spec
 
 from mat.support.c_compiler import CompileError
 
-from .harness import FLAGS, HERE, SANITIZED, KernelFault, build, command, compiler, kept, read
+from .cache import cached
+from .harness import (
+    FLAGS,
+    HERE,
+    SANITIZED,
+    KernelFault,
+    build,
+    command,
+    compiler,
+    read,
+    version,
+)
 from .programs import unlisted
 
 SOURCES = HERE / "libcuda"
@@ -27,7 +38,7 @@ MEMORY = 1 << 30
 
 
 def missing():
-    """Why there can be no mock driver; "" if there can."""
+    """Return why there can be no mock driver, or ""."""
     if sys.platform != "linux":
         return f"the mock driver is for Linux, not {sys.platform}"
     for package in ("cuda.core", "cuda.bindings"):
@@ -44,7 +55,7 @@ def missing():
 
 
 def loaded(name):
-    """Whether this process has a library of that name."""
+    """Check whether this process has loaded a library of that name."""
     try:
         ctypes.CDLL(name, mode=os.RTLD_NOLOAD)
     except OSError:
@@ -53,7 +64,7 @@ def loaded(name):
 
 
 class Driver:
-    """Control over the mock driver, and what it counts."""
+    """Control over the mock driver, and its counters."""
 
     is_mock = True
 
@@ -65,11 +76,11 @@ class Driver:
         library.mock_fault.restype = ctypes.c_char_p
 
     def configure(self, devices=2, memory=MEMORY):
-        """So many devices from now on, each with so many bytes."""
+        """Have so many devices from now on, each with so many bytes."""
         self.library.mock_configure(devices, ctypes.c_size_t(memory))
 
     def delay(self, delayed=True):
-        """Whether what is queued is carried out only when something waits for it."""
+        """Run queued work only when something waits for it, or at once."""
         self.library.mock_delay(int(delayed))
 
     def seed(self, seed):
@@ -77,62 +88,57 @@ class Driver:
         self.library.mock_seed(ctypes.c_uint64(seed))
 
     def fail(self, function, after=0, times=1, status="out_of_memory"):
-        """Have the next calls of a function of the driver fail, `after` so many that do not."""
+        """Let the next calls of a function of the driver fail, `after` so many that do not."""
         self.library.mock_fail(function.encode(), ctypes.c_long(after), ctypes.c_long(times),
                                STATUS.get(status, status))
 
     def calls(self, function):
-        """How often a function of the driver was called, by its name without version:
-        ``"cuMemAllocAsync"``.
-        """
+        """Return how often a function was called, by its name without version."""
         return self.library.mock_calls(function.encode())
 
     def copies(self, kind):
-        """How many copies of a kind there were: "h2d", "d2h", "d2d", "p2p", "h2h"."""
+        """Return the number of copies of a kind: "h2d", "d2h", "d2d", "p2p", "h2h"."""
         return self.library.mock_copies(KINDS[kind], 0)
 
     def copied(self, kind):
-        """How many bytes they had together."""
+        """Return the number of bytes that copies of a kind had together."""
         return self.library.mock_copies(KINDS[kind], 1)
 
     def pending(self):
-        """How much is queued and not carried out."""
+        """Return how much work is queued and not done yet."""
         return self.library.mock_pending()
 
     def blocks(self, device=0):
-        """How many blocks of memory are taken on a device; on -1: of locked pages of the host."""
+        """Return how many blocks are allocated on a device, or, for -1, of page-locked memory."""
         return self.library.mock_held(device, 0)
 
     def held(self, device=0):
-        """How many bytes they have together."""
+        """Return how many bytes the allocated blocks have."""
         return self.library.mock_held(device, 1)
 
     def peak(self, device=0):
-        """The most bytes that were taken on a device at a time, since this was asked for last."""
+        """Return the most bytes allocated at a time since the last call of this."""
         return self.library.mock_peak(device)
 
     def faults(self):
-        """What was done that a GPU would not forgive, in words."""
+        """Return a message for each error that a GPU may not report."""
         return [self.library.mock_fault(ctypes.c_uint64(k)).decode()
                 for k in range(self.library.mock_fault_count())]
 
     def forget(self):
-        """No faults, counters at 0, no failures to come, no delays, natural order; what is queued
-        is carried out.
-        """
+        """Do the queued work; then reset faults, counters, failures, delays and the order."""
         self.library.mock_forget()
 
 
 class Compiler:
-    """What makes of a program's text what the mock driver takes for a cubin."""
+    """Compiles programs for the mock driver, in place of NVRTC."""
 
     def __init__(self):
-        # programs that were asked for, and that are not among those that CI compiles for
-        # GPUs
+        # programs that were compiled and are not among those that .ci/cuda compiles by NVRTC
         self.unlisted = []
 
     def version(self):
-        # what another process had compiled would not be listed here
+        # of this process only, so that `unlisted` sees every program
         return f"on the CPU {_fingerprint()} {os.getpid()}"
 
     def compile(self, text, options, arch):
@@ -156,7 +162,7 @@ _library = []
 
 
 def load_driver():
-    """The mock driver, loaded as the process's driver when this is called first."""
+    """Return the mock driver, loaded as the process's driver by the first call."""
     if not _library:
         with ThreadPoolExecutor() as pool:
             pool.submit(cublas)
@@ -165,12 +171,12 @@ def load_driver():
 
 
 def libcuda():
-    """The path of the mock driver."""
+    """Return the path of the mock driver."""
     return _build("libcuda", "libcuda.so.1")
 
 
 def cublas():
-    """The path of the mock cuBLAS."""
+    """Return the path of the mock cuBLAS."""
     return _build("libcublas", "libcublas.so.13")
 
 
@@ -182,4 +188,4 @@ def _build(folder, name):
                 "-ldl", "-pthread")
     flags = *compiler(), "-std=c++17", "-O1", "-g1", "-fPIC", "-fvisibility=hidden"
     sources = map(read, sorted((HERE / folder).iterdir()))
-    return kept("\0".join((*flags, *SANITIZED, *sources)), make) / name
+    return cached("\0".join((version(), *flags, *SANITIZED, *sources)), make) / name

@@ -1,8 +1,8 @@
 """The fixture `cuda`: devices to compute on, of the mock driver or, with MAT_TEST_CUDA=1, real.
 
-A test that asks for it finds two devices, and fails if it did what a GPU would not forgive. Others
-notice nothing: they find as many devices as there really are. With MAT_MOCK=required, having to
-skip is a failure. MAT_MOCK_DELAY=1 has all that is queued wait until it is waited for, and
+A test with this fixture finds two devices, and fails after an error that a GPU may not report.
+Other tests find the devices of the machine. With MAT_MOCK=required a test fails where it would be
+skipped. With MAT_MOCK_DELAY=1 queued work is done only when something waits for it, and
 MAT_MOCK_SEED is a seed that shuffles the threads of kernels, for all tests.
 """
 
@@ -13,14 +13,15 @@ from importlib import import_module
 import pytest
 
 from mat.support import cuda_probe as ours
-from mat.support.cuda_probe import Found
+from mat.support.cuda_probe import CudaProbe
 
-from .driver import Compiler, cublas, missing, load_driver
-from .harness import SEED, scratch
+from .cache import scratch
+from .driver import Compiler, cublas, load_driver, missing
+from .harness import SEED
 
-_ask = ours._probe.__wrapped__  # what it remembers is for one driver, and here there come to be two
+_ask = ours._probe.__wrapped__  # without its memory, which is for one driver; here there are two
 _compiler = Compiler()
-_really = []  # what there is without us
+_really = []  # the devices of the machine
 
 
 class Real:
@@ -41,12 +42,12 @@ class Real:
 
 
 def cuda_is_real():
-    """Whether tests are to run on a real GPU."""
+    """Check whether tests are to run on a real GPU."""
     return os.environ.get("MAT_TEST_CUDA") == "1"
 
 
 def really():
-    """What there is without us: `Found`."""
+    """Return the devices of the machine: `CudaProbe`."""
     if not _really:
         _really.append(ours.probe())
     return _really[0]
@@ -60,7 +61,7 @@ def _unavailable(reason):
 
 @pytest.fixture
 def cuda(monkeypatch):
-    """Control over the driver (`Driver`): the mock one, or `Real`."""
+    """Control over the driver: the mock driver (`Driver`), or `Real`."""
     if cuda_is_real():
         if not ours.probe().devices:
             _unavailable(f"MAT_TEST_CUDA is set, but: {ours.probe().reason}")
@@ -76,7 +77,7 @@ def cuda(monkeypatch):
 
 
 class mock_driver:
-    """Inside, there are two mock devices, whose programs the C++ compiler compiles."""
+    """A block with two mock devices, whose programs the C++ compiler compiles."""
 
     def __enter__(self):
         really()
@@ -99,7 +100,7 @@ class mock_driver:
         self.programs.COMPILER = self.compiler
         self.driver.forget()
         self.driver.configure(devices=0)
-        found: Found = really()
+        found: CudaProbe = really()
         ours._probe = lambda process: found
         if kind is None and faults:
-            pytest.fail("a GPU would not forgive:\n" + "\n".join(faults))
+            pytest.fail("errors that a GPU may not report:\n" + "\n".join(faults))

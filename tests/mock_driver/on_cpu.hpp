@@ -1,12 +1,12 @@
-/* The kernels for the device, compiled by a C++ compiler and run on the CPU: what device.cuh
-   includes under MAT_ON_CPU.
+/* Kernels for the device, compiled by a C++ compiler and run on the CPU: device.cuh includes this
+   file under MAT_ON_CPU.
 
-   One thread of the operating system runs a block after the other; the threads of a block are
-   fibres (fibres.hpp), so that barriers and shuffles are what they are on a GPU. Threads run in
-   their natural order, or in one that a seed shuffles. Shared memory is poisoned before each block.
-   What a GPU would answer with a fault or with wrong numbers is reported: barriers that not all
-   reach, lanes that a mask forgets, misaligned accesses, overrun shared arrays, writes behind the
-   dynamic shared memory. */
+   One thread of the operating system runs the blocks one after the other (grid.hpp); the threads of
+   a block are fibres (fibres.hpp), so that barriers and shuffles (barriers.hpp) work as on a GPU.
+   Threads run in their natural order, or in one that a seed shuffles. Shared memory is poisoned
+   before each block. Errors that cause a fault or wrong numbers on a GPU are reported: barriers that
+   not all threads reach, lanes that a mask leaves out, misaligned accesses, overrun shared arrays,
+   writes beyond the dynamic shared memory. */
 #ifndef MAT_ON_CPU_HPP
 #define MAT_ON_CPU_HPP
 
@@ -29,7 +29,8 @@
 #define __launch_bounds__(...)
 #define __grid_constant__
 
-#include "fibres.hpp"
+#include "grid.hpp"
+#include "undefined.hpp"
 #include "builtins.hpp"
 
 #define threadIdx (on_cpu::now->index)

@@ -1,4 +1,4 @@
-"""All programs that our code can ever ask for: what modules of `mat.cuda` give by their function
+"""All programs that `mat` can ever compile: each module of `mat.cuda` lists its own in its function
 ``programs``.
 """
 
@@ -11,26 +11,24 @@ import mat.cuda
 
 @cache
 def listed():
-    """Each program once, with the name of a module that gives it, in the order of modules."""
+    """Return each program with the name of the first module that lists it."""
     program_type = import_module("mat.cuda.nvrtc").Program
     found = {}
     for info in iter_modules(mat.cuda.__path__):
         module = import_module(f"mat.cuda.{info.name}")
         for program in getattr(module, "programs", tuple)():
-            # some modules give texts, of which another makes programs
+            # some modules return sources, of which another makes programs
             if isinstance(program, program_type):
                 found.setdefault(program, info.name)
     return found
 
 
 def is_ours(text):
-    """Whether a text includes headers of ours beyond the one that tests do with, and is not that of
-    a user's kernel.
-    """
+    """Check whether a source is of `mat`: it includes more than ``device.cuh`` and is no user's."""
     included = (line for line in text.splitlines() if line.startswith("#include"))
     return "mat_user(" not in text and any("device.cuh" not in line for line in included)
 
 
 def unlisted(program):
-    """Whether the program should be listed and is not."""
+    """Check whether a program should be listed and is not."""
     return is_ours(program.text) and program not in listed()

@@ -54,6 +54,7 @@ def test_the_good_calls_are_good(name):
 
 @pytest.mark.parametrize(("name", "change", "error", "text"), [r[1:] for r in ROWS],
                          ids=[r[0] for r in ROWS])
+@pytest.mark.sample(3)
 def test_functions(name, change, error, text):
     spec = SPECS[name]
     function, (positional, values) = getattr(mat, name), split(name, spec.make())
@@ -74,6 +75,7 @@ VERB_ROWS = [r for r in ROWS if r[1] in (*VERBS, *FUSED)]
 
 @pytest.mark.parametrize(("name", "change", "error", "text"), [r[1:] for r in VERB_ROWS],
                          ids=[r[0] for r in VERB_ROWS])
+@pytest.mark.sample(3)
 def test_methods_of_verbs(name, change, error, text):
     spec = SPECS[name]
     positional, values = split(name, {**spec.make(), **change})

@@ -253,6 +253,7 @@ def test_orthogonal_in_16_bits():
 
 @real
 @pytest.mark.parametrize("column", [False, True])
+@pytest.mark.sample(2)
 def test_multivariate_normal(dtype, column, rng):
     a = rng.standard_normal((3, 3))
     covariances, means = (a @ a.T + np.eye(3)).astype(dtype), np.array([1, -2, 3], dtype)

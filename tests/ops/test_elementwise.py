@@ -65,6 +65,7 @@ def agree(got, wanted):
 
 
 @pytest.mark.parametrize("name", UNARY)
+@pytest.mark.sample(2)
 def test_functions_methods_and_in_place(rng, name, numpy_dtype):
     x = numbers(rng, (3, 4), numpy_dtype)
     x = np.abs(x) + 1 if name in ("sqrt", "log",
@@ -171,6 +172,7 @@ SCALARS = (2, 0, 1.5, True, 2 + 1j, np.float64(2), np.float32(1.5), np.float16(1
 
 @pytest.mark.parametrize("name", [*ARITHMETIC, *COMPARISONS])
 @pytest.mark.parametrize("scalar", SCALARS, ids=lambda v: f"{type(v).__name__} {v}")
+@pytest.mark.sample(3)
 def test_operators_with_scalars_in_both_orders(rng, name, scalar):
     symbol = BINARY[name]
     for dtype in NUMPY_DTYPES:

@@ -57,6 +57,7 @@ def test_copy_contiguous_and_transpose(name, kind):
 
 @pytest.mark.parametrize("target", DTYPES)
 @pytest.mark.parametrize("source", DTYPES)
+@pytest.mark.sample(3)
 def test_astype(source, target):
     a = np.array([[0, 1, 5], [2, 3, 4]]).astype(numpy_dtype(source))
     x = mat.array(a).T

@@ -22,15 +22,15 @@ from ..support import selection
 from ..support.layouts import LAYOUTS, check_hidden, place, state, tolerance
 
 FLOAT = ("float32", "float64")
-BODIES = [b for b in ("foreign", "array")
-          if any(o.facet_name == b for o in REGISTRY["nn.convolution"].implementations)]
+IMPLEMENTATIONS = [b for b in ("foreign", "array")
+                   if any(o.facet_name == b for o in REGISTRY["nn.convolution"].implementations)]
 
 
-@pytest.fixture(params=BODIES, autouse=True)
-def body(request, monkeypatch):
-    """Each test with the compiled bodies, if there are any, and with NumPy's."""
+@pytest.fixture(params=IMPLEMENTATIONS, autouse=True)
+def implementation(request, monkeypatch):
+    """Run each test with the compiled implementations, if there are any, and with NumPy's."""
     for name, op in REGISTRY.items():
-        if name.startswith("nn."):
+        if name.startswith(("nn.", "pooling.")):
             monkeypatch.setattr(op, "implementations", [op.implementation_on(request.param)])
             monkeypatch.setattr(op, "plans", {})
     return request.param
@@ -80,6 +80,7 @@ def test_maximum_filter(size, rng):
 
 @pytest.mark.parametrize("dtype", FLOAT)
 @pytest.mark.parametrize("shape", [(2, 4097), (1, 9000), (3, 5, 4200)])
+@pytest.mark.sample(3)
 def test_windows_wider_than_any_buffer(shape, dtype, rng):
     x = rng.standard_normal(shape).astype(dtype)
     for width, stride in ((4500, 1), (4095, 7), (300, 5000)):
@@ -140,6 +141,7 @@ def test_everything_against_loops(task, layouts):
 @pytest.mark.parametrize("dtype", FLOAT)
 @pytest.mark.parametrize("stride", [1, 7, 8, 15, 16, 17, 31])
 @pytest.mark.parametrize("taps", [(8, 16), (9, 33), (17, 15)])
+@pytest.mark.sample(3)
 def test_many_taps_and_long_strides(stride, taps, dtype, rng):
     """More taps than are used at once, and strides that leave gaps between windows or none."""
     x, xd = (rng.integers(-3, 4, (40, 70)).astype(dtype) for _ in range(2))
@@ -423,8 +425,9 @@ def test_a_write_elsewhere_stops_both_derivatives():
 
 def test_more_axes_than_kernels_take(rng):
     x, w = rng.standard_normal((2,) * 9), rng.standard_normal((1, 2) + (1,) * 6 + (2,))
-    if "array" in BODIES and len(REGISTRY["nn.convolution"].implementations) == 1 and REGISTRY["nn.convolution"].implementations[0].prepares:
-        with pytest.raises(DTypeError, match="no implementation"):
+    found = REGISTRY["nn.convolution"].implementations
+    if "array" in IMPLEMENTATIONS and len(found) == 1 and found[0].prepares:
+        with pytest.raises(DTypeError, match="no body"):
             convolved(x, w)
     else:
         assert_allclose(convolved(x, w), reference.convolution(x, w, np.zeros_like(x)), rtol=1e-12)

@@ -60,6 +60,7 @@ def test_they_do_what_numpy_does(device, name, function, dtype):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(("name", "function", "dtype"), CASES[::3], ids=IDS[::3])
+@pytest.mark.sample(3)
 def test_in_place_they_write_what_is_visible_only(device, name, function, dtype, layout):
     a, b = values(dtype)
     x, y = place(a, layout), place(b, "strided")

@@ -96,6 +96,7 @@ def by_numpy(name, n, dtype, state):
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("n", [1, 2, 3, 127, 128, 129, 256, 257, 100_003])
+@pytest.mark.sample(3)
 def test_kernels_and_numpy_give_the_same_bits(name, dtype, state, n):
     x = mat.empty(n, dtype=dtype)
     getattr(ops, name)(*NUMBERS[name], *state, x)
@@ -158,6 +159,7 @@ def test_threads_do_not_matter(draw, dtype):
 @pytest.mark.parametrize("dtype", ["float16", *REAL, "complex64", "complex128"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("shape", [(7, 5), (), (2, 0), (3, 4, 2)])
+@pytest.mark.sample(6)
 def test_layouts_do_not_matter(draw, layout, dtype, shape):
     packed = draw(mat.empty(shape, dtype=dtype), mat.Rng(4))
     x = place(np.zeros(shape, dtype), layout)

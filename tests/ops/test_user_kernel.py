@@ -171,6 +171,7 @@ def test_bad_names():
     ("if (x > 0) y = x", "assign it on every path"), ("y += x", "declare it 'io'"),
     ("y = nonsense(x)", "line 1 of the kernel: .*nonsense"),
     ("y = x }", "test_user_kernel.py:[0-9]+, line 1")])
+@pytest.mark.sample(3)
 def test_the_compiler_speaks_of_the_users_line(cache, text, message):
     bad = mat.kernel(text, a="number", x="input", y="output")
     x, y = mat.ones(3), mat.zeros(3)

@@ -1,6 +1,4 @@
-"""The page for those who come from MGL-MAT: each of its exported names stands there once, and what
-stands beside it exists.
-"""
+"""The page for users of MGL-MAT: it lists each exported name once, and the counterparts exist."""
 
 import ast
 import inspect
@@ -21,11 +19,11 @@ PAGE = (ROOT / "docs" / "coming-from-mgl-mat.md").read_text(encoding="utf-8")
 OBJECTS = {**dict.fromkeys("xyabc", mat.Mat), "w": mat.Mat, "xd": mat.Mat, "wd": mat.Mat,
            "yd": mat.Mat, "rng": mat.Rng,
            "bar": Barrier, "n": AllocationCounter(), "copies": CopyCounter(), "mat": mat}
-PLAIN = {"fn", "len", "file"}  # names that are not ours
+PLAIN = {"fn", "len", "file"}  # names of other libraries
 
 
 def names():
-    """The exported names, as ``{package: names}``."""
+    """Return the exported names as ``{package: names}``."""
     found, package = {}, ""
     for line in (ROOT / "tests" / "mgl_mat_names.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith(" "):
@@ -37,7 +35,7 @@ def names():
 
 
 def rows(page):
-    """The rows of the tables: ``(package, first cell, second cell, third cell)``."""
+    """Yield the rows of the tables: ``(package, first cell, second cell, third cell)``."""
     package = ""
     for line in page.splitlines():
         if line.startswith("## "):
@@ -60,7 +58,7 @@ def test_the_names_are_all_of_them():
 
 
 @pytest.mark.parametrize("package", ["MGL-CUBE", "MGL-MAT"])
-def test_each_name_stands_there_once(package):
+def test_each_name_is_listed_once(package):
     shown = Counter(name for of, first,
                     *_ in ROWS if of == package for name in re.findall(r"`([^`]+)`", first))
     assert shown == Counter(names()[package])
@@ -73,7 +71,7 @@ def test_every_row_says_what_to_write_or_why_there_is_nothing():
 
 
 def parsed(span):
-    """The expressions of a span: of a ``with`` statement what it enters."""
+    """Return the expressions of a span; those that it enters for a ``with`` statement."""
     tree = ast.parse(span + ":\n    pass" if span.startswith("with ") else span)
     statement = tree.body[0]
     return [item.context_expr
@@ -81,8 +79,9 @@ def parsed(span):
 
 
 def resolved(node):
-    """The object that an expression of names and attributes stands for; None for what is not ours,
-    or not known.
+    """Return the object that an expression of names and attributes refers to.
+
+    None stands for objects of other libraries, and for unknown ones.
     """
     if isinstance(node, ast.Name):
         return OBJECTS.get(node.id)
@@ -95,7 +94,7 @@ def resolved(node):
 
 
 def wrong(span):
-    """What does not exist in a span: names, attributes, arguments."""
+    """Return the names, attributes and arguments in a span that do not exist."""
     found = []
     for node in (n for expression in parsed(span) for n in ast.walk(expression)):
         if isinstance(node, ast.Name) and node.id not in OBJECTS.keys() | PLAIN:
@@ -111,7 +110,7 @@ def wrong(span):
 
 
 def misfits(call):
-    """Why a call cannot be made with its arguments."""
+    """Return the reasons why a call is not possible with its arguments."""
     function = resolved(call.func)
     if function is None:
         return []
@@ -127,7 +126,7 @@ def misfits(call):
 
 
 @pytest.mark.parametrize(("name", "span"), SPANS, ids=lambda text: text)
-def test_what_stands_there_exists(name, span):
+def test_counterparts_exist(name, span):
     assert wrong(span) == []
 
 
@@ -142,10 +141,11 @@ def test_what_stands_there_exists(name, span):
     ("mat.extend.Memory.nowhere", 1), ("undefined[0]", 1), ("mat.axpy(2, x, y, n=3)", 0),
     ("x.facets.get('array')", 0),
     ("mat.FacetState.nothing", 1), ("n.nothing", 1), ("rng.copy(3)", 1)])
-def test_what_does_not_exist_is_found(span, faults):
+def test_names_that_do_not_exist_are_found(span, faults):
     assert len(wrong(span)) == faults
 
 
-def test_a_name_that_stands_there_twice_or_not_at_all_is_noticed():
-    page = "## A\n\n| MGL-MAT | `mat` | what differs |\n|---|---|---|\n| `m*` | `a @ b` | |\n| `m*` | *none* | no |\n"
+def test_a_name_that_is_listed_twice_or_not_at_all_is_noticed():
+    page = ("## A\n\n| MGL-MAT | `mat` | what differs |\n|---|---|---|\n"
+            "| `m*` | `a @ b` | |\n| `m*` | *none* | no |\n")
     assert [row[:3] for row in rows(page)] == [("A", "`m*`", "`a @ b`"), ("A", "`m*`", "*none*")]

@@ -1,12 +1,11 @@
-"""Everything shown runs: the Python blocks of the README and the docs, file by file, and every
-docstring.
+"""All shown code runs: the Python blocks of the README and of docs, file by file, and every
+docstring; and the files that pages name exist.
 """
 
 import ast
 import doctest
 import os
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import pytest
@@ -16,34 +15,42 @@ from ..support import blocks, needs
 pytestmark = pytest.mark.host
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("README.md"), *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PATH = re.compile(r"`((?:mat|tests|docs|examples|\.ci)/[\w./*-]+)`")
 FILES = [p.relative_to(ROOT).with_suffix("") for p in sorted(ROOT.glob("mat/**/*.py"))]
 MODULES = [".".join(p.parts).removesuffix(".__init__") for p in FILES]
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 
 
-def run_page(page, directory):
-    """In a process of its own: pages register facets and operations; and without the direction
-    check: one shows bugs.
+@pytest.fixture(scope="module")
+def run_page():
+    """A function that runs a page in a process of its own, since pages register facets and
+    operations, and without the direction check, since one page demonstrates bugs.
     """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    return subprocess.run([sys.executable, "-W", "error", blocks.__file__, str(page)],
-                          cwd=directory, capture_output=True,
-                          text=True, timeout=300, check=False,
-                          env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg",
-                               "MAT_DEBUG": ""})
+    started = blocks.Pages({**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg", "MAT_DEBUG": ""})
+    yield started.run
+    started.close()
 
 
 @needs.native
 @pages
-def test_the_blocks_of_a_page_run(page, tmp_path):
-    done = run_page(page, tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_the_blocks_of_a_page_run(page, run_page, tmp_path):
+    status, output = run_page(page, tmp_path)
+    assert status == 0, output
 
 
 @pages
 def test_no_python_is_shown_that_does_not_run(page):
     assert blocks.faults(page.read_text(encoding="utf-8")) == []
+
+
+@pages
+def test_files_that_a_page_names_exist(page):
+    if not (ROOT / "mat").is_dir():
+        pytest.skip("these are the tests alone, without the sources")
+    named = PATH.findall(page.read_text(encoding="utf-8"))
+    assert [path for path in named if not list(ROOT.glob(path))] == []
 
 
 SHOWN = pytest.param("mat.show", marks=pytest.mark.unchecked("shows where a Mat was created, if "
@@ -54,7 +61,7 @@ SHOWN = pytest.param("mat.show", marks=pytest.mark.unchecked("shows where a Mat 
 @pytest.mark.parametrize("name", [SHOWN if name == "mat.show" else name for name in MODULES])
 def test_docstrings_run(name):
     module = needs.module(name)
-    finder = doctest.DocTestFinder(exclude_empty=True)
+    finder = Finder(exclude_empty=True)
     runner = doctest.DocTestRunner(optionflags=blocks.FLAGS)
     for test in finder.find(module, name):
         runner.run(test)
@@ -62,6 +69,14 @@ def test_docstrings_run(name):
     shown = sum(text.count(">>> ") for text in docstrings(Path(module.__file__)))
     # more: those that declarations make
     assert runner.tries >= shown, "an example in a docstring was not found"
+
+
+class Finder(doctest.DocTestFinder):
+    """A finder that also finds methods of `Mat` in the module that defines them."""
+
+    def _from_module(self, module, thing):
+        own = getattr(thing, "__globals__", None) is module.__dict__
+        return own or super()._from_module(module, thing)
 
 
 def docstrings(path):
@@ -93,8 +108,8 @@ def page_of(tmp_path, text):
     ("```python\n>>> import warnings\n>>> warnings.warn('a')\n```\n", False),
     ("```python\nimport mat\nmat.zeros(1)\n```\n", True),
 ])
-def test_pages_that_fail_are_noticed(text, passes, tmp_path):
-    assert (run_page(page_of(tmp_path, text), tmp_path).returncode == 0) == passes
+def test_pages_that_fail_are_noticed(text, passes, tmp_path, run_page):
+    assert (run_page(page_of(tmp_path, text), tmp_path)[0] == 0) == passes
 
 
 @pytest.mark.parametrize(("text", "count"), [

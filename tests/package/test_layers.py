@@ -141,7 +141,7 @@ def parsed(name):
 
 def test_every_folder_has_its_row():
     folders = {folder(name) for name in MODULES}
-    assert folders == set(LEVEL), "every folder and every module at the root has a place in ROWS"
+    assert folders == set(LEVEL), "every folder and every module at the root is in ROWS"
     assert len(LEVEL) == len(ROWS.split()), "a folder is in two rows"
     assert len(ROWS.split("\n")) - 2 <= 15
 

@@ -1,13 +1,14 @@
-"""What is given away: a source distribution with everything, and wheels with what runs, called what
-they are.
+"""The source distribution has all files, wheels have the package, and names and metadata are right.
 
-Made here, the wheels without a compiler, which is quick; those in the folder MAT_DISTRIBUTIONS are
-looked at too, if it is set.
+The tests build them, the wheels without a compiler, which is fast; if MAT_DISTRIBUTIONS is set,
+those in that folder are tested, too.
 """
 
 import email
 import os
+import re
 import stat
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import mat
 
 from ..support.packing import (
     COMPUTE,
+    ROOT,
     files_of_repository,
     files_of_sdist,
     make_sdist,
@@ -25,7 +27,7 @@ from ..support.packing import (
     python,
 )
 
-pytestmark = [pytest.mark.host, pytest.mark.once]
+pytestmark = [pytest.mark.host, pytest.mark.once, pytest.mark.slow]
 
 # with one source distribution and one wheel, as .ci/wheels makes them
 GIVEN = os.environ.get("MAT_DISTRIBUTIONS")
@@ -40,7 +42,7 @@ def sources(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def uncompiled(sources, tmp_path_factory):
-    """A wheel, and what pip said, where the compiler fails."""
+    """Build a wheel with a compiler that fails; return it and the output of pip."""
     return make_wheel(sources, tmp_path_factory.mktemp("wheel"), "/bin/false")
 
 
@@ -57,7 +59,9 @@ def any_sources(request):
 
 @pytest.fixture(params=["made here", "given"])
 def any_wheel(request):
-    return request.getfixturevalue("uncompiled")[0] if request.param == "made here" else given("*.whl")
+    if request.param == "made here":
+        return request.getfixturevalue("uncompiled")[0]
+    return given("*.whl")
 
 
 def text_of(wheel, ending):
@@ -66,26 +70,27 @@ def text_of(wheel, ending):
                     if name.endswith(ending))
 
 
-# What is in them
+# Contents
 
 
 def test_a_source_distribution_is_the_repository(any_sources):
-    beside = {"PKG-INFO", "setup.cfg"}  # what setuptools adds
+    beside = {"PKG-INFO", "setup.cfg"}  # added by setuptools
     found = {name for name in files_of_sdist(any_sources)
              if not name.startswith("facetmat.egg-info/")}
     assert files_of_repository() - found == set()
     assert found - beside - files_of_repository("--others") == set()
 
 
-def test_nothing_that_was_made_is_in_a_source_distribution(any_sources):
+def test_a_source_distribution_has_no_generated_files(any_sources):
     found = files_of_sdist(any_sources)
     assert [name for name in found if name.endswith(MADE) or "__pycache__" in name
             or "_cache/" in name] == []
     assert {"LICENSE", "pyproject.toml", "mat/py.typed", "mat/native/cpu/mat.h",
-            "tests/mock_driver/fibres.hpp", "docs/README.md"} <= found
+            "tests/mock_driver/fibres.hpp", "docs/README.md", "CHANGELOG.md", "CITATION.cff",
+            "CONTRIBUTING.md", "SECURITY.md"} <= found
 
 
-def test_a_wheel_has_the_package_and_all_that_is_read_at_run_time(any_wheel):
+def test_a_wheel_has_the_package_and_the_files_read_at_run_time(any_wheel):
     wanted = {name for name in files_of_repository() if name.startswith("mat/")}
     assert {"mat/py.typed", "mat/native/shared/elementwise.def", "mat/native/cuda/elementwise.cuh",
             "mat/native/shared/philox_inline.h"} <= wanted
@@ -106,8 +111,8 @@ def test_files_of_a_wheel_can_be_read_by_everybody(any_wheel):
             mode in modes.items() if mode & 0o444 != 0o444 or stat.S_ISLNK(mode)] == []
 
 
-def test_a_wheel_tells_what_it_is(any_wheel):
-    told = email.message_from_string(text_of(any_wheel, ".dist-info/METADATA"))
+def test_the_metadata_of_a_wheel(any_wheel):
+    told = metadata(any_wheel)
     assert (told["Name"], told["Version"],
             told["License-Expression"]) == ("facetmat", mat.__version__, "MIT")
     assert told["Requires-Python"] == ">=3.11"
@@ -119,7 +124,37 @@ def test_a_wheel_tells_what_it_is(any_wheel):
     assert told.get_payload().lstrip().startswith("# mat")  # the README
 
 
-def test_a_wheel_is_called_what_it_is(any_wheel):
+def metadata(wheel):
+    return email.message_from_string(text_of(wheel, ".dist-info/METADATA"))
+
+
+def test_links_of_the_description_are_absolute_and_lead_to_files(any_wheel):
+    """A package index shows the README without the files beside it."""
+    told = metadata(any_wheel)
+    urls = dict(line.split(", ") for line in told.get_all("Project-URL"))
+    links = re.findall(r"\]\(([^)\s]+)\)", told.get_payload())
+    assert [link for link in links if not link.startswith("https://")] == []
+    paths = [re.sub(r"^(blob|raw)/HEAD/", "", link.removeprefix(urls["Source"] + "/"))
+             for link in links if link.startswith(urls["Source"])]
+    assert {"docs/tutorial.md", "LICENSE", "docs/pictures/memories.png"} <= set(paths)
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_url_of_the_project_is_one():
+    """It is in pyproject.toml; CITATION.cff, which cannot refer to that, repeats it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    source = project["urls"]["Source"]
+    assert [url for url in project["urls"].values() if not url.startswith(source)] == []
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nrepository-code: {source}\n" in cited
+    assert f"\nversion: {mat.__version__}\n" in cited
+    assert project["authors"]
+    assert project["keywords"]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]
+    assert [page.name for page in pages if source in page.read_text(encoding="utf-8")] == []
+
+
+def test_the_name_of_a_wheel(any_wheel):
     with zipfile.ZipFile(any_wheel) as packed:
         compiled = [name for name in packed.namelist() if name.endswith((".so", ".pyd"))]
     told = email.message_from_string(text_of(any_wheel, ".dist-info/WHEEL"))
@@ -164,7 +199,7 @@ def test_a_wheel_without_kernels_is_refused_where_they_are_required(uncompiled, 
 
 
 HALF = """#!/bin/sh
-# pretends to compile and link, all but one of the extensions
+# a mock compiler that fails for one of the extensions
 target=
 for word in "$@"; do
     case "$word" in *WRONG*) exit 1;; esac
@@ -186,8 +221,8 @@ def test_if_one_extension_fails_a_wheel_has_neither(wrong, sources, tmp_path):
     assert [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")] == []
 
 
-def test_the_pretended_compiler_makes_what_it_is_asked_for(sources, tmp_path):
-    """The test of the test above: without anything wrong, both extensions are there."""
+def test_the_mock_compiler_makes_both_extensions(sources, tmp_path):
+    """Check the test above: if nothing fails, both extensions are built."""
     compiler = tmp_path / "cc"
     compiler.write_text(HALF.replace("WRONG", "nothing-of-it"))
     compiler.chmod(0o755)

@@ -1,5 +1,5 @@
-"""The documentation as a site: the reference tells of every public name, and all links and anchors
-lead somewhere.
+"""The documentation as a site: the reference has every public name, and all links and anchors have
+targets.
 """
 
 import importlib.util
@@ -32,8 +32,8 @@ def load(path):
 
 
 reference = load(SITE / "reference.py")
-PLACES = {path: page for page, path, _ in reference.everything()}
-TOLD = [path for _, path, _ in reference.everything()]
+PAGE_OF = {path: page for page, path, _ in reference.everything()}
+DOCUMENTED = [path for _, path, _ in reference.everything()]
 TEXTS = reference.pages()
 MODULES = ["debug", "extend", "errors", "array_api", "array_api.fft", "array_api.linalg"]
 
@@ -45,25 +45,25 @@ def test_groups_are_the_public_names():
     assert [name for names in reference.groups().values() for name in names] == mat.__all__
 
 
-def test_every_public_name_is_told_of_once():
-    assert len(TOLD) == len(set(TOLD))
+def test_every_public_name_is_documented_once():
+    assert len(DOCUMENTED) == len(set(DOCUMENTED))
     modules = {name for name in mat.__all__ if inspect.ismodule(getattr(mat, name))}
-    assert {f"mat.{name}" for name in mat.__all__} - set(TOLD) == {f"mat.{name}"
+    assert {f"mat.{name}" for name in mat.__all__} - set(DOCUMENTED) == {f"mat.{name}"
                                                                    for name in modules}
     assert {f"{name}.md" for name in modules} <= set(TEXTS)
 
 
-def test_every_public_member_of_a_mat_is_told_of():
+def test_every_public_member_of_a_mat_is_documented():
     documented = {n for n in dir(Mat) if not n.startswith("_")
                   and inspect.getdoc(inspect.getattr_static(Mat, n))}
-    told = {path.removeprefix("mat.Mat.") for path in TOLD if path.startswith("mat.Mat.")}
+    told = {path.removeprefix("mat.Mat.") for path in DOCUMENTED if path.startswith("mat.Mat.")}
     assert documented - told == reference.SERVING
     assert "device_enabled" in told  # a slot
     assert {"axpy_", "sum", "T", "facet"} <= told
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_public_name_of_a_module_is_told_of(name):
+def test_every_public_name_of_a_module_is_documented(name):
     module = importlib.import_module(f"mat.{name}")
     wanted = [n for n in getattr(module, "__all__", ()) if not inspect.ismodule(getattr(module, n))]
     if not wanted:
@@ -75,12 +75,12 @@ def test_every_public_name_of_a_module_is_told_of(name):
                   v in vars(module).items() if isinstance(v, type) and issubclass(v, mat.MatError)]
     assert wanted
     start = "mat." if name == "errors" else f"mat.{name}."
-    assert {start + n for n in wanted} <= set(TOLD)
+    assert {start + n for n in wanted} <= set(DOCUMENTED)
 
 
-@pytest.mark.parametrize("path", TOLD)
-def test_each_name_is_told_of_in_words(path):
-    told = TEXTS[PLACES[path]].partition(f"#{reference.anchor(path)} ")[2].partition("\n#")[0]
+@pytest.mark.parametrize("path", DOCUMENTED)
+def test_each_name_has_a_description(path):
+    told = TEXTS[PAGE_OF[path]].partition(f"#{reference.anchor(path)} ")[2].partition("\n#")[0]
     words = re.sub(r"```.*?```", "", told.partition("\n")[2], flags=re.S)
     assert words.strip()
 
@@ -90,8 +90,8 @@ def test_each_name_is_told_of_in_words(path):
                  "1, incy: int = 1)"),
     ("mat.ShapeError", "class ShapeError(MatError, ValueError)"),
     ("mat.cuda_available", "mat.cuda_available() -> bool"),
-    ("mat.Mat", "class mat.Mat(\n    shape: object,\n    dtype: Any = None,\n    *,\n    fill: Any "
-                "= 0,\n")])
+    ("mat.Mat", "class mat.Mat(\n    shape: ShapeLike,\n    dtype: DTypeLike = None,\n    *,\n"
+                "    fill: Number = 0,\n")])
 def test_signatures_are_those_of_the_objects(path, text):
     name = path.removeprefix("mat.")
     shown = reference.signature(name if name.endswith("Error") else path, getattr(mat, name))
@@ -107,22 +107,92 @@ def test_docstrings_become_markdown(doc, shown):
     assert reference.markdown(doc, {"ShapeError": "errors.md#mat.ShapeError"}) == shown
 
 
+NUMPYDOC = """Compute ``x @ y``.
+
+Parameters
+----------
+x, y : Mat
+    Two Mats, whose_names have `ShapeError`.
+
+    Another paragraph.
+*args : {"a", "b"}
+    Words.
+
+Returns
+-------
+Mat
+    The product.
+
+Raises
+------
+ShapeError
+    If shapes differ.
+
+Examples
+--------
+Text.
+
+>>> 1 + 1
+2
+"""
+RENDERED = """Compute ``x @ y``.
+
+**Parameters**
+
+`x`, `y` : Mat
+:   Two Mats, whose\\_names have [`ShapeError`](errors.md#mat.ShapeError).
+
+    Another paragraph.
+
+`*args` : {"a", "b"}
+:   Words.
+
+**Returns**
+
+`Mat`
+:   The product.
+
+**Raises**
+
+[`ShapeError`](errors.md#mat.ShapeError)
+:   If shapes differ.
+
+**Examples**
+
+Text.
+
+```pycon
+>>> 1 + 1
+2
+```"""
+
+
+def test_sections_of_a_docstring_become_lists_and_blocks():
+    links = {"ShapeError": "errors.md#mat.ShapeError"}
+    assert reference.markdown(inspect.cleandoc(NUMPYDOC), links) == RENDERED
+
+
+@pytest.mark.parametrize("text", ["Text.\n\nNotes\n-----\nMore *text*.", "a table\n-----\nb"])
+def test_what_is_no_list_stays_paragraphs(text):
+    assert "\n:   " not in reference.markdown(text, {})
+
+
 # The pages
 
 
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
 def test_the_list_of_pages_is_complete():
     listed = set(re.findall(r"^\* \[.*?\]\((.*?)\)",
                             (ROOT / "docs" / "README.md").read_text(encoding="utf-8"), flags=re.M))
     assert listed == {path.relative_to(ROOT / "docs").as_posix()
-                      for path in PAGES[1:]} - {"README.md"}
+                      for path in ROOT.glob("docs/**/*.md")} - {"README.md"}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_files_that_a_page_refers_to_are_there(path):
-    """On a host of git, where there is no site."""
+    """Links work without the site, too, where a host of git shows the files."""
     targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8"))
     assert [target for target in targets if "://" not in target
             and not (path.parent / target).exists()] == []
@@ -132,7 +202,7 @@ def test_files_that_a_page_refers_to_are_there(path):
 
 
 def built(folder, target):
-    """The process that built the documentation in `folder`."""
+    """Build the documentation in `folder`, and return the finished process."""
     code = "from mkdocs.__main__ import cli; cli()"
     command = [sys.executable, "-c", code, "build", "--strict", "-f",
                str(folder / "site" / "mkdocs.yml"), "-d", str(target)]
@@ -152,7 +222,7 @@ def site(tmp_path_factory):
 
 
 class Page(HTMLParser):
-    """The anchors of a page, and what it refers to."""
+    """The anchors and the targets of links in a page."""
 
     def __init__(self, path):
         super().__init__()
@@ -173,11 +243,11 @@ def html(site):
 def test_each_public_name_has_its_anchor(site, html):
     found = {(path.relative_to(site).as_posix(), anchor) for path,
              page in html.items() for anchor in page.anchors}
-    for path, page in PLACES.items():
+    for path, page in PAGE_OF.items():
         assert (f"reference/{page.removesuffix('.md')}.html", reference.anchor(path)) in found
 
 
-def test_everything_that_pages_refer_to_is_there(html):
+def test_targets_of_links_exist(html):
     missing = []
     for path, page in html.items():
         for target in page.targets:
@@ -191,7 +261,7 @@ def test_everything_that_pages_refer_to_is_there(html):
     assert missing == []
 
 
-def test_nothing_is_fetched_from_elsewhere(html):
+def test_the_site_loads_nothing_from_other_servers(html):
     text = {path: path.read_text(encoding="utf-8") for path in html}
     assert [path.name for path, t in text.items()
             if re.search(r"""<(script|link|img)[^>]*(src|href)=["']?https?:""", t)] == []
@@ -208,12 +278,12 @@ def test_every_page_of_the_documentation_is_in_the_site(site):
 
 def test_names_in_pages_lead_to_the_reference(site):
     text = (site / "facets.html").read_text(encoding="utf-8")
-    assert 'href="reference/facets-memory-devices.html#mat.with_facets"' in text or "#mat.scratch" in text
+    assert re.search(r'href="reference/[\w-]+\.html#mat\.scratch"', text)
 
 
 @pytest.mark.parametrize("wrong", ["[there](nowhere.md)", "[there](facets.md#nowhere)",
                                    "![picture](pictures/nowhere.png)"])
-def test_what_leads_nowhere_is_noticed(wrong, tmp_path):
+def test_broken_links_are_noticed(wrong, tmp_path):
     pytest.importorskip("material", reason="the packages of the extra `docs` are not installed")
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     with (tmp_path / "docs" / "nn.md").open("a", encoding="utf-8") as page:

@@ -111,7 +111,7 @@ def test_the_names_are_those_of_the_manual():
 def test_all_is_exactly_what_is_bound():
     bound = {n for n, v in vars(mat).items()
              if not n.startswith("_") and (n in mat.__all__ or not isinstance(v, types.ModuleType))}
-    bound -= {"load_ipython_extension"}  # what %load_ext mat looks for
+    bound -= {"load_ipython_extension"}  # which %load_ext mat calls
     assert bound | {"__version__"} == set(mat.__all__)
 
 
@@ -201,8 +201,8 @@ def test_every_operation_is_public_or_serves_a_public_name():
               "inverse": "inv", "solution": "solve", "cholesky_factor": "cholesky",
               "sum_into": "sum_",
               "rows_scaled": "scale_rows", "columns_scaled": "scale_columns"}
-    ours = [op.__name__ for op in REGISTRY.values() if op.__module__.startswith("mat.")]
-    for name in ours:
+    built_in = [op.__name__ for op in REGISTRY.values() if op.__module__.startswith("mat.")]
+    for name in built_in:
         public = behind.get(name, name)
         assert public in mat.__all__ or hasattr(Mat, public), name
 
@@ -227,7 +227,7 @@ def test_the_three_spellings_are_one_operation():
     ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError),
     ("FormatError", ValueError),
     ("KernelError", ValueError), ("SettingError", ValueError)])
-def test_errors_are_ours_and_a_builtin(name, builtin):
+def test_errors_are_of_mat_and_builtin(name, builtin):
     kind = getattr(mat, name)
     assert kind is getattr(mat.errors, name)
     assert issubclass(kind, mat.MatError)
@@ -289,7 +289,7 @@ def test_functions_show_an_example(name):
 
 @pytest.mark.parametrize(("name", "signature", "text"), [
     ("axpy", "axpy(alpha", "alpha * x + y"), ("gemm", "gemm(alpha", "op(A) op(B)"),
-    ("exp", "exp(x", "the exponential of each element"),
+    ("exp", "exp(x", "exponential of each element"),
     ("add", "add(x", "x + y"), ("sum", "sum(x", "the sum of"),
     ("Mat.axpy_", "axpy_(self", "alpha * x + y"),
     ("Mat.exp_", "exp_(self", "Overwrite self")])

@@ -1,5 +1,5 @@
-"""The blocks of a Markdown file. As a script: run the Python blocks of one file in order, in one
-namespace.
+"""The blocks of a Markdown file. As a script: run the Python blocks of files that `Pages` names,
+those of one file in order and in one namespace.
 
 Blocks with ``>>>`` are doctests. A block after the line ``<!-- not run: reason -->`` is left out.
 """
@@ -7,8 +7,14 @@ Blocks with ``>>>`` are doctests. A block after the line ``<!-- not run: reason 
 from __future__ import annotations
 
 import doctest
+import importlib
+import json
+import os
 import re
+import signal
+import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,9 +24,9 @@ REASON = re.compile(r"^\s*<!-- not run: (.*\S.*) -->\s*$")
 
 
 class Block(NamedTuple):
-    """What stands between two fences."""
+    """The text between two fences."""
 
-    language: str  # all that stands behind the opening fence
+    language: str  # the rest of the line of the opening fence
     line: int  # of its first line of text, counted from 1
     text: str
     reason: str  # why it is not run; empty: it is
@@ -82,5 +88,59 @@ def run(path: Path) -> int:
     return runner.failures
 
 
+def serve() -> int:
+    """Read lines of a page, a folder and a file for output; run each page in a forked process.
+
+    `mat` is imported once, before, so that a page costs a fork. Answer each line with the exit
+    status; return that of the page in the process of a page, and 0 at the end.
+    """
+    importlib.import_module("mat")
+    for line in sys.stdin:
+        page, folder, output = json.loads(line)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads that BLAS started
+            child = os.fork()
+        if not child:
+            return _alone(Path(page), folder, output)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    return 0
+
+
+def _alone(page: Path, folder: str, output: str) -> int:
+    """Run the page with nothing of the server's; end the process if that takes long."""
+    signal.alarm(300)
+    os.chdir(folder)
+    for number, path, flags in ((0, os.devnull, os.O_RDONLY),
+                                (1, output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)):
+        file = os.open(path, flags, 0o600)
+        os.dup2(file, number)
+        os.close(file)
+    os.dup2(1, 2)
+    return bool(run(page))
+
+
+class Pages:
+    """Runs the blocks of pages, each in a process of its own with this environment."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.process = subprocess.Popen([sys.executable, "-W", "error", __file__], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env=environment)
+
+    def run(self, page: Path, folder: Path) -> tuple[int, str]:
+        """Return the exit status, which is 0 if all is well, and all that was printed."""
+        output = folder / "output of the page.txt"
+        assert self.process.stdin
+        assert self.process.stdout
+        print(json.dumps([str(page), str(folder), str(output)]), file=self.process.stdin,
+              flush=True)
+        status = int(self.process.stdout.readline())
+        return status, output.read_text(encoding="utf-8")
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.communicate()
+
+
 if __name__ == "__main__":
-    sys.exit(bool(run(Path(sys.argv[1]))))
+    sys.exit(serve())

@@ -269,7 +269,7 @@ def product(alpha, a, b, beta, c, transpose_a=False, transpose_b=False, m=None, 
     return result
 
 
-@case("blas_level23.gemm", product, (*BLAS_DTYPES, "int8", "int16", "int32", "int64", "float16"))
+@case("blas_gemm.gemm", product, (*BLAS_DTYPES, "int8", "int16", "int32", "int64", "float16"))
 def _(rng, dtype):
     for m, n, k in ((3, 4, 5), (1, 4, 2), (3, 1, 1), (2, 3, 0), (0, 2, 3)):
         for kwargs in map(truths, flags("transpose_a", "transpose_b")):
@@ -290,7 +290,7 @@ def batches(rng, dtype):
            numbers(rng, (2, 3, 2), dtype)), {}
 
 
-case("blas_level23.gemm_batched", product)(batches)
+case("blas_gemm.gemm_batched", product)(batches)
 
 
 def half(alpha, a, beta, c, transpose=False, lower=True):
@@ -333,7 +333,7 @@ def _(rng, dtype):
 # Linear algebra
 
 
-@case("linalg.product", lambda a, b, out, transpose_a=False, transpose_b=False:
+@case("matmul.product", lambda a, b, out, transpose_a=False, transpose_b=False:
       np.matmul(turned(a, transpose_a), turned(b, transpose_b)), NUMPY_DTYPES)
 def _(rng, dtype):
     for one, other in (((3, 4), (4, 2)), ((4,), (4, 2)), ((3, 4), (4,)), ((4,), (4,)),

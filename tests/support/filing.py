@@ -1,6 +1,4 @@
-"""What tests of files share: elements of every dtype, files of which little is known, and
-collections of arrays.
-"""
+"""Helpers for tests of files: elements of all dtypes, kinds of files, collections of arrays."""
 
 import io
 import tracemalloc
@@ -21,12 +19,12 @@ SHAPES = ((3, 4), (5,), (2, 3, 4), (), (0, 3), (3, 0, 2), (1,))
 DEVICES = ("cpu", "emulated")
 devices = pytest.mark.parametrize("device", DEVICES)
 layouts = pytest.mark.parametrize("layout", LAYOUTS)
-unchecked = pytest.mark.unchecked("the check remembers what was looked at, which takes memory")
+unchecked = pytest.mark.unchecked("the check records accesses, which takes memory")
 dtypes = pytest.mark.parametrize("dtype", DTYPES)
 
 
 def values(shape, dtype, seed=0):
-    """Elements of any dtype."""
+    """Return elements of any dtype."""
     rng = np.random.default_rng(seed)
     if dtype == "bfloat16":
         return numbers(rng, shape, "float32").astype(ml_dtypes.bfloat16)
@@ -34,7 +32,7 @@ def values(shape, dtype, seed=0):
 
 
 def at(device, x):
-    """`x`, whose data is then fresh on that device alone; to be called within a block on it."""
+    """Return `x` with its data fresh on `device` only, which is in use."""
     if device != "cpu":
         with x.facet(device, "io"):
             pass
@@ -61,12 +59,12 @@ def same(x, a):
 
 
 def kinds_of(data):
-    """The same bytes as a file whose size is known, and as one that is not known."""
+    """Return the same bytes as a file of known size, and as one of unknown size."""
     return io.BytesIO(data), Stream(data)
 
 
 class Stream:
-    """Has nothing but `read`, which gives little at a time."""
+    """A file that has only `read`, which returns few bytes at a time."""
 
     def __init__(self, data, most=7):
         self.file, self.most = io.BytesIO(data), most
@@ -76,7 +74,7 @@ class Stream:
 
 
 def peak_of(call):
-    """The most bytes that the call had allocated at one time."""
+    """Return the peak of bytes that the call allocates."""
     tracemalloc.start()
     try:
         call()
@@ -90,7 +88,7 @@ def contents(path):
 
 
 def collection(seed=0):
-    """Arrays of every dtype, some shapes and orders, by name."""
+    """Return arrays of every dtype, some shapes and orders, by name."""
     found = {f"{dtype}": values((3, 4), dtype, seed) for dtype in DTYPES}
     return {**found, "a/b": np.zeros((2, 0, 3)), "0-d": np.array(3.5), "ü 你": np.arange(4)[::2],
             "fortran": np.ones((2, 3)).T, "arr.npy": np.arange(3, dtype="int8"), "": np.ones(1)}

@@ -1,8 +1,7 @@
-"""The matrix that operations are tested over: dtypes, and the ways in which elements can lie in a
-storage.
+"""The dtypes and layouts that operations are tested with.
 
-`place` lays an array out in a larger storage of sentinels, `check_hidden` finds out whether these
-survived.
+`place` stores an array with a layout in a larger storage of sentinels, `check_hidden` checks that
+these are unchanged.
 """
 
 import numpy as np
@@ -19,7 +18,7 @@ SENTINEL = 77
 
 
 def storage_of(shape, dtype):
-    """A Mat of sentinels, to see a part of."""
+    """Return a Mat of sentinels, of which views see a part."""
     return mat.from_numpy(np.full(shape, SENTINEL).astype(dtype))
 
 
@@ -63,7 +62,7 @@ MIXES = {**{name: (name,) for name in LAYOUTS},
 
 
 def place(values, layout="packed"):
-    """A Mat with the elements of the array `values`, laid out as `layout` says among sentinels."""
+    """Return a Mat with the elements of the array `values`, in a layout among sentinels."""
     values = np.asarray(values)
     view = LAYOUTS[layout](values.shape, values.dtype)
     assert view.shape == values.shape
@@ -73,13 +72,13 @@ def place(values, layout="packed"):
 
 
 def whole(view):
-    """The whole storage as an array."""
+    """Return the whole storage as an array."""
     with view.facet("backing", "input") as b:
         return b.copy()
 
 
 def check_hidden(view):
-    """Fail unless what `view` does not see is as `place` left it."""
+    """Fail unless the elements that `view` does not see are as `place` left them."""
     storage = whole(view)
     hidden = np.ones(storage.size, bool)
     if view.size:
@@ -90,7 +89,7 @@ def check_hidden(view):
 
 
 def numbers(rng, shape, dtype):
-    """Random elements: small integers of both signs, or normal numbers, complex ones too."""
+    """Return random elements: small integers of both signs, or normal numbers, also complex."""
     dtype = np.dtype(dtype)
     if dtype.kind in "iub":
         return rng.integers(0 if dtype.kind in "ub" else -5, 2 if dtype.kind == "b" else 6,
@@ -100,7 +99,7 @@ def numbers(rng, shape, dtype):
 
 
 def tolerance(dtype):
-    """How near to the reference results of `dtype` must come, relative and absolute."""
+    """Return the relative and absolute tolerance for results of `dtype`."""
     dtype = np.dtype(dtype)
     if dtype.kind in "iub":
         return {"rtol": 0, "atol": 0}
@@ -109,6 +108,7 @@ def tolerance(dtype):
 
 
 def state(mat_):
-    """What a failed call must leave as it was: elements, freshness and version."""
+    """Return the state that a failed call must not change: elements, freshness and version."""
     storage = mat_.storage
-    return mat_.shape, mat_.strides, mat_.fresh, storage.version, storage.pristine, storage.torn, repr(mat_)
+    return (mat_.shape, mat_.strides, mat_.fresh, storage.version, storage.pristine, storage.torn,
+            repr(mat_))

@@ -1,9 +1,9 @@
 """Memories for the tests: with lists as handles for the cube alone, with NumPy arrays beside mat's
 real host.
 
-They count what is allocated, freed and copied, notice what is freed twice, and can fail at any
-step, half-way through a copy. The registry is global: `registered` and `alone` put things into it
-and take them out again.
+They count allocations, frees and copies, detect handles that are freed twice, and can fail at any
+step, also in the middle of a copy. The registry is global: `registered` and `alone` add to it and
+restore it.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from mat.core.access import Access
 from mat.core.cube import Cube, View, as_direction
 from mat.core.registry import Facet, Memory
 from mat.facets.array import over
-from mat.facets.backing import guarded
+from mat.facets.backing import protected_view
 from mat.memories.host import HOST
 
 
 class Fault(Exception):
-    """What a memory raises when it was told to fail."""
+    """The error of a memory that was requested to fail."""
 
 
-class Ledger:
-    """What memories did, step by step; `fail_at` is the step, counted from 1, that fails."""
+class StepLog:
+    """The steps of memories; `fail_at` is the step, counted from 1, that fails."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
         self.frees: list[str] = []
         self.wrong: list[str] = []
         self.fail_at = 0
-        # .now is True in a thread that does what is not to be counted
+        # .now is True in a thread that does steps that are not counted
         self.paused = threading.local()
 
     def step(self, what: str) -> None:
@@ -57,48 +57,48 @@ class Ledger:
 
 
 class Handle:
-    """What a pretended memory allocates; its data is gone once it is freed."""
+    """The handle of a mock memory; its data is removed when it is freed."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
 
 
 def data_of(handle: Any) -> Any:
-    """The list or array in any handle, the real host's included."""
+    """Return the list or array in any handle, the real host's included."""
     return handle.data if isinstance(handle, Handle) else handle
 
 
-class Pretend(Memory):
+class MockMemory(Memory):
     """A memory of lists. `fills`: it can write fill values itself; `near`: memories it copies from
     directly.
     """
 
-    def __init__(self, name: str, ledger: Ledger, fills: bool = False,
+    def __init__(self, name: str, log: StepLog, fills: bool = False,
                  near: tuple[Memory, ...] = ()) -> None:
-        self.name, self.ledger, self.fills, self.near = name, ledger, fills, near
+        self.name, self.log, self.fills, self.near = name, log, fills, near
         self.held: list[Handle] = []
 
     def room(self, cube: Any) -> Any:
         return ["junk"] * cube.size
 
     def allocate(self, cube: Any) -> Handle:
-        self.ledger.step(f"{self.name}.allocate")
+        self.log.step(f"{self.name}.allocate")
         handle = Handle(self.room(cube))
         self.held.append(handle)
         return handle
 
     def free(self, handle: Handle) -> None:
-        self.ledger.frees.append(self.name)
+        self.log.frees.append(self.name)
         try:
             self.held.remove(handle)  # compares by identity
         except ValueError:
-            self.ledger.wrong.append(f"{self.name} was given back what it had not lent")
+            self.log.wrong.append(f"{self.name} freed a handle that it had not allocated")
         handle.data = None
 
     def move(self, what: str, target: Any, source: Any) -> None:
         half = len(source) // 2
         target[:half] = source[:half]
-        self.ledger.step(what)
+        self.log.step(what)
         target[half:] = source[half:]
 
     def copy_in(self, cube: Any, handle: Handle, host: Any) -> None:
@@ -114,11 +114,11 @@ class Pretend(Memory):
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        self.ledger.paused.now = True
+        self.log.paused.now = True
         try:
             yield
         finally:
-            self.ledger.paused.now = False
+            self.log.paused.now = False
 
     def filled(self, cube: Any) -> Any:
         return [cube.fill_value] * cube.size
@@ -129,8 +129,8 @@ class Pretend(Memory):
         return memory in self.near
 
 
-class PretendArrays(Pretend):
-    """The same with NumPy arrays in the handles."""
+class MockArrayMemory(MockMemory):
+    """A mock memory with NumPy arrays in the handles."""
 
     def room(self, cube: Any) -> Any:
         return np.full(cube.size, 99, cube.dtype)
@@ -140,7 +140,7 @@ class PretendArrays(Pretend):
 
 
 class Window:
-    """What a facet of lists presents: the list, and whether it may be written."""
+    """The value of a facet of lists: the list, and a flag that allows writing."""
 
     def __init__(self, handle: Handle, writable: bool) -> None:
         self.handle, self.writable = handle, writable
@@ -149,7 +149,7 @@ class Window:
         return list(self.handle.data)
 
     def put(self, *values: Any) -> None:
-        assert self.writable, "written through a look that only reads"
+        assert self.writable, "written in an access that only reads"
         self.handle.data[:] = values
 
 
@@ -167,7 +167,7 @@ class ThroughArrays(Through):
     """A facet of a memory of arrays: the visible elements."""
 
     def present(self, view: Any, handle: Any, writable: bool) -> Any:
-        return guarded(over(handle.data, view.layout), writable)
+        return protected_view(over(handle.data, view.layout), writable)
 
     def lender(self, value):
         return value.view
@@ -222,16 +222,16 @@ class Whole(View):
 
 
 class World:
-    """The memories of one test, by name, and the ledger in which they write."""
+    """The memories of one test, by name, and the log of their steps."""
 
-    def __init__(self, ledger: Ledger, facets: list[Facet]) -> None:
-        self.ledger = ledger
+    def __init__(self, log: StepLog, facets: list[Facet]) -> None:
+        self.log = log
         self.memory: dict[str, Any] = {f.memory.name: f.memory for f in facets}
         for facet in facets:
             registry.register_facet(facet)
 
     def held(self) -> dict[str, int]:
-        """How many handles each memory has lent and not got back."""
+        """Return the number of allocated handles of each memory."""
         return {name: len(m.held) for name, m in self.memory.items() if m.held}
 
 
@@ -254,15 +254,15 @@ def alone() -> Iterator[World]:
     """Four memories of lists and nothing else: ``hub``, ``near`` (fills, copies from far), ``far``,
     ``deep``.
     """
-    ledger = Ledger()
-    hub, far, deep = Pretend("hub", ledger, fills=True), Pretend("far",
-                                                                 ledger), Pretend("deep", ledger)
-    near = Pretend("near", ledger, fills=True, near=(far,))
+    log = StepLog()
+    hub, far, deep = MockMemory("hub", log, fills=True), MockMemory("far",
+                                                                 log), MockMemory("deep", log)
+    near = MockMemory("near", log, fills=True, near=(far,))
     with _registry(clear=True):
-        yield World(ledger, [Through("hub", "h", hub), Through("hub2", "j", hub),
+        yield World(log, [Through("hub", "h", hub), Through("hub2", "j", hub),
                              Through("near", "n", near),
                              Through("far", "f", far), Through("deep", "d", deep)])
-    assert not ledger.wrong
+    assert not log.wrong
 
 
 @contextmanager
@@ -270,22 +270,22 @@ def registered() -> Iterator[World]:
     """Beside mat's own: ``near`` (fills, copies from far) and ``far``, memories of arrays, and
     facets of these names.
     """
-    ledger = Ledger()
-    far = PretendArrays("far", ledger)
-    near = PretendArrays("near", ledger, fills=True, near=(far,))
+    log = StepLog()
+    far = MockArrayMemory("far", log)
+    near = MockArrayMemory("near", log, fills=True, near=(far,))
     with _registry(clear=False):
-        yield World(ledger, [ThroughArrays("near", "n", near), ThroughArrays("far", "r", far)])
-    assert not ledger.wrong
+        yield World(log, [ThroughArrays("near", "n", near), ThroughArrays("far", "r", far)])
+    assert not log.wrong
 
 
 @contextmanager
-def failing_host(ledger: Ledger) -> Iterator[None]:
-    """Also the steps of mat's real host are counted, and can fail."""
+def failing_host(log: StepLog) -> Iterator[None]:
+    """Count the steps of mat's real host too, which can fail then."""
     def counted(name: str) -> Callable[..., Any]:
         method = getattr(type(HOST), name)
 
         def call(*args: Any) -> Any:
-            ledger.step(f"host.{name}")
+            log.step(f"host.{name}")
             return method(HOST, *args)
         return call
 
@@ -298,7 +298,7 @@ def failing_host(ledger: Ledger) -> Iterator[None]:
 
 
 def in_thread(call: Callable[[], Any], name: str = "another", seconds: float = 20) -> Any:
-    """What `call` gives or raises in a thread of its own, which must end in time."""
+    """Return or raise the outcome of `call` in a thread of its own, which must end in time."""
     outcome: list[Any] = []
 
     def run() -> None:
@@ -319,11 +319,11 @@ def in_thread(call: Callable[[], Any], name: str = "another", seconds: float = 2
 
 @contextmanager
 def failing(kind: type[BaseException] = Fault) -> Iterator[Any]:
-    """The block raises such an error, wherever in it."""
+    """Expect an error of class `kind` in the block."""
     with pytest.raises(kind) as caught:
         yield caught
 
 
 def line() -> int:
-    """The line from which this is called."""
+    """Return the line of the caller."""
     return sys._getframe(1).f_lineno

@@ -1,5 +1,5 @@
-"""Damage to files: small ones of every format, and what chance or malice can do to their bytes. It
-knows nothing of `mat`.
+"""Damaged files: small ones of every format, with random or malicious changes to their bytes. They
+are made without `mat`.
 """
 
 import io
@@ -107,7 +107,7 @@ def told_otherwise(rng, data):
 
 
 def recounted(rng, data):
-    """Another digit where there is one."""
+    """Replace a digit by another one."""
     digits = [k for k, c in enumerate(data[:400]) if 0x30 <= c <= 0x39]
     if not digits:
         return flipped(rng, data)
@@ -126,7 +126,7 @@ DAMAGE = (flipped, overwritten, numbered, cut, lengthened, without_a_part, doubl
 
 
 def damaged(kind, seed, count):
-    """So many files of a format, each with a little damage; always the same ones."""
+    """Yield so many files of a format, each with a little damage; always the same ones."""
     rng = random.Random(f"{kind} {seed}")
     originals = [FORMATS[kind](k) for k in range(60)]
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""Distributions made of this tree, and processes that import `mat` from where they are told to."""
+"""Distributions built of this tree, and processes that import `mat` from a given path."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     import mat
     x = mat.arange(12).reshape(3, 4)
-    print((x.exp().log() + x.T.contiguous().T).sum().item(), mat.axpy(2, x, mat.ones(3, 4)).sum().item())
+    print((x.exp().log() + x.T.contiguous().T).sum().item(),
+          mat.axpy(2, x, mat.ones(3, 4)).sum().item())
     print(mat.show_config()["kernels"])
 for w in said:
     print(w.category.__name__, w.message, w.filename)
 """
-# an editable installation would lend its extensions to a package without any
+# an editable installation would provide its extensions to a package without any
 ALONE = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'ditable' not in repr(f)]\n"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment without what is said to `mat` in it, and with `more`."""
+    """Return the environment without the variables of `mat`, and with `more`."""
     return {**{k: v for k, v in os.environ.items() if not k.startswith("MAT_")}, **more}
 
 
 def python(code: str, where: Path, **more: str) -> list[str]:
-    """What a new process prints that runs `code` with `where` as its path, and no other `mat` than
+    """Return what a new process prints that runs `code` with `where` as its path, and no `mat` but
     the one there.
     """
     done = subprocess.run([sys.executable, "-c", ALONE + code], cwd=where, capture_output=True,
@@ -49,7 +50,7 @@ def python(code: str, where: Path, **more: str) -> list[str]:
 
 
 def need_sources_and_tools() -> None:
-    """Skip the test where distributions cannot be made."""
+    """Skip the test where distributions cannot be built."""
     if not (ROOT / "mat").is_dir():
         pytest.skip("these are the tests alone, without the sources")
     if not {"pip", "setuptools", "cffi"} <= {d.name for d in distributions()}:
@@ -57,7 +58,7 @@ def need_sources_and_tools() -> None:
 
 
 def make_sdist(folder: Path) -> Path:
-    """A source distribution of this tree, made in a copy of it, in `folder`."""
+    """Build a source distribution of a copy of this tree in `folder`."""
     tree = folder / "tree"
     shutil.copytree(ROOT, tree, ignore=LEFT_OUT)
     code = f"from setuptools import build_meta\nbuild_meta.build_sdist({str(folder)!r})"
@@ -69,7 +70,7 @@ def make_sdist(folder: Path) -> Path:
 
 
 def make_wheel(sources: Path, folder: Path, compiler: str) -> tuple[Path, str]:
-    """A wheel of a source distribution, made with that compiler, in `folder`, and what pip said."""
+    """Build a wheel of a source distribution in `folder`, and return it and the output of pip."""
     command = [sys.executable, "-m", "pip", "wheel", "-v", "--no-index", "--no-build-isolation",
                "--no-deps", "-w", str(folder),
                str(sources)]
@@ -81,13 +82,13 @@ def make_wheel(sources: Path, folder: Path, compiler: str) -> tuple[Path, str]:
 
 
 def files_of_sdist(path: Path) -> set[str]:
-    """The files of a source distribution, without the folder that holds them all."""
+    """Return the files of a source distribution, relative to its folder."""
     with tarfile.open(path) as tar:
         return {m.name.partition("/")[2] for m in tar.getmembers() if m.isfile()}
 
 
 def files_of_repository(*beside: str) -> set[str]:
-    """What git holds, with ``--others`` what it would hold too; the test is skipped where there is
+    """Return the files that git tracks, and with ``--others`` could; skip the test where there is
     no git.
     """
     if not (ROOT / ".git").exists() or shutil.which("git") is None:

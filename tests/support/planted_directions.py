@@ -1,8 +1,8 @@
-"""Programs that break the promise of a direction, one small function for each way to do it, and
-correct ones that look alike.
+"""Programs that break the promise of a direction, one small function for each way to do so, and
+similar correct ones.
 
-`BUGS` lists them with what the direction check has to say of each. None of them raises anything of
-its own, but those marked `loud`: without the check they go on with wrong data.
+`BUGS` lists them with the expected message of the direction check. Without the check they raise
+nothing and continue with wrong data, except those marked `loud`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,10 @@ ONLY_READ, UNSEEN, LEFT, LATE = "only read", "does not see", "left as it was", "
 BUGS = []
 
 
-def planted(text, *, place="host", loud=False, pages=False):
-    """The function is a bug, of which the check says `text`. `place`: the device it wants; `pages`:
-    only these notice it.
-    """
+def planted(text, *, device="host", loud=False, pages=False):
+    """Register a bug, of which the check says `text`; `pages`: only protected pages notice it."""
     def register(function):
-        BUGS.append((function, text, place, loud, pages))
+        BUGS.append((function, text, device, loud, pages))
         return function
     return register
 
@@ -69,7 +67,7 @@ def an_address_writes():
 
 
 @planted(ONLY_READ)
-def an_array_is_asked_for_its_address():
+def the_address_of_an_array_is_used():
     x = mat.ones(4)
     with x.facet("array", "input") as a:
         ctypes.memset(a.ctypes.data, 0, 8)
@@ -84,7 +82,7 @@ def an_array_is_made_writable_again():
 
 
 @planted(ONLY_READ)
-def what_an_array_stands_on_is_written():
+def the_base_of_an_array_is_written():
     x = mat.zeros(5)
     with x.facet("backing", "input") as a:
         base = a.base
@@ -110,7 +108,7 @@ def a_strided_alias_writes():
 
 @planted(ONLY_READ)
 def read_mat():
-    """The ancestor's own bug: what fills a Mat from a file looks at it as input."""
+    """MGL-MAT's own bug: a function that fills a Mat from a file accesses it as input."""
     x = mat.zeros(3, 4)
     with file_of_ones(12) as file, x.facet("foreign", "input") as p:
         file.readinto(ffi.buffer(ffi.cast("char *", p.pointer), x.nbytes))
@@ -118,7 +116,7 @@ def read_mat():
 
 @planted("refused: .* Bad address|" + ONLY_READ, loud=True)
 def read_mat_without_a_buffer():
-    """The same where the system is to write: it refuses, or notices nothing."""
+    """Do the same by a system call, which is refused or not noticed."""
     x = mat.zeros(3, 4)
     with file_of_ones(12) as file, x.facet("foreign", "input") as p:
         file.raw.readinto(ffi.buffer(ffi.cast("char *", p.pointer), x.nbytes))
@@ -267,7 +265,7 @@ def half_of_a_complex_number():
 
 
 def operation(facet, implementation, **directions):
-    """An operation that checks nothing, with such directions and that body."""
+    """An operation that checks nothing, with such directions and that implementation."""
     roles = {"input": Input, "output": Output, "io": InOut}
     space = {"__name__": __name__}
     exec(f"def {implementation.__name__}({', '.join(directions)}): pass", space)
@@ -280,7 +278,7 @@ def operation(facet, implementation, **directions):
 
 @planted("by operation increment changed what it promised to only read")
 def a_kernel_that_increments_is_declared_input():
-    """The ancestor's documented example of a kernel."""
+    """MGL-MAT's documented example of a kernel."""
     def increment(x):
         for k in range(x.size):
             x.pointer[k] += 1
@@ -565,7 +563,7 @@ def a_kept_buffer():
 
 
 @planted(LATE)
-def a_kept_object_is_asked():
+def an_attribute_of_a_kept_object():
     x = mat.zeros(3)
     with x.facet("foreign", "input") as p:
         pass
@@ -606,14 +604,14 @@ def a_thread_goes_on():
 
 
 @contextmanager
-def device(place):
-    with mat.use_device(place, required=True) as dev:
+def in_use(device):
+    with mat.use_device(device, required=True) as dev:
         yield dev
 
 
-@planted(ONLY_READ, place="emulated")
-def a_body_on_the_device_writes_its_input():
-    with device("emulated") as dev:
+@planted(ONLY_READ, device="emulated")
+def an_implementation_on_the_device_writes_its_input():
+    with in_use("emulated") as dev:
         x = mat.ones(3, 2)
 
         def implementation(a):
@@ -624,9 +622,9 @@ def a_body_on_the_device_writes_its_input():
             dev.launch(implementation, a)
 
 
-@planted(LEFT + r" 4 elements, first \(1, 0\)", place="emulated")
-def a_body_on_the_device_leaves_rows():
-    with device("emulated") as dev:
+@planted(LEFT + r" 4 elements, first \(1, 0\)", device="emulated")
+def an_implementation_on_the_device_leaves_rows():
+    with in_use("emulated") as dev:
         x = mat.ones(3, 2)
 
         def implementation(a):
@@ -636,9 +634,9 @@ def a_body_on_the_device_leaves_rows():
             dev.launch(implementation, a)
 
 
-@planted(UNSEEN, place="emulated")
-def a_body_on_the_device_writes_the_next_row():
-    with device("emulated") as dev:
+@planted(UNSEEN, device="emulated")
+def an_implementation_on_the_device_writes_the_next_row():
+    with in_use("emulated") as dev:
         x = mat.ones(4, 2)
 
         def implementation(a):
@@ -648,68 +646,68 @@ def a_body_on_the_device_writes_the_next_row():
             dev.launch(implementation, a)
 
 
-@planted(LATE, place="emulated")
+@planted(LATE, device="emulated")
 def an_array_of_the_device_is_kept():
-    with device("emulated") as dev:
+    with in_use("emulated") as dev:
         x = mat.ones(4)
         with x.facet("emulated", "input") as a:
             pass
         dev.launch(np.sum, a)
 
 
-@planted("by operation increment changed what it promised to only read", place="emulated")
+@planted("by operation increment changed what it promised to only read", device="emulated")
 def an_operation_on_the_device_writes_its_input():
     def increment(x):
         for k in range(x.size):
             x.pointer[k] += 1
 
-    with device("emulated"):
+    with in_use("emulated"):
         operation("foreign", increment, x="input")(mat.zeros(3))
 
 
-@planted(LEFT, place="emulated")
+@planted(LEFT, device="emulated")
 def an_operation_on_the_device_leaves_some():
     def half(x, y):
         y[:3] = x[:3]
 
-    with device("emulated"):
+    with in_use("emulated"):
         operation("array", half, x="input", y="output")(mat.zeros(6), mat.ones(6))
 
 
 def set_bytes(a, at, value, count):
-    """What a kernel with a wrong signature does."""
+    """Write bytes as a kernel with a wrong signature would."""
     from cuda.bindings import driver
     with a.gpu.current():
         assert driver.cuMemsetD8Async(a.address + at, value, count, a.gpu.stream)[0] == 0
 
 
-@planted(ONLY_READ + r", 1 element, \(1\)", place="cuda")
+@planted(ONLY_READ + r", 1 element, \(1\)", device="cuda")
 def a_program_on_the_gpu_writes_its_input():
-    with device("cuda"):
+    with in_use("cuda"):
         x = mat.ones(3)
         with x.facet("cuda", "input") as a:
             set_bytes(a, 8, 0, 8)
 
 
-@planted(LEFT + r" 2 elements, \(1\), \(2\)", place="cuda")
+@planted(LEFT + r" 2 elements, \(1\), \(2\)", device="cuda")
 def a_program_on_the_gpu_leaves_some():
-    with device("cuda"):
+    with in_use("cuda"):
         x = mat.ones(3)
         with x.facet("cuda", "output") as a:
             set_bytes(a, 0, 0, 8)
 
 
-@planted(UNSEEN, place="cuda")
+@planted(UNSEEN, device="cuda")
 def a_program_on_the_gpu_writes_the_next_row():
-    with device("cuda"):
+    with in_use("cuda"):
         x = mat.ones(4, 2)
         with x[1].facet("cuda", "io") as a:
             set_bytes(a, 0, 0, 24)
 
 
-@planted(LATE, place="cuda")
+@planted(LATE, device="cuda")
 def an_array_of_the_gpu_is_kept():
-    with device("cuda"):
+    with in_use("cuda"):
         x = mat.ones(3)
         with x.facet("cuda", "input") as a:
             pass
@@ -723,7 +721,7 @@ CORRECT = []
 
 
 def correct(function):
-    """The check says nothing of this."""
+    """Register a program that the check does not reject."""
     CORRECT.append(function)
     return function
 
@@ -737,7 +735,7 @@ def all_is_overwritten():
 
 
 @correct
-def all_is_overwritten_by_other_looks():
+def all_is_overwritten_by_other_accesses():
     x = mat.zeros(2, 3)
     with x.facet("array", "output") as a:
         x[0].fill_(1)
@@ -762,7 +760,7 @@ def every_byte_is_written():
 
 
 @correct
-def an_output_look_inside_another_does_not_lose_data():
+def an_output_access_inside_another_does_not_lose_data():
     x = mat.zeros(4)
     with x.facet("array", "output") as a:
         a[:] = 3
@@ -809,7 +807,7 @@ def a_failing_block_for_output():
 
 
 @correct
-def a_look_that_cannot_begin_changes_nothing():
+def an_access_that_cannot_begin_changes_nothing():
     x, y = mat.ones(3), mat.zeros(3).fill_(1)
     with ExitStack() as stack:
         stack.enter_context(mat.use_device("emulated"))

@@ -39,17 +39,31 @@ def part(values, text, one_of):
 
 def selected(items):
     """Split `items` into those that run and those that do not."""
-    chosen, left_out, seen = [], [], {}
-    for item in () if ALL else items:
+    if ALL:
+        return items, []
+    chosen, left_out = [], []
+    for item in items:
         share = item.get_closest_marker("sample")
         runs = item.get_closest_marker("slow") is None
         if runs and share is not None:
-            # the first of each test runs, and then every so many
-            name = item.nodeid.partition("[")[0]
-            seen[name] = seen.get(name, -1) + 1
-            runs = seen[name] % share.args[0] == 0
+            runs = _diagonal(item) % share.args[0] == 0
         (chosen if runs else left_out).append(item)
-    return (items, []) if ALL else (chosen, left_out)
+    return chosen, left_out
+
+
+def _diagonal(item):
+    """Return the sum of the indices of a test's parameters, one for each `parametrize`.
+
+    Those tests whose sum is a multiple of `n` meet every value of each of them, if all have at
+    least `n` values.
+    """
+    indices = dict(item.callspec.indices)
+    total = 0
+    for mark in item.iter_markers("parametrize"):
+        names = mark.args[0]
+        names = [n.strip() for n in names.split(",")] if isinstance(names, str) else names
+        total += max(indices.pop(name, 0) for name in names)
+    return total + sum(indices.values())
 
 
 def share_bytecode():

@@ -47,7 +47,7 @@ def test_new_and_replaced(tmp_path, way):
     assert os.listdir(tmp_path) == ["x"]
 
 
-def test_nobody_sees_it_before_it_is_whole(tmp_path, way):
+def test_it_is_not_seen_before_it_is_whole(tmp_path, way):
     path = tmp_path / "x"
     put(path, b"old")
     with cache_dir.replacing(path) as file:
@@ -197,7 +197,7 @@ def test_a_folder_that_is_not_there_or_cannot_be_written(tmp_path, way, monkeypa
     monkeypatch.setattr(os, "open", refusing)
     with pytest.raises(PermissionError, match=r"x'") as caught:
         put(tmp_path / "x", b"new")
-    assert "give the open file" in caught.value.__notes__[0]
+    assert "pass the open file" in caught.value.__notes__[0]
 
 
 def test_what_is_kept_for_later_is_whole(tmp_path):
@@ -257,7 +257,7 @@ def test_saving_that_fails_in_the_middle(tmp_path, way, save, error):
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["x"]
     assert not x.storage.accesses
-    x.fill_(2)  # nobody looks at it any more
+    x.fill_(2)  # it is not accessed any more
 
 
 def test_a_mat_that_cannot_be_read_touches_no_file(tmp_path):
@@ -274,7 +274,7 @@ def test_a_mat_that_cannot_be_read_touches_no_file(tmp_path):
     assert path.read_bytes() == b"old"
 
 
-def test_who_reads_while_others_write_sees_a_whole_file(tmp_path):
+def test_a_reader_sees_a_whole_file(tmp_path):
     path = tmp_path / "x.npy"
     mats = [mat.full(50_000, k) for k in range(4)]
     mat.save(path, mats[0])

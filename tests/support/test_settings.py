@@ -1,4 +1,4 @@
-"""Settings hold in their own context only, or for good; bad ones change nothing."""
+"""Settings apply in their own context only, or permanently; invalid ones change nothing."""
 
 import contextvars
 import threading
@@ -72,7 +72,8 @@ def test_a_block_is_seen_by_its_own_thread_only():
         leave.set()
         thread.join(20)
         assert mat.zeros(1).dtype == np.float32
-        assert in_thread(lambda: contextvars.Context().run(lambda: mat.zeros(1).dtype)) == np.float64
+        new = contextvars.Context()
+        assert in_thread(lambda: new.run(lambda: mat.zeros(1).dtype)) == np.float64
     assert found == ["complex64"]
 
 

@@ -1,5 +1,4 @@
-"""Random chains of views, applied alike to a NumPy array and to whatever has the same methods
-(`Layout`, `Mat`).
+"""Random chains of views, applied to a NumPy array and to a `Layout` or `Mat`.
 
 The array counts up from 0, so its elements are their own storage indices: NumPy's strides are the
 reference.
@@ -19,7 +18,7 @@ def slices(draw):
 
 @st.composite
 def basic_indices(draw, shape):
-    """An index of integers, slices, None and at most one ``...`` that NumPy accepts for `shape`."""
+    """Draw an index of integers, slices, None and one ``...`` that NumPy accepts for `shape`."""
     items = [draw(st.integers(-n, n - 1) | slices() if n else slices()) for n in shape]
     used = draw(st.integers(0, len(items)))
     front = draw(st.integers(0, used))
@@ -34,7 +33,7 @@ def basic_indices(draw, shape):
 
 @st.composite
 def factorings(draw, size):
-    """A shape of `size` elements."""
+    """Draw a shape of `size` elements."""
     if size == 0:
         shape = [0, *draw(st.lists(st.integers(0, 3), max_size=2))]
     else:
@@ -49,7 +48,7 @@ def factorings(draw, size):
 
 @st.composite
 def steps(draw, shape):
-    """One view: the name of a method and its arguments, which NumPy accepts for an array of
+    """Draw one view: the name of a method and its arguments, which NumPy accepts for an array of
     `shape`.
     """
     ndim = len(shape)
@@ -70,13 +69,13 @@ def steps(draw, shape):
 
 @st.composite
 def broadcasts(draw, shape):
-    """A shape that `shape` broadcasts to."""
+    """Draw a shape that `shape` broadcasts to."""
     stretched = [draw(st.integers(1, 3)) if n == 1 else n for n in shape]
     return (*draw(st.lists(st.integers(1, 2), max_size=1)), *stretched)
 
 
 def on_array(np, a, step):
-    """What NumPy makes of `step`."""
+    """Return the view of an array that `step` names."""
     name, argument = step
     if name == "index":
         index = argument if isinstance(argument, tuple) else (argument,)
@@ -89,7 +88,7 @@ def on_array(np, a, step):
 
 
 def on_views(v, step):
-    """What a `Layout` or a `Mat` makes of `step`."""
+    """Return the view of a `Layout` or a `Mat` that `step` names."""
     name, argument = step
     if name == "index":
         index = argument if isinstance(argument, tuple) else (argument,)

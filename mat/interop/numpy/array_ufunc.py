@@ -1,12 +1,10 @@
 """NumPy's ufuncs on Mats: ``Mat.__array_ufunc__``.
 
-A ufunc for which there is one runs as that, on whatever device; any other is delegated to NumPy.
+A ufunc that is an operation of `mat`, too, runs as that on the device in use; any other is
+delegated to NumPy.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -17,13 +15,15 @@ from ...ops import elementwise as ew
 from ...ops import linalg, reduce
 from ...ops.declare_elementwise import as_operand, check_out, has_its_own_way
 from ...ops.operation import named
-from ...support.dtypes import REAL_TYPES, SUPPORTED
+from ...support.dtypes import SUPPORTED
+from ...support.types import Arguments, Function, Keywords, Operand
 from . import operators
 from .dispatch import delegate
+from .operands import can_hold_sums, is_mat_or_array
 
 
-def _invert(x: Any, out: Any = None) -> Any:
-    """``~x``"""
+def _invert(x: Operand, out: Mat | None = None) -> Mat:
+    """Compute ``~x``."""
     found = operators.invert(as_operand(x, "x"))
     if out is None:
         return found
@@ -31,7 +31,7 @@ def _invert(x: Any, out: Any = None) -> Any:
     return out.assign_(found)
 
 
-IMPLEMENTATIONS: dict[np.ufunc, Callable[..., Any]] = {
+IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log,
     np.log1p: ew.log1p,
     np.sin: ew.sin, np.cos: ew.cos, np.tan: ew.tan, np.sinh: ew.sinh, np.cosh: ew.cosh,
@@ -48,63 +48,49 @@ IMPLEMENTATIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.bitwise_or: operators.bitwise_or,
     np.bitwise_xor: operators.bitwise_xor, np.invert: _invert,
 }
-REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {
+REDUCTIONS: dict[np.ufunc, Function] = {
     np.add: reduce.sum, np.multiply: reduce.prod, np.maximum: reduce.max, np.minimum: reduce.min}
-_SPECIAL = {"erf": ew.erf, "expit": ew.logistic}  # of scipy.special, which need not be imported
+_SCIPY_SPECIAL = {"erf": ew.erf, "expit": ew.logistic}  # by name: SciPy need not be imported
 _NUMBERS = {bool, int, float, complex, *(np.dtype(n).type for n in SUPPORTED if n != "bfloat16")}
-_KNOWN: dict[np.dtype[Any], bool] = {}
 
 
-def is_known(dtype: np.dtype[Any]) -> bool:
-    """Whether a Mat can have that dtype."""
-    found = _KNOWN.get(dtype)
-    if found is None:
-        found = _KNOWN[dtype] = dtype.name in SUPPORTED and dtype.isnative
-    return found
-
-
-def is_ours(value: Any) -> bool:
-    """Whether our operations take `value` and mean by it what NumPy does: a Mat, or an array of a
-    dtype that a Mat can have.
-    """
-    return isinstance(value, Mat) or (type(value) is np.ndarray and is_known(value.dtype))
-
-
-def _fits(inputs: tuple[Any, ...]) -> bool:
-    """Whether our operations take all of these, numbers too but not only."""
+def _are_operands(inputs: Arguments) -> bool:
+    """Return whether all of these are Mats, arrays and numbers, but not only numbers."""
     several = False
     for x in inputs:
-        if type(x) is Mat or is_ours(x):
+        if type(x) is Mat or is_mat_or_array(x):
             several = True
         elif type(x) not in _NUMBERS:
             return False
     return several
 
 
-# NumPy's protocol
-def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Any,
-                 **kwargs: Any) -> Any:
-    """What NumPy calls for a ufunc with a Mat among its operands, outputs or ``where``."""
+# NumPy's protocol fixes the signature
+def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
+                 **kwargs: Operand) -> Operand:
+    """Call a ufunc that has a Mat among its operands, its outputs or in ``where``."""
     if method == "__call__":
-        implements = IMPLEMENTATIONS.get(ufunc)
-        if implements is not None and _fits(inputs):
+        implementation = IMPLEMENTATIONS.get(ufunc)
+        if implementation is not None and _are_operands(inputs):
             if not kwargs:
-                return implements(*inputs)
+                return implementation(*inputs)
             out = kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
             if isinstance(out, Mat):
-                return implements(*inputs, out=out)
+                return implementation(*inputs, out=out)
     if any(map(has_its_own_way, (*inputs, *kwargs.get("out", ())))):
         return NotImplemented
     if method == "reduce":
-        found = _reduced(ufunc, inputs[0], kwargs)
+        found = _reduce(ufunc, inputs[0], kwargs)
     elif method == "outer":
         return _outer(ufunc, inputs, kwargs)
+    elif method == "__call__" and not kwargs:
+        found = _scipy_special(ufunc, inputs)
     else:
-        found = _of_scipy(ufunc, inputs) if method == "__call__" and not kwargs else None
-    if found is not None:
+        found = NotImplemented
+    if found is not NotImplemented:
         return found
     written = [inputs[0]] if method == "at" and isinstance(inputs[0], Mat) else ()
-    # as operations of ours are: log10(0) is -inf without a warning, if log(0) is
+    # silent as operations of `mat` are: log10(0) is -inf without a warning, since log(0) is
     token = STATE.set(QUIET)
     try:
         return delegate(getattr(ufunc, method), inputs, kwargs, written=written,
@@ -113,39 +99,31 @@ def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Any,
         STATE.reset(token)
 
 
-def can_hold_sums(out: Any) -> bool:
-    """Whether our reductions write to `out`, if there is one; NumPy computes in its dtype, which
-    matters for bool.
-    """
-    return out is None or (isinstance(out, Mat) and out.dtype.kind != "b")
-
-
-def _reduced(ufunc: np.ufunc, x: Any, kwargs: dict[str, Any]) -> Any:
-    """A reduction of ours; None if there is none for these arguments."""
-    implements = REDUCTIONS.get(ufunc)
+def _reduce(ufunc: np.ufunc, x: Operand, kwargs: Keywords) -> Operand:
+    """Compute ``ufunc.reduce`` by a reduction of `mat`, where there is one for the arguments."""
+    reduction = REDUCTIONS.get(ufunc)
     (out,) = kwargs.get("out", (None,))
     plain = kwargs.get("dtype") is None and not kwargs.keys() & {"initial", "where"}
-    if implements is None or not plain or not can_hold_sums(out) or not is_ours(x) or x.ndim == 0:
-        return None
-    return implements(x, kwargs.get("axis", 0), bool(kwargs.get("keepdims", False)), out)
+    if reduction is None or not plain or not can_hold_sums(out):
+        return NotImplemented
+    if not is_mat_or_array(x) or x.ndim == 0:
+        return NotImplemented
+    return reduction(x, kwargs.get("axis", 0), bool(kwargs.get("keepdims", False)), out)
 
 
-def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``ufunc.outer(a, b)``: the ufunc of a with as many axes after its own as b has, and b."""
+def _outer(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Compute ``ufunc.outer(a, b)`` by broadcasting: `a` gets as many new axes as `b` has."""
     a, b = (x if isinstance(x, Mat) else np.asanyarray(x) for x in inputs)
     return ufunc(a[(..., *(None,) * b.ndim)], b, **kwargs)
 
 
-def _of_scipy(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """What is in ``scipy.special`` and is an operation of ours too, for dtypes in which both
-    compute; else None.
-    """
-    implements = _SPECIAL.get(ufunc.__name__)
-    if implements is None or len(inputs) != 1 or not isinstance(inputs[0],
-                                                                Mat) or inputs[0].dtype.char not in REAL_TYPES:
-        return None
-    return implements(inputs[0])
+def _scipy_special(ufunc: np.ufunc, inputs: Arguments) -> Operand:
+    """Compute a ufunc of ``scipy.special`` that is an operation of `mat`, too."""
+    implementation = _SCIPY_SPECIAL.get(ufunc.__name__)
+    if implementation is None or len(inputs) != 1:
+        return NotImplemented
+    x = inputs[0]
+    return implementation(x) if isinstance(x, Mat) and x.dtype.char in "fd" else NotImplemented
 
 
-# Mat
 bind("__array_ufunc__", named(_array_ufunc, "__array_ufunc__", _array_ufunc.__doc__ or ""))

@@ -5,48 +5,76 @@ of that name.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
 from ...ops.operation import named
+from ...support.types import Function, Operand
 
-NAMES = ("all", "any", "argsort", "clip", "conj", "cumprod", "cumsum", "nonzero", "ravel", "repeat",
-         "round", "searchsorted",
-         "std", "take", "trace", "var")
+NAMES: list[str] = []  # of the methods that `bind_function` has bound
 
 
-def _method(name: str) -> Callable[..., Any]:
-    """``x.name(...)`` is ``np.name(x, ...)``, which comes back to us."""
-    function = getattr(np, name)
+def bind_function(name: str, function: Function) -> None:
+    """Bind NumPy's `function`, called with self as its first argument, as the method `name`."""
+    def method(self: Mat, *args: Operand, **kwargs: Operand) -> Operand:
+        return function(self, *args, **kwargs)  # which calls ``__array_function__``
 
-    def method(self: Mat, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
+    others = _parameters(function)
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    method.__dict__["__signature__"] = inspect.Signature([own, *others])
+    NAMES.append(name)
+    bind(name, named(method, name, _documentation(name, [p.name for p in others])))
 
+
+def _parameters(function: Function) -> list[inspect.Parameter]:
+    """Return the parameters of NumPy's `function` after its first."""
     try:
         _, *others = inspect.signature(function).parameters.values()
     except ValueError:  # of a ufunc, before NumPy 2.4
-        others = [inspect.Parameter("out", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)]
-    others = [p for p in others if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    # functions take attributes
-    method.__signature__ = inspect.Signature([own, *others])  # type: ignore[attr-defined]
-    return named(method, name, f"``numpy.{name}`` of self and the arguments; gives Mats.")
+        return [inspect.Parameter("out", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)]
+    return [p for p in others if p.kind is not inspect.Parameter.VAR_KEYWORD]
+
+
+def _documentation(name: str, parameters: list[str]) -> str:
+    arguments = f"Parameters\n----------\n{', '.join(parameters)}\n    As for ``numpy.{name}``.\n\n"
+    return (f"Return ``numpy.{name}`` of self and the arguments, as Mats.\n\n"
+            f"{arguments if parameters else ''}"
+            f"Returns\n-------\nMat or tuple of Mat\n    As ``numpy.{name}`` returns arrays.")
 
 
 @method("flatten")
 def flatten(self: Mat) -> Mat:
-    """A new Mat with the elements of self in row-major order, without axes but one.
+    """Return a vector with a copy of the elements in row-major order.
 
+    Returns
+    -------
+    Mat
+        A new Mat of shape ``(self.size,)`` and self's dtype.
+
+    Examples
+    --------
     >>> import mat
     >>> mat.array([[1, 2], [3, 4]]).T.flatten()
     <Mat 4 F [1. 3. 2. 4.]>
     """
-    return self.copy().reshape(-1)  # ops/ adds it
+    return self.copy().reshape(-1)
 
 
-for _name in NAMES:
-    bind(_name, _method(_name))
+bind_function("all", np.all)
+bind_function("any", np.any)
+bind_function("argsort", np.argsort)
+bind_function("clip", np.clip)
+bind_function("conj", np.conj)
+bind_function("cumprod", np.cumprod)
+bind_function("cumsum", np.cumsum)
+bind_function("nonzero", np.nonzero)
+bind_function("ravel", np.ravel)
+bind_function("repeat", np.repeat)
+bind_function("round", np.round)
+bind_function("searchsorted", np.searchsorted)
+bind_function("std", np.std)
+bind_function("take", np.take)
+bind_function("trace", np.trace)
+bind_function("var", np.var)

@@ -1,14 +1,13 @@
-"""The operators that the array API standard asks of a Mat beyond those of ``ops/``: ``// % & | ^ ~
-<< >>``, and what finds it.
+"""The operators that the array API standard requires of a Mat beyond those of ``ops/``
+(``// % & | ^ ~ << >>``), its device and its namespace.
 
-They have no kernels: NumPy computes on the host, but for booleans, whose logic is multiplication,
-maximum and comparison.
+They have no kernels: NumPy computes on the host, except for booleans, whose logic is
+multiplication, maximum and comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -21,27 +20,42 @@ from ...ops.elementwise import equal, maximum, multiply, not_equal, subtract
 from ...ops.roles import named
 from ...support.dtypes import check_operand
 from ...support.plugins import plugin
+from ...support.types import Function, Operand
 from .dispatch import delegate
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
 
 
-def by_numpy(rule: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What the NumPy function `rule` gives for Mats, as Mats; what is not finite is no news."""
+def by_numpy(rule: Function, *args: object, **kwargs: object) -> Mat:
+    """Return the result of the NumPy function `rule` for Mats, which is one array, as a Mat.
+
+    Floating-point warnings are off.
+    """
     with np.errstate(all="ignore"):
-        return delegate(rule, args, kwargs)
+        found: Mat = delegate(rule, args, kwargs)
+    return found
 
 
-def _all_bool(*values: Any) -> bool:
+def several_by_numpy(rule: Function, *args: object, **kwargs: object) -> tuple[Mat, ...]:
+    """Return the results of the NumPy function `rule`, which are several arrays, as Mats.
+
+    Floating-point warnings are off.
+    """
+    with np.errstate(all="ignore"):
+        return tuple(delegate(rule, args, kwargs))
+
+
+def _are_all_bool(*values: Operand) -> bool:
     return all(v.dtype.kind == "b" if isinstance(v, Mat | np.generic) else type(v) is bool
                for v in values)
 
 
-def two(rule: np.ufunc, of_bools: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """``function(x, y, out=None)`` for the ufunc `rule`; `of_bools` computes it of booleans,
-    wherever they are.
+def binary_by_numpy(rule: np.ufunc, of_bools: Function | None = None) -> Function:
+    """Return ``function(x, y, out=None)`` for the ufunc `rule`.
+
+    `of_bools` computes it for booleans, on the device in use.
     """
-    def function(x: Any, y: Any, out: Mat | None = None) -> Any:
+    def function(x: Operand, y: Operand, out: Mat | None = None) -> Mat:
         x, y = as_operand(x, "x"), as_operand(y, "y")
         if not isinstance(x, Mat) and not isinstance(y, Mat):
             raise DTypeError(f"{rule.__name__} wants at least one Mat or array, got {x!r} and "
@@ -53,90 +67,123 @@ def two(rule: np.ufunc, of_bools: Callable[..., Any] | None = None) -> Callable[
                     check_operand(value, other.dtype, "an operand")
         else:
             check_out(rule, out, x, y)
-        if of_bools is not None and _all_bool(x, y):
-            return of_bools(x, y, out)
-        return by_numpy(rule, x, y) if out is None else by_numpy(rule, x, y, out=out)
+        found: Mat
+        if of_bools is not None and _are_all_bool(x, y):
+            found = of_bools(x, y, out)
+        else:
+            found = by_numpy(rule, x, y) if out is None else by_numpy(rule, x, y, out=out)
+        return found
 
     return function
 
 
-floor_divide = two(np.floor_divide)
-remainder = two(np.remainder)
-bitwise_and = two(np.bitwise_and, multiply)
-bitwise_or = two(np.bitwise_or, maximum)
-bitwise_xor = two(np.bitwise_xor, not_equal)
-left_shift = two(np.left_shift)
-right_shift = two(np.right_shift)
+floor_divide = binary_by_numpy(np.floor_divide)
+remainder = binary_by_numpy(np.remainder)
+bitwise_and = binary_by_numpy(np.bitwise_and, multiply)
+bitwise_or = binary_by_numpy(np.bitwise_or, maximum)
+bitwise_xor = binary_by_numpy(np.bitwise_xor, not_equal)
+left_shift = binary_by_numpy(np.left_shift)
+right_shift = binary_by_numpy(np.right_shift)
 
 
-def invert(x: Mat) -> Any:
-    """All bits of `x` the other way round, by our own arithmetic; of booleans the negation."""
+def invert(x: Mat) -> Mat:
+    """Invert all bits of `x`, by arithmetic on the device in use; negate booleans."""
     kind = x.dtype.kind
+    found: Mat
     if kind == "b":
-        return equal(x, False)
+        found = equal(x, False)
+        return found
     if kind not in "iu":
         raise DTypeError(f"bits are those of integers and booleans, got {x.dtype}; convert with "
                          "astype")
-    return subtract(-1 if kind == "i" else int(np.iinfo(x.dtype).max), x)
+    found = subtract(-1 if kind == "i" else int(np.iinfo(x.dtype).max), x)
+    return found
 
 
-def _install(symbol: str, function: Callable[..., Any], doc: str) -> None:
-    """``x . y``, ``y . x`` and ``x .= y`` of Mat."""
-    def plain(self: Mat, other: Any) -> Any:
+def _bind_operators(symbol: str, function: Function, doc: str) -> None:
+    """Bind ``x . y``, ``y . x`` and ``x .= y`` as operators of `Mat`."""
+    def plain(self: Mat, other: Operand) -> Operand:
         return function(self, other) if is_operand(other) else NotImplemented
 
-    def swapped(self: Mat, other: Any) -> Any:
+    def reflected(self: Mat, other: Operand) -> Operand:
         return function(other, self) if is_operand(other) else NotImplemented
 
-    def augmented(self: Mat, other: Any) -> Any:
+    def augmented(self: Mat, other: Operand) -> Operand:
         return function(self, other, self) if is_operand(other) else NotImplemented
 
-    for name, method in ((f"__{symbol}__", plain), (f"__r{symbol}__", swapped),
-                         (f"__i{symbol}__", augmented)):
-        bind(name, named(method, name, doc))
+    _bind_named(f"__{symbol}__", plain, doc)
+    _bind_named(f"__r{symbol}__", reflected, doc)
+    _bind_named(f"__i{symbol}__", augmented, doc)
 
 
-_install("floordiv", floor_divide, "The largest integer not above ``x / y``.")
-_install("mod", remainder, "What ``x // y`` leaves over, with the sign of y.")
-_install("and", bitwise_and, "The bits that are 1 in both; of booleans: both.")
-_install("or", bitwise_or, "The bits that are 1 in one or both; of booleans: either.")
-_install("xor", bitwise_xor, "The bits that are 1 in one only; of booleans: one of them.")
-_install("lshift", left_shift, "The bits of x moved up by y places.")
-_install("rshift", right_shift, "The bits of x moved down by y places.")
+def _bind_named(name: str, function: Function, doc: str | None = None) -> None:
+    bind(name, named(function, name, doc or function.__doc__ or ""))
 
 
-def _divmod(self: Mat, other: Any) -> Any:
-    """``(x // y, x % y)``"""
+_bind_operators("floordiv", floor_divide, "Return the largest integer not above ``x / y``.")
+_bind_operators("mod", remainder, "Return the remainder of ``x // y``, which has the sign of y.")
+_bind_operators("and", bitwise_and,
+                "Return the bits that are 1 in both operands; for booleans, whether both are true.")
+_bind_operators("or", bitwise_or, "Return the bits that are 1 in either operand or both; for "
+                                  "booleans, whether either is true.")
+_bind_operators("xor", bitwise_xor, "Return the bits that are 1 in one operand only; for booleans, "
+                                    "whether just one is true.")
+_bind_operators("lshift", left_shift, "Return the bits of x, shifted to the left by y places.")
+_bind_operators("rshift", right_shift, "Return the bits of x, shifted to the right by y places.")
+
+
+def _divmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:
+    """Return ``(x // y, x % y)``."""
     return (self // other, self % other) if is_operand(other) else NotImplemented
 
 
-def _rdivmod(self: Mat, other: Any) -> Any:
-    """``(y // x, y % x)``"""
+def _rdivmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:
+    """Return ``(y // x, y % x)``."""
     return (other // self, other % self) if is_operand(other) else NotImplemented
 
 
-def positive(self: Mat) -> Any:
-    """``+x``: a copy."""
+def positive(self: Mat) -> Mat:
+    """Return ``+x``: a copy."""
     return self.copy()
 
 
-# Where, and by which functions
+_bind_named("__divmod__", _divmod)
+_bind_named("__rdivmod__", _rdivmod)
+_bind_named("__pos__", positive)
+_bind_named("__invert__", invert)
 
 
-def _mT(self: Mat) -> Any:  # the standard's name
-    """The view with the last two axes exchanged: the transpose of a matrix, or of each in a
-    stack.
+# The device of a Mat, and its namespace
+
+
+def _matrix_transpose(self: Mat) -> Mat:
+    """Return the view with the last two axes exchanged.
+
+    It is the transpose of a matrix, or of each matrix in a stack.
+
+    Returns
+    -------
+    Mat
+        A view of shape ``(..., n, m)`` of a self of shape ``(..., m, n)``.
+
+    Raises
+    ------
+    ShapeError
+        If self has fewer than two axes.
     """
     if self.ndim < 2:
         raise ShapeError(f"mT wants at least two axes, got shape {self.shape}")
     return self.swapaxes(-1, -2)
 
 
-def enabled_on(device: Any) -> bool:
-    """Whether a Mat that is to be on `device` is one for the device in use, or only for the
-    processor.
+bind("mT", property(_matrix_transpose))
 
-    `DeviceError` if it is neither: data follows the device in use, it does not choose one.
+
+def enabled_on(device: object) -> bool:
+    """Return the `device_enabled` of a Mat that is to compute on `device`.
+
+    It is True for the device in use, and False for the processor. For other devices `DeviceError`
+    is raised: operations follow the device in use, arguments do not choose one.
     """
     wanted = device_named(device)
     if wanted is not CPU and wanted is not in_use():
@@ -146,12 +193,28 @@ def enabled_on(device: Any) -> bool:
 
 
 @method("to_device")
-def _to_device(self: Mat, device: str | Device, /, *, stream: Any = None) -> Any:
-    """The elements as a Mat on which operations compute on `device`: self if they do, else a copy.
+def to_device(self: Mat, device: str | Device, /, *, stream: object = None) -> Mat:
+    """Return the elements as a Mat on which operations compute on `device`.
 
-    `device` is "cpu" or the device in use; `DeviceError` for others, and for a `stream`: copies
-    keep their order by themselves.
+    Parameters
+    ----------
+    device : str or Device
+        ``"cpu"``, or the device in use.
+    stream : None
+        None: copies are ordered without one.
 
+    Returns
+    -------
+    Mat
+        Self, if operations on it compute there already, else a copy.
+
+    Raises
+    ------
+    DeviceError
+        For a device that is not in use, and for a `stream`.
+
+    Examples
+    --------
     >>> import mat
     >>> with mat.use_device("emulated"):
     ...     x = mat.ones(2)
@@ -160,8 +223,8 @@ def _to_device(self: Mat, device: str | Device, /, *, stream: Any = None) -> Any
     """
     enabled = enabled_on(device)
     if stream is not None:
-        raise DeviceError(f"to_device takes no stream, got {stream!r}: copies keep their order by "
-                          "themselves")
+        raise DeviceError(f"to_device takes no stream, got {stream!r}: copies are ordered without "
+                          "one")
     if self.device == device_named(device):
         return self
     copied = self.copy()
@@ -169,9 +232,23 @@ def _to_device(self: Mat, device: str | Device, /, *, stream: Any = None) -> Any
     return copied
 
 
-def _namespace(self: Mat, /, *, api_version: str | None = None) -> Any:
-    """The module `mat.array_api`, the Python array API standard for Mats; `SettingError` for
-    versions that it is not.
+def _namespace(self: Mat, /, *, api_version: str | None = None) -> ModuleType:
+    """Return the module `mat.array_api`, the Python array API standard for Mats.
+
+    Parameters
+    ----------
+    api_version : str, optional
+        A version of the standard; the newest by default.
+
+    Returns
+    -------
+    module
+        `mat.array_api`.
+
+    Raises
+    ------
+    SettingError
+        For versions that `mat.array_api` does not implement.
     """
     if api_version not in (None, *VERSIONS):
         raise SettingError(f"mat.array_api is version {VERSIONS[-1]} of the standard, and those "
@@ -179,8 +256,4 @@ def _namespace(self: Mat, /, *, api_version: str | None = None) -> Any:
     return plugin("array_api")
 
 
-for _name, _function in (("__divmod__", _divmod), ("__rdivmod__", _rdivmod), ("__pos__", positive),
-                         ("__invert__", invert),
-                         ("__array_namespace__", _namespace)):
-    bind(_name, named(_function, _name, _function.__doc__ or ""))
-bind("mT", property(_mT))
+_bind_named("__array_namespace__", _namespace)

@@ -1,101 +1,104 @@
-"""NumPy's functions that give views, on Mats: they give Mats on the same storage, wherever the data
-is, and move none.
+"""NumPy's functions that return views, on Mats: they return Mats on the same storage, wherever the
+data is, and copy nothing.
 
-What a function does to shape and strides is found out on a stand-in: an array laid out like the Mat
-over memory that nobody reads. Where NumPy would copy, so do we.
+What a function does to shape and strides is found out by calling it on a stand-in: an array with
+the Mat's layout over memory that is never accessed. Where NumPy would copy, `mat` copies.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ...layout.strided import Layout
 from ...matrix.creation import array
 from ...matrix.mat import Mat
+from ...support.types import Arguments, Array, Function, Keywords, Operand
 
-NAMES = (  # of functions whose first argument is seen
+NAMES = (  # of functions that return a view of their first argument
     "reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "linalg.matrix_transpose",
     "swapaxes", "moveaxis",
     "rollaxis", "squeeze", "expand_dims", "broadcast_to", "split", "array_split", "hsplit",
     "vsplit", "dsplit", "unstack",
     "diagonal", "linalg.diagonal", "diag", "flip", "fliplr", "flipud", "rot90",
     "lib.stride_tricks.sliding_window_view")
-# or whose arguments all are
+# of functions that return views of all their arguments
 OF_SEVERAL = ("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays")
 _BYTE = np.dtype(np.int8)
 
 
 class NoView(Exception):
-    """NumPy copies here."""
+    """The signal that NumPy copies here."""
 
 
 class _StandIns:
-    """Arrays laid out like Mats, with one byte for each element."""
+    """Arrays that have the layouts of Mats, with one byte for each element."""
 
     def __init__(self) -> None:
-        self.mats: dict[int, tuple[Mat, np.ndarray[Any, Any], int]] = {}  # by the id of the room
-        self.given: list[np.ndarray[Any, Any]] = []
+        # by the id of the stand-in's memory: the Mat, that memory, and the offset of its begin
+        self.mats: dict[int, tuple[Mat, Array, int]] = {}
+        self.arrays: list[Array] = []  # the user's
 
-    def of(self, value: Any) -> Any:
-        """A stand-in for a Mat; anything else as it is."""
+    def replace(self, value: Operand) -> Operand:
+        """Return a stand-in for a Mat, and anything else as it is."""
         if not isinstance(value, Mat):
-            self.given += [value] if isinstance(value, np.ndarray) else []
+            self.arrays += [value] if isinstance(value, np.ndarray) else []
             return value
         low, high = value.layout.bounds
-        room = np.empty(high - low, _BYTE)  # pages that nobody touches are none
-        self.mats[id(room)] = value, room, low
+        memory = np.empty(high - low, _BYTE)  # takes no pages, since nothing touches it
+        self.mats[id(memory)] = value, memory, low
         if not value.size:
-            return room.reshape(value.shape)
-        return np.ndarray(value.shape, _BYTE, room, value.displacement - low, value.strides)
+            return memory.reshape(value.shape)
+        return np.ndarray(value.shape, _BYTE, memory, value.displacement - low, value.strides)
 
-    def back(self, found: Any) -> Any:
-        """The views that arrays over stand-ins' memory stand for."""
+    def restore(self, found: Operand) -> Operand:
+        """Return views of the Mats for views of their stand-ins, also in lists and tuples."""
         if isinstance(found, list | tuple):
-            return type(found)([self.back(f) for f in found])
-        if not isinstance(found, np.ndarray):  # a stand-in's element
+            return type(found)([self.restore(f) for f in found])
+        if not isinstance(found, np.ndarray):  # an element of a stand-in
             raise NoView
-        owner: Any = found
+        owner: Array | None = found
         while id(owner) not in self.mats and owner is not None:
             owner = getattr(owner, "base", None)
         if owner is None:
-            if any(np.may_share_memory(found, a) for a in self.given):
+            if any(np.may_share_memory(found, a) for a in self.arrays):
                 return array(found)
             raise NoView
-        mat, room, low = self.mats[id(owner)]
-        start = found.__array_interface__["data"][0] - room.__array_interface__["data"][0] if found.size else 0
+        mat, memory, low = self.mats[id(owner)]
+        start = _address(found) - _address(memory) if found.size else 0
         return mat.over(Layout(found.shape, found.strides, low + start))
 
 
-def viewed(function: Callable[..., Any], several: bool, args: tuple[Any, ...],
-           kwargs: dict[str, Any]) -> Any:
-    """What `function` gives, as views of the Mats among its arguments: of all if `several`, else of
-    the first.
+def _address(a: Array) -> int:
+    address: int = a.__array_interface__["data"][0]
+    return address
 
-    Where NumPy cannot but copy a strided operand, views of a packed copy. `NoView` where it copies
-    anyhow.
+
+def run_as_view(function: Function, several: bool, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call `function` and return views of its first argument, or if `several` of all.
+
+    Where NumPy would copy only because the operand is strided, the result is a view of a packed
+    copy. `NoView` is raised where it copies anyway.
     """
     first = args[:1] or (next(iter(kwargs.values())),)
     try:
-        return _on_stand_ins(function, several, args, kwargs)
+        return _run_on_stand_ins(function, several, args, kwargs)
     except NoView:
         if several or not args or not isinstance(first[0], Mat) or first[0].is_contiguous:
             raise
-        return _on_stand_ins(function, several, (first[0].copy(), *args[1:]), kwargs)
+        return _run_on_stand_ins(function, several, (first[0].copy(), *args[1:]), kwargs)
 
 
-def _on_stand_ins(function: Callable[..., Any], several: bool, args: tuple[Any, ...],
-                  kwargs: dict[str, Any]) -> Any:
-    stand = _StandIns()
-    seen = len(args) if several else 1
-    inside = [stand.of(x) if k < seen else _plain(x) for k, x in enumerate(args)]
-    keywords = {k: stand.of(v) if not args and isinstance(v, Mat) and n == 0 else _plain(v)
+def _run_on_stand_ins(function: Function, several: bool, args: Arguments,
+                      kwargs: Keywords) -> Operand:
+    stand_ins = _StandIns()
+    count = len(args) if several else 1
+    operands = [stand_ins.replace(x) if k < count else _as_setting(x) for k, x in enumerate(args)]
+    keywords = {k: stand_ins.replace(v) if not args and isinstance(v, Mat) and n == 0
+                else _as_setting(v)
                 for n, (k, v) in enumerate(kwargs.items())}
-    return stand.back(function(*inside, **keywords))
+    return stand_ins.restore(function(*operands, **keywords))
 
 
-def _plain(value: Any) -> Any:
-    """A setting, such as where to split."""
+def _as_setting(value: Operand) -> Operand:
+    """Return an argument such as the indices to split at, as an array if it is a Mat."""
     return value.to_numpy() if isinstance(value, Mat) else value

@@ -19,8 +19,8 @@ const char *mat_compiler(void) { return COMPILER; }
 
 const char *mat_flags(void) { return MAT_FLAGS; }
 
-/* The version that the loader chose of what is marked MAT_CLONES; the conditions are those of the
-   levels. */
+/* The version of the functions marked MAT_CLONES that the loader has chosen; the conditions are
+   those of the levels of x86-64. */
 const char *mat_machine(void) {
 #ifndef MAT_HAS_CLONES
     return "that of the flags";

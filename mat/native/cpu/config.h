@@ -1,4 +1,4 @@
-/* How the kernels were compiled, and for which machine those were chosen that run. */
+/* How the kernels were compiled, and the machine that the loader has chosen their versions for. */
 const char *mat_compiler(void);
 const char *mat_flags(void);
 const char *mat_machine(void);

@@ -98,7 +98,7 @@ static const machine *machine_of(int level) {
     return level >= 2 ? &machine_v4 : level == 1 ? &machine_v3 : &machine_base;
 }
 
-static tile_function *const *tiles_of(const mat_tiled *f) {
+static tile_function *const *tiles_of(const mat_integer_matmul *f) {
     return f->level == 3 && f->kind == W16 ? tile_w16_vnni : machine_of(f->level)->tile[f->kind];
 }
 
@@ -109,7 +109,7 @@ static int best_level(void) {
 }
 #else
 static const machine *machine_of(int level) { return &machine_base; }
-static tile_function *const *tiles_of(const mat_tiled *f) { return machine_base.tile[f->kind]; }
+static tile_function *const *tiles_of(const mat_integer_matmul *f) { return machine_base.tile[f->kind]; }
 static int best_level(void) { return 0; }
 #endif
 
@@ -119,7 +119,7 @@ static int best_level(void) { return 0; }
    has to be converted anyway. */
 static int thin_rows(int kind) { return kind == W16 || kind == F32 ? 2 : 4; }
 
-static int kind_of(const mat_tiled *f, const machine *x) {
+static int kind_of(const mat_integer_matmul *f, const machine *x) {
     if (f->c_type >= F16) return F32;
     if (f->c_type == INT64 || f->c_type == U64) return I64;
     const int wide = SIZES[f->c_type] > 2
@@ -132,22 +132,22 @@ static int64_t rounded(int64_t n, int64_t step) { return (n + step - 1) / step *
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static int64_t words(const mat_tiled *f, int64_t depth) {
+static int64_t words(const mat_integer_matmul *f, int64_t depth) {
     return f->kind == W16 ? (depth + 1) / 2 : depth;
 }
 
-static int64_t panel(const mat_tiled *f) { return 2 * machine_of(f->level)->bytes / WORD[f->kind]; }
+static int64_t panel(const mat_integer_matmul *f) { return 2 * machine_of(f->level)->bytes / WORD[f->kind]; }
 
-static int64_t a_bytes(const mat_tiled *f) {
+static int64_t a_bytes(const mat_integer_matmul *f) {
     return rounded(
         rounded(f->block_m, machine_of(f->level)->rows) * words(f, f->block_k) * WORD[f->kind], 64);
 }
 
-static int64_t b_bytes(const mat_tiled *f, int64_t columns) {
+static int64_t b_bytes(const mat_integer_matmul *f, int64_t columns) {
     return rounded(columns, panel(f)) * words(f, f->block_k) * WORD[f->kind];
 }
 
-int64_t mat_tiled_setup(mat_tiled *f, int32_t most_level) {
+int64_t mat_integer_matmul_setup(mat_integer_matmul *f, int32_t most_level) {
     f->level = (int32_t)smaller(best_level(), most_level);
     const machine *x = machine_of(f->level);
     f->kind = kind_of(f, x);
@@ -182,7 +182,7 @@ typedef struct {
 } unit;
 
 /* Tiles of C from packed panels; those that are complete are written. */
-static void blocks(const mat_tiled *f, const machine *x, const unit *u, const mat_factors *factors,
+static void blocks(const mat_integer_matmul *f, const machine *x, const unit *u, const mat_factors *factors,
                    int64_t i0, int64_t rows, int64_t p0, int64_t depth) {
     const int64_t n = panel(f), across = (u->columns + n - 1) / n, word = WORD[f->kind],
                   size = x->rows * n * word;
@@ -217,7 +217,7 @@ static void blocks(const mat_tiled *f, const machine *x, const unit *u, const ma
 }
 
 /* One unit; `packed` says that B lies in the workspace already. */
-static void product(const mat_tiled *f, const machine *x, const unit *u, const mat_factors *factors,
+static void product(const mat_integer_matmul *f, const machine *x, const unit *u, const mat_factors *factors,
                     int packed) {
     const int64_t a_size = SIZES[f->a_type], b_size = SIZES[f->b_type];
     pack_function *pack_a = x->pack[f->kind][f->a_type], *pack_b = x->pack[f->kind][f->b_type];
@@ -236,7 +236,7 @@ static void product(const mat_tiled *f, const machine *x, const unit *u, const m
 }
 
 /* A unit of few rows: each by itself, B as it is. */
-static void thin(const mat_tiled *f, const machine *x, const unit *u, const mat_factors *factors) {
+static void thin(const mat_integer_matmul *f, const machine *x, const unit *u, const mat_factors *factors) {
     char *sums = u->left + rounded(f->block_k * WORD[f->kind], 64);
     for (int64_t i = 0; i < u->rows; i++) {
         memset(sums, 0, u->columns * WORD[f->kind]);
@@ -254,7 +254,7 @@ static void thin(const mat_tiled *f, const machine *x, const unit *u, const mat_
 }
 
 /* Which matrices of the stacks are the index-th ones. */
-static void offsets(const mat_tiled *f, int64_t index, int64_t *a, int64_t *b, int64_t *c) {
+static void offsets(const mat_integer_matmul *f, int64_t index, int64_t *a, int64_t *b, int64_t *c) {
     *a = *b = *c = 0;
     for (int d = f->batch_rank - 1; d >= 0; d--) {
         const int64_t i = index % f->batch[d];
@@ -277,14 +277,14 @@ static void offsets(const mat_tiled *f, int64_t index, int64_t *a, int64_t *b, i
             ((uint32_t *)c)[i * f->c_row + j * f->c_col] = sum; \
         }
 
-static void untiled(const mat_tiled *f, const char *a, const char *b, char *c) {
+static void untiled(const mat_integer_matmul *f, const char *a, const char *b, char *c) {
     if (f->a_type == I8)
         UNTILED(int8_t)
     else
         UNTILED(int32_t)
 }
 
-void mat_tiled_run(const mat_tiled *f, const char *a, const char *b, char *c, int64_t alpha,
+void mat_integer_matmul_run(const mat_integer_matmul *f, const char *a, const char *b, char *c, int64_t alpha,
                    int64_t beta, double falpha, double fbeta, char *work, int64_t start,
                    int64_t stop) {
     const machine *x = machine_of(f->level);
@@ -319,12 +319,12 @@ void mat_tiled_run(const mat_tiled *f, const char *a, const char *b, char *c, in
     }
 }
 
-void mat_tiled_small(const void *frame, char *const *operands, const double *numbers,
+void mat_integer_matmul_small(const void *frame, char *const *operands, const double *numbers,
                      double *result, int64_t start, int64_t stop) {
-    const mat_tiled *f = frame;
-    char work[MAT_TILED_STACK] __attribute__((aligned(64)));
+    const mat_integer_matmul *f = frame;
+    char work[MAT_INTEGER_MATMUL_STACK] __attribute__((aligned(64)));
     const double alpha = f->factors ? numbers[0] : 1, beta = f->factors ? numbers[2] : 0;
     const int whole = f->kind != F32; /* these factors are whole, and small enough for doubles */
-    mat_tiled_run(f, operands[0], operands[1], operands[2], whole ? (int64_t)alpha : 0,
+    mat_integer_matmul_run(f, operands[0], operands[1], operands[2], whole ? (int64_t)alpha : 0,
                   whole ? (int64_t)beta : 0, alpha, beta, work, start, stop);
 }

@@ -1,8 +1,8 @@
-/* What every kernel file includes: how functions are compiled for several machines, and short
+/* Included by every file of kernels: how functions are compiled for several machines, and short
    names.
 
-   A kernel works on one piece of its operands, in one thread, without the GIL; it allocates nothing
-   and checks nothing. */
+   A kernel works on one piece of its operands, in one thread, without the GIL; it neither allocates
+   nor checks. */
 #ifndef MAT_H
 #define MAT_H
 
@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Put before the definition of a kernel: it is compiled three times, and the loader takes the best
-   that the machine can run. Whatever it calls must be INLINE, or it stays compiled for the oldest
-   machine. MAT_NO_CLONES: sanitizers cannot do it. */
+/* MAT_CLONES before the definition of a kernel compiles it three times, and the loader takes the
+   best version that the machine can run. All functions that it calls must be INLINE, or they remain
+   compiled for the oldest machine. MAT_NO_CLONES turns this off, for sanitizers. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
     !defined(MAT_NO_CLONES)
 #define MAT_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))

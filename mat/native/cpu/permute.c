@@ -4,19 +4,15 @@
 #include "permute.h"
 #include "transpose_inline.h"
 
-enum {
-    BYTES,
-    RUNS,
-    UNITS_,
-    ZIP,
-    UNZIP,
-    TILES_
-}; /* how a block is moved; as in mat/cpu/permute.py */
-enum { NEAR_RUN = 2048, AHEAD = 4 }; /* bytes; how many runs ahead is soon */
+/* The ways to copy a block; as in mat/cpu/permute.py */
+enum { BYTES, RUNS, UNITS_, ZIP, UNZIP, TRANSPOSE_ };
+/* Bytes of a run that is copied by lines; how many runs ahead are prefetched */
+enum { NEAR_RUN = 2048, AHEAD = 4 };
+
+/* Copies a block of ni times nj units from s to d; the source of the next one is `ahead` of s. */
 #define MOVER_ARGUMENTS \
     const permute_frame *f, char *d, const char *s, int64_t ni, int64_t nj, int64_t ahead
-typedef void mover(MOVER_ARGUMENTS); /* a block of ni times nj units from s to d; the next one's
-                                        source is ahead of s */
+typedef void mover(MOVER_ARGUMENTS);
 
 #if defined(__GNUC__)
 #define FETCH(p) __builtin_prefetch(p)
@@ -58,9 +54,9 @@ int32_t mat_permute_width(void) { return 16; }
 static mover *choose(const permute_frame *f) { return choose_base(f); }
 #endif
 
-/* Where outer loops stand at a block, and the bytes to there: by short divisions where they
-   suffice, which take a third */
-static void stand_at(const permute_frame *f, int64_t block, int64_t *at, char **d, const char **s) {
+/* Sets the indices `at` of the outer loops at a block, and adds the bytes to it. Short divisions,
+   where they suffice, take a third of the time. */
+static void seek(const permute_frame *f, int64_t block, int64_t *at, char **d, const char **s) {
     for (int k = 0; k < f->rank; k++) {
         if (f->narrow) {
             const uint32_t rest = (uint32_t)block, n = (uint32_t)f->n[k];
@@ -80,13 +76,13 @@ void mat_permute(const void *frame, char *const *operands, const double *numbers
     const permute_frame *f = frame;
     const char *s = operands[0] + f->from;
     char *d = operands[1] + f->to;
-    /* Blocks but the first begin this much earlier, so that their lines begin with a cache line */
+    /* Blocks after the first begin this much earlier, so that lines begin with a cache line */
     const int64_t shift = f->shift && f->loop_i >= 0 ? ((intptr_t)d & 63) / f->unit : 0;
     const int64_t last_i = f->loop_i >= 0 ? f->n[f->loop_i] - 1 : 0,
                   last_j = f->loop_j >= 0 ? f->n[f->loop_j] - 1 : 0;
     int64_t at[64];
     mover *const move = choose(f);
-    stand_at(f, start, at, &d, &s);
+    seek(f, start, at, &d, &s);
     for (int64_t block = start; block < stop; block++) {
         const int64_t block_i = f->loop_i >= 0 ? at[f->loop_i] : 0,
                       block_j = f->loop_j >= 0 ? at[f->loop_j] : 0;

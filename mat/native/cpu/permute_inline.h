@@ -1,11 +1,12 @@
-/* How a block is moved, for one kind of machine. Included by permute.c once for each, with
+/* The functions that copy a block, for one kind of machine. permute.c includes this once for each
+   kind, after its own definitions, with the parameters
 
-   TARGET     the attribute that compiles for it
-   NAME(x)    a name of its own
-   WIDTH      bytes of its widest vector: 16, 32 or 64 */
+   TARGET     the attribute that compiles for that machine
+   NAME(x)    a name of its own for x
+   WIDTH      the bytes of its widest vector: 16, 32 or 64 */
 
-/* Units one by one: any strides. The compiler knows the unit, and for frequent strides these as
-   well. */
+/* Units one by one: any strides. The compiler knows the unit, and the strides if they are frequent
+   ones. */
 
 #define LINES(T, DI, SI)                                                     \
     for (int64_t j = 0; j < nj; j++) {                                       \
@@ -35,7 +36,7 @@ UNITS(4)
 UNITS(8)
 UNITS(16)
 
-/* A long run, past the caches: the few bytes before and after whole cache lines as usual. */
+/* A long run, past the caches, but for the few bytes before and after whole cache lines. */
 
 static TARGET void NAME(stream)(char *d, const char *s, int64_t n) {
     const int64_t head = -(intptr_t)d & 63, lines = (n - head) / 64;
@@ -69,8 +70,8 @@ static TARGET void NAME(bytes)(MOVER_ARGUMENTS) {
 /* Runs of any length as units. */
 
 /* A run of 64 bytes to NEAR_RUN, by whole lines, the last one overlapping: a call of memcpy takes
-   as long. The one that is needed soon is asked for, since no hardware foresees where a short run
-   begins. */
+   as long. The run that is needed soon is prefetched, since hardware does not predict where short
+   runs begin. */
 static inline TARGET void NAME(near_run)(char *to, const char *from, const char *soon,
                                          int64_t size) {
     int64_t k = 0;
@@ -113,8 +114,7 @@ static TARGET void NAME(runs)(MOVER_ARGUMENTS) {
     }
 }
 
-/* Very short axes, which the compiler makes shuffles of: `few` rows into one, and one into `few`
-   rows. */
+/* Very short axes, of which the compiler makes shuffles: K rows into one, and one into K rows. */
 
 #define FEW(U, K) \
     static TARGET void NAME(zip_##U##_##K)(MOVER_ARGUMENTS) { \
@@ -157,8 +157,8 @@ FEW(2, 3)
 FEW(4, 3)
 #else
 
-/* Three rows of small units, which the compiler does not see through: n units of each at a time, by
-   two shuffles for each vector, since one takes from two vectors. */
+/* Three rows of small units, for which the compiler finds no shuffles: n units of each at a time,
+   by two shuffles for each vector, since one shuffle has two operands. */
 
 #define THREE(U, n, LIST) \
     static TARGET void NAME(zip_##U##_3)(MOVER_ARGUMENTS) { \
@@ -211,12 +211,12 @@ THREE(4, 4, LIST_4)
 #undef THREE
 #endif
 
-/* Transposing tiles in registers, by vectors of W bytes: as many rows of as many units. A tile at
-   the end of a block is moved back until it ends there. Where a block is smaller than a tile, the
-   next smaller ones do it, at last single units. */
+/* Transposing in registers, by square tiles of vectors of W bytes. A tile at the end of a block is
+   moved back until it ends there. A block that is smaller than a tile is left to the next smaller
+   tiles, at last to single units. */
 
-#define TILES(W, U, SMALLER) \
-    static TARGET void NAME(tiles_##W##_##U)(MOVER_ARGUMENTS) { \
+#define TRANSPOSE(W, U, SMALLER) \
+    static TARGET void NAME(transpose_##W##_##U)(MOVER_ARGUMENTS) { \
         enum { N = W / U }; \
         const int64_t dj = f->dj, si = f->si; \
         if (ni < N || nj < N) { \
@@ -240,9 +240,9 @@ THREE(4, 4, LIST_4)
                                                                   : s + ahead + j * U; \
                     for (int k = 0; k < N; k++) FETCH(soon + k * si); \
                 } \
-                tile_##W##_##U(t, from, si); \
-                const int64_t rest = \
-                    ni - i - N; /* what a last tile would write again must stay in the caches */ \
+                transposed_##W##_##U(t, from, si); \
+                /* lines that a last tile would write again must remain in the caches */ \
+                const int64_t rest = ni - i - N; \
                 if (stream && !((intptr_t)to & (W - 1)) && (rest >= N || rest == 0)) \
                     UNROLL for (int k = 0; k < N; k++) STREAM(W, to + k * dj, t[k]); \
                 else \
@@ -251,26 +251,26 @@ THREE(4, 4, LIST_4)
         } \
     }
 
-TILES(4, 1, NAME(units_1))
-TILES(8, 1, NAME(tiles_4_1))
-TILES(8, 2, NAME(units_2))
-TILES(16, 1, NAME(tiles_8_1))
-TILES(16, 2, NAME(tiles_8_2))
-TILES(16, 4, NAME(units_4))
-TILES(16, 8, NAME(units_8))
+TRANSPOSE(4, 1, NAME(units_1))
+TRANSPOSE(8, 1, NAME(transpose_4_1))
+TRANSPOSE(8, 2, NAME(units_2))
+TRANSPOSE(16, 1, NAME(transpose_8_1))
+TRANSPOSE(16, 2, NAME(transpose_8_2))
+TRANSPOSE(16, 4, NAME(units_4))
+TRANSPOSE(16, 8, NAME(units_8))
 #if WIDTH >= 32
-TILES(32, 1, NAME(tiles_16_1))
-TILES(32, 2, NAME(tiles_16_2))
-TILES(32, 4, NAME(tiles_16_4))
-TILES(32, 8, NAME(tiles_16_8))
-TILES(32, 16, NAME(units_16))
+TRANSPOSE(32, 1, NAME(transpose_16_1))
+TRANSPOSE(32, 2, NAME(transpose_16_2))
+TRANSPOSE(32, 4, NAME(transpose_16_4))
+TRANSPOSE(32, 8, NAME(transpose_16_8))
+TRANSPOSE(32, 16, NAME(units_16))
 #endif
 #if WIDTH >= 64
-TILES(64, 1, NAME(tiles_32_1))
-TILES(64, 2, NAME(tiles_32_2))
-TILES(64, 4, NAME(tiles_32_4))
-TILES(64, 8, NAME(tiles_32_8))
-TILES(64, 16, NAME(tiles_32_16))
+TRANSPOSE(64, 1, NAME(transpose_32_1))
+TRANSPOSE(64, 2, NAME(transpose_32_2))
+TRANSPOSE(64, 4, NAME(transpose_32_4))
+TRANSPOSE(64, 8, NAME(transpose_32_8))
+TRANSPOSE(64, 16, NAME(transpose_32_16))
 #endif
 
 static mover *NAME(choose)(const permute_frame *f) {
@@ -283,15 +283,19 @@ static mover *NAME(choose)(const permute_frame *f) {
         {NAME(unzip_1_4), NAME(unzip_2_4), NAME(unzip_4_4), NAME(unzip_8_4)}};
     static mover *const units[5] = {NAME(units_1), NAME(units_2), NAME(units_4), NAME(units_8),
                                     NAME(units_16)};
-    static mover *const tiles[3][5] = {
-        {NAME(tiles_16_1), NAME(tiles_16_2), NAME(tiles_16_4), NAME(tiles_16_8), NAME(units_16)},
+    static mover *const transposes[3][5] = {
+        {NAME(transpose_16_1), NAME(transpose_16_2), NAME(transpose_16_4), NAME(transpose_16_8),
+         NAME(units_16)},
 #if WIDTH >= 32
-        {NAME(tiles_32_1), NAME(tiles_32_2), NAME(tiles_32_4), NAME(tiles_32_8), NAME(tiles_32_16)},
+        {NAME(transpose_32_1), NAME(transpose_32_2), NAME(transpose_32_4), NAME(transpose_32_8),
+         NAME(transpose_32_16)},
 #endif
 #if WIDTH >= 64
-        {NAME(tiles_64_1), NAME(tiles_64_2), NAME(tiles_64_4), NAME(tiles_64_8), NAME(tiles_64_16)},
+        {NAME(transpose_64_1), NAME(transpose_64_2), NAME(transpose_64_4), NAME(transpose_64_8),
+         NAME(transpose_64_16)},
 #endif
     };
+    const int wide = f->width == 64 && WIDTH >= 64 ? 2 : f->width >= 32 && WIDTH >= 32 ? 1 : 0;
     const int of = f->unit == 1 ? 0 : f->unit == 2 ? 1 : f->unit == 4 ? 2 : f->unit == 8 ? 3 : 4;
     switch (f->kind) {
     case BYTES: return NAME(bytes);
@@ -299,8 +303,7 @@ static mover *NAME(choose)(const permute_frame *f) {
     case UNITS_: return units[of];
     case ZIP: return few[f->ni - 2][of];
     case UNZIP: return few[f->nj + 1][of];
-    default:
-        return tiles[f->width == 64 && WIDTH >= 64 ? 2 : f->width >= 32 && WIDTH >= 32 ? 1 : 0][of];
+    default: return transposes[wide][of];
     }
 }
 
@@ -308,7 +311,7 @@ static mover *NAME(choose)(const permute_frame *f) {
 #undef UNITS
 #undef FEW
 #undef FEWS
-#undef TILES
+#undef TRANSPOSE
 #undef TARGET
 #undef NAME
 #undef WIDTH

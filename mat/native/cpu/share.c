@@ -1,6 +1,6 @@
-/* Sharing a kernel's range among threads that wait for such work: shortly by looking again and
-   again, since the next range often comes at once and waking a thread takes longer than a small one
-   does, then asleep. */
+/* Sharing a kernel's range among threads that wait for work: at first by polling, since the next
+   range often follows at once and waking a thread takes longer than a small range does, then
+   asleep. */
 #include "mat.h"
 
 #include <pthread.h>
@@ -11,11 +11,8 @@
 
 #include "share.h"
 
-enum {
-    LOOKS = 4000,
-    PIECES = 4,
-    MOST = 1024
-}; /* looks: some 20 us; pieces for each thread, and at most in all */
+/* Polls before a thread sleeps: some 20 us; pieces for each thread, and at most in all */
+enum { POLLS = 4000, PIECES = 4, MOST = 1024 };
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAUSE() __builtin_ia32_pause()
@@ -32,21 +29,20 @@ typedef struct {
     int64_t count, pieces, helpers;
 } range;
 
-static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
 static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, left = PTHREAD_COND_INITIALIZER;
 static range current;
-static int open_, busy,
-    asleep; /* whether helpers may join, whether somebody shares, how many serve asleep */
-static int64_t joined;          /* how many have joined in this range */
-static atomic_int inside;       /* how many of those have not left it */
-static atomic_long turn;        /* counts ranges, for those who look */
-static atomic_uchar taken[MOST]; /* pieces that somebody does or did */
+static int open_, busy, asleep;  /* helpers may join; a range is shared; sleeping helpers */
+static int64_t joined;           /* helpers that have joined the current range */
+static atomic_int inside;        /* those of them that have not left it */
+static atomic_long round_;       /* counts ranges, for threads that poll */
+static atomic_uchar taken[MOST]; /* pieces that a thread does or did */
 
-/* Do pieces that nobody has taken. Who is `who` begins at a place of its own and goes on from
-   there, so that neighbouring pieces, which may share cache lines, are mostly done by one thread.
- */
-static void do_pieces(const range *r, int64_t who) {
-    int64_t first = who * r->pieces / (r->helpers + 1);
+/* Do pieces that no thread has taken. Each thread begins at a piece of its own, by its number, and
+   goes on from there, so that neighbouring pieces, which may share cache lines, are mostly done by
+   one thread. */
+static void do_pieces(const range *r, int64_t number) {
+    int64_t first = number * r->pieces / (r->helpers + 1);
     for (int64_t j = 0; j < r->pieces; j++) {
         int64_t k = first + j < r->pieces ? first + j : first + j - r->pieces;
         if (atomic_exchange_explicit(&taken[k], 1, memory_order_relaxed)) continue;
@@ -58,11 +54,11 @@ static void do_pieces(const range *r, int64_t who) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Wait until all who joined have left, the guard being held. */
+/* Wait until all helpers have left the range; the caller has locked the guard. */
 static void wait_for_helpers(void) {
     if (atomic_load(&inside)) {
         pthread_mutex_unlock(&guard);
-        for (int k = 0; k < LOOKS && atomic_load_explicit(&inside, memory_order_acquire); k++)
+        for (int k = 0; k < POLLS && atomic_load_explicit(&inside, memory_order_acquire); k++)
             PAUSE();
         pthread_mutex_lock(&guard);
     }
@@ -73,14 +69,8 @@ void mat_share(uintptr_t kernel, const void *frame, char *const *operands, const
                double *result, int64_t count, int64_t grain, int64_t threads) {
     int64_t grains = least(count / (grain > 0 ? grain : 1), MOST);
     threads = least(threads, grains);
-    range mine = {(mat_kernel *)kernel,
-                  frame,
-                  operands,
-                  numbers,
-                  result,
-                  count,
-                  least(threads * PIECES, grains),
-                  threads - 1};
+    range mine = {(mat_kernel *)kernel, frame, operands, numbers, result, count,
+                  least(threads * PIECES, grains), threads - 1};
     pthread_mutex_lock(&guard);
     if (busy || threads < 2) {
         pthread_mutex_unlock(&guard);
@@ -92,7 +82,7 @@ void mat_share(uintptr_t kernel, const void *frame, char *const *operands, const
     current = mine;
     for (int64_t k = 0; k < mine.pieces; k++)
         atomic_store_explicit(&taken[k], 0, memory_order_relaxed);
-    atomic_fetch_add(&turn, 1);
+    atomic_fetch_add(&round_, 1);
     if (asleep) pthread_cond_broadcast(&begun);
     pthread_mutex_unlock(&guard);
     do_pieces(&mine, 0);
@@ -103,8 +93,8 @@ void mat_share(uintptr_t kernel, const void *frame, char *const *operands, const
     pthread_mutex_unlock(&guard);
 }
 
-/* Join in the range that is open, as which of its helpers; 0 if there is none, or it has enough of
-   them. */
+/* Join the open range and return the number of this helper in it; 0 if no range is open, or it has
+   enough helpers. */
 static int64_t join(range *r) {
     if (!open_ || joined >= current.helpers) return 0;
     atomic_fetch_add(&inside, 1);
@@ -113,22 +103,24 @@ static int64_t join(range *r) {
 }
 
 void mat_serve(void) {
-    long seen = atomic_load(&turn) - 1; /* a range may be open already */
+    long seen = atomic_load(&round_) - 1; /* a range may be open already */
     for (;;) {
-        for (int k = 0; k < LOOKS && atomic_load_explicit(&turn, memory_order_acquire) == seen; k++)
+        for (int k = 0; k < POLLS; k++) {
+            if (atomic_load_explicit(&round_, memory_order_acquire) != seen) break;
             PAUSE();
+        }
         range r;
         pthread_mutex_lock(&guard);
-        while (atomic_load(&turn) == seen) {
+        while (atomic_load(&round_) == seen) {
             asleep++;
             pthread_cond_wait(&begun, &guard);
             asleep--;
         }
-        seen = atomic_load(&turn);
-        int64_t who = join(&r);
+        seen = atomic_load(&round_);
+        int64_t number = join(&r);
         pthread_mutex_unlock(&guard);
-        if (!who) continue;
-        do_pieces(&r, who);
+        if (!number) continue;
+        do_pieces(&r, number);
         pthread_mutex_lock(&guard);
         if (atomic_fetch_sub(&inside, 1) == 1) pthread_cond_signal(&left);
         pthread_mutex_unlock(&guard);

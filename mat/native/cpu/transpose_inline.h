@@ -1,4 +1,4 @@
-/* Square tiles of units transposed in vectors.
+/* Square tiles of units, transposed in vectors. Included once, by permute.c, after mat.h.
 
    A vector of W bytes has lanes of 16 bytes (one of 8, if it is that short). First the units within
    lanes are transposed, by interleaving the first half of the rows with the second again and again;
@@ -22,14 +22,14 @@ VECTORS(32)
 VECTORS(64)
 typedef uint32_t v4_8; /* not a vector, but moved like one */
 
-/* Places in a pair of vectors of n units each: the b-th of both, and the following */
+/* Indices into a pair of vectors of n units each: the b-th of both, and those after it */
 #define P1(b, n) b, b + n
 #define P2(b, n) P1(b, n), P1(b + 1, n)
 #define P4(b, n) P2(b, n), P2(b + 2, n)
 #define P8(b, n) P4(b, n), P4(b + 4, n)
 
-/* a and b interleaved, the first and the second half of each lane; `FIRST` and `SECOND` are the
-   places */
+/* a and b interleaved, the first and the second half of each lane, by the indices `FIRST` and
+   `SECOND` */
 #define ZIPPED(W, U, FIRST, SECOND)                                       \
     INLINE void zip_##W##_##U(v##W##_8 *a, v##W##_8 *b) {                 \
         const v##W##_##U x = (v##W##_##U)*a, y = (v##W##_##U)*b;          \
@@ -75,8 +75,8 @@ INLINE void cross_64(v64_8 *x) {
     x[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7, 10, 11, 14, 15);
 }
 
-/* A vector to where it may lie anyhow; and to an aligned place that will not be read soon, past the
-   caches */
+/* KEEP stores a vector to any address; STREAM to an aligned one, past the caches, since it will not
+   be read soon */
 #define KEEP(W, d, v) memcpy(d, &v, W)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define STREAM(W, d, v) STREAM_##W(d, v)
@@ -109,9 +109,9 @@ typedef long long w64 __attribute__((vector_size(64), may_alias));
     }
 
 /* A tile of W bytes square, transposed: rows lie si apart in the source */
-#define TILE(W, U, L)                                                                            \
+#define TRANSPOSED(W, U, L)                                                                      \
     LANES(W, U, L)                                                                               \
-    INLINE void tile_##W##_##U(v##W##_8 *t, const char *s, int64_t si) {                         \
+    INLINE void transposed_##W##_##U(v##W##_8 *t, const char *s, int64_t si) {                   \
         enum { G = W / U / L };                                                                  \
         v##W##_8 r[G * L];                                                                       \
         UNROLL for (int k = 0; k < G * L; k++) memcpy(&r[k], s + k * si, W);                     \
@@ -124,29 +124,29 @@ typedef long long w64 __attribute__((vector_size(64), may_alias));
         }                                                                                        \
     }
 
-/* Units as wide as a lane stay as they are */
+/* Units as wide as a lane remain as they are */
 INLINE void zip_32_16(v32_8 *a, v32_8 *b) {}
 INLINE void zip_64_16(v64_8 *a, v64_8 *b) {}
 
-TILE(8, 1, 8)
-TILE(8, 2, 4)
-TILE(16, 1, 16)
-TILE(16, 2, 8)
-TILE(16, 4, 4)
-TILE(16, 8, 2)
-TILE(32, 1, 16)
-TILE(32, 2, 8)
-TILE(32, 4, 4)
-TILE(32, 8, 2)
-TILE(32, 16, 1)
-TILE(64, 1, 16)
-TILE(64, 2, 8)
-TILE(64, 4, 4)
-TILE(64, 8, 2)
-TILE(64, 16, 1)
+TRANSPOSED(8, 1, 8)
+TRANSPOSED(8, 2, 4)
+TRANSPOSED(16, 1, 16)
+TRANSPOSED(16, 2, 8)
+TRANSPOSED(16, 4, 4)
+TRANSPOSED(16, 8, 2)
+TRANSPOSED(32, 1, 16)
+TRANSPOSED(32, 2, 8)
+TRANSPOSED(32, 4, 4)
+TRANSPOSED(32, 8, 2)
+TRANSPOSED(32, 16, 1)
+TRANSPOSED(64, 1, 16)
+TRANSPOSED(64, 2, 8)
+TRANSPOSED(64, 4, 4)
+TRANSPOSED(64, 8, 2)
+TRANSPOSED(64, 16, 1)
 
 /* The same for four by four bytes, in one vector */
-INLINE void tile_4_1(v4_8 *t, const char *s, int64_t si) {
+INLINE void transposed_4_1(v4_8 *t, const char *s, int64_t si) {
     v16_1 x;
     for (int k = 0; k < 4; k++)
         memcpy((char *)&x + 4 * k, s + k * si, 4);
@@ -154,8 +154,8 @@ INLINE void tile_4_1(v4_8 *t, const char *s, int64_t si) {
     memcpy(t, &x, 16);
 }
 
-/* Three rows a, b, c of n units zipped to three vectors: from where the p-th unit of the q-th
-   comes, first of (a, b), then of (that, c); and three vectors unzipped again */
+/* Three rows a, b, c of n units zipped to three vectors: the index of the p-th unit of the q-th
+   vector, first in (a, b), then in (that, c); and three vectors unzipped again */
 #define ZIP_AB(n, q, p) \
     ((q * n + p) % 3 == 0 ? (q * n + p) / 3 : (q * n + p) % 3 == 1 ? n + (q * n + p) / 3 : 0)
 #define ZIP_C(n, q, p) ((q * n + p) % 3 == 2 ? n + (q * n + p) / 3 : p)

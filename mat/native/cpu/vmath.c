@@ -2,11 +2,10 @@
 #include "vmath_inline.h"
 #include "vmath.h"
 
-#define BLOCK \
-    512 /* numbers that are looked over and then computed: they stay in the first-level cache */
+/* Numbers that are checked and then computed: they fit into the first-level cache. */
+#define BLOCK 512
 
-/* x and out are the same or do not overlap: without this, the former is taken for the danger that
-   it is not */
+/* x and out are the same or do not overlap: without this the compiler assumes a dependence. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define SAME_OR_APART _Pragma("GCC ivdep")
 #else

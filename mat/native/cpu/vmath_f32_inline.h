@@ -1,29 +1,16 @@
-/* Vector mathematics of float; see vmath_inline.h. What is used most is done in float; the rest
-   passes through double, where a short polynomial and no care about rounding give results that are
-   almost always the nearest float. */
+/* Vector mathematics of float; see vmath_inline.h. The functions that are used most compute in
+   float; the others in double, where a short polynomial and no care about rounding give results
+   that are almost always the nearest float. */
 #ifndef MAT_VMATH_F32_INLINE_H
 #define MAT_VMATH_F32_INLINE_H
 
+#include "bits_inline.h"
 #include "vmath_f64_inline.h"
 
 #define MAT_ROUNDER_F 0x1.8p23f
 #define MAT_LN2_HI_F 0x1.62e4p-1f
 #define MAT_LN2_LO_F 0x1.7f7d1cp-20f
 #define MAT_SIGN_F UINT32_C(0x80000000)
-
-INLINE uint32_t mat_bits_f32(float x)
-{
-    uint32_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-INLINE float mat_of_bits_f32(uint32_t u)
-{
-    float x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
 
 INLINE float mat_abs_f32(float x)
 {

@@ -2,49 +2,34 @@
 #ifndef MAT_VMATH_F64_INLINE_H
 #define MAT_VMATH_F64_INLINE_H
 
+#include "bits_inline.h"
 #include "mat.h"
+#include "trig_inline.h"
 
-#define MAT_ROUNDER \
-    0x1.8p52 /* added to a number, it leaves the nearest integer, which also stands in the low \
-                bits */
 #define MAT_LOG2E 0x1.71547652b82fep+0
 #define MAT_LN2_HI 0x1.62e42fefa3800p-1 /* 42 bits, so that its product with an exponent is exact */
 #define MAT_LN2_LO 0x1.ef35793c76730p-45
 #define MAT_SIGN UINT64_C(0x8000000000000000)
-
-INLINE uint64_t mat_bits_f64(double x)
-{
-    uint64_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-INLINE double mat_of_bits_f64(uint64_t u)
-{
-    double x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
 
 INLINE double mat_abs_f64(double x)
 {
     return mat_of_bits_f64(mat_bits_f64(x) & ~MAT_SIGN);
 }
 
-/* y, which is not negative, with the sign of x */
+/* y, which is not negative, with the sign of x. */
 INLINE double mat_signed_f64(double y, double x)
 {
     return mat_of_bits_f64(mat_bits_f64(y) | (mat_bits_f64(x) & MAT_SIGN));
 }
 
-/* x within [low, high]; NaN stays */
+/* x within [low, high]; NaN remains NaN. */
 INLINE double mat_clamp_f64(double x, double low, double high)
 {
     double y = x > high ? high : x;
     return x < low ? low : y;
 }
 
-/* exp, expm1 and what is made of them */
+/* exp, expm1 and the functions made of them */
 
 /* x + extra = k ln 2 + r + low with |r| <= ln(2) / 2: returns r, and k + 2046 in the lowest bits of
    *power */
@@ -197,13 +182,13 @@ INLINE double mat_log_sum_f64(double f, double k, double c)
     return k * MAT_LN2_HI + (f - (half - tail));
 }
 
-/* what log gives outside of the positive finite numbers; `y` inside. Masks, since of choices the
-   compiler makes branches. */
+/* The logarithm of x outside of the positive finite numbers; inside it is `y`. By masks, since the
+   compiler makes branches of choices. */
 INLINE double mat_log_special_f64(double x, double y)
 {
     uint64_t nan = x < 0 ? mat_bits_f64(NAN) : 0;
     y = x == 0 ? -INFINITY : y;
-    y = x < INFINITY ? y : x; /* infinity and NaN stay */
+    y = x < INFINITY ? y : x; /* infinity and NaN remain */
     return mat_of_bits_f64(mat_bits_f64(y) | nan);
 }
 
@@ -226,15 +211,13 @@ INLINE double mat_log1p_f64(double x)
 
 /* sin, cos, tan */
 
-#include "trig_inline.h"
-
 /* sin(x) where `first` is 0, cos(x) = sin(x + pi / 2) where it is 1 */
 INLINE double mat_sine_f64(double x, uint64_t first)
 {
     double low, r;
     uint64_t n;
-    r = mat_turn_f64(x, &low, &n);
-    return mat_sine_turned_f64(r, low, n + first);
+    r = mat_trig_reduce_f64(x, &low, &n);
+    return mat_sine_reduced_f64(r, low, n + first);
 }
 
 INLINE double mat_sin_f64(double x)
@@ -252,8 +235,8 @@ INLINE double mat_tan_f64(double x)
 {
     double low, r;
     uint64_t n;
-    r = mat_turn_f64(x, &low, &n);
-    double y = mat_tan_turned_f64(r, low, n);
+    r = mat_trig_reduce_f64(x, &low, &n);
+    double y = mat_tan_reduced_f64(r, low, n);
     return mat_abs_f64(x) < 0x1p-27 ? x : y;
 }
 

@@ -5,8 +5,8 @@
 #include "vmath_f32_inline.h"
 #include "vmath_f64_inline.h"
 
-/* erf: an odd polynomial up to 1; above, 1 - erfc(x), where log(erfc(x)) is a polynomial in x - 1
- */
+/* erf: an odd polynomial up to 1; above, 1 - erfc(x), where log(erfc(x)) is a polynomial in
+   x - 1 */
 
 INLINE double mat_erf_f64(double x)
 {
@@ -70,8 +70,8 @@ INLINE float mat_erf_f32(float x)
 
 /* pow */
 
-/* C99's pow(x, y) from |x|^y: the sign, and what is not real. Conditions become masks, and no
-   branches, of which the compiler would make a loop body for every combination. */
+/* C99's pow(x, y) from |x|^y: the sign, and NaN for results that are not real. Conditions become
+   masks: of branches the compiler would make a loop for every combination. */
 INLINE double mat_pow_signed_f64(double x, double y, double power)
 {
     double b = mat_abs_f64(y), half = 0.5 * b, most = 0x1p52;

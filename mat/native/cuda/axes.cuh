@@ -1,28 +1,28 @@
-/* From a position, counted over axes, to the offsets of the elements there: division by multiplying
-   with a fixed number. */
+/* Seeking: from a position, counted over axes, to the offsets of the elements there. Divisions are
+   multiplications by a fixed number. */
 #ifndef MAT_AXES_CUH
 #define MAT_AXES_CUH
 
 #include "device.cuh"
 
-struct walk_axis {
-    int64_t n;       /* how long it is */
-    int64_t divisor; /* a factor of 32 bits and, above it, a shift: how to divide by n what is less
+struct strided_axis {
+    int64_t n;       /* length */
+    int64_t divisor; /* a factor of 32 bits and, above it, a shift: they divide by n what is less
                         than 2^31 */
-    int64_t d, s;    /* the strides of the destination and of the source */
+    int64_t d, s;    /* strides in the destination and in the source */
 };
 
 __device__ __forceinline__ unsigned quotient(unsigned place, int64_t divisor) {
     return (__umulhi(place, unsigned(divisor)) + place) >> (divisor >> 32);
 }
-__device__ __forceinline__ unsigned quotient(unsigned place, const walk_axis &axis) {
+__device__ __forceinline__ unsigned quotient(unsigned place, const strided_axis &axis) {
     return quotient(place, axis.divisor);
 }
 
-/* Adds the offsets of K places to `from` and `to`. Axes stand innermost first; of the last one no
-   length is needed. STEP: int where 32 bits hold all offsets, else int64_t. */
+/* Adds the offsets of K places to `from` and `to`. The axes are ordered innermost first; the length
+   of the last one is not needed. STEP: int where 32 bits hold all offsets, else int64_t. */
 template<class STEP, int K>
-__device__ __forceinline__ void walk_all(const walk_axis *axes, int rank, unsigned (&place)[K],
+__device__ __forceinline__ void seek_all(const strided_axis *axes, int rank, unsigned (&place)[K],
                                          STEP (&from)[K], STEP (&to)[K]) {
 #pragma unroll 1
     for (int r = 0; r < rank - 1; r++)
@@ -40,11 +40,11 @@ __device__ __forceinline__ void walk_all(const walk_axis *axes, int rank, unsign
         }
 }
 
-__device__ __forceinline__ void walk(const walk_axis *axes, int rank, unsigned place, int64_t &from,
-                                     int64_t &to) {
+__device__ __forceinline__ void seek(const strided_axis *axes, int rank, unsigned place,
+                                     int64_t &from, int64_t &to) {
     unsigned places[1] = {place};
     int64_t f[1] = {from}, t[1] = {to};
-    walk_all<int64_t, 1>(axes, rank, places, f, t);
+    seek_all<int64_t, 1>(axes, rank, places, f, t);
     from = f[0], to = t[0];
 }
 

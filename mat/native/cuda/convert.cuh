@@ -1,13 +1,13 @@
-/* Copies on the device that convert: elements of one type to another, as NumPy's casts do on x86,
-   between any strides.
+/* Converting copies on the device: elements of one type become elements of another as by NumPy's
+   casts on x86, between any strides.
 
-   convert_S_D      one element at a time
+   convert_S_D       one element at a time
    convert_S_D_wide  several, where they are adjacent on both sides and the wider ones are aligned
-   to 16 bytes
+                     to 16 bytes
 
-   Floating-point numbers are rounded towards zero to become integers. What does not fit has no
-   meaning in C; here it becomes what it becomes on x86: the lowest number of 32 and 64 bits, of
-   whose bits shorter and unsigned integers have the lower ones. */
+   Floating-point numbers are rounded towards zero to become integers. A number that does not fit
+   is undefined in C; here it becomes what it becomes on x86: the lowest number of 32 and 64 bits,
+   of whose bits shorter and unsigned integers have the lower ones. */
 #ifndef MAT_CONVERT_CUH
 #define MAT_CONVERT_CUH
 
@@ -18,7 +18,7 @@ struct convert_frame {
     int64_t source, target;  /* which operands */
     int64_t from, to;        /* bytes from their addresses to the first element */
     int64_t count, rank;     /* the first axis counts groups of elements */
-    struct walk_axis axes[12];
+    struct strided_axis axes[12];
 };
 
 template<class D> struct to_whole {
@@ -56,7 +56,7 @@ __device__ __forceinline__ void convert(const convert_frame &frame, const mat_ca
         place[k] = first + 256 * k < count ? first + 256 * k : 0;
         from[k] = to[k] = 0;
     }
-    walk_all<int64_t, K>(frame.axes, int(frame.rank), place, from, to);
+    seek_all<int64_t, K>(frame.axes, int(frame.rank), place, from, to);
     group<S, E> held[K];
 #pragma unroll
     for (int k = 0; k < K; k++)
@@ -72,7 +72,7 @@ __device__ __forceinline__ void convert(const convert_frame &frame, const mat_ca
         }
 }
 
-/* What programs are made of */
+/* The kernels of a program */
 
 #define CONVERT(S, D) \
     MAT_KERNEL(convert_##S##_##D, convert_frame, 256) { \

@@ -1,14 +1,15 @@
-/* What every kernel for the device includes: how kernels are defined, and the fixed-width types,
-   which NVRTC has no header for.
+/* Included by every kernel for the device: how kernels are defined, and the fixed-width types, for
+   which NVRTC has no header.
 
        MAT_KERNEL(name, frame_struct, threads) { ... frame.n ... call.at[0] ... call.numbers[0] ...
    }
 
    defines the kernel `name`, for blocks of at most `threads`. As on the CPU (call.h) a kernel gets
    a frame of sizes, a struct of int64_t only, which operands of the same form share, and the call:
-   where the operands are, in the order of the operation, and its numbers, as pairs of real and
-   imaginary part. An operand that is a number has the address 0, and its pair after those of the
-   numbers. Under MAT_ON_CPU the same text is compiled by a C++ compiler and run by the tests. */
+   the addresses of the operands, in the order of the operation, and its numbers, as pairs of real
+   and imaginary part. An operand that is a number has the address 0, and its pair after those of
+   the numbers. With MAT_ON_CPU the same source is compiled by a C++ compiler and run by the tests.
+   */
 #ifndef MAT_DEVICE_CUH
 #define MAT_DEVICE_CUH
 

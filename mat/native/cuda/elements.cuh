@@ -3,8 +3,8 @@
 
    Storage types have the names mat_f32, mat_i8, mat_bf16 ... 16-bit floats are computed in float
    and rounded once; integers are computed in `mat_whole`, whose arithmetic wraps around, as NumPy's
-   does. `mat_widen` takes an element to what it is computed in, `mat_narrow<S>` a result to an
-   element, `mat_convert<S>` an element of another type. */
+   does. `mat_widen` converts an element to the type that it is computed in, `mat_narrow<S>` a
+   result to an element, `mat_convert<S>` an element of another type. */
 #ifndef MAT_ELEMENTS_CUH
 #define MAT_ELEMENTS_CUH
 
@@ -41,15 +41,16 @@ typedef double mat_f64;
 typedef mat_complex<float> mat_c64;
 typedef mat_complex<double> mat_c128;
 
-/* All of them, with the numbers that frames have for them */
+/* All of them, with their numbers in frames: the order of the table in mat/support/dtypes.py */
 #define MAT_TYPES(EACH) \
     EACH(0, mat_b1) \
-    EACH(1, mat_i8) EACH(2, mat_i16) EACH(3, mat_i32) EACH(4, mat_i64) EACH(5, mat_u8) \
-        EACH(6, mat_u16) EACH(7, mat_u32) EACH(8, mat_u64) EACH(9, mat_f16) EACH(10, mat_bf16) \
-            EACH(11, mat_f32) EACH(12, mat_f64) EACH(13, mat_c64) EACH(14, mat_c128)
+    EACH(1, mat_i8) EACH(2, mat_i16) EACH(3, mat_i32) EACH(4, mat_i64) \
+    EACH(5, mat_u8) EACH(6, mat_u16) EACH(7, mat_u32) EACH(8, mat_u64) \
+    EACH(9, mat_f16) EACH(10, mat_bf16) EACH(11, mat_f32) EACH(12, mat_f64) \
+    EACH(13, mat_c64) EACH(14, mat_c128)
 
 /* Kinds in the order of NumPy's "same_kind": a conversion to the same or a higher one is possible.
- */
+   */
 enum { MAT_BOOLEAN, MAT_WHOLE, MAT_FLOATING, MAT_COMPLEX };
 template <class S> struct mat_kind { static constexpr int of = MAT_WHOLE; };
 template <> struct mat_kind<bool> { static constexpr int of = MAT_BOOLEAN; };
@@ -76,7 +77,7 @@ MAT_INSIDE float mat_widen(mat_bf16 x) { return from_bfloat(x.bits); }
 MAT_INSIDE mat_f16 mat_to_half(float x) { return {to_half(x)}; }
 MAT_INSIDE mat_bf16 mat_to_bfloat(float x) { return {to_bfloat(x)}; }
 
-/* The half nearest to a double, of whose bits more than a float has may matter */
+/* The half nearest to a double: rounding to float first would be rounding twice */
 #if defined(MAT_ON_CPU)
 MAT_INSIDE mat_f16 mat_to_half(double x) {
     const uint64_t bits = mat_bits(x), rest = bits & 0x7fffffffffffffffull;
@@ -103,7 +104,7 @@ template <int SIZE> struct mat_wrapping { typedef uint32_t type; };
 template <> struct mat_wrapping<8> { typedef uint64_t type; };
 
 template <class I> struct mat_whole {
-    typedef typename mat_wrapping<sizeof(I)>::type U; /* overflow has a meaning there */
+    typedef typename mat_wrapping<sizeof(I)>::type U; /* where overflow is defined */
     I v;
     mat_whole() = default;
     MAT_MEMBER constexpr mat_whole(I value) : v(value) {}
@@ -117,8 +118,8 @@ template <class I> struct mat_whole {
     friend MAT_MEMBER bool operator<=(mat_whole a, mat_whole b) { return a.v <= b.v; }
     friend MAT_MEMBER bool operator>(mat_whole a, mat_whole b) { return a.v > b.v; }
     friend MAT_MEMBER bool operator>=(mat_whole a, mat_whole b) { return a.v >= b.v; }
-    /* By 0 it is what x86 makes of 1.0 / 0 for NumPy: the lowest number of the wider signed types,
-       else 0. */
+    /* Division by 0 gives what NumPy's 1.0 / 0 gives on x86: the lowest number of the wider signed
+       types, else 0. */
     friend MAT_MEMBER mat_whole operator/(mat_whole a, mat_whole b) {
         if (b.v == 0)
             return sizeof(I) >= 4 && (I)-1 < (I)0 ? (I)((U)1 << (8 * sizeof(U) - 1)) : (I)0;
@@ -126,7 +127,7 @@ template <class I> struct mat_whole {
     }
 };
 
-/* To what is computed in, and back */
+/* To the type of computation, and back */
 
 MAT_INSIDE float mat_widen(float x) { return x; }
 MAT_INSIDE double mat_widen(double x) { return x; }
@@ -138,8 +139,7 @@ MAT_WIDEN_WHOLE(mat_u8) MAT_WIDEN_WHOLE(mat_u16) MAT_WIDEN_WHOLE(mat_u32) MAT_WI
 
 template <class S> using mat_computed = decltype(mat_widen(S()));
 
-/* A result as an element of the type S. Besides S's own type of computation this takes what
-   comparisons give. */
+/* A result as an element of the type S: of S's own type of computation, or of a comparison. */
 template <class S> struct mat_narrowing {
     static MAT_MEMBER S of(mat_whole<S> x) { return x.v; }
     static MAT_MEMBER S of(bool x) { return (S)x; }
@@ -188,7 +188,7 @@ template <class R> struct mat_conversion<mat_complex<R>> {
 template <class S, class A> MAT_INSIDE S mat_convert(A x) { return mat_conversion<S>::of(x); }
 
 /* A number of the call as an element: a pair of real and imaginary part, or, for integers of 64
-   bits, of its two halves, since a double does not hold them all. */
+   bits, of its two halves, since a double cannot represent them all. */
 template <class S> MAT_INSIDE S mat_number(const double *pair) {
     if constexpr (mat_kind<S>::of == MAT_COMPLEX) {
         return mat_convert<S>(mat_c128(pair[0], pair[1]));

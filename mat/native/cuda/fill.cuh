@@ -1,6 +1,6 @@
-/* Filling memory with a value of 8 or 16 bytes, given by its bits: what a new storage on the device
-   is before it is written. Smaller ones, and those whose halves are the same, the driver can do
-   itself. */
+/* Filling memory with a value of 8 or 16 bytes, given by its bits: the value that a new storage on
+   the device has before it is written. The driver itself fills with smaller values, and with those
+   whose halves are the same. */
 #include "device.cuh"
 
 struct mat_fill_frame {

@@ -9,9 +9,9 @@
    each element.
 
    Where C has few tiles and the inner axis is long, that is split among blocks: each writes its
-   sums to the room, and mat_product_sum adds them up, in the same order always. */
-#ifndef MAT_PRODUCT_CUH
-#define MAT_PRODUCT_CUH
+   sums to the room, and mat_integer_matmul_sum adds them up, in the same order always. */
+#ifndef MAT_INTEGER_MATMUL_CUH
+#define MAT_INTEGER_MATMUL_CUH
 
 #include "device.cuh"
 #include "half.cuh"
@@ -286,9 +286,9 @@ INLINE_DEVICE void add_up(const product_frame &frame, const mat_call &call) {
                         factor<T>(frame, call, 0), factor<T>(frame, call, 1));
 }
 
-#define MAT_PRODUCT(T, A, B, C, G) \
-    MAT_KERNEL(mat_product, product_frame, 256) { product<T, A, B, C, G>(frame, call); } \
-    MAT_KERNEL(mat_product_sum, product_frame, 256) { add_up<T, C>(frame, call); }
+#define MAT_INTEGER_MATMUL(T, A, B, C, G) \
+    MAT_KERNEL(mat_integer_matmul, product_frame, 256) { product<T, A, B, C, G>(frame, call); } \
+    MAT_KERNEL(mat_integer_matmul_sum, product_frame, 256) { add_up<T, C>(frame, call); }
 
 /* ``C <- beta C``, what is left of a product over an empty axis: nothing of C is read where beta is
    0. */

@@ -1,37 +1,45 @@
 /* Moving elements on the device: from any strides to any strides, in units of 1, 2, 4, 8 or 16
    bytes.
 
-   Which kernel, what a unit is and how axes are walked is decided in Python (cuda/permute.py); all
-   are told by one frame. Axes stand innermost first. Positions are counted in 32 bits (a plan makes
-   several launches of what is more), offsets in 64, or, for each single unit, in 32 where that is
-   enough, as it is but for the kernels called _wide.
+   cuda/permute.py chooses the kernel, the unit and the order of the axes; all kernels have one
+   frame. Axes are ordered innermost first. Positions are counted in 32 bits (a plan makes several
+   launches of larger copies), offsets in 64, or, within the units of one thread, in 32 bits but for
+   the kernels called _wide.
 
-   permute_rows_T     runs of any length and alignment, by teams of T threads: 16 bytes at a time,
-   whatever the alignment permute_gather_U_V  units of U bytes from anywhere, written V bytes at a
-   time permute_tile_U_V   the fastest axes of both sides are two: through shared memory, V bytes at
-   a time on both sides permute_zip_U_V_C  C planes become one with C channels; permute_unzip_U_V_C:
-   the way back permute_loose_U    several short axes: whatever part of both sides' fastest axes
-   fits in shared memory */
+   permute_rows_T       runs of any length and alignment, by teams of T threads, 16 bytes at a time
+   permute_gather_U_V   units of U bytes from anywhere, written V bytes at a time
+   permute_tile_U_V_N   the fastest axes of both sides differ: through shared memory, in tiles of N
+                        vectors of V bytes, V bytes at a time on both sides
+   permute_zip_U_V_C    C planes become one with C channels
+   permute_unzip_U_V_C  one plane with C channels becomes C planes
+   permute_loose_U      several short axes: whatever part of both sides' fastest axes fits in
+                        shared memory */
 #ifndef MAT_PERMUTE_CUH
 #define MAT_PERMUTE_CUH
 
 #include "axes.cuh"
 
 struct permute_frame {
-    int64_t source, target;  /* which operands */
-    int64_t from, to;        /* bytes from their addresses to the first unit */
-    int64_t count;           /* of what threads, teams or blocks are to do */
-    int64_t ni,
-        nj; /* units along the fastest axis of the destination and of the source; of rows, bytes */
-    int64_t di, si, dj, sj;  /* and their strides in bytes */
-    int64_t step[2], last[2]; /* loose: how far the tiles along the first two axes are apart, and
-                                 where the last one is; tile: how many there are along both fastest
-                                 axes, and how to divide by those of a band */
-    int64_t inner, volume;     /* loose: how many axes a tile has, and units */
-    struct walk_axis load[6], store[6]; /* loose: a tile's axes as the source has them, and as the
-                                           destination; s: the slot */
+    int64_t source, target; /* the numbers of the operands */
+    int64_t from, to;       /* bytes from their addresses to the first unit */
+    int64_t count;          /* units of work for threads, teams or blocks */
+
+    /* The fastest axes, i of the destination and j of the source: units (of rows, bytes) and
+       strides in bytes */
+    int64_t ni, nj;
+    int64_t di, si, dj, sj;
+
+    /* loose: the distance of tiles along the first two axes, and the position of the last one;
+       tile: the tiles along both fastest axes, and in last[0] the divisor for those of a band */
+    int64_t step[2], last[2];
+
+    /* loose: the axes of a tile and its units; the axes as the source orders them, and as the
+       destination does, with the slot as s */
+    int64_t inner, volume;
+    struct strided_axis load[6], store[6];
+
     int64_t rank;
-    struct walk_axis axes[12];
+    struct strided_axis axes[12];
 };
 
 /* Vectors as 32-bit words */
@@ -52,7 +60,8 @@ __device__ __forceinline__ void write_piece(char *at, typename piece<BYTES>::typ
     *reinterpret_cast<typename piece<BYTES>::type *>(at) = value;
 }
 
-template<int BYTES> struct words { /* of a vector of that many bytes; of less than 4, one word */
+/* The words of a vector of that many bytes; one word for fewer than 4 bytes. */
+template<int BYTES> struct words {
     unsigned w[BYTES < 4 ? 1 : BYTES / 4];
 };
 __device__ __forceinline__ words<1> as_words(unsigned char v) { return {{v}}; }
@@ -145,7 +154,7 @@ __device__ __forceinline__ void permute_rows(const permute_frame &frame, const m
     if (place >= unsigned(frame.count)) return;
     unsigned piece = place - quotient(place, frame.axes[0]) * unsigned(frame.axes[0].n);
     int64_t left = frame.ni - int64_t(piece) * (64 * T), from = frame.from, to = frame.to;
-    walk(frame.axes, int(frame.rank), place, from, to);
+    seek(frame.axes, int(frame.rank), place, from, to);
     copy_run<T>(call.at[frame.target] + to, call.at[frame.source] + from,
                 unsigned(min(left, int64_t(64 * T))), lane);
 }
@@ -166,7 +175,7 @@ __device__ __forceinline__ void permute_gather(const permute_frame &frame, const
         place[k] = first + 256 * k < count ? first + 256 * k : 0;
         from[k] = to[k] = 0;
     }
-    walk_all<STEP, K>(frame.axes, int(frame.rank), place, from, to);
+    seek_all<STEP, K>(frame.axes, int(frame.rank), place, from, to);
     words<V> held[K];
 #pragma unroll
     for (int k = 0; k < K; k++)
@@ -178,11 +187,11 @@ __device__ __forceinline__ void permute_gather(const permute_frame &frame, const
 
 /* Tiles */
 
-/* Turns a square of E x E units of U bytes round: vector c becomes the units c of all vectors. */
-template<int U, int E> __device__ __forceinline__ void turn(words<U * E> (&square)[E]) {
+/* Transposes a square of E x E units of U bytes: vector c becomes the units c of all vectors. */
+template<int U, int E> __device__ __forceinline__ void transpose(words<U * E> (&square)[E]) {
     if constexpr (E > 1) {
         const int W = U * E / 4;
-        words<U * E> turned[E];
+        words<U * E> transposed[E];
         if constexpr (U == 1) {
 #pragma unroll
             for (int p = 0; p < E / 4; p++)
@@ -191,11 +200,11 @@ template<int U, int E> __device__ __forceinline__ void turn(words<U * E> (&squar
                     unsigned a = square[4 * p].w[q], b = square[4 * p + 1].w[q];
                     unsigned c = square[4 * p + 2].w[q], d = square[4 * p + 3].w[q];
                     unsigned ab = __byte_perm(a, b, 0x5140), cd = __byte_perm(c, d, 0x5140);
-                    turned[4 * q].w[p] = __byte_perm(ab, cd, 0x5410);
-                    turned[4 * q + 1].w[p] = __byte_perm(ab, cd, 0x7632);
+                    transposed[4 * q].w[p] = __byte_perm(ab, cd, 0x5410);
+                    transposed[4 * q + 1].w[p] = __byte_perm(ab, cd, 0x7632);
                     ab = __byte_perm(a, b, 0x7362), cd = __byte_perm(c, d, 0x7362);
-                    turned[4 * q + 2].w[p] = __byte_perm(ab, cd, 0x5410);
-                    turned[4 * q + 3].w[p] = __byte_perm(ab, cd, 0x7632);
+                    transposed[4 * q + 2].w[p] = __byte_perm(ab, cd, 0x5410);
+                    transposed[4 * q + 3].w[p] = __byte_perm(ab, cd, 0x7632);
                 }
         } else if constexpr (U == 2) {
 #pragma unroll
@@ -203,8 +212,8 @@ template<int U, int E> __device__ __forceinline__ void turn(words<U * E> (&squar
 #pragma unroll
                 for (int q = 0; q < W; q++) {
                     unsigned a = square[2 * p].w[q], b = square[2 * p + 1].w[q];
-                    turned[2 * q].w[p] = __byte_perm(a, b, 0x5410);
-                    turned[2 * q + 1].w[p] = __byte_perm(a, b, 0x7632);
+                    transposed[2 * q].w[p] = __byte_perm(a, b, 0x5410);
+                    transposed[2 * q + 1].w[p] = __byte_perm(a, b, 0x7632);
                 }
         } else {
 #pragma unroll
@@ -213,29 +222,28 @@ template<int U, int E> __device__ __forceinline__ void turn(words<U * E> (&squar
                 for (int c = 0; c < E; c++)
 #pragma unroll
                     for (int k = 0; k < U / 4; k++)
-                        turned[c].w[r * (U / 4) + k] = square[r].w[c * (U / 4) + k];
+                        transposed[c].w[r * (U / 4) + k] = square[r].w[c * (U / 4) + k];
         }
 #pragma unroll
-        for (int c = 0; c < E; c++) square[c] = turned[c];
+        for (int c = 0; c < E; c++) square[c] = transposed[c];
     }
 }
 
-/* Keeps the compiler from adding up anew, for each access, what a pointer was made of. */
+/* Keeps the compiler from computing a pointer anew for each access. */
 template<class T> __device__ __forceinline__ void settle(T *&pointer) {
 #if !defined(MAT_ON_CPU)
     asm volatile("" : "+l"(pointer));
 #endif
 }
 
-/* What permute_tile does with a tile that begins there; where it is not WHOLE, so many vectors of
-   it are there. */
+/* Copies one tile, for permute_tile; where it is not WHOLE, it has left_i and left_j vectors. */
 template<int U, int V, int N, int THREADS, bool WHOLE>
 __device__ __forceinline__ void move_tile(const permute_frame &frame, typename piece<V>::type *room,
                                           const char *source, char *target, unsigned left_i,
                                           unsigned left_j) {
     const int E = V / U, SPREAD = V < 4 ? 4 / V : 1;
-    const int STEP = THREADS / N, M = N / STEP,
-              UNROLL = M * E > 16 ? 16 / E : M; /* lines at a time, how often, vectors held */
+    /* lines at a time, how often, vectors in registers */
+    const int STEP = THREADS / N, M = N / STEP, UNROLL = M * E > 16 ? 16 / E : M;
     const unsigned t = threadIdx.x, column = t % N, row = t / N;
     const int64_t across = frame.si, down = STEP * E * frame.si, on = STEP * frame.dj;
     source += column * (E > 1 ? V : frame.sj) + row * E * frame.si;
@@ -258,7 +266,7 @@ __device__ __forceinline__ void move_tile(const permute_frame &frame, typename p
         }
 #pragma unroll
         for (int m = 0; m < UNROLL; m++) {
-            turn<U, E>(squares[m]);
+            transpose<U, E>(squares[m]);
 #pragma unroll
             for (int c = 0; c < E; c++)
                 room[(column * E + c) * N + (shuffled ^ (part + m) * STEP)] =
@@ -271,8 +279,8 @@ __device__ __forceinline__ void move_tile(const permute_frame &frame, typename p
         typename piece<V>::type held[UNROLL * E];
 #pragma unroll
         for (int m = 0; m < UNROLL * E; m++) {
-            const int first =
-                (part + m) * STEP; /* a multiple of what `row` is below, so to add is to exclude */
+            /* a multiple of a number above `row`, so that adding it is an exclusive or */
+            const int first = (part + m) * STEP;
             unsigned shuffle =
                 STEP % E ? (row + first) / E * SPREAD : (row / E * SPREAD) ^ (first / E * SPREAD);
             held[m] = room[row * N + first * N + (column ^ (shuffle & (N - 1)))];
@@ -287,12 +295,12 @@ __device__ __forceinline__ void move_tile(const permute_frame &frame, typename p
 }
 
 /* A tile is N vectors of V bytes wide on both sides. It is cut into squares of as many units as a
-   vector has: a thread reads one, as one vector of each of its lines, turns it round in its
-   registers, and puts it into shared memory, where lines are those of the destination. The vectors
-   of a line are shuffled there, so that neither writing nor reading meets in one bank. The first
-   axis is that of the tiles of one matrix. They are gone over in bands, so that what blocks that
-   run at the same time read is adjacent for some kilobytes, and what they write as well. */
-const unsigned BAND = 16; /* tiles along the fastest axis of the destination */
+   vector has: a thread reads one, as one vector of each of its lines, transposes it in its
+   registers, and stores it in shared memory, where lines are those of the destination. The vectors
+   of a line are shuffled there, so that neither writes nor reads conflict in a bank. The first axis
+   is that of the tiles of one matrix. Their order is by bands of BAND tiles along the fastest axis
+   of the destination, so that blocks that run at the same time use adjacent kilobytes. */
+const unsigned BAND = 16;
 
 template<int U, int V, int N, int THREADS>
 __device__ __forceinline__ void permute_tile(const permute_frame &frame, const mat_call &call) {
@@ -308,7 +316,7 @@ __device__ __forceinline__ void permute_tile(const permute_frame &frame, const m
     unsigned left_j = unsigned(min(frame.nj / E - int64_t(tile_j) * N, int64_t(N)));
     int64_t from = frame.from + tile_i * LINES * frame.si + tile_j * LINES * frame.sj;
     int64_t to = frame.to + tile_i * LINES * frame.di + tile_j * LINES * frame.dj;
-    walk(frame.axes, int(frame.rank), blockIdx.x, from, to);
+    seek(frame.axes, int(frame.rank), blockIdx.x, from, to);
     const char *source = call.at[frame.source] + from;
     char *target = call.at[frame.target] + to;
     if (left_i == N && left_j == N)
@@ -326,7 +334,7 @@ __device__ __forceinline__ void permute_channels(const permute_frame &frame, con
     unsigned place = blockIdx.x * 256 + threadIdx.x;
     if (place >= unsigned(frame.count)) return;
     int64_t from = frame.from, to = frame.to;
-    walk(frame.axes, int(frame.rank), place, from, to);
+    seek(frame.axes, int(frame.rank), place, from, to);
     const char *source = call.at[frame.source] + from;
     char *target = call.at[frame.target] + to;
     const int64_t read_step = ZIP ? frame.si : V, write_step = ZIP ? V : frame.dj;
@@ -352,15 +360,15 @@ __device__ __forceinline__ void permute_channels(const permute_frame &frame, con
 
 /* Short axes */
 
-/* A thread finds out once where its units are in a tile, as the source has them and as the
-   destination has them, and then goes over several tiles. The last tile along an axis begins so
-   early that it ends with the axis, and may write again what another one writes, the same. A gap
-   after each 128 bytes keeps powers of two out of one bank. */
+/* A thread computes once where its units are in a tile, in the source and in the destination, and
+   then copies several tiles. The last tile along an axis ends with the axis, and may write units of
+   the tile before again, with the same values. A gap after each 128 bytes keeps powers of two out
+   of one bank. */
 template<int U> __device__ __forceinline__ unsigned gapped(unsigned slot) {
     return slot + slot / (128 / U) * (U < 4 ? 4 / U : 1);
 }
 
-/* Where the units of a tile begin, from the addresses of source and target. */
+/* Sets the offsets from the addresses of source and target to the units of a tile. */
 __device__ __forceinline__ void begin_tile(const permute_frame &frame, unsigned tile, int64_t &from,
                                            int64_t &to) {
     from = frame.from, to = frame.to;
@@ -372,7 +380,7 @@ __device__ __forceinline__ void begin_tile(const permute_frame &frame, unsigned 
         from += start * frame.axes[k].s, to += start * frame.axes[k].d;
         tile = over;
     }
-    walk(frame.axes + 2, int(frame.rank) - 2, tile, from, to);
+    seek(frame.axes + 2, int(frame.rank) - 2, tile, from, to);
 }
 
 template<int U>
@@ -386,8 +394,8 @@ __device__ __forceinline__ void permute_loose(const permute_frame &frame, const 
     for (int k = 0; k < K; k++) {
         unsigned place = threadIdx.x + 256 * k;
         int64_t f = 0, unused = 0, t = 0, s = 0;
-        walk(frame.load, int(frame.inner), place, f, unused);
-        walk(frame.store, int(frame.inner), place, s, t);
+        seek(frame.load, int(frame.inner), place, f, unused);
+        seek(frame.store, int(frame.inner), place, s, t);
         from[k] = int(f), to[k] = int(t), slot[k] = gapped<U>(unsigned(s));
     }
     typename piece<U>::type held[K];
@@ -398,13 +406,13 @@ __device__ __forceinline__ void permute_loose(const permute_frame &frame, const 
         if (threadIdx.x + 256 * k < volume)
             held[k] = read_piece<U>(call.at[frame.source] + source + from[k]);
     for (unsigned tile = blockIdx.x; tile < count; tile += gridDim.x) {
-        __syncthreads(); /* all have read what the tile before left */
+        __syncthreads(); /* all have read the tile before from shared memory */
 #pragma unroll
         for (int k = 0; k < K; k++)
             if (threadIdx.x + 256 * k < volume) room[gapped<U>(threadIdx.x + 256 * k)] = held[k];
         __syncthreads();
         char *at = call.at[frame.target] + target;
-        if (tile + gridDim.x < count) { /* is read while this one is written */
+        if (tile + gridDim.x < count) { /* it is read while this one is written */
             begin_tile(frame, tile + gridDim.x, next, target);
 #pragma unroll
             for (int k = 0; k < K; k++)
@@ -417,7 +425,7 @@ __device__ __forceinline__ void permute_loose(const permute_frame &frame, const 
     }
 }
 
-/* What programs are made of */
+/* The kernels of a program */
 
 #define PERMUTE_KERNEL(name, threads, body) \
     MAT_KERNEL(name, permute_frame, threads) { body(frame, call); }

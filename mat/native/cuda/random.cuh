@@ -7,11 +7,8 @@
    Compile it with contraction off, as everything that includes normal_inline.h. */
 #ifndef MAT_RANDOM_CUH
 #define MAT_RANDOM_CUH
-#include "device.cuh"
 
-#ifndef INLINE
-#define INLINE static __device__ __forceinline__
-#endif
+#include "device.cuh"
 #include "normal_inline.h"
 #include "philox_inline.h"
 

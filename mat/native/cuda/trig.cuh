@@ -1,19 +1,12 @@
-/* Sine, cosine and tangent of double on the device: ours, since CUDA's own take local memory where
-   arguments are large. */
-#ifndef MAT_TURNS_CUH
-#define MAT_TURNS_CUH
+/* Sine, cosine and tangent of double on the device, of any argument. CUDA's own functions need
+   local memory where arguments are large. */
+#ifndef MAT_TRIG_CUH
+#define MAT_TRIG_CUH
 
 #include "elements.cuh"
-
-#ifndef INLINE
-#define INLINE static __device__ __forceinline__
-#endif
-#define MAT_ROUNDER 0x1.8p52
-MAT_INSIDE uint64_t mat_bits_f64(double x) { return mat_bits(x); }
-MAT_INSIDE double mat_of_bits_f64(uint64_t u) { return mat_of_bits(u); }
 #include "trig_inline.h"
 
-/* 2 / pi in words of 64 bits, behind one of zeros */
+/* 2 / pi in words of 64 bits, after one of zeros. */
 static __device__ const uint64_t mat_two_over_pi[] = {
     0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull,
     0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull,
@@ -23,10 +16,11 @@ static __device__ const uint64_t mat_two_over_pi[] = {
     0xf0cfbc209af4361dull,
 };
 
-/* x = n pi / 2 + r + low for |x| >= 2^19, as mat_turn_f64 has it for others (Payne and Hanek's
-   way). Of 2 / pi only bits matter that do not make whole turns of x: 192 of them leave more than
-   120 behind the comma, of which at most 62 are zeros. */
-MAT_INSIDE double mat_far_turn_f64(double x, double *low, uint64_t *turns) {
+/* x = n pi / 2 + r + low for |x| >= 2^19, as mat_trig_reduce_f64 has it for others, by the method
+   of Payne and Hanek (ACM SIGNUM Newsletter 18, 1983). Of 2 / pi only those bits matter that do not
+   make multiples of 2 pi of x: 192 of them leave more than 120 after the binary point, of which at
+   most 62 are zeros. */
+MAT_INSIDE double mat_trig_reduce_far(double x, double *low, uint64_t *quarters) {
     const uint64_t bits = mat_bits(x), mantissa = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
     const int first = (int)(bits >> 52 & 0x7ff) - 1075 + 62, shift = first & 63;
     const uint64_t *word = mat_two_over_pi + (first >> 6);
@@ -57,20 +51,21 @@ MAT_INSIDE double mat_far_turn_f64(double x, double *low, uint64_t *turns) {
     const double r = head + tail, rest = tail - (r - head);
     const bool negative = below != (bool)(bits >> 63);
     *low = negative ? -rest : rest;
-    *turns = bits >> 63 ? 0 - n : n;
+    *quarters = bits >> 63 ? 0 - n : n;
     return negative ? -r : r;
 }
 
-MAT_INSIDE double mat_any_turn_f64(double x, double *low, uint64_t *turns) {
-    return fabs(x) < 0x1p19 ? mat_turn_f64(x, low, turns) : mat_far_turn_f64(x, low, turns);
+MAT_INSIDE double mat_trig_reduce(double x, double *low, uint64_t *quarters) {
+    return fabs(x) < 0x1p19 ? mat_trig_reduce_f64(x, low, quarters)
+                            : mat_trig_reduce_far(x, low, quarters);
 }
 
 MAT_INSIDE double mat_sine(double x, uint64_t first) {
     if (x - x != 0) return x - x;
     double low;
     uint64_t n;
-    const double r = mat_any_turn_f64(x, &low, &n);
-    return mat_sine_turned_f64(r, low, n + first);
+    const double r = mat_trig_reduce(x, &low, &n);
+    return mat_sine_reduced_f64(r, low, n + first);
 }
 
 MAT_INSIDE double mat_sin(double x) { return fabs(x) < 0x1p-27 ? x : mat_sine(x, 0); }
@@ -79,8 +74,8 @@ MAT_INSIDE double mat_tan(double x) {
     if (fabs(x) < 0x1p-27 || x - x != 0) return fabs(x) < 1 ? x : x - x;
     double low;
     uint64_t n;
-    const double r = mat_any_turn_f64(x, &low, &n);
-    return mat_tan_turned_f64(r, low, n);
+    const double r = mat_trig_reduce(x, &low, &n);
+    return mat_tan_reduced_f64(r, low, n);
 }
 
 #endif

@@ -1,11 +1,14 @@
-/* Parts of core.c: a look as a context manager. What is not the only look, or not fresh, is left to
-   the methods enter(frame) and leave(failed) of the Python class. */
-#ifndef MAT_LOOK_INLINE_H
-#define MAT_LOOK_INLINE_H
+/* Part of core.c: an access as a context manager. If it is not the only one, or the data is not
+   fresh, it is left to the methods enter(frame) and leave(failed) of the Python class. */
+#ifndef MAT_ACCESS_INLINE_H
+#define MAT_ACCESS_INLINE_H
+
+#include "core_inline.h"
+#include "limited_api.h"
 
 typedef struct {
-    PyObject_HEAD PyObject *view, *facet, *direction,
-        *record; /* hold is None, or absent, unless a look is open */
+    PyObject_HEAD PyObject *view, *facet, *direction;
+    PyObject *record; /* None, or absent, unless the access is open */
 } Access;
 
 static int access_traverse(PyObject *object, visitproc visit, void *arg) {
@@ -33,7 +36,8 @@ static void access_dealloc(PyObject *object) {
     release_object(object);
 }
 
-/* The hold with which a look can begin at once, borrowed; NULL if Python must see to it. */
+/* Return the record with which an access can begin at once, a borrowed reference; NULL if Python
+   must begin it. */
 static PyObject *ready_record(Access *self) {
     if (mat_type == NULL || self->view == NULL || (PyObject *)Py_TYPE(self->view) != mat_type ||
         PyList_Size(observers))
@@ -54,8 +58,9 @@ static PyObject *ready_record(Access *self) {
                                                                                            : NULL;
 }
 
-/* Where the block stands: a code object and an instruction in it, as holders.py has it. */
-static PyObject *place_of(PyObject *frame) {
+/* Return the line of the block in `frame` as a code object and an instruction, as
+   core/access_record.py has it. */
+static PyObject *line_of(PyObject *frame) {
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame), *outer = NULL;
     if (code == enter_context) { /* ExitStack.enter_context: its caller counts */
         outer = PyObject_GetAttr(frame, back_name);
@@ -66,11 +71,11 @@ static PyObject *place_of(PyObject *frame) {
         }
     }
     PyObject *last = PyObject_GetAttr(frame, lasti_name),
-             *place = last == NULL ? NULL : PyTuple_Pack(2, code, last);
+             *line = last == NULL ? NULL : PyTuple_Pack(2, code, last);
     Py_XDECREF(last);
     Py_XDECREF(outer);
     Py_DECREF(code);
-    return place;
+    return line;
 }
 
 static PyObject *access_enter(PyObject *object, PyObject *ignored) {
@@ -83,25 +88,25 @@ static PyObject *access_enter(PyObject *object, PyObject *ignored) {
         return PyObject_CallMethodObjArgs(object, enter_name, frame == NULL ? Py_None : frame,
                                           NULL);
     }
-    PyObject *place = place_of(frame),
+    PyObject *line = line_of(frame),
              *thread = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
-    if (place == NULL || thread == NULL ||
+    if (line == NULL || thread == NULL ||
         mark_begun(self->view, record, self->direction, self->direction != input, thread) < 0) {
-        Py_XDECREF(place);
+        Py_XDECREF(line);
         Py_XDECREF(thread);
         return NULL;
     }
-    put(record, at_where, place);
-    Py_DECREF(place);
+    put(record, at_where, line);
+    Py_DECREF(line);
     Py_DECREF(thread);
     put(object, offsetof(Access, record), record);
-    PyObject *lend = *slot(record, at_make_value);
-    if (lend == Py_None) {
+    PyObject *make_value = *slot(record, at_make_value);
+    if (make_value == Py_None) {
         PyObject *value = *slot(record, at_value);
         Py_INCREF(value);
         return value;
     }
-    PyObject *value = PyObject_CallNoArgs(lend);
+    PyObject *value = PyObject_CallNoArgs(make_value);
     if (value == NULL) { /* the block never begins */
         PyObject *kind, *error, *trace;
         PyErr_Fetch(&kind, &error, &trace);
@@ -123,26 +128,26 @@ static PyObject *access_exit(PyObject *object, PyObject *const *given, Py_ssize_
         return PyObject_CallMethodObjArgs(object, leave_name, failed ? Py_True : Py_False, NULL);
     Py_INCREF(record);
     put(object, offsetof(Access, record), Py_None);
-    int wrong = mark_ended(*slot(self->view, at_storage), record, self->direction != input);
+    int failure = mark_ended(*slot(self->view, at_storage), record, self->direction != input);
     Py_DECREF(record);
-    if (wrong) return NULL;
+    if (failure) return NULL;
     Py_RETURN_NONE;
 }
 
 static PyMethodDef access_methods[] = {
-    {"__enter__", access_enter, METH_NOARGS, "Begin the look; what the facet presents."},
-    {"__exit__", (PyCFunction)(void (*)(void))access_exit, METH_FASTCALL, "End the look."},
+    {"__enter__", access_enter, METH_NOARGS, "Begin the access; return what the facet presents."},
+    {"__exit__", (PyCFunction)(void (*)(void))access_exit, METH_FASTCALL, "End the access."},
     {NULL, NULL, 0, NULL},
 };
 static PyMemberDef access_members[] = {
-    {"view", T_OBJECT_EX, offsetof(Access, view), 0, "what is looked at"},
-    {"facet", T_OBJECT_EX, offsetof(Access, facet), 0, "through what"},
-    {"direction", T_OBJECT_EX, offsetof(Access, direction), 0, "and how"},
-    {"record", T_OBJECT_EX, offsetof(Access, record), 0, "the open look, or None"},
+    {"view", T_OBJECT_EX, offsetof(Access, view), 0, "the view that is accessed"},
+    {"facet", T_OBJECT_EX, offsetof(Access, facet), 0, "the facet"},
+    {"direction", T_OBJECT_EX, offsetof(Access, direction), 0, "the direction"},
+    {"record", T_OBJECT_EX, offsetof(Access, record), 0, "its record while it is open, else None"},
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot access_slots[] = {
-    {Py_tp_doc, "A look to be taken, as a context manager."},
+    {Py_tp_doc, "An access, as a context manager."},
     {Py_tp_dealloc, access_dealloc},
     {Py_tp_traverse, access_traverse},
     {Py_tp_clear, access_clear},
@@ -150,7 +155,7 @@ static PyType_Slot access_slots[] = {
     {Py_tp_members, access_members},
     {0, NULL},
 };
-static PyType_Spec access_spec = {"mat._core.Look", sizeof(Access), 0,
+static PyType_Spec access_spec = {"mat._core.Access", sizeof(Access), 0,
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                   access_slots};
 

@@ -1,35 +1,18 @@
-/* `mat._core`: the path of a small operation's call, compiled. What it cannot do it leaves to
-   Python, which does everything.
+/* `mat._core`: accesses, and the calls of small operations, compiled. Every case that is not
+   handled here is left to Python, which handles all of them.
 
-   A call is done here if its plan was made before, its body is a compiled kernel (`mat_kernel`) for
-   one thread, and no operand is in use or stale. Where there is little work, all of it happens
-   under the GIL, so that no look need be marked: nobody could see it. Otherwise the looks are
-   marked, and the kernel runs without the GIL. The classes are those of Python (cube.py, mat.py,
-   holders.py, foreign.py); only where their slots lie is found out, in `attach`. */
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
-#include <pythread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <structmember.h>
-
-/* Later headers give these out without counting, since they are immortal there; on 3.11, which runs
-   this too, they are not. */
-#undef Py_RETURN_TRUE
-#undef Py_RETURN_FALSE
-#undef Py_RETURN_NONE
-#define Py_RETURN_TRUE return Py_NewRef(Py_True)
-#define Py_RETURN_FALSE return Py_NewRef(Py_False)
-#define Py_RETURN_NONE return Py_NewRef(Py_None)
-
-#include "call.h"
-#include "dlpack.h"
-
-#include "core_inline.h"
+   A call is made here if its plan exists, its implementation is a compiled kernel (`mat_kernel`),
+   and no operand is in use or stale. If there is little work, all of it happens under the GIL, so
+   that accesses need not be recorded: no other thread could see them. Otherwise they are recorded,
+   and the kernel runs without the GIL. Cubes, Mats and access records are objects of Python's
+   classes; `register_types` finds out the offsets of their slots. */
 #include "access_inline.h"
+#include "core_inline.h"
+#include "dlpack.h"
+#include "limited_api.h"
 #include "plan_inline.h"
 
-/* Caller: an operation as something that is called. It remembers the plans of the last forms of
+/* Operation: an operation that is called with operands, and caches the plans of the last forms of
    operands. */
 
 typedef struct {
@@ -38,10 +21,9 @@ typedef struct {
 } Remembered;
 
 typedef struct {
-    PyObject_HEAD PyObject *plans; /* the dict that Python finds plans in; where it is another one,
-                                      what is remembered is void */
-    int arity, operands, settings,
-        zero_at; /* the last operand is the one whose form comes first: the main one */
+    PyObject_HEAD PyObject *plans; /* Python's dict of plans; if it is replaced, the cached plans
+                                      are invalid */
+    int arity, operands, settings, zero_at; /* the last operand is the main one */
     int operand[OPERANDS], setting[SETTINGS];
     Remembered table[TABLE];
 } Operation;
@@ -79,32 +61,32 @@ static PyObject *operation_forget(PyObject *object, PyObject *ignored) {
     Py_RETURN_NONE;
 }
 
-static int positions(PyObject *tuple, int *places, int most, int *count) {
+static int read_positions(PyObject *tuple, int *positions, int most, int *count) {
     Py_ssize_t n = PyTuple_Size(tuple);
     *count = 0;
     if (n < 0 || n > most) return 0;
-    for (int k = 0; k < n; k++) places[k] = (int)PyLong_AsLong(PyTuple_GetItem(tuple, k));
+    for (int k = 0; k < n; k++) positions[k] = (int)PyLong_AsLong(PyTuple_GetItem(tuple, k));
     *count = (int)n;
     return 1;
 }
 
-/* takes(arity, operands, settings, zero_at): where what a plan depends on stands among the
-   arguments. */
+/* takes(arity, operands, settings, zero_at): set the positions, among the arguments, of those that
+   a plan depends on. */
 static PyObject *operation_takes(PyObject *object, PyObject *args) {
     Operation *self = (Operation *)object;
     PyObject *operands, *settings;
     if (!PyArg_ParseTuple(args, "iO!O!i", &self->arity, &PyTuple_Type, &operands, &PyTuple_Type,
                           &settings, &self->zero_at))
         return NULL;
-    if (!positions(operands, self->operand, OPERANDS, &self->operands)
-        || !positions(settings, self->setting, SETTINGS, &self->settings))
-        self->operands = 0; /* more than is provided for: Python does it */
+    if (!read_positions(operands, self->operand, OPERANDS, &self->operands)
+        || !read_positions(settings, self->setting, SETTINGS, &self->settings))
+        self->operands = 0; /* more than there is room for: Python makes the calls */
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
 
-/* What a plan depends on of one operand: its form, or that it is the main one again, or its type if
-   it is a number. */
+/* Return what a plan depends on of one operand: its form, or Ellipsis if it is the main operand
+   again, or its type if it is a number. NULL if Python must find the plan. */
 static PyObject *token_of(PyObject *value, PyObject *main) {
     if ((PyObject *)Py_TYPE(value) == mat_type) {
         if (value == main) return Py_Ellipsis;
@@ -121,7 +103,7 @@ static PyObject *token_of(PyObject *value, PyObject *main) {
     return NULL;
 }
 
-/* Fill in what the plan of a call depends on; 0 if Python must find it. */
+/* Store what the plan of a call depends on; return 0 if Python must find the plan. */
 static int tokens(const Operation *self, PyObject *args, PyObject **token, int *zero) {
     PyObject *main = PyTuple_GetItem(args, self->operand[self->operands - 1]);
     if ((PyObject *)Py_TYPE(main) != mat_type) return 0;
@@ -148,8 +130,8 @@ static int same_tokens(const Operation *self, const Remembered *entry, PyObject 
     return 1;
 }
 
-/* The plan for a call, a new reference: while its kernel runs without the GIL, others may have all
-   plans forgotten. NULL, without an error if Python must see to everything. */
+/* Return the plan for a call, as a new reference: while its kernel runs without the GIL, another
+   thread may clear the cache. NULL without an error if Python must make the call. */
 static PyObject *plan_for(Operation *self, PyObject *args) {
     PyObject *token[TOKENS];
     int zero;
@@ -189,7 +171,7 @@ static PyObject *operation_call(PyObject *object, PyObject *args, PyObject *kwar
         self->operands && mat_type != NULL && PyList_Size(in_use) == 0) {
         PyObject *plan = plan_for(self, args);
         PyObject *result = plan != NULL && PyObject_TypeCheck(plan, plan_type)
-                               ? plan_do((Plan *)plan, args)
+                               ? plan_call((Plan *)plan, args)
                                : NULL;
         Py_XDECREF(plan);
         if (result != NULL || PyErr_Occurred()) return result;
@@ -203,17 +185,17 @@ static PyObject *operation_call(PyObject *object, PyObject *args, PyObject *kwar
 
 static PyMethodDef operation_methods[] = {
     {"takes", operation_takes, METH_VARARGS,
-     "Say where operands and settings stand among the arguments."},
+     "Set the positions of operands and settings among the arguments."},
     {"forget_compiled", operation_forget, METH_NOARGS,
-     "Forget the plans that are remembered here."},
+     "Clear the cache of plans."},
     {NULL, NULL, 0, NULL},
 };
 static PyMemberDef operation_members[] = {
-    {"plans", T_OBJECT_EX, offsetof(Operation, plans), 0, "plans by what they depend on"},
+    {"plans", T_OBJECT_EX, offsetof(Operation, plans), 0, "Python's dict of plans"},
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot operation_slots[] = {
-    {Py_tp_doc, "Something that is called with operands, and remembers plans by their forms."},
+    {Py_tp_doc, "An operation that is called with operands and caches plans by their forms."},
     {Py_tp_dealloc, operation_dealloc},
     {Py_tp_traverse, operation_traverse},
     {Py_tp_clear, operation_clear},
@@ -222,12 +204,12 @@ static PyType_Slot operation_slots[] = {
     {Py_tp_call, operation_call},
     {0, NULL},
 };
-static PyType_Spec operation_spec = {"mat._core.Caller", sizeof(Operation), 0,
+static PyType_Spec operation_spec = {"mat._core.Operation", sizeof(Operation), 0,
                                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                      operation_slots};
 
-/* attach: find out where Python's classes have their slots, by writing a mark through the name and
-   looking for it. */
+/* register_types finds the offset of a slot by setting the attribute to a new object and searching
+   for that. */
 
 static Py_ssize_t offset_of(PyObject *object, const char *name) {
     PyObject *mark = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
@@ -258,9 +240,9 @@ static int offsets(PyObject *object, ...) {
     return fine;
 }
 
-/* attach(mat, cube, hold, array, observers, in_use, input, enter_context): new, empty objects of
-   these classes, the lists of observers and of devices in use, the direction of reading looks, and
-   the code of ExitStack.enter_context. */
+/* register_types(mat, cube, record, array, observers, in_use, input, enter_context): new, empty
+   objects of these classes, the lists of observers and of devices in use, the direction of accesses
+   that read, and the code of ExitStack.enter_context. */
 static PyObject *register_types(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *mat, *cube, *record, *array, *list, *devices, *reading, *code;
@@ -283,13 +265,13 @@ static PyObject *register_types(PyObject *module, PyObject *args) {
     observers = list, in_use = devices, input = reading, enter_context = code;
     array_type = (PyObject *)Py_TYPE(array);
     Py_INCREF(array_type);
-    mat_type = (PyObject *)Py_TYPE(mat); /* last: from now on calls are done here */
+    mat_type = (PyObject *)Py_TYPE(mat); /* last: from now on calls are made here */
     Py_INCREF(mat_type);
     Py_RETURN_NONE;
 }
 
-/* share_by(address of mat_share, threads): from now on share with so many threads; with 0, leave
-   that to Python. */
+/* share_by(address of mat_share, threads): from now on divide large work among so many threads;
+   with 0, leave such calls to Python. */
 static PyObject *share_by(PyObject *module, PyObject *args) {
     (void)module;
     unsigned long long address;
@@ -302,14 +284,14 @@ static PyObject *share_by(PyObject *module, PyObject *args) {
 
 static PyMethodDef functions[] = {
     {"share_by", share_by, METH_VARARGS,
-     "Say by what function, and with how many threads, ranges of kernels are shared."},
+     "Set the function, and the number of threads, that divide the range of a kernel."},
     {"register_types", register_types, METH_VARARGS,
-     "Find out where the slots of Python's classes lie."},
+     "Find the offsets of the slots of Python's classes."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                         "_core",
-                                        "The path of a small operation's call, compiled.",
+                                        "Accesses and calls of small operations, compiled.",
                                         -1,
                                         functions,
                                         NULL,

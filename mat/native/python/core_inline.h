@@ -1,15 +1,18 @@
-/* Parts of core.c: slots of Python's objects, and the lock of a cube. */
+/* Part of core.c: the slots of Python's objects, the lock of a cube, and the begin and end of an
+   access. */
 #ifndef MAT_CORE_INLINE_H
 #define MAT_CORE_INLINE_H
 
-/* What `attach` is told: the classes, the lists of observers and of devices in use, and where slots
-   lie. */
+#include "limited_api.h"
+
+/* The arguments of `register_types`: the classes, the lists of observers and of devices in use, and
+   the offsets of slots. */
 static PyObject *mat_type, *array_type, *observers, *in_use, *input, *enter_context;
 static Py_ssize_t at_storage, at_presented, at_form; /* of a Mat */
 static Py_ssize_t at_lock, at_fresh, at_accesses, at_writer, at_torn, at_pristine, at_version,
     at_spoiled; /* of a Cube */
 static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where,
-    at_make_value; /* of a Hold */
+    at_make_value; /* of an AccessRecord */
 static Py_ssize_t at_address; /* of a ForeignArray */
 static PyTypeObject *lock_type, *plan_type;
 static PyObject *walk_name, *away_name, *find_name, *slow_name, *close_name, *ready_name,
@@ -21,13 +24,13 @@ static inline PyObject **slot(PyObject *object, Py_ssize_t at) {
 }
 
 static void put(PyObject *object, Py_ssize_t at, PyObject *value) {
-    PyObject **place = slot(object, at), *old = *place;
+    PyObject **target = slot(object, at), *old = *target;
     Py_INCREF(value);
-    *place = value;
+    *target = value;
     Py_XDECREF(old);
 }
 
-/* A heap type's own part of giving an object back. */
+/* Free an object of a heap type, and its reference to the type. */
 static void release_object(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
@@ -35,7 +38,7 @@ static void release_object(PyObject *self) {
     Py_DECREF(type);
 }
 
-/* Lock: reentrant, as threading.RLock; that it is free can be seen here without a call. */
+/* Lock: reentrant, as threading.RLock; whether it is free is known here without a call. */
 
 typedef struct {
     PyObject_HEAD
@@ -107,9 +110,10 @@ static PyObject *lock_release(PyObject *object, PyObject *ignored) {
 }
 
 static PyMethodDef lock_methods[] = {
-    {"acquire", lock_acquire, METH_NOARGS, "Wait until nobody else holds self, and hold it."},
-    {"try_acquire", lock_try_acquire, METH_NOARGS, "Hold self if nobody else does; say whether."},
-    {"release", lock_release, METH_NOARGS, "Give self back, once for each acquire."},
+    {"acquire", lock_acquire, METH_NOARGS, "Acquire self, waiting for other threads."},
+    {"try_acquire", lock_try_acquire, METH_NOARGS,
+     "Acquire self if no other thread has it; return True if it was acquired."},
+    {"release", lock_release, METH_NOARGS, "Release self, once for each acquire."},
     {"__enter__", lock_acquire, METH_NOARGS, "acquire"},
     {"__exit__", lock_release, METH_VARARGS, "release"},
     {NULL, NULL, 0, NULL},
@@ -123,9 +127,9 @@ static PyType_Slot lock_slots[] = {
 };
 static PyType_Spec lock_spec = {"mat._core.Lock", sizeof(Lock), 0, Py_TPFLAGS_DEFAULT, lock_slots};
 
-/* Looks: what cube.py does with them, where it is simple. */
+/* Accesses: what core/cube.py does, in the simple cases. */
 
-/* Mark `storage` as written in the memory with that bit, as Cube.close does. */
+/* Record that `storage` was written in the memory with the bit `mask`, as Cube.close does. */
 static int commit(PyObject *storage, PyObject *mask) {
     PyObject *version = PyLong_FromLongLong(PyLong_AsLongLong(*slot(storage, at_version)) + 1);
     if (version == NULL) return -1;
@@ -137,7 +141,7 @@ static int commit(PyObject *storage, PyObject *mask) {
     return 0;
 }
 
-/* Mark a look as begun, as Cube.open does; -1 on an error. */
+/* Record that an access began, as Cube.open does; -1 on an error. */
 static int mark_begun(PyObject *view, PyObject *record, PyObject *direction, int writes,
                       PyObject *thread) {
     PyObject *storage = *slot(view, at_storage);
@@ -149,8 +153,8 @@ static int mark_begun(PyObject *view, PyObject *record, PyObject *direction, int
     return 0;
 }
 
-/* End a look that went well, as Cube.close does; by that method itself unless it is the only one,
-   and nobody is at the cube. */
+/* End an access whose block did not fail, as Cube.close does; call that method unless it is the
+   only access and no thread has the lock. */
 static int mark_ended(PyObject *storage, PyObject *record, int writes) {
     PyObject *accesses = *slot(storage, at_accesses), *lock = *slot(storage, at_lock);
     if (PyList_Size(observers) || Py_TYPE(lock) != lock_type || ((Lock *)lock)->count ||

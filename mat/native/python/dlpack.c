@@ -1,41 +1,38 @@
-/* DLPack capsules: made of memory that a Python object keeps alive, and taken from other libraries.
+/* DLPack capsules: made over memory that a Python object keeps alive, and taken from other
+   libraries.
 
-   What a consumer calls when it lets go is C, and comes from any thread, with an error set or not,
-   and while the interpreter ends: then, and where it has ended, nothing is done, since there is
-   nothing left to do it with. */
+   A consumer calls the deleter from any thread, with an error set or not, and also while the
+   interpreter ends or after it has ended: then nothing is done. */
 #include "dlpack.h"
-
-#include <stdlib.h>
 
 #define LEGACY "dltensor"
 #define VERSIONED "dltensor_versioned"
-#define TAKEN "mat_tensor" /* what a capsule over a tensor that we took is called */
+#define TAKEN "mat_tensor" /* the name of a capsule over a tensor that was taken */
 #define MOST_AXES 1024
 
-/* Lending */
+/* Exporting */
 
-static void let_go(PyObject *owner) {
+static void release_owner(PyObject *owner) {
     if (!Py_IsInitialized()) return; /* no longer, or never in this process */
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value,
-                &trace); /* consumers give back while an error of theirs is under way */
+    PyErr_Fetch(&type, &value, &trace); /* of the consumer, which may be handling an error */
     Py_DECREF(owner);
     PyErr_Restore(type, value, trace);
     PyGILState_Release(state);
 }
 
 static void delete_legacy(mat_dl_legacy *managed) {
-    let_go(managed->context);
+    release_owner(managed->context);
     free(managed);
 }
 
 static void delete_versioned(mat_dl_versioned *managed) {
-    let_go(managed->context);
+    release_owner(managed->context);
     free(managed);
 }
 
-/* Of a capsule that nobody took; one that was taken has another name. */
+/* The destructor of a capsule that was not taken; one that was taken has another name. */
 static void drop_capsule(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, LEGACY)) {
         mat_dl_legacy *managed = PyCapsule_GetPointer(capsule, LEGACY);
@@ -56,10 +53,10 @@ static int numbers_of(PyObject *tuple, int64_t *numbers, Py_ssize_t count) {
     return 1;
 }
 
-/* lend(owner, address, shape, strides, (device kind, device number), (code, bits), flags): a
-   capsule; flags < 0: a legacy one, which has none. Strides are in elements. The owner lives for as
-   long as somebody has the capsule or what was taken of it. */
-static PyObject *lend(PyObject *module, PyObject *args) {
+/* make_capsule(owner, address, shape, strides, (device kind, device number), (code, bits), flags):
+   return a capsule; flags < 0: a legacy one, which has none. Strides are in elements. The owner
+   lives for as long as the capsule, or what was taken of it. */
+static PyObject *make_capsule(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *owner, *shape, *strides;
     unsigned long long address;
@@ -72,9 +69,8 @@ static PyObject *lend(PyObject *module, PyObject *args) {
         return NULL;
     const Py_ssize_t ndim = PyTuple_Size(shape);
     const size_t head = flags < 0 ? sizeof(mat_dl_legacy) : sizeof(mat_dl_versioned);
-    char *managed = malloc(
-        head + 2 * (size_t)ndim *
-                   sizeof(int64_t)); /* sizes are multiples of 8, so what follows is aligned */
+    /* sizes are multiples of 8, so that the numbers after the head are aligned */
+    char *managed = malloc(head + 2 * (size_t)ndim * sizeof(int64_t));
     if (managed == NULL) return PyErr_NoMemory();
     int64_t *numbers = (int64_t *)(managed + head);
     if (!numbers_of(shape, numbers, ndim) || !numbers_of(strides, numbers + ndim, ndim)) {
@@ -102,10 +98,10 @@ static PyObject *lend(PyObject *module, PyObject *args) {
     return capsule;
 }
 
-/* Taking */
+/* Importing */
 
-static void give_back(PyObject *holder) {
-    if (!Py_IsInitialized()) return; /* its library may be gone before us */
+static void release_tensor(PyObject *holder) {
+    if (!Py_IsInitialized()) return; /* its library may be unloaded already */
     const char *name = PyCapsule_GetContext(holder);
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -129,7 +125,7 @@ static PyObject *tuple_of(const int64_t *numbers, int32_t count) {
     return tuple;
 }
 
-/* Where, what and how long; None for strides that are not told. */
+/* Return address, shape, strides (or None), device, element type and flags of a tensor. */
 static PyObject *described(const mat_dl_tensor *t, uint64_t flags) {
     PyObject *shape = tuple_of(t->shape, t->ndim);
     PyObject *strides = t->strides == NULL ? Py_NewRef(Py_None) : tuple_of(t->strides, t->ndim);
@@ -144,9 +140,9 @@ static PyObject *described(const mat_dl_tensor *t, uint64_t flags) {
                          (unsigned long long)flags);
 }
 
-/* take(capsule): (holder, (address, shape, strides, (device kind, number), (code, bits, lanes),
-   flags)). The memory is there for as long as the holder is. The capsule is left as it is if this
-   fails, and of no use to others if not. */
+/* take(capsule): return (holder, (address, shape, strides, (device kind, number), (code, bits,
+   lanes), flags)). The memory exists for as long as the holder. If this fails, the capsule is left
+   as it is; else others cannot use it any more. */
 static PyObject *take(PyObject *module, PyObject *capsule) {
     (void)module;
     const int legacy = PyCapsule_IsValid(capsule, LEGACY);
@@ -168,8 +164,8 @@ static PyObject *take(PyObject *module, PyObject *capsule) {
                      (int)tensor->ndim);
         return NULL;
     }
-    PyObject *facts =
-        described(tensor, legacy ? 1 : versioned->flags); /* who cannot say may be written: not */
+    /* a legacy capsule cannot say that it may be written: it is taken as read-only */
+    PyObject *facts = described(tensor, legacy ? 1 : versioned->flags);
     if (facts == NULL) return NULL;
     PyObject *holder = PyCapsule_New(managed, TAKEN, NULL);
     if (holder == NULL || PyCapsule_SetContext(holder, legacy ? LEGACY : VERSIONED) < 0 ||
@@ -178,15 +174,15 @@ static PyObject *take(PyObject *module, PyObject *capsule) {
         Py_DECREF(facts);
         return NULL;
     }
-    PyCapsule_SetDestructor(holder,
-                            give_back); /* only now: until then it is the capsule that gives back */
+    /* only now: until then the capsule releases the tensor */
+    PyCapsule_SetDestructor(holder, release_tensor);
     return Py_BuildValue("(NN)", holder, facts);
 }
 
 static PyMethodDef functions[] = {
-    {"make_capsule", lend, METH_VARARGS,
-     "A DLPack capsule over memory that an object keeps alive."},
-    {"take", take, METH_O, "Take over what a DLPack capsule holds."},
+    {"make_capsule", make_capsule, METH_VARARGS,
+     "Return a DLPack capsule over memory that an object keeps alive."},
+    {"take", take, METH_O, "Take over the tensor of a DLPack capsule."},
     {NULL, NULL, 0, NULL},
 };
 

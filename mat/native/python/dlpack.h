@@ -1,11 +1,8 @@
-/* DLPack's structs, as its specification 1.0 lays them out, and what dlpack.c adds to `mat._core`.
-   Not for cffi. */
+/* The structs of DLPack 1.0, and the function that adds those of dlpack.c to `mat._core`. */
 #ifndef MAT_DLPACK_H
 #define MAT_DLPACK_H
 
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
-#include <stdint.h>
+#include "limited_api.h"
 
 typedef struct {
     int32_t kind, number; /* 1: the host's memory, 2: a CUDA device's, ... */
@@ -35,7 +32,7 @@ typedef struct mat_dl_versioned { /* in capsules "dltensor_versioned" */
     uint32_t major, minor;
     void *context;
     void (*deleter)(struct mat_dl_versioned *);
-    uint64_t flags; /* 1: read-only, 2: a copy, that nobody else has */
+    uint64_t flags; /* 1: read-only, 2: a copy, made for the consumer */
     mat_dl_tensor tensor;
 } mat_dl_versioned;
 

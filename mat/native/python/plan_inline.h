@@ -1,22 +1,24 @@
-/* Parts of core.c: what a plan knows of its kernel, and how it is carried out. */
-#ifndef MAT_QUICK_INLINE_H
-#define MAT_QUICK_INLINE_H
+/* Part of core.c: a plan's kernel and the positions of its arguments, and how a plan is carried
+   out. */
+#ifndef MAT_PLAN_INLINE_H
+#define MAT_PLAN_INLINE_H
+
+#include "limited_api.h"
+
+#include "call.h"
+#include "core_inline.h"
 
 enum { OPERANDS = 6, NUMBERS = 6, SETTINGS = 3, TOKENS = OPERANDS + SETTINGS, TABLE = 16 };
 
 static const long long EXACT = 1LL << 53; /* integers up to here are floating-point numbers, too */
 
-/* Quick: what a plan knows of its kernel. */
+/* The kinds of operands: a Mat, the same Mat as another operand, a number. */
+enum { ACCESSED, REPEATED, NUMBER };
+/* How a kernel runs: in one thread without the GIL, under the GIL, or in several threads. */
+enum { ONE_THREAD, UNDER_GIL, SHARED };
 
-enum { LOOK, AGAIN, NUMBER };
-enum {
-    ALONE,
-    AT_ONCE,
-    SHARED
-}; /* without the GIL by one thread, or under it, or by several threads */
-
-/* mat_share of share.h, which is in the other extension, and how many threads it has; 0: Python
-   shares. */
+/* mat_share of share.h, which is in the other extension, and the number of its threads; with 0,
+   Python divides large work. */
 static void (*share)(uintptr_t kernel, const void *frame, char *const *operands,
                      const double *numbers, double *result, int64_t count, int64_t grain,
                      int64_t threads);
@@ -24,10 +26,10 @@ static int64_t share_threads;
 
 typedef struct {
     PyObject_HEAD
-    mat_kernel *kernel; /* NULL: not armed, Python does it */
-    mat_kernel *finish; /* of two stages, the second one; else NULL */
-    int64_t finish_count,
-        room; /* units of that, and bytes of a buffer that both are given as a last operand */
+    mat_kernel *kernel; /* NULL: not armed, Python carries the plan out */
+    mat_kernel *finish; /* the second of two stages, or NULL */
+    int64_t finish_count;
+    int64_t room; /* bytes of a buffer that both stages are given as a last operand */
     const void *frame;
     int64_t count, grain;
     PyObject *mask; /* the bit of the memory, as a Python integer */
@@ -42,11 +44,10 @@ typedef struct {
     char armed, how;
 } Plan;
 
-/* What a call finds out about one operand. */
+/* One operand of a call. */
 typedef struct {
     char *address;
-    PyObject *storage,
-        *record; /* borrowed; of an operand that needs a look of its own, else NULL */
+    PyObject *storage, *record; /* borrowed; NULL unless the operand needs an access of its own */
 } Found;
 
 static void plan_disarm(Plan *self) {
@@ -64,7 +65,7 @@ static void plan_dealloc(PyObject *object) {
     release_object(object);
 }
 
-/* Write a Python number as a pair; 0 if it is not of a kind that is converted here. */
+/* Store a Python number as a pair; return 0 if it is of a type that is not converted here. */
 static int number_pair(PyObject *value, double *pair, int takes_complex) {
     pair[1] = 0;
     if (PyFloat_CheckExact(value)) {
@@ -85,8 +86,8 @@ static int number_pair(PyObject *value, double *pair, int takes_complex) {
     return 0;
 }
 
-/* Whether a look by this thread is open that covers one at `storage`: then that other one decides.
- */
+/* Return 1 if this thread has an open access that includes the one to `storage`, which then needs
+   none of its own. */
 static int covered(PyObject *storage, PyObject *accesses, const Plan *q, int writes) {
     unsigned long me = PyThread_get_thread_ident();
     PyObject *writer = *slot(storage, at_writer);
@@ -105,8 +106,8 @@ static int covered(PyObject *storage, PyObject *accesses, const Plan *q, int wri
 
 enum { PYTHON, FOUND, ABSENT };
 
-/* Find the elements of `view`, if a look at it can begin; else Python must see to it, perhaps only
-   since nothing was presented yet. */
+/* Find the elements of `view`: FOUND if an access to it can begin, ABSENT if it was not presented
+   yet, PYTHON if Python must begin the access. */
 static int find(PyObject *view, const Plan *q, int k, Found *found) {
     if ((PyObject *)Py_TYPE(view) != mat_type) return PYTHON;
     PyObject *storage = *slot(view, at_storage), *presented = *slot(view, at_presented);
@@ -144,7 +145,7 @@ static PyObject *returned(const Plan *q, PyObject *args, const double *result) {
     }
 }
 
-/* The kernel, by one thread or several, and what follows it. */
+/* Call the kernel, in one thread or several, and the second stage. */
 static void call_kernel(const Plan *q, char **operands, double *numbers, double *result) {
     if (q->how == SHARED && share_threads)
         share((uintptr_t)q->kernel, q->frame, operands, numbers, result, q->count, q->grain,
@@ -154,26 +155,26 @@ static void call_kernel(const Plan *q, char **operands, double *numbers, double 
     if (q->finish != NULL) q->finish(q->frame, operands, numbers, result, 0, q->finish_count);
 }
 
-/* Run the kernel under marked looks, without the GIL; -1 on an error. */
-static int run_marked(const Plan *q, PyObject *args, Found *found, char **operands, double *numbers,
-                      double *result) {
+/* Record the accesses and call the kernel without the GIL; -1 on an error. */
+static int run_recorded(const Plan *q, PyObject *args, Found *found, char **operands,
+                        double *numbers, double *result) {
     PyObject *thread = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
     int failed = thread == NULL;
     for (int k = 0; k < q->operands; k++) {
         if (found[k].record == NULL) continue;
-        int mine = !failed && *slot(found[k].record, at_thread) ==
-                                  zero; /* else an operand before has taken it, for both */
+        /* else it was recorded for an operand before, for both */
+        int mine = !failed && *slot(found[k].record, at_thread) == zero;
         if (mine)
             failed = mark_begun(PyTuple_GetItem(args, q->operand[k].position), found[k].record,
                                 q->operand[k].direction, q->operand[k].writes, thread) < 0;
-        if (!mine || failed) found[k].record = NULL; /* there is nothing of ours to end */
+        if (!mine || failed) found[k].record = NULL; /* not to be ended here */
     }
     if (!failed) {
         Py_BEGIN_ALLOW_THREADS
         call_kernel(q, operands, numbers, result);
         Py_END_ALLOW_THREADS
     }
-    for (int writes = 0; writes < 2; writes++) /* who wrote decides when the others have left */
+    for (int writes = 0; writes < 2; writes++) /* those that write end, and commit, last */
         for (int k = 0; k < q->operands; k++)
             if (found[k].record != NULL && !q->operand[k].writes == !writes)
                 failed |= mark_ended(found[k].storage, found[k].record, writes) < 0;
@@ -181,9 +182,9 @@ static int run_marked(const Plan *q, PyObject *args, Found *found, char **operan
     return failed ? -1 : 0;
 }
 
-/* Run the kernel and mark what is written, nobody else running; -1 on an error. */
-static int run_at_once(const Plan *q, Found *found, char **operands, double *numbers,
-                       double *result) {
+/* Call the kernel under the GIL and commit the storages that it wrote; -1 on an error. */
+static int run_under_gil(const Plan *q, Found *found, char **operands, double *numbers,
+                         double *result) {
     call_kernel(q, operands, numbers, result);
     for (int k = 0; k < q->operands; k++) {
         int again = !q->operand[k].writes;
@@ -194,10 +195,10 @@ static int run_at_once(const Plan *q, Found *found, char **operands, double *num
     return 0;
 }
 
-/* Carry out a plan: the result, or NULL, without an error if Python must do it. Nothing is touched
-   before all is settled.
-   `*absent` becomes 1 if all that is amiss is that something was not presented yet. */
-static PyObject *attempt(const Plan *q, PyObject *args, int *absent) {
+/* Carry out a plan and return the result; NULL without an error if Python must do it, in which case
+   nothing has changed. `*absent` is set to 1 if the only obstacle is a view that was not presented
+   yet. */
+static PyObject *plan_try(const Plan *q, PyObject *args, int *absent) {
     *absent = 0;
     if (!q->armed || PyList_Size(observers) != 0 || PyList_Size(in_use) != 0 ||
         (q->how == SHARED && !share_threads))
@@ -210,7 +211,7 @@ static PyObject *attempt(const Plan *q, PyObject *args, int *absent) {
             return NULL;
     for (int k = 0; k < q->operands; k++) {
         PyObject *value = PyTuple_GetItem(args, q->operand[k].position);
-        if (q->operand[k].kind == LOOK) {
+        if (q->operand[k].kind == ACCESSED) {
             int how = find(value, q, k, &found[k]);
             *absent = how == ABSENT;
             if (how != FOUND) return NULL;
@@ -222,24 +223,25 @@ static PyObject *attempt(const Plan *q, PyObject *args, int *absent) {
         }
     }
     for (int k = 0; k < q->operands; k++)
-        if (q->operand[k].kind == AGAIN) operands[k] = operands[q->operand[k].other];
+        if (q->operand[k].kind == REPEATED) operands[k] = operands[q->operand[k].other];
     if (q->finish != NULL && (operands[q->operands] = malloc((size_t)q->room)) == NULL)
         return PyErr_NoMemory();
-    int failed = q->how == AT_ONCE ? run_at_once(q, found, operands, numbers, result)
-                              : run_marked(q, args, found, operands, numbers, result);
+    int failed = q->how == UNDER_GIL
+                     ? run_under_gil(q, found, operands, numbers, result)
+                     : run_recorded(q, args, found, operands, numbers, result);
     if (q->finish != NULL) free(operands[q->operands]);
     return failed < 0 ? NULL : returned(q, args, result);
 }
 
-/* The same; what was not presented yet is presented by the method ready(args), which says whether
-   it could do that. */
-static PyObject *plan_do(Plan *q, PyObject *args) {
+/* Carry out a plan as `plan_try` does; views that were not presented yet are presented first, by
+   the method ready(args), which returns True if it could. */
+static PyObject *plan_call(Plan *q, PyObject *args) {
     int absent;
-    PyObject *result = attempt(q, args, &absent);
+    PyObject *result = plan_try(q, args, &absent);
     if (result != NULL || !absent || PyErr_Occurred()) return result;
     PyObject *ready = PyObject_CallMethodObjArgs((PyObject *)q, ready_name, args, NULL);
     if (ready == NULL) return NULL;
-    if (ready == Py_True) result = attempt(q, args, &absent);
+    if (ready == Py_True) result = plan_try(q, args, &absent);
     Py_DECREF(ready);
     return result;
 }
@@ -290,8 +292,8 @@ static PyObject *plan_arm(PyObject *object, PyObject *args) {
     Py_RETURN_TRUE;
 }
 
-/* then(finish, count, room): the second stage, of so many units; both get a buffer of so many
-   bytes. */
+/* then(finish, count, room): set the second stage, of `count` units; both stages are given a buffer
+   of `room` bytes. */
 static PyObject *plan_then(PyObject *object, PyObject *args) {
     Plan *self = (Plan *)object;
     unsigned long long finish;
@@ -303,14 +305,14 @@ static PyObject *plan_then(PyObject *object, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* run(args, kwargs): here, or by the method walk(args, kwargs), or while a device is in use by the
-   method away. */
+/* run(args, kwargs): carry out the plan here, or by the method walk(args, kwargs), or while a
+   device is in use by the method away. */
 static PyObject *plan_run(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     if (count != 2 || !PyTuple_Check(given[0])) {
         PyErr_SetString(PyExc_TypeError, "run(args, kwargs) takes a tuple and a dict");
         return NULL;
     }
-    PyObject *result = plan_do((Plan *)self, given[0]);
+    PyObject *result = plan_call((Plan *)self, given[0]);
     if (result != NULL || PyErr_Occurred()) return result;
     return PyObject_CallMethodObjArgs(self,
                                       in_use != NULL && PyList_Size(in_use) ? away_name : walk_name,
@@ -319,24 +321,24 @@ static PyObject *plan_run(PyObject *self, PyObject *const *given, Py_ssize_t cou
 
 static PyMethodDef plan_methods[] = {
     {"arm", plan_arm, METH_VARARGS,
-     "Say what kernel to call, with what frame, on which arguments."},
-    {"then", plan_then, METH_VARARGS, "Say what second kernel to call."},
+     "Set the kernel to call, its frame and the positions of its arguments."},
+    {"then", plan_then, METH_VARARGS, "Set a second kernel to call."},
     {"run", (PyCFunction)(void (*)(void))plan_run, METH_FASTCALL,
      "Carry out the plan on ``(args, kwargs)``."},
     {NULL, NULL, 0, NULL},
 };
 static PyMemberDef plan_members[] = {
-    {"armed", T_BOOL, offsetof(Plan, armed), READONLY, "whether calls can be done here"},
+    {"armed", T_BOOL, offsetof(Plan, armed), READONLY, "True if calls can be made here"},
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot plan_slots[] = {
-    {Py_tp_doc, "What can carry out a small operation without Python."},
+    {Py_tp_doc, "A plan that can call a compiled kernel without Python."},
     {Py_tp_dealloc, plan_dealloc},
     {Py_tp_methods, plan_methods},
     {Py_tp_members, plan_members},
     {0, NULL},
 };
-static PyType_Spec plan_spec = {"mat._core.Quick", sizeof(Plan), 0,
+static PyType_Spec plan_spec = {"mat._core.Plan", sizeof(Plan), 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, plan_slots};
 
 #endif

@@ -1,18 +1,22 @@
 /* Two normal numbers from two uniform ones (Box and Muller, 1958), in operations that IEEE 754
-   rounds in one way only:
-   + - * / and sqrt, in the order in which they stand. So C, CUDA and NumPy give the same bits,
-   provided that the compiler does not contract a product and a sum: where this is included,
-   contraction must be off.
+   rounds in one way only: + - * / and sqrt, in the order in which they are written. So C, CUDA and
+   NumPy give the same bits, provided that the compiler does not contract a product and a sum: files
+   that include this are compiled with contraction off.
 
-   A half of a block of words is an angle, in which two bits choose a quarter of the circle, the
-   rest a place in it; the other half is the radius. The coefficients are minimax, by Remez's
-   algorithm, of functions of z on [0, 0.02944] and [0, 0.25]: (2 atanh(s)/s - 2) / z with z = s^2,
-   sin(pi s/2)/s, and (cos(pi s/2) - 1) / z. `mat/ops/philox.py` has them as well. */
+   One half of a block of words is an angle: two bits choose a quarter of the circle, the others a
+   position in it; the other half is the radius. The coefficients are minimax, by Remez's algorithm,
+   of these functions, with z = s^2, on [0, 0.02944] and, the last two, on [0, 0.25]:
+
+       (2 atanh(s)/s - 2) / z    sin(pi s/2)/s    (cos(pi s/2) - 1) / z
+
+   `mat/ops/philox.py` has them as well. */
 #ifndef MAT_NORMAL_INLINE_H
 #define MAT_NORMAL_INLINE_H
 
+#include "bits_inline.h"
+
 /* sqrt(-2 log u) for u = (word + 1/2) / 2^32. It is log(2^k (1 + f)); where u is so near to 1 that
-   k is 0, f is the distance from 1, which is known more exactly than u. */
+   k is 0, f is the distance from 1, which is more exact than u. */
 INLINE float radius_f(uint32_t word) {
     float nearest = ((float)(int32_t)(word >> 31 ? ~word : word) + 0.5f) * 0x1p-32f; /* to 0 or 1 */
     union { float f; int32_t i; } m = {word >> 31 ? 1.0f - nearest : nearest};
@@ -31,13 +35,13 @@ INLINE void normal_pair_f(uint32_t first, uint32_t second, float *x, float *y) {
     float cosine =
         1.0f + z * (-1.2337005f + z * (0.2536694f + z * (-0.020861529f + z * 0.0009067435f)));
     float radius = radius_f(first);
-    int turned = (second >> 30) & 1;
+    int swapped = (second >> 30) & 1;
     radius = second >> 31 ? -radius : radius;
-    *x = radius * (turned ? sine : cosine);
-    *y = radius * (turned ? cosine : sine);
+    *x = radius * (swapped ? sine : cosine);
+    *y = radius * (swapped ? cosine : sine);
 }
 
-/* The same for u = (high * 2^32 + low + 1/2) / 2^64. */
+/* sqrt(-2 log u) for u = (high * 2^32 + low + 1/2) / 2^64. */
 INLINE double radius_d(uint32_t high, uint32_t low) {
     double nearest = (double)(int32_t)(high >> 31 ? ~high : high) * 0x1p-32
                    + ((double)(high >> 31 ? ~low : low) + 0.5) * 0x1p-64;
@@ -77,10 +81,10 @@ INLINE void normal_pair_d(uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3, do
                             z * (-2.5202039028902472e-05 +
                                  z * (4.710678436428263e-07 + z * -6.3294004536770836e-09))))));
     double radius = radius_d(w0, w1);
-    int turned = (w2 >> 30) & 1;
+    int swapped = (w2 >> 30) & 1;
     radius = w2 >> 31 ? -radius : radius;
-    *x = radius * (turned ? sine : cosine);
-    *y = radius * (turned ? cosine : sine);
+    *x = radius * (swapped ? sine : cosine);
+    *y = radius * (swapped ? cosine : sine);
 }
 
 #endif

@@ -4,12 +4,19 @@
 #ifndef MAT_PHILOX_INLINE_H
 #define MAT_PHILOX_INLINE_H
 
+#include "bits_inline.h"
+
+#if !defined(__cplusplus) && defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define PHILOX_VECTORS
+#endif
+
 #define PHILOX_LEFT 0xD2511F53u
 #define PHILOX_RIGHT 0xCD9E8D57u
-#define PHILOX_KEY0 0x9E3779B9u /* by what the key grows from round to round */
+#define PHILOX_KEY0 0x9E3779B9u /* added to the key from round to round */
 #define PHILOX_KEY1 0xBB67AE85u
 
-#if defined(MAT_DEVICE_CUH) /* whose words must stay in registers */
+#if defined(__cplusplus) /* on the device, where the words must remain in registers */
 #define UNROLLED _Pragma("unroll")
 #else
 #define UNROLLED
@@ -29,7 +36,7 @@ INLINE void philox(uint32_t c[4], uint32_t key0, uint32_t key1) {
     }
 }
 
-#if !defined(MAT_DEVICE_CUH) /* where each thread makes a block of its own */
+#if !defined(__cplusplus) /* on the device each thread makes a block of its own */
 enum { BATCH = 64 }; /* blocks that are made at a time */
 
 /* w[j][i] is word j of block `first` + i. */
@@ -44,10 +51,8 @@ INLINE void philox_batch_plain(uint64_t first, uint32_t key0, uint32_t key1, uin
     }
 }
 
-#if defined(__GNUC__) && defined(__x86_64__)
-#include <immintrin.h>
-
-/* The same in vectors V of 64-bit lanes, of which the lower halves count: MULTIPLY is the
+#if defined(PHILOX_VECTORS)
+/* The same in vectors V of 64-bit lanes, of which the lower halves are used: MULTIPLY is the
    instruction for that, which compilers do not find. Two vectors at a time, of even and of odd
    blocks, make one of words. */
 #define PHILOX_BATCH(name, TARGET, V, MULTIPLY) \

@@ -1,13 +1,14 @@
-/* Sine, cosine and tangent of double from quarter turns and what is left: for C, and for the
-   device.
+/* Sine, cosine and tangent of double, for C and for the device: the reduction to a quarter of the
+   circle, and the functions there. */
+#ifndef MAT_TRIG_INLINE_H
+#define MAT_TRIG_INLINE_H
 
-   Who includes it has INLINE, mat_bits_f64, mat_of_bits_f64 and MAT_ROUNDER. */
-#ifndef MAT_TURNS_INLINE_H
-#define MAT_TURNS_INLINE_H
+#include "bits_inline.h"
 
-/* x = n pi / 2 + r + low with |r| <= pi / 4, for |n| < 2^20: returns r; *turns has n in its lowest
-   bits. The first three parts of pi / 2 have 33 bits, so that their products with n are exact. */
-INLINE double mat_turn_f64(double x, double *low, uint64_t *turns)
+/* x = n pi / 2 + r + low with |r| <= pi / 4, for |n| < 2^20: returns r; *quarters has n in its
+   lowest bits. The first three parts of pi / 2 have 33 bits, so that their products with n are
+   exact. */
+INLINE double mat_trig_reduce_f64(double x, double *low, uint64_t *quarters)
 {
     double t = x * 0x1.45f306dc9c883p-1 + MAT_ROUNDER, n = t - MAT_ROUNDER;
     double a = x - n * 0x1.921fb54400000p+0;
@@ -18,11 +19,11 @@ INLINE double mat_turn_f64(double x, double *low, uint64_t *turns)
     back = r - first;
     rest += (first - (r - back)) - (c + back);
     *low = rest - n * 0x1.b839a252049c1p-104;
-    *turns = mat_bits_f64(t);
+    *quarters = mat_bits_f64(t);
     return r;
 }
 
-/* sin(r + low) - r, with z = r * r */
+/* sin(r + low) - r, with z = r * r. */
 INLINE double mat_sin_rest_f64(double r, double z, double low)
 {
     double p = 0x1.5d93803c890bcp-33;
@@ -34,7 +35,7 @@ INLINE double mat_sin_rest_f64(double r, double z, double low)
     return r * z * p + (low - low * (0.5 * z));
 }
 
-/* cos(r + low) = *head + the result */
+/* cos(r + low) = *head + the result. */
 INLINE double mat_cos_rest_f64(double r, double z, double low, double *head)
 {
     double p = -0x1.8fb1098c836ecp-37;
@@ -48,16 +49,17 @@ INLINE double mat_cos_rest_f64(double r, double z, double low, double *head)
     return ((1 - *head) - half) + (z * z * p - r * low);
 }
 
-/* The sine of n pi / 2 + r + low */
-INLINE double mat_sine_turned_f64(double r, double low, uint64_t n)
+/* The sine of n pi / 2 + r + low. */
+INLINE double mat_sine_reduced_f64(double r, double low, uint64_t n)
 {
     double head, z = r * r, s = mat_sin_rest_f64(r, z, low), c = mat_cos_rest_f64(r, z, low, &head);
     double y = n & 1 ? head + c : r + s;
     return mat_of_bits_f64(mat_bits_f64(y) ^ (n & 2) << 62);
 }
 
-/* The tangent of it: a sine over a cosine, the quotient corrected by its remainder */
-INLINE double mat_tan_turned_f64(double r, double low, uint64_t n)
+/* The tangent of n pi / 2 + r + low: a sine over a cosine, the quotient corrected by its
+   remainder. */
+INLINE double mat_tan_reduced_f64(double r, double low, uint64_t n)
 {
     double head, z = r * r, s_rest = mat_sin_rest_f64(r, z, low),
                  c_rest = mat_cos_rest_f64(r, z, low, &head);

@@ -1,4 +1,8 @@
-/* Levels 2 and 3: column-major. Included by libcublas.cpp only. */
+/* BLAS levels 2 and 3, on column-major matrices. */
+#ifndef MAT_MOCK_MATRICES_HPP
+#define MAT_MOCK_MATRICES_HPP
+
+#include "call.hpp"
 
 static bool is_op(int op) { return op == N || op == T || op == C; }
 
@@ -274,3 +278,5 @@ static Status gemm_ex(const char *me, H h, Product p, const void *alpha, Address
     }
 TYPED(int, )
 TYPED(int64_t, _64)
+
+#endif

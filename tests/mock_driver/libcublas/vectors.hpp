@@ -1,4 +1,8 @@
-/* Level 1. Included by libcublas.cpp only. */
+/* BLAS level 1. */
+#ifndef MAT_MOCK_VECTORS_HPP
+#define MAT_MOCK_VECTORS_HPP
+
+#include "call.hpp"
 
 template<class X>
 static Status axpy(const char *me, H h, int64_t n, const void *alpha, Vector x, Vector y) {
@@ -144,3 +148,5 @@ static Status amax(const char *me, H h, int64_t n, Vector x, void *result) {  //
     DOT_OF(I, end, Zdotc, C64, true)
 VECTORS(int, )
 VECTORS(int64_t, _64)
+
+#endif

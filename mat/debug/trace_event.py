@@ -1,0 +1,48 @@
+"""`TraceEvent`: one event of a trace, as it is kept, printed and drawn."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class TraceEvent(NamedTuple):
+    """Something that happened to the data of a Mat.
+
+    Attributes
+    ----------
+    kind : str
+        "copy", "pack", "allocation", "free", "eviction" or "fallback"; of a fallback, `mat` is the
+        operation.
+    mat : str
+        The label of a Mat that sees the data.
+    source, target : str
+        The names of the memories from which and to which data was copied, or where memory was freed
+        or allocated.
+    nbytes : int
+        The bytes of the storage, or of the packed operand.
+    at, seconds : float
+        The time since the beginning of the trace, and the duration, in seconds.
+    page_locked : bool
+        True if the host's pages were locked, so that the copy needed no staging.
+    line : str
+        The user's line that caused it.
+    dirtied : str
+        The line that made the source the only fresh copy; empty if that was before the trace.
+    created : str
+        The line that created the Mat; empty if that was before the trace.
+    storage : int
+        A number that is the same for all Mats of one storage; -1 for a fallback.
+    """
+
+    kind: str
+    mat: str
+    source: str
+    target: str
+    nbytes: int
+    at: float
+    seconds: float
+    page_locked: bool
+    line: str
+    dirtied: str
+    created: str
+    storage: int

@@ -1,0 +1,171 @@
+"""One access that the direction check watches: the elements before it, and what is wrong with it so
+far or at its end.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Protocol, cast
+
+from ..core.access_record import in_operation, line_of, operation_frame
+from ..core.cube import INPUT, OUTPUT, AccessRecord
+from ..support.types import Array
+from .relocation import give_revocable
+from .snapshot import PoisonedOutput, Snapshot, described, storage_of, view_of, visible
+
+_FOLDER = __file__.rpartition("debug")[0]
+
+
+class _Operation(Protocol):
+    __name__: str
+    __module__: str
+
+
+class WatchedAccess:
+    """One access that is watched, from its beginning on."""
+
+    __slots__ = (
+        "alone",
+        "blind",
+        "loose",
+        "nested",
+        "operation",
+        "own",
+        "poisoned",
+        "record",
+        "snapshot",
+        "storage",
+        "value",
+    )
+
+    def __init__(self, record: AccessRecord, alone: bool) -> None:
+        self.record = record
+        self.storage = storage_of(record)
+        self.alone = alone  # it was the only access when it began
+        self.nested = False  # another access wrote meanwhile
+        # another access wrote and failed, so that the data may be copied from elsewhere at any time
+        self.loose = False
+        self.blind = False  # its memory cannot be read
+        self.operation = _operation()
+        self.poisoned: PoisonedOutput | None = None
+        self.snapshot: Snapshot | None = None
+        self.value = record.value, record.make_value
+        self.own = give_revocable(record)
+        self._take()
+
+    def _take(self) -> None:
+        """Fill the storage with poison or take a snapshot, as the direction needs."""
+        record = self.record
+        whole = view_of(record).layout.size == self.storage.size
+        if not self.storage.size:
+            return
+        try:
+            if record.direction is OUTPUT and self.alone and whole:
+                self.poisoned = PoisonedOutput(record)
+            elif record.direction is INPUT or not whole or not self.built_in:
+                self.snapshot = Snapshot(record)
+        except Exception:  # a memory that cannot be read just now, or at all
+            self.blind = True
+
+    @property
+    def built_in(self) -> bool:
+        """True if an operation of this package makes the access."""
+        return self.operation is not None and self.operation.__module__.startswith("mat.")
+
+    @property
+    def description(self) -> str:
+        """The access, and the operation that makes it, in words."""
+        by = "" if self.operation is None else f" by operation {self.operation.__name__}"
+        return self.record.describe() + by
+
+    @property
+    def subject(self) -> str:
+        """The operation that makes the access, or the block, in words."""
+        if self.operation is None:
+            return self.record.describe()
+        return f"operation {self.operation.__name__}"
+
+    def origin(self) -> str:
+        """Return the end of a message: the line that created the Mat."""
+        made = line_of(self.storage.made)
+        if made:
+            return f"; the Mat was created at {made}"
+        return "; the Mat was created before the check"
+
+    def forbidden(self, without: AccessRecord | None) -> Array:
+        """Return the mask of the elements of the storage that changed and must not have.
+
+        Elements that other accesses may write are not in it, but those of `without` are.
+        """
+        assert self.snapshot is not None
+        record, storage = self.record, self.storage
+        changed = self.snapshot.changed()
+        if not changed.any():
+            return changed
+        writers = [other for other in tuple(storage.accesses) if other.direction is not INPUT
+                   and other is not without]
+        for other in writers:  # self among them, if it writes
+            changed &= ~visible(other, storage.size)
+        if record.direction is INPUT and storage.adopted is not None:
+            changed &= visible(record, storage.size)  # what is between them belongs to the user
+        elif storage.adopted is not None:
+            changed[:] = False
+        return changed
+
+    def fault(self, without: AccessRecord | None = None) -> str:
+        """Return in words what is wrong so far, the access `without` left out; else nothing."""
+        if self.snapshot is None:
+            return ""
+        changed = self.forbidden(without)
+        if not changed.any():
+            return ""
+        found = described(changed, view_of(self.record).layout, self.snapshot)
+        if self.record.direction is INPUT:
+            return f"{self.description} changed what it promised to only read, {found}"
+        return f"{self.description} changed what it does not see, {found}"
+
+    def fault_of_output(self) -> str:
+        """Return in words which elements it left, if it was to overwrite all; else nothing."""
+        left = self.poisoned.left() if self.poisoned is not None else None
+        if left is None or not left.any():
+            return ""
+        found = described(left, view_of(self.record).layout)
+        return f"{self.description} promised to overwrite everything and left as it was {found}"
+
+    def changed_something(self) -> bool | None:
+        """Return whether a block for ``io`` changed anything visible; None if that is not known.
+
+        It is not of interest for blocks of this package.
+        """
+        record, snapshot = self.record, self.snapshot
+        if record.direction is OUTPUT or snapshot is None or self.built_in:
+            return None
+        if self.operation is None and internal(record):
+            return None
+        changed = snapshot.changed() & visible(record, self.storage.size)
+        return self.nested or bool(changed.any())
+
+    def follow(self, other: AccessRecord, failed: bool) -> None:
+        """Accept what the access `other`, which has ended, wrote to what it sees or beside that."""
+        if failed:
+            self.loose, self.snapshot = True, None
+        elif self.snapshot is not None:
+            self.snapshot.renew(visible(other, self.storage.size))
+
+    def restore(self) -> None:
+        """Have the record present the value that it had before it was watched."""
+        self.record.value, self.record.make_value = self.value
+
+
+def _operation() -> _Operation | None:
+    """Return the operation that this thread carries out, None if a block makes the access."""
+    if not in_operation():
+        return None
+    frame = operation_frame(sys._getframe(1))
+    plan = None if frame is None else frame.f_locals.get("self")
+    return cast("_Operation | None", getattr(plan, "operation", None))
+
+
+def internal(record: AccessRecord) -> bool:
+    """Return whether the block of an access is one of this package."""
+    return record.where is not None and record.where[0].co_filename.startswith(_FOLDER)

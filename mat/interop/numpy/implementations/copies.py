@@ -1,0 +1,68 @@
+"""NumPy's functions that copy or convert an array, or return views that are not always Mats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....matrix.mat import Mat
+from ....support.types import DTypeLike, Operand
+from ..operands import as_mats, is_known_dtype, is_mat_or_array
+from ..registry import Casting, Result, implements
+
+
+@implements("copy")
+def numpy_copy(a: Mat, order: str = "K", subok: bool = False) -> Result:
+    return NotImplemented if order == "F" else a.copy()
+
+
+@implements("astype")
+def numpy_astype(x: Mat, dtype: DTypeLike, /, *, copy: bool = True,
+                 device: object = None) -> Result:
+    wanted = np.dtype(dtype)
+    if (not is_known_dtype(wanted) or device not in (None, "cpu")
+            or (x.dtype.kind == "c" and wanted.kind != "c")):
+        return NotImplemented
+    return x if not copy and x.dtype == wanted else x.astype(wanted)
+
+
+@implements("asarray", "asanyarray", "ascontiguousarray")
+def numpy_asarray(a: Operand, dtype: DTypeLike = None, order: str | None = None, *,
+                  device: object = None, copy: bool | None = None) -> Result:
+    same = (isinstance(a, Mat) and (dtype is None or np.dtype(dtype) == a.dtype)
+            and order in (None, "K", "A") and not copy)
+    return a if same else NotImplemented
+
+
+@implements("copyto")
+def numpy_copyto(dst: Operand, src: Operand, casting: Casting = "same_kind",
+                 where: Operand = True) -> Result:
+    if not isinstance(dst, Mat) or where is not True:
+        return NotImplemented
+    if type(src) is float and dst.dtype.kind in "fc":
+        dst.assign_(src)
+        return None
+    if (not is_mat_or_array(src) or not np.can_cast(src.dtype, dst.dtype, casting)
+            or (src.dtype.kind == "c" and dst.dtype.kind != "c")):
+        return NotImplemented
+    dst.assign_(*as_mats([src]))
+    return None
+
+
+# Views
+
+
+@implements("broadcast_arrays")
+def numpy_broadcast_arrays(*args: Operand, subok: bool = False) -> Result:
+    """Present Mats among arrays as arrays.
+
+    NumPy's results are to be read only, and callers that mix arrays and Mats, as zarr does, use
+    methods of arrays on them.
+    """
+    if all(isinstance(x, Mat) for x in args):
+        return NotImplemented
+    return np.broadcast_arrays(*map(np.asarray, args), subok=subok)
+
+
+@implements("real")
+def numpy_real(val: Mat) -> Result:
+    return NotImplemented if val.dtype.kind == "c" else val.over(val.layout)

@@ -1,0 +1,77 @@
+"""NumPy's functions that join arrays along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ....errors import ShapeError
+from ....layout.strided import as_axis
+from ....matrix.mat import Mat
+from ....ops import joining
+from ....support.types import DTypeLike, Function, Operand
+from ..operands import as_mats, is_mat_or_none
+from ..registry import Casting, Result, implements
+
+
+def _join(arrays: object, axis: object, out: Operand, dtype: DTypeLike, casting: Casting,
+          join: Callable[[list[Mat], int], Mat]) -> Result:
+    """Call ``join(parts, axis)`` with the arrays as Mats."""
+    parts = as_mats(arrays)
+    if not parts or dtype is not None or casting != "same_kind" or type(axis) is not int:
+        return NotImplemented
+    if not is_mat_or_none(out) or (out is not None and not np.can_cast(
+            np.result_type(*(m.dtype for m in parts)), out.dtype, casting)):
+        return NotImplemented
+    return join(parts, axis)
+
+
+@implements("concatenate")
+def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = None, *,
+                      dtype: DTypeLike = None, casting: Casting = "same_kind") -> Result:
+    return _join(arrays, axis, out, dtype, casting,
+                 lambda parts, axis: joining.concat(parts, axis, out))
+
+
+@implements("stack")
+def numpy_stack(arrays: Operand, axis: int = 0, out: Operand = None, *, dtype: DTypeLike = None,
+                casting: Casting = "same_kind") -> Result:
+    def join(parts: list[Mat], axis: int) -> Result:
+        k = as_axis(axis, parts[0].ndim + 1)
+        if any(m.shape != parts[0].shape for m in parts):
+            raise ShapeError("stack wants equal shapes, got "
+                             f"{', '.join(str(m.shape) for m in parts)}")
+        return joining.concat([m.expand_dims(k) for m in parts], k, out)
+    return _join(arrays, axis, out, dtype, casting, join)
+
+
+def _join_raised(tup: Operand, raise_rank: Function, axis_of: Callable[[Mat], int],
+                 dtype: DTypeLike = None, casting: Casting = "same_kind") -> Result:
+    """Give all arrays the rank of the result, and join them along ``axis_of(first)``."""
+    def join(parts: list[Mat], _: int) -> Result:
+        whole = [raise_rank(m) for m in parts]
+        return joining.concat(whole, axis_of(whole[0]))
+    return _join(tup, 0, None, dtype, casting, join)
+
+
+@implements("vstack")
+def numpy_vstack(tup: Operand, *, dtype: DTypeLike = None,
+                 casting: Casting = "same_kind") -> Result:
+    return _join_raised(tup, np.atleast_2d, lambda m: 0, dtype, casting)
+
+
+@implements("hstack")
+def numpy_hstack(tup: Operand, *, dtype: DTypeLike = None,
+                 casting: Casting = "same_kind") -> Result:
+    return _join_raised(tup, np.atleast_1d, lambda m: 0 if m.ndim == 1 else 1, dtype, casting)
+
+
+@implements("dstack")
+def numpy_dstack(tup: Operand) -> Result:
+    return _join_raised(tup, np.atleast_3d, lambda m: 2)
+
+
+@implements("column_stack")
+def numpy_column_stack(tup: Operand) -> Result:
+    return _join_raised(tup, lambda m: m if m.ndim > 1 else np.atleast_2d(m).T, lambda m: 1)

@@ -1,0 +1,46 @@
+"""NumPy's inverse, solver, Cholesky factor and norm."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+import numpy as np
+
+from ....matrix.creation import adopted
+from ....matrix.mat import Mat
+from ....ops import linalg
+from ....ops.blas_level1 import nrm2
+from ....support.dtypes import BLAS_TYPES
+from ....support.types import AxisLike, Operand
+from ..registry import Result, implements
+
+
+def _is_square(a: object) -> TypeGuard[Mat]:
+    """Return whether `a` is a square matrix of a BLAS dtype, or a stack of them."""
+    return (isinstance(a, Mat) and a.dtype.char in BLAS_TYPES and a.ndim >= 2
+            and a.shape[-1] == a.shape[-2])
+
+
+@implements("linalg.inv")
+def numpy_linalg_inv(a: Operand) -> Result:
+    return linalg.inv(a) if _is_square(a) else NotImplemented
+
+
+@implements("linalg.solve")
+def numpy_linalg_solve(a: Operand, b: Operand) -> Result:
+    plain = (_is_square(a) and isinstance(b, Mat) and b.dtype.char in BLAS_TYPES
+             and b.ndim > 0)
+    return linalg.solve(a, b) if plain else NotImplemented
+
+
+@implements("linalg.cholesky")
+def numpy_linalg_cholesky(a: Operand, /, *, upper: bool = False) -> Result:
+    return linalg.cholesky(a) if _is_square(a) and not upper else NotImplemented
+
+
+@implements("linalg.norm")
+def numpy_linalg_norm(x: Operand, ord: object = None, axis: AxisLike = None,
+                      keepdims: bool = False) -> Result:
+    plain = (isinstance(x, Mat) and x.dtype.char in "fd" and ord is None and axis is None
+             and not keepdims and x.size > 0)
+    return adopted(np.asarray(nrm2(x), x.dtype)) if plain else NotImplemented

@@ -1,0 +1,128 @@
+"""NumPy's products of vectors, matrices and tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+import numpy as np
+
+from ....layout.strided import Ints, as_axis
+from ....matrix.mat import Mat
+from ....ops import elementwise, linalg
+from ....support.types import Operand
+from ..operands import as_mats, is_mat_or_array, is_mat_or_none
+from ..registry import Result, implements
+
+Axes = list[int]
+AxesLike = int | Iterable[int | Iterable[int]]  # a number of axes, or those of each operand
+
+
+@implements("dot")
+def numpy_dot(a: Operand, b: Operand, out: Operand = None) -> Result:
+    found = as_mats([a, b])
+    if not found or not is_mat_or_none(out):
+        return NotImplemented
+    a, b = found
+    if not a.ndim or not b.ndim:
+        return elementwise.multiply(a, b, out=out)
+    if b.ndim < 3:
+        return linalg.matmul(a, b, out=out)
+    return NotImplemented if out is not None else numpy_tensordot(a, b, (-1, -2))
+
+
+@implements("inner")
+def numpy_inner(a: Operand, b: Operand, /) -> Result:
+    found = as_mats([a, b])
+    if not found:
+        return NotImplemented
+    a, b = found
+    return numpy_tensordot(a, b, (-1, -1)) if a.ndim and b.ndim else elementwise.multiply(a, b)
+
+
+@implements("outer")
+def numpy_outer(a: Operand, b: Operand, out: Operand = None) -> Result:
+    found = as_mats([a, b])
+    if not found or not is_mat_or_none(out):
+        return NotImplemented
+    a, b = map(np.ravel, found)
+    return elementwise.multiply(a.expand_dims(1), b, out=out)
+
+
+@implements("linalg.outer")
+def numpy_linalg_outer(x1: Operand, x2: Operand, /) -> Result:
+    if not is_mat_or_array(x1) or not is_mat_or_array(x2) or not x1.ndim == x2.ndim == 1:
+        return NotImplemented
+    return numpy_outer(x1, x2)
+
+
+@implements("vdot")
+def numpy_vdot(a: Operand, b: Operand, /) -> Result:
+    found = as_mats([a, b])
+    if not found or any(m.dtype.kind == "c" for m in found) or found[0].size != found[1].size:
+        return NotImplemented
+    a, b = map(np.ravel, found)
+    return linalg.matmul(a, b)
+
+
+@implements("linalg.tensordot")
+def numpy_linalg_tensordot(x1: Operand, x2: Operand, /, *, axes: AxesLike = 2) -> Result:
+    return numpy_tensordot(x1, x2, axes)
+
+
+@implements("tensordot")
+def numpy_tensordot(a: Operand, b: Operand, axes: AxesLike = 2) -> Result:
+    found = as_mats([a, b])
+    over = _contracted_axes(axes, *found) if found else None
+    if over is None:
+        return NotImplemented
+    (a, b), (of_a, of_b) = found, over
+    kept_a = [k for k in range(a.ndim) if k not in of_a]
+    kept_b = [k for k in range(b.ndim) if k not in of_b]
+    length = prod(a.shape[k] for k in of_a)
+    rows, columns = tuple(a.shape[k] for k in kept_a), tuple(b.shape[k] for k in kept_b)
+    product = linalg.matmul(_as_matrix(a, (*kept_a, *of_a), (prod(rows), length)),
+                            _as_matrix(b, (*of_b, *kept_b), (length, prod(columns))))
+    return product.reshape(rows + columns)
+
+
+def _contracted_axes(axes: AxesLike, a: Mat, b: Mat) -> tuple[Axes, Axes] | None:
+    """Return the axes of both to sum over, in pairs; None where NumPy should raise an error."""
+    pair: Iterable[Iterable[int]]
+    if isinstance(axes, int):
+        pair = range(-axes, 0), range(axes)
+    else:
+        pair = [x if isinstance(x, list | tuple) else (x,) for x in axes]
+    try:
+        one, other = ([as_axis(k, m.ndim) for k in used]
+                      for used, m in zip(pair, (a, b), strict=True))
+    except (TypeError, ValueError, IndexError):
+        return None
+    equal = [a.shape[k] for k in one] == [b.shape[k] for k in other]
+    return (one, other) if equal and _are_unique(one) and _are_unique(other) else None
+
+
+def _are_unique(axes: Axes) -> bool:
+    return len(set(axes)) == len(axes)
+
+
+def _as_matrix(x: Mat, order: Ints, shape: tuple[int, int]) -> Mat:
+    """Return `x` with its axes in another order as a matrix, which is a view where that can be."""
+    found: Operand = np.reshape(x.permute(order), shape)
+    assert isinstance(found, Mat)
+    return found
+
+
+@implements("linalg.matmul")
+def numpy_linalg_matmul(x1: Operand, x2: Operand, /) -> Result:
+    if not is_mat_or_array(x1) or not is_mat_or_array(x2):
+        return NotImplemented
+    return linalg.matmul(x1, x2)
+
+
+@implements("linalg.multi_dot")
+def numpy_linalg_multi_dot(arrays: Operand, *, out: Operand = None) -> Result:
+    parts = as_mats(arrays)
+    if out is not None or len(parts) < 2 or any(m.ndim != 2 for m in parts):
+        return NotImplemented
+    return linalg.multi_dot(parts)

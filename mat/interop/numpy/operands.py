@@ -1,0 +1,51 @@
+"""Predicates on the operands of NumPy's functions and ufuncs, and their conversion to Mats."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+import numpy as np
+
+from ...matrix.creation import adopted, from_numpy
+from ...matrix.mat import Mat
+from ...support.dtypes import SUPPORTED
+from ...support.types import Array, DType
+
+_known_dtypes: dict[DType, bool] = {}
+
+
+def is_known_dtype(dtype: DType) -> bool:
+    """Return whether a Mat can have that dtype."""
+    found = _known_dtypes.get(dtype)
+    if found is None:
+        found = _known_dtypes[dtype] = dtype.name in SUPPORTED and dtype.isnative
+    return found
+
+
+def is_mat_or_array(value: object) -> TypeGuard[Mat | Array]:
+    """Return whether `value` is a Mat, or an array of a dtype that a Mat can have.
+
+    Operations of `mat` interpret these as NumPy does.
+    """
+    return isinstance(value, Mat) or (type(value) is np.ndarray and is_known_dtype(value.dtype))
+
+
+def is_mat_or_none(out: object) -> bool:
+    """Return whether operations of `mat` accept `out` as their ``out=``."""
+    return out is None or isinstance(out, Mat)
+
+
+def can_hold_sums(out: object) -> bool:
+    """Return whether reductions of `mat` write to `out` what NumPy would.
+
+    NumPy computes in the dtype of `out`, which makes a difference for bool.
+    """
+    return out is None or (isinstance(out, Mat) and out.dtype.kind != "b")
+
+
+def as_mats(values: object) -> list[Mat]:
+    """Return the operands as Mats, or an empty list if one of them cannot be a Mat."""
+    if not isinstance(values, list | tuple) or not all(map(is_mat_or_array, values)):
+        return []
+    return [x if isinstance(x, Mat) else from_numpy(x) if x.flags.aligned else adopted(x.copy())
+            for x in values]

@@ -1,0 +1,41 @@
+"""The registry of NumPy functions that operations of `mat` implement.
+
+An implementation has NumPy's signature. It returns `NotImplemented` where NumPy means something
+else, or where the operations of `mat` do not know the arguments; then NumPy computes on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from ...support.types import Function, Operand
+
+F = TypeVar("F", bound=Function)
+
+Result: TypeAlias = Any  # of an implementation: Mats, a number, or NotImplemented
+Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+
+IMPLEMENTATIONS: dict[object, Function] = {}  # by NumPy's function
+NO_VALUE: Final[Operand] = np._NoValue  # NumPy's default where None is a value
+
+
+def numpy_function(name: str) -> Function | None:
+    """Return NumPy's function of the dotted `name`, or None in versions that have none."""
+    found: object = np
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found if callable(found) else None
+
+
+def implements(*names: str) -> Callable[[F], F]:
+    """Return a decorator that registers an implementation of NumPy's functions of these names."""
+    def register(function: F) -> F:
+        for name in names:
+            found = numpy_function(name)
+            if found is not None:
+                IMPLEMENTATIONS[found] = function
+        return function
+    return register

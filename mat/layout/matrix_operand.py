@@ -1,0 +1,123 @@
+"""Sizes, steps and leading dimensions of the matrices of a product, in rows and columns and in
+BLAS's terms.
+
+Plain tuples: kernels are prepared for them, and remembered by them. All steps count elements.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .strided import Ints, Layout
+
+
+class GemmSizes(NamedTuple):
+    """The lengths of a product: `m` rows and `n` columns of C, and `k` along the inner axis."""
+
+    m: int
+    n: int
+    k: int
+
+
+class LeadingDimension(NamedTuple):
+    """The step between the rows of a matrix whose rows are adjacent elements, or of its transpose.
+
+    In a product, `transposed` compares with op(X), the matrix that is meant.
+    """
+
+    step: int
+    transposed: bool
+
+
+class MatrixOperand(NamedTuple):
+    """The dtype character of a matrix, or of a stack of them, and the steps between its rows, its
+    columns and, along each leading axis of the stack, its matrices.
+    """
+
+    char: str
+    row: int
+    column: int
+    batch: Ints = ()
+
+    def transpose(self, apply: bool = True) -> MatrixOperand:
+        """Return the operand with rows and columns exchanged, if that is to `apply`."""
+        return MatrixOperand(self.char, self.column, self.row, self.batch) if apply else self
+
+    def leading(self, rows: int, columns: int) -> LeadingDimension | None:
+        """Return the leading dimension of a matrix of that shape, None if BLAS cannot take it."""
+        found = Layout((rows, columns), (self.row, self.column), 0).matrix
+        return found and LeadingDimension(*found)
+
+
+class MatmulForm(NamedTuple):
+    """A product ``C = A B`` of stacks of matrices: transposes are applied, broadcast axes have the
+    step 0, and `batch` has the lengths of the leading axes.
+    """
+
+    sizes: GemmSizes
+    a: MatrixOperand
+    b: MatrixOperand
+    c: MatrixOperand
+    batch: Ints = ()
+
+
+# What BLAS is given of matrices that does not change from call to call: column-major, as BLAS
+# has them, in the order of its arguments.
+
+
+class GemmForm(NamedTuple):
+    """The flags, sizes and leading dimensions of ?GEMM."""
+
+    trans_a: str
+    trans_b: str
+    sizes: GemmSizes
+    leading: tuple[int, int, int]
+    swap: bool = False  # the second operand of the operation is BLAS's first
+
+    def reported(self) -> dict[str, object]:
+        """Return the arguments that observers are notified of."""
+        lda, ldb, ldc = self.leading
+        return {"trans": self.trans_a + self.trans_b, **self.sizes._asdict(), "lda": lda,
+                "ldb": ldb, "ldc": ldc}
+
+
+class GemvForm(NamedTuple):
+    """The flag, sizes and leading dimension of ?GEMV, for an A of m x n."""
+
+    trans: str
+    m: int
+    n: int
+    lda: int
+
+
+class GerForm(NamedTuple):
+    """The sizes and leading dimension of ?GER, for an A of m x n."""
+
+    m: int
+    n: int
+    lda: int
+    swap: bool = False  # the second vector of the operation is BLAS's first
+
+
+class SyrkForm(NamedTuple):
+    """The flags, sizes and leading dimensions of ?SYRK, for a C of n x n."""
+
+    uplo: str
+    trans: str
+    n: int
+    k: int
+    lda: int
+    ldc: int
+
+
+class TrsmForm(NamedTuple):
+    """The flags, sizes and leading dimensions of ?TRSM, for a B of m x n."""
+
+    side: str
+    uplo: str
+    trans: str
+    diag: str
+    m: int
+    n: int
+    lda: int
+    ldb: int

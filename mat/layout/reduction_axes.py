@@ -1,0 +1,62 @@
+"""The axes of a reduction, in the order in which kernels of every engine go over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import NamedTuple
+
+from .merged_axes import merged
+
+
+class ReductionAxis(NamedTuple):
+    """An axis: its length, and its strides in x, which is reduced, and in y, the result."""
+
+    n: int
+    x: int
+    y: int
+
+    @property
+    def order(self) -> float:
+        """The key by which axes are sorted: one that x is broadcast along, then large strides."""
+        return -self.x if self.x else -inf
+
+
+class ReductionForm(NamedTuple):
+    """Axes that are kept and those that are reduced, outermost first, and where x and y start."""
+
+    kept: list[ReductionAxis]
+    reduced: list[ReductionAxis]
+    start_x: int
+    start_y: int
+
+
+def form_of(kept: Sequence[ReductionAxis], reduced: Sequence[ReductionAxis],
+            ordered: bool) -> ReductionForm:
+    """Return the fewest axes for a loop, with all strides of x upwards.
+
+    If the result depends on the order of what is reduced (`ordered`), reduced axes keep theirs.
+    """
+    kept, start_x, start_y = _upwards(kept)
+    if not ordered:
+        reduced, more, _ = _upwards(reduced)
+        start_x += more
+        reduced = sorted(reduced, key=lambda a: a.order)
+    return ReductionForm(_merged(sorted(kept, key=lambda a: a.order)), _merged(reduced), start_x,
+                         start_y)
+
+
+def _upwards(axes: Sequence[ReductionAxis]) -> tuple[list[ReductionAxis], int, int]:
+    found, start_x, start_y = [], 0, 0
+    for axis in axes:
+        n, x, y = axis
+        if x < 0:
+            start_x += (n - 1) * x
+            start_y += (n - 1) * y
+            axis = ReductionAxis(n, -x, -y)
+        found.append(axis)
+    return found, start_x, start_y
+
+
+def _merged(axes: Sequence[ReductionAxis]) -> list[ReductionAxis]:
+    return list(map(ReductionAxis._make, merged(axes)))

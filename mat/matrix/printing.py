@@ -1,0 +1,79 @@
+"""The text of a Mat: its label, its contents at a prompt, and formats."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ..core.cube import all_facets
+from ..facets.array import over
+from ..support import formatting
+from ..support.settings import current
+from ..support.types import Array
+from .exports import Exports
+
+
+class _Printer(Protocol):
+    def text(self, text: str) -> object: ...
+
+
+class Printing(Exports):
+    """The part of `Mat` that prints it. Nothing is accessed, copied between memories or marked."""
+
+    __slots__ = ()
+
+    def label(self) -> str:
+        """Return a short name for messages, such as ``<Mat 2x3 int64>``.
+
+        Returns
+        -------
+        str
+            The visible extent within the storage, and the dtype unless it is the default.
+        """
+        dtype = self.storage.dtype
+        suffix = "" if dtype == current().dtype else f" {dtype}"
+        return f"<Mat {formatting.extent(self.layout, self.storage.size)}{suffix}>"
+
+    def _head(self) -> str:
+        head = self.label()[1:-1]
+        if current().print_facets:
+            head += " " + formatting.letters(self._letters())
+        return head
+
+    def _letters(self) -> list[tuple[str, bool]]:
+        """Return the letters of facets that were accessed, and whether their memory is fresh."""
+        storage = self.storage
+        return [(f.letter, bool(storage.fresh & f.mask)) for f in all_facets()
+                if storage.seen & f.bit]
+
+    def _peek(self) -> Array | None:
+        """Return the visible elements to print without an access, or None if there are none."""
+        storage = self.storage
+        if storage.torn is not None:
+            return None
+        options = np.get_printoptions()
+        spans = ([self.layout.bounds] if self.size <= options["threshold"]
+                 else self.layout.spans(options["edgeitems"]))
+        handle = storage.peek(spans)
+        if handle is not None:
+            return over(handle, self.layout)
+        fill = storage.fill_value
+        return None if fill is None else np.broadcast_to(np.asarray(fill, storage.dtype),
+                                                         self.shape)
+
+    def _absent(self) -> str:
+        return "torn" if self.storage.torn is not None else "uninitialised"
+
+    def __repr__(self) -> str:
+        if not current().print_contents:
+            return f"<{self._head()}>"
+        a = self._peek()
+        return formatting.bracket(self._head(),
+                                  self._absent() if a is None else formatting.contents(a))
+
+    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:  # noqa: ARG002
+        printer.text(repr(self))
+
+    def __format__(self, spec: str) -> str:
+        return repr(self) if not spec else formatting.formatted(self.to_numpy(), spec)

@@ -1,0 +1,325 @@
+"""Products of matrices in BLAS's terms: `gemm`, and `gemm_batched` for stacks of them.
+
+Matrices may be strided: whatever has adjacent elements along one axis goes to BLAS as it is,
+transposed views as a flag. Element types that BLAS lacks are multiplied as ``integer_matmul.py``
+says.
+"""
+
+from __future__ import annotations
+
+from ..core.compiled import IN_USE
+from ..errors import ShapeError
+from ..layout.matrix_operand import GemmSizes, LeadingDimension, MatmulForm, MatrixOperand
+from ..layout.strided import Ints, Layout
+from ..matrix.mat import Mat
+from ..matrix.methods import bind
+from ..support.c_pointers import ForeignArray
+from ..support.native import compiled
+from ..support.types import Array, CData, Engine, Function, Number
+from . import rowmajor
+from .accumulation import accumulate
+from .blas_checks import BLAS, blas_dtype, check_bool, check_countable
+from .blas_level23 import do_nothing
+from .gemm_sizes import GemmParts
+from .integer_matmul import (
+    FACTORED,
+    IntegerEngine,
+    check_gemm,
+    cublas_kind,
+    has_integer_matmul,
+    multiply_add,
+    prepare_integer_gemm,
+)
+from .operation import NO_KEYWORDS, Accumulated, Input, Scalar, op
+from .overlap import check_disjoint
+from .plan import Plan
+from .rowmajor import BlasEngine, fits_device, fits_matrix, fits_operand, gemm_form
+
+
+@op(by_form=True)
+def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *,
+         transpose_a: bool = False, transpose_b: bool = False, m: int | None = None,
+         n: int | None = None, k: int | None = None, lda: int | None = None,
+         ldb: int | None = None, ldc: int | None = None) -> None:  # the signature is BLAS's
+    """Compute ``C <- alpha * op(A) op(B) + beta * C`` and return `c`.
+
+    Parameters
+    ----------
+    alpha, beta : number
+        Factors, integers if `c` is of integers; where `beta` is 0, `c` is not read.
+    a, b, c : Mat
+        Matrices with op(A) m x k, op(B) k x n, and C m x n, which is overwritten. Of one dtype, but
+        C of integers may be wider, and C of 16-bit floats float32. Integers wrap; 16-bit floats
+        are summed in float32.
+    transpose_a, transpose_b : bool, optional
+        Whether op is the transpose.
+    m, n, k, lda, ldb, ldc : int, optional
+        Lengths, by default those of the shapes; given, they select the upper left part. 1-d
+        operands are taken as rows so far apart; then all six must be given.
+
+    Returns
+    -------
+    Mat
+        `c`.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If the operands do not match, or `c` cannot take the factors.
+    AliasError
+        If `c` overlaps `a` or `b`.
+
+    Notes
+    -----
+    BLAS ?GEMM.
+
+    Examples
+    --------
+    >>> import mat
+    >>> a = mat.array([[1, 2], [3, 4]])
+    >>> mat.gemm(1, a, a, 0, mat.empty(2, 2), transpose_b=True)
+    <Mat 2x2 F [[5. 11.] [11. 25.]]>
+    """
+    if a.storage.dtype.char in BLAS:
+        blas_dtype(a, b, c)
+    else:
+        check_gemm(a, b, alpha, beta, c)
+    check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if m is n is k is lda is ldb is ldc is None:
+        _check_product(a, b, c, transpose_a, transpose_b)
+    else:
+        GemmParts(m, n, k, lda, ldb, ldc).check(a, b, c, transpose_a, transpose_b)
+    if c.storage is a.storage or c.storage is b.storage:
+        check_disjoint("gemm", c, a, b)
+
+
+def _check_product(a: Mat, b: Mat, c: Mat, transpose_a: bool, transpose_b: bool) -> None:
+    left, right, out = a.layout.shape, b.layout.shape, c.layout.shape
+    if not len(left) == len(right) == len(out) == 2:
+        raise ShapeError(f"gemm wants matrices, got shapes {left}, {right} and {out}; for others "
+                         "give m, n, k, lda, ldb, ldc")
+    m, k = (left[1], left[0]) if transpose_a else left
+    j, n = (right[1], right[0]) if transpose_b else right
+    if k != j or out != (m, n):
+        raise ShapeError(f"op(A) {m}x{k} times op(B) {j}x{n} does not fit C of shape {out}")
+
+
+def _leading(x: Mat, ld: int | None, transpose: bool = False) -> LeadingDimension:
+    """Return the leading dimension of `x`, and whether it is stored otherwise than op(x)."""
+    if ld is not None:
+        return LeadingDimension(ld, transpose)
+    step, transposed = rowmajor.leading_of(x)
+    return LeadingDimension(step, transposed != transpose)
+
+
+# the signature is the operation's
+@gemm.prepare("cuda", fits=fits_device, dtypes=BLAS, pack=True)
+@gemm.prepare("foreign", fits=fits_matrix, dtypes=BLAS, pack=True)
+def gemm_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+              transpose_b: bool = False, **given: int | None) -> Function:
+    parts = GemmParts(**given)
+    sizes, (lda, ldb, ldc) = parts.sizes(a, c, transpose_a), parts.leading
+    if not sizes.m or not sizes.n:
+        return do_nothing
+    check_countable(*sizes, *(ld for ld in parts.leading if ld is not None))
+    form = gemm_form(sizes, _leading(a, lda, transpose_a), _leading(b, ldb, transpose_b),
+                     _leading(c, ldc))
+    return blas.prepare_gemm(c.dtype.char, form)
+
+
+# the signature is the operation's
+@gemm.prepare("foreign", dtypes=compiled(FACTORED), when=has_integer_matmul)
+def gemm_integer(engine: IntegerEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+                 transpose_b: bool = False, **given: int | None) -> Function:
+    return prepare_integer_gemm(engine, (a, b, c), (transpose_a, transpose_b), GemmParts(**given))
+
+
+# the signature is the operation's
+@gemm.prepare("cuda", dtypes=FACTORED, when=has_integer_matmul)
+def gemm_integer_cuda(cuda: Engine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+                      transpose_b: bool = False, **given: int | None) -> Engine:
+    parts = GemmParts(**given)
+    kernel = prepare_integer_gemm(cuda, (a, b, c), (transpose_a, transpose_b), parts)
+    kind = cublas_kind(a, b, c)
+    if not kind or any(x.layout.matrix is None and ld is None
+                       for x, ld in zip((a, b, c), parts.leading, strict=True)):
+        return kernel
+    sizes, (lda, ldb, ldc) = parts.sizes(a, c, transpose_a), parts.leading
+    form = gemm_form(sizes, _leading(a, lda, transpose_a), _leading(b, ldb, transpose_b),
+                     _leading(c, ldc))
+    return cuda.prepare_either(lambda: cuda.prepare_gemm(kind, form), kernel)
+
+
+# the signature is the operation's
+@gemm.on("array")
+def gemm_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c: Array,
+               transpose_a: bool = False, transpose_b: bool = False, **given: int | None) -> None:
+    if given:
+        parts = GemmParts(**given)
+        m, n, k = parts.sizes(a, c, transpose_a)
+        a = _part(np, a, (k, m) if transpose_a else (m, k), parts.lda)
+        b = _part(np, b, (n, k) if transpose_b else (k, n), parts.ldb)
+        c = _part(np, c, (m, n), parts.ldc)
+    left, right = a.T if transpose_a else a, b.T if transpose_b else b
+    if a.dtype.char in BLAS:
+        accumulate(np, c.dtype.type(alpha) * np.matmul(left, right), c.dtype.type(beta), c)
+    else:
+        multiply_add(np, alpha, left, right, beta, c)
+
+
+def _part(np: Engine, a: Array, shape: Ints, ld: int | None) -> Array:
+    """Return the upper left `shape` of `a`, whose rows are `ld` apart."""
+    if ld is None:
+        return a[:shape[0], :shape[1]]
+    part: Array = np.lib.stride_tricks.as_strided(a, shape, (ld * a.itemsize, a.itemsize))
+    return part
+
+
+TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
+    (False, False): {}, (True, False): {"transpose_a": True}, (False, True): {"transpose_b": True},
+    (True, True): {"transpose_a": True, "transpose_b": True}}
+
+
+def planned(a: Mat, b: Mat, beta: float, c: Mat, transpose_a: bool,
+            transpose_b: bool) -> Plan | None:
+    """Return the plan for `gemm`, if a call like this one has been planned; None if `gemm` has to
+    check the operands.
+    """
+    storage = c.storage
+    if (a.storage is storage or b.storage is storage or type(transpose_a) is not bool
+            or type(transpose_b) is not bool):
+        return None
+    key = c.form, a.form, b.form, beta == 0, transpose_a, transpose_b
+    plan = gemm.own_plans.get(key)
+    if plan is None and c.form is not None and a.form is not None and b.form is not None:
+        plan = gemm.find((1.0, a, b, beta, c), TRANSPOSES[transpose_a, transpose_b])
+        if plan is not None:
+            gemm.own_plans[key] = plan
+    return plan
+
+
+def _gemm_(self: Mat, alpha: Number, a: Mat, b: Mat, beta: Number, *, transpose_a: bool = False,
+           transpose_b: bool = False,
+           **parts: int | None) -> Engine:  # the signature is BLAS's
+    if (not parts and type(a) is Mat and type(b) is Mat and type(alpha) is float
+            and type(beta) is float):
+        plan = planned(a, b, beta, self, transpose_a, transpose_b)
+        if plan is not None:
+            flags = TRANSPOSES[transpose_a, transpose_b] if plan.keywords or IN_USE else NO_KEYWORDS
+            return plan.run((alpha, a, b, beta, self), flags)
+    # those that are False are left out, as in the key
+    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    return gemm(alpha, a, b, beta, self, **{k: v for k, v in flags.items() if v is not False},
+                **parts)
+
+
+bind("gemm_", gemm.documented(_gemm_))
+
+
+@op(by_form=True)
+def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *,
+                 transpose_a: bool = False,
+                 transpose_b: bool = False) -> None:  # the signature is gemm's
+    """Compute ``C_i <- alpha * op(A_i) op(B_i) + beta * C_i`` for each matrix of stacks.
+
+    Parameters
+    ----------
+    alpha, beta : number
+        Factors, converted to the dtype of the Mats; where `beta` is 0, `c` is not read.
+    a, b, c : Mat
+        Stacks of matrices with equal leading axes, of one dtype that BLAS knows; `c` is
+        overwritten.
+    transpose_a, transpose_b : bool, optional
+        Whether op is the transpose.
+
+    Returns
+    -------
+    Mat
+        `c`.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If the operands do not match.
+    AliasError
+        If `c` overlaps `a` or `b`.
+
+    Notes
+    -----
+    BLAS ?GEMM, cublas<t>gemmStridedBatched.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.gemm_batched(1, mat.ones(2, 1, 3), mat.ones(2, 3, 1), 0, mat.empty(2, 1, 1))
+    <Mat 2x1x1 F [[[3.]] [[3.]]]>
+    """
+    blas_dtype(a, b, c)
+    check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if not a.ndim == b.ndim == c.ndim >= 3 or not a.shape[:-2] == b.shape[:-2] == c.shape[:-2]:
+        raise ShapeError(f"gemm_batched wants equal leading axes before matrices, got {a.shape}, "
+                         f"{b.shape} and {c.shape}")
+    if c.size or a.size or b.size:
+        first = (0,) * (a.ndim - 2)
+        if all(x.shape[:-2] == c.shape[:-2] and 0 not in x.shape[:-2] for x in (a, b, c)):
+            _check_product(a[first], b[first], c[first], transpose_a, transpose_b)
+    check_disjoint("gemm_batched", c, a, b)
+
+
+def fits_batch(layout: Layout) -> bool:
+    """Tell whether each matrix of a batch is one that BLAS can take."""
+    return fits_matrix(Layout(layout.shape[-2:], layout.strides[-2:], 0))
+
+
+def _batch_sizes(a: Mat | ForeignArray, c: Mat | ForeignArray, transpose_a: bool) -> GemmSizes:
+    m, n = c.shape[-2:]
+    return GemmSizes(m, n, a.shape[-2] if transpose_a else a.shape[-1])
+
+
+@gemm_batched.prepare("cuda", fits=fits_operand, dtypes=BLAS, pack=True)
+def gemm_batched_cublas(cuda: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+                        transpose_b: bool = False) -> Function:
+    if not c.size:
+        return do_nothing
+    form = MatmulForm(_batch_sizes(a, c, transpose_a), _operand(a).transpose(transpose_a),
+                      _operand(b).transpose(transpose_b), _operand(c), c.shape[:-2])
+    return rowmajor.prepare_stack(cuda, c.dtype.char, form)
+
+
+def _operand(x: Mat) -> MatrixOperand:
+    row, column = x.strides[-2:]
+    return MatrixOperand(x.dtype.char, row, column, x.strides[:-2])
+
+
+# the signature is the operation's
+@gemm_batched.on("foreign", fits=fits_batch, dtypes=BLAS, pack=True)
+def gemm_batched_blas(blas: Engine, alpha: Number, a: ForeignArray, b: ForeignArray, beta: Number,
+                      c: ForeignArray, transpose_a: bool = False,
+                      transpose_b: bool = False) -> None:
+    if not c.size:
+        return
+    form = gemm_form(_batch_sizes(a, c, transpose_a), _matrix(a, transpose_a),
+                     _matrix(b, transpose_b), _matrix(c))
+    for one, other, out in zip(_pointers(a), _pointers(b), _pointers(c), strict=True):
+        blas.gemm(c.letter, form, alpha, one, other, beta, out)
+
+
+def _matrix(x: ForeignArray, transpose: bool = False) -> LeadingDimension:
+    """Return the leading dimension of each matrix of a batch, as `_leading` does."""
+    found = Layout(x.shape[-2:], x.strides[-2:], 0).matrix
+    assert found is not None, "fits_batch has let it through"
+    return LeadingDimension(found[0], found[1] != transpose)
+
+
+def _pointers(x: ForeignArray) -> list[CData]:
+    """Return where each matrix of a batch begins."""
+    return [x.pointer + start for start in Layout(x.shape[:-2], x.strides[:-2], 0).indices()]
+
+
+# the signature is the operation's
+@gemm_batched.on("array")
+def gemm_batched_numpy(np: Engine, alpha: Number, a: Array, b: Array, beta: Number, c: Array,
+                       transpose_a: bool = False, transpose_b: bool = False) -> None:
+    product = np.matmul(a.swapaxes(-1, -2) if transpose_a else a,
+                        b.swapaxes(-1, -2) if transpose_b else b)
+    accumulate(np, c.dtype.type(alpha) * product, c.dtype.type(beta), c)

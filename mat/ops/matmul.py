@@ -1,0 +1,205 @@
+"""The matrix product with NumPy's name and rules, through BLAS without copies, or by the kernels
+for the element types that BLAS lacks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.compiled import IN_USE
+from ..devices.device import in_use
+from ..errors import DTypeError, ShapeError
+from ..layout.strided import Ints, broadcast_shapes
+from ..matrix.mat import Mat, new_like
+from ..matrix.methods import bind
+from ..support.dtypes import promoted
+from ..support.native import compiled
+from ..support.types import Array, Engine, Function, Operand
+from . import rowmajor
+from .blas_checks import BLAS, check_bool
+from .blas_gemm import TRANSPOSES, gemm, planned
+from .blas_level23 import do_nothing
+from .declare_elementwise import as_operand, check_is_mat, is_operand
+from .integer_matmul import (
+    DEVICE_AXES,
+    OPERANDS,
+    IntegerEngine,
+    cublas_kind,
+    has_integer_matmul,
+    matmul_form,
+    multiply,
+)
+from .operation import NO_KEYWORDS, Input, Output, named, op
+from .overlap import check_disjoint
+from .rowmajor import BlasEngine, fits_operand
+
+
+def _transposed(shape: Ints, transpose: bool) -> Ints:
+    """Return `shape` with its last two axes exchanged, if there are two."""
+    return (*shape[:-2], shape[-1], shape[-2]) if transpose and len(shape) > 1 else shape
+
+
+def product_shape(left: Ints, right: Ints) -> Ints:
+    """Return the shape of the matrix product, by NumPy's rule."""
+    if not left or not right:
+        raise ShapeError(f"matmul wants at least one axis each, got shapes {left} and {right}; * "
+                         "multiplies by numbers")
+    inner = right[-2] if len(right) > 1 else right[0]
+    if left[-1] != inner:
+        raise ShapeError(f"matmul: the inner lengths {left[-1]} and {inner} of {left} and {right} "
+                         "differ")
+    try:
+        batch = broadcast_shapes((left[:-2], right[:-2]))
+    except ShapeError:
+        raise ShapeError(f"matmul: the leading axes of {left} and {right} do not broadcast "
+                         "together") from None
+    return batch + left[-2:-1] + (right[-1:] if len(right) > 1 else ())
+
+
+@op(method="", by_form=True, name="matmul")
+def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False,
+            transpose_b: bool = False) -> None:
+    """Compute ``out <- op(a) op(b)`` for all ranks and dtypes."""
+    shape = product_shape(_transposed(a.shape, transpose_a), _transposed(b.shape, transpose_b))
+    if out.shape != shape:
+        raise ShapeError(f"matmul gives shape {shape}, out has {out.shape}")
+    dtype = promoted("matmul", a.dtype, b.dtype)
+    if not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise DTypeError(f"matmul gives {dtype}, which out of {out.dtype} cannot take")
+    check_disjoint("matmul", out, a, b)
+
+
+@product.prepare("foreign", dtypes=compiled(OPERANDS), when=has_integer_matmul)
+def matmul_integer(cpu: IntegerEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+                   transpose_b: bool = False) -> Function:
+    form = matmul_form(a, b, out, transpose_a, transpose_b)
+    return cpu.prepare_integer_matmul(form).kernel(False)
+
+
+def _one_dtype(a: Mat, b: Mat, out: Mat) -> bool:
+    return a.storage.dtype == b.storage.dtype == out.storage.dtype
+
+
+@product.prepare("cuda", fits=fits_operand, dtypes=BLAS, when=_one_dtype, pack=True)
+def matmul_cublas(cuda: BlasEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+                  transpose_b: bool = False) -> Function:
+    form = matmul_form(a, b, out, transpose_a, transpose_b)
+    return rowmajor.prepare_matmul(cuda, out.dtype.char, form) if out.size else do_nothing
+
+
+def _fits_device_kernel(a: Mat, b: Mat, out: Mat) -> bool:
+    return has_integer_matmul(a, b, out) and out.ndim <= DEVICE_AXES
+
+
+@product.prepare("cuda", dtypes=OPERANDS, when=_fits_device_kernel)
+def matmul_integer_cuda(cuda: Engine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+                        transpose_b: bool = False) -> Engine:
+    form, kind = matmul_form(a, b, out, transpose_a, transpose_b), cublas_kind(a, b, out)
+    kernel = cuda.prepare_integer_matmul(form).kernel(False)
+    if not kind or not out.size or not all(map(fits_operand, (a.layout, b.layout, out.layout))):
+        return kernel
+    return cuda.prepare_either(lambda: rowmajor.prepare_matmul(cuda, kind, form), kernel)
+
+
+@product.on("array")
+def matmul_numpy(np: Engine, a: Array, b: Array, out: Array, transpose_a: bool = False,
+                 transpose_b: bool = False) -> None:
+    left = np.swapaxes(a, -1, -2) if transpose_a and a.ndim > 1 else a
+    right = np.swapaxes(b, -1, -2) if transpose_b and b.ndim > 1 else b
+    multiply(np, left, right, out)
+
+
+def matmul(a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bool = False,
+           out: Mat | None = None) -> Mat:
+    """Return the matrix product ``op(a) op(b)``, by NumPy's rules for ranks other than 2.
+
+    Parameters
+    ----------
+    a, b : Mat or nested sequence
+        Matrices, stacks of them, or vectors, whose inner lengths are equal.
+    transpose_a, transpose_b : bool, optional
+        Whether op exchanges the last two axes.
+    out : Mat, optional
+        Where to write the product: a wider dtype holds all of the sums, as int32 of int8.
+
+    Returns
+    -------
+    Mat
+        `out`, or a new Mat of the dtype that the operands promote to.
+
+    Raises
+    ------
+    ShapeError
+        If the inner lengths differ, or the leading axes do not broadcast together.
+    AliasError
+        If `out` overlaps an operand.
+
+    Notes
+    -----
+    Two matrices of one BLAS dtype go to ?GEMM, transposed views as flags, without any copy; integers
+    and 16-bit floats have a kernel of their own. Integers wrap, in the bits that the result has.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.matmul(mat.array([[1, 2], [3, 4]]), mat.eye(2), transpose_a=True)
+    <Mat 2x2 F [[1. 3.] [2. 4.]]>
+    """
+    if type(a) is Mat and type(b) is Mat and type(out) is Mat:
+        plan = planned(a, b, 0.0, out, transpose_a, transpose_b)
+        if plan is not None:
+            flags = TRANSPOSES[transpose_a, transpose_b] if plan.keywords or IN_USE else NO_KEYWORDS
+            result: Mat = plan.run((1.0, a, b, 0.0, out), flags)
+            return result
+    else:
+        a, b = _matrix_operands(a, b)
+    if type(transpose_a) is not bool or type(transpose_b) is not bool:
+        check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    if IN_USE and a.storage.dtype != b.storage.dtype:
+        a, b = _alike(a, b)
+    if out is None:
+        shape = product_shape(_transposed(a.layout.shape, transpose_a),
+                              _transposed(b.layout.shape, transpose_b))
+        out = new_like(a, shape, promoted("matmul", a.storage.dtype, b.storage.dtype))
+    if _for_blas(a, b, check_is_mat(out)):
+        result = gemm(1.0, a, b, 0.0, out, **TRANSPOSES[transpose_a, transpose_b])
+    else:
+        result = product(a, b, out, transpose_a=transpose_a, transpose_b=transpose_b)
+    return result
+
+
+def _alike(a: Mat, b: Mat) -> tuple[Mat, Mat]:
+    """Return both in the dtype that they promote to, if BLAS knows it and the device in use has
+    implementations of its own.
+    """
+    dtype = promoted("matmul", a.dtype, b.dtype)
+    if dtype.char not in BLAS or not in_use().implementations:
+        return a, b
+    one, other = (x if x.dtype == dtype else x.astype(dtype) for x in (a, b))
+    return one, other
+
+
+def _matrix_operands(a: Operand, b: Operand) -> tuple[Mat, Mat]:
+    a, b = as_operand(a, "a"), as_operand(b, "b")
+    if not isinstance(a, Mat) or not isinstance(b, Mat):
+        raise ShapeError(f"matmul wants matrices or vectors, got {a!r} and {b!r}; * multiplies by "
+                         "numbers")
+    return a, b
+
+
+def _for_blas(a: Mat, b: Mat, out: Mat) -> bool:
+    dtype = a.storage.dtype
+    return (dtype.char in BLAS and b.storage.dtype is dtype and out.storage.dtype is dtype
+            and len(a.layout.shape) == len(b.layout.shape) == len(out.layout.shape) == 2)
+
+
+def _matmul(self: Mat, other: Operand) -> Operand:
+    return matmul(self, other) if is_operand(other) else NotImplemented
+
+
+def _rmatmul(self: Mat, other: Operand) -> Operand:
+    return matmul(other, self) if is_operand(other) else NotImplemented
+
+
+bind("__matmul__", named(_matmul, "__matmul__", "``self @ other``"))
+bind("__rmatmul__", named(_rmatmul, "__rmatmul__", "``other @ self``"))

@@ -1,0 +1,303 @@
+"""Copies of Mats to a GPU, back, and between GPUs: values, order, and prefetching."""
+
+import gc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+from mat import ConflictError, DeviceError
+from mat.support.dlpack_abi import compiled
+
+from ..support.mock_memories import in_thread
+from .computing import DTYPES, add, launch, only_there, there, times
+
+pytestmark = pytest.mark.host
+
+
+# Copies
+
+
+@pytest.mark.parametrize("page_locked", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [0, 1, 3, 1000, 100_003])
+@pytest.mark.sample(3)
+def test_there_and_back(dev, rng, dtype, n, page_locked):
+    values = rng.integers(0, 2, n).astype(mat.zeros(1, dtype=dtype).dtype)
+    with mat.settings(page_locked=page_locked):
+        x = mat.from_numpy(values.copy())
+        there(x)
+        assert x.fresh == {"host", "cuda:0"}
+        assert only_there(x).fresh == {"cuda:0"}
+        assert_array_equal(x.to_numpy(), values)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("value", [0, 1, 3.7, -1])
+def test_what_was_never_written_is_made_there(cuda, dev, dtype, value):
+    if dtype in ("bool", "uint16") and value != 1:
+        value = 0
+    if "int" in dtype:
+        value = int(value)
+    x, before = mat.full(1001, value, dtype=dtype), cuda.copies("h2d")
+    there(x)
+    assert cuda.copies("h2d") == before
+    assert_array_equal(x.to_numpy(), np.full(1001, value).astype(x.dtype))
+
+
+@pytest.mark.unchecked("uses an array after its block")
+def test_the_facet(dev):
+    x = mat.zeros(3, 4, dtype="float32")
+    a = there(x[1:, ::2])
+    assert (a.shape, a.strides, a.size, a.dtype, a.device) == ((2, 2), (4, 2), 4, np.float32, dev)
+    assert a.pointer == a.address == a.handle.address + 16
+    assert x.fresh == {"cuda:0"}
+    assert "C" in repr(x)
+
+
+def test_who_prints_copies_only_what_is_shown(cuda, dev):
+    x = only_there(mat.arange(100_000))
+    before = cuda.copied("d2h")
+    assert "9.9999e+04" in repr(x)
+    assert cuda.copied("d2h") - before < 1000
+    assert x.fresh == {"cuda:0"}
+
+
+def test_single_elements_move_alone(cuda, dev):
+    x = only_there(mat.arange(100_000))
+    before = cuda.copied("h2d")
+    x[5] = 7
+    assert cuda.copied("h2d") - before == 8
+    assert x.fresh == {"cuda:0"}
+    assert x.to_numpy()[4:7].tolist() == [4, 7, 6]
+
+
+def test_from_one_device_to_another(cuda, dev):
+    x = only_there(mat.arange(1000))
+    with mat.use_device("cuda:1"), mat.debug.count_copies() as n:
+        with x.facet("cuda:1", "input") as a:
+            assert a.device == "cuda:1"
+        assert x.fresh == {"cuda:0", "cuda:1"}
+    assert cuda.copies("p2p") == 1
+    assert (n.h2d, n.d2h) == (0, 0)
+    assert_array_equal(x.to_numpy(), np.arange(1000))
+
+
+def test_from_one_device_to_another_in_order(cuda, dev):
+    cuda.delay()
+    x = mat.zeros(1000)
+    add(x, 3)  # queued on the first
+    with mat.use_device("cuda:1"):
+        y = times(x, 2)
+        with mat.use_device("cuda:0"):
+            add(x)  # overwrites what the second may still read
+        found = y.to_numpy()
+    assert_array_equal(found, np.full(1000, 6.0))
+    assert_array_equal(x.to_numpy(), np.full(1000, 4.0))
+
+
+def test_what_goes_between_devices_is_read_before_it_is_overwritten(cuda, dev):
+    cuda.delay()
+    x, y = add(mat.zeros(1000), 3), mat.zeros(1000)
+    with mat.use_device("cuda:1"):
+        with mat.with_facets((x, "cuda:1", "input"), (y, "cuda:1", "output")) as (a, b):
+            launch(a, b, 10, 0)
+        with x.facet("cuda:0", "io") as a:
+            launch(a, a, 0, -1)
+        dev.synchronize()  # the first does all it has, if it does not wait for the second
+        assert_array_equal(y.to_numpy(), np.full(1000, 30.0))
+
+
+def test_pages_that_others_locked(cuda, dev):
+    driver = pytest.importorskip("cuda.bindings.driver")
+    cuda.delay()
+    a = np.ones(100_000)
+    with dev.gpu.current():
+        assert not int(driver.cuMemHostRegister(a.ctypes.data, a.nbytes, 0)[0])
+    x = mat.from_numpy(a)
+    there(x)
+    a[:] = 99  # if it were still to be read, this would be
+    only_there(x)
+    with dev.gpu.current():
+        assert not int(driver.cuMemHostUnregister(a.ctypes.data)[0])
+    y = times(x, 1)
+    assert y.to_numpy().sum() == 100_000
+
+
+def test_the_caller_may_go_on_with_its_own(cuda, dev):
+    cuda.delay()
+    for n in (10, 100_000):
+        a = np.ones(n)
+        x = mat.from_numpy(a)
+        y = times(x, 2)
+        a[:] = 99  # behind our back, and after the copy
+        assert_array_equal(y.to_numpy(), np.full(n, 2.0))
+
+
+def test_many_small_copies_wait_for_nothing_but_their_buffers(cuda, dev):
+    cuda.delay()
+    mats = [mat.from_numpy(np.full(100, float(k))) for k in range(100)]
+    for x in mats:
+        there(x)
+    for k, x in enumerate(mats):
+        assert_array_equal(only_there(x).to_numpy(), np.full(100, float(k)))
+
+
+@pytest.mark.unchecked("the check waits for the device at the end of each look")
+def test_operations_wait_for_nothing(cuda, dev):
+    cuda.delay()
+    x = mat.zeros(1000)
+    for _ in range(5):
+        add(x)
+    assert cuda.pending() > 0
+    assert_array_equal(x.to_numpy(), np.full(1000, 5.0))
+
+
+def test_a_new_thread_finds_its_device(dev):
+    x = mat.arange(5)
+    add(x)
+
+    def work():
+        with mat.use_device("cuda"):
+            return add(times(x, 2)).to_numpy().tolist()
+
+    assert in_thread(work) == [3, 5, 7, 9, 11]
+
+
+def test_other_libraries_see_it(dev):
+    x = only_there(mat.arange(6).reshape(2, 3))
+    with x.facet("cuda", "input") as a, x.T.facet("cuda", "input") as t:
+        seen = a.__cuda_array_interface__
+        assert seen == {"shape": (2, 3), "typestr": "<f8", "data": (a.address, True),
+                        "strides": None, "version": 3,
+                        "stream": 1}
+        assert t.__cuda_array_interface__["strides"] == (8, 24)
+        assert a.__dlpack_device__() == (2, 0)
+        assert "dltensor" in repr(a.__dlpack__(stream=1, max_version=(1, 0)))
+        with pytest.raises(BufferError, match="copies nothing"):
+            a.__dlpack__(copy=True)
+        with pytest.raises(BufferError, match="copies nothing"):
+            a.__dlpack__(dl_device=(1, 0))
+    with mat.zeros(3, dtype="bfloat16").facet("cuda", "input") as a:
+        assert not hasattr(a, "__cuda_array_interface__")
+        if compiled:
+            assert "dltensor" in repr(a.__dlpack__(max_version=(1, 0)))
+        else:
+            with pytest.raises(BufferError, match="bfloat16"):
+                a.__dlpack__(max_version=(1, 0))
+
+
+@pytest.mark.unchecked("uses an array after its block")
+@pytest.mark.parametrize("how", ["dlpack", "interface"])
+def test_what_another_library_took_keeps_the_memory(dev, how):
+    x = mat.zeros(1000)
+    with x.facet("cuda", "io") as a:
+        address = a.address
+        taken = (a.__dlpack__(max_version=(1, 0)) if how == "dlpack"
+                 else (a, a.__cuda_array_interface__))
+    del a
+    x.drop("cuda", force=True)
+    others = [mat.zeros(1000) for _ in range(5)]
+    assert address not in [there(y).address for y in others]
+    assert dev.memory.used == 6 * 8000
+    del taken
+    gc.collect()
+    others.append(mat.zeros(1000))
+    assert there(others[-1]).address == address
+    assert dev.memory.used == 6 * 8000
+
+
+@pytest.mark.unchecked("the check waits for the device at the end of each look")
+def test_the_first_small_copies_do_not_wait_for_what_is_queued(cuda, dev, monkeypatch):
+    transfers = pytest.importorskip("mat.cuda.transfers")
+    monkeypatch.setattr(transfers, "_stages", {})
+    x = mat.zeros(1000)
+    cuda.delay()
+    add(x)
+    pending = cuda.pending()
+    there(mat.from_numpy(np.ones(10)))
+    assert cuda.pending() > pending
+    assert x.to_numpy().sum() == 1000
+
+
+# Prefetching
+
+
+def test_copies_go_ahead_on_a_stream_of_their_own(cuda, dev):
+    cuda.delay()
+    x, y = mat.from_numpy(np.arange(1000.0)), mat.zeros(1000)
+    add(y)
+    with mat.prefetch(to_device=[x], to_host=[y]) as p:
+        assert p.count == 2
+        assert (x.fresh, y.fresh) == ({"host"}, {"cuda:0"})
+        z = times(y, 6)
+        assert p.count == 2
+        w = times(x, 2)
+        assert p.count == 1
+    assert x.fresh == y.fresh == {"host", "cuda:0"}
+    assert_array_equal(w.to_numpy(), 2 * np.arange(1000.0))
+    assert_array_equal(y.to_numpy(), np.ones(1000))
+    assert_array_equal(z.to_numpy(), np.full(1000, 6.0))
+
+
+@pytest.mark.parametrize("page_locked", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 100_003])
+def test_ahead_there_and_back(cuda, dev, rng, n, page_locked):
+    cuda.delay()
+    with mat.settings(page_locked=page_locked):
+        x = mat.zeros(n)
+        with x.facet("array", "output") as a:
+            a[:] = values = rng.random(n)
+        with mat.prefetch(to_device=[x]):
+            pass
+        only_there(x)
+        x.drop("host")
+        with mat.prefetch(to_host=[x]):
+            pass
+        with mat.debug.count_copies() as counted:
+            assert_array_equal(x.to_numpy(), values)
+    assert (counted.h2d, counted.d2h) == (0, 0)
+
+
+def test_who_would_write_is_told(cuda, dev):
+    cuda.delay()
+    x = mat.from_numpy(np.ones(1000))
+    with mat.prefetch(to_device=[x]):
+        with pytest.raises(ConflictError,
+                           match=r"an asynchronous copy in progress, prefetched at .*transfers"):
+            x.fill_(2)
+        with pytest.raises(ConflictError, match=r"an asynchronous copy in progress"):
+            x.facet("array", "io").__enter__()
+    x.fill_(2)
+    assert x.to_numpy().sum() == 2000
+
+
+def test_a_copy_ahead_into_memory_that_is_still_in_use(cuda, dev):
+    cuda.delay()
+    x = mat.zeros(1000)
+    add(x)
+    y = times(x, 3)  # queued, reads x there
+    x.drop("cuda", force=True)  # its block is free, for what is queued from now on
+    z = mat.from_numpy(np.full(1000, 7.0))
+    with mat.prefetch(to_device=[z]):
+        pass
+    assert_array_equal(y.to_numpy(), np.full(1000, 3.0))
+    assert_array_equal((z + 0).to_numpy(), np.full(1000, 7.0))
+
+
+@pytest.mark.parametrize("function", ["cuMemAllocAsync", "cuMemcpyHtoDAsync", "cuEventSynchronize",
+                                      "cuEventCreate"])
+def test_a_copy_ahead_that_fails(cuda, dev, function):
+    x, y = mat.from_numpy(np.ones(100_000)), mat.from_numpy(np.ones(100_000))
+    with mat.prefetch(to_device=[mat.from_numpy(np.ones(100_000))]):
+        pass  # the stream and the buffers are there now
+    dev.memory.trim()
+    cuda.fail(function, times=1, status=1)
+    with pytest.raises(DeviceError,
+                       match="CUDA_ERROR_INVALID_VALUE"), mat.prefetch(to_device=[x, y]):
+        pass
+    cuda.forget()
+    assert x.fresh == {"host"}
+    assert y.fresh >= {"host"}
+    assert_array_equal((x + y).to_numpy(), np.full(100_000, 2.0))

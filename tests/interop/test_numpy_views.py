@@ -1,0 +1,173 @@
+"""Outputs that NumPy writes, and views that it returns, as Mats."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mat
+from mat import AliasError, ConflictError, DirectionError
+
+from ..support.layouts import LAYOUTS, check_hidden, numbers, place, state
+
+# Writing
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_outputs_are_written_and_nothing_else(rng, layout):
+    a = numbers(rng, (3, 4), "float64")
+    x = place(a, layout)
+    assert np.exp(x, out=x) is x
+    np.arctan(x, x)
+    np.add(x, 1, out=(x,), where=mat.array(a > 0))
+    np.add.at(x, (0, [1, 1]), mat.ones(2))
+    wanted = np.arctan(np.exp(a))
+    wanted[a > 0] += 1
+    np.add.at(wanted, (0, [1, 1]), 1)
+    assert_allclose(x.to_numpy(), wanted)
+    check_hidden(x)
+    np.copyto(x, np.arange(4.0))
+    np.put(x, [0], 7)
+    np.fill_diagonal(x, 9)
+    np.putmask(x, x > 8, 3)
+    np.place(x, a < 0, [5])
+    wanted[...] = np.arange(4.0)
+    np.put(wanted, [0], 7)
+    np.fill_diagonal(wanted, 9)
+    np.putmask(wanted, wanted > 8, 3)
+    np.place(wanted, a < 0, [5])
+    assert_array_equal(x.to_numpy(), wanted)
+    check_hidden(x)
+
+
+def test_arrays_are_written_from_mats():
+    a = np.zeros(3)
+    assert np.copyto(a, mat.arange(3)) is None
+    np.put(a, mat.array([0, 1], "int64"), mat.array([7, 8]))
+    np.add.at(a, mat.array([0, 0], "int64"), mat.ones(2))
+    assert a.tolist() == [9, 8, 2]
+    assert np.exp(mat.zeros(3), out=a) is a
+    assert np.median(mat.ones(2, 3), 0, a) is a
+    assert a.tolist() == [1, 1, 1]
+
+
+def test_reductions_into_an_output():
+    x, out = mat.arange(6).reshape(2, 3), mat.zeros(3)
+    assert np.sum(x, 0, None, out) is out
+    assert out.tolist() == [3, 5, 7]
+    assert np.median(x, 0, out) is out
+    assert np.cumsum(x, out=mat.zeros(6)).tolist() == [0, 1, 3, 6, 10, 15]
+    assert np.all(x, 1, out=mat.zeros(2, dtype="bool")).tolist() == [False, True]
+
+
+def test_read_only_outputs_are_unchanged():
+    fixed = np.ones(2)
+    fixed.flags.writeable = False
+    x, wide = mat.from_numpy(fixed), mat.ones(1).broadcast_to(3)
+    for change in (lambda: np.add.at(x, 0, 1), lambda: np.arctan(x, out=x),
+                   lambda: np.exp(x, out=x), lambda: np.put(x, 0, 1)):
+        with pytest.raises(DirectionError):
+            change()
+    with pytest.raises(AliasError):
+        np.copyto(wide, np.arange(3))
+    y = mat.arange(3)
+    before = state(y)
+    for refused in (lambda: np.arctan2(y, [1, 2], out=y), lambda: np.put(y, 9, 1),
+                    lambda: np.add.at(y, 9, 1),
+                    lambda: np.copyto(y, 1j), lambda: np.copyto(y, np.ones(4)),
+                    lambda: np.left_shift(y, 1, out=y)):
+        with pytest.raises((ValueError, IndexError, TypeError)):
+            refused()
+    assert state(y) == before
+
+
+def test_an_export_keeps_writers_out():
+    x = mat.arange(3)
+    exported = np.asarray(x)
+    for change in (lambda: np.exp(x, out=x), lambda: np.arctan(x, out=x), lambda: np.put(x, 0, 1)):
+        with pytest.raises(ConflictError):
+            change()
+    assert np.exp(x).shape == exported.shape
+    del exported
+    assert np.exp(x, out=x) is x
+
+
+# Views
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_views_are_views(layout):
+    x = place(np.arange(12.0).reshape(3, 4), layout)
+    views = {
+        "transpose": np.transpose(x), "flip": np.flip(x, 1), "split": np.split(x, 2, axis=1)[1],
+        "diagonal": np.diagonal(x, 1),
+        "squeeze": np.squeeze(np.expand_dims(x, 1)), "moveaxis": np.moveaxis(x, 0, 1),
+        "rot90": np.rot90(x),
+        "windows": np.lib.stride_tricks.sliding_window_view(x, 2, 1), "real": np.real(x),
+        "rows": np.unstack(x)[2]
+        if hasattr(np, "unstack") else x, "wide": np.broadcast_to(x, (2, 3, 4)),
+        "raised": np.atleast_3d(x), "diag": np.diag(x)}
+    assert all(v.storage is x.storage for v in views.values())
+    views["flip"][0, 0] = 99
+    assert (x[0, 3], views["transpose"][3, 0], views["windows"][0, 2, 1]) == (99, 99, 99)
+    with pytest.raises(AliasError):
+        views["windows"].fill_(0)
+    check_hidden(x)
+
+
+STEPS = [np.transpose, np.ravel, np.flip, np.squeeze, np.atleast_2d, np.atleast_3d,
+         lambda x: np.expand_dims(x, x.ndim // 2),
+         lambda x: np.moveaxis(x, 0, -1), lambda x: np.reshape(x, (2, -1), order="F"),
+         lambda x: np.reshape(x, (-1, 3)),
+         lambda x: np.array_split(x, 2, axis=-1)[0], lambda x: np.broadcast_to(x, (2, *x.shape)),
+         lambda x: np.rot90(x),
+         lambda x: np.lib.stride_tricks.sliding_window_view(x, 2, axis=-1), np.diagonal,
+         lambda x: x[..., ::-2],
+         lambda x: x[:0]]
+
+
+@given(st.sampled_from(list(LAYOUTS)), st.lists(st.sampled_from(STEPS), min_size=1, max_size=6))
+def test_views_of_views(layout, steps):
+    x = place(np.arange(24.0).reshape(2, 3, 4), layout)
+    for step in steps:
+        a = np.asarray(x)  # with its strides
+        try:
+            wanted = step(a)
+        except (ValueError, IndexError):
+            with pytest.raises((ValueError, IndexError)):
+                step(x)
+            return
+        found = step(x)
+        assert_array_equal(found.to_numpy(), wanted)
+        assert not wanted.size or (found.storage is x.storage) == np.shares_memory(wanted, a)
+        x = found
+
+
+def test_copies_where_numpy_copies():
+    x = mat.arange(6).reshape(2, 3)
+    assert np.ravel(x).storage is np.reshape(x.T, (2, 3), order="F").storage is x.storage
+    for copy in (np.ravel(x.T), np.real(x.astype("complex128")), np.resize(x, 3)):
+        assert copy.storage is not x.storage
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        assert np.reshape(x, (3, 2), copy=True).storage is not x.storage
+        with pytest.raises(ValueError, match="copy"):
+            np.reshape(x.T, 6, copy=False)
+
+
+def test_views_of_several():
+    x, y = mat.arange(3), mat.ones(2, 1)
+    left, right = np.broadcast_arrays(x, y)
+    assert left.storage is x.storage
+    assert right.storage is y.storage
+    assert [m.shape for m in np.atleast_2d(x, mat.array(5.0))] == [(1, 3), (1, 1)]
+
+
+def test_broadcast_arrays_exports_mats_among_arrays():
+    x = mat.arange(3)
+    exported, given = np.broadcast_arrays(x, np.zeros((2, 1)))
+    assert (type(exported), exported.shape, type(given)) == (np.ndarray, (2, 3), np.ndarray)
+    with pytest.raises(ConflictError):
+        x.fill_(1)
+    del exported, given
+    x.fill_(1)
