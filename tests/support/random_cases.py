@@ -4,7 +4,7 @@ and by long doubles.
 
 import numpy as np
 
-from .cases import case
+from .case import case
 from .layouts import numbers
 
 LONG = np.longdouble
