@@ -1,4 +1,4 @@
-/* Updates of vectors, whose frames are mat_walk. */
+/* Updates of vectors, whose frames are mat_strided. */
 mat_kernel mat_axpy_f32, mat_axpy_f64, mat_scal_f32, mat_scal_f64, mat_copy_f32, mat_copy_f64,
     mat_swap_f32, mat_swap_f64;
 
