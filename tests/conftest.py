@@ -37,8 +37,9 @@ def pytest_addoption(parser):
 def pytest_cmdline_main(config):
     """Run the whole suite in two processes, if pytest-xdist is there; ``-n`` says otherwise."""
     whole = config.args_source is not pytest.Config.ArgsSource.ARGS
+    worker = hasattr(config, "workerinput")
     unset = config.getoption("numprocesses", 0) is None and config.getoption("dist") == "no"
-    if whole and unset and DEVICE == "cpu" and not config.getoption("usepdb"):
+    if whole and unset and not worker and DEVICE == "cpu" and not config.getoption("usepdb"):
         config.option.numprocesses = 2
 
 

@@ -127,32 +127,36 @@ logical_xor = _binary("logical_xor", binary_by_numpy(np.logical_xor, ew.not_equa
                       "Return whether just one is true, as bool.")
 
 
-def _logical_not(x: Mat) -> Mat:
-    found: Mat = ew.equal(x, False)
+def _logical_not(x: Operand, /) -> Mat:
+    found: Mat = ew.equal(as_mat(x), False)
     return found
 
 
-def _isnan(x: Mat) -> Mat:
+def _isnan(x: Operand, /) -> Mat:
+    x = as_mat(x)
     found: Mat = ew.not_equal(x, x)  # only NaN differs from itself
     return found
 
 
-def _isfinite(x: Mat) -> Mat:
+def _isfinite(x: Operand, /) -> Mat:
+    x = as_mat(x)
     found: Mat = (by_numpy(np.isfinite, x) if x.dtype.kind == "c"
                   else ew.less(ew.abs(x), float("inf")))
     return found
 
 
-def _isinf(x: Mat) -> Mat:
+def _isinf(x: Operand, /) -> Mat:
+    x = as_mat(x)
     found: Mat = (by_numpy(np.isinf, x) if x.dtype.kind == "c"
                   else ew.equal(ew.abs(x), float("inf")))
     return found
 
 
-logical_not = _unary("logical_not", _logical_not, "Return whether x is false, as bool.")
-isnan = _unary("isnan", _isnan, "Return whether x is NaN, as bool.")
-isfinite = _unary("isfinite", _isfinite, "Return whether x is neither infinite nor NaN, as bool.")
-isinf = _unary("isinf", _isinf, "Return whether x is infinite, of either sign, as bool.")
+logical_not = public("logical_not", _logical_not, "Return whether x is false, as bool.", _X)
+isnan = public("isnan", _isnan, "Return whether x is NaN, as bool.", _X)
+isfinite = public("isfinite", _isfinite,
+                  "Return whether x is neither infinite nor NaN, as bool.", _X)
+isinf = public("isinf", _isinf, "Return whether x is infinite, of either sign, as bool.", _X)
 
 
 def clip(x: Operand, /, min: Operand = None, max: Operand = None) -> Mat:
@@ -229,11 +233,16 @@ nextafter = _binary("nextafter", binary_by_numpy(np.nextafter),
 remainder = _binary("remainder", operators.remainder, "Return ``x1 % x2``, with the sign of x2.")
 
 
-def _imag(x: Mat) -> Mat:
+def _real(x: Operand, /) -> Mat:
+    return by_numpy(np.real, as_mat(x))
+
+
+def _imag(x: Operand, /) -> Mat:
+    x = as_mat(x)
     if x.dtype.kind != "c":
         raise DTypeError(f"imag wants complex numbers, got {x.dtype}")
     return by_numpy(np.imag, x)
 
 
-real = _unary("real", lambda x: by_numpy(np.real, x), "Return the real part of complex numbers.")
-imag = _unary("imag", _imag, "Return the imaginary part of complex numbers.")
+real = public("real", _real, "Return the real part of complex numbers.", _X)
+imag = public("imag", _imag, "Return the imaginary part of complex numbers.", _X)

@@ -36,11 +36,6 @@ def _total(reduction: Function, x: Operand, axis: AxisLike, dtype: DTypeLike,
     return found if wanted in (None, found.dtype) else found.astype(wanted)
 
 
-def _reduce(reduction: Function, x: Operand, axis: AxisLike, keepdims: bool) -> Mat:
-    found: Mat = reduction(as_mat(x), axis, keepdims)
-    return found
-
-
 def sum(x: Operand, /, *, axis: AxisLike = None, dtype: DTypeLike = None,
         keepdims: bool = False) -> Mat:
     """Return the sum over `axis`.
@@ -106,7 +101,8 @@ def mean(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    return _reduce(reduce.mean, x, axis, keepdims)
+    found: Mat = reduce.mean(as_mat(x), axis, keepdims)
+    return found
 
 
 def max(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
@@ -126,7 +122,8 @@ def max(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    return _reduce(reduce.max, x, axis, keepdims)
+    found: Mat = reduce.max(as_mat(x), axis, keepdims)
+    return found
 
 
 def min(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
@@ -146,7 +143,8 @@ def min(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    return _reduce(reduce.min, x, axis, keepdims)
+    found: Mat = reduce.min(as_mat(x), axis, keepdims)
+    return found
 
 
 def var(x: Operand, /, *, axis: AxisLike = None, correction: float = 0.0,
@@ -222,7 +220,8 @@ def argmax(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) ->
     Mat
         Of the shape of `x` without the axis, and int64.
     """
-    return _reduce(reduce.argmax, x, axis, keepdims)
+    found: Mat = reduce.argmax(as_mat(x), axis, keepdims)
+    return found
 
 
 def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Mat:
@@ -242,7 +241,8 @@ def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) ->
     Mat
         Of the shape of `x` without the axis, and int64.
     """
-    return _reduce(reduce.argmin, x, axis, keepdims)
+    found: Mat = reduce.argmin(as_mat(x), axis, keepdims)
+    return found
 
 
 # Truth
@@ -258,9 +258,11 @@ def _decide(reduction: Function, x: Operand, axis: AxisLike, keepdims: bool,
     """Reduce the truth of the elements; the result for no elements is `if_empty`."""
     truth = _truth(x)
     axes = axes_of(truth, axis)
-    if truth.size:
-        return _reduce(reduction, truth, axes, keepdims)
-    return like(Mat(reduced_shape(truth.shape, axes, keepdims), "bool", fill=if_empty), truth, None)
+    if not truth.size:
+        shape = reduced_shape(truth.shape, axes, keepdims)
+        return like(Mat(shape, "bool", fill=if_empty), truth, None)
+    found: Mat = reduction(truth, axes, keepdims)
+    return found
 
 
 def all(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
@@ -320,7 +322,8 @@ def count_nonzero(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = Fals
     Mat
         Of the shape of `x` without the reduced axes, and int64.
     """
-    return _reduce(reduce.sum, _truth(x), axis, keepdims)
+    found: Mat = reduce.sum(_truth(x), axis, keepdims)
+    return found
 
 
 # Along an axis

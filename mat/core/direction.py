@@ -1,6 +1,4 @@
-"""`Direction`: how a block uses the data that it accesses. Its docstring is the contract of the
-library.
-"""
+"""`Direction`, in which a block accesses data; its docstring is the contract of the library."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from ..errors import DirectionError
 
 
 class Direction(Enum):
-    """How a block uses the data that it accesses: it reads it, overwrites all of it, or both.
+    """The use that a block makes of the data that it accesses: reading, overwriting, or both.
 
     ==========  ==============================  =========================  =========================
     direction   promise of the block            before the block           after the block

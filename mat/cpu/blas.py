@@ -1,9 +1,8 @@
-"""BLAS on the CPU: SciPy's own library, called through its function pointers by cffi, which
-releases the GIL.
+"""BLAS on the CPU: SciPy's own library, called through its function pointers by cffi.
 
-Nothing to find and nothing to build. SciPy is loaded at the first call. Functions are named as in
-BLAS, take operands in its order, and are column-major; vectors are `ForeignArray`-like (``letter``,
-``low``, ``pointer``, ``increment``), matrices are pointers. Nothing here checks: the caller has.
+cffi releases the GIL. SciPy is loaded at the first call. Functions are named as in BLAS, take
+operands in its order, and are column-major; vectors are `ForeignArray`-like (``letter``, ``low``,
+``pointer``, ``increment``), matrices are pointers. Nothing here checks: the caller has.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Protocol
 from ..core.observers import OBSERVERS
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
 from ..support import blas_library
-from ..support.blas_library import COMPLEX, FLAGS, INTS, REALS, Routine, routine_name, scalar
+from ..support.blas_library import COMPLEX, FLAGS, INTS, REALS, BlasRoutine, routine_name, scalar
 from ..support.c_pointers import ForeignArray
 from ..support.types import CData, Function, Number
 
@@ -37,15 +36,15 @@ def _notify(verb: str, letter: str, **arguments: object) -> None:
 
 # Level 1
 
-_axpy = Routine("axpy", "ippipi")
-_copy = Routine("copy", "ipipi")
-_swap = Routine("swap", "ipipi")
-_scal = Routine("scal", "ippi")
-_dot = Routine("dot", "ipipi", "T")
-_vdot = Routine("vdot", "ipipi", "T")
-_nrm2 = Routine("nrm2", "ipi", "R")
-_asum = Routine("asum", "ipi", "R")
-_iamax = Routine("iamax", "ipi", "int")
+_axpy = BlasRoutine("axpy", "ippipi")
+_copy = BlasRoutine("copy", "ipipi")
+_swap = BlasRoutine("swap", "ipipi")
+_scal = BlasRoutine("scal", "ippi")
+_dot = BlasRoutine("dot", "ipipi", "T")
+_vdot = BlasRoutine("vdot", "ipipi", "T")
+_nrm2 = BlasRoutine("nrm2", "ipi", "R")
+_asum = BlasRoutine("asum", "ipi", "R")
+_iamax = BlasRoutine("iamax", "ipi", "int")
 
 
 def used(x: Sized, n: int | None, inc: int) -> int:
@@ -56,8 +55,9 @@ def used(x: Sized, n: int | None, inc: int) -> int:
 
 
 def at(x: ForeignArray, n: int, inc: int) -> Piece:
-    """Return the address and increment for BLAS of `n` elements of `x`, `inc` apart; with a negative
-    one they begin at the far end.
+    """Return the address and increment for BLAS of `n` elements of `x`, `inc` apart.
+
+    With a negative increment they begin at the far end.
     """
     step = x.increment
     if step > 0:
@@ -76,8 +76,9 @@ def pieces(n: int, *vectors: Piece) -> Iterator[tuple[int, list[Piece]]]:
 
 def _two(verb: str, x: ForeignArray, y: ForeignArray, n: int | None, incx: int,
          incy: int) -> Iterator[tuple[CData, CData, CData, CData, CData]]:
-    """Yield BLAS's arguments for two vectors, piece by piece: count, address and increment, address
-    and increment.
+    """Yield BLAS's arguments for two vectors, piece by piece.
+
+    They are count, address and increment, address and increment.
     """
     n = used(x, n, incx)
     one, other = at(x, n, incx), at(y, n, incy)
@@ -89,8 +90,9 @@ def _two(verb: str, x: ForeignArray, y: ForeignArray, n: int | None, incx: int,
 
 def _one(verb: str, x: ForeignArray, n: int | None,
          incx: int) -> Iterator[tuple[int, CData, int]]:
-    """Yield the pieces of one vector whose order does not matter: counted upwards, as BLAS wants
-    it.
+    """Yield the pieces of one vector whose order does not matter.
+
+    They are counted upwards, as BLAS wants it.
     """
     n, inc = used(x, n, incx), abs(incx * x.increment)
     low = x.low if x.increment > 0 else at(x, n, abs(incx))[0]
@@ -100,10 +102,12 @@ def _one(verb: str, x: ForeignArray, n: int | None,
         yield count, p, inc
 
 
-# The signatures of these are BLAS's. The first lines of the next three are for the usual call: all elements.
+# The signatures of these are BLAS's. The first lines of the next three are for the usual call, of
+# all elements.
 
 
-def axpy(alpha: Number, x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+def axpy(alpha: Number, x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1,
+         incy: int = 1) -> None:
     """Compute ``y <- alpha x + y``."""
     letter = y.letter
     factor = REALS[letter][alpha] if alpha and letter in REALS else scalar(letter, alpha)
@@ -126,7 +130,8 @@ def scal(alpha: Number, x: ForeignArray, n: int | None = None, incx: int = 1) ->
         _scal[letter](INTS[count], factor, p, INTS[inc])
 
 
-def dot(x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1, incy: int = 1) -> Number:
+def dot(x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1,
+        incy: int = 1) -> Number:
     """Return ``sum x_i y_i``, unconjugated."""
     letter = x.letter
     if (n is None and incx == 1 and incy == 1 and letter in "fd" and x.size <= blas_library.LIMIT
@@ -136,7 +141,8 @@ def dot(x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1, i
                   [_dot[letter](*arguments) for arguments in _two("dot", x, y, n, incx, incy)])
 
 
-def vdot(x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1, incy: int = 1) -> Number:
+def vdot(x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1,
+         incy: int = 1) -> Number:
     """Return ``sum conj(x_i) y_i``."""
     letter = x.letter
     if letter not in COMPLEX:
@@ -151,13 +157,15 @@ def _total(letter: str, parts: list[Number]) -> Number:
     return sum(parts, 0.0)
 
 
-def copy(x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+def copy(x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1,
+         incy: int = 1) -> None:
     """Copy the elements of `x` to `y`."""
     for arguments in _two("copy", x, y, n, incx, incy):
         _copy[x.letter](*arguments)
 
 
-def swap(x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1, incy: int = 1) -> None:
+def swap(x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1,
+         incy: int = 1) -> None:
     """Exchange the elements of `x` and `y`."""
     for arguments in _two("swap", x, y, n, incx, incy):
         _swap[x.letter](*arguments)
@@ -176,8 +184,9 @@ def asum(x: ForeignArray, n: int | None = None, incx: int = 1) -> float:
 
 
 def iamax(x: ForeignArray, n: int | None = None, incx: int = 1) -> int:
-    """Return the first index, from 0, of the largest ``|re x_i| + |im x_i|``; the increment is above
-    0.
+    """Return the first index, from 0, of the largest ``|re x_i| + |im x_i|``.
+
+    The increment is above 0.
     """
     best, largest, start = 0, -1.0, 0
     for count, p, inc in _one("iamax", x, n, incx):
@@ -192,11 +201,11 @@ def iamax(x: ForeignArray, n: int | None = None, incx: int = 1) -> int:
 
 # Levels 2 and 3, column-major as BLAS has it
 
-_gemv = Routine("gemv", "ciippipippi")
-_ger = Routine("ger", "iippipipi")
-_gemm = Routine("gemm", "cciiippipippi")
-_syrk = Routine("syrk", "cciippippi")
-_trsm = Routine("trsm", "cccciippipi")
+_gemv = BlasRoutine("gemv", "ciippipippi")
+_ger = BlasRoutine("ger", "iippipipi")
+_gemm = BlasRoutine("gemm", "cciiippipippi")
+_syrk = BlasRoutine("syrk", "cciippippi")
+_trsm = BlasRoutine("trsm", "cccciippipi")
 
 
 # the signature is BLAS's
@@ -224,9 +233,7 @@ def ger(form: GerForm, alpha: Number, x: ForeignArray, y: ForeignArray, a: CData
 
 
 def prepare_gemm(letter: str, form: GemmForm) -> Function:
-    """Prepare `gemm` for these sizes, as a function of ``(alpha, a, b, beta, c)``, operands as
-    presented.
-    """
+    """Prepare `gemm` for these sizes, as a function of ``(alpha, a, b, beta, c)``."""
     (trans_a, trans_b, sizes, leading, swap), reported = form, form.reported()
     routine, flag_a, flag_b = _gemm[letter], FLAGS[trans_a], FLAGS[trans_b]
     # a zero beta of either sign says that C is not read

@@ -1,7 +1,7 @@
-"""BLAS by value: its routines as `CpuKernel` kernels, for operands that one call takes; no C object
-is made for a call.
+"""BLAS by value: its routines as `CpuKernel` kernels, for operands that one call takes.
 
-What is longer than BLAS can count, or where nothing is compiled, is left to ``blas.py``.
+No C object is made for a call. Operands that are longer than BLAS can count, and all where nothing
+is compiled, are left to ``blas.py``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..layout.strided import Ints, Layout
 from ..support import blas_library
 from ..support.blas_library import address, routine_name
 from ..support.c_pointers import ForeignArray
-from ..support.dtypes import BLAS_TYPES
+from ..support.dtypes import BLAS_TYPES, COMPLEX_TYPES
 from ..support.native import ffi, lib
 from ..support.types import CData, Function, Number
 from . import blas
@@ -39,9 +39,7 @@ def one_call(n: int, *steps: int) -> bool:
 
 @cache
 def _kernels() -> dict[str, tuple[CData, str]]:
-    """Return the kernel of each verb, and its result: nothing, an element (T), or a real number
-    (d).
-    """
+    """Return the kernel of each verb, and its result: none, an element (T), a real number (d)."""
     return {"axpy": (lib.mat_blas_axpy, ""), "scal": (lib.mat_blas_scal, ""),
             "copy": (lib.mat_blas_copy, ""), "swap": (lib.mat_blas_swap, ""),
             "dot": (lib.mat_blas_dot, "T"), "vdot": (lib.mat_blas_dot, "T"),
@@ -49,14 +47,15 @@ def _kernels() -> dict[str, tuple[CData, str]]:
 
 
 def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> CpuKernel:
-    """Prepare ``verb`` of one or two vectors of `n` elements, `steps` apart, that begin `starts`
-    elements from their operands.
+    """Prepare ``verb`` of one or two vectors of `n` elements, `steps` apart.
+
+    They begin `starts` elements from their operands.
     """
     frame = ffi.new("struct mat_vectors *",
                     (routine(verb, letter), KINDS[letter], n, steps, starts))
     kernel, element = _kernels()[verb]
     incs = {"incx": abs(steps[0])} if len(steps) == 1 else {"incx": steps[0], "incy": steps[1]}
-    result = "D" if element == "T" and letter in "FD" else element and "d"
+    result = "D" if element == "T" and letter in COMPLEX_TYPES else element and "d"
     reported: dict[str, object] = {"n": n, **incs}
     grain = LITTLE if n <= LITTLE else 0
     return CpuKernel(kernel, frame, n, grain, result=result,
@@ -77,8 +76,9 @@ def prepare_gemm(letter: str, form: GemmForm) -> Function:
 
 
 def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:
-    """Prepare ``y <- alpha op(A) x + beta y``, with vectors of the layouts `x` and `y`, as a
-    function of ``(alpha, a, x, beta, y)``.
+    """Prepare ``y <- alpha op(A) x + beta y`` for vectors of the layouts `x` and `y`.
+
+    The result is a function of ``(alpha, a, x, beta, y)``.
     """
     if lib is None:
         return lambda alpha, a, x, beta, y: blas.gemv(letter, form, alpha, a.pointer, x, beta, y)
@@ -93,8 +93,9 @@ def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:
 
 
 def prepare_scale_vector(letter: str, layout: Layout) -> Function:
-    """Prepare ``y <- beta y``, called like `prepare_gemv`'s: BLAS leaves it out where the product is
-    over an empty axis.
+    """Prepare ``y <- beta y``, called like `prepare_gemv`'s.
+
+    BLAS leaves it out where the product is over an empty axis.
     """
     source = np.zeros(1, letter)
 
@@ -109,8 +110,9 @@ def prepare_scale_vector(letter: str, layout: Layout) -> Function:
 
 
 def _lowest(x: Layout) -> tuple[int, int]:
-    """Return how far from its first element the lowest address of a vector is, where BLAS wants it
-    to begin, and its increment.
+    """Return where, from its first element, the lowest address of a vector is, and its increment.
+
+    BLAS wants it to begin there.
     """
     assert x.vector is not None, "fits has let it through"
     return x.vector[0] - x.displacement, x.vector[1]
@@ -122,14 +124,16 @@ def prepare_ger(_letter: str, form: GerForm, _x: Layout, _y: Layout) -> Function
 
 
 def prepare_syrk(letter: str, form: SyrkForm) -> Function:
-    """Prepare ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C as a
-    function of ``(alpha, a, beta, c)``.
+    """Prepare ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C.
+
+    The result is a function of ``(alpha, a, beta, c)``.
     """
     return lambda alpha, a, beta, c: blas.syrk(letter, form, alpha, a.pointer, beta, c.pointer)
 
 
 def prepare_trsm(letter: str, form: TrsmForm) -> Function:
-    """Prepare ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) with a triangular A as a function
-    of ``(alpha, a, b)``.
+    """Prepare ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) with a triangular A.
+
+    The result is a function of ``(alpha, a, b)``.
     """
     return lambda alpha, a, b: blas.trsm(letter, form, alpha, a.pointer, b.pointer)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..layout.merged_axes import loops
 from ..layout.strided import Ints, Layout
 from ..support.c_pointers import ForeignArray
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES
@@ -120,9 +121,9 @@ def prepare_strided(kernel: CData, views: Sequence[OperandView], shape: Ints, gr
     With `streams` a large result is written past the caches: that is faster where more time goes
     into reading than computing.
     """
-    axes = merged(shape, [v.strides for v in views])
+    axes = loops(shape, [v.strides for v in views])
     frame = ffi.new("mat_strided *", {"rank": len(axes), "count": len(views), "sizes": [
-        *(n for n, _ in axes), *(steps[k] for k in range(len(views)) for _, steps in axes)]})
+        axis[k] for k in range(len(views) + 1) for axis in axes]})
     for k, view in enumerate(views):
         frame.size[k] = view.size
         frame.number[k] = view.kind.encode() or b"\0"
@@ -130,24 +131,6 @@ def prepare_strided(kernel: CData, views: Sequence[OperandView], shape: Ints, gr
     if streams and count * views[-1].size >= STREAM and axes[-1][0] * views[-1].size >= STREAM_ROW:
         frame.stream = 1 << len(views) - 1
     return CpuKernel(kernel, frame, count, grain)
-
-
-def merged(shape: Ints, strides: Sequence[Ints]) -> list[tuple[int, Ints]]:
-    """Return the axes, at least one, as lengths with each operand's stride, outermost first.
-
-    They are ordered by the strides of the last operand; those of length 1 are dropped, those that
-    all operands step through as one are made one.
-    """
-    axes = [(n, tuple(s[k] for s in strides)) for k, n in enumerate(shape) if n != 1]
-    axes.sort(key=lambda axis: -abs(axis[1][-1]))
-    found: list[tuple[int, Ints]] = []
-    for n, steps in axes:
-        if found and all(outer == n * inner
-                         for outer, inner in zip(found[-1][1], steps, strict=True)):
-            found[-1] = found[-1][0] * n, steps
-        else:
-            found.append((n, steps))
-    return found or [(1, (0,) * len(strides))]
 
 
 def prepare_user_kernel(address: int, mats: Sequence[Operand], shape: Ints) -> CpuKernel:

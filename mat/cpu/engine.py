@@ -7,7 +7,6 @@ None of them checks.
 
 from __future__ import annotations
 
-from ..layout.reduction_axes import ReductionAxis, form_of
 from ..support.blas_library import LIMIT
 from .blas import asum, axpy, copy, dot, gemm, iamax, nrm2, scal, swap, vdot
 from .blas_kernels import (
@@ -39,5 +38,5 @@ __all__ = [  # noqa: RUF022  a line for each module
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
     "prepare_copy",
-    "ReductionAxis", "form_of", "reduction",
+    "reduction",
 ]

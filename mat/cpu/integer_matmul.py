@@ -1,5 +1,4 @@
-"""Products of matrices of integers and 16-bit floats by the tiled kernel: what it is given, and how
-work is cut for threads.
+"""Products of matrices of integers and 16-bit floats by the tiled kernel, shared among threads.
 
 It knows sizes, steps and dtype characters. ``docs/matmul.md`` says how the kernel works.
 """
@@ -21,7 +20,7 @@ from .kernel import CpuKernel
 from .thread_pool import run, threads
 
 CHARS = BOOL + INTEGERS + HALVES + "f"
-# as native/cpu/integer_matmul.c numbers them: integers by their sizes, 16-bit floats, float32
+# as integer_matmul_machine_inline.h numbers them: integers by size, 16-bit floats, float32
 NUMBERED = (*sorted((t for t in ELEMENT_TYPES if t.kind in "biu"), key=lambda t: (t.size, t.kind)),
             *(BY_CHAR[char] for char in HALVES + "f"))
 TYPES = {char: k for k, t in enumerate(NUMBERED) for char in t.chars}
@@ -57,8 +56,9 @@ class Frame(NamedTuple):
 
 
 class IntegerMatmul:
-    """``C <- alpha A B + beta C`` for stacks of matrices of one form. Call it with A, B and C, or
-    `gemm` with all five.
+    """A product ``C <- alpha A B + beta C`` for stacks of matrices of one form.
+
+    Call it with A, B and C, or `gemm` with all five.
     """
 
     __slots__ = ("form", "frames", "integer", "options", "swapped")
@@ -85,8 +85,9 @@ class IntegerMatmul:
             self._run(a, b, c, (0, 0, float(alpha), float(beta)))
 
     def kernel(self, factors: bool) -> Function:
-        """Return what computes it, with or without factors: for little work a `CpuKernel`, which is
-        called faster.
+        """Return what computes it, with or without factors.
+
+        For little work it is a `CpuKernel`, which is called faster.
         """
         if not factors or self.form.c.char not in "lLqQ":  # a CpuKernel gets factors as doubles
             frame = self._frame(1, int(factors))
@@ -139,10 +140,9 @@ class IntegerMatmul:
 
 
 def cut(sizes: GemmSizes, batches: int, workers: int) -> tuple[int, int]:
-    """Return into how many parts the rows and the columns of C are cut, so that each thread gets a
-    share.
+    """Return into how many parts the rows and the columns of C are cut for so many threads.
 
-    What a unit multiplies it has packed itself, so units are as large as can be.
+    A unit packs all that it multiplies itself, so units are as large as can be.
     """
     m, n, k = sizes
     rows, columns = max(1, -(-m // SIDE)), max(1, -(-n // SIDE))
@@ -166,8 +166,9 @@ def prepare_integer_matmul(form: MatmulForm) -> IntegerMatmul:
 
 
 def folded(form: MatmulForm) -> MatmulForm:
-    """Return the same products with as few leading axes as there can be: none of length 1, and none
-    along which the matrices of A are rows of one matrix.
+    """Return the same products with as few leading axes as there can be.
+
+    There are none of length 1, and none along which the matrices of A are rows of one matrix.
     """
     (m, n, k), a, b, c, batch = form
     kept = [d for d, length in enumerate(batch) if length != 1]
@@ -187,8 +188,9 @@ KEPT = 32
 
 
 def _take(nbytes: int) -> Workspace:
-    """Return a workspace of at least `nbytes`, which belongs to the caller until it is put back;
-    list.pop is atomic.
+    """Return a workspace of at least `nbytes`, which belongs to the caller until it is put back.
+
+    `list.pop` is atomic.
     """
     try:
         memory = _IDLE.pop()

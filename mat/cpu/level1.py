@@ -1,7 +1,7 @@
-"""Kernels for long vectors of adjacent elements, which BLAS does not do at the speed of memory:
-shared over threads.
+"""Kernels for long vectors of adjacent elements, shared over threads.
 
-Sums are taken block by block, in double precision, and do not depend on how many threads there are.
+BLAS does not do them at the speed of memory. Sums are taken block by block, in double precision,
+and do not depend on how many threads there are.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ SAFE = 1e-250, 1e300
 
 
 def is_long(letter: str, n: int, *steps: int) -> bool:
-    """Tell whether vectors of `n` elements, so far apart, are for the functions below rather than
-    for BLAS.
-    """
+    """Tell whether vectors of `n` elements, so far apart, are for these kernels, not for BLAS."""
     return (lib is not None and n >= LONG and letter in PRECISION
             and all(step == 1 for step in steps))
 
 
 def long_vectors(verb: str, letter: str, n: int, vectors: int,
                  otherwise: Function) -> Function:
-    """Prepare ``verb`` of so many such vectors; `otherwise` does the same, for results that the
-    kernel cannot compute.
+    """Prepare ``verb`` of so many such vectors.
+
+    `otherwise` does the same, for results that the kernel cannot compute.
     """
     if verb in SUMS:
-        return Sum(verb, PRECISION[letter], n, otherwise)
+        return VectorSum(verb, PRECISION[letter], n, otherwise)
     size = ffi.sizeof("float" if letter == "f" else "double")
     kernel = getattr(lib, f"mat_{verb}_{PRECISION[letter]}")
-    return prepare_strided(kernel, [OperandView((size,), size)] * vectors, (n,), GRAIN, streams=True)
+    views = [OperandView((size,), size)] * vectors
+    return prepare_strided(kernel, views, (n,), GRAIN, streams=True)
 
 
-class Sum:
+class VectorSum:
     """A sum over one or two vectors, called with what the foreign facet presents."""
 
     __slots__ = ("blocks", "frame", "kernel", "otherwise", "verb")

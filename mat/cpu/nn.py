@@ -1,5 +1,4 @@
-"""Frames for the kernels of ``native/cpu/nn.h``: where windows walk, and how much of that a thread
-should get at least.
+"""Frames for the kernels of ``native/cpu/nn.h``: windows, strides, and the least work of a thread.
 
 Functions get the axes of the windows and operands with shape, strides and dtype, all of which have
 been checked.
@@ -7,25 +6,27 @@ been checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..layout.sliding_window import WindowAxis
 from ..layout.strided import Ints, packed_strides
 from ..support.native import ffi, lib
+from ..support.types import CData, Function, Presented
 from .kernel import CpuKernel
 
 WORK = 200_000  # products that a thread should get at least
-TOUCHED = 40_000  # or elements to look at
+TOUCHED = 40_000  # or elements to read
 PIECES = 64  # into which a sum over all outputs is divided, at most
 DUMMY = WindowAxis(1, 1, 1, 1, 0)
 
 
-class StridedAxis(NamedTuple):
-    """One axis of a job: `axis` with the strides of the operands; of the output only every
-    `every`-th point from `first` on.
+class JobAxis(NamedTuple):
+    """One axis of a job, with the strides of the operands along it.
+
+    It has only every `every`-th point of the output, from `first` on.
     """
 
     axis: WindowAxis
@@ -35,26 +36,27 @@ class StridedAxis(NamedTuple):
 
 
 class WindowLoop(NamedTuple):
-    """A walk, and where the operands begin, in elements from their pointers."""
+    """The axes of a job, and where the operands begin, in elements from their pointers."""
 
-    rows: tuple[StridedAxis, ...]
+    rows: tuple[JobAxis, ...]
     base: Ints = (0, 0, 0, 0)
 
 
-def _rows(axes: Sequence[WindowAxis], *strides: Ints) -> tuple[StridedAxis, ...]:
-    """Each axis with the strides of the operands along it; those of a matrix of taps have no batch,
-    and 0 along it.
+def _rows(axes: Sequence[WindowAxis], *strides: Ints) -> tuple[JobAxis, ...]:
+    """Return each axis with the strides of the operands along it.
+
+    A matrix of taps has no batch, and the stride 0 along it.
     """
     padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
-    rows = [StridedAxis(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
+    rows = [JobAxis(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
     used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]
-    idle = StridedAxis(DUMMY, (0,) * len(strides))
+    idle = JobAxis(DUMMY, (0,) * len(strides))
     return (*(idle for _ in range(2 - len(used))), *used)  # kernels want a row and a column
 
 
-def _walk(shape: Ints, jobs: Sequence[WindowLoop], piece: int = 1,
-          count: int = 0) -> tuple[Any, object]:
-    """The frame of a walk over an output of `shape`, and what it points to."""
+def _frame(shape: Ints, jobs: Sequence[WindowLoop], piece: int = 1,
+           count: int = 0) -> tuple[CData, object]:
+    """Return the frame for an output of `shape`, and the memory that it points to."""
     made = ffi.new("struct mat_windows[]", len(jobs))
     for job, target in zip(jobs, made, strict=True):
         target.base = job.base
@@ -62,65 +64,67 @@ def _walk(shape: Ints, jobs: Sequence[WindowLoop], piece: int = 1,
             window.n, window.nx, window.k, window.step, window.off = row.axis
             window.first, window.every = row.first, row.every
             window.strides = list(row.strides)
-    frame = ffi.new("struct mat_walk *",
+    frame = ffi.new("struct mat_window_loop *",
                     {"ndim": len(shape), "jobs": len(jobs), "piece": piece, "rows": count,
                      "shape": shape, "job": made})
     return frame, made
 
 
 def _grain(total: int, rows: int, least: int) -> int:
-    """How many of `rows` a thread should get at least, for `least` of `total` pieces of work."""
+    """Return how many of `rows` a thread gets at least, for `least` of `total` units of work."""
     return max(1, least * rows // max(total, 1))
 
 
-def _is_float(x: Any) -> bool:
+def _is_float(x: Presented) -> bool:
     return bool(x.dtype.char == "f")
 
 
-def prepare_convolve(axes: Sequence[WindowAxis], x: Any, w: Any, y: Any) -> CpuKernel:
-    """``y += convolve(x, w)``"""
+def prepare_convolve(axes: Sequence[WindowAxis], x: Presented, w: Presented,
+                     y: Presented) -> CpuKernel:
+    """Prepare ``y += convolve(x, w)`` as a kernel of ``(x, w, y)``."""
     job = WindowLoop(_rows(axes, x.strides, w.strides, y.strides))
     return _convolution([job], tuple(r.axis.n for r in job.rows), y.size * w.size, y)
 
 
-def _convolution(jobs: Sequence[WindowLoop], shape: Ints, work: int, y: Any) -> CpuKernel:
-    """The kernel for jobs that together give an output of `shape`."""
-    frame, keep = _walk(shape, jobs)
+def _convolution(jobs: Sequence[WindowLoop], shape: Ints, work: int, y: Presented) -> CpuKernel:
+    """Return the kernel for jobs that together compute an output of `shape`."""
+    frame, keep = _frame(shape, jobs)
     kernel = lib.mat_convolve_f if _is_float(y) else lib.mat_convolve_d
     rows = prod(shape[:-1]) if shape[-1] else 0
     return CpuKernel(kernel, frame, rows, _grain(work, rows, WORK), keep=keep)
 
 
-def prepare_to_x(axes: Sequence[WindowAxis], yd: Any, w: Any, xd: Any) -> CpuKernel:
-    """``xd +=`` the derivative by x: convolutions of yd with reversed taps, one for each remainder
-    of places by the strides.
+def prepare_to_x(axes: Sequence[WindowAxis], yd: Presented, w: Presented,
+                 xd: Presented) -> CpuKernel:
+    """Prepare the derivative by x, added to xd, as a kernel of ``(yd, w, xd)``.
 
-    Place ``step * m + first`` gets from point i by tap p where ``i * step + off + p`` is that
-    place, so that only every ``step``-th tap serves it; with q counting these backwards, ``i = m +
+    It is a convolution of yd with reversed taps for each remainder of positions by the strides.
+    Position ``step * m + first`` gets from point i by tap p where ``i * step + off + p`` is that
+    position, so that only every ``step``-th tap counts; with q numbering these backwards, ``i = m +
     q + off'`` is a convolution of stride 1.
     """
     rows = _rows(axes, yd.strides, w.strides, xd.strides)
     options = [list(_remainders(row)) for row in rows]
-    jobs = [WindowLoop(tuple(row for row, _ in choice), (0, sum(at for _, at in choice), sum(
-        row.first * original.strides[2] for (row, _), original in zip(choice, rows, strict=True)),
-                                                         0))
-        for choice in product(*options)]
+    jobs = []
+    for choice in product(*options):
+        first = sum(row.first * original.strides[2]
+                    for (row, _), original in zip(choice, rows, strict=True))
+        jobs.append(WindowLoop(tuple(row for row, _ in choice),
+                               (0, sum(at for _, at in choice), first, 0)))
     return _convolution(jobs, tuple(r.axis.nx for r in rows), yd.size * w.size, xd)
 
 
-def _remainders(row: StridedAxis) -> list[tuple[StridedAxis, int]]:
-    """For each remainder of places by the step: the axis over the points, and where the last of its
-    taps lies.
-    """
+def _remainders(row: JobAxis) -> list[tuple[JobAxis, int]]:
+    """Return, for each remainder of positions by the step, the axis and where its last tap is."""
     a, (ys, ws, xs) = row.axis, row.strides
     found = []
     for first in range(min(a.step, a.nx)):
-        tap = (first - a.off) % a.step  # the first one that serves these places
+        tap = (first - a.off) % a.step  # the first one that serves these positions
         count = len(range(tap, a.k, a.step))
         if count:
             off = (first - a.off - tap) // a.step - (count - 1)
             axis = WindowAxis(len(range(first, a.nx, a.step)), a.n, count, 1, off)
-            found.append((StridedAxis(axis, (ys, -ws * a.step, xs * a.step), first, a.step),
+            found.append((JobAxis(axis, (ys, -ws * a.step, xs * a.step), first, a.step),
                           (tap + (count - 1) * a.step) * ws))
     return found
 
@@ -135,12 +139,12 @@ class PartialSums:
         self.address = int(ffi.cast("uintptr_t", self.memory))
 
 
-def prepare_to_w(axes: Sequence[WindowAxis], x: Any, yd: Any,
-                 wd: Any) -> Callable[[Any, Any, Any], None]:
-    """``wd +=`` the derivative by w: pieces of the output are summed up each by itself, and then
-    added in their order.
+def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
+                 wd: Presented) -> Function:
+    """Prepare the derivative by w, added to wd, as a function of ``(x, yd, wd)``.
 
-    What the pieces are depends on the sizes alone, and so does the result.
+    Pieces of the output are summed up each by itself, and then added in their order. The pieces
+    depend on the sizes alone, and so does the result.
     """
     taps = wd.shape
     rows = _rows(axes, x.strides, packed_strides(taps), yd.strides)
@@ -148,45 +152,46 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Any, yd: Any,
     count = prod(shape[:-1]) if shape[-1] else 0
     piece = max(-(-count // PIECES), _grain(yd.size * wd.size, count, WORK // 2))
     pieces = -(-count // piece)
-    frame, keep = _walk(shape, [WindowLoop(rows)], piece, count)
+    frame, keep = _frame(shape, [WindowLoop(rows)], piece, count)
     kernel = lib.mat_correlate_f if _is_float(x) else lib.mat_correlate_d
     partly = CpuKernel(kernel, frame, pieces, 2, keep=keep).bind((0, 1, 2), ())
     together = _gather(taps, wd, pieces)
 
-    def body(x: Any, yd: Any, wd: Any) -> None:
+    def derive(x: Presented, yd: Presented, wd: Presented) -> None:
         sums = PartialSums(pieces * wd.size)
         partly(x, yd, sums)
         together(sums, wd)
 
-    return body
+    return derive
 
 
-def _gather(taps: Ints, wd: Any, pieces: int) -> CpuKernel:
-    """``wd += `` the partial sums of `pieces` pieces."""
+def _gather(taps: Ints, wd: Presented, pieces: int) -> CpuKernel:
+    """Prepare the addition of the partial sums of `pieces` pieces to wd."""
     rows = _rows([WindowAxis(k, k, 1, 1, 0) for k in taps], wd.strides)
-    frame, keep = _walk(tuple(r.axis.n for r in rows), [WindowLoop(rows)], pieces, wd.size)
+    frame, keep = _frame(tuple(r.axis.n for r in rows), [WindowLoop(rows)], pieces, wd.size)
     kernel = lib.mat_gather_f if _is_float(wd) else lib.mat_gather_d
     return CpuKernel(kernel, frame, wd.size, max(1, TOUCHED // max(pieces, 1)),
                      keep=keep).bind((0, 1), ())
 
 
-def prepare_pool(axes: Sequence[WindowAxis], x: Any, y: Any) -> CpuKernel:
-    """``y <- max_pool(x)``"""
+def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> CpuKernel:
+    """Prepare ``y <- max_pool(x)`` as a kernel of ``(x, y)``."""
     rows = _rows(axes, x.strides, y.strides)
     shape = tuple(r.axis.n for r in rows)
-    frame, keep = _walk(shape, [WindowLoop(rows)])
+    frame, keep = _frame(shape, [WindowLoop(rows)])
     kernel = lib.mat_pool_f if _is_float(y) else lib.mat_pool_d
     count = prod(shape[:-1]) if shape[-1] else 0
-    looked_at = y.size * prod(a.k for a in axes)
-    return CpuKernel(kernel, frame, count, _grain(looked_at, count, TOUCHED), keep=keep)
+    compared = y.size * prod(a.k for a in axes)
+    return CpuKernel(kernel, frame, count, _grain(compared, count, TOUCHED), keep=keep)
 
 
-def prepare_pool_back(axes: Sequence[WindowAxis], x: Any, y: Any, yd: Any, xd: Any) -> CpuKernel:
-    """``xd += yd`` where x is the largest of a window"""
+def prepare_pool_back(axes: Sequence[WindowAxis], x: Presented, y: Presented, yd: Presented,
+                      xd: Presented) -> CpuKernel:
+    """Prepare ``xd += yd`` where x is the largest of a window; of ``(x, y, yd, xd)``."""
     rows = _rows(axes, x.strides, y.strides, yd.strides, xd.strides)
     shape = tuple(r.axis.nx for r in rows)
-    frame, keep = _walk(shape, [WindowLoop(rows)])
+    frame, keep = _frame(shape, [WindowLoop(rows)])
     kernel = lib.mat_pool_back_f if _is_float(x) else lib.mat_pool_back_d
     count = prod(shape[:-1]) if y.size else 0
-    looked_at = y.size * prod(a.k for a in axes)
-    return CpuKernel(kernel, frame, count, _grain(looked_at, count, TOUCHED), keep=keep)
+    compared = y.size * prod(a.k for a in axes)
+    return CpuKernel(kernel, frame, count, _grain(compared, count, TOUCHED), keep=keep)

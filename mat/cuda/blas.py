@@ -1,9 +1,8 @@
-"""BLAS on the device: each verb as a function of what changes from call to call, made once for
-operands of one form.
+"""BLAS on the device: each verb as a function, prepared once for operands of one form.
 
 Column-major, as cuBLAS has it; named as on the CPU (``cpu/blas_kernels.py``), with the same
-arguments. A call looks nothing up: the routine and all lengths are settled. Only a call that returns
-Python numbers waits for the device.
+arguments. A call looks nothing up: the routine and all lengths are settled. Only a call that
+returns Python numbers waits for the device.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from ..layout.strided import Ints, Layout
 from ..support.blas_library import REAL, REALS, scalar
 from ..support.dtypes import BY_CHAR, COMPLEX_TYPES
 from ..support.types import CData, Function, Number
-from .cublas import LIMIT, ON_DEVICE, NotSupportedError, Routine, ffi
+from .cublas import LIMIT, ON_DEVICE, CublasRoutine, NotSupportedError, ffi
 from .cublas_table import COMPUTE_32F, COMPUTE_32I, DATA, DIAG, FILL, GEMM_DEFAULT, OP, SIDE
 from .gpu import Gpu
 from .integer_matmul import prepare_scale
@@ -25,12 +24,12 @@ from .kernel import CudaKernel
 
 COUNTS = 2**63 - 1  # how far it counts
 SIZES = {char: t.size for char, t in BY_CHAR.items()}
-# What is summed in float32 or int32 by cublasGemmEx: types of operands and result.
+# The products that cublasGemmEx sums in float32 or int32: types of operands and result.
 EX = {"e": ("e", "e"), "E": ("E", "E"), "ef": ("e", "f"), "Ef": ("E", "f"), "bi": ("b", "i")}
 _RESULTS = {char: f"{real}[{1 + (char in COMPLEX_TYPES)}]" for char, real in REAL.items()}
 
 
-class Operand(Protocol):
+class DeviceOperand(Protocol):
     """An operand in the memory of a device."""
 
     @property
@@ -41,9 +40,7 @@ class Operand(Protocol):
 
 
 def _alpha(letter: str) -> Function:
-    """Return what makes, of a Python number, the C element that a routine is given the address
-    of.
-    """
+    """Return what makes a C element of a number, for a routine that takes its address."""
     known = REALS.get(letter)
     if known is None:
         return partial(scalar, letter)
@@ -51,9 +48,7 @@ def _alpha(letter: str) -> Function:
 
 
 def _beta(letter: str) -> Function:
-    """Return the same for a factor that says, if it is a 0 of either sign, that the result is not
-    read.
-    """
+    """Return the same for a factor; a 0 of either sign says that the result is not read."""
     known, zero = REALS.get(letter), scalar(letter, 0.0)
     if known is None:
         return lambda value: scalar(letter, value) if value else zero
@@ -64,8 +59,9 @@ def _beta(letter: str) -> Function:
 
 
 def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Function:
-    """Prepare ``verb`` of one or two vectors of `n` elements, `steps` apart, that begin `starts`
-    elements from their operands.
+    """Prepare ``verb`` of one or two vectors of `n` elements, `steps` apart.
+
+    They begin `starts` elements from their operands.
     """
     if n == 0:
         return _of_nothing(verb, letter)
@@ -74,7 +70,7 @@ def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Functi
     if len(steps) == 1:
         return _one(verb, letter, n, abs(steps[0]), lows[0])
     reported: dict[str, object] = {"n": n, "incx": steps[0], "incy": steps[1]}
-    call = Routine(verb, letter, (n, *steps), reported)
+    call = CublasRoutine(verb, letter, (n, *steps), reported)
     (x_low, y_low), (incx, incy) = lows, steps
     if verb in ("dot", "vdot"):
         return _dot(call, letter, n, (x_low, incx), (y_low, incy))
@@ -88,38 +84,38 @@ def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> Functi
 
 def _of_nothing(verb: str, letter: str) -> Function:
     """Return the verb for empty vectors: a sum of nothing is 0, and nothing is updated."""
-    sums = {"dot": 0j if letter in "FD" else 0.0, "nrm2": 0.0, "asum": 0.0}
+    sums = {"dot": 0j if letter in COMPLEX_TYPES else 0.0, "nrm2": 0.0, "asum": 0.0}
     result = sums.get("dot" if verb == "vdot" else verb)
     return lambda *_: result
 
 
 def _one(verb: str, letter: str, n: int, inc: int, low: int) -> Function:
-    call = Routine(verb, letter, (n, inc), {"n": n, "incx": inc})
+    call = CublasRoutine(verb, letter, (n, inc), {"n": n, "incx": inc})
     if verb == "scal":
         factor = _alpha(letter)
         return lambda alpha, x: call(x.gpu, n, factor(alpha), x.address + low, inc)
     if verb == "iamax":
         kind = "int64_t[1]" if max(n, inc) > LIMIT else "int[1]"
 
-        def index(x: Operand) -> int:
+        def index(x: DeviceOperand) -> int:
             found = ffi.new(kind)
             call(x.gpu, n, x.address + low, inc, found)
             return int(found[0]) - 1  # it counts from 1
         return index
 
-    def norm(x: Operand) -> float:
+    def norm(x: DeviceOperand) -> float:
         found = ffi.new(_RESULTS["f" if letter in "fF" else "d"])
         call(x.gpu, n, x.address + low, inc, found)
         return float(found[0])
     return norm
 
 
-def _dot(call: Routine, letter: str, n: int, first: tuple[int, int],
+def _dot(call: CublasRoutine, letter: str, n: int, first: tuple[int, int],
          second: tuple[int, int]) -> Function:
     kind = _RESULTS[letter]
     (x_low, incx), (y_low, incy) = first, second
 
-    def dot(x: Operand, y: Operand) -> Number:
+    def dot(x: DeviceOperand, y: DeviceOperand) -> Number:
         found = ffi.new(kind)
         call(y.gpu, n, x.address + x_low, incx, y.address + y_low, incy, found)
         return found[0] if letter in "fd" else complex(found[0], found[1])
@@ -127,12 +123,14 @@ def _dot(call: Routine, letter: str, n: int, first: tuple[int, int],
 
 
 def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Function:
-    """Prepare ``out <- sum x_i y_i``, which remains on the device, as a function of ``(x, y, out)``
-    that waits for nothing.
-    """
-    call = Routine("dot", letter, (n, incx, incy), {"n": n, "incx": incx, "incy": incy}, ON_DEVICE)
+    """Prepare ``out <- sum x_i y_i`` as a function of ``(x, y, out)``.
 
-    def dot(x: Operand, y: Operand, out: Operand) -> None:
+    The sum remains on the device: nothing waits for it.
+    """
+    reported: dict[str, object] = {"n": n, "incx": incx, "incy": incy}
+    call = CublasRoutine("dot", letter, (n, incx, incy), reported, ON_DEVICE)
+
+    def dot(x: DeviceOperand, y: DeviceOperand, out: DeviceOperand) -> None:
         call(out.gpu, n, x.address, incx, y.address, incy, ffi.cast("void *", out.address))
     return dot
 
@@ -141,24 +139,24 @@ def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Function:
 
 
 def _lowest(letter: str, x: Layout) -> tuple[int, int]:
-    """Return how many bytes from its first element the lowest address of a vector is, and its
-    increment.
-    """
+    """Return where a vector begins in memory, in bytes from its first element, and its step."""
     assert x.vector is not None, "fits has let it through"
     return (x.vector[0] - x.displacement) * SIZES[letter], x.vector[1]
 
 
 def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:
-    """Prepare ``y <- alpha op(A) x + beta y``, with vectors of the layouts `x` and `y`, as a
-    function of ``(alpha, a, x, beta, y)``.
+    """Prepare ``y <- alpha op(A) x + beta y`` for vectors of the layouts `x` and `y`.
+
+    The result is a function of ``(alpha, a, x, beta, y)``.
     """
     trans, m, n, lda = form
     (x_low, incx), (y_low, incy) = _lowest(letter, x), _lowest(letter, y)
     reported: dict[str, object] = {**form._asdict(), "incx": incx, "incy": incy}
-    call = Routine("gemv", letter, (m, n, lda, incx, incy), reported)
+    call = CublasRoutine("gemv", letter, (m, n, lda, incx, incy), reported)
     alpha_of, beta_of, op = _alpha(letter), _beta(letter), OP[trans]
 
-    def gemv(alpha: Number, a: Operand, x: Operand, beta: Number, y: Operand) -> None:
+    def gemv(alpha: Number, a: DeviceOperand, x: DeviceOperand, beta: Number,
+             y: DeviceOperand) -> None:
         call(y.gpu, op, m, n, alpha_of(alpha), a.address, lda, x.address + x_low, incx,
              beta_of(beta), y.address + y_low, incy)
     return gemv
@@ -177,9 +175,9 @@ def prepare_ger(letter: str, form: GerForm, x: Layout, y: Layout) -> Function:
     (x_low, incx), (y_low, incy) = _lowest(letter, x), _lowest(letter, y)
     reported: dict[str, object] = {"m": m, "n": n, "lda": lda, "incx": incy if swap else incx,
                                    "incy": incx if swap else incy}
-    call, factor = Routine("ger", letter, (m, n, lda, incx, incy), reported), _alpha(letter)
+    call, factor = CublasRoutine("ger", letter, (m, n, lda, incx, incy), reported), _alpha(letter)
 
-    def ger(alpha: Number, x: Operand, y: Operand, a: Operand) -> None:
+    def ger(alpha: Number, x: DeviceOperand, y: DeviceOperand, a: DeviceOperand) -> None:
         if swap:
             call(a.gpu, m, n, factor(alpha), y.address + y_low, incy, x.address + x_low, incx,
                  a.address, lda)
@@ -212,10 +210,10 @@ def prepare_gemm(kind: str, form: GemmForm) -> Function:
 
 def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
                          steps: tuple[Ints, Ints, Ints]) -> Function:
-    """Prepare the same for stacks with leading axes of the lengths `batch`; `steps` are those of a,
-    b and c along them.
+    """Prepare the same for stacks with leading axes of the lengths `batch`.
 
-    The longest axis along which all of them go up is one call; the others are loops.
+    `steps` are those of a, b and c along them. The longest axis along which all of them go up is
+    one call; the others are loops.
     """
     if not form.sizes.k:
         # there is nothing to step to in a and b
@@ -227,13 +225,14 @@ def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
     others = [d for d in range(len(batch)) if d != along]
     if not others:
         return one
-    operand, result = (SIZES[x] for x in EX[kind]) if kind in EX else (SIZES[kind], SIZES[kind])
+    operand, result = (SIZES[x] for x in EX.get(kind, (kind, kind)))
     sizes = operand, operand, result
     starts = [[size * sum(i * s[d] for i, d in zip(index, others, strict=True))
                for s, size in zip(steps, sizes, strict=True)]
               for index in product(*(range(batch[d]) for d in others))]
 
-    def each(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
+    def each(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+             c: DeviceOperand) -> None:
         for a_start, b_start, c_start in starts:
             one(alpha, _Part(a, a_start), _Part(b, b_start), beta, _Part(c, c_start))
     return each
@@ -244,7 +243,7 @@ class _Part:
 
     __slots__ = ("address", "gpu")
 
-    def __init__(self, whole: Operand, offset: int) -> None:
+    def __init__(self, whole: DeviceOperand, offset: int) -> None:
         self.address = whole.address + offset
         self.gpu = whole.gpu
 
@@ -261,11 +260,12 @@ def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:
         return _gemm_ex(kind, form, stack)
     if stack is not None:
         return _gemm_strided(kind, form, stack)
-    call = Routine("gemm", kind, (*sizes, *leading), form.reported())
+    call = CublasRoutine("gemm", kind, (*sizes, *leading), form.reported())
     ops = OP[form.trans_a], OP[form.trans_b], *sizes
     alpha_of, beta_of, swap, (lda, ldb, ldc) = _alpha(kind), _beta(kind), form.swap, leading
 
-    def gemm(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
+    def gemm(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+             c: DeviceOperand) -> None:
         if swap:
             a, b = b, a
         call(c.gpu, *ops, alpha_of(alpha), a.address, lda, b.address, ldb, beta_of(beta),
@@ -275,14 +275,15 @@ def _gemm(kind: str, form: GemmForm, stack: Stack | None) -> Function:
 
 def _gemm_strided(letter: str, form: GemmForm, stack: Stack) -> Function:
     trans_a, trans_b, sizes, (lda, ldb, ldc), swap = form
-    call = Routine("gemmStridedBatched", letter, (*sizes, *form.leading, *stack),
+    call = CublasRoutine("gemmStridedBatched", letter, (*sizes, *form.leading, *stack),
                    {**form.reported(), "count": stack.matrices})
     ops, alpha_of, beta_of = (OP[trans_a], OP[trans_b], *sizes), _alpha(letter), _beta(letter)
     count, step_a, step_b, step_c = stack
     if swap:
         step_a, step_b = step_b, step_a
 
-    def gemms(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
+    def gemms(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+              c: DeviceOperand) -> None:
         if swap:
             a, b = b, a
         call(c.gpu, *ops, alpha_of(alpha), a.address, lda, step_a, b.address, ldb, step_b,
@@ -325,14 +326,15 @@ def _gemm_ex(kind: str, form: GemmForm, stack: Stack | None) -> Function:
     reported = {**form.reported(), **({} if stack is None else {"count": stack.matrices}),
                 "kind": kind}
     factor = _int32 if letter == "i" else _beta(letter)
-    call = Routine("GemmEx" if stack is None else "GemmStridedBatchedEx", "",
+    call = CublasRoutine("GemmEx" if stack is None else "GemmStridedBatchedEx", "",
                    (*sizes, *form.leading, *(stack or ())), reported)
     ops = OP[trans_a], OP[trans_b], *sizes
     count, step_a, step_b, step_c = ((), (), (), ()) if stack is None else ((s,) for s in stack)
     if swap:
         step_a, step_b = step_b, step_a
 
-    def gemm(alpha: Number, a: Operand, b: Operand, beta: Number, c: Operand) -> None:
+    def gemm(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
+             c: DeviceOperand) -> None:
         if swap:
             a, b = b, a
         if (a.address | b.address) % align:
@@ -343,8 +345,9 @@ def _gemm_ex(kind: str, form: GemmForm, stack: Stack | None) -> Function:
 
 
 def prepare_either(make: Function, otherwise: Function) -> Function:
-    """Return the function that `make` makes, with `otherwise` in its place where, or as soon as,
-    cuBLAS does not support that.
+    """Return the function that `make` makes.
+
+    Where, or as soon as, cuBLAS does not support that, `otherwise` takes its place.
     """
     try:
         preferred = make()
@@ -360,30 +363,32 @@ def prepare_either(make: Function, otherwise: Function) -> Function:
 
 
 def prepare_syrk(letter: str, form: SyrkForm) -> Function:
-    """Prepare ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C as a
-    function of ``(alpha, a, beta, c)``.
+    """Prepare ``C <- alpha A A^T + beta C`` (``trans`` T: ``A^T A``) in one triangle of C.
+
+    The result is a function of ``(alpha, a, beta, c)``.
     """
     uplo, trans, n, k, lda, ldc = form
     if not k:
         triangle = 1 if uplo == "L" else -1  # the columns of C are the first axis here
         return prepare_scale(letter, (n, n), (ldc, 1), at=1, number=1,
                              triangle=triangle).bind((1, 3), (0, 2))
-    call = Routine("syrk", letter, (n, k, lda, ldc), form._asdict())
+    call = CublasRoutine("syrk", letter, (n, k, lda, ldc), form._asdict())
     alpha_of, beta_of, fill, op = _alpha(letter), _beta(letter), FILL[uplo], OP[trans]
 
-    def syrk(alpha: Number, a: Operand, beta: Number, c: Operand) -> None:
+    def syrk(alpha: Number, a: DeviceOperand, beta: Number, c: DeviceOperand) -> None:
         call(c.gpu, fill, op, n, k, alpha_of(alpha), a.address, lda, beta_of(beta), c.address, ldc)
     return syrk
 
 
 def prepare_trsm(letter: str, form: TrsmForm) -> Function:
-    """Prepare ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) with a triangular A as a function
-    of ``(alpha, a, b)``.
+    """Prepare ``B <- alpha op(A)^-1 B`` (side R: ``B op(A)^-1``) with a triangular A.
+
+    The result is a function of ``(alpha, a, b)``.
     """
     side, uplo, trans, diag, m, n, lda, ldb = form
-    call, factor = Routine("trsm", letter, (m, n, lda, ldb), form._asdict()), _alpha(letter)
+    call, factor = CublasRoutine("trsm", letter, (m, n, lda, ldb), form._asdict()), _alpha(letter)
     flags = SIDE[side], FILL[uplo], OP[trans], DIAG[diag]
 
-    def trsm(alpha: Number, a: Operand, b: Operand) -> None:
+    def trsm(alpha: Number, a: DeviceOperand, b: DeviceOperand) -> None:
         call(b.gpu, *flags, m, n, factor(alpha), a.address, lda, b.address, ldb)
     return trsm

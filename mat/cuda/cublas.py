@@ -1,5 +1,4 @@
-"""cuBLAS, through cffi: the library, found and loaded at the first call, its handles, and the
-errors that its statuses mean.
+"""cuBLAS through cffi: the library, loaded at the first call, its handles and its errors.
 
 ``MAT_CUBLAS`` in the environment is the path of a library to load instead of NVIDIA's: the tests
 have one of their own. The caller has checked the operands; ``blas.py`` beside this has a function
@@ -126,11 +125,11 @@ def release_pooled(gpu: Gpu) -> None:
     gpu.synchronize()
 
 
-class Routine:
-    """A function of the library, for operands of one form, called with the device and all arguments
-    but the handle.
+class CublasRoutine:
+    """A function of the library, for operands of one form.
 
-    `reported` are the arguments that observers are notified of.
+    Call it with the device and all arguments but the handle. `reported` are the arguments that
+    observers are notified of.
     """
 
     __slots__ = ("function", "handles", "name", "reported")

@@ -99,7 +99,7 @@ COMPUTE_32F, COMPUTE_32I = 68, 72
 ALLOC_FAILED, NOT_SUPPORTED = 3, 15
 
 
-class Function(NamedTuple):
+class CublasFunction(NamedTuple):
     """A function of the library."""
 
     symbol: str
@@ -129,8 +129,9 @@ class Function(NamedTuple):
 
 
 def symbol(verb: str, letter: str, long: bool = False) -> str:
-    """Return the symbol of `verb` for elements of a dtype character: ``cublasDaxpy_v2``,
-    ``cublasIsamax_v2_64``.
+    """Return the symbol of `verb` for elements of a dtype character.
+
+    Examples are ``cublasDaxpy_v2`` and ``cublasIsamax_v2_64``.
     """
     return routine(verb, letter) + ("" if verb.startswith(("gemmS", "Gemm"))
                                     else "_v2") + ("_64" if long else "")
@@ -144,18 +145,18 @@ def routine(verb: str, letter: str) -> str:
     return "cublas" + name[0].upper() + name[1:]
 
 
-def functions() -> Iterator[Function]:
+def functions() -> Iterator[CublasFunction]:
     """Yield all functions that `mat` calls."""
     for name, arguments in OTHERS.items():
-        yield Function(name, arguments, "", False)
+        yield CublasFunction(name, arguments, "", False)
     for long in (False, True):
         for verb, arguments in TYPED.items():
-            yield Function(symbol(verb, "", long), "handle:handle " + arguments, "", long)
+            yield CublasFunction(symbol(verb, "", long), "handle:handle " + arguments, "", long)
         for verb, arguments in LETTERED.items():
             for letter in TYPES:
                 if verb != "vdot" or letter in COMPLEX_TYPES:  # of real numbers that is dot
-                    yield Function(symbol(verb, letter, long), "handle:handle " + arguments, letter,
-                                   long)
+                    yield CublasFunction(symbol(verb, letter, long), "handle:handle " + arguments,
+                                         letter, long)
 
 
 def declarations(exact: bool = False) -> str:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..cpu.elementwise import merged
 from ..devices.device import in_use
+from ..layout.merged_axes import loops
 from ..layout.strided import Ints, Layout
 from ..support.c_compiler import HEADERS
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, BY_NAME, ELEMENT_TYPES, FLOATING
@@ -204,34 +204,34 @@ def strided_loop(shape: Ints, strides: Sequence[Ints], group: int, ways: Sequenc
     The last way can do everything. The last operand is the one that is written; strides count
     elements.
     """
-    axes = merged(shape, strides)
-    inner, steps = axes.pop()
+    axes = loops(shape, strides)
+    inner, *steps = axes.pop()
     way = next(w for w in ways if w == ways[-1] or _can_step(w, inner, steps, axes, group))
     bits = 32 if way in ("rows", "steps") else 64
     row = -(-inner // group) if way == "rows" else inner
     axes.reverse()
-    outer = [n for n, _ in axes]
+    outer = [axis[0] for axis in axes]
     pad = [0] * (MOST_AXES - 1 - len(outer))
     magics = [magic(n, bits) for n in outer]
     items = row * prod(outer)
     frame = (inner, items, row, *magic(row, bits), len(outer), *outer, *pad,
              *(m for m, _ in magics), *pad,
              *(s for _, s in magics), *pad, *steps,
-             *(v for k in range(len(strides)) for v in (*(s[k] for _, s in axes), *pad)),
+             *(v for k in range(1, len(strides) + 1) for v in (*(axis[k] for axis in axes), *pad)),
              *(types or (0,) * len(strides)))
     return StridedLoop(way, items, frame)
 
 
-def _can_step(way: str, inner: int, steps: Ints, axes: Sequence[tuple[int, Ints]],
+def _can_step(way: str, inner: int, steps: Sequence[int], axes: Sequence[Ints],
               group: int) -> bool:
     """Return whether `way` can step through these axes."""
     adjacent = all(s in (0, 1) for s in steps)  # what is written is not 0, but for a single element
     if way == "flat":
         return adjacent and not axes
-    count = inner * prod(n for n, _ in axes)
-    few = count < _FEW and all(abs(s) < _FEW for _, each in [(inner, steps), *axes] for s in each)
+    count = inner * prod(axis[0] for axis in axes)
+    few = count < _FEW and all(abs(s) < _FEW for each in ((inner, *steps), *axes) for s in each[1:])
     if way == "rows":
-        aligned = all(each[k] % group == 0 for _, each in axes for k, s in enumerate(steps) if s)
+        aligned = all(axis[k] % group == 0 for axis in axes for k, s in enumerate(steps, 1) if s)
         return few and adjacent and aligned and inner >= 4 * group > 4
     return way == "long" or few
 

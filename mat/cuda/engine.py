@@ -6,7 +6,6 @@ Functions that do the same have the names and arguments of the host's engine. No
 
 from __future__ import annotations
 
-from ..layout.reduction_axes import ReductionAxis, form_of
 from .blas import COUNTS as LIMIT
 from .blas import (
     prepare_dot,
@@ -44,5 +43,5 @@ __all__ = [
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
-    "ReductionAxis", "form_of", "reduction",
+    "reduction",
 ]

@@ -1,9 +1,8 @@
-"""Inverses, solutions, Cholesky factors and determinants on the device
-(``native/cuda/factor.cuh``), for stacks of matrices.
+"""Inverses, solutions, Cholesky factors and determinants on the device, for stacks of matrices.
 
-Small matrices are factored by a block of threads each, large ones by panels, between which cuBLAS
-brings the rest up to date. That a matrix cannot be factored is an error that the host has to raise,
-so each call waits for its end.
+The kernels are in ``native/cuda/factor.cuh``. Small matrices are factored by a block of threads
+each, large ones by panels, between which cuBLAS brings the rest up to date. That a matrix cannot be
+factored is an error that the host has to raise, so each call waits for its end.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ from cuda.bindings import driver
 from ..errors import LinAlgError
 from ..layout.matrix_operand import GemmForm, GemmSizes, MatrixOperand, TrsmForm
 from ..layout.strided import Ints
+from ..support.blas_library import REAL
+from ..support.dtypes import COMPLEX_TYPES
 from ..support.types import Array, Function, Number
 from . import blas
 from .gpu import Gpu, check
@@ -28,11 +29,12 @@ from .nvrtc import Program
 # columns of a panel; sides of matrices that are not worth panels. Not yet measured
 PANEL, SMALL = 64, 128
 MOST_AXES, THREADS, ALIGN = 8, 256, 256
-TYPES = {"f": "float", "d": "double", "F": "complex_number<float>", "D": "complex_number<double>"}
+TYPES = {char: f"complex_number<{real}>" if char in COMPLEX_TYPES else real
+         for char, real in REAL.items()}
 PROGRAMS = {letter: Program(f'#include "factor.cuh"\nMAT_FACTOR({name})\n')
             for letter, name in TYPES.items()}
 ALL, LOWER, IDENTITY = 0, 1, 2
-Step = Function  # with operands on the device
+FactorStep = Function  # with operands on the device
 
 
 def programs() -> Iterator[Program]:
@@ -55,8 +57,9 @@ class At:
 
 
 class Room(NamedTuple):
-    """The device memory of a call: factors, pivots, the flag, one that nobody reads, a diagonal, and
-    a packed result.
+    """The device memory of a call.
+
+    It has factors, pivots, the flag, one that nobody reads, a diagonal, and a packed result.
     """
 
     factors: At
@@ -96,9 +99,10 @@ class FactorForm(NamedTuple):
                           (THREADS, 1, 1))
         return made.bind(tuple(range(operands)), ())
 
-    def each(self, step: Step, bytes_of_last: int = 0) -> Step:
-        """Return `step` for each matrix of the stack, given its factors, its pivots, and a last
-        operand that is so many bytes further on for each.
+    def each(self, step: FactorStep, bytes_of_last: int = 0) -> FactorStep:
+        """Return `step` for each matrix of the stack, given its factors and pivots.
+
+        A last operand is so many bytes further on for each.
         """
         def for_each_matrix(factors: At, pivots: At, last: At) -> None:
             for k in range(self.many):
@@ -116,9 +120,7 @@ class FactorForm(NamedTuple):
         return self.launch("load", frame, -(-self.n * columns * self.many // THREADS), 3)
 
     def store(self, columns: int, x: MatrixOperand, batch: Ints) -> CudaKernel:
-        """Return the step that writes a packed stack to one with the strides of `x`: ``(packed,
-        to)``.
-        """
+        """Return the step ``(packed, to)`` that unpacks a stack to the strides of `x`."""
         padding = (0,) * (MOST_AXES - len(batch))
         frame = (self.n, columns, x.row, x.column, self.many, ALL, len(batch), *batch, *padding,
                  *x.batch, *padding)
@@ -129,13 +131,13 @@ class FactorForm(NamedTuple):
         return self.launch(kernel, (rows, columns, self.n, first, self.n * self.n, self.n), blocks,
                            3)
 
-    def lu(self) -> Step:
+    def lu(self) -> FactorStep:
         """Return the step that factors all matrices by LU: ``(factors, pivots, flag)``."""
         if self.n <= SMALL:
             return self.panel("lu", self.n, self.n, 0, self.many)
         return self.each(_in_turn([self._lu_panel(first) for first in range(0, self.n, PANEL)]))
 
-    def _lu_panel(self, first: int) -> Step:
+    def _lu_panel(self, first: int) -> FactorStep:
         n, size = self.n, self.size
         wide = min(PANEL, n - first)
         after, rest = first + wide, n - first - wide
@@ -154,18 +156,17 @@ class FactorForm(NamedTuple):
                 gemm(-1.0, right, below, 1.0, others)
         return step
 
-    def _updates(self, solve: TrsmForm, trans: str, rest: int, wide: int) -> tuple[Step, Step]:
-        """Prepare what brings the `rest` of a matrix up to date after a panel `wide` columns
-        wide.
-        """
+    def _updates(self, solve: TrsmForm, trans: str, rest: int,
+                 wide: int) -> tuple[FactorStep, FactorStep]:
+        """Prepare the updates of the `rest` of a matrix after a panel `wide` columns wide."""
         n, letter = self.n, self.letter
         product = GemmForm(trans, "N", GemmSizes(rest, rest, wide), (n, n, n))
         if not rest:
             return _nothing, _nothing
         return blas.prepare_trsm(letter, solve), blas.prepare_gemm(letter, product)
 
-    def solve(self, columns: int) -> Step:
-        """Return the step that solves for packed right sides: ``(factors, pivots, right sides)``."""
+    def solve(self, columns: int) -> FactorStep:
+        """Return the step that solves for packed right sides: ``(factors, pivots, sides)``."""
         n, letter = self.n, self.letter
         if n <= SMALL:
             return self.launch("solve", (n, columns, self.many), -(-columns * self.many // THREADS),
@@ -181,16 +182,17 @@ class FactorForm(NamedTuple):
             upper(1.0, factors, x)
         return self.each(step, n * columns * self.size)
 
-    def cholesky(self) -> Step:
-        """Return the step that factors packed lower triangles by Cholesky, in place: ``(factors,
-        nothing, flag)``.
+    def cholesky(self) -> FactorStep:
+        """Return the step that factors packed lower triangles by Cholesky, in place.
+
+        It is called with ``(factors, nothing, flag)``.
         """
         if self.n <= SMALL:
             return self.panel("cholesky", self.n, self.n, 0, self.many)
         return self.each(_in_turn([self._cholesky_panel(first)
                                    for first in range(0, self.n, PANEL)]))
 
-    def _cholesky_panel(self, first: int) -> Step:
+    def _cholesky_panel(self, first: int) -> FactorStep:
         n, size = self.n, self.size
         wide = min(PANEL, n - first)
         after, rest = first + wide, n - first - wide
@@ -211,7 +213,7 @@ def _nothing(*_: object) -> None:
     """Do nothing: there is no rest of the matrix."""
 
 
-def _in_turn(steps: list[Step]) -> Step:
+def _in_turn(steps: list[FactorStep]) -> FactorStep:
     def all_of_them(*operands: At) -> None:
         for step in steps:
             step(*operands)
@@ -235,18 +237,19 @@ def _check(name: str, reason: str, flag: At) -> None:
 
 
 def _result(form: FactorForm, columns: int, out: MatrixOperand | None, batch: Ints,
-            compute: Function) -> Step:
-    """Return ``call(a, out)`` for `compute`, which computes a packed result: in the packed `out`
-    itself (None), or by way of the call's memory in one with these strides.
+            compute: Function) -> FactorStep:
+    """Return ``call(a, out)`` for `compute`, which computes a packed result.
+
+    That is `out` itself (None), or copied from the call's memory to one with these strides.
     """
     if out is None:
-        def at_once(a: blas.Operand, to: blas.Operand) -> None:
+        def at_once(a: blas.DeviceOperand, to: blas.DeviceOperand) -> None:
             with form.room(to.gpu) as room:
                 compute(room, a, At(to.gpu, to.address))
         return at_once
     store = form.store(columns, out, batch)
 
-    def unpacked(a: blas.Operand, to: blas.Operand) -> None:
+    def unpacked(a: blas.DeviceOperand, to: blas.DeviceOperand) -> None:
         with form.room(to.gpu, columns) as room:
             compute(room, a, room.result)
             store(room.result, to)
@@ -254,16 +257,17 @@ def _result(form: FactorForm, columns: int, out: MatrixOperand | None, batch: In
 
 
 def prepare_solution(letter: str, sizes: tuple[int, int], a: MatrixOperand, b: MatrixOperand,
-                     out: MatrixOperand | None, batch: Ints) -> Step:
-    """Prepare ``out <- a^-1 b``, of these sizes, for stacks with these strides, as a function of ``(a,
-    b, out)``; an `out` of None is packed.
+                     out: MatrixOperand | None, batch: Ints) -> FactorStep:
+    """Prepare ``out <- a^-1 b``, of these sizes, as a function of ``(a, b, out)``.
+
+    Stacks have these strides; an `out` of None is packed.
     """
     n, columns = sizes
     form = FactorForm(letter, n, prod(batch))
     load, right = form.load(n, a, batch), form.load(columns, b, batch)
     lu, solve = form.lu(), form.solve(columns)
 
-    def solution(room: Room, given: tuple[blas.Operand, blas.Operand], x: At) -> None:
+    def solution(room: Room, given: tuple[blas.DeviceOperand, blas.DeviceOperand], x: At) -> None:
         load(room.factors, given[0], room.flag)
         right(x, given[1], room.flag)
         lu(room.factors, room.pivots, room.flag)
@@ -274,14 +278,14 @@ def prepare_solution(letter: str, sizes: tuple[int, int], a: MatrixOperand, b: M
 
 
 def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None,
-                    batch: Ints) -> Step:
+                    batch: Ints) -> FactorStep:
     """Prepare ``out <- a^-1`` as a function of ``(a, out)``."""
     form = FactorForm(letter, n, prod(batch))
     nowhere = MatrixOperand(letter, 0, 0, (0,) * len(batch))
     load, right = form.load(n, a, batch), form.load(n, nowhere, batch, IDENTITY)
     lu, solve = form.lu(), form.solve(n)
 
-    def inverse(room: Room, a: blas.Operand, x: At) -> None:
+    def inverse(room: Room, a: blas.DeviceOperand, x: At) -> None:
         load(room.factors, a, room.flag)
         right(x, x, room.flag)
         lu(room.factors, room.pivots, room.flag)
@@ -291,14 +295,14 @@ def prepare_inverse(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | 
 
 
 def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand | None,
-                     batch: Ints) -> Step:
+                     batch: Ints) -> FactorStep:
     """Prepare ``out <- L`` with ``a = L L^H`` as a function of ``(a, out)``."""
     form = FactorForm(letter, n, prod(batch))
     load, factor = form.load(n, a, batch, LOWER), form.cholesky()
     # products fill both triangles
     clear = form.load(n, MatrixOperand(letter, n, 1, (n * n,)), (form.many,), LOWER)
 
-    def cholesky(room: Room, a: blas.Operand, x: At) -> None:
+    def cholesky(room: Room, a: blas.DeviceOperand, x: At) -> None:
         load(x, a, room.flag)
         factor(x, room.pivots, room.flag)
         if n > SMALL:
@@ -308,14 +312,12 @@ def prepare_cholesky(letter: str, n: int, a: MatrixOperand, out: MatrixOperand |
 
 
 def prepare_slogdet(letter: str, n: int, a: MatrixOperand) -> Function:
-    """Prepare the sign of the determinant and the logarithm of its modulus as a function of
-    ``a``.
-    """
+    """Prepare the sign and the logarithm of the modulus of the determinant of ``a``."""
     form = FactorForm(letter, n, 1)
     load, lu = form.load(n, a, ()), form.lu()
     pick = form.launch("diagonal", (n,), -(-n // THREADS), 2)
 
-    def slogdet(a: blas.Operand) -> tuple[Number, float]:
+    def slogdet(a: blas.DeviceOperand) -> tuple[Number, float]:
         diagonal, pivots = np.empty(n, letter), np.empty(n, np.int32)
         with form.room(a.gpu) as room:
             load(room.factors, a, room.flag)

@@ -1,7 +1,7 @@
-"""Products that cuBLAS lacks, by the kernel of ``native/cuda/integer_matmul.cuh``, and what is left
-of one over an empty axis.
+"""Products that cuBLAS lacks, by the kernel of ``native/cuda/integer_matmul.cuh``.
 
-It knows sizes, steps and dtype characters, as ``cpu/integer_matmul.py`` does for the CPU's kernel.
+Products over an empty axis are scaled here, too. It knows sizes, steps and dtype characters, as
+``cpu/integer_matmul.py`` does for the CPU's kernel.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ ANY = "whichever"
 
 
 def _types(a: int, b: int, c: int) -> tuple[str, str, str]:
-    """Return the type in which products of operands of these types are summed, those that operands
-    are read as, and that of the result.
+    """Return the types of the sums, of the operands and of the result in the kernel.
 
     Rare types are read by code that chooses as it runs. A sign matters only where an integer
     becomes a wider one.
@@ -57,16 +56,18 @@ def _program(types: tuple[str, str, str], groups: int) -> Program:
 
 
 def _groups(types: tuple[str, str, str], m: int, n: int, batches: int) -> int:
-    """Return 2 for large tiles, 1 for small ones: large ones of 64 bits would want more registers
-    than there are.
+    """Return 2 for large tiles, 1 for small ones.
+
+    Large ones of 64 bits would want more registers than there are.
     """
     tiles = -(-m // LARGE) * -(-n // LARGE) * batches
     return 2 if types[1] != ANY and types[0] != "uint64_t" and tiles >= BUSY else 1
 
 
 def _splits(blocks: int, k: int) -> tuple[int, int]:
-    """Return into how many parts the inner axis is cut, so that a large device has something to do,
-    and how long they are.
+    """Return into how many parts the inner axis is cut, and how long they are.
+
+    A large device has something to do so.
     """
     if not blocks or blocks >= BUSY // 2 or k < 2 * PART:
         return 1, max(k, 1)
@@ -134,10 +135,10 @@ SCALE = Program('#include "integer_matmul.cuh"\n'
 
 def prepare_scale(letter: str, shape: Ints, strides: Ints, *, at: int, number: int,
                   triangle: int = 0) -> CudaKernel:
-    """Prepare ``x <- beta x`` for operand `at` and the number `number`, of up to three axes; 0
-    reads nothing.
+    """Prepare ``x <- beta x`` for operand `at` and the number `number`, of up to three axes.
 
-    With `triangle` -1 only where the last index is not above the one before, with 1 not below.
+    Where the number is 0, nothing is read. With `triangle` -1 only where the last index is not
+    above the one before, with 1 not below.
     """
     missing = 3 - len(shape)
     batches, rows, columns = (*(1,) * missing, *shape)

@@ -1,5 +1,4 @@
-"""Launches of the kernels of ``native/cuda/convolve.cuh`` and ``native/cuda/pool.cuh``: which one,
-and where its windows walk.
+"""The kernels of ``native/cuda/convolve.cuh`` and ``pool.cuh``: which one is launched, and how.
 
 Functions get the axes of the windows and operands with shape, strides and dtype, all of which have
 been checked.
@@ -10,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..layout.sliding_window import WindowAxis
 from ..layout.strided import Ints
 from ..support.dtypes import BY_CHAR, FLOATING
+from ..support.types import DType, Presented
 from .kernel import CudaKernel
 from .nvrtc import Program
 
@@ -24,7 +24,7 @@ PIECES = 16384  # at most, of one tap
 MOST_TILES = 32  # in a piece, unless there would be more pieces
 MOST_DOWN = 65535  # blocks in a grid, of rows and of units
 DUMMY = WindowAxis(1, 1, 1, 1, 0)
-FLOATS = {char: BY_CHAR[char].cuda for char in FLOATING} | {"e": "nn_half", "E": "nn_bfloat"}
+FLOATS = {char: BY_CHAR[char].cuda for char in FLOATING}
 
 # The kernels, as templates of the element type; the first and third group are for floats only. R:
 # points below each other.
@@ -49,8 +49,9 @@ _TOGETHER = {name: tuple(group) for group in (_POOL, _POOL_PAIRS) for name in gr
 
 
 def _each(name: str, kind: str) -> int:
-    """How many points below each other a thread has: so many that what they read fits into its
-    registers.
+    """Return how many points below each other a thread has.
+
+    The elements that they read fit into its registers.
     """
     if name == "convolve_points":
         return 1
@@ -59,17 +60,15 @@ def _each(name: str, kind: str) -> int:
     return 4 if few else 8
 
 
-class StridedAxis(NamedTuple):
+class StridedWindow(NamedTuple):
     """An axis with the strides of the operands along it."""
 
     axis: WindowAxis
     strides: Ints
 
 
-class Shape(NamedTuple):
-    """How a grid covers columns, rows and units: the threads of a block, and how many blocks each
-    way.
-    """
+class Tiling(NamedTuple):
+    """A grid over columns, rows and units: the threads of a block, and how many blocks each way."""
 
     block: tuple[int, int, int]
     across: int
@@ -81,9 +80,10 @@ class Shape(NamedTuple):
         return self.across * self.down * self.deep
 
 
-def _type(dtype: Any, signed: bool) -> tuple[str, str]:
-    """The dtype's letter in names, and its type; where signs do not matter, integers are
-    unsigned.
+def _type(dtype: DType, signed: bool) -> tuple[str, str]:
+    """Return the dtype's letter in names, and its type in CUDA C++.
+
+    Where signs do not matter, integers are unsigned.
     """
     if dtype.char in FLOATS:
         return dtype.char, FLOATS[dtype.char]
@@ -93,115 +93,126 @@ def _type(dtype: Any, signed: bool) -> tuple[str, str]:
 
 @cache
 def _program(name: str, letter: str, kind: str) -> Program:
-    """The program that has the kernel of that name for elements of a type."""
+    """Return the program that has the kernel of that name for elements of a type."""
     kernels = {**_CONVOLVE, **_CONVOLVE_ANY, **_POOL_PAIRS, **_POOL}
     header = "pool" if name.startswith("pool") else "convolve"
     lines = [f'#include "{header}.cuh"', f"typedef {kind} T;",
              f"enum {{ R = {_each(name, kind)} }};"]
-    lines += [f"MAT_KERNEL({n}_{letter}, nn_walk, {THREADS}) {{ {kernels[n]}(frame, call); }}"
-              for n in
-              _TOGETHER.get(name, (name,))]
+    lines += [f"MAT_KERNEL({n}_{letter}, nn_loop, {THREADS}) {{ {kernels[n]}(frame, call); }}"
+              for n in _TOGETHER.get(name, (name,))]
     return Program("\n".join(lines) + "\n")
 
 
 def programs() -> Iterator[Program]:
-    """All that there are."""
+    """Yield all programs that there are."""
     unsigned = {f"u{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)}
     signed = {f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}
     for names, types in ((_CONVOLVE, FLOATS), (_CONVOLVE_ANY, FLOATS | unsigned),
-                         (("pool_pairs",), FLOATS),
-                         (("pool",), FLOATS | unsigned | signed)):
+                         (("pool_pairs",), FLOATS), (("pool",), FLOATS | unsigned | signed)):
         for letter, kind in types.items():
             for name in names:
                 yield _program(name, letter, kind)
 
 
-def _rows(axes: Sequence[WindowAxis], main: int, *strides: Ints) -> list[StridedAxis]:
-    """Columns, rows and then the others, by the strides of operand `main`; of operands with fewer
-    axes, the first lack.
+def _rows(axes: Sequence[WindowAxis], main: int, *strides: Ints) -> list[StridedWindow]:
+    """Return columns, rows and then the other axes, by the strides of operand `main`.
+
+    Operands with fewer axes lack the first ones.
     """
     padded = [(0,) * (len(axes) - len(s)) + tuple(s) for s in strides]
-    rows = [StridedAxis(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
+    rows = [StridedWindow(a, s) for a, s in zip(axes, zip(*padded, strict=True), strict=True)]
     used = [r for r in rows if not r.axis.n == r.axis.nx == r.axis.k == 1]
     # stable: later axes are the closer ones
     used.sort(key=lambda r: (r.axis.n == 1, abs(r.strides[main])))
-    return used + [StridedAxis(DUMMY, (0,) * len(strides))] * (2 - len(used))
+    return used + [StridedWindow(DUMMY, (0,) * len(strides))] * (2 - len(used))
 
 
 def _power(least: int, low: int, high: int) -> int:
-    """The least power of two from `low` to `high` that is not below `least`, or `high`."""
+    """Return the least power of two from `low` to `high` that is not below `least`, or `high`."""
     found = low
     while found < min(least, high):
         found *= 2
     return found
 
 
-def _cover(columns: int, rows: int, units: int, each: int = 1) -> Shape:
-    """Blocks of `THREADS` for so many columns, rows, of which a thread has `each`, and units."""
+def _cover(columns: int, rows: int, units: int, each: int = 1) -> Tiling:
+    """Return blocks of `THREADS` for columns, rows, of which a thread has `each`, and units."""
     x = _power(columns, 8, 64)
     y = _power(-(-rows // each), 1, THREADS // x)
     z = _power(units, 1, THREADS // (x * y))
     x = THREADS // (y * z)
-    return Shape((x, y, z), -(-columns // x), -(-rows // (each * y)), -(-units // z))
+    return Tiling((x, y, z), -(-columns // x), -(-rows // (each * y)), -(-units // z))
 
 
-def _launch(name: str, dtype: Any, rows: Sequence[StridedAxis], shape: Shape, *, units: int,
-            base: int = 0, signed: bool = False,
+class Loop(NamedTuple):
+    """The points or positions to visit: axes, tiles, units of the outer axes, and the first tap."""
+
+    rows: Sequence[StridedWindow]
+    tiling: Tiling
+    units: int
+    base: int = 0
+
+
+def _kernel(name: str, dtype: DType, loop: Loop, *, signed: bool = False,
             work: bool = True) -> CudaKernel:
-    """The kernel over all tiles, if there is any `work`."""
-    letter, kind = _type(dtype, signed)
-    lined = max(shape.down, shape.deep) > MOST_DOWN
-    frame = _frame(rows, shape, units, base, lined)
-    grid = (0, 1, 1) if not work else (shape.tiles, 1,
-                                       1) if lined else (shape.across, shape.down, shape.deep)
-    return CudaKernel(_program(name, letter, kind), f"{name}_{letter}", frame, grid, shape.block)
+    """Return the kernel over all tiles, if there is any `work`."""
+    (letter, kind), tiling = _type(dtype, signed), loop.tiling
+    lined = max(tiling.down, tiling.deep) > MOST_DOWN
+    grid = (tiling.tiles, 1, 1) if lined else (tiling.across, tiling.down, tiling.deep)
+    return CudaKernel(_program(name, letter, kind), f"{name}_{letter}", _frame(loop, lined),
+                      grid if work else (0, 1, 1), tiling.block)
 
 
-def _frame(rows: Sequence[StridedAxis], shape: Shape, units: int, base: int = 0, lined: bool = True,
-           each: int = 1, pieces: int = 1,
+def _frame(loop: Loop, lined: bool = True, each: int = 1, pieces: int = 1,
            chunks: tuple[int, int] = (1, 1)) -> list[int]:
-    """A ``struct nn_walk``."""
+    """Return a ``struct nn_loop``."""
+    rows, tiling, units, base = loop
     taps = prod(r.axis.k for r in rows[2:])
     plain = all(r.axis == (r.axis.n, r.axis.n, 1, 1, 0) for r in rows[2:]) and len(rows) <= 3
-    frame = [len(rows), units, taps, plain, shape.across, shape.down, lined, base, shape.tiles,
+    frame = [len(rows), units, taps, plain, tiling.across, tiling.down, lined, base, tiling.tiles,
              each, pieces, *chunks]
     for row in rows:
         frame += [*row.axis, *row.strides, *(0 for _ in range(4 - len(row.strides)))]
     return frame + [0] * (9 * (8 - len(rows)))
 
 
-def _points(rows: Sequence[StridedAxis]) -> int:
-    """How many points the outer axes have."""
+def _points(rows: Sequence[StridedWindow]) -> int:
+    """Count the points of the outer axes."""
     return prod(r.axis.n for r in rows[2:])
 
 
-def _places(rows: Sequence[StridedAxis]) -> int:
+def _positions(rows: Sequence[StridedWindow]) -> int:
+    """Count the positions of the outer axes."""
     return prod(r.axis.nx for r in rows[2:])
 
 
-def _square(rows: Sequence[StridedAxis], dtype: Any) -> int:
-    """3 or 5 where windows are squares of so many taps over adjacent elements of the first operand;
-    else 0.
+def _square(rows: Sequence[StridedWindow], dtype: DType) -> int:
+    """Return 3 or 5 for windows of so many taps each way, else 0.
+
+    Elements of the first operand are adjacent.
     """
     column, row = rows[:2]
-    fits = column.axis.k == row.axis.k in (3, 5) and row.axis.step == 1 and column.strides[0] == 1 and _near(rows, dtype)
+    fits = (column.axis.k == row.axis.k in (3, 5) and row.axis.step == 1
+            and column.strides[0] == 1 and _near(rows, dtype))
     return column.axis.k if fits and dtype.char in FLOATS else 0
 
 
-def _near(rows: Sequence[StridedAxis], dtype: Any) -> bool:
-    """Whether 32 bits hold the steps of rows and columns, in bytes; all kernels but the most
-    general count on it.
+def _near(rows: Sequence[StridedWindow], dtype: DType) -> bool:
+    """Tell whether 32 bits hold the steps of rows and columns, in bytes.
+
+    All kernels but the most general rely on it.
     """
     return all(abs(stride) * dtype.itemsize < 1 << 31 for r in rows[:2] for stride in r.strides)
 
 
-def prepare_convolve(axes: Sequence[WindowAxis], x: Any, w: Any, y: Any) -> CudaKernel:
-    """``y += convolve(x, w)``"""
+def prepare_convolve(axes: Sequence[WindowAxis], x: Presented, w: Presented,
+                     y: Presented) -> CudaKernel:
+    """Prepare ``y += convolve(x, w)`` as a kernel of ``(x, w, y)``."""
     return _convolution(_rows(axes, 2, x.strides, w.strides, y.strides), 0, y, w.size > 0)
 
 
-def _convolution(rows: Sequence[StridedAxis], base: int, y: Any, work: bool) -> CudaKernel:
-    """The kernel for windows of `w`, whose first tap lies at `base`."""
+def _convolution(rows: Sequence[StridedWindow], base: int, y: Presented, work: bool) -> CudaKernel:
+    """Return the kernel for windows of `w`, whose first tap is at `base`."""
     column, row = (r.axis for r in rows[:2])
     size, units = _square(rows, y.dtype), _points(rows)
     if size:
@@ -209,77 +220,77 @@ def _convolution(rows: Sequence[StridedAxis], base: int, y: Any, work: bool) -> 
     else:
         several = row.step == 1 and row.n > 1 and y.dtype.char in FLOATS and _near(rows, y.dtype)
         name = "convolve_rows" if several else "convolve_points"
-    shape = _cover(column.n, row.n, units, _each(name, _type(y.dtype, False)[1]))
-    return _launch(name, y.dtype, rows, shape, units=units, base=base, work=work and y.size > 0)
+    tiling = _cover(column.n, row.n, units, _each(name, _type(y.dtype, False)[1]))
+    return _kernel(name, y.dtype, Loop(rows, tiling, units, base), work=work and y.size > 0)
 
 
-def prepare_to_x(axes: Sequence[WindowAxis], yd: Any, w: Any, xd: Any) -> CudaKernel:
-    """``xd +=`` the derivative by x: where windows are one place apart, a convolution of yd with
-    reversed taps.
+def prepare_to_x(axes: Sequence[WindowAxis], yd: Presented, w: Presented,
+                 xd: Presented) -> CudaKernel:
+    """Prepare the derivative by x, added to xd, as a kernel of ``(yd, w, xd)``.
+
+    Where windows are one position apart, it is a convolution of yd with reversed taps.
     """
     rows = _rows(axes, 2, yd.strides, w.strides, xd.strides)
     work = w.size > 0 and yd.size > 0
     if any(r.axis.step != 1 for r in rows):
-        units = _places(rows)
-        shape = _cover(rows[0].axis.nx, rows[1].axis.nx, units)
-        return _launch("convolve_to_x", xd.dtype, rows, shape, units=units,
+        units = _positions(rows)
+        tiling = _cover(rows[0].axis.nx, rows[1].axis.nx, units)
+        return _kernel("convolve_to_x", xd.dtype, Loop(rows, tiling, units),
                        work=work and xd.size > 0)
-    turned = [StridedAxis(WindowAxis(a.nx, a.n, a.k, 1, 1 - a.off - a.k), (s[0], -s[1], s[2]))
-              for a, s in rows]
-    return _convolution(turned, sum((a.k - 1) * s[1] for a, s in rows), xd, work)
+    reverse = [StridedWindow(WindowAxis(a.nx, a.n, a.k, 1, 1 - a.off - a.k), (s[0], -s[1], s[2]))
+               for a, s in rows]
+    return _convolution(reverse, sum((a.k - 1) * s[1] for a, s in rows), xd, work)
 
 
-def prepare_to_w(axes: Sequence[WindowAxis], x: Any, yd: Any, wd: Any) -> CudaKernel:
-    """``wd +=`` the derivative by w: pieces of the points are summed up each by itself, and then
-    added in a fixed order.
+def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
+                 wd: Presented) -> CudaKernel:
+    """Prepare the derivative by w, added to wd, as a kernel of ``(x, yd, wd)``.
 
-    What the pieces are depends on the sizes alone, and so does the result.
+    Pieces of the points are summed up each by itself, and then added in a fixed order. The pieces
+    depend on the sizes alone, and so does the result.
     """
     rows = _rows(axes, 2, x.strides, wd.strides, yd.strides)
     column, row = (r.axis for r in rows[:2])
     size, units, taps = _square(rows, wd.dtype), _points(rows), prod(r.axis.k for r in rows[2:])
     many = row.step == 1 and row.k > 1 and wd.dtype.char in FLOATS and _near(rows, wd.dtype)
-    name, high, wide = (f"correlate_{size}", size,
-                        size) if size else ("correlate_4", 4, 4) if many else ("correlate_1", 1, 8)
+    name, high, wide = ((f"correlate_{size}", size, size) if size
+                        else ("correlate_4", 4, 4) if many else ("correlate_1", 1, 8))
     letter, kind = _type(wd.dtype, False)
-    shape = _cover(column.n, row.n, units, _each(name, kind))
+    tiling = _cover(column.n, row.n, units, _each(name, kind))
     chunks = -(-row.k // high), -(-column.k // wide)
     jobs, work = taps * prod(chunks), wd.size > 0 and yd.size > 0
-    each = max(1, min(MOST_TILES, shape.tiles * jobs // BLOCKS), -(-shape.tiles // PIECES))
-    pieces = -(-shape.tiles // each)
-    frame = _frame(rows, shape, units, each=each, pieces=pieces, chunks=chunks)
+    each = max(1, min(MOST_TILES, tiling.tiles * jobs // BLOCKS), -(-tiling.tiles // PIECES))
+    pieces = -(-tiling.tiles // each)
+    frame = _frame(Loop(rows, tiling, units), each=each, pieces=pieces, chunks=chunks)
     total = wd.size if work else 0
     gather = CudaKernel(_program("correlate_gather", letter, kind), f"correlate_gather_{letter}",
-                        frame,
-                    (-(-total // (THREADS // 32)), 1, 1), (THREADS, 1, 1))
+                        frame, (-(-total // (THREADS // 32)), 1, 1), (THREADS, 1, 1))
     return CudaKernel(_program(name, letter, kind), f"{name}_{letter}", frame,
-                      (pieces * jobs if work else 0, 1, 1), shape.block,
-                  room=8 * total * pieces, then=gather)
+                      (pieces * jobs if work else 0, 1, 1), tiling.block,
+                      room=8 * total * pieces, then=gather)
 
 
-def _pairs(rows: Sequence[StridedAxis], dtype: Any) -> int:
-    """How many pairs there are in 16 bytes, where windows are pairs side by side of adjacent
-    elements; else 0.
-    """
+def _pairs(rows: Sequence[StridedWindow], dtype: DType) -> int:
+    """Return how many pairs 16 bytes hold, where windows are pairs of adjacent elements; else 0."""
     a, strides = rows[0]
     fits = (a.k, a.step, a.off, a.n) == (2, 2, 0, (a.nx + 1) // 2) and all(s == 1 for s in strides)
     return 8 // dtype.itemsize if fits and dtype.char in FLOATS else 0
 
 
-def prepare_pool(axes: Sequence[WindowAxis], x: Any, y: Any) -> CudaKernel:
-    """``y <- max_pool(x)``"""
+def prepare_pool(axes: Sequence[WindowAxis], x: Presented, y: Presented) -> CudaKernel:
+    """Prepare ``y <- max_pool(x)`` as a kernel of ``(x, y)``."""
     rows = _rows(axes, 1, x.strides, y.strides)
     pairs, units = _pairs(rows, y.dtype), _points(rows)
-    shape = _cover(-(-rows[0].axis.n // (pairs or 1)), rows[1].axis.n, units)
-    return _launch("pool_pairs" if pairs else "pool", y.dtype, rows, shape, units=units,
+    tiling = _cover(-(-rows[0].axis.n // (pairs or 1)), rows[1].axis.n, units)
+    return _kernel("pool_pairs" if pairs else "pool", y.dtype, Loop(rows, tiling, units),
                    signed=True, work=y.size > 0)
 
 
-def prepare_pool_back(axes: Sequence[WindowAxis], x: Any, y: Any, yd: Any, xd: Any) -> CudaKernel:
-    """``xd += yd`` where x is the largest of a window"""
+def prepare_pool_back(axes: Sequence[WindowAxis], x: Presented, y: Presented, yd: Presented,
+                      xd: Presented) -> CudaKernel:
+    """Prepare ``xd += yd`` where x is the largest of a window; of ``(x, y, yd, xd)``."""
     rows = _rows(axes, 3, x.strides, y.strides, yd.strides, xd.strides)
-    pairs, units = _pairs(rows, xd.dtype), _places(rows)
-    shape = _cover(-(-rows[0].axis.nx // (2 * pairs or 1)), rows[1].axis.nx, units)
-    return _launch("pool_pairs_back" if pairs else "pool_back", xd.dtype, rows, shape, units=units,
-                   signed=True,
-                   work=xd.size > 0 and y.size > 0)
+    pairs, units = _pairs(rows, xd.dtype), _positions(rows)
+    tiling = _cover(-(-rows[0].axis.nx // (2 * pairs or 1)), rows[1].axis.nx, units)
+    return _kernel("pool_pairs_back" if pairs else "pool_back", xd.dtype,
+                   Loop(rows, tiling, units), signed=True, work=xd.size > 0 and y.size > 0)

@@ -1,14 +1,15 @@
-"""Random numbers on the device: the kernels of ``native/cuda/random.cuh``, a few blocks of words
-for each thread.
+"""Random numbers on the device: the kernels of ``native/cuda/random.cuh``.
+
+Each thread makes a few blocks of words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from ..support.dtypes import BY_CHAR, REAL_TYPES
+from ..support.types import Presented
 from .kernel import CudaKernel
 from .nvrtc import EXACT, Program
 
@@ -20,7 +21,7 @@ _FILLS = {"uniform": "uniforms", "normal": "normals", "bernoulli": "bernoullis"}
 
 @cache
 def program(name: str, letter: str) -> Program:
-    """The program with the kernel of that name for real elements of a dtype."""
+    """Return the program with the kernel of that name for real elements of a dtype."""
     kind = _TYPES[letter]
     first = "uint32_t" if name == "bernoulli" else kind
     per = 4 if name == "bernoulli" or letter == "f" else 2
@@ -29,13 +30,14 @@ def program(name: str, letter: str) -> Program:
 
 
 def programs() -> Iterator[Program]:
-    """All that there are."""
+    """Yield all programs that there are."""
     return (program(name, letter) for name in _FILLS for letter in _TYPES)
 
 
-def prepare_random(name: str, blocks: int, x: Any) -> CudaKernel:
-    """The kernel `name` for the packed elements of `x`, which take so many blocks; a complex
-    element is two real ones.
+def prepare_random(name: str, blocks: int, x: Presented) -> CudaKernel:
+    """Prepare the kernel `name` for the packed elements of `x`, which take so many blocks.
+
+    A complex element is two real ones.
     """
     letter = x.dtype.char.lower()
     parts = x.size * (2 if x.dtype.kind == "c" else 1)

@@ -1,5 +1,4 @@
-"""Sizes, steps and leading dimensions of the matrices of a product, in rows and columns and in
-BLAS's terms.
+"""Sizes, steps and leading dimensions of the matrices of a product, also in BLAS's terms.
 
 Plain tuples: kernels are prepared for them, and remembered by them. All steps count elements.
 """
@@ -30,8 +29,9 @@ class LeadingDimension(NamedTuple):
 
 
 class MatrixOperand(NamedTuple):
-    """The dtype character of a matrix, or of a stack of them, and the steps between its rows, its
-    columns and, along each leading axis of the stack, its matrices.
+    """A matrix, or a stack of them, of a product: its dtype character and its steps.
+
+    They are those between rows, columns and, along each leading axis of the stack, matrices.
     """
 
     char: str
@@ -50,8 +50,9 @@ class MatrixOperand(NamedTuple):
 
 
 class MatmulForm(NamedTuple):
-    """A product ``C = A B`` of stacks of matrices: transposes are applied, broadcast axes have the
-    step 0, and `batch` has the lengths of the leading axes.
+    """A product ``C = A B`` of stacks of matrices, with `batch` as leading axes.
+
+    Transposes are applied, and broadcast axes have the step 0.
     """
 
     sizes: GemmSizes

@@ -19,7 +19,7 @@ class CopyAxis(NamedTuple):
 
     @property
     def reach(self) -> int:
-        """The smaller of the steps: how close in memory neighbours along the axis can be."""
+        """Return the smaller step: how close in memory neighbours along the axis can be."""
         return min(self.d, abs(self.s) or self.d)
 
 
@@ -30,17 +30,18 @@ def merged(axes: Iterable[tuple[int, ...]], *, keep_ones: bool = False) -> list[
     1 are dropped, unless they are to be kept.
     """
     found: list[tuple[int, ...]] = []
+    outer: tuple[int, ...] = ()
     for axis in axes:
         n = axis[0]
         if n == 1 and not keep_ones:
             continue
-        if found:
-            outer = found[-1]
-            if outer[1] == n * axis[1] and (  # views have one stride: that much is faster
-                    len(axis) == 2 or outer[2:] == tuple([n * step for step in axis[2:]])):
-                found[-1] = (n * outer[0], *axis[1:])
-                continue
-        found.append(axis)
+        # the case of one stride is that of views, which has to be fast
+        if outer and outer[1] == n * axis[1] and (
+                len(axis) == 2 or outer[2:] == tuple([n * step for step in axis[2:]])):
+            found[-1] = outer = (n * outer[0], *axis[1:])
+        else:
+            found.append(axis)
+            outer = axis
     return found
 
 

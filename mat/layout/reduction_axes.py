@@ -18,7 +18,7 @@ class ReductionAxis(NamedTuple):
 
     @property
     def order(self) -> float:
-        """The key by which axes are sorted: one that x is broadcast along, then large strides."""
+        """Return the key of sorting: axes along which x is broadcast first, then large strides."""
         return -self.x if self.x else -inf
 
 

@@ -13,6 +13,7 @@ from math import prod
 from typing import Literal, SupportsInt
 
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
+from .merged_axes import merged
 
 LARGEST = 2**63 - 1
 # the most elements whose indices are listed to find out if two of them are the same
@@ -260,33 +261,22 @@ class Layout:
 
     def _split(self, shape: Ints) -> Ints | None:
         """Return strides for `shape` over the merged axes of self, or None if there are none."""
-        merged = self._merged_axes()
+        axes = merged(zip(self.shape, self.strides, strict=True))
         strides: list[int] = []
-        k = len(merged) - 1
-        room, step = merged[k] if merged else (1, 1)
+        k = len(axes) - 1
+        room, step = axes[k] if axes else (1, 1)
         for n in reversed(shape):
             if n == 1:
                 strides.append(step)
                 continue
             while room == 1 and k > 0:
                 k -= 1
-                room, step = merged[k]
+                room, step = axes[k]
             if room % n:
                 return None
             strides.append(step)
             room, step = room // n, step * n
         return tuple(reversed(strides))
-
-    def _merged_axes(self) -> list[tuple[int, int]]:
-        merged: list[tuple[int, int]] = []
-        for n, s in zip(self.shape, self.strides, strict=True):
-            if n == 1:
-                continue
-            if merged and merged[-1][1] == n * s:
-                merged[-1] = merged[-1][0] * n, s
-            else:
-                merged.append((n, s))
-        return merged
 
     def permute(self, axes: object) -> Layout:
         """Return self with its axes in the order `axes`."""

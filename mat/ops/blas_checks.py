@@ -7,14 +7,13 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..matrix.mat import Mat
 from ..support import blas_library
-
-BLAS = "fdFD"  # s, d, c and z
+from ..support.dtypes import BLAS_TYPES
 
 
 def blas_dtype(*mats: Mat) -> None:
     """Raise `DTypeError` unless all are of one dtype that BLAS knows."""
     first = mats[0].storage.dtype
-    if first.char not in BLAS:
+    if first.char not in BLAS_TYPES:
         raise DTypeError(f"BLAS knows float32, float64, complex64 and complex128, got {first}; "
                          "convert with x.astype(dtype)")
     for other in mats[1:]:

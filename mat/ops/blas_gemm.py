@@ -14,11 +14,12 @@ from ..layout.strided import Ints, Layout
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.c_pointers import ForeignArray
+from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.native import compiled
 from ..support.types import Array, CData, Engine, Function, Number
 from . import rowmajor
 from .accumulation import accumulate
-from .blas_checks import BLAS, blas_dtype, check_bool, check_countable
+from .blas_checks import blas_dtype, check_bool, check_countable
 from .blas_level23 import do_nothing
 from .gemm_sizes import GemmParts
 from .integer_matmul import (
@@ -182,8 +183,9 @@ TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
 
 def planned(a: Mat, b: Mat, beta: float, c: Mat, transpose_a: bool,
             transpose_b: bool) -> Plan | None:
-    """Return the plan for `gemm`, if a call like this one has been planned; None if `gemm` has to
-    check the operands.
+    """Return the plan for `gemm`, if a call like this one has been planned.
+
+    None if `gemm` has to check the operands.
     """
     storage = c.storage
     if (a.storage is storage or b.storage is storage or type(transpose_a) is not bool

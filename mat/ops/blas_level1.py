@@ -1,14 +1,14 @@
-"""BLAS level 1: vectors. Names, argument order and meaning are those of BLAS; the last operand is
-written and returned.
+"""BLAS level 1: operations on vectors.
 
+Names, argument order and meaning are those of BLAS; the last operand is written and returned.
 ``blas_vectors.py`` says which elements of an operand are used.
 """
 
 from __future__ import annotations
 
 from ..errors import ShapeError
+from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.types import Array, Engine, Number
-from .blas_checks import BLAS as BLAS  # the dtypes are part of this module, too
 from .blas_checks import blas_dtype
 from .blas_vectors import (
     check_pair,

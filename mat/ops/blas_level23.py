@@ -1,19 +1,19 @@
-"""BLAS levels 2 and 3: matrices; products of them are in ``blas_gemm.py``. Names and argument order
-are those of BLAS; the last operand is written and returned.
+"""BLAS levels 2 and 3: operations on matrices, but for products, which are in ``blas_gemm.py``.
 
-Matrices may be strided: whatever has adjacent elements along one axis goes to BLAS as it is,
-transposed views as a flag.
+Names and argument order are those of BLAS; the last operand is written and returned. Matrices may
+be strided: whatever has adjacent elements along one axis goes to BLAS as it is, transposed views as
+a flag.
 """
 
 from __future__ import annotations
 
 from ..errors import ShapeError
 from ..matrix.mat import Mat
+from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.types import Array, Engine, Function, Number
 from . import rowmajor
 from .accumulation import accumulate
 from .blas_checks import (
-    BLAS,
     blas_dtype,
     check_bool,
     check_countable,

@@ -1,5 +1,4 @@
-"""Vectors as BLAS takes them: which operands are vectors, which of their elements are used, and how
-level 1 is prepared on each engine.
+"""Vectors as BLAS takes them: which elements of an operand are used, and level 1 on each engine.
 
 Operands of any shape count as vectors of their visible elements in row-major order. ``n`` is how
 many elements to use, ``incx`` and ``incy`` how far apart; with a negative increment they begin at
@@ -19,8 +18,9 @@ from ..errors import ShapeError
 from ..layout.strided import Ints, Layout, integer
 from ..matrix.mat import Mat
 from ..support import blas_library
+from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.types import Array, Function
-from .blas_checks import BLAS, blas_dtype
+from .blas_checks import blas_dtype
 from .operation import Op
 
 
@@ -40,9 +40,7 @@ class HostVectorEngine(VectorEngine, Protocol):
 
 
 def vector(layout: Layout) -> bool:
-    """Tell whether BLAS can take the elements as one vector, with an increment that it can
-    count.
-    """
+    """Tell whether BLAS can take the elements as one vector, with a 32-bit increment."""
     return layout.vector is not None and abs(layout.vector[1]) <= blas_library.LIMIT
 
 
@@ -62,8 +60,9 @@ def device_forward(layout: Layout) -> bool:
 
 
 def count(x: Mat, n: int | None, inc: int) -> int:
-    """Return how many elements of `x`, `inc` apart, an operation uses; `ShapeError` if there are
-    not so many.
+    """Return how many elements of `x`, `inc` apart, an operation uses.
+
+    `ShapeError` if there are not so many.
     """
     if n is None and type(inc) is int and inc == 1:
         return x.layout.size
@@ -80,8 +79,10 @@ def count(x: Mat, n: int | None, inc: int) -> int:
 
 
 def check_pair(x: Mat, y: Mat, n: int | None, incx: int, incy: int) -> None:
-    """Raise `DTypeError` unless both are of one BLAS dtype, `ShapeError` unless equally many of
-    their elements are used.
+    """Raise unless vectors match.
+
+    `DTypeError` unless both are of one BLAS dtype, `ShapeError` unless equally many elements are
+    used.
     """
     blas_dtype(x, y)
     used, other = count(x, n, incx), count(y, n, incy)
@@ -106,8 +107,9 @@ def write_elements(x: Array, n: int | None, inc: int, values: Array) -> None:
 
 
 def on_vectors(operation: Op) -> None:
-    """Give `operation` the engine's routine of its name: in one call by value where that can be,
-    else piece by piece.
+    """Give `operation` the engine's routine of its name.
+
+    It is called once, by value, where that can be, else piece by piece.
     """
     verb = operation.__name__
     on_device(operation)
@@ -138,8 +140,9 @@ def on_device(operation: Op, fits: Callable[[Layout], bool] = device_vector) -> 
 
 def strided_vectors(vectors: tuple[Mat, ...], n: int | None, incx: int = 1,
                     incy: int = 1) -> tuple[int, Ints, Ints]:
-    """Return how many elements are used of each, and, as `strided_vector` has them, the steps and
-    the starts.
+    """Return how many elements are used of each vector, and the steps and the starts.
+
+    They are those of `strided_vector`.
     """
     given = (incx, incy)[:len(vectors)]
     used = blas.used(vectors[0], n, incx)
@@ -149,8 +152,9 @@ def strided_vectors(vectors: tuple[Mat, ...], n: int | None, incx: int = 1,
 
 
 def strided_vector(layout: Layout, n: int, inc: int) -> tuple[int, int]:
-    """Return where, counted from the first visible element, BLAS's first of `n` elements `inc`
-    apart is, and the step to the next.
+    """Return where BLAS's first of `n` elements `inc` apart is, and the step to the next.
+
+    It is counted from the first visible element.
     """
     assert layout.vector is not None, "fits has let it through"
     step = layout.vector[1]

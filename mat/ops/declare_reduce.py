@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
+from ..layout.reduction_axes import ReductionAxis, ReductionForm, form_of
 from ..layout.strided import Ints, as_axes, as_axis, integer
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind
@@ -316,7 +317,7 @@ def plain_axis(axis: object) -> AxisLike:
 def reduced_by(cpu: Engine, kernel: str, x: Mat, axes: Ints, strides: Ints, *,
                ordered: bool = False, **more: bool) -> Function:
     """Return a compiled kernel; `strides` are those of the result along the axes that are kept."""
-    form = _form(cpu, x, axes, strides, ordered)
+    form = _form(x, axes, strides, ordered)
     found: Function = nothing if form is None else cpu.reduction(kernel, form, x.itemsize, **more)
     return found
 
@@ -325,21 +326,21 @@ def reduced_on_device(cuda: Engine, made_of: object, x: Mat, out: Mat, axes: Int
                       ordered: bool = False,
                       **more: bool) -> Function:  # the parameters of `reduced_by`, and two
     """Return a kernel of a device, made of that class of its kernels."""
-    form = _form(cuda, x, axes, strides, ordered)
+    form = _form(x, axes, strides, ordered)
     found: Function = nothing if form is None else cuda.reduction(made_of, x.dtype.char, form,
                                                                   nbytes=out.itemsize, **more)
     return found
 
 
-def _form(engine: Engine, x: Mat, axes: Ints, strides: Ints, ordered: bool) -> object:
+def _form(x: Mat, axes: Ints, strides: Ints, ordered: bool) -> ReductionForm | None:
     """Return the fewest axes to step along; None for a result without elements."""
     others = iter(strides)
-    every = [engine.ReductionAxis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
+    every = [ReductionAxis(n, s, 0 if k in axes else next(others)) for k, (n, s) in
              enumerate(zip(x.shape, x.strides, strict=True))]
     kept = [a for k, a in enumerate(every) if k not in axes]
     if 0 in (a.n for a in kept):
         return None
-    return engine.form_of(kept, [a for k, a in enumerate(every) if k in axes], ordered)
+    return form_of(kept, [a for k, a in enumerate(every) if k in axes], ordered)
 
 
 def nothing(*values: object) -> None:

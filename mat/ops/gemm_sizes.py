@@ -1,6 +1,4 @@
-"""The parts of its operands that `gemm` uses: lengths and leading dimensions that are given, and
-those that shapes imply.
-"""
+"""The lengths and leading dimensions of `gemm`, given or implied by shapes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Products of the element types that BLAS lacks: which there are, how the kernels are prepared, and
-the same by NumPy.
+"""Products of the element types that BLAS lacks: checks, kernels, and the same by NumPy.
 
 Sums of integers have the bits that the result has, and wrap. 16-bit floats are summed in float32
 and rounded once.
@@ -44,8 +43,9 @@ def has_integer_matmul(a: Mat, b: Mat, out: Mat) -> bool:
 
 
 def cublas_kind(a: Mat, b: Mat, out: Mat) -> str:
-    """Return the types that cuBLAS has besides BLAS's, of operands and of another result: "e",
-    "ef", "bi" and so on; "" for others.
+    """Return the types of a product that cuBLAS has besides BLAS's, "" for others.
+
+    They are those of the operands and of another result: "e", "ef", "bi" and so on.
     """
     one, other, result = (x.storage.dtype.char for x in (a, b, out))
     if one != other or not ((one in HALVES and result in (one, "f"))
@@ -55,8 +55,9 @@ def cublas_kind(a: Mat, b: Mat, out: Mat) -> str:
 
 
 def check_gemm(a: Mat, b: Mat, alpha: Number, beta: Number, c: Mat) -> None:
-    """Raise `DTypeError` unless `a` and `b` are of one dtype, `c` is of that or a wider one, and can
-    take the factors.
+    """Raise `DTypeError` unless `a` and `b` are of one dtype, and `c` and the factors fit.
+
+    `c` is of that or a wider dtype.
     """
     one, other, out = a.storage.dtype, b.storage.dtype, c.storage.dtype
     if (one != other or one.char not in FACTORED[:-1] or not takes(one.char, one.char, out.char)

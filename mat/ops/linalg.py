@@ -1,5 +1,6 @@
-"""Linear algebra with NumPy's names: chains of products, inverses, solutions and factors, through
-NumPy or on the device.
+"""Linear algebra with NumPy's names: chains of products, inverses, solutions and factors.
+
+Factors are computed by NumPy, or on the device.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from ..layout.matrix_operand import MatrixOperand
 from ..layout.strided import Ints, broadcast_shapes
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind
+from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.types import Array, DType, Engine, Function, Number
-from .blas_checks import BLAS
 from .integer_matmul import DEVICE_AXES
 from .joining import check_are_mats
 from .matmul import matmul as matmul  # NumPy has it here, too
@@ -72,9 +73,7 @@ def multi_dot(mats: Sequence[Mat]) -> Mat:
 
 
 def _best_splits(lengths: list[int]) -> dict[tuple[int, int], int]:
-    """Return where to split each stretch of a chain whose matrices are ``lengths[k]`` x
-    ``lengths[k+1]``.
-    """
+    """Return where to split each part of a chain of matrices ``lengths[k]`` x ``lengths[k+1]``."""
     count = len(lengths) - 1
     cost = {(k, k): 0 for k in range(count)}
     split: dict[tuple[int, int], int] = {}
@@ -98,8 +97,9 @@ def _in_order(chain: list[Mat], split: dict[tuple[int, int], int], i: int, j: in
 
 
 def _check_square(name: str, a: object) -> Mat:
-    """Return `a`, if it is a square matrix, or a stack of them, of a dtype that LAPACK has or that
-    converts to float64.
+    """Return `a`, if it is a square matrix, or a stack of them, for LAPACK.
+
+    Its dtype is one that LAPACK has or that converts to float64.
     """
     if not isinstance(a, Mat):
         raise DTypeError(f"{name} wants a Mat, got {type(a).__name__}; mat.from_numpy(a) wraps an "
@@ -116,8 +116,9 @@ def _check_lapack(a: Mat) -> Mat:
 
 
 def _alike_for_lapack(*mats: Mat) -> tuple[tuple[Mat, ...], DType]:
-    """Return the operands and the dtype of the result; in that dtype already where the device in
-    use has implementations of its own.
+    """Return the operands and the dtype of the result.
+
+    They are in that dtype already where the device in use has implementations of its own.
     """
     dtype = np.result_type(*(m.dtype for m in mats))
     dtype = dtype if dtype.char in BLAS else np.dtype(np.float64)
@@ -136,8 +137,9 @@ def _or_raise(name: str, reason: str, compute: Function, *args: Array) -> Array:
 
 
 def _stack(x: Mat, axes: int, batch: Ints) -> MatrixOperand:
-    """Return the steps of a stack of matrices, or for one axis of columns; those along `batch` are
-    0 where it is broadcast.
+    """Return the steps of a stack of matrices, or for one axis of columns.
+
+    Those along `batch` are 0 where it is broadcast.
     """
     row, column = x.strides[-2:] if axes == 2 else (x.strides[-1], 0)
     own = zip(x.shape[:x.ndim - axes], x.strides[:x.ndim - axes], strict=True)

@@ -1,5 +1,6 @@
-"""The matrix product with NumPy's name and rules, through BLAS without copies, or by the kernels
-for the element types that BLAS lacks.
+"""The matrix product with NumPy's name and rules.
+
+It goes through BLAS without copies, or by the kernels for the element types that BLAS lacks.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from ..errors import DTypeError, ShapeError
 from ..layout.strided import Ints, broadcast_shapes
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind
+from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.dtypes import promoted
 from ..support.native import compiled
 from ..support.types import Array, Engine, Function, Operand
 from . import rowmajor
-from .blas_checks import BLAS, check_bool
+from .blas_checks import check_bool
 from .blas_gemm import TRANSPOSES, gemm, planned
 from .blas_level23 import do_nothing
 from .declare_elementwise import as_operand, check_is_mat, is_operand
@@ -136,8 +138,9 @@ def matmul(a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bo
 
     Notes
     -----
-    Two matrices of one BLAS dtype go to ?GEMM, transposed views as flags, without any copy; integers
-    and 16-bit floats have a kernel of their own. Integers wrap, in the bits that the result has.
+    Two matrices of one BLAS dtype go to ?GEMM, transposed views as flags, without any copy;
+    integers and 16-bit floats have a kernel of their own. Integers wrap, in the bits that the
+    result has.
 
     Examples
     --------
@@ -169,8 +172,9 @@ def matmul(a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bo
 
 
 def _alike(a: Mat, b: Mat) -> tuple[Mat, Mat]:
-    """Return both in the dtype that they promote to, if BLAS knows it and the device in use has
-    implementations of its own.
+    """Return both in the dtype that they promote to, if the device in use needs that.
+
+    That is where BLAS knows it, and the device has implementations of its own.
     """
     dtype = promoted("matmul", a.dtype, b.dtype)
     if dtype.char not in BLAS or not in_use().implementations:

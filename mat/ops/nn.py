@@ -1,4 +1,4 @@
-"""Convolution over any number of axes, with what back-propagation needs of it; one channel, no bias.
+"""Convolution over any number of axes, and its derivatives; one channel, no bias.
 
 Each public function checks and completes its settings; the operations behind them have the operand
 that they write last.
@@ -55,8 +55,9 @@ def given_settings(batched: bool, **settings: object) -> Keywords:
 
 def window_axes(name: str, x: Mat, taps: Ints, y: Mat, batched: bool = False,
                 **settings: Setting) -> tuple[WindowAxis, ...]:
-    """Return the axes of windows of shape `taps` over `x`; `ShapeError` unless `y` has an element
-    for each point.
+    """Return the axes of windows of shape `taps` over `x`.
+
+    `ShapeError` unless `y` has an element for each point.
     """
     shape, batch = x.layout.shape, x.layout.shape[:1] if batched else ()
     if len(shape) != len(taps) + len(batch) or (batched and not batch):
@@ -269,8 +270,10 @@ def convolve_back_numpy(np: Engine, x: Array, w: Array, yd: Array, xd: Array, wd
 
 
 def check_derivatives(name: str, mats: dict[str, Mat], pairs: Iterable[tuple[str, str]]) -> None:
-    """Raise `DTypeError` unless all are real Mats, `ShapeError` unless each derivative has the
-    shape of the operand it is by, `AliasError` where it overlaps any other.
+    """Raise unless all are real Mats and the derivatives can be written.
+
+    `DTypeError`, `ShapeError` unless each derivative has the shape of the operand it is by,
+    `AliasError` where it overlaps any other.
     """
     for name_of, value in mats.items():
         if not isinstance(value, Mat):

@@ -1,5 +1,4 @@
-"""The random kernels of ``native/`` in NumPy, with the same bits: Philox4x32-10, and numbers made of
-its words.
+"""Philox4x32-10 and the numbers made of its words, in NumPy: the bits of the compiled kernels.
 
 Of each function, `out` is a 1-d array and `words` the halves of the key and of the counter, as
 `Rng.take` returns them.

@@ -1,8 +1,7 @@
-"""Random numbers: uniform, normal, Bernoulli, orthogonal matrices and vectors with given
-covariances.
+"""Random numbers: uniform, normal, Bernoulli, orthogonal matrices, vectors with covariances.
 
-Draws are made in float32 and float64 by kernels that get the generator's key and counter as numbers;
-other dtypes are made of those.
+Draws are made in float32 and float64 by kernels that get the generator's key and counter as
+numbers; other dtypes are made of those.
 """
 
 from __future__ import annotations

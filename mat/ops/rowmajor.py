@@ -1,5 +1,4 @@
-"""Row-major products for column-major BLAS, on any engine: the trick that makes up for the
-difference, here and nowhere else.
+"""Row-major products for column-major BLAS, on any engine: here, and nowhere else.
 
 A row-major matrix with leading dimension ld, read column-major with the same ld, is its transpose.
 So nothing is ever transposed: a product is computed as ``C^T = op(B)^T op(A)^T``, with the operands
@@ -24,12 +23,15 @@ from ..layout.matrix_operand import (
 from ..layout.strided import Ints, Layout
 from ..matrix.mat import Mat
 from ..support import blas_library
+from ..support.dtypes import BLAS_TYPES
 from ..support.types import Function
 
 
 class BlasEngine(Protocol):
-    """BLAS as an engine has it, the host's or a GPU's: column-major, each routine as a function of
-    what changes from call to call, prepared for operands of one form.
+    """BLAS as an engine has it, the host's or a GPU's.
+
+    Each routine is column-major, and a function of what changes from call to call, prepared for
+    operands of one form.
     """
 
     def prepare_gemm(self, kind: str, form: GemmForm) -> Function: ...
@@ -44,9 +46,7 @@ class BlasEngine(Protocol):
 
 
 def fits_matrix(layout: Layout) -> bool:
-    """Tell whether BLAS can take a matrix, or a vector beside it, of this layout: it must be able
-    to count its steps.
-    """
+    """Tell whether BLAS can take a matrix, or a vector beside it, with 32-bit steps."""
     steps = _steps(layout)
     return steps is not None and abs(steps[0]) <= blas_library.LIMIT
 
@@ -57,8 +57,9 @@ def fits_device(layout: Layout) -> bool:
 
 
 def fits_operand(layout: Layout) -> bool:
-    """Tell whether cuBLAS can take it as a matrix, a stack of them, or, for a single axis, a row or
-    a column.
+    """Tell whether cuBLAS can take it as a matrix or a stack of them.
+
+    A single axis is a row or a column.
     """
     if layout.ndim < 2:
         return not layout.ndim or layout.shape[0] <= 1 or layout.strides[0] > 0
@@ -88,8 +89,9 @@ def gemm_form(sizes: GemmSizes, a: LeadingDimension, b: LeadingDimension,
 
 
 def leading_of(x: Mat) -> LeadingDimension:
-    """Return the leading dimension of a matrix that `fits_matrix` or `fits_device` has let
-    through.
+    """Return the leading dimension of a matrix.
+
+    `fits_matrix` or `fits_device` has let it through.
     """
     found = x.layout.matrix
     assert found is not None, "fits has let it through"
@@ -112,8 +114,9 @@ def prepare_ger(engine: BlasEngine, x: Mat, y: Mat, a: Mat) -> Function:
 
 
 def prepare_syrk(engine: BlasEngine, a: Mat, c: Mat, transpose: bool, lower: bool) -> Function:
-    """Prepare ``C <- alpha op(A) op(A)^T + beta C`` in one triangle of C as a function of ``(alpha,
-    a, beta, c)``.
+    """Prepare ``C <- alpha op(A) op(A)^T + beta C`` in one triangle of C.
+
+    The result is a function of ``(alpha, a, beta, c)``.
     """
     (lda, a_transposed), (ldc, c_transposed) = leading_of(a), leading_of(c)
     k, n = a.shape if transpose else a.shape[::-1]
@@ -124,8 +127,9 @@ def prepare_syrk(engine: BlasEngine, a: Mat, c: Mat, transpose: bool, lower: boo
 
 def prepare_trsm(engine: BlasEngine, a: Mat, b: Mat, *, left: bool, lower: bool, transpose: bool,
                  unit: bool) -> Function:  # the signature is BLAS's
-    """Prepare ``B <- alpha op(A)^-1 B``, or ``alpha B op(A)^-1`` with A on the right, as a function
-    of ``(alpha, a, b)``.
+    """Prepare ``B <- alpha op(A)^-1 B``, or ``alpha B op(A)^-1`` with A on the right.
+
+    The result is a function of ``(alpha, a, b)``.
     """
     (lda, a_transposed), (ldb, b_transposed) = leading_of(a), leading_of(b)
     m, n = b.shape
@@ -142,8 +146,9 @@ def prepare_trsm(engine: BlasEngine, a: Mat, b: Mat, *, left: bool, lower: bool,
 
 
 def prepare_stack(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
-    """Prepare ``C <- alpha A B + beta C`` for each matrix of a stack as a function of ``(alpha, a,
-    b, beta, c)``.
+    """Prepare ``C <- alpha A B + beta C`` for each matrix of a stack.
+
+    The result is a function of ``(alpha, a, b, beta, c)``.
     """
     (m, n, k), a, b, c, batch = merged(form)
     blas_form = gemm_form(GemmSizes(m, n, k), _leading(a, m, k), _leading(b, k, n),
@@ -160,10 +165,10 @@ def _leading(x: MatrixOperand, rows: int, columns: int) -> LeadingDimension:
 
 
 def merged(form: MatmulForm) -> MatmulForm:
-    """Return the same product with as few leading axes as can be: those that follow from each other
-    are one.
+    """Return the same product with as few leading axes as can be.
 
-    Where all matrices of a stack of A meet one B, their rows are those of one matrix.
+    Axes that follow from each other are one. Where all matrices of a stack of A meet one B, their
+    rows are those of one matrix.
     """
     (m, n, k), a, b, c, batch = form
     axes: list[tuple[int, tuple[int, int, int]]] = []  # length and steps, outermost first
@@ -188,7 +193,7 @@ def prepare_matmul(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
     """Prepare ``C <- A B`` as a function of ``(a, b, c)``; vectors are multiplied as such."""
     form = merged(form)
     (m, n, k), a, b, _, batch = form
-    if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in "fdFD":
+    if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in BLAS_TYPES:
         product = prepare_stack(engine, kind, form)
         return lambda a, b, c: product(1.0, a, b, 0.0, c)
     if m == n == 1:

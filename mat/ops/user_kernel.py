@@ -1,6 +1,4 @@
-"""`kernel`: an element-wise operation of the user's own, from C statements, that is used like a
-built-in one.
-"""
+"""`kernel`: an element-wise operation from a user's C statements, used like a built-in one."""
 
 from __future__ import annotations
 
@@ -9,8 +7,7 @@ import keyword
 import re
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import DTypeError, KernelError, ShapeError
 from ..layout.strided import broadcast_shapes
@@ -18,135 +15,161 @@ from ..matrix.mat import Mat
 from ..support.c_compiler import CompileError, library
 from ..support.dtypes import BY_CHAR, REAL_TYPES
 from ..support.native import lib
+from ..support.types import Arguments, Engine, Function
 from .operation import InOut, Input, Op, Output, Scalar
 from .overlap import apart, check_disjoint
 
-DIRECTIONS: dict[str, Any] = {"number": Scalar, "input": Input, "output": Output, "io": InOut}
+DIRECTIONS: dict[str, object] = {"number": Scalar, "input": Input, "output": Output, "io": InOut}
 TYPES = {char: (BY_CHAR[char].c, BY_CHAR[char].suffix) for char in REAL_TYPES}
 _VECTOR = ("exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh", "erf", "logistic", "pow")
 _WIDE = ("sin", "cos", "tan")  # right for huge numbers, too
 _KEYWORDS = frozenset((  # of C, those that Python has not
     "T", "auto", "case", "char", "const", "default", "do", "double", "enum", "extern", "float",
-    "goto", "inline", "int", "long",
-    "register", "restrict", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
-    "union", "unsigned", "void",
-    "volatile"))
+    "goto", "inline", "int", "long", "register", "restrict", "short", "signed", "sizeof", "static",
+    "struct", "switch", "typedef", "union", "unsigned", "void", "volatile"))
 _MOST = 16  # operands that the machinery has room for
 _ERROR = re.compile(r"^kernel:(\d+):(\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
-# NVRTC's
-_ERROR_THERE = re.compile(r"^kernel\((\d+)\): error: (.*)\n(?:[^\n]*\n( *)\^)?", re.MULTILINE)
+_NVRTC_ERROR = re.compile(r"^kernel\((\d+)\): error: (.*)\n(?:[^\n]*\n( *)\^)?", re.MULTILINE)
 _OF_ONE = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf",
-           "erfc", "exp", "exp2",
-           "expm1", "fabs", "floor", "lgamma", "log", "log10", "log1p", "log2", "nearbyint", "rint",
-           "round", "sin", "sinh",
-           "sqrt", "tan", "tanh", "tgamma", "trunc")
+           "erfc", "exp", "exp2", "expm1", "fabs", "floor", "lgamma", "log", "log10", "log1p",
+           "log2", "nearbyint", "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma",
+           "trunc")
 _OF_TWO = ("atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow",
            "remainder")
-_THERE = (*(f"#define {n}(x) {n}((T)(x))" for n in _OF_ONE),
-          *(f"#define {n}(x, y) {n}((T)(x), (T)(y))" for n in _OF_TWO),
-          "#define fma(x, y, z) fma((T)(x), (T)(y), (T)(z))", "#define abs(x) fabs(x)",
-          "#define logistic(x) mat_logistic((T)(x))")  # C's are generic, C++'s overloaded
-_LITERAL = re.compile(r"(?<![\w.])(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)(?![\w.])")
-_READ_ONLY = "what is declared 'input' or 'number' cannot be assigned"
+_CUDA_FUNCTIONS = (*(f"#define {n}(x) {n}((T)(x))" for n in _OF_ONE),
+                   *(f"#define {n}(x, y) {n}((T)(x), (T)(y))" for n in _OF_TWO),
+                   "#define fma(x, y, z) fma((T)(x), (T)(y), (T)(z))", "#define abs(x) fabs(x)",
+                   # C's are generic, C++'s overloaded
+                   "#define logistic(x) mat_logistic((T)(x))")
+_LITERAL = re.compile(r"(?<![\w.])"
+                      r"(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)"
+                      r"(?![\w.])")
+_READ_ONLY = "an 'input' or a 'number' cannot be assigned"
 _ADVICE = {"read-only": _READ_ONLY, "modifiable": _READ_ONLY,
            "uninitialized": "an 'output' has no old value: assign it on every path before it is "
                             "used, or declare it 'io'"}
 
 
-def kernel(text: str, /, *, name: str | None = None, doc: str | None = None,
-           cuda: str | None = None,
-           grid: int | None = None, block: int = 256, **operands: str) -> Kernel:
-    """An element-wise operation from C statements, compiled for float32 and float64 when first
-    used.
+# the signature is public
+def kernel(source: str, /, *, name: str | None = None, doc: str | None = None,
+           cuda: str | None = None, grid: int | None = None, block: int = 256,
+           **operands: str) -> Kernel:
+    """Return an element-wise operation made from C statements.
 
-    `operands` says what each name in `text` is, in the order in which the operation takes them: a
-    ``"number"``, or a Mat that is ``"input"`` (only read), ``"output"`` (assigned, its old value
-    not read) or ``"io"`` (both). Inputs broadcast to what is written; all Mats are of one dtype,
-    float32 or float64. The operation returns the last Mat that it writes.
+    Parameters
+    ----------
+    source : str
+        Statements of C about one element: `T` is its type; local variables are allowed, and the
+        functions of C's ``math.h`` under their plain names, besides `erf` and `logistic`.
+    name, doc : str, optional
+        Name and docstring of the operation.
+    cuda : str, optional
+        Statements of CUDA C++ for devices, by default those of `source`.
+    grid : int, optional
+        Largest number of blocks of threads that are launched, each for several shares then.
+    block : int, optional
+        Threads of a block, default 256.
+    **operands : {"number", "input", "output", "io"}
+        What each name in `source` is, in the order in which the operation takes them: a number, or
+        a Mat that is only read, that is assigned without its old value being read, or both.
 
-    `text` is one statement or several, of C, about one element: `T` is its type, local variables
-    are allowed, and so are the functions of C's ``math.h`` under their plain names, besides `erf`
-    and `logistic`. What is compiled is kept in ``$MAT_CACHE`` or the user's cache directory.
+    Returns
+    -------
+    Kernel
+        The operation, which returns the last Mat that it writes. Inputs broadcast to it; all Mats
+        are of one dtype, float32 or float64.
 
-    On a CUDA device the same text is compiled for that, or `cuda`, statements of CUDA C++ in its
-    place, if they are given. Each block of threads has `block` of them; `grid` is the most blocks
-    that are launched, and each does several shares then.
+    Raises
+    ------
+    KernelError
+        For operands that cannot be; when the operation is called for the first time, for statements
+        that are not C, with the compiler's message, and where there is no C compiler.
 
-    `KernelError` for a text that is not C, with the compiler's message, and where there is no C
-    compiler; both when the operation is called for the first time.
+    Notes
+    -----
+    It is compiled when first used, and kept in ``$MAT_CACHE`` or the user's cache directory.
 
+    Examples
+    --------
     >>> import mat
     >>> axpby = mat.kernel("y = a * x + b * y", a="number", x="input", b="number", y="io")
     >>> axpby(2, mat.ones(3), 10, mat.arange(3))
     <Mat 3 AF [2. 12. 22.]>
     """
     frame = sys._getframe(1)
-    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    return Kernel(text, operands, name, doc, Launching(cuda, grid, block), place,
-                  frame.f_globals.get("__name__"))
+    line = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    origin = KernelOrigin(name, doc, line, frame.f_globals.get("__name__") or "__main__")
+    return Kernel(source, operands, origin, DeviceSettings(cuda, grid, block))
 
 
-class Launching(NamedTuple):
-    """What is the device's alone of a kernel."""
+class KernelOrigin(NamedTuple):
+    """The name and docstring of a kernel, and the line and module where it was declared."""
 
-    text: str | None
+    name: str | None
+    doc: str | None
+    line: str
+    module: str
+
+
+class DeviceSettings(NamedTuple):
+    """The settings of a kernel that are for devices only."""
+
+    source: str | None
     grid: int | None
     block: int
 
     def check(self) -> None:
-        """`KernelError` unless it can be launched like this."""
-        if self.text is not None and (not isinstance(self.text, str) or not self.text.strip()):
-            raise KernelError(f"cuda= is a text of CUDA C++ statements, got {self.text!r}")
-        if not _counts(self.block,
-                       1024) or not (self.grid is None or _counts(self.grid, 2**31 - 1)):
+        """Raise `KernelError` unless it can be launched like this."""
+        if self.source is not None and (not isinstance(self.source, str)
+                                        or not self.source.strip()):
+            raise KernelError(f"cuda= is a string of CUDA C++ statements, got {self.source!r}")
+        if not _counts(self.block, 1024) or not (self.grid is None
+                                                 or _counts(self.grid, 2**31 - 1)):
             raise KernelError("block is 1 to 1024 threads, grid None or at least 1 block, got "
                               f"{self.block!r}, {self.grid!r}")
 
 
-def _counts(n: Any, most: int) -> bool:
+def _counts(n: object, most: int) -> bool:
     return type(n) is int and 1 <= n <= most
 
 
 class Kernel(Op):
-    """What `kernel` makes: an operation that knows its text."""
+    """An operation that `kernel` has made from C statements."""
 
     listed = False
 
-    def __init__(self, text: str, operands: dict[str, str], name: str | None, doc: str | None,
-                 there: Launching, place: str,
-                 module: str | None) -> None:
-        _check_text(text, operands, name)
-        there.check()
-        self.there = there
-        self.text, self.directions, self.place = text, dict(operands), place
-        self.name, self.doc = name, doc
+    def __init__(self, source: str, operands: dict[str, str], origin: KernelOrigin,
+                 device: DeviceSettings) -> None:
+        _check_source(source, operands, origin.name)
+        device.check()
+        self.source, self.directions = source, dict(operands)
+        self.origin, self.device = origin, device
         self.lock = threading.Lock()
         self.addresses: dict[str, int] = {}
-        check = _checker(self, name or "kernel")
-        check.__module__ = module or "__main__"
-        check.__doc__ = doc or f"``{' '.join(text.split())}``"
+        check = _checker(self, origin.name or "kernel")
+        check.__module__ = origin.module
+        check.__doc__ = origin.doc or f"``{' '.join(source.split())}``"
         super().__init__(check, "", True, None)
-        self.prepare("foreign", dtypes=REAL_TYPES)(self._prepared)
-        self.prepare("cuda", dtypes=REAL_TYPES, when=self._on_device)(self._prepared_there)
+        self.prepare("foreign", dtypes=REAL_TYPES)(self.prepare_cpu)
+        self.prepare("cuda", dtypes=REAL_TYPES, when=self._on_device)(self.prepare_cuda)
 
     def __repr__(self) -> str:
-        return f"<kernel {self.__name__}({', '.join(self.directions)}): {' '.join(self.text.split())}>"
+        operands, source = ", ".join(self.directions), " ".join(self.source.split())
+        return f"<kernel {self.__name__}({operands}): {source}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.text, self.directions, self.name, self.doc, self.there, self.place,
-                        self.__module__)
+    def __reduce__(self) -> Arguments:
+        return Kernel, (self.source, self.directions, self.origin, self.device)
 
-    def _prepared(self, cpu: Any, *mats: Mat) -> Any:
-        """The compiled kernel for Mats that lie so."""
+    def prepare_cpu(self, cpu: Engine, *mats: Mat) -> Engine:
+        """Prepare the compiled kernel for Mats of these layouts."""
         if lib is None:
             raise KernelError("mat was installed without its compiled parts, which kernels need: "
-                              "install a C compiler, and "
-                              "then mat again")
+                              "install a C compiler, and then mat again")
         written = self._last(mats)
         return cpu.prepare_user_kernel(self.address(written.dtype.char), mats, written.shape)
 
     def address(self, letter: str) -> int:
-        """Where the kernel for elements of that dtype is, compiled if it was not yet."""
+        """Return the address of the kernel for that dtype; the first call compiles it."""
         with self.lock:
             if letter not in self.addresses:
                 self.addresses[letter] = self._compiled(letter)
@@ -155,59 +178,60 @@ class Kernel(Op):
     def _compiled(self, letter: str) -> int:
         function = f"mat_user_{TYPES[letter][1]}"
         try:
-            return library(self.source(letter), function)
+            return library(self.c_source(letter), function)
         except CompileError as error:
-            raise KernelError(self._message(str(error), letter, self.text)) from None
+            raise KernelError(self._message(str(error), letter, self.source)) from None
 
     def _on_device(self, *mats: Mat) -> bool:
-        """Whether a device's kernel can do it: for so many operands, of so many axes."""
+        """Tell whether a device's kernel can do it: for so many operands, that do not overlap."""
         return len(mats) < _MOST and apart(*mats, self._last(mats))
 
     def _last(self, mats: tuple[Mat, ...]) -> Mat:
-        """What is written last."""
+        """Return the Mat that is written last."""
         return mats[self.operands.index(self.written[-1])]
 
-    def _prepared_there(self, cuda: Any, *mats: Mat) -> Any:
-        """The kernel compiled for the device in use."""
+    def prepare_cuda(self, cuda: Engine, *mats: Mat) -> Engine:
+        """Prepare the kernel compiled for the device in use."""
         written = self._last(mats)
-        letter, text = written.dtype.char, self.there.text or self.text
+        letter, source = written.dtype.char, self.device.source or self.source
         placed, numbers, reads, writes = self._placed()
-        call = f"mat_user({', '.join(self._arguments(placed, numbers, 'in[m][{}]', '&out[m][{}]', 'number[{}]'))})"
-        function = "\n".join([f"typedef {TYPES[letter][0]} T;", *_THERE,
-                              self._function(letter, text)])
+        arguments = self._arguments(placed, numbers, "in[m][{}]", "&out[m][{}]", "number[{}]")
+        function = "\n".join([f"typedef {TYPES[letter][0]} T;", *_CUDA_FUNCTIONS,
+                              self._function(letter, source)])
+        made = cuda.UserKernel(function, f"mat_user({', '.join(arguments)})", len(numbers), reads,
+                               writes, self.device.grid, self.device.block)
         try:
-            return cuda.prepare_user_kernel(cuda.UserKernel(function, call, len(numbers), reads,
-                                                            writes, self.there.grid,
-                                                            self.there.block), mats, written.shape)
+            return cuda.prepare_user_kernel(made, mats, written.shape)
         except CompileError as error:
-            raise KernelError(self._message(str(error), letter, text)) from None
+            raise KernelError(self._message(str(error), letter, source)) from None
 
-    def _message(self, messages: str, letter: str, text: str) -> str:
-        """The first error of the compiler, at the user's line."""
-        found, lines = _ERROR.search(messages), text.split("\n")
+    def _message(self, messages: str, letter: str, source: str) -> str:
+        """Return the first error of the compiler, at the user's line."""
+        found, lines = _ERROR.search(messages), source.split("\n")
         if found is not None:
             at, column, message = int(found[1]), int(found[2]), found[3]
         else:
-            found = _ERROR_THERE.search(messages)
+            found = _NVRTC_ERROR.search(messages)
             if found is None:
-                return f"{self.place}: the kernel does not compile:\n{messages}"
+                return f"{self.origin.line}: the kernel does not compile:\n{messages}"
             at, message = int(found[1]), found[2]
             indent = len(lines[at - 1]) - len(lines[at - 1].lstrip()) if at <= len(lines) else 0
             column = len(found[3] or "") - 1 + indent
         line = min(at, len(lines))
         if letter == "f":
-            column -= sum(match.end() + k < column - 1 for k,
-                          match in enumerate(_LITERAL.finditer(lines[line - 1])))
+            column -= sum(match.end() + k < column - 1
+                          for k, match in enumerate(_LITERAL.finditer(lines[line - 1])))
         advice = next((f" ({text})" for word, text in _ADVICE.items() if word in message), "")
-        # else the place is not in the text
+        # else the error is not in the user's statements
         known = "uninitialized" not in message and int(found[1]) == line
         caret = f"\n    {' ' * (column - 1)}^" if known else ""
-        return f"{self.place}, line {line} of the kernel: {message}{advice}\n    {lines[line - 1]}{caret}"
+        return (f"{self.origin.line}, line {line} of the kernel: {message}{advice}\n"
+                f"    {lines[line - 1]}{caret}")
 
-    # The text for the compiler
+    # The source for the compiler
 
-    def source(self, letter: str) -> str:
-        """The C that is compiled for elements of that dtype."""
+    def c_source(self, letter: str) -> str:
+        """Return the C that is compiled for elements of that dtype."""
         element, suffix = TYPES[letter]
         mats, numbers, reads, written = self._placed()
         writes = [(k, n) for k, n in mats if self.directions[n] != "input"]
@@ -217,63 +241,65 @@ class Kernel(Op):
                          for k in range(len(numbers)))
         each = "".join(f"T mat_new_{k}{f' = mat_at_{k}[i]' if self.directions[n] == 'io' else ''}; "
                        for k, n in writes)
-        each += f"mat_user({', '.join(self._arguments(mats, numbers, 'mat_at_{}[i]', '&mat_new_{}', 'mat_number_{}'))}); "
+        arguments = self._arguments(mats, numbers, "mat_at_{}[i]", "&mat_new_{}", "mat_number_{}")
+        each += f"mat_user({', '.join(arguments)}); "
         each += "; ".join(f"mat_at_{k}[i] = mat_new_{k}" for k, _ in writes)
         return "\n".join([
             '#include "elementwise_inline.h"', '#include "vmath_inline.h"', "#include <tgmath.h>",
             f"typedef {element} T;",
-            *_functions(suffix), self._function(letter, self.text),
+            *_functions(suffix), self._function(letter, self.source),
             f"MAT_ELEMENTWISE(mat_user_{suffix}, {reads}, {written}, 0, ({setup}), {each})", ""])
 
     def _placed(self) -> tuple[list[tuple[int, str]], list[str], int, int]:
-        """The Mats by position, the numbers, and which Mats are read and which written, as bits."""
+        """Return the Mats by position, the numbers, and, as bits, the Mats read and written."""
         mats = list(enumerate(self._named("input", "output", "io")))
         reads = sum(1 << k for k, n in mats if self.directions[n] != "output")
-        return mats, self._named("number"), reads, sum(1 << k for k,
-                                                       n in mats if self.directions[n] != "input")
+        writes = sum(1 << k for k, n in mats if self.directions[n] != "input")
+        return mats, self._named("number"), reads, writes
 
     def _named(self, *directions: str) -> list[str]:
         return [n for n, d in self.directions.items() if d in directions]
 
     def _arguments(self, mats: list[tuple[int, str]], numbers: list[str], read: str, write: str,
                    number: str) -> list[str]:
-        """What `_function` is called with: what is read, written, and the numbers, spelled like
-        this.
-        """
+        """Return the arguments of `_function`, with these spellings of elements and numbers."""
         given = {n: number.format(k) for k, n in enumerate(numbers)}
         given |= {n: (read if self.directions[n] == "input" else write).format(k) for k, n in mats}
         return [given[n] for n in self.directions]
 
-    def _function(self, letter: str, text: str) -> str:
-        """The user's statements as a function of one element's values; in float, constants are of
-        that type, too.
+    def _function(self, letter: str, source: str) -> str:
+        """Return the user's statements as a function of one element's values.
+
+        In float, constants are of that type, too.
         """
-        text = _LITERAL.sub(r"\g<0>f", text) if letter == "f" else text
+        source = _LITERAL.sub(r"\g<0>f", source) if letter == "f" else source
         written = self._named("output", "io")
         parameters = ", ".join(f"T *mat_to_{n}" if n in written else f"const T {n}"
                                for n in self.directions)
         old = "".join(f"T {n}{f' = *mat_to_{n}' if self.directions[n] == 'io' else ''}; "
                       for n in written)
         new = " ".join(f"*mat_to_{n} = {n};" for n in written)
-        place = '#line 1 "kernel"'
-        return f'INLINE void mat_user({parameters}) {{\n{place}\n{old}\n{place}\n{text}\n; {new} }}\n#line 1 "mat"'
+        first_line = '#line 1 "kernel"'
+        return (f"INLINE void mat_user({parameters}) {{\n{first_line}\n{old}\n{first_line}\n"
+                f'{source}\n; {new} }}\n#line 1 "mat"')
 
 
 def _functions(suffix: str) -> list[str]:
-    """Plain names for our vector functions; the C library's others are generic already."""
-    ours = {**{n: f"mat_{n}_{suffix}" for n in _VECTOR},
-            **{n: f"mat_wide_{n}_{suffix}" for n in _WIDE}, "abs": "fabs"}
-    return [f"#undef {n}\n#define {n}(...) {name}(__VA_ARGS__)" for n, name in ours.items()]
+    """Return macros for the compiled vector functions; the C library's others are generic."""
+    names = {**{n: f"mat_{n}_{suffix}" for n in _VECTOR},
+             **{n: f"mat_wide_{n}_{suffix}" for n in _WIDE}, "abs": "fabs"}
+    return [f"#undef {n}\n#define {n}(...) {name}(__VA_ARGS__)" for n, name in names.items()]
 
 
-def _check_text(text: Any, operands: dict[str, str], name: Any) -> None:
-    if not isinstance(text, str) or not text.strip():
-        raise KernelError(f"a kernel is made from a text of C statements, got {text!r}")
+def _check_source(source: object, operands: dict[str, str], name: object) -> None:
+    if not isinstance(source, str) or not source.strip():
+        raise KernelError(f"a kernel is made from a string of C statements, got {source!r}")
     for operand, direction in operands.items():
         if direction not in DIRECTIONS:
             raise KernelError(f"{operand} is one of {', '.join(map(repr, DIRECTIONS))}, got "
                               f"{direction!r}")
-        if operand in _KEYWORDS or keyword.iskeyword(operand) or operand.startswith(("mat_", "_")) or not operand.isascii():
+        if (operand in _KEYWORDS or keyword.iskeyword(operand) or not operand.isascii()
+                or operand.startswith(("mat_", "_"))):
             raise KernelError(f"{operand!r} cannot be the name of an operand: it means something "
                               "in C, Python or mat")
     if not {"output", "io"} & set(operands.values()):
@@ -285,11 +311,11 @@ def _check_text(text: Any, operands: dict[str, str], name: Any) -> None:
         raise KernelError(f"the name of a kernel is an identifier, got {name!r}")
 
 
-def _checker(operation: Kernel, name: str) -> Callable[..., None]:
-    """The check of a kernel, with the signature that its operands ask for."""
+def _checker(operation: Kernel, name: str) -> Function:
+    """Return the check of a kernel, with the signature that its operands ask for."""
     directions = operation.directions
 
-    def check(*args: Any) -> None:
+    def check(*args: Mat) -> None:
         given = dict(zip(directions, args, strict=True))
         written = [given[n] for n, d in directions.items() if d in ("output", "io")]
         read = [given[n] for n, d in directions.items() if d == "input"]
@@ -306,30 +332,22 @@ def _checker(operation: Kernel, name: str) -> Callable[..., None]:
 
 
 def _check_mats(name: str, written: list[Mat], read: list[Mat]) -> None:
-    """One dtype that kernels are compiled for, one shape of what is written, to which the rest
-    broadcasts, and no overlap.
+    """Raise unless the Mats are of one dtype that kernels are compiled for, and fit together.
+
+    Those written are of one shape, to which the others broadcast, and none overlaps another.
     """
     out = written[-1]
     for x in (*written, *read):
         if x.dtype.char not in TYPES or x.dtype != out.dtype:
             raise DTypeError(f"{name} takes Mats of one dtype, float32 or float64, got {x.label()} "
-                             f"and {out.label()}; "
-                             f"convert with x.astype(dtype)")
+                             f"and {out.label()}; convert with x.astype(dtype)")
     for x in written:
         if x.shape != out.shape:
             raise ShapeError(f"{name} writes Mats of one shape, got {x.shape} and {out.shape}")
     for x in read:
         if broadcast_shapes((x.shape, out.shape)) != out.shape:
             raise ShapeError(f"{name}: an input of shape {x.shape} does not broadcast to "
-                             f"{out.shape}, the shape of what is "
-                             f"written")
+                             f"{out.shape}, the shape of the Mats that are written")
     for k, x in enumerate(written):
         check_disjoint(name, x, *(r for r in read if r is not x), same=True)
         check_disjoint(name, x, *(w for w in written[:k] if w is not x))
-
-
-def _again(text: str, directions: dict[str, str], name: str | None, doc: str | None,
-           there: Launching, place: str,
-           module: str) -> Kernel:
-    """A pickled kernel."""
-    return Kernel(text, directions, name, doc, there, place, module)

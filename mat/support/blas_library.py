@@ -1,5 +1,4 @@
-"""The BLAS library that SciPy brings: its routines by name, and the C constants that it takes by
-address.
+"""The BLAS library that SciPy brings: its routines by name, and arguments for it by address.
 
 SciPy is loaded at the first call.
 """
@@ -36,9 +35,7 @@ def address(name: str) -> int:
 
 
 def routine_name(verb: str, letter: str) -> str:
-    """Return BLAS's name of `verb` for elements of dtype character `letter`: ``daxpy``, ``zdotu``,
-    ``scnrm2``.
-    """
+    """Return BLAS's name of `verb` for a dtype character: ``daxpy``, ``zdotu``, ``scnrm2``."""
     if verb in ("nrm2", "asum"):
         return _MIXED.get(letter, PREFIX[letter]) + verb
     if verb == "iamax":
@@ -48,7 +45,7 @@ def routine_name(verb: str, letter: str) -> str:
     return PREFIX[letter] + ("dot" if verb == "vdot" else verb)
 
 
-class Routine(dict[str, CData]):
+class BlasRoutine(dict[str, CData]):
     """The four routines of one verb by dtype character, each loaded when first called."""
 
     def __init__(self, verb: str, arguments: str, returns: str = "void") -> None:
@@ -63,8 +60,9 @@ class Routine(dict[str, CData]):
 
 
 class Constants(dict[Number, CData]):
-    """C copies of small Python values, which BLAS wants by address. They are never written, so
-    threads share them.
+    """C copies of small Python values, which BLAS wants by address.
+
+    They are never written, so threads share them.
     """
 
     def __init__(self, ctype: str) -> None:
@@ -91,8 +89,9 @@ COMPLEX = {char: f"{REAL[char]}[2]" for char in COMPLEX_TYPES}
 
 
 def scalar(letter: str, value: Number) -> CData:
-    """Return a C pointer to `value` as an element; -0.0 has another than 0.0, though they are
-    equal.
+    """Return a C pointer to `value` as an element.
+
+    That of -0.0 is another than that of 0.0, though they are equal.
     """
     if letter in COMPLEX:
         value = complex(value)

@@ -33,12 +33,12 @@ class ElementType(NamedTuple):
 
     @property
     def char(self) -> str:
-        """The dtype character of the dtype `name`."""
+        """Return the dtype character of the dtype `name`."""
         return self.chars[0]
 
     @property
     def real(self) -> str:
-        """The type of a complex number's parts in C; that of others is their own."""
+        """Return the type in C of the parts of complex numbers; for others, the type itself."""
         return self.c.removesuffix(" _Complex")
 
 

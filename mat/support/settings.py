@@ -74,6 +74,21 @@ class Settings:
     The change concerns the current thread or task only. ``mat.settings.dtype`` and the other
     attributes are the current values.
 
+    Parameters
+    ----------
+    **changes
+        New values of the attributes by name.
+
+    Returns
+    -------
+    context manager
+        Its value in the block has the attributes.
+
+    Raises
+    ------
+    SettingError
+        At the begin of the block: for an unknown setting, or a value that it cannot have.
+
     Attributes
     ----------
     dtype : dtype

@@ -150,9 +150,10 @@ def test_failing_writers_are_never_seen(world):
 def test_operations_of_threads_on_their_own_and_on_shared_operands(world):
     shared = mat.array(np.arange(50.0))
     own = [mat.zeros(50) for _ in range(4)]
+    steps = selection.most(60, 15)
 
     def compute(k):
-        for n in range(selection.most(60, 15)):
+        for n in range(steps):
             mat.axpy(1.0, shared, own[k])
             if n % 10 == k:
                 with own[k].facet("near"):
@@ -160,7 +161,7 @@ def test_operations_of_threads_on_their_own_and_on_shared_operands(world):
 
     together(*(lambda k=k: compute(k) for k in range(4)))
     for y in own:
-        np.testing.assert_array_equal(y.to_numpy(), 60 * np.arange(50.0))
+        np.testing.assert_array_equal(y.to_numpy(), steps * np.arange(50.0))
 
 
 def test_counting_up_under_conflicts_loses_no_step(world):

@@ -233,6 +233,7 @@ def test_a_broadcast_operand(rng):
                                     ((60, 60, 61), (60, 61, 62)),
                                     ((1100, 70), (70, 1050)), ((1, 2000), (2000, 1500)),
                                     ((3000, 700), (700,))])
+@pytest.mark.sample(3)
 def test_threads_change_nothing(rng, dtype, shapes):
     a, b = (rng.integers(-9, 10, shape).astype(dtype) for shape in shapes)
     wanted = np.matmul(a.astype(np.float64), b.astype(np.float64))  # exact: these sums are small
@@ -249,6 +250,7 @@ def test_threads_change_nothing(rng, dtype, shapes):
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint64"])
 @pytest.mark.parametrize("size", [(3, 4, 5), (1, 70, 9), (37, 1, 70), (33, 65, 21), (4, 3, 0)])
+@pytest.mark.sample(2)
 def test_gemm_of_integers(rng, dtype, size):
     m, n, k = size
     a, b, c = (whole_range(rng, shape, dtype) for shape in ((m, k), (k, n), (m, n)))
@@ -342,7 +344,8 @@ class Pointed:
 
     def __init__(self, array):
         self.array, self.pointer = array, ffi.cast("char *", array.ctypes.data)
-        self.operand = MatrixOperand(array.dtype.char, *(s // array.itemsize for s in array.strides))
+        steps = (s // array.itemsize for s in array.strides)
+        self.operand = MatrixOperand(array.dtype.char, *steps)
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Long vectors: our own kernels instead of BLAS, from a size on; against NumPy in longer
+"""The kernels for long vectors, instead of BLAS from a size on, compared with NumPy in longer
 precision.
 """
 

@@ -1,5 +1,7 @@
 """Fixtures of the tests on the device."""
 
+import importlib
+
 import pytest
 
 import mat
@@ -10,3 +12,21 @@ def dev(cuda):
     """The first device, in use."""
     with mat.use_device("cuda", required=True) as device:
         yield device
+
+
+@pytest.fixture
+def mock(cuda):
+    """The mock driver, which can fail on purpose."""
+    if not cuda.is_mock:
+        pytest.skip("about the mock driver")
+    cuda.delay(False)
+    return cuda
+
+
+@pytest.fixture
+def gpu(mock):
+    """A device of its own, since its memory is counted."""
+    device = importlib.import_module("mat.cuda.gpu").Gpu(0)
+    with device.current():
+        yield device
+    device.synchronize()

@@ -256,12 +256,12 @@ def test_the_largest_lengths_pass_to_the_long_forms():
     for made, n in ((blas.vectors("copy", "f", big, (1, 1), (0, 0)), big),
                     (blas.vectors("copy", "f", 8, (big, 1), (0, 0)), 8)):
         routine = next(cell.cell_contents for cell in made.__closure__
-                       if isinstance(cell.cell_contents, cublas.Routine))
+                       if isinstance(cell.cell_contents, cublas.CublasRoutine))
         assert routine.function == cublas.library().cublasScopy_v2_64
         assert routine.reported["n"] == n
     made = blas.vectors("copy", "f", big - 1, (1, 1), (0, 0))
     routine = next(cell.cell_contents for cell in made.__closure__
-                   if isinstance(cell.cell_contents, cublas.Routine))
+                   if isinstance(cell.cell_contents, cublas.CublasRoutine))
     assert routine.function == cublas.library().cublasScopy_v2
 
 

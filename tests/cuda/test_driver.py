@@ -1,8 +1,4 @@
-"""The mock driver under cuda.bindings and cuda.core: that it computes, in what order, and that
-it finds misuse.
-
-What it finds is taken off its list here, since a fault that stays fails the test.
-"""
+"""The mock driver under cuda.bindings and cuda.core: it computes, and in the right order."""
 
 import gc
 import threading
@@ -10,99 +6,19 @@ import threading
 import numpy as np
 import pytest
 
-from mat.errors import DeviceError, KernelError, OutOfDeviceMemory
-from mat.layout.strided import packed
 from mat.support.cuda_probe import probe
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from cuda.bindings import driver
-from cuda.core import Buffer, Device, EventOptions, LegacyPinnedMemoryResource
+from cuda.core import Buffer, Device, EventOptions
 
-from mat.cuda.array import CudaArray
-from mat.cuda.gpu import Gpu, check
+from mat.cuda.gpu import Gpu
 from mat.cuda.kernel import CudaKernel
 from mat.cuda.nvrtc import Program
 
-from ..mock_driver.fixtures import mock_driver
-from ..mock_driver.harness import SANITIZED, compiler
-
-TEXT = """
-#include "device.cuh"
-struct sizes { int64_t n; };
-MAT_KERNEL(scale, sizes, 256) {
-    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const float *from = (const float *)call.at[0];
-    if (i < frame.n) ((float *)call.at[1])[i] = (float)call.numbers[0] * from[i];
-}
-MAT_KERNEL(turned, sizes, 256) {
-    MAT_DYNAMIC_SHARED(room);
-    float *place = (float *)room, *x = (float *)call.at[1];
-    place[threadIdx.x] = ((const float *)call.at[0])[threadIdx.x];
-    __syncthreads();
-    x[threadIdx.x] = place[blockDim.x - 1 - threadIdx.x];
-}
-"""
-N = 1000
-
-
-@pytest.fixture
-def mock(cuda):
-    """The mock driver, which can fail on purpose."""
-    if not cuda.is_mock:
-        pytest.skip("about the mock driver")
-    cuda.delay(False)
-    return cuda
-
-
-@pytest.fixture
-def gpu(mock):
-    device = Gpu(0)  # not the one that is kept: its memory is counted here
-    with device.current():
-        yield device
-    device.synchronize()
-
-
-def ask(result):
-    return check(result, "a test")
-
-
-def operand(gpu, n=N, dtype="f"):
-    block = gpu.allocate(n * np.dtype(dtype).itemsize)
-    return CudaArray(block, packed((n,)), np.dtype(dtype))
-
-
-def put(x, values):
-    ask(driver.cuMemcpyHtoDAsync(x.address, values.ctypes.data, values.nbytes, x.gpu.stream))
-
-
-def got(x, stream=None):
-    result = np.empty(x.size, x.dtype)
-    ask(driver.cuMemcpyDtoHAsync(result.ctypes.data, x.address, result.nbytes,
-                                 stream or x.gpu.stream))
-    return result
-
-
-def scale(x, y, by, n=N):
-    CudaKernel(Program(TEXT), "scale", (n,), (-(-n // 256), 1, 1),
-               (256, 1, 1)).bind((1, 2), (0,))(by, x, y)
-
-
-def expect(mock, *texts):
-    """Those faults were found, and no others."""
-    found = mock.faults()
-    assert len(found) == len(texts), found
-    for fault, text in zip(found, texts, strict=True):
-        assert text in fault
-    mock.forget()
-
-
-def locked(nbytes):
-    memory = LegacyPinnedMemoryResource().allocate(nbytes)
-    return memory, np.from_dlpack(memory)
-
-
-# That it computes
+from ..mock_driver.harness import compiler
+from .driving import TEXT, N, ask, got, locked, operand, put, scale
 
 
 def test_devices_are_found_while_the_fixture_is_there(mock):
@@ -300,144 +216,6 @@ def test_asking_often_enough_gets_there(mock, gpu):
     scale(x, y, 2.0)
     scale(x, y, 2.0)
     assert [int(driver.cuStreamQuery(gpu.stream)[0]) for _ in range(5)][-2:] == [0, 0]
-
-
-# Misuse
-
-
-def test_memory_given_back_is_not_to_be_used(mock, gpu):
-    x, y = operand(gpu), operand(gpu)
-    gpu.release(x.handle)
-    with pytest.raises(DeviceError, match=r"kernel 'scale'.*was given back"):
-        scale(x, y, 2.0)
-    with pytest.raises(DeviceError, match="was given back"):
-        got(x)
-    with pytest.raises(DeviceError):
-        gpu.release(x.handle)
-    expect(mock, "kernel scale, operand 0: the block of 4000 bytes", "was given back",
-           "was given back before")
-
-
-def test_addresses_that_are_none(mock, gpu):
-    x, y = operand(gpu), operand(gpu)
-    y.address = np.zeros(N, "f").ctypes.data
-    with pytest.raises(DeviceError, match="there is no memory at"):
-        scale(x, y, 2.0)
-    assert int(driver.cuMemcpyDtoH(y.address, y.address, 4)[0])
-    assert int(driver.cuMemFree(x.address + 4)[0])
-    expect(mock, "operand 1: there is no memory", "is no address on a device", "is no block")
-
-
-def test_copies_beyond_a_block(mock, gpu):
-    x, host = operand(gpu, 4), np.zeros(5, "f")
-    with pytest.raises(DeviceError,
-                       match="20 bytes from byte 0 on are not inside of a block of 16"):
-        put(x, host)
-    with pytest.raises(DeviceError, match="not inside"):
-        ask(driver.cuMemsetD32Async(x.address + 4, 0, 4, gpu.stream))
-    expect(mock, "cuMemcpyHtoDAsync", "cuMemsetD32Async")
-
-
-@pytest.mark.skipif(bool(SANITIZED), reason="a sanitizer ends the process")
-def test_kernels_that_write_outside(mock, gpu):
-    x, y = operand(gpu), operand(gpu, N - 1)
-    with pytest.raises(DeviceError, match="kernel 'scale'"):
-        scale(x, y, 2.0)
-    expect(mock, "scale: byte 3996 of a block of 3996 bytes on device 0 was written")
-
-
-def test_an_address_before_a_block(mock, gpu):
-    x, y = operand(gpu), operand(gpu)
-    y.address -= 4
-    with pytest.raises(DeviceError, match="there is no memory"):
-        scale(x, y, 2.0)
-    expect(mock, "operand 1: there is no memory")
-
-
-@pytest.mark.parametrize(("grid", "block", "shared"),
-                         [((1, 1, 1), (257, 1, 1), 0), ((1, 1, 1), (0, 1, 1), 0),
-                         ((1, 1, 1), (1, 1, 65), 0), ((1, 1, 1), (32, 1, 1), 300_000)])
-def test_impossible_launches(mock, gpu, grid, block, shared):
-    x, y = operand(gpu), operand(gpu)
-    with pytest.raises(DeviceError):
-        CudaKernel(Program(TEXT), "scale", (1,), grid, block,
-                   shared=shared).bind((1, 2), (0,))(1.0, x, y)
-    if shared == 0:
-        expect(mock, "kernel scale cannot be launched with")
-
-
-def test_memory_that_its_stream_has_not_got(mock, gpu):
-    mock.delay()
-    x = operand(gpu)
-    got(CudaArray(x.handle, packed((1,)), x.dtype))
-    y = operand(gpu)
-    driver.cuMemsetD8Async(y.address, 0, 4, gpu.copy_stream)
-    status = driver.cuStreamSynchronize(gpu.copy_stream)[0]
-    assert int(status) == 700
-    expect(mock, "is used before its stream has got it")
-
-
-def test_memory_of_another_device(mock, gpu):
-    x, y = operand(gpu), operand(Gpu(1))
-    with pytest.raises(DeviceError, match="a block of device 1 is used on device 0"):
-        scale(x, y, 2.0)
-    expect(mock, "operand 1: a block of device 1")
-
-
-def test_a_fault_fails_the_test(mock):
-    with pytest.raises(pytest.fail.Exception,
-                       match=r"that a GPU may not report:\n.* is no block"), mock_driver():
-        driver.cuMemFree(12345 << 32)
-
-
-# Failures on purpose, and limits
-
-
-def test_injected_failures(mock, gpu):
-    mock.fail("cuMemAllocAsync", after=1)
-    operand(gpu)
-    with pytest.raises(OutOfDeviceMemory):
-        operand(gpu)
-    operand(gpu)
-    mock.fail("cuLaunchKernel", status="launch_failed")
-    with pytest.raises(DeviceError, match="CUDA_ERROR_LAUNCH_FAILED"):
-        scale(operand(gpu), operand(gpu), 1.0)
-
-
-def test_memory_has_an_end(mock, gpu):
-    mock.configure(memory=mock.held() + 10_000)
-    x = operand(gpu, 2000)
-    with pytest.raises(OutOfDeviceMemory):
-        operand(gpu, 2000)
-    gpu.release(x.handle)
-    gpu.release(operand(gpu, 2000).handle)
-
-
-def test_memory_is_counted(mock, gpu):
-    blocks, held = mock.blocks(), mock.held()
-    x = operand(gpu)
-    assert mock.blocks() == blocks + 1
-    assert mock.held() == held + 4 * N
-    assert mock.peak() >= held + 4 * N
-    gpu.release(x.handle)
-    assert mock.held() == held
-
-
-def test_registered_pages(mock, gpu):
-    a = np.zeros(N)
-    ask(driver.cuMemHostRegister(a.ctypes.data, a.nbytes, 0))
-    assert int(driver.cuMemHostRegister(a.ctypes.data + 8, 8, 0)[0]) == 712
-    assert mock.blocks(-1) >= 1
-    ask(driver.cuMemHostUnregister(a.ctypes.data))
-    assert int(driver.cuMemHostUnregister(a.ctypes.data)[0]) == 713
-
-
-def test_a_program_that_does_not_compile(gpu):
-    with pytest.raises(KernelError, match="unheard_of"):
-        CudaKernel(Program("int x = unheard_of;"), "scale", (), (1, 1, 1),
-                   (1, 1, 1)).bind((0,), ())(operand(gpu))
-    with pytest.raises(DeviceError, match=r"kernel 'absent'.*CUDA_ERROR_NOT_FOUND"):
-        CudaKernel(Program(TEXT), "absent", (), (1, 1, 1), (1, 1, 1)).bind((0,), ())(operand(gpu))
 
 
 # What surrounds it

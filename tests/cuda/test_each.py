@@ -13,7 +13,7 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 
 class Fallbacks(Observer):
-    """Fails on operations that the device has no body for."""
+    """Raise for operations that the device has no implementation of."""
 
     def fell_back(self, name, device):
         raise AssertionError(f"{name} fell back to the host")

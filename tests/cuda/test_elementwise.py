@@ -54,13 +54,13 @@ def operation(name):
 
 
 def run(name, *args, seed=0):
-    """Let the device's body of the operation do it: Mats and numbers as its operands; what is
+    """Call the device's implementation of the operation: Mats and numbers as its operands; what is
     written has changed then.
     """
     op = operation(name)
     operands = [args[k] for k in op.operands]
-    body = next(b for b in op.implementations if b.facet_name == "cuda" and b.when(*operands))
-    found = body.function(engine, *operands)
+    chosen = next(b for b in op.implementations if b.facet_name == "cuda" and b.when(*operands))
+    found = chosen.function(engine, *operands)
     found.bind(op.operands, op.at_numbers)
     launch, code = (found.launch,
                     found.code) if isinstance(found, device.Encoded) else (found, lambda v: v)
@@ -282,8 +282,9 @@ def test_eight_axes(rng):
     assert run("square", place(a, "strided").T, out).endswith("_steps")
     assert_array_equal(out.to_numpy(), (a * a).T)
     deep = mat.zeros(*[2] * 9)
-    assert operation("square").implementation_on("cuda").when(deep, mat.zeros(*[2] * 9))  # one axis in truth
-    assert not operation("square").implementation_on("cuda").when(deep.T, deep)
+    when = operation("square").implementation_on("cuda").when
+    assert when(deep, mat.zeros(*[2] * 9))  # merged into one axis
+    assert not when(deep.T, deep)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 10, 255, 256, 641, 65537, 2**30 - 1, 2**30])
@@ -409,6 +410,6 @@ def test_what_meets_is_left_to_the_host():
     assert when(x, 2**53, x)
     assert not when(x, 2**53 + 1, x)
     assert when(whole, 127, whole)
-    assert not operation("less").implementation_on("cuda").when(whole, 300, mat.zeros(6, dtype="bool"))
-    assert not operation("less").implementation_on("cuda").when(whole, mat.ones(6, dtype="uint64"),
-                                                      mat.zeros(6, dtype="bool"))
+    less = operation("less").implementation_on("cuda").when
+    assert not less(whole, 300, mat.zeros(6, dtype="bool"))
+    assert not less(whole, mat.ones(6, dtype="uint64"), mat.zeros(6, dtype="bool"))

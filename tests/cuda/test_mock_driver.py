@@ -1,4 +1,4 @@
-"""What the shim promises under which kernels for the device run on the CPU: right results in any
+"""The emulation of the device's kernels on the CPU: right results in any
 order, and faults found.
 """
 

@@ -1,4 +1,4 @@
-"""Convolution and pooling by the device's kernels, run on the CPU: what NumPy's bodies give, for
+"""Convolution and pooling by the device's kernels, run on the CPU: what NumPy's implementations give, for
 any settings.
 """
 
@@ -53,7 +53,7 @@ def run(prepare, arrays, x, taps, kwargs, seed=0):
 
 
 def host(operation, *arrays, **kwargs):
-    """What the NumPy body makes of copies."""
+    """Return the results of NumPy's implementation for copies."""
     copies = [a.copy() for a in arrays]
     with np.errstate(all="ignore"):
         operation.implementation_on("array").function(np, *copies, **kwargs)
@@ -81,7 +81,7 @@ def scale_of(*arrays):
     return 1.0 + float(np.prod([a.size + 1.0 for a in arrays])) ** 0.5
 
 
-# Each kernel against NumPy's body
+# Each kernel against NumPy's implementation
 
 
 def operands(rng, shape, taps, dtype, kwargs):
@@ -118,10 +118,10 @@ def check_all(x, w, y, kwargs, seed=0):
 
 
 @pytest.mark.parametrize("dtype", REAL)
-@pytest.mark.parametrize("walk", range(len(reference.WALKS)))
+@pytest.mark.parametrize("walk", range(len(reference.WINDOWS)))
 @pytest.mark.sample(6)
 def test_every_walk_in_every_dtype(walk, dtype, rng):
-    shape, taps, kwargs = reference.WALKS[walk]
+    shape, taps, kwargs = reference.WINDOWS[walk]
     check_all(*operands(rng, shape, taps, dtype, kwargs), kwargs, seed=walk)
 
 

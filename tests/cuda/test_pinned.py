@@ -23,19 +23,19 @@ def pool():
 
 def test_new_copies_on_the_host_are_page_locked(cuda, dev, pool):
     pool.trim()  # takes in what was freed
-    before = pool.lent
+    before = pool.in_use
     with mat.settings(page_locked=True):
         x = mat.zeros(10_000)
         with x.facet("array", "output") as a:
             a[:] = 3
-        assert pool.lent - before >= 80_000
+        assert pool.in_use - before >= 80_000
         cuda.delay()
         y = times(x, 2)
         assert_array_equal(y.to_numpy(), np.full(10_000, 6.0))
     del a, x, y
     gc.collect()
     pool.take(1)
-    assert pool.lent - before <= 8192
+    assert pool.in_use - before <= 8192
 
 
 def test_a_view_keeps_the_memory(cuda, dev, pool):

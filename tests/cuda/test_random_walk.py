@@ -1,4 +1,4 @@
-"""Random steps with data on two GPUs and the host: looks, kernels, copies ahead, eviction, drops;
+"""Random steps with data on two GPUs and the host: accesses, kernels, prefetches, eviction, drops;
 against NumPy at every end.
 
 Everything is delayed until somebody waits for it, so that what nobody waited for is not there.
@@ -105,7 +105,7 @@ class Walk:
         raise ZeroDivisionError
 
     def settle(self):
-        """Within a look that reads on the host, all may be read elsewhere."""
+        """While a block reads on the host, all may be read elsewhere."""
         _, x = self.pick()
         with x.facet("array", "input"), x.facet(self.facet(), "input"):
             pass

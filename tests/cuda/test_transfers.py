@@ -144,7 +144,7 @@ def test_many_small_copies_wait_for_nothing_but_their_buffers(cuda, dev):
         assert_array_equal(only_there(x).to_numpy(), np.full(100, float(k)))
 
 
-@pytest.mark.unchecked("the check waits for the device at the end of each look")
+@pytest.mark.unchecked("the check waits for the device at the end of each access")
 def test_operations_wait_for_nothing(cuda, dev):
     cuda.delay()
     x = mat.zeros(1000)
@@ -208,7 +208,7 @@ def test_what_another_library_took_keeps_the_memory(dev, how):
     assert dev.memory.used == 6 * 8000
 
 
-@pytest.mark.unchecked("the check waits for the device at the end of each look")
+@pytest.mark.unchecked("the check waits for the device at the end of each access")
 def test_the_first_small_copies_do_not_wait_for_what_is_queued(cuda, dev, monkeypatch):
     transfers = pytest.importorskip("mat.cuda.transfers")
     monkeypatch.setattr(transfers, "_stages", {})

@@ -147,7 +147,7 @@ class Source:
 def test_nvrtc_takes_them_and_its_messages_are_understood():
     polar = mat.kernel(POLAR, x="input", y="input", r="output", angle="output")
     for dtype in ("float32", "float64"):
-        polar._prepared_there(Source(), *(mat.ones(3, dtype=dtype) for _ in range(4)))
+        polar.prepare_cuda(Source(), *(mat.ones(3, dtype=dtype) for _ in range(4)))
     for text, message in (("y = z * x",
                            r'line 1 of the kernel: .*"z" is undefined\n    y = z \* x\n        \^'),
                           ("T t = x;\n  y = t +* 2",
@@ -156,7 +156,7 @@ def test_nvrtc_takes_them_and_its_messages_are_understood():
                           ("y = 1.5 * nonsense(x)", r"\n    y = 1.5 \* nonsense.*\n {14}\^")):
         bad = mat.kernel(text, x="input", y="output")
         with pytest.raises(KernelError, match=message):
-            bad._prepared_there(Source(), mat.ones(3, dtype="float32"),
+            bad.prepare_cuda(Source(), mat.ones(3, dtype="float32"),
                                 mat.ones(3, dtype="float32"))
     with pytest.raises(CompileError):
         Program("nonsense").cubin("sm_90")

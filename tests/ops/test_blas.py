@@ -1,8 +1,8 @@
 """BLAS through Mats: increments and explicit dimensions, factors, empty axes, batches, long vectors
 in pieces.
 
-Products over all layouts are in ``test_implementations.py``, which calls are made and what may
-overlap in ``test_blas_calls.py``.
+Products over all layouts are in ``test_implementations.py``, the calls that are made, and operands
+that overlap, in ``test_blas_calls.py``.
 """
 
 import numpy as np
@@ -220,12 +220,13 @@ def test_products_over_an_empty_axis_are_zero():
             mat.asum(mat.zeros(0))) == (0.0, 0.0, 0.0)
 
 
-# What was never written is its fill value, also where an operation writes a part of it
+# Elements that were never written are the fill value, also where an operation writes a part
 
 
 def test_a_partial_write_lets_the_rest_be_what_it_was():
-    """The memory is not there yet: an output look that does not overwrite all would leave arbitrary
-    elements.
+    """Check that the rest is kept where the memory is not allocated yet.
+
+    Access for output that does not overwrite all of it would leave arbitrary elements.
     """
     size = 4096
     rest = np.full(size - 2, 7.0)
@@ -261,9 +262,8 @@ def test_an_operand_that_is_input_and_output_is_read():
 def test_trsm_solves(rng, blas_dtype, kwargs):
     m, n = 4, 3
     order = m if kwargs["side"] == "left" else n
-    a, b = numbers(rng, (order, order), blas_dtype) / 3 + 2 * np.eye(order,
-                                                                     dtype=blas_dtype), numbers(rng, (m, n), blas_dtype)
-    a = a.astype(blas_dtype)
+    a, b = numbers(rng, (order, order), blas_dtype), numbers(rng, (m, n), blas_dtype)
+    a = (a / 3 + 2 * np.eye(order, dtype=blas_dtype)).astype(blas_dtype)
     triangle = np.tril(a) if kwargs["lower"] else np.triu(a)
     if kwargs["unit"]:
         np.fill_diagonal(triangle, 1)

@@ -1,6 +1,4 @@
-"""Which BLAS calls are made and that nothing is packed for them, what outputs may overlap, and
-calls from several threads.
-"""
+"""The BLAS calls that operations make without packing, outputs that may overlap, and threads."""
 
 import threading
 
@@ -18,16 +16,14 @@ from ..support.layouts import BLAS_DTYPES, check_hidden, numbers, place
 
 
 def calls_of(function):
-    """The BLAS calls that `function` makes, as text, and how many operands it packed."""
+    """Return the BLAS calls that `function` makes, as strings, and how many operands it packed."""
     with mat.debug.count_copies() as n, mat.debug.list_calls() as made:
         result = function()
     return [name_of(str(call)) for call in made.calls], n.packs, result
 
 
 def name_of(call):
-    """The call as on the CPU: ``cublasDgemm(...)`` is ``dgemm(...)``, where the tests compute on a
-    GPU.
-    """
+    """Return the call as on the CPU: on a GPU, ``cublasDgemm(...)`` is ``dgemm(...)``."""
     if DEVICE.startswith("cuda"):
         assert call.startswith("cublas")
     return call[6].lower() + call[7:] if call.startswith("cublas") else call
@@ -54,8 +50,8 @@ def test_the_linear_layer_is_tn_nn_nt(rng, dtype, letter):
 
 def test_blocks_and_transposed_views_go_in_as_they_are(rng):
     a, b = rng.standard_normal((8, 9)), rng.standard_normal((9, 7))
-    one, other, out = mat.array(a)[2:6, 1:6], mat.array(b)[3:8,
-                                                           2:5], place(np.full((3, 4), np.nan), "block").T
+    one, other = mat.array(a)[2:6, 1:6], mat.array(b)[3:8, 2:5]
+    out = place(np.full((3, 4), np.nan), "block").T
     made, packs, _ = calls_of(lambda: mat.matmul(one, other, out=out))
     assert made == ["dgemm(trans=TT, m=4, n=3, k=5, lda=9, ldb=7, ldc=6)"]
     assert packs == 0

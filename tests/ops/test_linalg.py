@@ -1,5 +1,5 @@
-"""Products and what LAPACK gives, against NumPy: ranks, stacks, dtypes, singular matrices, the
-order of many products.
+"""Products, inverses, solutions and factors, compared with NumPy's: ranks, stacks, dtypes, singular
+matrices, the order of many products.
 """
 
 import math

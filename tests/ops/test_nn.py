@@ -1,8 +1,7 @@
-"""Convolution, pooling and their derivatives: against loops and SciPy, by finite differences, and
-with what is no number.
+"""Convolution, pooling and their derivatives, compared with loops, SciPy and finite differences.
 
-``test_implementations.py`` runs every body over dtypes and layouts; this is about values, settings,
-borders, threads and mistakes.
+``test_implementations.py`` runs every implementation over dtypes and layouts; this is about values,
+NaNs, settings, borders, threads and mistakes.
 """
 
 import numpy as np
@@ -37,7 +36,7 @@ def implementation(request, monkeypatch):
 
 
 def convolved(x, w, **kwargs):
-    """The convolution of two arrays, as an array."""
+    """Return the convolution of two arrays, as an array."""
     y = mat.zeros(reference.output_shape(x.shape, w.shape, **kwargs), dtype=x.dtype.name)
     return mat.convolve(mat.array(x), mat.array(w), y, **kwargs).to_numpy()
 
@@ -48,7 +47,7 @@ def pooled(x, pool_shape, **kwargs):
     return mat.max_pool(mat.array(x), y, pool_shape=pool_shape, **kwargs).to_numpy()
 
 
-# Against SciPy
+# Compared with SciPy
 
 
 @pytest.mark.parametrize("dtype", FLOAT)
@@ -93,12 +92,12 @@ def test_windows_wider_than_any_buffer(shape, dtype, rng):
         assert_array_equal(pooled(x, size, **kwargs), np.stack(wanted, axis=-1))
 
 
-# Against loops, with any settings
+# Compared with loops, with any settings
 
 
 @st.composite
 def tasks(draw):
-    """The shape of x, of the window, and settings, from one to four axes."""
+    """Draw the shapes of x and of the window, and settings, from one to four axes."""
     count = draw(st.integers(1, 4))
     longest = (60, 12, 6, 4)[count - 1]
     shape = [draw(st.integers(1, longest)) for _ in range(count)]
@@ -109,7 +108,8 @@ def tasks(draw):
               "batched": draw(st.booleans())}
     if kwargs["batched"]:
         shape.insert(0, draw(st.integers(0, 3)))
-    return tuple(shape), tuple(taps), kwargs, draw(st.sampled_from(FLOAT)), draw(st.integers(0, 2**32))
+    return (tuple(shape), tuple(taps), kwargs, draw(st.sampled_from(FLOAT)),
+            draw(st.integers(0, 2**32)))
 
 
 @settings(max_examples=selection.examples(60), deadline=None, derandomize=True)
@@ -143,7 +143,7 @@ def test_everything_against_loops(task, layouts):
 @pytest.mark.parametrize("taps", [(8, 16), (9, 33), (17, 15)])
 @pytest.mark.sample(3)
 def test_many_taps_and_long_strides(stride, taps, dtype, rng):
-    """More taps than are used at once, and strides that leave gaps between windows or none."""
+    """Use more taps than fit at once, and strides that leave gaps between windows or none."""
     x, xd = (rng.integers(-3, 4, (40, 70)).astype(dtype) for _ in range(2))
     w, wd = (rng.integers(-3, 4, taps).astype(dtype) for _ in range(2))
     settings = {"stride": stride, "anchor": (3, 14)}
@@ -178,7 +178,7 @@ def test_derivatives_add_and_any_one_can_be_left_out(rng):
 
 
 def slopes(function, a, step=1e-6):
-    """The derivative of a number by each element of the array `a`."""
+    """Return the derivative of a number by each element of the array `a`."""
     found = np.zeros_like(a)
     for k in np.ndindex(*a.shape):
         up, down = a.copy(), a.copy()
@@ -208,7 +208,7 @@ def test_slopes(shape, taps, kwargs, rng):
                     atol=1e-7)
 
 
-# Ties, and what is no number
+# Ties, and NaNs
 
 
 def test_all_that_tie_get_the_gradient():
@@ -252,8 +252,9 @@ def test_of_nothing_but_minus_infinity():
 @pytest.mark.parametrize("dtype", FLOAT)
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 def test_the_outside_is_nothing_not_zero_times_infinity(value, dtype, rng):
-    """Where a tap is outside of x it adds nothing, even if what it would be multiplied with is no
-    finite number.
+    """Check that a tap outside of x adds nothing.
+
+    Even if its factor is not a finite number.
     """
     for spot in (0, 5, 10):
         x, w, yd = (rng.integers(1, 4, s).astype(dtype) for s in ((4, 11), (3, 3), (4, 11)))
@@ -316,7 +317,7 @@ def test_the_result_does_not_depend_on_threads(dtype, rng):
 
 
 def reference_to_w(x, yd, taps):
-    """The derivative by w for the settings above, by whole arrays in double precision."""
+    """Return the derivative by w for the settings above, by whole arrays in double precision."""
     padded = np.pad(x.astype(np.float64), ((0, 0), (2, 2), (1, 1)))
     return [[(padded[:, p:p + 50, q:q + 60:2] * yd).sum() for q in range(taps[1])]
             for p in range(taps[0])]
@@ -352,7 +353,8 @@ BAD = {
 @pytest.mark.parametrize("which", ["convolve", "derive_convolve", "max_pool", "derive_max_pool"])
 def test_bad_settings(name, which):
     change, text = BAD[name]
-    x, w, y, xd, wd, yd = mat.ones(4, 5), mat.ones(2, 3), mat.ones(4, 5), mat.ones(4, 5), mat.ones(2, 3), mat.ones(4, 5)
+    (x, y, xd, yd), (w, wd) = ([mat.ones(*shape) for _ in range(count)]
+                               for shape, count in (((4, 5), 4), ((2, 3), 2)))
     calls = {"convolve": lambda **k: mat.convolve(x, w, y, **k),
              "derive_convolve": lambda **k: mat.derive_convolve(x, xd, w, wd, yd, **k),
              "max_pool": lambda **k: mat.max_pool(x, y, pool_shape=(2, 3), **k),
@@ -427,7 +429,7 @@ def test_more_axes_than_kernels_take(rng):
     x, w = rng.standard_normal((2,) * 9), rng.standard_normal((1, 2) + (1,) * 6 + (2,))
     found = REGISTRY["nn.convolution"].implementations
     if "array" in IMPLEMENTATIONS and len(found) == 1 and found[0].prepares:
-        with pytest.raises(DTypeError, match="no body"):
+        with pytest.raises(DTypeError, match="no implementation"):
             convolved(x, w)
     else:
         assert_allclose(convolved(x, w), reference.convolution(x, w, np.zeros_like(x)), rtol=1e-12)

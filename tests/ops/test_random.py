@@ -1,7 +1,6 @@
 """Random numbers: known answers, the same bits whatever computes them, and generators."""
 
 import copy
-import os
 import pickle
 import platform
 import shutil
@@ -109,17 +108,18 @@ LEVELS = {"x86-64": (), "x86-64-v3": ("avx2", "fma", "bmi2"),
 
 
 def runs(level):
-    """Whether this machine runs code for that level, and can make it."""
-    if platform.machine() != "x86_64" or shutil.which("gcc") is None or not os.path.exists("/proc/cpuinfo"):
+    """Tell whether this machine runs code for that level, and can compile it."""
+    cpus = Path("/proc/cpuinfo")
+    if platform.machine() != "x86_64" or shutil.which("gcc") is None or not cpus.exists():
         return False
-    flags = Path("/proc/cpuinfo").read_text(encoding="ascii").partition("flags")[2].partition("\n")[0].split()
+    flags = cpus.read_text(encoding="ascii").partition("flags")[2].partition("\n")[0].split()
     return set(LEVELS[level]) <= set(flags)
 
 
 @compiled
 @pytest.mark.parametrize("level", LEVELS)
 def test_code_for_every_machine_gives_the_same_bits(level, tmp_path):
-    """With and without fused multiply-add, in vectors of any length."""
+    """Compile with and without fused multiply-add, in vectors of any length."""
     if not runs(level):
         pytest.skip("not on this machine")
     target = tmp_path / "random.so"
@@ -202,7 +202,8 @@ def test_seeds_and_copies():
     rng = mat.Rng(42)
     assert (rng.seed, rng.counter, repr(rng)) == (42, 0, "Rng(42, counter=0)")
     first = mat.empty(9).uniform_(rng=rng).tolist()
-    clones = rng.copy(), copy.copy(rng), copy.deepcopy(rng), pickle.loads(pickle.dumps(rng)), eval(repr(rng), {"Rng": mat.Rng})
+    clones = (rng.copy(), copy.copy(rng), copy.deepcopy(rng), pickle.loads(pickle.dumps(rng)),
+              eval(repr(rng), {"Rng": mat.Rng}))
     second = mat.empty(9).uniform_(rng=rng).tolist()
     assert first != second
     for clone in clones:

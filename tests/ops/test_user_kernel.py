@@ -1,6 +1,4 @@
-"""Users' kernels: both precisions, directions, layouts, errors at the user's line, the cache of
-what was compiled.
-"""
+"""Users' kernels: both precisions, directions, layouts, errors at the user's line, the cache."""
 
 import os
 import pickle
@@ -28,8 +26,9 @@ pytestmark = [native, pytest.mark.skipif(not (shutil.which("cc") or shutil.which
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """A directory of compiled kernels for these tests alone."""
-    before, os.environ["MAT_CACHE"] = os.environ.get("MAT_CACHE"), str(tmp_path_factory.mktemp("kernels"))
+    """Set a directory of compiled kernels for these tests alone."""
+    before = os.environ.get("MAT_CACHE")
+    os.environ["MAT_CACHE"] = str(tmp_path_factory.mktemp("kernels"))
     yield os.environ["MAT_CACHE"]
     if before is None:
         del os.environ["MAT_CACHE"]
@@ -44,7 +43,7 @@ def axpby(cache):
 
 @pytest.fixture(scope="module")
 def polar(cache):
-    """Two outputs, several statements, functions of several kinds."""
+    """Make a kernel of two outputs, several statements, and functions of several kinds."""
     return mat.kernel("""
         T norm = sqrt(x * x + y * y);   // a local variable
         if (norm > 0.5) r = exp(-norm) + fmin(norm, 1.0f);
@@ -63,8 +62,8 @@ def expected_polar(x, y):
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_all_layouts_in_both_precisions(axpby, rng, dtype, layout):
     for shape in ((3, 4), (7,), (), (0, 3), (2, 3, 5)):
-        x, y = rng.standard_normal(shape).astype(dtype), np.asarray(rng.standard_normal(shape)).astype(dtype)
-        one, other = place(np.asarray(x), layout), place(y, layout)
+        x, y = (np.asarray(rng.standard_normal(shape)).astype(dtype) for _ in range(2))
+        one, other = place(x, layout), place(y, layout)
         assert axpby(2, one, 0.5, other) is other
         assert_allclose(other.to_numpy(), 2 * x + 0.5 * y,
                         rtol=1e-5 if dtype == "float32" else 1e-14, atol=1e-6)
@@ -144,7 +143,7 @@ def test_operands_are_checked_before_anything_is_touched(axpby):
 
 
 @pytest.mark.parametrize(("text", "operands", "message"), [
-    ("", {"y": "io"}, "text of C"), (3, {"y": "io"}, "text of C"),
+    ("", {"y": "io"}, "string of C"), (3, {"y": "io"}, "string of C"),
     ("y = 1", {}, "writes something"),
     ("y = 1", {"y": "input"}, "writes something"), ("y = 1", {"y": "out"}, "'number', 'input', "
                                                                            "'output', 'io', got "
@@ -194,12 +193,12 @@ def test_it_is_pickled_by_its_text(axpby):
     assert_array_equal(again(1, mat.ones(2), 1, mat.ones(2)).to_numpy(), [2, 2])
 
 
-# What was compiled
+# The cache
 
 
 @pytest.fixture
 def fresh(tmp_path, monkeypatch):
-    """An empty cache, and how often the compiler ran."""
+    """Set an empty cache, and count the runs of the compiler."""
     monkeypatch.setenv("MAT_CACHE", str(tmp_path / "cache"))
     runs = []
     compile_ = c_compiler._compile

@@ -30,7 +30,7 @@ PLAIN_VALUES = {"supported_dtypes", "__version__"}
 MADE_BY_MAT = {"extend.Op"}  # classes that users get instances of and do not call
 # public names whose docstrings do not comply yet
 OPEN = """
-    allclose settings concat stack map_concat map_displacements map_into transpose Direction
+    allclose concat stack map_concat map_displacements map_into transpose
     kernel Mat.assign_ Mat.astype Mat.cholesky Mat.contiguous Mat.convolve_ Mat.copy
     Mat.derive_max_pool_ Mat.equals Mat.fill_ Mat.inv Mat.max_pool_ Mat.slogdet Mat.transpose
 """

@@ -240,6 +240,7 @@ def html(site):
     return {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
 
 
+@pytest.mark.slow
 def test_each_public_name_has_its_anchor(site, html):
     found = {(path.relative_to(site).as_posix(), anchor) for path,
              page in html.items() for anchor in page.anchors}
@@ -247,6 +248,7 @@ def test_each_public_name_has_its_anchor(site, html):
         assert (f"reference/{page.removesuffix('.md')}.html", reference.anchor(path)) in found
 
 
+@pytest.mark.slow
 def test_targets_of_links_exist(html):
     missing = []
     for path, page in html.items():
@@ -261,12 +263,14 @@ def test_targets_of_links_exist(html):
     assert missing == []
 
 
+@pytest.mark.slow
 def test_the_site_loads_nothing_from_other_servers(html):
     text = {path: path.read_text(encoding="utf-8") for path in html}
     assert [path.name for path, t in text.items()
             if re.search(r"""<(script|link|img)[^>]*(src|href)=["']?https?:""", t)] == []
 
 
+@pytest.mark.slow
 def test_every_page_of_the_documentation_is_in_the_site(site):
     wanted = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
               for path in ROOT.glob("docs/**/*.md")}
@@ -276,6 +280,7 @@ def test_every_page_of_the_documentation_is_in_the_site(site):
     assert (site / "pictures" / "ping_pong.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_names_in_pages_lead_to_the_reference(site):
     text = (site / "facets.html").read_text(encoding="utf-8")
     assert re.search(r'href="reference/[\w-]+\.html#mat\.scratch"', text)
@@ -283,6 +288,7 @@ def test_names_in_pages_lead_to_the_reference(site):
 
 @pytest.mark.parametrize("wrong", ["[there](nowhere.md)", "[there](facets.md#nowhere)",
                                    "![picture](pictures/nowhere.png)"])
+@pytest.mark.slow
 def test_broken_links_are_noticed(wrong, tmp_path):
     pytest.importorskip("material", reason="the packages of the extra `docs` are not installed")
     shutil.copytree(ROOT / "docs", tmp_path / "docs")

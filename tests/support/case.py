@@ -1,14 +1,21 @@
-"""`CASES`: for each operation in the registry, operands to try and what must come out."""
+"""`CASES`: for each operation in the registry, operands to try and the expected result, computed by
+NumPy and SciPy.
 
-from .layouts import BLAS_DTYPES
+Modules ``cases_*.py`` declare them by `case`; `cases` imports them all. They know nothing of `mat`.
+"""
 
+import numpy as np
+
+from .layouts import BLAS_DTYPES, FLOATS, INTEGERS
+
+REAL = (*INTEGERS, *FLOATS)
 SHAPES = ((3, 4), (5,), (0, 3), (2, 3, 2), ())
-FACTORS = ((1, 0), (2, 1), (-3, 2), (0, 3))
+FACTORS = ((1, 0), (2, 1), (-3, 2), (0, 3))  # alpha and beta
 
 
 class Case:
-    """Operands to try for an operation: ``samples(rng, dtype)`` yields (args, kwargs),
-    ``reference`` computes what comes out.
+    """Operands to try for an operation, which ``samples(rng, dtype)`` yields as (args, kwargs), and
+    the ``reference`` that computes the expected result.
 
     The reference gives the new array of the written operand (all of them as a dict by position), or
     the result.
@@ -27,3 +34,12 @@ def case(name, reference, dtypes=BLAS_DTYPES):
         CASES[name] = Case(samples, reference, dtypes)
         return samples
     return declare
+
+
+def plus(term, beta, c):
+    """Return ``term + beta c``; if beta is 0, `c` is not read."""
+    return term + beta * c if beta else term + np.zeros_like(c)
+
+
+def transposed(a, transpose):
+    return a.swapaxes(-1, -2) if transpose else a

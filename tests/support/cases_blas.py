@@ -1,12 +1,10 @@
-"""Cases of BLAS and linear algebra, for ``cases.py``."""
+"""Cases of BLAS."""
 
 import numpy as np
 import scipy.linalg
 
-from .case import FACTORS, case
-from .layouts import BLAS_DTYPES, NUMPY_DTYPES, numbers
-
-# BLAS, level 1
+from .case import FACTORS, case, plus, transposed
+from .layouts import BLAS_DTYPES, numbers
 
 
 def walk(x, n=None, inc=1):
@@ -82,20 +80,8 @@ def iamax_samples(rng, dtype):
     yield (np.array([1, -3, 3, 2], dtype),), {}
 
 
-# BLAS, levels 2 and 3
-
-
-def plus(term, beta, c):
-    """``term + beta c``, where nothing of c counts if beta is 0."""
-    return term + beta * c if beta else term + np.zeros_like(c)
-
-
-def turned(a, transpose):
-    return a.swapaxes(-1, -2) if transpose else a
-
-
 @case("blas_level23.gemv", lambda alpha, a, x, beta, y,
-      transpose=False: plus(alpha * (turned(a, transpose) @ x), beta, y))
+      transpose=False: plus(alpha * (transposed(a, transpose) @ x), beta, y))
 def gemv_samples(rng, dtype):
     for m, n in ((3, 4), (4, 1), (1, 3), (3, 0), (0, 3)):
         for transpose in (False, True):
@@ -121,9 +107,8 @@ def truths(kwargs):
     return {name: bool(value) for name, value in kwargs.items()}
 
 
-# the parameters are those of gemm
 def product(alpha, a, b, beta, c, transpose_a=False, transpose_b=False, m=None, n=None, k=None):
-    a, b = turned(a, transpose_a), turned(b, transpose_b)
+    a, b = transposed(a, transpose_a), transposed(b, transpose_b)
     if m is None:
         return plus(alpha * (a @ b), beta, c)
     result = c.copy()
@@ -136,8 +121,8 @@ def gemm_samples(rng, dtype):
     for m, n, k in ((3, 4, 5), (1, 4, 2), (3, 1, 1), (2, 3, 0), (0, 2, 3)):
         for kwargs in map(truths, flags("transpose_a", "transpose_b")):
             for alpha, beta in FACTORS:
-                a = turned(numbers(rng, (m, k), dtype), kwargs["transpose_a"])
-                b = turned(numbers(rng, (k, n), dtype), kwargs["transpose_b"])
+                a = transposed(numbers(rng, (m, k), dtype), kwargs["transpose_a"])
+                b = transposed(numbers(rng, (k, n), dtype), kwargs["transpose_b"])
                 yield (alpha, a, b, beta, numbers(rng, (m, n), dtype)), kwargs
 
 
@@ -145,8 +130,8 @@ def batches(rng, dtype):
     for batch in ((2,), (2, 3), (0,)):
         for kwargs in map(truths, flags("transpose_a", "transpose_b")):
             for alpha, beta in FACTORS:
-                a = turned(numbers(rng, (*batch, 3, 4), dtype), kwargs["transpose_a"])
-                b = turned(numbers(rng, (*batch, 4, 2), dtype), kwargs["transpose_b"])
+                a = transposed(numbers(rng, (*batch, 3, 4), dtype), kwargs["transpose_a"])
+                b = transposed(numbers(rng, (*batch, 4, 2), dtype), kwargs["transpose_b"])
                 yield (alpha, a, b, beta, numbers(rng, (*batch, 3, 2), dtype)), kwargs
     yield (1, numbers(rng, (2, 3, 0), dtype), numbers(rng, (2, 0, 2), dtype), 2,
            numbers(rng, (2, 3, 2), dtype)), {}
@@ -165,11 +150,10 @@ def syrk_samples(rng, dtype):
     for n, k in ((3, 4), (4, 1), (3, 0), (1, 3)):
         for kwargs in map(truths, flags("transpose", "lower")):
             for alpha, beta in FACTORS:
-                a = turned(numbers(rng, (n, k), dtype), kwargs["transpose"])
+                a = transposed(numbers(rng, (n, k), dtype), kwargs["transpose"])
                 yield (alpha, a, beta, numbers(rng, (n, n), dtype)), kwargs
 
 
-# the parameters are those of trsm
 def triangular(alpha, a, b, side="left", lower=True, transpose=False, unit=False):
     def solved(right):
         return scipy.linalg.solve_triangular(a, right, trans=int(transpose != (side == "right")),
@@ -191,73 +175,3 @@ def trsm_samples(rng, dtype):
                 if kwargs["unit"]:
                     np.fill_diagonal(a, np.nan)
                 yield (2, a.astype(dtype), numbers(rng, (m, n), dtype)), {"side": side, **kwargs}
-
-
-# Linear algebra
-
-
-@case("matmul.product", lambda a, b, out, transpose_a=False, transpose_b=False:
-      np.matmul(turned(a, transpose_a), turned(b, transpose_b)), NUMPY_DTYPES)
-def product_samples(rng, dtype):
-    for one, other in (((3, 4), (4, 2)), ((4,), (4, 2)), ((3, 4), (4,)), ((4,), (4,)),
-                       ((5, 3, 4), (4, 2)),
-                       ((2, 1, 3, 4), (5, 4, 2)), ((3, 0), (0, 2))):
-        a, b = numbers(rng, one, dtype), numbers(rng, other, dtype)
-        yield (a, b, np.empty_like(np.matmul(a, b))), {}
-    a, b = numbers(rng, (2, 4, 3), dtype), numbers(rng, (2, 4), dtype)
-    yield (a, b, np.empty((2, 3, 2), dtype)), {"transpose_a": True, "transpose_b": True}
-
-
-def well_conditioned(rng, shape, dtype):
-    return (numbers(rng, shape, dtype) / 4 + 2 * np.eye(shape[-1])).astype(dtype)
-
-
-def squares(rng, dtype):
-    for shape in ((3, 3), (1, 1), (0, 0), (2, 4, 4)):
-        yield well_conditioned(rng, shape, dtype)
-
-
-def each(function, a):
-    """What a function of one matrix gives for each of a stack."""
-    return np.array([function(m) for m in a.reshape(-1, *a.shape[-2:])],
-                    a.dtype).reshape(a.shape) if a.size else a
-
-
-@case("linalg.inverse", lambda a, out: each(scipy.linalg.inv, a))
-def inverse_samples(rng, dtype):
-    for a in squares(rng, dtype):
-        yield (a, np.empty_like(a)), {}
-
-
-def solved_by_inverse(a, b, out):
-    inverse = np.linalg.inv(a.astype(np.complex128 if a.dtype.kind == "c" else np.float64))
-    return (inverse @ (b if b.ndim > 1 else b[:, None])).reshape(out.shape).astype(out.dtype)
-
-
-@case("linalg.solution", solved_by_inverse)
-def solution_samples(rng, dtype):
-    for shape, right in (((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (2, 3, 4)),
-                         ((2, 3, 3), (3,)), ((2, 3, 3), (3, 1))):
-        out = np.empty((2, 3) if right == (3,) and len(shape) == 3 else (*shape[:-2], *right[-2:]),
-                       dtype)
-        yield (well_conditioned(rng, shape, dtype), numbers(rng, right, dtype), out), {}
-
-
-@case("linalg.cholesky_factor", lambda a,
-      out: each(lambda m: scipy.linalg.cholesky(m, lower=True), a))
-def cholesky_factor_samples(rng, dtype):
-    for a in squares(rng, dtype):
-        positive = a @ a.conj().swapaxes(-1, -2) + np.eye(a.shape[-1], dtype=dtype)
-        yield (positive, np.empty_like(positive)), {}
-
-
-def sign_and_log(a):
-    determinant = scipy.linalg.det(a) if a.size else 1.0
-    return determinant / abs(determinant), np.log(abs(determinant))
-
-
-@case("linalg.slogdet", sign_and_log)
-def slogdet_samples(rng, dtype):
-    for a in squares(rng, dtype):
-        if a.ndim == 2:
-            yield (a,), {}

@@ -1,5 +1,4 @@
-"""What convolution and pooling give, point by point and tap by tap as the formulas say, and samples
-to try them on.
+"""Results of convolution and pooling, point by point and tap by tap, and samples for them.
 
 It knows nothing of `mat`; ``cases.py`` has it in its table.
 """
@@ -14,29 +13,31 @@ REAL = (*INTEGERS, *FLOATS)
 
 
 def spread(value, default, count):
-    """A setting for each axis."""
-    return (default if value is None else value,
-            ) * count if value is None or isinstance(value, int) else tuple(value)
+    """Return a setting for each axis."""
+    if value is None or isinstance(value, int):
+        return (default if value is None else value,) * count
+    return tuple(value)
 
 
 def meetings(shape, taps, start=None, stride=None, anchor=None, batched=False) -> Iterator[tuple]:
-    """(point, tap, place) wherever a tap is inside; with a batch, points and places of all its
-    members.
+    """Yield (point, tap, position) wherever a tap is inside.
+
+    With a batch, points and positions are those of all its members.
     """
     batch, inner = (shape[:1], shape[1:]) if batched else ((), shape)
-    starts, strides, anchors = (spread(v, d, len(taps)) for v,
-                                d in ((start, 0), (stride, 1), (anchor, 0)))
+    starts, strides, anchors = (spread(v, d, len(taps))
+                                for v, d in ((start, 0), (stride, 1), (anchor, 0)))
     for point in np.ndindex(*points(inner, taps, start, stride)):
         for tap in np.ndindex(*taps):
-            place = [s + i * d + p - a for s, i, d, p,
-                     a in zip(starts, point, strides, tap, anchors, strict=True)]
+            place = [s + i * d + p - a
+                     for s, i, d, p, a in zip(starts, point, strides, tap, anchors, strict=True)]
             if all(0 <= k < n for k, n in zip(place, inner, strict=True)):
                 for member in np.ndindex(*batch):
                     yield (*member, *point), tap, (*member, *place)
 
 
 def points(inner, taps, start=None, stride=None):
-    """How many points each axis has."""
+    """Count the points of each axis."""
     starts, strides = spread(start, 0, len(taps)), spread(stride, 1, len(taps))
     return [1 + (n - s - 1) // d for n, s, d in zip(inner, starts, strides, strict=True)]
 
@@ -46,12 +47,12 @@ def output_shape(shape, taps, start=None, stride=None, anchor=None, batched=Fals
 
 
 def wide(a):
-    """A copy to add up in."""
+    """Return a copy to add up in."""
     return a.astype(np.float64 if a.dtype.kind == "f" else np.int64)
 
 
 def narrow(a, dtype):
-    """Back to `dtype`, integers modulo its range."""
+    """Convert back to `dtype`, integers modulo its range."""
     with np.errstate(all="ignore"):
         return a.astype(dtype)
 
@@ -103,7 +104,7 @@ def pooled_back(x, y, yd, xd, *, pool_shape, batched=False, **settings):
 
 # Samples: the shape of x, that of the window, settings
 
-WALKS = (
+WINDOWS = (
     ((7,), (3,), {}),
     ((9,), (4,), {"start": 2, "stride": 3, "anchor": 1}),
     ((1,), (5,), {"anchor": 4}),
@@ -122,31 +123,31 @@ WALKS = (
 )
 
 
-def walks(rng, dtype):
-    """x, w, y and settings."""
-    for shape, taps, settings in WALKS:
+def windows(rng, dtype):
+    """Yield x, w, y and settings."""
+    for shape, taps, settings in WINDOWS:
         x, w = numbers(rng, shape, dtype), numbers(rng, taps, dtype)
         yield x, w, numbers(rng, output_shape(shape, taps, **settings), dtype), settings
 
 
 def convolutions(rng, dtype):
-    for x, w, y, settings in walks(rng, dtype):
+    for x, w, y, settings in windows(rng, dtype):
         yield (x, w, y), settings
     yield (numbers(rng, (4, 3), dtype), np.zeros((0, 2), dtype), numbers(rng, (4, 3), dtype)), {}
 
 
 def to_xs(rng, dtype):
-    for x, w, y, settings in walks(rng, dtype):
+    for x, w, y, settings in windows(rng, dtype):
         yield (y, w, x), settings
 
 
 def to_ws(rng, dtype):
-    for x, w, y, settings in walks(rng, dtype):
+    for x, w, y, settings in windows(rng, dtype):
         yield (x, y, w), settings
 
 
 def backs(rng, dtype):
-    for x, w, y, settings in walks(rng, dtype):
+    for x, w, y, settings in windows(rng, dtype):
         yield (x, w, y, numbers(rng, x.shape, dtype), numbers(rng, w.shape, dtype)), settings
 
 
@@ -155,12 +156,12 @@ def both(x, w, yd, xd, wd, **settings):
 
 
 def pools(rng, dtype):
-    for x, w, y, settings in walks(rng, dtype):
+    for x, w, y, settings in windows(rng, dtype):
         yield (x, y), {"pool_shape": w.shape, **settings}
 
 
 def pool_backs(rng, dtype):
-    for x, w, y, settings in walks(rng, dtype):
+    for x, w, y, settings in windows(rng, dtype):
         x = np.round(x).astype(dtype)  # with ties
         settings = {"pool_shape": w.shape, **settings}
         yield (x, pooled(x, y, **settings), y, numbers(rng, x.shape, dtype)), settings

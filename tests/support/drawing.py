@@ -1,4 +1,4 @@
-"""Random numbers as arrays, for tests."""
+"""Draw random numbers as arrays."""
 
 import pytest
 

@@ -1,5 +1,6 @@
-"""The polynomials of ``mat/native/cpu/vmath_*_inline.h``, fitted anew: ``python -m
-tests.support.fit_vmath [name]`` prints them, and which coefficients do not stand in these files.
+"""The polynomials of ``mat/native/cpu/vmath_*_inline.h`` and ``mat/native/shared/trig_inline.h``,
+fitted anew: ``python -m tests.support.fit_vmath [name]`` prints them, and the coefficients that
+are not in these files.
 
 A minimax fit by Remez's exchange (E. Remez, 1934) on a dense grid, in 50 digits of mpmath.
 Coefficients are rounded to the type one after another, the lowest first, and the rest is fitted
@@ -13,13 +14,14 @@ from pathlib import Path
 import mpmath as mp
 import numpy as np
 
-HEADERS = (Path(__file__).parents[2] / "mat" / "native" / "cpu").glob("vmath_*_inline.h")
+NATIVE = Path(__file__).parents[2] / "mat" / "native"
+HEADERS = (*NATIVE.glob("cpu/vmath_*_inline.h"), NATIVE / "shared" / "trig_inline.h")
 
 mp.mp.dps = 50
 
 
 def exchange(error, count):
-    """`count` places where the error is largest in turn with alternating signs."""
+    """Return `count` indices of largest errors with alternating signs."""
     found = []
     for k, e in enumerate(error):
         if not found or (e > 0) != (error[found[-1]] > 0):
@@ -32,7 +34,7 @@ def exchange(error, count):
 
 
 def remez(values, basis, weight):
-    """Coefficients that make ``max |weight * (values - sum c_k basis_k)|`` least over the grid."""
+    """Return coefficients with the least ``max |weight * (values - sum c_k basis_k)|``."""
     n, last = len(basis), len(values) - 1
     at = [round(last * (1 - np.cos(np.pi * k / n)) / 2) for k in range(n + 1)]
     for _ in range(30):
@@ -50,8 +52,9 @@ def remez(values, basis, weight):
 
 
 def least_squares(values, basis, weight):
-    """The same nearly, by least squares: where all of the basis vanishes at 0, inside of the grid,
-    there is no exchange.
+    """Return nearly the same coefficients as `remez`, by least squares.
+
+    There is no exchange where the whole basis is 0 at a point of the grid.
     """
     rows = [[w * b[i] for b in basis] for i, w in enumerate(weight)]
     return list(mp.lu_solve(mp.matrix(rows),
@@ -59,10 +62,9 @@ def least_squares(values, basis, weight):
 
 
 def fit(function, powers, low, high, *, weight=lambda x: 1, fixed=(), single=False):
-    """Rounded coefficients of `function` on [low, high] in these powers of x, and the weighted
-    error of the polynomial.
+    """Return rounded coefficients of `function` on [low, high], and the weighted error.
 
-    `fixed`: coefficients that are settled, of the first powers.
+    `powers` are those of x; `fixed` has the given coefficients of the first ones.
     """
     points = 24 * len(powers) + 50
     grid = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (k + mp.mpf(1) / 2) / points)
@@ -157,19 +159,19 @@ FITS = {
 
 
 def written():
-    """The magnitudes of all hexadecimal constants in the headers."""
+    """Return the magnitudes of all hexadecimal constants in the headers."""
     text = "".join(path.read_text(encoding="utf-8") for path in HEADERS)
     return {float.fromhex(c) for c in re.findall(r"0x[0-9a-f]\.?[0-9a-f]*p[-+]\d+", text)} | {0.5}
 
 
 def main(names):
-    stands = written()
+    known = written()
     for name in names or FITS:
         found, error = FITS[name]()
         print(f"{name}: error 2**{float(mp.log(error, 2)):.1f}")
         print("    "
               + ", ".join(float(c).hex() + ("f" if name.endswith("_f32") else "") for c in found))
-        missing = [float(c).hex() for c in found if abs(float(c)) not in stands]
+        missing = [float(c).hex() for c in found if abs(float(c)) not in known]
         print("    " + (f"not in the headers: {missing}" if missing else "as in the headers"))
 
 

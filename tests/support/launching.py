@@ -1,6 +1,4 @@
-"""Runs what the device's `prepare` functions give, on the CPU and on NumPy arrays, in any order of
-threads.
-"""
+"""Run the kernels that `prepare` functions of the device return, on the CPU and on NumPy arrays."""
 
 import numpy as np
 
@@ -10,14 +8,12 @@ from ..mock_driver.harness import run
 
 
 def frame_of(launch):
-    """The numbers of a launch's frame."""
+    """Return the numbers of a launch's frame."""
     return np.frombuffer(bytes(ffi.buffer(launch.frame))[:-1], np.int64)
 
 
 def launch_all(launch, arrays, numbers=(), seed=0, room_fill=0xEE):
-    """Run `launch` and what comes after it on arrays in the operation's order, which are changed in
-    place.
-    """
+    """Run `launch` and those after it on arrays in the operation's order, in place."""
     room = [np.full(launch.room, room_fill, np.uint8)] if launch.room else []
     while launch is not None:
         if 0 not in launch.grid:

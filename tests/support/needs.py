@@ -1,4 +1,4 @@
-"""What some tests cannot do without, as marks that skip them visibly."""
+"""Requirements of tests: marks and functions that skip a test where they are not met."""
 
 import importlib
 
@@ -6,12 +6,11 @@ import pytest
 
 from mat.support.native import lib
 
-native = pytest.mark.skipif(lib is None, reason="it is about the compiled kernels, and there are "
-                                                "none")
+native = pytest.mark.skipif(lib is None, reason="there are no compiled kernels")
 
 
 def module(name):
-    """The module of ours of that name; the test is skipped if it needs cuda-python and that is
+    """Return the module of `mat` of that name; skip the test if it needs cuda-python, which is
     missing.
     """
     try:

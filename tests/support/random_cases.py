@@ -1,6 +1,4 @@
-"""Random numbers, for `CASES`: what must come out of each kernel, by Philox in Python's integers
-and by long doubles.
-"""
+"""Random numbers for `CASES`: results by Philox in Python's integers and by long doubles."""
 
 import numpy as np
 
@@ -11,9 +9,7 @@ LONG = np.longdouble
 
 
 def philox(counter, key):
-    """The four words of a counter of four words and a key of two: Philox4x32-10 as the paper has
-    it.
-    """
+    """Return the words of a counter of four words and a key of two, by Philox4x32-10."""
     x, k = list(counter), list(key)
     for _ in range(10):
         left, right = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
@@ -23,7 +19,7 @@ def philox(counter, key):
 
 
 def words(count, key_low, key_high, low, high):
-    """So many words, of as many blocks as that takes."""
+    """Return so many words, of as many blocks as that takes."""
     first = int(low) + 2**32 * int(high)
     found = []
     for block in range(first, first - (-count // 4)):
@@ -33,7 +29,7 @@ def words(count, key_low, key_high, low, high):
 
 
 def halves(values):
-    """Words in pairs, as numbers of 64 bits."""
+    """Return words in pairs, as numbers of 64 bits."""
     return [a << 32 | b for a, b in zip(values[::2], values[1::2], strict=True)]
 
 
@@ -47,7 +43,7 @@ def draws(x, state):
 
 
 def complex_too(reference):
-    """The same for complex elements, which are two real ones each."""
+    """Return the same for complex elements, which are two real ones each."""
     def function(*args):
         *others, x = args
         if x.dtype.kind != "c":
@@ -116,7 +112,7 @@ case("random.bernoulli", bernoulli, FLOATS)(samples((2**31, 1), (0, 1), (0, 0)))
 
 
 def orthonormal(scale, a, out):
-    """Gram and Schmidt's process on the columns of `a`, or its transpose."""
+    """Orthogonalise the columns of `a`, or of its transpose, by Gram and Schmidt's process."""
     q = np.zeros(a.shape, np.result_type(a, LONG))
     for at in np.ndindex(a.shape[:-2]):
         for k in range(a.shape[-1]):
@@ -128,7 +124,7 @@ def orthonormal(scale, a, out):
 
 
 @case("random.orthonormal", orthonormal)
-def _(rng, dtype):
+def orthonormal_samples(rng, dtype):
     for shape in ((3, 3), (4, 2), (1, 1), (2, 3, 3), (3, 0)):
         a = (numbers(rng, shape, dtype) + 3 * np.eye(*shape[-2:])).astype(dtype)
         for scale in (1, -0.5):

@@ -15,7 +15,7 @@ from ...ops import elementwise as ew
 from ...ops import linalg, reduce
 from ...ops.declare_elementwise import as_operand, check_out, has_its_own_way
 from ...ops.operation import named
-from ...support.dtypes import SUPPORTED
+from ...support.dtypes import REAL_TYPES, SUPPORTED
 from ...support.types import Arguments, Function, Keywords, Operand
 from . import operators
 from .dispatch import delegate
@@ -123,7 +123,7 @@ def _scipy_special(ufunc: np.ufunc, inputs: Arguments) -> Operand:
     if implementation is None or len(inputs) != 1:
         return NotImplemented
     x = inputs[0]
-    return implementation(x) if isinstance(x, Mat) and x.dtype.char in "fd" else NotImplemented
+    return implementation(x) if isinstance(x, Mat) and x.dtype.char in REAL_TYPES else NotImplemented
 
 
 bind("__array_ufunc__", named(_array_ufunc, "__array_ufunc__", _array_ufunc.__doc__ or ""))

@@ -1,4 +1,5 @@
-/* BLAS by value: these unpack a frame and hand the routine the addresses of copies on the stack. */
+/* BLAS by value: kernels that unpack a frame and call the routine with addresses of copies on the
+   stack. */
 #include "mat.h"
 
 #include <complex.h>
@@ -25,7 +26,7 @@ INLINE scalar element(int64_t kind, const double *pair) {
     return s;
 }
 
-/* Where BLAS wants elements start to stop of vector k to begin: at the lowest address. */
+/* The lowest address of elements start to stop of vector k, where BLAS wants a vector to begin. */
 INLINE void *low(const struct mat_vectors *v, char *const *operands, int k, int64_t start,
                  int64_t stop) {
     int64_t step = v->step[k], at = step >= 0 ? start : stop - 1;
@@ -52,8 +53,8 @@ void mat_blas_axpy(const void *frame, char *const *operands, const double *numbe
                            low(v, operands, 1, start, stop), &incy);
 }
 
-/* The order of the elements does not matter to the next ones: a negative step counts as a positive
-   one from the far end. */
+/* The next kernels do not depend on the order of the elements: a negative step is a positive one
+   from the far end. */
 INLINE int upwards(int step) { return step < 0 ? -step : step; }
 
 void mat_blas_scal(const void *frame, char *const *operands, const double *numbers, double *result,

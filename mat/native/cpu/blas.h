@@ -1,8 +1,10 @@
-/* BLAS routines of somebody else's library, called by address: what they want by address lies on
-   the stack. `kind` is the element type: 0 float, 1 double, 2 float complex, 3 double complex. */
+/* BLAS routines of another library, called by address, with copies on the stack of the arguments
+   that they take by address. mat_kernel is declared by call.h, which comes first.
 
-/* n elements of one or two vectors, `step` apart; the first one is `first` elements from where an
-   operand points. A range of them may be done: pieces of a long vector. */
+   `kind` is the element type: 0 float, 1 double, 2 float complex, 3 double complex. */
+
+/* n elements of one or two vectors, `step` apart; the first one is `first` elements from an
+   operand's pointer. A kernel may be called for a range of them, a piece of a long vector. */
 struct mat_vectors {
     uintptr_t routine;
     int64_t kind, n, step[2], first[2];
@@ -21,8 +23,8 @@ struct mat_product {
 
 mat_kernel mat_blas_gemm;
 
-/* y <- alpha op(A) x + beta y, column-major; vectors begin `first` elements from where their
-   operands point. */
+/* y <- alpha op(A) x + beta y, column-major; vectors begin `first` elements from their operands'
+   pointers. */
 struct mat_matrix_vector {
     uintptr_t routine;
     int64_t kind, first[2];

@@ -1,32 +1,14 @@
-/* Convolution and its derivative by the taps, for elements of type T; included once for each. */
+/* Convolution and its derivative by the taps, for elements of type T; included once for each.
 
-typedef T NAME(vector) __attribute__((vector_size(LANES * sizeof(T))));
-typedef NAME(bits) NAME(mask) __attribute__((vector_size(LANES * sizeof(T))));
+   Parameters, defined before:
+     T        the element type
+     NAME(x)  the name of a function or type for that type
+     LANES    elements of a vector; NAME(bits) is an integer type of their size */
+#include "row_inline.h"
+#include "window_inline.h"
 
-typedef T NAME(loose) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)),
-                                     may_alias)); /* at any element */
-#define LOAD(from) (*(const NAME(loose) *)(from))
-#define STORE(to, value) (*(NAME(loose) *)(to) = (value))
-
-/* The same without calls, which would take longer than a short row. */
-INLINE void NAME(clear)(T *to, int64_t count) {
-    int64_t q = 0;
-    for (; q + LANES <= count; q += LANES)
-        STORE(to + q, (NAME(vector)){0});
-    for (; q < count; q++)
-        to[q] = 0;
-}
-
-INLINE void NAME(copied)(T *RESTRICT to, const T *RESTRICT from, int64_t count) {
-    int64_t q = 0;
-    for (; q + LANES <= count; q += LANES)
-        STORE(to + q, LOAD(from + q));
-    for (; q < count; q++)
-        to[q] = from[q];
-}
-
-/* `count` places of the input, `step` apart from place `first` on, into the buffer; zeros for those
-   outside. */
+/* Copy `count` elements of the input, `step` apart from position `first` on, into the buffer; zeros
+   for those outside. */
 INLINE void NAME(part)(T *RESTRICT to, const T *x, int64_t nx, int64_t stride, int64_t first,
                        int64_t step, int64_t count) {
     int64_t low = least(count, most(0, above(-first, step))),
@@ -41,7 +23,7 @@ INLINE void NAME(part)(T *RESTRICT to, const T *x, int64_t nx, int64_t stride, i
     NAME(clear)(to + high, count - high);
 }
 
-/* The input of a tile into the buffer. */
+/* Copy the input of a tile into the buffer. */
 INLINE void NAME(fill)(T *lines, const struct tile *t, const T *x, const struct mat_window *r,
                        const struct mat_window *c) {
     int64_t count = (t->rows - 1) * t->shift + t->k0;
@@ -58,13 +40,13 @@ INLINE void NAME(fill)(T *lines, const struct tile *t, const T *x, const struct 
     }
 }
 
-/* Where in a line tap k of a row begins. */
+/* at[k]: where in a line tap k of a row begins. */
 INLINE void NAME(offsets)(int64_t *at, const struct tile *t, const struct mat_window *c) {
     for (int64_t k = 0; k < t->k1; k++)
         at[k] = k % c->step * t->span + k / c->step;
 }
 
-/* `count` elements of m vectors, added to y. */
+/* Add `count` elements of m vectors to y. */
 INLINE void NAME(add)(T *y, int64_t stride, int64_t count, const NAME(vector) *sum, const int m) {
     int64_t done = 0;
     T out[LANES];
@@ -81,9 +63,9 @@ INLINE void NAME(add)(T *y, int64_t stride, int64_t count, const NAME(vector) *s
     }
 }
 
-/* m vectors of outputs, of one row or of two that share their lines: sums over k0 x k1 taps, added
-   to `count` places of y. Each sum is added up in the same order, whether its row is alone or not.
-   at: NULL where tap k begins at k. */
+/* Add to `count` elements of y the sums over k0 x k1 taps, for m vectors of outputs, of one row
+   or of two that share their lines. Each sum is added up in the same order, whether its row is
+   alone or not. at: NULL where tap k begins at k. */
 INLINE void NAME(sums)(T *RESTRICT y, int64_t row, int64_t stride, int64_t count, const T *lines,
                        int64_t pitch, const T *w, int64_t k0, int64_t k1, const int64_t *at,
                        const int m, const int rows) {
@@ -116,8 +98,8 @@ INLINE void NAME(row)(T *RESTRICT y, int64_t row, int64_t stride, const struct t
                       const T *lines, const T *w, int64_t k1, const int64_t *at, const int rows) {
     for (int64_t j = 0; j < t->cols; j += 4 * LANES) {
         int64_t count = least(4 * LANES, t->cols - j);
-        for (int64_t ahead = 4; rows == 2 && ahead < 6;
-             ahead++) { /* two rows at a time are no pattern that machines foresee */
+        /* two rows at a time are no pattern that processors foresee */
+        for (int64_t ahead = 4; rows == 2 && ahead < 6; ahead++) {
             PREFETCH(y + ahead * row + j);
             PREFETCH(y + ahead * row + j + 64 / sizeof(T));
         }
@@ -154,8 +136,8 @@ INLINE void NAME(rows)(T *y, const struct tile *t, const T *lines, const T *w,
         NAME(row)(y, row, stride, t, lines, w, t->k1, at, 1);
 }
 
-/* The same tap by tap, of those that are inside only: where a weight is infinite or no number, 0
-   outside would not be nothing. */
+/* The same tap by tap, of those that are inside only: where a weight is infinite or NaN, its
+   product with the 0 outside would be NaN. */
 INLINE void NAME(plainly)(T *y, const T *x, const T *w, const struct mat_window *r,
                           const struct mat_window *c, const struct tile *t) {
     for (int64_t i = t->i0; i < t->i0 + t->rows; i++)
@@ -171,7 +153,7 @@ INLINE void NAME(plainly)(T *y, const T *x, const T *w, const struct mat_window 
         }
 }
 
-/* The taps of a tile without gaps; whether all of them are finite. */
+/* Pack the taps of a tile; tell whether all of them are finite. */
 INLINE int NAME(weights)(T *to, const T *w, const struct mat_window *r, const struct mat_window *c,
                          const struct tile *t) {
     T zero = 0;
@@ -183,7 +165,7 @@ INLINE int NAME(weights)(T *to, const T *w, const struct mat_window *r, const st
     return zero == 0;
 }
 
-/* Rows low to high of y += the convolution of two planes. */
+/* Add rows low to high of the convolution of two planes to y. */
 INLINE void NAME(plane)(const struct mat_window *r, const struct mat_window *c, const T *x,
                         const T *w, T *y, int64_t low, int64_t high) {
     T lines[TILE], some[MOST_ROWS * MOST_COLUMNS];
@@ -209,11 +191,11 @@ INLINE void NAME(plane)(const struct mat_window *r, const struct mat_window *c, 
 
 MAT_CLONES void NAME(mat_convolve)(const void *frame, char *const *operands, const double *numbers,
                                    double *result, int64_t start, int64_t stop) {
-    const struct mat_walk *walk = frame;
-    int64_t outer = walk->ndim - 2, at[DIMS], low, high, x, w;
-    for (const struct mat_windows *job = walk->job; job < walk->job + walk->jobs; job++)
+    const struct mat_window_loop *loop = frame;
+    int64_t outer = loop->ndim - 2, at[DIMS], low, high, x, w;
+    for (const struct mat_windows *job = loop->job; job < loop->job + loop->jobs; job++)
         for (int64_t unit = start; unit < stop;) {
-            if (!stretch(walk, job, &unit, stop, at, &low, &high) || low == high)
+            if (!stretch(loop, job, &unit, stop, at, &low, &high) || low == high)
                 continue;
             T *y = (T *)operands[2] + job->base[2] + outer_place(job->axes, outer, at, 2);
             for (int64_t q = 0; q < taps(job->axes, outer); q++)
@@ -226,8 +208,8 @@ MAT_CLONES void NAME(mat_convolve)(const void *frame, char *const *operands, con
 
 /* Derivative by the taps: partial[tap] += the sum over all outputs of x yd. */
 
-/* `g` adjacent taps of one row: sums over the rows and columns of a tile. Beyond the last column x
-   counts as 0: it may be infinite there. */
+/* The sums of `g` adjacent taps of one row over the rows and columns of a tile. Beyond the last
+   column x counts as 0: it may be infinite there. */
 INLINE void NAME(products)(double *partial, int64_t stride, const T *lines, const T *yd,
                            const struct tile *t, int64_t wide, const int64_t *at, const int g) {
     NAME(vector) sum[8] = {{0}};
@@ -276,8 +258,8 @@ INLINE void NAME(tap_row)(double *partial, int64_t stride, const T *lines, const
         NAME(products)(partial + k * stride, stride, lines, yd, t, wide, at + k, 1);
 }
 
-/* One tap over a tile, of what is inside only: where yd is infinite or no number, 0 outside would
-   not be nothing. */
+/* One tap over a tile, of the elements inside only: where yd is infinite or NaN, its product
+   with the 0 outside would be NaN. */
 INLINE double NAME(product)(const T *x, const T *yd, const struct mat_window *r,
                             const struct mat_window *c, const struct tile *t, int64_t p,
                             int64_t q) {
@@ -308,7 +290,7 @@ INLINE void NAME(tap_tile)(double *partial, const T *lines, const T *copy, const
     }
 }
 
-/* Rows low to high of yd, and the plane of x that taps of two axes see. */
+/* Rows low to high of yd with the plane of x that the taps of two axes meet. */
 INLINE void NAME(tap_plane)(const struct mat_window *r, const struct mat_window *c, const T *x,
                             double *partial, const T *yd, int64_t low, int64_t high) {
     T lines[TILE], copy[TILE];
@@ -329,18 +311,18 @@ INLINE void NAME(tap_plane)(const struct mat_window *r, const struct mat_window 
         }
 }
 
-/* Units are pieces of rows, each with sums of its own, so that the result does not depend on who
-   computes them. */
+/* Units are pieces of rows, each with sums of its own, so that the result does not depend on how
+   they are shared among threads. */
 MAT_CLONES void NAME(mat_correlate)(const void *frame, char *const *operands, const double *numbers,
                                     double *result, int64_t start, int64_t stop) {
-    const struct mat_walk *walk = frame;
-    const struct mat_windows *job = walk->job;
-    int64_t outer = walk->ndim - 2, at[DIMS], low, high, x, w;
+    const struct mat_window_loop *loop = frame;
+    const struct mat_windows *job = loop->job;
+    int64_t outer = loop->ndim - 2, at[DIMS], low, high, x, w;
     for (int64_t piece = start; piece < stop; piece++) {
-        double *partial = (double *)operands[2] + piece * taps(job->axes, walk->ndim);
-        int64_t end = least(walk->rows, (piece + 1) * walk->piece);
-        for (int64_t unit = piece * walk->piece; unit < end;) {
-            stretch(walk, job, &unit, end, at, &low, &high);
+        double *partial = (double *)operands[2] + piece * taps(job->axes, loop->ndim);
+        int64_t end = least(loop->rows, (piece + 1) * loop->piece);
+        for (int64_t unit = piece * loop->piece; unit < end;) {
+            stretch(loop, job, &unit, end, at, &low, &high);
             const T *yd = (const T *)operands[1] + outer_place(job->axes, outer, at, 2);
             for (int64_t q = 0; q < taps(job->axes, outer); q++)
                 if (outer_tap(job->axes, outer, q, at, &x, &w))
@@ -353,17 +335,17 @@ MAT_CLONES void NAME(mat_correlate)(const void *frame, char *const *operands, co
 /* piece: how many units there are; rows: taps in each; strides[0] and k: those of wd. */
 MAT_CLONES void NAME(mat_gather)(const void *frame, char *const *operands, const double *numbers,
                                  double *result, int64_t start, int64_t stop) {
-    const struct mat_walk *walk = frame;
+    const struct mat_window_loop *loop = frame;
     const double *partial = (const double *)operands[0];
     for (int64_t p = start; p < stop; p++) {
         int64_t place = 0, rest = p;
         double sum = 0;
-        for (int64_t k = walk->ndim - 1; k >= 0; k--) {
-            place += rest % walk->shape[k] * walk->job->axes[k].strides[0];
-            rest /= walk->shape[k];
+        for (int64_t k = loop->ndim - 1; k >= 0; k--) {
+            place += rest % loop->shape[k] * loop->job->axes[k].strides[0];
+            rest /= loop->shape[k];
         }
-        for (int64_t unit = 0; unit < walk->piece; unit++)
-            sum += partial[unit * walk->rows + p];
+        for (int64_t unit = 0; unit < loop->piece; unit++)
+            sum += partial[unit * loop->rows + p];
         ((T *)operands[1])[place] += (T)sum;
     }
 }

@@ -1,66 +1,21 @@
-/* Matrix products of integers and 16-bit floats: the walk over blocks and tiles. What is inside of
-   a tile, how operands are packed and how C is written is in integer_matmul_inline.h, compiled once
-   for each machine.
+/* Matrix products of integers and 16-bit floats: the loops over blocks and tiles. The functions
+   that compute a tile, pack operands and write C are in integer_matmul_inline.h, compiled once for
+   each machine.
 
-   C is cut into units of work; in each, for blocks of the inner axis, B is packed, then blocks of A
-   are, and tiles of C are computed from panels of both. See docs/matmul.md for what that saves. */
+   C is cut into units of work; in each, for blocks of the inner axis, B is packed, then blocks
+   of A are, and tiles of C are computed from panels of both. docs/matmul.md says what that
+   saves. */
 #include "mat.h"
 
 #include "integer_matmul.h"
 
-#include "half_inline.h"
+#include "integer_matmul_machine_inline.h"
 
-enum {
-    BOOL,
-    I8,
-    U8,
-    I16,
-    U16,
-    INT32,
-    U32,
-    INT64,
-    U64,
-    F16,
-    BF16,
-    FLOAT,
-    TYPES
-}; /* cpu/intgemm.py has the same order */
-enum { I32, I64, F32, W16, KINDS }; /* what panels hold; W16: pairs */
-static const int SIZES[TYPES] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4};
-static const int WORD[KINDS] = {4, 8, 4, 4}; /* bytes; a tile is of such elements too */
-
-typedef struct {
-    int64_t alpha, beta;
-    double falpha, fbeta;
-    int plain, beta_is_0; /* plain: alpha is 1 and beta 0 */
-} mat_factors;
-
-typedef void tile_function(int64_t depth, const void *a, const void *b, void *tile, int more);
-typedef void pack_function(void *panels, const void *source, int64_t width, int64_t depth,
-                           int64_t across, int64_t along, int64_t w);
-typedef void finish_function(const void *tile, void *out, int64_t rows, int64_t columns,
-                             int64_t row, int64_t column, const mat_factors *x);
-
-typedef void thin_function(const void *a, const void *b, void *sums, int64_t depth, int64_t columns,
-                           int64_t row, int64_t column);
-
-typedef struct {
-    int bytes, rows;
-    tile_function *const *tile[KINDS];
-    pack_function *pack[KINDS][TYPES];
-    thin_function *thin[KINDS][TYPES];
-    finish_function *finish[TYPES];
-} machine;
-
-/* The machines. Other compilers and processors have the first only. */
+/* The machines. Other compilers and processors have the first one only. */
 
 #define NAME(x) x##_base
 #define BYTES 16
 #define ROWS 4
-#if defined(__SSE2__)
-#include <immintrin.h>
-#define MAT_PAIRS
-#endif
 #include "integer_matmul_inline.h"
 #undef NAME
 #undef BYTES
@@ -109,22 +64,23 @@ static int best_level(void) {
 }
 #else
 static const machine *machine_of(int level) { return &machine_base; }
-static tile_function *const *tiles_of(const mat_integer_matmul *f) { return machine_base.tile[f->kind]; }
+static tile_function *const *tiles_of(const mat_integer_matmul *f) {
+    return machine_base.tile[f->kind];
+}
 static int best_level(void) { return 0; }
 #endif
 
 /* Setting up */
 
-/* So few rows are not worth packing B for: it is packed in less time where it is used in pairs, or
-   has to be converted anyway. */
+/* The most rows for which packing B does not pay: fewer where it is used in pairs, or has to be
+   converted anyway. */
 static int thin_rows(int kind) { return kind == W16 || kind == F32 ? 2 : 4; }
 
 static int kind_of(const mat_integer_matmul *f, const machine *x) {
     if (f->c_type >= F16) return F32;
     if (f->c_type == INT64 || f->c_type == U64) return I64;
-    const int wide = SIZES[f->c_type] > 2
-                         ? I16
-                         : U16; /* where 16 bits are kept, those of unsigned numbers do as well */
+    /* where 16 bits are kept, those of products of unsigned numbers are right, too */
+    const int wide = SIZES[f->c_type] > 2 ? I16 : U16;
     return x->tile[W16] && f->a_type <= wide && f->b_type <= wide ? W16 : I32;
 }
 
@@ -136,7 +92,9 @@ static int64_t words(const mat_integer_matmul *f, int64_t depth) {
     return f->kind == W16 ? (depth + 1) / 2 : depth;
 }
 
-static int64_t panel(const mat_integer_matmul *f) { return 2 * machine_of(f->level)->bytes / WORD[f->kind]; }
+static int64_t panel(const mat_integer_matmul *f) {
+    return 2 * machine_of(f->level)->bytes / WORD[f->kind];
+}
 
 static int64_t a_bytes(const mat_integer_matmul *f) {
     return rounded(
@@ -172,8 +130,7 @@ int64_t mat_integer_matmul_setup(mat_integer_matmul *f, int32_t most_level) {
 
 /* Running */
 
-/* A unit of work: where its part of the operands is, how large it is, and what is in the workspace.
- */
+/* A unit of work: its part of the operands, its size, and the parts of its workspace. */
 typedef struct {
     const char *a, *b;
     char *c;
@@ -182,8 +139,9 @@ typedef struct {
 } unit;
 
 /* Tiles of C from packed panels; those that are complete are written. */
-static void blocks(const mat_integer_matmul *f, const machine *x, const unit *u, const mat_factors *factors,
-                   int64_t i0, int64_t rows, int64_t p0, int64_t depth) {
+static void blocks(const mat_integer_matmul *f, const machine *x, const unit *u,
+                   const mat_factors *factors, int64_t i0, int64_t rows, int64_t p0,
+                   int64_t depth) {
     const int64_t n = panel(f), across = (u->columns + n - 1) / n, word = WORD[f->kind],
                   size = x->rows * n * word;
     const int64_t bytes = words(f, depth) * word, c_size = SIZES[f->c_type];
@@ -206,9 +164,8 @@ static void blocks(const mat_integer_matmul *f, const machine *x, const unit *u,
                                        tile + h * n * word, more);
                 }
             else
-                compute[height == 1   ? 0
-                        : height <= 4 ? 1
-                                      : 2](words(f, depth), left, right, tile, more);
+                compute[height == 1 ? 0 : height <= 4 ? 1 : 2](words(f, depth), left, right, tile,
+                                                               more);
             if (last)
                 x->finish[f->c_type](tile, u->c + ((i0 + i) * f->c_row + j * f->c_col) * c_size,
                                      height, smaller(u->columns - j, n), f->c_row, f->c_col,
@@ -216,9 +173,9 @@ static void blocks(const mat_integer_matmul *f, const machine *x, const unit *u,
         }
 }
 
-/* One unit; `packed` says that B lies in the workspace already. */
-static void product(const mat_integer_matmul *f, const machine *x, const unit *u, const mat_factors *factors,
-                    int packed) {
+/* One unit; `packed` says that B is in the workspace already. */
+static void multiply(const mat_integer_matmul *f, const machine *x, const unit *u,
+                     const mat_factors *factors, int packed) {
     const int64_t a_size = SIZES[f->a_type], b_size = SIZES[f->b_type];
     pack_function *pack_a = x->pack[f->kind][f->a_type], *pack_b = x->pack[f->kind][f->b_type];
     for (int64_t p = 0; p < f->k || p == 0; p += f->block_k) {
@@ -235,8 +192,9 @@ static void product(const mat_integer_matmul *f, const machine *x, const unit *u
     }
 }
 
-/* A unit of few rows: each by itself, B as it is. */
-static void thin(const mat_integer_matmul *f, const machine *x, const unit *u, const mat_factors *factors) {
+/* A unit of few rows: each by itself, B without packing. */
+static void thin(const mat_integer_matmul *f, const machine *x, const unit *u,
+                 const mat_factors *factors) {
     char *sums = u->left + rounded(f->block_k * WORD[f->kind], 64);
     for (int64_t i = 0; i < u->rows; i++) {
         memset(sums, 0, u->columns * WORD[f->kind]);
@@ -253,8 +211,9 @@ static void thin(const mat_integer_matmul *f, const machine *x, const unit *u, c
     }
 }
 
-/* Which matrices of the stacks are the index-th ones. */
-static void offsets(const mat_integer_matmul *f, int64_t index, int64_t *a, int64_t *b, int64_t *c) {
+/* The offsets of the index-th matrices of the stacks. */
+static void offsets(const mat_integer_matmul *f, int64_t index, int64_t *a, int64_t *b,
+                    int64_t *c) {
     *a = *b = *c = 0;
     for (int d = f->batch_rank - 1; d >= 0; d--) {
         const int64_t i = index % f->batch[d];
@@ -265,8 +224,8 @@ static void offsets(const mat_integer_matmul *f, int64_t index, int64_t *a, int6
     }
 }
 
-/* Three nested loops over the operands as they are: what tiling is compared with. int32, or int8
-   with sums in int32. */
+/* Three nested loops over the operands as they are, to compare tiles with: int32, or int8 with sums
+   in int32. */
 #define UNTILED(T) \
     for (int64_t i = 0; i < f->m; i++) \
         for (int64_t j = 0; j < f->n; j++) { \
@@ -284,9 +243,9 @@ static void untiled(const mat_integer_matmul *f, const char *a, const char *b, c
         UNTILED(int32_t)
 }
 
-void mat_integer_matmul_run(const mat_integer_matmul *f, const char *a, const char *b, char *c, int64_t alpha,
-                   int64_t beta, double falpha, double fbeta, char *work, int64_t start,
-                   int64_t stop) {
+void mat_integer_matmul_run(const mat_integer_matmul *f, const char *a, const char *b, char *c,
+                            int64_t alpha, int64_t beta, double falpha, double fbeta, char *work,
+                            int64_t start, int64_t stop) {
     const machine *x = machine_of(f->level);
     const int is_float = f->kind == F32, beta_is_0 = is_float ? fbeta == 0 : beta == 0;
     const mat_factors factors = {
@@ -314,17 +273,17 @@ void mat_integer_matmul_run(const mat_integer_matmul *f, const char *a, const ch
             thin(f, x, &u, &factors);
             continue;
         }
-        product(f, x, &u, &factors, packed == u.b && f->k <= f->block_k);
+        multiply(f, x, &u, &factors, packed == u.b && f->k <= f->block_k);
         packed = u.b;
     }
 }
 
 void mat_integer_matmul_small(const void *frame, char *const *operands, const double *numbers,
-                     double *result, int64_t start, int64_t stop) {
+                              double *result, int64_t start, int64_t stop) {
     const mat_integer_matmul *f = frame;
     char work[MAT_INTEGER_MATMUL_STACK] __attribute__((aligned(64)));
     const double alpha = f->factors ? numbers[0] : 1, beta = f->factors ? numbers[2] : 0;
     const int whole = f->kind != F32; /* these factors are whole, and small enough for doubles */
     mat_integer_matmul_run(f, operands[0], operands[1], operands[2], whole ? (int64_t)alpha : 0,
-                  whole ? (int64_t)beta : 0, alpha, beta, work, start, stop);
+                           whole ? (int64_t)beta : 0, alpha, beta, work, start, stop);
 }

@@ -1,22 +1,26 @@
 /* The parts of a tiled product that depend on the machine: integer_matmul.c includes this once for
-   each, having defined NAME(x), BYTES, the width of a vector, and ROWS, the height of a tile in
-   rows. A tile is ROWS x two vectors.
+   each.
 
-   Operands are packed into panels: of A, ROWS high, of B, two vectors wide, and of each position on
-   the inner axis all elements of a panel lie side by side. `S` consecutive positions share a word
-   where the machine multiplies them at once. */
+   Parameters, defined before:
+     NAME(x)  the name of a function for that machine
+     BYTES    the width of a vector
+     ROWS     the height of a tile in rows; it is two vectors wide
 
+   Operands are packed into panels: of A, ROWS high, of B, two vectors wide. All elements of a panel
+   at one position of the inner axis are adjacent. `S` consecutive positions share a word where the
+   machine multiplies them at once. */
+#include "half_inline.h"
+#include "integer_matmul_machine_inline.h"
 #include "integer_matmul_tile_inline.h"
 
 /* Packing */
 
-#define RUN \
-    64 /* how many elements along the inner axis are converted before they are dealt out to their \
-          places */
+/* elements along the inner axis that are converted at a time, before they are put into the panel */
+#define RUN 64
 
-/* `width` x `depth` elements into panels of W; `across` is the step from one row of A, or column of
-   B, to the next, `along` the step on the inner axis. E is what is packed, S of them a word W_T.
-   What a panel has no elements for is 0. */
+/* Pack `width` x `depth` elements into panels `w` wide, and fill them up with zeros; `across` is
+   the step from one row of A, or column of B, to the next, `along` the step on the inner axis.
+   Elements are converted from SOURCE to E; S of them are a WORD. */
 #define PACK(NAME_, E, S, WORD, SOURCE, CONVERT) \
     static void NAME(NAME_)(void *panels, const void *source, int64_t width, int64_t depth, \
                             int64_t across, int64_t along, int64_t w) { \
@@ -58,12 +62,11 @@
 
 /* Few rows */
 
-#define CHUNK \
-    (4 * BYTES / \
-     (int)sizeof(float)) /* columns, or elements of an inner axis, that are added to at a time */
+/* columns, or elements of the inner axis, that are added up at a time */
+#define CHUNK (4 * BYTES / (int)sizeof(float))
 
-/* ``out += a B`` for a row `a` that has been packed, and columns of B that lie side by side, or are
-   in one piece each: not worth packing B, since each element is used once. */
+/* ``out += a B`` for a row `a` that has been packed, and a B whose rows or columns have adjacent
+   elements: packing B would not pay, since each element is used once. */
 #define THIN(NAME_, T, SOURCE, CONVERT) \
     static void NAME(NAME_)(const void *left, const void *right, void *sums, int64_t depth, \
                             int64_t columns, int64_t row, int64_t column) { \
@@ -97,7 +100,7 @@
             } \
     }
 
-/* What there is for each pair of what is computed in and what operands are. */
+/* For each type of sums, T, and of operands, SOURCE. */
 
 #define AS_IS(x) (x)
 #define BOTH(NAME_, T, SOURCE, CONVERT) \
@@ -155,7 +158,7 @@ FINISH(finish_f16, float, uint16_t, from_half, to_half)
 FINISH(finish_bf16, float, uint16_t, from_bfloat, to_bfloat)
 FINISH(finish_f32, float, float, AS_IS, AS_IS)
 
-/* The table of all that. */
+/* The table of these functions. */
 
 #define OF_TYPES(VERB) \
     {[I32] = {[BOOL] = NAME(VERB##_i32_u8), \

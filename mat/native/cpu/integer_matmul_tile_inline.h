@@ -1,6 +1,10 @@
-/* Tiles of a product: what is kept in registers while the inner axis is walked. A tile is ROWS x
-   two vectors, or 4 or 1 rows where there are no more. Included by integer_matmul_inline.h, and
-   once more for a machine that only multiplies pairs better than another. */
+/* Tiles of a product, which are kept in registers along the inner axis: ROWS x two vectors, or 4 or
+   1 rows where there are no more. Included by integer_matmul_inline.h, and once more for a machine
+   that only multiplies pairs better than another.
+
+      Parameters, defined before: those of integer_matmul_inline.h, and
+     ONLY_PAIRS  if tiles of pairs are all that is wanted */
+#include "integer_matmul_machine_inline.h"
 
 #define TILE(NAME_, T, HEIGHT, MULTIPLY) \
     static void NAME(NAME_)(int64_t depth, const void *left, const void *right, void *out, \

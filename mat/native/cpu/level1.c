@@ -1,5 +1,6 @@
-/* Long vectors, in pieces: what BLAS does in one thread, or not at the speed of memory. */
+/* Long vectors, in pieces: BLAS computes them in one thread, or not at the speed of memory. */
 #include "elementwise_inline.h"
+
 #include "level1.h"
 
 /* Updates; as in BLAS, nothing happens where alpha is 0. */
@@ -37,9 +38,9 @@ INLINE void load_f64(eight *to, const double *x) {
 
 #define MAGNITUDE(x) (eight)((eight_bits)(x) & INT64_MAX)
 
-/* TERM is of the eights x and y, where y are elements of the second operand if there is one, else x
-   again; LAST the same of single numbers. Four sums at a time, since an addition waits for the one
-   before. */
+/* TERM is the summand for vectors of eight, x and y, where y is of the second operand if there
+   is one, else x again; LAST is that of single numbers, u and v. There are four sums at a time,
+   since an addition waits for the one before. */
 #define MAT_SUM(name, T, load, second, TERM, LAST) \
     INLINE double name##_block(const T *a, const T *b, int64_t n) { \
         eight s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, x, y; \

@@ -1,5 +1,11 @@
 /* Pooling and its derivative, for elements of type T; included once for each. A NaN is larger than
-   all numbers. */
+   all numbers.
+
+   Parameters, defined before: those of convolve_inline.h, and for SHUFFLE
+     EVEN, ODD  the indices of the even and odd elements of two vectors
+     LOW, HIGH  the indices that repeat the first and the second half of a vector */
+#include "row_inline.h"
+#include "window_inline.h"
 
 INLINE T NAME(larger)(T a, T b) {
     return (a > b) | (a != a) ? a : b;
@@ -21,7 +27,7 @@ INLINE void NAME(merge_rows)(T *to, const T *a, const T *b, int64_t n) {
         to[j] = NAME(larger)(a[j], b[j]);
 }
 
-/* `n` elements of a row of x into `to`, or the larger of both. */
+/* Copy `n` elements of a row of x to `to`, or take the larger of both. */
 INLINE void NAME(merge)(T *RESTRICT to, const T *RESTRICT x, int64_t stride, int64_t n, int first) {
     if (stride != 1) {
         for (int64_t j = 0; j < n; j++)
@@ -44,7 +50,7 @@ INLINE void NAME(windows)(T *RESTRICT y, int64_t stride, const T *RESTRICT from,
     }
 }
 
-/* The same of pairs side by side. */
+/* The same of pairs of adjacent elements. */
 INLINE void NAME(pairs)(T *RESTRICT y, const T *RESTRICT from, int64_t n) {
     int64_t j = 0;
     for (; j + LANES <= n; j += LANES) {
@@ -57,7 +63,7 @@ INLINE void NAME(pairs)(T *RESTRICT y, const T *RESTRICT from, int64_t n) {
         y[j] = NAME(larger)(from[2 * j], from[2 * j + 1]);
 }
 
-/* The same tap by tap over adjacent windows, whose elements lie together. */
+/* The same tap by tap over windows that begin at adjacent elements. */
 INLINE void NAME(adjacent_windows)(T *RESTRICT y, const T *RESTRICT from, int64_t n, int64_t k) {
     NAME(copied)(y, from, n);
     for (int64_t p = 1; p < k; p++)
@@ -113,11 +119,11 @@ INLINE void NAME(pool_wide_row)(const struct mat_window *axes, int64_t outer, co
 
 MAT_CLONES void NAME(mat_pool)(const void *frame, char *const *operands, const double *numbers,
                                double *result, int64_t start, int64_t stop) {
-    const struct mat_walk *walk = frame;
-    const struct mat_window *axes = walk->job->axes;
-    int64_t outer = walk->ndim - 1, at[DIMS];
+    const struct mat_window_loop *loop = frame;
+    const struct mat_window *axes = loop->job->axes;
+    int64_t outer = loop->ndim - 1, at[DIMS];
     for (int64_t unit = start; unit < stop; unit++) {
-        unravel(walk->shape, outer, unit, at);
+        unravel(loop->shape, outer, unit, at);
         T *y = (T *)operands[1] + outer_place(axes, outer, at, 1);
         if (axes[outer].k + axes[outer].step > TILE)
             NAME(pool_wide_row)(axes, outer, at, (const T *)operands[0], y);
@@ -138,8 +144,8 @@ INLINE T NAME(share)(T xd, T x, T y, T yd) {
     STORE(to, CHOSEN((here == (y)) | ((here != here) & ((y) != (y))), sum, LOAD(to))); \
 } while (0)
 
-/* One row of x against one row of windows, which are inside of it: pairs side by side, or one tap
-   of adjacent windows. */
+/* One row of x with one row of windows, which are inside of it: pairs of adjacent elements, or one
+   tap of adjacent windows. */
 INLINE void NAME(share_pairs)(T *RESTRICT xd, const T *RESTRICT x, const T *RESTRICT y,
                               const T *RESTRICT yd, int64_t n) {
     int64_t j = 0;
@@ -188,16 +194,15 @@ INLINE void NAME(share_row)(const struct mat_window *c, T *xd, const T *x, const
     }
 }
 
-/* One row of x against all the rows of windows that it is in, in the same order whoever computes
-   it. */
+/* Units are rows of x, each with all the rows of windows that it is in, in a fixed order. */
 MAT_CLONES void NAME(mat_pool_back)(const void *frame, char *const *operands, const double *numbers,
                                     double *result, int64_t start, int64_t stop) {
-    const struct mat_walk *walk = frame;
-    const struct mat_window *axes = walk->job->axes;
-    int64_t outer = walk->ndim - 1, at[DIMS], low[DIMS], count[DIMS];
+    const struct mat_window_loop *loop = frame;
+    const struct mat_window *axes = loop->job->axes;
+    int64_t outer = loop->ndim - 1, at[DIMS], low[DIMS], count[DIMS];
     for (int64_t unit = start; unit < stop; unit++) {
         int64_t total = 1;
-        unravel(walk->shape, outer, unit, at);
+        unravel(loop->shape, outer, unit, at);
         for (int64_t k = 0; k < outer; k++) {
             count[k] = around(axes + k, at[k], low + k) - low[k];
             total *= count[k];

@@ -1,10 +1,12 @@
-/* Random numbers by Philox4x32-10, counter-based: what an element is depends on the key, the
-   counter of the call's first block and the element's position only, never on how the work is
-   split. docs/random.md says which words make which element.
+/* Random numbers by Philox4x32-10, counter-based: an element depends on the key, the counter of the
+   call's first block and the element's position only, never on how the work is split.
+   docs/random.md says which words make which element.
 
-   numbers: two that say what is drawn, then four words as doubles: the key's low and high, the
-   counter's low and high. Blocks are done in groups, of which each word is a vector, so that the
-   compiler vectorises over blocks. */
+   numbers: two parameters of the distribution, then four words as doubles: the key's low and high,
+   the counter's low and high.
+
+   Blocks are made in groups, of which each word is a vector, so that the compiler vectorises
+   over blocks. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
 #elif defined(__clang__)
@@ -35,7 +37,7 @@ static void batch_plain(uint64_t first, uint32_t key0, uint32_t key1, uint32_t w
 
 static philox_batch *batch = batch_plain;
 
-/* How machines of a level make a batch; NULL if this one cannot. */
+/* The function that makes a batch on machines of a level; NULL if this one cannot. */
 static philox_batch *batch_of(int level) {
 #if defined(__GNUC__) && defined(__x86_64__)
     __builtin_cpu_init();
@@ -65,7 +67,7 @@ int random_batch(int level, uint64_t first, uint32_t key0, uint32_t key1, uint32
 }
 
 /* A kernel: FILL each group's PER * 64 elements of type T, in place or, of a last group that is not
-   whole, beside; A and B are the types of the two numbers. */
+   whole, in a copy; A and B are the types of the two numbers. */
 #define KERNEL(name, T, PER, A, B, FILL) \
     MAT_CLONES void name(const void *frame, char *const *operands, const double *numbers, \
                          double *result, int64_t start, int64_t stop) { \
@@ -84,7 +86,7 @@ int random_batch(int level, uint64_t first, uint32_t key0, uint32_t key1, uint32
         } \
     }
 
-/* 24 or 53 bits, times the limit `a`, not above `b`, the largest number below the limit. */
+/* 24 or 53 bits, times the limit `a`, at most `b`, the largest number below the limit. */
 INLINE void uniforms_f(float *RESTRICT to, uint32_t w[4][BATCH], float a, float b) {
     for (int i = 0; i < BATCH; i++)
         for (int j = 0; j < 4; j++) {

@@ -1,15 +1,16 @@
 /* Convolution of one channel for the device, and its derivatives.
 
-   A thread has some points below each other, whose windows overlap: what it reads of a row of x
-   serves the taps of several rows. Adjacent threads have adjacent columns, so that x is read in
-   whole lines, and all but once from the L1 cache. What is outside of x is read as 0; sums that are
-   not finite are made anew without it, since a weight may be infinite. */
+   A thread has some points below each other, whose windows overlap: the elements that it reads
+   of a row of x are used by the taps of several rows. Adjacent threads have adjacent columns, so
+   that x is read in whole cache lines, and all but once from the L1 cache. Elements outside of x
+   are read as 0; sums that are not finite are computed again without them, since a weight may be
+   infinite. */
 #ifndef MAT_CONVOLVE_CUH
 #define MAT_CONVOLVE_CUH
 #include "nn.cuh"
 
-/* `count` steps of so many bytes further: one instruction where 32 bits hold the step, as is so
-   where NEAR. */
+/* The address `count` steps of so many bytes further: one instruction where NEAR, that is, where 32
+   bits hold the step. */
 template <class T, class S> MAT_NN T *nn_at(T *from, int32_t count, S bytes) {
     return (T *)((char *)from + (int64_t)count * bytes);
 }
@@ -23,11 +24,11 @@ MAT_NN typename nn_step<NEAR>::type nn_bytes(const nn_axis &a, int operand) {
     return (S)a.strides[operand] * (S)sizeof(T);
 }
 
-/* Lines of Q places of x from (row, column) on, `apart` rows apart; UNIT: places of a row are
-   adjacent. Of rows outside, others are read and not used, so that nothing waits for what is known
-   of each place; most threads have none. */
+/* Read lines of Q elements of x from (row, column) on, `apart` rows apart; UNIT: elements of a row
+   are adjacent. In place of rows outside, others are read and not used, so that no read waits for a
+   test of its position; most threads have none. */
 template<class T, class A, int LINES, int Q, bool UNIT, bool NEAR>
-MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_walk &frame, int32_t row,
+MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_loop &frame, int32_t row,
                     uint32_t column, int32_t apart) {
     typedef typename nn_step<NEAR>::type S;
     S pitch = nn_bytes<T, NEAR>(frame.axes[1], 0),
@@ -54,10 +55,10 @@ MAT_NN void nn_read(A (&v)[LINES][Q], const T *x, const nn_walk &frame, int32_t 
     }
 }
 
-/* P x Q taps from (p0, q0) on, added to the sums of R points below `at`. Rows overlap only where
-   the step is 1, else P is 1. */
+/* Add P x Q taps from (p0, q0) on to the sums of R points below `at`. Rows overlap only where the
+   step is 1, else P is 1. */
 template<class T, class A, int R, int P, int Q, bool UNIT>
-MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_walk &frame,
+MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_loop &frame,
                         const nn_spot &at, uint32_t p0, uint32_t q0) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     int32_t down = nn_bytes<T, true>(r, 1), across = nn_bytes<T, true>(c, 1);
@@ -82,7 +83,7 @@ MAT_NN void nn_add_taps(A (&sums)[R], const T *x, const T *w, const nn_walk &fra
 
 /* The same for all taps, P rows of them at once. */
 template<class T, class A, int R, int P>
-MAT_NN void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_walk &frame,
+MAT_NN void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_loop &frame,
                         const nn_spot &at) {
     nn_range columns = nn_inside(frame.axes[0], at.j);
     uint32_t height = (uint32_t)frame.axes[1].k, p = 0;
@@ -98,9 +99,9 @@ MAT_NN void nn_add_rows(A (&sums)[R], const T *x, const T *w, const nn_walk &fra
             nn_add_taps<T, A, R, 1, 1, false>(sums, x, w, frame, at, p, q);
 }
 
-/* One point, of what is inside only. */
+/* One point, of the elements inside only. */
 template<class T, class A>
-MAT_NN A nn_point(const nn_walk &frame, const mat_call &call, uint32_t unit, uint32_t i,
+MAT_NN A nn_point(const nn_loop &frame, const mat_call &call, uint32_t unit, uint32_t i,
                   uint32_t j) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     nn_range rows = nn_inside(r, i), columns = nn_inside(c, j);
@@ -124,9 +125,9 @@ MAT_NN A nn_point(const nn_walk &frame, const mat_call &call, uint32_t unit, uin
     return sum;
 }
 
-/* R sums to their places in y; made anew if one is not finite. */
+/* Add R sums to y; they are computed again if one is not finite. */
 template<class T, class A, int R>
-MAT_NN void nn_put(const A (&sums)[R], const nn_walk &frame, const mat_call &call,
+MAT_NN void nn_put(const A (&sums)[R], const nn_loop &frame, const mat_call &call,
                    const nn_spot &at) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     int32_t rows = (int32_t)r.n - (int32_t)at.i, pitch = nn_bytes<T, true>(r, 2);
@@ -155,10 +156,10 @@ MAT_NN void nn_put(const A (&sums)[R], const nn_walk &frame, const mat_call &cal
         nn_add(nn_at(y, a, pitch), nn_point<T, A>(frame, call, at.unit, at.i + a, at.j));
 }
 
-/* Windows of P x Q taps and adjacent places of x, or, where Q is 1, of any number of taps, P rows
+/* Windows of P x Q taps and adjacent elements of x, or, where Q is 1, of any number of taps, P rows
    at once. */
 template<class T, int R, int P, int Q>
-MAT_NN void nn_convolve(const nn_walk &frame, const mat_call &call) {
+MAT_NN void nn_convolve(const nn_loop &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     nn_spot at = nn_spot_here(frame, R);
     if (at.unit >= (uint32_t)frame.units || at.i >= (uint32_t)frame.axes[1].n ||
@@ -180,7 +181,7 @@ MAT_NN void nn_convolve(const nn_walk &frame, const mat_call &call) {
 }
 
 /* One point in a thread. */
-template <class T> MAT_NN void nn_convolve_points(const nn_walk &frame, const mat_call &call) {
+template <class T> MAT_NN void nn_convolve_points(const nn_loop &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     nn_spot at = nn_spot_here(frame, 1);
@@ -192,9 +193,9 @@ template <class T> MAT_NN void nn_convolve_points(const nn_walk &frame, const ma
            sum);
 }
 
-/* The derivative by x where steps leave out places, one place in a thread: yd, w, xd. Of the taps,
-   every step-th serves it. */
-template <class T> MAT_NN void nn_to_x(const nn_walk &frame, const mat_call &call) {
+/* The derivative by x where steps skip elements, one element in a thread: yd, w, xd. Of the taps,
+   every step-th counts for it. */
+template <class T> MAT_NN void nn_to_x(const nn_loop &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     nn_spot at = nn_spot_here(frame, 1);
@@ -220,10 +221,10 @@ template <class T> MAT_NN void nn_to_x(const nn_walk &frame, const mat_call &cal
            sum);
 }
 
-/* The derivative by w, P x Q taps from (p0, q0) on: what R points below (i, j), all of which exist,
-   add to them. */
+/* The derivative by w, P x Q taps from (p0, q0) on: add to them the terms of R points below (i, j),
+   all of which exist. */
 template<class T, class A, int R, int P, int Q, bool UNIT>
-MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_walk &frame, uint32_t i,
+MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_loop &frame, uint32_t i,
                         uint32_t j, uint32_t p0, uint32_t q0) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     constexpr bool NEAR = UNIT || P > 1;
@@ -245,7 +246,7 @@ MAT_NN void nn_products(A (&sums)[P * Q], const T *x, const T *yd, const nn_walk
 
 /* One tap of one point, if it is inside. */
 template<class T, class A>
-MAT_NN A nn_product(const T *x, const T *yd, const nn_walk &frame, uint32_t i, uint32_t j,
+MAT_NN A nn_product(const T *x, const T *yd, const nn_loop &frame, uint32_t i, uint32_t j,
                     uint32_t p, uint32_t q) {
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     uint32_t row = i * (uint32_t)r.step + (uint32_t)r.off + p,
@@ -256,10 +257,10 @@ MAT_NN A nn_product(const T *x, const T *yd, const nn_walk &frame, uint32_t i, u
            nn_from<A>(yd[i * r.strides[2] + j * c.strides[2]]);
 }
 
-/* The tiles of a piece, of which a thread has its points; ONE: a single tap, of what is inside
+/* The tiles of a piece, of which a thread has its points; ONE: a single tap, of the elements inside
    only. */
 template<class T, class A, int R, int P, int Q, bool UNIT, bool ONE>
-MAT_NN void nn_piece(A (&sums)[P * Q], const nn_walk &frame, const mat_call &call, uint32_t piece,
+MAT_NN void nn_piece(A (&sums)[P * Q], const nn_loop &frame, const mat_call &call, uint32_t piece,
                      uint32_t tap, uint32_t p0, uint32_t q0) {
     int64_t in_x, in_w;
     uint32_t tile = piece * (uint32_t)frame.each, end = tile + (uint32_t)frame.each,
@@ -286,8 +287,8 @@ MAT_NN void nn_piece(A (&sums)[P * Q], const nn_walk &frame, const mat_call &cal
     }
 }
 
-/* The sums of all 256 threads of a block, in an order of their own; in all threads when the block
-   has met. */
+/* The sums over all 256 threads of a block, in a fixed order; all threads have them after the
+   barrier. */
 template<class A, class W, int N>
 MAT_NN void nn_together(W *parts, W *totals, const A (&sums)[N], uint32_t number) {
 #pragma unroll
@@ -310,10 +311,10 @@ MAT_NN void nn_together(W *parts, W *totals, const A (&sums)[N], uint32_t number
     __syncthreads();
 }
 
-/* Sums of a piece for P x Q taps, to where the second stage finds them; those that are not finite
-   are made anew. */
+/* Write the sums of a piece for P x Q taps, for the second stage; those that are not finite are
+   computed again. */
 template<class T, int R, int P, int Q, bool UNIT>
-MAT_NN void nn_correlate(const nn_walk &frame, const mat_call &call) {
+MAT_NN void nn_correlate(const nn_loop &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     typedef typename nn_wide<A>::type W;
     MAT_SHARED(W, parts, [8 * P * Q]);
@@ -347,7 +348,7 @@ MAT_NN void nn_correlate(const nn_walk &frame, const mat_call &call) {
 }
 
 /* The second stage: a warp for each tap adds up its pieces. strides[1]: of wd. */
-template <class T> MAT_NN void nn_gather(const nn_walk &frame, const mat_call &call) {
+template <class T> MAT_NN void nn_gather(const nn_loop &frame, const mat_call &call) {
     typedef typename nn_sum<T>::type A;
     typedef typename nn_wide<A>::type W;
     uint32_t tap = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32,

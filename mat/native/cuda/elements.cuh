@@ -13,14 +13,6 @@
 #define MAT_INSIDE static __device__ __forceinline__
 #define MAT_MEMBER __device__ __forceinline__
 
-struct mat_f16 {
-    uint16_t bits;
-};
-
-struct mat_bf16 {
-    uint16_t bits;
-};
-
 template <class R> struct mat_complex {
     R re, im;
     mat_complex() = default;
@@ -36,6 +28,8 @@ typedef uint8_t mat_u8;
 typedef uint16_t mat_u16;
 typedef uint32_t mat_u32;
 typedef uint64_t mat_u64;
+typedef mat_half mat_f16;
+typedef mat_bfloat mat_bf16;
 typedef float mat_f32;
 typedef double mat_f64;
 typedef mat_complex<float> mat_c64;

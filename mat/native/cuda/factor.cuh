@@ -1,9 +1,9 @@
-/* Factors of matrices: LU with the largest of each column as pivot, Cholesky's, and solving with
-   LU; for stacks of them.
+/* Factors of matrices, for stacks of them: LU with the largest element of each column as pivot,
+   Cholesky's, and solving with LU.
 
-   Matrices are packed, row by row, in memory of our own. A block of 256 threads has a matrix, or a
+   Matrices are packed, row by row, in the call's memory. A block of 256 threads has a matrix, or a
    panel of one: its left columns, which are factored before the rest is brought up to date by
-   cuBLAS. Rows are exchanged there by mat_factor_swap. What cannot be factored is told in a flag
+   cuBLAS. Rows are exchanged there by mat_factor_swap. A matrix that cannot be factored sets a flag
    that the host reads at the end. */
 #ifndef MAT_FACTOR_CUH
 #define MAT_FACTOR_CUH
@@ -70,20 +70,20 @@ template<typename R> INLINE_DEVICE complex_number<R> scaled(complex_number<R> a,
     return {a.re * r, a.im * r};
 }
 
-/* What a pivot, and what is divided by it, are multiplied with first, so that its reciprocal does
-   not overflow. */
+/* A factor for a pivot and the elements that are divided by it, so that its reciprocal does not
+   overflow. */
 INLINE_DEVICE float lift(float size) { return size < 1e-30f ? 1.1529215e18f : 1.0f; } /* 2^60 */
 INLINE_DEVICE double lift(double size) { return size < 1e-300 ? 1.152921504606846976e18 : 1.0; }
 
-/* Into a packed stack, at[0]: the elements of at[1], of its lower triangle, or those of the
-   identity. at[2]: the flag, cleared. */
+/* Copy to a packed stack, at[0]: the elements of at[1], of its lower triangle, or those of the
+   identity. at[2] is the flag, which is cleared. */
 struct factor_load {
     int64_t rows, columns, row, column, count; /* steps of the source; matrices */
     int64_t what; /* 0: all; 1: the lower triangle, above it 0; 2: the identity */
     int64_t rank, batch[8], steps[8];
 };
 
-/* Where element k of the packed stack lies outside. */
+/* The offset in the strided operand of element k of the packed stack. */
 INLINE_DEVICE int64_t place_of(const factor_load &frame, int64_t k) {
     int64_t rest = k / frame.columns / frame.rows;
     int64_t at = k / frame.columns % frame.rows * frame.row + k % frame.columns * frame.column;
@@ -109,20 +109,20 @@ template <typename T> INLINE_DEVICE void load(const factor_load &frame, const ma
     ((T *)call.at[0])[k] = value;
 }
 
-/* The other way: the packed stack at[0] to where at[1] lies. */
+/* Copy the packed stack at[0] to the strided one at[1]. */
 template <typename T> INLINE_DEVICE void store(const factor_load &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k >= frame.rows * frame.columns * frame.count) return;
     ((T *)call.at[1])[place_of(frame, k)] = ((const T *)call.at[0])[k];
 }
 
-/* Panels: at[0] is their first element, at[1] where their pivots go, at[2] the flag. */
+/* Panels: at[0] is their first element, at[1] their pivots, at[2] the flag. */
 struct factor_panel {
     int64_t rows, columns, step, first; /* from row to row; the number of the first row */
     int64_t matrix, pivots;             /* from matrix to matrix */
 };
 
-/* The row from `j` on with the largest element in column `j`, the first of them; the same in all
+/* The first of the rows from `j` on that have the largest element in column `j`; the same in all
    threads. */
 template <typename T> INLINE_DEVICE int pivot_of(const T *a, const factor_panel &frame, int64_t j) {
     typedef typename number<T>::real real;
@@ -213,8 +213,8 @@ template <typename T> INLINE_DEVICE void cholesky(const factor_panel &frame, con
     }
 }
 
-/* Rows of at[0] exchanged as at[1] says, from `first` on, in all columns but those from `low` to
-   `high`. */
+/* Exchange rows of at[0] by the pivots at[1], from `first` on, in all columns but those from
+   `low` to `high`. */
 struct factor_swap {
     int64_t count, first, columns, step, low, high;
 };
@@ -231,7 +231,7 @@ template <typename T> INLINE_DEVICE void exchange(const factor_swap &frame, cons
     }
 }
 
-/* Columns of at[2], `columns` of each matrix, solved for with the LU of n x n at at[0] and its
+/* Solve for the columns of at[2], `columns` of each matrix, with the LU of n x n at at[0] and its
    pivots at at[1]. */
 struct factor_solve {
     int64_t n, columns, count;
@@ -262,7 +262,7 @@ template <typename T> INLINE_DEVICE void solve(const factor_solve &frame, const 
     }
 }
 
-/* The diagonal of the n x n matrix at[0] side by side at at[1]. */
+/* Copy the diagonal of the n x n matrix at[0] to adjacent elements of at[1]. */
 struct factor_diagonal {
     int64_t n;
 };

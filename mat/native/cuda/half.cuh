@@ -5,6 +5,10 @@
 
 #include "device.cuh"
 
+/* Elements of 16 bits, as they are stored */
+struct mat_half { uint16_t bits; };
+struct mat_bfloat { uint16_t bits; };
+
 #if defined(MAT_ON_CPU) /* on a GPU there is an instruction for each */
 #include "half_inline.h"
 #else

@@ -1,35 +1,36 @@
 /* Products of matrices of the element types that cuBLAS lacks, with any strides, for stacks of
    them: ``C = alpha A B + beta C``.
 
-   A block of 256 threads makes a tile of C, 64 x 64 for each of G x G groups; a thread makes 4 x 4
-   elements of each group in registers. Tiles of A and B pass through shared memory, converted on
-   the way to T, in which is summed: uint32_t for what has up to 32 bits, uint64_t, whose sums wrap
-   as they should, and float for halves. While one pair of tiles is multiplied, the next is on its
-   way. `whichever` stands for a type that the frame names; it is asked for once for a tile, not for
-   each element.
+   A block of 256 threads computes a tile of C, 64 x 64 for each of G x G groups; a thread computes
+   4 x 4 elements of each group in registers. Tiles of A and B pass through shared memory, converted
+   to T, the type of the sums: uint32_t for integers of up to 32 bits, uint64_t for longer ones, so
+   that sums wrap, and float for halves. While one pair of tiles is multiplied, the next is read.
+   `whichever` stands for a type that the frame names; the branch on it is taken once for a tile,
+   not for each element.
 
-   Where C has few tiles and the inner axis is long, that is split among blocks: each writes its
-   sums to the room, and mat_integer_matmul_sum adds them up, in the same order always. */
+   Where C has few tiles and the inner axis is long, the axis is split among blocks: each writes
+   its sums to the call's memory, and mat_integer_matmul_sum adds them up, always in the same
+   order. */
 #ifndef MAT_INTEGER_MATMUL_CUH
 #define MAT_INTEGER_MATMUL_CUH
 
 #include "device.cuh"
 #include "half.cuh"
 
-struct product_frame {
+struct matmul_frame {
     int64_t m, n, k;
     int64_t a_row, a_column, b_row, b_column, c_row, c_column; /* steps, in elements */
     int64_t a_type, b_type, c_type;
     int64_t tiles_n, tiles; /* of a row of tiles, and of a matrix */
-    int64_t factors; /* 0: alpha is 1 and beta 0; 1: they are numbers of the call; 2: they are the
-                        next */
+    /* 0: alpha is 1 and beta 0; 1: they are numbers of the call; 2: they are the next two */
+    int64_t factors;
     int64_t alpha, beta;
-    int64_t splits, depth, each; /* of the inner axis, how long a part is, and how many elements C
-                                    has with its stack */
+    int64_t splits, depth; /* the parts of the inner axis, and how long one is */
+    int64_t each;          /* the elements of C with its stack */
     int64_t rank, batch[8], a_batch[8], b_batch[8], c_batch[8];
 };
 
-/* The types, as cpu/intgemm.py counts them. */
+/* The types, as NUMBERED of mat/cpu/integer_matmul.py. */
 enum { BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32 };
 
 #define INLINE_DEVICE static __device__ __forceinline__
@@ -62,9 +63,9 @@ INLINE_DEVICE void write(as_half *to, float x) { to->bits = to_half(x); }
 INLINE_DEVICE void write(as_bfloat *to, float x) { to->bits = to_bfloat(x); }
 INLINE_DEVICE void write(as_bool *to, uint32_t x) { to->value = x != 0; }
 
-/* What a thread carries of a tile that is `depth` positions of the inner axis deep and 64 G
-   elements wide. Threads that follow each other take elements that lie beside each other: along the
-   inner axis, or across it. */
+/* The four elements that a thread copies of a tile, which is DEEP positions of the inner axis
+   deep and 64 G elements wide. Consecutive threads copy adjacent elements: along the inner axis,
+   or across it. */
 template <int G> struct piece {
     enum { WIDE = 64 * G, DEEP = 16 / G };
     int64_t at, along; /* of its first element; a step on the inner axis */
@@ -98,8 +99,8 @@ INLINE_DEVICE void fetch_as(T (&values)[4], const char *base, const piece<G> &p,
     }
 }
 
-/* The four elements that this thread carries of the tile at `start` on the inner axis; `width` is
-   what there is across. */
+/* Read the elements that this thread copies of the tile at `start` on the inner axis; `width`
+   elements are left across. */
 template <typename T, typename S> struct source {
     template<int G>
     static __device__ __forceinline__ void fetch(T (&values)[4], const char *base, int,
@@ -127,8 +128,8 @@ template <typename T> struct source<T, whichever> {
     }
 };
 
-template<typename T, int G>
-using tile = four<T>[16 / G][16 * G + 1]; /* one more, so that columns lie in different banks */
+/* one column more, so that the elements of a column are in different banks */
+template<typename T, int G> using tile = four<T>[16 / G][16 * G + 1];
 
 template<typename T, int G>
 INLINE_DEVICE void put(tile<T, G> &to, const T (&values)[4], const piece<G> &p) {
@@ -194,18 +195,18 @@ template <> struct is_bool<as_bool> {
 };
 
 template<typename T>
-INLINE_DEVICE T factor(const product_frame &frame, const mat_call &call, int which) {
+INLINE_DEVICE T factor(const matmul_frame &frame, const mat_call &call, int which) {
     if (frame.factors == 2) return (T)(which ? frame.beta : frame.alpha);
     return frame.factors ? (T)call.numbers[2 * which] : (T)!which;
 }
 
-/* Where the matrices of a stack begin. `frame` and `call` are in the constant bank, whence lengths
-   and steps can be read by an index that is not known before. */
+/* The offsets of the matrices of a stack. `frame` and `call` are in the constant bank, where
+   lengths and steps can be read by an index that is computed. */
 struct places {
     int64_t a, b, c;
 };
 
-INLINE_DEVICE places places_of(const product_frame &frame, int64_t matrix) {
+INLINE_DEVICE places places_of(const matmul_frame &frame, int64_t matrix) {
     places at = {0, 0, 0};
     for (int d = (int)frame.rank - 1; d >= 0; d--) {
         const int64_t i = matrix % frame.batch[d];
@@ -216,7 +217,7 @@ INLINE_DEVICE places places_of(const product_frame &frame, int64_t matrix) {
 }
 
 template <typename T, typename A, typename B, typename C, int G>
-INLINE_DEVICE void product(const product_frame &frame, const mat_call &call) {
+INLINE_DEVICE void matmul(const matmul_frame &frame, const mat_call &call) {
     MAT_SHARED(four<T>, left, [2][16 / G][16 * G + 1]);
     MAT_SHARED(four<T>, right, [2][16 / G][16 * G + 1]);
     const int a_type = (int)frame.a_type, b_type = (int)frame.b_type, c_type = (int)frame.c_type;
@@ -234,8 +235,8 @@ INLINE_DEVICE void product(const product_frame &frame, const mat_call &call) {
 
     T sums[4 * G][4 * G] = {}, a[4], b[4];
     int now = 0;
-    for (int64_t start = from - 16 / G; start < k;
-         start += 16 / G, now ^= 1) { /* the first time there is nothing to multiply */
+    /* the first time there is nothing to multiply */
+    for (int64_t start = from - 16 / G; start < k; start += 16 / G, now ^= 1) {
         const int64_t next = start + 16 / G;
         if (next < k) {
             source<T, A>::fetch(a, call.at[0], a_type, one, next, high, k);
@@ -271,9 +272,9 @@ INLINE_DEVICE void product(const product_frame &frame, const mat_call &call) {
         }
 }
 
-/* An element of C from the sums of all parts. */
+/* Compute an element of C from the sums of all parts. */
 template<typename T, typename C>
-INLINE_DEVICE void add_up(const product_frame &frame, const mat_call &call) {
+INLINE_DEVICE void add_up(const matmul_frame &frame, const mat_call &call) {
     const int64_t k = (int64_t)blockIdx.x * 256 + threadIdx.x;
     if (k >= frame.each) return;
     T sum = 0;
@@ -287,11 +288,10 @@ INLINE_DEVICE void add_up(const product_frame &frame, const mat_call &call) {
 }
 
 #define MAT_INTEGER_MATMUL(T, A, B, C, G) \
-    MAT_KERNEL(mat_integer_matmul, product_frame, 256) { product<T, A, B, C, G>(frame, call); } \
-    MAT_KERNEL(mat_integer_matmul_sum, product_frame, 256) { add_up<T, C>(frame, call); }
+    MAT_KERNEL(mat_integer_matmul, matmul_frame, 256) { matmul<T, A, B, C, G>(frame, call); } \
+    MAT_KERNEL(mat_integer_matmul_sum, matmul_frame, 256) { add_up<T, C>(frame, call); }
 
-/* ``C <- beta C``, what is left of a product over an empty axis: nothing of C is read where beta is
-   0. */
+/* ``C <- beta C``, which remains of a product over an empty axis: C is not read where beta is 0. */
 
 struct scale_frame {
     int64_t rows, columns, batches;

@@ -1,10 +1,12 @@
-/* Windows that walk over a matrix, for the device: what convolution (convolve.cuh) and pooling
-   (pool.cuh) share.
+/* Windows that slide over a matrix, for convolution (convolve.cuh) and pooling (pool.cuh) on the
+   device.
 
-   As on the CPU (nn.h), tap p of point i of an axis is at place i * step + off + p of the input, if
-   there is such a place, and a batch is an axis with one tap. axes[0] is that of columns, axes[1]
-   that of rows; units are the points, or places, of all others, the outer axes. A block of threads
-   is `blockDim.z` units deep, each thread has one column and some rows below each other. */
+   As on the CPU (nn.h), tap p of point i of an axis is at position i * step + off + p of the input,
+   if there is such a position, and a batch is an axis with one tap. axes[0] is that of columns,
+   axes[1] that of rows; units are the points, or positions, of all others, the outer axes.
+
+   A block of threads is `blockDim.z` units deep, each thread has one column and some rows below
+   each other. */
 #ifndef MAT_NN_CUH
 #define MAT_NN_CUH
 #include "device.cuh"
@@ -16,18 +18,20 @@ struct nn_axis {
     int64_t n, nx, k, step, off, strides[4]; /* of each operand, in elements */
 };
 
-/* units: of the outer axes; taps: of these; plain: these are one batch at most; across, down:
-   blocks along a row, a column; lined: the grid has them, and those along units, in one row; base:
-   where an operand begins. A sum over all points is made in pieces of `each` of so many tiles, for
-   chunks of taps. */
-struct nn_walk {
+/* units, taps   of the outer axes
+   plain         these are one batch at most
+   across, down  blocks along a row, a column
+   lined         the grid has them, and those along units, in one row
+   base          where an operand begins
+
+   A sum over all points is computed in pieces of `each` of so many tiles, for chunks of taps. */
+struct nn_loop {
     int64_t ndim, units, taps, plain, across, down, lined, base, tiles, each, pieces, chunks_down,
         chunks_across;
     nn_axis axes[8];
 };
 
-/* Elements and the type in which they are added up: 16-bit floats as float, integers modulo their
-   range. */
+/* The type in which elements are added up: 16-bit floats as float, integers modulo their range. */
 struct nn_half { uint16_t bits; };
 struct nn_bfloat { uint16_t bits; };
 
@@ -39,12 +43,12 @@ template <> struct nn_sum<nn_bfloat> { typedef float type; };
 template <> struct nn_sum<int64_t> { typedef uint64_t type; };
 template <> struct nn_sum<uint64_t> { typedef uint64_t type; };
 
-/* What partial sums are kept in. */
+/* The type of partial sums. */
 template <class A> struct nn_wide { typedef double type; };
 template <> struct nn_wide<uint32_t> { typedef uint32_t type; };
 template <> struct nn_wide<uint64_t> { typedef uint64_t type; };
 
-/* What elements are compared as. */
+/* The type as which elements are compared. */
 template <class T> struct nn_order { typedef T type; };
 template <> struct nn_order<nn_half> { typedef float type; };
 template <> struct nn_order<nn_bfloat> { typedef float type; };
@@ -73,28 +77,28 @@ MAT_NN bool nn_finite(double x) { return x - x == 0; }
 MAT_NN bool nn_finite(uint32_t) { return true; }
 MAT_NN bool nn_finite(uint64_t) { return true; }
 
-/* Which points or places a thread is for: of a unit, those of column j in the rows from i on. */
+/* The points or positions of a thread: of a unit, those of column j in the rows from i on. */
 struct nn_spot {
     uint32_t unit, i, j;
 };
 
-MAT_NN nn_spot nn_spot_of(const nn_walk &frame, uint32_t tile, uint32_t rows) {
+MAT_NN nn_spot nn_spot_of(const nn_loop &frame, uint32_t tile, uint32_t rows) {
     uint32_t across = (uint32_t)frame.across, down = (uint32_t)frame.down, rest = tile / across;
     return {rest / down * blockDim.z + threadIdx.z, (rest % down * blockDim.y + threadIdx.y) * rows,
             (tile - rest * across) * blockDim.x + threadIdx.x};
 }
 
-/* The same for the block's place in the grid. */
-MAT_NN nn_spot nn_spot_here(const nn_walk &frame, uint32_t rows) {
+/* The same for the block's position in the grid. */
+MAT_NN nn_spot nn_spot_here(const nn_loop &frame, uint32_t rows) {
     if (frame.lined)
         return nn_spot_of(frame, blockIdx.x, rows);
     return {blockIdx.z * blockDim.z + threadIdx.z, (blockIdx.y * blockDim.y + threadIdx.y) * rows,
             blockIdx.x * blockDim.x + threadIdx.x};
 }
 
-/* Where point, or place, `unit` of the outer axes is in an operand. */
+/* The offset of point, or position, `unit` of the outer axes in an operand. */
 template<int OPERAND>
-MAT_NN int64_t nn_place(const nn_walk &frame, uint32_t unit, bool of_input = false) {
+MAT_NN int64_t nn_place(const nn_loop &frame, uint32_t unit, bool of_input = false) {
     if (frame.plain)
         return unit * frame.axes[2].strides[OPERAND];
     int64_t found = 0;
@@ -108,9 +112,9 @@ MAT_NN int64_t nn_place(const nn_walk &frame, uint32_t unit, bool of_input = fal
     return found;
 }
 
-/* Where tap `tap` of the outer axes is for point `unit` of them: in x (strides[0]) and in w
-   (strides[1]); false if outside. */
-MAT_NN bool nn_outer_tap(const nn_walk &frame, uint32_t unit, uint32_t tap, int64_t *x,
+/* The offsets of tap `tap` of the outer axes for point `unit` of them: in x (strides[0]) and in w
+   (strides[1]); false if it is outside. */
+MAT_NN bool nn_outer_tap(const nn_loop &frame, uint32_t unit, uint32_t tap, int64_t *x,
                          int64_t *w) {
     bool inside = true;
     *x = unit * frame.axes[2].strides[0], *w = 0;
@@ -130,10 +134,10 @@ MAT_NN bool nn_outer_tap(const nn_walk &frame, uint32_t unit, uint32_t tap, int6
     return inside;
 }
 
-/* Where the point of which place `unit` of the outer axes is tap `tap` lies: in operands FIRST and
-   SECOND, and the tap in w (strides[1]); false if there is no such point. */
+/* The offsets of the point of which position `unit` of the outer axes is tap `tap`: in operands
+   FIRST and SECOND, and of the tap in w (strides[1]); false if there is no such point. */
 template<int FIRST, int SECOND>
-MAT_NN bool nn_outer_point(const nn_walk &frame, uint32_t unit, uint32_t tap, int64_t *first,
+MAT_NN bool nn_outer_point(const nn_loop &frame, uint32_t unit, uint32_t tap, int64_t *first,
                            int64_t *second, int64_t *w) {
     bool found = true;
     *first = unit * frame.axes[2].strides[FIRST], *second = unit * frame.axes[2].strides[SECOND],
@@ -158,7 +162,7 @@ MAT_NN bool nn_outer_point(const nn_walk &frame, uint32_t unit, uint32_t tap, in
     return found;
 }
 
-/* From the first to behind the last of something. */
+/* A range, from the first to behind the last. */
 struct nn_range {
     int32_t low, high;
 };
@@ -170,7 +174,7 @@ MAT_NN nn_range nn_inside(const nn_axis &a, uint32_t i) {
     return {at < 0 ? -at : 0, room < k ? room : k};
 }
 
-/* The points whose windows place t is in. */
+/* The points whose windows position t is in. */
 MAT_NN nn_range nn_around(const nn_axis &a, uint32_t t) {
     int32_t last = (int32_t)t - (int32_t)a.off, first = last - (int32_t)a.k + 1,
             step = (int32_t)a.step, n = (int32_t)a.n;

@@ -3,7 +3,7 @@
 #define MAT_POOL_CUH
 #include "nn.cuh"
 
-/* What every element is at least. */
+/* The least element of a type. */
 template <class T> struct nn_least {
     MAT_NN T value() { return T(-1) < T(0) ? T(T(1) << (8 * sizeof(T) - 1)) : T(0); }
 };
@@ -17,8 +17,8 @@ template <> struct nn_least<double> {
 template <class T> MAT_NN T nn_larger(T a, T b) { return (a > b) | (a != a) ? a : b; }
 template <class T> MAT_NN bool nn_same(T a, T b) { return (a == b) | ((a != a) & (b != b)); }
 
-/* Adjacent elements, in one access where they lie so, else one by one; of those beyond the last,
-   that one again. */
+/* Read adjacent elements, in one access if they are aligned, else one by one; for those beyond the
+   last, that one again. */
 template <class T, int V> struct __align__(V * sizeof(T)) nn_pack {
     T v[V];
 };
@@ -48,8 +48,8 @@ template <class T, int V> MAT_NN void nn_store(T *to, const nn_pack<T, V> &value
             to[k] = values.v[k];
 }
 
-/* Any windows, one in a thread: x, y. */
-template <class T> MAT_NN void nn_pool(const nn_walk &frame, const mat_call &call) {
+/* Windows of any kind, one in a thread: x, y. */
+template <class T> MAT_NN void nn_pool(const nn_loop &frame, const mat_call &call) {
     typedef typename nn_order<T>::type A;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
     nn_spot at = nn_spot_here(frame, 1);
@@ -75,8 +75,8 @@ template <class T> MAT_NN void nn_pool(const nn_walk &frame, const mat_call &cal
     *y = nn_to<T>::of(found);
 }
 
-/* Pairs side by side along rows whose elements are adjacent: 16 bytes of x in a thread. */
-template <class T> MAT_NN void nn_pool_pairs(const nn_walk &frame, const mat_call &call) {
+/* Windows that are pairs of adjacent elements: 16 bytes of x in a thread. */
+template <class T> MAT_NN void nn_pool_pairs(const nn_loop &frame, const mat_call &call) {
     typedef typename nn_order<T>::type A;
     enum { V = 16 / sizeof(T), G = V / 2 };
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
@@ -108,8 +108,8 @@ template <class T> MAT_NN void nn_pool_pairs(const nn_walk &frame, const mat_cal
                    result, c.n - j);
 }
 
-/* The derivative, one place of x in a thread: x, y, yd, xd. */
-template <class T> MAT_NN void nn_pool_back(const nn_walk &frame, const mat_call &call) {
+/* The derivative, one element of x in a thread: x, y, yd, xd. */
+template <class T> MAT_NN void nn_pool_back(const nn_loop &frame, const mat_call &call) {
     typedef typename nn_order<T>::type A;
     typedef typename nn_sum<T>::type S;
     const nn_axis &c = frame.axes[0], &r = frame.axes[1];
@@ -136,8 +136,8 @@ template <class T> MAT_NN void nn_pool_back(const nn_walk &frame, const mat_call
            sum);
 }
 
-/* The same of pairs side by side: 16 bytes of x in a thread. */
-template <class T> MAT_NN void nn_pool_pairs_back(const nn_walk &frame, const mat_call &call) {
+/* The same for pairs of adjacent elements: 16 bytes of x in a thread. */
+template <class T> MAT_NN void nn_pool_pairs_back(const nn_loop &frame, const mat_call &call) {
     typedef typename nn_order<T>::type A;
     typedef typename nn_sum<T>::type S;
     enum { V = 16 / sizeof(T), G = V / 2 };

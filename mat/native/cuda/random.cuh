@@ -1,10 +1,10 @@
 /* Random numbers for the device: the words and the arithmetic of random.c, so the same bits,
-   whatever the launch is.
+   however the kernel is launched.
 
    A thread makes some blocks of four words, and of each two or four adjacent elements, which it
-   stores as 16 bytes if they are all there and lie so; threads beside it make the blocks beside its
-   own. Numbers, as on the CPU: two that say what is drawn, then the key's and the counter's halves.
-   Compile it with contraction off, as everything that includes normal_inline.h. */
+   stores as 16 bytes if they are complete and aligned; adjacent threads make adjacent blocks.
+   Numbers, as on the CPU: two parameters of the distribution, then the halves of the key and of
+   the counter. Compile it with contraction off, as everything that includes normal_inline.h. */
 #ifndef MAT_RANDOM_CUH
 #define MAT_RANDOM_CUH
 
@@ -35,7 +35,7 @@ INLINE void words_of(const random_stream &from, uint64_t block, uint32_t c[4]) {
     philox(c, from.key0, from.key1);
 }
 
-/* 24 or 53 bits, times the limit `a`, not above `b`, the largest number below the limit. */
+/* 24 or 53 bits, times the limit `a`, at most `b`, the largest number below the limit. */
 INLINE void uniforms(float v[4], const uint32_t w[4], float a, float b) {
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -75,8 +75,8 @@ template <class T> INLINE void bernoullis(T v[4], const uint32_t w[4], uint32_t 
         v[j] = w[j] <= a ? b : T(0);
 }
 
-/* The elements of a block to their place, 16 bytes at a time unless there is less left or the place
-   is not one of 16 bytes. */
+/* Store the elements of a block, 16 bytes at a time unless fewer are left or they are not
+   aligned. */
 template <int PER> INLINE void put(float *out, uint64_t block, int64_t n, const float *v) {
     int64_t at = (int64_t)block * PER;
     if (((uint64_t)out & 15) == 0 && at + PER <= n) {

@@ -8,8 +8,6 @@
 #define MAT_INLINE static __device__ __forceinline__
 
 /* Items: the 16-bit floats are their bits. */
-struct mat_half { uint16_t bits; };
-struct mat_bfloat { uint16_t bits; };
 struct __align__(8) mat_complex { float re, im; };
 struct __align__(16) mat_complex_double { double re, im; };
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ....matrix.mat import Mat
 from ....ops import elementwise
+from ....support.dtypes import REAL_TYPES
 from ....support.types import Operand
 from ..operands import is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
 
-_FLOATS = "efd"
+_FLOATS = "e" + REAL_TYPES  # of NumPy
 _REAL = (int, float)
 
 

@@ -10,7 +10,7 @@ from ....matrix.creation import adopted
 from ....matrix.mat import Mat
 from ....ops import linalg
 from ....ops.blas_level1 import nrm2
-from ....support.dtypes import BLAS_TYPES
+from ....support.dtypes import BLAS_TYPES, REAL_TYPES
 from ....support.types import AxisLike, Operand
 from ..registry import Result, implements
 
@@ -41,6 +41,6 @@ def numpy_linalg_cholesky(a: Operand, /, *, upper: bool = False) -> Result:
 @implements("linalg.norm")
 def numpy_linalg_norm(x: Operand, ord: object = None, axis: AxisLike = None,
                       keepdims: bool = False) -> Result:
-    plain = (isinstance(x, Mat) and x.dtype.char in "fd" and ord is None and axis is None
+    plain = (isinstance(x, Mat) and x.dtype.char in REAL_TYPES and ord is None and axis is None
              and not keepdims and x.size > 0)
     return adopted(np.asarray(nrm2(x), x.dtype)) if plain else NotImplemented

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ....matrix.mat import Mat
 from ....ops import elementwise, reduce
+from ....support.dtypes import REAL_TYPES
 from ....support.types import AxisLike, DTypeLike, Function, Number, Operand
 from ..operands import can_hold_sums, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
@@ -73,7 +74,7 @@ def _variance(a: Operand, axis: AxisLike, dtype: DTypeLike, out: Operand, ddof: 
     """Return the variance: as in NumPy, the mean of the squared distances from the mean."""
     plain = (dtype is None and is_mat_or_none(out) and all(x is NO_VALUE for x in others)
              and type(ddof) in _REAL)
-    if not plain or not isinstance(a, Mat) or a.dtype.char not in "fd" or not a.size:
+    if not plain or not isinstance(a, Mat) or a.dtype.char not in REAL_TYPES or not a.size:
         return NotImplemented
     squares = elementwise.square(elementwise.subtract(a, reduce.mean(a, axis, True)))
     total = reduce.sum(squares, axis, False if keepdims is NO_VALUE else bool(keepdims))
