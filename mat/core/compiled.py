@@ -27,8 +27,8 @@ class _PythonPlan:
 
     __slots__ = ()
     armed = False
-    walk: Callable[[tuple[Any, ...], dict[str, Any]], Any]  # plans have these two
-    away: Callable[[tuple[Any, ...], dict[str, Any]], Any]
+    execute: Callable[[tuple[Any, ...], dict[str, Any]], Any]  # plans have these two
+    execute_on_device: Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
     def arm(self, *_: object) -> bool:
         """Return False: no kernel can be called without Python."""
@@ -39,7 +39,7 @@ class _PythonPlan:
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Carry out the plan on the arguments."""
-        return self.away(args, kwargs) if IN_USE else self.walk(args, kwargs)
+        return self.execute_on_device(args, kwargs) if IN_USE else self.execute(args, kwargs)
 
 
 class _PythonOperation:
@@ -47,7 +47,7 @@ class _PythonOperation:
 
     call: Callable[..., Any]  # operations have it
 
-    def takes(self, *_: object) -> None:
+    def set_positions(self, *_: object) -> None:
         """Ignore the positions of operands and settings."""
 
     def forget_compiled(self) -> None:

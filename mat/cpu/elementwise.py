@@ -116,13 +116,13 @@ def prepare_fill_bits(x: Operand) -> Callable[[Number, ForeignArray], None]:
 
 def prepare_strided(kernel: CData, views: Sequence[OperandView], shape: Ints, grain: int, *,
                     streams: bool = False) -> CpuKernel:
-    """Return `kernel`, whose frame is a ``mat_walk``, over `shape`; the last operand is written.
+    """Return `kernel`, whose frame is a ``mat_strided``, over `shape`; the last operand is written.
 
     With `streams` a large result is written past the caches: that is faster where more time goes
     into reading than computing.
     """
     axes = loops(shape, [v.strides for v in views])
-    frame = ffi.new("mat_walk *", {"rank": len(axes), "count": len(views), "sizes": [
+    frame = ffi.new("mat_strided *", {"rank": len(axes), "count": len(views), "sizes": [
         axis[k] for k in range(len(views) + 1) for axis in axes]})
     for k, view in enumerate(views):
         frame.size[k] = view.size

@@ -1,5 +1,5 @@
-"""What computes through C pointers: BLAS and our compiled kernels under one name, handed to bodies
-for the host's facets.
+"""The engine that computes through C pointers: BLAS and the compiled kernels under one name, which
+implementations for the host's facets get.
 
 Functions take operands as the facets present them: ``pointer``, ``layout``, ``letter``, ``dtype``.
 None of them checks.

@@ -2,19 +2,18 @@
 error state is.
 
 `numpy.errstate` does this too, at three times the cost of a small operation. NumPy keeps its state
-in a context variable; we find that variable by public means and set it directly.
+in a context variable; this module finds it by public means, and plans set it directly.
 """
 
 from __future__ import annotations
 
 from contextvars import Context, ContextVar, copy_context
-from typing import Any
 
 import numpy as np
 
 
-def _find() -> tuple[ContextVar[Any], Any]:
-    """NumPy's context variable of the error state, and its value for "ignore everything"."""
+def _find() -> tuple[ContextVar[object], object]:
+    """Return NumPy's context variable of the error state, and its value for "ignore everything"."""
     before = copy_context()
     with np.errstate(all="ignore"):
         inside = copy_context()
@@ -27,13 +26,13 @@ def _find() -> tuple[ContextVar[Any], Any]:
 STATE, QUIET = _find()
 
 # Running a ufunc in a context where that is set costs nothing, setting and resetting it half as
-# much as a ufunc. A context can be used by one thread at a time and not within itself: who needs
-# one takes it out of here, by thread, and puts it back.
+# much as a ufunc. A context can be used by one thread at a time and not within itself: a plan that
+# needs one takes it out of here, by thread, and puts it back.
 IDLE: dict[int, Context] = {}
 
 
 def quiet_context() -> Context:
-    """A new context that holds nothing but NumPy's error state, ignoring everything."""
+    """Return a new context that has nothing but NumPy's error state, ignoring everything."""
     context = Context()
     context.run(STATE.set, QUIET)
     return context

@@ -1,5 +1,5 @@
-"""`CpuKernel`: a compiled kernel, and whatever operands of one form settle: what an operation's
-body can be.
+"""`CpuKernel`: a compiled kernel, and what it needs to know of operands of one form: an
+implementation of an operation.
 
 A kernel has the C signature `mat_kernel` (``native/cpu/call.h``): sizes and strides are in its
 frame, which is made once for all operands of the same forms; pointers and numbers come with each
@@ -9,19 +9,19 @@ call, and the range of work that a thread is to do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..core.observers import OBSERVERS
 from ..support.native import ffi, lib
+from ..support.types import CData, Number, Presented
 from .thread_pool import share
 
-RESULTS = {"": None, "d": float, "i": int, "D": complex}
 _room = ffi.new_allocator(should_clear_after_alloc=False)
 
 
 class Finish(NamedTuple):
-    """The second stage: a kernel, its units, and the bytes of a buffer that both stages are given
-    as a last operand.
+    """The second stage of a kernel: its address, its units, and the bytes of a buffer that both
+    stages get as a last operand.
     """
 
     address: int
@@ -30,22 +30,22 @@ class Finish(NamedTuple):
 
 
 class CpuKernel:
-    """Call it with what facets present; `kernel` is a function of `lib`, `frame` a cffi pointer to
-    a struct, which is kept.
+    """A compiled kernel for operands of one form; call it with what facets present.
 
-    `count` is how many units of work there are, rows or elements, and `grain` how many a thread
-    should at least get; what is not worth sharing may be done without letting go of the GIL. A
-    `grain` of 0: neither shared nor done so. `result` says what is returned: nothing, or a number
-    ("d" float, "i" int, "D" complex). `keep` is whatever the frame points to; `called` the library
+    `kernel` is a function of `lib`, `frame` a cffi pointer to a struct, which is kept. `count` is
+    how many units of work there are, rows or elements, and `grain` how many a thread should at
+    least get; less work than that is done without releasing the GIL. With a `grain` of 0 it is
+    neither shared nor done so. `result` is the kind of number that is returned, if one is ("d"
+    float, "i" int, "D" complex). `keep` is whatever the frame points to; `called` the library
     routine and its arguments, if it is one, for observers. A kernel of two stages has a `Finish`.
     """
 
     __slots__ = ("address", "called", "count", "finish", "frame", "grain", "keep", "numbers",
                  "operands", "result")
 
-    def __init__(self, kernel: Any, frame: Any, count: int, grain: int, *, result: str = "",
-                 keep: object = None,
-                 called: tuple[str, dict[str, object]] | None = None,
+    # so many parameters: they are facts of kernels of several kinds, most of which have few
+    def __init__(self, kernel: CData, frame: CData, count: int, grain: int, *, result: str = "",
+                 keep: object = None, called: tuple[str, dict[str, object]] | None = None,
                  finish: Finish | None = None) -> None:
         self.address = int(ffi.cast("uintptr_t", kernel))
         self.frame = frame
@@ -59,20 +59,20 @@ class CpuKernel:
         self.numbers: Sequence[int] = ()
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> CpuKernel:
-        """Say at which positions of a call the operands are, and the numbers; return self."""
+        """Note at which positions of a call the operands are, and the numbers; return self."""
         self.operands, self.numbers = operands, numbers
         return self
 
     @property
     def how(self) -> int:
-        """Whether one thread does it without the GIL (0), or with it, since it is so little (1), or
-        several share it (2).
+        """The way to run it: by one thread without the GIL (0), or with it, since it is so little
+        (1), or shared by several (2).
         """
         if self.count <= self.grain:
             return 1
         return 2 if self.grain and self.count >= 2 * self.grain else 0
 
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self, *values: Presented) -> Number:
         if OBSERVERS and self.called is not None:
             for observer in tuple(OBSERVERS):
                 observer.called(self.called[0], **self.called[1])
@@ -100,12 +100,13 @@ class CpuKernel:
                         self.finish.units)
         return self._result(result) if self.result else None
 
-    def _result(self, found: Any) -> Any:
-        return complex(found[0],
-                       found[1]) if self.result == "D" else RESULTS[self.result](found[0])  # type: ignore[misc]
+    def _result(self, found: CData) -> Number:
+        if self.result == "D":
+            return complex(found[0], found[1])
+        return int(found[0]) if self.result == "i" else float(found[0])
 
 
-def _put(numbers: Any, k: int, value: Any) -> None:
+def _put(numbers: CData, k: int, value: Number) -> None:
     """Write `value` as the k-th pair."""
     number = complex(value)
     numbers[2 * k], numbers[2 * k + 1] = number.real, number.imag

@@ -8,10 +8,10 @@ order these are put together, its shape and strides decide. So does its result.
 from __future__ import annotations
 
 from math import ceil, inf, prod
-from typing import Any
 
 from ..layout.reduction_axes import ReductionAxis, ReductionForm
 from ..support.native import ffi, lib
+from ..support.types import CData
 from .kernel import CpuKernel, Finish
 
 TILE = 1024  # columns that a kernel does at once, at most: as in native/cpu/reduce_inline.h
@@ -30,8 +30,8 @@ def _address(kernel: str) -> int:
 
 def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = False,
               accumulate: bool = False) -> CpuKernel:
-    """A body for operands of this form; with `accumulate` its numbers are alpha and beta, of which
-    sums know.
+    """Return a kernel for operands of this form; with `accumulate` its numbers are alpha and beta,
+    which sums take.
     """
     frame = ffi.new("mat_reduction *")
     kept, total = list(form.kept), prod(a.n for a in form.reduced)
@@ -59,14 +59,14 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
     return CpuKernel(_address(kernel), frame, units, grain)
 
 
-def _fill(axes: Any, given: list[ReductionAxis]) -> None:
+def _fill(axes: CData, given: list[ReductionAxis]) -> None:
     axes.rank = len(given)
     for k, a in enumerate(given):
         axes.n[k], axes.x[k], axes.y[k] = a
 
 
 def _cut(total: int, units: int, tile: int) -> tuple[int, int]:
-    """Of how many elements parts of a result are, and how many parts there are."""
+    """Return the elements of a part of a result, and how many parts there are."""
     wide = max(tile, 1)
     if units >= UNITS or total * wide * units < 4 * PART:
         return max(total, 1), 1

@@ -112,8 +112,8 @@ class Family(NamedTuple):
 
     def kernel(self, kind: str, way: str) -> str:
         """Return the declaration of a kernel of it."""
-        return (f"MAT_WALKED({way}, {self.name}, {kind}, {self.inputs})" if self.inputs else
-                f"MAT_WALKED_FUSED({way}, {self.name}, {kind})")
+        return (f"MAT_LOOP_OF({way}, {self.name}, {kind}, {self.inputs})" if self.inputs else
+                f"MAT_LOOP_FUSED({way}, {self.name}, {kind})")
 
 
 @cache
@@ -351,7 +351,7 @@ def user_source(kernel: UserKernel, count: int) -> str:
             if kernel.grid else "const uint32_t block = blockIdx.x;")
     masks = f"{count}, {kernel.reads}, {kernel.writes}"
     kernels = (f"MAT_KERNEL(mat_user_{way}, mat_axes<{count}>, {kernel.block}) "
-               f"{{ {each} mat_walk_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); "
+               f"{{ {each} mat_loop_{way}<{masks}, T, T, mat_users>(frame, call, (uint32_t)block); "
                "}" for way in _OWN)
     return "\n".join([
         '#include "functions.cuh"', '#include "strided_loop.cuh"', "#ifndef INLINE",

@@ -15,10 +15,7 @@ from ..layout.reduction_axes import ReductionAxis, ReductionForm
 from ..layout.strided import signed
 from .kernel import CudaKernel
 from .nvrtc import Program
-from .reduce_types import REDUCED, TYPES, Extreme, Kernels, Mean, Place, Product, ReductionType, Sum
-
-__all__ = ["RANK", "REDUCED", "Extreme", "Mean", "Place", "Product", "Sum",
-           "axes_frame", "programs", "reduction"]
+from .reduce_types import REDUCED, TYPES, Kernels, ReductionType
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
 THREADS = 256  # at most, in a block: as in reduce.cuh

@@ -111,7 +111,7 @@ class Declaration:
         """Return what the checks and the choice of an implementation depend on; raise `KeyError` if
         that is more than a key can hold.
 
-        This is the one place where keys are made. Compiled calls compare its parts, and the
+        Keys are made here only. Compiled calls compare its parts, and the
         shortest ways (``x.add_(y)``, ``sum(x, 0, out=y)``) spell it out: a test compares these.
         """
         w = args[self.main]

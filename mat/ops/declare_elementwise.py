@@ -117,7 +117,7 @@ def check_out(rule: np.ufunc, out: Mat, *operands: Operand) -> None:
 def _check_broadcast(shape: Ints, out: Ints) -> None:
     if broadcast_shapes((shape, out)) != out:
         raise ShapeError(f"an operand of shape {shape} does not broadcast to {out}, the shape of "
-                         "the result's place")
+                         "the result")
 
 
 def check_is_mat(out: object) -> Mat:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class Reduction:
     compiled_name = ""  # in native/cpu/reduce.c; as `name` if it is not given
     divides = False  # the compiled kernel is to divide by the number of elements
 
-    def device_type(self, cuda: Engine) -> Any:
+    def device_type(self, cuda: Engine) -> object:
         """Return the class of the device's kernels, or None if there is none."""
         return None
 
@@ -225,7 +225,7 @@ def reduction(kind: Reduction) -> Function:
 
 def _operation(kind: Reduction) -> Op:
     """Return the operation, with its implementations."""
-    def check(x: Input, out: Output, axis: Any, keepdims: Any) -> None:
+    def check(x: Input, out: Output, axis: AxisLike, keepdims: bool) -> None:
         kind.check(x, out, axis, keepdims)
 
     check.__name__, check.__doc__, check.__module__ = kind.name, kind.summary, type(kind).__module__
@@ -243,7 +243,7 @@ def _function(kind: Reduction, kernel: Op) -> Function:
     plans = kernel.plans
     call: Callable[..., Mat] = kernel
     # shape and dtype of results, by form, axis and keepdims
-    results: dict[Any, tuple[Ints, DType]] = {}
+    results: dict[object, tuple[Ints, DType]] = {}
 
     def public(x: Operand, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
                dtype: DTypeLike = None) -> Mat:
@@ -302,7 +302,7 @@ def axes_of(x: Mat, axis: AxisLike, one_axis: bool = False) -> Ints:
     return as_axes(axis, x.ndim)
 
 
-def plain_axis(axis: Any) -> AxisLike:
+def plain_axis(axis: object) -> AxisLike:
     """Return `axis` as NumPy takes it: None, an integer or a tuple of integers."""
     if axis is None or type(axis) is int:
         return axis

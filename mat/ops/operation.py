@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         """What compiled code gives every operation."""
 
         plans: dict[object, Plan]
-        takes: Callable[..., None]
+        set_positions: Callable[..., None]
         forget_compiled: Callable[[], None]
 
         def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
@@ -73,7 +73,7 @@ class Op(_Compiled, Declaration):
         self.own_plans: dict[object, Plan] = {}
         # the same while a device is in use
         self.device_plans: dict[Device, dict[object, Plan]] = {}
-        self.takes(self.arity, tuple(self.operands), tuple(self.settings), self.zero_at)
+        self.set_positions(self.arity, tuple(self.operands), tuple(self.settings), self.zero_at)
         if self.listed:
             REGISTRY[f"{self.__module__.rpartition('.')[2]}.{check.__name__}"] = self
         if self.result is not None and method != "":
@@ -244,11 +244,11 @@ class Op(_Compiled, Declaration):
     def _execute(self, plan: Plan, args: Arguments, kwargs: Keywords, device: Device) -> Operand:
         """Carry out a plan made for `device`, and note when its memory was used."""
         if device is CPU:
-            return plan.walk(args, kwargs)
+            return plan.execute(args, kwargs)
         if OBSERVERS and plan.facet is not device.facet:
             for observer in tuple(OBSERVERS):
                 observer.fell_back(self.__name__, device.name)
-        result = plan.walk(args, kwargs)
+        result = plan.execute(args, kwargs)
         memory, now = device.memory, next(CLOCK)
         for k in self.operands:
             if type(x := args[k]) is Mat and (handle := x.storage.handles.get(memory)) is not None:

@@ -1,4 +1,4 @@
-"""Whether two Mats share elements, decided from their layouts alone: no memory is accessed."""
+"""Deciding from the layouts of two Mats whether they share elements: no memory is accessed."""
 
 from __future__ import annotations
 

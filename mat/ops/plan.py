@@ -50,7 +50,7 @@ class Plan(_Compiled):
     """The way to carry out a call, once its operands have been checked; the same for all operands
     of the same forms.
 
-    ``plan.run(args, kwargs)`` does it: compiled, if that is possible, or else by `walk`.
+    ``plan.run(args, kwargs)`` does it: compiled, if that is possible, or else by `execute`.
     """
 
     __slots__ = ("accesses", "caller", "facet", "function", "keywords", "mask", "operation", "pure",
@@ -75,7 +75,7 @@ class Plan(_Compiled):
         self.caller: Function | None = None
 
     # unrolled: the path of every call that is not compiled
-    def walk(self, args: Arguments, kwargs: Keywords) -> Operand:
+    def execute(self, args: Arguments, kwargs: Keywords) -> Operand:
         """Access the operands in their directions, call the implementation, commit; return the
         written operand or the result.
 
@@ -122,13 +122,13 @@ class Plan(_Compiled):
                 close_all(records, failed)
         return result if self.result is None else args[self.result]
 
-    def away(self, args: Arguments, kwargs: Keywords) -> Operand:
+    def execute_on_device(self, args: Arguments, kwargs: Keywords) -> Operand:
         """Carry out the operation while some device is in use: by that device's plan, if it is this
         thread's.
         """
         return self.operation.call_with_device(args, kwargs)
 
-    def ready(self, args: Arguments) -> bool:
+    def present(self, args: Arguments) -> bool:
         """Have the operands presented, so that compiled code finds them; return whether that could
         be done.
         """
@@ -155,10 +155,10 @@ class OneAccess(Plan):
 
     __slots__ = ()
 
-    def walk(self, args: Arguments, kwargs: Keywords) -> Operand:  # unrolled
+    def execute(self, args: Arguments, kwargs: Keywords) -> Operand:  # unrolled
         caller = self.caller
         if caller is None or OBSERVERS or (kwargs and self.keywords):
-            return Plan.walk(self, args, kwargs)
+            return Plan.execute(self, args, kwargs)
         ((k, direction, key),) = self.accesses
         view, thread = args[k], _ident()
         storage, record = view.storage, None
@@ -192,10 +192,10 @@ class TwoAccesses(Plan):
     __slots__ = ()
 
     # so many lines because it is unrolled
-    def walk(self, args: Arguments, kwargs: Keywords) -> Operand:
+    def execute(self, args: Arguments, kwargs: Keywords) -> Operand:
         caller = self.caller
         if caller is None or OBSERVERS or (kwargs and self.keywords):
-            return Plan.walk(self, args, kwargs)
+            return Plan.execute(self, args, kwargs)
         (k, direction, key), (j, another, other_key) = self.accesses
         view, other, thread, mask = args[k], args[j], _ident(), self.mask
         storage, source, record, held = view.storage, other.storage, None, None

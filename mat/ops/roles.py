@@ -1,19 +1,19 @@
-"""What the parameters of an operation are, as its signature says, and how that signature is shown
-to people.
+"""The roles of an operation's parameters, as its signature gives them, and the signature as it is
+shown to people.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from ..core.cube import INPUT, IO, OUTPUT, Direction
 from ..matrix.mat import Mat
+from ..support.types import Function, Number, Operand
 
 
 class Role(NamedTuple):
-    """What a parameter is to its operation."""
+    """The use that an operation makes of a parameter."""
 
     direction: Direction | None  # None: a number
     output_if_zero: str = ""  # the parameter whose being 0 turns ``io`` into ``output``
@@ -25,21 +25,20 @@ Output = Annotated[Mat, Role(OUTPUT)]
 InOut = Annotated[Mat, Role(IO)]
 # ``y <- ... + beta y``: where beta is 0, only written
 Accumulated = Annotated[Mat, Role(IO, "beta")]
-InputOrNumber = Annotated[Any, Role(INPUT, "", True)]
-Scalar = Annotated[Any, Role(None)]
+InputOrNumber = Annotated[Operand, Role(INPUT, "", True)]
+Scalar = Annotated[Number, Role(None)]
 _ROLES = {"Input": Role(INPUT), "Output": Role(OUTPUT), "InOut": Role(IO),
           "Accumulated": Role(IO, "beta"),
           "InputOrNumber": Role(INPUT, "", True), "Scalar": Role(None)}
 
 
-def named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
-    """`function` under another name and docstring."""
+def named(function: Function, name: str, doc: str) -> Function:
+    """Give a function another name and docstring, and return it."""
     function.__name__ = name
     function.__qualname__ = f"Mat.{name}"
     function.__module__ = "mat"
     function.__doc__ = inspect.cleandoc(doc)
-    # functions take them
-    function.__signature__ = readable(inspect.signature(function), {})  # type: ignore[attr-defined]
+    vars(function)["__signature__"] = readable(inspect.signature(function), {})
     return function
 
 
@@ -60,24 +59,26 @@ class Word(str):
 
 
 def readable(signature: inspect.Signature, roles: dict[str, Role]) -> inspect.Signature:
-    """`signature` for people: roles by their names, and no word on what the check returns."""
+    """Return `signature` for people: roles by their names, and nothing on what the check
+    returns.
+    """
     names = {role: Word(name) for name, role in _ROLES.items()}
     shown = [p.replace(annotation=names[roles[p.name]] if p.name in roles else _word(p.annotation))
              for p in signature.parameters.values()]
     return signature.replace(parameters=shown, return_annotation=inspect.Signature.empty)
 
 
-def _word(annotation: Any) -> Any:
+def _word(annotation: object) -> object:
     return Word(annotation) if isinstance(annotation, str) else annotation
 
 
-def roles_of(check: Callable[..., Any]) -> dict[str, Role]:
-    """The role of each parameter that has one, from the annotations, which may be strings."""
+def roles_of(check: Function) -> dict[str, Role]:
+    """Return the role of each parameter that has one, from the annotations, which may be strings."""
     roles = {n: _role_of(hint) for n, hint in check.__annotations__.items()}
     return {n: role for n, role in roles.items() if role is not None}
 
 
-def _role_of(hint: Any) -> Role | None:
+def _role_of(hint: object) -> Role | None:
     if isinstance(hint, str):
         return _ROLES.get(hint.rpartition(".")[2])
     return next((m for m in getattr(hint, "__metadata__", ()) if isinstance(m, Role)), None)

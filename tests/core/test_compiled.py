@@ -49,7 +49,7 @@ def test_calls_go_there_and_are_right(axpy, n, rng, monkeypatch):
     assert armed(axpy) == [True]
     version = y.storage.version
     # the long way is closed
-    monkeypatch.setattr(type(next(iter(axpy.plans.values()))), "walk", None)
+    monkeypatch.setattr(type(next(iter(axpy.plans.values()))), "execute", None)
     assert axpy(2, x, y) is y
     assert_array_equal(y.to_numpy(), a * 2 + b)
     assert (y.storage.version, x.storage.accesses, y.storage.accesses,

@@ -36,7 +36,7 @@ def kernel(name):
     return REGISTRY[f"elementwise.{name}"]
 
 
-def body_for(name, *operands):
+def facet_for(name, *operands):
     return choose(kernel(name), kernel(name).implementations, operands)[0].facet_name
 
 
@@ -173,26 +173,26 @@ def test_the_kernels_do_it(dtype):
     x, y, out = (mat.ones(3, 4, dtype=dtype) for _ in range(3))
     flags = mat.zeros(3, 4, dtype="bool")
     for name in UNARY:
-        assert body_for(name, x, out) == body_for(name, x,
-                                                  x) == body_for(name, x.T, out.T) == "foreign"
+        assert facet_for(name, x, out) == facet_for(name, x,
+                                                  x) == facet_for(name, x.T, out.T) == "foreign"
     for name in (*EXACT_BINARY, "pow"):
-        assert body_for(name, x, y, out) == body_for(name, x, 2.0,
-                                                     x) == body_for(name, 2, y, out) == "foreign"
+        assert facet_for(name, x, y, out) == facet_for(name, x, 2.0,
+                                                     x) == facet_for(name, 2, y, out) == "foreign"
     for name in COMPARISONS:
-        assert body_for(name, x, y, flags) == body_for(name, x, 0.5, out) == "foreign"
-    assert body_for("fill", 1, x) == body_for("geem", 1, x, y, 0,
-                                              out) == body_for("add_sign", 1, x, 2,
+        assert facet_for(name, x, y, flags) == facet_for(name, x, 0.5, out) == "foreign"
+    assert facet_for("fill", 1, x) == facet_for("geem", 1, x, y, 0,
+                                              out) == facet_for("add_sign", 1, x, 2,
                                                                out) == "foreign"
-    assert body_for("geerv", 1, x, y[0], 0, out) == "foreign"
+    assert facet_for("geerv", 1, x, y[0], 0, out) == "foreign"
 
 
 def test_numpy_does_what_they_cannot():
     x, single = mat.ones(6), mat.ones(6, dtype="float32")
-    assert body_for("add", x, single, x) == body_for("add", x, np.float64(2),
-                                                     x) == body_for("add", x, 2**60, x) == "array"
-    assert body_for("add", x[:5], 1, x[1:]) == body_for("geem", 1, x[:5], x[:5], 1,
+    assert facet_for("add", x, single, x) == facet_for("add", x, np.float64(2),
+                                                     x) == facet_for("add", x, 2**60, x) == "array"
+    assert facet_for("add", x[:5], 1, x[1:]) == facet_for("geem", 1, x[:5], x[:5], 1,
                                                         x[1:]) == "array"
-    assert body_for("less", x, 1, x[:]) == "foreign"  # the same elements through another Mat
+    assert facet_for("less", x, 1, x[:]) == "foreign"  # the same elements through another Mat
     assert_array_equal(mat.add(x[:5], mat.arange(6)[1:], out=x[1:]).to_numpy(), [2, 3, 4, 5, 6])
 
 
@@ -209,8 +209,8 @@ def test_partial_overlap_is_as_if_copied(rng):
                                    "float64", "complex64", "complex128"])
 @pytest.mark.sample(3)
 def test_fill(dtype):
-    value = 1 if dtype == "bool" else 2**62 + 1 if dtype in ("int64",
-                                                             "uint64") else 1.5 - 2j if dtype.startswith("c") else 3
+    special = {"bool": 1, "int64": 2**62 + 1, "uint64": 2**62 + 1}
+    value = special.get(dtype, 1.5 - 2j if dtype.startswith("c") else 3)
     for shape in ((3, 4), (1031, 1033), ()):
         for layout in ("packed", "strided", "transposed", "negative"):
             x = place(np.zeros(shape, mat.zeros(1, dtype=dtype).dtype), layout)

@@ -263,7 +263,7 @@ def test_results_do_not_depend_on_threads(rng, shape, dtype):
 
 
 def test_long_ones_have_parts_and_short_ones_have_none():
-    def body(shape, axes):
+    def kernel(shape, axes):
         strides = np.zeros(shape, "int8").strides
         axis = [ReductionAxis(n, s, 0 if k in axes else 1) for k,
                 (n, s) in enumerate(zip(shape, strides, strict=True))]
@@ -271,7 +271,7 @@ def test_long_ones_have_parts_and_short_ones_have_none():
         return kernels.reduction("mat_sum_d", form_of(kept, [axis[k] for k in axes], False),
                                  8)
 
-    assert body((1000, 1000), (0, 1)).finish
-    assert body((100_000, 4), (0,)).finish
-    assert not body((1000, 1000), (1,)).finish
-    assert not body((100, 100), (0, 1)).finish
+    assert kernel((1000, 1000), (0, 1)).finish
+    assert kernel((100_000, 4), (0,)).finish
+    assert not kernel((1000, 1000), (1,)).finish
+    assert not kernel((100, 100), (0, 1)).finish

@@ -24,7 +24,9 @@ from ..support.layouts import FLOATS, INTEGERS, numbers, tolerance
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
+from mat.cuda import engine
 from mat.cuda import reduce as device
+from mat.cuda.reduce_types import REDUCED
 
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 SUMS, FOLDS = ("sum", "mean", "prod"), ("max", "min", "argmax", "argmin")
@@ -54,7 +56,7 @@ def axes_of(a, axis):
 
 def prepared(name, a, axis, out, **more):
     """What the operation prepares for these arrays."""
-    return declared.reduced_on_device(device, KINDS[name].device_type(device), form(a), form(out),
+    return declared.reduced_on_device(engine, KINDS[name].device_type(engine), form(a), form(out),
                                       axes_of(a, axis), form(out).strides,
                                       ordered=name.startswith("arg"), **more)
 
@@ -355,7 +357,7 @@ def plan(shape, axis, dtype="float32", name="sum", strides=None):
     axes = axes_of(a, axis)
     kept = [n for k, n in enumerate(shape) if k not in axes]
     steps = tuple(map(int, np.cumprod([1, *kept[:0:-1]])[::-1])) if kept else ()
-    return declared.reduced_on_device(device, KINDS[name].device_type(device), x,
+    return declared.reduced_on_device(engine, KINDS[name].device_type(engine), x,
                                       SimpleNamespace(itemsize=8), axes, steps)
 
 
@@ -401,9 +403,9 @@ def test_division_by_a_product(n):
 
 
 def test_every_dtype_of_the_operation_has_kernels():
-    assert set(device.REDUCED) == set(declared.ON_DEVICE)
+    assert set(REDUCED) == set(declared.ON_DEVICE)
     for kind in KINDS.values():
-        for letter in device.REDUCED:
-            kernels = kind.device_type(device).kernels(letter)
+        for letter in REDUCED:
+            kernels = kind.device_type(engine).kernels(letter)
             assert kernels.program("apart") in set(device.programs())
     assert len(set(device.programs())) == len(list(device.programs()))

@@ -1,5 +1,5 @@
-"""Every body of every operation against the reference in ``cases.py``, over dtypes and layouts,
-through the plan machinery.
+"""Every implementation of every operation against the reference in ``cases.py``, over dtypes and
+layouts, as planned calls.
 
 What is only overwritten is poisoned before; inputs and invisible elements must be as they were
 after.
@@ -25,7 +25,7 @@ IMPLEMENTATIONS = {name: op for name, op in REGISTRY.items() if op.__module__.st
 
 @contextmanager
 def only(op, implementation):
-    """Let the operation have this one body."""
+    """Let the operation have this one implementation."""
     before = op.implementations, op.plans, op.device_plans
     op.implementations, op.plans, op.device_plans = [implementation], {}, {}
     try:
@@ -55,8 +55,8 @@ def compare(found, wanted, dtype, text):
 
 
 def run(op, implementation, args, kwargs, mix, wanted):
-    """Call the operation with `args` laid out by `mix`; whether the body took them. Everything is
-    compared.
+    """Call the operation with `args` laid out by `mix`, and compare everything; return whether the
+    implementation took them.
     """
     # unless only a part is written
     doomed = () if kwargs.keys() & {"n", "incx", "incy"} else op.written
@@ -91,16 +91,16 @@ def test_the_cases_are_those_of_the_registry():
 
 
 def runs_here(implementation):
-    """Whether it is one of the bodies that the device under test computes by."""
+    """Return whether it is one that the device under test computes by."""
     return (implementation.facet_name == "cuda") == DEVICE.startswith("cuda")
 
 
-BODIES = [(name, k, dtype) for name, op in IMPLEMENTATIONS.items() if name in CASES for k,
+IMPLEMENTED = [(name, k, dtype) for name, op in IMPLEMENTATIONS.items() if name in CASES for k,
           implementation in enumerate(op.implementations)
           for dtype in CASES[name].dtypes if runs_here(implementation)
           and (implementation.dtypes is None or np.dtype(dtype).char in implementation.dtypes)]
 IDS = [f"{name}-{k}-{IMPLEMENTATIONS[name].implementations[k].facet_name}-{dtype}" for name, k,
-       dtype in BODIES]
+       dtype in IMPLEMENTED]
 
 
 def drawn(labels, number):
@@ -110,8 +110,8 @@ def drawn(labels, number):
     return labels if selection.ALL else [labels[number % len(labels)], "packed"]
 
 
-@pytest.mark.parametrize(("name", "k", "dtype"), BODIES, ids=IDS)
-def test_body(name, k, dtype, rng):
+@pytest.mark.parametrize(("name", "k", "dtype"), IMPLEMENTED, ids=IDS)
+def test_implementation(name, k, dtype, rng):
     op = IMPLEMENTATIONS[name]
     implementation = op.implementations[k]
     ran = dict.fromkeys(MIXES if dtype in BLAS_DTYPES
@@ -127,7 +127,7 @@ def test_body(name, k, dtype, rng):
                 if ran[label] and not selection.ALL:
                     break
     if implementation.when is not None and not any(ran.values()):
-        pytest.skip("the body is not for these dtypes together, or for operands of this size")
+        pytest.skip("it is not for these dtypes together, or for operands of this size")
     assert any(ran.values())
     if selection.ALL:
         assert ran["packed"]

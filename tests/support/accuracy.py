@@ -40,8 +40,8 @@ def kernel(name, x, y=None):
 def exact(name, *operands):
     """The exact results, rounded to float64, and what is left of them, in float64's ULP."""
     with mpmath.workprec(160):
-        function = LOGISTIC if name == "logistic" else np.vectorize(getattr(mpmath, {"pow": "power"}.get(name, name)),
-                                                                    otypes=[object])
+        exactly = getattr(mpmath, {"pow": "power"}.get(name, name), None)
+        function = LOGISTIC if name == "logistic" else np.vectorize(exactly, otypes=[object])
         found = function(*(np.array([mpmath.mpf(float(v)) for v in x], object) for x in operands))
         high = found.astype(np.float64)
         low = np.array([float((v - mpmath.mpf(float(h))) / mpmath.mpf(float(u))) if math.isfinite(h)

@@ -1,4 +1,4 @@
-/* The frame of an element-wise kernel: over which elements it goes, and how they lie.
+/* The frame of an element-wise kernel: the shape that it loops over, and the strides.
 
    `sizes` holds the shape, outermost axis first, and then for each operand its strides in bytes.
    Axes are merged where all operands allow it, so what is contiguous everywhere has one axis. Units
@@ -11,7 +11,7 @@ typedef struct {
                         none */
     int64_t size[16]; /* of an element of each operand, in bytes: 1, 2, 4, 8 or 16 */
     int64_t sizes[];
-} mat_walk;
+} mat_strided;
 
 typedef struct {
     const char *name;

@@ -1,10 +1,10 @@
-/* How element-wise kernels are made: MAT_ELEMENTWISE defines one, from a loop over adjacent
+/* The way element-wise kernels are made: MAT_ELEMENTWISE defines one, from a loop over adjacent
    elements.
 
-   Such a loop is all that differs between kernels. Everything else is done here, once: walking over
-   any number of axes with any strides, numbers in the place of operands, broadcasting, and writing
-   past the caches. What is not adjacent is gathered into a piece that fits the first cache, and
-   scattered from there, so that the vectorised loop serves all layouts.
+   Such a loop is the only difference between kernels. Everything else is done here, once: looping
+   over any number of axes with any strides, numbers instead of operands, broadcasting, and writing
+   past the caches. Elements that are not adjacent are gathered into a piece that fits the first
+   cache, and scattered from there, so that the vectorised loop serves all layouts.
 
        MAT_ELEMENTWISE(name, READS, WRITES, SPREADS, SETUP, EACH)
 
@@ -12,16 +12,18 @@
    operand 0, 2 for operand 1, 4 for operand 2 ... SETUP, in parentheses, are statements before the
    loop, EACH the statement that does element `i`. They see
 
-       at[k]       the address of operand k, a char *          MAT_INPUT(type, x, k),
-   MAT_OUTPUT(type, y, k)  declare x, y step[k]     1, or 0 if all its elements are one; 0 only for
-   operands in SPREADS, and for one of them at a time numbers     the operation's numbers, as pairs
-   of doubles
+       at[k]       the address of operand k, a char *;
+                   MAT_INPUT(type, x, k) and MAT_OUTPUT(type, y, k) declare x and y
+       step[k]     1, or 0 if all its elements are one; 0 only for operands in SPREADS, and for one
+                   of them at a time
+       numbers     the operation's numbers, as pairs of doubles
 
    so `y <- alpha * x + y` in float32 is
 
        MAT_ELEMENTWISE(axpy_f32, 3, 2, 0,
-                       (MAT_INPUT(float, x, 0); MAT_OUTPUT(float, y, 1); const float alpha =
-   (float)numbers[0];), y[i] = alpha * x[i] + y[i])
+                       (MAT_INPUT(float, x, 0); MAT_OUTPUT(float, y, 1);
+                        const float alpha = (float)numbers[0];),
+                       y[i] = alpha * x[i] + y[i])
 
    What is written may be the same elements as an input, one by one, but must not overlap it
    otherwise. */
@@ -59,7 +61,7 @@ typedef void mat_loop(int64_t n, char *const *at, const int64_t *step, const dou
     void name(const void *frame, char *const *operands, const double *numbers, double *result, \
               int64_t start, int64_t stop) { \
         (void)result; \
-        mat_walk_range(frame, operands, numbers, start, stop, loop, READS, WRITES, SPREADS); \
+        mat_strided_range(frame, operands, numbers, start, stop, loop, READS, WRITES, SPREADS); \
     }
 
 #define MAT_ELEMENTWISE(name, READS, WRITES, SPREADS, SETUP, ...) \
@@ -70,7 +72,7 @@ typedef void mat_loop(int64_t n, char *const *at, const int64_t *step, const dou
     } \
     MAT_KERNEL_OF(name, MAT_JOIN(name, loop), READS, WRITES, SPREADS)
 
-/* Moving elements between a piece and where they lie */
+/* Moving elements between a piece and an operand */
 
 typedef struct {
     uint64_t low, high;
@@ -124,10 +126,10 @@ static inline void mat_number(char *to, char kind, const char *from) {
     }
 }
 
-/* Walking */
+/* The loop over all axes */
 
 typedef struct {
-    const mat_walk *frame;
+    const mat_strided *frame;
     const double *numbers;
     mat_loop *loop;
     int64_t reads, writes, stream; /* operands as bits */
@@ -140,10 +142,10 @@ typedef struct {
     _Alignas(64) char pieces[MAT_OPERANDS][MAT_PIECE];
 } mat_state;
 
-/* Which operands the loop takes as they lie. Elements that are all one stay one for a loop that can
-   do that, for one operand. */
+/* Decide which operands the loop takes from where they are. Elements that are all one remain one
+   for a loop that can do that, for one operand. */
 static inline void mat_plan(mat_state *s, int64_t spreads) {
-    const mat_walk *w = s->frame;
+    const mat_strided *w = s->frame;
     int64_t largest = 1, spread = 0;
     s->moved = 0;
     for (int64_t k = 0; k < w->count; k++) {
@@ -164,7 +166,7 @@ static inline void mat_advance(mat_state *s, char **at, int64_t n) {
     for (int64_t k = 0; k < s->frame->count; k++) at[k] += n * s->stride[k];
 }
 
-/* The loop over n elements of the innermost axis, all of them as they lie, with the operand `k`
+/* The loop over n elements of the innermost axis, all of them adjacent, with the operand `k`
    written past the caches: blocks of a few cache lines are computed and then streamed. Larger ones
    are slower, since then reading and writing take turns. */
 static void mat_streaming(mat_state *s, int64_t n, int64_t k) {
@@ -189,7 +191,7 @@ static void mat_streaming(mat_state *s, int64_t n, int64_t k) {
 
 /* The same, piece by piece, for what has to be gathered, spread or scattered. */
 static void mat_through_pieces(mat_state *s, int64_t n) {
-    const mat_walk *w = s->frame;
+    const mat_strided *w = s->frame;
     char *at[MAT_OPERANDS];
     for (int64_t done = 0; done < n; done += s->piece) {
         int64_t m = n - done < s->piece ? n - done : s->piece;
@@ -220,7 +222,7 @@ static inline void mat_row(mat_state *s, int64_t n) {
 
 /* Elements start to stop of more than one axis: row by row along the innermost one. */
 static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
-    const mat_walk *w = s->frame;
+    const mat_strided *w = s->frame;
     const int64_t rank = w->rank, *shape = w->sizes, *strides = w->sizes + rank;
     int64_t index[MAT_AXES], rest = start;
     for (int64_t axis = rank - 1; axis >= 0; axis--) {
@@ -246,10 +248,10 @@ static void mat_rows(mat_state *s, int64_t start, int64_t stop) {
 }
 
 /* Have `loop` do elements start to stop of the frame. */
-static void mat_walk_range(const void *frame, char *const *operands, const double *numbers,
+static void mat_strided_range(const void *frame, char *const *operands, const double *numbers,
                            int64_t start, int64_t stop, mat_loop *loop, int64_t reads,
                            int64_t writes, int64_t spreads) {
-    const mat_walk *w = frame;
+    const mat_strided *w = frame;
     if (start >= stop) return;
     mat_state s;
     s.frame = w, s.numbers = numbers, s.loop = loop;

@@ -1,7 +1,7 @@
 /* Reductions over some axes of an operand, x, into elements along the others, which are kept, of
    another, y.
 
-   Who makes the frame merges axes that lie together, and sorts them. The elements that go into one
+   The caller merges axes that are adjacent, and sorts them. The elements that go into one
    result are numbered along the axes of `in`, the last of which is the fastest: `reduced` of them.
    They are taken in `chunks` parts of `chunk` elements, whatever the number of threads. If there
    are several, a kernel leaves them in a third operand of 16 bytes each, in the order

@@ -1,4 +1,4 @@
-/* What reductions of all types share: walking over axes, and the frame's way to count. */
+/* The parts that reductions of all types share: stepping along axes, and counting by the frame. */
 #ifndef REDUCE_INLINE_H
 #define REDUCE_INLINE_H
 
@@ -22,7 +22,7 @@
 
 enum { MAX, MIN, PROD };
 
-/* A place along some axes, in elements of x and of y. */
+/* A position along some axes, in elements of x and of y. */
 typedef struct {
     const mat_axes *axes;
     int64_t rank, x, y, index[32];
@@ -52,9 +52,9 @@ INLINE void cursor_step(mat_cursor *c) {
 typedef struct {
     mat_cursor lines;
     int64_t at, stop, length, step, x, count, first;
-} mat_walk;
+} mat_stretch;
 
-INLINE void walk_begin(mat_walk *w, const mat_reduction *f, int64_t at, int64_t stop) {
+INLINE void stretch_begin(mat_stretch *w, const mat_reduction *f, int64_t at, int64_t stop) {
     int64_t last = f->in.rank - 1;
     w->at = at, w->stop = stop, w->length = f->in.n[last], w->step = f->in.x[last];
     w->lines.axes = &f->in, w->lines.rank = last, w->lines.x = 0;
@@ -62,7 +62,7 @@ INLINE void walk_begin(mat_walk *w, const mat_reduction *f, int64_t at, int64_t 
         cursor_seek(&w->lines, &f->in, last, at / w->length);
 }
 
-INLINE int walk_next(mat_walk *w, const mat_reduction *f) {
+INLINE int stretch_next(mat_stretch *w, const mat_reduction *f) {
     if (w->at >= w->stop)
         return 0;
     int64_t skip = f->in.rank > 1 ? w->at % w->length : w->at, left = w->stop - w->at;
@@ -72,7 +72,7 @@ INLINE int walk_next(mat_walk *w, const mat_reduction *f) {
     return 1;
 }
 
-INLINE void walk_on(mat_walk *w, const mat_reduction *f) {
+INLINE void stretch_step(mat_stretch *w, const mat_reduction *f) {
     if (f->in.rank > 1)
         cursor_step(&w->lines);
 }
@@ -83,9 +83,9 @@ INLINE int eight_rows(const mat_reduction *f, int64_t size) {
     return f->in.x[f->in.rank - 1] * size % 2048 != 0;
 }
 
-#define WALK(w, f, from, to) \
-    mat_walk w; \
-    for (walk_begin(&w, f, from, to); walk_next(&w, f); walk_on(&w, f))
+#define STRETCHES(w, f, from, to) \
+    mat_stretch w; \
+    for (stretch_begin(&w, f, from, to); stretch_next(&w, f); stretch_step(&w, f))
 
 /* One part of the work: elements `from` to `to` of results at the kept cursor, with columns
    `column` to `column + width`. */
@@ -105,7 +105,7 @@ INLINE mat_part part_of(const mat_reduction *f, int64_t unit) {
     return p;
 }
 
-/* Results of adjacent numbers that lie in y `apart` from each other: `count` of them, from the k-th
+/* Results of adjacent numbers that are in y `apart` from each other: `count` of them, from the k-th
    on, at `y`. */
 typedef struct {
     int64_t y, apart, count;

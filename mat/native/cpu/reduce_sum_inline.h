@@ -73,7 +73,7 @@ INLINE void N(sum_lines)(const mat_reduction *f, char *const *operands, const do
     for (int64_t u = start; u < stop; u++) {
         p = part_of(f, u);
         mat_pair t[4] = {{-0.0, 0.0}, {-0.0, 0.0}, {-0.0, 0.0}, {-0.0, 0.0}};
-        WALK(w, f, p.from, p.to)
+        STRETCHES(w, f, p.from, p.to)
             N(sum)(t, x + kept.x + w.x, w.count, step == 1 ? 1 : w.step);
         mat_pair total = N(close)(t);
         if (f->chunks == 1)
@@ -138,7 +138,7 @@ INLINE void N(sum_columns)(const mat_reduction *f, char *const *operands, const 
         int64_t at = p.chunk * f->results + p.outer * f->columns + p.column;
         double *hi = left ? left + at : here, *lo = left ? hi + f->chunks * f->results : there;
         EACH(j, p.width) lo[j] = 0.0;
-        WALK(w, f, p.from, p.to)
+        STRETCHES(w, f, p.from, p.to)
         N(sum_rows)(hi, lo, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width, apart,
                     eight, w.first == p.from);
         if (!left)
@@ -147,7 +147,7 @@ INLINE void N(sum_columns)(const mat_reduction *f, char *const *operands, const 
     }
 }
 
-/* What does not lie together, compiled for one machine only. */
+/* Elements that are not adjacent, compiled for one machine only. */
 static void N(sum_apart)(const mat_reduction *f, char *const *operands, const double *numbers,
                          int64_t start, int64_t stop) {
     if (f->columns)

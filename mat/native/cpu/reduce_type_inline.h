@@ -1,5 +1,5 @@
-/* Folds (max, min, prod) and their places (argmax, argmin) of elements T, by lines and by columns;
-   N(name) is a name for T, I the signed integer of its size, LOWEST and HIGHEST its limits.
+/* Folds (max, min, prod) and their positions (argmax, argmin) of elements T, by lines and by
+   columns; N(name) is a name for T, I the signed integer of its size, LOWEST and HIGHEST its limits.
    Included once for each type. */
 
 /* One of the two, x if it is not a number: then it stays that. */
@@ -40,7 +40,7 @@ INLINE void N(fold_lines)(int op, const mat_reduction *f, char *const *operands,
     for (int64_t u = start; u < stop; u++) {
         p = part_of(f, u);
         T total = N(neutral)(op);
-        WALK(w, f, p.from, p.to)
+        STRETCHES(w, f, p.from, p.to)
             total = N(fold)(op, total, x + kept.x + w.x, w.count, step == 1 ? 1 : w.step);
         if (f->chunks == 1)
             y[kept.y] = total;
@@ -90,7 +90,7 @@ INLINE void N(fold_columns)(int op, const mat_reduction *f, char *const *operand
         cursor_seek(&kept, &f->kept, f->kept.rank, p.outer);
         for (int64_t j = 0; j < p.width; j++)
             total[j] = N(neutral)(op);
-        WALK(w, f, p.from, p.to)
+        STRETCHES(w, f, p.from, p.to)
         N(fold_rows)(op, total, x + kept.x + p.column * apart + w.x, w.count, w.step, p.width,
                      apart, eight);
         int64_t by = f->chunks == 1 ? f->column_y : 1;
@@ -101,8 +101,8 @@ INLINE void N(fold_columns)(int op, const mat_reduction *f, char *const *operand
     }
 }
 
-/* What does not lie together: it is the loading that takes the time then, so this is compiled for
-   one machine only. */
+/* Elements that are not adjacent: it is the loading that takes the time then, so this is compiled
+   for one machine only. */
 static void N(fold_apart)(int op, const mat_reduction *f, char *const *operands, int64_t start,
                           int64_t stop) {
     if (f->columns)
@@ -133,7 +133,7 @@ INLINE void N(fold_finish)(int op, const mat_reduction *f, char *const *operands
     }
 }
 
-/* The places of largest and smallest elements. */
+/* The positions of largest and smallest elements. */
 
 typedef struct {
     T value;
@@ -189,7 +189,7 @@ INLINE void N(arg_lines)(int op, const mat_reduction *f, char *const *operands, 
     for (int64_t u = start; u < stop; u++) {
         p = part_of(f, u);
         N(best) b = {0, -1};
-        WALK(w, f, p.from, p.to)
+        STRETCHES(w, f, p.from, p.to)
             b = N(seek)(op, b, x + kept.x + w.x, w.count, step == 1 ? 1 : w.step, w.first);
         if (f->chunks == 1)
             y[kept.y] = b.at;
@@ -242,7 +242,7 @@ INLINE void N(arg_columns)(int op, const mat_reduction *f, char *const *operands
         mat_part p = part_of(f, u);
         mat_cursor kept;
         cursor_seek(&kept, &f->kept, f->kept.rank, p.outer);
-        WALK(w, f, p.from, p.to) {
+        STRETCHES(w, f, p.from, p.to) {
             const T *q = x + kept.x + p.column * apart + w.x;
             if (w.first == p.from)
                 for (int64_t j = 0; j < p.width; j++)
@@ -259,8 +259,8 @@ INLINE void N(arg_columns)(int op, const mat_reduction *f, char *const *operands
     }
 }
 
-/* What does not lie together: it is the loading that takes the time then, so this is compiled for
-   one machine only. */
+/* Elements that are not adjacent: it is the loading that takes the time then, so this is compiled
+   for one machine only. */
 static void N(arg_apart)(int op, const mat_reduction *f, char *const *operands, int64_t start,
                          int64_t stop) {
     if (f->columns)

@@ -1,14 +1,16 @@
 /* The element-wise kernels of the device, made of the lines of elementwise.def.
 
-   A kernel does several lines, of one kind, for one type of elements, by one way to walk; which
-   line, the frame says. What they share, loading and storing, is most of the code, and to choose
-   once for all elements of a thread costs nothing beside memory. A program declares such a family,
-   and the kernels that it wants of it:
+   A kernel does several lines, of one kind, for one type of elements, by one loop; the frame says
+   which line. What they share, loading and storing, is most of the code, and to choose once for all
+   elements of a thread costs nothing beside memory. A program declares such a family, and the
+   kernels that it needs of it:
 
-       MAT_FAMILY(binary, f32, 2, 0, mat_f32, mat_f32, MAT_TWO(add) MAT_TWO(multiply))     2 inputs;
-   0: it is not heavy MAT_WALKED(flat, binary, f32, 2)  MAT_WALKED(steps, binary, f32, 2)
-   mat_binary_f32_flat and mat_binary_f32_steps MAT_FUSED(geem, c64)  MAT_WALKED_FUSED(rows, geem,
-   c64)                  a line alone
+       MAT_FAMILY(binary, f32, 2, 0, mat_f32, mat_f32, MAT_TWO(add) MAT_TWO(multiply))
+                                           2 inputs; 0: it is not heavy
+       MAT_LOOP_OF(flat, binary, f32, 2)   the kernel mat_binary_f32_flat
+       MAT_LOOP_OF(steps, binary, f32, 2)  the kernel mat_binary_f32_steps
+       MAT_FUSED(geem, c64)                a line alone
+       MAT_LOOP_FUSED(rows, geem, c64)     the kernel mat_geem_c64_rows
 
    where the types are those of results and of what is stored: of comparisons mat_b1, and mat_b1 or
    the operands' type. */
@@ -87,10 +89,10 @@ enum {
             switch (line) { lines } \
         } \
     };
-#define MAT_WALKED(way, family, type, inputs) \
+#define MAT_LOOP_OF(way, family, type, inputs) \
     MAT_KERNEL(mat_##family##_##type##_##way, mat_axes<inputs + 1>, MAT_THREADS) { \
         typedef mat_##family##_##type F; \
-        mat_walk_##way<inputs + 1, (1 << inputs) - 1, 1 << inputs, mat_##type, F::R, F>(frame, \
+        mat_loop_##way<inputs + 1, (1 << inputs) - 1, 1 << inputs, mat_##type, F::R, F>(frame, \
                                                                                         call); \
     }
 
@@ -112,10 +114,10 @@ enum {
             } \
         } \
     };
-#define MAT_WALKED_FUSED(way, name, type) \
+#define MAT_LOOP_FUSED(way, name, type) \
     MAT_KERNEL(mat_##name##_##type##_##way, mat_axes<MAT_OPERANDS_OF_##name>, MAT_THREADS) { \
         enum { N = MAT_OPERANDS_OF_##name }; \
-        mat_walk_##way<N, (1 << N) - 1, 1 << (N - 1), mat_##type, mat_##type, \
+        mat_loop_##way<N, (1 << N) - 1, 1 << (N - 1), mat_##type, mat_##type, \
                        mat_##name##_##type>(frame, call); \
     }
 
@@ -136,7 +138,7 @@ template <class S> struct mat_filling {
 };
 #define MAT_FILL(way, type) \
     MAT_KERNEL(mat_fill_##type##_##way, mat_axes<1>, MAT_THREADS) { \
-        mat_walk_##way<1, 0, 1, mat_##type, mat_##type, mat_filling<mat_##type>>(frame, call); \
+        mat_loop_##way<1, 0, 1, mat_##type, mat_##type, mat_filling<mat_##type>>(frame, call); \
     }
 
 #endif

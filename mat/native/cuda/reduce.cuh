@@ -1,10 +1,10 @@
 /* Reductions over some axes of an operand, x, into elements along the others, which are kept, of
    another, y: as reduce.h has them for the CPU, with what is kept and reduced merged and sorted by
-   who makes the frame.
+   the caller.
 
-   There are three ways. By `lines`, where what is reduced lies together: `lanes` threads for a
+   There are three ways. By `lines`, where what is reduced is adjacent: `lanes` threads for a
    result, a power of two, `width` of them to a line. Element by element, `apart`, where it does
-   not. By `columns`, where kept elements lie together: `across` threads beside each other, of as
+   not. By `columns`, where kept elements are adjacent: `across` threads beside each other, of as
    many results or V times so many, and as many rows at once as a block has room for. Each may take
    a result in parts of `chunk` elements, which are left in a third operand, in the order
    [part][result], and put together by `finish`.
@@ -77,7 +77,7 @@ template <> struct mat_word<1> { typedef uint8_t type; };
 
 template <class Item> MAT_INLINE uint4 mat_load(const Item *p) { return __ldg((const uint4 *)p); }
 
-/* Add items that lie together, `length` of them, with `width` threads of which this is number
+/* Add adjacent items, `length` of them, with `width` threads of which this is number
    `lane`. */
 template<class Op>
 MAT_INLINE void mat_scan(typename Op::State &s, const typename Op::Item *p, int64_t length,
@@ -120,7 +120,7 @@ MAT_INLINE void mat_scan(typename Op::State &s, const typename Op::Item *p, int6
         Op::template add<1, 1>(s, p + k, first + k, 0, mask);
 }
 
-/* What `lanes` threads that stand together have, in the first of them. */
+/* Join the states of `lanes` neighbouring threads, in the first of them. */
 template <class Op> MAT_INLINE typename Op::State mat_of_lanes(typename Op::State s, int lanes) {
     typedef typename Op::State State;
     int width = lanes < 32 ? lanes : 32;

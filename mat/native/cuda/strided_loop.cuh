@@ -1,31 +1,34 @@
-/* Going over elements on the device: what a thread loads, computes and stores, for operands of any
-   layout.
+/* Loops over the elements of operands of any layout, on the device: what a thread loads, computes
+   and stores.
 
    A functor F computes. It has
 
-       F(frame, call)        picks up the numbers of the operation, of which there are F::NUMBERS
-       F::result             the type of what is computed; F::HEAVY: much code goes into it, so
-   threads do fewer elements keeps()               whether the old values of what is written are
-   read: not where beta is 0 operator()(in, out)   computes, for each m, from in[m][k], the elements
-   that are read, out[m][k], those that are written
+       F(frame, call)       takes the numbers of the operation, of which there are F::NUMBERS
+       F::result            the type of what is computed
+       F::HEAVY             much code is inlined, so threads do fewer elements
+       keeps()              whether the old values of what is written are read: not where beta is 0
+       operator()(in, out)  computes, for each m, from in[m][k], the elements that are read,
+                            out[m][k], those that are written
 
-   and the walks are templates of N operands, of which READS and WRITES, as bits, are read and
+   and the loops are templates of N operands, of which READS and WRITES, as bits, are read and
    written; S and R are the types in memory of the former and the latter. All elements that a thread
    does together are loaded before the first is stored.
 
-       mat_walk_flat       one axis, every operand adjacent or one for all: 16 bytes at a time, if
-   all addresses allow that mat_walk_rows       the same with more axes: 16 bytes at a time along
-   the innermost one mat_walk_steps      any steps, one element at a time, where 31 bits are enough
-   to count them and for every step mat_walk_long       the same with 63 bits mat_walk_types any
-   types, converted when loaded and stored; 63 bits */
-#ifndef MAT_WALK_CUH
-#define MAT_WALK_CUH
+       mat_loop_flat        one axis, every operand adjacent or one element for all: 16 bytes at a
+                            time, if all addresses allow that
+       mat_loop_rows        the same with more axes: 16 bytes at a time along the innermost one
+       mat_loop_steps       any steps, one element at a time, where 31 bits are enough to count the
+                            elements and for every step
+       mat_loop_long        the same with 63 bits
+       mat_loop_types       any types, converted when loaded and stored; 63 bits */
+#ifndef MAT_STRIDED_LOOP_CUH
+#define MAT_STRIDED_LOOP_CUH
 
 #include "elements.cuh"
 
 enum { MAT_THREADS = 256, MAT_AXES = 8 };
 
-/* The innermost axis is apart; the others stand from the innermost of them to the outermost. Steps
+/* The innermost axis is apart; the others follow from the innermost of them to the outermost. Steps
    count elements. */
 template <int N> struct mat_axes {
     int64_t inner;                     /* elements on the innermost axis */
@@ -36,7 +39,7 @@ template <int N> struct mat_axes {
     int64_t step[N];                   /* on the innermost axis */
     int64_t steps[N][MAT_AXES - 1];
     int64_t type[N];                   /* which of MAT_TYPES it is */
-    int64_t line; /* what to compute, if there is a choice: where it stands in elementwise.def */
+    int64_t line; /* what to compute, if there is a choice: its position in elementwise.def */
 };
 
 /* n / d by the magic number of d: n below 2^31, or 2^63. */
@@ -51,7 +54,7 @@ MAT_INSIDE int64_t mat_times(uint32_t n, int64_t step) {
 }
 MAT_INSIDE int64_t mat_times(uint64_t n, int64_t step) { return (int64_t)n * step; }
 
-/* Several elements as they lie */
+/* Several adjacent elements */
 template <class S, int V> struct alignas(sizeof(S) * V) mat_pack {
     S at[V];
 };
@@ -60,7 +63,8 @@ template <class S, class R> struct mat_widest {
     static constexpr int V = 16 / (sizeof(S) > sizeof(R) ? sizeof(S) : sizeof(R));
 };
 
-template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> struct mat_walker {
+template <int N, unsigned READS, unsigned WRITES, class S, class R, class F>
+struct mat_strided_loop {
     typedef mat_computed<S> C;
     typedef typename F::result O;
     typedef mat_axes<N> frame_type;
@@ -283,9 +287,9 @@ template <class S, class A> struct mat_loads { /* nothing but what promotion mak
 };
 
 template <int N, unsigned READS, unsigned WRITES, class S, class R, class F> struct mat_converting {
-    typedef mat_walker<N, READS, WRITES, S, R, F> walker;
-    typedef typename walker::C C;
-    typedef typename walker::O O;
+    typedef mat_strided_loop<N, READS, WRITES, S, R, F> loop;
+    typedef typename loop::C C;
+    typedef typename loop::O O;
     const mat_axes<N> &frame;
 
     template<int M>
@@ -328,46 +332,46 @@ MAT_INSIDE constexpr int mat_elements(bool heavy) { return heavy ? 1 : 4; }
 MAT_INSIDE constexpr int mat_converted(bool heavy) { return heavy ? 1 : 2; }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_flat(const mat_axes<N> &frame, const mat_call &call,
+MAT_INSIDE void mat_loop_flat(const mat_axes<N> &frame, const mat_call &call,
                               uint32_t block = blockIdx.x) {
     constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
-    mat_walker<N, READS, WRITES, S, R, F>::template flat<U, V>(
+    mat_strided_loop<N, READS, WRITES, S, R, F>::template flat<U, V>(
         frame, call, (int64_t)block * (int)(blockDim.x * U * V));
 }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_rows(const mat_axes<N> &frame, const mat_call &call,
+MAT_INSIDE void mat_loop_rows(const mat_axes<N> &frame, const mat_call &call,
                               uint32_t block = blockIdx.x) {
     constexpr int V = mat_widest<S, R>::V, U = mat_groups(V, F::HEAVY);
-    mat_walker<N, READS, WRITES, S, R, F>::template rows<U, V>(frame, call,
+    mat_strided_loop<N, READS, WRITES, S, R, F>::template rows<U, V>(frame, call,
                                                                block * (blockDim.x * U));
 }
 
 template <class I, int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_by(const mat_axes<N> &frame, const mat_call &call, uint32_t block) {
+MAT_INSIDE void mat_loop_by(const mat_axes<N> &frame, const mat_call &call, uint32_t block) {
     constexpr int M = mat_elements(F::HEAVY);
-    typedef mat_walker<N, READS, WRITES, S, R, F> walker;
-    walker::template steps<M, I>(frame, call, (I)block * (blockDim.x * M),
-                                 typename walker::as_they_are());
+    typedef mat_strided_loop<N, READS, WRITES, S, R, F> loop;
+    loop::template steps<M, I>(frame, call, (I)block * (blockDim.x * M),
+                                 typename loop::as_they_are());
 }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_steps(const mat_axes<N> &frame, const mat_call &call,
+MAT_INSIDE void mat_loop_steps(const mat_axes<N> &frame, const mat_call &call,
                                uint32_t block = blockIdx.x) {
-    mat_walk_by<uint32_t, N, READS, WRITES, S, R, F>(frame, call, block);
+    mat_loop_by<uint32_t, N, READS, WRITES, S, R, F>(frame, call, block);
 }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_long(const mat_axes<N> &frame, const mat_call &call,
+MAT_INSIDE void mat_loop_long(const mat_axes<N> &frame, const mat_call &call,
                               uint32_t block = blockIdx.x) {
-    mat_walk_by<uint64_t, N, READS, WRITES, S, R, F>(frame, call, block);
+    mat_loop_by<uint64_t, N, READS, WRITES, S, R, F>(frame, call, block);
 }
 
 template<int N, unsigned READS, unsigned WRITES, class S, class R, class F>
-MAT_INSIDE void mat_walk_types(const mat_axes<N> &frame, const mat_call &call,
+MAT_INSIDE void mat_loop_types(const mat_axes<N> &frame, const mat_call &call,
                                uint32_t block = blockIdx.x) {
     constexpr int M = mat_converted(F::HEAVY);
-    mat_walker<N, READS, WRITES, S, R, F>::template steps<M, uint64_t>(
+    mat_strided_loop<N, READS, WRITES, S, R, F>::template steps<M, uint64_t>(
         frame, call, (uint64_t)block * (blockDim.x * M),
         mat_converting<N, READS, WRITES, S, R, F>{frame});
 }

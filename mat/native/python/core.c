@@ -70,9 +70,9 @@ static int read_positions(PyObject *tuple, int *positions, int most, int *count)
     return 1;
 }
 
-/* takes(arity, operands, settings, zero_at): set the positions, among the arguments, of those that
+/* set_positions(arity, operands, settings, zero_at): set the positions, among the arguments, of those that
    a plan depends on. */
-static PyObject *operation_takes(PyObject *object, PyObject *args) {
+static PyObject *operation_set_positions(PyObject *object, PyObject *args) {
     Operation *self = (Operation *)object;
     PyObject *operands, *settings;
     if (!PyArg_ParseTuple(args, "iO!O!i", &self->arity, &PyTuple_Type, &operands, &PyTuple_Type,
@@ -184,7 +184,7 @@ static PyObject *operation_call(PyObject *object, PyObject *args, PyObject *kwar
 }
 
 static PyMethodDef operation_methods[] = {
-    {"takes", operation_takes, METH_VARARGS,
+    {"set_positions", operation_set_positions, METH_VARARGS,
      "Set the positions of operands and settings among the arguments."},
     {"forget_compiled", operation_forget, METH_NOARGS,
      "Clear the cache of plans."},
@@ -313,8 +313,9 @@ PyMODINIT_FUNC PyInit__core(void) {
     const struct {
         PyObject **name;
         const char *text;
-    } names[] = {{&walk_name, "walk"},       {&away_name, "away"},       {&find_name, "find"},
-                 {&slow_name, "call"},       {&close_name, "close"},     {&ready_name, "ready"},
+    } names[] = {{&execute_name, "execute"}, {&on_device_name, "execute_on_device"},
+                 {&find_name, "find"},       {&slow_name, "call"},
+                 {&close_name, "close"},     {&present_name, "present"},
                  {&undo_name, "undo"},       {&enter_name, "enter"},     {&leave_name, "leave"},
                  {&reading_name, "reading"}, {&writing_name, "writing"}, {&lasti_name, "f_lasti"},
                  {&back_name, "f_back"}};

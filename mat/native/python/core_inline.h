@@ -15,7 +15,7 @@ static Py_ssize_t at_thread, at_mask, at_value, at_direction, at_view, at_where,
     at_make_value; /* of an AccessRecord */
 static Py_ssize_t at_address; /* of a ForeignArray */
 static PyTypeObject *lock_type, *plan_type;
-static PyObject *walk_name, *away_name, *find_name, *slow_name, *close_name, *ready_name,
+static PyObject *execute_name, *on_device_name, *find_name, *slow_name, *close_name, *present_name,
     *undo_name, *enter_name, *leave_name;
 static PyObject *reading_name, *writing_name, *lasti_name, *back_name, *zero;
 

@@ -239,7 +239,7 @@ static PyObject *plan_call(Plan *q, PyObject *args) {
     int absent;
     PyObject *result = plan_try(q, args, &absent);
     if (result != NULL || !absent || PyErr_Occurred()) return result;
-    PyObject *ready = PyObject_CallMethodObjArgs((PyObject *)q, ready_name, args, NULL);
+    PyObject *ready = PyObject_CallMethodObjArgs((PyObject *)q, present_name, args, NULL);
     if (ready == NULL) return NULL;
     if (ready == Py_True) result = plan_try(q, args, &absent);
     Py_DECREF(ready);
@@ -314,9 +314,8 @@ static PyObject *plan_run(PyObject *self, PyObject *const *given, Py_ssize_t cou
     }
     PyObject *result = plan_call((Plan *)self, given[0]);
     if (result != NULL || PyErr_Occurred()) return result;
-    return PyObject_CallMethodObjArgs(self,
-                                      in_use != NULL && PyList_Size(in_use) ? away_name : walk_name,
-                                      given[0], given[1], NULL);
+    PyObject *name = in_use != NULL && PyList_Size(in_use) ? on_device_name : execute_name;
+    return PyObject_CallMethodObjArgs(self, name, given[0], given[1], NULL);
 }
 
 static PyMethodDef plan_methods[] = {
