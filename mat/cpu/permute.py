@@ -173,7 +173,7 @@ def cut(n: int, size: int) -> Blocks:
     return Blocks(size, count, n - size * (count - 1))
 
 
-# two axes with their blocks, and all that remains
+# seven parameters: two axes with their blocks, and all that remains
 def _cut(frame: CData, i: CopyAxis, j: CopyAxis, cut_i: Blocks, cut_j: Blocks,
          rest: list[CopyAxis], order: bool = True) -> list[CopyAxis]:
     """Set the axes of a block; return the loops over blocks, innermost first."""

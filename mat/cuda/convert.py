@@ -117,7 +117,7 @@ def _in_two_steps(axes: list[CopyAxis], names: tuple[str, str], sizes: tuple[int
     return chained(moving, room, _kernels(*names, there, room))
 
 
-# a step has a size, an alignment and an operand on either side
+# seven parameters: a step has a size, an alignment and an operand on either side
 def converting(axes: Sequence[CopyAxis], wide: int, narrow: int, read: int, written: int,
                source: int = 0, target: int = 1) -> list[Step]:
     """Return the steps that convert elements of one size to another over `axes`.

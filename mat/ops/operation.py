@@ -43,7 +43,7 @@ Fits = Callable[[Layout], object]  # whether an implementation can take an opera
 _MOST_PLANS = 1024
 
 if TYPE_CHECKING:
-    class _Compiled:
+    class _CompiledOperation:
         """What compiled code gives every operation."""
 
         plans: dict[object, Plan]
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 
         def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
 else:
-    _Compiled = CompiledOperation
+    _CompiledOperation = CompiledOperation
 
 
-class Op(_Compiled, Declaration):
+class Op(_CompiledOperation, Declaration):
     """An operation: call it like the function that declares it.
 
     ``.implementations`` lists what can compute it; ``.on`` and ``.prepare`` add to that.

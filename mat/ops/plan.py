@@ -26,7 +26,7 @@ Repeated = tuple[tuple[int, int], ...]
 _ident = threading.get_ident
 
 if TYPE_CHECKING:
-    class _Compiled:
+    class _CompiledPlan:
         """What compiled code gives every plan."""
 
         armed: bool
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         then: Callable[..., None]
         run: Callable[[Arguments, Keywords], Operand]
 else:
-    _Compiled = CompiledPlan
+    _CompiledPlan = CompiledPlan
 
 
 class Planned(Protocol):
@@ -46,7 +46,7 @@ class Planned(Protocol):
     def call_with_device(self, args: Arguments, kwargs: Keywords) -> Operand: ...
 
 
-class Plan(_Compiled):
+class Plan(_CompiledPlan):
     """The way to carry out a call, once its operands have been checked; the same for all operands
     of the same forms.
 

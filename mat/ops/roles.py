@@ -42,8 +42,7 @@ def named(function: Function, name: str, doc: str) -> Function:
     return function
 
 
-def method_like(function: Callable[..., Any], method: Callable[..., Any], name: str,
-                operand: str) -> Callable[..., Any]:
+def method_like(function: Function, method: Function, name: str, operand: str) -> Function:
     """Return `method` under that name, with the docstring of `function`; `operand` is self."""
     doc = inspect.cleandoc(function.__doc__ or "")
     return named(method, name, doc.replace("\n\n", f"\n\nAs a method: `{operand}` is self.\n\n", 1))
@@ -73,7 +72,7 @@ def _word(annotation: object) -> object:
 
 
 def roles_of(check: Function) -> dict[str, Role]:
-    """Return the role of each parameter that has one, from the annotations, which may be strings."""
+    """Return the roles of the parameters that have one; annotations may be strings."""
     roles = {n: _role_of(hint) for n, hint in check.__annotations__.items()}
     return {n: role for n, role in roles.items() if role is not None}
 

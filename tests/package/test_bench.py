@@ -118,7 +118,8 @@ def test_the_committed_report_is_of_what_is_measured(sections):
     for name, measured in runs.items():
         assert f"\n## {name}\n" in page
         for done in measured["rows"]:
-            assert f"\n| {done['name'].replace('|', '/')} | {report.seconds(done['seconds']['mat'])} |" in page
+            name = done["name"].replace("|", "/")
+            assert f"\n| {name} | {report.seconds(done['seconds']['mat'])} |" in page
     for name, text in report.notes((FOLDER / "notes.md").read_text(encoding="utf-8")).items():
         assert name in sections, "a note on a group that does not exist"
         assert name not in runs or text in page, "write the report --again"

@@ -123,7 +123,8 @@ def _scipy_special(ufunc: np.ufunc, inputs: Arguments) -> Operand:
     if implementation is None or len(inputs) != 1:
         return NotImplemented
     x = inputs[0]
-    return implementation(x) if isinstance(x, Mat) and x.dtype.char in REAL_TYPES else NotImplemented
+    real = isinstance(x, Mat) and x.dtype.char in REAL_TYPES
+    return implementation(x) if real else NotImplemented
 
 
 bind("__array_ufunc__", named(_array_ufunc, "__array_ufunc__", _array_ufunc.__doc__ or ""))

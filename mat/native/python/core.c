@@ -70,8 +70,8 @@ static int read_positions(PyObject *tuple, int *positions, int most, int *count)
     return 1;
 }
 
-/* set_positions(arity, operands, settings, zero_at): set the positions, among the arguments, of those that
-   a plan depends on. */
+/* set_positions(arity, operands, settings, zero_at): set the positions of those arguments that a
+   plan depends on. */
 static PyObject *operation_set_positions(PyObject *object, PyObject *args) {
     Operation *self = (Operation *)object;
     PyObject *operands, *settings;
