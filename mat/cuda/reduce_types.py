@@ -96,7 +96,7 @@ class ReductionType:
         return turned ^ ((1 << size) - 1) if self.smallest else turned
 
 
-class Sum(ReductionType):
+class SumKernels(ReductionType):
     """Sums."""
 
     name = "sum"
@@ -105,7 +105,7 @@ class Sum(ReductionType):
         return {"d": 16, "F": 16, "D": 32}.get(item, 8)
 
 
-class Mean(ReductionType):
+class MeanKernels(ReductionType):
     """Means; those of floating-point and complex numbers are made of sums."""
 
     name = "mean"
@@ -113,7 +113,7 @@ class Mean(ReductionType):
 
     def kernels(self, letter: str) -> Kernels:
         whole = _item_letter(letter) in UNSIGNED
-        return super().kernels(letter) if whole else Sum().kernels(letter)
+        return super().kernels(letter) if whole else SumKernels().kernels(letter)
 
     def state(self, item: str) -> int:
         return 16
@@ -123,7 +123,7 @@ class Mean(ReductionType):
         return (1 << 64) - 1 if long else super().mask(letter)
 
 
-class Product(ReductionType):
+class ProductKernels(ReductionType):
     """Products, which are rare, and go one way."""
 
     name = "prod"
@@ -132,7 +132,7 @@ class Product(ReductionType):
         return _ONE_WAY
 
 
-class Extreme(ReductionType):
+class ExtremeKernels(ReductionType):
     """Largest or smallest elements."""
 
     name = "extreme"
@@ -150,7 +150,7 @@ class Extreme(ReductionType):
         return _ONE_WAY if item in COMPLEX_TYPES else WAYS  # the order of complex numbers is rare
 
 
-class Place(Extreme):
+class PositionKernels(ExtremeKernels):
     """Indices of the first largest or smallest elements."""
 
     name = "place"
@@ -159,4 +159,4 @@ class Place(Extreme):
         return max(16, 2 * BY_CHAR[item].size)
 
 
-TYPES = (Sum(), Product(), Mean(), Extreme(), Place())
+TYPES = (SumKernels(), ProductKernels(), MeanKernels(), ExtremeKernels(), PositionKernels())

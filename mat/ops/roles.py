@@ -66,7 +66,7 @@ def _word(annotation: object) -> object:
 
 
 def roles_of(check: Function) -> dict[str, Role]:
-    """Return the role of each parameter that has one, from the annotations, which may be strings."""
+    """Return the role of each parameter that has one; annotations may be strings."""
     roles = {n: _role_of(hint) for n, hint in check.__annotations__.items()}
     return {n: role for n, role in roles.items() if role is not None}
 

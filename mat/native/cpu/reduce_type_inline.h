@@ -1,6 +1,6 @@
 /* Folds (max, min, prod) and their positions (argmax, argmin) of elements T, by lines and by
-   columns; N(name) is a name for T, I the signed integer of its size, LOWEST and HIGHEST its limits.
-   Included once for each type. */
+   columns; N(name) is a name for T, I the signed integer of its size, LOWEST and HIGHEST its
+   limits. Included once for each type. */
 
 /* One of the two, x if it is not a number: then it stays that. */
 INLINE T N(join)(int op, T a, T x) {
