@@ -35,13 +35,15 @@ def merged(axes: Iterable[tuple[int, ...]], *, keep_ones: bool = False) -> list[
         n = axis[0]
         if n == 1 and not keep_ones:
             continue
-        # the case of one stride is that of views, which has to be fast
-        if outer and outer[1] == n * axis[1] and (
-                len(axis) == 2 or outer[2:] == tuple([n * step for step in axis[2:]])):
-            found[-1] = outer = (n * outer[0], *axis[1:])
-        else:
-            found.append(axis)
-            outer = axis
+        if outer and outer[1] == n * axis[1]:
+            if len(axis) == 2:  # a view is reshaped, which has to be fast
+                found[-1] = outer = n * outer[0], axis[1]
+                continue
+            if outer[2:] == tuple([n * step for step in axis[2:]]):
+                found[-1] = outer = n * outer[0], *axis[1:]
+                continue
+        found.append(axis)
+        outer = axis
     return found
 
 

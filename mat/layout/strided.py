@@ -276,7 +276,7 @@ class Layout:
                 return None
             strides.append(step)
             room, step = room // n, step * n
-        return tuple(reversed(strides))
+        return tuple(strides[::-1])
 
     def permute(self, axes: object) -> Layout:
         """Return self with its axes in the order `axes`."""

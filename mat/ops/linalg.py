@@ -23,7 +23,8 @@ from .integer_matmul import DEVICE_AXES
 from .joining import check_are_mats
 from .matmul import matmul as matmul  # NumPy has it here, too
 from .matmul import product_shape
-from .operation import Input, Output, named, op
+from .operation import Input, Output, op
+from .roles import method_like
 
 
 def multi_dot(mats: Sequence[Mat]) -> Mat:
@@ -372,10 +373,12 @@ def slogdet_numpy(np: Engine, a: Array) -> tuple[Number, float]:
     return sign.item(), logabsdet.item()
 
 
-def _as_method(function: Function) -> Function:
-    return named(lambda self: function(self), function.__name__, function.__doc__ or "")
+def _bind_method(function: Function) -> None:
+    """Bind a function of one Mat, `a`, as a method of the same name."""
+    name = function.__name__
+    bind(name, method_like(function, lambda self: function(self), name, "a"))
 
 
-bind("inv", _as_method(inv))
-bind("cholesky", _as_method(cholesky))
-bind("slogdet", _as_method(slogdet))
+_bind_method(inv)
+_bind_method(cholesky)
+_bind_method(slogdet)

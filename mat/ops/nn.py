@@ -34,8 +34,9 @@ from ..support.types import (
 )
 from .accumulation import same_dtype
 from .blas_checks import check_bool
-from .operation import InOut, Input, named, op
+from .operation import InOut, Input, op
 from .overlap import check_disjoint
+from .roles import method_like
 
 FLOATS = compiled(REAL_TYPES)
 MOST_AXES = 8  # that the compiled kernels take, with the batch
@@ -336,5 +337,4 @@ def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *,
     return xd, wd
 
 
-bind("convolve_",
-     named(_convolve_, "convolve_", f"{convolve.__doc__}\n\nAs a method: `y` is self."))
+bind("convolve_", method_like(convolve, _convolve_, "convolve_", "y"))

@@ -23,8 +23,9 @@ from .nn import (
     sum_dtype,
     window_axes,
 )
-from .operation import InOut, Input, Output, named, op
+from .operation import InOut, Input, Output, op
 from .overlap import check_disjoint
+from .roles import method_like
 
 
 def _taps(name: str, ndim: int, pool_shape: Setting) -> Ints:
@@ -193,7 +194,6 @@ def _derive_max_pool_(self: Mat, x: Mat, y: Mat, yd: Mat, *, pool_shape: Setting
                            anchor=anchor, batched=batched)
 
 
-bind("max_pool_",
-     named(_max_pool_, "max_pool_", f"{max_pool.__doc__}\n\nAs a method: `y` is self."))
-bind("derive_max_pool_", named(_derive_max_pool_, "derive_max_pool_",
-                               f"{derive_max_pool.__doc__}\n\nAs a method: `xd` is self."))
+bind("max_pool_", method_like(max_pool, _max_pool_, "max_pool_", "y"))
+bind("derive_max_pool_",
+     method_like(derive_max_pool, _derive_max_pool_, "derive_max_pool_", "xd"))

@@ -42,6 +42,13 @@ def named(function: Function, name: str, doc: str) -> Function:
     return function
 
 
+def method_like(function: Callable[..., Any], method: Callable[..., Any], name: str,
+                operand: str) -> Callable[..., Any]:
+    """Return `method` under that name, with the docstring of `function`; `operand` is self."""
+    doc = inspect.cleandoc(function.__doc__ or "")
+    return named(method, name, doc.replace("\n\n", f"\n\nAs a method: `{operand}` is self.\n\n", 1))
+
+
 class Word(str):
     """An annotation as help() shows it: a word without quotes."""
 

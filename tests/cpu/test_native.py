@@ -4,6 +4,7 @@ and what is told of it.
 
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 
 import mat
-from mat.support import native
+from mat.support import c_compiler, native
+from mat.support.c_compiler import HEADERS as HEADER_FOLDER
 
 from ..support import needs
 from ..support.packing import COMPUTE, ROOT, python
@@ -110,3 +112,25 @@ def test_a_forked_child_computes_what_its_parent_computed(generations, rng):
                 leave(2)
         assert ended(child) == 0
         assert np.array_equal(computed(x), wanted)  # and the parent still does
+
+
+# The sources
+
+
+HEADERS = sorted((*HEADER_FOLDER.glob("shared/*_inline.h"),
+                  *HEADER_FOLDER.glob("cpu/vmath*_inline.h")))
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=lambda path: path.name)
+def test_headers_include_what_they_use(header, tmp_path):
+    """They are included in any order, by C here, by CUDA C++ in `tests/cuda/test_compile.py`."""
+    try:
+        compiler = c_compiler.compiler()
+    except mat.KernelError as error:
+        pytest.skip(str(error))
+    source = tmp_path / "alone.c"
+    source.write_text(f'#include "{header.name}"\n', encoding="utf-8")
+    folders = [f"-I{HEADER_FOLDER / name}" for name in ("shared", "cpu")]
+    done = subprocess.run([compiler, "-std=gnu11", "-fsyntax-only", *folders, str(source)],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

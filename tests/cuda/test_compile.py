@@ -95,3 +95,12 @@ def test_programs_are_told_apart():
     assert not unlisted(first)
     assert unlisted(first._replace(text=first.text + " "))
     assert not unlisted(first._replace(text=SPILLS))
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("header", [
+    *(f"{name}_inline.h" for name in ("bits", "normal", "philox", "trig")),
+    *(f"{name}.cuh" for name in ("axes", "convert", "elements", "half", "permute", "trig"))])
+def test_headers_include_what_they_use(header):
+    """They are included in any order; those for C, too, are compiled by `tests/cpu/test_native`."""
+    assert Nvrtc().compile(f'#include "{header}"\n__global__ void kernel() {{}}\n', (), "sm_90")

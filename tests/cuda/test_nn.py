@@ -1,6 +1,4 @@
-"""Convolution and pooling by the device's kernels, run on the CPU: what NumPy's implementations give, for
-any settings.
-"""
+"""The device's convolution and pooling, run on the CPU: NumPy's results, for any settings."""
 
 from types import SimpleNamespace
 
@@ -118,11 +116,11 @@ def check_all(x, w, y, kwargs, seed=0):
 
 
 @pytest.mark.parametrize("dtype", REAL)
-@pytest.mark.parametrize("walk", range(len(reference.WINDOWS)))
+@pytest.mark.parametrize("k", range(len(reference.WINDOWS)))
 @pytest.mark.sample(6)
-def test_every_walk_in_every_dtype(walk, dtype, rng):
-    shape, taps, kwargs = reference.WINDOWS[walk]
-    check_all(*operands(rng, shape, taps, dtype, kwargs), kwargs, seed=walk)
+def test_every_window_in_every_dtype(k, dtype, rng):
+    shape, taps, kwargs = reference.WINDOWS[k]
+    check_all(*operands(rng, shape, taps, dtype, kwargs), kwargs, seed=k)
 
 
 FAST = (  # x, taps, settings, and the kernels that are to do it

@@ -1,9 +1,14 @@
-/* Square tiles of units, transposed in vectors. Included once, by permute.c, after mat.h.
+/* Square tiles of units, transposed in vectors.
 
    A vector of W bytes has lanes of 16 bytes (one of 8, if it is that short). First the units within
    lanes are transposed, by interleaving the first half of the rows with the second again and again;
    then whole lanes. Every instruction that this needs exists since SSE2, and as wide as vectors
    have become. */
+
+#ifndef MAT_TRANSPOSE_INLINE_H
+#define MAT_TRANSPOSE_INLINE_H
+
+#include "mat.h"
 
 typedef uint8_t unit_1 __attribute__((may_alias));
 typedef uint16_t unit_2 __attribute__((aligned(1), may_alias));
@@ -182,3 +187,5 @@ MOVE_ENDS(4)
 MOVE_ENDS(8)
 MOVE_ENDS(16)
 MOVE_ENDS(32)
+
+#endif

@@ -32,14 +32,11 @@ struct nn_loop {
 };
 
 /* The type in which elements are added up: 16-bit floats as float, integers modulo their range. */
-struct nn_half { uint16_t bits; };
-struct nn_bfloat { uint16_t bits; };
-
 template <class T> struct nn_sum { typedef uint32_t type; };
 template <> struct nn_sum<float> { typedef float type; };
 template <> struct nn_sum<double> { typedef double type; };
-template <> struct nn_sum<nn_half> { typedef float type; };
-template <> struct nn_sum<nn_bfloat> { typedef float type; };
+template <> struct nn_sum<mat_half> { typedef float type; };
+template <> struct nn_sum<mat_bfloat> { typedef float type; };
 template <> struct nn_sum<int64_t> { typedef uint64_t type; };
 template <> struct nn_sum<uint64_t> { typedef uint64_t type; };
 
@@ -50,21 +47,21 @@ template <> struct nn_wide<uint64_t> { typedef uint64_t type; };
 
 /* The type as which elements are compared. */
 template <class T> struct nn_order { typedef T type; };
-template <> struct nn_order<nn_half> { typedef float type; };
-template <> struct nn_order<nn_bfloat> { typedef float type; };
+template <> struct nn_order<mat_half> { typedef float type; };
+template <> struct nn_order<mat_bfloat> { typedef float type; };
 
 template <class A, class T> MAT_NN A nn_from(T x) { return (A)x; }
-template <class A> MAT_NN A nn_from(nn_half x) { return from_half(x.bits); }
-template <class A> MAT_NN A nn_from(nn_bfloat x) { return from_bfloat(x.bits); }
+template <class A> MAT_NN A nn_from(mat_half x) { return from_half(x.bits); }
+template <class A> MAT_NN A nn_from(mat_bfloat x) { return from_bfloat(x.bits); }
 
 template <class T> struct nn_to {
     template <class A> MAT_NN T of(A x) { return (T)x; }
 };
-template <> struct nn_to<nn_half> {
-    MAT_NN nn_half of(float x) { return {to_half(x)}; }
+template <> struct nn_to<mat_half> {
+    MAT_NN mat_half of(float x) { return {to_half(x)}; }
 };
-template <> struct nn_to<nn_bfloat> {
-    MAT_NN nn_bfloat of(float x) { return {to_bfloat(x)}; }
+template <> struct nn_to<mat_bfloat> {
+    MAT_NN mat_bfloat of(float x) { return {to_bfloat(x)}; }
 };
 
 /* y += sum, where a sum is first rounded to T, as on the host. */
