@@ -42,11 +42,11 @@ def named(function: Function, name: str, doc: str) -> Function:
     return function
 
 
-def method_like(function: Callable[..., Any], method: Callable[..., Any], name: str,
-                operand: str) -> Callable[..., Any]:
+def method_like(function: object, method: Function, name: str, operand: str) -> Function:
     """Return `method` under that name, with the docstring of `function`; `operand` is self."""
-    doc = inspect.cleandoc(function.__doc__ or "")
-    return named(method, name, doc.replace("\n\n", f"\n\nAs a method: `{operand}` is self.\n\n", 1))
+    summary, _, more = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+    doc = f"{summary}\n\nAs a method: `{operand}` is self."
+    return named(method, name, f"{doc}\n\n{more}" if more else doc)
 
 
 class Word(str):
