@@ -96,7 +96,7 @@ class ReductionType:
         return turned ^ ((1 << size) - 1) if self.smallest else turned
 
 
-class DeviceSum(ReductionType):
+class SumKernels(ReductionType):
     """Sums."""
 
     name = "sum"
@@ -105,7 +105,7 @@ class DeviceSum(ReductionType):
         return {"d": 16, "F": 16, "D": 32}.get(item, 8)
 
 
-class DeviceMean(ReductionType):
+class MeanKernels(ReductionType):
     """Means; those of floating-point and complex numbers are made of sums."""
 
     name = "mean"
@@ -113,7 +113,7 @@ class DeviceMean(ReductionType):
 
     def kernels(self, letter: str) -> Kernels:
         whole = _item_letter(letter) in UNSIGNED
-        return super().kernels(letter) if whole else DeviceSum().kernels(letter)
+        return super().kernels(letter) if whole else SumKernels().kernels(letter)
 
     def state(self, item: str) -> int:
         return 16
@@ -123,7 +123,7 @@ class DeviceMean(ReductionType):
         return (1 << 64) - 1 if long else super().mask(letter)
 
 
-class DeviceProduct(ReductionType):
+class ProductKernels(ReductionType):
     """Products, which are rare, and go one way."""
 
     name = "prod"
@@ -132,7 +132,7 @@ class DeviceProduct(ReductionType):
         return _ONE_WAY
 
 
-class DeviceExtreme(ReductionType):
+class ExtremeKernels(ReductionType):
     """Largest or smallest elements."""
 
     name = "extreme"
@@ -150,7 +150,7 @@ class DeviceExtreme(ReductionType):
         return _ONE_WAY if item in COMPLEX_TYPES else WAYS  # the order of complex numbers is rare
 
 
-class DevicePlace(DeviceExtreme):
+class PositionKernels(ExtremeKernels):
     """Indices of the first largest or smallest elements."""
 
     name = "place"
@@ -159,4 +159,4 @@ class DevicePlace(DeviceExtreme):
         return max(16, 2 * BY_CHAR[item].size)
 
 
-TYPES = (DeviceSum(), DeviceProduct(), DeviceMean(), DeviceExtreme(), DevicePlace())
+TYPES = (SumKernels(), ProductKernels(), MeanKernels(), ExtremeKernels(), PositionKernels())

@@ -14,7 +14,7 @@ from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.dtypes import check_operand
 from ..support.types import Arguments, DType, Function, Keywords, Operand
-from .roles import Role, named, readable, roles_of
+from .roles import Role, method_like, readable, roles_of
 
 # BLAS's names for using a part of an operand
 _PARTS = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))
@@ -166,9 +166,7 @@ class Declaration:
                                 annotation=inspect.Parameter.empty)
         rest = [p.replace(default=p.default) for p in given[:at] + given[at + 1:]]
         vars(method)["__signature__"] = inspect.Signature([own, *rest])
-        summary, _, more = inspect.cleandoc(self.__doc__ or "").partition("\n\n")
-        text = f"{summary}\n\nAs a method: `{self.positional[at]}` is self."
-        return named(method, name or self.__name__ + "_", f"{text}\n\n{more}" if more else text)
+        return method_like(self, method, name or self.__name__ + "_", self.positional[at])
 
 
 def settings_key(values: Iterable[object]) -> tuple[object, ...]:

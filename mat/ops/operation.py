@@ -43,8 +43,8 @@ Fits = Callable[[Layout], object]  # whether an implementation can take an opera
 _MOST_PLANS = 1024
 
 if TYPE_CHECKING:
-    class _CompiledOperation:
-        """What compiled code gives every operation."""
+    class _OperationBase:
+        """The attributes that compiled code gives every operation."""
 
         plans: dict[object, Plan]
         set_positions: Callable[..., None]
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 
         def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
 else:
-    _CompiledOperation = CompiledOperation
+    _OperationBase = CompiledOperation
 
 
-class Op(_CompiledOperation, Declaration):
+class Op(_OperationBase, Declaration):
     """An operation: call it like the function that declares it.
 
     ``.implementations`` lists what can compute it; ``.on`` and ``.prepare`` add to that.

@@ -26,15 +26,15 @@ Repeated = tuple[tuple[int, int], ...]
 _ident = threading.get_ident
 
 if TYPE_CHECKING:
-    class _CompiledPlan:
-        """What compiled code gives every plan."""
+    class _PlanBase:
+        """The attributes that compiled code gives every plan."""
 
         armed: bool
         arm: Callable[..., bool]
         then: Callable[..., None]
         run: Callable[[Arguments, Keywords], Operand]
 else:
-    _CompiledPlan = CompiledPlan
+    _PlanBase = CompiledPlan
 
 
 class Planned(Protocol):
@@ -46,7 +46,7 @@ class Planned(Protocol):
     def call_with_device(self, args: Arguments, kwargs: Keywords) -> Operand: ...
 
 
-class Plan(_CompiledPlan):
+class Plan(_PlanBase):
     """The way to carry out a call, once its operands have been checked; the same for all operands
     of the same forms.
 

@@ -53,7 +53,7 @@ class Sum(UfuncReduction):
     compiled = REAL_TYPES
 
     def device_type(self, cuda: Engine) -> object:
-        return cuda.DeviceSum()
+        return cuda.SumKernels()
 
 
 class Product(UfuncReduction):
@@ -66,7 +66,7 @@ class Product(UfuncReduction):
     compiled = REAL_TYPES
 
     def device_type(self, cuda: Engine) -> object:
-        return cuda.DeviceProduct()
+        return cuda.ProductKernels()
 
 
 class Mean(Reduction):
@@ -79,7 +79,7 @@ class Mean(Reduction):
     compiled, compiled_name, divides = REAL_TYPES, "sum", True
 
     def device_type(self, cuda: Engine) -> object:
-        return cuda.DeviceMean()
+        return cuda.MeanKernels()
 
 
 class Max(UfuncReduction):
@@ -94,7 +94,7 @@ class Max(UfuncReduction):
     compiled = REAL_TYPES + LONG
 
     def device_type(self, cuda: Engine) -> object:
-        return cuda.DeviceExtreme()
+        return cuda.ExtremeKernels()
 
 
 class Min(Max):
@@ -106,7 +106,7 @@ class Min(Max):
     function, ufunc = staticmethod(np.min), np.minimum
 
     def device_type(self, cuda: Engine) -> object:
-        return cuda.DeviceExtreme(smallest=True)
+        return cuda.ExtremeKernels(smallest=True)
 
 
 class ArgMax(Reduction):
@@ -120,7 +120,7 @@ class ArgMax(Reduction):
     compiled = REAL_TYPES + LONG
 
     def device_type(self, cuda: Engine) -> object:
-        return cuda.DevicePlace()
+        return cuda.PositionKernels()
 
 
 class ArgMin(ArgMax):
@@ -132,7 +132,7 @@ class ArgMin(ArgMax):
     function = staticmethod(assigning(np.argmin))
 
     def device_type(self, cuda: Engine) -> object:
-        return cuda.DevicePlace(smallest=True)
+        return cuda.PositionKernels(smallest=True)
 
 
 sum = reduction(Sum())  # NumPy's name
@@ -190,7 +190,8 @@ def _fits_device(x: Mat, y: Mat) -> bool:
 def sum_on_device(cuda: Engine, x: Mat, y: Mat, axis: AxisLike) -> Function:
     """Return the device's kernel of sums that accumulates."""
     axes = axes_of(x, axis)
-    return reduced_on_device(cuda, cuda.DeviceSum(), x, y, axes, _steps(x, y, axes), accumulate=True)
+    return reduced_on_device(cuda, cuda.SumKernels(), x, y, axes, _steps(x, y, axes),
+                             accumulate=True)
 
 
 @sum_into.on("array")

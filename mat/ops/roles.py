@@ -42,10 +42,11 @@ def named(function: Function, name: str, doc: str) -> Function:
     return function
 
 
-def method_like(function: Function, method: Function, name: str, operand: str) -> Function:
+def method_like(function: object, method: Function, name: str, operand: str) -> Function:
     """Return `method` under that name, with the docstring of `function`; `operand` is self."""
-    doc = inspect.cleandoc(function.__doc__ or "")
-    return named(method, name, doc.replace("\n\n", f"\n\nAs a method: `{operand}` is self.\n\n", 1))
+    summary, _, more = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+    doc = f"{summary}\n\nAs a method: `{operand}` is self."
+    return named(method, name, f"{doc}\n\n{more}" if more else doc)
 
 
 class Word(str):
@@ -72,7 +73,7 @@ def _word(annotation: object) -> object:
 
 
 def roles_of(check: Function) -> dict[str, Role]:
-    """Return the roles of the parameters that have one; annotations may be strings."""
+    """Return the role of each parameter that has one; annotations may be strings."""
     roles = {n: _role_of(hint) for n, hint in check.__annotations__.items()}
     return {n: role for n, role in roles.items() if role is not None}
 

@@ -14,8 +14,9 @@ from ..matrix.methods import method
 from ..support.dtypes import DISTINCT, INEXACT, as_dtype
 from ..support.types import Array, AxisLike, DTypeLike, Engine, Function, Number
 from .declare_elementwise import check_is_mat
-from .operation import Input, named, op
+from .operation import Input, op
 from .overlap import check_disjoint
+from .roles import method_like
 
 DEVICE_RANK = 8  # axes that comparing kernels of a device can step along
 _INTEGERS = frozenset((int,))
@@ -150,8 +151,7 @@ def _transpose(self: Mat, axes: AxisLike = None, out: Mat | None = None) -> Mat:
     return transpose(self, axes, out)
 
 
-named(_transpose, "transpose", (transpose.__doc__ or "").replace(
-    "\n\n", "\n\n    As a method: `a` is self.\n\n", 1))
+method_like(transpose, _transpose, "transpose", "a")
 
 
 def check_is_input(name: str, a: object) -> Mat:

@@ -27,7 +27,7 @@ LOGISTIC = np.vectorize(lambda x: 1 / (1 + mpmath.exp(-x)), otypes=[object])
 
 
 def kernel(name, x, y=None):
-    """What our function gives for arrays of one dtype."""
+    """The result of `mat`'s function for arrays of one dtype."""
     x = np.ascontiguousarray(x)
     y = x if y is None else np.ascontiguousarray(y, x.dtype)
     out = np.empty_like(x)
@@ -51,7 +51,7 @@ def exact(name, *operands):
 
 
 def wide(name, *operands):
-    """Likewise, fast: from long double for float64, from float64 for float32."""
+    """The same, fast: from long double for float64, from float64 for float32."""
     if operands[0].dtype.char == "f":
         return _reference(name, *(x.astype(np.float64) for x in operands)), 0.0
     if not WIDE_ENOUGH or name == "erf":

@@ -142,7 +142,7 @@ def longer(value):
 
 
 def operands_of_other_types(spec, name):
-    """What is no Mat, where one is wanted."""
+    """Values that are no Mats, where a Mat is wanted."""
     for wrong in ([1.0, 2.0], "text", None, {1: 2}, object):
         if not (wrong is None and name == "out"):
             yield wrong, DTypeError, re.escape("None" if wrong is None else type(wrong).__name__)
