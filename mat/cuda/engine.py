@@ -30,7 +30,13 @@ from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w,
 from .nvrtc import Program
 from .random import prepare_random
 from .reduce import reduction
-from .reduce_types import DeviceExtreme, DeviceMean, DevicePlace, DeviceProduct, DeviceSum
+from .reduce_types import (
+    ExtremeKernels,
+    MeanKernels,
+    PositionKernels,
+    ProductKernels,
+    SumKernels,
+)
 
 __all__ = [
     "CudaKernel", "Program",
@@ -44,5 +50,5 @@ __all__ = [
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
-    "reduction", "DeviceExtreme", "DeviceMean", "DevicePlace", "DeviceProduct", "DeviceSum",
+    "reduction", "ExtremeKernels", "MeanKernels", "PositionKernels", "ProductKernels", "SumKernels",
 ]

@@ -5,8 +5,8 @@
    a block are fibres (fibres.hpp), so that barriers and shuffles (barriers.hpp) work as on a GPU.
    Threads run in their natural order, or in one that a seed shuffles. Shared memory is poisoned
    before each block. Errors that cause a fault or wrong numbers on a GPU are reported: barriers
-   that not all threads reach, lanes that a mask leaves out, misaligned accesses, overrun shared arrays,
-   writes beyond the dynamic shared memory. */
+   that not all threads reach, lanes that a mask leaves out, misaligned accesses, overrun shared
+   arrays, writes beyond the dynamic shared memory. */
 #ifndef MAT_ON_CPU_HPP
 #define MAT_ON_CPU_HPP
 
