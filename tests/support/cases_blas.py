@@ -107,6 +107,7 @@ def truths(kwargs):
     return {name: bool(value) for name, value in kwargs.items()}
 
 
+# the parameters are those of gemm
 def product(alpha, a, b, beta, c, transpose_a=False, transpose_b=False, m=None, n=None, k=None):
     a, b = transposed(a, transpose_a), transposed(b, transpose_b)
     if m is None:
@@ -154,6 +155,7 @@ def syrk_samples(rng, dtype):
                 yield (alpha, a, beta, numbers(rng, (n, n), dtype)), kwargs
 
 
+# the parameters are those of trsm
 def triangular(alpha, a, b, side="left", lower=True, transpose=False, unit=False):
     def solved(right):
         return scipy.linalg.solve_triangular(a, right, trans=int(transpose != (side == "right")),
