@@ -93,13 +93,12 @@ def _check_integer_power(x: Operand, p: Operand) -> None:
             raise DTypeError(f"integers have no power {lowest}; use x.astype('float64') first")
 
 
-# NumPy wants to be given the `out` of these two by name
-def _maximum(x: Array, y: Array, out: Array) -> object:
-    return np.maximum(x, y, out=out)
+def _with_out_by_name(rule: np.ufunc) -> Function:
+    """Return `rule` as a function of three operands, since NumPy deprecates calling it so."""
+    def call_with_out_by_name(x: Array, y: Array, out: Array) -> object:
+        return rule(x, y, out=out)
 
-
-def _minimum(x: Array, y: Array, out: Array) -> object:
-    return np.minimum(x, y, out=out)
+    return call_with_out_by_name
 
 
 add = binary("add", np.add, "[3. 6.]", "``x + y``, element by element", operator="add")
@@ -114,10 +113,10 @@ pow = binary("pow", np.power, "[1. 16.]",  # NumPy's name
              check_values=_check_integer_power)
 maximum = binary("maximum", np.maximum, "[2. 4.]",
                  "the larger of the elements of x and y; NaN if either is",
-                 implementation=_maximum, silent=True)
+                 implementation=_with_out_by_name(np.maximum), silent=True)
 minimum = binary("minimum", np.minimum, "[1. 2.]",
                  "the smaller of the elements of x and y; NaN if either is",
-                 implementation=_minimum, silent=True)
+                 implementation=_with_out_by_name(np.minimum), silent=True)
 equal = binary("equal", np.equal, "[False False]", "``x == y``: bool, or 1 and 0 in place",
                operator="eq", reflected="eq")
 not_equal = binary("not_equal", np.not_equal, "[True True]",
