@@ -67,7 +67,7 @@ class Reduction:
 
     name: ClassVar[str]
     summary: ClassVar[str]  # the first line of its docstring
-    example: ClassVar[str]  # a doctest
+    example: ClassVar[tuple[str, str]]  # a call, and what it shows
     # NumPy's: ``function(x, axis=, keepdims=, out=)``
     function: ClassVar[Function]
     one_axis = False  # one axis, or all in row-major order; the result is an index
@@ -159,7 +159,8 @@ class Reduction:
     def doc(self, *, method: bool = False) -> str:
         """Return the docstring of the function, or of the method."""
         return _DOC.format(
-            summary=self.summary, name=self.name, example=self.example,
+            summary=self.summary, name=self.name,
+            example=">>> import mat\n>>> {}\n{}".format(*self.example),
             x="" if method else "x : Mat or array\n    Operand, of any shape.\n",
             axis_type="int, optional" if self.one_axis else "int or tuple of int, optional",
             axis=("Axis to search along; all elements in row-major order" if self.one_axis

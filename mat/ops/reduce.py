@@ -48,7 +48,7 @@ class Sum(UfuncReduction):
 
     name = "sum"
     summary = "Return the sum of the elements over `axis`."
-    example = ">>> import mat\n>>> mat.sum(mat.ones(2, 3), axis=0)\n<Mat 3 F [2. 2. 2.]>"
+    example = "mat.sum(mat.ones(2, 3), axis=0)", "<Mat 3 F [2. 2. 2.]>"
     function, ufunc = staticmethod(np.sum), np.add
     compiled = REAL_TYPES
 
@@ -61,7 +61,7 @@ class Product(UfuncReduction):
 
     name = "prod"
     summary = "Return the product of the elements over `axis`."
-    example = ">>> import mat\n>>> mat.prod(mat.array([2, 3, 4]))\n<Mat () F 24.>"
+    example = "mat.prod(mat.array([2, 3, 4]))", "<Mat () F 24.>"
     function, ufunc = staticmethod(np.prod), np.multiply
     compiled = REAL_TYPES
 
@@ -74,7 +74,7 @@ class Mean(Reduction):
 
     name = "mean"
     summary = "Return the mean of the elements over `axis`; NaN if there are none."
-    example = ">>> import mat\n>>> mat.mean(mat.array([1, 2]))\n<Mat () F 1.5>"
+    example = "mat.mean(mat.array([1, 2]))", "<Mat () F 1.5>"
     function = staticmethod(_mean)
     compiled, compiled_name, divides = REAL_TYPES, "sum", True
 
@@ -87,7 +87,7 @@ class Max(UfuncReduction):
 
     name = "max"
     summary = "Return the largest element over `axis`; NaN if there is one."
-    example = ">>> import mat\n>>> mat.max(mat.array([1, 3, 2]))\n<Mat () F 3.>"
+    example = "mat.max(mat.array([1, 3, 2]))", "<Mat () F 3.>"
     function = staticmethod(np.max)
     ufunc: ClassVar[np.ufunc] = np.maximum
     of_nothing, silent = False, True
@@ -102,7 +102,7 @@ class Min(Max):
 
     name = "min"
     summary = "Return the smallest element over `axis`; NaN if there is one."
-    example = ">>> import mat\n>>> mat.min(mat.array([1, 3, 2]))\n<Mat () F 1.>"
+    example = "mat.min(mat.array([1, 3, 2]))", "<Mat () F 1.>"
     function, ufunc = staticmethod(np.min), np.minimum
 
     def device_type(self, cuda: Engine) -> object:
@@ -114,7 +114,7 @@ class ArgMax(Reduction):
 
     name = "argmax"
     summary = "Return the index of the first largest element along `axis`, or in row-major order."
-    example = ">>> import mat\n>>> mat.argmax(mat.array([1, 3, 2]))\n<Mat () int64 F 1>"
+    example = "mat.argmax(mat.array([1, 3, 2]))", "<Mat () int64 F 1>"
     function = staticmethod(assigning(np.argmax))
     one_axis, of_nothing = True, False
     compiled = REAL_TYPES + LONG
@@ -128,7 +128,7 @@ class ArgMin(ArgMax):
 
     name = "argmin"
     summary = "Return the index of the first smallest element along `axis`, or in row-major order."
-    example = ">>> import mat\n>>> mat.argmin(mat.array([1, 3, 2]))\n<Mat () int64 F 0>"
+    example = "mat.argmin(mat.array([1, 3, 2]))", "<Mat () int64 F 0>"
     function = staticmethod(assigning(np.argmin))
 
     def device_type(self, cuda: Engine) -> object:
