@@ -9,6 +9,7 @@ only.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -17,13 +18,16 @@ import cffi
 from setuptools import Distribution, Extension
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.command.egg_info import egg_info
 from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).parent
 FOLDERS = [HERE / name for name in ("shared", "cpu", "python")]  # where headers are included from
 APART = ("mat.h", "call.h")  # headers that are not for cffi, or come first
 # parts of the repository besides the package that belong to a source distribution
-BESIDE = ("tests", "docs", "examples", ".ci", "CHANGELOG.md", ".gitignore")
+BESIDE = ("tests", "docs", "examples", ".ci", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
+          "CITATION.cff", ".gitignore")
+RELATIVE_LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)\s]+)\)")  # in Markdown
 MADE = {"__pycache__", ".pyc", ".so", ".o", ".hypothesis", ".pytest_cache"}
 # -fwrapv: integers wrap around, as NumPy's do; most Pythons build extensions so, but not all.
 # Many also request debugging information, which would be three quarters of a wheel: -g0, unless
@@ -128,6 +132,26 @@ class Wheel(bdist_wheel):
         self.root_is_pure = not any(path.suffix in (".so", ".pyd")
                                     for path in Path(self.bdist_dir).rglob("*"))
         return super().get_tag()
+
+
+class Metadata(egg_info):
+    """The metadata, in which the README's links are absolute: a package index shows it alone."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        metadata = self.distribution.metadata
+        if metadata.long_description:
+            metadata.long_description = with_absolute_links(metadata.long_description,
+                                                            metadata.project_urls["Source"])
+
+
+def with_absolute_links(readme: str, url: str) -> str:
+    """Return `readme` with links to files of the repository at `url` instead of relative ones."""
+    def absolute(link: re.Match[str]) -> str:
+        picture, text, path = link.groups()
+        return f"{picture}[{text}]({url}/{'raw' if picture else 'blob'}/HEAD/{path})"
+
+    return RELATIVE_LINK.sub(absolute, readme)
 
 
 class Sources(sdist):
