@@ -85,6 +85,7 @@ def test_the_check_refuses_and_the_directions_are_kept(added):
     assert not hasattr(mat.Mat, "logsumexp_into_")
 
 
+@pytest.mark.host  # the docstring shows the letter of the host's facet
 def test_logsumexp_as_a_class(forgotten, rng):
     names = {**vars(types), **vars(declare_reduce), **vars(reduce), "__name__": "mat.ops.added"}
     exec(compile(added_lines("class LogSumExp"), str(PAGE), "exec"), names)
