@@ -103,7 +103,7 @@ def prepare_scale_vector(letter: str, layout: Layout) -> Function:
         if beta != 0:
             blas.scal(beta, y)
             return
-        zero = type(y)(source, Layout((layout.size,), (0,), 0))
+        zero = ForeignArray(source, Layout((layout.size,), (0,), 0))
         zero.low, zero.increment = zero.pointer, 0
         blas.copy(zero, y)
     return scale

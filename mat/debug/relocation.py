@@ -75,7 +75,7 @@ def _revocable(kind: type) -> type:
 def _attribute(value: Any, name: str) -> object:
     """Return an attribute of a revocable object, or raise the error that it was revoked with."""
     kind = type(value)
-    revocation = object.__getattribute__(value, "_revocation")
+    revocation = _revocation_of(value)
     if revocation is None or name == "__class__":
         return super(kind, value).__getattribute__(name)
     text, notify = revocation
@@ -83,9 +83,18 @@ def _attribute(value: Any, name: str) -> object:
     raise DirectionError(text)
 
 
+def _revocation_of(value: Any) -> tuple[str, Notify] | None:
+    """Return what `value` was revoked with; None also if a block made it, as ``type(p)(...)``."""
+    try:
+        found: tuple[str, Notify] | None = object.__getattribute__(value, "_revocation")
+    except AttributeError:
+        return None
+    return found
+
+
 def _described(value: Any) -> str:
     kind = type(value)
-    if object.__getattribute__(value, "_revocation") is None:
+    if _revocation_of(value) is None:
         return str(super(kind, value).__repr__())
     return f"<revoked {kind.__name__}>"
 
