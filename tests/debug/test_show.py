@@ -10,37 +10,7 @@ import pytest
 import mat
 
 from ..support.mock_memories import registered
-
-
-def stale_and_fresh():
-    """Fresh in far only, stale on the host."""
-    x = mat.array([[1, 2], [3, 4]])
-    with x.facet("far", "io"):
-        pass
-    return x
-
-
-def torn():
-    x = mat.zeros(2).replace_([1, 1])
-    with pytest.raises(ZeroDivisionError), x.facet("array", "io"):
-        1 / 0  # noqa: B018
-    return x
-
-
-def accessed_through(*facets):
-    x = mat.arange(2)
-    for facet in facets:
-        with x.facet(facet, "input"):
-            pass
-    return x
-
-
-def state(x):
-    """All that printing must leave alone."""
-    s = x.storage
-    return (s.fresh, s.seen, s.version, s.torn, s.pristine, s.writer, tuple(s.accesses),
-            {m: id(h) for m, h in s.handles.items()},
-            x.layout, dict(x.facets), s.history and list(s.history))
+from .test_printing import stale_and_fresh, state, torn
 
 
 def shown(x):
@@ -93,7 +63,7 @@ def test_show_of_read_only_torn_and_kept():
                                            "read-only")
     lines = shown(torn())
     assert re.fullmatch("torn: <Mat 2> as facet 'array' for 'io' in thread MainThread at "
-                        r".*test_show\.py:\d+ failed .*", lines[2])
+                        r".*test_printing\.py:\d+ failed .*", lines[2])
     assert lines[4] == "host    16     stale  array (A)"
     x = mat.arange(2)
     with x.keep("host"):

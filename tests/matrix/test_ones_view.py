@@ -1,7 +1,5 @@
 """`ones_view`: ones remain ones, are packed, and are made once."""
 
-import threading
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -10,32 +8,9 @@ import mat
 from mat.errors import DirectionError
 
 from ..support.layouts import NUMPY_DTYPES
+from .test_scratch import in_thread, nothing_kept
 
-
-@pytest.fixture(autouse=True)
-def nothing_kept():
-    mat.scratch.clear()
-    yield
-    mat.scratch.clear()
-
-
-def address(x):
-    with x.facet("backing", "io") as b:
-        return b.ctypes.data
-
-
-def used(shape, dtype=None, place="scratch"):
-    """The address of a block's memory."""
-    with mat.scratch(shape, dtype, place) as t:
-        return address(t)
-
-
-def in_thread(call):
-    found = []
-    thread = threading.Thread(target=lambda: found.append(call()))
-    thread.start()
-    thread.join(30)
-    return found[0]
+__all__ = ["nothing_kept"]  # a fixture of every test
 
 
 @pytest.mark.parametrize("dtype", [*NUMPY_DTYPES, "bfloat16"])
