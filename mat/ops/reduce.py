@@ -36,7 +36,7 @@ from .overlap import check_disjoint
 
 def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
           out: Array | None = None) -> object:
-    """Return NumPy's mean, but of nothing NaN without a warning."""
+    """Return NumPy's mean; for no elements, return NaN without a warning."""
     if x.size or out is None:
         return np.mean(x, axis=axis, keepdims=keepdims, out=out)
     out[...] = np.nan
