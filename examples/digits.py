@@ -15,7 +15,6 @@ import sys
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 import mat
 
@@ -49,6 +48,8 @@ class Scratch(NamedTuple):
 
 def load() -> tuple[Data, Data]:
     """Return the digits, in a random but reproducible order, as training and test data."""
+    from sklearn.datasets import load_digits
+
     digits = load_digits()
     order = np.random.default_rng(0).permutation(len(digits.target))
     pixels = digits.data[order] / 8 - 1

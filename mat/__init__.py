@@ -14,8 +14,11 @@ of a Mat is stored, and `extend` has what an extension imports. Start with ``doc
 
 from types import ModuleType as _ModuleType
 
+from .support import native as _native_first  # chooses whether modules are compiled ones
+
+# isort: split
 from . import debug, errors, extend
-from .core.cube import Direction
+from .core.direction import Direction
 from .debug.memory_report import memory_report
 from .debug.notebook import load_ipython_extension
 from .debug.show import show
@@ -61,6 +64,7 @@ from .matrix.mat import FacetState, Mat
 from .matrix.prefetch import prefetch
 from .matrix.scratch import ones_view, scratch
 from .matrix.with_facets import barrier, with_facets
+from .memories.trim import trim
 from .ops import indexing as _index
 from .ops.blas_gemm import gemm, gemm_batched
 from .ops.blas_level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
@@ -153,7 +157,8 @@ __all__ = [
     # Facets, memory, devices
     "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets",
     "FacetState", "Direction", "barrier",
-    "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trace", "debug",
+    "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trim", "trace",
+    "debug",
     "extend",
     # Files
     "save", "load", "save_all", "load_all",

@@ -6,7 +6,8 @@ arguments, with the directions `Input`, `Output`, `InOut`, `Accumulated` and `Sc
 signature, and one implementation for each facet that can compute it.
 """
 
-from .core.cube import Facet, Memory, Observer, observe, register_facet, register_memory
+from .core.observers import Observer, observe
+from .core.registry import Facet, Memory, register_facet, register_memory
 from .ops.operation import Accumulated, InOut, Input, InputOrNumber, Op, Output, Scalar, op
 
 __all__ = [

@@ -43,7 +43,8 @@ VALUES = {  # values have no docstrings of their own
                                 "number.",
     "mat.extend.Scalar": "In the signature of an operation: a number.",
 }
-SERVING = {"allowed", "label", "over"}  # methods of a Mat that only facets call
+# members of a Mat that only facets and operations use
+SERVING = {"allowed", "form", "label", "over"}
 NAME = re.compile(r"(?<!\[)`(mat\.[\w.]+)(?:\([^`]*\))?`(?!\])")
 PARTS = ("What a Mat is", "Methods that read or manage memory", "Methods that write")
 LISTS = ("Parameters", "Other Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import DTypeError
 from ..interop.numpy.operators import enabled_on
-from ..layout.strided import Ints, as_axes
+from ..layout.shapes import Ints, as_axes
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..ops.declare_elementwise import as_operand

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy
-from ..layout.strided import as_shape, integer
-from ..matrix.creation import adopted, interval
+from ..layout.shapes import LARGEST, as_shape, integer
+from ..matrix.creation import adopted, counted, interval
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
 from ..support.types import DTypeLike, Number, Operand, ShapeLike
@@ -255,7 +255,7 @@ def arange(start: Number, /, stop: Number = None, step: Number = 1, *, dtype: DT
     if dtype is None:
         whole = all(isinstance(v, int | np.integer) for v in (first, last, step))
         dtype = np.int64 if whole else real_default()
-    return on_device(adopted(np.arange(first, last, step, dtype=as_dtype(dtype))), device)
+    return on_device(adopted(counted(first, last, step, as_dtype(dtype))), device)
 
 
 def linspace(start: Number, stop: Number, /, num: int, *, dtype: DTypeLike = None,
@@ -285,6 +285,9 @@ def linspace(start: Number, stop: Number, /, num: int, *, dtype: DTypeLike = Non
     if dtype is None:
         is_complex = isinstance(start, complex) or isinstance(stop, complex)
         dtype = complex_default() if is_complex else real_default()
+    # NumPy computes with Python's integers where int64 cannot hold them
+    start, stop = (float(v) if isinstance(v, int) and abs(v) > LARGEST else v
+                   for v in (start, stop))
     (length,) = as_shape(num)
     with np.errstate(all="ignore"):
         a = np.linspace(start, stop, length, endpoint=bool(endpoint), dtype=as_dtype(dtype))

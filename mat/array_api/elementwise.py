@@ -132,31 +132,10 @@ def _logical_not(x: Operand, /) -> Mat:
     return found
 
 
-def _isnan(x: Operand, /) -> Mat:
-    x = as_mat(x)
-    found: Mat = ew.not_equal(x, x)  # only NaN differs from itself
-    return found
-
-
-def _isfinite(x: Operand, /) -> Mat:
-    x = as_mat(x)
-    found: Mat = (by_numpy(np.isfinite, x) if x.dtype.kind == "c"
-                  else ew.less(ew.abs(x), float("inf")))
-    return found
-
-
-def _isinf(x: Operand, /) -> Mat:
-    x = as_mat(x)
-    found: Mat = (by_numpy(np.isinf, x) if x.dtype.kind == "c"
-                  else ew.equal(ew.abs(x), float("inf")))
-    return found
-
-
 logical_not = public("logical_not", _logical_not, "Return whether x is false, as bool.", _X)
-isnan = public("isnan", _isnan, "Return whether x is NaN, as bool.", _X)
-isfinite = public("isfinite", _isfinite,
-                  "Return whether x is neither infinite nor NaN, as bool.", _X)
-isinf = public("isinf", _isinf, "Return whether x is infinite, of either sign, as bool.", _X)
+isnan = _unary("isnan", ew.isnan, "Return whether x is NaN, as bool.")
+isfinite = _unary("isfinite", ew.isfinite, "Return whether x is neither infinite nor NaN, as bool.")
+isinf = _unary("isinf", ew.isinf, "Return whether x is infinite, of either sign, as bool.")
 
 
 def clip(x: Operand, /, min: Operand = None, max: Operand = None) -> Mat:
@@ -178,10 +157,17 @@ def clip(x: Operand, /, min: Operand = None, max: Operand = None) -> Mat:
     low, high = _bound(found, min), _bound(found, max)
     if low is None and high is None:
         return found.copy()
+    if low is not None and high is not None and found.dtype.kind in "iuf":
+        return _between(found, low, high)
     if low is not None:
         found = ew.maximum(found, low)
     if high is not None:
         found = ew.minimum(found, high)
+    return found
+
+
+def _between(x: Mat, low: Operand, high: Operand) -> Mat:
+    found: Mat = ew.clip(x, low, high)
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy
-from ..layout.strided import Ints, integer
+from ..layout.shapes import Ints, as_axis, integer
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
@@ -51,7 +51,8 @@ def _along_axis(name: str, rule: Function, summary: str, of_result: str = "") ->
     """Return a transform along one axis."""
     def transform(x: Operand, /, *, n: int | None = None, axis: int = -1,
                   norm: str = "backward") -> Mat:
-        return by_numpy(rule, _checked(x, norm), n=n, axis=axis, norm=norm)
+        given = _checked(x, norm)
+        return by_numpy(rule, given, n=n, axis=as_axis(axis, given.ndim), norm=norm)
 
     return public(name, transform, summary, _LINE.format(of_result), _RETURNED)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy
-from ..layout.strided import integer
+from ..layout.shapes import integer
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..ops import elementwise, reduce

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import IndexOutOfRange, ShapeError
 from ..interop.numpy.operators import by_numpy
-from ..layout.strided import Ints, as_axes, as_axis, as_shape, integer
-from ..layout.strided import broadcast_shapes as _broadcast
+from ..layout.shapes import Ints, as_axes, as_axis, as_shape, integer
+from ..layout.shapes import broadcast_shapes as _broadcast
 from ..matrix.mat import Mat
 from ..ops.joining import concat as _concat
 from ..ops.joining import stack as _stack

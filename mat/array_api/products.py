@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import ShapeError
 from ..interop.numpy.operators import by_numpy
-from ..layout.strided import Ints, as_axes, as_axis, broadcast_shapes, integer
+from ..layout.shapes import Ints, as_axes, as_axis, broadcast_shapes, integer
 from ..matrix.mat import Mat
 from ..ops.linalg import matmul as _matmul
 from ..support.types import AxisLike, Operand

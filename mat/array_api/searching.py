@@ -8,10 +8,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..core.compiled import IN_USE
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy, several_by_numpy
-from ..layout.strided import as_axis
+from ..layout.shapes import as_axis
 from ..matrix.mat import Mat
+from ..ops.selection import taken
 from ..support.dtypes import check_operand
 from ..support.types import Array, Operand
 from .arguments import as_mat, as_value
@@ -313,8 +315,9 @@ def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Mat:
     x, indices = as_mat(x), as_mat(indices)
     if axis is None and x.ndim != 1:
         raise ShapeError(f"take needs an axis for shape {x.shape}")
-    return by_numpy(np.take, x, _positions(indices),
-                    axis=as_axis(0 if axis is None else axis, x.ndim))
+    k = as_axis(0 if axis is None else axis, x.ndim)
+    found = None if IN_USE else taken(x, _positions(indices), k)
+    return by_numpy(np.take, x, _positions(indices), axis=k) if found is None else found
 
 
 def take_along_axis(x: Operand, indices: Operand, /, *, axis: int = -1) -> Mat:

@@ -6,14 +6,10 @@ from __future__ import annotations
 
 from math import prod as _product
 
-import numpy as np
-
 from ..errors import ShapeError
-from ..interop.numpy.operators import by_numpy
-from ..layout.strided import as_axis, integer
+from ..layout.shapes import as_axis, integer
 from ..matrix.mat import Mat
-from ..ops import elementwise, reduce
-from ..ops.declare_reduce import reduced_shape
+from ..ops import elementwise, reduce, scan, truth
 from ..support.dtypes import as_dtype
 from ..support.types import AxisLike, DTypeLike, Function, Operand
 from .arguments import as_mat, axes_of, like
@@ -248,23 +244,6 @@ def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) ->
 # Truth
 
 
-def _truth(x: Operand) -> Mat:
-    mat = as_mat(x)
-    return mat if mat.dtype.kind == "b" else elementwise.not_equal(mat, 0)
-
-
-def _decide(reduction: Function, x: Operand, axis: AxisLike, keepdims: bool,
-            if_empty: bool) -> Mat:
-    """Reduce the truth of the elements; the result for no elements is `if_empty`."""
-    truth = _truth(x)
-    axes = axes_of(truth, axis)
-    if not truth.size:
-        shape = reduced_shape(truth.shape, axes, keepdims)
-        return like(Mat(shape, "bool", fill=if_empty), truth, None)
-    found: Mat = reduction(truth, axes, keepdims)
-    return found
-
-
 def all(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     """Return whether all elements over `axis` are true, which means not 0.
 
@@ -282,7 +261,7 @@ def all(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     Mat
         Of the shape of `x` without the reduced axes, and bool.
     """
-    return _decide(reduce.min, x, axis, keepdims, True)
+    return truth.all_true(as_mat(x), axis, keepdims)
 
 
 def any(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
@@ -302,7 +281,7 @@ def any(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     Mat
         Of the shape of `x` without the reduced axes, and bool.
     """
-    return _decide(reduce.max, x, axis, keepdims, False)
+    return truth.any_true(as_mat(x), axis, keepdims)
 
 
 def count_nonzero(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
@@ -322,8 +301,7 @@ def count_nonzero(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = Fals
     Mat
         Of the shape of `x` without the reduced axes, and int64.
     """
-    found: Mat = reduce.sum(_truth(x), axis, keepdims)
-    return found
+    return truth.count_true(as_mat(x), axis, keepdims)
 
 
 # Along an axis
@@ -336,7 +314,7 @@ def _running(function: Function, x: Operand, axis: int | None, dtype: DTypeLike,
     if axis is None and x.ndim != 1:
         raise ShapeError(f"axis may be omitted for one axis only, got shape {x.shape}")
     k = as_axis(0 if axis is None else axis, x.ndim)
-    found = by_numpy(function, x, axis=k, dtype=None if dtype is None else as_dtype(dtype))
+    found: Mat = function(x, k, None if dtype is None else as_dtype(dtype))
     if first is None:
         return found
     begin = Mat((*x.shape[:k], 1, *x.shape[k + 1:]), found.dtype, fill=first)
@@ -364,7 +342,7 @@ def cumulative_sum(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike =
     Mat
         Of the shape of `x`, or longer by 1 along `axis`.
     """
-    return _running(np.cumsum, x, axis, dtype, 0 if include_initial else None)
+    return _running(scan.cumsum, x, axis, dtype, 0 if include_initial else None)
 
 
 def cumulative_prod(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike = None,
@@ -388,7 +366,7 @@ def cumulative_prod(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike 
     Mat
         Of the shape of `x`, or longer by 1 along `axis`.
     """
-    return _running(np.cumprod, x, axis, dtype, 1 if include_initial else None)
+    return _running(scan.cumprod, x, axis, dtype, 1 if include_initial else None)
 
 
 def diff(x: Operand, /, *, axis: int = -1, n: int = 1, prepend: Operand = None,

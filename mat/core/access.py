@@ -1,117 +1,172 @@
-"""`Access`: the context manager behind ``with x.facet(...)``; and groups of accesses, which begin
+"""`Access`: the context manager behind ``with x.facet(...)``; and `AccessGroup`, several that begin
 and end together, behind ``with_facets``.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
-from contextlib import ExitStack
-from types import FrameType
+from types import TracebackType
 
 from ..errors import ConflictError
-from . import compiled
-from .access_record import SourceLine
-from .cube import INPUT, AccessRecord, Cube, Direction, Facet, View, join
-from .registry import Presented
+from .access_record import AccessRecord
+from .compiled import THREADS
+from .cube import Cube, View
+from .direction import INPUT, Direction, join
+from .observers import OBSERVERS
+from .registry import Facet, Presented
+from .source_line import SourceLine
 
-_ident = threading.get_ident
-NO_SLOTS: tuple[str, ...] = ()  # of its own: the base class, compiled or not, has them
-ENTER_CONTEXT = ExitStack.enter_context.__code__
+_input, _observers, _threads = INPUT, OBSERVERS, THREADS  # with types of C
 
 
-class Access(compiled.Access):  # type: ignore[misc]  # compiled
+class Access:
     """An access to a view through a facet, as a context manager.
 
-    It returns what the facet presents. The compiled base class begins and ends the common accesses;
-    for the others it calls `enter` and `leave`.
+    It returns what the facet presents. The direction, the form of the view and the device of the
+    facet are judged when the block begins.
     """
 
-    __slots__ = NO_SLOTS
-    view: View
-    facet: Facet
-    direction: Direction
-    record: AccessRecord | None  # while the block runs
+    __slots__ = ("direction", "facet", "record", "view")
 
     def __init__(self, view: View, facet: Facet, direction: Direction) -> None:
         self.view = view
         self.facet = facet
-        self.direction = direction
-        self.record = None
+        self.direction = direction  # as requested
+        self.record: AccessRecord | None = None  # while the block runs
 
-    def enter(self, frame: FrameType) -> Presented:
-        """Begin the access for the block in `frame` and return what the block is given."""
+    def __enter__(self) -> Presented:
+        self.check()
+        self.begin(self.view._direction_allowed(self.direction), _threads.line())
+        try:
+            return self.value()
+        except BaseException:  # the block never begins
+            self.undo()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.end(kind is not None)
+
+    def end(self, failed: bool) -> None:
+        """End the access, if it is open."""
+        record = self.record
+        if record is not None:
+            self.record = None
+            storage = self.view.storage  # compiled code keeps local variables only alive
+            storage.close(record, failed)
+
+    def value(self) -> Presented:
+        """Return what a block is given."""
+        record = self.record
+        assert record is not None
+        return record.value if record.make_value is None else record.make_value()
+
+    def check(self) -> None:
+        """Raise unless the access can begin now, conflicts apart."""
         if self.record is not None:
             raise ConflictError(f"this access to {self.record.describe()} is already open; make "
                                 "another one")
-        view = self.view
-        record = self.record = view.storage.open(view, self.facet, self.direction, _ident())
-        record.where = caller_line(frame)
-        try:
-            return value_for_block(record)
-        except BaseException:  # the block never begins
-            self.record = None
-            view.storage.undo(record)
-            raise
+        if self.facet.of_device:
+            self.facet.device.check_in_use()
 
-    def leave(self, failed: bool) -> None:
-        """End the access; `failed` says that the block raised an error."""
-        record, self.record = self.record, None
+    def begin(self, direction: Direction, where: SourceLine | None) -> AccessRecord:
+        """Begin the access in that direction; return its record."""
+        storage = self.view.storage
+        record = storage.open(self.view, self.facet, direction, where)
+        self.record = record
+        return record
+
+    def undo(self) -> None:
+        """End the access, if it began, of a block that never did."""
+        record = self.record
         if record is not None:
-            self.view.storage.close(record, failed)
+            self.record = None
+            storage = self.view.storage
+            storage.undo(record)
 
 
-def caller_line(frame: FrameType) -> SourceLine:
-    """Return the line that `frame` executes; for ``ExitStack.enter_context`` that of its caller."""
-    if frame.f_code is ENTER_CONTEXT:
-        frame = frame.f_back or frame
-    return frame.f_code, frame.f_lasti
+class AccessGroup:
+    """Several accesses, entered together or not at all: the context manager of `with_facets`."""
 
+    __slots__ = ("accesses", "open")
 
-def enter_all(accesses: list[Access], where: SourceLine) -> dict[Access, AccessRecord]:
-    """Begin all `accesses`, writers first, or none of them if one conflicts."""
-    thread = _ident()
-    records: dict[Access, AccessRecord] = {}
-    try:
-        for access in sorted(accesses, key=lambda access: access.direction is INPUT):
-            record = records[access] = access.view.storage.open(access.view, access.facet,
-                                                                access.direction, thread)
-            record.where = where
-    except BaseException:
-        for record in reversed(records.values()):
-            undo(record)
-        raise
-    return records
+    def __init__(self, accesses: list[Access]) -> None:
+        self.accesses = accesses
+        self.open = False
 
+    def __enter__(self) -> tuple[Presented, ...]:
+        if self.open:
+            first = self.accesses[0].record
+            raise ConflictError(f"these accesses are already open: {first and first.describe()}; "
+                                "call with_facets again")
+        values = self.begin_all(_threads.line())
+        self.open = True
+        return values
 
-def undo(record: AccessRecord) -> None:
-    """End an access whose block never began."""
-    if record.view is not None:
-        record.view.storage.undo(record)
+    def begin_all(self, where: SourceLine | None) -> tuple[Presented, ...]:
+        """Begin all accesses, writers first, in directions joined for each storage."""
+        values: list[Presented] = []
+        for access in self.accesses:
+            access.check()
+        directions = self.joined()
+        try:
+            self.begin_some(True, directions, where)
+            self.begin_some(False, directions, where)
+            for access in self.accesses:
+                values.append(access.value())  # noqa: PERF401  # a loop is one of C
+        except BaseException:
+            self.undo_all()
+            raise
+        return tuple(values)
 
+    def begin_some(self, writes: bool, directions: list[Direction],
+                   where: SourceLine | None) -> None:
+        """Begin the accesses that write, or those that do not."""
+        for k in range(len(directions)):
+            if writes == (directions[k] is not _input):
+                access = self.accesses[k]
+                access.begin(directions[k], where)
 
-def value_for_block(record: AccessRecord) -> Presented:
-    """Return what a block with the access `record` is given."""
-    return record.value if record.make_value is None else record.make_value()
+    def undo_all(self) -> None:
+        """End the accesses of a block that never began, last begun first."""
+        for access in reversed(self.accesses):
+            access.undo()
 
+    def joined(self) -> list[Direction]:
+        """Return the directions: ``io`` for those that write what another one reads, too.
 
-def leave_all(records: Iterable[AccessRecord], failed: bool) -> None:
-    """End every access, the last one first, also if an observer raises an error for one."""
-    with ExitStack() as stack:
-        for record in records:
-            if record.view is not None:
-                stack.callback(record.view.storage.close, record, failed)
+        An access that only reads keeps its direction: it is nested in that of the writer.
+        """
+        directions: list[Direction] = []
+        writes = False
+        for access in self.accesses:
+            direction = access.view._direction_allowed(access.direction)
+            directions.append(direction)
+            writes = writes or direction is not _input
+        if not writes or len(directions) == 1:
+            return directions
+        every: dict[Cube, Direction] = {}
+        for k in range(len(directions)):
+            access = self.accesses[k]
+            storage = access.view.storage
+            every[storage] = join(every.get(storage, directions[k]), directions[k])
+        for k in range(len(directions)):
+            access = self.accesses[k]
+            if directions[k] is not _input:
+                directions[k] = every[access.view.storage]
+        return directions
 
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.open = False
+        self.end_all(kind is not None)
 
-def join_directions(accesses: list[Access]) -> None:
-    """Make every access that writes ``io`` if another one in `accesses` reads the same storage.
-
-    An access that only reads keeps its direction: it is nested in that of the writer.
-    """
-    joined: dict[Cube, Direction] = {}
-    for access in accesses:
-        storage = access.view.storage
-        joined[storage] = join(joined.get(storage, access.direction), access.direction)
-    for access in accesses:
-        if access.direction is not INPUT:
-            access.direction = joined[access.view.storage]
+    def end_all(self, failed: bool) -> None:
+        """End all accesses, the others also where one raises an error of an observer."""
+        fault = None
+        for access in self.accesses:
+            try:
+                access.end(failed)
+            except BaseException as raised:
+                fault = fault or raised
+        if fault is not None:
+            raise fault

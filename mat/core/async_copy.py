@@ -9,9 +9,10 @@ from __future__ import annotations
 from contextlib import suppress
 from time import perf_counter
 
-from .access_record import ASYNC_COPY, AccessRecord, SourceLine, Viewed, line_of
+from .access_record import AccessRecord
 from .direction import INPUT
 from .registry import CubeLike, Facet, Handle, Memory, PendingCopy, host
+from .source_line import ASYNC_COPY, SourceLine, Viewed, line_of
 
 
 class AsyncCopyRecord(AccessRecord):
@@ -23,7 +24,7 @@ class AsyncCopyRecord(AccessRecord):
         self.facet = facet
         self.mask = facet.mask
         self.handle = handle
-        self.value = self.make_value = None
+        self.value = self.make_value = self.task = None
         self.thread = ASYNC_COPY
         self.view = view
         self.direction = INPUT
@@ -40,15 +41,15 @@ class AsyncCopy:
     `pending` is the object that the memory returned to wait for its end.
     """
 
-    __slots__ = ("begun", "new", "pending", "record", "source", "target")
+    __slots__ = ("begun", "done", "new", "pending", "record", "source", "target")
 
-    def __init__(self, record: AccessRecord, source: Memory, target: Memory,
-                 pending: PendingCopy | None, new: bool) -> None:
+    def __init__(self, record: AccessRecord, source: Memory, target: Memory, new: bool) -> None:
         self.record = record
         self.source = source
         self.target = target
-        self.pending = pending
+        self.pending: PendingCopy | None = None
         self.new = new  # the handle of the target was allocated for this copy
+        self.done = False  # the target has been made fresh
         self.begun = perf_counter()
 
 
@@ -58,25 +59,22 @@ def begin_copy(cube: CubeLike, view: Viewed, facet: Facet, target: Memory,
 
     The caller holds the lock of `cube`.
     """
-    source = facet.memory
-    handle, new = cube.handles.get(target), target not in cube.handles
-    if new:
-        handle = target.allocate(cube)
-    try:
-        if target is host():
-            pending = source.begin_copy_out(cube, cube.handles[source], handle)
-        else:
-            pending = target.begin_copy_in(cube, handle, cube.handles[source])
-    except BaseException:
-        if new:
-            target.free(handle)
-        raise
-    if new:
-        cube._adopt(target, handle)
+    source, new = facet.memory, target not in cube.handles
     record = AsyncCopyRecord(view, facet, cube.handles[source], where)
-    copy = AsyncCopy(record, source, target, pending, new)
-    cube.async_copies = {**(cube.async_copies or {}), target: copy}
-    cube.accesses.append(record)
+    copy = AsyncCopy(record, source, target, new)
+    try:
+        if new:
+            cube._allocate(target)
+        cube.async_copies = {**(cube.async_copies or {}), target: copy}
+        cube.accesses.append(record)
+        handle = cube.handles[target]
+        if target is host():
+            copy.pending = source.begin_copy_out(cube, cube.handles[source], handle)
+        else:
+            copy.pending = target.begin_copy_in(cube, handle, cube.handles[source])
+    except BaseException:
+        _abandon(cube, copy)
+        raise
     return copy
 
 
@@ -96,7 +94,8 @@ def finish_copy(cube: CubeLike, target: Memory) -> None:
 def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
     """Wait for the copy to `target` and make `target` fresh; the caller holds the lock.
 
-    If the copy failed, restore the state before it and raise its error.
+    If the copy failed, restore the state before it and raise its error. If this is interrupted, the
+    copy is still in progress, and another call finishes it.
     """
     copy = (cube.async_copies or {}).get(target)
     if copy is None:
@@ -104,19 +103,31 @@ def finish_copy_locked(cube: CubeLike, target: Memory) -> None:
     try:
         if copy.pending is not None:
             copy.pending.wait()
-    except Exception:  # anything else interrupted the wait, and the copy is still in progress
-        _remove(cube, copy)
-        if copy.new:
-            cube._discard(target)
+    except Exception:
+        _abandon(cube, copy)
         raise
+    if not copy.done:  # the source cannot be written before the record is removed
+        cube.fresh |= target.bit
+        copy.done = True
     _remove(cube, copy)
-    cube.fresh |= target.bit
     cube.log(copy.source, target, perf_counter() - copy.begun)
 
 
+def _abandon(cube: CubeLike, copy: AsyncCopy) -> None:
+    """Restore the state before a copy that failed, or whose beginning was interrupted."""
+    if copy.pending is not None:
+        with suppress(Exception):  # it goes on, and must not write what is freed
+            copy.pending.wait()
+    _remove(cube, copy)
+    if copy.new and copy.target in cube.handles:
+        cube.discard(copy.target)
+
+
 def _remove(cube: CubeLike, copy: AsyncCopy) -> None:
-    cube.async_copies = {memory: other for memory, other in cube.async_copies.items()
-                         if other is not copy} or None
-    cube.accesses.remove(copy.record)
+    """Remove a copy and its record from `cube`; the copy last, so that this can be repeated."""
+    if copy.record in cube.accesses:
+        cube.accesses.remove(copy.record)
     copy.record.thread = 0
     copy.record.view = copy.record.where = None
+    cube.async_copies = {memory: other for memory, other in (cube.async_copies or {}).items()
+                         if other is not copy} or None

@@ -5,71 +5,119 @@ A cube calls `register_copy` when it allocates. Of the rest of a cube this modul
 
 from __future__ import annotations
 
+import os
+import threading
 import weakref
-from contextvars import ContextVar, Token
-from types import TracebackType
-from typing import Protocol
+from collections import deque
+from collections.abc import Iterable
+from contextvars import ContextVar
+from typing import Any, Protocol
 
 from ..errors import ConflictError
-from .registry import CubeLike, Handle, Memory
+from ..support.open_blocks import Block, Nested, enter, leave, remove
+from .compiled import THREADS
+from .registry import CubeLike, Handle, Memory, RecordLike
 
 
 class HasCopies(Protocol):
     """The part of a cube that a barrier needs."""
 
     handles: dict[Memory, Handle]
+    accesses: Iterable[RecordLike]
+    async_copies: dict[Memory, Any] | None
 
     def refresh_before_drop(self, ensure: Memory, dropped: int) -> None: ...
     def drop(self, memory: Memory, force: bool, retain: bool) -> bool: ...
+    def finish_copy(self, memory: Memory) -> None: ...
 
 
-class Barrier:
+class _Copies(Nested):
+    """The copies that were made since a barrier was entered."""
+
+    __slots__ = ("dropped", "registered", "thread")
+
+    def __init__(self, dropped: tuple[Memory, ...]) -> None:
+        super().__init__()
+        self.dropped = dropped
+        self.registered: deque[tuple[weakref.ref[HasCopies], Memory]] = deque()
+        self.thread = threading.get_ident()
+
+    def live(self) -> list[tuple[HasCopies, Memory]]:
+        """Return each live cube with a memory in which it has a copy to drop, without repeats."""
+        found = {(id(cube), memory): (cube, memory) for ref, memory in tuple(self.registered)
+                 if (cube := ref()) is not None and memory in cube.handles}
+        return list(found.values())
+
+
+_innermost: ContextVar[_Copies | None] = ContextVar("mat_barrier", default=None)
+OPEN: list[object] = []  # the `_Copies` of every open barrier, of any thread
+# of what is registered, and of `OPEN`; a finalizer may end a block in the middle of it
+_lock = threading.RLock()
+
+
+class Barrier(Block["Barrier"]):
     """``with barrier:`` drops, at its end, the copies made inside in the memories `dropped`.
 
     Before that, data that is fresh in no other memory is copied to the memory `ensure`. Of nested
     barriers only the innermost one for a memory drops a copy there. A copy that is still being
-    accessed, or kept by ``keep``, remains and is reported by a `ConflictError`; an exported copy is
-    retained until its exports end.
+    accessed, or kept by ``keep``, remains and is reported by a `ConflictError`; if another thread
+    uses it inside a barrier of its own, that one drops it. An exported copy is retained until its
+    exports end.
     """
 
-    __slots__ = ("dropped", "ensure", "parent", "registered", "token")
+    __slots__ = ("copies", "dropped", "ensure", "failures")
 
     def __init__(self, ensure: Memory, dropped: tuple[Memory, ...]) -> None:
+        super().__init__()
         self.ensure = ensure
         self.dropped = dropped
-        self.registered: list[tuple[weakref.ref[HasCopies], Memory]] = []
-        self.parent: Barrier | None = None
-        self.token: Token[Barrier | None] | None = None
+        self.copies: _Copies | None = None
+        self.failures: list[Exception] = []
 
-    def __enter__(self) -> Barrier:
-        if self.token is not None:
-            raise ConflictError("this barrier is already open; make another one")
-        self.parent = _innermost.get()
-        self.token = _innermost.set(self)
+    def already_open(self) -> ConflictError:
+        return ConflictError("this barrier is already open; make another one")
+
+    def begin(self) -> Barrier:
+        self.copies = copies = _Copies(self.dropped)
+        OPEN.append(copies)
+        enter(_innermost, copies)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        if self.token is not None:
-            _innermost.reset(self.token)
-            self.token = None
-        failures = [f for cube, memory in self._copies() for f in self._release(cube, memory)]
-        self.registered.clear()
-        if not failures:
+    def end(self, error: BaseException | None) -> None:
+        copies = self.copies
+        if copies is None:
             return
-        raised = failures.pop(0) if error is None else error
-        for failure in failures:
-            raised.add_note(f"mat.barrier: {failure}")
-        if error is None:
-            raise raised
+        with _lock:  # from now on no other thread hands its copies over to this one
+            leave(_innermost, copies)
+            remove(OPEN, copies)
+        while copies.registered:
+            self._release(*copies.registered[0])
+            copies.registered.popleft()  # only now: an interrupt of the line before is repeated
+        self.copies = None
+        self._report(error)
 
-    def _copies(self) -> list[tuple[HasCopies, Memory]]:
-        """Return each live cube with a memory in which it has a copy to drop, without repeats."""
-        found = {(id(cube), memory): (cube, memory) for ref, memory in self.registered
-                 if (cube := ref()) is not None and memory in cube.handles}
-        return list(found.values())
+    def _release(self, ref: weakref.ref[HasCopies], memory: Memory) -> None:
+        """Drop a copy, or leave that to another thread that uses it, or note why it remains."""
+        cube = ref()
+        if cube is None or memory not in cube.handles:
+            return
+        failures = self._failures(cube, memory)
+        if failures and str(failures[0]) not in map(str, self.failures):
+            self.failures += failures
+        failures.clear()  # an error and a frame that refer to each other would stay for a while
 
-    def _release(self, cube: HasCopies, memory: Memory) -> list[Exception]:
+    def _failures(self, cube: HasCopies, memory: Memory) -> list[Exception]:
+        """Drop a copy or hand it over; else return the error that says why it remains."""
+        found = self._drop(cube, memory)
+        if found and isinstance(found[0], ConflictError) and not _accessed_here(cube, memory):
+            found.clear()
+            if not self._hand_over(cube, memory):
+                # the other one may have ended just now, or a copy may be left of a prefetch whose
+                # end was interrupted
+                found += self._finish_copies(cube) or self._drop(cube, memory)
+        return found
+
+    def _drop(self, cube: HasCopies, memory: Memory) -> list[Exception]:
         try:
             cube.refresh_before_drop(self.ensure, sum(m.bit for m in self.dropped))
             cube.drop(memory, False, True)
@@ -77,23 +125,82 @@ class Barrier:
             return [failure]
         return []
 
+    def _finish_copies(self, cube: HasCopies) -> list[Exception]:
+        try:
+            for target in tuple(cube.async_copies or ()):
+                cube.finish_copy(target)
+        except Exception as failure:
+            return [failure]
+        return []
+
+    def _hand_over(self, cube: HasCopies, memory: Memory) -> bool:
+        """Have another thread's open barrier for `memory` drop the copy; False if none is open."""
+        around = set()
+        outer = self.copies
+        while outer is not None:
+            around.add(outer)
+            outer = outer.parent
+        with _lock:
+            for other in OPEN:
+                assert isinstance(other, _Copies)
+                if memory in other.dropped and other not in around:
+                    other.registered.append((weakref.ref(cube), memory))
+                    return True
+        return False
+
+    def _report(self, error: BaseException | None) -> None:
+        failures, self.failures = self.failures, []
+        raised = failures.pop(0) if failures and error is None else error
+        try:
+            for text in map(str, failures):
+                assert raised is not None
+                raised.add_note(f"mat.barrier: {text}")
+            if raised is not None and error is None:
+                raise raised
+        finally:
+            failures.clear()
+            del raised  # its traceback keeps this frame
+
     @property
     def count(self) -> int:
         """The number of copies that would be dropped now."""
-        return len(self._copies())
+        copies: _Copies | None = (self.body or self).copies
+        return 0 if copies is None else len(copies.live())
 
     def __repr__(self) -> str:
         names = ", ".join(m.name for m in self.dropped)
         return f"<barrier: {self.count} copies to drop from {names}>"
 
 
-_innermost: ContextVar[Barrier | None] = ContextVar("mat_barrier", default=None)
+def _accessed_here(cube: HasCopies, memory: Memory) -> bool:
+    """Return True if this thread itself accesses the copy."""
+    here = THREADS.current()
+    return any(record.thread == here and record.facet.memory is memory
+               for record in tuple(cube.accesses))
 
 
 def register_copy(cube: CubeLike, memory: Memory) -> None:
     """Register a new copy of `cube` with the innermost barrier that drops copies in `memory`."""
-    barrier = _innermost.get()
-    while barrier is not None and memory not in barrier.dropped:
-        barrier = barrier.parent
-    if barrier is not None:
-        barrier.registered.append((weakref.ref(cube), memory))
+    if _innermost.get() is None:
+        return
+    with _lock:
+        copies = _innermost.get()
+        while copies is not None and (copies.ended or memory not in copies.dropped):
+            copies = copies.parent
+        if copies is not None:
+            copies.registered.append((weakref.ref(cube), memory))
+
+
+def _forget_other_threads() -> None:
+    """End the barriers of threads that a forked child does not have."""
+    global _lock
+    _lock = threading.RLock()
+    here = threading.get_ident()
+    for copies in tuple(OPEN):
+        if isinstance(copies, _Copies) and copies.thread != here:
+            copies.ended = True
+            remove(OPEN, copies)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)

@@ -6,19 +6,28 @@ Conflicts between accesses are not checked here but by `Cube`.
 
 from __future__ import annotations
 
+import atexit
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from time import perf_counter
+from typing import Any
 
 from ..errors import TornError
-from .access_record import AccessRecord, SourceLine, user_line
+from ..layout.attributes import begin_as_nothing
+from .access_record import AccessRecord
 from .async_copy import AsyncCopy, finish_copy_locked
 from .barrier import register_copy
-from .compiled import IN_USE, Lock
+from .compiled import BLOCKS, IN_USE, THREADS
+from .compiled import HostBlock as NewBlock
+from .compiled import LiveObjects as NewLiveObjects
+from .compiled import Lock as NewLock
 from .observers import OBSERVERS
 from .registry import ElementType, Handle, Memory, Number, ViewLike, host
+from .source_line import SourceLine
+
+LIVE = _live = NewLiveObjects()  # everything that has copies
+_blocks, _in_use, _observers, _threads = BLOCKS, IN_USE, OBSERVERS, THREADS  # with types of C
 
 
 class Coherence:
@@ -27,54 +36,117 @@ class Coherence:
     Subclasses describe the data by `size`, `dtype`, `nbytes` and `fill_value`.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "accesses",
-        "adopted",
-        "async_copies",
-        "fresh",
-        "handles",
-        "has_finalizer",
-        "history",
-        "kept",
-        "lock",
-        "made",
-        "pristine",
-        "seen",
-        "spoiled",
-        "torn",
-        "torn_memory",
-        "version",
-        "viewers",
-        "writer",
-    )
-
+    # what attributes are until they are set: see `begin_as_nothing`
     size: int
     dtype: ElementType
     nbytes: int
     fill_value: Number
+    own_lock: NewLock | None
+    copies: dict[Memory, Handle] | None
+    address: int  # of the host's copy; 0: not known, or none
+    owns_block: bool  # the host's copy is a block at `address`, and no handle of it yet
+    place: int  # in `LIVE`
+    fresh: int  # the bits of the memories that have the committed data
+    seen: int  # the bits of the facets that accesses used
+    records: list[AccessRecord] | None
+    writer: AccessRecord | None  # the outermost writing access, which decides
+    spoiled: bool  # an outer writing block failed before an inner one ended
+    pristine: bool  # never written: if nothing is fresh, the data is the fill value
+    torn: TornError | None
+    torn_memory: Memory | None
+    adopted: Memory | None  # whose handle belongs to the user: it is not dropped
+    frees_handles: bool  # when the cube is garbage
+    viewers: list[weakref.ref[ViewLike]] | None  # views with values presented of handles
+    version: int
+    made: SourceLine | None  # the line that created it; recording it always would cost too much
+    kept: dict[Memory, list[int]] | None  # the threads of `keep` blocks
+    async_copies: dict[Memory, AsyncCopy] | None  # copies in progress, by their target
+    history: deque[tuple[str, str, int]] | None  # last copies: from, to, version
 
     def __init__(self) -> None:
-        self.lock = Lock()
-        self.handles: dict[Memory, Handle] = {}
-        self.fresh = 0  # the bits of the memories that have the committed data
-        self.seen = 0  # the bits of the facets that accesses used
-        self.accesses: list[AccessRecord] = []
-        self.writer: AccessRecord | None = None  # the outermost writing access, which decides
-        self.spoiled = False  # an outer writing block failed before an inner one ended
-        self.pristine = True  # never written: if nothing is fresh, the data is the fill value
-        self.torn: TornError | None = None
-        self.torn_memory: Memory | None = None
-        self.adopted: Memory | None = None  # whose handle belongs to the user: it is not dropped
-        self.has_finalizer = False  # which frees the handles when the cube is garbage
-        self.viewers: list[weakref.ref[ViewLike]] = []  # views with values presented of handles
-        self.version = 0
-        # the line that created it; recording it always would cost too much
-        self.made: SourceLine | None = user_line() if OBSERVERS or IN_USE else None
-        self.kept: dict[Memory, int] | None = None  # numbers of `keep` blocks
-        # copies in progress, by their target
-        self.async_copies: dict[Memory, AsyncCopy] | None = None
-        self.history: deque[tuple[str, str, int]] | None = None  # last copies: from, to, version
+        self.begin()
+
+    def begin(self) -> None:
+        """Have no copy and no access; what most storages never have is made when it is needed."""
+        self.place = _live.add(self)
+        self.pristine = True
+        if not _blocks.enabled:  # uncompiled, other threads can run while `lock` makes it
+            self.own_lock = NewLock()
+        if _observers or _in_use:
+            self.made = _threads.line()
+
+    def free_handles(self) -> None:
+        """Free all handles: nobody uses the cube any more."""
+        if self.copies:
+            _free_all(self.copies)
+
+    def __dealloc__(self) -> None:  # the name that Cython has for it; see the end of this file
+        # not `weakref.finalize`, which takes longer than all the rest of a small call
+        if self.frees_handles:
+            self.free_handles()
+        _live.remove(self.place)
+        if self.owns_block:
+            _blocks.free(self.address, self.nbytes)
+
+    @property
+    def lock(self) -> NewLock:
+        """The lock that guards the state."""
+        return self._guard()
+
+    def _guard(self) -> NewLock:
+        """Return the lock, which is made when it is first needed."""
+        if self.own_lock is None:
+            self.own_lock = NewLock()
+        return self.own_lock
+
+    @property
+    def accesses(self) -> list[AccessRecord]:
+        """The records of open accesses."""
+        if self.records is None:
+            self.records = []
+        return self.records
+
+    @property
+    def handles(self) -> dict[Memory, Handle]:
+        """The handles of the copies, by memory."""
+        if self.copies is None:
+            self.copies = {}
+        if self.owns_block:
+            self._make_host_handle()
+        return self.copies
+
+    def _make_host_handle(self) -> None:
+        """Have the host's block owned by its handle: it is freed once no array of it is left."""
+        hub, block, handle = host(), NewBlock(_blocks, self.address, self.nbytes), None
+        try:
+            handle = hub.handle_of(self, block)
+        finally:  # it may have failed, or another thread may have been faster
+            if handle is None or not self.owns_block:
+                block.give_up()
+            elif self.copies is not None:
+                self.copies[hub] = handle
+                self.owns_block = False
+
+    def _register_viewer(self, view: ViewLike) -> None:
+        """Remember that `view` has values of handles; forget views that are garbage."""
+        viewers = self.viewers or []
+        if len(viewers) > 15 and len(viewers) & (len(viewers) - 1) == 0:
+            viewers = list({id(ref): ref for ref in viewers if ref() is not None}.values())
+        viewers.append(weakref.ref(view))
+        self.viewers = viewers
+
+    def live_viewers(self) -> list[Any]:
+        """Return the views that have values presented of handles."""
+        return [view for view in (ref() for ref in tuple(self.viewers or ())) if view is not None]
+
+    def replace_host(self, handle: Handle | None) -> None:
+        """Make `handle` the host's handle, with the same elements; None: there is none any more."""
+        handles = self.handles
+        self.address = 0
+        if handle is None:
+            handles.pop(host(), None)
+        else:
+            handles[host()] = handle
 
     # Making copies fresh; the caller holds the lock
 
@@ -83,10 +155,11 @@ class Coherence:
         writer = self.writer
         if writer is not None and writer.facet.memory is memory:
             return self.handles[memory]  # in the middle of a writing block: its elements count
-        if not self.fresh and self.torn is not None:
-            self.read_torn(self.torn)
         if self.fresh & memory.bit:
             return self.handles[memory]
+        if not self.fresh and self.torn is not None:
+            self.read_torn(self.torn)
+            return self._torn_elements(memory)
         if self.async_copies and memory in self.async_copies:
             finish_copy_locked(self, memory)
             return self.handles[memory]
@@ -97,7 +170,7 @@ class Coherence:
             memory.copy_in(self, handle, self._refresh(host()))
 
     def _copy_to(self, memory: Memory, handle: Handle) -> None:
-        for observer in tuple(OBSERVERS):
+        for observer in tuple(_observers):
             observer.copying(self, self.fresh_memories()[0], memory)
         begin = perf_counter()
         source = self._copy_from_fresh(memory, handle)
@@ -125,10 +198,12 @@ class Coherence:
 
         A handle that is new is kept only if `put` succeeds.
         """
-        handle = self.handles.get(memory)
+        handles = self.handles
+        handle = handles.get(memory)
         new = handle is None
         before = self.fresh
         if new:
+            self.expect_copy(memory)
             handle = memory.allocate(self)
         try:
             put(memory, handle)
@@ -137,38 +212,74 @@ class Coherence:
             if new:
                 memory.free(handle)
             raise
-        if new:
-            self._adopt(memory, handle)
+        handles[memory] = handle
         self.fresh |= memory.bit
+        if new:
+            self.notify_allocated(memory)
         return handle
 
     def _allocate(self, memory: Memory) -> Handle:
-        return self._adopt(memory, memory.allocate(self))
-
-    def _adopt(self, memory: Memory, handle: Handle) -> Handle:
-        """Store a new handle, which is freed when the cube is garbage or its barrier ends."""
-        if not self.has_finalizer and type(memory).free is not Memory.free:
-            self.has_finalizer = True
-            weakref.finalize(self, _free_all, self.handles)
-        self.handles[memory] = handle
-        register_copy(self, memory)
-        for observer in tuple(OBSERVERS):
-            observer.allocated(self, memory)
+        """Return a new handle of `memory`, with arbitrary elements."""
+        handles = self.handles
+        self.expect_copy(memory)
+        handle = handles[memory] = memory.allocate(self)
+        self.notify_allocated(memory)
         return handle
+
+    def expect_copy(self, memory: Memory) -> None:
+        """Have a new copy in `memory` freed when the cube is garbage or its barrier ends.
+
+        This comes first: an error must not leave a copy that nothing frees.
+        """
+        if type(memory).free is not Memory.free:
+            self.frees_handles = True
+        register_copy(self, memory)
+
+    def notify_allocated(self, memory: Memory) -> None:
+        for observer in tuple(_observers):
+            observer.allocated(self, memory)
 
     def log(self, source: Memory, target: Memory, seconds: float) -> None:
         """Record a copy and notify observers of it."""
         if self.history is None:
             self.history = deque(maxlen=4)
         self.history.append((source.name, target.name, self.version))
-        for observer in tuple(OBSERVERS):
+        for observer in tuple(_observers):
             observer.copied(self, source, target, seconds)
 
     # Torn data
 
     def read_torn(self, error: TornError) -> None:
-        """Raise `error`, since torn data is read; subclasses may have another policy."""
+        """Raise `error`, since torn data is read.
+
+        Subclasses may have another policy: if they return, the access gets the elements as they
+        are, and the data remains torn.
+        """
         raise TornError(*error.args)
+
+    def _torn_elements(self: Any, memory: Memory) -> Handle:
+        """Return the handle of `memory` with the elements that a failed block left."""
+        handle = self.handles.get(memory)
+        new = handle is None
+        if new:
+            handle = self._allocate(memory)
+        try:
+            self._copy_torn(memory, handle)
+        except BaseException:
+            if new:
+                self.discard(memory)
+            raise
+        return handle
+
+    def _copy_torn(self, memory: Memory, handle: Handle) -> None:
+        source, hub = self.torn_memory, host()
+        if source is None or source is memory or source not in self.handles:
+            return
+        middle = self.handles[hub] if hub in self.handles else hub.allocate(self)
+        if source is not hub:
+            source.copy_out(self, self.handles[source], handle if memory is hub else middle)
+        if memory is not hub:
+            memory.copy_in(self, handle, middle)
 
     def accept_torn(self) -> None:
         """Accept the elements that a failed block left as the data."""
@@ -229,10 +340,11 @@ class Coherence:
         with self.lock:
             if self.accesses or not self.fresh or self.fresh & host().bit:
                 return False
-            memory = self.fresh_memories()[0]
+            memory, before = self.fresh_memories()[0], self.fresh
+            self.fresh = memory.bit  # first: an interrupt must not leave other copies fresh
             if not memory.write_part(self, self.handles[memory], part, start):
+                self.fresh = before
                 return False
-            self.fresh = memory.bit
             self.version += 1
             return True
 
@@ -242,7 +354,10 @@ class Coherence:
         `owned` is False if the memory belongs to the user.
         """
         hub = host()
-        self.handles[hub] = handle
+        if self.copies is None and not self.owns_block:
+            self.copies = {hub: handle}
+        else:
+            self.replace_host(handle)
         self.fresh, self.pristine = hub.bit, False
         self.adopted = None if owned else hub
         if owned:
@@ -253,16 +368,30 @@ class Coherence:
 
         It is not dropped.
         """
-        self.has_finalizer = True
-        weakref.finalize(self, _free_all, self.handles)
+        self.frees_handles = True
         self.handles[memory] = handle
         self.fresh, self.pristine = memory.bit, False
         self.adopted = memory
 
 
+begin_as_nothing(Coherence)
+if not _blocks.enabled:  # uncompiled; compiled, a second method that ends objects would cost time
+    Coherence.__del__ = Coherence.__dealloc__  # type: ignore[attr-defined]
+
+
+@atexit.register
+def _free_at_exit() -> None:
+    """Free the handles of all cubes that exist when the interpreter exits."""
+    for cube in _live.all():
+        if cube.frees_handles:
+            cube.free_handles()
+
+
 def _free_all(handles: dict[Memory, Handle]) -> None:
-    """Free all `handles` of a cube that is garbage, also if freeing one of them fails."""
-    with ExitStack() as stack:
-        while handles:
-            memory, handle = handles.popitem()
-            stack.callback(memory.free, handle)
+    """Free all `handles`, also if freeing one of them fails."""
+    while handles:
+        memory, handle = handles.popitem()
+        try:
+            memory.free(handle)
+        finally:
+            _free_all(handles)

@@ -1,89 +1,221 @@
-"""The base classes of accesses, plans and operations: compiled (``mat._core``), or where nothing is
-compiled, classes that leave everything to Python.
+"""Compiled locks and identities of threads (``mat._core``), or where nothing is compiled, Python's.
 
-`Lock` is the lock of a cube. `register_types` tells the compiled classes at which offsets Python's
-classes have the attributes that C reads.
+`IN_USE` is here since nothing below operations knows of devices.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+import weakref
 from collections.abc import Callable
-from types import FrameType
+from contextlib import ExitStack
+from itertools import count
+from types import CodeType, FrameType
 from typing import Any
 
-from ..support.native import core as _core
-from ..support.native import ffi, lib
-from .registry import Presented
+from ..support.native import core, ffi, lib
 
-_getframe = sys._getframe
+SourceLine = tuple[CodeType, int] | tuple[CodeType, int, bool] | None
 # one item for each block, of any thread, with a device in use: calls then find out which one
-IN_USE: list[None] = []
+IN_USE: list[object] = []
 
 
-class _PythonPlan:
-    """A plan that is carried out by Python."""
+class _ThreadId(threading.local):
+    """An identity for each thread, which no other thread gets later."""
+
+    next = count(16)  # lower ones are in records of what is not a thread
+
+    def __init__(self) -> None:
+        self.id = next(self.next)
+        _THREADS[self.id] = threading.current_thread()
+
+
+_THREADS: dict[int, threading.Thread] = {}
+
+
+class _PythonThreads:
+    """The identities of threads, which are not used again, and the lines that they execute."""
+
+    def __init__(self, package: str, transparent: CodeType) -> None:
+        self.package = package
+        self.transparent = transparent
+        self.ids = _ThreadId()
+
+    def current(self) -> int:
+        """Return the identity of this thread."""
+        return self.ids.id
+
+    def ident(self, thread: int) -> int:
+        """Return what `threading.get_ident` is in a thread; 0 if the thread has ended."""
+        known = _THREADS.get(thread)
+        if known is not None and not known.is_alive():
+            del _THREADS[thread]
+            known = None
+        return 0 if known is None else known.ident or 0
+
+    def task(self) -> object:
+        """Return the task of asyncio that this thread is running, or None."""
+        asyncio = sys.modules.get("asyncio")
+        if asyncio is None or asyncio._get_running_loop() is None:
+            return None
+        return asyncio.current_task()
+
+    def line(self) -> SourceLine:
+        """Return the line outside of the package that led to this one: code and instruction, and
+        a third item if the line that called the caller is one of the package.
+        """
+        frame: FrameType | None = sys._getframe(2)
+        inside = False
+        while frame is not None:
+            code = frame.f_code
+            if code is not self.transparent and not code.co_filename.startswith(self.package):
+                return (code, frame.f_lasti, True) if inside else (code, frame.f_lasti)
+            inside = inside or code is not self.transparent
+            frame = frame.f_back
+        return None
+
+    def consumer_line(self, is_installed: Callable[[str], bool]) -> SourceLine:
+        """Return the line of the user that called the library that called the package; if all are
+        of libraries, that of the innermost one. `is_installed` says of a file whether it is one.
+        """
+        frame: FrameType | None = sys._getframe(2)
+        inner = None
+        while frame is not None:
+            code = frame.f_code
+            if code is not self.transparent and not code.co_filename.startswith(self.package):
+                inner = inner or (code, frame.f_lasti)
+                if not is_installed(code.co_filename):
+                    return code, frame.f_lasti
+            frame = frame.f_back
+        return inner
+
+
+# How often this process was forked: locks of threads that a child does not have are free in it.
+_forks = [0]
+
+
+def _begin_child() -> None:
+    _forks[0] += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_child)
+
+
+class _PythonLock:
+    """A reentrant lock."""
+
+    def __init__(self) -> None:
+        self.own = threading.RLock()
+        self.forks = _forks[0]
+        self.interrupts: list[BaseException] = []
+
+    @property
+    def lock(self) -> Any:
+        """The lock of Python, in a child a new one unless the thread that forked has the old."""
+        if self.forks != _forks[0]:
+            if not self.own._is_owned():  # type: ignore[attr-defined]  # as `Condition` asks
+                self.own = threading.RLock()
+            self.forks = _forks[0]
+        return self.own
+
+    def acquire(self) -> None:
+        """Acquire self, waiting for other threads."""
+        self.lock.acquire()
+
+    @property
+    def count(self) -> int:
+        """1 if a thread has self, else 0."""
+        own: bool = self.lock._is_owned()
+        if not own and self.try_acquire():
+            self.release()
+            return 0
+        return 1
+
+    def acquire_surely(self) -> None:
+        """Acquire self to end something; interrupts come after that, when it is released."""
+        while True:
+            try:
+                self.lock.acquire()
+                break
+            except BaseException as interrupt:
+                self.interrupts.append(interrupt)
+
+    def try_acquire(self) -> bool:
+        """Acquire self if no other thread has it; return True if it was acquired."""
+        acquired: bool = self.lock.acquire(blocking=False)
+        return acquired
+
+    def release(self) -> None:
+        """Undo one `acquire`; raise `RuntimeError` unless this thread has the lock."""
+        interrupts, self.interrupts = self.interrupts, []
+        self.lock.release()
+        if interrupts:
+            raise interrupts[0]
+
+    def __enter__(self) -> None:
+        self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class _NoBlocks:
+    """The allocator of blocks of host memory where there is none: handles are NumPy's arrays."""
+
+    enabled = False
+
+    def allocate(self, nbytes: int) -> int:  # that of the compiled one
+        """Return 0: there is no block."""
+        return 0
+
+    def free(self, address: int, nbytes: int) -> None:
+        """Do nothing."""
+
+
+class _PythonLiveObjects:
+    """A list of objects that does not keep them."""
+
+    def __init__(self) -> None:
+        # by identity: Mats cannot be hashed
+        self.found: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+    def add(self, one: object) -> int:
+        """Add an object; return its place, which is not 0."""
+        self.found[id(one)] = one
+        return id(one)
+
+    def remove(self, place: int) -> None:
+        """Do nothing."""
+
+    def all(self) -> list[Any]:
+        """Return the objects."""
+        return list(self.found.values())
+
+
+class _PythonMaker:
+    """Makes objects of a class without calling its `__init__`."""
+
+    def set_type(self, kind: Any, operators: type) -> None:
+        """Make objects of that class from now on."""
+        self.kind = kind
+
+    def make(self) -> Any:
+        """Return a new object, whose attributes are still to be set."""
+        return self.kind.__new__(self.kind)
+
+    def make_like(self, other: object) -> Any:
+        """Return a new object of the class of `other`, which is that of the maker or derived."""
+        kind: Any = type(other)
+        return kind.__new__(kind)
+
+
+class _NoKernels:
+    """A call of a kernel where there are none."""
 
     __slots__ = ()
-    armed = False
-    execute: Callable[[tuple[Any, ...], dict[str, Any]], Any]  # plans have these two
-    execute_on_device: Callable[[tuple[Any, ...], dict[str, Any]], Any]
-
-    def arm(self, *_: object) -> bool:
-        """Return False: no kernel can be called without Python."""
-        return False
-
-    def then(self, *_: object) -> None:
-        """Ignore a second kernel."""
-
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Carry out the plan on the arguments."""
-        return self.execute_on_device(args, kwargs) if IN_USE else self.execute(args, kwargs)
-
-
-class _PythonOperation:
-    """An operation whose calls are all made by Python."""
-
-    call: Callable[..., Any]  # operations have it
-
-    def set_positions(self, *_: object) -> None:
-        """Ignore the positions of operands and settings."""
-
-    def forget_compiled(self) -> None:
-        """Do nothing: there are no compiled plans."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.call(*args, **kwargs)
-
-
-class _PythonAccess:
-    """An access that is begun and ended by Python."""
-
-    __slots__ = ("direction", "facet", "record", "view")
-    enter: Callable[[FrameType], Presented]  # accesses have these two
-    leave: Callable[[bool], None]
-
-    def __enter__(self) -> Presented:
-        return self.enter(_getframe(1))
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self.leave(kind is not None)
-
-
-Lock: Any = threading.RLock
-Access: Any = _PythonAccess
-CompiledPlan: Any = _PythonPlan
-CompiledOperation: Any = _PythonOperation
-
-
-def try_lock(lock: Any) -> bool:
-    """Acquire `lock` if no other thread holds it; return True if it was acquired."""
-    return bool(lock.acquire(blocking=False))
-
-
-def register_types(*_: object) -> None:
-    """Do nothing: there are no compiled classes."""
 
 
 def share_by(threads: int) -> None:
@@ -91,12 +223,22 @@ def share_by(threads: int) -> None:
 
     With 0, such calls are left to Python.
     """
-    if lib is not None:
-        _core.share_by(_SHARE, threads)
+    if core is not None:
+        core.share_by(_SHARE, threads)
 
 
-if lib is not None:
-    _SHARE = int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
-    Lock, Access, register_types = _core.Lock, _core.Access, _core.register_types
-    CompiledPlan, CompiledOperation = _core.Plan, _core.Operation
-    try_lock = Lock.try_acquire
+_SHARE = 0 if lib is None else int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
+Lock: Any = core.Lock if core is not None else _PythonLock
+Threads: Any = core.Threads if core is not None else _PythonThreads
+HostBlock: Any = core.HostBlock if core is not None else None
+LiveObjects: Any = core.LiveObjects if core is not None else _PythonLiveObjects
+Maker: Any = core.Maker if core is not None else _PythonMaker
+KernelCall: Any = core.KernelCall if core is not None else _NoKernels
+CudaLaunch: Any = core.CudaLaunch if core is not None else None
+
+ENTER_CONTEXT = ExitStack.enter_context.__code__
+THREADS = Threads(__file__.rpartition("core")[0], ENTER_CONTEXT)
+BLOCKS: Any = core.BLOCKS if core is not None else _NoBlocks()
+if core is not None:
+    BLOCKS.use(*(int(ffi.cast("uintptr_t", ffi.addressof(lib, name)))
+                 for name in ("mat_host_allocate", "mat_host_free")))

@@ -8,40 +8,25 @@ The contract is the docstring of `Direction`.
 
 from __future__ import annotations
 
-import threading
-import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
 from ..errors import ConflictError, TornError
-from .access_record import EXPORTED, AccessRecord, SourceLine, describe
+from .access_record import AccessRecord
 from .async_copy import begin_copy, finish_copy
-from .barrier import Barrier
-from .coherence import Coherence
-from .compiled import try_lock
-from .direction import DIRECTIONS, INPUT, IO, OUTPUT, Direction, as_direction, join
-from .export import ExportRecord, retain_for_exports
-from .observers import OBSERVERS, Observer, observe
-from .registry import (
-    Facet,
-    Handle,
-    Memory,
-    all_facets,
-    facet_named,
-    facets,
-    host,
-    memories,
-    memory_named,
-    register_facet,
-    register_memory,
-)
+from .barrier import OPEN
+from .compiled import BLOCKS, THREADS
+from .direction import INPUT, IO, OUTPUT, Direction
+from .dropping import DroppableCopies
+from .export import ExportRecord
+from .observers import OBSERVERS
+from .registry import Facet, Handle, Memory, all_facets, host
+from .source_line import ASYNC_COPY, EXPORTED, SourceLine, allow_conflicts, describe
 
-__all__ = [
-    "DIRECTIONS", "INPUT", "IO", "OBSERVERS", "OUTPUT", "AccessRecord", "Barrier", "Cube",
-    "Direction", "Facet", "Memory", "Observer", "View", "all_facets", "allow_conflicts",
-    "as_direction", "facet_named", "facets", "host", "join", "memories", "memory_named",
-    "observe", "register_facet", "register_memory",
-]
+# with types of C
+_blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS
+_input, _io, _output, _barriers = INPUT, IO, OUTPUT, OPEN
+_TORN = ("{} failed and left the only copy half-written; overwrite all of it, or accept it as it "
+         "is with accept_torn()")
 
 
 class View:
@@ -49,17 +34,19 @@ class View:
 
     __slots__ = ("__weakref__", "presented", "storage")
     storage: Cube
-    presented: dict[int, AccessRecord]  # Facet.reading or .writing -> the record to use again
+    # Facet.reading or .writing -> the record to use again
+    presented: dict[int, AccessRecord] | None
+
+    def _direction_allowed(self, direction: Direction) -> Direction:
+        """Return the direction with which the storage is to be accessed, if writing is allowed."""
+        return direction
 
     def label(self) -> str:
         """Return a short name for messages, without accessing the data."""
         return "<a cube>"
 
 
-allow_conflicts = threading.local()  # .depth > 0: conflicts are not checked; set by mat.debug
-
-
-class Cube(Coherence):
+class Cube(DroppableCopies):
     """One piece of data, its copies and the open accesses to it.
 
     Subclasses describe the data by `size`, `dtype`, `nbytes` and `fill_value`.
@@ -69,145 +56,310 @@ class Cube(Coherence):
 
     # Accessing
 
-    def open(self, view: View, facet: Facet, direction: Direction, thread: int) -> AccessRecord:
+    def open(self, view: View, facet: Facet, direction: Direction,
+             where: SourceLine | None) -> AccessRecord:
         """Begin an access: check conflicts, make the data fresh, present it, then record it."""
-        lock = self.lock  # acquired by hand: a with statement costs twice as much
+        lock = self._guard()
         lock.acquire()
         try:
-            if direction is INPUT:
-                record = view.presented.get(facet.reading)
-                if record is None or self.accesses or not self.fresh & facet.mask:
-                    record = self._open(view, facet, direction, thread)
-            else:
-                record = view.presented.get(facet.writing)
-                if record is None or self.accesses or not self.fresh & facet.mask:
-                    record = self._open(view, facet, direction, thread)
-                else:
-                    self.writer = record
-                record.direction = direction
-            record.view = view
-            record.thread = thread
-            self.accesses.append(record)
+            record = self._open(view, facet, direction)
+            if record is not None:
+                record.where = where
         finally:
             lock.release()
-        if OBSERVERS:
+        if record is None:
+            return view.storage.open(view, facet, direction, where)
+        if _observers:
             self._notify_entered(record)
         return record
 
-    def _open(self, view: View, facet: Facet, direction: Direction, thread: int) -> AccessRecord:
-        """Return the record of a new access, in the cases that `open` does not handle itself."""
+    def open_unpresented(self, view: View, facet: Facet, direction: Direction,
+                         where: SourceLine | None) -> AccessRecord:
+        """Begin an access to the host's copy, or a device's, by a kernel, which needs an address
+        only.
+        """
+        thread, task = _threads.current(), _threads.task()
+        lock = self._guard()
+        lock.acquire()
+        try:
+            if self.records:
+                self._check_conflicts(view, facet, direction, thread, task, None)
+            if direction is not _output and not self.fresh & facet.mask:
+                self._refresh(facet.memory)
+            elif not ((not facet.of_device
+                       and (self.address or (not self.copies and self._allocate_block())))
+                      or facet.memory in self.handles):
+                self._allocate(facet.memory)
+            record = AccessRecord(facet, None, None)
+            if view.storage is self:
+                record.where = where
+                self._begin(record, view, direction, thread, task)
+                return record
+        finally:
+            lock.release()
+        # another thread has changed it meanwhile
+        return view.storage.open_unpresented(view, facet, direction, where)
+
+    def _open(self, view: View, facet: Facet, direction: Direction) -> AccessRecord | None:
+        """Begin an access; the caller holds the lock.
+
+        Return None if another thread has changed `view` meanwhile: nothing has begun then.
+        """
+        if view.storage is not self:
+            return None
+        key = facet.reading
+        if direction is not _input:
+            key, direction = facet.writing, view._direction_allowed(direction)
+        thread, task = _threads.current(), _threads.task()
+        record, presented = None, view.presented
+        if presented is None:
+            presented = view.presented = {}  # a change of the view replaces it
+        elif self.fresh & facet.mask and not self.records:
+            record = presented.get(key)
+        if record is None:
+            record = self._ready(view, facet, direction, key, presented, thread, task)
+            if view.presented is not presented or view.storage is not self:
+                return None
+        self._begin(record, view, direction, thread, task)
+        return record
+
+    # the parameters are those of an access
+    def _begin(self, record: AccessRecord, view: View, direction: Direction, thread: int,
+               task: object) -> None:
+        """Note that the access has begun; nothing fails from here on."""
+        self.seen |= record.bit
+        record.begin(view, direction, thread, task)
+        if direction is not _input and self.writer is None:
+            self.writer = record
+        if self.records is None:
+            self.records = []
+        self.records.append(record)
+
+    # the parameters are those of an access
+    def _ready(self, view: View, facet: Facet, direction: Direction, key: int,
+               presented: dict[int, AccessRecord], thread: int, task: object) -> AccessRecord:
+        """Check conflicts, make the data fresh, and return a record with the presented value."""
         memory = facet.memory
-        if self.accesses:
-            self._check_conflicts(view, facet, direction, thread)
-        if direction is not OUTPUT and not self.fresh & facet.mask:
+        if self.records:
+            self._check_conflicts(view, facet, direction, thread, task, None)
+        if direction is not _output and not self.fresh & facet.mask:
             handle = self._refresh(memory)
         else:
             handle = self.handles.get(memory)
             if handle is None:
                 handle = self._allocate(memory)
-        key = facet.reading if direction is INPUT else facet.writing
-        record = view.presented.get(key)
+        record = presented.get(key)
         if record is None or record.thread:
-            record = self._present(view, facet, key, handle)
-        self.seen |= facet.bit
-        if direction is not INPUT and self.writer is None:
-            self.writer = record
+            record = self._present(view, facet, key, handle, presented)
         return record
 
-    def present(self, view: View, facet: Facet, direction: Direction) -> bool:
-        """Present `view` for a later access; return False if that is not possible now.
-
-        It is not while an access is open, or if `facet` has nothing fresh to read.
-        """
-        with self.lock:
-            memory = facet.memory
-            if self.accesses or not (direction is OUTPUT or self.fresh & memory.bit):
-                return False
-            handle = self.handles[memory] if memory in self.handles else self._allocate(memory)
-            self._present(view, facet, facet.reading if direction is INPUT else facet.writing,
-                          handle)
-            self.seen |= facet.bit
-        return True
-
-    def _present(self, view: View, facet: Facet, key: int, handle: Handle) -> AccessRecord:
-        """Have `facet` present `view`, and keep the value in `view` until the handle is dropped."""
+    # `presented` is taken before the view is looked at
+    def _present(self, view: View, facet: Facet, key: int, handle: Handle,
+                 presented: dict[int, AccessRecord]) -> AccessRecord:
+        """Have `facet` present `view`, and keep the value until the handle is dropped."""
         record = AccessRecord(facet, handle, facet.present(view, handle, key == facet.writing))
-        if not view.presented:
-            if len(self.viewers) > 15 and len(self.viewers) & (len(self.viewers) - 1) == 0:
-                self.viewers = list({id(ref): ref for ref in self.viewers
-                                     if ref() is not None}.values())
-            self.viewers.append(weakref.ref(view))
-        view.presented.setdefault(key, record)
+        if not presented:
+            self._register_viewer(view)
+        presented.setdefault(key, record)
         return record
 
     def export(self, view: View, facet: Facet, where: SourceLine | None) -> ExportRecord:
         """Begin an export: an access that reads, belongs to no thread and lasts until its `end`."""
-        with self.lock:
-            if self.accesses:
-                self._check_conflicts(view, facet, INPUT, EXPORTED, where)
-            handle = self._refresh(facet.memory)
-            presented = view.presented.get(facet.reading)
-            if presented is None:
-                presented = self._present(view, facet, facet.reading, handle)
-            self.seen |= facet.bit
-            record = ExportRecord(view, facet, handle, presented.value, where)
-            self.accesses.append(record)
+        lock = self._guard()
+        lock.acquire()
+        try:
+            record = self._export(view, facet, where)
+        finally:
+            lock.release()
+        return view.storage.export(view, facet, where) if record is None else record
+
+    def _export(self, view: View, facet: Facet, where: SourceLine | None) -> ExportRecord | None:
+        """Begin an export, as `_open` does an access."""
+        if view.storage is not self:
+            return None
+        if self.records:
+            self._check_conflicts(view, facet, _input, EXPORTED, None, where)
+        if view.presented is None:
+            view.presented = {}
+        presented = view.presented
+        handle = self._refresh(facet.memory)
+        found = presented.get(facet.reading)
+        if found is None:
+            found = self._present(view, facet, facet.reading, handle, presented)
+        record = ExportRecord.__new__(ExportRecord)
+        record.export(view, facet, facet.mask, handle, found.value, where)
+        if view.presented is not presented or view.storage is not self:
+            return None
+        self.seen |= facet.bit
+        self.accesses.append(record)
         return record
 
+    # Calls of kernels that end before anything else can happen need no record
+
+    def ready(self, mask: int, bit: int, reads: bool, writes: bool) -> int:
+        """Return the address of the host's copy, if a kernel may use it at once, without a record
+        of the access: 0 if an access has to be opened.
+
+        `mask` is the bit of the host, `bit` that of the facet. No code of Python runs here, so
+        that nothing else happens before the kernel is called.
+        """
+        if self.records and self.may_conflict(mask, writes):
+            return 0
+        if self.own_lock is not None and self.own_lock.count:
+            return 0
+        if reads and not self.fresh & mask:
+            return 0
+        if not self.address and (self.copies or not self._allocate_block()):
+            return 0
+        self.seen |= bit
+        return self.address
+
+    def _allocate_block(self) -> bool:
+        """Have the host's copy be a block, if there are blocks; return True if it is."""
+        if _barriers or not _blocks.enabled:
+            return False
+        self.address = _blocks.allocate(self.nbytes)
+        self.owns_block = self.address != 0
+        return self.owns_block
+
+    def find_address(self) -> None:
+        """Find out the address of the host's copy, if there is one."""
+        if self.copies:
+            handle = self.copies.get(host())
+            if handle is not None:
+                self.address = host().address_of(handle)
+
+    def element_address(self, mask: int, bit: int, writes: bool) -> int:
+        """Return the address of the host's copy, if it is fresh and its elements may be read, or
+        written, at once; else 0.
+        """
+        if not self.address and self.copies:
+            self.find_address()
+        return self.ready(mask, bit, True, writes) if _blocks.enabled else 0
+
+    def host_array(self, memory: Memory, facet: Facet, writes: bool) -> Handle:
+        """Return the host's handle, if single elements may be read, or written, at once; else
+        None: an access has to be opened.
+        """
+        if _observers or not self.fresh & facet.mask:
+            return None
+        if self.records and self.may_conflict(facet.mask, writes):
+            return None
+        if self.own_lock is not None and self.own_lock.count:
+            return None
+        self.seen |= facet.bit
+        return self.handles[memory]
+
+    def may_conflict(self, mask: int, writes: bool) -> bool:
+        """Return whether an access to the memory with that bit, besides open ones, needs a check:
+        none does that reads what others only read.
+        """
+        return (writes or self.writer is not None) and not self.covers(mask, writes)
+
+    def covers(self, mask: int, writes: bool) -> bool:
+        """Return whether an open access of this thread and task covers another one to the memory
+        with that bit, which then needs none of its own.
+        """
+        writer = self.writer
+        thread, task = _threads.current(), _threads.task()
+        if writer is not None:
+            return writer.thread == thread and writer.task is task and writer.mask == mask
+        if writes or self.records is None:
+            return False
+        for other in self.records:
+            if other.thread == thread and other.task is task and other.mask == mask:
+                return True
+        return False
+
+    def written(self, mask: int) -> None:
+        """Commit what a kernel wrote at once to the memory with the bit `mask`."""
+        if self.writer is None:  # else its block commits
+            self.fresh = mask
+            self.pristine = False
+            self.torn = None
+            self.version += 1
+
+    # the parameters are those of an access
     def _check_conflicts(self, view: View, facet: Facet, direction: Direction, thread: int,
-               where: SourceLine | None = None) -> None:
+                         task: object, where: SourceLine | None) -> None:
         """Raise `ConflictError` if an access conflicts with one that is open."""
         if getattr(allow_conflicts, "depth", 0):
             return
-        for other in tuple(self.accesses):  # a copy: accesses that read end without the lock
+        for other in tuple(self.accesses):  # a copy: those that nobody holds any more are removed
             # one without a thread is about to end
-            if (direction is INPUT and other.direction is INPUT) or not other.thread:
+            if (direction is _input and other.direction is _input) or not other.thread:
                 continue
-            if other.thread != thread or other.facet.memory is not facet.memory:
-                raise ConflictError(
-                    f"cannot access {describe(view, facet, direction, thread, where)}: it "
-                    f"conflicts with the access to {other.describe()}; {other.way_out}")
+            mine = other.thread == thread and other.task is task
+            if (mine and other.mask == facet.mask) or self._ended_without_leaving(other):
+                continue
+            wanted = describe(view, facet, direction, thread, where or _threads.line())
+            raise ConflictError(f"cannot access {wanted}: it conflicts with the access to "
+                                f"{other.describe()}; {other.way_out}")
+
+    def end_abandoned(self) -> None:
+        """End the accesses of threads and tasks that have ended; the caller holds the lock."""
+        for record in tuple(self.records or ()):
+            self._ended_without_leaving(record)
+
+    def _ended_without_leaving(self, record: AccessRecord) -> bool:
+        """End an access as failed if its thread or task has ended; return True if it has."""
+        if record.thread in (ASYNC_COPY, EXPORTED):
+            return False
+        task: Any = record.task
+        if _threads.ident(record.thread) and (task is None or not task.done()):
+            return False
+        self._close(record, True)
+        return True
 
     def close(self, record: AccessRecord, failed: bool) -> None:
         """End an access; commit it or roll it back if it writes."""
-        # one that reads changes no state, and needs no lock:
-        if record.direction is INPUT and not OBSERVERS:
-            record.where = record.view = None
-            record.thread = 0  # the last thing: from now on the record may be used again
-            self.accesses.remove(record)  # this is atomic
-            return
-        fault = self._notify_left(record, failed) if OBSERVERS else None
-        lock = self.lock
-        lock.acquire()
+        fault = self._notify_left(record, failed) if _observers else None
+        lock = self._guard()
+        lock.acquire_surely()
         try:
-            self.accesses.remove(record)
-            if self.writer is record:
-                if failed or self.accesses or fault is not None or self.spoiled:
-                    self._end_write(record, failed or fault is not None)
-                else:  # as _commit does
-                    self.writer = self.torn = None
-                    self.fresh = record.mask
-                    self.pristine = False
-                    self.version += 1
-            record.thread = 0
-            record.where = record.view = None
+            self._close(record, failed or fault is not None)
         finally:
             lock.release()
         if fault is not None:
             raise fault
 
+    def _close(self, record: AccessRecord, failed: bool) -> None:
+        """End an access; the caller holds the lock."""
+        if not self._forget(record):  # it was ended for a thread that had ended
+            return
+        try:
+            if self.writer is record:
+                self._end_write(record, failed)
+        finally:
+            record.reset()
+
+    def _forget(self, record: AccessRecord) -> bool:
+        """Remove `record` from the open accesses; return False if it is not among them."""
+        records = self.records
+        if not records:
+            return False
+        if records[-1] is record:
+            records.pop()
+            return True
+        if record not in records:
+            return False
+        records.remove(record)
+        return True
+
     def _commit(self, record: AccessRecord) -> None:
         self.writer = None
+        self.version += 1
+        if self.torn is not None and record.direction is _io:
+            self.torn_memory = record.facet.memory  # it was let through, and read torn data
+            return
         self.fresh = record.mask
         self.pristine = self.spoiled = False
         self.torn = None
-        self.version += 1
 
     def _end_write(self, record: AccessRecord, failed: bool) -> None:
         """Commit or roll back the outermost writing access `record`."""
         failed = failed or self.spoiled
-        inner = next((other for other in tuple(self.accesses) if other.direction is not INPUT),
-                     None)
+        inner = self._next_writer()
         if inner is not None:  # it did not end in order; the last one decides
             self.writer, self.spoiled = inner, failed
         elif failed:
@@ -216,30 +368,40 @@ class Cube(Coherence):
         else:
             self._commit(record)
 
+    def _next_writer(self) -> AccessRecord | None:
+        """Return the first writing access that is open."""
+        for other in self.accesses:
+            if other.direction is not _input:
+                return other
+        return None
+
     def _roll_back(self, record: AccessRecord) -> None:
         self.fresh &= ~record.facet.mask
         if self.fresh or self.pristine or self.torn is not None:
             return
         self.torn_memory = record.facet.memory
-        self.torn = TornError(f"{record.describe()} failed and left the only copy half-written; "
-                              "overwrite all of it, or accept it as it is with accept_torn()")
+        self.torn = TornError(_TORN.format("a block"))  # first: describing it may be interrupted
+        self.torn = TornError(_TORN.format(record.describe()))
 
     def undo(self, record: AccessRecord) -> None:
         """End an access whose block never began; the data is unchanged."""
-        if OBSERVERS:
+        if _observers:
             # an error is being raised already: an observer's does not replace it
             self._notify_left(record, True)
-        with self.lock:
-            self.accesses.remove(record)
+        lock = self.lock
+        lock.acquire_surely()
+        try:
+            if not self._forget(record):
+                return
             if self.writer is record:
-                self.writer = next((other for other in tuple(self.accesses)
-                                    if other.direction is not INPUT), None)
-            record.thread = 0
-            record.where = record.view = None
+                self.writer = self._next_writer()
+            record.reset()
+        finally:
+            lock.release()
 
     def _notify_entered(self, record: AccessRecord) -> None:
         try:
-            for observer in tuple(OBSERVERS):
+            for observer in tuple(_observers):
                 observer.entered(record)
         except BaseException:
             self.undo(record)
@@ -251,7 +413,7 @@ class Cube(Coherence):
         The block then counts as failed.
         """
         fault = None
-        for observer in tuple(OBSERVERS):
+        for observer in tuple(_observers):
             try:
                 observer.left(record, failed)
             except BaseException as error:
@@ -263,6 +425,7 @@ class Cube(Coherence):
     def begin_copy(self, view: View, memory: Memory, where: SourceLine) -> bool:
         """Begin to copy the data to `memory`; return False if there is nothing to `finish_copy`."""
         with self.lock:
+            self.end_abandoned()
             if self.writer is not None:
                 raise ConflictError(
                     f"cannot prefetch {view.label()} to {memory.name!r}: this conflicts with the "
@@ -283,151 +446,3 @@ class Cube(Coherence):
     def finish_copy(self, memory: Memory) -> None:
         """Wait for the copy to `memory`, if one is in progress; raise its error if it failed."""
         finish_copy(self, memory)
-
-    # Dropping and keeping
-
-    def drop(self, memory: Memory, force: bool, retain: bool = False) -> bool:
-        """Free the copy in `memory`; return False if there is none.
-
-        The only fresh copy is dropped only if `force` is True. An exported copy is retained for its
-        exports if `retain` is True; else it is a conflict.
-        """
-        with self.lock:
-            if memory not in self.handles:
-                return False
-            self._check_droppable(memory, retain)
-            lost = self._would_lose(memory)
-            if lost and not force:
-                raise ConflictError(f"{memory.name!r} has the only copy of this data; access it "
-                                    "in another memory first, or discard it with force=True")
-            self.fresh &= ~memory.bit
-            if lost:
-                self.fresh, self.torn, self.pristine = 0, None, True
-            self._discard(memory)
-        return True
-
-    def _would_lose(self, memory: Memory) -> bool:
-        """Return True if `memory` has the only copy of the data."""
-        writing = self.writer.facet.memory.bit if self.writer is not None else 0
-        if self.torn is not None:
-            return memory is self.torn_memory
-        return bool(self.fresh & memory.bit and not self.fresh & ~memory.bit & ~writing
-                    and not self.pristine)
-
-    def _check_droppable(self, memory: Memory, retain: bool = False) -> None:
-        """Raise `ConflictError` if the copy in `memory` is in use."""
-        for record in tuple(self.accesses):
-            if not record.thread or record.facet.memory is not memory:
-                continue
-            if not (retain and isinstance(record, ExportRecord)):
-                raise ConflictError(f"cannot drop {memory.name!r} during the access to "
-                                    f"{record.describe()}; {record.way_out}")
-        if self.async_copies and memory in self.async_copies:
-            raise ConflictError(f"cannot drop {memory.name!r} while it is being copied to: "
-                                f"{self.async_copies[memory].record.describe()}")
-        if self.kept and self.kept.get(memory):
-            raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is "
-                                "open")
-        if self.adopted is memory:
-            raise ConflictError(f"cannot drop {memory.name!r}: from_numpy or from_dlpack was given "
-                                "it; close() releases it")
-
-    def _discard(self, memory: Memory) -> None:
-        """Remove the handle of `memory` and the values presented of it, and free it."""
-        handle = self.handles.pop(memory)
-        views = [view for view in (ref() for ref in self.viewers) if view is not None]
-        for view in views:
-            view.presented = {key: record for key, record in view.presented.items()
-                              if record.handle is not handle}
-        self.viewers = [weakref.ref(view) for view in views if view.presented]
-        self.seen &= sum(f.bit for f in all_facets() if f.memory in self.handles)
-        if not retain_for_exports(self.accesses, memory, handle):
-            memory.free(handle)
-        for observer in tuple(OBSERVERS):
-            observer.freed(self, memory)
-
-    def evict(self, memory: Memory, dirty: bool) -> bool:
-        """Free the copy in `memory` to make room, if it is not in use; return True if it was freed.
-
-        Data that is fresh nowhere else is copied to the host first if `dirty` is True; else it is
-        not freed. This never waits for another thread.
-        """
-        if not try_lock(self.lock):
-            return False
-        try:
-            if memory not in self.handles or self.writer is not None or self.torn is not None:
-                return False
-            if not self._is_droppable(memory):
-                return False
-            only = self.fresh & memory.bit and not self.fresh & ~memory.bit and not self.pristine
-            if only and not dirty:
-                return False
-            for observer in tuple(OBSERVERS):
-                observer.evicted(self, memory)
-            if only:
-                self._refresh(host())
-            self.fresh &= ~memory.bit
-            self._discard(memory)
-        finally:
-            self.lock.release()
-        return True
-
-    def _is_droppable(self, memory: Memory) -> bool:
-        try:
-            self._check_droppable(memory)
-        except ConflictError:
-            return False
-        return True
-
-    def drop_all(self) -> None:
-        """Free every copy now and discard the data: a later access reads the fill value."""
-        with self.lock:
-            adopted, self.adopted = self.adopted, None
-            try:
-                for memory in self.handles:
-                    self._check_droppable(memory)
-            except ConflictError:
-                self.adopted = adopted
-                raise
-            self.fresh, self.torn, self.pristine = 0, None, True
-            for memory in tuple(self.handles):
-                self._discard(memory)
-
-    @contextmanager
-    def keep(self, memory: Memory) -> Iterator[None]:
-        """Keep the copy in `memory` while the block runs, allocating it if there is none."""
-        with self.lock:
-            if memory not in self.handles:
-                self._allocate(memory)
-            self.kept = self.kept or {}
-            self.kept[memory] = self.kept.get(memory, 0) + 1
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.kept[memory] -= 1
-
-    def refresh_before_drop(self, ensure: Memory, dropped: int) -> None:
-        """Make `ensure` fresh if only memories in the bit mask `dropped` are fresh.
-
-        Not while a block writes: a half-written copy is not copied, and the copy to which a failing
-        block would return is not dropped.
-        """
-        with self.lock:
-            only_there = self.fresh and not self.fresh & ~dropped
-            if only_there and not self.pristine and self.writer is None:
-                self._refresh(ensure)
-            elif (self.torn is not None and self.torn_memory is not None
-                  and self.torn_memory.bit & dropped and not self.accesses):
-                self._move_torn(ensure)
-
-    def _move_torn(self, target: Memory) -> None:
-        """Copy the elements that a failed block left to `target`, for `accept_torn`."""
-        source = self.torn_memory
-        if source is None or source is host() or target is not host():
-            return
-        handle = self.handles.get(target)
-        if handle is None:
-            handle = self._allocate(target)
-        source.copy_out(self, self.handles[source], handle)
-        self.torn_memory = target

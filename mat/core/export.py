@@ -8,32 +8,36 @@ of them.
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from .access_record import EXPORTED, AccessRecord, SourceLine, Viewed, line_of
+from .access_record import AccessRecord
 from .direction import INPUT
 from .registry import Facet, Handle, Memory, Presented
+from .source_line import EXPORTED, SourceLine, Viewed, line_of
 
 
 class ExportRecord(AccessRecord):
     """The access record of an export."""
 
     __slots__ = ("retained",)
-    way_out = ("release the objects made from it there (`del`; a REPL keeps results, too), or work "
-               "on a copy, x.copy()")
 
-    def __init__(self, view: Viewed, facet: Facet, handle: Handle, value: Presented,
-                 where: SourceLine | None) -> None:
+    # the parameters are the facts of an export
+    def export(self, view: Viewed, facet: Facet, mask: int, handle: Handle, value: Presented,
+               where: SourceLine | None) -> None:
+        """Note what is exported, to whom."""
         self.facet = facet
-        self.mask = facet.mask
+        self.mask = mask
         self.handle = handle
         self.value = value
-        self.make_value = None
+        self.make_value = self.task = None
         self.thread = EXPORTED
         self.view = view
         self.direction = INPUT
         self.where = where
         self.retained: RetainedCopy | None = None
+
+    @property
+    def way_out(self) -> str:
+        return ("release the objects made from it there (`del`; a REPL keeps results, too), or "
+                "work on a copy, x.copy()")
 
     def describe(self) -> str:
         return (f"{self.label()}, exported as facet {self.facet.name!r} at {line_of(self.where)} "
@@ -86,5 +90,7 @@ def retain_for_exports(accesses: list[AccessRecord], memory: Memory, handle: Han
 
 
 def _remove(accesses: list[AccessRecord], record: ExportRecord) -> None:
-    with suppress(ValueError):  # it may have ended meanwhile, or have a retained copy already
+    try:
         accesses.remove(record)
+    except ValueError:  # it may have ended meanwhile, or have a retained copy already
+        pass

@@ -5,9 +5,12 @@ The debugging tools are observers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import threading
+from collections.abc import Callable
+from typing import TypeVar
 
+from ..support.open_blocks import Decorating, remove
 from .registry import CubeLike, Memory, RecordLike, ViewLike
 
 
@@ -79,24 +82,89 @@ class Observer:
 
 
 OBSERVERS: list[Observer] = []  # nearly always empty: a call pays for one truth test
+Kind = TypeVar("Kind", bound=Observer)
 
 
-@contextmanager
-def observe(observer: Observer) -> Iterator[Observer]:
-    """Notify `observer` of everything that happens in any thread while the block runs.
+class _Observed:
+    """An observer for the time of a block, or of the process if `thread` is 0."""
+
+    __slots__ = ("observer", "thread")
+
+    def __init__(self, observer: Observer, thread: int) -> None:
+        self.observer = observer
+        self.thread = thread  # that began the block
+
+
+_observed: list[object] = []  # of every open block; OBSERVERS is made of it
+_lock = threading.RLock()
+
+
+def _update() -> None:
+    with _lock:
+        found = (o.observer for o in _observed if isinstance(o, _Observed))
+        OBSERVERS[:] = {id(observer): observer for observer in found}.values()
+
+
+class Observation(Decorating[Kind]):
+    """The context manager that `observe` returns; its block is given the observer.
+
+    `make` returns the observer, a new one for each block.
+    """
+
+    __slots__ = ("make", "observed")
+
+    def __init__(self, make: Callable[[], Kind]) -> None:
+        super().__init__()
+        self.make = make
+        self.observed: _Observed | None = None
+
+    def again(self) -> Observation[Kind]:
+        return Observation(self.make)
+
+    def begin(self) -> Kind:
+        observer = self.make()
+        self.observed = _Observed(observer, threading.get_ident())
+        _observed.append(self.observed)
+        _update()
+        return observer
+
+    def end(self, error: BaseException | None) -> None:
+        if self.observed is not None:
+            remove(_observed, self.observed)
+            _update()
+            self.observed = None
+
+
+def observe(observer: Kind) -> Observation[Kind]:
+    """Notify `observer` of everything that happens in any thread while a block runs.
 
     Parameters
     ----------
     observer : Observer
         The receiver.
 
-    Yields
-    ------
-    Observer
-        `observer`.
+    Returns
+    -------
+    context manager
+        Its value in the block is `observer`.
     """
-    OBSERVERS.append(observer)
-    try:
-        yield observer
-    finally:
-        OBSERVERS[:] = [o for o in OBSERVERS if o is not observer]
+    return Observation(lambda: observer)
+
+
+def observe_always(observer: Observer) -> None:
+    """Notify `observer` until the process ends, and in forked children."""
+    _observed.append(_Observed(observer, 0))
+    _update()
+
+
+def _forget_other_threads() -> None:
+    """End the blocks of threads that a forked child does not have."""
+    global _lock
+    _lock = threading.RLock()
+    here = (0, threading.get_ident())
+    _observed[:] = [o for o in _observed if isinstance(o, _Observed) and o.thread in here]
+    _update()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)

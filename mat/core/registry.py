@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 from ..errors import FacetError
+from .registration import Registration
 
 # names for what is opaque to this folder, or defined above this module
 Handle: TypeAlias = Any  # what `Memory.allocate` returns
@@ -131,6 +133,14 @@ class Memory:
         self.copy_out(cube, handle, host)
         return None
 
+    def handle_of(self, cube: CubeLike, block: object) -> Handle:
+        """Return the handle over a block of host memory; only the host has such blocks."""
+        raise NotImplementedError
+
+    def address_of(self, handle: Handle) -> int:
+        """Return the address of the first element; 0 if it is not known. Optional."""
+        return 0
+
     def aside(self) -> AbstractContextManager[object]:
         """Return a block in which copies are not counted by statistics. Optional.
 
@@ -142,7 +152,7 @@ class Memory:
         return f"<memory {self.name}>"
 
 
-class Facet:
+class Facet(Registration):
     """A representation of data in one memory, through which a block accesses it.
 
     Subclass it, set the first four attributes, implement `present`, and register it.
@@ -173,11 +183,6 @@ class Facet:
     presents: type | None = None
     device: Any = None
     quiet: bool = False
-    # set by register_facet
-    bit: int = 0
-    mask: int = 0  # the bit of the memory
-    reading: int = 0
-    writing: int = 0
 
     def present(self, view: ViewLike, handle: Handle, writable: bool) -> Presented:
         """Return what a block is given for `view`, whose storage is in `handle`.
@@ -199,6 +204,9 @@ class Facet:
 
 
 memories: dict[str, Memory] = {}
+hubs: list[Memory] = []
+# returns the memory of the host, the hub of all copies; no line of Python that could be interrupted
+host: Callable[[], Memory] = partial(hubs.__getitem__, 0)
 facets: dict[str, Facet] = {}  # those of the host, and of user-defined memories
 device_facets: dict[str, Facet] = {}
 
@@ -255,6 +263,7 @@ def register_memory(memory: Memory) -> Memory:
     if memory.name not in memories:
         memory.bit = 1 << len(memories)
         memories[memory.name] = memory
+        hubs.append(memory)
     return memory
 
 
@@ -285,7 +294,7 @@ def register_facet(facet: Facet) -> Facet:
     register_memory(facet.memory)
     k = len(others)
     facet.letter = facet.letter.upper()
-    facet.bit, facet.mask, facet.reading, facet.writing = 1 << k, facet.memory.bit, 2 * k, 2 * k + 1
+    facet.register(k, facet.memory.bit, facet.device is not None)
     (device_facets if facet.device else facets)[facet.name] = facet
     return facet
 
@@ -312,8 +321,3 @@ def memory_named(name: object) -> Memory:
     if found is None:
         raise FacetError(f"no memory {name!r}; there are {', '.join(memories)}")
     return found
-
-
-def host() -> Memory:
-    """Return the memory of the host, the hub of all copies."""
-    return next(iter(memories.values()))

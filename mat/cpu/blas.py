@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..core.observers import OBSERVERS
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
+from ..layout.shapes import Ints
+from ..layout.strided import Layout
 from ..support import blas_library
 from ..support.blas_library import COMPLEX, FLAGS, INTS, REALS, BlasRoutine, routine_name, scalar
 from ..support.c_pointers import ForeignArray
@@ -151,6 +153,11 @@ def vdot(x: ForeignArray, y: ForeignArray, n: int | None = None, incx: int = 1,
                   [_vdot[letter](*arguments) for arguments in _two("vdot", x, y, n, incx, incy)])
 
 
+def dot_into(x: ForeignArray, y: ForeignArray, out: ForeignArray) -> None:
+    """Compute ``out <- sum x_i y_i``, unconjugated."""
+    out.pointer[0] = dot(x, y)
+
+
 def _total(letter: str, parts: list[Number]) -> Number:
     if letter in COMPLEX:
         return sum((complex(part.re, part.im) for part in parts), 0j)
@@ -255,17 +262,25 @@ def prepare_gemm(letter: str, form: GemmForm) -> Function:
     return call
 
 
-# the signature is BLAS's
-def gemm(letter: str, form: GemmForm, alpha: Number, a: CData, b: CData, beta: Number,
-         c: CData) -> None:
-    """Compute ``C <- alpha op(A) op(B) + beta C`` of matrices at these pointers."""
-    trans_a, trans_b, (m, n, k), (lda, ldb, ldc), swap = form
-    if swap:
-        a, b = b, a
-    if OBSERVERS:
-        _notify("gemm", letter, **form.reported())
-    _gemm[letter](FLAGS[trans_a], FLAGS[trans_b], INTS[m], INTS[n], INTS[k], scalar(letter, alpha),
-                  a, INTS[lda], b, INTS[ldb], scalar(letter, beta), c, INTS[ldc])
+class _Part(NamedTuple):
+    """A matrix of a stack."""
+
+    pointer: CData
+
+
+def prepare_gemm_batched(letter: str, form: GemmForm, batch: Ints,
+                         steps: tuple[Ints, Ints, Ints]) -> Function:
+    """Prepare `gemm` for each matrix of stacks, with these steps along their leading axes."""
+    one = prepare_gemm(letter, form)
+    starts = list(zip(*(Layout(batch, s, 0).indices() for s in steps), strict=True))
+
+    def call(alpha: Number, a: ForeignArray, b: ForeignArray, beta: Number,
+             c: ForeignArray) -> None:
+        for at_a, at_b, at_c in starts:
+            one(alpha, _Part(a.pointer + at_a), _Part(b.pointer + at_b), beta,
+                _Part(c.pointer + at_c))
+
+    return call
 
 
 def syrk(letter: str, form: SyrkForm, alpha: Number, a: CData, beta: Number, c: CData) -> None:

@@ -6,24 +6,28 @@ is compiled, are left to ``blas.py``.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
 
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
-from ..layout.strided import Ints, Layout
+from ..layout.shapes import Ints
+from ..layout.strided import Layout
 from ..support import blas_library
 from ..support.blas_library import address, routine_name
 from ..support.c_pointers import ForeignArray
-from ..support.dtypes import BLAS_TYPES, COMPLEX_TYPES
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES
 from ..support.native import ffi, lib
 from ..support.types import CData, Function, Number
 from . import blas
 from .kernel import CpuKernel
 
 KINDS = {char: k for k, char in enumerate(BLAS_TYPES)}  # as blas.c numbers them
-# elements of vectors, or eighths of multiplications, that take no longer than a few microseconds
-LITTLE = 16384
+LITTLE = 16384  # elements of vectors that take no longer than a few microseconds
+# multiplications that take no longer than some ten; OpenBLAS shares more of them among threads
+FEW = 64**3
+CALL = 16**3  # those that could be done while BLAS begins
 
 
 def routine(verb: str, letter: str) -> int:
@@ -64,15 +68,57 @@ def vectors(verb: str, letter: str, n: int, steps: Ints, starts: Ints) -> CpuKer
 
 def prepare_gemm(letter: str, form: GemmForm) -> Function:
     """Prepare ``C <- alpha op(A) op(B) + beta C`` as a function of ``(alpha, a, b, beta, c)``."""
-    if lib is None:
-        return blas.prepare_gemm(letter, form)
+    return blas.prepare_gemm(letter, form) if lib is None else _gemm(letter, form)
+
+
+def _gemm(letter: str, form: GemmForm) -> CpuKernel:
     trans_a, trans_b, (m, n, k), leading, swap = form
     frame = ffi.new("struct mat_product *", (routine("gemm", letter), KINDS[letter], swap,
                                              (trans_a.encode(), trans_b.encode()), m, n, k,
                                              leading))
-    little = m * n * k <= 8 * LITTLE
+    little = m * n * k <= FEW
     return CpuKernel(lib.mat_blas_gemm, frame, 1, int(little),
                      called=(routine_name("gemm", letter), form.reported()))
+
+
+def prepare_gemm_batched(letter: str, form: GemmForm, batch: Ints,
+                         steps: tuple[Ints, Ints, Ints]) -> Function:
+    """Prepare the same for stacks with leading axes of the lengths `batch`.
+
+    `steps` are those of a, b and c along them.
+    """
+    if lib is None:
+        return blas.prepare_gemm_batched(letter, form, batch, steps)
+    size, one = BY_CHAR[letter].size, _gemm(letter, form)
+    axes = ffi.new("struct mat_stack_axis[]",
+                   [(n, [size * s[d] for s in steps]) for d, n in enumerate(batch)])
+    frame = ffi.new("struct mat_stack *", (one.frame, len(batch), axes))
+    count = math.prod(batch)
+    # BLAS itself shares larger products among threads
+    grain = one.grain and max(1, FEW // (CALL + math.prod(form.sizes)))
+    return CpuKernel(lib.mat_blas_gemm_stack, frame, count, grain, keep=(one, axes),
+                     called=(routine_name("gemm", letter), {**form.reported(), "count": count}))
+
+
+def prepare_dot(letter: str, n: int, incx: int, incy: int) -> Function:
+    """Prepare ``out <- sum x_i y_i``, not conjugated, as a function of ``(x, y, out)``."""
+    if lib is None:
+        return blas.dot_into
+    frame = ffi.new("struct mat_vectors *",
+                    (routine("dot", letter), KINDS[letter], n, (incx, incy), (0, 0)))
+    # a sum is not divided among threads
+    return CpuKernel(lib.mat_blas_dot_into, frame, n, LITTLE if n <= LITTLE else 0,
+                     called=(routine_name("dot", letter), {"n": n, "incx": incx, "incy": incy}))
+
+
+def without_factors(product: CpuKernel, swap: bool) -> CpuKernel:
+    """Return ``C <- A B``, a function of ``(a, b, c)``, by a kernel that takes alpha and beta.
+
+    With `swap` its first operand is b.
+    """
+    frame = ffi.new("struct mat_plain_product *", (product.address, product.frame, swap))
+    return CpuKernel(lib.mat_blas_plain_product, frame, product.count, product.grain, keep=product,
+                     called=product.called)
 
 
 def prepare_gemv(letter: str, form: GemvForm, x: Layout, y: Layout) -> Function:

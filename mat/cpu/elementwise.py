@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..layout.merged_axes import loops
-from ..layout.strided import Ints, Layout
+from ..layout.shapes import Ints
+from ..layout.strided import Layout
 from ..support.c_pointers import ForeignArray
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES
 from ..support.native import ffi, lib
@@ -23,6 +24,8 @@ from .kernel import CpuKernel
 from .thread_pool import share
 
 PRECISION = {char: BY_CHAR[char].suffix for char in REAL_TYPES}
+# what an operand that is a number becomes, by the kind of its dtype
+_NUMBER = {char: char if t.kind in "fc" else "i" for char, t in BY_CHAR.items()}
 _FILLED = {char: BY_CHAR[char].suffix for char in BLAS_TYPES}
 # elements that are worth a thread where memory is what takes time: some 30 microseconds,
 GRAIN = 1 << 17
@@ -52,7 +55,7 @@ class OperandView(NamedTuple):
     """An operand as a kernel sees it: strides over the common shape, and the size of an element, in
     bytes.
 
-    A number has a `kind`: the dtype character that it is converted to.
+    A number has a `kind`: the dtype character that it is converted to, or "i" for integers.
     """
 
     strides: Ints
@@ -77,10 +80,11 @@ def prepare_elementwise(name: str, *operands: Operand,
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
     letter = next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
     shape = operands[-1].layout.shape
-    views = [OperandView((0,) * len(shape), BY_CHAR[letter].size, letter) if layout is None
+    views = [OperandView((0,) * len(shape), BY_CHAR[letter].size, _NUMBER[letter])
+             if layout is None
              else view_of(layout, v.storage.dtype.itemsize, shape)
              for v, layout in zip(operands, layouts, strict=True)]
-    kernel = kernel_named(f"{name}_{PRECISION[letter]}")
+    kernel = kernel_named(f"{name}_{BY_CHAR[letter].suffix}")
     return prepare_strided(kernel.address, views, shape, HEAVY_GRAIN if kernel.heavy else GRAIN,
                            streams=not kernel.heavy)
 

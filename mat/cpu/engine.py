@@ -8,10 +8,12 @@ None of them checks.
 from __future__ import annotations
 
 from ..support.blas_library import LIMIT
-from .blas import asum, axpy, copy, dot, gemm, iamax, nrm2, scal, swap, vdot
+from .blas import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
 from .blas_kernels import (
     one_call,
+    prepare_dot,
     prepare_gemm,
+    prepare_gemm_batched,
     prepare_gemv,
     prepare_ger,
     prepare_scale_vector,
@@ -26,12 +28,12 @@ from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w,
 from .permute import prepare_copy
 from .random import prepare_random
 from .reduce import reduction
+from .scan import prepare_scan
 
 __all__ = [  # noqa: RUF022  a line for each module
-    "LIMIT", "asum", "axpy", "copy", "dot", "gemm", "iamax", "nrm2", "scal", "swap", "vdot",
-    "one_call", "prepare_gemm", "prepare_gemv", "prepare_ger", "prepare_scale_vector",
-    "prepare_syrk", "prepare_trsm",
-    "vectors",
+    "LIMIT", "asum", "axpy", "copy", "dot", "iamax", "nrm2", "scal", "swap", "vdot",
+    "one_call", "prepare_dot", "prepare_gemm", "prepare_gemm_batched", "prepare_gemv",
+    "prepare_ger", "prepare_scale_vector", "prepare_syrk", "prepare_trsm", "vectors",
     "prepare_elementwise", "prepare_fill", "prepare_fill_bits", "prepare_user_kernel",
     "is_long", "long_vectors",
     "prepare_integer_matmul",
@@ -39,4 +41,5 @@ __all__ = [  # noqa: RUF022  a line for each module
     "prepare_random",
     "prepare_copy",
     "reduction",
+    "prepare_scan",
 ]

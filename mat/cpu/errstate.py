@@ -7,7 +7,7 @@ in a context variable; this module finds it by public means, and plans set it di
 
 from __future__ import annotations
 
-from contextvars import Context, ContextVar, copy_context
+from contextvars import ContextVar, copy_context
 
 import numpy as np
 
@@ -24,15 +24,3 @@ def _find() -> tuple[ContextVar[object], object]:
 
 
 STATE, QUIET = _find()
-
-# Running a ufunc in a context where that is set costs nothing, setting and resetting it half as
-# much as a ufunc. A context can be used by one thread at a time and not within itself: a plan that
-# needs one takes it out of here, by thread, and puts it back.
-IDLE: dict[int, Context] = {}
-
-
-def quiet_context() -> Context:
-    """Return a new context that has nothing but NumPy's error state, ignoring everything."""
-    context = Context()
-    context.run(STATE.set, QUIET)
-    return context

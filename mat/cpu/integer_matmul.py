@@ -9,13 +9,12 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-import numpy as np
-
 from ..layout.matrix_operand import GemmSizes, MatmulForm
-from ..layout.strided import signed
+from ..layout.shapes import signed
 from ..support.dtypes import BOOL, BY_CHAR, ELEMENT_TYPES, HALVES, INTEGERS
+from ..support.host_pool import workspace
 from ..support.native import ffi, lib
-from ..support.types import Bytes, CData, Function, Number, Presented
+from ..support.types import CData, Function, Number, Presented
 from .kernel import CpuKernel
 from .thread_pool import run, threads
 
@@ -111,9 +110,8 @@ class IntegerMatmul:
         struct, _, _, nbytes = frame
 
         def work(start: int, stop: int) -> None:
-            memory = _take(nbytes)
-            lib.mat_integer_matmul_run(struct, one, other, out, *factors, memory[1], start, stop)
-            _IDLE.append(memory)
+            memory = workspace(nbytes)
+            lib.mat_integer_matmul_run(struct, one, other, out, *factors, memory, start, stop)
 
         run(work, frame.units, frame.grain)
 
@@ -178,31 +176,3 @@ def folded(form: MatmulForm) -> MatmulForm:
         m *= batch[-1]  # one B for all matrices of a stack of A: their rows are those of one matrix
         a, b, c, batch = (*(x._replace(batch=x.batch[:-1]) for x in (a, b, c)), batch[:-1])
     return MatmulForm(GemmSizes(m, n, k), a, b, c, batch)
-
-
-# Workspaces: one for each thread at work, kept for the next product.
-
-Workspace = tuple[Bytes, CData]  # bytes, and a pointer to the first that is aligned
-_IDLE: list[Workspace] = []
-KEPT = 32
-
-
-def _take(nbytes: int) -> Workspace:
-    """Return a workspace of at least `nbytes`, which belongs to the caller until it is put back.
-
-    `list.pop` is atomic.
-    """
-    try:
-        memory = _IDLE.pop()
-    except IndexError:
-        memory = _new(nbytes)
-    if memory[0].nbytes < nbytes + 64:
-        memory = _new(nbytes)
-    return memory
-
-
-def _new(nbytes: int) -> Workspace:
-    del _IDLE[KEPT:]
-    block = np.empty(nbytes + 64, np.uint8)
-    address = block.ctypes.data
-    return block, ffi.cast("char *", address + -address % 64)

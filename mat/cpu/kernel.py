@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..core.compiled import KernelCall
 from ..core.observers import OBSERVERS
+from ..support import host_pool
 from ..support.native import ffi, lib
 from ..support.types import CData, Number, Presented
 from .thread_pool import share
-
-_room = ffi.new_allocator(should_clear_after_alloc=False)
 
 
 class Finish(NamedTuple):
@@ -29,7 +29,7 @@ class Finish(NamedTuple):
     room: int
 
 
-class CpuKernel:
+class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
     """A compiled kernel for operands of one form; call it with what facets present.
 
     `kernel` is a function of `lib`, `frame` a cffi pointer to a struct, which is kept. `count` is
@@ -57,6 +57,10 @@ class CpuKernel:
         self.finish = finish
         self.operands: Sequence[int] = ()
         self.numbers: Sequence[int] = ()
+        self.set_kernel(self.address, int(ffi.cast("uintptr_t", frame)), count, grain, self.how,
+                        result)
+        if finish is not None:
+            self.set_finish(*finish)
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> CpuKernel:
         """Note at which positions of a call the operands are, and the numbers; return self."""
@@ -77,7 +81,7 @@ class CpuKernel:
             for observer in tuple(OBSERVERS):
                 observer.called(self.called[0], **self.called[1])
         operands = ffi.new("char *[]", len(self.operands) + 1)
-        buffer = _room("char[]", self.finish.room) if self.finish is not None else ffi.NULL
+        buffer = host_pool.workspace(self.finish.room) if self.finish is not None else ffi.NULL
         operands[len(self.operands)] = buffer
         numbers = ffi.new("double[]", 2 * (len(self.numbers) + len(self.operands)))
         result = ffi.new("double[2]")

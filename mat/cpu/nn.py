@@ -11,8 +11,10 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
+from ..layout.shapes import Ints
 from ..layout.sliding_window import WindowAxis
-from ..layout.strided import Ints, packed_strides
+from ..layout.strided import packed_strides
+from ..support import host_pool
 from ..support.native import ffi, lib
 from ..support.types import CData, Function, Presented
 from .kernel import CpuKernel
@@ -135,7 +137,7 @@ class PartialSums:
     __slots__ = ("address", "memory")
 
     def __init__(self, count: int) -> None:
-        self.memory = ffi.new("double[]", count)
+        self.memory = host_pool.zeros("double[]", count)
         self.address = int(ffi.cast("uintptr_t", self.memory))
 
 

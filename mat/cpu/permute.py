@@ -7,13 +7,16 @@ be turned off, to measure its effect; ``docs/layout.md`` explains them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import NamedTuple
 
+import numpy as np
+
 from ..layout.merged_axes import CopyAxis, merged, starts, upwards
+from ..layout.strided import Layout, packed
 from ..support.native import ffi, lib
-from ..support.types import CData, Operand
+from ..support.types import CData, Operand, Presented
 from .kernel import CpuKernel
 
 BYTES, RUNS, UNITS, ZIP, UNZIP, TRANSPOSE = range(6)  # ways to copy a block; as in permute.c
@@ -59,8 +62,43 @@ class Blocks(NamedTuple):
     last: int
 
 
-def prepare_copy(x: Operand, out: Operand, switches: Switches = _ALL) -> CpuKernel:
-    """Return the kernel that copies the Mat `x`, broadcast, to `out`, of the same dtype."""
+class Moved(NamedTuple):
+    """The elements of an operand, packed, in a workspace."""
+
+    layout: Layout
+    itemsize: int
+
+
+class Workspace(NamedTuple):
+    """Memory for one copy, as a kernel takes an operand."""
+
+    address: int
+
+
+def prepare_copy(x: Operand, out: Operand, switches: Switches = _ALL, *,
+                 through: bool = False) -> CpuKernel | Callable[[Presented, Presented], None]:
+    """Return a function that copies the Mat `x`, broadcast, to `out`, of the same dtype.
+
+    With `through` it copies through a workspace, as is needed where both share elements.
+    """
+    if not through:
+        return _direct(x, out, switches)
+    between = Moved(packed(x.layout.shape), x.itemsize)
+    there = _direct(x, between, switches).bind((0, 1), ())
+    back = _direct(between, out, switches).bind((0, 1), ())
+    room = between.layout.size * between.itemsize
+
+    def copy(x: Presented, out: Presented) -> None:
+        block = np.empty(room, np.uint8)  # NumPy asks for huge pages
+        workspace = Workspace(block.ctypes.data)
+        there(x, workspace)
+        back(workspace, out)
+
+    return copy
+
+
+def _direct(x: Operand, out: Operand, switches: Switches) -> CpuKernel:
+    """Return the kernel that copies `x` to `out`, none of whose elements is another one of `x`."""
     size = out.itemsize
     shape = out.layout.shape
     # a frequent case, without the plan

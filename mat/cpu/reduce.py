@@ -29,9 +29,9 @@ def _address(kernel: str) -> int:
 
 
 def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = False,
-              accumulate: bool = False) -> CpuKernel:
+              accumulate: bool = False, mask: int = 0) -> CpuKernel:
     """Return a kernel for operands of this form; with `accumulate` its numbers are alpha and beta,
-    which sums take.
+    which sums take. Of elements, reductions of truth look at the bits in `mask`.
     """
     frame = ffi.new("mat_reduction *")
     kept, total = list(form.kept), prod(a.n for a in form.reduced)
@@ -43,7 +43,7 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
         frame.columns, frame.column_x, frame.column_y = kept.pop()
     frame.results, frame.reduced = results, total
     frame.start_x, frame.start_y = form.start_x, form.start_y
-    frame.divisor, frame.accumulate = total if mean else 1, accumulate
+    frame.divisor, frame.accumulate, frame.mask = total if mean else 1, accumulate, mask
     frame.tile = min(frame.columns, TILE)
     frame.tiles = ceil(frame.columns / TILE) if frame.columns else 1
     _fill(frame.kept, kept)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from ..core.compiled import share_by
@@ -42,12 +43,15 @@ CORES = _cores()
 class SharedWork:
     """The pieces of one operation that are still to be done, and how its helpers ended."""
 
-    __slots__ = ("done", "function", "pieces")
+    __slots__ = ("ended", "function", "pieces", "started", "woken")
 
     def __init__(self, function: Callable[[int, int], object], pieces: list[Piece]) -> None:
         self.function = function
         self.pieces = pieces
-        self.done: SimpleQueue[BaseException | None] = SimpleQueue()
+        # an item for each helper that has begun, and for each that has ended: its error, if any
+        self.started: list[None] = []
+        self.ended: list[BaseException | None] = []
+        self.woken: SimpleQueue[None] = SimpleQueue()
 
     def work(self) -> None:
         """Do pieces until none is left; list.pop is atomic."""
@@ -60,13 +64,33 @@ class SharedWork:
 
     def help(self) -> None:
         """Do pieces in a helper, and report how it ended."""
+        self.started.append(None)  # before the first piece: `finish` then waits
+        error = None
         try:
             self.work()
-        except BaseException as error:
+        except BaseException as raised:
             self.pieces.clear()
-            self.done.put(error)
-        else:
-            self.done.put(None)
+            error = raised
+        self.ended.append(error)
+        self.woken.put(None)
+
+    def finish(self) -> None:
+        """Have no more pieces done, and wait for those that helpers do, whatever interrupts that.
+
+        Then what the pieces write belongs to others again.
+        """
+        interrupt = None
+        while True:
+            try:
+                self.pieces.clear()
+                while len(self.ended) < len(self.started):
+                    with suppress(Empty):
+                        self.woken.get(timeout=0.1)
+                break
+            except BaseException as raised:
+                interrupt = raised
+        if interrupt is not None:
+            raise interrupt
 
 
 class Helpers:
@@ -171,13 +195,15 @@ def run(function: Callable[[int, int], object], count: int, grain: int) -> None:
         function(0, count)
         return
     job = SharedWork(function, split(count, grain, n * PIECES))
-    helpers = min(n, len(job.pieces)) - 1
-    _helpers.call(job, helpers)
     try:
-        job.work()
+        try:
+            _helpers.call(job, min(n, len(job.pieces)) - 1)
+            job.work()
+            # helpers that have not begun find no pieces
+        finally:
+            job.finish()
     finally:
-        job.pieces.clear()
-        errors = [job.done.get() for _ in range(helpers)]
-    for error in errors:
+        job.finish()  # an interrupt may have come before the other one
+    for error in job.ended:
         if error is not None:
             raise error

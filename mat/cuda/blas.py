@@ -12,7 +12,8 @@ from itertools import product
 from typing import NamedTuple, Protocol
 
 from ..layout.matrix_operand import GemmForm, GemvForm, GerForm, SyrkForm, TrsmForm
-from ..layout.strided import Ints, Layout
+from ..layout.shapes import Ints
+from ..layout.strided import Layout
 from ..support.blas_library import REAL, REALS, scalar
 from ..support.dtypes import BY_CHAR, COMPLEX_TYPES
 from ..support.types import CData, Function, Number
@@ -234,11 +235,11 @@ def prepare_gemm_batched(kind: str, form: GemmForm, batch: Ints,
     def each(alpha: Number, a: DeviceOperand, b: DeviceOperand, beta: Number,
              c: DeviceOperand) -> None:
         for a_start, b_start, c_start in starts:
-            one(alpha, _Part(a, a_start), _Part(b, b_start), beta, _Part(c, c_start))
+            one(alpha, _Shifted(a, a_start), _Shifted(b, b_start), beta, _Shifted(c, c_start))
     return each
 
 
-class _Part:
+class _Shifted:
     """An operand, some bytes further on."""
 
     __slots__ = ("address", "gpu")

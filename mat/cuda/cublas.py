@@ -16,7 +16,7 @@ from cuda.pathfinder import load_nvidia_dynamic_lib
 
 from ..core.observers import OBSERVERS
 from ..errors import DeviceError, OutOfDeviceMemory
-from ..layout.strided import Ints
+from ..layout.shapes import Ints
 from ..support.cuda_probe import INSTALL
 from ..support.types import Arguments, CData
 from .cublas_table import (

@@ -79,3 +79,13 @@ def device(number: int) -> CudaDevice | None:
                               "be used in it; start processes that use it with "
                               "multiprocessing.get_context('spawn')")
         return found
+
+
+def _after_fork() -> None:
+    """Make a new lock in a forked child, where using a device is an error and must not hang."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

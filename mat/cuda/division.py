@@ -6,7 +6,7 @@ Source: Granlund and Montgomery, "Division by invariant integers using multiplic
 
 from __future__ import annotations
 
-from ..layout.strided import signed
+from ..layout.shapes import signed
 
 
 def magic(n: int, bits: int) -> tuple[int, int]:

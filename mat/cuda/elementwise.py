@@ -18,7 +18,8 @@ import numpy as np
 
 from ..devices.device import in_use
 from ..layout.merged_axes import loops
-from ..layout.strided import Ints, Layout
+from ..layout.shapes import Ints
+from ..layout.strided import Layout
 from ..support.c_compiler import HEADERS
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, BY_NAME, ELEMENT_TYPES, FLOATING
 from ..support.types import DType, Function, Number, Operand
@@ -59,7 +60,7 @@ class Line(NamedTuple):
     @property
     def one_operand(self) -> bool:
         """Whether it is a function of one element."""
-        return self.macro.startswith("UNARY")
+        return self.macro.startswith("UNARY") or self.macro == "TEST"
 
     def computes(self, kind: str) -> bool:
         """Return whether it computes with elements of the type `kind`, as NumPy's does."""
@@ -105,8 +106,8 @@ class Family(NamedTuple):
         """Return its declaration for a type."""
         if not self.inputs:
             return f"MAT_FUSED({self.name}, {kind})"
-        lines = " ".join(f"MAT_{'ONE' if self.inputs == 1 else 'TWO'}({line})"
-                         for line in self.lines)
+        macro = ("", "MAT_ONE", "MAT_TWO", "MAT_THREE")[self.inputs]
+        lines = " ".join(f"{macro}({line})" for line in self.lines)
         return (f"MAT_FAMILY({self.name}, {kind}, {self.inputs}, {self.heavy:d}, "
                 f"mat_{self.result}, mat_{self.stored}, {lines})")
 
@@ -128,11 +129,13 @@ def families(kind: str) -> tuple[Family, ...]:
     one, function = (chosen(heavy, "UNARY", "UNARY_WITHIN", "UNARY_REAL")
                      for heavy in (False, True))
     two, power = chosen(False, "BINARY"), chosen(True, "BINARY")
-    compare = chosen(False, "COMPARE")
+    three, test, compare = (chosen(False, macro) for macro in ("TERNARY", "TEST", "COMPARE"))
     modulus = tuple(n for n, line in known.items() if line.real_of(kind))
     real = _REAL_OF.get(kind, "")
     heavy = kind[0] not in "iu"
     found = [Family("one", 1, False, kind, kind, one), Family("two", 2, False, kind, kind, two),
+             Family("three", 3, False, kind, kind, three),
+             Family("test", 1, False, "b1", "b1", test),
              Family("compare", 2, False, "b1", "b1", compare),
              Family("function", 1, heavy, kind, kind, function),
              Family("power", 2, heavy, kind, kind, power),

@@ -17,7 +17,7 @@ from cuda.bindings import driver
 
 from ..errors import LinAlgError
 from ..layout.matrix_operand import GemmForm, GemmSizes, MatrixOperand, TrsmForm
-from ..layout.strided import Ints
+from ..layout.shapes import Ints
 from ..support.blas_library import REAL
 from ..support.dtypes import COMPLEX_TYPES
 from ..support.types import Array, Function, Number

@@ -8,15 +8,18 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeAlias
 
 from cuda.bindings import driver
 
+from ..core.source_line import SourceLine
 from ..errors import DeviceError, KernelError, OutOfDeviceMemory
 from ..support.c_compiler import CompileError
 from ..support.cuda_probe import error_text, probe
+from ..support.fork import renew_after_fork
 from .nvrtc import Program
 
 OUT_OF_MEMORY, NOT_READY = 2, 600  # CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY
@@ -58,16 +61,21 @@ class BlockExport:
 
 
 class DeviceBlock:
-    """Memory of a device."""
+    """Memory of a device.
 
-    __slots__ = ("__weakref__", "address", "exported", "gpu", "line", "nbytes", "tick")
+    If it is `owned` and garbage, because an interrupt came before it was released or stored, the
+    device gets the memory back.
+    """
+
+    __slots__ = ("__weakref__", "address", "exported", "gpu", "line", "nbytes", "owned", "tick")
 
     def __init__(self, address: int, nbytes: int, gpu: Gpu) -> None:
         self.address = address
         self.nbytes = nbytes
         self.gpu = gpu
+        self.owned = False
         self.tick = 0  # the time of its last use
-        self.line = ""  # the line of code that allocated it
+        self.line: SourceLine | None = None  # which allocated it
         self.exported: weakref.ref[BlockExport] | None = None
 
     def export(self) -> BlockExport:
@@ -77,6 +85,10 @@ class DeviceBlock:
             export = BlockExport(self)
             self.exported = weakref.ref(export)
         return export
+
+    def __del__(self) -> None:
+        if getattr(self, "owned", False):
+            self.gpu.orphans.append((self.address, self.nbytes))  # atomic, and no lock
 
     def __repr__(self) -> str:
         return f"<{self.nbytes} bytes at {self.address:#x} of cuda:{self.gpu.number}>"
@@ -122,12 +134,18 @@ class Gpu:
         pools = _ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         self.in_order = bool(self._attribute(pools))
         self.alone = probe().devices == 1  # then every thread that has a context has this one
-        self._lock = threading.Lock()
+        self.orphans: deque[tuple[int, int]] = deque()  # address and size of garbage
+        self.after_fork()
+        renew_after_fork(self)
         self._libraries: dict[Program, DriverObject] = {}
         self._kernels: dict[tuple[Program, str], DriverObject] = {}
         self._shared: dict[tuple[Program, str], int] = {}
         self._copy_stream: DriverObject = None
         self.pool: DevicePool | None = None  # accounts for the memory, once there is one
+
+    def after_fork(self) -> None:
+        """Make a new lock, as in a forked child."""
+        self._lock = threading.Lock()
 
     def _attribute(self, kind: DriverObject) -> int:
         result = driver.cuDeviceGetAttribute(kind, self.device)
@@ -222,18 +240,37 @@ class Gpu:
 
     def allocate(self, nbytes: int) -> DeviceBlock:
         """Return `nbytes` of memory, for work that is queued on the stream from now on."""
+        self._free_orphans()
+        block, size = DeviceBlock(0, nbytes, self), max(nbytes, 1)
+        ask, result = f"{nbytes} bytes on device {self.number}", None
         with self.current():
-            size, ask = max(nbytes, 1), f"{nbytes} bytes on device {self.number}"
-            address = check(driver.cuMemAllocAsync(size, self.stream) if self.in_order
-                            else driver.cuMemAlloc(size), ask)
-        return DeviceBlock(int(address), nbytes, self)
+            try:
+                result = (driver.cuMemAllocAsync(size, self.stream) if self.in_order
+                          else driver.cuMemAlloc(size))
+                block.address = int(check(result, ask))
+                block.owned = True
+            except BaseException:
+                if result is not None and not int(result[0]) and not block.owned:
+                    self.orphans.append((int(result[1]), nbytes))
+                raise
+        return block
 
     def release(self, block: DeviceBlock) -> None:
         """Free memory once all work that is queued on the stream now is done."""
         with self.current():
-            status = (driver.cuMemFreeAsync(block.address, self.stream) if self.in_order
-                      else driver.cuMemFree(block.address))
-            check(status, f"freeing {block.nbytes} bytes on device {self.number}")
+            block.owned = False  # first: what is freed twice may be another one's by then
+            self._free(block.address, block.nbytes)
+
+    def _free(self, address: int, nbytes: int) -> None:
+        status = (driver.cuMemFreeAsync(address, self.stream) if self.in_order
+                  else driver.cuMemFree(address))
+        check(status, f"freeing {nbytes} bytes on device {self.number}")
+
+    def _free_orphans(self) -> None:
+        """Free the memory of blocks that are garbage and were not released."""
+        while self.orphans:
+            with self.current(), suppress(IndexError):  # another thread may free them, too
+                self._free(*self.orphans.popleft())
 
     @contextmanager
     def room(self, nbytes: int) -> Iterator[int]:
@@ -253,6 +290,7 @@ class Gpu:
 
     def trim(self) -> None:
         """Free memory that is kept for reuse, for CUDA itself, cuBLAS and other programs."""
+        self._free_orphans()
         if self.pool is not None:
             self.pool.trim()
         self.synchronize()  # before that, CUDA keeps freed memory
@@ -312,3 +350,13 @@ def gpu(number: int = 0) -> Gpu:
         if number not in _GPUS or _GPUS[number].process != os.getpid():
             _GPUS[number] = Gpu(number)
         return _GPUS[number]
+
+
+def _after_fork() -> None:
+    """Make a new lock in a forked child, where using a GPU is an error and must not hang."""
+    global _LOCK
+    _LOCK = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -12,7 +12,7 @@ from math import prod
 
 from ..cpu.integer_matmul import NUMBERED, TYPES, folded, takes
 from ..layout.matrix_operand import MatmulForm
-from ..layout.strided import Ints, signed
+from ..layout.shapes import Ints, signed
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, HALVES
 from ..support.types import Function, Number, Presented
 from .kernel import CudaKernel

@@ -9,12 +9,13 @@ addresses and numbers. Nothing here waits for the device.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from struct import Struct, pack
 from typing import TypeAlias
 
 from cuda.bindings import driver
 
+from ..core.compiled import CudaLaunch
 from ..errors import DeviceError
 from ..support.native import ffi
 from ..support.types import Arguments, Number, Presented
@@ -134,6 +135,26 @@ class CudaKernel:
         self.ready[gpu] = launch
         return launch
 
+    def launch_like(self, values: Arguments) -> CudaLaunch | None:
+        """Return the compiled launch of a kernel that was called with `values`, which needs their
+        addresses only; None if there is none of this kind.
+        """
+        gpu: Gpu = values[self.there].gpu
+        ready = self.ready.get(gpu)
+        if ready is None or self.room or self.then is not None or CudaLaunch is None:
+            return None
+        function = int(gpu.kernel(self.program, self.kernel, self.shared))
+        return CudaLaunch(_functions(), function, int(gpu.context), int(gpu.stream), self.grid,
+                          self.block, self.shared, int(ffi.cast("uintptr_t", self.frame)),
+                          self.frame, self._failed)
+
+    def _failed(self, status: int) -> None:
+        """Raise the error that a launch returned."""
+        check((status,), self._what())
+
+    def _what(self) -> str:
+        return f"kernel {self.kernel!r} of {self.grid} blocks of {self.block} threads"
+
     def _check_sizes(self, function: DriverObject) -> None:
         """Raise `DeviceError` unless frame and call have the sizes of the kernel's parameters.
 
@@ -182,7 +203,17 @@ class CudaKernel:
         if int(status) in NOT_CURRENT:
             gpu.enter()
             result = self.ready[gpu](packet[1], 0)
-        check(result, f"kernel {self.kernel!r} of {self.grid} blocks of {self.block} threads")
+        check(result, self._what())
+
+
+@cache
+def _functions() -> tuple[int, ...]:
+    """Return the addresses of the driver's functions that a compiled launch calls."""
+    find = driver.CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_DEFAULT
+    names = b"cuLaunchKernel", b"cuCtxGetCurrent", b"cuCtxPushCurrent", b"cuCtxPopCurrent"
+    # of the version since which these have not changed
+    return tuple(int(check(driver.cuGetProcAddress(name, 4000, find), name.decode())[0])
+                 for name in names)
 
 
 def _gatherer(put: Callable[..., None], there: tuple[int, ...], given: tuple[int, ...]) -> Gather:

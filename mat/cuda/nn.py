@@ -11,8 +11,8 @@ from functools import cache
 from math import prod
 from typing import NamedTuple
 
+from ..layout.shapes import Ints
 from ..layout.sliding_window import WindowAxis
-from ..layout.strided import Ints
 from ..support.dtypes import BY_CHAR, FLOATING
 from ..support.types import DType, Presented
 from .kernel import CudaKernel

@@ -6,6 +6,7 @@ Arrays over such memory, and views of them, keep it in use; it returns to the po
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 
@@ -14,6 +15,7 @@ from cuda.bindings import driver
 
 from ..errors import OutOfDeviceMemory
 from ..support.c_pointers import address_of
+from ..support.fork import renew_after_fork
 from ..support.settings import current
 from ..support.types import Array, DType, Keywords
 from .gpu import check, gpu
@@ -39,8 +41,9 @@ class Pinned:
                 "version": 3}
 
     def __del__(self) -> None:
-        # atomic, and no lock: this may run in the middle of anything
-        self.queue.append((self.address, self.nbytes))
+        if self.address:
+            # atomic, and no lock: this may run in the middle of anything
+            self.queue.append((self.address, self.nbytes))
 
 
 class PinnedPool:
@@ -50,11 +53,25 @@ class PinnedPool:
     """
 
     def __init__(self) -> None:
-        self.idle = 0  # bytes
-        self.in_use = 0  # bytes
-        self._lock = threading.Lock()
+        self._owned: dict[int, int] = {}  # the size of every block by its address
+        self.after_fork()
+        renew_after_fork(self)
         self._spare: dict[int, list[int]] = {}
         self._freed: deque[tuple[int, int]] = deque()
+
+    def after_fork(self) -> None:
+        """Make a new lock, as in a forked child."""
+        self._lock = threading.Lock()
+
+    @property
+    def idle(self) -> int:
+        """The bytes of blocks that wait for their next use."""
+        return sum(size * len(spare) for size, spare in tuple(self._spare.items()))
+
+    @property
+    def in_use(self) -> int:
+        """The bytes of the other blocks."""
+        return sum(tuple(self._owned.values())) - self.idle
 
     def take(self, nbytes: int) -> Pinned:
         """Return a block of at least so many bytes.
@@ -65,13 +82,13 @@ class PinnedPool:
         with self._lock:
             self._collect()
             spare = self._spare.get(size)
+            block = Pinned(0, size, self._freed)  # from now on it gives back what it has
             if spare:
-                self.idle -= size
-                address = spare.pop()
+                block.address = spare.pop()
             else:
-                address = self._lock_pages(size)
-            self.in_use += size
-        return Pinned(address, size, self._freed)
+                block.address = self._lock_pages(size)
+                self._owned[block.address] = size
+        return block
 
     def array(self, size: int, dtype: DType) -> Array:
         """Return a 1-d array over a block of its own."""
@@ -90,9 +107,8 @@ class PinnedPool:
     def _collect(self) -> None:
         while self._freed:
             address, size = self._freed.popleft()
+            self._owned[address] = size
             self._spare.setdefault(size, []).append(address)
-            self.in_use -= size
-            self.idle += size
         most = current().page_locked_bytes
         if self.idle > most:
             self._shrink(most)
@@ -103,7 +119,7 @@ class PinnedPool:
             for size in sorted(self._spare, reverse=True):
                 while self._spare[size] and self.idle > most:
                     address = self._spare[size].pop()
-                    self.idle -= size
+                    self._owned.pop(address, None)
                     check(driver.cuMemFreeHost(address),
                           f"freeing {size} bytes of page-locked memory")
 
@@ -137,6 +153,15 @@ class Registered:
 _registered: dict[tuple[int, int], Registered] = {}
 _gone: deque[tuple[int, int]] = deque()
 _lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def register(array: Array) -> tuple[int, int]:
@@ -175,7 +200,10 @@ def locked_bytes() -> int:
 def is_locked(array: Array) -> bool:
     """Return whether the device can copy from and to this array, or view of one, by itself."""
     base: object = array
-    while isinstance(base, np.ndarray):
+    while isinstance(base, np.ndarray | memoryview):
+        if isinstance(base, memoryview):  # of a read-only array
+            base = base.obj
+            continue
         if (address_of(base), base.nbytes) in _registered:
             return True
         base = base.base

@@ -12,7 +12,7 @@ from math import inf, prod
 from typing import NamedTuple
 
 from ..layout.reduction_axes import ReductionAxis, ReductionForm
-from ..layout.strided import signed
+from ..layout.shapes import signed
 from .kernel import CudaKernel
 from .nvrtc import Program
 from .reduce_types import REDUCED, TYPES, Kernels, ReductionType

@@ -5,12 +5,15 @@ asynchronous.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from cuda.bindings import driver
 
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..support.c_pointers import address_of
+from ..support.fork import renew_after_fork
 from ..support.settings import current
 from ..support.types import Array, Bytes
 from .gpu import DeviceBlock, DriverObject, Gpu, check
@@ -191,6 +194,11 @@ class Transfer:
         self._keep = keep
         self._unpack = unpack
         self._failed: DeviceError | None = None
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Make a new lock, as in a forked child."""
         self._lock = threading.Lock()
 
     def wait(self) -> None:
@@ -222,7 +230,7 @@ def begin_send(gpu: Gpu, block: DeviceBlock, host: Array) -> Transfer | None:
         return None
     if buffer is not source:
         buffer[:] = source
-    with gpu.current():
+    with gpu.current(), _begun(gpu):
         _after_all(gpu)
         _put(gpu, block.address, address_of(buffer), buffer.nbytes, gpu.copy_stream)
         return Transfer(StreamEvent(gpu).record(gpu.copy_stream), (block, host, buffer))
@@ -235,11 +243,21 @@ def begin_fetch(gpu: Gpu, host: Array, block: DeviceBlock) -> Transfer | None:
     if not target.nbytes or buffer is None:
         fetch(gpu, host, block.address)
         return None
-    with gpu.current():
+    with gpu.current(), _begun(gpu):
         _after_all(gpu)
         _get(gpu, address_of(buffer), block.address, buffer.nbytes, gpu.copy_stream)
         unpack = None if buffer is target else (target, buffer)
         return Transfer(StreamEvent(gpu).record(gpu.copy_stream), (block, host, buffer), unpack)
+
+
+@contextmanager
+def _begun(gpu: Gpu) -> Iterator[None]:
+    """Wait for what a block began if it fails: nobody else would, and its memory is freed then."""
+    try:
+        yield
+    except BaseException:
+        driver.cuStreamSynchronize(gpu.copy_stream)
+        raise
 
 
 def _packed(nbytes: int) -> Bytes | None:

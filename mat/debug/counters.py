@@ -9,16 +9,19 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NamedTuple, Protocol
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple, Protocol
 
-from ..core.access_record import in_operation, line_of, user_line
-from ..core.cube import OBSERVERS, Cube, Memory, Observer, View, host, observe
-from ..core.cube import allow_conflicts as _allowed
+from ..core.cube import Cube, View
+from ..core.observers import Observation, Observer, observe_always
+from ..core.registry import Memory, host
+from ..core.source_line import allow_conflicts as _allowed
+from ..core.source_line import line_of, running_operation
 from ..errors import ConflictError, DirectionError, SettingError
+from ..support.fork import renew_after_fork
+from ..support.open_blocks import Decorating, remove
 from .direction_check import CHECK, DirectionReport
-from .trace import Trace, trace
+from .trace import Trace
 
 
 class CopyCounter(Observer):
@@ -39,6 +42,11 @@ class CopyCounter(Observer):
 
     def __init__(self) -> None:
         self.h2d = self.d2h = self.bytes = self.packs = self.fallbacks = 0
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Make a new lock, as in a forked child."""
         self._lock = threading.Lock()
 
     def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
@@ -74,6 +82,11 @@ class AllocationCounter(Observer):
 
     def __init__(self) -> None:
         self.count = self.nbytes = 0
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Make a new lock, as in a forked child."""
         self._lock = threading.Lock()
 
     def created(self, cube: Cube) -> None:
@@ -122,14 +135,13 @@ class CallRecorder(Observer):
         return "\n".join(map(str, self.calls)) or "<no calls>"
 
 
-@contextmanager
-def count_copies() -> Iterator[CopyCounter]:
+def count_copies() -> Observation[CopyCounter]:
     """Count copies between memories and packed operands during a block, in every thread.
 
-    Yields
-    ------
-    CopyCounter
-        The counts so far.
+    Returns
+    -------
+    context manager
+        Its value in the block is a `CopyCounter`: the counts so far.
 
     Examples
     --------
@@ -140,19 +152,16 @@ def count_copies() -> Iterator[CopyCounter]:
     >>> n.packs
     0
     """
-    counter = CopyCounter()
-    with observe(counter):
-        yield counter
+    return Observation(CopyCounter)
 
 
-@contextmanager
-def count_allocations() -> Iterator[AllocationCounter]:
+def count_allocations() -> Observation[AllocationCounter]:
     """Count the storages that are created during a block, in every thread, and their bytes.
 
-    Yields
-    ------
-    AllocationCounter
-        The counts so far.
+    Returns
+    -------
+    context manager
+        Its value in the block is an `AllocationCounter`: the counts so far.
 
     Examples
     --------
@@ -162,14 +171,39 @@ def count_allocations() -> Iterator[AllocationCounter]:
     >>> n.count, n.nbytes
     (1, 48)
     """
-    counter = AllocationCounter()
-    with observe(counter):
-        yield counter
+    return Observation(AllocationCounter)
 
 
-@contextmanager
+class _ExpectedCopies(Observation[Trace]):
+    """The block of `expect_copies`."""
+
+    __slots__ = ("trace", "wanted")
+
+    def __init__(self, wanted: dict[str, int | None]) -> None:
+        super().__init__(Trace)
+        self.wanted = wanted
+        self.trace: Trace | None = None
+
+    def again(self) -> _ExpectedCopies:
+        return _ExpectedCopies(self.wanted)
+
+    def begin(self) -> Trace:
+        self.trace = super().begin()
+        return self.trace
+
+    def end(self, error: BaseException | None) -> None:
+        super().end(error)
+        t, self.trace = self.trace, None
+        if t is None or error is not None:
+            return
+        wrong = [f"{name} was {getattr(t, name)}, expected {n}" for name, n in self.wanted.items()
+                 if n not in (None, getattr(t, name))]
+        if wrong:
+            raise AssertionError(f"{', '.join(wrong)}\n{t!r}")
+
+
 def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int | None = None,
-                  fallbacks: int | None = None) -> Iterator[Trace]:
+                  fallbacks: int | None = None) -> Observation[Trace]:
     """Raise `AssertionError` at the end of a block if it made other numbers of copies; for tests.
 
     Parameters
@@ -181,10 +215,10 @@ def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int 
     fallbacks : int, optional
         The expected number of operations that the host carries out for the device in use.
 
-    Yields
-    ------
-    Trace
-        The trace of the block, which is in the text of the error, too.
+    Returns
+    -------
+    context manager
+        Its value in the block is its `Trace`, which is in the text of the error, too.
 
     Examples
     --------
@@ -195,12 +229,7 @@ def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int 
     True
     """
     wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks}
-    with trace() as t:
-        yield t
-    wrong = [f"{name} was {getattr(t, name)}, expected {n}" for name, n in wanted.items()
-             if n not in (None, getattr(t, name))]
-    if wrong:
-        raise AssertionError(f"{', '.join(wrong)}\n{t!r}")
+    return _ExpectedCopies(wanted)
 
 
 class _Logger(Protocol):
@@ -220,9 +249,10 @@ class CopyGuard(Observer):
         self.logger = logger
 
     def copying(self, cube: Cube, source: Memory, target: Memory) -> None:
-        if not in_operation():
+        operation, line = running_operation()
+        if operation is None:
             return
-        text = (f"an operation at {line_of(user_line())} copies {cube.nbytes:,} bytes from "
+        text = (f"an operation at {line_of(line)} copies {cube.nbytes:,} bytes from "
                 f"{source.name} to {target.name}; "
                 "bring data where it is needed with mat.prefetch or x.facet, or compute in one "
                 "place with mat.use_device")
@@ -231,8 +261,7 @@ class CopyGuard(Observer):
         self.logger.warning(text)
 
 
-@contextmanager
-def guard(implicit: str = "raise") -> Iterator[None]:
+def guard(implicit: str = "raise") -> AbstractContextManager[object]:
     """Forbid operations to copy data between memories on their own during a block, in any thread.
 
     Explicit copies are allowed: by a facet in a ``with`` statement, conversions, `mat.prefetch` and
@@ -243,6 +272,11 @@ def guard(implicit: str = "raise") -> Iterator[None]:
     implicit : {"raise", "log", "allow"}
         The response to such a copy: a `ConflictError` before it happens, a warning to the logger
         ``mat``, or none.
+
+    Returns
+    -------
+    context manager
+        The block.
 
     Raises
     ------
@@ -259,22 +293,19 @@ def guard(implicit: str = "raise") -> Iterator[None]:
     if implicit not in ("allow", "log", "raise"):
         raise SettingError(f"implicit is 'allow', 'log' or 'raise', got {implicit!r}")
     if implicit == "allow":
-        yield
-        return
+        return nullcontext()
     # logging is imported only for this: it takes longer than much of mat
     logger = importlib.import_module("logging").getLogger("mat") if implicit == "log" else None
-    with observe(CopyGuard(logger)):
-        yield
+    return Observation(lambda: CopyGuard(logger))
 
 
-@contextmanager
-def list_calls() -> Iterator[CallRecorder]:
+def list_calls() -> Observation[CallRecorder]:
     """List the library calls that operations make during a block, with their flags and sizes.
 
-    Yields
-    ------
-    CallRecorder
-        The calls so far; it prints as one line for each.
+    Returns
+    -------
+    context manager
+        Its value in the block is a `CallRecorder`: the calls so far, which print as one line each.
 
     Examples
     --------
@@ -284,33 +315,85 @@ def list_calls() -> Iterator[CallRecorder]:
     >>> c
     dgemm(trans=NN, m=4, n=2, k=3, lda=4, ldb=3, ldc=4)
     """
-    calls = CallRecorder()
-    with observe(calls):
-        yield calls
+    return Observation(CallRecorder)
 
 
-@contextmanager
-def allow_conflicts() -> Iterator[None]:
+class _AllowedConflicts(Decorating[None]):
+    """The block of `allow_conflicts`, which concerns the thread that begins it."""
+
+    __slots__ = ("home", "token")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.home: dict[str, Any] = {}
+        self.token: object = None
+
+    def again(self) -> _AllowedConflicts:
+        return _AllowedConflicts()
+
+    def begin(self) -> None:
+        self.home, self.token = vars(_allowed), object()  # of this thread
+        self.home.setdefault("open", []).append(self.token)
+        self.home["depth"] = len(self.home["open"])
+
+    def end(self, error: BaseException | None) -> None:
+        found = self.home.get("open", [])
+        remove(found, self.token)
+        self.home["depth"] = len(found)
+
+
+def allow_conflicts() -> AbstractContextManager[None]:
     """Allow accesses that exclude each other during a block, in this thread.
 
     This is a way to test whether a `ConflictError` is a false alarm.
+
+    Returns
+    -------
+    context manager
+        The block.
     """
-    _allowed.depth = getattr(_allowed, "depth", 0) + 1
-    try:
-        yield
-    finally:
-        _allowed.depth -= 1
+    return _AllowedConflicts()
 
 
-@contextmanager
-def check_directions() -> Iterator[DirectionReport]:
+class _DirectionsBlock(Decorating[DirectionReport]):
+    """The block of `check_directions`."""
+
+    __slots__ = ("observation", "report")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation = Observation(lambda: CHECK)
+        self.report: DirectionReport | None = None
+
+    def again(self) -> _DirectionsBlock:
+        return _DirectionsBlock()
+
+    def begin(self) -> DirectionReport:
+        self.report = report = DirectionReport()
+        CHECK.begin(report)
+        self.observation.__enter__()
+        return report
+
+    def end(self, error: BaseException | None) -> None:
+        if self.observation.entered:
+            self.observation.__exit__(None, error, None)
+        late = [] if self.report is None else CHECK.end(self.report)
+        self.report = None
+        if error is not None:
+            for text in late:
+                error.add_note(text)
+        elif late:
+            raise DirectionError("; ".join(late))
+
+
+def check_directions() -> AbstractContextManager[DirectionReport]:
     """Find blocks and operations that break the promise of their direction, in every thread.
 
-    Yields
-    ------
-    DirectionReport
-        The faults so far. ``too_strong`` lists the blocks that requested ``io`` and changed
-        nothing.
+    Returns
+    -------
+    context manager
+        Its value in the block is a `DirectionReport`: the faults so far. ``too_strong`` lists the
+        blocks that requested ``io`` and changed nothing.
 
     Raises
     ------
@@ -338,28 +421,14 @@ def check_directions() -> Iterator[DirectionReport]:
     mat.errors.DirectionError: <Mat 2x3> as facet 'array' for 'output' ... left as it was 3
     elements, (1, 0), ...
     """
-    report = DirectionReport()
-    CHECK.begin(report)
-    if CHECK not in OBSERVERS:
-        OBSERVERS.append(CHECK)
-    try:
-        yield report
-    finally:
-        if len(CHECK.reports) == 1:
-            OBSERVERS[:] = [o for o in OBSERVERS if o is not CHECK]
-        late, error = CHECK.end(report), sys.exception()
-        if error is not None:
-            for text in late:
-                error.add_note(text)
-        elif late:
-            raise DirectionError("; ".join(late))
+    return _DirectionsBlock()
 
 
 def _check_this_process() -> None:
     """Check directions until the process ends, and print then the faults that were not raised."""
     report = DirectionReport()
     CHECK.begin(report)
-    OBSERVERS.append(CHECK)
+    observe_always(CHECK)
     atexit.register(lambda: [sys.stderr.write(f"mat: {text}\n") for _, text in CHECK.late])
 
 

@@ -10,13 +10,19 @@ from __future__ import annotations
 import errno
 import sys
 import threading
+from types import FrameType
 
-from ..core.access_record import ASYNC_COPY, EXPORTED
-from ..core.cube import INPUT, AccessRecord, Cube, Observer
+from ..core.access_record import AccessRecord
+from ..core.cube import Cube
+from ..core.direction import INPUT
+from ..core.observers import Observer
+from ..core.source_line import ASYNC_COPY, EXPORTED, line_of, user_line
 from ..errors import DirectionError
-from ..matrix.mat import Storage
+from ..matrix.base import Storage
 from ..memories.host import HOST
-from .protected_pages import FAULT_HANDLER, READ_ONLY, READ_WRITE, Pages, empty, pages_of
+from ..memories.pooled import Pooled
+from ..support.fork import renew_after_fork
+from .protected_pages import FAULT_HANDLER, READ_ONLY, READ_WRITE, Pages, empty, pages_of, system
 from .relocation import Relocation, revoke
 from .watched_access import WatchedAccess, internal
 
@@ -41,6 +47,11 @@ class DirectionReport:
         self.faults: list[str] = []
         # by the block or operation that requested io: whether it ever changed anything
         self._changed: dict[str, bool] = {}
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Make a new lock, as in a forked child."""
         self._lock = threading.Lock()
 
     def note(self, subject: str, changed: bool) -> None:
@@ -62,14 +73,31 @@ class DirectionReport:
         return "\n  ".join([head, *lines]) + ">"
 
 
+class _Here(threading.local):
+    """``token`` tells threads apart; the identity of a thread is used again after its end."""
+
+    def __init__(self) -> None:
+        self.token = object()
+
+
+_here = _Here()
+
+
 class DirectionCheck(Observer):
     """The observer that watches accesses, for any number of reports at once."""
 
     def __init__(self) -> None:
         self.reports: list[DirectionReport] = []
         self.relocation = Relocation()
-        self.late: list[tuple[int, str]] = []  # uses after the end: thread, text
+        self.late: list[tuple[object, str]] = []  # uses after the end: thread, text
         self._open: dict[int, WatchedAccess] = {}
+        self._memories: set[Pooled] = set()  # of the devices that were accessed
+        self._watching = False
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Make a new lock, as in a forked child."""
         self._lock = threading.RLock()
 
     # Beginning and ending
@@ -78,21 +106,36 @@ class DirectionCheck(Observer):
         """Watch accesses for `report`, too."""
         with self._lock:
             self.reports.append(report)
-            if len(self.reports) == 1:
-                HOST.room = empty  # of this instance: deleted below
-                FAULT_HANDLER.begin()
+            self._watch(True)
 
     def end(self, report: DirectionReport) -> list[str]:
-        """Stop watching for `report`, and return the faults that were not raised yet."""
+        """Stop watching for `report`, and return the faults that were not raised yet.
+
+        Nothing happens if it has ended.
+        """
         with self._lock:
+            if not any(r is report for r in self.reports):
+                return []
             late = [text for _, text in self.late]
+            self._watch(len(self.reports) > 1)
+            self.reports = [r for r in self.reports if r is not report]
             self.late.clear()
             report.faults += late
-            self.reports = [r for r in self.reports if r is not report]
-            if not self.reports:
-                del HOST.room
-                self._release()
         return late
+
+    def _watch(self, on: bool) -> None:
+        """Begin or end to have host memory in pages of its own."""
+        if on and not self._watching:
+            self._watching = True
+            HOST.room = empty  # of this instance: deleted below
+            FAULT_HANDLER.begin()
+            FAULT_HANDLER.explain = self._explanation
+        elif self._watching and not on:
+            vars(HOST).pop("room", None)
+            self._release()
+            self._watching = False
+            FAULT_HANDLER.explain = None
+            FAULT_HANDLER.end()
 
     def _release(self) -> None:
         for watched in tuple(self._open.values()):
@@ -101,8 +144,8 @@ class DirectionCheck(Observer):
             if pages is not None:
                 pages.protect(READ_WRITE)
         self._open.clear()
+        self._memories.clear()
         self.relocation.release()
-        FAULT_HANDLER.end()
 
     # Accesses
 
@@ -118,10 +161,35 @@ class DirectionCheck(Observer):
             if record.direction is not INPUT:
                 self._before_writing(storage, record)
             watched = self._open[id(record)] = WatchedAccess(record, alone)
+            if isinstance(record.facet.memory, Pooled) and system() is not None:
+                self._memories.add(record.facet.memory)
+                FAULT_HANDLER.ensure_installed()
             self._protect(storage, None)
         for report in self.reports:
             report.accesses += 1
             report.blind += watched.blind
+
+    def _explanation(self, address: int, frame: FrameType | None) -> str:
+        """Return in words whose memory of a device the host uses by its address, if any."""
+        found = ((memory, memory.block_at(address)) for memory in tuple(self._memories))
+        memory, block = next((item for item in found if item[1] is not None), (None, None))
+        if memory is None or block is None:
+            return ""
+        place = line_of(user_line(frame)) if frame is not None else ""
+        return (f"mat: the host uses {address:#x}, an address in the memory of {memory.name}, at "
+                f"{place or 'a line of compiled code'}: "
+                f"{self._contents(block[1], address - block[0].address)}; only code on the device "
+                "can use its addresses\n")
+
+    def _contents(self, cube: object, offset: int) -> str:
+        """Return in words what a byte of a block of a device's memory belongs to."""
+        if not isinstance(cube, Storage):
+            return "the block there was freed"
+        given = " and ".join(watched.description for watched in self._on(cube))
+        made = line_of(cube.made)
+        return (f"byte {offset} of {cube.size} elements of {cube.dtype}, given to "
+                f"{given or 'no block or operation'}; the Mat was created "
+                f"{f'at {made}' if made else 'before the check'}")
 
     def _before_writing(self, storage: Cube, record: AccessRecord) -> None:
         """Check what other blocks have done until now, before `record` may write."""
@@ -191,16 +259,16 @@ class DirectionCheck(Observer):
             self.relocation.move_away(record, text, self._note_late)
 
     def _note_late(self, text: str) -> None:
-        self.late.append((threading.get_ident(), text))
+        self.late.append((_here.token, text))
 
     def _raise_late(self) -> None:
         """Raise what this thread used after the end of its block and was not told yet."""
         if not self.late:
             return
-        thread = threading.get_ident()
+        thread = _here.token
         with self._lock:
-            mine = [item for item in self.late if item[0] == thread]
-            self.late[:] = [item for item in self.late if item[0] != thread]
+            mine = [item for item in self.late if item[0] is thread]
+            self.late[:] = [item for item in self.late if item[0] is not thread]
         if mine:
             self._raise("; ".join(text for _, text in mine))
 

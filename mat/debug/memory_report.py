@@ -5,22 +5,23 @@ Nothing is accessed.
 
 from __future__ import annotations
 
-import gc
 import html
 from typing import NamedTuple, TypeAlias
 
-from ..core.access_record import line_of
+from ..core.coherence import LIVE
 from ..core.export import ExportRecord
 from ..core.registry import Memory, memories
-from ..matrix.mat import Storage
+from ..core.source_line import line_of
+from ..matrix.base import MATS, Storage
+from ..matrix.mat import Mat
 from ..matrix.scratch import spare_bytes
 from ..memories.pooled import Pooled
-from ..support import formatting
+from ..support import formatting, host_pool
 from ..support.plugins import loaded_plugin
 
 Row: TypeAlias = tuple[str, ...]  # the cells of one row of a table
 MOST = 12  # rows of a table
-FACTS = ("live", "cached", "limit", "page_locked")
+FACTS = ("live", "cached", "in_use", "limit", "page_locked")
 
 
 class StorageRow(NamedTuple):
@@ -72,8 +73,10 @@ class MemoryReport:
     Attributes
     ----------
     by_memory : dict
-        For each memory by name a dict of bytes: ``live`` in Mats, ``cached`` for the next use, the
-        ``limit`` or None, and for the host those that are ``page_locked``.
+        For each memory by name a dict of bytes: ``live`` in Mats, ``cached`` for the next use,
+        ``in_use`` of the memory's blocks, also by arrays and workspaces, the ``limit`` or None, and
+        for the host those that are ``page_locked``. The limit is of all blocks of a device, and of
+        the cached ones of the host.
     by_mat : list of StorageRow
         The storages, the largest first.
     by_line : dict
@@ -85,7 +88,9 @@ class MemoryReport:
     def __init__(self, verbose: bool) -> None:
         self.verbose = verbose
         found = _storages()
-        self.by_mat = sorted((_row(s) for s in found if s.handles), key=lambda row: -row.nbytes)
+        mats = {id(x.storage): x for x in MATS.all()}
+        self.by_mat = sorted((_row(s, mats.get(id(s))) for s in found if s.handles),
+                             key=lambda row: -row.nbytes)
         self.lent = [_export_row(s.nbytes, record) for s in found for record in tuple(s.accesses)
                      if isinstance(record, ExportRecord) and record.thread]
         self.by_memory = {m.name: _facts(m, self.by_mat) for m in memories.values()}
@@ -105,7 +110,8 @@ class MemoryReport:
                  sorted(self.by_line.items(), key=lambda item: -item[1])[:MOST]]
         exports = [(f"{r.nbytes:,}", r.memory, r.label, r.line) for r in self.lent[:MOST]]
         tables: list[tuple[str, list[Row]]] = [
-            ("memories", [("memory", "live bytes", "cached", "limit", "page-locked"), *memory]),
+            ("memories", [("memory", "live bytes", "cached", "in use", "limit", "page-locked"),
+                          *memory]),
             (f"Mats: {len(self.by_mat)} hold memory",
              [("bytes", "in", "Mat", "created at"), *mats]),
             ("lines", [("bytes", "created at"), *lines])]
@@ -131,15 +137,13 @@ def _html(title: str, rows: list[Row]) -> str:
 
 
 def _storages() -> list[Storage]:
-    # isinstance also reads the __class__ of objects, and lazy ones of other libraries warn then
-    return [found for found in gc.get_objects() if issubclass(type(found), Storage)]
+    return [found for found in LIVE.all() if isinstance(found, Storage)]
 
 
-def _row(storage: Storage) -> StorageRow:
+def _row(storage: Storage, view: Mat | None) -> StorageRow:
     with storage.lock:
         present = tuple(m.name for m in storage.handles)
         fresh = tuple(m.name for m in storage.fresh_memories())
-        view = next((v for v in (ref() for ref in storage.viewers) if v is not None), None)
         label = f"<{storage.size} elements of {storage.dtype}>" if view is None else view.label()
     return StorageRow(storage.nbytes, present, fresh, label, line_of(storage.made))
 
@@ -151,9 +155,12 @@ def _export_row(nbytes: int, record: ExportRecord) -> ExportRow:
 def _facts(memory: Memory, rows: list[StorageRow]) -> dict[str, int | None]:
     live = sum(row.nbytes for row in rows if memory.name in row.memories)
     if isinstance(memory, Pooled):
-        return {"live": live, "cached": memory.kept, "limit": memory.limit, "page_locked": None}
+        return {"live": live, "cached": memory.kept, "in_use": memory.used,
+                "limit": memory.limit, "page_locked": None}
     pinned = loaded_plugin("page_locking")  # no pages are locked before it is imported
-    return {"live": live, "cached": spare_bytes(), "limit": None,
+    pool = host_pool.statistics()
+    return {"live": live, "cached": spare_bytes() + pool.kept, "in_use": pool.in_use,
+            "limit": pool.limit,
             "page_locked": pinned.locked_bytes() if pinned else 0}
 
 
@@ -172,9 +179,10 @@ def memory_report(*, verbose: bool = True) -> MemoryReport:
 
     Notes
     -----
-    Cached are blocks of devices that wait for their next use, and on the host the memory that
-    `scratch` keeps for this thread. The lines that created Mats are noted while a device is in use
-    or something observes, such as `mat.debug.count_copies`.
+    Cached are blocks that wait for their next use, until they are given back (`trim`), and on the
+    host also the memory that `scratch` keeps for this thread. Blocks are larger than the data, by
+    an eighth at most; below a kilobyte the host's data has none. The lines that created Mats are
+    noted while a device is in use or something observes, such as `mat.debug.count_copies`.
 
     Examples
     --------

@@ -6,6 +6,7 @@ This needs Linux and its C library. On other systems memory is ordinary, and not
 
 from __future__ import annotations
 
+import os
 import platform
 import signal
 import struct
@@ -20,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from cffi import FFI
 
-from ..core.access_record import line_of, thread_name, user_line
+from ..core.compiled import THREADS
+from ..core.source_line import line_of, thread_name, user_line
 from ..support.types import Array, CData, DType
 
 PAGE = 4096
@@ -136,7 +138,7 @@ class Pages:
         self.allowed = READ_WRITE
         self._set_protection()
         place = None if frame is None else user_line(frame)
-        self.touched = Touch(offset, threading.get_ident(), line_of(place))
+        self.touched = Touch(offset, THREADS.current(), line_of(place))
         if self.notify is not None:
             self.notify(self)
 
@@ -167,9 +169,11 @@ def pages_of(a: object) -> Pages | None:
 
 def owner_of(a: object) -> object:
     """Return what owns the memory of an array: the last array or other object along ``base``."""
-    while isinstance(a, np.ndarray) and a.base is not None:
-        a = a.base
-    return a
+    while True:
+        base = a.obj if isinstance(a, memoryview) else getattr(a, "base", None)
+        if base is None or not isinstance(a, np.ndarray | memoryview):
+            return a
+        a = base
 
 
 # Noticing
@@ -180,6 +184,8 @@ class FaultHandler:
 
     def __init__(self) -> None:
         self._count = 0
+        # returns a message for the address of a fault elsewhere, in the frame given
+        self.explain: Callable[[int, FrameType | None], str] | None = None
         self._before: CData = None
         self._lock = threading.Lock()
 
@@ -229,13 +235,16 @@ def _on_fault(number: int, fault: CData, context: CData) -> None:  # noqa: ARG00
     Python must not run in most signal handlers. Here it may: an access to such pages interrupts
     code that moves elements, which has none of the interpreter's locks but the GIL, if that. Any
     other fault is left to the handler that was there before: this one is uninstalled, and the fault
-    happens again at once.
+    happens again at once. What is known of its address is printed first.
     """
     try:
+        frame = sys._getframe().f_back
         found = _protected_at(fault.address)
         if found is not None:
-            found.note(fault.address - found.address, sys._getframe().f_back)
+            found.note(fault.address - found.address, frame)
             return
+        if FAULT_HANDLER.explain is not None:
+            os.write(2, FAULT_HANDLER.explain(fault.address, frame).encode())
     except BaseException:  # the access must not come here again and again
         FAULT_HANDLER.uninstall()
         raise

@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core.cube import AccessRecord, facets
+from ..core.access_record import AccessRecord
+from ..core.registry import facets
 from ..errors import DirectionError
-from ..matrix.mat import Storage
+from ..matrix.base import Storage
 from ..memories.host import HOST
 from ..support.types import Array, DType, Presented
 from .poison import poison
@@ -121,8 +122,8 @@ class Relocation:
         record.handle = _move(storage)
         record.value = facet.present(view, record.handle, writable)
         record.make_value = facet.lender(record.value)
-        view.presented[key] = record
-        storage.viewers.append(weakref.ref(view))
+        view.presented = {**(view.presented or {}), key: record}
+        storage.viewers = [*(storage.viewers or ()), weakref.ref(view)]
 
     def move_away(self, record: AccessRecord, text: str, notify: Notify) -> None:
         """Move the Mat of `record` elsewhere and report any use of its old pages by `notify`.
@@ -181,10 +182,10 @@ def _move(storage: Storage) -> Array:
     old: Array = storage.handles[HOST]
     new = empty(old.size, old.dtype)
     new[...] = old
-    storage.handles[HOST] = new
-    views = [view for view in (ref() for ref in storage.viewers) if view is not None]
+    storage.replace_host(new)
+    views = storage.live_viewers()
     for view in views:
-        view.presented = {k: record for k, record in view.presented.items()
+        view.presented = {k: record for k, record in (view.presented or {}).items()
                           if record.handle is not old}
     storage.viewers = [weakref.ref(view) for view in views if view.presented]
     return new

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import html
 import sys
 from typing import TextIO
 
-from ..core.access_record import line_of
-from ..core.cube import Memory, all_facets, memories
+from ..core.registry import Memory, all_facets, memories
+from ..core.source_line import line_of
 from ..errors import DTypeError
+from ..matrix.base import MATS
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support import formatting
@@ -95,7 +95,7 @@ def _parts(x: Mat) -> tuple[int, int, int] | None:
 
 def _views(x: Mat) -> list[str]:
     """Return lines for the other Mats of the same storage."""
-    others = [m for m in gc.get_referrers(x.storage) if isinstance(m, Mat) and m is not x]
+    others = [m for m in MATS.all() if m.storage is x.storage and m is not x]
     lines = [f"also seen by {m.label()}" for m in others[:MOST]]
     return lines + ([f"and by {len(others) - MOST} more"] if len(others) > MOST else [])
 
@@ -120,9 +120,8 @@ def _memories(x: Mat) -> list[str]:
 
 def _freshness(x: Mat, memory: Memory) -> str:
     state = "fresh" if x.storage.fresh & memory.bit else "stale"
-    kept = (x.storage.kept or {}).get(memory, 0)
     users = ", the user's" if x.storage.adopted is memory else ""
-    return state + (", kept" if kept else "") + users
+    return state + (", kept" if x.storage.is_kept(memory) else "") + users
 
 
 def _facets_of(x: Mat, memory: Memory) -> str:

@@ -11,11 +11,12 @@ from typing import cast
 
 import numpy as np
 
-from ..core.cube import AccessRecord
+from ..core.access_record import AccessRecord
 from ..facets.array import over
 from ..facets.backing import BACKING
 from ..layout.strided import Layout
-from ..matrix.mat import Mat, Storage
+from ..matrix.base import Storage
+from ..matrix.mat import Mat
 from ..memories.host import HOST
 from ..support.types import Array
 from .poison import poison, still_poisoned, word

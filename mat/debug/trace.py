@@ -11,17 +11,21 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from ..core.access_record import file_and_line, line_of, user_line
-from ..core.cube import INPUT, AccessRecord, Cube, Memory, Observer, host, observe
+from ..core.access_record import AccessRecord
+from ..core.cube import Cube
+from ..core.direction import INPUT
+from ..core.observers import Observation, Observer
+from ..core.registry import Memory, host
+from ..core.source_line import file_and_line, line_of, user_line
 from ..matrix.mat import Mat
 from ..support import formatting
+from ..support.fork import renew_after_fork
 from .timeline import chrome, page
 from .trace_event import TraceEvent
 
@@ -73,6 +77,11 @@ class Trace(Observer):
         self._lock = threading.Lock()
         self._dirtied: weakref.WeakKeyDictionary[Cube, str] = weakref.WeakKeyDictionary()
         self._numbers: weakref.WeakKeyDictionary[Cube, int] = weakref.WeakKeyDictionary()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Make a new lock in a forked child."""
+        self._lock = threading.Lock()
 
     def _add(self, kind: str, cube: Cube, memories: tuple[str, str] = ("", ""), *,
              view: Mat | None = None, seconds: float = 0.0, locked: bool = False) -> None:
@@ -88,7 +97,7 @@ class Trace(Observer):
 
     def left(self, record: AccessRecord, failed: bool) -> None:
         if record.direction is not INPUT and record.view is not None:
-            file, line = file_and_line(record.thread, record.where)
+            file, line = file_and_line(record.where)
             self._dirtied[record.view.storage] = f"{file}:{line}"
 
     def copied(self, cube: Cube, source: Memory, target: Memory, seconds: float) -> None:
@@ -200,7 +209,7 @@ class Trace(Observer):
 
 def _label(cube: Cube) -> str:
     """Return the label of a Mat that sees the data, or a description of the storage."""
-    view = next((v for v in (ref() for ref in tuple(cube.viewers)) if v is not None), None)
+    view = next(iter(cube.live_viewers()), None)
     return f"<{cube.size} elements of {cube.dtype}>" if view is None else str(view.label())
 
 
@@ -234,16 +243,16 @@ def _back_and_forth(events: list[TraceEvent]) -> PingPong | None:
                     back.line)
 
 
-@contextmanager
-def trace() -> Iterator[Trace]:
+def trace() -> Observation[Trace]:
     """Record copies, packs, allocations, evictions and fallbacks during a block, in every thread.
 
-    Yields
-    ------
-    Trace
-        The events so far. It prints as a table by line, with the Mats that moved back and forth and
-        what to do about it. ``events``, ``copies`` and the counts ``h2d``, ``d2h``, ``bytes``,
-        ``packs`` and ``fallbacks`` are for programs; ``save("trace.html")`` draws a timeline.
+    Returns
+    -------
+    context manager
+        Its value in the block is a `Trace`: the events so far. It prints as a table by line, with
+        the Mats that moved back and forth and what to do about it. ``events``, ``copies`` and the
+        counts ``h2d``, ``d2h``, ``bytes``, ``packs`` and ``fallbacks`` are for programs;
+        ``save("trace.html")`` draws a timeline.
 
     Notes
     -----
@@ -258,6 +267,4 @@ def trace() -> Iterator[Trace]:
     >>> t.h2d, t.d2h, t.bytes
     (1, 1, 16000)
     """
-    found = Trace()
-    with observe(found):
-        yield found
+    return Observation(Trace)

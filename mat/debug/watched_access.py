@@ -4,16 +4,14 @@ far or at its end.
 
 from __future__ import annotations
 
-import sys
 from typing import Protocol, cast
 
-from ..core.access_record import in_operation, line_of, operation_frame
-from ..core.cube import INPUT, OUTPUT, AccessRecord
+from ..core.access_record import AccessRecord
+from ..core.direction import INPUT, OUTPUT
+from ..core.source_line import line_of, running_operation
 from ..support.types import Array
 from .relocation import give_revocable
 from .snapshot import PoisonedOutput, Snapshot, described, storage_of, view_of, visible
-
-_FOLDER = __file__.rpartition("debug")[0]
 
 
 class _Operation(Protocol):
@@ -159,13 +157,9 @@ class WatchedAccess:
 
 def _operation() -> _Operation | None:
     """Return the operation that this thread carries out, None if a block makes the access."""
-    if not in_operation():
-        return None
-    frame = operation_frame(sys._getframe(1))
-    plan = None if frame is None else frame.f_locals.get("self")
-    return cast("_Operation | None", getattr(plan, "operation", None))
+    return cast("_Operation | None", running_operation()[0])
 
 
 def internal(record: AccessRecord) -> bool:
     """Return whether the block of an access is one of this package."""
-    return record.where is not None and record.where[0].co_filename.startswith(_FOLDER)
+    return record.where is not None and len(record.where) > 2

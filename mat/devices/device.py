@@ -1,17 +1,10 @@
-"""`Device`: where operations compute, for a block (`use_device`) or permanently (`set_device`).
-
-A device has a memory, and a facet through which operations access it. The device in use is a state
-of each thread or task. While none is in use, `compiled.IN_USE` is empty, and calls cost no more.
-"""
+"""Devices by name, and their use for a block (`use_device`) or permanently (`set_device`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar, Token
-from types import TracebackType
 
 from ..core.barrier import Barrier
-from ..core.compiled import IN_USE
 from ..core.registry import (
     CubeLike,
     Facet,
@@ -24,110 +17,21 @@ from ..core.registry import (
 )
 from ..errors import DeviceError, FacetError, SettingError
 from ..support.cuda_probe import probe
+from ..support.open_blocks import Block
 from ..support.plugins import plugin
-from ..support.types import Function, Operand
+from ..support.types import Operand
+from .in_use import CPU, Device, DeviceUse, devices_in_use, in_use, permanent, set_permanent
 
+__all__ = [
+    "CPU", "AbsentMemory", "Device", "DeviceContext", "DeviceNames", "DeviceUse", "Finder",
+    "cuda_available", "device_named", "device_of", "in_use", "kinds", "register_device_kind",
+    "set_device", "use_cuda", "use_device",
+]
 
-class Device:
-    """A device on which operations compute.
-
-    Subclass it, set the first three attributes, and call `register_device_kind`. A device is equal
-    to its name and prints as its name.
-
-    Attributes
-    ----------
-    name : str
-        ``kind`` or ``kind:number``.
-    memory : Memory
-        The memory in which it computes.
-    facet : Facet
-        The facet through which operations access that memory.
-    dlpack : tuple of int
-        Its kind and number in DLPack, if its memory can be exported; ``(1, 0)`` is the host's.
-    implementations : str
-        The name of the facet for which operations declare implementations for it; "" if it runs
-        those of the host.
-    """
-
-    name: str
-    memory: Memory
-    facet: Facet
-    dlpack: tuple[int, int] = (1, 0)
-    implementations: str = ""
-
-    def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:
-        """Return `function` with operands as this device's facet presents them.
-
-        Only devices that run the host's implementations have it.
-
-        Parameters
-        ----------
-        function : callable
-            An implementation for the host.
-        facet : Facet
-            The facet for which it is.
-        returns : bool
-            True if the value that it returns is used.
-
-        Returns
-        -------
-        callable
-            The implementation for this device.
-        """
-        raise NotImplementedError
-
-    def begin(self, pool_bytes: int | None) -> int | None:
-        """Begin a block that allocates at most `pool_bytes`; return the limit before, for `end`."""
-        return None
-
-    def end(self, before: int | None) -> None:
-        """End a block; `before` is what `begin` returned."""
-
-    def synchronize(self) -> None:
-        """Wait until the device has finished all work that was queued."""
-
-    def make_stream_wait(self, stream: int | None) -> None:
-        """Have a consumer's stream, by its number in DLPack, wait for the work queued so far.
-
-        The calling thread does not wait.
-        """
-
-    @property
-    def kind(self) -> str:
-        """The name without the number."""
-        return self.name.partition(":")[0]
-
-    def __str__(self) -> str:
-        return self.name
-
-    def __repr__(self) -> str:
-        return f"<device {self.name}>"
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, str) and other == self.name)
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-
-class Cpu(Device):
-    """The CPU: operations compute in the host memory, as without any device."""
-
-    name = "cpu"
-
-    @property
-    def memory(self) -> Memory:  # type: ignore[override]  # known only when the host is registered
-        return host()
-
-
-CPU = Cpu()
 # returns the device of that number (None: any), or None if there is none
 Finder = Callable[[int | None], Device | None]
 _kinds: dict[str, Finder] = {}
 _reasons: dict[str, Callable[[], str]] = {}  # why there is none of a kind
-# of this context's blocks, outermost first
-_context: ContextVar[tuple[Device, ...]] = ContextVar("mat_devices", default=())
-_permanent: Device = CPU  # replaced by `set_device`
 
 
 def register_device_kind(kind: str, find: Finder,
@@ -150,12 +54,6 @@ def register_device_kind(kind: str, find: Finder,
 def kinds() -> list[str]:
     """Return the kinds of devices that are registered, without the CPU."""
     return list(_kinds)
-
-
-def in_use() -> Device:
-    """Return the device on which operations compute in this context, if their Mats allow it."""
-    stack = _context.get()
-    return stack[-1] if stack else _permanent
 
 
 def device_of(mat: Operand) -> Device:
@@ -192,49 +90,45 @@ def device_named(name: object, required: bool = True) -> Device:
 
 def _innermost(kind: str) -> Device | None:
     """Return the device of that kind that is in use, that of the innermost block if several are."""
-    return next((d for d in (*reversed(_context.get()), _permanent) if d.kind == kind), None)
+    return next((d for d in devices_in_use() if d.kind == kind), None)
 
 
-class DeviceContext:
+class DeviceContext(Block[Device]):
     """The context manager of `use_device`.
 
     At its end, data that is fresh only on the device is copied to the host.
     """
 
-    __slots__ = ("barrier", "before", "device", "pool_bytes", "token")
+    __slots__ = ("barrier", "device", "pool_bytes", "use")
 
     def __init__(self, device: Device, pool_bytes: int | None) -> None:
+        super().__init__()
         self.device = device
         self.pool_bytes = pool_bytes
         self.barrier: Barrier | None = None
-        self.before: int | None = None
-        self.token: Token[tuple[Device, ...]] | None = None
+        self.use: DeviceUse | None = None
 
-    def __enter__(self) -> Device:
-        if self.token is not None:
-            raise DeviceError(f"this block on {self.device} is already open; call use_device again")
-        stack = _context.get()
-        if self.device is not CPU:
-            self.before = self.device.begin(self.pool_bytes)
-            if self.device not in (*stack, _permanent):
-                self.barrier = Barrier(host(), (self.device.memory,))
-                self.barrier.__enter__()
-        self.token = _context.set((*stack, self.device))
-        IN_USE.append(None)
+    def already_open(self) -> DeviceError:
+        return DeviceError(f"this block on {self.device} is already open; call use_device again")
+
+    def begin(self) -> Device:
+        self.use = use = DeviceUse(self.device, self.pool_bytes)
+        use.begin()
+        if self.device is not CPU and self.device not in devices_in_use():
+            self.barrier = Barrier(host(), (self.device.memory,))
+            self.barrier.__enter__()
+        use.enter()
         return self.device
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        assert self.token is not None, "it was entered"
-        _context.reset(self.token)
-        IN_USE.pop()
-        barrier, self.barrier, self.token = self.barrier, None, None
-        try:
-            if barrier is not None:
-                barrier.__exit__(kind, error, trace)
-        finally:
-            if self.device is not CPU:
-                self.device.end(self.before)
+    def end(self, error: BaseException | None) -> None:
+        use = self.use
+        if use is None:
+            return
+        use.leave()
+        if self.barrier is not None and self.barrier.entered:
+            self.barrier.__exit__(None, error, None)
+        use.end()
+        self.use = self.barrier = None
 
 
 def use_device(name: str | Device, *, pool_bytes: int | None = None,
@@ -330,17 +224,27 @@ def set_device(name: str | Device, *, pool_bytes: int | None = None,
     >>> mat.set_device("cpu")
     <device cpu>
     """
-    global _permanent
-    device, old = device_named(name, required), _permanent
-    limit = _checked_bytes(pool_bytes)
-    if device is not CPU:
-        device.begin(limit)
-        IN_USE.append(None)
-    _permanent = device
-    if old is not CPU:
-        IN_USE.pop()
-        old.end(None)
-    return device
+    use = DeviceUse(device_named(name, required), _checked_bytes(pool_bytes))
+    with _Replacement(use):
+        return use.device
+
+
+class _Replacement(Block[None]):
+    """Replaces the permanent use of a device by another one, unless that fails."""
+
+    __slots__ = ("new", "old")
+
+    def __init__(self, new: DeviceUse) -> None:
+        super().__init__()
+        self.old, self.new = permanent(), new
+
+    def begin(self) -> None:
+        if self.new.device is not CPU:
+            self.new.begin()
+        set_permanent(self.new)
+
+    def end(self, error: BaseException | None) -> None:
+        (self.old if permanent() is self.new else self.new).end()
 
 
 def _checked_bytes(pool_bytes: object) -> int | None:
@@ -370,8 +274,7 @@ class DeviceNames(Naming):
             kind, number = _parsed(name)
         except FacetError:
             return None
-        stack = (*_context.get(), _permanent)
-        used = [d for d in reversed(stack) if d.kind == kind
+        used = [d for d in devices_in_use() if d.kind == kind
                 and (number is None or name in _names(d))]
         if not used:
             raise DeviceError(f"the device of facet {name!r} is not in use: with "

@@ -8,6 +8,8 @@ until somebody waits for it; and failures can be requested.
 from __future__ import annotations
 
 import functools
+import mmap
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -19,87 +21,55 @@ from ..core.registry import CubeLike, Facet, Handle, Memory, Presented, ViewLike
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..facets.array import over
 from ..facets.backing import protected_view
-from ..layout.strided import Layout
 from ..memories.pooled import Pooled
 from ..support.c_pointers import ForeignArray
-from ..support.types import Array, Bytes, DType, Function
+from ..support.fork import renew_after_fork
+from ..support.types import Array, Bytes, Function
 from .device import register_device_kind
+from .emulated_array import FREED, FRESH, GUARD, EmulatedArray, EmulatedBlock, Launch
 from .pooled import PooledDevice, PooledFacet
 
-GUARD = 64  # bytes on either side of a block
 # no such address exists on today's machines: using it as a pointer fails at once
 BASE = 0x7FF0_0000_0000_0000
-FRESH, FREED, BAND = 0xA5, 0xDD, 0xB9  # the values of unwritten, freed and guard bytes
+RESERVED = 1 << 36  # addresses that are reserved at once; that takes no memory
 MOST = 64  # devices
 
 
-class EmulatedBlock:
-    """A handle: an opaque address, and bytes that only the device reads and writes."""
+class Addresses:
+    """Addresses for the blocks of a device, which this process may neither read nor write.
 
-    __slots__ = ("__weakref__", "address", "alive", "device", "line", "nbytes", "raw", "tick")
-
-    def __init__(self, device: Emulated, address: int, nbytes: int) -> None:
-        self.device = device
-        self.address = address
-        self.nbytes = nbytes
-        self.raw: Bytes = np.full(nbytes + 2 * GUARD, BAND, np.uint8)
-        self.raw[GUARD:GUARD + nbytes] = FRESH
-        self.alive = True
-        self.tick = 0
-        self.line = ""
-
-    @property
-    def bytes(self) -> Bytes:
-        """The bytes between the guards."""
-        return self.raw[GUARD:GUARD + self.nbytes]
-
-    def check_guards(self) -> None:
-        """Raise `DeviceError` if bytes beside the block were overwritten; restore the guards."""
-        before, after = self.raw[:GUARD], self.raw[GUARD + self.nbytes:]
-        for side, band in (("before", before), ("after", after)):
-            wrong = np.flatnonzero(band != BAND)
-            if wrong.size:
-                at = int(wrong[-1]) - GUARD if side == "before" else int(wrong[0])
-                band[...] = BAND
-                raise DeviceError(f"{wrong.size} bytes {side} the {self.nbytes} at "
-                                  f"{self.address:#x} of {self.device} were overwritten, first "
-                                  f"{at:+d} from its {'begin' if side == 'before' else 'end'}; "
-                                  f"{self.line}")
-
-
-class EmulatedArray:
-    """The visible elements in the device's memory, which only the device can read.
-
-    ``pointer`` (the same as ``address``) is the opaque address of the first visible element;
-    ``shape``, ``strides`` (in elements), ``size`` and ``dtype`` are those of the Mat.
-    ``device.launch(function, array)`` computes on it.
+    They are reserved from the system, which then knows the address of a wrong access, so that the
+    direction check can say whose it is. Where it reserves none they are those from `BASE` on.
     """
 
-    __slots__ = ("address", "device", "dtype", "handle", "layout", "shape", "size", "strides",
-                 "writable")
+    def __init__(self) -> None:
+        self._next = self._end = 0
+        self._reserved: list[mmap.mmap] = []
 
-    def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: DType,
-                 writable: bool) -> None:
-        self.handle = handle
-        self.device = handle.device
-        self.layout = layout
-        self.dtype = dtype
-        self.shape, self.strides, self.size = layout.shape, layout.strides, layout.size
-        self.address = handle.address + layout.displacement * dtype.itemsize
-        self.writable = writable
+    def take(self, nbytes: int) -> int:
+        """Return the first of `nbytes` addresses that were not returned before."""
+        size = (nbytes + 2 * GUARD + 255) // 256 * 256
+        if self._next + size > self._end:
+            self._reserve(size)
+        found, self._next = self._next, self._next + size
+        return found
 
-    @property
-    def pointer(self) -> int:
-        """The address of the first visible element, which is no address of this process."""
-        return self.address
+    def __contains__(self, address: int) -> bool:
+        """Return whether an address was reserved from the system."""
+        starts = (np.frombuffer(pages, np.uint8).ctypes.data for pages in self._reserved)
+        return any(0 <= address - start < RESERVED for start in starts)
 
-    def elements(self) -> Array:
-        """Return the elements of the block as the device sees them, 1-d."""
-        return self.handle.bytes.view(self.dtype)
-
-    def __repr__(self) -> str:
-        return (f"<EmulatedArray {self.address:#x} shape {self.shape} strides {self.strides} "
-                f"{self.dtype}>")
+    def _reserve(self, size: int) -> None:
+        try:
+            if sys.platform != "linux" or size > RESERVED:
+                raise OSError
+            pages = mmap.mmap(-1, RESERVED, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0)
+        except OSError:  # the process may not have so many, either
+            self._next, self._end = BASE, 1 << 64
+            return
+        self._reserved.append(pages)
+        self._next = np.frombuffer(pages, np.uint8).ctypes.data
+        self._end = self._next + RESERVED
 
 
 class EmulatedMemory(Pooled):
@@ -108,13 +78,11 @@ class EmulatedMemory(Pooled):
     def __init__(self, name: str, device: Emulated) -> None:
         super().__init__(name)
         self.device = device
-        self._next = BASE
+        self._addresses = Addresses()
 
     def raw_allocate(self, nbytes: int) -> EmulatedBlock:
         self.device.fail_if_requested("allocation", OutOfDeviceMemory)
-        block = EmulatedBlock(self.device, self._next, nbytes)
-        self._next += (nbytes + 2 * GUARD + 255) // 256 * 256
-        return block
+        return EmulatedBlock(self.device, self._addresses.take(nbytes), nbytes)
 
     def raw_free(self, handle: EmulatedBlock) -> None:
         """Do nothing: Python frees the bytes."""
@@ -130,6 +98,12 @@ class EmulatedMemory(Pooled):
         handle.alive = True
         self.device.enqueue(lambda: handle.bytes.fill(FRESH))
 
+    def block_at(self, address: int) -> tuple[EmulatedBlock, CubeLike | None] | None:
+        found = super().block_at(address)
+        if found is None and address in self._addresses:
+            return EmulatedBlock(self.device, address, 0), None  # of one that was freed
+        return found
+
     # Copies
 
     @contextmanager
@@ -137,8 +111,8 @@ class EmulatedMemory(Pooled):
         device = self.device
         device.synchronize()
         counted, failing = dict(device.transfers), dict(device.failing)
-        device.failing.clear()
         try:
+            device.failing.clear()
             yield
             device.synchronize()
         finally:
@@ -217,12 +191,18 @@ class QueuedCopy:
         self.device = device
         self.copy = copy
         self.failed: DeviceError | None = None
-        device.enqueue(self.run)
+        self.done = False
+        try:
+            device.enqueue(self.run)
+        except BaseException:
+            self.copy = _nothing  # nobody will wait for it
+            raise
 
     def run(self) -> None:
         """Copy, as the device does in its turn."""
         try:
             self.copy()
+            self.done = True
         except DeviceError as error:
             self.failed = error
 
@@ -231,6 +211,10 @@ class QueuedCopy:
         self.device.synchronize()
         if self.failed is not None:
             raise self.failed
+
+
+def _nothing() -> None:
+    pass
 
 
 def _put(target: Bytes, start: int, source: bytes | Bytes) -> None:
@@ -258,21 +242,43 @@ class Emulated(PooledDevice):
         self._queue: deque[Callable[[], object]] = deque()
         self.failing: dict[str, int] = {}
         self._lock = threading.RLock()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Make a new lock in a forked child."""
+        self._lock = threading.RLock()
 
     # Work
 
     def enqueue(self, work: Callable[[], object]) -> None:
         """Do `work` after the work queued before: now, or if `delayed`, when somebody waits."""
         with self._lock:
-            self._queue.append(work)
-            if not self.delayed:
+            if self.delayed:
+                self._queue.append(work)
+            else:
                 self.synchronize()
+                work()
 
     def synchronize(self) -> None:
-        """Do all queued work."""
+        """Do all queued work.
+
+        What is interrupted is done again by the next call; it either has an effect or has none.
+        """
         with self._lock:
+            self._do_queued()
+
+    def _do_queued(self) -> None:
+        work = None
+        try:
             while self._queue:
-                self._queue.popleft()()
+                work = self._queue.popleft()
+                work()
+        except Exception:
+            raise
+        except BaseException:
+            if work is not None:
+                self._queue.appendleft(work)
+            raise
 
     def launch(self, function: Function, *values: object) -> None:
         """Call `function` on the device with the elements of each `EmulatedArray` in `values`.
@@ -300,19 +306,12 @@ class Emulated(PooledDevice):
             self.check(array.handle)
         self.fail_if_requested("launch", DeviceError)
         self.launches += 1
-        result = []
-
-        def work() -> None:
-            result.append(function(*(opened(v) if isinstance(v, EmulatedArray) else v
-                                     for v in values)))
-            for array in arrays:
-                array.handle.check_guards()
-
-        self.enqueue(work)
+        launched = Launch(function, values, opened, self.delayed)
+        self.enqueue(launched.run)
         if not returns:
             return None
         self.synchronize()
-        return result[0]
+        return launched.result[0]
 
     def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:
         opened = _as_foreign if facet.presents is ForeignArray else _as_array
@@ -360,7 +359,7 @@ class Emulated(PooledDevice):
 
 
 def _as_array(x: EmulatedArray) -> Array:
-    return protected_view(over(x.elements(), x.layout), x.writable)
+    return over(protected_view(x.elements(), x.writable), x.layout)
 
 
 def _as_foreign(x: EmulatedArray) -> ForeignArray:

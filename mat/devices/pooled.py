@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 from ..core.registry import Facet, Presented
 from ..memories.pooled import CLOCK, Pooled
-from .device import Device
+from ..support.open_blocks import remove
+from .in_use import Device, DeviceUse
 
 
 class PooledDevice(Device):
@@ -16,25 +16,22 @@ class PooledDevice(Device):
     memory: Pooled
 
     def __init__(self) -> None:
-        self._users = 0
-        self._counting = threading.Lock()
+        self._uses: list[object] = []
 
-    def begin(self, pool_bytes: int | None) -> int | None:
-        before = self.memory.limit
-        if pool_bytes is not None:
-            self.memory.restrict(pool_bytes)
-        with self._counting:
-            self._users += 1
-        return before
+    def begin(self, use: DeviceUse) -> None:
+        self._uses.append(use)
+        if use.pool_bytes is not None:
+            self.memory.restrict(use, use.pool_bytes)
 
-    def end(self, before: int | None) -> None:
-        with self._counting:
-            self._users -= 1
-            last = not self._users
-        self.memory.limit = before
-        if last:
+    def end(self, use: DeviceUse) -> None:
+        self.forget(use)
+        if not self._uses:
             self.finish()
             self.memory.trim()
+
+    def forget(self, use: DeviceUse) -> None:
+        self.memory.lift(use)
+        remove(self._uses, use)
 
     def finish(self) -> None:
         """Finish queued work; called when no block uses the device any more."""

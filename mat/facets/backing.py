@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +12,17 @@ from ..memories.host import HOST
 from ..support.types import Array
 
 
-def protected_view(a: Array, writable: bool) -> Array:
-    """Return a view of `a`, which is read-only unless `writable` is True."""
-    view = a.view()
-    if not writable:
-        view.flags.writeable = False
-    return view
+def protected_view(handle: Array, writable: bool) -> Array:
+    """Return a new 1-d array over the memory of `handle`, read-only unless `writable` is True.
+
+    A read-only one stays so: NumPy lets `flags.writeable` be set if what owns the memory can be
+    written, and this one's memory belongs to a read-only `memoryview`.
+    """
+    if writable:
+        return handle.view()
+    # bfloat16 is not a type of the buffer protocol
+    plain: Any = handle.view(np.uint8) if handle.dtype.kind == "V" else handle
+    return np.frombuffer(memoryview(plain).toreadonly(), handle.dtype)
 
 
 class BackingFacet(Facet):

@@ -16,10 +16,12 @@ from ..core.registry import Facet, device_facets, facet_named
 from ..devices.device import CPU, Device, device_named, device_of
 from ..errors import DTypeError, ExchangeError, ShapeError
 from ..facets.array import ARRAY, over
-from ..layout.strided import Layout, as_shape, packed
+from ..layout.shapes import as_shape
+from ..layout.strided import Layout, packed
+from ..matrix.base import Storage
 from ..matrix.creation import adopted, seeing
 from ..matrix.exports import Export, exported_array
-from ..matrix.mat import Mat, Storage
+from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..support.c_pointers import address_of
 from ..support.dlpack_abi import (

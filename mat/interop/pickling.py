@@ -19,13 +19,16 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ..core.access import Access
-from ..core.cube import INPUT, all_facets
+from ..core.direction import INPUT
+from ..core.registry import all_facets
 from ..errors import FormatError, MatError
-from ..facets.array import ARRAY, over
-from ..layout.strided import as_shape
+from ..facets.array import ARRAY, array_kept_by, over
+from ..layout.shapes import as_shape
+from ..matrix.base import Storage
 from ..matrix.exports import Export
-from ..matrix.mat import Mat, Storage
+from ..matrix.mat import Mat
 from ..matrix.methods import method
+from ..support.c_pointers import address_of
 from ..support.dtypes import as_dtype
 from ..support.types import Arguments, Array, Bytes, Operand
 
@@ -76,12 +79,10 @@ def _exported_buffer(self: Mat) -> PickleBuffer:
     address is recorded here, and what is unpickled from it in this process is a copy.
     """
     export = Export(self, ARRAY)
-    interface = export.value.reshape(-1).view(np.uint8).__array_interface__
-    address = interface["data"][0]
-    export.__array_interface__ = {**interface, "data": (address, not self.storage.writable)}
+    elements: Array = export.value.reshape(-1).view(np.uint8)
     with _known_lock:
-        _known[address] = self.storage
-    return _buffer(np.asarray(export))
+        _known[address_of(elements)] = self.storage
+    return _buffer(array_kept_by(export, elements, self.storage.writable))
 
 
 @contextmanager
@@ -119,7 +120,7 @@ def unpickled(kind: object, shape: object, dtype: object, byteorder: object, fil
             or not isinstance(device_enabled, bool)):
         raise FormatError(f"a pickled Mat has dtype {dtype!r}, byte order {byteorder!r} and "
                           f"device_enabled {device_enabled!r}")
-    mat = object.__new__(kind)
+    mat = Mat.__new__(kind)
     try:
         Mat.__init__(mat, as_shape(shape), as_dtype(dtype), fill=fill)
     except (MatError, TypeError) as error:

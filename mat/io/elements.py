@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import FormatError
-from ..layout.strided import LARGEST, Ints
+from ..layout.shapes import LARGEST, Ints
 from ..support.types import Array, Bytes, DType, Index
 from . import streams
 from .streams import Source

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .strided import Ints, Layout
+from .shapes import Ints
+from .strided import Layout
 
 
 class GemmSizes(NamedTuple):

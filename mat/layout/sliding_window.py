@@ -11,7 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from ..errors import ShapeError
-from .strided import Ints, integer
+from .shapes import Ints, integer
 
 Setting = int | Ints | None  # one for all axes, one for each, or the default
 

@@ -6,68 +6,37 @@ Layouts are immutable, and independent of memory and dtype.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from math import prod
-from typing import Literal, SupportsInt
+from typing import Any
 
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
+from .attributes import begin_as_nothing
 from .merged_axes import merged
+from .shapes import (
+    MOST_AXES,
+    MOST_ELEMENTS,
+    Ints,
+    as_axes,
+    as_axis,
+    as_shape,
+    check_extent,
+    index_of,
+    integer,
+    split,
+)
 
-LARGEST = 2**63 - 1
 # the most elements whose indices are listed to find out if two of them are the same
 EXACT_LIMIT = 100_000
-
-Ints = tuple[int, ...]
-_index: Callable[[object], int] = operator.index  # type: ignore[assignment]  # or it raises
-
-
-def signed(number: SupportsInt) -> int:
-    """Return the lowest 64 bits of `number` as a signed integer, as C code takes it."""
-    return (int(number) + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-def integer(value: object, what: str) -> int:
-    """Return `value` as an int; raise `ShapeError` unless it is an integer."""
-    if type(value) is int:
-        return value
-    try:
-        return _index(value)
-    except TypeError:
-        raise ShapeError(f"{what} must be an integer, got {value!r}") from None
-
-
-def as_shape(shape: object) -> Ints:
-    """Return `shape`, an integer or a sequence of integers, as a tuple of lengths."""
-    items = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
-    lengths = tuple(integer(n, "a length in a shape") for n in items)
-    if any(n < 0 for n in lengths):
-        raise ShapeError(f"a shape has no negative lengths, got {lengths}")
-    if prod(n or 1 for n in lengths) > LARGEST:
-        raise ShapeError(f"shape {lengths} has more elements than 64 bits can count")
-    return lengths
-
-
-def as_axis(axis: object, ndim: int) -> int:
-    """Return `axis` counted from the front; raise `ShapeError` if there is no such axis."""
-    k = integer(axis, "an axis")
-    if not -ndim <= k < ndim:
-        raise ShapeError(f"axis {k} is out of range for {ndim} dimensions")
-    return k % ndim
-
-
-def as_axes(axes: object, ndim: int) -> Ints:
-    """Return `axes`, one or several, counted from the front; raise `ShapeError` for repeats."""
-    items = tuple(axes) if isinstance(axes, Iterable) else (axes,)
-    found = tuple(as_axis(a, ndim) for a in items)
-    if len(set(found)) != len(found):
-        raise ShapeError(f"axes {items} name one axis twice")
-    return found
+_ONE = (1,)  # strides of a vector
+_FAR = 2**31  # steps are not longer: with them there is one element at most
 
 
 def packed_strides(shape: Ints) -> Ints:
     """Return the strides of `shape` in row-major order without gaps."""
+    if len(shape) == 1:
+        return _ONE
     strides, step = [0] * len(shape), 1
     for k in range(len(shape) - 1, -1, -1):
         strides[k] = step
@@ -80,45 +49,53 @@ def packed(shape: Ints, displacement: int = 0) -> Layout:
     return Layout(shape, packed_strides(shape), displacement)
 
 
-def broadcast_shapes(shapes: Iterable[Ints]) -> Ints:
-    """Return the shape to which all `shapes` broadcast, by NumPy's rule."""
-    given = list(shapes)
-    ndim = max((len(s) for s in given), default=0)
-    result = [1] * ndim
-    for shape in given:
-        for k, n in enumerate(shape, ndim - len(shape)):
-            if n != 1 and result[k] not in (1, n):
-                raise ShapeError(f"shapes {' and '.join(map(str, given))} do not broadcast "
-                                 "together")
-            result[k] = result[k] if n == 1 else n
-    return tuple(result)
-
-
 class Layout:
     """Displacement, shape and strides; every method returns a new `Layout` of the same storage."""
 
-    __slots__ = ("_injective", "_matrix", "_vector", "contiguous", "displacement", "shape", "size",
-                 "strides")
+    shape: Ints
+    strides: Ints
+    displacement: int
+    size: int
+    contiguous: bool
+    _injective: int  # whether it is: 1, -1 if it is not; 0 before that is found out
+    # None before that is found out; () if it is not one
+    _vector: tuple[int, int] | tuple[()] | None
+    _matrix: tuple[int, bool] | tuple[()] | None
+    _transposed: Layout | None
+    # the last views of these kinds: the next ones likely have their shapes and strides
+    _row: Layout | None
+    _part: Layout | None
+    _reshaped: Layout | None
 
     def __init__(self, shape: Ints, strides: Ints, displacement: int) -> None:
+        self.fill_in(shape, strides, displacement)
+
+    def fill_in(self, shape: Ints, strides: Ints, displacement: int) -> None:
+        """Be that layout."""
         self.shape = shape
         self.strides = strides
         self.displacement = displacement
-        self.size = prod(shape)
-        self.contiguous = self._steps_like_packed()
-        self._injective: bool | None = True if self.contiguous else None
-        # False: not computed yet
-        self._vector: tuple[int, int] | Literal[False] | None = False
-        self._matrix: tuple[int, bool] | Literal[False] | None = False
-
-    def _steps_like_packed(self) -> bool:
-        step, shape, strides = 1, self.shape, self.strides
+        step, packed_so_far = 1, True
         for k in range(len(shape) - 1, -1, -1):
             n = shape[k]
             if n != 1 and strides[k] != step:
-                return self.size == 0
+                packed_so_far = False
             step *= n
-        return True
+        self.size = step
+        if len(shape) > MOST_AXES or not 0 < step <= MOST_ELEMENTS:
+            check_extent(shape)
+        self.contiguous = packed_so_far or step == 0
+
+    def moved_to(self, displacement: int) -> Layout:
+        """Return the layout of the same shape and strides that begins at `displacement`."""
+        found = Layout.__new__(Layout)
+        found.shape = self.shape
+        found.strides = self.strides
+        found.displacement = displacement
+        found.size = self.size
+        found.contiguous = self.contiguous
+        found._injective = self._injective
+        return found
 
     def __repr__(self) -> str:
         return (f"Layout(shape={self.shape}, strides={self.strides}, "
@@ -152,9 +129,11 @@ class Layout:
     @property
     def injective(self) -> bool:
         """True if no two indices see the same element, so that writing is well defined."""
-        if self._injective is None:
-            self._injective = self._is_injective()
-        return self._injective
+        if self.contiguous:
+            return True
+        if not self._injective:
+            self._injective = 1 if self._is_injective() else -1
+        return self._injective > 0
 
     def _is_injective(self) -> bool:
         axes = sorted((abs(s), n) for n, s in zip(self.shape, self.strides, strict=True) if n > 1)
@@ -170,41 +149,15 @@ class Layout:
         for index in product(*map(range, self.shape)):
             yield self.displacement + sum(i * s for i, s in zip(index, self.strides, strict=True))
 
-    def storage_index(self, k: int) -> int:
-        """Return the storage index of the element with row-major index `k`, possibly negative."""
-        k %= self.size
-        found = self.displacement
-        for n, s in zip(reversed(self.shape), reversed(self.strides), strict=True):
-            k, i = divmod(k, n)
-            found += i * s
-        return found
-
-    def spans(self, edge: int) -> list[tuple[int, int]]:
-        """Return storage ranges that cover what a printer shows.
-
-        It shows all items of short axes, and `edge` items at both ends of long ones.
-        """
-        chosen = [range(n) if n <= 4 * edge else (*range(edge), *range(n - edge, n))
-                  for n in self.shape]
-        steps = [[i * s for i in items] for items, s in zip(chosen, self.strides, strict=True)]
-        found: list[tuple[int, int]] = []
-        for k in sorted({self.displacement + sum(offsets) for offsets in product(*steps)}):
-            if found and found[-1][1] == k:
-                found[-1] = found[-1][0], k + 1
-            else:
-                found.append((k, k + 1))
-        return found
-
     @property
     def vector(self) -> tuple[int, int] | None:
         """``(lowest index, increment)`` of the elements in row-major order as a BLAS vector.
 
         None if they are not one. BLAS takes the lowest address also if the increment is negative.
         """
-        found = self._vector
-        if found is False:
-            found = self._vector = self._as_vector()
-        return found
+        if self._vector is None:
+            self._vector = self._as_vector() or ()
+        return self._vector or None
 
     def _as_vector(self) -> tuple[int, int] | None:
         axes = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
@@ -227,10 +180,9 @@ class Layout:
         None if it is not one. If not transposed, the leading dimension is the stride of the rows,
         and the elements of a row are adjacent.
         """
-        found = self._matrix
-        if found is False:
-            found = self._matrix = self._as_matrix()
-        return found
+        if self._matrix is None:
+            self._matrix = self._as_matrix() or ()
+        return self._matrix or None
 
     def _as_matrix(self) -> tuple[int, bool] | None:
         if self.ndim != 2:
@@ -246,6 +198,43 @@ class Layout:
 
     # Views
 
+    def transposed(self) -> Layout:
+        """Return self with all axes in reverse order."""
+        found = self._transposed
+        if found is None:
+            found = Layout.__new__(Layout)
+            found.fill_in(self.shape[::-1], self.strides[::-1], self.displacement)
+            self._transposed = found
+        return found
+
+    def reshaped(self, shape: object) -> Layout:
+        """Return the same elements in another shape, one of whose lengths may be -1: inferred."""
+        if type(shape) is tuple and self.contiguous and self._has_size_of(shape):
+            found = self._reshaped
+            if found is None or found.shape != shape:
+                found = self._reshaped = packed(shape, self.displacement)
+            return found
+        items = shape if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
+        lengths = [integer(n, "a length in a shape") for n in items]
+        if lengths.count(-1) == 1:
+            known = prod(as_shape([n for n in lengths if n != -1]))
+            if known == 0 or self.size % known:
+                raise ShapeError(f"cannot infer -1 in {tuple(lengths)} for {self.size} elements")
+            lengths[lengths.index(-1)] = self.size // known
+        return self.reshape(as_shape(lengths))
+
+    def _has_size_of(self, shape: Ints) -> bool:
+        """Return whether `shape` is of so many elements as self, all lengths positive `int`."""
+        size = 1
+        for n in shape:
+            if type(n) is not int or not 0 < n <= self.size:
+                return False
+            length = n
+            if length > self.size // size:
+                return False
+            size *= length
+        return size == self.size and len(shape) <= MOST_AXES
+
     def reshape(self, shape: Ints) -> Layout:
         """Return the same elements in another shape; raise `ShapeError` if that needs a copy."""
         if prod(shape) != self.size:
@@ -253,30 +242,11 @@ class Layout:
                              f"({prod(shape)}); view(shape, displacement) may change the size")
         if self.contiguous:
             return packed(shape, self.displacement)
-        strides = self._split(shape)
+        strides = split(merged(zip(self.shape, self.strides, strict=True)), shape)
         if strides is None:
             raise ShapeError(f"shape {self.shape} with strides {self.strides} has no view as "
                              f"{shape}; copy it first: x.contiguous().reshape({shape})")
         return Layout(shape, strides, self.displacement)
-
-    def _split(self, shape: Ints) -> Ints | None:
-        """Return strides for `shape` over the merged axes of self, or None if there are none."""
-        axes = merged(zip(self.shape, self.strides, strict=True))
-        strides: list[int] = []
-        k = len(axes) - 1
-        room, step = axes[k] if axes else (1, 1)
-        for n in reversed(shape):
-            if n == 1:
-                strides.append(step)
-                continue
-            while room == 1 and k > 0:
-                k -= 1
-                room, step = axes[k]
-            if room % n:
-                return None
-            strides.append(step)
-            room, step = room // n, step * n
-        return tuple(strides[::-1])
 
     def permute(self, axes: object) -> Layout:
         """Return self with its axes in the order `axes`."""
@@ -331,50 +301,118 @@ class Layout:
 
     def __getitem__(self, index: object) -> Layout:
         """Return the view of NumPy's basic indexing: integers, slices, ``...`` and None."""
-        items = self._expand(index if isinstance(index, tuple) else (index,))
+        return self.part(index if isinstance(index, tuple) else (index,))
+
+    def part(self, items: tuple[object, ...]) -> Layout:
+        """Return ``self[items]``."""
         shape: list[int] = []
         strides: list[int] = []
-        start, axis = self.displacement, 0
+        start, axis, rest = self.displacement, 0, self._unnamed(items)
         for item in items:
             if item is None:
                 shape.append(1)
                 strides.append(0)
-                continue
-            n, s = self.shape[axis], self.strides[axis]
-            if isinstance(item, slice):
-                first, length, step = _resolve(item, n)
-                shape.append(length)
-                strides.append(s * step)
-                start += first * s if length else 0
+            elif item is Ellipsis:
+                shape += self.shape[axis:axis + rest]
+                strides += self.strides[axis:axis + rest]
+                axis += rest
             else:
-                start += position(item, axis, n) * s
-            axis += 1
-        return Layout(tuple(shape), tuple(strides), start)
+                start += self._select(item, axis, shape, strides)
+                axis += 1
+        shape += self.shape[axis:]
+        strides += self.strides[axis:]
+        return _made(tuple(shape), tuple(strides), start)
+
+    def _unnamed(self, items: tuple[object, ...]) -> int:
+        """Return the number of axes for which there is no item."""
+        dots = used = 0
+        for item in items:
+            dots += item is Ellipsis
+            used += item is not None and item is not Ellipsis
+        if dots > 1 or used > len(self.shape):
+            raise IndexOutOfRange(f"too many indices for shape {self.shape}: {items}")
+        return len(self.shape) - used
+
+    def _select(self, item: object, axis: int, shape: list[int], strides: list[int]) -> int:
+        """Append length and stride of what `item` selects of an axis, if that is a slice; return
+        how much later it begins.
+        """
+        n, step = self.shape[axis], self.strides[axis]
+        if type(item) is not slice:
+            return position(item, axis, n) * step
+        if item.start is None and item.stop is None and item.step is None:
+            first, length, times = 0, n, 1
+        else:
+            first, length, times = _resolve(item, n)
+        shape.append(length)
+        strides.append(step * times)
+        return first * step if length else 0
 
     def rows(self, item: slice) -> Layout:
-        """Return ``self[item]`` for a slice of the first axis, the most frequent index."""
-        if not self.shape:
-            raise IndexOutOfRange(f"too many indices for shape (): {item}")
-        first, length, step = _resolve(item, self.shape[0])
-        s = self.strides[0]
-        start = self.displacement + first * s if length else self.displacement
-        return Layout((length, *self.shape[1:]), (s * step, *self.strides[1:]), start)
+        """Return ``self[item]`` for a slice of the first axis, the most frequent index.
 
-    def _expand(self, items: tuple[object, ...]) -> list[object]:
-        """Return `items` with slices in place of ``...``, one item for each axis."""
-        dots = [k for k, item in enumerate(items) if item is Ellipsis]
-        used = sum(1 for item in items if item is not None and item is not Ellipsis)
-        if len(dots) > 1 or used > self.ndim:
-            raise IndexOutOfRange(f"too many indices for shape {self.shape}: {items}")
-        at = dots[0] if dots else len(items)
-        rest = [slice(None)] * (self.ndim - used)
-        return [*items[:at], *rest, *items[at + 1:]]
+        Compiled, it raises OverflowError for bounds that C cannot represent; ``self[item]`` takes
+        them.
+        """
+        shape, strides = self.shape, self.strides
+        if not shape:
+            raise IndexOutOfRange(f"too many indices for shape (): {item}")
+        n = shape[0]
+        s = step = strides[0]
+        if item.step is None and _is_int(item.start) and _is_int(item.stop):
+            first = 0 if item.start is None else item.start
+            stop = n if item.stop is None else item.stop
+            first = min(n, first) if first >= 0 else max(0, first + n)
+            stop = min(n, stop) if stop >= 0 else max(0, stop + n)
+            length = max(0, stop - first)
+        else:
+            first, length, times = _resolve(item, n)
+            step = s * times
+        start = self.displacement + first * s if length else self.displacement
+        like = self._part
+        if like is None or like.shape[0] != length or like.strides[0] != step:
+            like = self._part = _made((length, *shape[1:]), (step, *strides[1:]), start)
+        return like.moved_to(start)
+
+    def row(self, index: int) -> Layout:
+        """Return ``self[index]``, without the first axis."""
+        i, n = index, self.shape[0]
+        if not -n <= i < n:
+            position(index, 0, n)  # which raises an error
+        start = self.displacement + (i if i >= 0 else i + n) * self.strides[0]
+        if self._row is None:
+            self._row = _made(self.shape[1:], self.strides[1:], start)
+        return self._row.moved_to(start)
+
+    def element(self, index: int | tuple[object, ...]) -> int:
+        """Return the storage index of the element that `index` selects; -1 unless there is one
+        `int` for each axis, in range.
+        """
+        items: tuple[Any, ...] = index if type(index) is tuple else (index,)
+        shape, strides, found = self.shape, self.strides, self.displacement
+        if len(items) != len(shape):
+            return -1
+        for k in range(len(items)):
+            if type(items[k]) is not int:
+                return -1
+            i, n = items[k], shape[k]
+            if not -n <= i < n:
+                return -1
+            found += (i + n if i < 0 else i) * strides[k]
+        return found
+
+
+def _made(shape: Ints, strides: Ints, displacement: int) -> Layout:
+    """Return a layout, as `Layout` does."""
+    found = Layout.__new__(Layout)
+    found.fill_in(shape, strides, displacement)
+    return found
 
 
 def position(item: object, axis: int, n: int) -> int:
     """Return the index `item` on an axis of length `n`, counted from the front."""
     try:
-        i = _index(item)
+        i = index_of(item)
     except TypeError:
         raise DTypeError("an index is an integer, a slice, ..., None or an array, got "
                          f"{item!r}") from None
@@ -383,10 +421,24 @@ def position(item: object, axis: int, n: int) -> int:
     return i + n if i < 0 else i
 
 
+def _is_int(item: object) -> bool:
+    """Return whether the start or stop of a slice is None or an `int`."""
+    return item is None or type(item) is int
+
+
 def _resolve(item: slice, n: int) -> tuple[int, int, int]:
     """Return first index, length and step of a slice of an axis of length `n`."""
     try:
-        span = range(n)[item]
+        first, stop, step = item.indices(n)
     except (TypeError, ValueError) as error:
         raise IndexOutOfRange(f"bad slice {item}: {error}") from None
-    return span.start, len(span), span.step
+    if not -_FAR < step < _FAR:
+        step = _FAR if step > 0 else -_FAR  # there is one element then, if any
+    if step > 0:
+        length = (stop - first - 1) // step + 1 if stop > first else 0
+    else:
+        length = (first - stop - 1) // -step + 1 if stop < first else 0
+    return first, length, step
+
+
+begin_as_nothing(Layout)

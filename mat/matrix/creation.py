@@ -2,20 +2,56 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 
 from ..core.registry import Facet
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
-from ..layout.strided import Layout, as_shape, integer, packed
+from ..layout.shapes import MOST_ELEMENTS, as_shape, integer
+from ..layout.strided import Layout, packed
 from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer
-from ..support.settings import current
+from ..support.native import core
+from ..support.settings import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Nested, Number, ShapeLike
-from .mat import Mat, Storage
+from .base import MAKER, Form, Storage, form_of_result
+from .mat import Mat
+
+# with types of C
+_array, _float64, _maker = ARRAY, FLOAT64, MAKER
+_FORMS: dict[object, Form] = {}  # of Mats that were made, by the arguments, which need no check
+_DTYPES: set[DType] = set()  # of arrays that Mats were made of
 
 
-def _shape_of(shape: tuple[ShapeLike, ...]) -> ShapeLike:
-    return shape[0] if len(shape) == 1 else shape
+def _filled(shape: tuple[ShapeLike, ...], dtype: DTypeLike, value: Number) -> Mat:
+    """Return a Mat of zeros, ones or arbitrary elements."""
+    options = current()
+    lengths = shape[0] if len(shape) == 1 else shape
+    if type(lengths) is not int:  # True in a tuple would be found as 1
+        return Mat(lengths, dtype, fill=value)
+    key = lengths, options.dtype if dtype is None else dtype
+    try:
+        form = _FORMS.get(key)
+    except TypeError:  # the dtype cannot be hashed: it is none
+        form = None
+    if form is None:
+        return _remembered(key, Mat(lengths, dtype, fill=value))
+    storage = Storage.__new__(Storage)
+    storage.begin()
+    storage.describe(form.size, form.dtype, form.itemsize, value)
+    mat: Mat = _maker.make()
+    mat._set_up(storage, form.layout, form, options.device_enabled)
+    return mat
+
+
+def _remembered(key: object, mat: Mat) -> Mat:
+    """Remember the form of `mat` for calls with the arguments `key`; return `mat`."""
+    if len(_FORMS) > 1000:
+        _FORMS.clear()
+    _FORMS[key] = mat.form
+    return mat
 
 
 def zeros(*shape: ShapeLike, dtype: DTypeLike = None) -> Mat:
@@ -39,7 +75,7 @@ def zeros(*shape: ShapeLike, dtype: DTypeLike = None) -> Mat:
     >>> mat.zeros(2, 3)
     <Mat 2x3 - [[0. 0. 0.] [0. 0. 0.]]>
     """
-    return Mat(_shape_of(shape), dtype, fill=0)
+    return _filled(shape, dtype, 0)
 
 
 def ones(*shape: ShapeLike, dtype: DTypeLike = None) -> Mat:
@@ -63,7 +99,7 @@ def ones(*shape: ShapeLike, dtype: DTypeLike = None) -> Mat:
     >>> mat.ones(3, dtype="int8")
     <Mat 3 int8 - [1 1 1]>
     """
-    return Mat(_shape_of(shape), dtype, fill=1)
+    return _filled(shape, dtype, 1)
 
 
 def full(shape: ShapeLike, value: Number, dtype: DTypeLike = None) -> Mat:
@@ -115,7 +151,7 @@ def empty(*shape: ShapeLike, dtype: DTypeLike = None) -> Mat:
     >>> mat.empty(2).fill_(3)
     <Mat 2 F [3. 3.]>
     """
-    return Mat(_shape_of(shape), dtype, fill=None)
+    return _filled(shape, dtype, None)
 
 
 def eye(n: int, m: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Mat:
@@ -170,7 +206,7 @@ def arange(start: float, stop: float | None = None, step: float = 1,
     Raises
     ------
     ShapeError
-        If `step` is 0, or a number is not finite.
+        If `step` is 0, a number is not finite, or there are too many.
 
     Examples
     --------
@@ -180,8 +216,7 @@ def arange(start: float, stop: float | None = None, step: float = 1,
     >>> mat.arange(1, 7, 2, dtype="int64")
     <Mat 3 int64 A [1 3 5]>
     """
-    first, last = interval(start, stop, step)
-    return adopted(np.arange(first, last, step).astype(_dtype(dtype)))
+    return adopted(counted(*interval(start, stop, step), step, _dtype(dtype)))
 
 
 def interval(start: Number, stop: Number, step: Number) -> tuple[Number, Number]:
@@ -189,11 +224,25 @@ def interval(start: Number, stop: Number, step: Number) -> tuple[Number, Number]
     first, last = (0, start) if stop is None else (start, stop)
     for name, value in (("start", first), ("stop", last), ("step", step)):
         check_number(value, np.dtype(np.float64), name)
-        if not np.isfinite(value):
+        if not math.isfinite(value):
             raise ShapeError(f"arange cannot count with {name} = {value!r}")
     if step == 0:
         raise ShapeError("arange cannot count in steps of 0")
+    length = (float(last) - float(first)) / float(step)
+    if length > MOST_ELEMENTS:
+        raise ShapeError(f"arange from {first!r} to {last!r} in steps of {step!r} has more "
+                         "elements than 64 bits can count the bytes of")
     return first, last
+
+
+def counted(first: Number, last: Number, step: Number, dtype: DType) -> Array:
+    """Return ``numpy.arange`` of numbers that `interval` has checked, converted to `dtype`."""
+    for name, value in (("start", first), ("stop", last), ("step", step)):
+        if dtype.kind in "iu" and not -(2**63) <= value < 2**64:
+            raise DTypeError(f"{name} is {value!r}, too large for {dtype}")
+    # of integers beyond int64, NumPy refuses ranges without elements
+    nothing = first >= last if step > 0 else first <= last
+    return np.empty(0, dtype) if nothing else np.arange(first, last, step).astype(dtype)
 
 
 def _dtype(dtype: DTypeLike) -> DType:
@@ -229,6 +278,12 @@ def array(obj: Nested, dtype: DTypeLike = None) -> Mat:
     >>> mat.array([[1, 2], [3, 4]])
     <Mat 2x2 A [[1. 2.] [3. 4.]]>
     """
+    if type(obj) is list:
+        kind = _dtype(dtype)
+        floats = _array_of_floats(obj) if kind is _float64 else None
+        if floats is not None:
+            return _adopted(floats, floats, True)
+        return adopted(as_array(obj, kind))
     own = obj.dtype if dtype is None and isinstance(obj, Mat | np.ndarray | np.generic) else dtype
     return adopted(as_array(obj, _dtype(own)))
 
@@ -246,7 +301,8 @@ def as_array(obj: Nested, dtype: DType) -> Array:
     if is_integer(dtype) and plain.size and not isinstance(obj, Mat | np.ndarray):
         check_number(plain.min(), dtype, "an element")
         check_number(plain.max(), dtype, "an element")
-    return np.array(plain, dtype=dtype, order="C", copy=True)
+    new = isinstance(obj, list | tuple | range) and plain.dtype == dtype
+    return plain if new else np.array(plain, dtype=dtype, order="C", copy=True)
 
 
 def _without_mats(obj: Nested) -> Nested:
@@ -260,23 +316,48 @@ def _without_mats(obj: Nested) -> Nested:
 
 def adopted(a: Array, *, owned: bool = True) -> Mat:
     """Return a Mat whose host memory is the array `a` itself; `owned` if nobody else uses it."""
-    flat, layout = _flat(a)
-    storage = Storage(flat.size, flat.dtype, 0)
+    return _adopted(a, _flat_array(a), owned)
+
+
+def _adopted(a: Array, flat: Array | None, owned: bool) -> Mat:
+    """Return a Mat whose host memory is that of `a`; `flat` has its elements in the same order in
+    one axis, and they can be written, or is None.
+    """
+    form = None
+    if flat is None:
+        flat, layout = _flat(a)
+        dtype, size, itemsize = a.dtype, flat.size, a.itemsize
+    else:
+        dtype = a.dtype
+        form = form_of_result(a.shape, dtype)
+        layout, size, itemsize = form.layout, form.size, form.itemsize
+    storage = Storage.__new__(Storage)
+    storage.begin()
+    storage.describe(size, dtype, itemsize, 0)
     storage.adopt_host(flat, owned)
-    return seeing(storage, layout, ARRAY, writable=bool(a.flags.writeable))
+    storage.seen = _array.bit
+    storage.writable = form is not None or bool(a.flags.writeable)
+    mat: Mat = _maker.make()
+    mat._set_up(storage, layout, form, current().device_enabled)
+    return mat
 
 
 def seeing(storage: Storage, layout: Layout, facet: Facet, *, writable: bool) -> Mat:
     """Return a Mat with a layout over a new storage, whose data can be accessed through `facet`."""
     mat = Mat.__new__(Mat)
-    mat.layout = layout
-    mat.storage = storage
     storage.seen = facet.bit
     storage.writable = writable
-    mat.presented = {}
-    mat.form = None
-    mat.device_enabled = current().device_enabled
+    mat._fill_in(storage, layout, current().device_enabled)
     return mat
+
+
+def _no_array(_: object) -> None:
+    """Return None: there is no short way."""
+
+
+_flat_array: Callable[[Array], Array | None] = _no_array if core is None else core.flat_array
+_array_of_floats: Callable[[list[Nested]], Array | None] = (
+    _no_array if core is None else core.array_of_floats)
 
 
 def _flat(a: Array) -> tuple[Array, Layout]:
@@ -324,6 +405,9 @@ def from_numpy(a: Array) -> Mat:
     array([[ 0.,  2.,  4.],
            [ 6.,  8., 10.]])
     """
+    flat = _flat_array(a)
+    if flat is not None and a.dtype in _DTYPES:
+        return _adopted(a, flat, False)
     if not isinstance(a, np.ndarray) or isinstance(a, np.ma.MaskedArray):
         raise DTypeError(f"from_numpy wants a numpy.ndarray, got {type(a).__name__}; "
                          "mat.array(obj) copies from anything")
@@ -331,4 +415,5 @@ def from_numpy(a: Array) -> Mat:
     if not a.flags.aligned or any(s % a.itemsize for s in a.strides):
         raise ShapeError(f"strides {a.strides} (bytes) or address do not fit elements of "
                          f"{a.itemsize} bytes; mat.array(a) copies")
+    _DTYPES.add(a.dtype)
     return adopted(np.asarray(a), owned=False)

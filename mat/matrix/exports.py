@@ -7,29 +7,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.access import Access
-from ..core.access_record import consumer_line
-from ..core.cube import Direction, Facet
-from ..facets.array import ARRAY
+from ..core.compiled import THREADS
+from ..core.registry import Facet
+from ..core.source_line import is_installed
+from ..facets.array import ARRAY, array_kept_by
 from ..support.types import Array, DTypeLike, Nested, Presented
 from .views import Views
 
 _WRITABLE = 1  # of inspect.BufferFlags, which begins with Python 3.12
-_BITS = np.dtype(np.uint16)
+_array_kept_by, _array, _threads = array_kept_by, ARRAY, THREADS  # with types of C
 
 
 class Export:
     """An object that keeps a Mat from being written for as long as it exists.
 
-    ``value`` is what the facet presents. For the array facet, `numpy.asarray` makes an array of it,
-    which keeps it.
+    ``value`` is what the facet presents.
     """
 
-    __slots__ = ("__array_interface__", "__weakref__", "record")
-    __array_interface__: dict[str, object]
+    __slots__ = ("__weakref__", "record")
 
     def __init__(self, view: Views, facet: Facet) -> None:
-        self.record = view.storage.export(view, facet, consumer_line())
+        self.begin(view, facet)
+
+    def begin(self, view: Views, facet: Facet) -> None:
+        """Begin the export."""
+        storage = view.storage
+        self.record = storage.export(view, facet, _threads.consumer_line(is_installed))
 
     @property
     def value(self) -> Presented:
@@ -37,7 +40,10 @@ class Export:
         return self.record.value
 
     def __del__(self) -> None:
-        record = getattr(self, "record", None)  # there is none if __init__ failed
+        try:
+            record = self.record
+        except AttributeError:  # uncompiled: `begin` failed
+            return
         if record is not None:
             record.end()
 
@@ -47,21 +53,15 @@ def exported_array(view: Views) -> Array:
 
     Whatever is made of the array without copying keeps it, too.
     """
-    export = Export(view, ARRAY)
-    a: Array = export.value
-    plain = a.dtype.char != "E"  # the interface has no code for bfloat16
-    export.__array_interface__ = (a if plain else a.view(_BITS)).__array_interface__
-    exported = np.asarray(export)
-    return exported if plain else exported.view(a.dtype)
+    export = Export.__new__(Export)
+    export.begin(view, _array)
+    return _array_kept_by(export, export.record.value, False)
 
 
 class Exports(Views):
     """The part of `Mat` that gives all of its data away: as a copy, or as an export."""
 
     __slots__ = ()
-
-    def facet(self, name: str, direction: str | Direction = "io") -> Access:
-        raise NotImplementedError
 
     def to_numpy(self) -> Array:
         """Return a copy of the visible elements as a NumPy array.
@@ -92,7 +92,7 @@ class Exports(Views):
         if flags & _WRITABLE:
             raise BufferError("a Mat exports its memory read-only; with x.facet('array', 'io') as "
                               "a: ... gives a writable array")
-        if self.storage.dtype.char == "E":
+        if str(self.storage.dtype.char) == "E":
             raise BufferError("buffers cannot hold bfloat16; numpy.asarray(x) can, or "
                               "numpy.asarray(x).view('uint16')")
         return exported_array(self).data

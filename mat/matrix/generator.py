@@ -17,6 +17,8 @@ _WHOLE = 2**64
 # low and high half of the key and of the counter, which floats represent exactly
 Words: TypeAlias = tuple[float, float, float, float]
 
+_lock = threading.Lock()  # of the states of all generators: it is held for a moment only
+
 
 class Rng:
     """A generator of random numbers, Philox4x32-10.
@@ -53,12 +55,11 @@ class Rng:
     True
     """
 
-    __slots__ = ("_counter", "_key", "_lock")
+    __slots__ = ("_counter", "_key")
 
     def __init__(self, seed: int | None = None, *, counter: int = 0) -> None:
         self._key = _entropy() if seed is None else _natural(seed, "seed")
         self._counter = _natural(counter, "counter")
-        self._lock = threading.Lock()
 
     @property
     def seed(self) -> int:
@@ -78,20 +79,27 @@ class Rng:
         Rng
             A generator with the same seed and counter.
         """
-        with self._lock:
+        with _lock:
             return Rng(self._key, counter=self._counter)
 
     def take(self, blocks: int) -> Words:
         """Use the next `blocks` blocks, and return the key and the counter of the first."""
-        with self._lock:
+        with _lock:
             key, first = self._key, self._counter
             self._counter = (first + blocks) % _WHOLE
         return float(key % _HALF), float(key // _HALF), float(first % _HALF), float(first // _HALF)
 
+    def give_back(self, words: Words, blocks: int) -> None:
+        """Undo the `take` that gave `words`, unless another call has used blocks since."""
+        key, first = (int(low) + _HALF * int(high) for low, high in (words[:2], words[2:]))
+        with _lock:
+            if (self._key, self._counter) == (key, (first + blocks) % _WHOLE):
+                self._counter = first
+
     def restart(self, seed: int | None = None) -> None:
         """Set the key to `seed`, or to one from the operating system, and the counter to 0."""
         key = _entropy() if seed is None else _natural(seed, "seed")
-        with self._lock:
+        with _lock:
             self._key, self._counter = key, 0
 
     def __copy__(self) -> Rng:
@@ -105,6 +113,16 @@ class Rng:
 
     def __repr__(self) -> str:
         return f"Rng({self._key}, counter={self._counter})"
+
+
+def _after_fork() -> None:
+    """Make a new lock in a forked child: another thread may have held it."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _restored(key: int, counter: int) -> Rng:

@@ -1,12 +1,14 @@
-"""Single elements of a Mat as Python numbers, iteration, and conversion to a number or an index."""
+"""Elements of a Mat as Python numbers, and iteration."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from ..errors import DTypeError, IndexOutOfRange, ShapeError
-from ..layout.strided import integer, packed, position
+from ..errors import IndexOutOfRange, ShapeError
+from ..facets.array import ARRAY
+from ..layout.shapes import integer
+from ..layout.strided import Layout, packed, position
+from ..memories.host import HOST
 from ..support.types import Index, Number, Operand
 from .exports import Exports
 
@@ -15,10 +17,6 @@ class Items(Exports):
     """The part of `Mat` that converts single elements."""
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        def __getitem__(self, index: Index) -> Operand: ...
 
     def item(self, *index: Index) -> Number:
         """Return one element as a Python number.
@@ -46,15 +44,17 @@ class Items(Exports):
             k = self.ravel_index(*only) if isinstance(only, tuple) else integer(only, "an index")
         elif index:
             k = self.ravel_index(*index)
-        elif self.size == 1:
-            k = 0
+        elif self.layout.size == 1:
+            k, elements = 0, self.storage.host_array(HOST, ARRAY, False)
+            if elements is not None:
+                return elements.item(self.layout.displacement)
         else:
             raise ShapeError(f"item() wants one element, {self.label()} has {self.size}; item(k) "
                              "takes the k-th")
         if not -self.size <= k < self.size:
             raise IndexOutOfRange(f"index {k} is out of range for {self.size} elements")
         if self.storage.is_elsewhere:
-            found = self.storage.peek_element(self.layout.storage_index(k))
+            found = self.storage.peek_element(_storage_index(self.layout, k))
             if found is not None:
                 return found.item()
         with self.facet("array", "input") as a:
@@ -89,33 +89,12 @@ class Items(Exports):
                 pass
         return (self[i] for i in range(len(self)))
 
-    def __bool__(self) -> bool:
-        if self.size != 1:
-            raise ShapeError(f"whether {self.label()} is true is not clear, it has {self.size} "
-                             "elements; x.any() and x.all() have one")
-        return bool(self.item())
 
-    def __float__(self) -> float:
-        return float(self._real())
-
-    def __int__(self) -> int:
-        return int(self._real())
-
-    def _real(self) -> Number:
-        if self.storage.dtype.kind == "c":
-            raise DTypeError(f"{self.label()} is complex; complex(x) takes its element")
-        return self._number()
-
-    def _number(self) -> Number:
-        if self.size != 1:
-            raise DTypeError(f"only a Mat of one element is a number, {self.label()} has "
-                             f"{self.size}; x.item(k) takes the k-th")
-        return self.item()
-
-    def __complex__(self) -> complex:
-        return complex(self._number())
-
-    def __index__(self) -> int:
-        if self.ndim or self.storage.dtype.kind not in "iu":
-            raise DTypeError(f"only an integer Mat without axes is an index, not {self.label()}")
-        return int(self.item())
+def _storage_index(layout: Layout, k: int) -> int:
+    """Return the storage index of the element with row-major index `k`, possibly negative."""
+    k %= layout.size
+    found = layout.displacement
+    for n, s in zip(reversed(layout.shape), reversed(layout.strides), strict=True):
+        k, i = divmod(k, n)
+        found += i * s
+    return found

@@ -5,67 +5,25 @@ Operations, declared in ``ops/``, compute on Mats and add the methods that ``met
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import NamedTuple, Self
 
-from ..core.access import Access
-from ..core.access_record import file_and_line, thread_name
-from ..core.cube import (
-    DIRECTIONS,
-    INPUT,
-    IO,
-    OBSERVERS,
-    AccessRecord,
-    Cube,
-    Direction,
-    all_facets,
-    as_direction,
-    facet_named,
-    facets,
-    memories,
-    memory_named,
-)
+from ..core.access_record import AccessRecord
+from ..core.registry import all_facets, memories, memory_named
+from ..core.source_line import file_and_line, thread_name
 from ..devices.device import Device, device_of
-from ..errors import AliasError, DirectionError, DTypeError, ShapeError, TornError
-from ..layout.strided import LARGEST, Ints, Layout, as_shape, integer, packed
+from ..errors import DTypeError, ShapeError
+from ..layout.shapes import LARGEST, Ints, as_shape, integer
+from ..layout.strided import Layout, packed
 from ..support.dtypes import as_dtype, check_number
 from ..support.settings import current
 from ..support.types import DType, DTypeLike, Number, ShapeLike
+from .base import MatBase, Storage, form_of_result, make_mats_of
 from .items import Items
 from .methods import Methods
 from .printing import Printing
-
-_new = object.__new__
-
-
-class Storage(Cube):
-    """The elements of one or more Mats: of one dtype, in any number of memories."""
-
-    __slots__ = ("dtype", "fill_value", "nbytes", "size", "writable")
-    dtype: DType
-    fill_value: Number
-
-    def __init__(self, size: int, dtype: DType, fill_value: Number) -> None:
-        super().__init__()
-        self.size = size
-        self.dtype = dtype
-        self.nbytes = size * dtype.itemsize
-        self.fill_value = fill_value
-        self.writable = True
-        for observer in tuple(OBSERVERS):
-            observer.created(self)
-
-    def read_torn(self, error: TornError) -> None:
-        """Raise, warn or do nothing, as ``settings.torn`` says; if not raising, accept the data."""
-        policy = current().torn
-        if policy == "raise":
-            super().read_torn(error)
-        if policy == "warn":
-            warnings.warn(f"reading torn data: {error}", RuntimeWarning, stacklevel=2)
-        self.accept_torn()
 
 
 class FacetState(NamedTuple):
@@ -126,11 +84,9 @@ class Mat(Items, Printing, Methods):
     <Mat 2x3 - [[1. 1. 1.] [1. 1. 1.]]>
     """
 
-    __slots__ = {"device_enabled": "True if operations on this Mat may compute on the device in "
-                                   "use; can be set."}
+    __slots__ = ()
     # for classes that read only this; an ndarray on the left calls __array_ufunc__
     __array_priority__ = 1000.0
-    storage: Storage
 
     def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, *, fill: Number = 0,
                  displacement: int = 0, max_size: int | None = None,
@@ -139,122 +95,10 @@ class Mat(Items, Printing, Methods):
         start = integer(displacement, "a displacement")
         if displaced_to is None:
             kind = current().dtype if dtype is None else as_dtype(dtype)
-            self.layout, self.storage = _new_storage(lengths, start, max_size, kind, fill)
+            layout, storage = _new_storage(lengths, start, max_size, kind, fill)
         else:
-            self.layout, self.storage = _shared_storage(lengths, start, dtype, displaced_to)
-        self.presented = {}
-        self.form = None
-        self.device_enabled = current().device_enabled
-
-    def over(self, layout: Layout) -> Self:  # documented in Views
-        view: Self = _new(type(self))
-        view.storage = self.storage
-        view.layout = layout
-        view.presented = {}
-        view.form = None
-        view.device_enabled = self.device_enabled
-        return view
-
-    # Element type and size
-
-    @property
-    def dtype(self) -> DType:
-        """The element type."""
-        return self.storage.dtype
-
-    @property
-    def itemsize(self) -> int:
-        """The number of bytes of one element."""
-        return self.storage.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """The number of bytes of the visible elements."""
-        return self.layout.size * self.storage.dtype.itemsize
-
-    @property
-    def fill_value(self) -> Number:
-        """The value of elements that were never written; None if they are arbitrary."""
-        return self.storage.fill_value
-
-    # Facets and memories
-
-    def facet(self, name: str, direction: str | Direction = "io") -> Access:
-        """Access the data through a facet, as a context manager: ``with x.facet("array") as a:``.
-
-        Parameters
-        ----------
-        name : str
-            The name of the facet, such as "array", "backing", "foreign" or "cuda".
-        direction : {"io", "input", "output"} or Direction
-            The promise of the block: to read and write, only to read, or to overwrite everything.
-            `Direction` has the contract.
-
-        Returns
-        -------
-        Access
-            The context manager. Its block is given what the facet presents, such as a NumPy array,
-            which is valid inside the block only. Entering it raises `ConflictError` if an open
-            access excludes this one, and `TornError` if the data was left half-written.
-
-        Raises
-        ------
-        FacetError, DirectionError
-            If there is no such facet or direction, or the Mat is read-only.
-        AliasError
-            If elements that overlap each other would be written.
-
-        Examples
-        --------
-        >>> import mat
-        >>> x = mat.zeros(3)
-        >>> with x.facet("array", "output") as a:
-        ...     a[:] = [1, 2, 3]
-        >>> x
-        <Mat 3 A [1. 2. 3.]>
-        """
-        try:
-            facet, wanted = facets[name], DIRECTIONS[direction]
-        except (KeyError, TypeError):
-            facet, wanted = facet_named(name), as_direction(direction)
-        # filled in here, since a call of __init__ is a tenth of the cost of an access
-        access = _new(Access)
-        access.view = self
-        access.facet = facet
-        access.direction = wanted if wanted is INPUT else self.allowed(wanted)
-        access.record = None
-        return access
-
-    def allowed(self, direction: Direction) -> Direction:
-        """Return the direction with which the storage is to be accessed, if writing is allowed.
-
-        Parameters
-        ----------
-        direction : Direction
-            The direction of an access to self.
-
-        Returns
-        -------
-        Direction
-            The same; ``io`` for an ``output`` that does not see the whole storage.
-
-        Raises
-        ------
-        DirectionError
-            If the Mat is read-only and would be written.
-        AliasError
-            If elements that overlap each other would be written.
-        """
-        if direction is INPUT:
-            return INPUT
-        layout, storage = self.layout, self.storage
-        if not storage.writable:
-            raise DirectionError(f"{self.label()} is read-only: it takes direction 'input' only, "
-                                 f"got {direction.value!r}; x.copy() can be written")
-        if not layout.injective:
-            raise AliasError(f"{self.label()} has elements that overlap each other, so writing it "
-                             "is ambiguous; write what it was broadcast from, or x.copy()")
-        return IO if layout.size != storage.size else direction
+            layout, storage = _shared_storage(lengths, start, dtype, displaced_to)
+        self._fill_in(storage, layout, current().device_enabled)
 
     @property
     def facets(self) -> Mapping[str, FacetState]:
@@ -264,6 +108,7 @@ class Mat(Items, Printing, Methods):
         """
         storage = self.storage
         with storage.lock:
+            storage.end_abandoned()
             found = {f.name: FacetState(f.name, f.memory.name, bool(storage.fresh & f.memory.bit),
                                         storage.nbytes,
                                         tuple(_watcher(record) for record in tuple(storage.accesses)
@@ -359,15 +204,24 @@ class Mat(Items, Printing, Methods):
             If the storage is being accessed.
         """
         lengths, start = as_shape(shape), integer(displacement, "a displacement")
+        now = self._as_now()
         needed = packed(lengths).size + start
-        if start < 0 or needed <= self.storage.size:
-            return self.view_(lengths, start)
-        check_bytes(needed, self.dtype)
-        self._see(packed(lengths, start))
-        self.storage = Storage(needed, self.dtype, self.fill_value)
-        return self
+        if start < 0 or needed <= now.storage.size:
+            return self._see(now._packed_at(lengths, start), now.storage, now)
+        check_bytes(needed, now.dtype)
+        return self._see(packed(lengths, start), Storage(needed, now.dtype, now.fill_value), now)
 
     __hash__ = object.__hash__  # by identity: == compares elements
+
+
+def _describe(name: str, text: str) -> None:
+    """Give an attribute, which may be a compiled one, a docstring."""
+    field = vars(MatBase)[name]
+    type.__setattr__(Mat, name, property(field.__get__, field.__set__, None, text))
+
+
+_describe("device_enabled", "True if operations on this Mat may compute on the device in use; can "
+                            "be set.")
 
 
 def _new_storage(shape: Ints, displacement: int, max_size: int | None, dtype: DType,
@@ -408,33 +262,13 @@ def _shared_storage(shape: Ints, displacement: int, dtype: DTypeLike,
 
 def _watcher(record: AccessRecord) -> tuple[str, str, str, int]:
     return (thread_name(record.thread), record.direction.value,
-            *file_and_line(record.thread, record.where))
-
-
-_FORMS: dict[object, object] = {}
-
-
-def form_of(view: Mat) -> object:
-    """Return an object for the form of a Mat: the same for Mats that checks cannot tell apart.
-
-    The form is shape, strides, dtype, and what may be written.
-    """
-    layout, storage = view.layout, view.storage
-    key = layout.shape, layout.strides, storage.dtype, layout.size == storage.size, storage.writable
-    form = _FORMS.get(key)
-    if form is None:
-        if len(_FORMS) > 4096:
-            _FORMS.clear()
-        form = _FORMS.setdefault(key, object())
-    return form
+            *file_and_line(record.where))
 
 
 def new_like(layout_of: Mat, shape: Ints, dtype: DType) -> Mat:
     """Return an uninitialised Mat for a result of an operation on `layout_of`."""
-    result = Mat.__new__(Mat)
-    result.layout = packed(shape)
-    result.storage = Storage(result.layout.size, dtype, None)
-    result.presented = {}
-    result.form = form_of(result)
-    result.device_enabled = layout_of.device_enabled
+    result: Mat = form_of_result(shape, dtype).new(layout_of.device_enabled)
     return result
+
+
+make_mats_of(Mat)

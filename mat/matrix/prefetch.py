@@ -2,74 +2,65 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
-from types import TracebackType
 
-from ..core.access import caller_line
-from ..core.access_record import SourceLine
-from ..core.cube import Memory, host
+from ..core.compiled import THREADS
+from ..core.registry import Memory, host
+from ..core.source_line import SourceLine
 from ..devices.device import CPU, in_use
 from ..errors import ConflictError, DTypeError
+from ..support.open_blocks import Block
 from .mat import Mat
 
 
-class Prefetch:
+class Prefetch(Block["Prefetch"]):
     """The context manager that `prefetch` returns; its block is given it."""
 
-    __slots__ = ("begun", "entered", "to_device", "to_host")
+    __slots__ = ("begun", "to_device", "to_host")
 
     def __init__(self, to_device: list[Mat], to_host: list[Mat]) -> None:
+        super().__init__()
         self.to_device = to_device
         self.to_host = to_host
         self.begun: list[tuple[Mat, Memory]] = []
-        self.entered = False
 
-    def __enter__(self) -> Prefetch:
-        if self.entered:
-            raise ConflictError("this prefetch is already under way; call mat.prefetch again")
-        self.entered = True
-        where, device = caller_line(sys._getframe(1)), in_use()
-        try:
-            if device is not CPU:
-                self._begin((x for x in self.to_device if x.device_enabled), device.memory, where)
-            self._begin(self.to_host, host(), where)
-        except BaseException as error:
-            self._finish(error)
-            self.entered = False
-            raise
+    def already_open(self) -> ConflictError:
+        return ConflictError("this prefetch is already under way; call mat.prefetch again")
+
+    def begin(self) -> Prefetch:
+        where, device = THREADS.line(), in_use()
+        if device is not CPU:
+            self._begin((x for x in self.to_device if x.device_enabled), device.memory, where)
+        self._begin(self.to_host, host(), where)
         return self
 
     def _begin(self, mats: Iterable[Mat], memory: Memory, where: SourceLine) -> None:
         for x in mats:
-            if x.storage.begin_copy(x, memory, where):
-                self.begun.append((x, memory))
+            self.begun.append((x, memory))  # first: an interrupt may come when it has begun
+            if not x.storage.begin_copy(x, memory, where):
+                self.begun.pop()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.entered = False
-        failure = self._finish(error)
-        if error is None and failure is not None:
-            raise failure
-
-    def _finish(self, error: BaseException | None) -> BaseException | None:
-        """Wait for every copy; return `error`, or else the error of the first copy that failed.
+    def end(self, error: BaseException | None) -> None:
+        """Wait for every copy; raise the error of the first one that failed unless there is one.
 
         The other errors are added to it as notes.
         """
         first = error
-        while self.begun:
-            x, memory = self.begun[0]
-            try:
-                x.storage.finish_copy(memory)
-                del self.begun[0]
-            except BaseException as failure:
-                # an interrupt of the wait, which goes on, or a copy that failed
-                if first is None:
-                    first = failure
-                else:
-                    first.add_note(f"mat.prefetch: {failure}")
-        return first
+        try:
+            while self.begun:
+                x, memory = self.begun[0]
+                try:
+                    x.storage.finish_copy(memory)
+                except Exception as failure:
+                    if first is None:
+                        first = failure
+                    else:
+                        first.add_note(f"mat.prefetch: {failure}")
+                self.begun.pop(0)
+            if first is not None and first is not error:
+                raise first
+        finally:
+            del first  # its traceback keeps this frame
 
     @property
     def count(self) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Protocol
 
 import numpy as np
 
-from ..core.cube import all_facets
+from ..core.registry import all_facets
 from ..facets.array import over
+from ..layout.strided import Layout
 from ..support import formatting
 from ..support.settings import current
 from ..support.types import Array
@@ -54,7 +56,7 @@ class Printing(Exports):
             return None
         options = np.get_printoptions()
         spans = ([self.layout.bounds] if self.size <= options["threshold"]
-                 else self.layout.spans(options["edgeitems"]))
+                 else spans_shown(self.layout, options["edgeitems"]))
         handle = storage.peek(spans)
         if handle is not None:
             return over(handle, self.layout)
@@ -77,3 +79,20 @@ class Printing(Exports):
 
     def __format__(self, spec: str) -> str:
         return repr(self) if not spec else formatting.formatted(self.to_numpy(), spec)
+
+
+def spans_shown(layout: Layout, edge: int) -> list[tuple[int, int]]:
+    """Return storage ranges that cover what a printer shows.
+
+    It shows all items of short axes, and `edge` items at both ends of long ones.
+    """
+    chosen = [range(n) if n <= 4 * edge else (*range(edge), *range(n - edge, n))
+              for n in layout.shape]
+    steps = [[i * s for i in items] for items, s in zip(chosen, layout.strides, strict=True)]
+    found: list[tuple[int, int]] = []
+    for k in sorted({layout.displacement + sum(offsets) for offsets in product(*steps)}):
+        if found and found[-1][1] == k:
+            found[-1] = found[-1][0], k + 1
+        else:
+            found.append((k, k + 1))
+    return found

@@ -12,17 +12,19 @@ from collections.abc import Hashable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeAlias
 
-from ..core.access import caller_line
-from ..core.access_record import SourceLine, file_and_line
-from ..core.cube import Cube, Memory
-from ..core.registry import Handle
+from ..core.compiled import THREADS
+from ..core.registry import Handle, Memory
+from ..core.source_line import SourceLine, file_and_line
 from ..errors import ConflictError, DTypeError, TornError
-from ..layout.strided import Layout, as_shape, packed
+from ..layout.shapes import as_shape
+from ..layout.strided import Layout, packed
 from ..memories.host import HOST
 from ..support.dtypes import as_dtype
+from ..support.open_blocks import Block
 from ..support.settings import current
 from ..support.types import Array, DType, DTypeLike, ShapeLike
-from .mat import Mat, Storage, check_bytes
+from .base import Storage
+from .mat import Mat, check_bytes
 
 Key: TypeAlias = tuple[Hashable, DType]  # place and dtype
 _RELEASED = TornError("scratch that was released at the end of its block; copy() what is to "
@@ -66,62 +68,63 @@ class ScratchStorage(Storage):
         if buffer is None:
             super().__init__(size, dtype, None)
         else:  # reused memory does not count as an allocation
-            Cube.__init__(self)
-            self.size, self.dtype, self.nbytes = size, dtype, size * dtype.itemsize
-            self.fill_value, self.writable = None, True
-            self.part = self.handles[HOST] = buffer[:size]
+            self.begin()
+            self.size, self.dtype, self.itemsize = size, dtype, dtype.itemsize
+            self.nbytes, self.fill_value, self.writable = size * dtype.itemsize, None, True
+            self.part = buffer[:size]
+            self.replace_host(self.part)
         self.buffer = buffer
         self.where = where
 
     def release(self) -> Array | None:
         """Release the host's memory and return it; None if there is none or it is still in use."""
         with self.lock:
-            if self.accesses or any((self.kept or {}).values()):
+            self.end_abandoned()
+            if self.accesses or any(map(self.is_kept, self.kept or ())):
                 return None
-            for view in (ref() for ref in self.viewers):
-                if view is not None:
-                    view.presented = {}
+            for view in self.live_viewers():
+                view.presented = {}
             self.viewers, self.seen = [], 0
-            handle: Array | None = self.handles.pop(HOST, None)
+            handle: Array | None = self.handles.get(HOST)
+            self.replace_host(None)
             for memory in tuple(self.handles):
-                self._discard(memory)
+                self.discard(memory)
             self.fresh, self.pristine = 0, False
             self.torn, self.torn_memory = _RELEASED, None
         return self.buffer if self.buffer is not None and handle is self.part else handle
 
     def read_torn(self, error: TornError) -> None:
         if error is _RELEASED:
-            file, line = file_and_line(0, self.where)
+            file, line = file_and_line(self.where)
             error = TornError(f"this is {_RELEASED} ({file}:{line})")
         super().read_torn(error)
 
 
-class ScratchBlock:
+class ScratchBlock(Block[Mat]):
     """The context manager that `scratch` returns."""
 
     __slots__ = ("key", "layout", "storage")
 
     def __init__(self, layout: Layout, key: Key) -> None:
+        super().__init__()
         self.layout = layout
         self.key = key
         self.storage: ScratchStorage | None = None
 
-    def __enter__(self) -> Mat:
-        if self.storage is not None:
-            raise ConflictError("this scratch block is already open; call mat.scratch again")
+    def already_open(self) -> ConflictError:
+        return ConflictError("this scratch block is already open; call mat.scratch again")
+
+    def begin(self) -> Mat:
         size = self.layout.size
         mat = Mat.__new__(Mat)
-        mat.layout = self.layout
-        self.storage = mat.storage = ScratchStorage(size, self.key[1], _spares.take(self.key, size),
-                                                    caller_line(sys._getframe(1)))
-        mat.presented = {}
-        mat.form = None
-        mat.device_enabled = current().device_enabled
+        buffer = _spares.take(self.key, size)
+        self.storage = ScratchStorage(size, self.key[1], buffer, THREADS.line())
+        mat._fill_in(self.storage, self.layout, current().device_enabled)
         return mat
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        storage, self.storage = self.storage, None
-        buffer = None if storage is None else storage.release()
+    def end(self, error: BaseException | None) -> None:
+        buffer = None if self.storage is None else self.storage.release()
+        self.storage = None
         if buffer is not None:
             _spares.put(self.key, buffer)
 
@@ -255,6 +258,5 @@ def ones_view(shape: ShapeLike, dtype: DTypeLike = None) -> AbstractContextManag
     if ones is None or ones.size < layout.size:
         ones = _spares.ones[kind] = Ones(layout.size, kind)
     mat = Mat.__new__(Mat)
-    mat.layout, mat.storage, mat.presented, mat.form = layout, ones, {}, None
-    mat.device_enabled = current().device_enabled
+    mat._fill_in(ones, layout, current().device_enabled)
     return nullcontext(mat)

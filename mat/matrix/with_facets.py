@@ -2,49 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
-from ..core.access import (
-    Access,
-    caller_line,
-    enter_all,
-    join_directions,
-    leave_all,
-    undo,
-    value_for_block,
-)
-from ..core.cube import AccessRecord, Barrier, Direction, memory_named
-from ..errors import ConflictError, DTypeError, FacetError
-from ..support.types import Arguments, Presented
-from .mat import Mat
-
-
-class AccessGroup:
-    """Several accesses, entered together or not at all: the context manager of `with_facets`."""
-
-    __slots__ = ("accesses", "records")
-
-    def __init__(self, accesses: list[Access]) -> None:
-        self.accesses = accesses
-        self.records: list[AccessRecord] = []
-
-    def __enter__(self) -> tuple[Presented, ...]:
-        if self.records:
-            raise ConflictError("these accesses are already open: "
-                                f"{self.records[0].describe()}; call with_facets again")
-        records = enter_all(self.accesses, caller_line(sys._getframe(1)))
-        try:
-            values = tuple(value_for_block(records[access]) for access in self.accesses)
-        except BaseException:
-            for record in reversed(records.values()):
-                undo(record)
-            raise
-        self.records = list(records.values())
-        return values
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        records, self.records = self.records, []
-        leave_all(records, kind is not None)
+from ..core.access import Access, AccessGroup
+from ..core.barrier import Barrier
+from ..core.direction import Direction
+from ..core.registry import memory_named
+from ..errors import DTypeError, FacetError
+from ..support.types import Arguments
+from .base import MatBase
 
 
 def with_facets(*requests: Arguments) -> AccessGroup:
@@ -78,17 +42,18 @@ def with_facets(*requests: Arguments) -> AccessGroup:
     >>> y
     <Mat 2 A [2. 2.]>
     """
-    accesses = [_requested(*(request if isinstance(request, tuple | list) else (request, None)))
-                for request in requests]
-    join_directions(accesses)
+    accesses = []
+    for request in requests:
+        given = request if isinstance(request, (tuple, list)) else (request, None)
+        if not 2 <= len(given) <= 3 or not isinstance(given[0], MatBase):
+            raise DTypeError(f"with_facets wants (mat, facet, direction), got {request!r}; "
+                             "mat.from_numpy(a) makes a Mat of an array without copying")
+        accesses.append(_requested(given[0], given[1], given[2] if len(given) == 3 else "io"))
     return AccessGroup(accesses)
 
 
-def _requested(mat: object, facet: str, direction: str | Direction = "io") -> Access:
-    if not isinstance(mat, Mat):
-        raise DTypeError(f"with_facets wants (mat, facet, direction), got {mat!r}; "
-                         "mat.from_numpy(a) makes a Mat of an array without copying")
-    return mat.facet(facet, direction)
+def _requested(mat: MatBase, facet: str, direction: str | Direction) -> Access:
+    return mat._facet(facet, direction)
 
 
 def barrier(ensure: str = "host", drop: str | tuple[str, ...] = ()) -> Barrier:

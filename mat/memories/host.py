@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from ..core.registry import CubeLike, Memory
 from ..errors import DeviceError, OutOfDeviceMemory
+from ..support import host_pool
+from ..support.c_pointers import address_of
 from ..support.cuda_probe import probe
 from ..support.plugins import plugin
 from ..support.settings import current
-from ..support.types import Array, DTypeLike
+from ..support.types import Array, DType
 
 
 class Host(Memory):
@@ -20,7 +23,7 @@ class Host(Memory):
 
     name = "host"
     # replaced by the direction check, which allocates whole pages
-    room: Callable[[int, DTypeLike], Array] = staticmethod(np.empty)
+    room: Callable[[int, DType], Array] = staticmethod(host_pool.empty)
 
     def allocate(self, cube: CubeLike) -> Array:
         if current().page_locked and cube.nbytes and probe().devices:
@@ -30,6 +33,13 @@ class Host(Memory):
                 return self.room(cube.size, cube.dtype)
             return found
         return self.room(cube.size, cube.dtype)
+
+    def handle_of(self, cube: CubeLike, block: Any) -> Array:
+        found: Array = np.frombuffer(block, cube.dtype, cube.size)
+        return found
+
+    def address_of(self, handle: Array) -> int:
+        return address_of(handle)
 
     def fill(self, cube: CubeLike, handle: Array) -> bool:
         handle.fill(cube.fill_value)

@@ -1,8 +1,10 @@
 """`Pooled`: a device's memory with a limit, blocks cached for the next use, and eviction.
 
 Subclasses implement `raw_allocate`, `raw_free` and the copies. A handle is any object with
-``nbytes``, ``tick`` (the time of its last use, by `CLOCK`) and ``line`` (the line that allocated
-it).
+``nbytes``, ``tick`` (the time of its last use, by `CLOCK`) and ``line`` (the source line that
+allocated it, or None), and with weak references. It owns its memory: one that is garbage without
+having been freed (an interrupt came in between) counts no longer, and its memory is returned by its
+class.
 """
 
 from __future__ import annotations
@@ -13,11 +15,23 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import count
 
-from ..core.access_record import line_of, user_line
+from ..core.compiled import THREADS
 from ..core.registry import CubeLike, Handle, Memory
+from ..core.source_line import line_of
 from ..errors import OutOfDeviceMemory
+from ..support.fork import renew_after_fork
 
 CLOCK = count(1)  # the ticks of uses of handles
+
+
+class _Lease(weakref.ref[Handle]):
+    """A handle in use, by a weak reference, and its cube, None for the time of a call."""
+
+    __slots__ = ("cube", "key", "nbytes")
+
+    key: int  # the id of the handle
+    nbytes: int
+    cube: weakref.ref[CubeLike] | None
 
 
 class Pooled(Memory):
@@ -27,20 +41,26 @@ class Pooled(Memory):
     least recently used ones, which are copied to the host first. Copies that are being accessed, or
     kept by ``keep``, are not evicted. `free` only queues the handle, since it can be called from
     any thread at any time.
+
+    The handles that exist are what counts: sums of their bytes are kept only while nothing changes,
+    so that an interrupt between two steps of a change makes no sum wrong.
     """
 
     granule = 1  # sizes are multiples of that many bytes
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.limit: int | None = None
         self.lock = threading.RLock()
-        self.used = 0  # bytes of handles in use
-        self.kept = 0  # bytes of cached blocks
+        self._limits: dict[object, int] = {}  # by what set them
         self._spare: dict[int, list[Handle]] = {}  # cached blocks by size
         self._freed: deque[Handle] = deque()  # queued by `free`
-        # id of the handle -> the handle and its cube
-        self._owners: dict[int, tuple[Handle, weakref.ref[CubeLike]]] = {}
+        self._leases: dict[int, _Lease] = {}  # by the id of the handle
+        self._lost: deque[_Lease] = deque()  # of handles that are garbage and were not freed
+        self._sums: tuple[int, int] | None = (0, 0)  # None: to be added up again
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        self.lock, self._sums = threading.RLock(), None
 
     # Implemented by subclasses
 
@@ -67,34 +87,122 @@ class Pooled(Memory):
         """Return a handle of at least `nbytes` bytes, for a cube or for the time of a call."""
         size = -(-nbytes // self.granule) * self.granule
         with self.lock:
-            self._collect()
-            handle = self._reuse(size) or self._make_room(size, cube)
-            self.used += size
+            handle = self._take_freed(size, cube)
+            if handle is None:
+                self._collect()
+                handle = self._reuse(size) or self._make_room(size, cube)
+                self._lease(handle, cube)
             handle.tick = next(CLOCK)
             if cube is not None:
-                handle.line = line_of(user_line())
-                self._owners[id(handle)] = handle, weakref.ref(cube)
+                handle.line = THREADS.line()
         return handle
+
+    def _take_freed(self, size: int, cube: CubeLike) -> Handle | None:
+        """Return the one handle that was freed since the last call, if it is of that size, with its
+        lease: no sum changes.
+
+        That is a loop's case, in which a result replaces that of the turn before.
+        """
+        freed = self._freed
+        if len(freed) != 1 or freed[0].nbytes != size:
+            return None
+        handle = freed.pop()
+        if handle.nbytes != size:  # another thread has freed one just now
+            freed.append(handle)
+            return None
+        lease = self._leases.get(id(handle))
+        if lease is None or lease() is not handle:
+            return None  # freed before
+        lease.cube = None if cube is None else weakref.ref(cube)
+        self.renew(handle)
+        return handle
+
+    def block_at(self, address: int) -> tuple[Handle, CubeLike | None] | None:
+        """Return the handle whose block contains an address, and its cube unless it was freed.
+
+        None if there is no such block. No lock is taken: a handler of signals calls this.
+        """
+        leases = [(lease(), None if lease.cube is None else lease.cube())
+                  for lease in tuple(self._leases.values())]
+        spares = [(handle, None) for found in tuple(self._spare.values()) for handle in found]
+        for handle, cube in (*leases, *spares):
+            begin = getattr(handle, "address", None)
+            if begin is not None and begin <= address < begin + handle.nbytes:
+                used = cube is not None and cube.handles.get(self) is handle
+                return handle, cube if used else None
+        return None
 
     def free(self, handle: Handle) -> None:
         self._freed.append(handle)  # atomic, and no lock
 
+    # Counting
+
+    def _counted(self) -> tuple[int, int]:
+        """Return the bytes of handles in use, and of cached blocks."""
+        sums = self._sums
+        if sums is None:
+            sums = self._sums = (sum(lease.nbytes for lease in self._leases.values()),
+                                 sum(size * len(spares) for size, spares in self._spare.items()))
+        return sums
+
+    @property
+    def used(self) -> int:
+        """The bytes of handles in use."""
+        with self.lock:
+            self._forget_lost()
+            return self._counted()[0]
+
+    @property
+    def kept(self) -> int:
+        """The bytes of cached blocks."""
+        with self.lock:
+            return self._counted()[1]
+
+    def _lease(self, handle: Handle, cube: CubeLike) -> None:
+        """Count `handle`, which is in no container, as in use."""
+        (used, kept), self._sums = self._counted(), None
+        lease = _Lease(handle, self._lost.append)
+        lease.key, lease.nbytes = id(handle), handle.nbytes
+        lease.cube = None if cube is None else weakref.ref(cube)
+        before = self._leases.get(lease.key)  # of a handle that is garbage
+        self._leases[lease.key] = lease
+        self._sums = used + lease.nbytes - (0 if before is None else before.nbytes), kept
+
+    def _forget_lost(self) -> None:
+        """Do not count handles that are garbage and were not freed."""
+        while self._lost:
+            lease = self._lost[0]
+            if self._leases.get(lease.key) is lease:
+                self._sums = None
+                del self._leases[lease.key]
+            self._lost.popleft()  # only now
+
     def _collect(self) -> None:
         """Cache the handles that were freed since the last call."""
+        self._forget_lost()
         while self._freed:
             handle = self._freed.popleft()
-            self._owners.pop(id(handle), None)
-            self.used -= handle.nbytes
-            self.kept += handle.nbytes
+            lease = self._leases.get(id(handle))
+            leased = lease is not None and lease() is handle
+            if lease is None or not leased:
+                continue  # freed before
+            (used, kept), self._sums = self._counted(), None
+            del self._leases[lease.key]
             self._spare.setdefault(handle.nbytes, []).append(handle)
+            self._sums = used - handle.nbytes, kept + handle.nbytes
             self.retire(handle)
 
+    def _unspare(self, size: int) -> Handle:
+        """Return a cached block of `size` bytes, which then is in no container."""
+        (used, kept), self._sums = self._counted(), None
+        handle = self._spare[size].pop()
+        self._sums = used, kept - size
+        return handle
+
     def _reuse(self, size: int) -> Handle | None:
-        spares = self._spare.get(size)
-        if not spares:
+        if not self._spare.get(size):
             return None
-        handle = spares.pop()
-        self.kept -= size
+        handle = self._unspare(size)
         self.renew(handle)
         return handle
 
@@ -102,7 +210,8 @@ class Pooled(Memory):
         """Return a new handle, evicting others if there is not enough room for it."""
         evictions, refused = self._evictions(cube), None
         while True:
-            if self.limit is None or self.used + self.kept + size <= self.limit:
+            limit = self.limit
+            if limit is None or sum(self._counted()) + size <= limit:
                 try:
                     return self.raw_allocate(size)
                 except OutOfDeviceMemory as error:
@@ -117,47 +226,65 @@ class Pooled(Memory):
 
     def _evictions(self, cube: CubeLike) -> Iterator[bool]:
         """Free one block after another for `cube`, the least expensive first."""
-        while self.kept:
+        while self._counted()[1]:
             yield self._shrink()
         for dirty in (False, True):
-            for handle, ref in sorted(self._owners.values(), key=lambda item: item[0].tick):
-                other = ref()
-                if (other is not None and other is not cube and other.handles.get(self) is handle
+            for handle, other in self._by_last_use():
+                if (other is not cube and other.handles.get(self) is handle
                         and other.evict(self, dirty)):
                     yield True
-                while self.kept:
+                while self._counted()[1]:
                     yield self._shrink()
+
+    def _by_last_use(self) -> Iterator[tuple[Handle, CubeLike]]:
+        """Yield the handles of cubes, the least recently used first, as far as they live."""
+        found = [(handle.tick, lease) for lease in tuple(self._leases.values())
+                 if lease.cube is not None and (handle := lease()) is not None]
+        for _, lease in sorted(found, key=lambda item: item[0]):
+            handle, cube = lease(), None if lease.cube is None else lease.cube()
+            if handle is not None and cube is not None:
+                yield handle, cube
 
     def _shrink(self) -> bool:
         """Return the largest cached block to the device."""
-        size = max(k for k, spares in self._spare.items() if spares)
-        handle = self._spare[size].pop()
-        self.kept -= size
-        self.raw_free(handle)
+        self.raw_free(self._unspare(max(k for k, spares in self._spare.items() if spares)))
         return True
 
     def trim(self) -> None:
         """Return all cached blocks to the device."""
         with self.lock:
             self._collect()
-            while self.kept:
+            while self._counted()[1]:
                 self._shrink()
 
-    def restrict(self, limit: int | None) -> int | None:
-        """Set the limit, evicting copies beyond it; return the limit before."""
-        with self.lock:
-            before, self.limit = self.limit, limit
+    # Limits
+
+    @property
+    def limit(self) -> int | None:
+        """The smallest of the limits that hold now."""
+        return min(tuple(self._limits.values()), default=None)
+
+    def restrict(self, holder: object, limit: int) -> None:
+        """Hold to a limit until `lift` is called for `holder`; evict copies beyond it."""
+        try:
+            with self.lock:
+                self._limits[holder] = limit
+                self._evict_beyond(limit)
+        except BaseException:
+            self.lift(holder)
+            raise
+
+    def lift(self, holder: object) -> None:
+        """Lift the limit that `restrict` set for `holder`, if any."""
+        self._limits.pop(holder, None)
+
+    def _evict_beyond(self, limit: int) -> None:
+        self._collect()
+        evictions = self._evictions(None)
+        while sum(self._counted()) > limit:
+            if next(evictions, None) is None:
+                raise OutOfDeviceMemory(self._full_message(0))
             self._collect()
-            evictions = self._evictions(None)
-            try:
-                while limit is not None and self.used + self.kept > limit:
-                    if next(evictions, None) is None:
-                        raise OutOfDeviceMemory(self._full_message(0))
-                    self._collect()
-            except BaseException:
-                self.limit = before
-                raise
-        return before
 
     # Reporting
 
@@ -165,9 +292,8 @@ class Pooled(Memory):
         """Return bytes, label and source line of every handle of a cube, the largest first."""
         with self.lock:
             self._collect()
-            found = [(handle.nbytes, cube, handle.line) for handle, ref in self._owners.values()
-                     if (cube := ref()) is not None]
-        return sorted(((n, _label(c), line_of(c.made) or line) for n, c, line in found),
+            found = [(handle.nbytes, cube, handle.line) for handle, cube in self._by_last_use()]
+        return sorted(((n, _label(c), line_of(c.made or line)) for n, c, line in found),
                       key=lambda row: -row[0])
 
     def _full_message(self, size: int) -> str:
@@ -182,6 +308,5 @@ class Pooled(Memory):
 
 def _label(cube: CubeLike) -> str:
     """Return the label of a Mat that sees `cube`, or one of `cube` if there is none."""
-    views = (ref() for ref in tuple(cube.viewers))
-    view = next((v for v in views if v is not None), None)
+    view = next(iter(cube.live_viewers()), None)
     return f"<{cube.size} elements of {cube.dtype}>" if view is None else str(view.label())

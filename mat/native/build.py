@@ -1,5 +1,6 @@
-"""The build of ``mat._native``, a cffi extension of the C files in ``cpu``, of ``mat._core``, of
-those in ``python``, and of distributions.
+"""The build of ``mat._native``, a cffi extension of the C files in ``cpu``; of the modules that
+Cython compiles, which are the Python files with a ``.pxd`` of the same name beside them, and
+``mat/_core.pyx``; and of distributions.
 
 Setuptools runs it; `mat` never imports it. Both the C compiler and cffi read the headers in ``cpu``
 whose names end neither in ``_inline.h`` nor in ``mat.h``, so that these have plain declarations
@@ -10,19 +11,26 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 import cffi
+import numpy as np
 from setuptools import Distribution, Extension
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.egg_info import egg_info
 from setuptools.command.sdist import sdist
 
-HERE = Path(__file__).parent
-FOLDERS = [HERE / name for name in ("shared", "cpu", "python")]  # where headers are included from
+HERE = Path(__file__).resolve().parent
+# where headers are included from
+FOLDERS = [*(HERE / name for name in ("shared", "cpu", "python")), Path(np.get_include())]
+PACKAGE = HERE.parent
 APART = ("mat.h", "call.h")  # headers that are not for cffi, or come first
 # parts of the repository besides the package that belong to a source distribution
 BESIDE = ("tests", "docs", "examples", ".ci", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
@@ -35,6 +43,20 @@ MADE = {"__pycache__", ".pyc", ".so", ".o", ".hypothesis", ".pytest_cache"}
 FLAGS = ["-O3", "-g0", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fwrapv",
          "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Wno-unknown-pragmas", "-Wno-missing-field-initializers"]
+CYTHON_FLAGS = ["-O2", "-g0", "-fwrapv", "-fno-strict-aliasing", "-fvisibility=hidden", "-w"]
+DIRECTIVES = {"language_level": 3, "annotation_typing": False, "binding": True, "cdivision": True,
+              "wraparound": True, "boundscheck": True, "embedsignature": False,
+              "auto_pickle": False}
+MODULES = runpy.run_path(str(PACKAGE / "support" / "compiled_modules.py"))  # what is in it, by name
+CYTHON = Lock()  # Cython is for one thread, the compilers of C beside it are processes
+# Modules of classes of which there are many objects, in no cycles: as NumPy's arrays, these are not
+# tracked by the garbage collector. The memory of layouts is used again.
+SMALL_OBJECTS = {"mat.core.coherence": {"no_gc": True}, "mat.core.cube": {"no_gc": True},
+                 "mat.core.dropping": {"no_gc": True},
+                 "mat.layout.strided": {"no_gc": True, "freelist": 64},
+                 "mat.matrix.base": {"no_gc": True}, "mat.matrix.elements": {"no_gc": True},
+                 "mat.matrix.operators": {"no_gc": True},
+                 "mat.ops.selection": {"no_gc": True, "freelist": 8}}
 NOTICE = """
 ====================================================================================================
 mat: the compiled kernels could not be built ({reason}).
@@ -64,65 +86,152 @@ def native() -> Extension:
     sources = sorted(str(p.relative_to(Path.cwd())) for p in (HERE / "cpu").glob("*.c"))
     inputs = [str(p.relative_to(Path.cwd())) for p in HERE.rglob("*")
               if p.suffix in (".h", ".def", ".py")]
-    return extension("_native", [str(target), *sources], inputs)
+    return extension("_native", [str(target), *sources], inputs, py_limited_api=True)
 
 
-def extension(name: str, sources: list[str], depends: list[str]) -> Extension:
-    """Return an extension for all Pythons from 3.11 on.
+def extension(name: str, sources: list[str], depends: list[str], flags: Sequence[str] = FLAGS,
+              **options: bool) -> Extension:
+    """Return an extension module.
 
     The environment can add flags, as for sanitizers.
     """
-    flags = [] if os.name == "nt" else [*FLAGS, *os.environ.get("MAT_CFLAGS", "").split()]
+    flags = [] if os.name == "nt" else [*flags, *os.environ.get("MAT_CFLAGS", "").split()]
     return Extension(f"mat.{name}", sources, include_dirs=list(map(str, FOLDERS)), depends=depends,
                      extra_compile_args=flags,
                      define_macros=[("MAT_FLAGS", f'"{" ".join(flags)}"')],  # for show_config
-                     extra_link_args=os.environ.get("MAT_LDFLAGS", "").split(), py_limited_api=True)
+                     extra_link_args=os.environ.get("MAT_LDFLAGS", "").split(), **options)
 
 
-def core() -> Extension:
-    """Return the extension in Python's own C interface: accesses, calls and DLPack's capsules."""
-    paths = [*(HERE / "python").iterdir(), HERE / "cpu" / "call.h"]
-    parts = sorted(str(path.relative_to(Path.cwd())) for path in paths)
-    return extension("_core", [p for p in parts if p.endswith(".c")],
-                     [p for p in parts if p.endswith(".h")])
+def names() -> list[str]:
+    """Return the names of the modules that Cython compiles: those with declarations."""
+    return sorted(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+                  for path in PACKAGE.rglob("*.pxd"))
+
+
+def compiled() -> list[Extension]:
+    """Return the extensions of the modules that Cython compiles, one for each."""
+    return [extension(name.removeprefix("mat."), [os.path.relpath(MODULES["source_of"](name)), *(
+                os.path.relpath(path) for path in sorted((HERE / "python").glob("*.c"))
+                if name == MODULES["CORE"])], [], CYTHON_FLAGS) for name in names()]
+
+
+def as_c(ext: Extension) -> list[str]:
+    """Return the sources of a module in C, which Cython writes.
+
+    Annotations are for readers and type checkers; the types of C are in the ``.pxd`` files.
+    """
+    # without Cython, what is said is the notice
+    from Cython.Build import cythonize
+    from Cython.Compiler.Options import get_directive_defaults
+
+    with CYTHON:
+        # so that they can be set for a module, not by decorators only, which uncompiled code would
+        # need, too
+        get_directive_defaults().update(no_gc=False, freelist=0)
+        directives = DIRECTIVES | SMALL_OBJECTS.get(ext.name, {})
+        return cythonize([ext], build_dir=str(Path("build") / "cython"), quiet=True, force=True,
+                         compiler_directives=directives)[0].sources
+
+
+def record_of_build() -> dict[str, str]:
+    """Return the record of modules that are compiled now: a digest of each, and how."""
+    from Cython import __version__ as version
+
+    how = repr((version, DIRECTIVES, SMALL_OBJECTS, CYTHON_FLAGS, os.environ.get("MAT_CFLAGS"),
+                os.environ.get("MAT_LDFLAGS")))
+    return {**MODULES["digests"](names()), "how": MODULES["source_hash"](how.encode()).hex()}
+
+
+def beside_one_another(compile_all: Callable[..., list[str]], compilers: Executor
+                       ) -> Callable[..., list[str]]:
+    """Return `compile_all`, of setuptools, so that it compiles the sources of an extension at once.
+
+    `compilers` bounds how many there are, of all extensions.
+    """
+    def several(sources: list[str], *args: object, **options: object) -> list[str]:
+        objects = [compilers.submit(compile_all, [source], *args, **options) for source in sources]
+        return [path for made in objects for path in made.result()]
+
+    return several
 
 
 class BuildKernels(build_ext):
-    """The command that builds the extensions, or prints a notice if there is no compiler."""
+    """The command that builds the extensions, or prints a notice if there is no compiler.
+
+    What is in the tree and was built of the same sources is not built again.
+    """
 
     def finalize_options(self) -> None:
         # pyproject.toml only says that there are extensions
-        self.distribution.ext_modules = [native(), core()]
+        self.distribution.ext_modules = [native(), *compiled()]
         super().finalize_options()
-        self.parallel = self.parallel or os.cpu_count()
+        self.compilers = self.parallel if isinstance(self.parallel, int) else os.cpu_count()
+        self.parallel = len(self.extensions)  # they wait for compilers
+        self.force = True  # times of files say less than the record, see `usable`
+
+    def build_extensions(self) -> None:
+        with ThreadPoolExecutor(self.compilers) as compilers:
+            self.compiler.compile = beside_one_another(self.compiler.compile, compilers)
+            super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile, unless the tree has an extension that another Python compiled of these sources.
-
-        One serves all of them.
-        """
-        made = Path("mat") / f"{ext.name.partition('.')[2]}.abi3.so"
-        target = Path(self.get_ext_fullpath(ext.name))
-        inputs = [path for path in (*ext.sources, *ext.depends) if not path.startswith("build")]
-        fresh = made.exists() and all(Path(path).stat().st_mtime < made.stat().st_mtime
-                                      for path in inputs)
-        if fresh and made.resolve() != target.resolve() and not os.environ.get("MAT_CFLAGS"):
+        """Compile, unless the tree has that extension."""
+        made = self.usable(ext)
+        if made is None:
+            if ext.name in self.record:
+                ext.sources = as_c(ext)
+            super().build_extension(ext)
+        elif made.resolve() != Path(self.get_ext_fullpath(ext.name)).resolve():
+            target = Path(self.get_ext_fullpath(ext.name))
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(made, target)
-        else:
-            super().build_extension(ext)
+
+    def usable(self, ext: Extension) -> Path | None:
+        """Return the extension in the tree if it was compiled of these sources, else None.
+
+        The kernels are for every Python, so another one may have compiled them.
+        """
+        if ext.name in self.record:
+            made = [Path(MODULES["path_of"](ext.name, MODULES["SUFFIX"]))]
+            same = all(self.record[name] == self.found.get(name) for name in (ext.name, "how"))
+            return made[0] if same and made[0].exists() else None
+        inputs = [path for path in (*ext.sources, *ext.depends) if not path.startswith("build")]
+        newest = max(Path(path).stat().st_mtime for path in inputs)
+        made = [PACKAGE / "_native.abi3.so", *Path("build").glob("lib*/mat/_native.abi3.so")]
+        return None if os.environ.get("MAT_CFLAGS") else next(
+            (path for path in made if path.exists() and path.stat().st_mtime > newest), None)
 
     def run(self) -> None:
         try:
+            self.record, self.found = record_of_build(), MODULES["recorded"]()
+            self.record_path(inplace=False).unlink(missing_ok=True)
             super().run()
+            self.write_record(self.inplace)
         except Exception as error:
             if os.environ.get("MAT_NATIVE") == "required":
                 raise
             self.warn(NOTICE.format(reason=str(error).splitlines()[0] if str(error)
                                     else type(error).__name__))
             for path in () if self.inplace else map(Path, self.get_outputs()):
-                path.unlink(missing_ok=True)  # mat needs both extensions, of the same sources
+                path.unlink(missing_ok=True)  # mat needs all extensions, of the same sources
             self.extensions = []
+
+    def copy_extensions_to_source(self) -> None:
+        # so that an interrupted copy is not taken for a whole one
+        self.record_path(inplace=True).unlink(missing_ok=True)
+        super().copy_extensions_to_source()
+
+    def record_path(self, inplace: bool) -> Path:
+        return (PACKAGE if inplace else Path(self.build_lib, "mat")) / MODULES["RECORD"]
+
+    def write_record(self, inplace: bool) -> None:
+        path = self.record_path(inplace)
+        path.write_text("".join(f"{name} {text}\n" for name, text in self.record.items()),
+                        encoding="utf-8")
+
+    def get_outputs(self) -> list[str]:
+        made = super().get_outputs()
+        return [*made, str(self.record_path(inplace=False))] if made else made
 
 
 class Wheel(bdist_wheel):

@@ -7,16 +7,14 @@ says.
 
 from __future__ import annotations
 
-from ..core.compiled import IN_USE
 from ..errors import ShapeError
 from ..layout.matrix_operand import GemmSizes, LeadingDimension, MatmulForm, MatrixOperand
-from ..layout.strided import Ints, Layout
+from ..layout.shapes import Ints
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
-from ..support.c_pointers import ForeignArray
 from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.native import compiled
-from ..support.types import Array, CData, Engine, Function, Number
+from ..support.types import Array, Engine, Function, Number
 from . import rowmajor
 from .accumulation import accumulate
 from .blas_checks import blas_dtype, check_bool, check_countable
@@ -31,10 +29,9 @@ from .integer_matmul import (
     multiply_add,
     prepare_integer_gemm,
 )
-from .operation import NO_KEYWORDS, Accumulated, Input, Scalar, op
+from .operation import Accumulated, Input, Scalar, op
 from .overlap import check_disjoint
-from .plan import Plan
-from .rowmajor import BlasEngine, fits_device, fits_matrix, fits_operand, gemm_form
+from .rowmajor import BlasEngine, fits_device, fits_matrices, fits_matrix, fits_operand, gemm_form
 
 
 @op(by_form=True)
@@ -176,43 +173,18 @@ def _part(np: Engine, a: Array, shape: Ints, ld: int | None) -> Array:
     return part
 
 
+# keywords of a product; those that are False are left out, as in its key
 TRANSPOSES: dict[tuple[bool, bool], dict[str, bool]] = {
     (False, False): {}, (True, False): {"transpose_a": True}, (False, True): {"transpose_b": True},
     (True, True): {"transpose_a": True, "transpose_b": True}}
 
 
-def planned(a: Mat, b: Mat, beta: float, c: Mat, transpose_a: bool,
-            transpose_b: bool) -> Plan | None:
-    """Return the plan for `gemm`, if a call like this one has been planned.
-
-    None if `gemm` has to check the operands.
-    """
-    storage = c.storage
-    if (a.storage is storage or b.storage is storage or type(transpose_a) is not bool
-            or type(transpose_b) is not bool):
-        return None
-    key = c.form, a.form, b.form, beta == 0, transpose_a, transpose_b
-    plan = gemm.own_plans.get(key)
-    if plan is None and c.form is not None and a.form is not None and b.form is not None:
-        plan = gemm.find((1.0, a, b, beta, c), TRANSPOSES[transpose_a, transpose_b])
-        if plan is not None:
-            gemm.own_plans[key] = plan
-    return plan
-
-
 def _gemm_(self: Mat, alpha: Number, a: Mat, b: Mat, beta: Number, *, transpose_a: bool = False,
            transpose_b: bool = False,
            **parts: int | None) -> Engine:  # the signature is BLAS's
-    if (not parts and type(a) is Mat and type(b) is Mat and type(alpha) is float
-            and type(beta) is float):
-        plan = planned(a, b, beta, self, transpose_a, transpose_b)
-        if plan is not None:
-            flags = TRANSPOSES[transpose_a, transpose_b] if plan.keywords or IN_USE else NO_KEYWORDS
-            return plan.run((alpha, a, b, beta, self), flags)
-    # those that are False are left out, as in the key
-    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
-    return gemm(alpha, a, b, beta, self, **{k: v for k, v in flags.items() if v is not False},
-                **parts)
+    if type(transpose_a) is not bool or type(transpose_b) is not bool:
+        check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
+    return gemm(alpha, a, b, beta, self, **TRANSPOSES[transpose_a, transpose_b], **parts)
 
 
 bind("gemm_", gemm.documented(_gemm_))
@@ -268,54 +240,22 @@ def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated
     check_disjoint("gemm_batched", c, a, b)
 
 
-def fits_batch(layout: Layout) -> bool:
-    """Tell whether each matrix of a batch is one that BLAS can take."""
-    return fits_matrix(Layout(layout.shape[-2:], layout.strides[-2:], 0))
-
-
-def _batch_sizes(a: Mat | ForeignArray, c: Mat | ForeignArray, transpose_a: bool) -> GemmSizes:
-    m, n = c.shape[-2:]
-    return GemmSizes(m, n, a.shape[-2] if transpose_a else a.shape[-1])
-
-
 @gemm_batched.prepare("cuda", fits=fits_operand, dtypes=BLAS, pack=True)
-def gemm_batched_cublas(cuda: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
-                        transpose_b: bool = False) -> Function:
+@gemm_batched.prepare("foreign", fits=fits_matrices, dtypes=BLAS, pack=True)
+def gemm_batched_blas(blas: BlasEngine, a: Mat, b: Mat, c: Mat, transpose_a: bool = False,
+                      transpose_b: bool = False) -> Function:
     if not c.size:
         return do_nothing
-    form = MatmulForm(_batch_sizes(a, c, transpose_a), _operand(a).transpose(transpose_a),
+    m, n = c.shape[-2:]
+    sizes = GemmSizes(m, n, a.shape[-2] if transpose_a else a.shape[-1])
+    form = MatmulForm(sizes, _operand(a).transpose(transpose_a),
                       _operand(b).transpose(transpose_b), _operand(c), c.shape[:-2])
-    return rowmajor.prepare_stack(cuda, c.dtype.char, form)
+    return rowmajor.prepare_stack(blas, c.dtype.char, form)
 
 
 def _operand(x: Mat) -> MatrixOperand:
     row, column = x.strides[-2:]
     return MatrixOperand(x.dtype.char, row, column, x.strides[:-2])
-
-
-# the signature is the operation's
-@gemm_batched.on("foreign", fits=fits_batch, dtypes=BLAS, pack=True)
-def gemm_batched_blas(blas: Engine, alpha: Number, a: ForeignArray, b: ForeignArray, beta: Number,
-                      c: ForeignArray, transpose_a: bool = False,
-                      transpose_b: bool = False) -> None:
-    if not c.size:
-        return
-    form = gemm_form(_batch_sizes(a, c, transpose_a), _matrix(a, transpose_a),
-                     _matrix(b, transpose_b), _matrix(c))
-    for one, other, out in zip(_pointers(a), _pointers(b), _pointers(c), strict=True):
-        blas.gemm(c.letter, form, alpha, one, other, beta, out)
-
-
-def _matrix(x: ForeignArray, transpose: bool = False) -> LeadingDimension:
-    """Return the leading dimension of each matrix of a batch, as `_leading` does."""
-    found = Layout(x.shape[-2:], x.strides[-2:], 0).matrix
-    assert found is not None, "fits_batch has let it through"
-    return LeadingDimension(found[0], found[1] != transpose)
-
-
-def _pointers(x: ForeignArray) -> list[CData]:
-    """Return where each matrix of a batch begins."""
-    return [x.pointer + start for start in Layout(x.shape[:-2], x.strides[:-2], 0).indices()]
 
 
 # the signature is the operation's

@@ -15,7 +15,8 @@ import numpy as np
 
 from ..cpu import blas
 from ..errors import ShapeError
-from ..layout.strided import Ints, Layout, integer
+from ..layout.shapes import Ints, integer
+from ..layout.strided import Layout
 from ..matrix.mat import Mat
 from ..support import blas_library
 from ..support.dtypes import BLAS_TYPES as BLAS

@@ -5,25 +5,20 @@ from the signature of the function that checks them.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
 
-import numpy as np
-
-from ..core.cube import INPUT, IO, OUTPUT, Direction
+from ..core.direction import INPUT, IO, OUTPUT, Direction
 from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.dtypes import check_operand
-from ..support.types import Arguments, DType, Function, Keywords, Operand
+from ..support.types import Arguments, DType, Function, Keywords
+from .calls import Calls
 from .roles import Role, method_like, readable, roles_of
 
 # BLAS's names for using a part of an operand
 _PARTS = frozenset(("m", "n", "k", "incx", "incy", "lda", "ldb", "ldc"))
-_NUMBERS = frozenset((float, int, complex, np.float32, np.float64))
-# types of settings that a plan can depend on
-_PLAIN = frozenset((bool, int, str, type(None), tuple))
 
 
-class Declaration:
+class Declaration(Calls):
     """The parameters of an operation and their roles, by their positions in a call."""
 
     __name__: str
@@ -37,7 +32,7 @@ class Declaration:
         signature = inspect.signature(check)
         self.positional = [n for n, p in signature.parameters.items()
                            if p.kind is not inspect.Parameter.KEYWORD_ONLY]
-        self.arity = len(self.positional)
+        arity = len(self.positional)
         self.roles = roles_of(check)
         self.__signature__ = readable(signature, self.roles)
         self.numbers = [(k, n) for k, n in enumerate(self.positional) if n in self.roles
@@ -47,15 +42,13 @@ class Declaration:
                          and self.roles[n].direction is not None]
         self.written = [k for k in self.operands if self.role(k).direction is not INPUT]
         self.result = self.written[-1] if self.written else None
-        self.main = self.operands[-1]  # whose dtype numbers have to fit
-        self.first, self.others = self.operands[0], self.operands[:-1]
         conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
         # the number whose being 0 matters
-        self.zero_at = self.positional.index(conditions[0]) if conditions else -1
+        zero_at = self.positional.index(conditions[0]) if conditions else -1
         known = {*self.operands, *self.at_numbers}
         # such as an axis: part of a plan's key
-        self.settings = [k for k in range(self.arity) if k not in known]
-        self.pair = len(self.operands) == 2 and not conditions and not self.settings
+        settings = tuple(k for k in range(arity) if k not in known)
+        self.set_positions(arity, self.operands[-1], tuple(self.operands[:-1]), settings, zero_at)
 
     def role(self, k: int) -> Role:
         """Return the role of parameter `k`."""
@@ -107,41 +100,6 @@ class Declaration:
         found: DType = next(mats).storage.dtype
         return found
 
-    def plan_key(self, args: Arguments, kwargs: Keywords) -> object:
-        """Return what the checks and the choice of an implementation depend on; raise `KeyError` if
-        that is more than a key can hold.
-
-        Keys are made here only. Compiled calls compare its parts, and the
-        shortest ways (``x.add_(y)``, ``sum(x, 0, out=y)``) spell it out: a test compares these.
-        """
-        w = args[self.main]
-        key: object = w.form
-        for k in self.others:
-            a = args[k]
-            if type(a) is Mat:
-                if a is w:
-                    key = key, 0
-                elif a.storage is w.storage:
-                    raise KeyError
-                else:
-                    key = key, a.form
-            else:
-                key = key, _number_key(a, args[self.operands[1]])
-        if self.zero_at >= 0:
-            beta = args[self.zero_at]
-            if type(beta) not in _NUMBERS:
-                raise KeyError
-            key = key, beta == 0
-        if self.settings:
-            key = key, settings_key([args[k] for k in self.settings])
-        if kwargs:
-            key = key, *kwargs, settings_key(kwargs.values())
-        return key
-
-    def call_with_device(self, args: Arguments, kwargs: Keywords) -> Operand:
-        """Carry out the operation while a device is in use; operations define it."""
-        raise NotImplementedError
-
     # Documentation
 
     def as_method(self, operation: Function, at: int, name: str | None) -> Function:
@@ -167,27 +125,3 @@ class Declaration:
         rest = [p.replace(default=p.default) for p in given[:at] + given[at + 1:]]
         vars(method)["__signature__"] = inspect.Signature([own, *rest])
         return method_like(self, method, name or self.__name__ + "_", self.positional[at])
-
-
-def settings_key(values: Iterable[object]) -> tuple[object, ...]:
-    """Return settings as part of a key: with their types, since True is 1 but not to a check; raise
-    `KeyError` for other types.
-    """
-    given = tuple(values)
-    kinds = tuple(map(type, given))
-    if not _PLAIN.issuperset(kinds):
-        raise KeyError
-    return given, kinds
-
-
-def _number_key(value: Operand, like: Operand) -> type:
-    """Return the part of a key for a number among the operands; raise `KeyError` if its value
-    matters to the checks.
-    """
-    kind = type(value)
-    if kind is float or kind is np.float64 or kind is np.float32:
-        return kind
-    if kind is int and (0 <= value < 128
-                        or (like.storage.dtype.kind in "fc" and -(2**53) < value < 2**53)):
-        return int
-    raise KeyError

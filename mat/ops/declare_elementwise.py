@@ -10,23 +10,30 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import math
 from collections.abc import Callable
 
 import numpy as np
 
-from ..core.compiled import IN_USE
 from ..errors import DTypeError, ShapeError
-from ..layout.strided import Ints, broadcast_shapes
+from ..layout.shapes import Ints, broadcast_shapes
 from ..matrix.creation import adopted, from_numpy
-from ..matrix.mat import Mat, new_like
+from ..matrix.mat import Mat
 from ..matrix.methods import bind
-from ..support.dtypes import BOOL, EVERY, REAL_TYPES, check_operand, represents
+from ..matrix.operators import OPERATORS
+from ..support.dtypes import (
+    BOOL,
+    BY_NAME,
+    EVERY,
+    INTEGERS,
+    REAL_TYPES,
+    check_operand,
+    represents,
+)
 from ..support.native import compiled
-from ..support.types import Array, DType, Function, Number, Operand
+from ..support.types import DType, Function, Operand
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
-from .operation import NO_KEYWORDS, Input, InputOrNumber, Op, Output, named, op
-from .overlap import apart, of_one_dtype, one_by_one
+from .operation import Input, InputOrNumber, Op, Output, named, op
+from .overlap import apart, apart_from, of_one_dtype, one_by_one
 
 CheckValues = Callable[[Operand, Operand], None]
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -120,6 +127,18 @@ def _check_broadcast(shape: Ints, out: Ints) -> None:
                          "the result")
 
 
+def check_clip(x: Operand, low: Operand, high: Operand, out: Mat) -> None:
+    """Raise `ShapeError` or `DTypeError` unless `out` can take `x` between the bounds."""
+    for bound in (low, high):
+        check_out(np.maximum, out, x, bound)
+
+
+def dtype_of_clip(x: Operand, low: Operand, high: Operand) -> DType:
+    """Return the dtype of `x` between the bounds."""
+    one, other = (result_dtype(np.maximum, x, bound) for bound in (low, high))
+    return one if one is other else np.promote_types(one, other)
+
+
 def check_is_mat(out: object) -> Mat:
     """Return `out`; raise `DTypeError` unless it is a Mat."""
     if not isinstance(out, Mat):
@@ -146,61 +165,67 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
         check_out(rule, out, x)
 
     kernel = _operation(check, name, f"Return {doc}.")
+    kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
     kernel.prepare("foreign", dtypes=compiled(REAL_TYPES), when=of_one_dtype)(
         lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
     kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
     kernel.on("array")(implementation or rule)
 
-    def function(x: Operand, out: Mat | None = None) -> Mat:
-        x = as_operand(x, "x")
-        if not isinstance(x, Mat):
-            raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}; "
-                             "mat.array([v]) makes one")
-        found: Mat = kernel(x, new_like(x, x.shape, result_dtype(rule, x)) if out is None
-                            else check_is_mat(out))
-        return found
-
+    function = _function_of_one(kernel)
     example = _example(f"mat.{name}(mat.array({sample}))", "float64", gives)
     public = _public(function, kernel, unary_doc(name, doc, example))
     _bind_unary(name, doc, kernel, function, operator)
     return public
 
 
+def _function_of_one(kernel: Op) -> Function:
+    """Return the function of one operand, into a new Mat or `out`."""
+    name, new = kernel.__name__, kernel.new
+
+    def function(x: Operand, out: Mat | None = None) -> Mat:
+        found: Mat
+        if out is None and type(x) is Mat:
+            found = new((x, None))
+            return found
+        if type(x) is not Mat:
+            x = as_operand(x if out is None else apart_from(x, check_is_mat(out)), "x")
+        if not isinstance(x, Mat):
+            raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}; "
+                             "mat.array([v]) makes one")
+        found = new((x, None)) if out is None else kernel(x, check_is_mat(out))
+        return found
+
+    return function
+
+
 def _bind_unary(name: str, doc: str, kernel: Op, function: Function, operator: str) -> None:
     """Bind the methods of a function of one operand."""
-    plans = kernel.plans
-
     def in_place(self: Mat) -> Mat:
-        plan = plans.get((self.form, 0)) if self.form is not None else None  # as plan_key gives it
-        found: Mat = kernel(self, self) if plan is None else plan.run((self, self), NO_KEYWORDS)
+        found: Mat = kernel(self, self)
         return found
 
     def method(self: Mat, out: Mat | None = None) -> Mat:
         found: Mat = function(self, out)
         return found
 
-    def operate(self: Mat) -> Mat:
-        found: Mat = function(self)
-        return found
-
     _bind_method(name, method, unary_doc(name, doc, method=True))
     _bind_method(name + "_", in_place, in_place_doc(name, doc))
     if operator:
-        _bind_method(f"__{operator}__", operate, f"Return {doc}.")
+        bind(f"__{operator}__", function)
+        OPERATORS[f"__{operator}__"].operation = kernel
 
 
 def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "",
-           reflected: str = "", implementation: Function | None = None, silent: bool = False,
+           implementation: Function | None = None, silent: bool = False,
            check_values: CheckValues | None = None) -> Function:  # its parameters are the facts
     """Declare ``name(x, y)``, ``name(x, y, out=)``, ``x.name_(y)`` and the operators ``x . y``, ``y
     . x`` and ``x .= y``; return the function.
 
-    `doc` is what comes out; `gives` is the result for (1, 4) and 2, for the doctest. `reflected`
-    names the operator for ``y . x`` where it is not ``r`` + `operator`; `implementation` computes
-    where `rule` itself does not. Of what is `silent` NumPy never warns, and neither does it of
-    comparisons. `check_values` raises, at every call, for values that NumPy would refuse half-way
-    through.
+    `doc` is what comes out; `gives` is the result for (1, 4) and 2, for the doctest.
+    `implementation` computes where `rule` itself does not. Of what is `silent` NumPy never warns,
+    and neither does it of comparisons. `check_values` raises, at every call, for values that NumPy
+    would refuse half-way through.
     """
     compares = rule(1.0, 1.0).dtype == np.bool_
 
@@ -208,6 +233,41 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
         check_out(rule, out, x, y)
 
     kernel = _operation(check, name, f"Return {doc}.")
+    kernel.result_of = lambda x, y, out: _result_of(rule, x, y)
+    _prepare_binary(kernel, name, rule, compares)
+    kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
+
+    new, run = kernel.new, kernel.run
+
+    def function(x: Operand, y: Operand, out: Mat | None = None) -> Mat:
+        found: Mat
+        if type(x) is Mat and type(y) is Mat and type(out) is Mat and check_values is None:
+            found = run((x, y, out))
+            return found
+        if out is not None:
+            x, y = apart_from(x, check_is_mat(out)), apart_from(y, out)
+        x = x if type(x) is Mat else as_operand(x, "x")
+        y = y if type(y) is Mat else as_operand(y, "y")
+        if check_values is not None:
+            check_values(x, y)
+        if type(x) is not Mat and type(y) is not Mat:
+            raise DTypeError(f"{name} wants at least one Mat or array, got {x!r} and {y!r}")
+        found = new((x, y, None)) if out is None else run((x, y, check_is_mat(out)))
+        return found
+
+    example = _example(f"mat.{name}(mat.array([1, 4]), 2)", "bool" if compares else "float64",
+                       gives)
+    public = _public(function, kernel, binary_doc(name, doc, example))
+    in_place = _in_place(kernel, check_values)
+    _bind_method(name + "_", in_place, in_place_doc(name, doc, binary=True))
+    if operator:
+        _bind_operators(kernel, operator, function, None if compares else in_place,
+                        check_values is None)
+    return public
+
+
+def _prepare_binary(kernel: Op, name: str, rule: np.ufunc, compares: bool) -> None:
+    """Have kernels of the host and of GPUs compute a function of two operands."""
     if compares:
         kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + BOOL), when=_comparable)(
             lambda cpu, x, y, out: cpu.prepare_elementwise(_into(name, out), x, y, out))
@@ -217,24 +277,65 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
         lambda cuda, x, y, out: cuda.prepare_elementwise(name, x, y, out,
                                                          dtype=loop_dtypes(rule, x, y)[0]))
-    kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
 
-    def function(x: Operand, y: Operand, out: Mat | None = None) -> Mat:
-        x = x if type(x) is Mat else as_operand(x, "x")
-        y = y if type(y) is Mat else as_operand(y, "y")
-        if check_values is not None:
-            check_values(x, y)
-        found: Mat = kernel(x, y, _new_result(rule, x, y) if out is None else check_is_mat(out))
+
+def test(name: str, rule: np.ufunc, doc: str) -> Function:
+    """Declare ``name(x, out=None)``, which tests each element of `x`; return the function.
+
+    `doc` is what comes out: bool. It has no methods.
+    """
+    def check(x: Input, out: Output) -> None:
+        check_out(rule, out, x)
+
+    kernel = _operation(check, name, f"Return {doc}.")
+    kernel.result_of = lambda x, out: (x.layout.shape, result_dtype(rule, x))
+    kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + BOOL), when=_testable)(
+        lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
+    kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
+        lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
+    kernel.on("array", silent=True)(rule)
+
+    return _public(_function_of_one(kernel), kernel, f"Return {doc}.")
+
+
+def _testable(x: Mat, out: Mat) -> bool:
+    """Return whether compiled tests take these: a Mat of real numbers, into bool."""
+    return (x.storage.dtype.kind == "f" and out.storage.dtype.kind == "b" and one_by_one(x, out))
+
+
+def clipping(name: str, doc: str) -> Function:
+    """Declare ``name(x, low, high, out=None)``, which keeps the elements of `x` between bounds;
+    return the function. It has no methods.
+    """
+    def check(x: InputOrNumber, low: InputOrNumber, high: InputOrNumber, out: Output) -> None:
+        check_clip(x, low, high, out)
+
+    kernel = _operation(check, name, f"Return {doc}.")
+    kernel.result_of = lambda x, low, high, out: (
+        broadcast_shapes([v.layout.shape for v in (x, low, high) if isinstance(v, Mat)]),
+        dtype_of_clip(x, low, high))
+    kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + INTEGERS), when=of_one_dtype)(
+        lambda cpu, x, low, high, out: cpu.prepare_elementwise(name, x, low, high, out))
+    kernel.prepare("cuda", dtypes=EVERY, when=_clips_on_device)(
+        lambda cuda, x, low, high, out: cuda.prepare_elementwise(name, x, low, high, out))
+    kernel.on("array", bare=True, silent=True)(
+        lambda x, low, high, out: np.clip(x, low, high, out=out))
+
+    def function(x: Mat, low: Operand, high: Operand, out: Mat | None = None) -> Mat:
+        found: Mat = (kernel.new((x, low, high, None)) if out is None
+                      else kernel(x, low, high, check_is_mat(out)))
         return found
 
-    example = _example(f"mat.{name}(mat.array([1, 4]), 2)", "bool" if compares else "float64",
-                       gives)
-    public = _public(function, kernel, binary_doc(name, doc, example))
-    in_place = _in_place(kernel, check_values)
-    _bind_method(name + "_", in_place, in_place_doc(name, doc, binary=True))
-    if operator:
-        _bind_operators(operator, reflected, function, in_place, doc)
-    return public
+    return _public(function, kernel, f"Return {doc}.")
+
+
+def _clips_on_device(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:
+    """Return whether a device can clip these: real numbers of one dtype."""
+    dtype = out.storage.dtype
+    operands = (x, low, high)
+    return (dtype.name in BY_NAME and BY_NAME[dtype.name].kind in "iuf" and apart(*operands, out)
+            and all(v.storage.dtype is dtype if isinstance(v, Mat) else represents(dtype, v)
+                    for v in operands))
 
 
 def _fits_device(rule: np.ufunc) -> Callable[..., bool]:
@@ -267,65 +368,30 @@ def _into(name: str, out: Mat) -> str:
 
 def _in_place(kernel: Op, check_values: CheckValues | None) -> Function:
     """Return ``x.name_(y)``."""
-    plans = kernel.plans
-
     def in_place(self: Mat, y: Operand) -> Mat:
-        plan = None
-        # the plan straight away, with the key that plan_key gives
-        if check_values is None and self.form is not None:
-            if type(y) is Mat:
-                if y.storage is not self.storage:
-                    plan = plans.get(((self.form, 0), y.form))
-            elif type(y) is float or (type(y) is int and -_EXACT < y < _EXACT
-                                      and self.storage.dtype.char in _ELEMENTS):
-                plan = plans.get(((self.form, 0), float))
-                y = y if plan is None or plan.armed or IN_USE else _element(self, y)
-        if plan is not None:
-            found: Mat = plan.run((self, y, self), NO_KEYWORDS)
-            return found
-        y = as_operand(y, "y")
+        if type(y) is not Mat and type(y) is not float:
+            y = as_operand(apart_from(y, self), "y")
         if check_values is not None:
             check_values(self, y)
-        call: Callable[..., Mat] = kernel
-        return call(self, y, self)
+        found: Mat = kernel(self, y, self)
+        return found
 
     return in_place
 
 
-_EXACT = 2**53  # integers below this are floating-point numbers, too
-_ELEMENTS: dict[str, dict[float, Array]] = {char: {} for char in REAL_TYPES}
-
-
-def _element(self: Mat, y: Number) -> Number:
-    """Return the number `y` as an array without axes of self's dtype, which NumPy takes faster; or
-    `y` itself.
-    """
-    known = _ELEMENTS.get(self.storage.dtype.char)
-    # -0.0 is equal to 0.0, but not the same
-    if known is None or not (y or type(y) is int or math.copysign(1.0, y) > 0):
-        return y
-    found = known.get(y)
-    if found is None:
-        if len(known) > 4096:
-            known.clear()
-        with np.errstate(all="ignore"):
-            found = known[y] = np.array(y, self.storage.dtype)
-    return found
-
-
-def _new_result(rule: np.ufunc, x: Operand, y: Operand) -> Mat:
-    """Return a new Mat for the result of `rule`."""
-    if not isinstance(x, Mat) and not isinstance(y, Mat):
-        raise DTypeError(f"{rule.__name__} wants at least one Mat or array, got {x!r} and {y!r}")
-    like = x if isinstance(x, Mat) else y
+def _result_of(rule: np.ufunc, x: Operand, y: Operand) -> tuple[Ints, DType]:
+    """Return shape and dtype of the result of `rule`."""
     shapes = [v.layout.shape for v in (x, y) if isinstance(v, Mat)]
     shape = shapes[0] if len(shapes) == 1 or shapes[0] == shapes[1] else broadcast_shapes(shapes)
-    return new_like(like, shape, result_dtype(rule, x, y))
+    return shape, result_dtype(rule, x, y)
 
 
-def _bind_operators(symbol: str, reflected: str, function: Function, in_place: Function,
-                    doc: str) -> None:
-    """Bind the operators of a function of two operands."""
+def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Function | None,
+                    plain: bool) -> None:
+    """Bind the operators of a function of two operands; comparisons have no `in_place`.
+
+    `plain`: it need not check values.
+    """
     def operate(self: Mat, other: object) -> object:
         return function(self, other) if is_operand(other) else NotImplemented
 
@@ -333,13 +399,15 @@ def _bind_operators(symbol: str, reflected: str, function: Function, in_place: F
         return function(other, self) if is_operand(other) else NotImplemented
 
     def operate_in_place(self: Mat, other: object) -> object:
-        return in_place(self, other) if is_operand(other) else NotImplemented
+        return in_place(self, other) if in_place and is_operand(other) else NotImplemented
 
-    _bind_method(f"__{symbol}__", operate, f"Return {doc}.")
-    if reflected != symbol:
-        _bind_method(f"__{reflected or 'r' + symbol}__", operate_reflected, f"Return {doc}.")
-    if not reflected:
-        _bind_method(f"__i{symbol}__", operate_in_place, f"Overwrite self with {doc}.")
+    found = {f"__{symbol}__": operate}
+    if in_place is not None:
+        found |= {f"__r{symbol}__": operate_reflected, f"__i{symbol}__": operate_in_place}
+    for name, method in found.items():
+        bind(name, method)
+        if plain:
+            OPERATORS[name].operation = kernel
 
 
 def _operation(check: Function, name: str, doc: str) -> Op:

@@ -14,14 +14,14 @@ import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..layout.reduction_axes import ReductionAxis, ReductionForm, form_of
-from ..layout.strided import Ints, as_axes, as_axis, integer
-from ..matrix.mat import Mat, new_like
+from ..layout.shapes import Ints, as_axes, as_axis, integer
+from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.dtypes import BY_NAME, DISTINCT, REAL_TYPES, as_dtype
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
 from .declare_elementwise import as_operand, check_is_mat
-from .operation import NO_KEYWORDS, Input, Op, Output, named, op
+from .operation import Input, Op, Output, named, op
 from .overlap import check_disjoint
 
 RANK = 32  # axes that compiled kernels can step along
@@ -29,7 +29,6 @@ DEVICE_RANK = 8  # the same of those of a device
 ON_DEVICE = DISTINCT  # dtypes of which a device has kernels
 LONG = BY_NAME["int64"].char
 _LETTERS = {char: char for char in REAL_TYPES} | {LONG: "l"}  # by which compiled kernels are called
-_INT_BOOL = (int, bool)
 _DOC = """{summary}
 
 Parameters
@@ -120,10 +119,10 @@ class Reduction:
             raise DTypeError(f"x of {self.name} must be a Mat or an array, got {type(x).__name__}")
         return found
 
-    def new_result(self, x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
-        """Return a new Mat for the result."""
+    def result_of(self, x: Mat, axis: AxisLike, keepdims: bool) -> tuple[Ints, DType]:
+        """Return shape and dtype of the result."""
         shape = reduced_shape(x.shape, self.axes(x, axis), keepdims)
-        return new_like(x, shape, self.result_dtype(x.dtype))
+        return shape, self.result_dtype(x.dtype)
 
     # Kernels
 
@@ -206,21 +205,26 @@ def _result_dtype(kind: Reduction, dtype: DType) -> DType:
                          "x.astype(dtype)") from None
 
 
-def reduction(kind: Reduction) -> Function:
-    """Declare ``name(x, axis=None, keepdims=False, out=None, dtype=None)`` and the method; return
-    the function.
+def reduction(kind: Reduction, *, binds: bool = True) -> Function:
+    """Declare ``name(x, axis=None, keepdims=False, out=None, dtype=None)`` and, if it `binds`, the
+    method; return the function.
     """
     kernel = _operation(kind)
     public = named(_function(kind, kernel), kind.name, kind.doc())
     public.__qualname__ = kind.name
     vars(public)["op"] = kernel
+    new = kernel.new
 
     def method(self: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
                dtype: DTypeLike = None) -> Mat:
-        found: Mat = public(self, axis, keepdims, out, dtype)
+        if axis is None and keepdims is False and out is None and dtype is None:
+            found: Mat = new((self, None, None, False))  # the most frequent call
+        else:
+            found = public(self, axis, keepdims, out, dtype)
         return found
 
-    bind(kind.name, named(method, kind.name, kind.doc(method=True)))
+    if binds:
+        bind(kind.name, named(method, kind.name, kind.doc(method=True)))
     return public
 
 
@@ -240,35 +244,24 @@ def _operation(kind: Reduction) -> Op:
 
 
 def _function(kind: Reduction, kernel: Op) -> Function:
-    """Return the public function, with short ways for the most frequent calls."""
-    plans = kernel.plans
+    """Return the public function."""
     call: Callable[..., Mat] = kernel
-    # shape and dtype of results, by form, axis and keepdims
-    results: dict[object, tuple[Ints, DType]] = {}
+    kernel.result_of = lambda x, out, axis, keepdims: kind.result_of(x, axis, keepdims)
 
     def public(x: Operand, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
                dtype: DTypeLike = None) -> Mat:
         if dtype is not None:
             return _converted(kind, public, x, axis, keepdims, out, as_dtype(dtype))
-        if type(x) is Mat and type(out) is Mat and type(axis) is int and type(keepdims) is bool:
-            # as plan_key gives it
-            plan = plans.get(((out.form, x.form), ((axis, keepdims), _INT_BOOL)))
-            if plan is not None and out.storage is not x.storage and out.form is not None:
-                found: Mat = plan.run((x, out, axis, keepdims), NO_KEYWORDS)
-                return found
-        elif (out is None and type(x) is Mat and type(keepdims) is bool
-              and (axis is None or type(axis) is int)):
-            key = x.form, axis, keepdims
-            known = results.get(key)
-            if known is None or x.form is None:
-                made = kind.new_result(x, axis, keepdims)
-                known = made.shape, made.dtype
-                if x.form is not None and len(results) < 4096:
-                    results[key] = known
-            return call(x, new_like(x, *known), axis, keepdims)
-        x, axis = kind.operand(x), plain_axis(axis)
-        out = kind.new_result(x, axis, bool(keepdims)) if out is None else check_is_mat(out)
-        return call(x, out, axis, bool(keepdims))
+        if type(x) is not Mat:
+            x = kind.operand(x)
+        if axis is not None and type(axis) is not int:
+            axis = plain_axis(axis)
+        if type(keepdims) is not bool:
+            keepdims = bool(keepdims)
+        if out is None:
+            found: Mat = kernel.new((x, None, axis, keepdims))
+            return found
+        return call(x, check_is_mat(out), axis, keepdims)
 
     return public
 
@@ -316,7 +309,7 @@ def plain_axis(axis: object) -> AxisLike:
 
 
 def reduced_by(cpu: Engine, kernel: str, x: Mat, axes: Ints, strides: Ints, *,
-               ordered: bool = False, **more: bool) -> Function:
+               ordered: bool = False, **more: int) -> Function:
     """Return a compiled kernel; `strides` are those of the result along the axes that are kept."""
     form = _form(x, axes, strides, ordered)
     found: Function = nothing if form is None else cpu.reduction(kernel, form, x.itemsize, **more)

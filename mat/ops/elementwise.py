@@ -9,17 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
-from ..layout.strided import broadcast_shapes
+from ..layout.shapes import broadcast_shapes
 from ..matrix.mat import Mat
 from ..support.dtypes import BLAS_TYPES, BOOL, EVERY, HALVES, INTEGERS, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import Array, Engine, Function, Number, Operand
 from .accumulation import accumulate, check_factors, same_dtype, same_shape
-from .declare_elementwise import binary, special, unary
+from .declare_elementwise import binary, clipping, special, test, unary
 from .operation import Accumulated, Input, InputOrNumber, Output, Scalar, op
-from .overlap import apart, few_axes, large, one_by_one, overlap
+from .overlap import apart, few_axes, is_shift, large, must_copy, one_by_one
 
 MOST_AXES_THERE = 16  # of copies on a device, which for more would take too many launches
+# bytes of copies within one storage: up to so many, NumPy is as fast, and up to so many also where
+SMALL_IN_PLACE, LARGE_IN_PLACE = 1 << 16, 1 << 24  # elements are shared
 
 # One operand: name, reference, an example and what it gives, what comes out
 
@@ -41,8 +43,19 @@ cosh = unary("cosh", np.cosh, "[0, 1]", "[1. 1.54308063]", "the hyperbolic cosin
 tanh = unary("tanh", np.tanh, "[0, 1]", "[0. 0.76159416]", "the hyperbolic tangent of each element")
 abs = unary("abs", np.absolute, "[-2, 3]", "[2. 3.]",
             "the absolute value of each element; the modulus of complex numbers", operator="abs")
+
+
+def _negative(np: Engine, x: Array, out: Array) -> None:
+    # unless the result is packed, NumPy 2.4 reads elements that are just 4 or 8 apart as if they
+    # were adjacent
+    if out.flags.c_contiguous:
+        np.negative(x, out=out)
+    else:
+        np.copyto(out, np.negative(x), casting="same_kind")
+
+
 negative = unary("negative", np.negative, "[0, 1]", "[-0. -1.]", "the negative of each element",
-                 operator="neg")
+                 implementation=_negative, operator="neg")
 sign = unary("sign", np.sign, "[-2, 0]", "[-1. 0.]",
              "the sign of each element: -1, 0 or 1; NaN for NaN")
 floor = unary("floor", np.floor, "[-1.5, 1.5]", "[-2. 1.]",
@@ -118,17 +131,22 @@ minimum = binary("minimum", np.minimum, "[1. 2.]",
                  "the smaller of the elements of x and y; NaN if either is",
                  implementation=_with_out_by_name(np.minimum), silent=True)
 equal = binary("equal", np.equal, "[False False]", "``x == y``: bool, or 1 and 0 in place",
-               operator="eq", reflected="eq")
+               operator="eq")
 not_equal = binary("not_equal", np.not_equal, "[True True]",
-                   "``x != y``: bool, or 1 and 0 in place", operator="ne", reflected="ne")
+                   "``x != y``: bool, or 1 and 0 in place", operator="ne")
 less = binary("less", np.less, "[True False]", "``x < y``: bool, or 1 and 0 in place",
-              operator="lt", reflected="lt")
+              operator="lt")
 less_equal = binary("less_equal", np.less_equal, "[True False]",
-                    "``x <= y``: bool, or 1 and 0 in place", operator="le", reflected="le")
+                    "``x <= y``: bool, or 1 and 0 in place", operator="le")
 greater = binary("greater", np.greater, "[False True]", "``x > y``: bool, or 1 and 0 in place",
-                 operator="gt", reflected="gt")
+                 operator="gt")
 greater_equal = binary("greater_equal", np.greater_equal, "[False True]",
-                       "``x >= y``: bool, or 1 and 0 in place", operator="ge", reflected="ge")
+                       "``x >= y``: bool, or 1 and 0 in place", operator="ge")
+
+isnan = test("isnan", np.isnan, "whether each element is NaN")
+isfinite = test("isfinite", np.isfinite, "whether each element is neither infinite nor NaN")
+isinf = test("isinf", np.isinf, "whether each element is infinite")
+clip = clipping("clip", "each element, or the bound that it is beyond; NaN if a bound is")
 
 # Writing
 
@@ -203,20 +221,34 @@ def assign(x: InputOrNumber, out: Output) -> None:
 
 
 def _only_moves(x: Operand, out: Mat) -> bool:
-    """Return whether elements are only moved from `x` to `out`, without conversion or overlap.
+    """Return whether elements are only moved from `x` to `out`, without conversion.
 
-    In one storage that is decided at every call, which small copies are not worth.
+    In one storage that is decided at every call, which small copies are not worth, nor copies of up
+    to some megabytes by way of a workspace.
     """
     if not isinstance(x, Mat) or x.storage.dtype != out.storage.dtype:
         return False
-    return x.storage is not out.storage or (out.nbytes > 1 << 16 and not overlap(x, out))
+    if x.storage is not out.storage or out.nbytes <= SMALL_IN_PLACE:
+        return x.storage is not out.storage
+    return not must_copy(x, out) or (out.nbytes >= LARGE_IN_PLACE and not is_shift(x, out))
 
 
 @assign.prepare("foreign", dtypes=compiled(EVERY), when=_only_moves)
 def assign_compiled(cpu: Engine, x: Mat, out: Mat) -> Function:
     """Return the kernel that copies."""
-    kernel: Function = cpu.prepare_copy(x, out)
+    kernel: Function = cpu.prepare_copy(x, out, through=must_copy(x, out))
     return kernel
+
+
+@assign.prepare("array", dtypes=EVERY, when=lambda x, out: isinstance(x, Mat) and must_copy(x, out))
+def assign_overlapping(np: Engine, x: Mat, out: Mat) -> Function:
+    """Return a function that copies `x` first, which NumPy itself omits for arrays of one axis that
+    step in the same direction, also where their steps differ.
+    """
+    if is_shift(x, out):
+        # from the right end, and without a copy of the source
+        return lambda x, out: np.copyto(out.reshape(-1), x.reshape(-1))
+    return lambda x, out: np.copyto(out, x.copy())
 
 
 def _fits_device(x: Operand, out: Mat) -> bool:
@@ -226,7 +258,7 @@ def _fits_device(x: Operand, out: Mat) -> bool:
 @assign.prepare("cuda", dtypes=EVERY, when=_fits_device)
 def assign_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
     """Return the device's kernel that copies or converts."""
-    kernel: Function = (cuda.prepare_copy(x, out, through=overlap(x, out))
+    kernel: Function = (cuda.prepare_copy(x, out, through=must_copy(x, out))
                         if x.storage.dtype == out.storage.dtype else cuda.prepare_convert(x, out))
     return kernel
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..errors import ShapeError
 from ..layout.matrix_operand import GemmSizes
-from ..layout.strided import integer
+from ..layout.shapes import integer
 from ..matrix.mat import Mat
 from ..support.types import Array
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ..core.cube import Facet, facet_named
+from ..core.registry import Facet, facet_named
 from ..layout.strided import Layout
 from ..matrix.mat import Mat
 from ..support.types import Function, Operand
 
 PREFERENCE = ("foreign", "array")  # the order in which facets of the host are tried
+# kinds of operands in a plan: accessed, the same Mat as another one, a number
+ACCESSED, REPEATED, NUMBER = 0, 1, 2
 DEVICES = frozenset(("cuda",))  # names of facets that are known before there is a device
 
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.cube import IO
+from ..core.direction import IO
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
-from ..layout.strided import Ints, broadcast_shapes
+from ..layout.shapes import Ints, broadcast_shapes
 from ..matrix.creation import adopted, array, as_array
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.dtypes import check_number
 from ..support.types import DType, Index, Nested, Operand
 from .declare_elementwise import as_operand, is_operand
+from .overlap import apart_from
+from .selection import Selection, packed_source, selected
+
+_CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
 
 
 def _is_advanced(index: Index) -> bool:
@@ -25,22 +29,30 @@ def _is_advanced(index: Index) -> bool:
                for i in items)
 
 
-@method("__getitem__")
+@method("_get_by")
 def get_item(self: Mat, index: Index) -> Operand:
     """Return a view, an element, or for arrays of indices a copy."""
-    if type(index) is slice:
+    kind = type(index)
+    if kind is slice:
         return self.over(self.layout.rows(index))
-    if _is_advanced(index):
-        return _gather(self, _plain(index), index)
-    layout = self.layout[index]
+    if kind in _CHOICES:
+        chosen = selected(self, index, 0)
+        if chosen is not None:
+            found = chosen.get()
+            if found is not None:
+                return found
+    if kind in _CHOICES or _is_advanced(index):
+        return _gather(self, index)
+    now = self._as_now()
+    layout = now.layout[index]
     if not layout.shape and not _has_room(index):
-        if self.storage.is_elsewhere:
-            found = self.storage.peek_element(layout.displacement)
+        if now.storage.is_elsewhere:
+            found = now.storage.peek_element(layout.displacement)
             if found is not None:
                 return found
         with self.facet("array", "input") as a:
             return a[index]
-    return self.over(layout)
+    return now.over(layout)
 
 
 def _has_room(index: Index) -> bool:
@@ -49,17 +61,18 @@ def _has_room(index: Index) -> bool:
     return any(i is Ellipsis for i in items)
 
 
-@method("__setitem__")
+@method("_set_by")
 def set_item(self: Mat, index: Index, value: Operand) -> None:
     """Overwrite the elements with `value`, broadcast and converted to self's dtype."""
-    if _is_advanced(index):
-        _scatter(self, _plain(index), index, value)
+    if type(index) in _CHOICES or _is_advanced(index):
+        _scatter(self, index, value)
         return
+    self = self._as_now()
     target = self.over(self.layout[index])
     if isinstance(value, Mat) and value.storage is self.storage and _same(value, target):
         return  # what x[index] += y leaves to do
     self.allowed(IO)  # also where the target alone would not overlap itself
-    source = _source(value, self.dtype)
+    source = _source(apart_from(value, self), self.dtype)
     single = not target.shape and not isinstance(source, Mat)
     if not single or not self.storage.poke(np.asarray(source, self.dtype).reshape(1),
                                            target.displacement):
@@ -95,13 +108,66 @@ def _checked_shape(self: Mat, index: Index, given: Index) -> Ints:
                               f"{error}") from None
 
 
-def _gather(self: Mat, index: Index, given: Index) -> Mat:
-    _checked_shape(self, index, given)
+def _chosen(self: Mat, index: tuple[Index, ...]) -> Selection | None:
+    """Return what a mask or an array of integers selects, if slices take all of the other axes;
+    None for other indices.
+    """
+    at = -1
+    for k in range(len(index)):
+        if type(index[k]) is not slice:
+            if at >= 0:
+                return None
+            at = k
+        elif index[k] != _ALL:
+            return None
+    return None if at < 0 or len(index) > self.ndim else selected(self, index[at], at)
+
+
+_ALL = slice(None)
+
+
+def _gather(self: Mat, index: Index) -> Mat:
+    chosen = _chosen(self, index) if type(index) is tuple else None
+    found: Mat | None = None if chosen is None else chosen.get()
+    if found is not None:
+        return found
+    plain = _plain(index)
+    _checked_shape(self, plain, index)
     with self.facet("array", "input") as a:
-        return adopted(np.asarray(a[index]).copy())
+        return adopted(np.asarray(a[plain]).copy())
 
 
-def _scatter(self: Mat, index: Index, given: Index, value: Operand) -> None:
+def _scatter(self: Mat, index: Index, value: Operand) -> None:
+    chosen = _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
+    if chosen is None or not _overwrite(self, chosen, chosen.count(), value):
+        _scatter_by_numpy(self, _plain(index), index, value)
+
+
+def _overwrite(self: Mat, chosen: Selection, count: int, value: Operand) -> bool:
+    """Overwrite what is selected by compiled kernels; return whether that could be done."""
+    if self.storage.dtype.kind != "c" and type(value) in (bool, int, float):
+        check_number(value, self.storage.dtype, "value")
+        self.allowed(IO)
+        return chosen.fill(value, count)
+    shape = chosen.shape_of(count)
+    source = value if type(value) is Mat else _source(value, self.storage.dtype)
+    if type(source) is not Mat or not _fits(self, source, shape):
+        plain = array(source, self.storage.dtype).to_numpy()
+        if broadcast_shapes((plain.shape, shape)) != shape:
+            raise ShapeError(f"a value of shape {plain.shape} does not broadcast to the selected "
+                             f"{shape}")
+        source = packed_source(plain, shape)
+    self.allowed(IO)
+    return not count or chosen.put(source, count)
+
+
+def _fits(self: Mat, source: Mat, shape: Ints) -> bool:
+    """Return whether `source` can be copied to a selection of that shape as it is."""
+    return (source.storage.dtype is self.storage.dtype and source.layout.shape == shape
+            and source.layout.contiguous and source.storage is not self.storage)
+
+
+def _scatter_by_numpy(self: Mat, index: Index, given: Index, value: Operand) -> None:
     shape = _checked_shape(self, index, given)
     source = array(_source(value, self.dtype), self.dtype).to_numpy()
     if broadcast_shapes((source.shape, shape)) != shape:

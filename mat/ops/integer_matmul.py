@@ -13,7 +13,7 @@ import numpy as np
 from ..cpu.integer_matmul import CHARS, MOST_AXES, takes
 from ..errors import DTypeError
 from ..layout.matrix_operand import GemmSizes, MatmulForm, MatrixOperand
-from ..layout.strided import Ints
+from ..layout.shapes import Ints
 from ..matrix.mat import Mat
 from ..support.dtypes import HALVES, INTEGERS
 from ..support.types import Array, Engine, Function, Number

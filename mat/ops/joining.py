@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
+from ..core.compiled import IN_USE
+from ..core.observers import OBSERVERS
+from ..cpu.kernel import CpuKernel
 from ..devices.device import CPU, in_use
 from ..errors import DTypeError, ShapeError
-from ..layout.strided import Ints, as_axis
+from ..facets.foreign import FOREIGN
+from ..layout.shapes import Ints, as_axis
 from ..matrix.mat import Mat, new_like
 from ..matrix.with_facets import with_facets
 from ..support.dtypes import promoted
-from ..support.native import lib
+from ..support.native import ffi, lib
 from .declare_elementwise import check_is_mat
 from .elementwise import MOST_AXES_THERE
 from .overlap import check_disjoint
@@ -24,9 +29,9 @@ LARGE_PART = 1 << 16
 
 def check_are_mats(name: str, mats: object) -> list[Mat]:
     """Return `mats` as a list of at least one Mat; raise if it is not."""
-    if not isinstance(mats, Iterable):
+    if type(mats) is not list and not isinstance(mats, Iterable):
         raise DTypeError(f"{name} wants a sequence of Mats, got {mats!r}")
-    parts = [check_is_input(name, m) for m in mats]
+    parts = [m if type(m) is Mat else check_is_input(name, m) for m in mats]
     if not parts:
         raise ShapeError(f"{name} wants at least one Mat")
     return parts
@@ -66,7 +71,13 @@ def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
     """
     parts = check_are_mats("concat", mats)
     k = as_axis(axis, parts[0].ndim)
-    shape = _joined_shape([m.shape for m in parts], k)
+    shape = _joined_shape([m.layout.shape for m in parts], k)
+    found = _joined_at_once(parts, shape, k) if out is None else None
+    return _concat(parts, k, shape, out) if found is None else found
+
+
+def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
+    """Write the Mats to a new one, or to `out`, by ways that open accesses."""
     target = _target(parts, shape, out)
     device = in_use() if all(m.device_enabled for m in (target, *parts)) else CPU
     if device is not CPU and target.ndim <= MOST_AXES_THERE:
@@ -80,6 +91,73 @@ def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
                      *((m, "array", "input") for m in parts)) as (a, *arrays):
         np.concatenate(arrays, axis=k, out=a, casting="unsafe")
     return target
+
+
+# the kernel that copies rows, if anything is compiled
+_ROWS: Any = None
+if lib is not None:
+    _ROWS = CpuKernel(ffi.addressof(lib, "mat_copy_rows"), ffi.NULL, 1, 1)
+    _ROWS.set_operands(2, 4, False)
+_observers, _foreign = OBSERVERS, FOREIGN  # with types of C
+
+
+def _joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
+    """Return small Mats of one dtype, whose elements are packed, joined along `axis` to a new Mat
+    of that shape; None for others, and where an access has to be opened.
+    """
+    if IN_USE or _observers or _ROWS is None:
+        return None
+    first, rows, size = parts[0], 1, 0
+    for part in parts:
+        view = part
+        if not view.layout.contiguous or view.storage.dtype is not first.storage.dtype:
+            return None
+        size += view.layout.size
+        _locate(view)
+    itemsize = first.storage.dtype.itemsize
+    if size * itemsize >= LARGE_PART or not size:
+        return None
+    for k in range(axis):
+        rows *= shape[k]
+    target = new_like(first, shape, first.storage.dtype)
+    return target if _copy_rows(parts, target, rows, itemsize) else None
+
+
+def _locate(view: Mat) -> None:
+    """Find out the address of a Mat, if it is not known yet; other threads may run."""
+    storage = view.storage
+    if not storage.address and storage.copies is not None:
+        storage.find_address()
+
+
+def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
+    """Copy each part to its place in every row of `target`; return False if one cannot be copied
+    without an access.
+
+    No code of Python may run here, so that no Mat changes meanwhile.
+    """
+    kernel, left = _ROWS, target.layout.size
+    to = target.storage.ready(_foreign.mask, _foreign.bit, False, True)
+    step = target.layout.size // rows * itemsize
+    if not to:
+        return False
+    for part in parts:
+        view = part
+        at = view.storage.ready(_foreign.mask, _foreign.bit, True, False)
+        nbytes = view.layout.size // rows * itemsize
+        left -= view.layout.size
+        if not at or left < 0 or not view.layout.contiguous:
+            return False  # another thread may have changed it
+        kernel.set_number(0, rows)
+        kernel.set_number(1, nbytes)
+        kernel.set_number(2, nbytes)
+        kernel.set_number(3, step)
+        kernel.set_operand(0, at + view.layout.displacement * itemsize)
+        kernel.set_operand(1, to)
+        kernel.run_at_once()
+        to += nbytes
+    target.storage.written(_foreign.mask)
+    return left == 0
 
 
 def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: str) -> None:
@@ -96,11 +174,13 @@ def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: str) -> None:
 
 
 def _joined_shape(shapes: list[Ints], axis: int) -> Ints:
-    first = shapes[0]
+    first, total = shapes[0], 0
     for shape in shapes:
-        if len(shape) != len(first) or any(shape[k] != n for k, n in enumerate(first) if k != axis):
+        if shape != first and (len(shape) != len(first) or any(
+                shape[k] != n for k, n in enumerate(first) if k != axis)):
             raise ShapeError(f"shapes must agree but on axis {axis}, got {first} and {shape}")
-    return (*first[:axis], sum(s[axis] for s in shapes), *first[axis + 1:])
+        total += shape[axis]
+    return (*first[:axis], total, *first[axis + 1:])
 
 
 def _target(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
@@ -144,6 +224,9 @@ def stack(mats: Iterable[Mat], axis: int = 0) -> Mat:
     <Mat 2x2 A [[0. 1.] [0. 1.]]>
     """
     parts = check_are_mats("stack", mats)
-    if any(m.shape != parts[0].shape for m in parts):
+    if any(m.layout.shape != parts[0].layout.shape for m in parts):
         raise ShapeError(f"stack wants equal shapes, got {', '.join(str(m.shape) for m in parts)}")
-    return concat([m.expand_dims(axis) for m in parts], as_axis(axis, parts[0].ndim + 1))
+    k = as_axis(axis, len(parts[0].layout.shape) + 1)
+    shape = parts[0].layout.shape
+    found = _joined_at_once(parts, (*shape[:k], len(parts), *shape[k:]), k)
+    return concat([m.expand_dims(k) for m in parts], k) if found is None else found

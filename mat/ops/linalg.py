@@ -14,7 +14,7 @@ from ..core.compiled import IN_USE
 from ..devices.device import in_use
 from ..errors import DTypeError, LinAlgError, ShapeError
 from ..layout.matrix_operand import MatrixOperand
-from ..layout.strided import Ints, broadcast_shapes
+from ..layout.shapes import Ints, broadcast_shapes
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import bind
 from ..support.dtypes import BLAS_TYPES as BLAS

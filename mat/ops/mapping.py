@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ..errors import ShapeError
-from ..layout.strided import as_shape, integer, packed
+from ..layout.shapes import as_shape, integer
+from ..layout.strided import packed
 from ..matrix.creation import as_array
 from ..matrix.mat import Mat
 from ..support.types import Function, ShapeLike

@@ -10,16 +10,18 @@ import numpy as np
 from ..core.compiled import IN_USE
 from ..devices.device import in_use
 from ..errors import DTypeError, ShapeError
-from ..layout.strided import Ints, broadcast_shapes
-from ..matrix.mat import Mat, new_like
+from ..layout.shapes import Ints, broadcast_shapes
+from ..layout.strided import Layout
+from ..matrix.mat import Mat
 from ..matrix.methods import bind
+from ..support import blas_library
 from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.dtypes import promoted
 from ..support.native import compiled
 from ..support.types import Array, Engine, Function, Operand
 from . import rowmajor
 from .blas_checks import check_bool
-from .blas_gemm import TRANSPOSES, gemm, planned
+from .blas_gemm import TRANSPOSES
 from .blas_level23 import do_nothing
 from .declare_elementwise import as_operand, check_is_mat, is_operand
 from .integer_matmul import (
@@ -31,9 +33,9 @@ from .integer_matmul import (
     matmul_form,
     multiply,
 )
-from .operation import NO_KEYWORDS, Input, Output, named, op
+from .operation import Input, Output, named, op
 from .overlap import check_disjoint
-from .rowmajor import BlasEngine, fits_operand
+from .rowmajor import BlasEngine, fits_matrices, fits_operand
 
 
 def _transposed(shape: Ints, transpose: bool) -> Ints:
@@ -71,6 +73,10 @@ def product(a: Input, b: Input, out: Output, *, transpose_a: bool = False,
     check_disjoint("matmul", out, a, b)
 
 
+product.result_of = lambda a, b, out: (product_shape(a.layout.shape, b.layout.shape),
+                                       promoted("matmul", a.storage.dtype, b.storage.dtype))
+
+
 @product.prepare("foreign", dtypes=compiled(OPERANDS), when=has_integer_matmul)
 def matmul_integer(cpu: IntegerEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
                    transpose_b: bool = False) -> Function:
@@ -79,14 +85,39 @@ def matmul_integer(cpu: IntegerEngine, a: Mat, b: Mat, out: Mat, transpose_a: bo
 
 
 def _one_dtype(a: Mat, b: Mat, out: Mat) -> bool:
-    return a.storage.dtype == b.storage.dtype == out.storage.dtype
+    found: bool = a.storage.dtype == b.storage.dtype == out.storage.dtype
+    return found
 
 
+def _of_blas(a: Mat, b: Mat, out: Mat) -> bool:
+    """Tell whether all are of one dtype, and few and near enough to count with 32 bits.
+
+    In stacks, vectors are rows or columns, which have no way to go backwards.
+    """
+    layouts = a.layout, b.layout, out.layout
+    in_stack = max(a.layout.ndim, b.layout.ndim) > 2
+    return (_one_dtype(a, b, out)
+            and all(n <= blas_library.LIMIT for x in layouts for n in x.shape)
+            and not (in_stack and any(_is_of_no_stack(x) for x in layouts)))
+
+
+def _is_of_no_stack(x: Layout) -> bool:
+    return (x.size > blas_library.LIMIT or any(s > blas_library.LIMIT for s in x.strides)
+            or (x.ndim == 1 and x.strides[0] < 0))
+
+
+def _of_matrices(a: Mat, b: Mat, out: Mat) -> bool:
+    return a.layout.ndim == b.layout.ndim == 2 and _of_blas(a, b, out)
+
+
+# matrices are packed where BLAS cannot take them; NumPy multiplies such vectors and stacks
+@product.prepare("foreign", fits=fits_matrices, dtypes=BLAS, when=_of_matrices, pack=True)
+@product.prepare("foreign", fits=fits_matrices, dtypes=BLAS, when=_of_blas)
 @product.prepare("cuda", fits=fits_operand, dtypes=BLAS, when=_one_dtype, pack=True)
-def matmul_cublas(cuda: BlasEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
-                  transpose_b: bool = False) -> Function:
+def matmul_blas(blas: BlasEngine, a: Mat, b: Mat, out: Mat, transpose_a: bool = False,
+                transpose_b: bool = False) -> Function:
     form = matmul_form(a, b, out, transpose_a, transpose_b)
-    return rowmajor.prepare_matmul(cuda, out.dtype.char, form) if out.size else do_nothing
+    return rowmajor.prepare_matmul(blas, out.dtype.char, form) if out.size else do_nothing
 
 
 def _fits_device_kernel(a: Mat, b: Mat, out: Mat) -> bool:
@@ -148,27 +179,24 @@ def matmul(a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bo
     >>> mat.matmul(mat.array([[1, 2], [3, 4]]), mat.eye(2), transpose_a=True)
     <Mat 2x2 F [[1. 3.] [2. 4.]]>
     """
-    if type(a) is Mat and type(b) is Mat and type(out) is Mat:
-        plan = planned(a, b, 0.0, out, transpose_a, transpose_b)
-        if plan is not None:
-            flags = TRANSPOSES[transpose_a, transpose_b] if plan.keywords or IN_USE else NO_KEYWORDS
-            result: Mat = plan.run((1.0, a, b, 0.0, out), flags)
-            return result
-    else:
+    if type(a) is not Mat or type(b) is not Mat:
         a, b = _matrix_operands(a, b)
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     if IN_USE and a.storage.dtype != b.storage.dtype:
         a, b = _alike(a, b)
-    if out is None:
-        shape = product_shape(_transposed(a.layout.shape, transpose_a),
-                              _transposed(b.layout.shape, transpose_b))
-        out = new_like(a, shape, promoted("matmul", a.storage.dtype, b.storage.dtype))
-    if _for_blas(a, b, check_is_mat(out)):
-        result = gemm(1.0, a, b, 0.0, out, **TRANSPOSES[transpose_a, transpose_b])
-    else:
-        result = product(a, b, out, transpose_a=transpose_a, transpose_b=transpose_b)
+    if out is not None:
+        product(a, b, check_is_mat(out), **TRANSPOSES[transpose_a, transpose_b])
+        return out
+    result: Mat = product.new((_view(a, transpose_a), _view(b, transpose_b), None))
     return result
+
+
+def _view(x: Mat, transpose: bool) -> Mat:
+    """Return `x`, or the view with its last two axes exchanged, if there are two."""
+    if not transpose or x.layout.ndim < 2:
+        return x
+    return x.T if x.layout.ndim == 2 else x.swapaxes(-1, -2)
 
 
 def _alike(a: Mat, b: Mat) -> tuple[Mat, Mat]:
@@ -191,13 +219,9 @@ def _matrix_operands(a: Operand, b: Operand) -> tuple[Mat, Mat]:
     return a, b
 
 
-def _for_blas(a: Mat, b: Mat, out: Mat) -> bool:
-    dtype = a.storage.dtype
-    return (dtype.char in BLAS and b.storage.dtype is dtype and out.storage.dtype is dtype
-            and len(a.layout.shape) == len(b.layout.shape) == len(out.layout.shape) == 2)
-
-
 def _matmul(self: Mat, other: Operand) -> Operand:
+    if type(other) is Mat and not IN_USE:
+        return product.new((self, other, None))
     return matmul(self, other) if is_operand(other) else NotImplemented
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..errors import DTypeError, ShapeError
+from ..layout.shapes import Ints
 from ..layout.sliding_window import (
     Setting,
     WindowAxis,
@@ -17,7 +18,6 @@ from ..layout.sliding_window import (
     windows,
     with_batch,
 )
-from ..layout.strided import Ints
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.dtypes import FLOATING, INTEGERS, REAL_TYPES

@@ -10,25 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MethodType
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 
-from ..core.access import ENTER_CONTEXT
-from ..core.access_record import AccessRecord
-from ..core.compiled import IN_USE, CompiledOperation, register_types
-from ..core.cube import INPUT, IO, OBSERVERS, facet_named
-from ..devices.device import CPU, Device, in_use
+from ..core.direction import IO
+from ..core.observers import OBSERVERS
+from ..core.registry import facet_named
+from ..devices.device import CPU, Device
+from ..layout.shapes import Ints
 from ..layout.strided import Layout
-from ..matrix.mat import Mat, Storage, form_of
+from ..matrix.base import MatBase, form_of_result
+from ..matrix.mat import Mat
 from ..matrix.methods import bind
-from ..memories.pooled import CLOCK
-from ..support.c_pointers import ForeignArray
 from ..support.dtypes import check_number, is_integer
-from ..support.types import Arguments, Function, Keywords, Operand
+from ..support.types import Arguments, DType, Function, Keywords, Operand
+from .calls import plan_calls_of
 from .declaration import Declaration
 from .implementation import Implementation, known, rank
-from .plan import Plan
 from .planning import choose, make_plan
 from .roles import Accumulated, InOut, Input, InputOrNumber, Output, Scalar, named
 
@@ -40,22 +39,8 @@ __all__ = ["NO_KEYWORDS", "REGISTRY", "Accumulated", "Implementation", "InOut", 
 REGISTRY: dict[str, Op] = {}
 NO_KEYWORDS: Keywords = {}
 Fits = Callable[[Layout], object]  # whether an implementation can take an operand of a layout
-_MOST_PLANS = 1024
 
-if TYPE_CHECKING:
-    class _OperationBase:
-        """The attributes that compiled code gives every operation."""
-
-        plans: dict[object, Plan]
-        set_positions: Callable[..., None]
-        forget_compiled: Callable[[], None]
-
-        def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
-else:
-    _OperationBase = CompiledOperation
-
-
-class Op(_OperationBase, Declaration):
+class Op(Declaration):
     """An operation: call it like the function that declares it.
 
     ``.implementations`` lists what can compute it; ``.on`` and ``.prepare`` add to that.
@@ -68,12 +53,8 @@ class Op(_OperationBase, Declaration):
         Declaration.__init__(self, check, name)
         self.by_form = by_form
         self.implementations: list[Implementation] = []
-        self.plans: dict[object, Plan] = {}
-        # the same by keys of the operation's own, which may be faster to make
-        self.own_plans: dict[object, Plan] = {}
-        # the same while a device is in use
-        self.device_plans: dict[Device, dict[object, Plan]] = {}
-        self.set_positions(self.arity, tuple(self.operands), tuple(self.settings), self.zero_at)
+        # returns shape and dtype of the result for arguments with None in its place
+        self.result_of: Callable[..., tuple[Ints, DType]] | None = None
         if self.listed:
             REGISTRY[f"{self.__module__.rpartition('.')[2]}.{check.__name__}"] = self
         if self.result is not None and method != "":
@@ -183,92 +164,38 @@ class Op(_OperationBase, Declaration):
 
     def forget(self) -> None:
         """Drop all plans."""
-        self.plans.clear()
-        self.own_plans.clear()
-        self.device_plans.clear()
-        self.forget_compiled()
+        self.forget_plans()
 
-    # Calls
+    # Calls that have no plan yet, or that compute on a device
 
-    def call(self, *args: Operand, **kwargs: object) -> Operand:
-        """Carry out the operation; calls that compiled code does not carry out come here."""
-        if IN_USE:
-            return self.call_with_device(args, kwargs)
-        return self._call_on_host(args, kwargs)
+    def call(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out a call that has no plan yet."""
+        return self._call(args, kwargs, CPU)
 
-    def _call_on_host(self, args: Arguments, kwargs: Keywords) -> Operand:
-        if len(args) != self.arity:
-            return self._call(args, kwargs)
-        try:
-            # what plan_key gives in the most frequent case, without the call
-            if self.pair and not kwargs:
-                a, w = args[self.first], args[self.main]
-                plan = self.plans[w.form, a.form] if a.storage is not w.storage else None
-            else:
-                plan = self.plans[self.plan_key(args, kwargs)]
-        except (KeyError, AttributeError, TypeError):
-            # not planned yet, or something is not as it should be
-            plan = None
-        if plan is None:
-            plan = self.find(args, kwargs)
-            if plan is None:
-                return self._call(args, kwargs)
-        for k in self.at_numbers:
-            if type(args[k]) is not float:
-                check_number(args[k], args[self.main].storage.dtype, self.positional[k])
-        return plan.run(args, kwargs)
-
-    def call_with_device(self, args: Arguments, kwargs: Keywords) -> Operand:
-        """Carry out the operation while a device is in use, in this thread or another: on that, if
-        all Mats allow it.
-        """
-        device = in_use()
-        if len(args) != self.arity:
-            args, kwargs = self.bind_arguments(args, kwargs)
-        for k in self.operands:
-            if type(x := args[k]) is Mat:
-                if not x.device_enabled:
-                    device = CPU
-                if x.form is None:
-                    x.form = form_of(x)
-        try:
-            plans = self.plans if device is CPU else self.device_plans[device]
-            plan = plans[self.plan_key(args, kwargs)]
-        except (KeyError, AttributeError, TypeError):  # as in `_call_on_host`
-            return self._call(args, kwargs, device)
-        for k in self.at_numbers:
-            if type(args[k]) is not float:
-                check_number(args[k], args[self.main].storage.dtype, self.positional[k])
-        return self._execute(plan, args, kwargs, device)
-
-    def _execute(self, plan: Plan, args: Arguments, kwargs: Keywords, device: Device) -> Operand:
-        """Carry out a plan made for `device`, and note when its memory was used."""
-        if device is CPU:
-            return plan.execute(args, kwargs)
-        if OBSERVERS and plan.facet is not device.facet:
-            for observer in tuple(OBSERVERS):
-                observer.fell_back(self.__name__, device.name)
-        result = plan.execute(args, kwargs)
-        memory, now = device.memory, next(CLOCK)
-        for k in self.operands:
-            if type(x := args[k]) is Mat and (handle := x.storage.handles.get(memory)) is not None:
-                handle.tick = now
+    def call_new(self, args: Arguments) -> Operand:
+        """Carry out a call with None in place of the operand that is written, into a new Mat."""
+        assert self.result_of is not None
+        now = _as_now(args)
+        shape, dtype = self.result_of(*now)
+        like = next(args[k] for k in self.others if isinstance(args[k], Mat))
+        out = form_of_result(shape, dtype).new(like.device_enabled)
+        result = self.call_into(out, args)
+        if self.by_form:
+            given = (*now[:self.main], out, *now[self.main + 1:])
+            node = self.walk(self.root, given, NO_KEYWORDS, False)
+            self.remember(self.new_root, now, None, None if node is None else node.plan, out.form)
         return result
 
-    def find(self, args: Arguments, kwargs: Keywords,
-             plans: dict[object, Plan] | None = None) -> Plan | None:
-        """Return the plan for these operands, after giving forms to those that have none yet; None
-        if there is no such plan.
-        """
-        for k in self.operands:
-            if isinstance(args[k], Mat) and args[k].form is None:
-                args[k].form = form_of(args[k])
-        try:
-            return (self.plans if plans is None else plans).get(self.plan_key(args, kwargs))
-        except (KeyError, AttributeError, TypeError):
-            return None
+    def fits(self, out: MatBase, args: Arguments) -> bool:
+        """Return whether `out` has the form of the result for `args`, with None in its place."""
+        assert self.result_of is not None
+        return self.result_of(*_as_now(args)) == (out.shape, out.dtype)
 
-    def _call(self, args: Arguments, kwargs: Keywords, device: Device = CPU) -> Operand:
+    def call_on(self, device: Device, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out a call that has no plan yet on a device."""
+        return self._call(args, kwargs, device)
+
+    def _call(self, args: Arguments, kwargs: Keywords, device: Device) -> Operand:
         """Check everything, plan, and run; remember the plan if its key says enough."""
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)
@@ -277,47 +204,42 @@ class Op(_OperationBase, Declaration):
                 self.check_operand(k, args)
         for k, name in self.numbers:
             check_number(args[k], args[self.main].storage.dtype, name)
-        self.check(*args, **kwargs)
-        implementation, pack = choose(self, self.implementations, args, device)
+        now = _as_now(args)
+        self.check(*now, **kwargs)
+        implementation, pack = choose(self, self.implementations, now, device)
         for k in self.written:
-            args[k].allowed(IO)
+            now[k].allowed(IO)
         if pack:
-            return self._call_packed(implementation, args, kwargs, device)
-        plan = make_plan(self, implementation, args, kwargs, device)
-        self._remember(plan, args, kwargs, device)
-        return self._execute(plan, args, kwargs, device) if IN_USE else plan.run(args, kwargs)
-
-    def _remember(self, plan: Plan, args: Arguments, kwargs: Keywords, device: Device) -> None:
-        if not self.by_form or (self.numbers and is_integer(args[self.main].storage.dtype)):
-            return  # it depends on values, such as whether integers can take a number
-        plans = self._plans_of(device)
-        if self.find(args, kwargs, plans) is None:  # that gives forms, too
-            try:
-                key = self.plan_key(args, kwargs)
-                if len(plans) > _MOST_PLANS:
-                    self.forget()
-                    plans = self._plans_of(device)
-                plans[key] = plan
-            except (KeyError, AttributeError, TypeError):  # there is no key that says enough
-                return
-
-    def _plans_of(self, device: Device) -> dict[object, Plan]:
-        return self.plans if device is CPU else self.device_plans.setdefault(device, {})
+            result = self._call_packed(implementation, now, kwargs, device)
+            return result if self.result is None else args[self.result]
+        plan = make_plan(self, implementation, now, kwargs, device)
+        # else it depends on values, such as whether integers can take a number
+        if self.by_form and not (self.numbers and is_integer(now[self.main].storage.dtype)):
+            self.remember(self.root_of(device), now, kwargs, plan)
+        return self.run_on(device, plan, args, kwargs)
 
     def _call_packed(self, implementation: Implementation, args: Arguments, kwargs: Keywords,
                      device: Device) -> Operand:
         """Run on packed copies of the operands that do not fit, and copy back those that are
-        written.
+        written; return what the implementation returns.
         """
         packed = {k: _packed(args[k]) for k in self.operands
                   if not implementation.fits_layout(args[k].layout)}
         inside = tuple(packed.get(k, v) for k, v in enumerate(args))
         plan = make_plan(self, implementation, inside, kwargs, device)
-        result = self._execute(plan, inside, kwargs, device)
+        result = self.run_on(device, plan, inside, kwargs)
         for k in self.written:
             if k in packed:
                 args[k].assign_(packed[k])
-        return result if self.result is None else args[self.result]
+        return result
+
+
+def _as_now(args: Arguments) -> Arguments:
+    """Return arguments with Mats that see what those of `args` see now: what is decided for them is
+    for one form, even if another thread changes that of `args` meanwhile.
+    """
+    found = {id(x): x._as_now() for x in args if isinstance(x, Mat)}
+    return tuple([found.get(id(x), x) for x in args])
 
 
 def _packed(view: Mat) -> Mat:
@@ -365,5 +287,4 @@ def op(check: Function | None = None, *, method: str | None = None, by_form: boo
               name) if check is not None else lambda check: Op(check, method, by_form, name)
 
 
-register_types(*map(object.__new__, (Mat, Storage, AccessRecord, ForeignArray)), OBSERVERS, IN_USE,
-               INPUT, ENTER_CONTEXT)
+plan_calls_of(Mat)

@@ -1,29 +1,39 @@
-"""Deciding from the layouts of two Mats whether they share elements: no memory is accessed."""
+"""Deciding from the layouts of two Mats whether they share elements: no memory is accessed.
+
+Layouts say so of Mats of one storage. Arrays that are operands are compared by their addresses.
+"""
 
 from __future__ import annotations
+
+from functools import lru_cache
+from math import gcd
 
 import numpy as np
 
 from ..errors import AliasError
 from ..layout.merged_axes import loops
+from ..layout.shapes import Ints
+from ..layout.strided import Layout
 from ..matrix.mat import Mat
+from ..memories.host import HOST
 from ..support.types import Number, Operand
 
 MOST_AXES, DEVICE_AXES = 64, 8  # that compiled kernels can step along
 LARGE = 1 << 20  # bytes
 _EXACT = 2**53  # integers up to here are floating-point numbers, too
+_FAR = 1 << 40  # an address, so that those before it are addresses, too
 _WORK: Number = 100_000  # how hard NumPy may try before the answer is "perhaps"
 
 
 class _Address:
-    """An array that is never accessed: NumPy's overlap test needs addresses only."""
+    """An array that is never accessed: NumPy's overlap test needs addresses only. Its elements
+    have one byte.
+    """
 
-    def __init__(self, mat: Mat) -> None:
-        size = mat.itemsize
+    def __init__(self, shape: Ints, strides: Ints, first: int) -> None:
         self.__array_interface__: dict[str, object] = {
-            "version": 3, "typestr": f"|V{size}", "shape": mat.shape,
-            "strides": tuple(s * size for s in mat.strides),
-            "data": ((1 << 40) + mat.displacement * size, True)}
+            "version": 3, "typestr": "|V1", "shape": shape, "strides": strides,
+            "data": (_FAR + first, True)}
 
 
 def overlap(x: Mat, y: Mat) -> bool:
@@ -32,25 +42,80 @@ def overlap(x: Mat, y: Mat) -> bool:
     """
     if x.storage is not y.storage or not x.size or not y.size:
         return False
-    (low, high), (start, end) = x.layout.bounds, y.layout.bounds
-    if high <= start or end <= low:
+    a, b = x.layout, y.layout
+    return a.displacement == b.displacement or _meet(
+        a.shape, a.strides, b.shape, b.strides, b.displacement - a.displacement)
+
+
+@lru_cache(1024)  # in a loop the same views meet again and again
+def _meet(shape: Ints, strides: Ints, other_shape: Ints, other_strides: Ints,
+          distance: int) -> bool:
+    """Return whether two layouts with elements, the second `distance` after the first, have a
+    common one.
+    """
+    (low, high), (start, end) = _bounds(shape, strides), _bounds(other_shape, other_strides)
+    if high < distance + start or distance + end < low:
         return False
-    if x.layout.contiguous and y.layout.contiguous:
-        return True
+    # all elements of both are a multiple of `step` apart
+    step = gcd(*_steps(shape, strides), *_steps(other_shape, other_strides))
+    if distance % step if step else distance:
+        return False
     try:
-        return bool(np.shares_memory(np.asarray(_Address(x)), np.asarray(_Address(y)),
+        return bool(np.shares_memory(np.asarray(_Address(shape, strides, 0)),
+                                     np.asarray(_Address(other_shape, other_strides, distance)),
                                      max_work=_WORK))
     except np.exceptions.TooHardError:
         return True
 
 
+def _bounds(shape: Ints, strides: Ints) -> tuple[int, int]:
+    """Return the positions of the lowest and the highest element, relative to the first one."""
+    reach = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
+    return sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+
+
+def _steps(shape: Ints, strides: Ints) -> list[int]:
+    return [s for n, s in zip(shape, strides, strict=True) if n != 1]
+
+
 def same_elements(x: Mat, y: Mat) -> bool:
     """Return whether `x` and `y` have the same elements in the same row-major order."""
-    if x.storage is not y.storage or x.size != y.size:
+    if x.storage is not y.storage or x.size != y.size or x.displacement != y.displacement:
         return False
-    if x.layout.contiguous and y.layout.contiguous:
-        return x.displacement == y.displacement
-    return x.shape == y.shape and x.displacement == y.displacement and x.strides == y.strides
+    a, b = x.layout, y.layout
+    return (a.contiguous and b.contiguous) or _axes(a) == _axes(b)
+
+
+def _axes(layout: Layout) -> list[tuple[int, int]]:
+    """Return lengths and strides of the axes along which there are several elements."""
+    return [(n, s) for n, s in zip(layout.shape, layout.strides, strict=True) if n != 1]
+
+
+def must_copy(x: Mat, out: Mat) -> bool:
+    """Return whether `x` is to be copied before `out` is written from it: where they share
+    elements, but not each its own counterpart.
+    """
+    return (x.storage is out.storage and x is not out and not same_elements(x, out)
+            and overlap(x, out))
+
+
+def is_shift(x: Mat, out: Mat) -> bool:
+    """Return whether all elements move by one distance, and follow each other at one step: so they
+    can be copied within one storage in the right order, beginning at one end.
+    """
+    a, b = x.layout, out.layout
+    return a.size == b.size and ((a.contiguous and b.contiguous) or (
+        len(a.shape) == len(b.shape) == 1 and a.strides == b.strides))
+
+
+def apart_from(value: Operand, out: Mat) -> Operand:
+    """Return a copy of `value` if it is an array in the host memory of `out`, else itself: as a Mat
+    it would have another storage, of which nobody could tell.
+    """
+    if not isinstance(value, np.ndarray):
+        return value
+    memory = out.storage.handles.get(HOST)
+    return value.copy() if memory is not None and np.may_share_memory(value, memory) else value
 
 
 def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> None:
@@ -58,7 +123,7 @@ def check_disjoint(name: str, out: Mat, *inputs: Mat, same: bool = False) -> Non
     by one, are shared.
     """
     for x in inputs:
-        if x.storage is out.storage and not (same and same_elements(x, out)) and overlap(x, out):
+        if must_copy(x, out) if same else overlap(x, out):
             raise AliasError(f"{name} cannot write {out.label()}, which overlaps its input "
                              f"{x.label()} of the same "
                              f"storage; pass x.copy() as the input, or another Mat to write to")
@@ -86,8 +151,7 @@ def one_by_one(*operands: Operand) -> bool:
         return False
     for x in operands[:-1]:
         if type(x) is Mat:
-            if (x.storage is out.storage and x is not out and not same_elements(x, out)
-                    and overlap(x, out)):
+            if must_copy(x, out):
                 return False
         elif type(x) is not float and (type(x) is not int or abs(x) > _EXACT):
             return False
@@ -108,8 +172,7 @@ def apart(*operands: Operand) -> bool:
         strides = [x.layout.broadcast_to(shape).strides for x in mats]
         if len(loops(shape, [*strides, out.layout.strides])) > DEVICE_AXES:
             return False
-    return not any(x.storage is out.storage and x is not out and not same_elements(x, out)
-                   and overlap(x, out) for x in mats)
+    return not any(must_copy(x, out) for x in mats)
 
 
 def of_one_dtype(*operands: Operand) -> bool:

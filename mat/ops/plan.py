@@ -1,40 +1,35 @@
-"""Carrying out a planned call: access the operands, call the implementation with what their facet
-presents, commit.
+"""Plans: how calls with operands of certain forms are carried out: access the operands, call the
+implementation, commit.
 
-This is the path of every operation, so it is unrolled for one and two accesses: in Python a call
-costs as much as an access should, and ``f(*values)`` more.
+This is the path of every operation. How a call finds its plan is in `calls`.
+
+Objects whose methods are called are local variables where other threads can put another one into
+the attribute: compiled code keeps no reference to it during a call.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
-from ..core.access import leave_all, undo
-from ..core.compiled import CompiledPlan
-from ..core.cube import INPUT, OBSERVERS, AccessRecord, Cube, Direction, Facet, View
-from ..cpu.errstate import IDLE, QUIET, STATE, quiet_context
+from ..core.access_record import AccessRecord
+from ..core.compiled import THREADS
+from ..core.compiled import KernelCall as CompiledCall
+from ..core.direction import INPUT, OUTPUT, Direction
+from ..core.observers import OBSERVERS
+from ..core.registry import Facet
+from ..core.source_line import RUNNING, SourceLine
+from ..cpu.errstate import QUIET, STATE
+from ..matrix.base import Form, MatBase
+from ..support.dtypes import check_number
 from ..support.types import Arguments, Function, Keywords, Operand, Presented
-from .implementation import Implementation
+from .implementation import ACCESSED, REPEATED, Implementation
 
-# accesses to begin, writers first: operand, direction, key of the presented value
-Accesses = tuple[tuple[int, Direction, int], ...]
-# operands that are the very Mat of another: position, that other's
-Repeated = tuple[tuple[int, int], ...]
-_ident = threading.get_ident
-
-if TYPE_CHECKING:
-    class _PlanBase:
-        """The attributes that compiled code gives every plan."""
-
-        armed: bool
-        arm: Callable[..., bool]
-        then: Callable[..., None]
-        run: Callable[[Arguments, Keywords], Operand]
-else:
-    _PlanBase = CompiledPlan
+# with types of C
+_observers, _threads = OBSERVERS, THREADS
+_state, _quiet, _running = STATE, QUIET, RUNNING
+_accessed, _repeated = ACCESSED, REPEATED
+_UNDER_GIL = 1  # how a kernel runs: at once
 
 
 class Planned(Protocol):
@@ -42,270 +37,320 @@ class Planned(Protocol):
 
     arity: int
     result: int | None
+    main: int
+    numbers: list[tuple[int, str]]
 
-    def call_with_device(self, args: Arguments, kwargs: Keywords) -> Operand: ...
+    def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
 
 
-class Plan(_PlanBase):
+class PlannedOperand:
+    """An operand of a plan: its position in calls, and what is done with it."""
+
+    __slots__ = ("direction", "form", "kind", "other", "position", "reads", "writes")
+
+    # the parameters are the facts of an operand
+    def __init__(self, kind: int, position: int, form: Form | None,
+                 direction: Direction = INPUT, other: int = 0) -> None:
+        self.kind = kind
+        self.position = position
+        self.form: Any = form  # of the Mat; None for a number
+        self.direction = direction
+        self.reads = direction is not OUTPUT
+        self.writes = direction is not INPUT
+        self.other = other  # the operand that is the same Mat, of those that are repeated
+
+
+class Plan:
     """The way to carry out a call, once its operands have been checked; the same for all operands
     of the same forms.
-
-    ``plan.run(args, kwargs)`` does it: compiled, if that is possible, or else by `execute`.
     """
 
-    __slots__ = ("accesses", "caller", "facet", "function", "keywords", "mask", "operation", "pure",
-                 "quiet", "repeated", "result")
+    __slots__ = ("accesses", "armed", "at_once", "bit", "facet", "function", "kernel", "keywords",
+                 "mask", "number_positions", "of_device", "operands", "operation", "quiet",
+                 "repeated", "result")
 
-    def __init__(self, operation: Planned, function: Function, facet: Facet, accesses: Accesses,
-                 repeated: Repeated) -> None:
+    def __init__(self, operation: Planned, function: Function, facet: Facet,
+                 operands: tuple[PlannedOperand, ...]) -> None:
         self.operation = operation
         self.function = function
         self.facet = facet
-        self.mask = facet.mask
-        self.accesses = accesses
-        self.repeated = repeated
-        # the operand that is returned; None: what the implementation returns
-        self.result = operation.result
+        self.mask, self.bit = facet.mask, facet.bit
+        self.operands = operands
+        found = [operand for operand in operands if operand.kind == _accessed]
+        self.accesses = tuple(sorted(found, key=lambda operand: not operand.writes))
+        self.repeated = tuple(operand for operand in operands if operand.kind == _repeated)
+        # the operand that is returned; -1: what the implementation returns
+        self.result = -1 if operation.result is None else operation.result
         self.quiet = False  # switch NumPy's floating-point warnings off
-        # the same, of an implementation that may run in a context of its own, since it asks for
-        # nothing there
-        self.pure = False
         self.keywords = True  # the implementation takes them
-        # calls the implementation, for frequent kinds of operands; None: `compute` does
-        self.caller: Function | None = None
+        self.armed = False  # it is a kernel, which can be called without Python
+        self.at_once = False  # and under the GIL, since it is so short
+        self.of_device = False  # the kernel is a device's
+        self.kernel: CompiledCall = None
+        self.number_positions: tuple[int, ...] = ()
 
-    # unrolled: the path of every call that is not compiled
+    def arm(self, kernel: CompiledCall, numbers: tuple[int, ...], takes_complex: bool) -> None:
+        """Have calls made of `kernel`, with the arguments at the positions `numbers`."""
+        self.kernel = kernel
+        self.number_positions = numbers
+        self.armed = kernel.set_operands(len(self.operands), len(numbers), takes_complex)
+        self.at_once = self.armed and kernel.way == _UNDER_GIL
+        self.of_device = self.facet.of_device
+
+    def arm_launch(self, values: list[Presented]) -> None:
+        """Have later calls launch the kernel without presenting operands, if it is one of a device
+        that can be launched so, and was for `values`.
+        """
+        function: Any = self.function
+        prepare = getattr(function, "launch_like", None)
+        launch = None if prepare is None else prepare(values)
+        if launch is not None:
+            self.arm(launch, tuple(function.numbers), True)
+
+    def run(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out the call."""
+        if self.at_once and not _observers and self.call_at_once(args, None):
+            return args[self.result] if self.result >= 0 else self.kernel.result_number()
+        for k, name in self.operation.numbers:
+            if type(args[k]) is not float:
+                check_number(args[k], args[self.operation.main].storage.dtype, name)
+        return self.execute(args, kwargs)
+
+    def call_at_once(self, args: Arguments, out: MatBase | None) -> bool:
+        """Call the kernel, which is a short one, if no access need be opened for it: nothing else
+        happens meanwhile.
+
+        `out`, if it is not None, takes the place of the argument that is the result. Return False
+        if the kernel was not called.
+        """
+        if not self.gather(args, out):
+            self.locate(args)
+            if not self.gather(args, out):
+                return False
+        self.kernel.run_at_once()
+        storage = None
+        for operand in self.accesses:
+            if not operand.writes:
+                break  # those that write come first
+            view = args[operand.position] if out is None else out
+            if view.storage is not storage:  # one write, of two parts
+                storage = view.storage
+                storage.written(self.mask)
+        return True
+
+    def locate(self, args: Arguments) -> None:
+        """Find out the addresses of operands that are not known yet; other threads may run."""
+        for operand in self.accesses:
+            view = args[operand.position]
+            if view is not None:
+                storage = view.storage
+                if not storage.address and storage.copies is not None:
+                    storage.find_address()
+
+    def launch(self, args: Arguments) -> bool:
+        """Launch a device's kernel for operands that are being accessed; return False where that
+        cannot be done without presenting them.
+        """
+        kernel, memory, count = self.kernel, self.facet.memory, 0
+        for position in self.number_positions:
+            if not kernel.set_number(count, args[position]):
+                return False
+            count += 1
+        for k, operand in enumerate(self.operands):
+            if operand.kind == _accessed:
+                view: Operand = args[operand.position]
+                copies: Any = view.storage.copies
+                address = copies[memory].address
+                kernel.set_operand(k, address + view.layout.displacement * operand.form.itemsize)
+            elif operand.kind != _repeated:
+                kernel.set_operand(k, 0)
+                if not kernel.set_number(count + k, args[operand.position]):
+                    return False
+        for k, operand in enumerate(self.operands):
+            if operand.kind == _repeated:
+                kernel.repeat_operand(k, operand.other)
+        kernel.run_released()
+        return True
+
+    def gather(self, args: Arguments, out: MatBase | None) -> bool:
+        """Give the kernel numbers and addresses; return False where that cannot be done at once.
+
+        `out`, if it is not None, takes the place of the argument that is the result. Threads share
+        the kernel, so no code of Python may run from here until it has been called.
+        """
+        kernel, count = self.kernel, 0
+        for position in self.number_positions:
+            if not kernel.set_number(count, args[position]):
+                return False
+            count += 1
+        for k, operand in enumerate(self.operands):
+            value = args[operand.position]
+            if operand.kind == _accessed:
+                view: Operand = out if value is None else value
+                if view.known_form is not operand.form:
+                    return False  # another thread has changed it
+                address = view.storage.ready(self.mask, self.bit, operand.reads, operand.writes)
+                if not address:
+                    return False
+                kernel.set_operand(k, address + view.layout.displacement * operand.form.itemsize)
+            elif operand.kind != _repeated:
+                if not kernel.set_number(count + k, value):
+                    return False
+                kernel.set_operand(k, kernel.number_address(count + k))
+        if self.repeated:
+            for k, operand in enumerate(self.operands):
+                if operand.kind == _repeated:
+                    kernel.repeat_operand(k, operand.other)
+        return True
+
     def execute(self, args: Arguments, kwargs: Keywords) -> Operand:
         """Access the operands in their directions, call the implementation, commit; return the
         written operand or the result.
 
-        An operand that this thread accesses already, in the same memory and in a direction that
-        covers this one, costs no access of its own: that other one keeps all other threads out.
+        An operand that this thread and task access already, in the same memory and in a direction
+        that covers this one, costs no access of its own: that other one keeps all others out.
         """
-        mask, facet, caller, thread = self.mask, self.facet, self.caller, _ident()
-        unwatched = not OBSERVERS
+        line = _threads.line()
+        if _observers:
+            _running.setdefault(_threads.current(), []).append((self.operation, line))
         records: list[AccessRecord] = []
-        found: list[Presented] = []
-        try:
-            for k, direction, key in self.accesses:
-                view = args[k]
-                storage = view.storage
-                if unwatched and storage.accesses:
-                    owner = storage.writer
-                    if owner is None:
-                        record = beside(storage, view, direction, key, mask, thread)
-                    else:
-                        mine = owner.thread == thread and owner.mask == mask
-                        record = view.presented.get(key) if mine else None
-                    if record is not None:
-                        found.append(record.value)
-                        continue
-                record = storage.open(view, facet, direction, thread)
-                records.append(record)
-                found.append(record.value)
-        except BaseException:
-            for record in reversed(records):
-                undo(record)
-            raise
         failed = True
-        token = STATE.set(QUIET) if self.quiet or self.pure else None
         try:
-            if caller is None or (kwargs and self.keywords):
-                result = self.compute(args, kwargs, found)
+            values = self.open_all(args, records, line)
+            if values is None:  # another thread has changed an operand since the plan was found
+                failed = False
             else:
-                result = caller(self.function, args, *found)
-            failed = False
+                result = self.compute(args, kwargs, values)
+                failed = False
+        finally:
+            try:
+                self.close_all(records, failed)
+            finally:
+                if _running:
+                    self.leave_running()
+        if values is None:
+            return self.operation(*args, **kwargs)
+        return result if self.result < 0 else args[self.result]
+
+    def open_all(self, args: Arguments, records: list[AccessRecord],
+                 line: SourceLine | None) -> list[Presented] | None:
+        """Open the accesses and append them to `records`; return the arguments of the
+        implementation, or None if an operand does not have the form that it is planned for.
+        """
+        values = list(args)
+        needs_values = not self.armed or _observers or not self.kernel.can_share()
+        try:
+            for operand in self.accesses:
+                view = args[operand.position]
+                if needs_values:
+                    record = self.open_one(view, operand, records, line)
+                    values[operand.position] = record.value
+                elif not (view.storage.records and self.is_covered(view, operand)):
+                    storage = view.storage  # compiled code keeps local variables only alive
+                    records.append(storage.open_unpresented(view, self.facet, operand.direction,
+                                                            line))
+            for operand in self.accesses:
+                view = args[operand.position]
+                if view.known_form is not operand.form:
+                    self.undo_all(records)
+                    return None
+        except BaseException:
+            self.undo_all(records)
+            raise
+        return values
+
+    def open_one(self, view: MatBase, operand: PlannedOperand, records: list[AccessRecord],
+                 line: SourceLine | None) -> AccessRecord:
+        """Return the record of an access to one operand; append it to `records` if it is new."""
+        storage = view.storage
+        if storage.records and not _observers and self.is_covered(view, operand):
+            key = self.facet.writing if operand.writes else self.facet.reading
+            record = None if view.presented is None else view.presented.get(key)
+            if record is not None:
+                return record
+        record = storage.open(view, self.facet, operand.direction, line)
+        records.append(record)
+        return record
+
+    def is_covered(self, view: MatBase, operand: PlannedOperand) -> bool:
+        """Return whether this thread and task access the data in a way that covers this access."""
+        storage = view.storage
+        return storage.covers(self.mask, operand.writes) and (
+            storage.writer is not None or storage.fresh & self.mask != 0)
+
+    def present_all(self, args: Arguments, values: list[Presented]) -> None:
+        """Put what the facet presents of operands into `values`, where that is missing."""
+        for operand in self.accesses:
+            view = args[operand.position]
+            if values[operand.position] is view:
+                handle = view.storage.handles[self.facet.memory]
+                values[operand.position] = self.facet.present(view, handle, operand.writes)
+        for operand in self.repeated:
+            values[operand.position] = values[self.operands[operand.other].position]
+
+    def undo_all(self, records: list[AccessRecord]) -> None:
+        """End accesses whose call never began, last opened first."""
+        while records:
+            record = records.pop()
+            if record.view is not None:
+                record.view.storage.undo(record)
+
+    def close_all(self, records: list[AccessRecord], failed: bool) -> None:
+        """End every access, last opened first, all of them also if an observer finds fault."""
+        fault = None
+        while records:
+            record = records.pop()
+            if record.view is None:
+                continue
+            try:
+                record.view.storage.close(record, failed)
+            except BaseException as error:
+                fault = fault or error
+        if fault is not None:
+            raise fault
+
+    def leave_running(self) -> None:
+        """Note that this operation has ended, if its begin was noted."""
+        thread = _threads.current()
+        running = _running.get(thread)
+        if running:
+            running.pop()
+            if not running:
+                del _running[thread]
+
+    def compute(self, args: Arguments, kwargs: Keywords, values: list[Presented]) -> Operand:
+        """Call the implementation with `values`: the arguments, with what was presented."""
+        if self.armed and not _observers and self.kernel.can_share():
+            if self.of_device:
+                if self.launch(args):
+                    return None
+            else:
+                self.locate(args)
+                if self.gather(args, None):
+                    return self.kernel.run_released()
+        self.present_all(args, values)
+        token = _state.set(_quiet) if self.quiet else None
+        try:
+            if kwargs and self.keywords:
+                return self.function(*values, **kwargs)
+            result = self.function(*values)
         finally:
             if token is not None:
-                STATE.reset(token)
-            if records:
-                close_all(records, failed)
-        return result if self.result is None else args[self.result]
-
-    def execute_on_device(self, args: Arguments, kwargs: Keywords) -> Operand:
-        """Carry out the operation while some device is in use: by that device's plan, if it is this
-        thread's.
-        """
-        return self.operation.call_with_device(args, kwargs)
-
-    def present(self, args: Arguments) -> bool:
-        """Have the operands presented, so that compiled code finds them; return whether that could
-        be done.
-        """
-        for k, direction, key in self.accesses:
-            view = args[k]
-            if key not in view.presented and not view.storage.present(view, self.facet, direction):
-                return False
-        return True
-
-    def compute(self, args: Arguments, kwargs: Keywords, found: list[Presented]) -> Operand:
-        """Call the implementation with what was presented in the positions of the operands."""
-        values = list(args)
-        for (k, _, _), value in zip(self.accesses, found, strict=True):
-            values[k] = value
-        for k, other in self.repeated:
-            values[k] = values[other]
-        if kwargs and self.keywords:
-            return self.function(*values, **kwargs)
-        return self.function(*values)
-
-
-class OneAccess(Plan):
-    """The plan of an operation with one access."""
-
-    __slots__ = ()
-
-    def execute(self, args: Arguments, kwargs: Keywords) -> Operand:  # unrolled
-        caller = self.caller
-        if caller is None or OBSERVERS or (kwargs and self.keywords):
-            return Plan.execute(self, args, kwargs)
-        ((k, direction, key),) = self.accesses
-        view, thread = args[k], _ident()
-        storage, record = view.storage, None
-        if storage.accesses:
-            owner = storage.writer
-            if owner is None:
-                record = beside(storage, view, direction, key, self.mask, thread)
-            elif owner.thread == thread and owner.mask == self.mask:
-                record = view.presented.get(key)
-        mine = record is None
-        if record is None:
-            record = storage.open(view, self.facet, direction, thread)
-        v = record.value
-        failed = True
-        context = (IDLE.pop(thread, None) or quiet_context()) if self.pure else None
-        try:
-            result = (caller(self.function, args, v) if context is None
-                      else context.run(caller, self.function, args, v))
-            failed = False
-        finally:
-            if context is not None:
-                IDLE[thread] = context
-            if mine:
-                storage.close(record, failed)
-        return result if self.result is None else view
-
-
-class TwoAccesses(Plan):
-    """The plan of an operation with two accesses."""
-
-    __slots__ = ()
-
-    # so many lines because it is unrolled
-    def execute(self, args: Arguments, kwargs: Keywords) -> Operand:
-        caller = self.caller
-        if caller is None or OBSERVERS or (kwargs and self.keywords):
-            return Plan.execute(self, args, kwargs)
-        (k, direction, key), (j, another, other_key) = self.accesses
-        view, other, thread, mask = args[k], args[j], _ident(), self.mask
-        storage, source, record, held = view.storage, other.storage, None, None
-        if storage.accesses:
-            owner = storage.writer
-            if owner is None:
-                record = beside(storage, view, direction, key, mask, thread)
-            elif owner.thread == thread and owner.mask == mask:
-                record = view.presented.get(key)
-        mine = record is None
-        if record is None:
-            record = storage.open(view, self.facet, direction, thread)
-        try:
-            if source.accesses:
-                owner = source.writer
-                if owner is None:
-                    held = beside(source, other, another, other_key, mask, thread)
-                elif owner.thread == thread and owner.mask == mask:
-                    held = other.presented.get(other_key)
-            yours = held is None
-            if held is None:
-                held = source.open(other, self.facet, another, thread)
-        except BaseException:
-            if mine:
-                storage.undo(record)
-            raise
-        failed = True
-        context = (IDLE.pop(thread, None) or quiet_context()) if self.pure else None
-        try:
-            if context is not None:
-                result = context.run(caller, self.function, args, record.value, held.value)
-            elif caller is _call_axpy:  # the comparison costs less than the call
-                result = self.function(args[0], held.value, record.value)
-            else:
-                result = caller(self.function, args, record.value, held.value)
-            failed = False
-        finally:
-            if context is not None:
-                IDLE[thread] = context
-            try:
-                if yours:
-                    source.close(held, failed)
-            finally:
-                if mine:
-                    storage.close(record, failed)
-        return result if self.result is None else args[self.result]
-
-
-def _call_axpy(f: Function, args: Arguments, v: Presented, u: Presented) -> object:
-    return f(args[0], u, v)
-
-
-# The functions that call an implementation, by the number of arguments, the positions of the
-# accesses, and those of operands that are one Mat with another.
-_CALLERS: dict[tuple[int, tuple[int, ...], Repeated], Function] = {
-    (1, (0,), ()): lambda f, args, v: f(v),
-    (2, (1,), ()): lambda f, args, v: f(args[0], v),  # scal: a number, written
-    (2, (1,), ((0, 1),)): lambda f, args, v: f(v, v),  # exp_
-    (3, (2,), ((0, 2),)): lambda f, args, v: f(v, args[1], v),  # add_ of a number
-    (2, (0, 1), ()): lambda f, args, v, u: f(v, u),  # dot: read, read
-    (2, (1, 0), ()): lambda f, args, v, u: f(u, v),  # exp(x, out=): read, written
-    (3, (2, 1), ()): _call_axpy,  # a number, read, written
-    (3, (2, 1), ((0, 2),)): lambda f, args, v, u: f(v, u, v),  # add_ of a Mat
-    # a reduction: read, written, axis, keepdims
-    (4, (1, 0), ()): lambda f, args, v, u: f(u, v, args[2], args[3]),
-    (3, (2, 0, 1), ()): lambda f, args, v, u, t: f(u, t, v),  # add(x, y, out=)
-    (5, (4, 1, 2), ()): lambda f, args, v, u, t: f(args[0], u, t, args[3], v),  # gemm
-}
-_KINDS: dict[int, type[Plan]] = {1: OneAccess, 2: TwoAccesses}
+                _state.reset(token)
+        if self.facet.of_device and not self.armed and self.result >= 0:
+            self.arm_launch(values)
+        return result
 
 
 def plan_of(operation: Planned, implementation: Implementation, function: Function, facet: Facet,
-            accesses: Accesses, repeated: Repeated) -> Plan:
+            operands: tuple[PlannedOperand, ...]) -> Plan:
     """Return the plan for calling `function`, made of `implementation`, through `facet`; one that
     takes the engine is bound to it.
     """
     made_for = implementation.facet
-    bare, quiet = implementation.bare, made_for.quiet and not implementation.silent
-    function = function if bare else partial(function, made_for.engine)
-    plan = _KINDS.get(len(accesses), Plan)(operation, function, facet, accesses, repeated)
-    plan.quiet, plan.pure = quiet and not bare, quiet and bare
+    if not implementation.bare:
+        function = partial(function, made_for.engine)
+    plan = Plan(operation, function, facet, operands)
+    plan.quiet = made_for.quiet and not implementation.silent
     plan.keywords = not implementation.prepares
-    if bare or not quiet:
-        positions = tuple(k for k, _, _ in accesses)
-        plan.caller = _CALLERS.get((operation.arity, positions, repeated))
     return plan
-
-
-def close_all(records: list[AccessRecord], failed: bool) -> None:
-    """End every access, last opened first, all of them also if an observer finds fault."""
-    if OBSERVERS:
-        leave_all(records, failed)
-        return
-    while records:
-        record = records.pop()
-        # an open access has its view
-        record.view.storage.close(record, failed)  # type: ignore[union-attr]
-
-
-def beside(storage: Cube, view: View, direction: Direction, key: int, mask: int,
-           thread: int) -> AccessRecord | None:
-    """Return what the view presented, if reading it is covered: by an access of this thread where
-    nobody writes, while the data is fresh.
-
-    Where somebody writes, an access is covered if it is this thread, in this memory: the callers
-    compare that themselves.
-    """
-    if direction is INPUT and storage.fresh & mask:
-        # other readers may end meanwhile; that of this thread, if then missed, is found by open()
-        for record in storage.accesses:
-            if record.thread == thread and record.mask == mask:
-                return view.presented.get(key)
-    return None

@@ -7,21 +7,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ..core.cube import INPUT, IO, OUTPUT
 from ..cpu.kernel import CpuKernel
 from ..devices.device import CPU, Device
 from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.c_pointers import ForeignArray
-from ..support.native import ffi
 from ..support.types import Arguments, Keywords
 from .declaration import Declaration
-from .implementation import DEVICES, Implementation, fitting
-from .plan import Plan, plan_of
-
-STRENGTH = {INPUT: 0, IO: 1, OUTPUT: 2}  # how much an access overwrites, as compiled code has it
-# an operand in compiled code: accessed, the same as another one, a number
-ACCESS, REPEATED, NUMBER = range(3)
+from .implementation import (
+    ACCESSED,
+    DEVICES,
+    NUMBER,
+    REPEATED,
+    Implementation,
+    fitting,
+)
+from .plan import Plan, PlannedOperand, plan_of
 
 
 def choose(operation: Declaration, implementations: Sequence[Implementation], args: Arguments,
@@ -48,32 +49,35 @@ def choose(operation: Declaration, implementations: Sequence[Implementation], ar
 def make_plan(operation: Declaration, implementation: Implementation, args: Arguments,
               kwargs: Keywords, device: Device) -> Plan:
     """Return the plan for such operands by `implementation`, chosen for `device`."""
-    order = sorted((k for k in operation.operands if isinstance(args[k], Mat)),
-                   key=lambda k: k not in operation.written)
-    main = operation.main
-    repeated = tuple((k, main) for k in order if args[k] is args[main]
-                     and k not in operation.written and main in operation.written)
     made_for = implementation.facet
     by_host = device is CPU or _is_of_host(implementation, device)
     facet = made_for if by_host else device.facet
-    others = {k for k, _ in repeated}
-    directions = [(k, operation.direction(k, args, kwargs)) for k in order if k not in others]
-    accesses = tuple((k, d, facet.reading if d is INPUT else facet.writing)
-                     for k, d in directions)
     function = implementation.function
     if implementation.prepares:
         positions = *operation.operands, *operation.settings
         function = function(made_for.engine, *(args[k] for k in positions), **kwargs)
         if hasattr(function, "bind"):  # a kernel, and what it needs to know
             function.bind(operation.operands, operation.at_numbers)
+    kernel = function
     if facet is not made_for:
         bound = function if implementation.bare else partial(function, made_for.engine)
         function = device.adapt(bound, made_for, operation.result is None)
         implementation = implementation._replace(bare=True)
-    plan = plan_of(operation, implementation, function, facet, accesses, repeated)
-    if isinstance(function, CpuKernel) and facet.presents is ForeignArray:
-        _arm(plan, operation, function, args)
+    operands = tuple(_planned(operation, k, args, kwargs) for k in operation.operands)
+    plan = plan_of(operation, implementation, function, facet, operands)
+    if isinstance(kernel, CpuKernel) and facet.presents is ForeignArray:
+        plan.arm(kernel, operation.at_numbers, args[operation.main].storage.dtype.kind == "c")
     return plan
+
+
+def _planned(operation: Declaration, k: int, args: Arguments, kwargs: Keywords) -> PlannedOperand:
+    """Return what a plan has of the operand at position `k`."""
+    main, value = operation.main, args[k]
+    if not isinstance(value, Mat):
+        return PlannedOperand(NUMBER, k, None)
+    if (value is args[main] and k not in operation.written and main in operation.written):
+        return PlannedOperand(REPEATED, k, value.form, other=operation.operands.index(main))
+    return PlannedOperand(ACCESSED, k, value.form, operation.direction(k, args, kwargs))
 
 
 def _is_of_host(implementation: Implementation, device: Device) -> bool:
@@ -81,19 +85,3 @@ def _is_of_host(implementation: Implementation, device: Device) -> bool:
     has none of its own for these operands.
     """
     return bool(device.implementations) and implementation.facet_name != device.implementations
-
-
-def _arm(plan: Plan, operation: Declaration, kernel: CpuKernel, args: Arguments) -> None:
-    """Let compiled code carry out `plan`."""
-    operands = operation.operands
-    accessed = {k: (ACCESS, k, STRENGTH[direction], 0, key, direction)
-                for k, direction, key in plan.accesses}
-    repeated = {k: (REPEATED, k, 0, operands.index(other), 0, INPUT) for k, other in plan.repeated}
-    described = tuple(accessed.get(k) or repeated.get(k) or (NUMBER, k, 0, 0, 0, INPUT)
-                      for k in operands)
-    takes_complex = args[operation.main].storage.dtype.kind == "c"
-    plan.arm(kernel.address, int(ffi.cast("uintptr_t", kernel.frame)), kernel.count, kernel.grain,
-             kernel.how, plan.mask, described, operation.at_numbers, takes_complex,
-             -1 if operation.result is None else operation.result, kernel.result)
-    if kernel.finish is not None:
-        plan.then(*kernel.finish)

@@ -6,8 +6,8 @@ Windows are those of ``nn.py``; each public function checks and completes its se
 from __future__ import annotations
 
 from ..errors import ShapeError
+from ..layout.shapes import Ints
 from ..layout.sliding_window import Setting, WindowAxis, regions
-from ..layout.strided import Ints
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.types import Array, Engine, Keyword

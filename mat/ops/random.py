@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from ..core.cube import OUTPUT
+from ..core.direction import OUTPUT
 from ..errors import DTypeError, LinAlgError, SettingError, ShapeError
 from ..layout.strided import Layout
 from ..matrix.generator import Rng, generator
@@ -121,14 +122,27 @@ def _rounded(value: float, char: str) -> float:
         return float(np.dtype(char).type(value))
 
 
-def _drawn(operation: Op, x: Mat, numbers: tuple[float, float], rng: Rng) -> Mat:
-    """Overwrite `x` with draws, by way of a new Mat if the kernels cannot; return it."""
+def _drawn(operation: Op, x: Mat, numbers: tuple[float, float], rng: Rng,
+           finish: Callable[[Mat], Mat] | None = None) -> Mat:
+    """Overwrite `x` with draws, by way of a new Mat if the kernels cannot; return it, or what
+    `finish` makes of it.
+
+    If any of that raises, `rng` is as it was.
+    """
     name, dtype = operation.check.__name__, x.storage.dtype
+    target = x
     if dtype.char not in EACH[name] or not x.layout.contiguous:
-        beside = new_like(x, x.shape, dtype if dtype.char in EACH[name] else SINGLE)
-        return x.assign_(_drawn(operation, beside, numbers, rng))
-    result: Mat = operation(*numbers, *rng.take(blocks(name, dtype, x.layout.size)), x)
-    return result
+        target = new_like(x, x.shape, dtype if dtype.char in EACH[name] else SINGLE)
+    count = blocks(name, target.storage.dtype, x.layout.size)
+    words = rng.take(count)
+    try:
+        result: Mat = operation(*numbers, *words, target)
+        if target is not x:
+            result = x.assign_(result)
+        return result if finish is None else finish(result)
+    except BaseException:
+        rng.give_back(words, count)
+        raise
 
 
 # Uniform
@@ -237,8 +251,8 @@ def normal_(self: Mat, mean: Number = 0, stddev: Number = 1, *, rng: Rng | None 
         raise SettingError(f"stddev must be finite and not below 0, got {stddev!r}")
     source = generator(rng)
     if self.storage.dtype.kind == "c":
-        _drawn(normal, self, (0.0, _rounded(stddev * math.sqrt(0.5), char)), source)
-        return self if mean == 0 else self.add_(mean)
+        return _drawn(normal, self, (0.0, _rounded(stddev * math.sqrt(0.5), char)), source,
+                      None if mean == 0 else lambda x: x.add_(mean))
     # + 0.0: -0.0 and 0.0 share an entry of the cache, and have to be one number
     return _drawn(normal, self, (_rounded(mean + 0.0, char), _rounded(stddev + 0.0, char)), source)
 
@@ -351,10 +365,13 @@ def orthogonal_(self: Mat, scale: Number = 1, *, rng: Rng | None = None) -> Mat:
     rows, columns = self.shape[-2:]
     dtype = self.dtype if self.dtype.char in PER_BLOCK else SINGLE
     a = new_like(self, (*self.shape[:-2], max(rows, columns), min(rows, columns)), dtype)
-    _drawn(normal, a, (0.0, 1.0), generator(rng))
-    target = self if dtype == self.dtype else new_like(self, self.shape, dtype)
-    result: Mat = orthonormal(scale, a, target)
-    return result if result is self else self.assign_(result)
+
+    def orthogonalized(a: Mat) -> Mat:
+        target = self if dtype == self.dtype else new_like(self, self.shape, dtype)
+        result: Mat = orthonormal(scale, a, target)
+        return result if result is self else self.assign_(result)
+
+    return _drawn(normal, a, (0.0, 1.0), generator(rng), orthogonalized)
 
 
 def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None) -> Mat:
@@ -410,10 +427,13 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
     except LinAlgError:
         raise LinAlgError(f"multivariate_normal: the covariances {covariances.label()} are not "
                           "positive definite") from None
-    draws = normal_(new_like(means, (n,), means.dtype), rng=source)
-    found = means.copy()
-    gemv(1.0, factor, draws, 1.0, found.reshape(n))
-    return found
+
+    def moved(draws: Mat) -> Mat:
+        found = means.copy()
+        gemv(1.0, factor, draws, 1.0, found.reshape(n))
+        return found
+
+    return _drawn(normal, new_like(means, (n,), means.dtype), (0.0, 1.0), source, moved)
 
 
 def _check_dtypes(means: Mat, covariances: Mat) -> None:

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import ShapeError
-from ..layout.strided import Ints, packed_strides
+from ..layout.shapes import Ints
+from ..layout.strided import packed_strides
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import BY_CHAR, EVERY, INEXACT, INTEGERS, REAL_TYPES

@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 from typing import Annotated, NamedTuple
 
-from ..core.cube import INPUT, IO, OUTPUT, Direction
+from ..core.direction import INPUT, IO, OUTPUT, Direction
 from ..matrix.mat import Mat
 from ..support.types import Function, Number, Operand
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from ..cpu.blas_kernels import without_factors
+from ..cpu.kernel import CpuKernel
 from ..layout.matrix_operand import (
     GemmForm,
     GemmSizes,
@@ -20,7 +22,8 @@ from ..layout.matrix_operand import (
     SyrkForm,
     TrsmForm,
 )
-from ..layout.strided import Ints, Layout
+from ..layout.shapes import Ints
+from ..layout.strided import Layout
 from ..matrix.mat import Mat
 from ..support import blas_library
 from ..support.dtypes import BLAS_TYPES
@@ -54,6 +57,13 @@ def fits_matrix(layout: Layout) -> bool:
 def fits_device(layout: Layout) -> bool:
     """Tell the same for cuBLAS, which counts with 64 bits."""
     return _steps(layout) is not None
+
+
+def fits_matrices(layout: Layout) -> bool:
+    """Tell whether BLAS can take a vector, or each matrix of a stack."""
+    if layout.ndim > 2:
+        layout = Layout(layout.shape[-2:], layout.strides[-2:], 0)
+    return fits_matrix(layout)
 
 
 def fits_operand(layout: Layout) -> bool:
@@ -194,15 +204,24 @@ def prepare_matmul(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:
     form = merged(form)
     (m, n, k), a, b, _, batch = form
     if batch or 1 not in (m, n) or not k or len(kind) > 1 or kind not in BLAS_TYPES:
-        product = prepare_stack(engine, kind, form)
-        return lambda a, b, c: product(1.0, a, b, 0.0, c)
+        return _without_factors(prepare_stack(engine, kind, form), False)
     if m == n == 1:
         return engine.prepare_dot(kind, k, a.column if k > 1 else 1, b.row if k > 1 else 1)
     if n == 1:
-        by_column = _prepare_by_column(engine, kind, form)
-        return lambda a, b, c: by_column(1.0, a, b, 0.0, c)
-    by_row = _prepare_by_row(engine, kind, form)
-    return lambda a, b, c: by_row(1.0, b, a, 0.0, c)
+        return _without_factors(_prepare_by_column(engine, kind, form), False)
+    return _without_factors(_prepare_by_row(engine, kind, form), True)
+
+
+def _without_factors(product: Function, swap: bool) -> Function:
+    """Return ``C <- A B``, a function of ``(a, b, c)``, by one that takes alpha and beta.
+
+    With `swap` its first operand is b.
+    """
+    if isinstance(product, CpuKernel):
+        return without_factors(product, swap)
+    if swap:
+        return lambda a, b, c: product(1.0, b, a, 0.0, c)
+    return lambda a, b, c: product(1.0, a, b, 0.0, c)
 
 
 def _prepare_by_column(engine: BlasEngine, kind: str, form: MatmulForm) -> Function:

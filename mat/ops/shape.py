@@ -6,10 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..core.cube import OBSERVERS
+from ..core.observers import OBSERVERS
 from ..errors import DTypeError, ShapeError
-from ..layout.strided import Ints, Layout
-from ..matrix.mat import Mat, form_of, new_like
+from ..layout.shapes import Ints
+from ..layout.strided import Layout
+from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import DISTINCT, INEXACT, as_dtype
 from ..support.types import Array, AxisLike, DTypeLike, Engine, Function, Number
@@ -122,13 +123,13 @@ def transpose(a: Mat, axes: AxisLike = None, out: Mat | None = None) -> Mat:
     >>> mat.transpose(mat.array([[1, 2], [3, 4]]))
     <Mat 2x2 F [[1. 3.] [2. 4.]]>
     """
-    layout = check_is_input("transpose", a).layout
+    a = check_is_input("transpose", a)._as_now()
+    layout = a.layout
     order = tuple(range(a.ndim - 1, -1, -1)) if axes is None else axes
     if type(order) is tuple and _INTEGERS.issuperset(map(type, order)):
         view = a.over(_permuted(layout.shape, layout.strides, layout.displacement, order))
     else:
         view = a.permute(order)
-    view.form = form_of(view)
     if out is None:
         return _pack(view)
     if check_is_mat(out).shape != view.shape:

@@ -10,12 +10,14 @@ import threading
 from typing import NamedTuple
 
 from ..errors import DTypeError, KernelError, ShapeError
-from ..layout.strided import broadcast_shapes
+from ..layout.shapes import broadcast_shapes
 from ..matrix.mat import Mat
 from ..support.c_compiler import CompileError, library
+from ..support.c_tokens import has_word
 from ..support.dtypes import BY_CHAR, REAL_TYPES
 from ..support.native import lib
 from ..support.types import Arguments, Engine, Function
+from .assigned_paths import problem
 from .operation import InOut, Input, Op, Output, Scalar
 from .overlap import apart, check_disjoint
 
@@ -45,9 +47,9 @@ _LITERAL = re.compile(r"(?<![\w.])"
                       r"(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)"
                       r"(?![\w.])")
 _READ_ONLY = "an 'input' or a 'number' cannot be assigned"
-_ADVICE = {"read-only": _READ_ONLY, "modifiable": _READ_ONLY,
-           "uninitialized": "an 'output' has no old value: assign it on every path before it is "
-                            "used, or declare it 'io'"}
+_NO_OLD_VALUE = ("an 'output' has no old value: assign it on every path before it is used, or "
+                 "declare it 'io'")
+_ADVICE = {"read-only": _READ_ONLY, "modifiable": _READ_ONLY, "uninitialized": _NO_OLD_VALUE}
 
 
 # the signature is public
@@ -60,7 +62,8 @@ def kernel(source: str, /, *, name: str | None = None, doc: str | None = None,
     ----------
     source : str
         Statements of C about one element: `T` is its type; local variables are allowed, and the
-        functions of C's ``math.h`` under their plain names, besides `erf` and `logistic`.
+        functions of C's ``math.h`` under their plain names, besides `erf` and `logistic`. A
+        `return` ends them for this element.
     name, doc : str, optional
         Name and docstring of the operation.
     cuda : str, optional
@@ -82,8 +85,9 @@ def kernel(source: str, /, *, name: str | None = None, doc: str | None = None,
     Raises
     ------
     KernelError
-        For operands that cannot be; when the operation is called for the first time, for statements
-        that are not C, with the compiler's message, and where there is no C compiler.
+        For operands that cannot be, and if a path through the statements reads an output before it
+        is assigned, or leaves it unassigned; when the operation is called for the first time, for
+        statements that are not C, with the compiler's message, and where there is no C compiler.
 
     Notes
     -----
@@ -142,6 +146,8 @@ class Kernel(Op):
                  device: DeviceSettings) -> None:
         _check_source(source, operands, origin.name)
         device.check()
+        for text in (source, device.source):
+            _check_paths(text, operands, origin.line)
         self.source, self.directions = source, dict(operands)
         self.origin, self.device = origin, device
         self.lock = threading.Lock()
@@ -279,9 +285,11 @@ class Kernel(Op):
         old = "".join(f"T {n}{f' = *mat_to_{n}' if self.directions[n] == 'io' else ''}; "
                       for n in written)
         new = " ".join(f"*mat_to_{n} = {n};" for n in written)
-        first_line = '#line 1 "kernel"'
-        return (f"INLINE void mat_user({parameters}) {{\n{first_line}\n{old}\n{first_line}\n"
-                f'{source}\n; {new} }}\n#line 1 "mat"')
+        first_line, begin, end = '#line 1 "kernel"', "", ""
+        if has_word(source, "return"):  # in a block, since jumps of C++ cannot pass declarations
+            begin, end = "\n#define return goto mat_end\n{", "}\n#undef return\nmat_end:"
+        return (f"INLINE void mat_user({parameters}) {{\n{first_line}\n{old}{begin}\n{first_line}\n"
+                f'{source}\n; {end}; {new} }}\n#line 1 "mat"')
 
 
 def _functions(suffix: str) -> list[str]:
@@ -294,11 +302,17 @@ def _functions(suffix: str) -> list[str]:
 def _check_source(source: object, operands: dict[str, str], name: object) -> None:
     if not isinstance(source, str) or not source.strip():
         raise KernelError(f"a kernel is made from a string of C statements, got {source!r}")
+    if "\0" in source or any("\ud800" <= c <= "\udfff" for c in source):
+        raise KernelError(f"a kernel is made from C statements, which have no characters such as "
+                          f"in {source!r}")
     for operand, direction in operands.items():
-        if direction not in DIRECTIONS:
+        if not isinstance(direction, str) or direction not in DIRECTIONS:
             raise KernelError(f"{operand} is one of {', '.join(map(repr, DIRECTIONS))}, got "
                               f"{direction!r}")
-        if (operand in _KEYWORDS or keyword.iskeyword(operand) or not operand.isascii()
+        if not operand.isascii() or not operand.isidentifier():
+            raise KernelError(f"{operand!r} cannot be the name of an operand: a name is letters, "
+                              "digits and underscores")
+        if (operand in _KEYWORDS or keyword.iskeyword(operand)
                 or operand.startswith(("mat_", "_"))):
             raise KernelError(f"{operand!r} cannot be the name of an operand: it means something "
                               "in C, Python or mat")
@@ -309,6 +323,19 @@ def _check_source(source: object, operands: dict[str, str], name: object) -> Non
         raise KernelError(f"a kernel has at most {_MOST} operands, got {len(operands)}")
     if name is not None and (not isinstance(name, str) or not name.isidentifier()):
         raise KernelError(f"the name of a kernel is an identifier, got {name!r}")
+
+
+def _check_paths(source: str | None, operands: dict[str, str], line: str) -> None:
+    """Raise `KernelError` unless every path through `source` assigns each output first."""
+    found = problem(source or "", (n for n, d in operands.items() if d == "output" and source))
+    if found is None or source is None:
+        return
+    if not found.line:
+        raise KernelError(f"{line}: a path through the kernel leaves {found.name} unassigned "
+                          f"({_NO_OLD_VALUE})\n    {source.strip()}")
+    text = source.split("\n")[found.line - 1]
+    raise KernelError(f"{line}, line {found.line} of the kernel: {found.name} is used before it is "
+                      f"assigned ({_NO_OLD_VALUE})\n    {text}")
 
 
 def _checker(operation: Kernel, name: str) -> Function:

@@ -88,11 +88,14 @@ _LARGEST = int(sys.float_info.max)
 
 def as_dtype(spec: DTypeLike) -> DType:
     """Return the supported NumPy dtype that `spec` names; raise `DTypeError` for others."""
-    if spec == "bfloat16":
+    if isinstance(spec, str) and spec == "bfloat16":
         return _bfloat16()
+    # NumPy takes the dtype of whatever has one
+    if isinstance(spec, np.ndarray | np.generic) or hasattr(spec, "storage"):
+        raise DTypeError(f"{type(spec).__name__} is no dtype, but has one: give its dtype")
     try:
         dtype: DType = np.dtype(spec)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DTypeError(f"no dtype {spec!r}; there are {', '.join(SUPPORTED)}") from None
     if spec is None or dtype.name not in SUPPORTED or not dtype.isnative:
         raise DTypeError(f"dtype {spec!r} is not supported; there are {', '.join(SUPPORTED)}, in "
@@ -149,6 +152,16 @@ def check_number(value: Number, dtype: DType, name: str) -> None:
                          "astype('complex128') first")
     if is_integer(dtype):
         _check_integer(value, dtype, name)
+
+
+def plain_integers(dtype: DType) -> tuple[int, int]:
+    """Return the least and the largest Python integer that every check takes beside elements of
+    `dtype`, whatever else it depends on.
+    """
+    if dtype.kind in "iu":
+        found = np.iinfo(dtype)
+        return int(found.min), int(found.max)
+    return 1 - _EXACT, _EXACT - 1
 
 
 def represents(dtype: DType, value: Number) -> bool:

@@ -1,7 +1,8 @@
 """The compiled kernels, if they could be built: `lib` has the functions, `ffi` their types.
 
-Without them `lib` is None, and NumPy computes. In the environment, ``MAT_NATIVE=0`` disables them,
-and with ``MAT_NATIVE=required`` their absence is an error.
+Without them `lib` and `core` are None, all modules are Python's, and NumPy computes. In the
+environment, ``MAT_NATIVE=0`` disables them, and with ``MAT_NATIVE=required`` their absence is an
+error. `mat` imports this module before all others, since it chooses what they are loaded from.
 """
 
 from __future__ import annotations
@@ -12,26 +13,38 @@ import warnings
 
 from cffi import FFI
 
+from .compiled_modules import CORE, fault, use_sources
 from .types import CData
 
-_PACKAGE = __name__.partition(".")[0]
+# in a checkout the sources of the build are there
+HELP = ("Install a C compiler and then mat again to have them; in a checkout, "
+        "`python mat/native/build.py` compiles them")
 
 
 def _load() -> tuple[CData, CData, CData, str]:
     """Return the library, its types, the module ``mat._core``, and the reason if there are none."""
-    if os.environ.get("MAT_NATIVE") == "0":
-        return None, FFI(), None, "MAT_NATIVE is 0"
+    reason = fault()
     try:
-        found, compiled_core = (importlib.import_module(f"{_PACKAGE}.{name}")
-                                for name in ("_native", "_core"))
+        if reason:
+            raise ImportError(reason)
+        found, compiled_core = map(importlib.import_module, ("mat._native", CORE))
     except ImportError as error:
-        if os.environ.get("MAT_NATIVE") == "required":
-            raise
-        warnings.warn(f"mat computes without its compiled kernels, on NumPy, slower ({error}). "
-                      "Install a C compiler and then mat again to have them; MAT_NATIVE=0 in the "
-                      "environment silences this", RuntimeWarning, stacklevel=2)
+        _do_without(str(error))
         return None, FFI(), None, str(error)
     return found.lib, found.ffi, compiled_core, ""
+
+
+def _do_without(reason: str) -> None:
+    """Import Python files only from now on, with a warning unless that is wanted."""
+    wanted = os.environ.get("MAT_NATIVE")
+    if wanted == "required":
+        raise ImportError(f"MAT_NATIVE is required, but mat has no compiled modules: {reason}; "
+                          f"{HELP}")
+    use_sources(reason)
+    if wanted != "0":
+        warnings.warn(f"mat computes without its compiled kernels, on NumPy, slower ({reason}). "
+                      f"{HELP}; MAT_NATIVE=0 in the environment silences this", RuntimeWarning,
+                      stacklevel=3)
 
 
 lib, ffi, core, missing = _load()

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+import os
+import threading
+from collections.abc import Callable
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..errors import SettingError
 from .dtypes import as_dtype
+from .open_blocks import Decorating, Nested, enter, leave, remove, still_open
 from .types import DType, Keywords
 
 FLOAT64: DType = np.dtype(np.float64)
@@ -32,17 +34,38 @@ class Options:
     page_locked: bool = False  # if there is CUDA
     page_locked_bytes: int = 1 << 30  # cached for the next use
     threads: int | None = None  # None: one for each core that this process may use
+    host_pool_bytes: int | None = None  # kept for the next use; None: small against what is in use
 
 
-_context: ContextVar[Options | None] = ContextVar("mat_settings", default=None)
 THREADS: list[Callable[[], None]] = []  # called when the number of threads changes, or changes back
-CONTEXTS: list[None] = []  # one item for each block that sets the number of threads
+# called with a new limit of the bytes of free host memory that are kept
+HOST_POOL: list[Callable[[int | None], None]] = []
+CONTEXTS: list[object] = []  # one item for each block that sets the number of threads
 _permanent = Options()  # replaced by `configure`
+
+
+class _Changed(Nested):
+    """The settings inside of a block."""
+
+    __slots__ = ("options", "thread")
+
+    def __init__(self, options: Options) -> None:
+        super().__init__()
+        self.options = options
+        self.thread = threading.get_ident()  # that began the block
+
+
+_context: ContextVar[_Changed | None] = ContextVar("mat_settings", default=None)
 
 
 def current() -> Options:
     """Return the settings of this context."""
-    return _context.get() or _permanent
+    changed = _context.get()
+    if changed is None:
+        return _permanent
+    if changed.ended:
+        changed = still_open(changed)
+    return _permanent if changed is None else changed.options
 
 
 def _changed(options: Options, changes: Keywords) -> Options:
@@ -51,7 +74,7 @@ def _changed(options: Options, changes: Keywords) -> Options:
     for name, value in changes.items():
         if name not in known:
             raise SettingError(f"no setting {name!r}; there are {', '.join(known)}")
-        if name == "torn" and value not in _TORN:
+        if name == "torn" and not (isinstance(value, str) and value in _TORN):
             raise SettingError(f"torn is one of {', '.join(map(repr, _TORN))}, got {value!r}")
         if name == "threads" and value is not None and (isinstance(value, bool)
                                                         or not isinstance(value, int) or value < 1):
@@ -60,12 +83,72 @@ def _changed(options: Options, changes: Keywords) -> Options:
         if name == "page_locked_bytes" and (isinstance(value, bool) or not isinstance(value, int)
                                             or value < 0):
             raise SettingError(f"page_locked_bytes is a number of bytes, got {value!r}")
-        if name not in ("torn", "dtype", "threads",
-                        "page_locked_bytes") and not isinstance(value, bool):
+        if name == "host_pool_bytes" and value is not None and (
+                isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            raise SettingError("host_pool_bytes is a number of bytes, or None for a limit by what "
+                               f"is in use, got {value!r}")
+        if name not in ("torn", "dtype", "threads", "page_locked_bytes",
+                        "host_pool_bytes") and not isinstance(value, bool):
             raise SettingError(f"{name} is True or False, got {value!r}")
     if "dtype" in changes:
         changes = {**changes, "dtype": as_dtype(changes["dtype"])}
     return replace(options, **changes)
+
+
+class SettingsBlock(Decorating[Options]):
+    """The context manager that ``mat.settings(...)`` returns."""
+
+    __slots__ = ("changed", "changes", "token")
+
+    def __init__(self, changes: Keywords) -> None:
+        super().__init__()
+        self.changes = changes
+        self.changed: _Changed | None = None
+        self.token: Token[_Changed | None] | None = None
+
+    def again(self) -> SettingsBlock:
+        return SettingsBlock(self.changes)
+
+    def already_open(self) -> SettingError:
+        return SettingError("this block of settings is already open; call mat.settings again")
+
+    def begin(self) -> Options:
+        options = _changed(current(), self.changes)
+        if "host_pool_bytes" in self.changes:
+            raise SettingError("host_pool_bytes concerns the whole process, not a block: mat."
+                               f"configure(host_pool_bytes={self.changes['host_pool_bytes']!r})")
+        self.changed = changed = _Changed(options)
+        if "threads" in self.changes:
+            CONTEXTS.append(self.changed)
+            _notify_threads()
+        self.token = _context.set(_context.get())  # it tells the contexts apart
+        enter(_context, changed)
+        return options
+
+    def end(self, error: BaseException | None) -> None:
+        changed = self.changed
+        if changed is None:
+            return
+        remove(CONTEXTS, changed)
+        if _context.get() is changed and self._at_home():
+            # copies of this context, which tasks have that began inside, keep the settings
+            _context.set(still_open(changed.parent))
+        else:
+            leave(_context, changed)
+        self.changed = None
+
+    def _at_home(self) -> bool:
+        """Return True in the context in which the block began."""
+        innermost, token = _context.get(), self.token
+        if token is None:
+            return False
+        self.token = None
+        try:
+            _context.reset(token)
+        except ValueError:
+            return False
+        _context.set(innermost)
+        return True
 
 
 class Settings:
@@ -107,6 +190,11 @@ class Settings:
     threads : int or None
         The number of threads for large operations of `mat`'s own kernels; None: one for each core.
         BLAS has its own threads.
+    host_pool_bytes : int or None
+        The most bytes of freed host memory that the process keeps for the next use; `trim` gives
+        them back. None: no more is held than was in use at once in the last 10 to 20 seconds, or
+        64 MiB more than is in use, and at most an eighth of the machine's memory is kept.
+        Only `configure` sets it, since all threads share the memory.
 
     Examples
     --------
@@ -116,20 +204,8 @@ class Settings:
     float32
     """
 
-    @contextmanager
-    def __call__(self, **changes: object) -> Iterator[Options]:
-        options = _changed(current(), changes)
-        own = "threads" in changes
-        if own:
-            CONTEXTS.append(None)
-            _notify_threads()
-        token = _context.set(options)
-        try:
-            yield options
-        finally:
-            _context.reset(token)
-            if own:
-                CONTEXTS.pop()
+    def __call__(self, **changes: object) -> SettingsBlock:
+        return SettingsBlock(changes)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -174,8 +250,21 @@ def configure(**changes: object) -> None:
     _permanent = _changed(_permanent, changes)
     if "threads" in changes:
         _notify_threads()
+    if "host_pool_bytes" in changes:
+        for callback in HOST_POOL:
+            callback(_permanent.host_pool_bytes)
 
 
 def _notify_threads() -> None:
     for callback in THREADS:
         callback()
+
+
+def _forget_other_threads() -> None:
+    """End the blocks of threads that a forked child does not have."""
+    here = threading.get_ident()
+    CONTEXTS[:] = [c for c in CONTEXTS if isinstance(c, _Changed) and c.thread == here]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)

@@ -1,6 +1,7 @@
 """Measure, and print a table of ratios: our time over theirs.
 
-``python -m tests.bench [--only TEXT] [--rounds N] [--json FILE] [--report FILE.md [--again]]``
+``python -m tests.bench [--only TEXT] [--rounds N] [--json FILE] [--report FILE.md [--again]]
+[--pythons PYTHON ...]``
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ import scipy
 
 import mat
 
-from . import report
-from .report import PEERS, Run, judged, reached, seconds, verdict
+from . import pythons, report
+from .report import Run, judged, reached, rival, seconds, verdict
 from .row import Row
 from .rows import GOALS, SECTIONS, have_torch
 from .timing import Measured, measure
@@ -60,14 +61,20 @@ def record(row: Row, found: Measured) -> Run:
 
 
 def line(done: Run) -> str:
-    ratios = "".join(f"{done['ratios'][p]:9.2f}" if p in done["ratios"] else f"{'-':>9}"
-                     for p in PEERS)
-    others = "".join(f"  {ratio:.2f} x {p}" for p,
-                     ratio in done["ratios"].items() if p not in PEERS)
-    limit, kept = judged(done)
-    judgement = f"  {verdict(kept):4} (limit {limit})" if limit else ""
+    """Our time, that of the peer that decides, the ratio, the limit, whether it is kept, and the
+    ratios to other peers.
+    """
+    peer, (limit, kept) = rival(done), judged(done)
+    theirs, ratio = ((seconds(done["seconds"][peer]), f"{done['ratios'][peer]:.2f}") if peer
+                     else ("-", "-"))
+    others = ", ".join(f"{ratio:.2f} x {p}" for p, ratio in done["ratios"].items() if p != peer)
     ours = seconds(done["seconds"]["mat"])
-    return f"{done['name']:38}{ours:>11}{ratios}{others}{judgement}".rstrip()
+    return (f"{done['name']:42}{ours:>10}{theirs:>11}{ratio:>9}{limit:>14}  {verdict(kept):5}"
+            f"{others}").rstrip()
+
+
+def measured(row: Row, rounds: int) -> Measured:
+    return measure(row.competitors, rounds, row.pace).shared_by(row.times)
 
 
 def selected(text: str) -> Iterator[tuple[str, Iterator[Row]]]:
@@ -86,12 +93,12 @@ def run(text: str, rounds: int) -> dict[str, Run]:
     runs: dict[str, Run] = {}
     facts = environment()
     print(", ".join(f"{k} {v}" for k, v in facts.items()))
-    peers = "".join(f"{p:>9}" for p in PEERS)
-    print(f"{'median; ours over theirs (lower: better)':38}{'mat':>9}{peers}")
+    print(f"{'medians; the ratio is ours over theirs':42}{'mat':>10}{'theirs':>11}{'ratio':>9}"
+          f"{'limit':>14}")
     for name, rows in selected(text):
         done = []
         for row in rows:  # made one by one: some hold much memory
-            done.append(record(row, measure(row.competitors, rounds).shared_by(row.times)))
+            done.append(record(row, measured(row, rounds)))
             print(line(done[-1]), flush=True)
         if done:
             runs[name] = {"environment": facts, "rows": done}
@@ -113,10 +120,17 @@ def main() -> None:
                              "numbers")
     parser.add_argument("--again", action="store_true", help="measure nothing, write the report "
                                                              "from what was measured before")
+    parser.add_argument("--pythons", nargs="+", metavar="PYTHON", default=[],
+                        help="measure with these interpreters, one after another, and compare")
     parser.add_argument("--list", action="store_true", help="print the sections, measure nothing")
     options = parser.parse_args()
     if options.list:
         print("\n".join(SECTIONS))
+        return
+    if options.pythons:
+        if options.json or options.report:
+            parser.error("--json and --report are of one interpreter: without --pythons")
+        pythons.compare(options.pythons, ["--only", options.only, "--rounds", str(options.rounds)])
         return
     if options.report and options.only and options.only not in SECTIONS:
         parser.error(f"a report has whole sections: --only one of {', '.join(SECTIONS)}")

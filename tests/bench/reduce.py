@@ -1,4 +1,4 @@
-"""Reductions: over rows, columns and both, of a million elements and of ten million; and of ten."""
+"""Reductions: over rows, columns and both, of a million elements and of ten million."""
 
 from __future__ import annotations
 
@@ -32,9 +32,6 @@ def reductions() -> Iterator[Row]:
                 for name in NAMES:
                     yield Row(f"{name}, {size}, {where}, {dtype}", _thunks(name, a, axis), BEST,
                               1.0)
-    a = rng.standard_normal(10)
-    for name in NAMES:
-        yield Row(f"{name}, 10", _thunks(name, a, None))
 
 
 def _thunks(name: str, a: Any, axis: int | None) -> dict[str, Thunk]:

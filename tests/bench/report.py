@@ -38,13 +38,22 @@ def seconds(value: float) -> str:
     return f"{value * 1e9:.0f} ns"
 
 
+def rival(row: Run) -> str | None:
+    """The peer that a row is compared with: the fastest one for "best", and None if the peer is
+    missing.
+    """
+    ratios = row["ratios"]
+    if row["against"] == BEST:
+        return max(ratios, key=ratios.get, default=None)
+    return row["against"] if row["against"] in ratios else None
+
+
 def judged(row: Run) -> tuple[str, bool | None]:
     """The limit of a row in words, and whether it is kept; None if it has none, or its peer is
     missing.
     """
-    ratios = row["ratios"]
-    ratio = max(ratios.values(),
-                default=None) if row["against"] == BEST else ratios.get(row["against"])
+    peer = rival(row)
+    ratio = row["ratios"][peer] if peer else None
     if row["limit"] is not None:
         kept = None if ratio is None else ratio <= row["limit"]
         return f"{row['limit']:.3g} x {row['against']}", kept

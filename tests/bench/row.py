@@ -4,9 +4,10 @@ it should stay under.
 
 from __future__ import annotations
 
+from timeit import Timer
 from typing import NamedTuple
 
-from .timing import Thunk
+from .timing import CALM, Pace, Thunk
 
 BEST = "best"
 
@@ -20,12 +21,13 @@ class Row(NamedTuple):
     """
 
     name: str
-    competitors: dict[str, Thunk]
+    competitors: dict[str, Thunk | Timer]
     against: str = "numpy"
     limit: float | None = None
     most: float | None = None
     times: int = 1  # how often a call does the thing, so that the harness's own call does not count
     group: str = ""
+    pace: Pace = CALM
 
 
 class Goal(NamedTuple):

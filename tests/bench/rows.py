@@ -14,7 +14,7 @@ from scipy.linalg import blas as scipy_blas
 
 import mat
 
-from . import elementwise, epoch, files, intgemm, level1, nn, permutes, random, reduce
+from . import eager, elementwise, files, intgemm, level1, nn, permutes, random, reduce
 from .row import Goal, Row
 from .timing import Thunk
 
@@ -30,33 +30,8 @@ def _with_torch(row: Row, **thunks: Thunk) -> Row:
     return row._replace(competitors={**row.competitors, **thunks}) if have_torch() else row
 
 
-def accesses() -> Iterator[Row]:
-    """What access itself costs; nobody else has such a thing, so NumPy's cheapest view stands
-    beside it.
-    """
-    x, a = mat.ones(10), np.ones(10)
-    x.fill_(1)
-
-    def access() -> None:
-        for _ in range(20):
-            with x.facet("array", "input"):
-                pass
-
-    def two() -> None:
-        for _ in range(20):
-            with mat.with_facets((x, "array", "input"), (x, "foreign", "input")):
-                pass
-
-    def view() -> None:
-        for _ in range(20):
-            a.view()
-
-    yield Row('with x.facet("array", "input")', {"mat": access, "numpy": view}, most=1e-6, times=20)
-    yield Row("with_facets of two", {"mat": two, "numpy": view}, times=20)
-
-
 def small() -> Iterator[Row]:
-    """Operations on ten elements: the cost of a call."""
+    """Operations in place on ten elements: the cost of a call."""
     x, y, a, b = mat.ones(10), mat.ones(10), np.ones(10), np.ones(10)
     row = Row("axpy, 10",
               {"mat": lambda: mat.axpy(1e-9, x, y), "numpy": lambda: np.add(b, 1e-9 * a, out=b),
@@ -111,14 +86,6 @@ def _product(n: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Row:
     return _with_torch(row, torch=lambda: torch.matmul(s, t, out=u))
 
 
-def epochs() -> Iterator[Row]:
-    """One epoch of examples/digits.py over 1,792 digits, and the same program elsewhere."""
-    competitors = {"mat": epoch.with_mat(), "numpy": epoch.with_numpy()}
-    if have_torch():
-        competitors["torch"] = epoch.with_torch()
-    yield Row("digits epoch, 1792 x 64 -> 128 -> 10", competitors, limit=1.2)
-
-
 def imports() -> Iterator[Row]:
     """A fresh interpreter that imports."""
     yield Row("import mat", {"mat": _importing("mat"),
@@ -129,11 +96,10 @@ def _importing(what: str) -> Thunk:
     return lambda: subprocess.run([sys.executable, "-c", f"import {what}"], check=True)
 
 
-GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (
-    accesses, small, products, random.rows, elementwise.large_functions,
-    elementwise.small_functions, level1.long_vectors,
-    # each yields rows
-    reduce.reductions, intgemm.rows, permutes.rows, nn.rows, files.files, epochs, imports)
+GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (  # each yields rows
+    eager.rows, small, products, random.rows, elementwise.large_functions,
+    elementwise.small_functions, level1.long_vectors, reduce.reductions, intgemm.rows,
+    permutes.rows, nn.rows, files.files, imports)
 GOALS: tuple[Goal, ...] = (*permutes.GOALS, *elementwise.GOALS)  # what whole groups should reach
 
 

@@ -7,12 +7,27 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from statistics import median
-from time import perf_counter, sleep
+from time import perf_counter, sleep, thread_time
+from timeit import Timer
 from typing import NamedTuple
 
 Thunk = Callable[[], object]
-SAMPLE = 20e-3  # seconds that one sample should take at least
-PAUSE = 0.04  # seconds after which the threads of a BLAS sleep
+
+
+class Pace(NamedTuple):
+    """How samples are taken: the seconds that one takes at least, the seconds of the pause before
+    it, how many there are for each round that was asked for, and the clock.
+    """
+
+    sample: float
+    pause: float
+    repeats: int
+    clock: Callable[[], float] = perf_counter
+
+
+CALM = Pace(20e-3, 0.04, 1)  # the threads of a BLAS sleep after 40 ms
+# for what takes microseconds, in one thread: on a busy machine only that thread's time is ours
+QUICK = Pace(1e-3, 0, 15, thread_time)
 
 
 class Measured(NamedTuple):
@@ -28,38 +43,31 @@ class Measured(NamedTuple):
         return Measured({name: s / times for name, s in self.seconds.items()}, self.ratios)
 
 
-def calls_for(thunk: Thunk, seconds: float = SAMPLE) -> int:
+def calls_for(timer: Timer, seconds: float) -> int:
     """How many calls take at least `seconds`."""
     calls = 1
-    while True:
-        begin = perf_counter()
-        for _ in range(calls):
-            thunk()
-        spent = perf_counter() - begin
-        if spent > seconds or calls > 1_000_000:
-            return calls
+    while timer.timeit(calls) <= seconds and calls <= 1_000_000:
         calls *= 2
+    return calls
 
 
-def sample(thunk: Thunk, calls: int) -> float:
-    """Seconds of one call, as the mean of `calls`."""
-    begin = perf_counter()
-    for _ in range(calls):
-        thunk()
-    return (perf_counter() - begin) / calls
-
-
-def measure(competitors: dict[str, Thunk], rounds: int) -> Measured:
+def measure(competitors: dict[str, Thunk | Timer], rounds: int, pace: Pace = CALM) -> Measured:
     """Time ours, the first, against each of the others in turn; they never run between each other's
     samples.
 
-    Before each sample a pause lets the threads of the library that ran before go to sleep: several
+    With a pause before each sample, the threads of the library that ran before go to sleep: several
     pools in one process otherwise spin on each other's cores, which makes any of them look ten
-    times slower.
+    times slower. The garbage collector is off, as `timeit` has it.
     """
-    ours, *peers = competitors
-    calls = {name: calls_for(thunk) for name, thunk in competitors.items()}
-    found = {peer: _pair(competitors, calls, ours, peer, rounds) for peer in peers}
+    timers = {name: c if isinstance(c, Timer) else Timer(c) for name, c in competitors.items()}
+    for timer in timers.values():
+        timer.timer = pace.clock
+    ours, *peers = timers
+    calls = {name: calls_for(timer, pace.sample) for name, timer in timers.items()}
+    found = {}
+    for peer in peers:
+        pair = [(timers[name], calls[name]) for name in (ours, peer)]
+        found[peer] = _in_turns(pair, rounds * pace.repeats, pace.pause)
     times = [a for pairs in found.values() for a, _ in pairs]
     seconds = {ours: median(times)} | {peer: median(b for _, b in pairs) for peer,
                                        pairs in found.items()}
@@ -67,23 +75,20 @@ def measure(competitors: dict[str, Thunk], rounds: int) -> Measured:
                     {peer: median(a / b for a, b in pairs) for peer, pairs in found.items()})
 
 
-def _pair(competitors: dict[str, Thunk], calls: dict[str, int], ours: str, peer: str,
-          rounds: int) -> list[tuple[float, float]]:
-    """Seconds of both, in turns: A B, B A, A B, ..."""
+def _in_turns(pair: list[tuple[Timer, int]], rounds: int,
+              pause: float) -> list[tuple[float, float]]:
+    """Seconds of a call of both: A B, B A, A B, ..."""
     gc.collect()
-    gc.disable()
     pairs = []
-    try:
-        for turn in range(rounds):
-            order = (ours, peer) if turn % 2 == 0 else (peer, ours)
-            took = {name: _rested(competitors[name], calls[name]) for name in order}
-            pairs.append((took[ours], took[peer]))
-    finally:
-        gc.enable()
+    for turn in range(rounds):
+        took = [_sample(*each, pause) for each in pair[::-1 if turn % 2 else 1]]
+        pairs.append((took[turn % 2], took[1 - turn % 2]))
     return pairs
 
 
-def _rested(thunk: Thunk, calls: int) -> float:
-    sleep(PAUSE)
-    sample(thunk, max(1, calls // 2))  # threads are awake and the caches ours again
-    return sample(thunk, calls)
+def _sample(timer: Timer, calls: int, pause: float) -> float:
+    """Seconds of one call, as the mean of `calls`."""
+    if pause:
+        sleep(pause)
+        timer.timeit(max(1, calls // 2))  # threads are awake and the caches ours again
+    return timer.timeit(calls) / calls

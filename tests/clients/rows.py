@@ -113,7 +113,9 @@ def observed_protocols() -> Iterator[list[str]]:
 
 def _recording(name: str, method: Callable[..., Any], found: list[str]) -> Callable[..., Any]:
     def recording(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not sys._getframe(1).f_code.co_filename.startswith(PACKAGE):
+        caller = sys._getframe(1).f_code
+        # compiled code of the package has no frame: what it calls seems to be called from here
+        if caller is not recording.__code__ and not caller.co_filename.startswith(PACKAGE):
             found.append("to_numpy" if name == "__array__" and kwargs.get("copy") else name)
         return method(self, *args, **kwargs)
 

@@ -2,14 +2,16 @@
 beside mat's real host two more memories are registered.
 """
 
+import io
 import threading
-from contextlib import suppress
+import warnings
+from contextlib import ExitStack, suppress
 
 import numpy as np
 import pytest
 
 import mat
-from mat.core.access_record import file_and_line
+from mat.core.source_line import file_and_line
 from mat.extend import Input, op
 from mat.ops.operation import REGISTRY
 
@@ -51,15 +53,50 @@ def test_partial_output_reads_torn_data_and_whole_output_heals():
     np.testing.assert_array_equal(x.fill_(3).to_numpy(), [3, 3, 3])
 
 
+def refused(x):
+    """Return whether reading is an error."""
+    try:
+        x.to_numpy()
+    except mat.TornError:
+        return True
+    return False
+
+
 @pytest.mark.host
-def test_torn_settings():
-    x, y = torn_mat(), torn_mat()
-    with mat.settings(torn="warn"), pytest.warns(RuntimeWarning, match="reading torn data"):
-        np.testing.assert_array_equal(x.to_numpy(), [9, 1, 1])
+@pytest.mark.parametrize("policy", ["warn", "ignore"])
+def test_under_the_settings_torn_data_is_read_and_stays_torn_for_others(policy):
+    x, found = torn_mat(), []
+    others = threading.Thread(target=lambda: found.append(refused(x)))
+    with warnings.catch_warnings(record=True) as said, mat.settings(torn=policy):
+        warnings.simplefilter("always")
+        for _ in range(2):
+            np.testing.assert_array_equal(x.to_numpy(), [9, 1, 1])
+        np.testing.assert_array_equal((x + 1).to_numpy(), [10, 2, 2])
+        assert "torn" in repr(x)
+        others.start()  # its settings are the defaults
+        others.join()
+    assert found == [True]
+    wanted = ["reading torn data"] * 3 if policy == "warn" else []
+    assert [str(w.message).partition(":")[0] for w in said] == wanted
+    assert refused(x)
+    np.testing.assert_array_equal(x.fill_(3).to_numpy(), [3, 3, 3])
+
+
+@pytest.mark.host
+def test_what_writes_a_part_under_the_settings_leaves_the_data_torn():
+    x = torn_mat()
     with mat.settings(torn="ignore"):
-        np.testing.assert_array_equal(y.to_numpy(), [9, 1, 1])
-    np.testing.assert_array_equal(x.to_numpy(), y.to_numpy())
-    np.testing.assert_array_equal(torn_mat().accept_torn().to_numpy(), [9, 1, 1])
+        x[1:].fill_(2)
+        np.testing.assert_array_equal(x.to_numpy(), [9, 2, 2])
+    assert refused(x)
+    np.testing.assert_array_equal(x.accept_torn().to_numpy(), [9, 2, 2])
+
+
+@pytest.mark.host
+def test_accepted_data_is_torn_for_nobody():
+    x = torn_mat().accept_torn()
+    np.testing.assert_array_equal(x.to_numpy(), [9, 1, 1])
+    assert "torn" not in repr(x)
 
 
 @pytest.mark.host
@@ -162,6 +199,33 @@ def test_conflict_names_an_operation_in_progress(slow):
     np.testing.assert_array_equal(x.fill_(1).to_numpy(), [1, 1, 1])
 
 
-def test_an_access_of_the_library_has_the_line_of_its_user():
-    inside = mat.Mat.to_numpy.__code__, 0
-    assert file_and_line(threading.get_ident(), inside) == (__file__, line())
+class Lines(mat.extend.Observer):
+    """Where accesses began."""
+
+    def __init__(self):
+        self.found = []
+
+    def entered(self, record):
+        self.found.append(file_and_line(record.where))
+
+
+def enter(x):
+    with x.facet("array", "input"):
+        return line() - 1
+
+
+def enter_by_a_stack(x):
+    with ExitStack() as stack:
+        stack.enter_context(x.facet("array", "input"))
+        return line() - 1
+
+
+@pytest.mark.parametrize("access", [
+    enter, enter_by_a_stack, lambda x: (x.to_numpy(), line())[1],
+    lambda x: (x.write(io.BytesIO()), line())[1], lambda x: (np.exp(x), line())[1],
+    lambda x: (mat.concat([x, x]), line())[1], lambda x: (x.tolist(), line())[1]])
+def test_an_access_has_the_line_of_the_user_whoever_makes_it(access):
+    lines, x = Lines(), mat.ones(3)
+    with mat.extend.observe(lines):
+        here = access(x)
+    assert set(lines.found) == {(__file__, here)}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import mat
-from mat.core.cube import INPUT, IO, OUTPUT, as_direction, join
+from mat.core.direction import INPUT, IO, OUTPUT, as_direction, join
 
 from ..support.mock_memories import Fault, Whole, in_thread, line
 

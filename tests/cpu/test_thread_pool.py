@@ -191,3 +191,25 @@ def test_a_forked_child_shares_kernels():
         assert shared_add()[0].item(1) == 2
     finally:
         mat.configure(threads=None)
+
+
+def test_an_interrupt_while_helpers_are_called_waits_for_those_that_work(monkeypatch):
+    begun, running = threading.Event(), []
+
+    def work(start, stop):
+        running.append(start)
+        begun.set()
+        time.sleep(0.05)
+        running.remove(start)
+
+    def interrupted(helpers, job, count, call=thread_pool.Helpers.call):
+        call(helpers, job, count)
+        assert begun.wait(20)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(thread_pool.Helpers, "call", interrupted)
+    with mat.settings(threads=3), pytest.raises(KeyboardInterrupt):
+        thread_pool.run(work, 100, 1)
+    assert running == []
+    begun.clear()
+    assert not begun.wait(0.1)

@@ -36,6 +36,24 @@ def test_a_kernel_computes(mock, gpu, rng):
     assert mock.copied("h2d") == a.nbytes
 
 
+def test_launches_can_return_at_once_with_nothing_done(mock, gpu, rng):
+    x, y, a, b = operand(gpu), operand(gpu), rng.random(N).astype("f"), rng.random(N).astype("f")
+    put(x, a)
+    put(y, b)
+    scale(x, y, 2.5)
+    launches = mock.calls("cuLaunchKernel")
+    mock.at_once()
+    mock.fail("cuLaunchKernel")
+    scale(x, y, 3.5)
+    mock.at_once(False)
+    np.testing.assert_array_equal(got(y), np.float32(2.5) * a)
+    assert mock.calls("cuLaunchKernel") == launches == 1
+    mock.at_once()
+    mock.forget()
+    scale(x, y, 3.5)
+    np.testing.assert_array_equal(got(y), np.float32(3.5) * a)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_shared_memory_and_barriers_in_any_order(mock, gpu, rng, seed):
     mock.seed(seed)

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mat
-from mat.core.cube import Observer, observe
+from mat.core.observers import Observer, observe
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 

@@ -212,3 +212,16 @@ def test_no_such_device(cuda):
         mat.use_device("cuda:7", required=True)
     with mat.use_device("cuda:7") as dev:
         assert dev == "cpu"
+
+
+def test_a_block_that_an_interrupt_lost_is_freed(cuda, dev):
+    """What nobody has any more, and nobody freed, neither counts nor remains."""
+    with mat.use_device("cuda"):
+        dev.memory.trim()
+        before, used = cuda.held(), dev.memory.used
+        lost = dev.memory.take(100_000)
+        assert (dev.memory.used, cuda.held() >= before + 100_000) == (used + 100_000, True)
+        del lost
+        assert dev.memory.used == used
+        dev.gpu.trim()
+        assert cuda.held() == before

@@ -70,6 +70,16 @@ def test_inputs_broadcast_and_many_operands(there):
     assert_array_equal(z.to_numpy(), s.to_numpy())
 
 
+def test_a_return_ends_the_statements_of_one_element(there):
+    k = mat.kernel("y = x; if (x < 0) { z *= 10; return; } T t = y * 2; y = t + 1", x="input",
+                   z="io", y="output")
+    z, y = mat.ones(4), mat.empty(4)
+    k(mat.array([-1, 0, 1, -2]), z, y)
+    assert y.fresh == {"cuda:0"}
+    assert z.tolist() == [10, 1, 1, 10]
+    assert y.tolist() == [-1, 1, 3, -2]
+
+
 def test_what_is_written_need_not_be_last(there):
     scaled = mat.kernel("y = x * s", y="output", x="input", s="input")
     y = mat.empty(70, 40)

@@ -4,6 +4,7 @@ the messages say.
 
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -287,6 +288,53 @@ def test_what_was_not_raised_is_reported_at_exit():
     assert status == 0
     assert re.match("mat: what was given to <Mat 3> .* was used after its end, at <string>:6 in "
                     "thread MainThread", errors)
+
+
+ON_THE_HOST = """
+import ctypes, sys, threading
+import mat
+x = mat.zeros(2, 3, dtype="float32")
+with mat.use_device("emulated") as dev:
+    x += 1
+    y = mat.ones(4)
+    y += 1
+    with x.facet("emulated", "input") as p, y.facet("emulated", "io") as q:
+        address = q.address
+        {use}
+    {late}
+{later}
+"""
+USES = {
+    "a read": ("ctypes.c_float.from_address(p.address + 4).value", "", "",
+               r"at <string>:11: byte 4 of 6 elements of float32, given to <Mat 2x3 float32> as "
+               r"facet 'emulated' for 'input' in thread MainThread at <string>:9; the Mat was "
+               r"created at <string>:4;"),
+    "a write": ("ctypes.memset(q.address + 8, 0, 8)", "", "",
+                r"at <string>:11: byte 8 of 4 elements of float64, given to <Mat 4> as facet "
+                r"'emulated' for 'io' in thread MainThread at <string>:9; the Mat was created at "
+                r"<string>:7;"),
+    "another thread": ("t = threading.Thread(target=ctypes.memset, args=(q.address, 0, 1)); "
+                       "t.start(); t.join()", "", "",
+                       r"byte 0 of 4 elements of float64, given to <Mat 4> as facet"),
+    "after the device": ("pass", "", "ctypes.memset(address, 0, 1)",
+                         r"at <string>:13: the block there was freed;"),
+    "after the block": ("pass", "ctypes.memset(address, 0, 1)", "",
+                        r"at <string>:12: byte 0 of 4 elements of float64, given to no block or "
+                        r"operation; the Mat was created at <string>:7;")}
+
+
+@paged
+@pytest.mark.host
+@pytest.mark.parametrize(("use", "late", "later", "text"), USES.values(), ids=USES)
+def test_a_crash_of_the_host_on_an_address_of_a_device_says_whose_it_is(use, late, later, text):
+    program = ON_THE_HOST.format(use=use, late=late, later=later)
+    status, errors = run(program, MAT_DEBUG="directions")
+    assert status == -signal.SIGSEGV
+    (found,) = errors.splitlines()
+    assert re.search(r"^mat: the host uses 0x[0-9a-f]+, an address in the memory of emulated, ",
+                     found)
+    assert re.search(text, found), found
+    assert run(program, MAT_DEBUG="") == (-signal.SIGSEGV, "")
 
 
 CRASH = """

@@ -52,6 +52,7 @@ def test_what_is_cached_and_limited():
         assert (facts["limit"], facts["cached"]) == (5000, 1600)  # of x, and of the zeros
         assert facts["live"] >= y.nbytes
     mat.scratch.clear()
+    mat.trim()
     with mat.scratch(1000) as t:
         t.fill_(0)
     assert mat.memory_report().by_memory["host"]["cached"] == 8000

@@ -113,6 +113,16 @@ def test_show_draws_what_is_seen_of_the_storage():
 
 
 @pytest.mark.host
+def test_show_forgets_mats_that_are_gone():
+    x = mat.zeros(4)
+    y = x[1:]
+    y.__init__(3, displacement=1, displaced_to=x)  # once more
+    assert [line for line in shown(x) if "seen by" in line] == ["also seen by <Mat 1+3+0>"]
+    del y
+    assert not [line for line in shown(x) if "seen by" in line]
+
+
+@pytest.mark.host
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_of_a_part_that_is_too_small_to_draw():
     assert shown(mat.Mat(1, displacement=10**12, max_size=10**13))[2].count("#") >= 1

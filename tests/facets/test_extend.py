@@ -8,17 +8,17 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.extend import Accumulated, InOut, Input, Output, Scalar, op
-from mat.matrix.mat import Mat
+from mat.matrix.methods import Methods
 
 
 @pytest.fixture
 def declared(monkeypatch):
     """Declares operations that are removed after the test, their methods too."""
-    known = set(vars(Mat))
+    known = set(vars(Methods))
     monkeypatch.setattr(mat.ops.operation, "REGISTRY", dict(mat.ops.operation.REGISTRY))
     yield op
-    for name in set(vars(Mat)) - known:
-        delattr(Mat, name)
+    for name in set(vars(Methods)) - known:
+        delattr(Methods, name)
 
 
 def test_a_check_that_reads_values_runs_at_every_call(declared):

@@ -2,6 +2,7 @@
 outsider.
 """
 
+import ctypes
 import gc
 import warnings
 import weakref
@@ -103,9 +104,34 @@ def test_input_is_read_only_and_stays_so(facet):
             a[0] = 1
         with pytest.raises(ValueError, match="read-only"):
             a[1:][0] = 1
-        a.flags.writeable = True  # if a block insists ...
-    with x.facet(facet, "input") as a:  # ... does so for himself alone
-        assert not a.flags.writeable
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_no_array_of_an_input_can_be_made_writable(dtype):
+    for x in (*layouts(numpy_dtype(dtype)).values(), mat.zeros(0, 3, dtype=dtype)):
+        expected = x.to_numpy()
+        for _ in range(2):  # the second block is given the value that was kept
+            with x.facet("array", "input") as a, x.facet("backing", "input") as b:
+                exported = np.asarray(x)
+                assert a.dtype == b.dtype == exported.dtype == x.dtype
+                assert_array_equal(a, expected)
+                for array in (a, b, exported, a.view(), a[...], b[:2], a.T, np.asarray(a)):
+                    with pytest.raises(ValueError, match="WRITEABLE"):
+                        array.flags.writeable = True
+                    with pytest.raises(ValueError, match="WRITEABLE"):
+                        array.setflags(write=True)
+
+
+def test_buffers_of_arrays_of_an_input_are_read_only():
+    x = mat.arange(4)
+    with x.facet("array", "input") as a:
+        for buffer in (memoryview(a), memoryview(np.asarray(x)), a.data):
+            assert buffer.readonly
+            with pytest.raises(TypeError, match="read-only"):
+                buffer[0] = 1.0
+            with pytest.raises(TypeError, match="not writable"):
+                ctypes.c_double.from_buffer(buffer)
     assert x.tolist() == [0, 1, 2, 3]
 
 

@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.layout.strided import Layout, packed
+from mat.matrix.printing import spans_shown
 
 from ..support.mock_memories import registered
 
@@ -94,8 +95,8 @@ def test_setting_an_element_moves_no_other(far):
 
 def test_spans_cover_the_corners():
     a = np.arange(400).reshape(20, 20)
-    shown = {k for start, stop in packed((20, 20)).spans(2) for k in range(start, stop)}
+    shown = {k for start, stop in spans_shown(packed((20, 20)), 2) for k in range(start, stop)}
     assert shown == set(a[np.ix_([0, 1, 18, 19], [0, 1, 18, 19])].ravel())
-    assert packed((3, 4)).spans(1) == [(0, 12)]
-    assert packed((0, 4)).spans(1) == []
-    assert Layout((3,), (-2,), 4).spans(3) == [(0, 1), (2, 3), (4, 5)]
+    assert spans_shown(packed((3, 4)), 1) == [(0, 12)]
+    assert spans_shown(packed((0, 4)), 1) == []
+    assert spans_shown(Layout((3,), (-2,), 4), 3) == [(0, 1), (2, 3), (4, 5)]

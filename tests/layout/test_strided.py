@@ -9,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mat.errors import DTypeError, IndexOutOfRange, MatError, ShapeError
-from mat.layout.strided import (
-    Layout,
-    as_axes,
-    as_axis,
-    as_shape,
-    broadcast_shapes,
-    packed,
-    packed_strides,
-)
+from mat.layout.shapes import as_axes, as_axis, as_shape, broadcast_shapes
+from mat.layout.strided import Layout, packed, packed_strides
 
 from ..support.views import factorings, on_array, on_views, shapes, steps
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import mat
-from mat.core.cube import facet_named
+from mat.core.registry import facet_named
 from mat.matrix.exports import Export
 
 from ..support.layouts import NUMPY_DTYPES

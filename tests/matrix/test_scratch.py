@@ -13,6 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
+from mat.core.registry import facets
 from mat.errors import AliasError, ConflictError, DTypeError, ShapeError, TornError
 
 from ..cpu.test_native import ended, leave
@@ -262,7 +263,7 @@ def test_a_block_that_is_open_is_not_opened_again():
 
 def test_copies_elsewhere_are_freed(mocks):
     before = mocks.held()
-    name = next(f.name for f in mat.core.cube.facets.values() if f.memory.name != "host")
+    name = next(f.name for f in facets.values() if f.memory.name != "host")
     with mat.scratch(10) as t:
         t.fill_(1)
         with t.facet(name, "input"):

@@ -83,6 +83,12 @@ class Driver:
         """Run queued work only when something waits for it, or at once."""
         self.library.mock_delay(int(delayed))
 
+    def at_once(self, at_once=True):
+        """Return from launches at once, with nothing checked or computed, and count no calls and
+        let none fail: what a caller takes is then its own time.
+        """
+        self.library.mock_at_once(int(at_once))
+
     def seed(self, seed):
         """Shuffle the threads of kernels by this seed; 0 is the natural order."""
         self.library.mock_seed(ctypes.c_uint64(seed))
@@ -126,7 +132,7 @@ class Driver:
                 for k in range(self.library.mock_fault_count())]
 
     def forget(self):
-        """Do the queued work; then reset faults, counters, failures, delays and the order."""
+        """Do the queued work; then reset faults, counters, failures, delays, order and launches."""
         self.library.mock_forget()
 
 

@@ -360,7 +360,7 @@ ELSEWHERE = {  # tested where the thing itself is
     "use_cuda": "test_devices.py",
     "prefetch": "test_prefetch.py",
     "set_device": "test_devices.py", "cuda_available": "takes nothing",
-    "memory_report": "takes nothing",
+    "memory_report": "takes nothing", "trim": "takes nothing",
     "trace": "takes nothing", "flatten": "takes nothing",
     **dict.fromkeys(methods.NAMES, "test_numpy_methods.py"),
 }

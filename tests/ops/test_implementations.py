@@ -26,12 +26,13 @@ IMPLEMENTATIONS = {name: op for name, op in REGISTRY.items() if op.__module__.st
 @contextmanager
 def only(op, implementation):
     """Let the operation have this one implementation."""
-    before = op.implementations, op.plans, op.device_plans
-    op.implementations, op.plans, op.device_plans = [implementation], {}, {}
+    before, op.implementations = op.implementations, [implementation]
+    op.forget()
     try:
         yield
     finally:
-        op.implementations, op.plans, op.device_plans = before
+        op.implementations = before
+        op.forget()
 
 
 def poisoned(op, args, k):

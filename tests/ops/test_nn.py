@@ -28,11 +28,13 @@ IMPLEMENTATIONS = [b for b in ("foreign", "array")
 @pytest.fixture(params=IMPLEMENTATIONS, autouse=True)
 def implementation(request, monkeypatch):
     """Run each test with the compiled implementations, if there are any, and with NumPy's."""
-    for name, op in REGISTRY.items():
-        if name.startswith(("nn.", "pooling.")):
-            monkeypatch.setattr(op, "implementations", [op.implementation_on(request.param)])
-            monkeypatch.setattr(op, "plans", {})
-    return request.param
+    operations = [op for name, op in REGISTRY.items() if name.startswith(("nn.", "pooling."))]
+    for op in operations:
+        monkeypatch.setattr(op, "implementations", [op.implementation_on(request.param)])
+        op.forget()
+    yield request.param
+    for op in operations:
+        op.forget()
 
 
 def convolved(x, w, **kwargs):
@@ -439,8 +441,7 @@ def test_bfloat16(rng):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     if REGISTRY["nn.convolution"].implementations[0].prepares:
         pytest.skip("on NumPy")
-    x = rng.integers(-3, 4, (4, 6)).astype(ml_dtypes.bfloat16)
-    w = rng.integers(-3, 4, (2, 3)).astype(ml_dtypes.bfloat16)
+    x, w = (rng.integers(-3, 4, shape).astype(ml_dtypes.bfloat16) for shape in ((4, 6), (2, 3)))
     y = mat.convolve(mat.array(x), mat.array(w), mat.zeros(4, 6, dtype="bfloat16"))
     wanted = reference.convolution(x.astype(np.float64), w.astype(np.float64), np.zeros((4, 6)))
     assert_array_equal(y.to_numpy().astype(np.float64), wanted)

@@ -326,3 +326,79 @@ def test_what_cannot_be_written(name):
 def test_orthogonal_wants_a_matrix():
     with pytest.raises(mat.ShapeError, match=r"\(3,\)"):
         mat.ones(3).orthogonal_()
+
+
+# What is refused uses no numbers
+
+
+CALLS = {"uniform_": lambda x, rng: x.uniform_(2, rng=rng),
+         "normal_": lambda x, rng: x.normal_(3, 2, rng=rng),
+         "bernoulli_": lambda x, rng: x.bernoulli_(0.5, rng=rng),
+         "orthogonal_": lambda x, rng: x.orthogonal_(2, rng=rng)}
+FORMS = {"packed": lambda x: x, "strided": lambda x: x[::2, 1:]}
+every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+
+
+@every_call
+@every_form
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "complex128"])
+def test_a_conflict_leaves_the_generator_as_it_was(call, form, dtype):
+    x, rng = mat.ones(4, 4, dtype=dtype), mat.Rng(5, counter=2**64 - 1)
+    exported = np.asarray(x)
+    with pytest.raises(mat.ConflictError):
+        call(form(x), rng)
+    del exported
+    assert (rng.seed, rng.counter) == (5, 2**64 - 1)
+    assert x.equals(mat.ones(4, 4, dtype=dtype))
+    call(form(x), rng)
+    assert rng.counter < 100
+
+
+@every_call
+@pytest.mark.parametrize("x", [
+    lambda: mat.ones(3, 3, dtype="complex64"), lambda: mat.ones(3, 3), lambda: mat.ones(3, 3).T])
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("what", ["launch", "h2d", "allocation"])
+@pytest.mark.unchecked("the check moves data itself")
+def test_a_failing_device_leaves_the_generator_as_it_was(call, x, n, what):
+    x, rng = x(), mat.Rng(5, counter=7)
+    with mat.use_device("emulated") as dev:
+        dev.fail(**{what: n})
+        try:
+            call(x, rng)
+            failed = False
+        except mat.DeviceError:
+            failed = True
+        dev.fail(**{what: 0})
+    assert (rng.counter == 7) == failed
+
+
+def test_refused_covariances_leave_the_generator_as_it_was(monkeypatch):
+    rng = mat.Rng(5, counter=7)
+    with pytest.raises(mat.LinAlgError):
+        mat.multivariate_normal(mat.ones(2), mat.zeros(2, 2), rng=rng)
+
+    def fails(*args):
+        raise mat.DeviceError("planted")
+
+    monkeypatch.setattr(ops, "gemv", fails)
+    with pytest.raises(mat.DeviceError, match="planted"):
+        mat.multivariate_normal(mat.ones(2), mat.eye(2), rng=rng)
+    assert rng.counter == 7
+
+
+def test_blocks_are_given_back_only_if_nobody_used_others_since():
+    rng = mat.Rng(2**64 - 1, counter=2**64 - 2)
+    first = rng.take(3)
+    second = rng.take(2)
+    rng.give_back(first, 3)
+    assert rng.counter == 3  # those of the other call stay used
+    rng.give_back(second, 2)
+    assert rng.counter == 1
+    rng.give_back(first, 3)
+    assert rng.counter == 2**64 - 2
+    words = rng.take(3)
+    rng.restart(3)
+    rng.give_back(words, 3)
+    assert (rng.seed, rng.counter) == (3, 0)

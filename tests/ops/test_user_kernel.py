@@ -167,7 +167,6 @@ def test_bad_names():
     ("y = z * x", r"line 1 of the kernel: .*z.* undeclared.*\n    y = z \* x\n        \^"),
     ("T t = x;\ny = t +* 2", r"line 2 of the kernel: (?s:.*)\n    y = t \+\* 2\n"),
     ("y = x; x = 2", "cannot be assigned"), ("y = a; a = 2", "cannot be assigned"),
-    ("if (x > 0) y = x", "assign it on every path"), ("y += x", "declare it 'io'"),
     ("y = nonsense(x)", "line 1 of the kernel: .*nonsense"),
     ("y = x }", "test_user_kernel.py:[0-9]+, line 1")])
 @pytest.mark.sample(3)
@@ -178,6 +177,48 @@ def test_the_compiler_speaks_of_the_users_line(cache, text, message):
         bad(1, x, y)
     assert caught.value.args[0].startswith(__file__)
     assert_array_equal(y.to_numpy(), np.zeros(3))
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("if (x) y = 1", "leaves y unassigned"), ("if (x > 0) y = x;", "assign it on every path"),
+    ("for (int k = 0; k < x; k++) y = k;", "leaves y"), ("if (x > 0) return; y = x;", "leaves y"),
+    ("y += x", "line 1 .*y is used before .*declare it 'io'.*\n    y [+]= x"),
+    ("T t = x;\nt += y; y = t", "line 2 .*y is used before it is assigned")])
+def test_outputs_are_assigned_on_every_path_whatever_the_compiler_says(monkeypatch, text, message):
+    monkeypatch.setenv("CC", "/no/such/compiler")
+    with pytest.raises(KernelError, match=message) as caught:
+        mat.kernel(text, x="input", y="output")
+    assert caught.value.args[0].startswith(__file__)
+    with pytest.raises(KernelError, match=message):
+        mat.kernel("y = x", x="input", y="output", cuda=text)
+    mat.kernel(text, x="input", y="io")  # which has an old value
+
+
+def test_a_return_ends_the_statements_of_one_element(cache):
+    k = mat.kernel("""
+        y = x;
+        if (x < 0) { z *= 10; return; }
+        T t = y * 2;
+        for (int n = 0;; n++) { y = t + n; if (n > x) return; }
+    """, x="input", z="io", y="output")
+    for dtype in ("float32", "float64"):
+        z, y = mat.ones(4, dtype=dtype), mat.empty(4, dtype=dtype)
+        k(mat.array([-1, 0, 1, -2], dtype=dtype), z, y)
+        assert z.tolist() == [10, 1, 1, 10]
+        assert y.tolist() == [-1, 1, 4, -2]
+    whole = mat.kernel("y = x; return", x="input", y="output")
+    assert whole(mat.arange(3), mat.empty(3)).tolist() == [0, 1, 2]
+
+
+def test_a_correct_kernel_compiles_with_its_loops_and_switches(cache):
+    k = mat.kernel("""
+        switch ((int)x) {
+        case 0: case 1: y = 1; break;
+        case 2: if (x > 2.5) { y = 5; break; }
+        default: y = 3;
+        }
+    """, x="input", y="output")
+    assert k(mat.array([0, 1, 2, 2.75, 7]), mat.empty(5)).tolist() == [1, 1, 3, 5, 3]
 
 
 def test_it_prints_and_is_documented(axpby):

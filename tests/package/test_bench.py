@@ -5,12 +5,13 @@ groups that there are.
 import json
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from ..bench import report
+from ..bench import eager, pythons, report
+from ..bench.__main__ import line
 from ..bench.row import Goal
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +48,28 @@ RUNS = {"first": run(row("plain", {"numpy": 2.0}), row("kept", {"numpy": 0.5}, l
     (row("", {}, limit=1.0, against="best"), "1 x best", None)])
 def test_limits_are_judged(given, limit, kept):
     assert report.judged(given) == (limit, kept)
+
+
+@pytest.mark.parametrize(("done", "words"), [
+    (row("kept", {"scipy": 2.0, "numpy": 0.5}, limit=1.0, seconds={"mat": 2e-3, "numpy": 4e-3}),
+     "kept 2.00 ms 4.00 ms 0.50 1 x numpy ok 2.00 x scipy"),
+    (row("best", {"numpy": 0.5, "torch": 2.0}, limit=1.0, against="best",
+         seconds={"mat": 2e-3, "torch": 1e-3}),
+     "best 2.00 ms 1.00 ms 2.00 1 x best MISS 0.50 x numpy"),
+    (row("absolute", {"numpy": 2.0}, most=5e-7, seconds={"mat": 5e-7, "numpy": 2.5e-7}),
+     "absolute 500 ns 250 ns 2.00 500 ns ok"),
+    (row("alone", {}, limit=1.0), "alone 2.00 ms - - 1 x numpy")])
+def test_a_printed_line_has_both_times_the_ratio_and_the_limit(done, words):
+    assert line(done).split() == words.split()
+
+
+def test_interpreters_are_printed_side_by_side():
+    first = run(row("kept", {"numpy": 0.5}, limit=1.0), row("time", {"numpy": 9.0}, most=1e-3),
+                python="3.11.7")
+    second = run(row("kept", {"numpy": 1.5}, limit=1.0), row("free", {}), python="3.13.0")
+    assert [" ".join(text.split()) for text in pythons.table([first, second])] == [
+        "limit 3.11.7 3.13.0", "kept 1 x numpy 0.50 ok 1.50 MISS",
+        "time 1.00 ms 2.00 ms MISS -", "free - 2.00 ms"]
 
 
 @pytest.mark.parametrize(("time", "text"), [(2.5, "2.50 s"), (1e-3, "1.00 ms"),
@@ -97,13 +120,40 @@ def test_a_run_of_one_group_keeps_the_others_and_the_notes(tmp_path):
     assert set(json.loads(page.with_suffix(".json").read_text())) == {"first"}
 
 
+# What is measured
+
+
+@pytest.mark.host
+@pytest.mark.parametrize(("statement", "n"), [
+    *((s, 10) for s in eager.TEN), *((s, 1000) for s in eager.THOUSAND), (eager.CHAIN, 1000)])
+def test_statements_give_mats_and_arrays_the_same(statement, n):
+    results = []
+    for timer in (eager._ours(statement, n), eager._numpys(statement, n)):
+        names, found = timer.inner.__globals__, {}
+        exec(eager.SETUP, names, found)
+        exec(statement if "= " in statement else f"value = {statement}", names, found)
+        results.append(np.asarray(found.get("value", found["x"])))
+        assert timer.timeit(2) > 0
+    np.testing.assert_allclose(*results, rtol=1e-12)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize(("statement", "beside"), [(s, b) for _, s, b, _ in eager.ABSOLUTE])
+def test_statements_that_stand_beside_others_run(statement, beside):
+    assert eager._ours(statement, 10).timeit(2) > 0 < eager._numpys(beside, 10).timeit(2)
+
+
+@pytest.mark.host
+def test_statements_run_on_a_device():
+    for made in eager._on_device("emulated", "emulated"):
+        assert all(timer.timeit(1) > 0 for timer in made.competitors.values())
+
+
 # The committed page
 
 
 @pytest.fixture(scope="module")
 def sections():
-    if find_spec("sklearn") is None:
-        pytest.skip("one of the things measured is an example whose data is in scikit-learn")
     done = subprocess.run([sys.executable, "-m", "tests.bench", "--list"], cwd=ROOT,
                           capture_output=True, text=True,
                           timeout=120, check=False)

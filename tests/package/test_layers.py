@@ -26,18 +26,21 @@ ROWS = """
     core
     support
     layout
-    errors  version
+    errors  version  _core
 """
 LEVEL = {name: -k for k, row in enumerate(ROWS.split("\n")) for name in row.split()}
 MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
            for p in sorted(ROOT.rglob("*.py"))
            if p.parent.name != "native"}  # what is there is for building, and is not imported
+# files for Cython; `mat._core` has no others
+DECLARATIONS = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
+                for p in sorted(ROOT.rglob("*.pxd")) + sorted(ROOT.rglob("*.pyx"))}
 PACKAGES = sorted(name.removesuffix(".__init__") for name in MODULES if name.endswith(".__init__"))
 PUBLIC = {"array_api", "debug"}  # packages that offer names; the others are a docstring only
 # the only modules that import modules of mat by a computed name
 COMPUTED = {"support.plugins", "support.native"}
 AT_ROOT = {"__init__", "__main__", "errors", "extend", "version", "blas", "nn", "linalg", "fft",
-           "random", "lib"}
+           "random", "lib", "_core"}
 
 
 def folder(name):
@@ -62,7 +65,8 @@ def imported(name, node):
 def _module(full, base):
     """Return the module `full` if there is one, else the module `base` that it is a name in."""
     for name in (full, base):
-        found = next((n for n in (name, f"{name}.__init__".strip(".")) if n in MODULES), None)
+        found = next((n for n in (name, f"{name}.__init__".strip("."))
+                      if n in MODULES or n in DECLARATIONS), None)
         if found:
             return found
     return base or "__init__"
@@ -72,6 +76,14 @@ def imports(name, tree):
     return [(node.lineno, target) for node in ast.walk(tree)
             if isinstance(node, ast.Import | ast.ImportFrom)
             for target in imported(name, node)]
+
+
+def cimports(text):
+    """Parse the ``cimport`` and ``import`` statements in a file for Cython, as if all were the
+    latter.
+    """
+    found = re.findall(r"^\s*((?:from [\w.]+ )?c?import (?:\([^)]*\)|[^\n(#]+))", text, re.M)
+    return ast.parse("\n".join(re.sub(r"\bcimport\b", "import", line).strip() for line in found))
 
 
 def not_below(name, tree):
@@ -136,27 +148,40 @@ def parsed(name):
     return ast.parse(MODULES[name].read_text(encoding="utf-8"))
 
 
+def declared(name):
+    return cimports(DECLARATIONS[name].read_text(encoding="utf-8"))
+
+
 # The project
 
 
 def test_every_folder_has_its_row():
-    folders = {folder(name) for name in MODULES}
+    folders = {folder(name) for name in (*MODULES, *DECLARATIONS)}
     assert folders == set(LEVEL), "every folder and every module at the root is in ROWS"
     assert len(LEVEL) == len(ROWS.split()), "a folder is in two rows"
     assert len(ROWS.split("\n")) - 2 <= 15
 
 
 def test_only_public_modules_are_at_the_root():
-    assert {name for name in MODULES if "." not in name} <= AT_ROOT
+    assert {name for name in (*MODULES, *DECLARATIONS) if "." not in name} <= AT_ROOT
 
 
 def test_imports_point_down():
     assert {name: found for name in MODULES if (found := not_below(name, parsed(name)))} == {}
 
 
+def test_declarations_import_from_below():
+    assert {name: found for name in DECLARATIONS
+            if (found := not_below(name, declared(name)))} == {}
+
+
 def test_no_imports_form_a_circle():
-    assert circles({name: {target for _, target in imports(name, parsed(name))}
-                    for name in MODULES}) == []
+    trees = [*((name, parsed(name)) for name in MODULES),
+             *((name, declared(name)) for name in DECLARATIONS)]
+    graph = {}
+    for name, tree in trees:
+        graph.setdefault(name, set()).update(target for _, target in imports(name, tree))
+    assert circles(graph) == []
 
 
 @pytest.mark.parametrize("folder", [ROOT / "native", REPOSITORY / "tests" / "mock_driver"],
@@ -214,6 +239,18 @@ def test_the_core_knows_nothing_of_numbers(name):
 ])
 def test_imports_that_do_not_point_down_are_found(name, source, found):
     assert not_below(name, ast.parse(source)) == found
+
+
+def test_imports_of_declarations_are_found():
+    text = """cimport cython
+from libc.stdint cimport int64_t  # of C
+from mat.ops.plan cimport (Plan,
+                           Calls)
+import mat.debug
+cdef class A:
+    cdef Plan plan"""
+    assert not_below("core.cube", cimports(text)) == ["3: ops.plan", "3: ops.plan",
+                                                   "5: debug.__init__"]
 
 
 def test_circles_are_found():

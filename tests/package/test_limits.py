@@ -15,7 +15,7 @@ import pytest
 REPOSITORY = Path(__file__).parents[2]
 ROOT = REPOSITORY / "mat"
 LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, LONGEST_LINE, MOST_IGNORES = 450, 40, 6, 100, 40
-COMPILED = {".c", ".h", ".cuh", ".cu", ".cpp", ".hpp", ".def"}
+COMPILED = {".c", ".h", ".cuh", ".cu", ".cpp", ".hpp", ".def", ".pxd", ".pxi", ".pyx"}
 # public namespaces, whose docstrings have an example
 NAMESPACES = {"mat/__init__.py", "mat/array_api/__init__.py", "mat/debug/__init__.py"}
 
@@ -63,6 +63,23 @@ def length(function):
 def long_functions(text):
     return [f"{n.lineno}: {n.name} has {length(n)} lines" for n in functions(ast.parse(text))
             if length(n) > LONGEST_FUNCTION and not excused(n, text, "lines")]
+
+
+def long_cython_functions(text):
+    """Functions of a file for Cython that are too long, by their indentation; docstrings count."""
+    lines = text.splitlines()
+    found = []
+    for start, line in enumerate(lines):
+        head = re.match(r"( *)(?:def|cdef(?! class)|cpdef)\b[^=]*?(\w+)\(", line)
+        if head is None:
+            continue
+        inner = [k for k, other in enumerate(lines[start + 1:], start + 1) if other.strip()]
+        end = next((k for k in inner if re.match(rf" {{0,{len(head[1])}}}\S", lines[k])),
+                   len(lines))
+        count = sum(1 for k in range(start, end) if lines[k].strip())
+        if count > LONGEST_FUNCTION:
+            found.append(f"{start + 1}: {head[2]} has {count} lines")
+    return found
 
 
 def wide_functions(text):
@@ -137,6 +154,9 @@ def test_files_open_with_a_docstring():
 
 def test_functions_stay_small():
     assert offenders(MODULES, lambda name: long_functions(read(name))) == {}
+    cython = [name for name in SOURCES if name.endswith((".pxd", ".pxi", ".pyx"))]
+    assert cython
+    assert offenders(cython, lambda name: long_cython_functions(read(name))) == {}
 
 
 def test_functions_have_few_parameters():
@@ -174,6 +194,13 @@ def test_long_functions_are_found():
     assert long_functions(f"def f():\n{body}") == ["1: f has 41 lines"]
     assert long_functions(f"def f():\n    # as many lines as steps\n{body}") == []
     assert long_functions(documented) == []
+
+
+def test_long_functions_of_cython_are_found():
+    body = "\n\n".join("        x = 1" for _ in range(LONGEST_FUNCTION))
+    text = f"cdef class A:\n    cdef int f(self, int k) except -1:\n{body}\n    cdef int x\nx = 2"
+    assert long_cython_functions(text) == ["2: f has 41 lines"]
+    assert long_cython_functions(text.replace("        x = 1", "", 1)) == []
 
 
 WIDE = "a, b, c, d, e, f, g"

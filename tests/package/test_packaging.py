@@ -8,6 +8,7 @@ import email
 import os
 import re
 import stat
+import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import mat
+from mat.support import compiled_modules as modules
 
 from ..support.packing import (
     COMPUTE,
@@ -29,9 +31,10 @@ from ..support.packing import (
 
 pytestmark = [pytest.mark.host, pytest.mark.once, pytest.mark.slow]
 
-# with one source distribution and one wheel, as .ci/wheels makes them
+# with one source distribution, and a wheel for this Python, as .ci/wheels makes them
 GIVEN = os.environ.get("MAT_DISTRIBUTIONS")
-MADE = (".so", ".pyd", ".o", ".pyc", ".whl")
+MADE = (".so", ".pyd", ".o", ".pyc", ".whl", modules.RECORD)
+THIS = f"cp{sys.version_info[0]}{sys.version_info[1]}"  # as wheels call it
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +49,10 @@ def uncompiled(sources, tmp_path_factory):
     return make_wheel(sources, tmp_path_factory.mktemp("wheel"), "/bin/false")
 
 
-def given(pattern):
+def given(*patterns):
     if GIVEN is None:
         pytest.skip("MAT_DISTRIBUTIONS is not set")
-    return next(Path(GIVEN).glob(pattern))
+    return next(path for pattern in patterns for path in Path(GIVEN).glob(pattern))
 
 
 @pytest.fixture(params=["made here", "given"])
@@ -61,7 +64,7 @@ def any_sources(request):
 def any_wheel(request):
     if request.param == "made here":
         return request.getfixturevalue("uncompiled")[0]
-    return given("*.whl")
+    return given(f"*-{THIS}-*.whl", "*-any.whl")
 
 
 def text_of(wheel, ending):
@@ -100,7 +103,7 @@ def test_a_wheel_has_the_package_and_the_files_read_at_run_time(any_wheel):
     assert wanted <= found
     extra = {name for name in found - wanted
              if not name.startswith(f"facetmat-{mat.__version__}.dist-info/")}
-    assert extra <= {"mat/_core.abi3.so", "mat/_native.abi3.so"}
+    assert extra in (made_by_compilers(), set())
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in found)
 
 
@@ -122,6 +125,14 @@ def test_the_metadata_of_a_wheel(any_wheel):
     assert {f"Programming Language :: Python :: 3.{k}"
             for k in (11, 12, 13)} <= set(told.get_all("Classifier"))
     assert told.get_payload().lstrip().startswith("# mat")  # the README
+
+
+def made_by_compilers():
+    """An extension for each file of declarations, the kernels, and the record."""
+    declared = [name for name in files_of_repository("--others", "--cached")
+                if name.startswith("mat/") and name.endswith(".pxd")]
+    return {*(name.removesuffix(".pxd") + modules.SUFFIX for name in declared),
+            "mat/_native.abi3.so", f"mat/{modules.RECORD}"}
 
 
 def metadata(wheel):
@@ -161,15 +172,8 @@ def test_the_name_of_a_wheel(any_wheel):
     pure = "true" if not compiled else "false"
     assert told["Root-Is-Purelib"] == pure
     start = f"facetmat-{mat.__version__}-"
-    assert any_wheel.name.startswith(start + ("py3-none-any." if not compiled else "cp311-abi3-"))
+    assert any_wheel.name.startswith(start + (f"{THIS}-{THIS}-" if compiled else "py3-none-any."))
     assert any_wheel.name == f"{start}{told['Tag']}.whl"
-
-
-def test_a_wheel_that_was_compiled_has_both_extensions():
-    with zipfile.ZipFile(given("*.whl")) as packed:
-        compiled = {name for name in packed.namelist() if name.endswith((".so", ".pyd"))}
-    assert compiled in ({"mat/_core.abi3.so", "mat/_native.abi3.so"}, set())
-    assert compiled or os.environ.get("MAT_NATIVE") != "required"
 
 
 # Without a compiler
@@ -210,23 +214,24 @@ if [ -n "$target" ]; then : >"$target"; fi
 """
 
 
-@pytest.mark.parametrize("wrong", ["core.c", "_native.c"])
-def test_if_one_extension_fails_a_wheel_has_neither(wrong, sources, tmp_path):
+@pytest.mark.parametrize("wrong", ["mat/_core.c", "core/cube.c", "_native.c"])
+def test_if_one_extension_fails_a_wheel_has_none(wrong, sources, tmp_path):
     compiler = tmp_path / "cc"
     compiler.write_text(HALF.replace("WRONG", wrong))
     compiler.chmod(0o755)
     wheel, said = make_wheel(sources, tmp_path, str(compiler))
     assert wheel.name.endswith("-py3-none-any.whl")
     assert said.count("could not be built") == 1
-    assert [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")] == []
+    assert [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(MADE)] == []
 
 
-def test_the_mock_compiler_makes_both_extensions(sources, tmp_path):
-    """Check the test above: if nothing fails, both extensions are built."""
+def test_the_mock_compiler_makes_all_extensions(sources, tmp_path):
+    """Check the test above: if nothing fails, all extensions are built."""
     compiler = tmp_path / "cc"
     compiler.write_text(HALF.replace("WRONG", "nothing-of-it"))
     compiler.chmod(0o755)
     wheel, said = make_wheel(sources, tmp_path, str(compiler))
-    assert "-cp311-abi3-" in wheel.name
+    assert f"-{THIS}-{THIS}-" in wheel.name
     assert "could not be built" not in said
-    assert len([name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]) == 2
+    assert {name for name in zipfile.ZipFile(wheel).namelist()
+            if name.endswith(MADE)} == made_by_compilers()

@@ -43,6 +43,28 @@ unary("logistic", sigmoid, FLOATS, numbers)
 unary("erf", error_function, FLOATS, numbers)
 
 
+def specials(rng, shape, dtype):
+    """Numbers, of which some are infinite or NaN, if there are such."""
+    found = numbers(rng, shape, dtype)
+    if found.dtype.kind in "fc" and found.size > 4:
+        found.flat[:4] = np.nan, np.inf, -np.inf, -0.0
+    return found
+
+
+for _name in ("isnan", "isfinite", "isinf"):
+    unary(_name, getattr(np, _name), NUMPY_DTYPES, specials)
+
+
+@case("elementwise.clip", lambda x, low, high, out: np.clip(x, low, high), REAL)
+def clip_samples(rng, dtype):
+    for shape in SHAPES:
+        x, bound = specials(rng, shape, dtype), numbers(rng, shape, dtype)
+        for bounds in ((1, 3), (bound, bound + 1), (1, bound), (bound, 3), (3, 1)):
+            yield (x, *bounds, np.empty_like(x)), {}
+    x = numbers(rng, (3, 4), dtype)
+    yield (x, numbers(rng, (4,), dtype), numbers(rng, (3, 1), dtype), np.empty_like(x)), {}
+
+
 def binary(name, reference, dtypes, samples=numbers):
     def make(rng, dtype):
         for shape in SHAPES:

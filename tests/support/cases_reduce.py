@@ -6,7 +6,7 @@ from .case import FACTORS, REAL, case, plus
 from .layouts import BLAS_DTYPES, NUMPY_DTYPES, numbers
 
 
-def reduction(name, reference, dtypes, of_nothing=True, one_axis=False):
+def reduction(name, reference, dtypes, of_nothing=True, one_axis=False, module="reduce"):
     def make(rng, dtype):
         for shape, axes in (((3, 4), (None, 0, -1)), ((5,), (0, None)),
                             ((2, 3, 2), (None, 1, (0, 2), (-1, 1), ())),
@@ -19,7 +19,7 @@ def reduction(name, reference, dtypes, of_nothing=True, one_axis=False):
                     x = numbers(rng, shape, dtype)
                     found = reference(x, axis=axis, keepdims=keepdims)
                     yield (x, np.empty_like(found)), {"axis": axis, "keepdims": keepdims}
-    case("reduce." + name, lambda x, out, axis,
+    case(f"{module}.{name}", lambda x, out, axis,
          keepdims: reference(x, axis=axis, keepdims=keepdims), dtypes)(make)
 
 
@@ -35,6 +35,24 @@ def average(x, axis, keepdims):
 reduction("sum", np.sum, NUMPY_DTYPES)
 reduction("prod", np.prod, NUMPY_DTYPES)
 reduction("mean", average, NUMPY_DTYPES)
+for _name in ("any", "all"):
+    reduction(_name, getattr(np, _name), NUMPY_DTYPES, module="truth")
+reduction("count_nonzero", lambda x, axis, keepdims: np.asarray(
+    np.count_nonzero(x, axis=axis, keepdims=keepdims)), NUMPY_DTYPES, module="truth")
+
+
+def running(name, rule):
+    def make(rng, dtype):
+        for shape in ((5,), (3, 4), (2, 3, 2), (0, 3), (3, 0), (1, 7)):
+            for axis in (*range(len(shape)), -1):
+                x = numbers(rng, shape, dtype)
+                yield (x, np.empty_like(rule.accumulate(x, axis)), axis), {}
+    case(f"scan.{name}", lambda x, out, axis: rule.accumulate(x, axis, out.dtype),
+         NUMPY_DTYPES)(make)
+
+
+running("cumsum", np.add)
+running("cumprod", np.multiply)
 reduction("max", np.max, ("bool", *REAL), of_nothing=False)
 reduction("min", np.min, ("bool", *REAL), of_nothing=False)
 reduction("argmax", np.argmax, ("bool", *REAL), of_nothing=False, one_axis=True)

@@ -19,7 +19,8 @@ import pytest
 
 from mat.core import registry
 from mat.core.access import Access
-from mat.core.cube import Cube, View, as_direction
+from mat.core.cube import Cube, View
+from mat.core.direction import as_direction
 from mat.core.registry import Facet, Memory
 from mat.facets.array import over
 from mat.facets.backing import protected_view
@@ -167,7 +168,7 @@ class ThroughArrays(Through):
     """A facet of a memory of arrays: the visible elements."""
 
     def present(self, view: Any, handle: Any, writable: bool) -> Any:
-        return protected_view(over(handle.data, view.layout), writable)
+        return over(protected_view(handle.data, writable), view.layout)
 
     def lender(self, value):
         return value.view
@@ -176,7 +177,7 @@ class ThroughArrays(Through):
 class Box(Cube):
     """A cube of a few Python objects."""
 
-    __slots__ = ("dtype", "fill_value", "nbytes", "size")
+    __slots__ = ()
 
     def __init__(self, size: int = 2, fill: Any = 0) -> None:
         super().__init__()
@@ -238,12 +239,13 @@ class World:
 @contextmanager
 def _registry(clear: bool) -> Iterator[None]:
     registries = registry.memories, registry.facets, registry.device_facets
-    before = [dict(known) for known in registries]
-    for known in registries if clear else ():
+    before, hubs = [dict(known) for known in registries], registry.hubs[:]
+    for known in (*registries, registry.hubs) if clear else ():
         known.clear()
     try:
         yield
     finally:
+        registry.hubs[:] = hubs
         for known, old in zip(registries, before, strict=True):
             known.clear()
             known.update(old)

@@ -44,6 +44,7 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.not_equal: ew.not_equal,
     np.less: ew.less, np.less_equal: ew.less_equal, np.greater: ew.greater,
     np.greater_equal: ew.greater_equal,
+    np.isnan: ew.isnan, np.isfinite: ew.isfinite, np.isinf: ew.isinf,
     np.matmul: linalg.matmul, np.bitwise_and: operators.bitwise_and,
     np.bitwise_or: operators.bitwise_or,
     np.bitwise_xor: operators.bitwise_xor, np.invert: _invert,
@@ -51,6 +52,7 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
 REDUCTIONS: dict[np.ufunc, Function] = {
     np.add: reduce.sum, np.multiply: reduce.prod, np.maximum: reduce.max, np.minimum: reduce.min}
 _SCIPY_SPECIAL = {"erf": ew.erf, "expit": ew.logistic}  # by name: SciPy need not be imported
+_mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
 _NUMBERS = {bool, int, float, complex, *(np.dtype(n).type for n in SUPPORTED if n != "bfloat16")}
 
 
@@ -58,7 +60,7 @@ def _are_operands(inputs: Arguments) -> bool:
     """Return whether all of these are Mats, arrays and numbers, but not only numbers."""
     several = False
     for x in inputs:
-        if type(x) is Mat or is_mat_or_array(x):
+        if type(x) is _mat_type or is_mat_or_array(x):
             several = True
         elif type(x) not in _NUMBERS:
             return False
@@ -70,7 +72,7 @@ def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
                  **kwargs: Operand) -> Operand:
     """Call a ufunc that has a Mat among its operands, its outputs or in ``where``."""
     if method == "__call__":
-        implementation = IMPLEMENTATIONS.get(ufunc)
+        implementation = _implementations.get(ufunc)
         if implementation is not None and _are_operands(inputs):
             if not kwargs:
                 return implementation(*inputs)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...core.compiled import IN_USE
-from ...core.cube import INPUT, IO, OBSERVERS, OUTPUT
+from ...core.direction import INPUT, IO, OUTPUT
+from ...core.observers import OBSERVERS
 from ...devices.device import CPU, in_use
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat

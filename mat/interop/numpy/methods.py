@@ -8,10 +8,12 @@ import inspect
 
 import numpy as np
 
+from ...layout.shapes import as_axes, as_axis
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
 from ...ops.operation import named
 from ...support.types import Function, Operand
+from .registry import IMPLEMENTATIONS
 
 NAMES: list[str] = []  # of the methods that `bind_function` has bound
 
@@ -19,9 +21,23 @@ NAMES: list[str] = []  # of the methods that `bind_function` has bound
 def bind_function(name: str, function: Function) -> None:
     """Bind NumPy's `function`, called with self as its first argument, as the method `name`."""
     def method(self: Mat, *args: Operand, **kwargs: Operand) -> Operand:
-        return function(self, *args, **kwargs)  # which calls ``__array_function__``
+        implementation = IMPLEMENTATIONS.get(function)
+        try:
+            if implementation is not None:
+                found = implementation(self, *args, **kwargs)
+                if found is not NotImplemented:
+                    return found
+            return function(self, *args, **kwargs)  # which calls ``__array_function__``
+        except (TypeError, ValueError, OverflowError):
+            # NumPy's own errors for an axis are of four classes
+            axis = args[place] if 0 <= place < len(args) else kwargs.get("axis")
+            if axis is not None:
+                check(axis, self.ndim)
+            raise
 
     others = _parameters(function)
+    place = [p.name for p in others].index("axis") if any(p.name == "axis" for p in others) else -1
+    check = as_axes if function in (np.all, np.any, np.std, np.var) else as_axis
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     method.__dict__["__signature__"] = inspect.Signature([own, *others])
     NAMES.append(name)

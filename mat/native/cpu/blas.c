@@ -98,6 +98,15 @@ void mat_blas_dot(const void *frame, char *const *operands, const double *number
     }
 }
 
+void mat_blas_dot_into(const void *frame, char *const *operands, const double *numbers,
+                       double *result, int64_t start, int64_t stop) {
+    const struct mat_vectors *v = frame;
+    double sum[2];
+    mat_blas_dot(frame, operands, numbers, sum, start, stop);
+    scalar s = element(v->kind, sum);
+    memcpy(operands[2], &s, SIZE[v->kind]);
+}
+
 void mat_blas_nrm2(const void *frame, char *const *operands, const double *numbers, double *result,
                    int64_t start, int64_t stop) {
     VECTORS;
@@ -140,4 +149,28 @@ void mat_blas_gemv(const void *frame, char *const *operands, const double *numbe
     ((gemv_t *)p->routine)(&p->trans[0], &p->m, &p->n, &alpha, operands[0], &p->ld,
                            operands[1] + p->first[0] * SIZE[p->kind], &p->step[0], &beta,
                            operands[2] + p->first[1] * SIZE[p->kind], &p->step[1]);
+}
+
+void mat_blas_plain_product(const void *frame, char *const *operands, const double *numbers,
+                            double *result, int64_t start, int64_t stop) {
+    static const double factors[4] = {1, 0, 0, 0};
+    const struct mat_plain_product *p = frame;
+    char *const ordered[3] = {operands[p->swap ? 1 : 0], operands[p->swap ? 0 : 1], operands[2]};
+    ((mat_kernel *)p->kernel)(p->frame, ordered, factors, result, start, stop);
+}
+
+void mat_blas_gemm_stack(const void *frame, char *const *operands, const double *numbers,
+                         double *result, int64_t start, int64_t stop) {
+    const struct mat_stack *s = frame;
+    for (int64_t matrix = start; matrix < stop; matrix++) {
+        char *at[3] = {operands[0], operands[1], operands[2]};
+        int64_t rest = matrix;
+        for (int64_t d = s->axes - 1; d >= 0; d--) {
+            const struct mat_stack_axis *axis = s->axis + d;
+            int64_t index = rest % axis->length;
+            rest /= axis->length;
+            for (int k = 0; k < 3; k++) at[k] += index * axis->step[k];
+        }
+        mat_blas_gemm(s->frame, at, numbers, result, 0, 1);
+    }
 }

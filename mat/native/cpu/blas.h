@@ -13,6 +13,9 @@ struct mat_vectors {
 mat_kernel mat_blas_axpy, mat_blas_scal, mat_blas_copy, mat_blas_swap, mat_blas_dot, mat_blas_nrm2,
     mat_blas_asum;
 
+/* out <- sum x_i y_i, not conjugated; operands: x, y, out */
+mat_kernel mat_blas_dot_into;
+
 /* A product, column-major; with `swap` the operation's second operand is BLAS's first. */
 struct mat_product {
     uintptr_t routine;
@@ -33,3 +36,26 @@ struct mat_matrix_vector {
 };
 
 mat_kernel mat_blas_gemv;
+
+/* C <- A B by one of these two kernels, with 1 for alpha and 0 for beta; with `swap` the
+   operation's second operand is the kernel's first. */
+struct mat_plain_product {
+    uintptr_t kernel;
+    const void *frame;
+    int64_t swap;
+};
+
+mat_kernel mat_blas_plain_product;
+
+/* One product for each matrix of stacks, by mat_blas_gemm: the units of work are matrices. */
+struct mat_stack_axis {
+    int64_t length, step[3]; /* of a, b and c, in bytes */
+};
+
+struct mat_stack {
+    const void *frame; /* of one product */
+    int64_t axes;
+    const struct mat_stack_axis *axis; /* outermost first */
+};
+
+mat_kernel mat_blas_gemm_stack;

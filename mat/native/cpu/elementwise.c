@@ -1,5 +1,5 @@
-/* The element-wise kernels: every line of elementwise.def in both precisions, and where to find
-   them by name. */
+/* The element-wise kernels: every line of elementwise.def in both precisions, those of three
+   operands for integers, too, and where to find them by name. */
 #include "elementwise_inline.h"
 
 #include "vmath_inline.h"
@@ -51,6 +51,42 @@ typedef struct {
         } \
     } \
     MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 3, 4, 3)
+
+/* Three operands, of which the last two may be numbers, or one element for a whole row. */
+#define MAT_THREE(kernel, expression, of_numbers) \
+    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \
+                                           const double *numbers) { \
+        (void)numbers; \
+        MAT_INPUT(T, a, 0); \
+        MAT_INPUT(T, b, 1); \
+        MAT_INPUT(T, c, 2); \
+        MAT_OUTPUT(T, out, 3); \
+        if (!step[1] && !step[2]) { \
+            const T y = *b, z = *c; \
+            MAT_EACH { \
+                const T x = a[i]; \
+                out[i] = of_numbers; \
+            } \
+        } else if (!step[1]) { \
+            const T y = *b; \
+            MAT_EACH { \
+                const T x = a[i], z = c[i]; \
+                out[i] = expression; \
+            } \
+        } else if (!step[2]) { \
+            const T z = *c; \
+            MAT_EACH { \
+                const T x = a[i], y = b[i]; \
+                out[i] = expression; \
+            } \
+        } else { \
+            MAT_EACH { \
+                const T x = a[i], y = b[i], z = c[i]; \
+                out[i] = expression; \
+            } \
+        } \
+    } \
+    MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 7, 8, 6 | MAT_TOGETHER)
 
 /* With numbers alpha and beta; where beta is 0 the old value is not read. */
 #define MAT_FUSED(kernel, count, expression) \
@@ -120,6 +156,12 @@ typedef struct {
     MAT_ONE_WITHIN(KERNEL(name), expression, for_all, MAT_JOIN(MAT_LIMIT, MAT_JOIN(name, TYPE)), \
                    MAT_JOIN(mat_within, TYPE))
 #define BINARY(name, kinds, weight, expression) MAT_TWO(KERNEL(name), T, expression)
+#define TERNARY(name, kinds, weight, expression, of_numbers) \
+    MAT_THREE(KERNEL(name), expression, of_numbers)
+#define TEST(name, kinds, weight, condition) \
+    MAT_ELEMENTWISE(KERNEL(name), 1, 2, 0, (MAT_INPUT(T, in, 0); MAT_OUTPUT(uint8_t, out, 1);), \
+                    const T x = in[i]; \
+                    out[i] = (uint8_t)(condition))
 #define COMPARE(name, kinds, weight, condition) \
     MAT_TWO(KERNEL(name), uint8_t, condition) MAT_TWO(KERNEL(name##_in), T, condition)
 #define FUSED(name, kinds, weight, count, expression) MAT_FUSED(KERNEL(name), count, expression)
@@ -143,6 +185,61 @@ typedef struct {
 #undef UNARY
 #undef UNARY_WITHIN
 #undef BINARY
+#undef TEST
+#undef COMPARE
+#undef FUSED
+
+#define UNARY(...)
+#define UNARY_WITHIN(...)
+#define BINARY(...)
+#define TEST(...)
+#define COMPARE(...)
+#define FUSED(...)
+#define T int8_t
+#define TYPE i8
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T int16_t
+#define TYPE i16
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T int32_t
+#define TYPE i32
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T int64_t
+#define TYPE i64
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T uint8_t
+#define TYPE u8
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T uint16_t
+#define TYPE u16
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T uint32_t
+#define TYPE u32
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T uint64_t
+#define TYPE u64
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#undef UNARY
+#undef UNARY_WITHIN
+#undef BINARY
+#undef TERNARY
+#undef TEST
 #undef COMPARE
 #undef FUSED
 
@@ -167,6 +264,12 @@ enum { LIGHT, HEAVY };
 #define UNARY(name, kinds, weight, expression) BOTH(name, weight)
 #define UNARY_WITHIN(name, kinds, weight, expression, for_all) BOTH(name, weight)
 #define BINARY(name, kinds, weight, expression) BOTH(name, weight)
+#define WHOLE(name, weight) \
+    ENTRY(name, i8, weight) ENTRY(name, i16, weight) ENTRY(name, i32, weight) \
+        ENTRY(name, i64, weight) ENTRY(name, u8, weight) ENTRY(name, u16, weight) \
+            ENTRY(name, u32, weight) ENTRY(name, u64, weight)
+#define TERNARY(name, kinds, weight, expression, of_numbers) BOTH(name, weight) WHOLE(name, weight)
+#define TEST(name, kinds, weight, condition) BOTH(name, weight)
 #define COMPARE(name, kinds, weight, condition) BOTH(name, weight) BOTH(name##_in, weight)
 #define FUSED(name, kinds, weight, count, expression) BOTH(name, weight)
 

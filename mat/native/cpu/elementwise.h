@@ -7,8 +7,8 @@ typedef struct {
     int64_t rank;     /* axes: at least one, at most 64 */
     int64_t count;    /* operands, at most 16 */
     int64_t stream;   /* operands, as bits, that go past the caches where they are only written */
-    char number[16]; /* what an operand that is a number becomes: 'f', 'd', 'F' or 'D'; 0: it is
-                        none */
+    char number[16]; /* what an operand that is a number becomes: 'f', 'd', 'F', 'D', or 'i' for an
+                        integer; 0: it is none */
     int64_t size[16]; /* of an element of each operand, in bytes: 1, 2, 4, 8 or 16 */
     int64_t sizes[];
 } mat_strided;
@@ -20,5 +20,6 @@ typedef struct {
 } mat_named_kernel;
 
 /* Return the element-wise kernel of a name: "exp_f32", "add_f64", "less_f64" (gives bool),
-   "less_in_f64" (gives 1 and 0 of its own type), "geem_f32" ...; NULL if there is none. */
+   "less_in_f64" (gives 1 and 0 of its own type), "clip_i8",
+   "geem_f32" ...; NULL if there is none. */
 const mat_named_kernel *mat_elementwise(const char *name);

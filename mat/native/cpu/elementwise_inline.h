@@ -15,7 +15,7 @@
        at[k]       the address of operand k, a char *;
                    MAT_INPUT(type, x, k) and MAT_OUTPUT(type, y, k) declare x and y
        step[k]     1, or 0 if all its elements are one; 0 only for operands in SPREADS, and for one
-                   of them at a time
+                   of them at a time unless MAT_TOGETHER is among them
        numbers     the operation's numbers, as pairs of doubles
 
    so `y <- alpha * x + y` in float32 is
@@ -40,6 +40,7 @@
 #endif
 
 enum { MAT_OPERANDS = 16, MAT_AXES = 64, MAT_PIECE = 4096, MAT_BLOCK = 512 };
+enum { MAT_TOGETHER = 1 << MAT_OPERANDS };
 
 typedef void mat_loop(int64_t n, char *const *at, const int64_t *step, const double *numbers);
 
@@ -113,12 +114,20 @@ static inline void mat_stream_end(void) {
 #endif
 }
 
-/* A number, given as a pair of doubles, as one element. */
-static inline void mat_number(char *to, char kind, const char *from) {
+/* A number, given as a pair of doubles, as one element of `size` bytes. */
+static inline void mat_number(char *to, char kind, int64_t size, const char *from) {
     double pair[2];
     memcpy(pair, from, sizeof pair);
     float half[2] = {(float)pair[0], (float)pair[1]};
+    const int64_t whole = kind == 'i' ? (int64_t)pair[0] : 0;
+    const int8_t whole8 = (int8_t)whole;
+    const int16_t whole16 = (int16_t)whole;
+    const int32_t whole32 = (int32_t)whole;
     switch (kind) {
+    case 'i':
+        memcpy(to, size == 1 ? (const char *)&whole8 : size == 2 ? (const char *)&whole16
+               : size == 4 ? (const char *)&whole32 : (const char *)&whole, (size_t)size);
+        break;
     case 'f': memcpy(to, half, sizeof(float)); break;
     case 'F': memcpy(to, half, sizeof half); break;
     case 'd': memcpy(to, pair, sizeof(double)); break;
@@ -153,7 +162,7 @@ static inline void mat_plan(mat_state *s, int64_t spreads) {
         largest = size > largest ? size : largest;
         s->step[k] = 1;
         if (stride == 0 && (spreads & bit) && !spread) {
-            spread = bit;
+            spread = spreads & MAT_TOGETHER ? 0 : bit;
             s->step[k] = 0;
         } else if (stride != size) {
             s->moved |= bit;
@@ -260,7 +269,7 @@ static void mat_strided_range(const void *frame, char *const *operands, const do
         s.at[k] = operands[k];
         s.stride[k] = w->sizes[w->rank * (k + 2) - 1];
         if (w->number[k]) {
-            mat_number(s.numbers_at[k], w->number[k], operands[k]);
+            mat_number(s.numbers_at[k], w->number[k], w->size[k], operands[k]);
             s.at[k] = s.numbers_at[k];
         }
     }

@@ -38,6 +38,50 @@
 #define HIGHEST INT64_MAX
 #define N(name) PASTED(name, l)
 #include "reduce_type_inline.h"
+#undef T
+#undef I
+#undef LOWEST
+#undef HIGHEST
+#undef N
+
+typedef struct {
+    uint64_t re, im;
+} mat_bits_128;
+
+#define BITS(x) (U)((x) & mask)
+#define U T
+#define T uint8_t
+#define N(name) PASTED(name, 1)
+#include "reduce_truth_inline.h"
+#undef T
+#undef N
+#define T uint16_t
+#define N(name) PASTED(name, 2)
+#include "reduce_truth_inline.h"
+#undef T
+#undef N
+#define T uint32_t
+#define N(name) PASTED(name, 4)
+#include "reduce_truth_inline.h"
+#undef T
+#undef N
+#define T uint64_t
+#define N(name) PASTED(name, 8)
+#include "reduce_truth_inline.h"
+#undef T
+#undef N
+#undef U
+#undef BITS
+
+#define U uint64_t
+#define BITS(x) (((x).re | (x).im) & mask)
+#define T mat_bits_128
+#define N(name) PASTED(name, 16)
+#include "reduce_truth_inline.h"
+#undef T
+#undef N
+#undef U
+#undef BITS
 
 /* Masks of AVX-512 make the comparisons of max and min slower by a fourth. */
 #ifdef MAT_HAS_CLONES
@@ -76,3 +120,15 @@ FOLD(argmax, arg, MAX, l)
 FOLD(argmin, arg, MIN, f)
 FOLD(argmin, arg, MIN, d)
 FOLD(argmin, arg, MIN, l)
+
+#define TRUTH_OF(name, op, size) \
+    MAT_CLONES KERNEL(name, size, PASTED(truth_all, size)(op, f, operands, start, stop)) \
+    KERNEL(name##_finish, size, truth_finish(op, f, operands, start, stop))
+#define TRUTH(size) \
+    TRUTH_OF(any, ANY, size) TRUTH_OF(all, ALL, size) TRUTH_OF(count_nonzero, COUNT, size)
+
+TRUTH(1)
+TRUTH(2)
+TRUTH(4)
+TRUTH(8)
+TRUTH(16)

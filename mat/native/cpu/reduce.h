@@ -20,7 +20,7 @@ typedef struct {
     int64_t results, reduced, chunk, chunks;
     int64_t columns, column_x, column_y, tile, tiles;
     double divisor;
-    int64_t accumulate;
+    int64_t accumulate, mask;
 } mat_reduction;
 
 /* Of sums `divisor` is 1, of means the count. Where the frame says `accumulate`, the numbers are
@@ -34,3 +34,13 @@ mat_kernel mat_argmax_f, mat_argmax_finish_f, mat_argmax_d, mat_argmax_finish_d,
     mat_argmax_finish_l;
 mat_kernel mat_argmin_f, mat_argmin_finish_f, mat_argmin_d, mat_argmin_finish_d, mat_argmin_l,
     mat_argmin_finish_l;
+
+/* Of elements of 1, 2, 4, 8 and 16 bytes, which are true unless all their bits in `mask` are 0. */
+mat_kernel mat_any_1, mat_any_finish_1, mat_any_2, mat_any_finish_2, mat_any_4,
+    mat_any_finish_4, mat_any_8, mat_any_finish_8, mat_any_16, mat_any_finish_16;
+mat_kernel mat_all_1, mat_all_finish_1, mat_all_2, mat_all_finish_2, mat_all_4,
+    mat_all_finish_4, mat_all_8, mat_all_finish_8, mat_all_16, mat_all_finish_16;
+mat_kernel mat_count_nonzero_1, mat_count_nonzero_finish_1, mat_count_nonzero_2,
+    mat_count_nonzero_finish_2, mat_count_nonzero_4, mat_count_nonzero_finish_4,
+    mat_count_nonzero_8, mat_count_nonzero_finish_8, mat_count_nonzero_16,
+    mat_count_nonzero_finish_16;

@@ -21,6 +21,8 @@
 #define PASTED(a, b) PASTE(a, b)
 
 enum { MAX, MIN, PROD };
+enum { ANY, ALL, COUNT };
+#define TRUTHS 240 /* elements that are counted in one byte, before that is added up */
 
 /* A position along some axes, in elements of x and of y. */
 typedef struct {
@@ -128,6 +130,27 @@ INLINE mat_run_of run_of(const mat_reduction *f, int64_t k, int64_t stop) {
 /* Where parts are left, if there are several of a result. */
 INLINE void *left_of(const mat_reduction *f, char *const *operands) {
     return f->chunks > 1 ? operands[2] : NULL;
+}
+
+/* Write the y-th result of a reduction of truth: `total` is how many elements are true, or how many
+   parts have what was looked for. */
+INLINE void truth_put(int op, const mat_reduction *f, char *const *operands, int64_t y,
+                      int64_t total) {
+    if (op == COUNT)
+        ((int64_t *)operands[1] + f->start_y)[y] = total;
+    else
+        ((uint8_t *)operands[1] + f->start_y)[y] = (op == ANY) == (total != 0);
+}
+
+INLINE void truth_finish(int op, const mat_reduction *f, char *const *operands, int64_t start,
+                         int64_t stop) {
+    const int64_t *left = left_of(f, operands);
+    RUNS(k, r, f, start, stop)
+        EACH(j, r.count) {
+            int64_t total = 0;
+            EACH(c, f->chunks) total += left[c * f->results + k + j];
+            truth_put(op, f, operands, r.y + j * r.apart, total);
+        }
 }
 
 /* The parts of a sum that must not be lost: in hi what is also right of infinities, in lo its

@@ -83,6 +83,9 @@ template <class R> MAT_INSIDE mat_complex<R> mat_direction(mat_complex<R> x) {
     return size == 0 ? mat_complex<R>(0) : mat_complex<R>(x.re / size, x.im / size);
 }
 template<class R> MAT_INSIDE mat_complex<R> each_sign(mat_complex<R> x) { return mat_direction(x); }
+template<class R> MAT_INSIDE bool each_isinf(mat_complex<R> x) {
+    return mat_infinite(x.re) || mat_infinite(x.im);
+}
 template<class R>
 MAT_INSIDE mat_complex<R> each_add_sign(mat_complex<R> alpha, mat_complex<R> a, mat_complex<R>) {
     return alpha * mat_direction(a);

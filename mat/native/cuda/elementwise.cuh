@@ -29,6 +29,9 @@
 #define UNARY_WITHIN(name, kinds, weight, expression, for_all) UNARY(name, kinds, weight, for_all)
 #define BINARY(name, kinds, weight, expression) \
     template<class T> MAT_INSIDE auto each_##name(T x, T y) { return expression; }
+#define TERNARY(name, kinds, weight, expression, ...) \
+    template<class T> MAT_INSIDE auto each_##name(T x, T y, T z) { return expression; }
+#define TEST UNARY
 #define COMPARE BINARY
 #define FUSED(name, kinds, weight, count, expression) \
     template<class T> MAT_INSIDE auto each_##name(T alpha, T a, T b) { \
@@ -41,6 +44,8 @@
 #undef UNARY_REAL
 #undef UNARY_WITHIN
 #undef BINARY
+#undef TERNARY
+#undef TEST
 #undef COMPARE
 #undef FUSED
 #undef FN
@@ -53,6 +58,8 @@
 #define UNARY_REAL UNARY
 #define UNARY_WITHIN UNARY
 #define BINARY UNARY
+#define TERNARY UNARY
+#define TEST UNARY
 #define COMPARE UNARY
 #define FUSED UNARY
 enum {
@@ -62,6 +69,8 @@ enum {
 #undef UNARY_REAL
 #undef UNARY_WITHIN
 #undef BINARY
+#undef TERNARY
+#undef TEST
 #undef COMPARE
 #undef FUSED
 
@@ -73,6 +82,7 @@ enum {
         break;
 #define MAT_ONE(name) MAT_LINE(name, each_##name(in[m][0]))
 #define MAT_TWO(name) MAT_LINE(name, each_##name(in[m][0], in[m][1]))
+#define MAT_THREE(name) MAT_LINE(name, each_##name(in[m][0], in[m][1], in[m][2]))
 
 #define MAT_FAMILY(family, type, inputs, heavy, result_type, stored, lines) \
     struct mat_##family##_##type { \

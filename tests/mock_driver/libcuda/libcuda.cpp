@@ -63,6 +63,11 @@ EXPORT void mock_delay(int delayed) {
         for (Device &d : world.all) run_all(d);
 }
 
+EXPORT void mock_at_once(int at_once) {
+    auto hold = held();
+    world.at_once = at_once != 0;
+}
+
 EXPORT void mock_seed(uint64_t seed) {
     auto hold = held();
     world.seed = seed;
@@ -126,6 +131,7 @@ EXPORT const char *mock_fault(uint64_t index) {
 EXPORT void mock_forget() {  // faults, counters, failures to come; what is queued is carried out
     auto hold = held();
     world.failures.clear();
+    world.at_once = false;
     mock_delay(0);
     mock_seed(0);
     world.calls.clear();

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....matrix.mat import Mat
+from ....ops.overlap import apart_from
 from ....support.types import DTypeLike, Operand
 from ..operands import as_mats, is_known_dtype, is_mat_or_array
 from ..registry import Casting, Result, implements
@@ -44,7 +45,7 @@ def numpy_copyto(dst: Operand, src: Operand, casting: Casting = "same_kind",
     if (not is_mat_or_array(src) or not np.can_cast(src.dtype, dst.dtype, casting)
             or (src.dtype.kind == "c" and dst.dtype.kind != "c")):
         return NotImplemented
-    dst.assign_(*as_mats([src]))
+    dst.assign_(*as_mats([apart_from(src, dst)]))
     return None
 
 

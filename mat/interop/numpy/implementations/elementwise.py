@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ....matrix.mat import Mat
 from ....ops import elementwise
-from ....support.dtypes import REAL_TYPES
+from ....support.dtypes import INTEGERS, REAL_TYPES, represents
 from ....support.types import Operand
 from ..operands import is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
 
 _FLOATS = "e" + REAL_TYPES  # of NumPy
+_CLIPPED = _FLOATS + INTEGERS
 _REAL = (int, float)
 
 
@@ -18,17 +19,29 @@ def numpy_clip(a: Operand, a_min: Operand = NO_VALUE, a_max: Operand = NO_VALUE,
                out: Operand = None, *, min: Operand = NO_VALUE, max: Operand = NO_VALUE,
                **kwargs: object) -> Result:
     low, high = (min if a_min is NO_VALUE else a_min), (max if a_max is NO_VALUE else a_max)
-    bounds = [b for b in (low, high) if b is not NO_VALUE and b is not None]
-    plain = (isinstance(a, Mat) and a.dtype.char in _FLOATS and is_mat_or_none(out) and not kwargs
-             and bounds)
-    if not plain or not all(type(b) in _REAL or (isinstance(b, Mat) and b.dtype == a.dtype)
-                            for b in bounds):
+    low, high = (None if b is NO_VALUE else b for b in (low, high))
+    unbound = low is None and high is None
+    if kwargs or unbound or not isinstance(a, Mat) or not is_mat_or_none(out):
         return NotImplemented
-    if len(bounds) == 2:
-        return elementwise.minimum(elementwise.maximum(a, low), high, out=out)
-    if low is NO_VALUE or low is None:
+    if not _is_bound(low, a) or not _is_bound(high, a):
+        return NotImplemented
+    if low is None:
         return elementwise.minimum(a, high, out=out)
-    return elementwise.maximum(a, low, out=out)
+    if high is None:
+        return elementwise.maximum(a, low, out=out)
+    return elementwise.clip(a, low, high, out)
+
+
+def _is_bound(value: Operand, a: Mat) -> bool:
+    """Return whether `value` is None, or a bound for which the result has the dtype of `a`."""
+    dtype = a.storage.dtype
+    if value is None:
+        return True
+    if isinstance(value, Mat):
+        return value.storage.dtype == dtype and dtype.char in _CLIPPED
+    if dtype.char in _FLOATS:
+        return type(value) in _REAL
+    return type(value) is int and dtype.char in INTEGERS and represents(dtype, value)
 
 
 @implements("round", "around")

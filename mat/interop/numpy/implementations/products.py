@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from ....layout.strided import Ints, as_axis
+from ....layout.shapes import Ints, as_axis
 from ....matrix.mat import Mat
 from ....ops import elementwise, linalg
 from ....support.types import Operand

@@ -5,14 +5,17 @@ NumPy's signatures have up to nine parameters.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ....matrix.mat import Mat
-from ....ops import elementwise, reduce
+from ....ops import elementwise, reduce, scan, truth
 from ....support.dtypes import REAL_TYPES
 from ....support.types import AxisLike, DTypeLike, Function, Number, Operand
-from ..operands import can_hold_sums, is_mat_or_array, is_mat_or_none
+from ..operands import can_hold_sums, is_known_dtype, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
 
 _REAL = (int, float)
+_COUNT_IS_INT = isinstance(np.count_nonzero(np.zeros(1)), int)  # before NumPy 2.4
 
 
 def _reduce(reduction: Function, a: Operand, axis: AxisLike, out: Operand, keepdims: bool,
@@ -66,6 +69,61 @@ def numpy_argmax(a: Operand, axis: int | None = None, out: Operand = None, *,
 def numpy_argmin(a: Operand, axis: int | None = None, out: Operand = None, *,
                  keepdims: bool = NO_VALUE) -> Result:
     return _reduce(reduce.argmin, a, axis, out, keepdims)
+
+
+@implements("any")
+def numpy_any(a: Operand, axis: AxisLike = None, out: Operand = None,
+              keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE) -> Result:
+    return _decide(truth.any_true, a, axis, out, keepdims, where)
+
+
+@implements("all")
+def numpy_all(a: Operand, axis: AxisLike = None, out: Operand = None,
+              keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE) -> Result:
+    return _decide(truth.all_true, a, axis, out, keepdims, where)
+
+
+def _decide(reduction: Function, a: Operand, axis: AxisLike, out: Operand, keepdims: bool,
+            where: Operand) -> Result:
+    if not isinstance(a, Mat) or not is_mat_or_none(out) or where is not NO_VALUE:
+        return NotImplemented
+    if out is not None and out.storage.dtype.kind != "b":
+        return NotImplemented
+    return reduction(a, axis, False if keepdims is NO_VALUE else bool(keepdims), out)
+
+
+@implements("count_nonzero")
+def numpy_count_nonzero(a: Operand, axis: AxisLike = None, *, keepdims: bool = False) -> Result:
+    if not isinstance(a, Mat):
+        return NotImplemented
+    found = truth.count_true(a, axis, bool(keepdims))
+    return int(found.item()) if _COUNT_IS_INT and axis is None and not keepdims else found
+
+
+@implements("cumsum")
+def numpy_cumsum(a: Operand, axis: int | None = None, dtype: DTypeLike = None,
+                 out: Operand = None) -> Result:
+    return _running(scan.cumsum, a, axis, dtype, out)
+
+
+@implements("cumprod")
+def numpy_cumprod(a: Operand, axis: int | None = None, dtype: DTypeLike = None,
+                  out: Operand = None) -> Result:
+    return _running(scan.cumprod, a, axis, dtype, out)
+
+
+def _running(function: Function, a: Operand, axis: int | None, dtype: DTypeLike,
+             out: Operand) -> Result:
+    if not isinstance(a, Mat) or not is_mat_or_none(out) or not (a.ndim or axis is None):
+        return NotImplemented
+    if axis is not None and type(axis) is not int:
+        return NotImplemented
+    if dtype is None:
+        return function(a, axis, None, out)
+    wanted = np.dtype(dtype)
+    plain = (out is None and is_known_dtype(wanted)
+             and (a.dtype.kind != "c" or wanted.kind == "c"))
+    return function(a, axis, wanted) if plain else NotImplemented
 
 
 # The signature is that of NumPy's two functions, whose last three arguments are `others`

@@ -1,0 +1,129 @@
+# What other compiled modules use of `mat._core`.
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t, uint64_t, uintptr_t
+
+cdef extern from "call.h":
+    ctypedef void mat_kernel(const void *frame, char *const *operands, const double *numbers,
+                             double *result, int64_t begin, int64_t end) noexcept nogil
+
+ctypedef void mat_share(uintptr_t kernel, const void *frame, char *const *operands,
+                        const double *numbers, double *result, int64_t count, int64_t grain,
+                        int64_t threads) noexcept nogil
+
+cdef enum:
+    MOST_OPERANDS = 8
+    MOST_NUMBERS = 8
+
+
+cdef class Lock:
+    cdef void *lock
+    cdef unsigned long long owner
+    cdef readonly unsigned int count
+    cdef unsigned int waiting
+    cdef bint is_open
+    cdef unsigned int generation
+    cpdef bint acquire(self) except -1
+    cpdef bint acquire_surely(self) except -1
+    cpdef bint try_acquire(self)
+    cpdef int release(self) except -1
+    cdef int wait(self, bint can_be_interrupted) except -1
+    cdef void forget_parent(self)
+
+
+cdef class Threads:
+    cpdef unsigned long long current(self)
+    cdef str package
+    cdef object transparent
+    cpdef unsigned long ident(self, unsigned long long thread)
+    cpdef object task(self)
+    cdef object user_code, consumer_code
+    cdef bint is_of_user(self, object code)
+    cpdef object consumer_line(self, object is_installed)
+    cpdef object line(self)
+
+
+ctypedef void *mat_allocate(size_t nbytes) noexcept nogil
+ctypedef void mat_free(void *block, size_t nbytes) noexcept nogil
+
+
+cdef class HostBlocks:
+    cdef public bint enabled
+    cdef mat_allocate *allocate_block
+    cdef mat_free *free_block
+    cdef uintptr_t allocate(self, size_t nbytes)
+    cdef void free(self, uintptr_t address, size_t nbytes) noexcept
+    cdef object scalar(self, uintptr_t address, cnp.dtype dtype)
+    cdef void set_double(self, uintptr_t address, double value) noexcept
+
+
+cdef class HostBlock:
+    cdef readonly uintptr_t address
+    cdef readonly size_t nbytes
+    cdef HostBlocks blocks
+
+
+cdef class LiveObjects:
+    cdef void **slots
+    cdef Py_ssize_t room, used, free_slot
+    cdef Py_ssize_t add(self, object one) except -1
+    cdef void remove(self, Py_ssize_t place) noexcept
+
+
+cdef class Maker:
+    cdef object kind
+    cdef object make(self)
+    cdef object make_like(self, object other)
+
+
+cdef class KernelCall:
+    cdef mat_kernel *kernel
+    cdef mat_kernel *finish_kernel
+    cdef const void *kernel_frame
+    cdef int64_t units, least, finish_units
+    cdef size_t workspace
+    cdef readonly int way
+    cdef readonly int operand_count
+    cdef bint takes_complex
+    cdef char returns
+    cdef char *operand[MOST_OPERANDS + 1]
+    cdef double pair[2 * (MOST_OPERANDS + MOST_NUMBERS)]
+    cdef double found[2]
+    cdef bint set_number(self, int k, object value)
+    cdef void set_operand(self, int k, uintptr_t address) noexcept
+    cdef void repeat_operand(self, int k, int other) noexcept
+    cdef int run_at_once(self) except -1
+    cdef object run_released(self)
+    cdef object result_number(self)
+    cdef bint can_share(self)
+    cdef uintptr_t number_address(self, int k) noexcept
+
+
+cdef enum:
+    CALL_OPERANDS = 16  # of mat_call in native/cuda/device.cuh
+    CALL_NUMBERS = 24
+
+ctypedef int cu_launch(void *function, unsigned int grid_x, unsigned int grid_y,
+                       unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                       unsigned int block_z, unsigned int shared, void *stream, void **parameters,
+                       void **extra) noexcept nogil
+ctypedef int cu_context(void **context) noexcept nogil
+ctypedef int cu_push(void *context) noexcept nogil
+
+ctypedef struct CudaCall:  # mat_call
+    uint64_t operand[CALL_OPERANDS]
+    double pair[2 * CALL_NUMBERS]
+
+
+cdef class CudaLaunch(KernelCall):
+    cdef cu_launch *launch
+    cdef cu_context *current
+    cdef cu_context *pop
+    cdef cu_push *push
+    cdef void *function
+    cdef void *context
+    cdef void *stream
+    cdef unsigned int grid[3]
+    cdef unsigned int block[3]
+    cdef unsigned int shared
+    cdef object keep, failed

@@ -1,0 +1,437 @@
+"""What Python cannot do by itself, for the modules that Cython compiles beside it: locks that no
+interrupt leaves locked, the identity of threads, blocks of host memory, and calls of kernels.
+
+Where nothing is compiled, `mat.core.compiled` has Python's ways to do the first two; kernels and
+blocks of memory are compiled ones only.
+"""
+
+import os
+import sys
+
+cimport numpy as cnp
+from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *)
+    int PyLong_CheckExact(object)
+    int PyComplex_CheckExact(object)
+    long long PyLong_AsLongLongAndOverflow(object, int *) except? -1
+    double PyComplex_RealAsDouble(object)
+    double PyComplex_ImagAsDouble(object)
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_NewFromDescr(PyTypeObject *, cnp.dtype, int, cnp.npy_intp *, cnp.npy_intp *,
+                                void *, int, PyObject *)
+    object PyArray_Scalar(void *, cnp.dtype, object)
+
+cdef extern from *:
+    """
+    int mat_add_dlpack(PyObject *module); /* dlpack.h is written in the limited interface */
+
+    /* Python does so by itself but for operators that have a reflected form, of which Cython makes
+       methods, too; it is undone where an attribute of that name is set on the class */
+    static void mat_inherit_operators(PyObject *type, PyObject *from) {
+        PyNumberMethods *own = ((PyTypeObject *)type)->tp_as_number;
+        const PyNumberMethods *base = ((PyTypeObject *)from)->tp_as_number;
+        own->nb_add = base->nb_add;
+        own->nb_subtract = base->nb_subtract;
+        own->nb_multiply = base->nb_multiply;
+        own->nb_true_divide = base->nb_true_divide;
+        own->nb_floor_divide = base->nb_floor_divide;
+        own->nb_remainder = base->nb_remainder;
+        own->nb_divmod = base->nb_divmod;
+        own->nb_matrix_multiply = base->nb_matrix_multiply;
+        own->nb_and = base->nb_and;
+        own->nb_or = base->nb_or;
+        own->nb_xor = base->nb_xor;
+        own->nb_lshift = base->nb_lshift;
+        own->nb_rshift = base->nb_rshift;
+    }
+    """
+    int mat_add_dlpack(object module) except -1
+    void mat_inherit_operators(object kind, object operators)
+
+cdef enum:
+    ONE_THREAD  # how a kernel runs: without the GIL
+    UNDER_GIL  # at once, since it is so little
+    SHARED  # by several threads
+
+cdef long long EXACT = 1LL << 53  # integers up to here are floating-point numbers, too
+
+include "native/python/threads.pxi"
+
+
+cdef class HostBlocks:
+    """The allocator of blocks of host memory: the pool of host_pool.h, which is in another
+    extension.
+    """
+
+    def use(self, uintptr_t allocate, uintptr_t free):
+        """Set the addresses of `mat_host_allocate` and `mat_host_free`."""
+        self.allocate_block = <mat_allocate *>allocate
+        self.free_block = <mat_free *>free
+        self.enabled = True
+
+    cdef uintptr_t allocate(self, size_t nbytes):
+        """Return the address of a block; 0 if there is no memory."""
+        return <uintptr_t>self.allocate_block(nbytes if nbytes else 1)
+
+    cdef void free(self, uintptr_t address, size_t nbytes) noexcept:
+        self.free_block(<void *>address, nbytes if nbytes else 1)
+
+    cdef object scalar(self, uintptr_t address, cnp.dtype dtype):
+        """Return the element at an address as NumPy's scalar."""
+        return PyArray_Scalar(<void *>address, dtype, None)
+
+    cdef void set_double(self, uintptr_t address, double value) noexcept:
+        """Write a float64 to an address."""
+        (<double *>address)[0] = value
+
+
+cdef class HostBlock:
+    """A block of host memory, which objects made of it keep."""
+
+    def __init__(self, HostBlocks blocks, uintptr_t address, size_t nbytes):
+        self.blocks = blocks
+        self.address = address
+        self.nbytes = nbytes
+
+    def give_up(self):
+        """Leave the memory to another owner."""
+        self.address = 0
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, <void *>self.address, self.nbytes, 0, flags)
+
+    def __dealloc__(self):
+        if self.address:
+            self.blocks.free(self.address, self.nbytes)
+
+
+cdef HostBlocks blocks = HostBlocks()
+BLOCKS = blocks
+
+
+cdef class LiveObjects:
+    """A list of objects that does not keep them: each is removed from it when it is freed."""
+
+    def __dealloc__(self):
+        free(self.slots)
+
+    cdef Py_ssize_t add(self, object one) except -1:
+        """Add an object; return its place, which is above 0."""
+        cdef Py_ssize_t place = self.free_slot
+        cdef Py_ssize_t room
+        cdef void *slots
+        if place:
+            self.free_slot = <Py_ssize_t>(<uintptr_t>self.slots[place] >> 1)
+        else:
+            place = self.used if self.used else 1
+            if place >= self.room:
+                room = 2 * self.room if self.room else 64
+                slots = realloc(self.slots, room * sizeof(void *))
+                if slots == NULL:
+                    raise MemoryError
+                self.slots, self.room = <void **>slots, room
+            self.used = place + 1
+        self.slots[place] = <void *>one
+        return place
+
+    cdef void remove(self, Py_ssize_t place) noexcept:
+        """Remove the object at that place; 0 is none."""
+        if place:
+            self.slots[place] = <void *>((<uintptr_t>self.free_slot << 1) | 1)
+            self.free_slot = place
+
+    def all(self):
+        """Return the objects, but for those that are being freed."""
+        cdef list found = []
+        cdef Py_ssize_t k = 1
+        cdef PyObject *one
+        while k < self.used:  # to append may collect garbage, which changes the slots
+            one = <PyObject *>self.slots[k]
+            if not <uintptr_t>one & 1 and Py_REFCNT(one) > 0:
+                found.append(<object>one)
+            k += 1
+        return found
+
+
+cdef class Maker:
+    """Makes objects of a class without calling its `__init__`."""
+
+    def set_type(self, type kind, type operators):
+        """Make objects of that class from now on; call operators that it has from its base
+        `operators` as that does, not by looking up ``__add__`` and its like.
+        """
+        self.kind = kind
+        mat_inherit_operators(kind, operators)
+
+    cdef object make(self):
+        """Return a new object, whose attributes are still to be set."""
+        return (<PyTypeObject *>self.kind).tp_new(<type>self.kind, <PyObject *>NOTHING, NULL)
+
+    cdef object make_like(self, object other):
+        """Return a new object of the class of `other`, which is that of the maker or derived."""
+        kind = type(other)
+        return (<PyTypeObject *>kind).tp_new(<type>kind, <PyObject *>NOTHING, NULL)
+
+
+cdef tuple NOTHING = ()
+
+# mat_share of share.h, which is in another extension, and the number of its threads; with 0, large
+# work is left to Python, which starts them.
+cdef mat_share *share = NULL
+cdef int64_t share_threads = 0
+
+
+def share_by(uintptr_t address, int64_t threads):
+    """Have compiled calls divide large work among `threads` threads, which must be running."""
+    global share, share_threads
+    share = <mat_share *>address
+    share_threads = threads
+
+
+cdef class KernelCall:
+    """A kernel, and its operands and numbers while they are gathered for a call."""
+
+    # the parameters are the facts of a kernel
+    def set_kernel(self, uintptr_t kernel, uintptr_t frame, int64_t units, int64_t least, int way,
+                   str returns):
+        """Set the address of the kernel and its frame, its units of work, and how it runs."""
+        self.kernel = <mat_kernel *>kernel
+        self.kernel_frame = <const void *>frame
+        self.units = units
+        self.least = least
+        self.way = way
+        self.returns = ord(returns) if returns else 0
+
+    def set_finish(self, uintptr_t kernel, int64_t units, size_t workspace):
+        """Set a second kernel, and the bytes of a buffer that both get as a last operand."""
+        self.finish_kernel = <mat_kernel *>kernel
+        self.finish_units = units
+        self.workspace = workspace
+
+    def set_operands(self, int count, int numbers, bint takes_complex):
+        """Set how many operands and numbers there are; return False if there is no room."""
+        self.operand_count = count
+        self.takes_complex = takes_complex
+        return count <= MOST_OPERANDS and numbers <= MOST_NUMBERS
+
+    cdef bint set_number(self, int k, object value):
+        """Store a Python number as pair `k`; return False for types that are not converted here."""
+        cdef int overflow = 0
+        cdef long long exact
+        self.pair[2 * k + 1] = 0
+        if PyFloat_CheckExact(value):
+            self.pair[2 * k] = PyFloat_AS_DOUBLE(value)
+            return True
+        if PyLong_CheckExact(value):
+            exact = PyLong_AsLongLongAndOverflow(value, &overflow)
+            self.pair[2 * k] = <double>exact
+            return not overflow and -EXACT <= exact <= EXACT
+        if self.takes_complex and PyComplex_CheckExact(value):
+            self.pair[2 * k] = PyComplex_RealAsDouble(value)
+            self.pair[2 * k + 1] = PyComplex_ImagAsDouble(value)
+            return True
+        return False
+
+    cdef void set_operand(self, int k, uintptr_t address) noexcept:
+        self.operand[k] = <char *>address
+
+    cdef void repeat_operand(self, int k, int other) noexcept:
+        self.operand[k] = self.operand[other]
+
+    cdef int run_at_once(self) except -1:
+        """Call the kernel under the GIL."""
+        cdef void *buffer = NULL
+        self.found[0] = self.found[1] = 0  # what no units give
+        if self.finish_kernel != NULL:
+            buffer = blocks.allocate_block(self.workspace)
+            if buffer == NULL:
+                raise MemoryError
+            self.operand[self.operand_count] = <char *>buffer
+        self.kernel(self.kernel_frame, self.operand, self.pair, self.found, 0, self.units)
+        if buffer != NULL:
+            self.finish_kernel(self.kernel_frame, self.operand, self.pair, self.found, 0,
+                               self.finish_units)
+            blocks.free_block(buffer, self.workspace)
+        return 0
+
+    cdef object run_released(self):
+        """Call the kernel without the GIL, in one thread or several; return the result."""
+        cdef char *operand[MOST_OPERANDS + 1]
+        cdef double pair[2 * (MOST_OPERANDS + MOST_NUMBERS)]
+        cdef double found[2]
+        cdef int k
+        cdef int64_t threads = share_threads if self.way == SHARED else 0
+        found[0] = found[1] = 0  # what no units give
+        memcpy(operand, self.operand, sizeof(operand))
+        memcpy(pair, self.pair, sizeof(pair))
+        for k in range(self.operand_count):  # numbers among the operands are in the pairs
+            if <char *>self.pair <= operand[k] < <char *>self.pair + sizeof(pair):
+                operand[k] = <char *>pair + (operand[k] - <char *>self.pair)
+        if self.finish_kernel != NULL:
+            operand[self.operand_count] = <char *>blocks.allocate_block(self.workspace)
+            if operand[self.operand_count] == NULL:
+                raise MemoryError
+        with nogil:
+            if threads:
+                share(<uintptr_t>self.kernel, self.kernel_frame, operand, pair, found, self.units,
+                      self.least, threads)
+            else:
+                self.kernel(self.kernel_frame, operand, pair, found, 0, self.units)
+            if self.finish_kernel != NULL:
+                self.finish_kernel(self.kernel_frame, operand, pair, found, 0, self.finish_units)
+                blocks.free_block(operand[self.operand_count], self.workspace)
+        return number(self.returns, found)
+
+    cdef object result_number(self):
+        """Return what a kernel that ran at once gave, if it gives a number."""
+        return number(self.returns, self.found)
+
+    cdef bint can_share(self):
+        """Return whether there are threads for a kernel that is to be shared."""
+        return self.way != SHARED or share_threads != 0
+
+    cdef uintptr_t number_address(self, int k) noexcept:
+        """Return the address of pair `k`, which takes the place of an operand."""
+        return <uintptr_t>(self.pair + 2 * k)
+
+
+cdef class CudaLaunch(KernelCall):
+    """A kernel of a CUDA device, which is launched by the driver's own functions: by way of Python
+    a launch takes longer than all the rest of a call.
+    """
+
+    # the parameters are those of a launch
+    def __init__(self, tuple driver, uintptr_t function, uintptr_t context, uintptr_t stream,
+                 tuple grid, tuple block, unsigned int shared, uintptr_t frame, object keep,
+                 object failed):
+        """Set what every launch has in common: the addresses of four functions of the driver, the
+        kernel, its context and stream, sizes, and the frame, which `keep` keeps.
+
+        `failed` is called with a status that is an error.
+        """
+        cdef int k
+        cdef uintptr_t launch, current, push, pop
+        launch, current, push, pop = driver
+        self.launch = <cu_launch *>launch
+        self.current = <cu_context *>current
+        self.push = <cu_push *>push
+        self.pop = <cu_context *>pop
+        self.function = <void *>function
+        self.context = <void *>context
+        self.stream = <void *>stream
+        for k in range(3):
+            self.grid[k] = grid[k]
+            self.block[k] = block[k]
+        self.shared = shared
+        self.kernel_frame = <const void *>frame
+        self.keep, self.failed = keep, failed
+
+    cdef object run_released(self):
+        """Launch the kernel in its context; return None."""
+        cdef CudaCall call
+        cdef void *parameters[2]
+        cdef void *now = NULL
+        cdef int k, status
+        memset(&call, 0, sizeof(call))  # no workspace
+        for k in range(self.operand_count):
+            call.operand[k] = <uint64_t>self.operand[k]
+        memcpy(call.pair, self.pair, sizeof(self.pair))
+        parameters[0] = <void *>self.kernel_frame
+        parameters[1] = &call
+        with nogil:
+            status = self.current(&now)
+            if not status and now != self.context:
+                status = self.push(self.context)
+            if not status:
+                status = self.launch(self.function, self.grid[0], self.grid[1], self.grid[2],
+                                     self.block[0], self.block[1], self.block[2], self.shared,
+                                     self.stream, parameters, NULL)
+                if now != self.context:
+                    self.pop(&now)
+        if status:
+            self.failed(status)
+        return None
+
+
+cdef object number(char kind, const double *found):
+    if kind == b"d":
+        return found[0]
+    if kind == b"i":
+        return int(found[0])
+    if kind == b"D":
+        return complex(found[0], found[1])
+    return None
+
+
+# Arrays of NumPy
+
+
+cnp.import_array()
+
+
+def array_kept_by(object owner, cnp.ndarray value, bint writable):
+    """Return an array like `value` over the same memory, which keeps `owner`, and so does all that
+    is made of it without copying.
+    """
+    cdef cnp.ndarray made
+    cdef int flags = cnp.NPY_ARRAY_WRITEABLE if writable else 0
+    Py_INCREF(value.descr)  # the array gets that reference
+    made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, value.descr, cnp.PyArray_NDIM(value),
+                                cnp.PyArray_DIMS(value), cnp.PyArray_STRIDES(value),
+                                cnp.PyArray_DATA(value), flags, NULL)
+    cnp.set_array_base(made, owner)
+    return made
+
+
+def flat_array(object value):
+    """Return the elements of an aligned, writable, C-contiguous array of NumPy's own class as a new
+    array of one axis over the same memory; None for other objects.
+    """
+    cdef cnp.npy_intp size
+    cdef cnp.ndarray given, made
+    if type(value) is not cnp.ndarray:
+        return None
+    given = value
+    if not cnp.PyArray_CHKFLAGS(given, cnp.NPY_ARRAY_CARRAY):
+        return None
+    size = cnp.PyArray_SIZE(given)
+    Py_INCREF(given.descr)
+    made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, given.descr, 1, &size, NULL,
+                                cnp.PyArray_DATA(given), cnp.NPY_ARRAY_WRITEABLE, NULL)
+    cnp.set_array_base(made, given)
+    return made
+
+
+def array_of_floats(list numbers):
+    """Return the numbers as an array of float64; None if not all are of the types float and int, or
+    an int is not exact as a float.
+    """
+    cdef cnp.npy_intp k, size = len(numbers)
+    cdef cnp.ndarray made = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
+    cdef double *out = <double *>cnp.PyArray_DATA(made)
+    cdef int overflow = 0
+    cdef long long exact
+    for k in range(size):
+        value = numbers[k]
+        if PyFloat_CheckExact(value):
+            out[k] = PyFloat_AS_DOUBLE(value)
+        elif PyLong_CheckExact(value):
+            exact = PyLong_AsLongLongAndOverflow(value, &overflow)
+            if overflow or not -EXACT <= exact <= EXACT:
+                return None
+            out[k] = <double>exact
+        else:
+            return None
+    return made
+
+
+mat_add_dlpack(sys.modules[__name__])

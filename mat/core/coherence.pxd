@@ -1,0 +1,36 @@
+from libc.stdint cimport uintptr_t
+
+from mat._core cimport HostBlock, HostBlocks, LiveObjects, Lock, Threads
+from mat.core.access_record cimport AccessRecord
+
+cdef HostBlocks _blocks
+cdef list _in_use, _observers
+cdef LiveObjects _live
+cdef Threads _threads
+
+
+cdef class Coherence:
+    cdef object __weakref__
+    cdef public Py_ssize_t size, nbytes
+    cdef public object dtype, fill_value
+    cdef public unsigned long long fresh, seen
+    cdef public long long version
+    cdef public bint pristine, spoiled, frees_handles
+    cdef public AccessRecord writer
+    cdef public object torn, torn_memory, adopted, made, kept, async_copies, history, viewers
+    cdef Lock own_lock
+    cdef dict copies
+    cdef list records
+    cdef readonly uintptr_t address
+    cdef Py_ssize_t place
+    cdef bint owns_block
+    cpdef begin(self)
+    cpdef free_handles(self)
+    cdef Lock _guard(self)
+    cpdef replace_host(self, object handle)
+    cpdef adopt_host(self, object handle, bint owned)
+    cpdef _refresh(self, object memory)
+    cpdef _allocate(self, object memory)
+
+
+cdef _free_all(dict handles)

@@ -1,0 +1,214 @@
+"""`DroppableCopies`: how copies are dropped, evicted to make room, and kept from both.
+
+What keeps a copy from being dropped: open accesses, exports, copies in progress, `keep` blocks, and
+memory that belongs to the user.
+"""
+
+from __future__ import annotations
+
+import weakref
+from types import TracebackType
+
+from ..errors import ConflictError
+from .coherence import Coherence
+from .compiled import THREADS
+from .export import ExportRecord, retain_for_exports
+from .observers import OBSERVERS
+from .registry import Memory, all_facets, host
+
+_observers, _threads = OBSERVERS, THREADS  # with types of C
+
+
+class DroppableCopies(Coherence):
+    """The methods of a cube that drop copies and keep them."""
+
+    __slots__ = ()
+
+    def end_abandoned(self) -> None:
+        """End the accesses of threads and tasks that have ended; the caller holds the lock."""
+        raise NotImplementedError
+
+    def drop(self, memory: Memory, force: bool, retain: bool = False) -> bool:
+        """Free the copy in `memory`; return False if there is none.
+
+        The only fresh copy is dropped only if `force` is True. An exported copy is retained for its
+        exports if `retain` is True; else it is a conflict.
+        """
+        with self.lock:
+            if memory not in self.handles:
+                return False
+            self._check_droppable(memory, retain)
+            lost = self._would_lose(memory)
+            if lost and not force:
+                raise ConflictError(f"{memory.name!r} has the only copy of this data; access it "
+                                    "in another memory first, or discard it with force=True")
+            self.fresh &= ~memory.bit
+            if lost:
+                self.fresh, self.torn, self.pristine = 0, None, True
+            self.discard(memory)
+        return True
+
+    def _would_lose(self, memory: Memory) -> bool:
+        """Return True if `memory` has the only copy of the data."""
+        writing = self.writer.facet.memory.bit if self.writer is not None else 0
+        if self.torn is not None:
+            return memory is self.torn_memory
+        return bool(self.fresh & memory.bit and not self.fresh & ~memory.bit & ~writing
+                    and not self.pristine)
+
+    def _check_droppable(self, memory: Memory, retain: bool = False) -> None:
+        """Raise `ConflictError` if the copy in `memory` is in use."""
+        self.end_abandoned()
+        for record in tuple(self.accesses):
+            if not record.thread or record.facet.memory is not memory:
+                continue
+            if not (retain and isinstance(record, ExportRecord)):
+                raise ConflictError(f"cannot drop {memory.name!r} during the access to "
+                                    f"{record.describe()}; {record.way_out}")
+        if self.async_copies and memory in self.async_copies:
+            raise ConflictError(f"cannot drop {memory.name!r} while it is being copied to: "
+                                f"{self.async_copies[memory].record.describe()}")
+        if self.is_kept(memory):
+            raise ConflictError(f"cannot drop {memory.name!r}: a keep({memory.name!r}) block is "
+                                "open")
+        if self.adopted is memory:
+            raise ConflictError(f"cannot drop {memory.name!r}: from_numpy or from_dlpack was given "
+                                "it; close() releases it")
+
+    def discard(self, memory: Memory) -> None:
+        """Remove the handle of `memory` and the values presented of it, and free it."""
+        handle = self.handles[memory]
+        views = self.live_viewers()
+        for view in views:
+            view.presented = {key: record for key, record in (view.presented or {}).items()
+                              if record.handle is not handle}
+        self.viewers = [weakref.ref(view) for view in views if view.presented]
+        self.seen &= ~sum(f.bit for f in all_facets() if f.memory is memory)
+        del self.handles[memory]  # only now: what comes before can be interrupted
+        if memory is host():
+            self.address = 0
+        if not retain_for_exports(self.accesses, memory, handle):
+            memory.free(handle)
+        for observer in tuple(_observers):
+            observer.freed(self, memory)
+
+    def evict(self, memory: Memory, dirty: bool) -> bool:
+        """Free the copy in `memory` to make room, if it is not in use; return True if it was freed.
+
+        Data that is fresh nowhere else is copied to the host first if `dirty` is True; else it is
+        not freed. This never waits for another thread.
+        """
+        if not self.lock.try_acquire():
+            return False
+        try:
+            self.end_abandoned()
+            if memory not in self.handles or self.writer is not None:
+                return False
+            if not self._is_droppable(memory):
+                return False
+            only = self._would_lose(memory)
+            if only and not dirty:
+                return False
+            for observer in tuple(_observers):
+                observer.evicted(self, memory)
+            if only and self.torn is not None:
+                self._move_torn(host())
+            elif only:
+                self._refresh(host())
+            self.fresh &= ~memory.bit
+            self.discard(memory)
+        finally:
+            self.lock.release()
+        return True
+
+    def _is_droppable(self, memory: Memory) -> bool:
+        try:
+            self._check_droppable(memory)
+        except ConflictError:
+            return False
+        return True
+
+    def drop_all(self) -> None:
+        """Free every copy now and discard the data: a later access reads the fill value."""
+        with self.lock:
+            adopted, self.adopted = self.adopted, None
+            try:
+                for memory in self.handles:
+                    self._check_droppable(memory)
+            except BaseException:
+                self.adopted = adopted
+                raise
+            self.fresh, self.torn, self.pristine = 0, None, True
+            for memory in tuple(self.handles):
+                self.discard(memory)
+
+    def keep(self, memory: Memory) -> Keep:
+        """Return a block in which the copy in `memory` exists and is not dropped."""
+        return Keep(self, memory)
+
+    def begin_keep(self, memory: Memory) -> None:
+        """Count one block more of this thread that keeps the copy in `memory`, which is allocated
+        if there is none.
+        """
+        with self.lock:
+            if memory not in self.handles:
+                self._allocate(memory)
+            if self.kept is None:
+                self.kept = {}
+            self.kept.setdefault(memory, []).append(_threads.current())
+
+    def end_keep(self, memory: Memory, thread: int) -> None:
+        """Count one block less, of `thread`, that keeps the copy in `memory`."""
+        assert self.kept is not None
+        self.kept[memory].remove(thread)
+
+    def is_kept(self, memory: Memory) -> bool:
+        """Return True if blocks of threads that have not ended keep the copy in `memory`."""
+        threads = (self.kept or {}).get(memory, ())
+        return any(_threads.ident(thread) for thread in tuple(threads))
+
+    def refresh_before_drop(self, ensure: Memory, dropped: int) -> None:
+        """Make `ensure` fresh if only memories in the bit mask `dropped` are fresh.
+
+        Not while a block writes: a half-written copy is not copied, and the copy to which a failing
+        block would return is not dropped.
+        """
+        with self.lock:
+            self.end_abandoned()
+            only_there = self.fresh and not self.fresh & ~dropped
+            if only_there and not self.pristine and self.writer is None:
+                self._refresh(ensure)
+            elif (self.torn is not None and self.torn_memory is not None
+                  and self.torn_memory.bit & dropped and not self.accesses):
+                self._move_torn(ensure)
+
+    def _move_torn(self, target: Memory) -> None:
+        """Copy the elements that a failed block left to `target`, for `accept_torn`."""
+        source = self.torn_memory
+        if source is None or source is host() or target is not host():
+            return
+        handle = self.handles.get(target)
+        if handle is None:
+            handle = self._allocate(target)
+        source.copy_out(self, self.handles[source], handle)
+        self.torn_memory = target
+
+
+class Keep:
+    """The context manager that `DroppableCopies.keep` returns."""
+
+    __slots__ = ("cube", "memory", "open")
+
+    def __init__(self, cube: DroppableCopies, memory: Memory) -> None:
+        self.cube = cube
+        self.memory = memory
+        self.open: list[int] = []  # the thread that entered it, for each time
+
+    def __enter__(self) -> None:
+        self.cube.begin_keep(self.memory)
+        self.open.append(_threads.current())
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self.open:
+            self.cube.end_keep(self.memory, self.open.pop())

@@ -1,0 +1,11 @@
+from mat.core.access_record cimport AccessRecord
+
+
+cdef class ExportRecord(AccessRecord):
+    cdef public object retained
+    cpdef export(self, object view, object facet, unsigned long long mask, object handle,
+                 object value, object where)
+    cpdef end(self)
+
+
+cdef _remove(list accesses, ExportRecord record)

@@ -1,0 +1,16 @@
+"""`Registration`: the numbers that `register_facet` gives a facet."""
+
+from __future__ import annotations
+
+
+class Registration:
+    """The part of `Facet` that every access reads."""
+
+    __slots__ = ("bit", "mask", "of_device", "reading", "writing")
+
+    def register(self, k: int, mask: int, of_device: bool) -> None:
+        """Be the facet number `k`, of the memory with the bit `mask`."""
+        self.bit = 1 << k
+        self.mask = mask
+        self.reading, self.writing = 2 * k, 2 * k + 1  # keys of presented values
+        self.of_device = of_device

@@ -1,0 +1,107 @@
+"""Source lines, of blocks and of calls, and the words in which messages describe accesses.
+
+A source line is recorded as a code object and an instruction, which is cheap, and rendered only
+when a message needs it.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from itertools import islice
+from types import CodeType, FrameType
+from typing import Protocol
+
+from .compiled import THREADS
+from .direction import Direction
+from .registry import CubeLike, Facet
+
+ASYNC_COPY, EXPORTED = 1, 2  # in place of threads: of asynchronous copies and exports
+_NOT_THREADS = {ASYNC_COPY: "of a prefetch", EXPORTED: "of an export"}
+# a code object and an instruction in it; a third item if the package has led to that line
+SourceLine = tuple[CodeType, int] | tuple[CodeType, int, bool]
+_PACKAGE = __name__.partition(".")[0]
+# where Python's own modules are
+_LIBRARY = (threading.__file__.rpartition("threading")[0], "<frozen ")
+# the operations that threads carry out, and their lines, outermost first, while there are observers
+RUNNING: dict[int, list[tuple[object, SourceLine | None]]] = {}
+
+
+allow_conflicts = threading.local()  # .depth > 0: conflicts are not checked; set by mat.debug
+
+
+class Viewed(Protocol):
+    """The part of a `View` that is needed here."""
+
+    storage: CubeLike
+
+    def label(self) -> str: ...
+
+
+def describe(view: Viewed | None, facet: Facet, direction: Direction, thread: int,
+             where: SourceLine | None) -> str:
+    """Return an access in words."""
+    return (f"{label_of(view)} as facet {facet.name!r} for {direction.value!r} "
+            f"{thread_and_line(thread, where)}")
+
+
+def label_of(view: Viewed | None) -> str:
+    """Return a short name for `view`."""
+    return "<garbage>" if view is None else view.label()
+
+
+def file_and_line(where: SourceLine | None) -> tuple[str, int]:
+    """Return the file and line of the ``with`` or the call of an operation that began an access."""
+    if where is None:
+        return "<unknown>", 0
+    code, lasti = where[:2]
+    positions = next(islice(code.co_positions(), lasti // 2, None), (None,))
+    return code.co_filename, positions[0] or code.co_firstlineno
+
+
+def running_operation() -> tuple[object, SourceLine | None]:
+    """Return the operation that this thread carries out, the outermost one, and its line; None
+    twice if it carries out none, or began to before there were observers.
+    """
+    running = RUNNING.get(THREADS.current())
+    return running[0] if running else (None, None)
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost of `frame` and its callers that is not in this package."""
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+        frame = frame.f_back
+    return frame
+
+
+def user_line(frame: FrameType | None = None) -> SourceLine | None:
+    """Return the line outside of this package that called the caller, or that led to `frame`."""
+    frame = user_frame(frame or sys._getframe(1))
+    return None if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def is_installed(file: str) -> bool:
+    """Return whether a file belongs to an installed library or to Python."""
+    return "site-packages" in file or file.startswith(_LIBRARY) or "dist-packages" in file
+
+
+def line_of(where: SourceLine | None) -> str:
+    """Return ``FILE:LINE``, or "" if `where` is None."""
+    if where is None:
+        return ""
+    file, line = file_and_line(where)
+    return f"{file}:{line}"
+
+
+def thread_name(thread: int) -> str:
+    """Return the name of the thread with that id of `THREADS`."""
+    if thread in _NOT_THREADS:
+        return _NOT_THREADS[thread]
+    ident = THREADS.ident(thread)
+    return next((t.name for t in threading.enumerate() if t.ident == ident), f"thread {thread}")
+
+
+def thread_and_line(thread: int, where: SourceLine | None) -> str:
+    """Return ``in thread NAME at FILE:LINE``."""
+    file, line = file_and_line(where)
+    return f"in thread {thread_name(thread)} at {file}:{line}"

@@ -1,0 +1,33 @@
+"""Running sums and products by compiled kernels: the frame of operands of one form."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..layout.merged_axes import merged
+from ..support.dtypes import BY_NAME
+from ..support.native import ffi, lib
+from ..support.types import Operand
+from .kernel import CpuKernel
+
+GRAIN = 1 << 15  # elements that a thread should at least get
+
+
+def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> CpuKernel:
+    """Return the kernel of that name, for operands of one shape."""
+    frame = ffi.new("mat_scan *")
+    every = [axes for k, axes in enumerate(zip(x.shape, x.strides, out.strides, strict=True))
+             if k != axis]
+    every.sort(key=lambda a: -abs(a[2]))
+    others = merged(every)
+    frame.length, frame.step_x, frame.step_y = x.shape[axis], x.strides[axis], out.strides[axis]
+    if others and abs(others[-1][2]) < abs(frame.step_y):
+        frame.columns, frame.column_x, frame.column_y = others.pop()
+    frame.others.rank = len(others)
+    for k, (n, in_x, in_y) in enumerate(others):
+        frame.others.n[k], frame.others.x[k], frame.others.y[k] = n, in_x, in_y
+    of, to = (BY_NAME[m.dtype.name].suffix for m in (x, out))
+    kernel = lib.mat_scan_kernel(f"{name}_{of}_{to}".encode())
+    units = prod(a[0] for a in others)
+    work = frame.length * max(frame.columns, 1)
+    return CpuKernel(kernel, frame, units, max(1, GRAIN // work))

@@ -1,0 +1,49 @@
+"""What masks and integers select of a Mat: the frames of compiled kernels for one form."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..layout.merged_axes import merged
+from ..layout.shapes import Ints
+from ..layout.strided import packed_strides
+from ..support.native import ffi, lib
+from ..support.types import CData
+from .kernel import CpuKernel
+
+
+# the parameters are a form, and what is indexed of it
+def prepare_selection(kernel: str, shape: Ints, strides: Ints, itemsize: int, axis: int, axes: int,
+                      count: int, repeats: bool) -> CpuKernel:
+    """Return the kernel of that name for elements of that form.
+
+    A mask is for the first `axes` axes; without any, `count` integers are for `axis`. `repeats` if
+    all items are overwritten by one element, else they follow each other in the other operand.
+    """
+    frame = ffi.new("mat_selection *")
+    rest = axis + (axes or 1)
+    outer, item = shape[:axis], shape[rest:]
+    steps = [0 if repeats else s for s in packed_strides((*outer, count, *item))]
+    frame.next_y = 0 if repeats else itemsize * prod(item)
+    if axes:
+        walk = merged((n, s, 0) for n, s in zip(shape[:axes], strides, strict=False))
+        frame.length = prod(shape[:axes])
+        _fill(frame.walk, walk or [(1, 0, 0)], itemsize)
+    else:
+        frame.length, frame.step_x = shape[axis], strides[axis] * itemsize
+        _fill(frame.walk, merged(zip(outer, strides, steps, strict=False)), itemsize)
+    inner = merged(zip(item, strides[rest:], steps[axis + 1:], strict=True))
+    frame.unit = itemsize
+    if inner and inner[-1][1:] == (1, 1):
+        frame.unit *= inner.pop()[0]
+    _fill(frame.item, inner, itemsize)
+    address = ffi.addressof(lib, kernel)
+    found = CpuKernel(address, frame, 1, 1, result="i")
+    found.set_operands(3, 2, False)
+    return found
+
+
+def _fill(axes: CData, given: list[tuple[int, ...]], itemsize: int) -> None:
+    axes.rank = len(given)
+    for k, (n, x, y) in enumerate(given):
+        axes.n[k], axes.x[k], axes.y[k] = n, x * itemsize, y * itemsize

@@ -1,0 +1,125 @@
+"""What operations on an emulated device are given: arrays over guarded blocks of its memory; and
+what is queued to compute with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..core.registry import Presented
+from ..core.source_line import SourceLine, line_of
+from ..errors import DeviceError
+from ..layout.strided import Layout
+from ..support.types import Array, Bytes, DType, Function
+from .pooled import PooledDevice
+
+GUARD = 64  # bytes on either side of a block
+FRESH, FREED, BAND = 0xA5, 0xDD, 0xB9  # the values of unwritten, freed and guard bytes
+
+
+class EmulatedBlock:
+    """A handle: an opaque address, and bytes that only the device reads and writes."""
+
+    __slots__ = ("__weakref__", "address", "alive", "device", "line", "nbytes", "raw", "tick")
+
+    def __init__(self, device: PooledDevice, address: int, nbytes: int) -> None:
+        self.device = device
+        self.address = address
+        self.nbytes = nbytes
+        self.raw: Bytes = np.full(nbytes + 2 * GUARD, BAND, np.uint8)
+        self.raw[GUARD:GUARD + nbytes] = FRESH
+        self.alive = True
+        self.tick = 0
+        self.line: SourceLine | None = None  # which allocated it
+
+    @property
+    def bytes(self) -> Bytes:
+        """The bytes between the guards."""
+        return self.raw[GUARD:GUARD + self.nbytes]
+
+    def check_guards(self) -> None:
+        """Raise `DeviceError` if bytes beside the block were overwritten; restore the guards."""
+        before, after = self.raw[:GUARD], self.raw[GUARD + self.nbytes:]
+        for side, band in (("before", before), ("after", after)):
+            wrong = np.flatnonzero(band != BAND)
+            if wrong.size:
+                at = int(wrong[-1]) - GUARD if side == "before" else int(wrong[0])
+                band[...] = BAND
+                raise DeviceError(f"{wrong.size} bytes {side} the {self.nbytes} at "
+                                  f"{self.address:#x} of {self.device} were overwritten, first "
+                                  f"{at:+d} from its {'begin' if side == 'before' else 'end'}; "
+                                  f"{line_of(self.line)}")
+
+
+class EmulatedArray:
+    """The visible elements in the device's memory, which only the device can read.
+
+    ``pointer`` (the same as ``address``) is the opaque address of the first visible element;
+    ``shape``, ``strides`` (in elements), ``size`` and ``dtype`` are those of the Mat.
+    ``device.launch(function, array)`` computes on it.
+    """
+
+    __slots__ = ("address", "device", "dtype", "handle", "layout", "shape", "size", "strides",
+                 "writable")
+
+    def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: DType,
+                 writable: bool) -> None:
+        self.handle = handle
+        self.device = handle.device
+        self.layout = layout
+        self.dtype = dtype
+        self.shape, self.strides, self.size = layout.shape, layout.strides, layout.size
+        self.address = handle.address + layout.displacement * dtype.itemsize
+        self.writable = writable
+
+    @property
+    def pointer(self) -> int:
+        """The address of the first visible element, which is no address of this process."""
+        return self.address
+
+    def elements(self) -> Array:
+        """Return the elements of the block as the device sees them, 1-d."""
+        return self.handle.bytes.view(self.dtype)
+
+    def __repr__(self) -> str:
+        return (f"<EmulatedArray {self.address:#x} shape {self.shape} strides {self.strides} "
+                f"{self.dtype}>")
+
+
+class Launch:
+    """A computation in the queue of a device.
+
+    If it is delayed, it has no effect when it is interrupted, so that the device can do it again:
+    nobody else knows that it failed.
+    """
+
+    __slots__ = ("delayed", "function", "opened", "result", "values")
+
+    def __init__(self, function: Function, values: tuple[object, ...],
+                 opened: Callable[[EmulatedArray], Presented], delayed: bool) -> None:
+        self.function = function
+        self.values = values
+        self.opened = opened
+        self.delayed = delayed
+        self.result: list[Presented] = []  # one item when it is done
+
+    def run(self) -> None:
+        """Compute."""
+        if self.result:
+            return
+        arrays = [v for v in self.values if isinstance(v, EmulatedArray)]
+        before = [(a.handle.raw, a.handle.raw.copy()) for a in arrays
+                  if self.delayed and a.writable]
+        try:
+            self.result.append(self.function(*(self.opened(v) if isinstance(v, EmulatedArray) else v
+                                               for v in self.values)))
+        except Exception:
+            raise
+        except BaseException:
+            for raw, copied in before:
+                raw[...] = copied
+            raise
+        for array in arrays:
+            array.handle.check_guards()

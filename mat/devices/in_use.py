@@ -1,0 +1,212 @@
+"""`Device`, the CPU, and which devices are in use: a state of each thread or task.
+
+While none is in use, `compiled.IN_USE` is empty, and calls cost no more.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+from ..core.compiled import IN_USE
+from ..core.registry import Facet, Memory, host
+from ..errors import DeviceError
+from ..support.open_blocks import Nested, enter, leave, remove, still_open
+from ..support.types import Function
+
+
+class Device:
+    """A device on which operations compute.
+
+    Subclass it, set the first three attributes, and call `register_device_kind`. A device is equal
+    to its name and prints as its name.
+
+    Attributes
+    ----------
+    name : str
+        ``kind`` or ``kind:number``.
+    memory : Memory
+        The memory in which it computes.
+    facet : Facet
+        The facet through which operations access that memory.
+    dlpack : tuple of int
+        Its kind and number in DLPack, if its memory can be exported; ``(1, 0)`` is the host's.
+    implementations : str
+        The name of the facet for which operations declare implementations for it; "" if it runs
+        those of the host.
+    """
+
+    name: str
+    memory: Memory
+    facet: Facet
+    dlpack: tuple[int, int] = (1, 0)
+    implementations: str = ""
+
+    def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:
+        """Return `function` with operands as this device's facet presents them.
+
+        Only devices that run the host's implementations have it.
+
+        Parameters
+        ----------
+        function : callable
+            An implementation for the host.
+        facet : Facet
+            The facet for which it is.
+        returns : bool
+            True if the value that it returns is used.
+
+        Returns
+        -------
+        callable
+            The implementation for this device.
+        """
+        raise NotImplementedError
+
+    def begin(self, use: DeviceUse) -> None:
+        """Begin `use`, of a block or permanently, within the limit of its ``pool_bytes``."""
+
+    def end(self, use: DeviceUse) -> None:
+        """End `use`; nothing happens if it has not begun, or has ended."""
+
+    def forget(self, use: DeviceUse) -> None:
+        """Forget `use`, of a thread that a forked child does not have."""
+
+    def check_in_use(self) -> None:
+        """Raise `DeviceError` unless this device is in use here, by a block or permanently.
+
+        A block that accesses its memory can begin only then.
+        """
+        if self not in devices_in_use():
+            raise DeviceError(f"the device of facet {self.facet.name!r} is not in use: with "
+                              f"mat.use_device({self.name!r}): ...")
+
+    def synchronize(self) -> None:
+        """Wait until the device has finished all work that was queued."""
+
+    def make_stream_wait(self, stream: int | None) -> None:
+        """Have a consumer's stream, by its number in DLPack, wait for the work queued so far.
+
+        The calling thread does not wait.
+        """
+
+    @property
+    def kind(self) -> str:
+        """The name without the number."""
+        return self.name.partition(":")[0]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<device {self.name}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, str) and other == self.name)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+class Cpu(Device):
+    """The CPU: operations compute in the host memory, as without any device."""
+
+    name = "cpu"
+
+    @property
+    def memory(self) -> Memory:  # type: ignore[override]  # known only when the host is registered
+        return host()
+
+
+CPU = Cpu()
+
+
+class DeviceUse(Nested):
+    """One use of a device: by a block, or permanently.
+
+    Attributes
+    ----------
+    device : Device
+        The device.
+    pool_bytes : int or None
+        The most bytes to allocate on it.
+    thread : int
+        The thread that began it.
+    """
+
+    __slots__ = ("device", "pool_bytes", "thread")
+
+    def __init__(self, device: Device, pool_bytes: int | None = None) -> None:
+        super().__init__()
+        self.device = device
+        self.pool_bytes = pool_bytes
+        self.thread = threading.get_ident()
+
+    def begin(self) -> None:
+        """Tell the device, and have calls find out which device is in use."""
+        if self.device is not CPU:
+            self.device.begin(self)
+        IN_USE.append(self)
+
+    def enter(self) -> None:
+        """Make it the innermost use of this context."""
+        enter(_context, self)
+
+    def leave(self) -> None:
+        """Undo `enter`, in whatever context this is."""
+        leave(_context, self)
+
+    def end(self) -> None:
+        """Undo `begin`, as far as it came; nothing happens after it has ended."""
+        remove(IN_USE, self)
+        if self.device is not CPU:
+            self.device.end(self)
+
+
+# of this context's innermost block
+_context: ContextVar[DeviceUse | None] = ContextVar("mat_devices", default=None)
+_permanent = DeviceUse(CPU)
+
+
+def permanent() -> DeviceUse:
+    """Return the use of a device outside of blocks, in every thread."""
+    return _permanent
+
+
+def set_permanent(use: DeviceUse) -> None:
+    """Make `use`, which has begun, what `permanent` returns."""
+    global _permanent
+    _permanent = use
+
+
+def in_use() -> Device:
+    """Return the device on which operations compute in this context, if their Mats allow it."""
+    use = _context.get()
+    if use is not None and use.ended:
+        use = still_open(use)
+    return (_permanent if use is None else use).device
+
+
+def devices_in_use() -> Iterator[Device]:
+    """Yield the devices in use in this context, that of the innermost block first."""
+    use = still_open(_context.get())
+    while use is not None:
+        yield use.device
+        use = still_open(use.parent)
+    yield _permanent.device
+
+
+def _forget_other_threads() -> None:
+    """End the blocks of threads that a forked child does not have."""
+    here = threading.get_ident()
+    for use in tuple(IN_USE):
+        if isinstance(use, DeviceUse) and use is not _permanent and use.thread != here:
+            use.ended = True
+            use.device.forget(use)
+            remove(IN_USE, use)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)

@@ -1,0 +1,5 @@
+cdef dict _implementations
+cdef set _NUMBERS
+cdef object _mat_type
+
+cdef bint _are_operands(tuple inputs) except -1

@@ -1,0 +1,1 @@
+# Compiled, since reshaping and slicing call it; it declares no types.

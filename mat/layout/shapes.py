@@ -1,0 +1,100 @@
+"""Shapes as tuples of lengths: what one is, its axes, and how several broadcast."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from math import prod
+from typing import SupportsInt
+
+from ..errors import ShapeError
+
+LARGEST = 2**63 - 1
+# of what NumPy can present: axes, and elements, if they are the largest, of 16 bytes
+MOST_AXES, MOST_ELEMENTS = 64, LARGEST // 16
+
+Ints = tuple[int, ...]
+index_of: Callable[[object], int] = operator.index  # type: ignore[assignment]  # or it raises
+
+
+def signed(number: SupportsInt) -> int:
+    """Return the lowest 64 bits of `number` as a signed integer, as C code takes it."""
+    return (int(number) + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def integer(value: object, what: str) -> int:
+    """Return `value` as an int; raise `ShapeError` unless it is an integer."""
+    if type(value) is int:
+        return value
+    try:
+        return index_of(value)
+    except TypeError:
+        raise ShapeError(f"{what} must be an integer, got {value!r}") from None
+
+
+def as_shape(shape: object) -> Ints:
+    """Return `shape`, an integer or a sequence of integers, as a tuple of lengths."""
+    items = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
+    lengths = tuple(integer(n, "a length in a shape") for n in items)
+    if any(n < 0 for n in lengths):
+        raise ShapeError(f"a shape has no negative lengths, got {lengths}")
+    check_extent(lengths)
+    return lengths
+
+
+def check_extent(shape: Ints) -> None:
+    """Raise `ShapeError` for a shape of too many axes or elements, those beside a 0 included."""
+    if len(shape) > MOST_AXES:
+        raise ShapeError(f"a shape has at most {MOST_AXES} axes, got {len(shape)}")
+    if prod(n or 1 for n in shape) > MOST_ELEMENTS:
+        raise ShapeError(f"shape {shape} has more elements than 64 bits can count the bytes of")
+
+
+def as_axis(axis: object, ndim: int) -> int:
+    """Return `axis` counted from the front; raise `ShapeError` if there is no such axis."""
+    k = integer(axis, "an axis")
+    if not -ndim <= k < ndim:
+        raise ShapeError(f"axis {k} is out of range for {ndim} dimensions")
+    return k % ndim
+
+
+def as_axes(axes: object, ndim: int) -> Ints:
+    """Return `axes`, one or several, counted from the front; raise `ShapeError` for repeats."""
+    items = tuple(axes) if isinstance(axes, Iterable) else (axes,)
+    found = tuple(as_axis(a, ndim) for a in items)
+    if len(set(found)) != len(found):
+        raise ShapeError(f"axes {items} name one axis twice")
+    return found
+
+
+def broadcast_shapes(shapes: Iterable[Ints]) -> Ints:
+    """Return the shape to which all `shapes` broadcast, by NumPy's rule."""
+    given = list(shapes)
+    ndim = max((len(s) for s in given), default=0)
+    result = [1] * ndim
+    for shape in given:
+        for k, n in enumerate(shape, ndim - len(shape)):
+            if n != 1 and result[k] not in (1, n):
+                raise ShapeError(f"shapes {' and '.join(map(str, given))} do not broadcast "
+                                 "together")
+            result[k] = result[k] if n == 1 else n
+    return tuple(result)
+
+
+def split(axes: list[tuple[int, ...]], shape: Ints) -> Ints | None:
+    """Return strides for `shape` over merged axes of as many elements; None if there are none."""
+    strides: list[int] = []
+    k = len(axes) - 1
+    room, step = axes[k] if axes else (1, 1)
+    for n in reversed(shape):
+        if n == 1:
+            strides.append(step)
+            continue
+        while room == 1 and k > 0:
+            k -= 1
+            room, step = axes[k]
+        if room % n:
+            return None
+        strides.append(step)
+        room, step = room // n, step * n
+    return tuple(strides[::-1])

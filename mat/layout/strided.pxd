@@ -1,0 +1,54 @@
+cimport cython
+
+
+cdef tuple _ONE
+
+
+cdef class Layout:
+    cdef readonly tuple shape, strides
+    cdef readonly Py_ssize_t displacement, size
+    cdef readonly bint contiguous
+    cdef int _injective
+    cdef tuple _vector, _matrix
+    cdef Layout _transposed, _row, _part, _reshaped
+    @cython.locals(found=Layout)
+    cdef Layout moved_to(self, Py_ssize_t displacement)
+    @cython.locals(k=Py_ssize_t, n=Py_ssize_t, step=Py_ssize_t, packed_so_far=bint)
+    cpdef fill_in(self, tuple shape, tuple strides, Py_ssize_t displacement)
+    @cython.locals(found=Layout)
+    cpdef Layout transposed(self)
+    @cython.locals(found=Layout)
+    cpdef Layout reshaped(self, object shape)
+    @cython.locals(size=Py_ssize_t, length=Py_ssize_t)
+    cdef bint _has_size_of(self, tuple shape)
+    cpdef Layout reshape(self, tuple shape)
+    @cython.locals(like=Layout, shape=tuple, strides=tuple, n=Py_ssize_t, first=Py_ssize_t,
+                   stop=Py_ssize_t, length=Py_ssize_t, step=Py_ssize_t, s=Py_ssize_t,
+                   start=Py_ssize_t)
+    cpdef Layout rows(self, slice item)
+    @cython.locals(n=Py_ssize_t, i=Py_ssize_t, start=Py_ssize_t)
+    cpdef Layout row(self, object index)
+    @cython.locals(shape=list, strides=list, start=Py_ssize_t, axis=Py_ssize_t, rest=Py_ssize_t)
+    cpdef Layout part(self, tuple items)
+    @cython.locals(dots=int, used=int)
+    cdef Py_ssize_t _unnamed(self, tuple items) except -1
+    @cython.locals(n=Py_ssize_t, step=Py_ssize_t, first=Py_ssize_t, length=Py_ssize_t,
+                   times=Py_ssize_t)
+    cdef Py_ssize_t _select(self, object item, Py_ssize_t axis, list shape, list strides) except? -1
+    @cython.locals(items=tuple, shape=tuple, strides=tuple, found=Py_ssize_t, n=Py_ssize_t,
+                   i=Py_ssize_t, k=Py_ssize_t)
+    cpdef Py_ssize_t element(self, object index) except? -1
+
+
+@cython.locals(first=Py_ssize_t, stop=Py_ssize_t)
+cdef tuple _resolve(object item, Py_ssize_t n)
+
+cdef bint _is_int(object item)
+
+@cython.locals(strides=list, step=Py_ssize_t, k=Py_ssize_t, n=Py_ssize_t)
+cpdef tuple packed_strides(tuple shape)
+
+cpdef Py_ssize_t position(object item, Py_ssize_t axis, Py_ssize_t n) except? -1
+
+@cython.locals(found=Layout)
+cdef Layout _made(tuple shape, tuple strides, Py_ssize_t displacement)

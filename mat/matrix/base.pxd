@@ -1,0 +1,56 @@
+cimport cython
+
+from mat._core cimport LiveObjects, Maker
+from mat.core.access cimport Access
+from mat.core.cube cimport Cube
+from mat.core.registration cimport Registration
+from mat.layout.strided cimport Layout
+from mat.matrix.operators cimport Operators
+
+cdef dict _facets, _directions
+cdef list _observers
+cdef object _input, _io
+cdef Maker _maker
+cdef LiveObjects _mats
+cdef dict _FORMS, _RESULTS
+
+
+cdef class Storage(Cube):
+    cdef public Py_ssize_t itemsize
+    cdef public bint writable
+    cpdef describe(self, Py_ssize_t size, object dtype, Py_ssize_t itemsize, object fill_value)
+
+
+cdef class Form:
+    cdef readonly tuple shape, strides
+    cdef readonly Py_ssize_t size, itemsize
+    cdef readonly object dtype, lowest, highest
+    cdef readonly bint whole, writable
+    cdef readonly Layout layout
+    @cython.locals(storage=Storage, result=MatBase)
+    cpdef MatBase new(self, bint device_enabled)
+
+
+cpdef Form form_of_result(tuple shape, object dtype)
+cdef Form _form(Layout layout, object dtype, bint whole, bint writable)
+
+
+cdef class MatBase(Operators):
+    cdef public Layout layout
+    cdef public Form known_form
+    cdef public bint device_enabled
+    cdef readonly Py_ssize_t _place
+    cdef _set_up(self, Storage storage, Layout layout, Form form, bint device_enabled)
+    @cython.locals(view=MatBase)
+    cdef MatBase _view_of(self, Layout layout)
+    cpdef _set_layout(self, Layout layout, Storage storage)
+    @cython.locals(now=MatBase)
+    cpdef MatBase _as_now(self)
+    @cython.locals(before=Storage)
+    cpdef MatBase _see(self, Layout layout, Storage storage, MatBase now)
+    @cython.locals(storage=Storage, layout=Layout)
+    cdef object _direction_allowed(self, object direction)
+    cdef Access _facet(self, object name, object direction)
+    @cython.locals(access=Access)
+    cdef Access _access(self, Registration facet, object direction)
+    cdef Form _find_form(self)

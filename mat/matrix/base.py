@@ -1,0 +1,413 @@
+"""`MatBase`: the part of `Mat` that every use of one goes through: its layout over its storage,
+views and accesses.
+
+A `Form` is what checks of operations depend on; results of operations are made from it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+from ..core.access import Access
+from ..core.compiled import LiveObjects as NewLiveObjects
+from ..core.compiled import Maker as NewMaker
+from ..core.cube import Cube
+from ..core.direction import DIRECTIONS, INPUT, IO, Direction, as_direction
+from ..core.observers import OBSERVERS
+from ..core.registry import Facet, facet_named, facets
+from ..errors import AliasError, ConflictError, DirectionError, DTypeError, TornError
+from ..layout.shapes import Ints, check_extent
+from ..layout.strided import Layout, packed
+from ..support.dtypes import plain_integers
+from ..support.settings import current
+from ..support.types import DType, Number, ShapeLike
+from .operators import Operators
+
+# with types of C
+_facets, _directions, _observers = facets, DIRECTIONS, OBSERVERS
+_input, _io = INPUT, IO
+MAKER = _maker = NewMaker()  # of Mats
+MATS = _mats = NewLiveObjects()
+
+
+def make_mats_of(kind: type) -> None:
+    """Have views and results be objects of that class."""
+    _maker.set_type(kind, Operators)
+
+
+class Storage(Cube):
+    """The elements of one or more Mats: of one dtype, in any number of memories."""
+
+    __slots__ = ("itemsize", "writable")
+    dtype: DType
+
+    def __init__(self, size: int, dtype: DType, fill_value: Number) -> None:
+        self.begin()
+        self.describe(size, dtype, dtype.itemsize, fill_value)
+
+    def describe(self, size: int, dtype: DType, itemsize: int, fill_value: Number) -> None:
+        """Set what the elements are, and notify observers of a new storage."""
+        self.size = size
+        self.dtype = dtype
+        self.itemsize = itemsize
+        self.nbytes = size * itemsize
+        self.fill_value = fill_value
+        self.writable = True
+        if _observers:
+            for observer in tuple(_observers):
+                observer.created(self)
+
+    def read_torn(self, error: TornError) -> None:
+        """Raise, warn or do nothing, as ``settings.torn`` says; the data remains torn."""
+        policy = current().torn
+        if policy == "raise":
+            raise TornError(*error.args)
+        if policy == "warn":
+            warnings.warn(f"reading torn data: {error}", RuntimeWarning, stacklevel=2)
+
+
+class Form:
+    """The shape, strides and dtype of a Mat, and what may be written: the same object for all Mats
+    that checks of operations cannot tell apart.
+    """
+
+    __slots__ = ("dtype", "highest", "itemsize", "layout", "lowest", "shape", "size", "strides",
+                 "whole", "writable")
+
+    def __init__(self, layout: Layout, dtype: DType, whole: bool, writable: bool) -> None:
+        self.shape = layout.shape
+        self.strides = layout.strides
+        self.size = layout.size
+        self.dtype = dtype
+        self.itemsize = dtype.itemsize
+        self.lowest, self.highest = plain_integers(dtype)
+        self.whole = whole  # all of the storage is visible
+        self.writable = writable
+        self.layout = packed(layout.shape)
+
+    def new(self, device_enabled: bool) -> Any:
+        """Return a Mat of this form, which is that of a whole storage, with arbitrary elements."""
+        storage = Storage.__new__(Storage)
+        storage.begin()
+        storage.describe(self.size, self.dtype, self.itemsize, None)
+        result: MatBase = _maker.make()
+        result._set_up(storage, self.layout, self, device_enabled)
+        return result
+
+
+_FORMS: dict[object, Form] = {}
+_RESULTS: dict[object, Form] = {}  # those of results, by less
+
+
+def form_of_result(shape: Ints, dtype: DType) -> Form:
+    """Return the form of a new Mat."""
+    key = shape, dtype
+    form = _RESULTS.get(key)
+    if form is None:
+        check_extent(shape)
+        form = _RESULTS.setdefault(key, _form(packed(shape), dtype, True, True))
+    return form
+
+
+def _form(layout: Layout, dtype: DType, whole: bool, writable: bool) -> Form:
+    key = layout.shape, layout.strides, dtype, whole, writable
+    form = _FORMS.get(key)
+    if form is None:
+        if len(_FORMS) > 4096:
+            _FORMS.clear()
+            _RESULTS.clear()
+        form = _FORMS.setdefault(key, Form(layout, dtype, whole, writable))
+    return form
+
+
+class MatBase(Operators):
+    """A layout over a storage."""
+
+    __slots__ = ("_place", "device_enabled", "known_form", "layout")
+    storage: Storage
+
+    def _fill_in(self, storage: Storage, layout: Layout, device_enabled: bool) -> None:
+        """Be that layout over that storage; self may have been another one."""
+        _mats.remove(getattr(self, "_place", 0))
+        self._set_up(storage, layout, None, device_enabled)
+
+    def _set_up(self, storage: Storage, layout: Layout, form: Form | None,
+               device_enabled: bool) -> None:
+        """Be that layout over that storage, of that form if it is known."""
+        self.storage = storage
+        self.layout = layout
+        self.known_form = form
+        self.presented = None
+        self.device_enabled = device_enabled
+        self._place = _mats.add(self)
+
+    def __dealloc__(self) -> None:  # see `Coherence.__dealloc__`
+        _mats.remove(self._place)
+
+    @property
+    def form(self) -> Form:
+        """The object for all that checks of operations depend on."""
+        return self._find_form() if self.known_form is None else self.known_form
+
+    def _find_form(self) -> Form:
+        """Return the form of self, which is not known yet, and remember it."""
+        layout, storage = self.layout, self.storage
+        form = _form(layout, storage.dtype, layout.size == storage.size, storage.writable)
+        self.known_form = form
+        return form
+
+    def over(self, layout: Layout) -> Self:
+        """Return the view of the same storage with another layout.
+
+        Parameters
+        ----------
+        layout : Layout
+            Shape, strides and displacement within the storage.
+
+        Returns
+        -------
+        Mat
+            A view.
+        """
+        return self._view_of(layout)
+
+    def _view_of(self, layout: Layout) -> Self:
+        """Do what `over` does."""
+        view: Self = _maker.make_like(self)
+        view._set_up(self.storage, layout, None, self.device_enabled)
+        return view
+
+    def _set_layout(self, layout: Layout, storage: Storage) -> None:
+        """See another layout, or another storage, from now on.
+
+        Both change at once: no other thread sees one of them without the other.
+        """
+        # freeing what was there may run other code: only when all is changed
+        old_storage, old_presented = self.storage, self.presented
+        self.known_form = None
+        self.presented = None
+        self.layout = layout
+        self.storage = storage
+        del old_storage, old_presented
+
+    def _as_now(self) -> Self:
+        """Return a Mat that sees what self sees now, and that no other thread changes."""
+        now = self._view_of(self.layout)
+        now.known_form = self._find_form() if self.known_form is None else self.known_form
+        return now
+
+    def _see(self, layout: Layout, storage: Storage, now: MatBase) -> Self:
+        """Change the layout and the storage of self, which is as `now`, and must not be accessed;
+        return self.
+        """
+        before = self.storage
+        if before.records:
+            with before.lock:
+                before.end_abandoned()
+        for record in before.accesses:
+            raise ConflictError(f"cannot change the shape of {self.label()} during the access to "
+                                f"{record.describe()}")
+        if self.layout is not now.layout or before is not now.storage:
+            raise ConflictError(f"cannot change the shape of {self.label()}: another thread has "
+                                "changed it meanwhile")
+        self._set_layout(layout, storage)
+        return self
+
+    def _see_for_block(self, layout: Layout, now: MatBase, before: list[Layout]) -> None:
+        """Change the layout of self, which is as `now`; append the one that it had to `before`."""
+        self._see(layout, now.storage, now)
+        before.append(now.layout)
+
+    def _see_again(self, before: list[Layout]) -> None:
+        """Change the layout of self back to the last one of `before`."""
+        if before:
+            self._set_layout(before.pop(), self.storage)
+
+    # Shape, element type and size
+
+    @property
+    def shape(self) -> Ints:
+        """The lengths of the axes."""
+        return self.layout.shape
+
+    @property
+    def strides(self) -> Ints:
+        """The steps in the storage along each axis, in elements, not bytes."""
+        return self.layout.strides
+
+    @property
+    def displacement(self) -> int:
+        """The storage index of the first visible element."""
+        return self.layout.displacement
+
+    @property
+    def size(self) -> int:
+        """The number of visible elements."""
+        return self.layout.size
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.layout.shape)
+
+    @property
+    def max_size(self) -> int:
+        """The number of elements of the whole storage."""
+        return self.storage.size
+
+    @property
+    def is_contiguous(self) -> bool:
+        """True if the visible elements are stored in row-major order without gaps."""
+        return self.layout.contiguous
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self.storage.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """The number of bytes of one element."""
+        return self.storage.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of the visible elements."""
+        return self.layout.size * self.storage.itemsize
+
+    @property
+    def fill_value(self) -> Number:
+        """The value of elements that were never written; None if they are arbitrary."""
+        return self.storage.fill_value
+
+    def __len__(self) -> int:
+        if not self.layout.shape:
+            raise DTypeError("a Mat without axes has no length and no rows; x.item() is its "
+                             "element")
+        return self.layout.shape[0]
+
+    # Accesses
+
+    def facet(self, name: str, direction: str | Direction = "io") -> Access:
+        """Access the data through a facet, as a context manager: ``with x.facet("array") as a:``.
+
+        Parameters
+        ----------
+        name : str
+            The name of the facet, such as "array", "backing", "foreign" or "cuda".
+        direction : {"io", "input", "output"} or Direction
+            The promise of the block: to read and write, only to read, or to overwrite everything.
+            `Direction` has the contract.
+
+        Returns
+        -------
+        Access
+            The context manager. Its block is given what the facet presents, such as a NumPy array,
+            which is valid inside the block only. Entering it raises `ConflictError` if an open
+            access excludes this one, and `TornError` if the data was left half-written.
+
+        Raises
+        ------
+        FacetError, DirectionError
+            If there is no such facet or direction, or the Mat is read-only.
+        AliasError
+            If elements that overlap each other would be written.
+
+        Examples
+        --------
+        >>> import mat
+        >>> x = mat.zeros(3)
+        >>> with x.facet("array", "output") as a:
+        ...     a[:] = [1, 2, 3]
+        >>> x
+        <Mat 3 A [1. 2. 3.]>
+        """
+        return self._facet(name, direction)
+
+    def _facet(self, name: str, direction: str | Direction) -> Access:
+        """Do what `facet` does."""
+        try:
+            facet, wanted = _facets[name], _directions[direction]
+        except (KeyError, TypeError):
+            facet, wanted = facet_named(name), as_direction(direction)
+        self._direction_allowed(wanted)  # whether it is may change until the block begins
+        return self._access(facet, wanted)
+
+    def _access(self, facet: Facet, direction: Direction) -> Access:
+        access = Access.__new__(Access)
+        access.view = self
+        access.facet = facet
+        access.direction = direction
+        access.record = None
+        return access
+
+    def allowed(self, direction: Direction) -> Direction:
+        """Return the direction with which the storage is to be accessed, if writing is allowed.
+
+        Parameters
+        ----------
+        direction : Direction
+            The direction of an access to self.
+
+        Returns
+        -------
+        Direction
+            The same; ``io`` for an ``output`` that does not see the whole storage.
+
+        Raises
+        ------
+        DirectionError
+            If the Mat is read-only and would be written.
+        AliasError
+            If elements that overlap each other would be written.
+        """
+        return self._direction_allowed(direction)
+
+    def _direction_allowed(self, direction: Direction) -> Direction:
+        """Do what `allowed` does."""
+        if direction is _input:
+            return direction
+        layout, storage = self.layout, self.storage
+        if not storage.writable:
+            raise DirectionError(f"{self.label()} is read-only: it takes direction 'input' only, "
+                                 f"got {direction.value!r}; x.copy() can be written")
+        if not layout.injective:
+            raise AliasError(f"{self.label()} has elements that overlap each other, so writing it "
+                             "is ambiguous; write what it was broadcast from, or x.copy()")
+        return _io if layout.size != storage.size else direction
+
+    # Views
+
+    @property
+    def T(self) -> Self:  # NumPy's name
+        """The transposed view: all axes in reverse order."""
+        return self._view_of(self.layout.transposed())
+
+    def reshape(self, *shape: ShapeLike) -> Self:
+        """Return a view of the same elements in another shape of the same size.
+
+        Parameters
+        ----------
+        *shape : int or sequence of int
+            The lengths of the axes; one of them may be -1, and is inferred.
+
+        Returns
+        -------
+        Mat
+            A view.
+
+        Raises
+        ------
+        ShapeError
+            If the size differs (`view` may change it), or the strides do not allow a view
+            (``x.contiguous().reshape(...)`` copies).
+
+        Examples
+        --------
+        >>> import mat
+        >>> mat.arange(6).reshape(2, -1).shape
+        (2, 3)
+        """
+        layout = self.layout  # shape may have lengths that run code
+        return self._view_of(layout.reshaped(shape[0] if len(shape) == 1 else shape))

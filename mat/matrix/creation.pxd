@@ -1,0 +1,20 @@
+cimport cython
+
+from mat._core cimport Maker
+from mat.core.registration cimport Registration
+from mat.layout.strided cimport Layout
+from mat.matrix.base cimport Form, MatBase, Storage
+
+cdef dict _FORMS
+cdef set _DTYPES
+cdef Maker _maker
+cdef Registration _array
+cdef object _float64
+
+
+@cython.locals(form=Form, storage=Storage, mat=MatBase)
+cdef object _filled(tuple shape, object dtype, object value)
+
+@cython.locals(form=Form, layout=Layout, storage=Storage, mat=MatBase, size=Py_ssize_t,
+               itemsize=Py_ssize_t)
+cdef object _adopted(object a, object flat, bint owned)

@@ -1,0 +1,27 @@
+cimport cython
+from libc.stdint cimport uintptr_t
+
+from mat._core cimport HostBlocks
+from mat.core.registration cimport Registration
+from mat.layout.strided cimport Layout
+from mat.matrix.base cimport MatBase, Storage
+
+cdef HostBlocks _blocks
+cdef list _observers
+cdef object _host, _float64
+cdef Registration _array
+cdef frozenset _OF_VIEWS
+
+
+cdef class Elements(MatBase):
+    @cython.locals(layout=Layout, k=Py_ssize_t)
+    cdef object _get_quickly(self, object index)
+    @cython.locals(storage=Storage, address=uintptr_t)
+    cdef object _element(self, Py_ssize_t k)
+    @cython.locals(layout=Layout, storage=Storage, address=uintptr_t, k=Py_ssize_t)
+    cdef bint _set_quickly(self, object index, object value) except -1
+    cdef object _only(self)
+    cdef object _real(self)
+
+
+cdef bint _makes_a_view(tuple index) except -1

@@ -1,0 +1,136 @@
+"""Single elements and simple views by an index, and conversion of one element to a number.
+
+What these do not know is left to `Items` and to indexing among the operations.
+"""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import Any
+
+from ..core.compiled import BLOCKS
+from ..core.observers import OBSERVERS
+from ..errors import DTypeError, ShapeError
+from ..facets.array import ARRAY
+from ..memories.host import HOST
+from ..support.settings import FLOAT64
+from ..support.types import Index, Number, Operand
+from .base import MatBase
+
+# with types of C
+_blocks, _observers = BLOCKS, OBSERVERS
+_host, _array, _float64 = HOST, ARRAY, FLOAT64
+_OF_VIEWS = frozenset((int, slice, EllipsisType, type(None)))  # types of items of basic indexing
+
+
+class Elements(MatBase):
+    """The part of `Mat` for single elements."""
+
+    __slots__ = ()
+
+    def __getitem__(self: Any, index: Index) -> Operand:
+        try:
+            found = self._get_quickly(index)
+        except OverflowError:  # an integer that C cannot represent
+            found = None
+        return self._get_by(index) if found is None else found
+
+    def _get_quickly(self, index: Index) -> Operand | None:
+        """Return ``self[index]`` for the most frequent kinds of an index, or None."""
+        layout = self.layout
+        kind = type(index)
+        if kind is slice:
+            return self._view_of(layout.rows(index))
+        if kind is int and len(layout.shape) > 1:
+            return self._view_of(layout.row(index))
+        if kind is int or kind is tuple:
+            k = layout.element(index)
+            if k >= 0:
+                return self._element(k)
+            if kind is tuple and _makes_a_view(index):
+                return self._view_of(layout.part(index))
+        return None
+
+    def _element(self, k: int) -> Number | None:
+        """Return element `k` of the storage as NumPy's scalar; None if that needs an access."""
+        storage = self.storage
+        if _observers:
+            return None
+        address = storage.element_address(_array.mask, _array.bit, False)
+        if address:
+            return _blocks.scalar(address + k * storage.itemsize, storage.dtype)
+        elements = storage.host_array(_host, _array, False)
+        return None if elements is None else elements[k]
+
+    def __setitem__(self: Any, index: Index, value: Operand) -> None:
+        try:
+            done = self._set_quickly(index, value)
+        except OverflowError:
+            done = False
+        if not done:
+            self._set_by(index, value)
+
+    def _set_quickly(self, index: Index, value: Operand) -> bool:
+        """Carry out ``self[index] = value`` for one element; return False for all else."""
+        kind = type(index)
+        if (kind is not int and kind is not tuple) or type(value) is not float or _observers:
+            return False
+        layout, storage = self.layout, self.storage
+        k = layout.element(index)
+        if (k < 0 or storage.dtype is not _float64 or not storage.writable
+                or not layout.injective):
+            return False
+        address = storage.element_address(_array.mask, _array.bit, True)
+        if address:
+            _blocks.set_double(address + 8 * k, value)
+        else:
+            elements = storage.host_array(_host, _array, True)
+            if elements is None:
+                return False
+            elements[k] = value
+        storage.written(_array.mask)
+        return True
+
+    # The only element as a number
+
+    def _only(self: Any) -> Number:
+        """Return the only element as a number."""
+        if self.layout.size != 1:
+            raise DTypeError(f"only a Mat of one element is a number, {self.label()} has "
+                             f"{self.size}; x.item(k) takes the k-th")
+        found = self._element(self.layout.displacement)
+        return self.item() if found is None else found
+
+    def _real(self) -> Number:
+        """Return the only element, which must be real."""
+        if self.storage.dtype is not _float64 and self.storage.dtype.kind == "c":
+            raise DTypeError(f"{self.label()} is complex; complex(x) takes its element")
+        return self._only()
+
+    def __bool__(self) -> bool:
+        if self.layout.size != 1:
+            raise ShapeError(f"whether {self.label()} is true is not clear, it has {self.size} "
+                             "elements; x.any() and x.all() have one")
+        return bool(self._only())
+
+    def __float__(self) -> float:
+        return float(self._real())
+
+    def __int__(self) -> int:
+        return int(self._real())
+
+    def __complex__(self) -> complex:
+        return complex(self._only())
+
+    def __index__(self) -> int:
+        if self.layout.shape or self.storage.dtype.kind not in "iu":
+            raise DTypeError(f"only an integer Mat without axes is an index, not {self.label()}")
+        return int(self._only())
+
+
+def _makes_a_view(index: tuple[object, ...]) -> bool:
+    """Return whether `index` is one of basic indexing: integers, slices, ``...`` and None."""
+    for item in index:
+        if type(item) not in _OF_VIEWS:
+            return False
+    return True

@@ -1,0 +1,37 @@
+from mat.core.cube cimport View
+
+cdef dict _NO_KEYWORDS
+cdef Operator _neg, _pos, _abs, _invert
+cdef Operator _add, _sub, _mul, _truediv, _floordiv
+cdef Operator _mod, _pow, _matmul, _and, _or
+cdef Operator _xor, _lshift, _rshift
+cdef Operator _radd, _rsub, _rmul, _rtruediv, _rfloordiv
+cdef Operator _rmod, _rpow, _rmatmul, _rand, _ror
+cdef Operator _rxor, _rlshift, _rrshift
+cdef Operator _iadd, _isub, _imul, _itruediv, _ifloordiv
+cdef Operator _imod, _ipow, _iand, _ior, _ixor
+cdef Operator _ilshift, _irshift
+cdef Operator _rdivmod, _divmod
+cdef Operator _eq, _ne, _lt, _le, _gt
+cdef Operator _ge
+
+
+cdef class Operation:
+    cdef object make(self, tuple args)
+    cdef object carry_out(self, tuple args, dict kwargs)
+
+
+cdef class Operator:
+    cdef public object function
+    cdef public Operation operation
+    cdef object unary(self, View x)
+    cdef object binary(self, View x, object y)
+    cdef object reflected(self, View x, object y)
+    cdef object augmented(self, View x, object y)
+
+
+cdef bint _is_plain(View x, object y)
+
+
+cdef class Operators(View):
+    pass

@@ -1,0 +1,255 @@
+"""Python's operators of Mats, element by element as NumPy has them; operations say what they do.
+
+`OPERATORS` has one object for each operator method, and one more for the reflected and for the
+augmented form of it. `bind` of ``methods.py`` sets what they call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.cube import View
+from ..support.types import Arguments, Function, Keywords, Operand
+
+_NO_KEYWORDS: Keywords = {}
+
+
+class Operation:
+    """What `Operator` needs of an operation: calls without keywords."""
+
+    __slots__ = ()
+
+    def make(self, args: Arguments) -> Operand:
+        """Carry out the operation into a new Mat; `args` has None in its place."""
+        raise NotImplementedError
+
+    def carry_out(self, args: Arguments, kwargs: Keywords) -> Operand:
+        """Carry out the operation."""
+        raise NotImplementedError
+
+
+class Operator:
+    """What a method for one of Python's operators does.
+
+    `function` takes self and the other operand, and returns NotImplemented for what it does not
+    know. With an operation, Mats and Python's numbers are passed to that directly.
+    """
+
+    __slots__ = ("function", "operation")
+
+    def __init__(self) -> None:
+        self.function: Function | None = None
+        self.operation: Operation | None = None
+
+    def unary(self, x: View) -> Operand:
+        """Return the new Mat that the operator makes of `x`."""
+        if self.operation is not None:
+            return self.operation.make((x, None))
+        return NotImplemented if self.function is None else self.function(x)
+
+    def binary(self, x: View, y: Operand) -> Operand:
+        """Return the new Mat for ``x . y``."""
+        if self.operation is not None and _is_plain(x, y):
+            return self.operation.make((x, y, None))
+        return NotImplemented if self.function is None else self.function(x, y)
+
+    def reflected(self, x: View, y: Operand) -> Operand:
+        """Return the new Mat for ``y . x``."""
+        if self.operation is not None and _is_plain(x, y):
+            return self.operation.make((y, x, None))
+        return NotImplemented if self.function is None else self.function(x, y)
+
+    def augmented(self, x: View, y: Operand) -> Operand:
+        """Carry out ``x .= y``."""
+        if self.operation is not None and _is_plain(x, y):
+            return self.operation.carry_out((x, y, x), _NO_KEYWORDS)
+        return NotImplemented if self.function is None else self.function(x, y)
+
+
+def _is_plain(x: View, y: object) -> bool:
+    """Return whether `y` needs no conversion: it is a Mat, as `x` is, or a Python number."""
+    kind = type(y)
+    return kind is type(x) or kind is float or kind is int
+
+
+OPERATORS: dict[str, Operator] = {}  # by the name of the method
+
+
+def _operators(*names: str) -> list[Operator]:
+    """Return new operators, which are also entries of `OPERATORS`."""
+    for name in names:
+        OPERATORS[f"__{name}__"] = Operator()
+    return [OPERATORS[f"__{name}__"] for name in names]
+
+
+# with types of C
+_radd, _rsub, _rmul, _rtruediv = _operators("radd", "rsub", "rmul", "rtruediv")
+_rfloordiv, _rmod, _rpow, _rmatmul = _operators("rfloordiv", "rmod", "rpow", "rmatmul")
+_rand, _ror, _rxor, _rlshift, _rrshift = _operators("rand", "ror", "rxor", "rlshift", "rrshift")
+_neg, _pos, _abs, _invert = _operators("neg", "pos", "abs", "invert")
+_add, _sub, _mul, _truediv, _floordiv = _operators("add", "sub", "mul", "truediv", "floordiv")
+_mod, _pow, _matmul, _and, _or = _operators("mod", "pow", "matmul", "and", "or")
+_xor, _lshift, _rshift = _operators("xor", "lshift", "rshift")
+_iadd, _isub, _imul, _itruediv = _operators("iadd", "isub", "imul", "itruediv")
+_ifloordiv, _imod, _ipow, _iand = _operators("ifloordiv", "imod", "ipow", "iand")
+_ior, _ixor, _ilshift, _irshift = _operators("ior", "ixor", "ilshift", "irshift")
+_rdivmod, _divmod = _operators("rdivmod", "divmod")
+_eq, _ne, _lt, _le, _gt, _ge = _operators("eq", "ne", "lt", "le", "gt", "ge")
+
+
+class Operators(View):
+    """Python's operators, element-wise as in NumPy; arrays and numbers are operands, too."""
+
+    __slots__ = ()
+
+    def __neg__(self) -> Any:
+        return _neg.unary(self)
+
+    def __pos__(self) -> Any:
+        return _pos.unary(self)
+
+    def __abs__(self) -> Any:
+        return _abs.unary(self)
+
+    def __invert__(self) -> Any:
+        return _invert.unary(self)
+
+    def __add__(self, other: Operand) -> Any:
+        return _add.binary(self, other)
+
+    def __radd__(self, other: Operand) -> Any:
+        return _radd.reflected(self, other)
+
+    def __iadd__(self, other: Operand) -> Any:
+        return _iadd.augmented(self, other)
+
+    def __sub__(self, other: Operand) -> Any:
+        return _sub.binary(self, other)
+
+    def __rsub__(self, other: Operand) -> Any:
+        return _rsub.reflected(self, other)
+
+    def __isub__(self, other: Operand) -> Any:
+        return _isub.augmented(self, other)
+
+    def __mul__(self, other: Operand) -> Any:
+        return _mul.binary(self, other)
+
+    def __rmul__(self, other: Operand) -> Any:
+        return _rmul.reflected(self, other)
+
+    def __imul__(self, other: Operand) -> Any:
+        return _imul.augmented(self, other)
+
+    def __truediv__(self, other: Operand) -> Any:
+        return _truediv.binary(self, other)
+
+    def __rtruediv__(self, other: Operand) -> Any:
+        return _rtruediv.reflected(self, other)
+
+    def __itruediv__(self, other: Operand) -> Any:
+        return _itruediv.augmented(self, other)
+
+    def __floordiv__(self, other: Operand) -> Any:
+        return _floordiv.binary(self, other)
+
+    def __rfloordiv__(self, other: Operand) -> Any:
+        return _rfloordiv.reflected(self, other)
+
+    def __ifloordiv__(self, other: Operand) -> Any:
+        return _ifloordiv.augmented(self, other)
+
+    def __mod__(self, other: Operand) -> Any:
+        return _mod.binary(self, other)
+
+    def __rmod__(self, other: Operand) -> Any:
+        return _rmod.reflected(self, other)
+
+    def __imod__(self, other: Operand) -> Any:
+        return _imod.augmented(self, other)
+
+    def __pow__(self, other: Operand) -> Any:
+        return _pow.binary(self, other)
+
+    def __rpow__(self, other: Operand) -> Any:
+        return _rpow.reflected(self, other)
+
+    def __ipow__(self, other: Operand) -> Any:
+        return _ipow.augmented(self, other)
+
+    def __matmul__(self, other: Operand) -> Any:
+        return _matmul.binary(self, other)
+
+    def __rmatmul__(self, other: Operand) -> Any:
+        return _rmatmul.reflected(self, other)
+
+    def __and__(self, other: Operand) -> Any:
+        return _and.binary(self, other)
+
+    def __rand__(self, other: Operand) -> Any:
+        return _rand.reflected(self, other)
+
+    def __iand__(self, other: Operand) -> Any:
+        return _iand.augmented(self, other)
+
+    def __or__(self, other: Operand) -> Any:
+        return _or.binary(self, other)
+
+    def __ror__(self, other: Operand) -> Any:
+        return _ror.reflected(self, other)
+
+    def __ior__(self, other: Operand) -> Any:
+        return _ior.augmented(self, other)
+
+    def __xor__(self, other: Operand) -> Any:
+        return _xor.binary(self, other)
+
+    def __rxor__(self, other: Operand) -> Any:
+        return _rxor.reflected(self, other)
+
+    def __ixor__(self, other: Operand) -> Any:
+        return _ixor.augmented(self, other)
+
+    def __lshift__(self, other: Operand) -> Any:
+        return _lshift.binary(self, other)
+
+    def __rlshift__(self, other: Operand) -> Any:
+        return _rlshift.reflected(self, other)
+
+    def __ilshift__(self, other: Operand) -> Any:
+        return _ilshift.augmented(self, other)
+
+    def __rshift__(self, other: Operand) -> Any:
+        return _rshift.binary(self, other)
+
+    def __rrshift__(self, other: Operand) -> Any:
+        return _rrshift.reflected(self, other)
+
+    def __irshift__(self, other: Operand) -> Any:
+        return _irshift.augmented(self, other)
+
+    def __divmod__(self, other: Operand) -> Any:
+        return _divmod.binary(self, other)
+
+    def __rdivmod__(self, other: Operand) -> Any:
+        return _rdivmod.reflected(self, other)
+
+    # element-wise, as in NumPy
+
+    def __eq__(self, other: object) -> Any:
+        return _eq.binary(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return _ne.binary(self, other)
+
+    def __lt__(self, other: object) -> Any:
+        return _lt.binary(self, other)
+
+    def __le__(self, other: object) -> Any:
+        return _le.binary(self, other)
+
+    def __gt__(self, other: object) -> Any:
+        return _gt.binary(self, other)
+
+    def __ge__(self, other: object) -> Any:
+        return _ge.binary(self, other)

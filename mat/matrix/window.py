@@ -1,0 +1,32 @@
+"""`Window`: the block in which a Mat sees another shape and displacement."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from ..core.registry import ViewLike
+from ..layout.strided import Layout
+from ..support.types import ShapeLike
+
+
+class Window:
+    """The context manager that `Mat.window` returns."""
+
+    __slots__ = ("before", "displacement", "mat", "shape")
+
+    def __init__(self, mat: ViewLike, shape: ShapeLike, displacement: int | None) -> None:
+        self.mat = mat
+        self.shape = shape
+        self.displacement = displacement
+        self.before: list[Layout] = []  # one for each time that the window was entered
+
+    def __enter__(self) -> ViewLike:
+        mat = self.mat
+        now = mat._as_now()
+        layout = now._packed_at(now.shape if self.shape is None else self.shape, self.displacement)
+        mat._see_for_block(layout, now, self.before)
+        return mat
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.mat._see_again(self.before)

@@ -1,0 +1,15 @@
+/* Running totals along one axis of an operand, x, into another, y, of the same shape: y[0] is x[0],
+   and y[k] is y[k - 1] and x[k] together. All steps are in elements.
+
+   `others` are the other axes, the last of which is the fastest. Where `columns` is not 0, one of
+   them is apart, and its elements are done together, line by line. The work is counted in positions
+   along the others. */
+typedef struct {
+    mat_axes others;
+    int64_t length, step_x, step_y;
+    int64_t columns, column_x, column_y;
+} mat_scan;
+
+/* Return the kernel of running sums or products of a name, from one type of elements to another:
+   "cumsum_b1_i64", "cumprod_f32_f32" ...; 0 if there is none. */
+uintptr_t mat_scan_kernel(const char *name);

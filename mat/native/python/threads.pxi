@@ -1,0 +1,229 @@
+# The part of `mat._core` about threads: locks that no interrupt leaves locked, and the identity of
+# threads. ``_core.pyx`` includes it.
+
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.object cimport PyObject
+
+cdef extern from "pythread.h" nogil:
+    ctypedef void *PyThread_type_lock
+    ctypedef enum PyLockStatus:
+        PY_LOCK_FAILURE
+        PY_LOCK_ACQUIRED
+        PY_LOCK_INTR
+    PyThread_type_lock PyThread_allocate_lock()
+    void PyThread_free_lock(PyThread_type_lock)
+    int PyThread_acquire_lock(PyThread_type_lock, int)
+    PyLockStatus PyThread_acquire_lock_timed(PyThread_type_lock, long long, int)
+    void PyThread_release_lock(PyThread_type_lock)
+
+cdef extern from "Python.h":
+    ctypedef struct PyInterpreterState
+    ctypedef struct PyThreadState:
+        unsigned long thread_id
+    PyThreadState *PyThreadState_Get()
+    PyInterpreterState *PyThreadState_GetInterpreter(PyThreadState *)
+    unsigned long long PyThreadState_GetID(PyThreadState *)
+    PyThreadState *PyInterpreterState_ThreadHead(PyInterpreterState *)
+    PyThreadState *PyThreadState_Next(PyThreadState *)
+    PyObject *PyEval_GetFrame()
+    object PyFrame_GetCode(PyObject *)
+    PyObject *PyFrame_GetBack(PyObject *)
+    int PyFrame_GetLasti(PyObject *)
+    void Py_XDECREF(PyObject *)
+    void Py_XINCREF(PyObject *)
+
+# How often this process was forked: locks of threads that a child does not have are free in it.
+cdef unsigned int generation = 0
+cdef dict modules = sys.modules
+
+
+def _begin_child():
+    global generation
+    generation += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_child)
+
+
+cdef class Lock:
+    """A reentrant lock, as `threading.RLock`, that an interrupt cannot leave locked.
+
+    The GIL guards `owner` and `count`. Threads that find another owner wait at a gate, a lock of
+    the system, which is made then; a release opens it for one of them.
+    """
+
+    def __cinit__(self):
+        self.generation = generation
+
+    def __dealloc__(self):
+        if self.lock != NULL:
+            if not self.is_open and self.generation == generation:
+                PyThread_release_lock(self.lock)
+            PyThread_free_lock(self.lock)
+
+    cdef void forget_parent(self):
+        """In a child: be free, unless the thread that forked has the lock; nobody waits."""
+        if self.count and self.owner != PyThreadState_GetID(PyThreadState_Get()):
+            self.count = 0
+        self.lock = NULL  # the old one cannot be released here
+        self.waiting = 0
+        self.is_open = False
+        self.generation = generation
+
+    cpdef bint try_acquire(self):
+        """Acquire self if no other thread has it; return True if it was acquired."""
+        cdef unsigned long long me = PyThreadState_GetID(PyThreadState_Get())
+        if self.generation != generation:
+            self.forget_parent()
+        if self.count and self.owner != me:
+            return False
+        self.owner = me
+        self.count += 1
+        return True
+
+    cpdef bint acquire(self) except -1:
+        """Acquire self, waiting for other threads; an interrupt ends the wait."""
+        while not self.try_acquire():
+            self.wait(True)
+        return True
+
+    cpdef bint acquire_surely(self) except -1:
+        """Acquire self to end something; interrupts come after that."""
+        while not self.try_acquire():
+            self.wait(False)
+        return True
+
+    cdef int wait(self, bint can_be_interrupted) except -1:
+        """Wait until the gate is open, and close it."""
+        cdef PyLockStatus status
+        cdef PyThread_type_lock gate
+        if self.lock == NULL:
+            self.lock = PyThread_allocate_lock()
+            if self.lock == NULL:
+                raise MemoryError
+            PyThread_acquire_lock(self.lock, 0)
+        gate = self.lock
+        self.waiting += 1
+        with nogil:
+            status = PyThread_acquire_lock_timed(gate, -1, can_be_interrupted)
+        self.waiting -= 1
+        if status == PY_LOCK_ACQUIRED:
+            self.is_open = False
+        else:
+            PyErr_CheckSignals()
+        return 0
+
+    cpdef int release(self) except -1:
+        """Release self, once for each acquire."""
+        if not self.count or self.owner != PyThreadState_GetID(PyThreadState_Get()):
+            raise RuntimeError("cannot release a lock that this thread does not have")
+        self.count -= 1
+        if not self.count and self.waiting and not self.is_open:
+            self.is_open = True
+            PyThread_release_lock(self.lock)
+        return 0
+
+    def __enter__(self):
+        self.acquire()
+
+    def __exit__(self, *_):
+        self.release()
+
+
+# So that ids of threads differ from those that records have of what is not a thread.
+cdef unsigned long long FIRST = 16
+
+
+cdef class Threads:
+    """The identities of threads, which are not used again, and the lines that they execute."""
+
+    def __init__(self, str package, object transparent):
+        self.package = package  # the folder of the package
+        self.transparent = transparent  # code whose caller's line counts
+
+    cpdef unsigned long long current(self):
+        """Return the identity of this thread."""
+        return PyThreadState_GetID(PyThreadState_Get()) + FIRST
+
+    cpdef unsigned long ident(self, unsigned long long thread):
+        """Return what `threading.get_ident` is in a thread; 0 if the thread has ended."""
+        cdef PyThreadState *state = PyInterpreterState_ThreadHead(
+            PyThreadState_GetInterpreter(PyThreadState_Get()))
+        while state != NULL:
+            if PyThreadState_GetID(state) + FIRST == thread:
+                return state.thread_id
+            state = PyThreadState_Next(state)
+        return 0
+
+    cpdef object task(self):
+        """Return the task of asyncio that this thread is running, or None."""
+        if asyncio_functions is None and not find_asyncio():
+            return None
+        loop = asyncio_functions[0]()
+        return None if loop is None else asyncio_functions[1](loop)
+
+    cpdef object line(self):
+        """Return the line outside of the package that led to this one: code and instruction, and
+        a third item if the line that called compiled code is one of the package.
+        """
+        cdef PyObject *frame = PyEval_GetFrame()
+        cdef PyObject *outer
+        cdef bint inside = False
+        Py_XINCREF(frame)
+        while frame != NULL:
+            code = PyFrame_GetCode(frame)
+            if code is self.user_code or self.is_of_user(code):
+                found = (code, PyFrame_GetLasti(frame), True) if inside else (
+                    code, PyFrame_GetLasti(frame))
+                Py_XDECREF(frame)
+                return found
+            inside = inside or code is not self.transparent
+            outer = PyFrame_GetBack(frame)
+            Py_XDECREF(frame)
+            frame = outer
+        return None
+
+    cpdef object consumer_line(self, object is_installed):
+        """Return the line of the user that called the library that called the package, as code and
+        instruction; if all are of libraries, that of the innermost one.
+
+        `is_installed` says of a file whether it is one of a library.
+        """
+        cdef PyObject *frame = PyEval_GetFrame()
+        cdef PyObject *outer
+        inner = None
+        Py_XINCREF(frame)
+        while frame != NULL:
+            code = PyFrame_GetCode(frame)
+            if code is self.consumer_code or self.is_of_user(code):
+                if inner is None:
+                    inner = (code, PyFrame_GetLasti(frame))
+                if code is self.consumer_code or not is_installed(code.co_filename):
+                    self.consumer_code = code
+                    inner = (code, PyFrame_GetLasti(frame))
+                    Py_XDECREF(frame)
+                    return inner
+            outer = PyFrame_GetBack(frame)
+            Py_XDECREF(frame)
+            frame = outer
+        return inner
+
+    cdef bint is_of_user(self, object code):
+        if code is self.transparent or (<str>code.co_filename).startswith(self.package):
+            return False
+        self.user_code = code  # the next call is likely from there, too
+        return True
+
+
+cdef tuple asyncio_functions = None
+
+
+cdef bint find_asyncio():
+    """Find the functions of asyncio that say what runs, once a program has loaded it."""
+    global asyncio_functions
+    module = modules.get("asyncio")
+    if module is None or not hasattr(module, "current_task"):  # or is being loaded
+        return False
+    asyncio_functions = module._get_running_loop, module.current_task
+    return True

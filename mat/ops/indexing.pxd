@@ -1,0 +1,16 @@
+cimport cython
+
+from mat.matrix.base cimport MatBase
+from mat.ops.selection cimport Selection, selected
+
+cdef frozenset _CHOICES
+cdef object _ALL
+
+cdef bint _is_advanced(object index) except -1
+@cython.locals(chosen=Selection)
+cdef object _gather(object self, object index)
+@cython.locals(chosen=Selection)
+cdef object _scatter(object self, object index, object value)
+@cython.locals(source=object)
+cdef bint _overwrite(object self, Selection chosen, Py_ssize_t count, object value) except -1
+cdef Selection _chosen(MatBase self, tuple index)

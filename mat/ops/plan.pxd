@@ -1,0 +1,60 @@
+cimport cython
+from libc.stdint cimport uintptr_t
+
+from mat._core cimport KernelCall, Threads
+from mat.core.access_record cimport AccessRecord
+from mat.core.cube cimport Cube
+from mat.core.registration cimport Registration
+from mat.matrix.base cimport Form, MatBase
+
+cdef list _observers
+cdef Threads _threads
+cdef object _state, _quiet
+cdef dict _running
+cdef int _accessed, _repeated
+
+
+cdef class PlannedOperand:
+    cdef readonly int kind, position, other
+    cdef readonly Form form
+    cdef readonly object direction
+    cdef readonly bint reads, writes
+
+
+cdef class Plan:
+    cdef public object operation, function
+    cdef readonly Registration facet
+    cdef readonly unsigned long long mask, bit
+    cdef readonly tuple operands, accesses, repeated, number_positions
+    cdef readonly int result
+    cdef public bint quiet, keywords, armed, at_once, of_device
+    cdef readonly KernelCall kernel
+    cpdef object run(self, tuple args, dict kwargs)
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
+    cdef bint call_at_once(self, tuple args, MatBase out) except -1
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
+    cdef locate(self, tuple args)
+    @cython.locals(kernel=KernelCall, operand=PlannedOperand, view=MatBase, count=int, k=int,
+                   position=int, address=uintptr_t)
+    cdef bint gather(self, tuple args, MatBase out) except -1
+    cdef arm_launch(self, list values)
+    @cython.locals(kernel=KernelCall, operand=PlannedOperand, view=MatBase, copies=dict, count=int,
+                   k=int, position=int, address=uintptr_t)
+    cdef bint launch(self, tuple args) except -1
+    cpdef object execute(self, tuple args, dict kwargs)
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, record=AccessRecord,
+                   values=list, needs_values=bint)
+    cdef list open_all(self, tuple args, list records, object line)
+    @cython.locals(storage=Cube, record=AccessRecord)
+    cdef AccessRecord open_one(self, MatBase view, PlannedOperand operand, list records,
+                               object line)
+    @cython.locals(storage=Cube)
+    cdef bint is_covered(self, MatBase view, PlannedOperand operand) except -1
+    @cython.locals(operand=PlannedOperand, view=MatBase)
+    cdef present_all(self, tuple args, list values)
+    @cython.locals(record=AccessRecord)
+    cdef undo_all(self, list records)
+    @cython.locals(record=AccessRecord)
+    cdef close_all(self, list records, bint failed)
+    cdef leave_running(self)
+    cdef object compute(self, tuple args, dict kwargs, list values)

@@ -1,0 +1,59 @@
+cimport cython
+from libc.stdint cimport uintptr_t
+
+from mat._core cimport KernelCall
+from mat.core.cube cimport Cube
+from mat.core.registration cimport Registration
+from mat.matrix.base cimport Form, MatBase
+
+cdef list _observers
+cdef Registration _foreign
+cdef dict _KERNELS
+cdef object _float64, _INDICES, _BOOL
+cdef int _NOT_CALLED
+
+
+cdef class SelectionKernels:
+    cdef readonly Form form
+    cdef readonly Py_ssize_t length
+    cdef readonly tuple before, rest
+    cdef readonly KernelCall number, get, put, fill
+    cdef Form result
+
+
+cdef SelectionKernels _kernels_for(Form form, int axis, int axes, Py_ssize_t count)
+
+@cython.locals(form=Form, found=Selection, mat=MatBase, axes=int, shape=tuple)
+cpdef Selection selected(MatBase view, object index, int axis)
+
+@cython.locals(mat=MatBase)
+cdef MatBase _as_index(object index)
+
+
+cdef class Selection:
+    cdef MatBase view, index
+    cdef SelectionKernels kernels
+    cdef tuple shape
+    cdef Py_ssize_t size
+    cdef readonly bint masked
+    cpdef Py_ssize_t count(self) except? -2
+    cdef fill_in(self, MatBase view, MatBase index, SelectionKernels kernels, bint masked)
+    cdef bint in_range(self) except -1
+    cdef keep_index(self)
+    cpdef tuple shape_of(self, Py_ssize_t count)
+    @cython.locals(form=Form, count=Py_ssize_t, shape=tuple)
+    cpdef object get(self)
+    cpdef bint put(self, MatBase source, Py_ssize_t count) except? -1
+    cpdef bint fill(self, object value, Py_ssize_t count) except? -1
+    @cython.locals(at=uintptr_t, address=uintptr_t, address_of_index=uintptr_t, found=Py_ssize_t)
+    cdef Py_ssize_t call(self, KernelCall kernel, MatBase other, object value, Py_ssize_t count,
+                         bint writes, bint writes_other) except? -4
+    cdef set_operands(self, KernelCall kernel, uintptr_t address, uintptr_t address_of_index,
+                      uintptr_t at, object value, Py_ssize_t count)
+    @cython.locals(view=MatBase, index=MatBase, at=uintptr_t, address=uintptr_t,
+                   address_of_index=uintptr_t)
+    cdef Py_ssize_t call_at_once(self, KernelCall kernel, MatBase other, object value,
+                                 object element, Py_ssize_t count, bint writes,
+                                 bint writes_other) except? -4
+    @cython.locals(storage=Cube)
+    cdef locate(self, MatBase view)

@@ -1,0 +1,282 @@
+"""Elements that one mask, or one array of integers, selects of a Mat: copied to a new one, or
+overwritten, by compiled kernels.
+
+What is small is done at once, under the GIL, where no access need be opened. This module does not
+know what other indices there are, and returns None for operands that NumPy is to take.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.compiled import KernelCall as CompiledCall
+from ..core.direction import INPUT, IO, OUTPUT
+from ..core.observers import OBSERVERS
+from ..cpu.selection import prepare_selection
+from ..facets.foreign import FOREIGN
+from ..matrix.base import Form, MatBase, form_of_result
+from ..matrix.creation import adopted
+from ..matrix.mat import Mat
+from ..matrix.with_facets import with_facets
+from ..support.c_pointers import address_of
+from ..support.native import lib
+from ..support.settings import FLOAT64
+from ..support.types import Array, Number
+
+_observers, _foreign, _float64 = OBSERVERS, FOREIGN, FLOAT64  # with types of C
+_AXES = 32  # of which a frame has room
+_NOT_CALLED = -3
+_LARGE = 1 << 15  # elements that are worth releasing the GIL
+_MOST = 1024
+_INDICES, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
+
+
+class SelectionKernels:
+    """The kernels of selections of one kind, of Mats of one form."""
+
+    __slots__ = ("before", "fill", "form", "get", "length", "number", "put", "rest", "result")
+
+    def __init__(self, form: Form, axis: int, axes: int, count: int) -> None:
+        self.form = form
+        self.length = form.shape[axis]
+        self.before = form.shape[:axis]
+        self.rest = form.shape[axis + (axes or 1):]
+        of = form.shape, form.strides, form.itemsize, axis, axes, count
+        self.result: Form | None = None  # of the last new Mat
+        kind = "masked" if axes else "taken"
+        self.number = prepare_selection("mat_masked_count", *of, False)
+        self.get = prepare_selection(f"mat_{kind}_get", *of, False)
+        self.put = prepare_selection(f"mat_{kind}_set", *of, False)
+        self.fill = prepare_selection(f"mat_{kind}_set", *of, True)
+
+
+_KERNELS: dict[object, SelectionKernels] = {}
+
+
+def _kernels_for(form: Form, axis: int, axes: int, count: int) -> SelectionKernels:
+    key = form, axis, axes, count if axis else 0
+    found = _KERNELS.get(key)
+    if found is None:
+        if len(_KERNELS) > _MOST:
+            _KERNELS.clear()
+        found = _KERNELS[key] = SelectionKernels(form, axis, axes, count if axis else 1)
+    return found
+
+
+def selected(view: MatBase, index: object, axis: int) -> Selection | None:
+    """Return what `index`, a mask or an array of integers, selects along `axis`; None if that is to
+    be left to NumPy.
+    """
+    mat = _as_index(index)
+    if mat is None or lib is None:
+        return None
+    form = view._find_form() if view.known_form is None else view.known_form
+    shape, axes = mat.layout.shape, 0
+    if mat.storage.dtype is _BOOL:
+        axes = len(shape)
+        if axis or not axes or form.shape[:axes] != shape:
+            return None
+    elif not shape or axis >= len(form.shape):
+        return None
+    if not form.size or not mat.layout.size or len(form.shape) > _AXES:
+        return None
+    found = Selection()
+    found.fill_in(view, mat, _kernels_for(form, axis, axes, mat.layout.size), axes > 0)
+    return found
+
+
+def _as_index(index: Any) -> Mat | None:
+    """Return a mask, or integers of 64 bits, as a packed Mat; None if it is neither."""
+    kind = type(index)
+    if kind is Mat:
+        mat: Mat = index
+        dtype = mat.storage.dtype
+        if dtype is not _INDICES and dtype is not _BOOL:
+            if dtype.kind not in "iu":
+                return None
+            mat = mat.astype(_INDICES)
+        return mat if mat.layout.contiguous else mat.copy()
+    if kind is list:
+        index = _as_array(index)
+    elif kind is not np.ndarray:
+        index = None
+    if index is None or index.dtype.kind not in "biu" or not index.ndim:
+        return None
+    wanted = np.bool_ if index.dtype.kind == "b" else _INDICES
+    return adopted(np.ascontiguousarray(index, wanted))
+
+
+def _as_array(index: list[object]) -> Array | None:
+    """Return a list of integers, or one of bools, as an array; None if it is neither."""
+    kinds = set(map(type, index))
+    found = np.asarray(index) if kinds in ({int}, {bool}) else None
+    return None if found is None or found.dtype.kind == "O" else found  # too large
+
+
+class _NothingWritten(Exception):
+    """An integer is out of range."""
+
+
+class Selection:
+    """What a mask or integers select of a Mat."""
+
+    __slots__ = ("index", "kernels", "masked", "shape", "size", "view")
+
+    def fill_in(self, view: MatBase, index: Mat, kernels: SelectionKernels, masked: bool) -> None:
+        """Be what `index` selects of `view`."""
+        self.view = view
+        self.index = index
+        self.kernels = kernels
+        self.masked = masked
+        self.shape = index.layout.shape
+        self.size = index.layout.size
+
+    # How much
+
+    def count(self) -> int:
+        """Return the number of items that are selected; kernels find out whether integers are in
+        range.
+        """
+        if not self.masked:
+            return self.size
+        return self.call(self.kernels.number, None, None, self.size, False, False)
+
+    def in_range(self) -> bool:
+        """Return whether all integers are in the range of the axis: else no access is opened."""
+        found, length = self.index.to_numpy(), self.kernels.length
+        return bool(found.min() >= -length and found.max() < length)
+
+    def keep_index(self) -> None:
+        """Copy the index if it is among what is written."""
+        if self.index.storage is self.view.storage:
+            self.index = self.index.copy()
+
+    def shape_of(self, count: int) -> tuple[int, ...]:
+        """Return the shape of `count` items."""
+        if self.masked:
+            return (count, *self.kernels.rest)
+        return self.kernels.before + self.shape + self.kernels.rest
+
+    # Copying
+
+    def get(self) -> Mat | None:
+        """Return a new Mat with what is selected; None if an integer is out of range."""
+        count = self.count()
+        shape = self.shape_of(count)
+        form = self.kernels.result
+        if form is None or form.shape != shape:
+            form = self.kernels.result = form_of_result(shape, self.view.storage.dtype)
+        found: Mat = form.new(self.view.device_enabled)
+        if form.size and not self.call(self.kernels.get, found, None, count, False, True):
+            return None
+        return found
+
+    def put(self, source: MatBase, count: int) -> bool:
+        """Overwrite the `count` items that are selected with the elements of `source`, a packed Mat
+        of their shape and dtype; return whether all could be.
+        """
+        self.keep_index()
+        return bool(self.call(self.kernels.put, source, None, count, True, False))
+
+    def fill(self, value: Number, count: int) -> bool:
+        """Overwrite the `count` items that are selected with a number, which the dtype can
+        represent; return whether all could be.
+        """
+        self.keep_index()
+        return bool(self.call(self.kernels.fill, None, value, count, True, False))
+
+    # the parameters are the operands of a kernel
+    def call(self, kernel: CompiledCall, other: MatBase | None, value: Number, count: int,
+             writes: bool, writes_other: bool) -> int:
+        """Call a kernel for the Mat, the index, and another Mat or a number; return its result."""
+        dtype, element = self.view.storage.dtype, None
+        if value is not None and (dtype is not _float64 or type(value) is not float):
+            element = np.array(value, dtype)
+        if self.size <= _LARGE and self.kernels.form.size <= _LARGE and not _observers:
+            found = self.call_at_once(kernel, other, value, element, count, writes, writes_other)
+            if found != _NOT_CALLED:
+                return found
+        if writes and not self.masked and not self.in_range():
+            return 0
+        requests = [(self.view, "foreign", IO if writes else INPUT), (self.index, "foreign", INPUT)]
+        if other is not None:
+            requests.append((other, "foreign", OUTPUT if writes_other else INPUT))
+        try:
+            with with_facets(*requests) as arrays:
+                at = 0 if element is None else address_of(element)
+                address = arrays[0].address
+                address_of_index = arrays[1].address
+                if other is not None:
+                    at = arrays[2].address
+                self.set_operands(kernel, address, address_of_index, at, value, count)
+                result: int = kernel.run_released()
+                if writes_other and not result:
+                    raise _NothingWritten  # so that the block fails
+                return result
+        except _NothingWritten:
+            return 0
+
+    # the parameters are the operands of a kernel
+    def set_operands(self, kernel: CompiledCall, address: int, address_of_index: int, at: int,
+                     value: Number, count: int) -> None:
+        """Give a kernel its operands, the last of which is what is at `at` or, for 0, `value`."""
+        kernel.set_number(0, count)
+        if not at and value is not None:
+            kernel.set_number(1, value)
+            at = kernel.number_address(1)
+        kernel.set_operand(0, address)
+        kernel.set_operand(1, address_of_index)
+        kernel.set_operand(2, at)
+
+    # the parameters are the operands of a kernel
+    def call_at_once(self, kernel: CompiledCall, other: MatBase | None, value: Number,
+                     element: Array | None, count: int, writes: bool, writes_other: bool) -> int:
+        """Do so if no access need be opened; return _NOT_CALLED else."""
+        view, index = self.view, self.index
+        at = 0 if element is None else address_of(element)
+        self.locate(view)
+        self.locate(index)
+        if other is not None:
+            self.locate(other)
+        if view.known_form is not self.kernels.form:
+            return _NOT_CALLED  # another thread has changed it
+        # no code of Python may run from here until the kernel has been called
+        address = view.storage.ready(_foreign.mask, _foreign.bit, True, writes)
+        address_of_index = index.storage.ready(_foreign.mask, _foreign.bit, True, False)
+        if not address or not address_of_index:
+            return _NOT_CALLED
+        if other is not None:
+            at = other.storage.ready(_foreign.mask, _foreign.bit, not writes_other, writes_other)
+            if not at:
+                return _NOT_CALLED
+            at += other.layout.displacement * self.kernels.form.itemsize
+        address += view.layout.displacement * self.kernels.form.itemsize
+        address_of_index += index.layout.displacement * (1 if self.masked else 8)
+        self.set_operands(kernel, address, address_of_index, at, value, count)
+        kernel.run_at_once()
+        if writes and (self.masked or kernel.found[0] != 0):
+            view.storage.written(_foreign.mask)
+        if other is not None and writes_other:
+            other.storage.written(_foreign.mask)
+        return int(kernel.found[0])
+
+    def locate(self, view: MatBase) -> None:
+        """Find out the address of a Mat, if it is not known yet; other threads may run."""
+        storage = view.storage
+        if not storage.address and storage.copies is not None:
+            storage.find_address()
+
+
+def taken(x: Mat, indices: object, axis: int) -> Mat | None:
+    """Return the elements of `x` at the integers `indices` of an axis, as a new Mat; None if that
+    is to be left to NumPy.
+    """
+    chosen = selected(x, indices, axis)
+    return None if chosen is None or chosen.masked else chosen.get()
+
+
+def packed_source(a: Array, shape: tuple[int, ...]) -> Mat:
+    """Return an array, broadcast to `shape`, as a packed Mat."""
+    return adopted(np.ascontiguousarray(np.broadcast_to(a, shape)).reshape(shape))

@@ -1,0 +1,130 @@
+"""Reductions of what is true, which means not 0: whether any element is, whether all are, and how
+many are. NumPy's functions and those of `mat.array_api` are made of them.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.compiled import IN_USE
+from ..devices.device import in_use
+from ..matrix.creation import full
+from ..matrix.mat import Mat
+from ..support.dtypes import BY_NAME, EVERY
+from ..support.types import AxisLike, Engine, Function
+from . import reduce
+from .declare_reduce import RANK, Reduction, plain_axis, reduced_by, reduction
+from .elementwise import not_equal
+
+# the bits of one element that count, as a signed integer: not the signs of zeros
+_MASKS = {"f2": 0x7FFF, "f4": 0x7FFFFFFF, "f8": 2**63 - 1, "c8": 0x7FFFFFFF7FFFFFFF,
+          "c16": 2**63 - 1}
+
+
+class Truth(Reduction):
+    """A reduction of the truth of elements."""
+
+    compiled = EVERY
+    silent = True
+
+    def fits_compiled(self, x: Mat, out: Mat) -> bool:
+        return out.dtype == self.result_dtype(x.dtype) and x.ndim <= RANK
+
+    def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
+        axes, strides = self._kept(x, out, axis, keepdims)
+        kind = BY_NAME[x.dtype.name]
+        mask = _MASKS.get(f"{kind.kind}{kind.size}", -1)
+        return reduced_by(cpu, f"mat_{self.name}_{kind.size}", x, axes, strides, mask=mask)
+
+
+class Any(Truth):
+    """Whether any element is true."""
+
+    name = "any"
+    summary = "Return whether any element over `axis` is true."
+    example = "any(mat.array([0, 2]))", "<Mat () bool F True>"
+    function: ClassVar[Function] = staticmethod(np.any)
+
+
+class All(Truth):
+    """Whether all elements are true."""
+
+    name = "all"
+    summary = "Return whether all elements over `axis` are true."
+    example = "all(mat.array([0, 2]))", "<Mat () bool F False>"
+    function: ClassVar[Function] = staticmethod(np.all)
+
+
+def _count(x: np.ndarray, axis: AxisLike = None, keepdims: bool = False,
+           out: np.ndarray | None = None) -> object:
+    """Return NumPy's count, which has no ``out=``."""
+    found = np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims), np.int64)
+    if out is None:
+        return found
+    out[...] = found
+    return out
+
+
+class CountNonzero(Truth):
+    """How many elements are true."""
+
+    name = "count_nonzero"
+    summary = "Return how many elements over `axis` are true."
+    example = "count_nonzero(mat.array([0, 2]))", "<Mat () int64 F 1>"
+    function: ClassVar[Function] = staticmethod(_count)
+
+
+_any = reduction(Any(), binds=False)
+_all = reduction(All(), binds=False)
+_count_nonzero = reduction(CountNonzero(), binds=False)
+
+
+def any_true(x: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None) -> Mat:
+    """Return whether any element over `axis` is true, as bool."""
+    if IN_USE and _is_elsewhere(x):
+        return _decided(reduce.max, x, axis, keepdims, out, False)
+    found: Mat = _any(x, axis, keepdims, out)
+    return found
+
+
+def all_true(x: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None) -> Mat:
+    """Return whether all elements over `axis` are true, as bool."""
+    if IN_USE and _is_elsewhere(x):
+        return _decided(reduce.min, x, axis, keepdims, out, True)
+    found: Mat = _all(x, axis, keepdims, out)
+    return found
+
+
+def count_true(x: Mat, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+    """Return how many elements over `axis` are true, as int64."""
+    if IN_USE and _is_elsewhere(x):
+        found: Mat = reduce.sum(_truth(x), axis, keepdims)
+    else:
+        found = _count_nonzero(x, axis, keepdims)
+    return found
+
+
+# On devices with kernels of their own, which have other reductions
+
+
+def _is_elsewhere(x: Mat) -> bool:
+    """Return whether such a device computes with `x`."""
+    return bool(isinstance(x, Mat) and x.device_enabled and in_use().implementations)
+
+
+def _truth(x: Mat) -> Mat:
+    found: Mat = x if x.dtype.kind == "b" else not_equal(x, 0)
+    return found
+
+
+# the parameters are those of `any_true`, the reduction, and what is true of nothing
+def _decided(reduction: Function, x: Mat, axis: AxisLike, keepdims: bool, out: Mat | None,
+             of_nothing: bool) -> Mat:
+    """Reduce the truth of the elements by a reduction that is not defined of nothing."""
+    if x.size:
+        found: Mat = reduction(_truth(x), axis, keepdims, out)
+        return found
+    shape, _ = Any().result_of(x, plain_axis(axis), keepdims)
+    return full(shape, of_nothing, "bool") if out is None else out.assign_(of_nothing)

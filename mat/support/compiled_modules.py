@@ -1,0 +1,106 @@
+"""Which modules Cython has compiled, and of what text: all of them are used, or none.
+
+The record of a build has a line ``NAME DIGEST`` for each of them. If a text has changed since, a
+module is missing or ``MAT_NATIVE=0`` asks for it, `use_sources` has Python import the ``.py`` files
+instead, also where a compiled module lies beside. ``mat/native/build.py`` runs this file by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    FileFinder,
+    ModuleSpec,
+    SourceFileLoader,
+)
+from importlib.util import source_hash
+from types import ModuleType
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# what Python's own modules for this interpreter end with, and the record of them
+SUFFIX = EXTENSION_SUFFIXES[0] if EXTENSION_SUFFIXES else ".so"
+RECORD = f"compiled{os.path.splitext(SUFFIX)[0]}.txt"
+CORE = "mat._core"
+EXTENSIONS = (CORE, "mat._native")  # without a Python file
+# parts of `mat._core`, and of what it offers the others
+PARTS = ("native/cpu/call.h", "native/python/dlpack.c", "native/python/dlpack.h",
+         "native/python/limited_api.h", "native/python/threads.pxi")
+
+
+def path_of(name: str, suffix: str) -> str:
+    """Return the path of a file of the module `name`."""
+    return os.path.join(PACKAGE, *name.split(".")[1:]) + suffix
+
+
+def source_of(name: str) -> str:
+    """Return the path of what the module `name` is compiled of."""
+    return path_of(name, ".pyx" if name == CORE else ".py")
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""
+
+
+def digests(names: Iterable[str]) -> dict[str, str]:
+    """Return a digest for each module, of its own text and of the declarations of all."""
+    names = sorted(names)
+    shared = b"".join([*(_read(path_of(name, ".pxd")) for name in names),
+                       *(_read(os.path.join(PACKAGE, part)) for part in PARTS)])
+    return {name: source_hash(shared + _read(source_of(name))).hex() for name in names}
+
+
+def recorded(path: str = os.path.join(PACKAGE, RECORD)) -> dict[str, str]:
+    """Return what a record says; an empty dict if there is none."""
+    lines = _read(path).decode().splitlines()
+    return dict(line.split(maxsplit=1) for line in lines)
+
+
+def fault() -> str:
+    """Return why the compiled modules cannot be used; an empty text if they can."""
+    if os.environ.get("MAT_NATIVE") == "0":
+        return "MAT_NATIVE is 0"
+    built = {name: digest for name, digest in recorded().items() if name.startswith("mat.")}
+    if CORE not in built:
+        return "they were not built for this Python"
+    for name, digest in digests(built).items():
+        if not os.path.exists(path_of(name, SUFFIX)):
+            return f"{name} is missing"
+        if digest != built[name] and os.path.exists(source_of(name)):
+            return f"{name} has changed since it was compiled"
+    return ""
+
+
+class SourceFinder:
+    """Finds the ``.py`` files of the package only, and refuses its extensions."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        self.finders: dict[str, FileFinder] = {}  # for each folder
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None,
+                  target: ModuleType | None = None) -> ModuleSpec | None:
+        """Return how the module is loaded; None if it is not one of the package."""
+        if not fullname.startswith("mat."):
+            return None
+        if fullname in EXTENSIONS:
+            raise ModuleNotFoundError(f"{fullname} is not used: {self.reason}", name=fullname)
+        found = (self._finder(folder).find_spec(fullname, target) for folder in path or ())
+        return next((spec for spec in found if spec is not None), None)
+
+    def _finder(self, folder: str) -> FileFinder:
+        if folder not in self.finders:
+            self.finders[folder] = FileFinder(folder, (SourceFileLoader, SOURCE_SUFFIXES))
+        return self.finders[folder]
+
+
+def use_sources(reason: str) -> None:
+    """Have the modules that are imported from now on be Python's, for that reason."""
+    sys.meta_path.insert(0, SourceFinder(reason))

@@ -1,0 +1,33 @@
+"""Locks in a forked child: it has one thread only, and a lock that another one held would remain
+locked, so the owners of locks make new ones.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Protocol
+
+
+class Forked(Protocol):
+    """An object with locks, which may be held at a fork by a thread that the child lacks."""
+
+    def after_fork(self) -> None:
+        """Make new locks, in the child."""
+
+
+_all: weakref.WeakSet[Forked] = weakref.WeakSet()
+
+
+def renew_after_fork(owner: Forked) -> None:
+    """Have ``owner.after_fork()`` called in every forked child, as long as `owner` exists."""
+    _all.add(owner)
+
+
+def _renew() -> None:
+    for owner in tuple(_all):
+        owner.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)

@@ -1,0 +1,101 @@
+"""Host memory that is recycled: arrays and workspaces over blocks of a pool, to which their memory
+returns by itself (``native/cpu/host_pool.h``). Without compiled code NumPy allocates.
+
+The pool is the process's, and so is its limit, the setting ``host_pool_bytes``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .native import ffi, lib
+from .settings import HOST_POOL
+from .types import Array, CData, DType
+
+SMALLEST = 1024  # bytes; for less, NumPy has lists of its own, which Python reaches faster
+MOST = 2 ** 62  # bytes, of a limit
+_CHARS = ffi.typeof("char[]")
+
+
+class HostStatistics(NamedTuple):
+    """What the pool has done: bytes, and numbers of blocks since the start of the process.
+
+    Attributes
+    ----------
+    in_use, kept, limit : int
+        The bytes of the blocks in use and of those kept for the next use, and the most bytes that
+        are kept at present.
+    hits, misses : int
+        How often a kept block was used again, and how often a new one was needed.
+    returned : int
+        How many blocks were given back to the system.
+    """
+
+    in_use: int = 0
+    kept: int = 0
+    limit: int = 0
+    hits: int = 0
+    misses: int = 0
+    returned: int = 0
+
+
+def _allocators() -> tuple[CData, CData]:
+    """Return what allocates a cffi array over a block, with arbitrary contents or zeros.
+
+    The block is allocated, and its end arranged, in one call that no interrupt can divide.
+    """
+    if lib is None:
+        return ffi.new_allocator(should_clear_after_alloc=False), ffi.new
+    both = lib.mat_host_new, lib.mat_host_delete
+    return ffi.new_allocator(*both, should_clear_after_alloc=False), ffi.new_allocator(*both)
+
+
+_new, _zeros = _allocators()
+
+
+def workspace(nbytes: int) -> CData:
+    """Return ``char[nbytes]`` of arbitrary contents, aligned to 64 bytes if compiled code runs."""
+    return _new(_CHARS, nbytes)
+
+
+def zeros(kind: str, count: int) -> CData:
+    """Return a cffi array of the given type, such as ``double[]``, of `count` zeros."""
+    return _zeros(kind, count)
+
+
+def empty(size: int, dtype: DType) -> Array:
+    """Do as ``numpy.empty`` for one axis, over a block of the pool.
+
+    Its memory returns to the pool after the last array over it.
+    """
+    nbytes = size * dtype.itemsize
+    if lib is None or nbytes < SMALLEST:
+        return np.empty(size, dtype)
+    try:
+        return np.frombuffer(ffi.buffer(_new(_CHARS, nbytes)), dtype)
+    except MemoryError:
+        return np.empty(size, dtype)  # raises the error that names the size
+
+
+def statistics() -> HostStatistics:
+    """Return what the pool has done, zeros if there is none."""
+    if lib is None:
+        return HostStatistics()
+    found = ffi.new("struct mat_host_statistics *")
+    lib.mat_host_get_statistics(found)
+    return HostStatistics(*(getattr(found, name) for name in HostStatistics._fields))
+
+
+def trim() -> int:
+    """Give all kept blocks back to the system; return their bytes."""
+    return int(lib.mat_host_trim(0)) if lib is not None else 0
+
+
+def _set_limit(most: int | None) -> None:
+    if lib is not None:
+        lib.mat_host_set_limit(-1 if most is None else min(most, MOST))
+
+
+HOST_POOL.append(_set_limit)

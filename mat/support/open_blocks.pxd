@@ -1,0 +1,1 @@
+# Compiled, so that an interrupt comes only in the parts of a block, which are repeated.

@@ -1,0 +1,175 @@
+"""Blocks that change the state of a context, and end whatever happens: out of order, in another
+context or thread than they began in, or cut short by an interrupt.
+
+A reset of the context variable does not do for that: it fails in another context (that of the event
+loop which closes an abandoned generator), and restores too much if a later block is still open.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+_TRIES = 100  # of ending a block that is interrupted again and again
+
+
+T = TypeVar("T")  # what a block is given
+
+
+class Block(Generic[T]):
+    """A context manager whose parts `begin` and `end` can be interrupted at any point.
+
+    Subclasses implement `begin` and `end`. `end` undoes whatever was begun, does nothing for what
+    has ended already, and is called again after an interrupt or error, as after a failed `begin`.
+
+    A copy of the block, its body, does all that. It also learns when the block itself is garbage:
+    an interrupt may come before the first line of `__exit__`, and nobody ends the block then. The
+    block has no `__del__`, since an interrupt in there would be lost.
+    """
+
+    __slots__ = ("__weakref__", "body", "late", "running")
+    _names: tuple[str, ...] = ()  # of the attributes
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        slots = (name for kind in cls.__mro__ for name in vars(kind).get("__slots__", ()))
+        cls._names = tuple(name for name in slots if name != "__weakref__")
+
+    def __init__(self) -> None:
+        self.body: Any = None  # of the same class
+        # of a body
+        self.late: weakref.ref[Any] | None = None
+        self.running = False
+
+    def begin(self) -> T:
+        """Begin the block and return what it is given."""
+        raise NotImplementedError
+
+    def end(self, error: BaseException | None) -> None:
+        """End the block, which raised `error`."""
+        raise NotImplementedError
+
+    def already_open(self) -> BaseException:
+        """Return the error to raise if the block is entered again while it is open."""
+        return RuntimeError("this block is already open; make another one")
+
+    @property
+    def entered(self) -> bool:
+        """True while the block is open."""
+        return self.body is not None and bool(self.body.running)
+
+    def __enter__(self) -> T:
+        if self.entered:
+            raise self.already_open()
+        self.body = None  # of the time before, which the copy would keep
+        self.body = body = self._copied()
+        try:
+            body.running = True
+            body.late = weakref.ref(self, body.end_late)
+            return body.begin()
+        except BaseException as error:
+            body.end_surely(error)
+            raise
+
+    def _copied(self) -> Self:
+        made = object.__new__(type(self))
+        for name in self._names:
+            setattr(made, name, getattr(self, name))
+        return made
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self.body is not None:
+            self.body.end_surely(error)
+
+    def end_surely(self, error: BaseException | None) -> None:
+        """Call `end` until nothing is left of the block; raise the first interrupt or error."""
+        raised: BaseException | None = None
+        for _ in range(_TRIES):
+            try:
+                self.end(error if raised is None else raised)
+                self.running = False
+                self.late = None
+                break
+            except BaseException as failure:
+                if raised is None or (isinstance(raised, Exception)
+                                      and not isinstance(failure, Exception)):
+                    raised = failure
+        try:
+            if raised is not None:
+                raise raised
+        finally:
+            del raised  # its traceback keeps this frame
+
+    def end_late(self, block: weakref.ref[Any]) -> None:  # noqa: ARG002
+        """End the block, which is garbage."""
+        if self.running:
+            self.end_surely(None)
+
+
+class Decorating(Block[T]):
+    """A block that can also decorate a function, which then runs in a new such block each time."""
+
+    __slots__ = ()
+
+    def again(self) -> Self:
+        """Return a new block like this one."""
+        raise NotImplementedError
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with self.again():
+                return function(*args, **kwargs)
+        return inside
+
+
+class Nested:
+    """What a context variable holds: the innermost block, or what it stands for.
+
+    ``parent`` is the one around it. Those that have ended are skipped, in every context.
+    """
+
+    __slots__ = ("ended", "parent")
+
+    def __init__(self) -> None:
+        self.ended = False
+        self.parent: Self | None = None
+
+
+N = TypeVar("N", bound=Nested)
+
+
+def still_open(nested: N | None) -> N | None:
+    """Return `nested`, or the nearest one around it that has not ended."""
+    while nested is not None and nested.ended:
+        nested = nested.parent
+    return nested
+
+
+def enter(variable: ContextVar[N | None], nested: N) -> None:
+    """Make `nested` the innermost one of this context."""
+    nested.parent = variable.get()
+    inner: N | None = nested
+    while inner is not None:  # those that have ended are left out, else the chain may grow for ever
+        inner.parent = still_open(inner.parent)
+        inner = inner.parent
+    variable.set(nested)
+
+
+def leave(variable: ContextVar[N | None], nested: N) -> None:
+    """End `nested`, in whatever context this is."""
+    nested.ended = True
+    innermost = variable.get()
+    if innermost is not None and innermost.ended:
+        variable.set(still_open(innermost))
+
+
+def remove(found: list[object], one: object) -> None:
+    """Remove `one` from a list that several threads change, if it is there."""
+    if one in found:
+        found.remove(one)

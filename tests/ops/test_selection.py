@@ -1,0 +1,277 @@
+"""What masks and arrays of integers select: dtypes, layouts and spellings against NumPy; what is
+large, shared, read-only or out of range; and Mats that are joined.
+"""
+
+import sys
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+from mat import array_api as xp
+from mat.errors import AliasError, ConflictError, DirectionError, IndexOutOfRange, ShapeError
+
+from ..support import needs
+from ..support.layouts import LAYOUTS, check_hidden, place
+
+DTYPES = [n for n in mat.supported_dtypes if n != "bfloat16"]
+SHAPES = ((7,), (5, 4), (3, 4, 5), (1, 6, 1))
+LARGE = 70_000  # elements: more than are copied at once
+
+
+def elements(rng, shape, dtype):
+    """Numbers of any dtype that differ from each other as far as that can be."""
+    return (100 * rng.standard_normal(shape)).astype(dtype)
+
+
+def same(found, wanted):
+    """Fail unless all bits are the same."""
+    assert type(found) is mat.Mat
+    assert found.dtype == wanted.dtype
+    assert found.shape == wanted.shape
+    assert found.to_numpy().tobytes() == np.ascontiguousarray(wanted).tobytes()
+
+
+def masks(rng, shape):
+    """A mask for the first axes, as a Mat, an array, and what else NumPy takes."""
+    for k in range(1, len(shape) + 1):
+        mask = rng.random(shape[:k]) < 0.4
+        yield mask, (mat.array(mask), mask, mat.array(mask[..., ::-1])[..., ::-1],
+                     (mat.array(mask),), *([mask.tolist()] if k == 1 else []))
+
+
+def integers(rng, shape):
+    """Integers for one axis, as Mats, arrays and lists, after the slices before it."""
+    for axis, n in enumerate(shape):
+        before = (slice(None),) * axis
+        for size in ((6,), (2, 3), (300,)):
+            k = rng.integers(-n, n, size)
+            kinds = [mat.array(k), mat.array(k.astype("int8")), k, k.astype("int32"),
+                     mat.array(np.repeat(k, 2, -1))[..., ::2]]
+            if k.ndim == 1:
+                kinds += [k.tolist(), k.astype(">i4")]
+            yield (*before, k), [(*before, one) for one in kinds]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_reading(rng, dtype, layout):
+    for shape in SHAPES:
+        a = elements(rng, shape, dtype)
+        x = place(a, layout)
+        for index, spellings in (*masks(rng, shape), *integers(rng, shape)):
+            for spelled in spellings:
+                same(x[spelled], a[index])
+                if isinstance(spelled, tuple) and len(spelled) == 1:
+                    same(x[spelled[0]], a[index])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_writing(rng, dtype, layout):
+    for shape in SHAPES:
+        a = elements(rng, shape, dtype)
+        x = place(a, layout)
+        for index, spellings in (*masks(rng, shape), *integers(rng, shape)):
+            chosen = a[index]
+            values = elements(rng, chosen.shape, dtype)
+            for spelled, value in zip(spellings, (values, 1, values[:1], 3.0, mat.array(values),
+                                                  True, mat.array(values)), strict=False):
+                if not len(chosen) and np.ndim(value):
+                    value = values
+                x[spelled] = value
+                a[index] = value.to_numpy() if isinstance(value, mat.Mat) else value
+                assert x.to_numpy().tobytes() == np.ascontiguousarray(a).tobytes()
+        check_hidden(x)
+
+
+def test_bfloat16(rng):
+    pytest.importorskip("ml_dtypes")
+    x = mat.array(np.arange(6.0), dtype="bfloat16")
+    assert x[x > 2].astype("float32").tolist() == [3, 4, 5]
+    x[x > 2] = -1.5
+    x[mat.array([0, 1], dtype="int64")] = mat.array([7, 8], dtype="bfloat16")
+    assert x.astype("float32").tolist() == [7, 8, 2, -1.5, -1.5, -1.5]
+
+
+@needs.native
+@pytest.mark.host
+@pytest.mark.unchecked("it has NumPy compute")
+def test_the_compiled_kernels_are_used(rng):
+    x = mat.array(rng.standard_normal((40, 3)))
+    for found in (x[x[:, 0] > 0], x[mat.array([1, 2], dtype="int64")], x[[1, 2]], x[:, [0, 2]],
+                  x.take([3, 4], 0), np.take(x, np.arange(3)), xp.take(x, mat.array(
+                      [1], dtype="int64"), axis=0), mat.concat([x, x]), mat.stack([x, x], 1),
+                  np.concatenate([x, x], 1)):
+        assert "foreign" in found.facets
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_take(rng, axis):
+    a = rng.standard_normal((4, 5))
+    k = rng.integers(-4, 4, (2, 3))
+    for x in (mat.array(a), mat.array(a.T.copy()).T):
+        for index in (k, mat.array(k), k.tolist()):
+            same(x.take(index, axis), a.take(k, axis))
+            same(np.take(x, index, axis), a.take(k, axis))
+    if axis is not None:
+        same(xp.take(mat.array(a), mat.array(k[0]), axis=axis), a.take(k[0], axis))
+
+
+def test_large(rng):
+    a = rng.standard_normal(LARGE)
+    x, k = mat.array(a), rng.integers(-LARGE, LARGE, LARGE)
+    same(x[x > 0], a[a > 0])
+    same(x[mat.array(k)], a[k])
+    x[x > 1] = 0.25
+    a[a > 1] = 0.25
+    x[k[:1000]] = mat.array(a[:1000])
+    a[k[:1000]] = a[:1000].copy()
+    same(x, a)
+
+
+def test_under_observers(rng):
+    a = rng.standard_normal(50)
+    x = mat.array(a)
+    with mat.debug.count_copies():
+        same(x[x > 0], a[a > 0])
+        x[x > 0] = 2.0
+        a[a > 0] = 2.0
+        same(mat.stack([x, x]), np.stack([a, a]))
+    same(x, a)
+
+
+@pytest.mark.parametrize("index", [[0, 5], [-6, 0], [2**40], [-(2**63), 1]])
+def test_out_of_range_before_anything_is_written(index):
+    x = mat.arange(5)
+    for spelled in (index, np.array(index), mat.array(index, dtype="int64")):
+        with pytest.raises(IndexOutOfRange):
+            x[spelled]
+        with pytest.raises(IndexOutOfRange):
+            x[spelled] = 7.0
+        with pytest.raises(IndexError):
+            x.take(spelled)
+    with pytest.raises(IndexOutOfRange):
+        mat.zeros(2, 3)[:, index]
+    assert x.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_masks_of_other_shapes():
+    x = mat.zeros(4, 3)
+    for mask in (mat.ones(3, dtype="bool"), np.ones((4, 4), bool), np.ones((4, 3, 1), bool)):
+        with pytest.raises(IndexOutOfRange):
+            x[mask]
+        with pytest.raises(IndexOutOfRange):
+            x[mask] = 1.0
+    with pytest.raises(ShapeError, match="broadcast"):
+        x[mat.ones(4, dtype="bool")] = mat.zeros(2)
+
+
+def test_what_cannot_be_written_remains():
+    fixed = np.arange(4.0)
+    fixed.flags.writeable = False
+    x, mask = mat.from_numpy(fixed), mat.ones(4, dtype="bool")
+    with pytest.raises(DirectionError):
+        x[mask] = 1.0
+    with pytest.raises(AliasError):
+        mat.zeros(1).broadcast_to((4,))[mask] = 1.0
+    y = mat.zeros(4)
+    with mat.with_facets((y, "array", "input")):
+        def write():
+            with pytest.raises(ConflictError):
+                y[mask] = 1.0
+            with pytest.raises(ConflictError):
+                y[[0, 1]] = 1.0
+        thread = threading.Thread(target=write)
+        thread.start()
+        thread.join()
+    assert y.tolist() == [0, 0, 0, 0]
+
+
+def test_operands_of_one_storage():
+    x = mat.array([3, 2, 1, 0], dtype="int64")
+    x[x] = x + 10
+    assert x.tolist() == [10, 11, 12, 13]
+    x[x > 11] = x[::-1][:2]
+    assert x.tolist() == [10, 11, 13, 12]
+    k = np.random.default_rng(0).permutation(1000)
+    y = mat.array(k)
+    y[y] = y
+    assert_array_equal(y.to_numpy(), np.arange(1000))
+    z = mat.array(k)
+    z[z] = 5
+    assert z.tolist() == [5] * 1000
+    bits = mat.array(k % 2 > 0)
+    bits[bits[::-1]] = True
+    assert_array_equal(bits.to_numpy(), (k % 2 > 0) | (k % 2 > 0)[::-1])
+
+
+@pytest.mark.host
+def test_on_a_device(rng):
+    a = rng.standard_normal(20)
+    with mat.use_device("emulated"):
+        x = mat.array(a) + 0.0
+        same(x[x > 0], a[a > 0])
+        x[x > 0] = 1.0
+        a[a > 0] = 1.0
+        x[[1, 2]] = mat.array([5.0, 6.0]) + 0.0
+        a[[1, 2]] = 5.0, 6.0
+        same(x * 1.0, a)
+        same(mat.concat([x, x]), np.concatenate([a, a]))
+
+
+@pytest.mark.unchecked("it takes minutes")
+def test_threads_that_change_a_mask_break_nothing():
+    """The elements may be any, but none of them is outside of the Mats."""
+    x, mask, stop = mat.arange(1000), mat.zeros(1000, dtype="bool"), threading.Event()
+
+    def change():
+        k = 0
+        while not stop.is_set():
+            try:
+                mask.fill_(bool(k % 2))
+            except ConflictError:
+                pass
+            k += 1
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(300):
+            try:
+                assert x[mask].size in (0, 1000)
+            except ConflictError:
+                pass
+    finally:
+        stop.set()
+        thread.join()
+        sys.setswitchinterval(before)
+
+
+# Joining
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_joining(rng, dtype, layout):
+    for shape in ((3,), (2, 3), (2, 3, 4), (0, 2)):
+        arrays = [elements(rng, shape, dtype) for _ in range(3)]
+        mats = [place(a, layout if k else "packed") for k, a in enumerate(arrays)]
+        for axis in range(-len(shape), len(shape)):
+            wanted = np.concatenate(arrays, axis)
+            for found in (mat.concat(mats, axis), np.concatenate(mats, axis),
+                          xp.concat(mats, axis=axis)):
+                same(found, wanted)
+            for found in (mat.stack(mats, axis), np.stack(mats, axis), xp.stack(mats, axis=axis)):
+                same(found, np.stack(arrays, axis))
+
+
+def test_joining_parts_of_other_lengths_and_dtypes(rng):
+    arrays = [rng.standard_normal((2, n, 3)) for n in (1, 4, 0, 2)]
+    same(mat.concat([mat.array(a) for a in arrays], 1), np.concatenate(arrays, 1))
+    mixed = [np.arange(3, dtype="int8"), np.arange(3.0)]
+    same(mat.concat([mat.array(a) for a in mixed]), np.concatenate(mixed))

@@ -1,0 +1,1 @@
+"""Interrupts, threads, tasks and forks at the worst moments: what nothing may leave behind."""

@@ -1,0 +1,168 @@
+"""Forks while other threads compute on a device or access a Mat: the child starts afresh."""
+
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+import mat
+
+from .children import outcome_of
+
+pytestmark = [pytest.mark.host, pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")]
+SECONDS = 10
+
+
+@contextmanager
+def meanwhile(*bodies):
+    """Have each of `bodies` run in a thread up to the call of its argument, while a block runs."""
+    faults, release, threads = [], threading.Event(), []
+
+    def run(body, inside):
+        def pause(*_):
+            inside.set()
+            assert release.wait(60)
+        try:
+            body(pause)
+        except BaseException as error:
+            faults.append(error)
+            inside.set()
+
+    for body in bodies:
+        inside = threading.Event()
+        thread = threading.Thread(target=run, args=(body, inside), daemon=True)
+        thread.start()
+        threads.append(thread)
+        inside.wait(2)  # a body that waits for another one never gets there
+    try:
+        yield
+    finally:
+        release.set()
+        for thread in threads:
+            thread.join(60)
+    assert not faults, faults
+
+
+def compute_on_device():
+    with mat.use_device("emulated"):
+        y = mat.ones(3) + 1
+    assert y.to_numpy().tolist() == [2, 2, 2]
+    assert mat.memory_report().by_memory["emulated"]["limit"] is None
+
+
+def launching(pause):
+    """Compute on the device: its lock is held."""
+    with mat.use_device("emulated") as dev:
+        dev.launch(lambda: pause())
+
+
+def test_a_device_that_computes():
+    with meanwhile(launching):
+        text = outcome_of(compute_on_device, SECONDS)
+    assert not text, text
+    compute_on_device()
+
+
+@pytest.mark.parametrize("direction", ["input", "io", "output"])
+@pytest.mark.parametrize("facet", ["array", "emulated"])
+def test_an_access(facet, direction):
+    x = mat.zeros(3).fill_(1)
+
+    def access(pause):
+        with mat.use_device("emulated"), x.facet(facet, direction) as a:
+            if direction != "input":
+                if facet == "array":
+                    a[...] = 1
+                else:
+                    mat.use_device("emulated").device.launch(lambda b: b.fill(1), a)
+            pause()
+
+    def use():
+        assert not any(state.watchers for state in x.facets.values())
+        for name in ("array", "backing"):
+            with x.facet(name, "output") as a:
+                a[...] = 4
+        x.drop("emulated")
+        y = x + x
+        assert y.to_numpy().tolist() == [8, 8, 8]
+        compute_on_device()
+
+    with meanwhile(access):
+        text = outcome_of(use, SECONDS)
+    assert not text, text
+    assert x.to_numpy().tolist() == [1, 1, 1]
+
+
+def test_own_accesses_of_the_thread_that_forks():
+    x = mat.zeros(3).fill_(1)
+
+    def use():
+        assert x.to_numpy().tolist() == [1, 1, 1]
+
+    with x.facet("array", "io") as a:
+        a[...] = 1
+        text = outcome_of(use, SECONDS)
+    assert not text, text
+
+
+def test_a_copy_under_way():
+    """A thread holds the lock of a Mat that it copies to a device, and the device is busy."""
+    x = mat.zeros(3).fill_(1)
+
+    def copying(pause):
+        with mat.use_device("emulated"):
+            x + x
+            pause()
+
+    def use():
+        assert float(x.sum()) == 3
+        x.fill_(2)
+        compute_on_device()
+        with mat.use_device("emulated"):
+            assert float((x + x).sum()) == 12
+
+    with meanwhile(launching, copying):
+        text = outcome_of(use, SECONDS)
+    assert not text, text
+    assert float(x.sum()) == 3
+
+
+def test_limits_and_keeps_of_other_threads():
+    x = mat.zeros(3).fill_(1)
+
+    def block(pause):
+        with mat.use_device("emulated", pool_bytes=100), x.keep("emulated"), x.keep("host"):
+            pause()
+
+    def use():
+        compute_on_device()
+        with mat.use_device("emulated"):
+            mat.ones(1000) + 1
+        x.drop("emulated", force=True)
+
+    with meanwhile(block):
+        text = outcome_of(use, SECONDS)
+    assert not text, text
+
+
+def test_numbers_that_are_drawn():
+    """A generator's lock is free in the child."""
+    rng = mat.Rng(3)
+
+    def draw(pause):
+        with mat.use_device("emulated") as dev:
+            dev.launch(lambda: pause())
+
+    def use():
+        with mat.use_device("emulated"):
+            mat.zeros(3).uniform_(rng=rng)
+        assert rng.counter
+
+    with meanwhile(draw, lambda pause: drawing(rng)):
+        text = outcome_of(use, SECONDS)
+    assert not text, text
+
+
+def drawing(rng):
+    with mat.use_device("emulated"):
+        mat.zeros(3).uniform_(rng=rng)
