@@ -26,18 +26,23 @@ def interrupted(call, k, files):
     names = tuple(f"{ROOT}/{name}" for name in files)
     left = k
 
-    def within(frame, event, arg):
-        nonlocal left
-        if event == "line" and not leaves_with(frame):
-            left -= 1
-            if not left:
-                raise Interrupt(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+    def within_one():
+        line = 0  # the last one that began; the frame is not kept
+
+        def within(frame, event, arg):
+            nonlocal left, line
+            if event == "line" and not leaves_with(frame) and not loops(frame, line):
+                left -= 1
+                if not left:
+                    raise Interrupt(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+            line = frame.f_lineno
+            return within
         return within
 
     def entered(frame, event, arg):
         if not frame.f_code.co_filename.startswith(names) or finalizing(frame):
             return None
-        return within
+        return within_one()
 
     before = sys.gettrace()
     sys.settrace(entered)
@@ -59,6 +64,15 @@ def leaves_with(frame):
     code, at = frame.f_code, frame.f_lasti
     return (linecache.getline(code.co_filename, frame.f_lineno).lstrip().startswith("with ")
             and dis.opname[code.co_code[at]] in ("LOAD_CONST", "RETURN_CONST"))
+
+
+def loops(frame, before):
+    """Return whether the line that begins is the one before, as in a comprehension.
+
+    Since Python 3.12 an exception of a trace function in there leaves `with` statements without
+    their `__exit__`; that of a signal handler does not.
+    """
+    return frame.f_lineno == before and sys.version_info >= (3, 12)
 
 
 def finalizing(frame):
