@@ -1,6 +1,5 @@
 # What other compiled modules use of `mat._core`.
 
-cimport numpy as cnp
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 
 cdef extern from "call.h":
@@ -53,7 +52,7 @@ cdef class HostBlocks:
     cdef mat_free *free_block
     cdef uintptr_t allocate(self, size_t nbytes)
     cdef void free(self, uintptr_t address, size_t nbytes) noexcept
-    cdef object scalar(self, uintptr_t address, cnp.dtype dtype)
+    cdef object scalar(self, uintptr_t address, object dtype)
     cdef void set_double(self, uintptr_t address, double value) noexcept
 
 

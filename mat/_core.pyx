@@ -85,9 +85,9 @@ cdef class HostBlocks:
     cdef void free(self, uintptr_t address, size_t nbytes) noexcept:
         self.free_block(<void *>address, nbytes if nbytes else 1)
 
-    cdef object scalar(self, uintptr_t address, cnp.dtype dtype):
-        """Return the element at an address as NumPy's scalar."""
-        return PyArray_Scalar(<void *>address, dtype, None)
+    cdef object scalar(self, uintptr_t address, object dtype):
+        """Return the element of NumPy's `dtype` at an address as its scalar."""
+        return PyArray_Scalar(<void *>address, <cnp.dtype>dtype, None)
 
     cdef void set_double(self, uintptr_t address, double value) noexcept:
         """Write a float64 to an address."""

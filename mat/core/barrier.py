@@ -34,13 +34,23 @@ class HasCopies(Protocol):
 class _Copies(Nested):
     """The copies that were made since a barrier was entered."""
 
-    __slots__ = ("dropped", "registered", "thread")
+    __slots__ = ("dropped", "many", "registered", "thread")
 
     def __init__(self, dropped: tuple[Memory, ...]) -> None:
         super().__init__()
         self.dropped = dropped
         self.registered: deque[tuple[weakref.ref[HasCopies], Memory]] = deque()
+        self.many = 64  # so many are registered when those that are gone are forgotten
         self.thread = threading.get_ident()
+
+    def register(self, cube: weakref.ref[HasCopies], memory: Memory) -> None:
+        """Add a copy to those that the end drops; the caller holds the lock."""
+        if len(self.registered) >= self.many:
+            kept = deque((ref, m) for ref, m in self.registered
+                         if (found := ref()) is not None and m in found.handles)
+            self.registered = kept
+            self.many = max(64, 2 * len(kept))
+        self.registered.append((cube, memory))
 
     def live(self) -> list[tuple[HasCopies, Memory]]:
         """Return each live cube with a memory in which it has a copy to drop, without repeats."""
@@ -144,7 +154,7 @@ class Barrier(Block["Barrier"]):
             for other in OPEN:
                 assert isinstance(other, _Copies)
                 if memory in other.dropped and other not in around:
-                    other.registered.append((weakref.ref(cube), memory))
+                    other.register(weakref.ref(cube), memory)
                     return True
         return False
 
@@ -188,7 +198,7 @@ def register_copy(cube: CubeLike, memory: Memory) -> None:
         while copies is not None and (copies.ended or memory not in copies.dropped):
             copies = copies.parent
         if copies is not None:
-            copies.registered.append((weakref.ref(cube), memory))
+            copies.register(weakref.ref(cube), memory)
 
 
 def _forget_other_threads() -> None:

@@ -82,11 +82,11 @@ class Coherence:
 
     def __dealloc__(self) -> None:  # the name that Cython has for it; see the end of this file
         # not `weakref.finalize`, which takes longer than all the rest of a small call
-        if self.frees_handles:
-            self.free_handles()
-        _live.remove(self.place)
+        _live.remove(self.place)  # first: nothing may find it, and freeing a handle may raise
         if self.owns_block:
             _blocks.free(self.address, self.nbytes)
+        if self.frees_handles:
+            self.free_handles()
 
     @property
     def lock(self) -> NewLock:

@@ -97,18 +97,19 @@ class Pages:
     __slots__ = ("__weakref__", "address", "allowed", "nbytes", "notify", "system", "touched")
 
     def __init__(self, nbytes: int) -> None:
-        self.address = 0
         self.nbytes = -(-nbytes // PAGE) * PAGE
         self.system = c = _required_system()  # needed by __del__, when modules may be gone
-        found = c.mmap(c.ffi.NULL, self.nbytes, READ_WRITE, _PRIVATE_ANONYMOUS, -1, 0)
-        address = int(c.ffi.cast("uintptr_t", found))
-        if address == _FAILED:
+        null, cast = c.ffi.NULL, c.ffi.cast
+        # one statement, so that an interrupt does not lose the pages
+        self.address = int(cast("uintptr_t", c.mmap(null, self.nbytes, READ_WRITE,
+                                                    _PRIVATE_ANONYMOUS, -1, 0)))
+        if self.address == _FAILED:
+            self.address = 0
             raise MemoryError(f"the system has no {self.nbytes} bytes in pages of their own")
-        self.address = address
         self.allowed = READ_WRITE
         self.touched: Touch | None = None
         self.notify: Callable[[Pages], None] | None = None  # called after such an access
-        _all[address] = self
+        _all[self.address] = self
 
     @property
     def __array_interface__(self) -> dict[str, object]:
@@ -143,7 +144,7 @@ class Pages:
             self.notify(self)
 
     def __del__(self) -> None:
-        if self.address:
+        if getattr(self, "address", 0):  # an interrupt may have come before it
             self.system.munmap(self.system.pointer(self.address), self.nbytes)
 
 

@@ -86,10 +86,11 @@ def native() -> Extension:
     sources = sorted(str(p.relative_to(Path.cwd())) for p in (HERE / "cpu").glob("*.c"))
     inputs = [str(p.relative_to(Path.cwd())) for p in HERE.rglob("*")
               if p.suffix in (".h", ".def", ".py")]
-    return extension("_native", [str(target), *sources], inputs, py_limited_api=True)
+    flags = [*FLAGS, *os.environ.get("MAT_KERNEL_CFLAGS", "").split()]
+    return extension("_native", [str(target), *sources], inputs, flags, py_limited_api=True)
 
 
-def extension(name: str, sources: list[str], depends: list[str], flags: Sequence[str] = FLAGS,
+def extension(name: str, sources: list[str], depends: list[str], flags: Sequence[str],
               **options: bool) -> Extension:
     """Return an extension module.
 
@@ -115,30 +116,42 @@ def compiled() -> list[Extension]:
                 if name == MODULES["CORE"])], [], CYTHON_FLAGS) for name in names()]
 
 
-def as_c(ext: Extension) -> list[str]:
-    """Return the sources of a module in C, which Cython writes.
+def as_c(ext: Extension, digest: str) -> list[str]:
+    """Return the sources of a module in C, which Cython writes once for every Python.
 
     Annotations are for readers and type checkers; the types of C are in the ``.pxd`` files.
     """
+    written = Path("build", "cython", *ext.name.split(".")).with_suffix(".c")
+    note = written.with_suffix(".digest")
+    with CYTHON:
+        if not (written.exists() and note.exists() and note.read_text() == digest):
+            note.unlink(missing_ok=True)
+            write_c(ext)
+            note.write_text(digest)
+    return [str(written), *ext.sources[1:]]
+
+
+def write_c(ext: Extension) -> None:
+    """Have Cython write a module in C, below ``build/cython``."""
     # without Cython, what is said is the notice
     from Cython.Build import cythonize
     from Cython.Compiler.Options import get_directive_defaults
 
-    with CYTHON:
-        # so that they can be set for a module, not by decorators only, which uncompiled code would
-        # need, too
-        get_directive_defaults().update(no_gc=False, freelist=0)
-        directives = DIRECTIVES | SMALL_OBJECTS.get(ext.name, {})
-        return cythonize([ext], build_dir=str(Path("build") / "cython"), quiet=True, force=True,
-                         compiler_directives=directives)[0].sources
+    # so that they can be set for a module, not by decorators only, which uncompiled code would
+    # need, too
+    get_directive_defaults().update(no_gc=False, freelist=0)
+    directives = DIRECTIVES | SMALL_OBJECTS.get(ext.name, {})
+    cythonize([ext], build_dir=str(Path("build") / "cython"), quiet=True, force=True,
+              compiler_directives=directives)
 
 
 def record_of_build() -> dict[str, str]:
     """Return the record of modules that are compiled now: a digest of each, and how."""
     from Cython import __version__ as version
 
-    how = repr((version, DIRECTIVES, SMALL_OBJECTS, CYTHON_FLAGS, os.environ.get("MAT_CFLAGS"),
-                os.environ.get("MAT_LDFLAGS")))
+    # the declarations of NumPy's functions are its own
+    how = repr((version, np.__version__, DIRECTIVES, SMALL_OBJECTS, CYTHON_FLAGS,
+                os.environ.get("MAT_CFLAGS"), os.environ.get("MAT_LDFLAGS")))
     return {**MODULES["digests"](names()), "how": MODULES["source_hash"](how.encode()).hex()}
 
 
@@ -179,7 +192,7 @@ class BuildKernels(build_ext):
         made = self.usable(ext)
         if made is None:
             if ext.name in self.record:
-                ext.sources = as_c(ext)
+                ext.sources = as_c(ext, f"{self.record[ext.name]} {self.record['how']}")
             super().build_extension(ext)
         elif made.resolve() != Path(self.get_ext_fullpath(ext.name)).resolve():
             target = Path(self.get_ext_fullpath(ext.name))

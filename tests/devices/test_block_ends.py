@@ -372,3 +372,16 @@ def test_late_uses_are_not_told_to_a_thread_that_has_the_same_identity():
         # a new thread often has the identity of the one that just ended
         in_thread(lambda: mat.arange(3).to_numpy().tolist())
         CHECK.late.clear()
+
+
+def test_a_long_block_forgets_the_results_that_are_gone():
+    x, kept = mat.arange(3), []
+    with mat.use_device("emulated"):
+        for n in range(1000):
+            y = x + n
+            if n % 100 == 0:
+                kept.append(y)
+        (copies,) = barriers.OPEN
+        assert len(copies.registered) < 100
+    assert all(y.fresh == {"host"} for y in kept)
+    assert kept[9].tolist() == [900, 901, 902]

@@ -114,7 +114,7 @@ def numpy_cumprod(a: Operand, axis: int | None = None, dtype: DTypeLike = None,
 
 def _running(function: Function, a: Operand, axis: int | None, dtype: DTypeLike,
              out: Operand) -> Result:
-    if not isinstance(a, Mat) or not is_mat_or_none(out) or not (a.ndim or axis is None):
+    if not isinstance(a, Mat) or not can_hold_sums(out) or not (a.ndim or axis is None):
         return NotImplemented
     if axis is not None and type(axis) is not int:
         return NotImplemented
