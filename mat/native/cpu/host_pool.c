@@ -245,14 +245,20 @@ static void *take_fresh(int class) {
     return found;
 }
 
+/* Have sanitizers find accesses to the rest of a block. */
+INLINE void *guarded(void *block, size_t bytes, int class) {
+    if (block != NULL) POISON((char *)block + bytes, (size_t)bytes_of(class) - bytes);
+    return block;
+}
+
 void *mat_host_allocate(size_t bytes) {
     int class = class_of(bytes);
     if (class >= CLASSES) return NULL;
     void *found = take(class);
-    if (LIKELY(found != NULL)) return found;
+    if (LIKELY(found != NULL)) return guarded(found, bytes, class);
     found = take_fresh(class);
     if (found != NULL && class >= SMALL) fault_in(found, bytes, class, huge);
-    return found;
+    return guarded(found, bytes, class);
 }
 
 void *mat_host_allocate_zeros(size_t bytes) {
@@ -261,9 +267,10 @@ void *mat_host_allocate_zeros(size_t bytes) {
     void *found = take(class);
     if (found == NULL) {
         found = take_fresh(class);
-        if (found == NULL || class >= MAPPED) return found; /* fresh pages are zero */
+        if (found == NULL || class >= MAPPED)
+            return guarded(found, bytes, class); /* fresh pages are zero */
     }
-    return memset(found, 0, bytes);
+    return guarded(memset(found, 0, bytes), bytes, class);
 }
 
 static void free_small(kept *block, int class) {
@@ -312,6 +319,7 @@ static void free_large(kept *block, int class) {
 void mat_host_free(void *block, size_t bytes) {
     if (block == NULL) return;
     int class = class_of(bytes);
+    UNPOISON(block, bytes_of(class));
     if (class < SMALL) free_small(block, class);
     else free_large(block, class);
 }
