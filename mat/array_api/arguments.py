@@ -11,7 +11,7 @@ from ..interop.numpy.operators import enabled_on
 from ..layout.shapes import Ints, as_axes
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
-from ..ops.declare_elementwise import as_operand
+from ..ops.operands import as_operand
 from ..support.dtypes import REAL_TYPES
 from ..support.settings import current
 from ..support.types import AxisLike, DType, Function, Operand

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
-from ..matrix.creation import adopted, from_numpy
+from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..matrix.operators import OPERATORS
@@ -32,39 +32,13 @@ from ..support.dtypes import (
 from ..support.native import compiled
 from ..support.types import DType, Function, Operand
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
+from .operands import as_mat, as_operand, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, of_one_dtype, one_by_one
 
 CheckValues = Callable[[Operand, Operand], None]
-_NUMBERS = (int, float, complex, np.number, np.bool_)
 _WEAK: dict[type, DType | type] = {bool: np.dtype(np.bool_), int: int, float: float,
                                    complex: complex}
-
-
-def as_operand(value: object, name: str) -> Operand:
-    """Return `value` as an operand: a Mat or a number as it is, an array wrapped without
-    copying.
-    """
-    if isinstance(value, Mat):
-        return value
-    if isinstance(value, np.ndarray):
-        return from_numpy(value) if value.flags.aligned else adopted(value.copy())
-    check_operand(value, np.dtype(np.float64), name)
-    return value
-
-
-def is_operand(value: object) -> bool:
-    """Return whether an operator can take `value`, or should leave it to the other side."""
-    if isinstance(value, np.ndarray):
-        return type(value) is np.ndarray or not (has_its_own_way(value)
-                                                 or isinstance(value, np.ma.MaskedArray))
-    return isinstance(value, (Mat, *_NUMBERS)) or (np.isscalar(value) and hasattr(value, "dtype"))
-
-
-def has_its_own_way(value: object) -> bool:
-    """Return whether the class of `value` defines itself what ufuncs do with it."""
-    hook = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)
-    return hook is not np.ndarray.__array_ufunc__ and not isinstance(value, Mat)
 
 
 def _kind(value: object) -> DType | type:
@@ -181,7 +155,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
 
 def _function_of_one(kernel: Op) -> Function:
     """Return the function of one operand, into a new Mat or `out`."""
-    name, new = kernel.__name__, kernel.new
+    new = kernel.new
 
     def function(x: Operand, out: Mat | None = None) -> Mat:
         found: Mat
@@ -189,10 +163,7 @@ def _function_of_one(kernel: Op) -> Function:
             found = new((x, None))
             return found
         if type(x) is not Mat:
-            x = as_operand(x if out is None else apart_from(x, check_is_mat(out)), "x")
-        if not isinstance(x, Mat):
-            raise DTypeError(f"x of {name} must be a Mat or an array, got {type(x).__name__}; "
-                             "mat.array([v]) makes one")
+            x = as_mat(x if out is None else apart_from(x, check_is_mat(out)), "x")
         found = new((x, None)) if out is None else kernel(x, check_is_mat(out))
         return found
 
@@ -250,8 +221,8 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
         y = y if type(y) is Mat else as_operand(y, "y")
         if check_values is not None:
             check_values(x, y)
-        if type(x) is not Mat and type(y) is not Mat:
-            raise DTypeError(f"{name} wants at least one Mat or array, got {x!r} and {y!r}")
+        if not isinstance(x, Mat) and not isinstance(y, Mat):
+            x, y = as_mat(x, "x"), as_mat(y, "y")
         found = new((x, y, None)) if out is None else run((x, y, check_is_mat(out)))
         return found
 
@@ -393,7 +364,9 @@ def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Funct
     `plain`: it need not check values.
     """
     def operate(self: Mat, other: object) -> object:
-        return function(self, other) if is_operand(other) else NotImplemented
+        if not is_operand(other):
+            return _compared_with_none(self, symbol) if other is None else NotImplemented
+        return function(self, other)
 
     def operate_reflected(self: Mat, other: object) -> object:
         return function(other, self) if is_operand(other) else NotImplemented
@@ -408,6 +381,13 @@ def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Funct
         bind(name, method)
         if plain:
             OPERATORS[name].operation = kernel
+
+
+def _compared_with_none(x: Mat, symbol: str) -> object:
+    """Return what ``x == None`` is for each element, as in NumPy; NotImplemented for others."""
+    if symbol not in ("eq", "ne"):
+        return NotImplemented
+    return adopted(np.full(x.shape, symbol == "ne"))
 
 
 def _operation(check: Function, name: str, doc: str) -> Op:

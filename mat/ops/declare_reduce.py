@@ -20,7 +20,8 @@ from ..matrix.methods import bind
 from ..support.dtypes import BY_NAME, DISTINCT, REAL_TYPES, as_dtype
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
-from .declare_elementwise import as_operand, check_is_mat
+from .declare_elementwise import check_is_mat
+from .operands import as_operand
 from .operation import Input, Op, Output, named, op
 from .overlap import check_disjoint
 

@@ -21,10 +21,9 @@ ShapeError
 AliasError
     If two elements of {written} are one, as after `broadcast_to`.
 """
-_X = "x : Mat or array\n    Operand, of any shape.\n"
-_X_AND_Y = ("x, y : Mat, array or number\n"
-            "    Operands, at least one of them not a number; they broadcast.\n")
-_Y = "y : Mat, array or number\n    Operand, which broadcasts to the shape of self.\n"
+_X = "x : Mat, array, sequence or number\n    Operand, of any shape.\n"
+_X_AND_Y = "x, y : Mat, array, sequence or number\n    Operands, which broadcast.\n"
+_Y = "y : Mat, array, sequence or number\n    Operand, which broadcasts to the shape of self.\n"
 _OUT = "out : Mat, optional\n    Is overwritten with the result; it may be an operand.\n"
 # of methods without operands
 _NO_PARAMETERS = "Parameters\n----------\n\n"

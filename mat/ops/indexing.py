@@ -16,7 +16,7 @@ from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.dtypes import check_number
 from ..support.types import DType, Index, Nested, Operand
-from .declare_elementwise import as_operand, is_operand
+from .operands import as_operand, is_operand
 from .overlap import apart_from
 from .selection import Selection, packed_source, selected
 
@@ -81,7 +81,7 @@ def set_item(self: Mat, index: Index, value: Operand) -> None:
 
 def _source(value: Operand, dtype: DType) -> Operand:
     """Return what to assign to elements of `dtype`: a Mat, or a number that fits."""
-    if not is_operand(value):
+    if isinstance(value, list | tuple) or not is_operand(value):
         return array(value, dtype)
     if not isinstance(value, Mat | np.ndarray):
         check_number(value, dtype, "value")

@@ -23,7 +23,7 @@ from . import rowmajor
 from .blas_checks import check_bool
 from .blas_gemm import TRANSPOSES
 from .blas_level23 import do_nothing
-from .declare_elementwise import as_operand, check_is_mat, is_operand
+from .declare_elementwise import check_is_mat
 from .integer_matmul import (
     DEVICE_AXES,
     OPERANDS,
@@ -33,6 +33,7 @@ from .integer_matmul import (
     matmul_form,
     multiply,
 )
+from .operands import as_operand, is_operand
 from .operation import Input, Output, named, op
 from .overlap import check_disjoint
 from .rowmajor import BlasEngine, fits_matrices, fits_operand

@@ -108,7 +108,7 @@ def test_in_place(name):
 
 
 @pytest.mark.parametrize("name", BINARY)
-@pytest.mark.parametrize("wrong", [None, [1, 2, 3], "2", {}, object(), mat],
+@pytest.mark.parametrize("wrong", [None, "2", {}, object(), mat],
                          ids=lambda v: type(v).__name__)
 def test_in_place_with_what_is_no_operand(name, wrong):
     x = one()
@@ -123,13 +123,12 @@ def test_in_place_with_shapes_that_do_not_broadcast(name):
 
 
 @pytest.mark.parametrize("name", ["__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__",
-                                  "__add__", "__matmul__",
-                                  "__eq__"])
+                                  "__add__", "__matmul__", "__lt__", "__eq__"])
 def test_operators_leave_what_they_do_not_know_to_others(name):
     x = one()
     assert getattr(x, name)("text") is NotImplemented
-    assert getattr(x, name)(None) is NotImplemented
-    assert getattr(x, name)([1, 2]) is NotImplemented
+    assert getattr(x, name)({1: 2}) is NotImplemented
+    assert name == "__eq__" or getattr(x, name)(None) is NotImplemented
 
 
 @pytest.mark.parametrize("name", ["scale_rows_", "scale_columns_"])
@@ -230,7 +229,6 @@ PARTICULAR = {
     "max of nothing": (lambda x: mat.max(x[:0], axis=0), ShapeError, r"\(0, 2\)"),
     "argmin of nothing": (lambda x: x[:0].argmin(), ShapeError, r"\(0, 2\)"),
     "pow": (lambda x: mat.pow(x.astype("int32"), -2), DTypeError, "-2"),
-    "add numbers": (lambda x: mat.add(1, 2), DTypeError, "1 and 2"),
     "add huge": (lambda x: x.astype("int8") + 1000, DTypeError, "1000"),
     "subtract bool": (lambda x: (x > 1) - (x > 2), DTypeError, "bool"),
     "floordiv huge": (lambda x: x.astype("int8") // 1000, DTypeError, "1000"),
@@ -248,7 +246,7 @@ PARTICULAR = {
     "to_device stream": (lambda x: x.to_device("cpu", stream=1), mat.DeviceError, "stream"),
     "namespace version": (lambda x: x.__array_namespace__(api_version="2020.1"), SettingError,
                           "2020.1"),
-    "exp number": (lambda x: mat.exp(3), DTypeError, "int"),
+    "exp text": (lambda x: mat.exp("3"), DTypeError, "str"),
     "concat none": (lambda x: mat.concat(None), DTypeError, "None"),
     "concat empty": (lambda x: mat.concat([]), ShapeError, "at least one"),
     "concat arrays": (lambda x: mat.concat([x, np.ones((2, 2))]), DTypeError, "ndarray"),

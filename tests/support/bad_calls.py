@@ -121,6 +121,7 @@ TAKE_INTEGERS = {"matmul", "solve", "inv", "cholesky", "slogdet", "transpose", "
                  *BINARY, *REDUCTIONS,
                  *ONE_DTYPE_OF_ANY_KIND}
 
+TAKE_SEQUENCES = {"matmul", *UNARY, *BINARY, *REDUCTIONS}
 
 RANK_COUNTS = {"gemv", "ger", "gemm", "syrk", "trsm", "geem", "geerv", "add_sign", "scale_rows",
                "scale_columns"}
@@ -141,9 +142,11 @@ def longer(value):
     return mat.ones(value.shape[0] + 1, *value.shape[1:], dtype=value.dtype)
 
 
-def operands_of_other_types(spec, name):
+def operands_of_other_types(key, spec, name):
     """Values that are no Mats, where a Mat is wanted."""
     for wrong in ([1.0, 2.0], "text", None, {1: 2}, object):
+        if type(wrong) is list and key in TAKE_SEQUENCES and name not in spec.written:
+            continue
         if not (wrong is None and name == "out"):
             yield wrong, DTypeError, re.escape("None" if wrong is None else type(wrong).__name__)
     if not spec.arrays or name in spec.written:
@@ -176,7 +179,7 @@ def operands_that_cannot_be_written(spec, name):
 
 def bad_operands(key, spec):
     for name in spec.mats():
-        for wrong, error, text in (*operands_of_other_types(spec, name),
+        for wrong, error, text in (*operands_of_other_types(key, spec, name),
                                    *operands_that_do_not_fit(key, spec, name)):
             if text != "-":
                 yield {name: wrong}, error, text

@@ -13,7 +13,8 @@ from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops import elementwise as ew
 from ...ops import linalg, reduce
-from ...ops.declare_elementwise import as_operand, check_out, has_its_own_way
+from ...ops.declare_elementwise import check_out
+from ...ops.operands import as_operand, has_its_own_way
 from ...ops.operation import named
 from ...support.dtypes import REAL_TYPES, SUPPORTED
 from ...support.types import Arguments, Function, Keywords, Operand

@@ -15,8 +15,9 @@ from ...devices.device import CPU, Device, device_named, in_use
 from ...errors import DeviceError, DTypeError, SettingError, ShapeError
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
-from ...ops.declare_elementwise import as_operand, check_out, is_operand, result_dtype
+from ...ops.declare_elementwise import check_out, result_dtype
 from ...ops.elementwise import equal, maximum, multiply, not_equal, subtract
+from ...ops.operands import as_mat, as_operand, is_operand
 from ...ops.roles import named
 from ...support.dtypes import check_operand
 from ...support.plugins import plugin
@@ -58,8 +59,7 @@ def binary_by_numpy(rule: np.ufunc, of_bools: Function | None = None) -> Functio
     def function(x: Operand, y: Operand, out: Mat | None = None) -> Mat:
         x, y = as_operand(x, "x"), as_operand(y, "y")
         if not isinstance(x, Mat) and not isinstance(y, Mat):
-            raise DTypeError(f"{rule.__name__} wants at least one Mat or array, got {x!r} and "
-                             f"{y!r}")
+            x, y = as_mat(x, "x"), as_mat(y, "y")
         if out is None:
             result_dtype(rule, x, y)
             for value, other in ((x, y), (y, x)):

@@ -1,0 +1,110 @@
+"""Sequences and numbers as operands of operators and element-wise functions, against NumPy."""
+
+import operator
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+from mat import DTypeError, ShapeError
+
+VALUES = [[1, 2, 3], (1.5, 2, 3), [[1], [2]], [True, False, True], [], [2], ((1, 2, 3), (4, 5, 6))]
+OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
+             operator.mod, operator.pow, operator.lt, operator.le, operator.gt, operator.ge,
+             operator.eq, operator.ne]
+BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
+AUGMENTED = [operator.iadd, operator.isub, operator.imul]
+
+
+def agree(call, *operands):
+    """Fail unless `call` gives Mats what it gives arrays, or the same kind of error."""
+    arrays = [x.to_numpy() if isinstance(x, mat.Mat) else x for x in operands]
+    with np.errstate(all="ignore"):
+        try:
+            wanted = np.asarray(call(*arrays))
+        except (TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                call(*operands)
+            return
+        found = call(*operands)
+    assert isinstance(found, mat.Mat)
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    assert_array_equal(found.to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("call", OPERATORS, ids=lambda f: f.__name__)
+def test_operators(call, dtype):
+    for value in VALUES:
+        x = mat.array([[1, 2, 3], [0, 1, 5]], dtype)
+        agree(call, x, value)
+        agree(call, value, x)
+
+
+@pytest.mark.parametrize("call", BITS, ids=lambda f: f.__name__)
+def test_operators_of_bits(call):
+    for value in ([1, 2, 3], (7,), [[1], [2]]):
+        x = mat.array([[1, 2, 3], [0, 1, 5]], "int64")
+        agree(call, x, value)
+        agree(call, value, x)
+
+
+@pytest.mark.parametrize("call", AUGMENTED, ids=lambda f: f.__name__)
+def test_augmented_operators(call):
+    for value in ([1, 2, 3], (1.5, 2, 3), [[1], [2]]):
+        x = mat.array([[1, 2, 3], [0, 1, 5]])
+        agree(lambda x, value: call(x.copy(), value), x, value)
+
+
+def test_products():
+    x = mat.arange(6).reshape(2, 3)
+    agree(operator.matmul, x, [1, 2, 3])
+    agree(operator.matmul, [1.5, 2], x)
+
+
+@pytest.mark.parametrize("name", ["exp", "sqrt", "abs", "negative", "floor", "sign"])
+def test_functions_of_one(name):
+    for value in (3.0, [1, 4], (0.5, 2.5), [[1.0], [4.0]], np.float32(4), []):
+        wanted = np.asarray(getattr(np, name)(value))
+        found = getattr(mat, name)(value)
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(found.to_numpy(), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "divide", "maximum", "less", "greater"])
+def test_functions_of_two(name):
+    for x, y in ((1, 2.5), ([1, 2], 3), ([1, 2], [3.0, 4]), ((1, 2), [[1], [2]])):
+        wanted = np.asarray(getattr(np, name)(x, y))
+        for operands in ((x, y), (mat.array(x, np.asarray(x).dtype), y)):
+            found = getattr(mat, name)(*operands)
+            assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+            assert_array_equal(found.to_numpy(), wanted)
+
+
+def test_output():
+    out = mat.zeros(3)
+    assert mat.add([1, 2, 3], 0.5, out=out) is out
+    assert out.tolist() == [1.5, 2.5, 3.5]
+    assert mat.exp([0, 0, 0], out=out).tolist() == [1, 1, 1]
+
+
+def test_none_equals_no_element():
+    x = mat.zeros(2, 3)
+    assert (x == None).tolist() == [[False] * 3] * 2  # noqa: E711
+    assert (x != None).tolist() == [[True] * 3] * 2  # noqa: E711
+    with pytest.raises(TypeError):
+        x < None  # noqa: B015
+
+
+@pytest.mark.parametrize(("value", "error", "words"), [
+    ([[1, 2], [3]], ShapeError, "different lengths"), (["a", "b"], DTypeError, "not numbers"),
+    ([None, 1], DTypeError, "not numbers"), ([1, 2], ShapeError, r"\(2,\)")])
+def test_bad_sequences_touch_nothing(value, error, words):
+    x = mat.arange(3)
+    for call in (lambda: x + value, lambda: value + x, lambda: mat.add(x, value)):
+        with pytest.raises(error, match=words):
+            call()
+    with pytest.raises(error, match=words):
+        x += value
+    assert x.tolist() == [0, 1, 2]
