@@ -17,6 +17,10 @@ class ShapeError(MatError, ValueError):
     """Shapes, sizes, ranks or axes that do not match."""
 
 
+class AxisError(ShapeError, numpy.exceptions.AxisError):
+    """An axis that there is not, or that is named twice."""
+
+
 class DTypeError(MatError, TypeError):
     """A value of a type or dtype that the operation does not take."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from math import prod
 from typing import SupportsInt
 
-from ..errors import ShapeError
+from ..errors import AxisError, ShapeError
 
 LARGEST = 2**63 - 1
 # of what NumPy can present: axes, and elements, if they are the largest, of 16 bytes
@@ -51,10 +51,10 @@ def check_extent(shape: Ints) -> None:
 
 
 def as_axis(axis: object, ndim: int) -> int:
-    """Return `axis` counted from the front; raise `ShapeError` if there is no such axis."""
+    """Return `axis` counted from the front; raise `AxisError` if there is no such axis."""
     k = integer(axis, "an axis")
     if not -ndim <= k < ndim:
-        raise ShapeError(f"axis {k} is out of range for {ndim} dimensions")
+        raise AxisError(f"axis {k} is out of range for {ndim} dimensions")
     return k % ndim
 
 

@@ -430,8 +430,10 @@ def _resolve(item: slice, n: int) -> tuple[int, int, int]:
     """Return first index, length and step of a slice of an axis of length `n`."""
     try:
         first, stop, step = item.indices(n)
-    except (TypeError, ValueError) as error:
+    except TypeError as error:
         raise IndexOutOfRange(f"bad slice {item}: {error}") from None
+    except ValueError as error:
+        raise ShapeError(f"bad slice {item}: {error}") from None
     if not -_FAR < step < _FAR:
         step = _FAR if step > 0 else -_FAR  # there is one element then, if any
     if step > 0:

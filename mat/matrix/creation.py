@@ -10,7 +10,7 @@ import numpy as np
 from ..core.registry import Facet
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
-from ..layout.shapes import MOST_ELEMENTS, as_shape, integer
+from ..layout.shapes import MOST_ELEMENTS, Ints, as_shape, integer
 from ..layout.strided import Layout, packed
 from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer
 from ..support.native import core
@@ -109,8 +109,9 @@ def full(shape: ShapeLike, value: Number, dtype: DTypeLike = None) -> Mat:
     ----------
     shape : int or sequence of int
         The lengths of the axes.
-    value : number
-        The value of the elements, which the dtype must be able to represent.
+    value : number or array_like
+        The value of the elements, which the dtype must be able to represent; an array or a Mat
+        broadcasts to the shape.
     dtype : dtype, str or type, optional
         The element type; by default ``mat.settings.dtype``.
 
@@ -127,7 +128,17 @@ def full(shape: ShapeLike, value: Number, dtype: DTypeLike = None) -> Mat:
     """
     if value is None:
         raise DTypeError("full wants a number, got None; empty(shape) leaves elements arbitrary")
+    if isinstance(value, np.ndarray | Mat | list | tuple):
+        return _full_of_array(as_shape(shape), np.asarray(_without_mats(value)), dtype)
     return Mat(shape, dtype, fill=value)
+
+
+def _full_of_array(shape: Ints, value: Array, dtype: DTypeLike) -> Mat:
+    try:
+        elements = np.broadcast_to(value, shape)
+    except ValueError:
+        raise ShapeError(f"elements of shape {value.shape} do not broadcast to {shape}") from None
+    return array(elements, dtype)
 
 
 def empty(*shape: ShapeLike, dtype: DTypeLike = None) -> Mat:
@@ -301,8 +312,18 @@ def as_array(obj: Nested, dtype: DType) -> Array:
     if is_integer(dtype) and plain.size and not isinstance(obj, Mat | np.ndarray):
         check_number(plain.min(), dtype, "an element")
         check_number(plain.max(), dtype, "an element")
+        if plain.dtype.kind == "f" and dtype.itemsize == 8:  # too few digits for 64 bits
+            plain = _exact_integers(obj, dtype)
     new = isinstance(obj, list | tuple | range) and plain.dtype == dtype
     return plain if new else np.array(plain, dtype=dtype, order="C", copy=True)
+
+
+def _exact_integers(obj: Nested, dtype: DType) -> Array:
+    """Return the elements as integers that were no floating-point numbers in between."""
+    try:
+        return np.array(_without_mats(obj), dtype)
+    except OverflowError as error:
+        raise DTypeError(f"an element is out of the range of {dtype}: {error}") from None
 
 
 def _without_mats(obj: Nested) -> Nested:

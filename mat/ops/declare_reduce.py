@@ -17,7 +17,7 @@ from ..layout.reduction_axes import ReductionAxis, ReductionForm, form_of
 from ..layout.shapes import Ints, as_axes, as_axis, integer
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
-from ..support.dtypes import BY_NAME, DISTINCT, REAL_TYPES, as_dtype
+from ..support.dtypes import BY_NAME, DISTINCT, HALVES, REAL_TYPES, as_dtype
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
 from .declare_elementwise import check_is_mat
@@ -174,14 +174,23 @@ class UfuncReduction(Reduction):
     """
 
     ufunc: ClassVar[np.ufunc]
+    accumulates = True  # in more precision than 16-bit floats have
 
     def implementation(self) -> Function:
         reduce: Function = self.ufunc.reduce
 
         def reduce_by_ufunc(x: Array, out: Array, axis: AxisLike, keepdims: bool) -> object:
+            if self.accumulates and is_half(x.dtype):
+                out[...] = reduce(x, axis, np.float32, None, keepdims)
+                return out
             return reduce(x, axis, None, out, keepdims)
 
         return reduce_by_ufunc
+
+
+def is_half(dtype: DType) -> bool:
+    """Return whether `dtype` is that of 16-bit floating-point numbers, which sums would exceed."""
+    return dtype.char in HALVES
 
 
 def assigning(function: Function) -> Function:

@@ -73,6 +73,8 @@ def set_item(self: Mat, index: Index, value: Operand) -> None:
         return  # what x[index] += y leaves to do
     self.allowed(IO)  # also where the target alone would not overlap itself
     source = _source(apart_from(value, self), self.dtype)
+    if isinstance(source, Mat) and source.ndim > len(target.shape):
+        source = _without_leading(source, len(target.shape))
     single = not target.shape and not isinstance(source, Mat)
     if not single or not self.storage.poke(np.asarray(source, self.dtype).reshape(1),
                                            target.displacement):
@@ -86,6 +88,12 @@ def _source(value: Operand, dtype: DType) -> Operand:
     if not isinstance(value, Mat | np.ndarray):
         check_number(value, dtype, "value")
     return as_operand(value, "value")
+
+
+def _without_leading(source: Mat, ndim: int) -> Mat:
+    """Return `source` without its first axes, where these have length 1, so that `ndim` remain."""
+    extra = source.ndim - ndim
+    return source.squeeze(tuple(range(extra))) if source.shape[:extra] == (1,) * extra else source
 
 
 def _same(a: Mat, b: Mat) -> bool:

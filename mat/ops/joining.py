@@ -189,8 +189,10 @@ def _target(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
         return new_like(parts[0], shape, promoted("concat", *(m.dtype for m in parts)))
     if check_is_mat(out).shape != shape:
         raise ShapeError(f"the joined shape is {shape}, out has {out.shape}")
-    if out.dtype.kind != "c" and any(m.dtype.kind == "c" for m in parts):
-        raise DTypeError(f"complex elements do not fit into out of {out.dtype}")
+    for m in parts:
+        if not np.can_cast(m.dtype, out.dtype, "same_kind"):
+            raise DTypeError(f"elements of {m.dtype} do not fit into out of {out.dtype}; convert "
+                             f"them with astype('{out.dtype}') first")
     check_disjoint("concat", out, *parts)
     return out
 

@@ -25,6 +25,7 @@ from .declare_reduce import (
     UfuncReduction,
     assigning,
     axes_of,
+    is_half,
     plain_axis,
     reduced_by,
     reduced_on_device,
@@ -38,6 +39,9 @@ from .overlap import check_disjoint
 def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
           out: Array | None = None) -> object:
     """Return NumPy's mean; for no elements, return NaN without a warning."""
+    if is_half(x.dtype) and x.size and out is not None:  # NumPy would write the sum to `out`
+        out[...] = np.mean(x, axis=axis, keepdims=keepdims, dtype=np.float32)
+        return out
     if x.size or out is None:
         return np.mean(x, axis=axis, keepdims=keepdims, out=out)
     out[...] = np.nan
@@ -91,7 +95,7 @@ class Max(UfuncReduction):
     example = "mat.max(mat.array([1, 3, 2]))", "<Mat () F 3.>"
     function = staticmethod(np.max)
     ufunc: ClassVar[np.ufunc] = np.maximum
-    of_nothing, silent = False, True
+    of_nothing, silent, accumulates = False, True, False
     compiled = REAL_TYPES + LONG
 
     def device_type(self, cuda: Engine) -> object:

@@ -1,0 +1,85 @@
+"""Rules of NumPy that are easily missed: 16-bit sums, 64-bit integers, axes of length 1, errors."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+from mat import DTypeError, ShapeError
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_sums_of_16_bit_floats_are_those_of_32_bit_ones(dtype):
+    for shape, axis in (((4000,), None), ((2, 4000), 1), ((4000, 2), 0), ((2, 3), (0, 1))):
+        x = mat.ones(*shape, dtype=dtype)
+        x += mat.array(np.arange(x.size).reshape(shape) % 3)
+        wide = x.to_numpy().astype("float32")
+        for name in ("sum", "mean"):
+            found = getattr(x, name)(axis)
+            assert found.dtype == x.dtype
+            wanted = getattr(np, name)(wide, axis=axis).astype(x.dtype)
+            assert_array_equal(found.to_numpy(), wanted)
+    assert float(mat.full(1000, 100.0, dtype=dtype).mean()) == 100
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_products_of_16_bit_floats(dtype):
+    x = mat.array([3, 1, 0.5, 1.25], dtype)
+    assert float(x.prod()) == 1.875
+    assert float(mat.array([300, 300, 0.01, 0.01], "float16").prod()) == pytest.approx(9, rel=1e-2)
+
+
+@pytest.mark.parametrize("values", [[0, 2**64 - 1, np.uint64(2**64 - 1)], [2**63, 1],
+                                    [[2**63 + 1], [np.int8(3)]], [2**53 + 1, 0.0]], ids=str)
+def test_integers_of_64_bits_are_exact(values):
+    x = mat.array(values, "uint64")
+    assert_array_equal(x.to_numpy(), np.array(values, "uint64"))
+    with pytest.raises(DTypeError):
+        mat.array([*values, 2**64] if not isinstance(values[0], list) else [[2**64]], "uint64")
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (1, 2, 3), (1, 1, 2, 3), (1, 1)])
+def test_first_axes_of_length_1_can_be_assigned(shape):
+    value = np.arange(np.prod(shape)).reshape(shape)
+    for index in (..., slice(None), (slice(None), slice(0, 3))):
+        a, x = np.zeros((2, 3)), mat.zeros(2, 3)
+        a[index] = value
+        x[index] = value
+        assert_array_equal(x.to_numpy(), a)
+    with pytest.raises(ShapeError):
+        mat.zeros(2, 3)[...] = np.zeros((2, 2, 3))
+
+
+def test_full_of_arrays():
+    for value in (np.array(1.5), np.arange(3.0), mat.arange(3), [1.0, 2.0, 3.0]):
+        plain = value.to_numpy() if isinstance(value, mat.Mat) else value
+        x = mat.full((2, 3), value)
+        wanted = np.full((2, 3), plain)
+        assert x.dtype == wanted.dtype
+        assert_array_equal(x.to_numpy(), wanted)
+    assert mat.full((2, 3), np.arange(3), "float32").dtype == "float32"
+    with pytest.raises(ShapeError):
+        mat.full((2, 3), np.zeros(4))
+
+
+def test_joining_converts_to_what_can_hold_the_elements_only():
+    x, out = mat.array([1.5, 2]), mat.zeros(4, dtype="int64")
+    with pytest.raises(DTypeError, match=r"float64.*int64"):
+        mat.concat([x, x], out=out)
+    assert out.tolist() == [0] * 4
+    assert mat.concat([x, x], out=mat.zeros(4, dtype="float32")).tolist() == [1.5, 2, 1.5, 2]
+
+
+@pytest.mark.parametrize("call", [lambda x: x.sum(axis=5), lambda x: mat.max(x, axis=-3),
+                                  lambda x: x.swapaxes(0, 2), lambda x: mat.concat([x, x], axis=2),
+                                  lambda x: x.argmax(axis=2), lambda x: x.squeeze(3)])
+def test_wrong_axes_are_errors_of_numpys_class(call):
+    with pytest.raises(np.exceptions.AxisError, match="out of range") as caught:
+        call(mat.zeros(2, 3))
+    assert isinstance(caught.value, IndexError)
+    assert isinstance(caught.value, ShapeError)
+
+
+def test_a_step_of_zero_is_a_value_error():
+    with pytest.raises(ValueError, match="zero"):
+        mat.zeros(3)[::0]
