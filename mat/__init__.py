@@ -28,6 +28,7 @@ from .devices import emulated as _emulated
 from .devices.device import cuda_available, set_device, use_cuda, use_device
 from .errors import (
     AliasError,
+    AxisError,
     ConflictError,
     DeviceError,
     DirectionError,
@@ -164,7 +165,7 @@ __all__ = [
     "save", "load", "save_all", "load_all",
     # Errors
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
-    "IndexOutOfRange", "AliasError",
+    "IndexOutOfRange", "AxisError", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError",
     "KernelError",
     "SettingError", "ExchangeError", "__version__",

@@ -26,7 +26,7 @@ def as_mat(x: Operand) -> Mat:
         return x
     if isinstance(x, np.generic):
         return adopted(np.array(x))
-    found = as_operand(x, "an array")
+    found = x if isinstance(x, list | tuple) else as_operand(x, "an array")
     if not isinstance(found, Mat):
         raise DTypeError(f"an array is wanted, got {x!r} ({type(x).__name__}); "
                          "mat.array_api.asarray(x) makes one")

@@ -53,7 +53,7 @@ FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", 
 FILES = ["save", "load", "save_all", "load_all"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
-    "IndexOutOfRange", "AliasError",
+    "IndexOutOfRange", "AxisError", "AliasError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError",
     "KernelError",
     "SettingError", "ExchangeError"
@@ -225,7 +225,8 @@ def test_the_three_spellings_are_one_operation():
 @pytest.mark.parametrize(("name", "builtin"), [
     ("ShapeError", ValueError), ("DTypeError", TypeError), ("DirectionError", ValueError),
     ("FacetError", LookupError),
-    ("IndexOutOfRange", IndexError), ("AliasError", ValueError), ("ConflictError", RuntimeError),
+    ("IndexOutOfRange", IndexError), ("AxisError", ValueError), ("AliasError", ValueError),
+    ("ConflictError", RuntimeError),
     ("TornError", RuntimeError),
     ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError),
     ("FormatError", ValueError),
