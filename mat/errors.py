@@ -18,7 +18,7 @@ class ShapeError(MatError, ValueError):
 
 
 class AxisError(ShapeError, numpy.exceptions.AxisError):
-    """An axis that there is not, or that is named twice."""
+    """An axis that does not exist."""
 
 
 class DTypeError(MatError, TypeError):
