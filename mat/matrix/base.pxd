@@ -12,6 +12,7 @@ cdef list _observers
 cdef object _input, _io
 cdef Maker _maker
 cdef LiveObjects _mats
+cdef bint _is_compiled
 cdef dict _FORMS, _RESULTS
 
 
@@ -44,8 +45,11 @@ cdef class MatBase(Operators):
     @cython.locals(view=MatBase)
     cdef MatBase _view_of(self, Layout layout)
     cpdef _set_layout(self, Layout layout, Storage storage)
-    @cython.locals(now=MatBase)
     cpdef MatBase _as_now(self)
+    @cython.locals(now=MatBase)
+    cdef MatBase _copied(self)
+    @cython.locals(storage=Storage)
+    cpdef _see_again(self, list before)
     @cython.locals(before=Storage)
     cpdef MatBase _see(self, Layout layout, Storage storage, MatBase now)
     @cython.locals(storage=Storage, layout=Layout)
@@ -54,3 +58,5 @@ cdef class MatBase(Operators):
     @cython.locals(access=Access)
     cdef Access _access(self, Registration facet, object direction)
     cdef Form _find_form(self)
+    @cython.locals(layout=Layout, storage=Storage)
+    cdef Form _form_found(self)

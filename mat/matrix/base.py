@@ -10,7 +10,9 @@ import warnings
 from typing import Any, Self
 
 from ..core.access import Access
+from ..core.compiled import BLOCKS
 from ..core.compiled import LiveObjects as NewLiveObjects
+from ..core.compiled import Lock as NewLock
 from ..core.compiled import Maker as NewMaker
 from ..core.cube import Cube
 from ..core.direction import DIRECTIONS, INPUT, IO, Direction, as_direction
@@ -29,6 +31,10 @@ _facets, _directions, _observers = facets, DIRECTIONS, OBSERVERS
 _input, _io = INPUT, IO
 MAKER = _maker = NewMaker()  # of Mats
 MATS = _mats = NewLiveObjects()
+# uncompiled, other threads run between the statements of a change of layout and storage, which
+# holds this lock
+_changing = NewLock()
+_is_compiled = BLOCKS.enabled
 
 
 def make_mats_of(kind: type) -> None:
@@ -152,6 +158,13 @@ class MatBase(Operators):
 
     def _find_form(self) -> Form:
         """Return the form of self, which is not known yet, and remember it."""
+        if _is_compiled:
+            return self._form_found()
+        with _changing:
+            return self._form_found()
+
+    def _form_found(self) -> Form:
+        """Do what `_find_form` does."""
         layout, storage = self.layout, self.storage
         form = _form(layout, storage.dtype, layout.size == storage.size, storage.writable)
         self.known_form = form
@@ -185,14 +198,22 @@ class MatBase(Operators):
         """
         # freeing what was there may run other code: only when all is changed
         old_storage, old_presented = self.storage, self.presented
-        self.known_form = None
-        self.presented = None
-        self.layout = layout
-        self.storage = storage
+        with _changing:
+            self.known_form = None
+            self.presented = None
+            self.layout = layout
+            self.storage = storage  # last: an access of another thread waits for its lock
         del old_storage, old_presented
 
     def _as_now(self) -> Self:
         """Return a Mat that sees what self sees now, and that no other thread changes."""
+        if _is_compiled:
+            return self._copied()
+        with _changing:
+            return self._copied()
+
+    def _copied(self) -> Self:
+        """Do what `_as_now` does."""
         now = self._view_of(self.layout)
         now.known_form = self._find_form() if self.known_form is None else self.known_form
         return now
@@ -201,17 +222,17 @@ class MatBase(Operators):
         """Change the layout and the storage of self, which is as `now`, and must not be accessed;
         return self.
         """
-        before = self.storage
-        if before.records:
-            with before.lock:
+        before = now.storage
+        with before.lock:  # no access begins meanwhile
+            if before.records:
                 before.end_abandoned()
-        for record in before.accesses:
-            raise ConflictError(f"cannot change the shape of {self.label()} during the access to "
-                                f"{record.describe()}")
-        if self.layout is not now.layout or before is not now.storage:
-            raise ConflictError(f"cannot change the shape of {self.label()}: another thread has "
-                                "changed it meanwhile")
-        self._set_layout(layout, storage)
+            for record in before.accesses:
+                raise ConflictError(f"cannot change the shape of {self.label()} during the access "
+                                    f"to {record.describe()}")
+            if self.layout is not now.layout or before is not self.storage:
+                raise ConflictError(f"cannot change the shape of {self.label()}: another thread "
+                                    "has changed it meanwhile")
+            self._set_layout(layout, storage)
         return self
 
     def _see_for_block(self, layout: Layout, now: MatBase, before: list[Layout]) -> None:
@@ -222,7 +243,9 @@ class MatBase(Operators):
     def _see_again(self, before: list[Layout]) -> None:
         """Change the layout of self back to the last one of `before`."""
         if before:
-            self._set_layout(before.pop(), self.storage)
+            storage = self.storage
+            with storage.lock:
+                self._set_layout(before.pop(), storage)
 
     # Shape, element type and size
 
