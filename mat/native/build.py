@@ -43,7 +43,8 @@ MADE = {"__pycache__", ".pyc", ".so", ".o", ".hypothesis", ".pytest_cache"}
 FLAGS = ["-O3", "-g0", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fwrapv",
          "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Wno-unknown-pragmas", "-Wno-missing-field-initializers"]
-CYTHON_FLAGS = ["-O2", "-g0", "-fwrapv", "-fno-strict-aliasing", "-fvisibility=hidden", "-w"]
+CYTHON_FLAGS = ["-O2", "-g0", "-fwrapv", "-fno-strict-aliasing", "-fvisibility=hidden", "-w",
+                *os.environ.get("MAT_CORE_CFLAGS", "").split()]
 DIRECTIVES = {"language_level": 3, "annotation_typing": False, "binding": True, "cdivision": True,
               "wraparound": True, "boundscheck": True, "embedsignature": False,
               "auto_pickle": False}
