@@ -212,13 +212,14 @@ def vector_norm(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False,
     if ord == 0:
         found = count_nonzero(size, axis=axes, keepdims=keepdims).astype(size.dtype)
     elif ord in (float("inf"), float("-inf")):
-        found = (reduce.max if ord > 0 else reduce.min)(size, axes, keepdims)
+        found = (reduce.max if ord > 0 else reduce.min)(size, axes, keepdims=keepdims)
     elif ord == 1:
-        found = reduce.sum(size, axes, keepdims)
+        found = reduce.sum(size, axes, keepdims=keepdims)
     elif ord == 2:
-        found = elementwise.sqrt(reduce.sum(elementwise.square(size), axes, keepdims))
+        found = elementwise.sqrt(reduce.sum(elementwise.square(size), axes,
+                                            keepdims=keepdims))
     else:
-        total = reduce.sum(elementwise.pow(size, float(ord)), axes, keepdims)
+        total = reduce.sum(elementwise.pow(size, float(ord)), axes, keepdims=keepdims)
         found = elementwise.pow(total, 1 / ord)
     return found
 

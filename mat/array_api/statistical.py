@@ -28,7 +28,7 @@ def _total(reduction: Function, x: Operand, axis: AxisLike, dtype: DTypeLike,
     wanted = None if dtype is None else as_dtype(dtype)
     if wanted is not None and wanted != x.dtype:
         x = like(x.astype(wanted), x, None)
-    found: Mat = reduction(x, axis, keepdims)
+    found: Mat = reduction(x, axis, keepdims=keepdims)
     return found if wanted in (None, found.dtype) else found.astype(wanted)
 
 
@@ -97,7 +97,7 @@ def mean(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    found: Mat = reduce.mean(as_mat(x), axis, keepdims)
+    found: Mat = reduce.mean(as_mat(x), axis, keepdims=keepdims)
     return found
 
 
@@ -118,7 +118,7 @@ def max(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    found: Mat = reduce.max(as_mat(x), axis, keepdims)
+    found: Mat = reduce.max(as_mat(x), axis, keepdims=keepdims)
     return found
 
 
@@ -139,7 +139,7 @@ def min(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    found: Mat = reduce.min(as_mat(x), axis, keepdims)
+    found: Mat = reduce.min(as_mat(x), axis, keepdims=keepdims)
     return found
 
 
@@ -165,12 +165,12 @@ def var(x: Operand, /, *, axis: AxisLike = None, correction: float = 0.0,
     """
     x = as_mat(x)
     count = _product(x.shape[k] for k in axes_of(x, axis))
-    distances = elementwise.subtract(x, reduce.mean(x, axis, True))
+    distances = elementwise.subtract(x, reduce.mean(x, axis, keepdims=True))
     if distances.dtype.kind == "c":
         distances = elementwise.abs(distances)
     squares = elementwise.square(distances)
     left = count - correction
-    found: Mat = elementwise.divide(reduce.sum(squares, axis, keepdims),
+    found: Mat = elementwise.divide(reduce.sum(squares, axis, keepdims=keepdims),
                                     float(left if left > 0 else 0))
     return found
 
@@ -216,7 +216,7 @@ def argmax(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) ->
     Mat
         Of the shape of `x` without the axis, and int64.
     """
-    found: Mat = reduce.argmax(as_mat(x), axis, keepdims)
+    found: Mat = reduce.argmax(as_mat(x), axis, keepdims=keepdims)
     return found
 
 
@@ -237,7 +237,7 @@ def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) ->
     Mat
         Of the shape of `x` without the axis, and int64.
     """
-    found: Mat = reduce.argmin(as_mat(x), axis, keepdims)
+    found: Mat = reduce.argmin(as_mat(x), axis, keepdims=keepdims)
     return found
 
 

@@ -2,7 +2,8 @@
 
 Operations, files and other libraries implement them; the file that implements a method binds it
 with `bind` or `method`. The declarations are for readers and type checkers: a test compares them
-with what is bound. ``help(x.exp_)`` shows the documentation, which the implementation has.
+with what is bound. ``help(x.exp_)`` shows the documentation, which the implementation has. ``...``
+as a default stands for NumPy's own mark of an argument that is not given.
 """
 
 from __future__ import annotations
@@ -103,26 +104,28 @@ class Elementwise:
 
 
 class Reductions:
-    """Sums, products and extremes over axes."""
+    """Sums, products and extremes over axes, with NumPy's parameters."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
 
-        def sum(self, axis: AxisLike = None, keepdims: bool = False, out: Self | None = None,
-                dtype: DTypeLike = None) -> Self: ...
-        def prod(self, axis: AxisLike = None, keepdims: bool = False, out: Self | None = None,
-                 dtype: DTypeLike = None) -> Self: ...
-        def mean(self, axis: AxisLike = None, keepdims: bool = False, out: Self | None = None,
-                 dtype: DTypeLike = None) -> Self: ...
-        def max(self, axis: AxisLike = None, keepdims: bool = False, out: Self | None = None,
-                dtype: DTypeLike = None) -> Self: ...
-        def min(self, axis: AxisLike = None, keepdims: bool = False, out: Self | None = None,
-                dtype: DTypeLike = None) -> Self: ...
-        def argmax(self, axis: AxisLike = None, keepdims: bool = False, out: Self | None = None,
-                   dtype: DTypeLike = None) -> Self: ...
-        def argmin(self, axis: AxisLike = None, keepdims: bool = False, out: Self | None = None,
-                   dtype: DTypeLike = None) -> Self: ...
+        def sum(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Self | None = None,
+                   keepdims: bool = False, initial: Number = ...,
+                   where: Operand = ...) -> Self: ...
+        def prod(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Self | None = None,
+                    keepdims: bool = False, initial: Number = ...,
+                    where: Operand = ...) -> Self: ...
+        def mean(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Self | None = None,
+                 keepdims: bool = False, *, where: Operand = ...) -> Self: ...
+        def max(self, axis: AxisLike = None, out: Self | None = None, keepdims: bool = False,
+                initial: Number = ..., where: Operand = ...) -> Self: ...
+        def min(self, axis: AxisLike = None, out: Self | None = None, keepdims: bool = False,
+                initial: Number = ..., where: Operand = ...) -> Self: ...
+        def argmax(self, axis: int | None = None, out: Self | None = None, *,
+                   keepdims: bool = False) -> Self: ...
+        def argmin(self, axis: int | None = None, out: Self | None = None, *,
+                   keepdims: bool = False) -> Self: ...
         def sum_(self, x: Self, axis: AxisLike = None, alpha: Number = 1,
                  beta: Number = 0) -> Self: ...
 
@@ -251,10 +254,7 @@ class Files:
 
 
 class NumPyMethods:
-    """Methods that call NumPy's functions of the same names; their signatures are NumPy's.
-
-    ``...`` as a default stands for NumPy's own mark of an argument that is not given.
-    """
+    """Methods that call NumPy's functions of the same names; their signatures are NumPy's."""
 
     __slots__ = ()
 

@@ -1,14 +1,15 @@
 """Reductions out of one class each: the function, its method, and its implementations.
 
-``sum = reduction(Sum())`` declares the operation (`x` read, `out` written) and returns the public
-function. A subclass of `Reduction` has all that is to be known of one.
+``sum = reduction(Sum())`` declares the operation (`x` read, `out` written) and its method, and
+returns the public function. A subclass of `Reduction` has all that is to be known of one.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,9 +22,10 @@ from ..support.dtypes import BY_NAME, DISTINCT, HALVES, REAL_TYPES, as_dtype
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
 from .declare_elementwise import check_is_mat
-from .operands import as_operand
+from .operands import as_mat
 from .operation import Input, Op, Output, named, op
 from .overlap import check_disjoint
+from .reduce_signatures import PARAMETERS, plain
 
 RANK = 32  # axes that compiled kernels can step along
 DEVICE_RANK = 8  # the same of those of a device
@@ -34,14 +36,9 @@ _DOC = """{summary}
 
 Parameters
 ----------
-{x}axis : {axis_type}
+{operand}axis : {axis_type}
     {axis} if it is None. Negative ones count from the last.
-keepdims : bool
-    Whether reduced axes are kept, with length 1.
-out : Mat, optional
-    Is overwritten with the result; of its shape, and of a dtype that can take it.
-dtype : dtype, optional
-    The elements are converted to it first.
+{others}
 
 Returns
 -------
@@ -53,9 +50,9 @@ Raises
 ShapeError
     If there is no such axis{or_nothing}, or `out` has another shape than the result.
 DTypeError
-    If {name} is not defined for the dtype of `x`, or `out` cannot take the result.
+    If {name} is not defined for the dtype, or `out` cannot take the result.
 AliasError
-    If `out` overlaps `x`.
+    If `out` overlaps the operand.
 
 Examples
 --------
@@ -76,6 +73,8 @@ class Reduction:
     compiled = ""  # the dtype characters of which there are compiled kernels
     compiled_name = ""  # in native/cpu/reduce.c; as `name` if it is not given
     divides = False  # the compiled kernel is to divide by the number of elements
+    # of the function and the method: one of NumPy's
+    signature: ClassVar[Function] = staticmethod(plain)
 
     def device_type(self, cuda: Engine) -> object:
         """Return the class of the device's kernels, or None if there is none."""
@@ -115,10 +114,7 @@ class Reduction:
 
     def operand(self, x: Operand) -> Mat:
         """Return `x` as a Mat."""
-        found = as_operand(x, "x")
-        if not isinstance(found, Mat):
-            raise DTypeError(f"x of {self.name} must be a Mat or an array, got {type(x).__name__}")
-        return found
+        return as_mat(x, "a")
 
     def result_of(self, x: Mat, axis: AxisLike, keepdims: bool) -> tuple[Ints, DType]:
         """Return shape and dtype of the result."""
@@ -156,16 +152,22 @@ class Reduction:
 
     # Documentation
 
-    def doc(self, *, method: bool = False) -> str:
-        """Return the docstring of the function, or of the method."""
-        return _DOC.format(
+    def documented(self, function: Function) -> Function:
+        """Return the function, or the method, with its name and docstring."""
+        operand, _, *others = inspect.signature(function).parameters
+        doc = _DOC.format(
             summary=self.summary, name=self.name,
             example=">>> import mat\n>>> {}\n{}".format(*self.example),
-            x="" if method else "x : Mat or array\n    Operand, of any shape.\n",
+            operand="" if operand == "self" else f"{operand} : Mat or array\n    Operand, of any "
+                                                 "shape.\n",
             axis_type="int, optional" if self.one_axis else "int or tuple of int, optional",
             axis=("Axis to search along; all elements in row-major order" if self.one_axis
                   else "Axes to reduce; all"),
+            others="\n".join(f"{name} : {PARAMETERS[name]}" for name in others),
             or_nothing="" if self.of_nothing else ", if there are no elements")
+        function = named(function, self.name, doc)
+        function.__qualname__ = self.name
+        return function
 
 
 class UfuncReduction(Reduction):
@@ -215,27 +217,25 @@ def _result_dtype(kind: Reduction, dtype: DType) -> DType:
                          "x.astype(dtype)") from None
 
 
-def reduction(kind: Reduction, *, binds: bool = True) -> Function:
-    """Declare ``name(x, axis=None, keepdims=False, out=None, dtype=None)`` and, if it `binds`, the
-    method; return the function.
+def reduction(kind: Reduction) -> Function:
+    """Declare a reduction and the method of its name; return the function.
+
+    Both have the parameters that the class says.
     """
-    kernel = _operation(kind)
-    public = named(_function(kind, kernel), kind.name, kind.doc())
-    public.__qualname__ = kind.name
-    vars(public)["op"] = kernel
-    new = kernel.new
-
-    def method(self: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
-               dtype: DTypeLike = None) -> Mat:
-        if axis is None and keepdims is False and out is None and dtype is None:
-            found: Mat = new((self, None, None, False))  # the most frequent call
-        else:
-            found = public(self, axis, keepdims, out, dtype)
-        return found
-
-    if binds:
-        bind(kind.name, named(method, kind.name, kind.doc(method=True)))
+    core = core_of(kind)
+    function, method = type(kind).signature(core, core.op.new, getattr(np, kind.name, None))
+    bind(kind.name, kind.documented(method))
+    public = kind.documented(function)
+    vars(public)["op"] = core.op
     return public
+
+
+def core_of(kind: Reduction) -> Any:
+    """Declare a reduction; return ``core(a, axis=None, keepdims=False, out=None, dtype=None)``."""
+    kernel = _operation(kind)
+    core = _core(kind, kernel)
+    vars(core)["op"] = kernel
+    return core
 
 
 def _operation(kind: Reduction) -> Op:
@@ -253,15 +253,15 @@ def _operation(kind: Reduction) -> Op:
     return kernel
 
 
-def _function(kind: Reduction, kernel: Op) -> Function:
-    """Return the public function."""
+def _core(kind: Reduction, kernel: Op) -> Function:
+    """Return the function that checks its arguments and calls the operation."""
     call: Callable[..., Mat] = kernel
     kernel.result_of = lambda x, out, axis, keepdims: kind.result_of(x, axis, keepdims)
 
-    def public(x: Operand, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
-               dtype: DTypeLike = None) -> Mat:
+    def core(x: Operand, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None,
+             dtype: DTypeLike = None) -> Mat:
         if dtype is not None:
-            return _converted(kind, public, x, axis, keepdims, out, as_dtype(dtype))
+            return _converted(kind, core, x, axis, keepdims, out, as_dtype(dtype))
         if type(x) is not Mat:
             x = kind.operand(x)
         if axis is not None and type(axis) is not int:
@@ -273,11 +273,11 @@ def _function(kind: Reduction, kernel: Op) -> Function:
             return found
         return call(x, check_is_mat(out), axis, keepdims)
 
-    return public
+    return core
 
 
 def _converted(kind: Reduction, function: Function, x: Operand, axis: AxisLike, keepdims: bool,
-               out: Mat | None, dtype: DType) -> Mat:  # the parameters of the public function
+               out: Mat | None, dtype: DType) -> Mat:  # the parameters of `core`
     """Return the reduction of `x` converted to `dtype`, and of that dtype, unless it is of
     indices.
     """

@@ -34,6 +34,7 @@ from .declare_reduce import (
 )
 from .operation import Accumulated, Input, Output, Scalar, op
 from .overlap import check_disjoint
+from .reduce_signatures import as_argmax, as_max, as_mean, as_sum
 
 
 def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
@@ -54,6 +55,7 @@ class Sum(UfuncReduction):
     name = "sum"
     summary = "Return the sum of the elements over `axis`."
     example = "mat.sum(mat.ones(2, 3), axis=0)", "<Mat 3 F [2. 2. 2.]>"
+    signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.sum), np.add
     compiled = REAL_TYPES
 
@@ -67,6 +69,7 @@ class Product(UfuncReduction):
     name = "prod"
     summary = "Return the product of the elements over `axis`."
     example = "mat.prod(mat.array([2, 3, 4]))", "<Mat () F 24.>"
+    signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.prod), np.multiply
     compiled = REAL_TYPES
 
@@ -80,6 +83,7 @@ class Mean(Reduction):
     name = "mean"
     summary = "Return the mean of the elements over `axis`; NaN if there are none."
     example = "mat.mean(mat.array([1, 2]))", "<Mat () F 1.5>"
+    signature = staticmethod(as_mean)
     function = staticmethod(_mean)
     compiled, compiled_name, divides = REAL_TYPES, "sum", True
 
@@ -93,6 +97,7 @@ class Max(UfuncReduction):
     name = "max"
     summary = "Return the largest element over `axis`; NaN if there is one."
     example = "mat.max(mat.array([1, 3, 2]))", "<Mat () F 3.>"
+    signature = staticmethod(as_max)
     function = staticmethod(np.max)
     ufunc: ClassVar[np.ufunc] = np.maximum
     of_nothing, silent, accumulates = False, True, False
@@ -120,6 +125,7 @@ class ArgMax(Reduction):
     name = "argmax"
     summary = "Return the index of the first largest element along `axis`, or in row-major order."
     example = "mat.argmax(mat.array([1, 3, 2]))", "<Mat () int64 F 1>"
+    signature = staticmethod(as_argmax)
     function = staticmethod(assigning(np.argmax))
     one_axis, of_nothing = True, False
     compiled = REAL_TYPES + LONG

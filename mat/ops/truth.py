@@ -15,7 +15,7 @@ from ..matrix.mat import Mat
 from ..support.dtypes import BY_NAME, EVERY
 from ..support.types import AxisLike, Engine, Function
 from . import reduce
-from .declare_reduce import RANK, Reduction, plain_axis, reduced_by, reduction
+from .declare_reduce import RANK, Reduction, core_of, plain_axis, reduced_by
 from .elementwise import not_equal
 
 # the bits of one element that count, as a signed integer: not the signs of zeros
@@ -76,9 +76,9 @@ class CountNonzero(Truth):
     function: ClassVar[Function] = staticmethod(_count)
 
 
-_any = reduction(Any(), binds=False)
-_all = reduction(All(), binds=False)
-_count_nonzero = reduction(CountNonzero(), binds=False)
+_any = core_of(Any())
+_all = core_of(All())
+_count_nonzero = core_of(CountNonzero())
 
 
 def any_true(x: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | None = None) -> Mat:
@@ -100,7 +100,7 @@ def all_true(x: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | N
 def count_true(x: Mat, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     """Return how many elements over `axis` are true, as int64."""
     if IN_USE and _is_elsewhere(x):
-        found: Mat = reduce.sum(_truth(x), axis, keepdims)
+        found: Mat = reduce.sum(_truth(x), axis, keepdims=keepdims)
     else:
         found = _count_nonzero(x, axis, keepdims)
     return found
@@ -124,7 +124,7 @@ def _decided(reduction: Function, x: Mat, axis: AxisLike, keepdims: bool, out: M
              of_nothing: bool) -> Mat:
     """Reduce the truth of the elements by a reduction that is not defined of nothing."""
     if x.size:
-        found: Mat = reduction(_truth(x), axis, keepdims, out)
+        found: Mat = reduction(_truth(x), axis, out, keepdims)
         return found
     shape, _ = Any().result_of(x, plain_axis(axis), keepdims)
     return full(shape, of_nothing, "bool") if out is None else out.assign_(of_nothing)

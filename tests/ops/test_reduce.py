@@ -1,5 +1,6 @@
 """Reductions over every combination of axes against NumPy; ``sum_``; rows and columns scaled."""
 
+import inspect
 import itertools
 import math
 
@@ -43,7 +44,7 @@ def test_every_combination_of_axes(rng, name, shape):
     for axis in axes_of(len(shape), name in ONE_AXIS):
         for keepdims in (False, True):
             wanted = getattr(np, name)(x, axis=axis, keepdims=keepdims)
-            agree(getattr(mat, name)(mat.array(x), axis, keepdims), wanted)
+            agree(getattr(mat, name)(mat.array(x), axis, keepdims=keepdims), wanted)
             agree(getattr(mat.array(x), name)(axis=axis, keepdims=keepdims), wanted)
             out = mat.from_numpy(np.empty_like(np.asarray(wanted)))
             assert getattr(mat, name)(mat.array(x), axis=axis, keepdims=keepdims, out=out) is out
@@ -58,19 +59,85 @@ def test_dtypes_as_numpys(rng, name, numpy_dtype):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "float64", "complex128"])
-@pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])
+@pytest.mark.parametrize("name", ["sum", "prod", "mean"])
 def test_elements_are_converted_first(rng, name, dtype):
     x = numbers(rng, (3, 4), "int16")
     for axis in (None, 1):
-        wanted = getattr(np, name)(x.astype(dtype), axis=axis)
-        wanted = wanted if name in ONE_AXIS else wanted.astype(dtype)
-        agree(getattr(mat, name)(mat.array(x), axis, dtype=dtype), wanted)
+        wanted = getattr(np, name)(x.astype(dtype), axis=axis).astype(dtype)
+        agree(getattr(mat, name)(mat.array(x), axis, dtype), wanted)
         agree(getattr(place(x, "strided"), name)(axis=axis, dtype=np.dtype(dtype)), wanted)
-        if name in ("sum", "prod") or (name == "mean" and dtype != "int8" and dtype != "int64"):
+        if name != "mean" or (dtype != "int8" and dtype != "int64"):
             agree(mat.array(getattr(x, name)(axis=axis, dtype=dtype)), wanted)  # as NumPy has it
     out = mat.empty(3, dtype="float64" if dtype != "complex128" else dtype)
     assert mat.sum(mat.array(x), 1, out=out, dtype=dtype) is out
     assert_array_equal(out.to_numpy(), x.sum(axis=1))
+
+
+@pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])
+def test_parameters_are_numpys_in_numpys_order(name):
+    def of(function):
+        return [(p.name, p.kind) for p in inspect.signature(function).parameters.values()]
+
+    assert of(getattr(mat, name)) == of(getattr(np, name))
+    assert of(getattr(mat.Mat, name))[1:] == of(getattr(np, name))[1:]
+
+
+W = np.array([[True, False, True], [False, True, True]])
+MORE = {
+    "sum": [(0, None, None, True), (None, None, None, False, 3), (1, None, None, False, 0, W)],
+    "mean": [(0, None, None, True)],
+    "max": [(0, None, True), (None, None, False, 7), (1, None, False, 0, W)],
+    "argmax": [(0, None)]}
+NAMED = {
+    "sum": [{"initial": 2}, {"where": W, "axis": 0}, {"where": W, "dtype": "float64"},
+            {"initial": 1, "keepdims": True, "axis": (0, 1)}],
+    "mean": [{"where": W}, {"where": W, "axis": 1, "keepdims": True}],
+    "max": [{"initial": 2}, {"where": W, "axis": 0, "initial": 1}, {"initial": 5, "axis": -1}],
+    "argmax": [{"keepdims": True}, {"axis": 1, "keepdims": True}]}
+LIKE = {"prod": "sum", "min": "max", "argmin": "argmax"}
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "float64"])
+@pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])
+def test_by_position_and_by_keyword_as_numpys(rng, name, dtype):
+    x = numbers(rng, (2, 3), dtype)
+    kind = LIKE.get(name, name)
+    calls = [(args, {}) for args in MORE[kind]] + [((), kwargs) for kwargs in NAMED[kind]]
+    for args, kwargs in calls:
+        if dtype == "bool" and "initial" in kwargs and kind == "max":
+            continue  # of ints, NumPy has it
+        wanted = getattr(x, name)(*args, **kwargs)
+        agree(getattr(mat.array(x), name)(*args, **kwargs), wanted)
+        agree(getattr(mat, name)(mat.array(x), *args, **kwargs), wanted)
+        if "where" in kwargs:
+            agree(getattr(mat, name)(x, **{**kwargs, "where": mat.array(kwargs["where"])}), wanted)
+            kwargs = {**kwargs, "out": (out := mat.array(np.zeros_like(wanted)))}
+            assert getattr(mat.array(x), name)(**kwargs) is out
+            agree(out, wanted)
+
+
+def test_numbers_and_sequences_are_reduced():
+    agree(mat.sum(3.0), np.sum(3.0))
+    agree(mat.max([1, 4, 2]), np.max([1, 4, 2]))
+    agree(mat.sum([[1, 2], [3, 4]], 1, initial=2), np.array([5, 9]))
+
+
+def test_a_sum_of_bools_is_a_bool_where_out_is():
+    for x in ([[True, False], [False, False]], [[1, -1], [0, 0]]):
+        x = np.array(x)
+        for name in ("sum", "prod"):
+            out = mat.zeros(2, dtype="bool")
+            assert getattr(mat, name)(mat.array(x), 1, out=out) is out
+            agree(out, getattr(np, name)(x, 1, out=np.zeros(2, bool)))
+            agree(getattr(mat.array(x > 0), name)(1, "bool"), getattr(x > 0, name)(1, "bool"))
+
+
+def test_a_bad_axis_is_an_axis_error_of_ours_and_numpys():
+    for call in (lambda x: x.sum(2), lambda x: x.sum(-3, initial=1), lambda x: x.argmax(2),
+                 lambda x: x.mean((0, 5)), lambda x: x.max(7, where=x > 0, initial=1)):
+        for kind in (mat.AxisError, ShapeError, np.exceptions.AxisError, IndexError):
+            with pytest.raises(kind):
+                call(mat.ones(2, 3))
 
 
 @pytest.mark.parametrize("name", [*ANY_AXES, *ONE_AXIS])

@@ -296,7 +296,7 @@ def test_functions_show_an_example(name):
 @pytest.mark.parametrize(("name", "signature", "text"), [
     ("axpy", "axpy(alpha", "alpha * x + y"), ("gemm", "gemm(alpha", "op(A) op(B)"),
     ("exp", "exp(x", "exponential of each element"),
-    ("add", "add(x", "x + y"), ("sum", "sum(x", "the sum of"),
+    ("add", "add(x", "x + y"), ("sum", "sum(a", "the sum of"),
     ("Mat.axpy_", "axpy_(self", "alpha * x + y"),
     ("Mat.exp_", "exp_(self", "Overwrite self")])
 def test_help_shows_signature_and_text(name, signature, text):

@@ -48,6 +48,7 @@ def m(*shape, dtype="float64"):
 
 
 N, INC = ("n",), ("incx",)
+WITH_DTYPE = ("sum", "prod", "mean")
 SPECS = {
     "axpy": Spec(lambda: {"alpha": 2.0, "x": m(4), "y": m(4)}, written="y", numbers=("alpha",),
                  counts=("n", "incx", "incy")),
@@ -110,8 +111,9 @@ SPECS = {
     **{name: Spec(lambda: {"x": m(2, 3), "y": m(2, 3), "out": m(2, 3)}, written="out", arrays=True,
                   one_dtype=False,
                   overlap=False) for name in BINARY},
-    **{name: Spec(lambda: {"x": m(2, 3), "axis": 0, "keepdims": False, "out": m(3)}, written="out",
-                  arrays=True,
+    **{name: Spec(lambda name=name: {"a": m(2, 3), "axis": 0,
+                                     **({"dtype": None} if name in WITH_DTYPE else {}),
+                                     "out": m(3)}, written="out", arrays=True,
                   one_dtype=False, rigid=("out",)) for name in REDUCTIONS},
 }
 ONE_DTYPE_OF_ANY_KIND = ("scale_rows", "scale_columns", "geem", "geerv", "add_sign", "convolve",
@@ -164,7 +166,7 @@ def operands_that_do_not_fit(key, spec, name):
         yield like(value, "int32"), DTypeError, "int32"
     if spec.one_dtype and len(spec.mats()) > 1:
         yield like(value, "float32"), DTypeError, "float32"
-    if name == "out" and key != "transpose":
+    if name == "out" and key not in ("transpose", "sum", "prod"):
         yield like(value, "bool"), DTypeError, "bool" if key not in COMPARISONS else "-"
 
 

@@ -111,7 +111,7 @@ def _reduce(ufunc: np.ufunc, x: Operand, kwargs: Keywords) -> Operand:
         return NotImplemented
     if not is_mat_or_array(x) or x.ndim == 0:
         return NotImplemented
-    return reduction(x, kwargs.get("axis", 0), bool(kwargs.get("keepdims", False)), out)
+    return reduction(x, kwargs.get("axis", 0), out=out, keepdims=bool(kwargs.get("keepdims")))
 
 
 def _outer(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:

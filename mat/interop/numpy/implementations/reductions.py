@@ -5,6 +5,8 @@ NumPy's signatures have up to nine parameters.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ....matrix.mat import Mat
@@ -20,31 +22,43 @@ _COUNT_IS_INT = isinstance(np.count_nonzero(np.zeros(1)), int)  # before NumPy 2
 
 def _reduce(reduction: Function, a: Operand, axis: AxisLike, out: Operand, keepdims: bool,
             *others: object) -> Result:
-    """Call `reduction`; the `others` are arguments of NumPy's that it does not have."""
-    if not is_mat_or_array(a) or not can_hold_sums(out) or any(x is not NO_VALUE and x is not None
-                                                               for x in others):
+    """Call `reduction`; the `others` are arguments that NumPy is to compute with."""
+    if not is_mat_or_array(a) or not can_hold_sums(out) or any(x is not NO_VALUE for x in others):
         return NotImplemented
-    return reduction(a, axis, False if keepdims is NO_VALUE else bool(keepdims), out)
+    return reduction(a, axis, out=out, keepdims=False if keepdims is NO_VALUE else bool(keepdims))
+
+
+def _reduce_as(reduction: Function, a: Operand, axis: AxisLike, dtype: DTypeLike, out: Operand,
+               keepdims: bool, *others: object) -> Result:
+    """Call `reduction` of elements that are converted to `dtype`."""
+    if dtype is None:
+        return _reduce(reduction, a, axis, out, keepdims, *others)
+    wanted = np.dtype(dtype)
+    if out is not None or not is_known_dtype(wanted) or not is_mat_or_array(a):
+        return NotImplemented
+    if (a.dtype.kind == "c" and wanted.kind != "c") or wanted.kind == "b":
+        return NotImplemented
+    return _reduce(partial(reduction, dtype=wanted), a, axis, out, keepdims, *others)
 
 
 @implements("sum")  # NumPy's signature
 def numpy_sum(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
               keepdims: bool = NO_VALUE, initial: Number = NO_VALUE,
               where: Operand = NO_VALUE) -> Result:
-    return _reduce(reduce.sum, a, axis, out, keepdims, dtype, initial, where)
+    return _reduce_as(reduce.sum, a, axis, dtype, out, keepdims, initial, where)
 
 
 @implements("prod")  # NumPy's signature
 def numpy_prod(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
                keepdims: bool = NO_VALUE, initial: Number = NO_VALUE,
                where: Operand = NO_VALUE) -> Result:
-    return _reduce(reduce.prod, a, axis, out, keepdims, dtype, initial, where)
+    return _reduce_as(reduce.prod, a, axis, dtype, out, keepdims, initial, where)
 
 
 @implements("mean")
 def numpy_mean(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
                keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE) -> Result:
-    return _reduce(reduce.mean, a, axis, out, keepdims, dtype, where)
+    return _reduce_as(reduce.mean, a, axis, dtype, out, keepdims, where)
 
 
 @implements("max", "amax")
@@ -134,8 +148,8 @@ def _variance(a: Operand, axis: AxisLike, dtype: DTypeLike, out: Operand, ddof: 
              and type(ddof) in _REAL)
     if not plain or not isinstance(a, Mat) or a.dtype.char not in REAL_TYPES or not a.size:
         return NotImplemented
-    squares = elementwise.square(elementwise.subtract(a, reduce.mean(a, axis, True)))
-    total = reduce.sum(squares, axis, False if keepdims is NO_VALUE else bool(keepdims))
+    squares = elementwise.square(elementwise.subtract(a, reduce.mean(a, axis, keepdims=True)))
+    total = reduce.sum(squares, axis, keepdims=keepdims is not NO_VALUE and bool(keepdims))
     count = a.size // total.size - ddof
     if count <= 0:
         return NotImplemented
@@ -162,7 +176,7 @@ def numpy_trace(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1,
                 dtype: DTypeLike = None, out: Operand = None) -> Result:
     if not isinstance(a, Mat) or a.ndim < 2 or dtype is not None or not can_hold_sums(out):
         return NotImplemented
-    return reduce.sum(a.diagonal(offset, axis1, axis2), -1, False, out)
+    return reduce.sum(a.diagonal(offset, axis1, axis2), -1, out=out)
 
 
 @implements("linalg.trace")
