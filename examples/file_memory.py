@@ -53,7 +53,7 @@ class FileFacet(Facet):
         return a
 
 
-register_facet(FileFacet())
+FILE = register_facet(FileFacet())
 
 
 def files() -> int:
@@ -63,7 +63,7 @@ def files() -> int:
 def moving() -> None:
     """Drop the host's copy, keep the file's, and compute, which copies the data to the host."""
     x = mat.array([[1, 2, 3], [4, 5, 6]])
-    with x.facet("file", "input") as a:  # read-only: afterwards both copies are fresh
+    with x.facet(FILE, "input") as a:  # read-only: afterwards both copies are fresh
         print("in the file:    ", a.tolist())
     print("two copies:     ", x, sorted(x.fresh))
     x.drop("host")  # possible because the file has a copy; an error otherwise
@@ -80,7 +80,7 @@ def moving() -> None:
 def viewing() -> None:
     """Write data in a file through a view: freshness is a property of the storage."""
     x = mat.zeros(3, 4)
-    with x[1:, ::2].facet("file") as a:
+    with x[1:, ::2].facet(FILE) as a:
         a += 1
     x.drop("host")
     print("written through a strided view of the file:")
@@ -90,8 +90,8 @@ def viewing() -> None:
 def dropping() -> None:
     """Remove the files made inside a barrier at its end, without losing data."""
     x = mat.ones(2, 2)
-    with mat.barrier(ensure="host", drop="file") as barrier:
-        with x.facet("file", "io") as a:
+    with mat.barrier(ensure="host", drop=FILE) as barrier:
+        with x.facet(FILE, "io") as a:
             a *= 7
         print(f"inside:  {x} fresh in {sorted(x.fresh)}, copies to drop: {barrier.count}, files: "
               f"{files()}")
@@ -106,7 +106,7 @@ def main() -> None:
     dropping()
     print("\n-- garbage")
     x = mat.Mat(1000, "float32", fill=3)
-    with x.facet("file", "io") as a:
+    with x.facet(FILE, "io") as a:
         a[0] = 0
     print(f"a Mat that is in a file only:  {files()} file")
     del a, x

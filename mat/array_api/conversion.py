@@ -4,6 +4,8 @@ memory.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
@@ -38,7 +40,7 @@ def from_dlpack(x: Operand, /, *, device: object = None, copy: bool | None = Non
     """
     if isinstance(x, Mat):
         return like(_from_dlpack(x, copy=copy), x, device)
-    target = "cpu" if device is not None and not enabled_on(device) else None
+    target: Literal["cpu"] | None = "cpu" if device is not None and not enabled_on(device) else None
     return on_device(_from_dlpack(x, device=target, copy=copy), device)
 
 

@@ -11,7 +11,7 @@ from ..devices.device import Device
 from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, promoted
-from ..support.types import DType, DTypeLike, Operand
+from ..support.types import DeviceName, DType, DTypeLike, Operand
 from .arguments import as_mat, is_python_number, like
 
 __all__ = [
@@ -33,7 +33,7 @@ complex64, complex128 = np.complex64, np.complex128
 
 
 def astype(x: Operand, dtype: DTypeLike, /, *, copy: _Flag = True,
-           device: str | Device | None = None) -> Mat:
+           device: DeviceName | Device | None = None) -> Mat:
     """Return the elements of `x` converted to `dtype`.
 
     Parameters
@@ -101,7 +101,7 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> _Flag:
         Whether it is of one of the kinds.
     """
     try:
-        return np.isdtype(as_dtype(dtype), kind)
+        return np.isdtype(as_dtype(dtype), kind)  # type: ignore[arg-type]  # NumPy judges it
     except (TypeError, ValueError) as error:
         raise DTypeError(f"kind is a dtype, a kind of dtypes or a tuple of them, got {kind!r}: "
                          f"{error}") from None

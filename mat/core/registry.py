@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ..errors import FacetError
 from .registration import Registration
@@ -203,6 +203,8 @@ class Facet(Registration):
         return f"<facet {self.name} of {self.memory.name}>"
 
 
+M = TypeVar("M", bound=Memory)
+F = TypeVar("F", bound=Facet)
 memories: dict[str, Memory] = {}
 hubs: list[Memory] = []
 # returns the memory of the host, the hub of all copies; no line of Python that could be interrupted
@@ -238,7 +240,7 @@ def set_naming(naming: Naming) -> None:
     _naming = naming
 
 
-def register_memory(memory: Memory) -> Memory:
+def register_memory(memory: M) -> M:
     """Make `memory` known by its name.
 
     The first memory is the host, the hub of all copies.
@@ -267,7 +269,7 @@ def register_memory(memory: Memory) -> Memory:
     return memory
 
 
-def register_facet(facet: Facet) -> Facet:
+def register_facet(facet: F) -> F:
     """Make `facet`, and the memory that it presents, known by name.
 
     Parameters
@@ -305,19 +307,26 @@ def all_facets() -> list[Facet]:
 
 
 def facet_named(name: object) -> Facet:
-    """Return the facet called `name`.
+    """Return the facet called `name`, which may also be the facet itself.
 
     Raise `FacetError` if there is none, `DeviceError` if its device is not in use.
     """
     found = facets.get(name) or _naming.facet(name) if isinstance(name, str) else None
+    if isinstance(name, Facet) and name in all_facets():
+        return name
     if found is None:
         raise FacetError(f"no facet {name!r}; there are {', '.join(f.name for f in all_facets())}")
     return found
 
 
 def memory_named(name: object) -> Memory:
-    """Return the memory called `name`; raise `FacetError` if there is none."""
+    """Return the memory called `name`, which may also be the memory itself, or one of its facets;
+    raise `FacetError` if there is none.
+    """
     found = memories.get(name) or _naming.memory(name) if isinstance(name, str) else None
+    memory = name.memory if isinstance(name, Facet) else name
+    if isinstance(memory, Memory) and memories.get(memory.name) is memory:
+        return memory
     if found is None:
         raise FacetError(f"no memory {name!r}; there are {', '.join(memories)}")
     return found

@@ -19,7 +19,7 @@ from ..errors import DeviceError, FacetError, SettingError
 from ..support.cuda_probe import probe
 from ..support.open_blocks import Block
 from ..support.plugins import plugin
-from ..support.types import Operand
+from ..support.types import DeviceName, Operand
 from .in_use import CPU, Device, DeviceUse, devices_in_use, in_use, permanent, set_permanent
 
 __all__ = [
@@ -131,7 +131,7 @@ class DeviceContext(Block[Device]):
         self.use = self.barrier = None
 
 
-def use_device(name: str | Device, *, pool_bytes: int | None = None,
+def use_device(name: DeviceName | Device, *, pool_bytes: int | None = None,
                required: bool = False) -> DeviceContext:
     """Return a block in which operations compute on a device: ``with mat.use_device("cuda"):``.
 
@@ -194,7 +194,7 @@ def use_cuda(*, pool_bytes: int | None = None, required: bool = False) -> Device
     return use_device("cuda", pool_bytes=pool_bytes, required=required)
 
 
-def set_device(name: str | Device, *, pool_bytes: int | None = None,
+def set_device(name: DeviceName | Device, *, pool_bytes: int | None = None,
                required: bool = False) -> Device:
     """Have operations compute on a device permanently and return that device.
 

@@ -7,6 +7,7 @@ A `Form` is what checks of operations depend on; results of operations are made 
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from ..core.access import Access
@@ -23,7 +24,7 @@ from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
 from ..support.dtypes import plain_integers
 from ..support.settings import current
-from ..support.types import DType, Number, ShapeLike
+from ..support.types import DirectionName, DType, FacetName, Number, Presents, Scalar, ShapeLike
 from .operators import Operators
 
 # with types of C
@@ -300,9 +301,10 @@ class MatBase(Operators):
         return self.layout.size * self.storage.itemsize
 
     @property
-    def fill_value(self) -> Number:
+    def fill_value(self) -> Scalar | None:
         """The value of elements that were never written; None if they are arbitrary."""
-        return self.storage.fill_value
+        value: Scalar | None = self.storage.fill_value
+        return value
 
     def __len__(self) -> int:
         if not self.layout.shape:
@@ -312,13 +314,15 @@ class MatBase(Operators):
 
     # Accesses
 
-    def facet(self, name: str, direction: str | Direction = "io") -> Access:
+    def facet(self, name: FacetName | Presents[Any],
+              direction: DirectionName | Direction = "io") -> AbstractContextManager[Any]:
         """Access the data through a facet, as a context manager: ``with x.facet("array") as a:``.
 
         Parameters
         ----------
-        name : str
-            The name of the facet, such as "array", "backing", "foreign" or "cuda".
+        name : str or Facet
+            The name of the facet, such as "array", "backing", "foreign" or "cuda", or what
+            `register_facet` returned.
         direction : {"io", "input", "output"} or Direction
             The promise of the block: to read and write, only to read, or to overwrite everything.
             `Direction` has the contract.
@@ -348,7 +352,7 @@ class MatBase(Operators):
         """
         return self._facet(name, direction)
 
-    def _facet(self, name: str, direction: str | Direction) -> Access:
+    def _facet(self, name: Any, direction: object) -> Access:
         """Do what `facet` does."""
         try:
             facet, wanted = _facets[name], _directions[direction]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ _DTYPES: set[DType] = set()  # of arrays that Mats were made of
 def _filled(shape: tuple[ShapeLike, ...], dtype: DTypeLike, value: Number) -> Mat:
     """Return a Mat of zeros, ones or arbitrary elements."""
     options = current()
-    lengths = shape[0] if len(shape) == 1 else shape
+    lengths: Any = shape[0] if len(shape) == 1 else shape
     if type(lengths) is not int:  # True in a tuple would be found as 1
         return Mat(lengths, dtype, fill=value)
     key = lengths, options.dtype if dtype is None else dtype

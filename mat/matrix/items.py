@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Self
 
 from ..errors import IndexOutOfRange, ShapeError
 from ..facets.array import ARRAY
 from ..layout.shapes import integer
 from ..layout.strided import Layout, packed, position
 from ..memories.host import HOST
-from ..support.types import Index, Number, Operand
+from ..support.types import Index, Number
 from .exports import Exports
 
 
@@ -83,7 +84,7 @@ class Items(Exports):
         steps = packed(self.shape).strides
         return sum(position(i, k, self.shape[k]) * steps[k] for k, i in enumerate(index))
 
-    def __iter__(self) -> Iterator[Operand]:
+    def __iter__(self) -> Iterator[Self]:
         if self.ndim == 1 and self.storage.is_elsewhere:  # copies all at once, not one by one
             with self.facet("array", "input"):
                 pass

@@ -8,22 +8,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, SupportsIndex, TypeVar, overload
 
 from ..core.access_record import AccessRecord
-from ..core.registry import all_facets, memories, memory_named
+from ..core.direction import Direction
+from ..core.registry import Facet, Memory, all_facets, memories, memory_named
 from ..core.source_line import file_and_line, thread_name
 from ..devices.device import Device, device_of
+from ..devices.emulated_array import EmulatedArray
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import LARGEST, Ints, as_shape, integer
 from ..layout.strided import Layout, packed
+from ..support.c_pointers import ForeignArray
 from ..support.dtypes import as_dtype, check_number
 from ..support.settings import current
-from ..support.types import DType, DTypeLike, Number, ShapeLike
+from ..support.types import (
+    Array,
+    ArrayLike,
+    CudaName,
+    DeviceArray,
+    DirectionName,
+    DType,
+    DTypeLike,
+    Element,
+    EmulatedName,
+    IndexLike,
+    MemoryName,
+    Number,
+    Presents,
+    Scalar,
+    ShapeLike,
+)
 from .base import MatBase, Storage, form_of_result, make_mats_of
 from .items import Items
 from .methods import Methods
 from .printing import Printing
+
+P = TypeVar("P")
 
 
 class FacetState(NamedTuple):
@@ -88,7 +109,7 @@ class Mat(Items, Printing, Methods):
     # for classes that read only this; an ndarray on the left calls __array_ufunc__
     __array_priority__ = 1000.0
 
-    def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, *, fill: Number = 0,
+    def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, *, fill: Scalar | None = 0,
                  displacement: int = 0, max_size: int | None = None,
                  displaced_to: Mat | None = None) -> None:
         lengths = as_shape(shape)
@@ -126,13 +147,13 @@ class Mat(Items, Printing, Methods):
         """The device on which an operation on self would compute now; equal to its name."""
         return device_of(self)
 
-    def drop(self, name: str, *, force: bool = False) -> bool:
+    def drop(self, name: MemoryName | Memory | Facet, *, force: bool = False) -> bool:
         """Free the copy in one memory.
 
         Parameters
         ----------
-        name : str
-            The name of the memory.
+        name : str, Memory or Facet
+            The name of the memory, or the object that was registered.
         force : bool
             Free the copy even if it is the only one; its data is lost.
 
@@ -153,13 +174,13 @@ class Mat(Items, Printing, Methods):
         """Free all copies now: the data is lost, and later reads see the fill value."""
         self.storage.drop_all()
 
-    def keep(self, name: str) -> AbstractContextManager[None]:
+    def keep(self, name: MemoryName | Memory | Facet) -> AbstractContextManager[None]:
         """Keep the copy in one memory during a block: ``with x.keep("cuda"):``.
 
         Parameters
         ----------
-        name : str
-            The name of the memory.
+        name : str, Memory or Facet
+            The name of the memory, or the object that was registered.
 
         Returns
         -------
@@ -212,6 +233,32 @@ class Mat(Items, Printing, Methods):
         return self._see(packed(lengths, start), Storage(needed, now.dtype, now.fill_value), now)
 
     __hash__ = object.__hash__  # by identity: == compares elements
+
+    # What is inherited, with types that say more; of `x[i, j]` they do not know that it is a number
+
+    if TYPE_CHECKING:
+
+        @overload
+        def facet(self, name: Literal["array", "backing"],
+                  direction: DirectionName | Direction = ...,
+                  ) -> AbstractContextManager[Array]: ...
+        @overload
+        def facet(self, name: Literal["foreign", "cuda_host"],
+                  direction: DirectionName | Direction = ...,
+                  ) -> AbstractContextManager[ForeignArray]: ...
+        @overload
+        def facet(self, name: EmulatedName, direction: DirectionName | Direction = ...,
+                  ) -> AbstractContextManager[EmulatedArray]: ...
+        @overload
+        def facet(self, name: CudaName, direction: DirectionName | Direction = ...,
+                  ) -> AbstractContextManager[DeviceArray]: ...
+        @overload
+        def facet(self, name: Presents[P], direction: DirectionName | Direction = ...,
+                  ) -> AbstractContextManager[P]: ...
+        def facet(self, name: Any, direction: DirectionName | Direction = ...) -> Any: ...
+        def __getitem__(self, index: IndexLike) -> Self: ...
+        def __setitem__(self, index: IndexLike, value: ArrayLike) -> None: ...
+        def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Element: ...
 
 
 def _describe(name: str, text: str) -> None:

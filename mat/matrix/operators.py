@@ -6,10 +6,12 @@ augmented form of it. `bind` of ``methods.py`` sets what they call.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Self, TypeVar
 
 from ..core.cube import View
-from ..support.types import Arguments, Function, Keywords, Operand
+from ..support.types import Arguments, ArrayLike, Function, Keywords, Operand
+
+V = TypeVar("V", bound=View)
 
 _NO_KEYWORDS: Keywords = {}
 
@@ -41,28 +43,32 @@ class Operator:
         self.function: Function | None = None
         self.operation: Operation | None = None
 
-    def unary(self, x: View) -> Operand:
+    def unary(self, x: V) -> V:
         """Return the new Mat that the operator makes of `x`."""
         if self.operation is not None:
-            return self.operation.make((x, None))
+            result: V = self.operation.make((x, None))
+            return result
         return NotImplemented if self.function is None else self.function(x)
 
-    def binary(self, x: View, y: Operand) -> Operand:
+    def binary(self, x: V, y: Operand) -> V:
         """Return the new Mat for ``x . y``."""
         if self.operation is not None and _is_plain(x, y):
-            return self.operation.make((x, y, None))
+            result: V = self.operation.make((x, y, None))
+            return result
         return NotImplemented if self.function is None else self.function(x, y)
 
-    def reflected(self, x: View, y: Operand) -> Operand:
+    def reflected(self, x: V, y: Operand) -> V:
         """Return the new Mat for ``y . x``."""
         if self.operation is not None and _is_plain(x, y):
-            return self.operation.make((y, x, None))
+            result: V = self.operation.make((y, x, None))
+            return result
         return NotImplemented if self.function is None else self.function(x, y)
 
-    def augmented(self, x: View, y: Operand) -> Operand:
+    def augmented(self, x: V, y: Operand) -> V:
         """Carry out ``x .= y``."""
         if self.operation is not None and _is_plain(x, y):
-            return self.operation.carry_out((x, y, x), _NO_KEYWORDS)
+            result: V = self.operation.carry_out((x, y, x), _NO_KEYWORDS)
+            return result
         return NotImplemented if self.function is None else self.function(x, y)
 
 
@@ -102,154 +108,154 @@ class Operators(View):
 
     __slots__ = ()
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Self:
         return _neg.unary(self)
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Self:
         return _pos.unary(self)
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Self:
         return _abs.unary(self)
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> Self:
         return _invert.unary(self)
 
-    def __add__(self, other: Operand) -> Any:
+    def __add__(self, other: ArrayLike) -> Self:
         return _add.binary(self, other)
 
-    def __radd__(self, other: Operand) -> Any:
+    def __radd__(self, other: ArrayLike) -> Self:
         return _radd.reflected(self, other)
 
-    def __iadd__(self, other: Operand) -> Any:
+    def __iadd__(self, other: ArrayLike) -> Self:
         return _iadd.augmented(self, other)
 
-    def __sub__(self, other: Operand) -> Any:
+    def __sub__(self, other: ArrayLike) -> Self:
         return _sub.binary(self, other)
 
-    def __rsub__(self, other: Operand) -> Any:
+    def __rsub__(self, other: ArrayLike) -> Self:
         return _rsub.reflected(self, other)
 
-    def __isub__(self, other: Operand) -> Any:
+    def __isub__(self, other: ArrayLike) -> Self:
         return _isub.augmented(self, other)
 
-    def __mul__(self, other: Operand) -> Any:
+    def __mul__(self, other: ArrayLike) -> Self:
         return _mul.binary(self, other)
 
-    def __rmul__(self, other: Operand) -> Any:
+    def __rmul__(self, other: ArrayLike) -> Self:
         return _rmul.reflected(self, other)
 
-    def __imul__(self, other: Operand) -> Any:
+    def __imul__(self, other: ArrayLike) -> Self:
         return _imul.augmented(self, other)
 
-    def __truediv__(self, other: Operand) -> Any:
+    def __truediv__(self, other: ArrayLike) -> Self:
         return _truediv.binary(self, other)
 
-    def __rtruediv__(self, other: Operand) -> Any:
+    def __rtruediv__(self, other: ArrayLike) -> Self:
         return _rtruediv.reflected(self, other)
 
-    def __itruediv__(self, other: Operand) -> Any:
+    def __itruediv__(self, other: ArrayLike) -> Self:
         return _itruediv.augmented(self, other)
 
-    def __floordiv__(self, other: Operand) -> Any:
+    def __floordiv__(self, other: ArrayLike) -> Self:
         return _floordiv.binary(self, other)
 
-    def __rfloordiv__(self, other: Operand) -> Any:
+    def __rfloordiv__(self, other: ArrayLike) -> Self:
         return _rfloordiv.reflected(self, other)
 
-    def __ifloordiv__(self, other: Operand) -> Any:
+    def __ifloordiv__(self, other: ArrayLike) -> Self:
         return _ifloordiv.augmented(self, other)
 
-    def __mod__(self, other: Operand) -> Any:
+    def __mod__(self, other: ArrayLike) -> Self:
         return _mod.binary(self, other)
 
-    def __rmod__(self, other: Operand) -> Any:
+    def __rmod__(self, other: ArrayLike) -> Self:
         return _rmod.reflected(self, other)
 
-    def __imod__(self, other: Operand) -> Any:
+    def __imod__(self, other: ArrayLike) -> Self:
         return _imod.augmented(self, other)
 
-    def __pow__(self, other: Operand) -> Any:
+    def __pow__(self, other: ArrayLike) -> Self:
         return _pow.binary(self, other)
 
-    def __rpow__(self, other: Operand) -> Any:
+    def __rpow__(self, other: ArrayLike) -> Self:
         return _rpow.reflected(self, other)
 
-    def __ipow__(self, other: Operand) -> Any:
+    def __ipow__(self, other: ArrayLike) -> Self:
         return _ipow.augmented(self, other)
 
-    def __matmul__(self, other: Operand) -> Any:
+    def __matmul__(self, other: ArrayLike) -> Self:
         return _matmul.binary(self, other)
 
-    def __rmatmul__(self, other: Operand) -> Any:
+    def __rmatmul__(self, other: ArrayLike) -> Self:
         return _rmatmul.reflected(self, other)
 
-    def __and__(self, other: Operand) -> Any:
+    def __and__(self, other: ArrayLike) -> Self:
         return _and.binary(self, other)
 
-    def __rand__(self, other: Operand) -> Any:
+    def __rand__(self, other: ArrayLike) -> Self:
         return _rand.reflected(self, other)
 
-    def __iand__(self, other: Operand) -> Any:
+    def __iand__(self, other: ArrayLike) -> Self:
         return _iand.augmented(self, other)
 
-    def __or__(self, other: Operand) -> Any:
+    def __or__(self, other: ArrayLike) -> Self:
         return _or.binary(self, other)
 
-    def __ror__(self, other: Operand) -> Any:
+    def __ror__(self, other: ArrayLike) -> Self:
         return _ror.reflected(self, other)
 
-    def __ior__(self, other: Operand) -> Any:
+    def __ior__(self, other: ArrayLike) -> Self:
         return _ior.augmented(self, other)
 
-    def __xor__(self, other: Operand) -> Any:
+    def __xor__(self, other: ArrayLike) -> Self:
         return _xor.binary(self, other)
 
-    def __rxor__(self, other: Operand) -> Any:
+    def __rxor__(self, other: ArrayLike) -> Self:
         return _rxor.reflected(self, other)
 
-    def __ixor__(self, other: Operand) -> Any:
+    def __ixor__(self, other: ArrayLike) -> Self:
         return _ixor.augmented(self, other)
 
-    def __lshift__(self, other: Operand) -> Any:
+    def __lshift__(self, other: ArrayLike) -> Self:
         return _lshift.binary(self, other)
 
-    def __rlshift__(self, other: Operand) -> Any:
+    def __rlshift__(self, other: ArrayLike) -> Self:
         return _rlshift.reflected(self, other)
 
-    def __ilshift__(self, other: Operand) -> Any:
+    def __ilshift__(self, other: ArrayLike) -> Self:
         return _ilshift.augmented(self, other)
 
-    def __rshift__(self, other: Operand) -> Any:
+    def __rshift__(self, other: ArrayLike) -> Self:
         return _rshift.binary(self, other)
 
-    def __rrshift__(self, other: Operand) -> Any:
+    def __rrshift__(self, other: ArrayLike) -> Self:
         return _rrshift.reflected(self, other)
 
-    def __irshift__(self, other: Operand) -> Any:
+    def __irshift__(self, other: ArrayLike) -> Self:
         return _irshift.augmented(self, other)
 
-    def __divmod__(self, other: Operand) -> Any:
-        return _divmod.binary(self, other)
+    def __divmod__(self, other: ArrayLike) -> tuple[Self, Self]:
+        return _divmod.binary(self, other)  # type: ignore[return-value]  # NumPy gives a pair
 
-    def __rdivmod__(self, other: Operand) -> Any:
-        return _rdivmod.reflected(self, other)
+    def __rdivmod__(self, other: ArrayLike) -> tuple[Self, Self]:
+        return _rdivmod.reflected(self, other)  # type: ignore[return-value]  # likewise
 
     # element-wise, as in NumPy
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> Self:  # type: ignore[override]
         return _eq.binary(self, other)
 
-    def __ne__(self, other: object) -> Any:
+    def __ne__(self, other: object) -> Self:  # type: ignore[override]
         return _ne.binary(self, other)
 
-    def __lt__(self, other: object) -> Any:
+    def __lt__(self, other: ArrayLike) -> Self:
         return _lt.binary(self, other)
 
-    def __le__(self, other: object) -> Any:
+    def __le__(self, other: ArrayLike) -> Self:
         return _le.binary(self, other)
 
-    def __gt__(self, other: object) -> Any:
+    def __gt__(self, other: ArrayLike) -> Self:
         return _gt.binary(self, other)
 
-    def __ge__(self, other: object) -> Any:
+    def __ge__(self, other: ArrayLike) -> Self:
         return _ge.binary(self, other)

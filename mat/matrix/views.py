@@ -253,7 +253,7 @@ class Views(Elements):
         layout = Layout((1, *row.shape), now.strides, row.displacement)
         return self._see(layout, now.storage, now)
 
-    def window(self, shape: ShapeLike = None, displacement: int | None = None) -> Window:
+    def window(self, shape: ShapeLike | None = None, displacement: int | None = None) -> Window:
         """Make self see another shape and displacement during a block.
 
         Parameters

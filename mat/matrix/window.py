@@ -14,7 +14,7 @@ class Window:
 
     __slots__ = ("before", "displacement", "mat", "shape")
 
-    def __init__(self, mat: ViewLike, shape: ShapeLike, displacement: int | None) -> None:
+    def __init__(self, mat: ViewLike, shape: ShapeLike | None, displacement: int | None) -> None:
         self.mat = mat
         self.shape = shape
         self.displacement = displacement

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..core.access import Access, AccessGroup
 from ..core.barrier import Barrier
-from ..core.direction import Direction
-from ..core.registry import memory_named
+from ..core.registry import Facet, Memory, memory_named
 from ..errors import DTypeError, FacetError
-from ..support.types import Arguments
+from ..support.types import Arguments, MemoryName
 from .base import MatBase
 
 
@@ -52,11 +53,13 @@ def with_facets(*requests: Arguments) -> AccessGroup:
     return AccessGroup(accesses)
 
 
-def _requested(mat: MatBase, facet: str, direction: str | Direction) -> Access:
+def _requested(mat: MatBase, facet: object, direction: object) -> Access:
     return mat._facet(facet, direction)
 
 
-def barrier(ensure: str = "host", drop: str | tuple[str, ...] = ()) -> Barrier:
+def barrier(ensure: MemoryName | Memory | Facet = "host",
+            drop: MemoryName | Memory | Facet | tuple[MemoryName | Memory | Facet, ...] = (),
+            ) -> Barrier:
     """Drop, at the end of a block, the copies that it made in some memories.
 
     Data that would be fresh nowhere else is copied to the memory `ensure` first, so nothing is
@@ -64,9 +67,9 @@ def barrier(ensure: str = "host", drop: str | tuple[str, ...] = ()) -> Barrier:
 
     Parameters
     ----------
-    ensure : str
-        The memory in which data remains.
-    drop : str or tuple of str
+    ensure : str, Memory or Facet
+        The memory in which data remains: its name, or the object that was registered.
+    drop : str, Memory, Facet or tuple of them
         The memories whose copies are dropped, such as "cuda".
 
     Returns
@@ -88,7 +91,7 @@ def barrier(ensure: str = "host", drop: str | tuple[str, ...] = ()) -> Barrier:
     ...     b.count
     0
     """
-    names = (drop,) if isinstance(drop, str) else tuple(drop)
+    names = drop if isinstance(drop, Iterable) and not isinstance(drop, str) else (drop,)
     dropped = tuple(memory_named(name) for name in names)
     if memory_named(ensure) in dropped:
         raise FacetError(f"a barrier cannot both ensure and drop {ensure!r}")

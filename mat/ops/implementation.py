@@ -43,11 +43,11 @@ class Implementation(NamedTuple):
         return facet_named(self.facet_name)
 
 
-def known(facet_name: str) -> str:
-    """Return `facet_name` if it names a facet; those of devices may be named before there is
-    any.
+def known(facet: str | Facet) -> str:
+    """Return the name of a facet that is given by its name or itself; those of devices may be named
+    before there is any.
     """
-    return facet_name if facet_name in DEVICES else facet_named(facet_name).name
+    return facet if isinstance(facet, str) and facet in DEVICES else facet_named(facet).name
 
 
 def rank(implementation: Implementation) -> int:

@@ -160,7 +160,7 @@ def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
     return left == 0
 
 
-def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: str) -> None:
+def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: Any) -> None:
     """Copy each part, through the facet of that name, to its window of `target`, which becomes
     fresh when all are there.
     """

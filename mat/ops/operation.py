@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.direction import IO
 from ..core.observers import OBSERVERS
-from ..core.registry import facet_named
+from ..core.registry import Facet, facet_named
 from ..devices.device import CPU, Device
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
@@ -70,7 +70,7 @@ class Op(Declaration):
     # Implementations
 
     # the parameters are the public ones of `mat.extend`
-    def on(self, *facet_names: str, fits: Fits | None = None, dtypes: str | None = None,
+    def on(self, *facet_names: str | Facet, fits: Fits | None = None, dtypes: str | None = None,
            pack: bool = False, bare: bool = False,
            silent: bool = False) -> Callable[[Function], Op]:
         """Return a decorator that registers an implementation for facets.
@@ -80,8 +80,9 @@ class Op(Declaration):
 
         Parameters
         ----------
-        *facet_names : str
-            The facets, such as ``"array"``, whose engine is NumPy, or ``"foreign"``.
+        *facet_names : str or Facet
+            The facets, such as ``"array"``, whose engine is NumPy, or ``"foreign"``, or what
+            `register_facet` returned.
         fits : callable, optional
             Returns whether it can take an operand of a layout; without it, it takes any strides.
         dtypes : str, optional
@@ -109,8 +110,9 @@ class Op(Declaration):
             return self
         return register
 
-    def prepare(self, *facet_names: str, fits: Fits | None = None, dtypes: str, pack: bool = False,
-                when: Callable[..., object] | None = None) -> Callable[[Function], Function]:
+    def prepare(self, *facet_names: str | Facet, fits: Fits | None = None, dtypes: str,
+                pack: bool = False, when: Callable[..., object] | None = None,
+                ) -> Callable[[Function], Function]:
         """Return a decorator that registers, for facets, a function that makes implementations for
         operands of certain forms.
 
@@ -121,7 +123,7 @@ class Op(Declaration):
 
         Parameters
         ----------
-        *facet_names : str
+        *facet_names : str or Facet
             The facets.
         fits : callable, optional
             Returns whether the implementation can take an operand of a layout.
@@ -145,7 +147,7 @@ class Op(Declaration):
             return function
         return register
 
-    def on_engine(self, *facet_names: str, fits: Fits | None = None,
+    def on_engine(self, *facet_names: str | Facet, fits: Fits | None = None,
                   dtypes: str | None = None) -> None:
         """Register, for facets, the function of the operation's name that their engines have."""
         chars = None if dtypes is None else frozenset(dtypes)

@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 import mat
 from mat.core import registry
 from mat.errors import ConflictError, DTypeError, FacetError, MatError
-from mat.extend import Facet, Memory, register_facet, register_memory
+from mat.extend import Facet, Input, Memory, Output, op, register_facet, register_memory
 
 from ..support.mock_memories import registered
 
@@ -354,6 +354,37 @@ def test_a_user_defined_facet_works_like_the_built_in_ones():
         assert x.facets["shadow"].memory == "elsewhere"
         with pytest.raises(ConflictError), x.facet("shadow", "input"), x.facet("array", "io"):
             pass
+
+
+def test_what_was_registered_is_taken_where_its_name_is():
+    with registered():
+        facet = register_facet(Shadow())
+        x, y = mat.arange(3), mat.zeros(3)
+        with x.facet(facet, "input") as s:
+            assert_array_equal(s, [0, -1, -2])
+        with mat.with_facets((x, facet, "input"), (y, facet, mat.Direction.OUTPUT)) as (s, t):
+            t[:] = 2 * s
+        assert_array_equal(y.to_numpy(), [0, 2, 4])
+        with mat.barrier(ensure="host", drop=facet) as b, mat.ones(2).facet(facet):
+            assert b.count == 1
+        with mat.barrier(ensure=facet.memory, drop=("emulated",)), x.keep(facet):
+            pass
+        for given in (facet, facet.memory):
+            assert x.drop(given) is (given is facet)
+        assert x.fresh == {"host"}
+
+        @op
+        def negate(x: Input, out: Output) -> None: ...
+
+        @negate.on(facet)
+        def negate_there(engine, x, out):
+            out[:] = -x
+        assert negate.implementations[0].facet_name == "shadow"
+    for wrong in (facet, facet.memory, 3, Shadow):
+        with pytest.raises(FacetError, match="no facet"):
+            x.facet(wrong)
+        with pytest.raises(FacetError, match="no memory"):
+            x.drop(wrong)
 
 
 def test_every_operation_works_on_data_that_is_elsewhere():

@@ -21,7 +21,7 @@ from ...ops.operands import as_mat, as_operand, is_operand
 from ...ops.roles import named
 from ...support.dtypes import check_operand
 from ...support.plugins import plugin
-from ...support.types import Function, Operand
+from ...support.types import DeviceName, Function, Operand
 from .dispatch import delegate
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
@@ -193,7 +193,7 @@ def enabled_on(device: object) -> bool:
 
 
 @method("to_device")
-def to_device(self: Mat, device: str | Device, /, *, stream: object = None) -> Mat:
+def to_device(self: Mat, device: DeviceName | Device, /, *, stream: object = None) -> Mat:
     """Return the elements as a Mat on which operations compute on `device`.
 
     Parameters

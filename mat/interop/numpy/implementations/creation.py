@@ -11,7 +11,7 @@ from ..operands import is_known_dtype
 from ..registry import Result, implements
 
 
-def _filled_like(a: Operand, fill: Number, dtype: DTypeLike, shape: ShapeLike,
+def _filled_like(a: Operand, fill: Number, dtype: DTypeLike, shape: ShapeLike | None,
                  device: object) -> Result:
     if not isinstance(a, Mat) or device not in (None, "cpu"):
         return NotImplemented
@@ -25,25 +25,25 @@ def _filled_like(a: Operand, fill: Number, dtype: DTypeLike, shape: ShapeLike,
 
 @implements("zeros_like")
 def numpy_zeros_like(a: Operand, dtype: DTypeLike = None, order: str = "K", subok: bool = True,
-                     shape: ShapeLike = None, *, device: object = None) -> Result:
+                     shape: ShapeLike | None = None, *, device: object = None) -> Result:
     return _filled_like(a, 0, dtype, shape, device)
 
 
 @implements("ones_like")
 def numpy_ones_like(a: Operand, dtype: DTypeLike = None, order: str = "K", subok: bool = True,
-                    shape: ShapeLike = None, *, device: object = None) -> Result:
+                    shape: ShapeLike | None = None, *, device: object = None) -> Result:
     return _filled_like(a, 1, dtype, shape, device)
 
 
 @implements("empty_like")
 def numpy_empty_like(a: Operand, dtype: DTypeLike = None, order: str = "K", subok: bool = True,
-                     shape: ShapeLike = None, *, device: object = None) -> Result:
+                     shape: ShapeLike | None = None, *, device: object = None) -> Result:
     return _filled_like(a, None, dtype, shape, device)
 
 
 @implements("full_like")  # NumPy's signature
 def numpy_full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None, order: str = "K",
-                    subok: bool = True, shape: ShapeLike = None, *,
+                    subok: bool = True, shape: ShapeLike | None = None, *,
                     device: object = None) -> Result:
     kind = a.dtype if dtype is None and isinstance(a, Mat) else np.dtype(dtype)
     if type(fill_value) is not float or kind.kind != "f":
