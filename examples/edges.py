@@ -22,15 +22,15 @@ def picture(side: int) -> mat.Mat:
 def edges(image: mat.Mat) -> mat.Mat:
     """Return the magnitude of the gradient at each position, by Sobel's two filters."""
     across = mat.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]])
-    slopes = [mat.convolve(image, mask, mat.zeros(image.shape), anchor=1)
+    slopes = [mat.nn.convolve(image, mask, mat.zeros(image.shape), anchor=1)
               for mask in (across, across.T)]
     return (slopes[0].square_() + slopes[1].square_()).sqrt_()
 
 
 def small(image: mat.Mat, pool: int) -> mat.Mat:
     """Return the largest element of each square of `pool` x `pool` positions."""
-    return mat.max_pool(image, mat.empty(*(-(-n // pool) for n in image.shape)), pool_shape=pool,
-                        stride=pool)
+    return mat.nn.max_pool(image, mat.empty(*(-(-n // pool) for n in image.shape)), pool_shape=pool,
+                           stride=pool)
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ def clip_on_device(weights):
 
 def train(clip):
     weights = mat.zeros(64, 10)
-    with mat.trace() as t, mat.use_device("emulated"):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
         for _ in range(5):
             step(weights, clip)
     return t, weights.to_numpy()

@@ -23,7 +23,6 @@ from .debug.memory_report import memory_report
 from .debug.notebook import load_ipython_extension
 from .debug.show import show
 from .debug.show_config import show_config
-from .debug.trace import trace
 from .devices import emulated as _emulated
 from .devices.device import cuda_available, set_device, use_cuda, use_device
 from .errors import (
@@ -57,6 +56,7 @@ from .interop.numpy import array_function as _functions
 from .interop.numpy import array_ufunc as _ufuncs
 from .interop.numpy import methods as _methods
 from .interop.numpy import operators as _operators
+from .interop.numpy.changed_names import convolve, copy, dot, trace, vdot
 from .io.api import load, save
 from .io.archives import load_all, save_all
 from .matrix.creation import arange, array, empty, eye, from_numpy, full, ones, zeros
@@ -68,7 +68,7 @@ from .matrix.with_facets import barrier, with_facets
 from .memories.trim import trim
 from .ops import indexing as _index
 from .ops.blas_gemm import gemm, gemm_batched
-from .ops.blas_level1 import asum, axpy, copy, dot, iamax, nrm2, scal, swap, vdot
+from .ops.blas_level1 import asum, axpy, iamax, nrm2, scal, swap
 from .ops.blas_level23 import gemv, ger, syrk, trsm
 from .ops.elementwise import (
     abs,
@@ -113,8 +113,6 @@ from .ops.joining import concat, stack
 from .ops.linalg import cholesky, inv, multi_dot, slogdet, solve
 from .ops.mapping import map_concat, map_displacements, map_into
 from .ops.matmul import matmul
-from .ops.nn import convolve, derive_convolve
-from .ops.pooling import derive_max_pool, max_pool
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.shape import allclose, transpose
@@ -126,6 +124,9 @@ from .support.plugins import plugin as _plugin
 from .support.plugins import register_plugin as _register_plugin
 from .support.settings import configure, settings
 from .version import __version__
+
+# isort: split
+from . import blas, nn  # after the facets that their operations are declared for
 
 _register_plugin("array_api", f"{__name__}.array_api")
 _register_plugin("cuda", f"{__name__}.cuda.device")
@@ -140,9 +141,9 @@ __all__ = [
     # Shaping
     "concat", "stack", "map_concat", "map_displacements", "map_into", "transpose",
     # BLAS
-    "asum", "nrm2", "dot", "vdot", "iamax", "scal", "axpy", "copy", "swap", "gemv", "ger", "gemm",
-    "syrk", "trsm",
-    "gemm_batched", "matmul", "multi_dot", "inv", "slogdet", "solve", "cholesky",
+    "blas", "asum", "nrm2", "dot", "vdot", "iamax", "scal", "axpy", "copy", "swap", "gemv", "ger",
+    "gemm", "syrk", "trsm", "gemm_batched", "matmul", "multi_dot", "inv", "slogdet", "solve",
+    "cholesky",
     # Element-wise, row and column, reductions
     "square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative",
     "sign", "log1p",
@@ -152,13 +153,13 @@ __all__ = [
     "geem", "geerv",
     "add_sign", "sum", "mean", "prod", "max", "min", "argmax", "argmin", "scale_rows",
     "scale_columns",
-    "convolve", "derive_convolve", "max_pool", "derive_max_pool",
+    "convolve", "trace", "nn",
     # Random numbers
     "Rng", "seed", "multivariate_normal",
     # Facets, memory, devices
     "use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets",
     "FacetState", "Direction", "barrier",
-    "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trim", "trace",
+    "scratch", "ones_view", "kernel", "show", "show_config", "memory_report", "trim",
     "debug",
     "extend",
     # Files
@@ -176,6 +177,8 @@ def __getattr__(name: str) -> _ModuleType:
     """Return `mat.array_api`, which is imported at its first use."""
     if name == "array_api":
         return _plugin("array_api")
+    if name in nn.__all__:
+        raise AttributeError(f"mat.{name} is mat.nn.{name} since version 0.2")
     raise AttributeError(f"module 'mat' has no attribute {name!r}")
 
 

@@ -21,6 +21,7 @@ from .counters import (
     guard,
     list_calls,
 )
+from .trace import Trace, trace
 
 __all__ = [
     "AllocationCounter",
@@ -28,6 +29,7 @@ __all__ = [
     "CopyCounter",
     "CopyGuard",
     "LibraryCall",
+    "Trace",
     "allow_conflicts",
     "check_directions",
     "count_allocations",
@@ -35,4 +37,5 @@ __all__ = [
     "expect_copies",
     "guard",
     "list_calls",
+    "trace",
 ]

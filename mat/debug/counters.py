@@ -225,7 +225,7 @@ def expect_copies(*, h2d: int | None = None, d2h: int | None = None, packs: int 
     >>> import mat
     >>> x = mat.ones(3).exp_()
     >>> with mat.debug.expect_copies(h2d=1, d2h=0), mat.use_device("emulated"):
-    ...     mat.dot(x, x) > 0
+    ...     mat.blas.dot(x, x) > 0
     True
     """
     wanted = {"h2d": h2d, "d2h": d2h, "packs": packs, "fallbacks": fallbacks}

@@ -48,7 +48,7 @@ class FacetNames:
 def load_ipython_extension(shell: Shell) -> None:
     """Load the extension into an IPython shell; ``%load_ext mat`` calls this."""
     def mat_trace(line: str, cell: str) -> Trace:
-        """Run the cell under ``mat.trace()`` and show the trace.
+        """Run the cell under ``mat.debug.trace()`` and show the trace.
 
         A timeline is written to the file that the line names, if it names one.
         """

@@ -262,7 +262,7 @@ def trace() -> Observation[Trace]:
     --------
     >>> import mat
     >>> x = mat.ones(1000).exp_()
-    >>> with mat.trace() as t, mat.use_device("emulated"):
+    >>> with mat.debug.trace() as t, mat.use_device("emulated"):
     ...     y = x + x
     >>> t.h2d, t.d2h, t.bytes
     (1, 1, 16000)

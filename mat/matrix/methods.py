@@ -178,7 +178,7 @@ class NeuralNetworks:
         def max_pool_(self, x: Self, *, pool_shape: AxisLike, start: AxisLike = None,
                       stride: AxisLike = None, anchor: AxisLike = None,
                       batched: bool = False) -> Self: ...
-        # the signature is that of mat.derive_max_pool
+        # the signature is that of mat.nn.derive_max_pool
         def derive_max_pool_(self, x: Self, y: Self, yd: Self, *, pool_shape: AxisLike,
                              start: AxisLike = None, stride: AxisLike = None,
                              anchor: AxisLike = None, batched: bool = False) -> Self: ...

@@ -147,7 +147,7 @@ def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int 
     Examples
     --------
     >>> import mat
-    >>> mat.copy(mat.arange(4), mat.zeros(2, 2))
+    >>> mat.blas.copy(mat.arange(4), mat.zeros(2, 2))
     <Mat 2x2 F [[0. 1.] [2. 3.]]>
     """
     check_pair(x, y, n, incx, incy)
@@ -234,7 +234,7 @@ def dot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 
     Examples
     --------
     >>> import mat
-    >>> mat.dot(mat.arange(3), mat.ones(3))
+    >>> mat.blas.dot(mat.arange(3), mat.ones(3))
     3.0
     """
     check_pair(x, y, n, incx, incy)
@@ -263,7 +263,7 @@ def vdot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int =
     Examples
     --------
     >>> import mat
-    >>> mat.vdot(mat.array([1j], "complex128"), mat.array([1j], "complex128"))
+    >>> mat.blas.vdot(mat.array([1j], "complex128"), mat.array([1j], "complex128"))
     (1+0j)
     """
     check_pair(x, y, n, incx, incy)

@@ -58,11 +58,11 @@ def _convolutions(batch: int, side: int, width: int, dtype: str, limit: float) -
         for image, out in zip(x, y, strict=True):
             scipy.ndimage.correlate(image, w, output=out, mode="constant")
 
-    yield from _judged(f"convolve {name}", lambda: mat.convolve(X, W, Y, **settings), loop, limit,
-                       _torch_convolution(x, w) if have_torch() else None)
+    yield from _judged(f"convolve {name}", lambda: mat.nn.convolve(X, W, Y, **settings), loop,
+                       limit, _torch_convolution(x, w) if have_torch() else None)
     for text, xd, wd, of in (("by x", XD, None, (True, False)), ("by w", None, WD, (False, True))):
         yield from _judged(f"derivative {text}, {name}", lambda xd=xd,
-                           wd=wd: mat.derive_convolve(X, xd, W, wd, Y, **settings),
+                           wd=wd: mat.nn.derive_convolve(X, xd, W, wd, Y, **settings),
                            None, 1.0, _torch_derivative(x, w, of) if have_torch() else None)
 
 
@@ -94,8 +94,8 @@ def _pools(batch: int, side: int, dtype: str) -> Iterator[Row]:
 
     theirs = _torch_pool(x) if have_torch() else None
     yield from _judged(f"max_pool {batch} x {side} x {side} by 2, {dtype}",
-                       lambda: mat.max_pool(X, Y, pool_shape=2, stride=2, batched=True), loop, 1.0,
-                       theirs)
+                       lambda: mat.nn.max_pool(X, Y, pool_shape=2, stride=2, batched=True), loop,
+                       1.0, theirs)
 
 
 def _torch_pool(x: np.ndarray) -> Thunk:

@@ -39,7 +39,7 @@ def small() -> Iterator[Row]:
     scal = Row("scal, 10",
                {"mat": lambda: mat.scal(1.0, x), "numpy": lambda: np.multiply(a, 1.0, out=a),
                 "scipy": lambda: scipy_blas.dscal(1.0, a)})
-    dot = Row("dot, 10", {"mat": lambda: mat.dot(x, y), "numpy": lambda: np.dot(a, b),
+    dot = Row("dot, 10", {"mat": lambda: mat.blas.dot(x, y), "numpy": lambda: np.dot(a, b),
                           "scipy": lambda: scipy_blas.ddot(a, b)})
     fill = Row("fill_, 10", {"mat": lambda: x.fill_(0.5), "numpy": lambda: a.fill(0.5)})
     z, c = mat.zeros(10), np.zeros(10)
@@ -61,10 +61,10 @@ def _after_a_trace() -> Row:
     felt.
     """
     x, y, a, b = mat.ones(10), mat.ones(10), np.ones(10), np.ones(10)
-    with mat.trace():
+    with mat.debug.trace():
         mat.axpy(1e-9, x, y)
-    return Row("axpy, 10, after mat.trace()", {"mat": lambda: mat.axpy(1e-9, x, y),
-                                               "numpy": lambda: np.add(b, 1e-9 * a, out=b)},
+    return Row("axpy, 10, after mat.debug.trace()", {"mat": lambda: mat.axpy(1e-9, x, y),
+                                                     "numpy": lambda: np.add(b, 1e-9 * a, out=b)},
                limit=1.5)
 
 

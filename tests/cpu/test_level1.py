@@ -44,7 +44,7 @@ def test_updates(rng, threads, n, dtype):
     assert_allclose(mat.axpy(1.7, x, y).to_numpy(), np.asarray(1.7, dtype) * a + b, rtol=2 * eps,
                     atol=4 * eps)
     assert_array_equal(mat.scal(-3, x).to_numpy(), -3 * a)
-    assert_array_equal(mat.copy(y, x).to_numpy(), y.to_numpy())
+    assert_array_equal(mat.blas.copy(y, x).to_numpy(), y.to_numpy())
     z = mat.array(a)
     kept = x.to_numpy()
     assert mat.swap(z, x) is x
@@ -61,10 +61,11 @@ def test_sums(rng, threads, n, dtype):
     exact = a.astype(np.longdouble), b.astype(np.longdouble)
     bound = 16 * np.finfo(np.float64).eps
     terms = float(np.abs(exact[0] * exact[1]).sum())
-    assert mat.dot(x, y) == pytest.approx(float((exact[0] * exact[1]).sum()), abs=bound * terms)
+    exact_sum = float((exact[0] * exact[1]).sum())
+    assert mat.blas.dot(x, y) == pytest.approx(exact_sum, abs=bound * terms)
     assert mat.asum(x) == pytest.approx(float(np.abs(exact[0]).sum()), rel=bound)
     assert mat.nrm2(x) == pytest.approx(float(np.sqrt((exact[0] ** 2).sum())), rel=bound)
-    assert type(mat.dot(x, y)) is type(mat.asum(x)) is type(mat.nrm2(x)) is float
+    assert type(mat.blas.dot(x, y)) is type(mat.asum(x)) is type(mat.nrm2(x)) is float
 
 
 def test_sums_do_not_depend_on_threads(rng):
@@ -72,7 +73,7 @@ def test_sums_do_not_depend_on_threads(rng):
     found = []
     for threads in (1, 2, 3, 7):
         with mat.settings(threads=threads):
-            found.append((mat.dot(x, y), mat.asum(x), mat.nrm2(x)))
+            found.append((mat.blas.dot(x, y), mat.asum(x), mat.nrm2(x)))
     assert set(found) == {found[0]}
 
 
@@ -99,7 +100,7 @@ def test_specials(dtype):
             b = a.copy()
             b[at] = special
             x, y = mat.array(b), mat.array(a)
-            assert_array_equal([mat.dot(x, y), mat.asum(x), mat.nrm2(x)],
+            assert_array_equal([mat.blas.dot(x, y), mat.asum(x), mat.nrm2(x)],
                                [special, abs(special), abs(special)])
             assert_array_equal(mat.axpy(0, x, y).to_numpy(), a)
 
@@ -109,9 +110,9 @@ def test_parts_of_vectors(rng):
     mat.axpy(1.5, x, y, n=LONG)
     b[:LONG] += 1.5 * a[:LONG]
     assert_allclose(y.to_numpy(), b, rtol=1e-15, atol=1e-15)
-    assert mat.dot(x, y, n=LONG) == pytest.approx(a[:LONG] @ b[:LONG], rel=1e-10, abs=1e-10)
-    assert mat.dot(x, y, incx=2, incy=-2) == pytest.approx(a[::2] @ b[::2][::-1], rel=1e-10,
-                                                           abs=1e-9)
+    assert mat.blas.dot(x, y, n=LONG) == pytest.approx(a[:LONG] @ b[:LONG], rel=1e-10, abs=1e-10)
+    assert mat.blas.dot(x, y, incx=2, incy=-2) == pytest.approx(a[::2] @ b[::2][::-1], rel=1e-10,
+                                                                abs=1e-9)
     assert mat.asum(x[1::2]) == pytest.approx(np.abs(a[1::2]).sum(), rel=1e-12)
     assert mat.nrm2(x[::-1]) == pytest.approx(np.linalg.norm(a), rel=1e-12)
     view = x[5:5 + LONG]

@@ -116,7 +116,7 @@ def test_only_what_returns_numbers_is_read_back(rng):
     with calls("cublasDdot(n=9, incx=1, incy=1)", "cublasDnrm2(n=9, incx=1)",
                "cublasDasum(n=9, incx=1)",
                "cublasIdamax(n=9, incx=1)"):
-        found = mat.dot(x, x), mat.nrm2(x), mat.asum(x), mat.iamax(x)
+        found = mat.blas.dot(x, x), mat.nrm2(x), mat.asum(x), mat.iamax(x)
     assert_allclose(found, (a @ a, np.linalg.norm(a), abs(a).sum(), abs(a).argmax()))
     assert [type(f) for f in found] == [float, float, float, int]
     with calls("cublasDdot(n=9, incx=1, incy=1)"):
@@ -231,7 +231,7 @@ def test_long_forms(rng, dtype, monkeypatch):
     monkeypatch.setattr(cublas, "symbol", lambda *given: used.append(symbol(*given)) or used[-1])
     a, b, x, y = (numbers(rng, shape, dtype) for shape in ((11, 13), (13, 12), (13,), (11,)))
     ma, mb, mx, my = map(mat.array, (a, b, x, y))
-    assert_allclose(mat.dot(mx, mx), (x * x).sum(), **NEAR)
+    assert_allclose(mat.blas.dot(mx, mx), (x * x).sum(), **NEAR)
     assert mat.iamax(mx) == np.argmax(abs(x.real) + abs(x.imag))
     assert_allclose(mat.nrm2(mx), np.linalg.norm(x), **NEAR)
     assert_allclose(mat.asum(mx), (abs(x.real) + abs(x.imag)).sum(), **NEAR)

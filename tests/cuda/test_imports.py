@@ -19,12 +19,13 @@ def step(dtype):
     """Every operation of a small net with one channel, forward and back; what it leaves."""
     rng = mat.Rng(7)
     x, w, y = (mat.zeros(s, dtype=dtype).normal_(rng=rng) for s in (SHAPE, TAPS, SHAPE))
-    mat.convolve(x, w, y, anchor=1, batched=True)
-    small = mat.max_pool(y, mat.empty(4, 7, 9, dtype=dtype), pool_shape=2, stride=2, batched=True)
-    yd = mat.derive_max_pool(y, mat.zeros(SHAPE, dtype=dtype), small, small, pool_shape=2, stride=2,
-                             batched=True)
-    xd, wd = mat.derive_convolve(x, mat.zeros(SHAPE, dtype=dtype), w, mat.zeros(TAPS, dtype=dtype),
-                                 yd, anchor=1, batched=True)
+    mat.nn.convolve(x, w, y, anchor=1, batched=True)
+    small = mat.nn.max_pool(y, mat.empty(4, 7, 9, dtype=dtype), pool_shape=2, stride=2,
+                            batched=True)
+    yd = mat.nn.derive_max_pool(y, mat.zeros(SHAPE, dtype=dtype), small, small, pool_shape=2,
+                                stride=2, batched=True)
+    xd, wd = mat.nn.derive_convolve(x, mat.zeros(SHAPE, dtype=dtype), w,
+                                    mat.zeros(TAPS, dtype=dtype), yd, anchor=1, batched=True)
     return x, w, y, small, yd, xd, wd
 
 
@@ -75,5 +76,5 @@ def test_what_needs_lapack_falls_back():
 def test_what_has_too_many_axes_falls_back():
     x, w = mat.ones((1,) * 8 + (3,)), mat.ones((1,) * 8 + (2,))
     with mat.use_device("cuda", required=True):
-        y = mat.convolve(x, w, mat.zeros(x.shape))
+        y = mat.nn.convolve(x, w, mat.zeros(x.shape))
         assert_array_equal(y.to_numpy().ravel(), [2, 2, 1])

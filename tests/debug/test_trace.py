@@ -27,7 +27,7 @@ def x():
 
 
 def test_a_copy_with_its_lines(x):
-    with mat.trace() as t, mat.use_device("emulated"):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
         y = x.copy()
         y += 1; wrote = line()  # noqa: E702
         y.to_numpy(); read = line()  # noqa: E702
@@ -45,7 +45,7 @@ def test_a_copy_with_its_lines(x):
 
 def test_packs_allocations_evictions_and_frees(x):
     others = [mat.array(np.ones(100)) for _ in range(3)]
-    with mat.trace() as t, mat.use_device("emulated", pool_bytes=1600):
+    with mat.debug.trace() as t, mat.use_device("emulated", pool_bytes=1600):
         for y in others:
             y += 1
         mat.array(np.ones((4, 5))).T.contiguous()
@@ -59,7 +59,7 @@ def test_packs_allocations_evictions_and_frees(x):
 
 
 def test_the_table_is_by_line(x):
-    with mat.trace() as t, mat.use_device("emulated"):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
         mat.asum(x); here = line()  # noqa: E702
     header, *rows = repr(t).splitlines()
     assert header.split()[:2] == ["line", "from"]
@@ -67,7 +67,7 @@ def test_the_table_is_by_line(x):
 
 
 def test_nothing():
-    with mat.trace() as t:
+    with mat.debug.trace() as t:
         pass
     assert repr(t) == "<trace: nothing was moved>"
     assert (t.events, t.ping_pong()) == ([], [])
@@ -75,7 +75,7 @@ def test_nothing():
 
 
 def test_ping_pong_is_found_with_both_lines(x):
-    with mat.trace() as t, mat.use_device("emulated"):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
         for _ in range(4):
             x += 1; there = line()  # noqa: E702
             with x.facet("array", "io") as a: back = line()  # noqa: E701
@@ -90,7 +90,7 @@ def test_ping_pong_is_found_with_both_lines(x):
 
 
 def test_what_goes_once_is_no_ping_pong(x):
-    with mat.trace() as t, mat.use_device("emulated"):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
         for _ in range(4):
             x += 1
         x.to_numpy()
@@ -102,7 +102,7 @@ def test_other_threads_are_in_it(x):
         with mat.use_device("emulated"):
             mat.asum(x)
 
-    with mat.trace() as t:
+    with mat.debug.trace() as t:
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
@@ -110,7 +110,7 @@ def test_other_threads_are_in_it(x):
 
 
 def test_chrome_has_a_lane_for_each_memory_and_counters(x, tmp_path):
-    with mat.trace() as t, mat.use_device("emulated"):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
         (x + x).to_numpy()
     t.save(tmp_path / "t.json")
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
@@ -122,7 +122,7 @@ def test_chrome_has_a_lane_for_each_memory_and_counters(x, tmp_path):
 
 
 def test_the_page_needs_no_network_and_is_well_formed(x, tmp_path):
-    with mat.trace() as t, mat.use_device("emulated"):
+    with mat.debug.trace() as t, mat.use_device("emulated"):
         (x + x).to_numpy()
     t.save(tmp_path / "t.html")
     text = (tmp_path / "t.html").read_text()

@@ -58,7 +58,7 @@ KINDS = {
     "count_allocations": mat.debug.count_allocations,
     "list_calls": mat.debug.list_calls,
     "guard": lambda: mat.debug.guard("raise"),
-    "trace": mat.trace,
+    "trace": mat.debug.trace,
     "expect_copies": lambda: mat.debug.expect_copies(h2d=0),
     "allow_conflicts": mat.debug.allow_conflicts,
     "check_directions": mat.debug.check_directions,

@@ -33,7 +33,7 @@ def wait(*args):
 
 
 def compute():
-    with mat.use_device("emulated", pool_bytes=5000), mat.trace(), mat.settings(threads=3), \\
+    with mat.use_device("emulated", pool_bytes=5000), mat.debug.trace(), mat.settings(threads=3), \\
             mat.barrier(drop="emulated"), x.facet("emulated", "io") as p:
         dev.launch(wait, p)
 
@@ -49,7 +49,7 @@ def held():
 
 
 def work():
-    with mat.use_device("emulated", pool_bytes=9000) as device, mat.trace() as t:
+    with mat.use_device("emulated", pool_bytes=9000) as device, mat.debug.trace() as t:
         assert device.memory.limit == 9000
         y = mat.arange(100)
         y += 1

@@ -147,7 +147,7 @@ def test_a_permanent_device(dev):
 def test_blocks_of_all_kinds(dev, step):
     def block():
         with mat.settings(dtype="float32", threads=1), mat.barrier(drop="emulated"), \
-                mat.debug.count_copies(), mat.trace(), mat.debug.allow_conflicts(), \
+                mat.debug.count_copies(), mat.debug.trace(), mat.debug.allow_conflicts(), \
                 mat.scratch(3) as t, mat.debug.guard("raise"):
             t.fill_(1)
 

@@ -143,15 +143,15 @@ def test_nan_and_infinite_factors():
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_dot_is_not_conjugated_and_vdot_conjugates_the_first(dtype):
     x, y = np.array([1 + 2j, 3j], dtype), np.array([2 - 1j, 1 + 1j], dtype)
-    assert mat.dot(mat.array(x), mat.array(y)) == (1 + 2j) * (2 - 1j) + 3j * (1 + 1j)
-    assert mat.vdot(mat.array(x), mat.array(y)) == (1 - 2j) * (2 - 1j) - 3j * (1 + 1j)
-    assert type(mat.dot(mat.array(x), mat.array(y))) is complex
+    assert mat.blas.dot(mat.array(x), mat.array(y)) == (1 + 2j) * (2 - 1j) + 3j * (1 + 1j)
+    assert mat.blas.vdot(mat.array(x), mat.array(y)) == (1 - 2j) * (2 - 1j) - 3j * (1 + 1j)
+    assert type(mat.blas.dot(mat.array(x), mat.array(y))) is complex
 
 
 def test_reductions_give_python_numbers(blas_dtype):
     x = mat.array(np.array([3, -4], blas_dtype))
     kind = complex if blas_dtype.startswith("complex") else float
-    found = mat.dot(x, x), mat.vdot(x, x), mat.nrm2(x), mat.asum(x), mat.iamax(x)
+    found = mat.blas.dot(x, x), mat.blas.vdot(x, x), mat.nrm2(x), mat.asum(x), mat.iamax(x)
     assert [type(v) for v in found] == [kind, kind, float, float, int]
     assert found == (25, 25, 5, 7, 1)
 
@@ -216,7 +216,7 @@ def test_a_sum_of_nothing(blas_dtype, beta, layout):
 def test_products_over_an_empty_axis_are_zero():
     assert_array_equal((mat.zeros(2, 0) @ mat.zeros(0, 3)).to_numpy(), np.zeros((2, 3)))
     assert (mat.zeros(0, 2) @ mat.zeros(2, 3)).shape == (0, 3)
-    assert (mat.dot(mat.zeros(0), mat.zeros(0)), mat.nrm2(mat.zeros(0)),
+    assert (mat.blas.dot(mat.zeros(0), mat.zeros(0)), mat.nrm2(mat.zeros(0)),
             mat.asum(mat.zeros(0))) == (0.0, 0.0, 0.0)
 
 
@@ -230,9 +230,9 @@ def test_a_partial_write_lets_the_rest_be_what_it_was():
     """
     size = 4096
     rest = np.full(size - 2, 7.0)
-    y = mat.copy(mat.ones(2 * size), mat.full(size, 7), n=2)
+    y = mat.blas.copy(mat.ones(2 * size), mat.full(size, 7), n=2)
     assert_array_equal(y.to_numpy()[2:], rest)
-    y = mat.copy(mat.ones(2), mat.full(size, 7), incy=size - 1)
+    y = mat.blas.copy(mat.ones(2), mat.full(size, 7), incy=size - 1)
     assert_array_equal(y.to_numpy()[1:-1], rest)
     c = mat.gemm(1, mat.ones(1, 1), mat.ones(1, 2), 0, mat.full((2, size // 2), 7), m=1, n=2, k=1)
     assert_array_equal(c.to_numpy().ravel()[2:], rest)
@@ -243,9 +243,9 @@ def test_a_partial_write_lets_the_rest_be_what_it_was():
 
 def test_an_operand_that_is_input_and_output_is_read():
     x = mat.full(4096, 7)
-    assert_array_equal(mat.copy(x, x.reshape(64, 64)).to_numpy(), np.full((64, 64), 7.0))
+    assert_array_equal(mat.blas.copy(x, x.reshape(64, 64)).to_numpy(), np.full((64, 64), 7.0))
     x = mat.full(4096, 7)
-    assert_array_equal(mat.copy(x, x).to_numpy(), np.full(4096, 7.0))
+    assert_array_equal(mat.blas.copy(x, x).to_numpy(), np.full(4096, 7.0))
     x = mat.full(4096, 7)
     assert_array_equal(x.square_().to_numpy(), np.full(4096, 49.0))
     x = mat.full(4096, 7)
@@ -320,14 +320,14 @@ def test_long_vectors_go_in_pieces(monkeypatch, rng, blas_dtype, limit, inc, ste
     assert_array_equal(other.to_numpy(), wanted)
     wanted[:] = y
     wanted[places] = x[places]
-    assert_array_equal(mat.copy(vector(x), vector(y), incx=inc, incy=inc).to_numpy(), wanted)
+    assert_array_equal(mat.blas.copy(vector(x), vector(y), incx=inc, incy=inc).to_numpy(), wanted)
     wanted[:] = x
     wanted[places] *= 3
     assert_allclose(mat.scal(3, vector(x), incx=inc).to_numpy(), wanted, **near)
     near = {"rtol": 1e-4, "atol": 1e-4}
-    assert_allclose(mat.dot(vector(x), vector(y), incx=inc, incy=-inc),
+    assert_allclose(mat.blas.dot(vector(x), vector(y), incx=inc, incy=-inc),
                     (x[places] * y[places[::-1]]).sum(), **near)
-    assert_allclose(mat.vdot(vector(x), vector(y), incx=inc, incy=inc),
+    assert_allclose(mat.blas.vdot(vector(x), vector(y), incx=inc, incy=inc),
                     (x[places].conj() * y[places]).sum(), **near)
     assert_allclose(mat.nrm2(vector(x), incx=inc), np.linalg.norm(x[places]), **near)
     assert_allclose(mat.asum(vector(x), incx=inc),
@@ -359,7 +359,7 @@ def test_steps_that_blas_cannot_count_are_packed_or_left_to_numpy(monkeypatch, r
         assert_allclose(mat.matmul(x[:, :2], x[:, 5:7], transpose_a=True).to_numpy(),
                         a[:, :2].T @ a[:, 5:7])
         assert copies.packs == 2
-        assert_allclose(mat.dot(x[:, 3], x[:, 4]), a[:, 3] @ a[:, 4])
+        assert_allclose(mat.blas.dot(x[:, 3], x[:, 4]), a[:, 3] @ a[:, 4])
         assert_allclose(mat.axpy(2, x[:, 3], mat.ones(3)).to_numpy(), 2 * a[:, 3] + 1)
         assert mat.iamax(x[:, 9]) == np.argmax(abs(a[:, 9]))
         assert_allclose(mat.gemv(1, x[:, :2], x[0, :2], 0, mat.empty(3)).to_numpy(),

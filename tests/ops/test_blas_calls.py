@@ -97,7 +97,7 @@ def test_inputs_may_be_read_only_and_broadcast(rng):
     assert_allclose((mat.from_numpy(a) @ repeated).to_numpy(), a @ np.tile(a[0], (4, 1)))
     assert_allclose((repeated.T @ mat.from_numpy(a)).to_numpy(), np.tile(a[0], (4, 1)).T @ a)
     one = mat.array([2.0]).broadcast_to(4)
-    assert_allclose(mat.dot(one, row), 2 * a[0].sum())
+    assert_allclose(mat.blas.dot(one, row), 2 * a[0].sum())
     assert_allclose(mat.axpy(3, one, mat.array(a[1])).to_numpy(), 6 + a[1])
     assert_allclose(mat.gemv(1, repeated, one, 1, mat.array(a[1])).to_numpy(),
                     2 * a[0].sum() + a[1])
@@ -180,7 +180,7 @@ def test_outputs_beside_inputs_are_not_refused(rng, writer, how):
     assert set(np.flatnonzero(changed)) <= set(out.layout.indices())
 
 
-@pytest.mark.parametrize("verb", [lambda x, y: mat.axpy(2, x, y), mat.copy, mat.swap])
+@pytest.mark.parametrize("verb", [lambda x, y: mat.axpy(2, x, y), mat.blas.copy, mat.swap])
 def test_vectors_that_are_shifted_are_refused_and_the_same_allowed(verb):
     s = storage()
     with pytest.raises(AliasError):
@@ -205,7 +205,7 @@ def test_axpy_with_itself():
 
 def test_dot_with_itself_may_overlap():
     s = mat.arange(5)
-    assert mat.dot(s[1:], s[:-1]) == 0 + 2 + 6 + 12
+    assert mat.blas.dot(s[1:], s[:-1]) == 0 + 2 + 6 + 12
 
 
 # Threads

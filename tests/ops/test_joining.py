@@ -265,7 +265,8 @@ def test_map_concat_gives_each_its_stretch():
 def test_map_concat_with_a_key_and_back_again():
     x = mat.arange(6)
     pairs = [("a", mat.zeros(2)), ("b", mat.zeros(2, 2))]
-    mat.map_concat(lambda pair, part: mat.copy(part, pair[1]), pairs, x, key=lambda pair: pair[1])
+    mat.map_concat(lambda pair, part: mat.blas.copy(part, pair[1]), pairs, x,
+                   key=lambda pair: pair[1])
     assert [m.tolist() for _, m in pairs] == [[0, 1], [[2, 3], [4, 5]]]
 
 

@@ -40,13 +40,13 @@ def implementation(request, monkeypatch):
 def convolved(x, w, **kwargs):
     """Return the convolution of two arrays, as an array."""
     y = mat.zeros(reference.output_shape(x.shape, w.shape, **kwargs), dtype=x.dtype.name)
-    return mat.convolve(mat.array(x), mat.array(w), y, **kwargs).to_numpy()
+    return mat.nn.convolve(mat.array(x), mat.array(w), y, **kwargs).to_numpy()
 
 
 def pooled(x, pool_shape, **kwargs):
     taps = reference.taps_of(x, pool_shape, kwargs.get("batched", False))
     y = mat.empty(reference.output_shape(x.shape, taps, **kwargs), dtype=x.dtype.name)
-    return mat.max_pool(mat.array(x), y, pool_shape=pool_shape, **kwargs).to_numpy()
+    return mat.nn.max_pool(mat.array(x), y, pool_shape=pool_shape, **kwargs).to_numpy()
 
 
 # Compared with SciPy
@@ -124,17 +124,17 @@ def test_everything_against_loops(task, layouts):
                        for s in (shape, shape, taps, taps, outer))
     X, XD, W, WD, Y = (place(a, layout) for a,
                        layout in zip((x, xd, w, wd, y), layouts, strict=True))
-    assert mat.derive_convolve(X, XD, W, WD, Y, **kwargs) == (XD, WD)
+    assert mat.nn.derive_convolve(X, XD, W, WD, Y, **kwargs) == (XD, WD)
     assert_array_equal(XD.to_numpy(), reference.to_x(y, w, xd, **kwargs))
     assert_array_equal(WD.to_numpy(), reference.to_w(x, y, wd, **kwargs))
-    assert mat.convolve(X, W, Y, **kwargs) is Y
+    assert mat.nn.convolve(X, W, Y, **kwargs) is Y
     assert_array_equal(Y.to_numpy(), reference.convolution(x, w, y, **kwargs))
-    assert mat.max_pool(X, Y, pool_shape=taps, **kwargs) is Y
+    assert mat.nn.max_pool(X, Y, pool_shape=taps, **kwargs) is Y
     y = reference.pooled(x, y, pool_shape=taps, **kwargs)
     assert_array_equal(Y.to_numpy(), y)
     yd = rng.integers(-3, 4, outer).astype(dtype)
-    assert mat.derive_max_pool(X, place(xd), Y, place(yd, layouts[4]), pool_shape=taps,
-                               **kwargs).tolist() == (
+    assert mat.nn.derive_max_pool(X, place(xd), Y, place(yd, layouts[4]), pool_shape=taps,
+                                  **kwargs).tolist() == (
         reference.pooled_back(x, y, yd, xd, pool_shape=taps, **kwargs).tolist())
     for view in (X, XD, W, WD, Y):
         check_hidden(view)
@@ -150,13 +150,13 @@ def test_many_taps_and_long_strides(stride, taps, dtype, rng):
     w, wd = (rng.integers(-3, 4, taps).astype(dtype) for _ in range(2))
     settings = {"stride": stride, "anchor": (3, 14)}
     y = rng.integers(-3, 4, reference.output_shape(x.shape, taps, **settings)).astype(dtype)
-    Y = mat.convolve(mat.array(x), mat.array(w), mat.array(y), **settings)
+    Y = mat.nn.convolve(mat.array(x), mat.array(w), mat.array(y), **settings)
     places = [np.arange(0, n, stride) for n in x.shape]
     padded = np.pad(x, ((3, taps[0]), (14, taps[1])))
     seen = np.lib.stride_tricks.sliding_window_view(padded, taps)[places[0][:, None], places[1]]
     assert_array_equal(Y.to_numpy(), y + (seen * w).sum((-1, -2)))
-    XD, WD = mat.derive_convolve(mat.array(x), mat.array(xd), mat.array(w), mat.array(wd),
-                                 mat.array(y), **settings)
+    XD, WD = mat.nn.derive_convolve(mat.array(x), mat.array(xd), mat.array(w), mat.array(wd),
+                                    mat.array(y), **settings)
     assert_array_equal(WD.to_numpy(), wd + (seen * y[..., None, None]).sum((0, 1)))
     spread = np.zeros(padded.shape)
     for p, q in np.ndindex(*taps):
@@ -168,10 +168,10 @@ def test_derivatives_add_and_any_one_can_be_left_out(rng):
     x, w, yd = (rng.standard_normal(s) for s in ((2, 5, 6), (3, 2), (2, 5, 6)))
     X, W, YD = mat.array(x), mat.array(w), mat.array(yd)
     only_x, only_w, xd, wd = mat.ones(2, 5, 6), mat.ones(3, 2), mat.zeros(2, 5, 6), mat.zeros(3, 2)
-    mat.derive_convolve(X, xd, W, wd, YD, batched=True)
-    assert mat.derive_convolve(X, only_x, W, None, YD, batched=True) == (only_x, None)
-    assert mat.derive_convolve(X, None, W, only_w, YD, batched=True) == (None, only_w)
-    assert mat.derive_convolve(X, None, W, None, YD, batched=True) == (None, None)
+    mat.nn.derive_convolve(X, xd, W, wd, YD, batched=True)
+    assert mat.nn.derive_convolve(X, only_x, W, None, YD, batched=True) == (only_x, None)
+    assert mat.nn.derive_convolve(X, None, W, only_w, YD, batched=True) == (None, only_w)
+    assert mat.nn.derive_convolve(X, None, W, None, YD, batched=True) == (None, None)
     assert_allclose(only_x.to_numpy(), xd.to_numpy() + 1, rtol=1e-14)
     assert_allclose(only_w.to_numpy(), wd.to_numpy() + 1, rtol=1e-14)
 
@@ -197,15 +197,15 @@ def slopes(function, a, step=1e-6):
 def test_slopes(shape, taps, kwargs, rng):
     x, w = rng.standard_normal(shape), rng.standard_normal(taps)
     yd = rng.standard_normal(reference.output_shape(shape, taps, **kwargs))
-    xd, wd = mat.derive_convolve(mat.array(x), mat.zeros(shape), mat.array(w), mat.zeros(taps),
-                                 mat.array(yd), **kwargs)
+    xd, wd = mat.nn.derive_convolve(mat.array(x), mat.zeros(shape), mat.array(w), mat.zeros(taps),
+                                    mat.array(yd), **kwargs)
     assert_allclose(xd.to_numpy(), slopes(lambda a: (convolved(a, w, **kwargs) * yd).sum(), x),
                     atol=1e-7)
     assert_allclose(wd.to_numpy(), slopes(lambda a: (convolved(x, a, **kwargs) * yd).sum(), w),
                     atol=1e-7)
     y = mat.array(pooled(x, taps, **kwargs))
-    xd = mat.derive_max_pool(mat.array(x), mat.zeros(shape), y, mat.array(yd), pool_shape=taps,
-                             **kwargs)
+    xd = mat.nn.derive_max_pool(mat.array(x), mat.zeros(shape), y, mat.array(yd), pool_shape=taps,
+                                **kwargs)
     assert_allclose(xd.to_numpy(), slopes(lambda a: (pooled(a, taps, **kwargs) * yd).sum(), x),
                     atol=1e-7)
 
@@ -217,13 +217,13 @@ def test_all_that_tie_get_the_gradient():
     x = np.array([[1.0, 2.0, 2.0, 0.0], [2.0, 2.0, 0.0, 0.0]])
     y = mat.array(pooled(x, 2, stride=2))
     assert y.tolist() == [[2, 2]]
-    xd = mat.derive_max_pool(mat.array(x), mat.ones(2, 4), y, mat.array([[3, 5]]), pool_shape=2,
-                             stride=2)
+    xd = mat.nn.derive_max_pool(mat.array(x), mat.ones(2, 4), y, mat.array([[3, 5]]), pool_shape=2,
+                                stride=2)
     assert xd.tolist() == [[1, 4, 6, 1], [4, 4, 1, 1]]
     y = mat.array(pooled(x[0], 2))
     assert y.tolist() == [2, 2, 2, 0]
-    xd = mat.derive_max_pool(mat.array(x[0]), mat.zeros(4), y, mat.array([1, 10, 100, 1000]),
-                             pool_shape=2)
+    xd = mat.nn.derive_max_pool(mat.array(x[0]), mat.zeros(4), y, mat.array([1, 10, 100, 1000]),
+                                pool_shape=2)
     assert xd.tolist() == [0, 11, 110, 1000]
 
 
@@ -238,16 +238,16 @@ def test_pooling_of_specials(dtype, width, pool, stride, rng):
     assert_array_equal(y, reference.pooled(x, y, **settings))
     yd, xd = rng.integers(1, 9, y.shape).astype(dtype), np.full_like(x, -0.0)
     xd[0, 0] = np.nan
-    found = mat.derive_max_pool(mat.array(x), mat.array(xd), mat.array(y), mat.array(yd),
-                                **settings).to_numpy()
+    found = mat.nn.derive_max_pool(mat.array(x), mat.array(xd), mat.array(y), mat.array(yd),
+                                   **settings).to_numpy()
     assert_array_equal(found, reference.pooled_back(x, y, yd, xd, **settings))
 
 
 def test_of_nothing_but_minus_infinity():
     x = np.full((3, 5), -np.inf)
     assert_array_equal(pooled(x, 2), x)
-    xd = mat.derive_max_pool(mat.array(x), mat.zeros(3, 5), mat.array(x), mat.ones(3, 5),
-                             pool_shape=1)
+    xd = mat.nn.derive_max_pool(mat.array(x), mat.zeros(3, 5), mat.array(x), mat.ones(3, 5),
+                                pool_shape=1)
     assert xd.tolist() == np.ones((3, 5)).tolist()
 
 
@@ -270,8 +270,8 @@ def test_the_outside_is_nothing_not_zero_times_infinity(value, dtype, rng):
             with np.errstate(invalid="ignore"):
                 xd, wd = reference.to_x(YD, W, 0 * x,
                                         **kwargs), reference.to_w(X, YD, 0 * w, **kwargs)
-            found = mat.derive_convolve(mat.array(X), mat.array(0 * x), mat.array(W),
-                                        mat.array(0 * w), mat.array(YD), **kwargs)
+            found = mat.nn.derive_convolve(mat.array(X), mat.array(0 * x), mat.array(W),
+                                           mat.array(0 * w), mat.array(YD), **kwargs)
             assert_array_equal(found[0].to_numpy(), xd)
             assert_array_equal(found[1].to_numpy(), wd)
 
@@ -282,11 +282,11 @@ def test_what_no_tap_sees_does_not_count(stride):
     x[[k for k in range(11) if k % stride]] = np.nan
     yd = mat.ones(len(range(0, 11, stride)))
     assert not np.isnan(convolved(x, np.ones(1), stride=stride)).any()
-    _, wd = mat.derive_convolve(mat.array(x), None, mat.ones(1), mat.zeros(1), yd, stride=stride)
+    _, wd = mat.nn.derive_convolve(mat.array(x), None, mat.ones(1), mat.zeros(1), yd, stride=stride)
     assert wd.tolist() == [np.nansum(x)]
     x = np.append(np.arange(9.0), np.inf)  # only the last tap sees the last place
-    _, wd = mat.derive_convolve(mat.array(x), None, mat.ones(3), mat.zeros(3), mat.ones(10),
-                                anchor=2)
+    _, wd = mat.nn.derive_convolve(mat.array(x), None, mat.ones(3), mat.zeros(3), mat.ones(10),
+                                   anchor=2)
     assert wd.tolist() == [28, 36, np.inf]
 
 
@@ -301,11 +301,11 @@ def test_the_result_does_not_depend_on_threads(dtype, rng):
 
     def everything():
         y = mat.array(convolved(x, w, **settings))
-        xd, wd = mat.derive_convolve(mat.array(x), mat.array(0 * x), mat.array(w), mat.array(0 * w),
-                                     y, **settings)
+        xd, wd = mat.nn.derive_convolve(mat.array(x), mat.array(0 * x), mat.array(w),
+                                        mat.array(0 * w), y, **settings)
         z = mat.array(pooled(x, (5, 3), **settings))
-        back = mat.derive_max_pool(mat.array(x), mat.array(0 * x), z, y, pool_shape=(5, 3),
-                                   **settings)
+        back = mat.nn.derive_max_pool(mat.array(x), mat.array(0 * x), z, y, pool_shape=(5, 3),
+                                      **settings)
         return [m.to_numpy() for m in (y, xd, wd, z, back)]
 
     with mat.settings(threads=1):
@@ -332,9 +332,9 @@ def test_settings_may_be_integers_lists_and_numpys():
     x, w = np.arange(20.0).reshape(4, 5), np.ones((2, 2))
     for stride in (2, (2, 2), [2, 2], np.array([2, 2]), np.int64(2), (np.int8(2), 2)):
         for _ in range(2):
-            assert convolved(x, w, stride=2).tolist() == mat.convolve(mat.array(x), mat.array(w),
-                                                                      mat.zeros(2, 3),
-                                                                      stride=stride).tolist()
+            assert convolved(x, w, stride=2).tolist() == mat.nn.convolve(mat.array(x), mat.array(w),
+                                                                         mat.zeros(2, 3),
+                                                                         stride=stride).tolist()
 
 
 BAD = {
@@ -357,11 +357,11 @@ def test_bad_settings(name, which):
     change, text = BAD[name]
     (x, y, xd, yd), (w, wd) = ([mat.ones(*shape) for _ in range(count)]
                                for shape, count in (((4, 5), 4), ((2, 3), 2)))
-    calls = {"convolve": lambda **k: mat.convolve(x, w, y, **k),
-             "derive_convolve": lambda **k: mat.derive_convolve(x, xd, w, wd, yd, **k),
-             "max_pool": lambda **k: mat.max_pool(x, y, pool_shape=(2, 3), **k),
-             "derive_max_pool": lambda **k: mat.derive_max_pool(x, xd, y, yd, pool_shape=(2, 3),
-                                                                **k)}
+    calls = {"convolve": lambda **k: mat.nn.convolve(x, w, y, **k),
+             "derive_convolve": lambda **k: mat.nn.derive_convolve(x, xd, w, wd, yd, **k),
+             "max_pool": lambda **k: mat.nn.max_pool(x, y, pool_shape=(2, 3), **k),
+             "derive_max_pool": lambda **k: mat.nn.derive_max_pool(x, xd, y, yd, pool_shape=(2, 3),
+                                                                   **k)}
     calls[which]()
     calls[which](stride=(1, 1))  # so that there are plans
     before = [state(a) for a in (x, w, y, xd, wd, yd)]
@@ -378,14 +378,14 @@ def test_bad_settings(name, which):
 def test_bad_pool_shapes(pool_shape, text):
     x, y = mat.ones(4, 5), mat.ones(4, 5)
     with pytest.raises(ShapeError, match=text):
-        mat.max_pool(x, y, pool_shape=pool_shape)
+        mat.nn.max_pool(x, y, pool_shape=pool_shape)
 
 
 @pytest.mark.parametrize("wrong", ["xd", "wd", "yd", "w"])
 def test_derivatives_touch_nothing_where_one_operand_is_wrong(wrong):
     good = {"x": mat.ones(4, 5), "xd": mat.ones(4, 5), "w": mat.ones(2, 3), "wd": mat.ones(2, 3),
             "yd": mat.ones(4, 5)}
-    mat.derive_convolve(**good)
+    mat.nn.derive_convolve(**good)
     for value, error in ((mat.ones(3, 3, 3), ShapeError),
                          (good[wrong].astype("float32"), DTypeError), ("text", DTypeError),
                          (good[wrong].astype("complex128"), DTypeError),
@@ -393,7 +393,7 @@ def test_derivatives_touch_nothing_where_one_operand_is_wrong(wrong):
         operands = {**good, wrong: value}
         before = {k: state(v) for k, v in operands.items() if isinstance(v, mat.Mat)}
         with pytest.raises(error):
-            mat.derive_convolve(**operands)
+            mat.nn.derive_convolve(**operands)
         assert {k: state(v) for k, v in operands.items() if isinstance(v, mat.Mat)} == before
 
 
@@ -402,18 +402,18 @@ def test_derivatives_touch_nothing_where_one_operand_is_wrong(wrong):
                                             ("wd", "w")])
 def test_derivatives_do_not_overlap(out, other):
     shapes = {"x": (4, 5), "xd": (4, 5), "w": (2, 3), "wd": (2, 3), "yd": (4, 5)}
-    mat.derive_convolve(**{k: mat.ones(s) for k, s in shapes.items()})  # so that there is a plan
+    mat.nn.derive_convolve(**{k: mat.ones(s) for k, s in shapes.items()})  # so that there is a plan
     storage = mat.ones(50)
     given = {k: mat.ones(s) for k, s in shapes.items()}
     given |= {out: storage.view(shapes[out], 0), other: storage.view(shapes[other], 5)}
     before = storage.to_numpy()
     with pytest.raises(AliasError, match="overlaps"):
-        mat.derive_convolve(**given)
+        mat.nn.derive_convolve(**given)
     assert_array_equal(storage.to_numpy(), before)
     given[other] = storage.view(shapes[other], 25)  # side by side is no overlap
     xd, wd = given["xd"].to_numpy(), given["wd"].to_numpy()
     x, w, yd = (given[k].to_numpy() for k in ("x", "w", "yd"))
-    mat.derive_convolve(**given)
+    mat.nn.derive_convolve(**given)
     assert_array_equal(given["xd"].to_numpy(), reference.to_x(yd, w, xd))
     assert_array_equal(given["wd"].to_numpy(), reference.to_w(x, yd, wd))
 
@@ -423,7 +423,7 @@ def test_a_write_elsewhere_stops_both_derivatives():
     fixed = wd.to_numpy()
     fixed.flags.writeable = False
     with pytest.raises(mat.DirectionError):
-        mat.derive_convolve(x, xd, w, mat.from_numpy(fixed), yd)
+        mat.nn.derive_convolve(x, xd, w, mat.from_numpy(fixed), yd)
     assert xd.tolist() == [1] * 4
 
 
@@ -442,9 +442,9 @@ def test_bfloat16(rng):
     if REGISTRY["nn.convolution"].implementations[0].prepares:
         pytest.skip("on NumPy")
     x, w = (rng.integers(-3, 4, shape).astype(ml_dtypes.bfloat16) for shape in ((4, 6), (2, 3)))
-    y = mat.convolve(mat.array(x), mat.array(w), mat.zeros(4, 6, dtype="bfloat16"))
+    y = mat.nn.convolve(mat.array(x), mat.array(w), mat.zeros(4, 6, dtype="bfloat16"))
     wanted = reference.convolution(x.astype(np.float64), w.astype(np.float64), np.zeros((4, 6)))
     assert_array_equal(y.to_numpy().astype(np.float64), wanted)
-    mat.max_pool(mat.array(x), y, pool_shape=2)
+    mat.nn.max_pool(mat.array(x), y, pool_shape=2)
     assert_array_equal(y.to_numpy().astype(np.float64),
                        reference.pooled(x.astype(np.float64), np.zeros((4, 6)), pool_shape=2))

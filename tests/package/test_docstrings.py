@@ -19,13 +19,24 @@ from mat.ops.operation import Op
 
 from ..matrix.test_methods import DECLARED
 from ..support.docstrings import described, faults, faults_of_summary, sections
-from .test_surface import BLAS, FILES, FUSED, METHODS, RANDOM, SCALING, SHAPING, WINDOWS
+from .test_surface import (
+    BLAS,
+    FILES,
+    FUSED,
+    LINALG,
+    METHODS,
+    MOVED,
+    OF_NUMPY,
+    RANDOM,
+    SCALING,
+    SHAPING,
+)
 
 pytestmark = pytest.mark.host
 
-WITH_EXAMPLE = {*SHAPING, *BLAS, *FUSED, *SCALING, *WINDOWS, *RANDOM, *FILES, "zeros", "ones",
-                "full", "empty", "eye", "arange", "array", "from_numpy", "allclose", "with_facets",
-                "barrier", "scratch", "ones_view", "show"}
+WITH_EXAMPLE = {*SHAPING, *BLAS, *LINALG, *OF_NUMPY, *FUSED, *SCALING, *MOVED, *RANDOM, *FILES,
+                "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy",
+                "allclose", "with_facets", "barrier", "scratch", "ones_view", "show"}
 PLAIN_VALUES = {"supported_dtypes", "__version__"}
 MADE_BY_MAT = {"extend.Op"}  # classes that users get instances of and do not call
 
@@ -34,7 +45,7 @@ def public_names():
     """Every public name outside of `mat.array_api`, such as ``zeros``, ``Mat.axpy_`` or
     ``debug.guard``.
     """
-    spaces = {"extend": mat.extend, "debug": mat.debug}
+    spaces = {"extend": mat.extend, "debug": mat.debug, "blas": mat.blas, "nn": mat.nn}
     errors = [n for n, v in vars(mat.errors).items() if isinstance(v, type)]
     roles = {n for n in mat.extend.__all__ if typing.get_origin(getattr(mat.extend, n))}
     return [*(n for n in mat.__all__ if n not in PLAIN_VALUES),
@@ -81,7 +92,8 @@ def missing(name):
     doc, other = thing.__doc__, None
     if name.startswith("Mat."):  # such a method may describe the function's operands, self included
         doc = inspect.getdoc(getattr(Mat, name[4:]))
-        other = getattr(mat, name[4:].rstrip("_"), None)
+        spaces = (mat.blas, mat.nn, mat) if name.endswith("_") else (mat,)
+        other = next((v for s in spaces if (v := getattr(s, name[4:].rstrip("_"), None))), None)
     return faults(thing, doc, returned=returned_by(name, thing), example=name in WITH_EXAMPLE,
                   other=other)
 

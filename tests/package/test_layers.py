@@ -16,7 +16,7 @@ ROOT = REPOSITORY / "mat"
 ROWS = """
     __main__
     __init__  array_api
-    extend  interop
+    blas  extend  interop  nn
     debug  io
     ops
     cuda  matrix

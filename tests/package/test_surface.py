@@ -6,6 +6,7 @@ import doctest
 import inspect
 import pydoc
 import types
+from operator import attrgetter
 
 import pytest
 
@@ -25,10 +26,11 @@ CREATION = [
 ]
 SHAPING = ["concat", "stack", "map_concat", "map_displacements", "map_into", "transpose"]
 BLAS = [
-    "asum", "nrm2", "dot", "vdot", "iamax", "scal", "axpy", "copy", "swap", "gemv", "ger", "gemm",
-    "syrk", "trsm",
-    "gemm_batched", "matmul", "multi_dot", "inv", "slogdet", "solve", "cholesky"
+    "asum", "nrm2", "iamax", "scal", "axpy", "swap", "gemv", "ger", "gemm", "syrk", "trsm",
+    "gemm_batched"
 ]
+LINALG = ["matmul", "multi_dot", "inv", "slogdet", "solve", "cholesky"]
+OF_NUMPY = ["dot", "vdot", "copy", "trace", "convolve"]  # which meant something else in 0.1
 UNARY = [
     "square", "sqrt", "log", "exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "abs", "negative",
     "sign", "log1p",
@@ -48,8 +50,7 @@ FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", 
           "FacetState", "Direction",
           "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report",
           "trim",
-          "trace",
-          "debug", "extend"]
+          "blas", "debug", "extend", "nn"]
 FILES = ["save", "load", "save_all", "load_all"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
@@ -58,7 +59,8 @@ ERRORS = [
     "KernelError",
     "SettingError", "ExchangeError"
 ]
-MANUAL = [*CREATION, *SHAPING, *BLAS, *UNARY, *BINARY, *REDUCTIONS, *FUSED, *SCALING, *WINDOWS,
+MANUAL = [*CREATION, *SHAPING, *BLAS, *LINALG, *OF_NUMPY, *UNARY, *BINARY, *REDUCTIONS, *FUSED,
+          *SCALING,
           *RANDOM, *FACETS, *FILES,
           *ERRORS, "__version__"]
 
@@ -116,6 +118,15 @@ def test_all_is_exactly_what_is_bound():
     assert bound | {"__version__"} == set(mat.__all__)
 
 
+def test_blas_has_all_verbs_and_nn_the_windows():
+    """Three verbs have names that are NumPy's in `mat`; what is in `mat` is the same function."""
+    assert sorted(mat.blas.__all__) == sorted([*BLAS, "copy", "dot", "vdot"])
+    assert sorted(mat.nn.__all__) == sorted(WINDOWS)
+    assert all(getattr(mat.blas, name) is getattr(mat, name) for name in BLAS)
+    assert {n for m in (mat.blas, mat.nn) for n in vars(m) if not n.startswith("_")
+            } == {*mat.blas.__all__, *mat.nn.__all__}
+
+
 def test_a_star_import_gives_them():
     space = {}
     exec("from mat import *", space)
@@ -133,7 +144,7 @@ def test_operators(name):
 
 
 def test_no_free_function_ends_in_an_underscore():
-    modules = mat, mat.debug, mat.extend, mat.errors
+    modules = mat, mat.blas, mat.debug, mat.extend, mat.errors, mat.nn
     assert [n for m in modules for n in vars(m) if n.endswith("_") and not n.endswith("__")
             and n != "_"] == []
 
@@ -161,7 +172,8 @@ def test_numpys_functions_of_one_mat_are_methods(name):
 
 @pytest.mark.parametrize("name", VERBS)
 def test_writing_verbs_have_methods(name):
-    function, method = getattr(mat, name), getattr(Mat, name + "_")
+    function, method = getattr(mat.blas, name, None), getattr(Mat, name + "_")
+    function = function or getattr(mat, name)
     assert isinstance(function, Op)
     written = function.positional[-1]
     assert [p for p in parameters(function) if p[0] != written] == parameters(method)[1:]
@@ -191,7 +203,7 @@ def test_scaling_has_writing_methods():
 @pytest.mark.parametrize(("name", "own"),
                          [("convolve", "y"), ("max_pool", "y"), ("derive_max_pool", "xd")])
 def test_windows_have_writing_methods(name, own):
-    settings = [p for p in parameters(getattr(mat, name)) if p[0] != own]
+    settings = [p for p in parameters(getattr(mat.nn, name)) if p[0] != own]
     assert parameters(getattr(Mat, name + "_"))[1:] == settings
     assert f"`{own}` is self" in getattr(Mat, name + "_").__doc__
 
@@ -207,7 +219,8 @@ def test_every_operation_is_public_or_serves_a_public_name():
     built_in = [op.__name__ for op in REGISTRY.values() if op.__module__.startswith("mat.")]
     for name in built_in:
         public = behind.get(name, name)
-        assert public in mat.__all__ or hasattr(Mat, public), name
+        assert (public in {*mat.__all__, *mat.blas.__all__, *mat.nn.__all__}
+                or hasattr(Mat, public)), name
 
 
 def test_the_three_spellings_are_one_operation():
@@ -241,7 +254,8 @@ def test_errors_are_of_mat_and_builtin(name, builtin):
 # Help
 
 
-CALLABLES = [n for n in mat.__all__ if callable(getattr(mat, n))]
+MOVED = ["blas.copy", "blas.dot", "blas.vdot", *(f"nn.{n}" for n in WINDOWS), "debug.trace"]
+CALLABLES = [*(n for n in mat.__all__ if callable(getattr(mat, n))), *MOVED]
 METHODS = [n for n in dir(Mat) if not n.startswith("_")  # and no fields, compiled or not
            and not inspect.ismemberdescriptor(inspect.getattr_static(Mat, n))
            and not (inspect.isgetsetdescriptor(inspect.getattr_static(Mat, n))
@@ -250,7 +264,7 @@ METHODS = [n for n in dir(Mat) if not n.startswith("_")  # and no fields, compil
 
 @pytest.mark.parametrize("name", CALLABLES)
 def test_public_names_are_documented(name):
-    thing = getattr(mat, name)
+    thing = attrgetter(name)(mat)
     assert thing.__doc__
     assert not thing.__doc__.strip().splitlines()[0].endswith(",")
     assert pydoc.render_doc(thing, renderer=pydoc.plaintext)
@@ -279,18 +293,19 @@ def shown(names):
 @needs.native
 @pytest.mark.parametrize("name", shown([*CALLABLES, *(f"Mat.{n}" for n in METHODS)]))
 def test_docstrings_of_public_names_run(name):
-    thing = inspect.getattr_static(Mat, name[4:]) if name.startswith("Mat.") else getattr(mat, name)
+    thing = (inspect.getattr_static(Mat, name[4:]) if name.startswith("Mat.")
+             else attrgetter(name)(mat))
     run_doctest(doctest.DocTestParser().get_doctest(inspect.cleandoc(thing.__doc__ or ""), {}, name,
                                                     None, 0))
 
 
-@pytest.mark.parametrize("name", [*SHAPING, *BLAS, *FUSED, *SCALING, *WINDOWS, *RANDOM, *FILES,
-                                  "zeros", "ones", "full",
+@pytest.mark.parametrize("name", [*SHAPING, *BLAS, *LINALG, *OF_NUMPY, *FUSED, *SCALING, *MOVED,
+                                  *RANDOM, *FILES, "zeros", "ones", "full",
                                   "empty", "eye", "arange", "array", "from_numpy", "allclose",
                                   "with_facets", "barrier",
                                   "scratch", "ones_view", "show"])
 def test_functions_show_an_example(name):
-    assert ">>> " in getattr(mat, name).__doc__
+    assert ">>> " in attrgetter(name)(mat).__doc__
 
 
 @pytest.mark.parametrize(("name", "signature", "text"), [

@@ -204,7 +204,7 @@ def one_operation(x, y, sizes, k):
     product = (x @ x.T).to_numpy()
     assert {*np.unique(product)} <= {4.0, 6.0, 2.0, 5.0, 12.0, 24.0, 25.0}, product
     if k:
-        mat.copy(mat.ones(x.shape), x)
+        mat.blas.copy(mat.ones(x.shape), x)
 
 
 @crew

@@ -94,7 +94,7 @@ def _busy(k, shared, stop, faults):
     try:
         while not stop.is_set():
             with uses(WHERE[k]), mat.scratch((3, 4)) as t:
-                mat.copy(x, t)
+                mat.blas.copy(x, t)
                 assert float((x + t + shared).sum()) == 36
                 with shared.facet("array", "input") as a, x.keep("host"):
                     assert a.sum() == 12

@@ -259,7 +259,7 @@ def archives(x, y, z, c):
 
 @scenario
 def observed(x, y, z, c):
-    with mat.trace(), mat.debug.count_copies():
+    with mat.debug.trace(), mat.debug.count_copies():
         mat.axpy(1, x, y)
 
 

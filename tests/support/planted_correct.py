@@ -129,7 +129,7 @@ def reading_inside_of_writing():
 def rows_of_one_mat_are_operands():
     x = mat.ones(4, 4)
     mat.axpy(2.0, x[0], x[1])
-    mat.copy(x[:, 0], x[:, 3])
+    mat.blas.copy(x[:, 0], x[:, 3])
     x[2:] = x[:2]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,7 @@ SAVING = frozenset(map(numpy_function, (  # their keywords are names of arrays
     "savez", "savez_compressed")))
 # positional parameters of functions whose signatures NumPy before 2.3 cannot inspect
 _UNINSPECTABLE = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "out")}
+_NO_KEYWORDS: Keywords = {}
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
 
 
@@ -67,6 +69,29 @@ def _array_function(self: Mat, func: Function, types: Iterable[type[Array]], arg
         return func(*map(_without_elements, args),
                     **{k: _without_elements(v) for k, v in kwargs.items()})
     return _delegated(func, args, kwargs)
+
+
+def call_numpy(function: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS) -> Any:
+    """Call a NumPy function as it is called if one of its operands is a Mat.
+
+    Parameters
+    ----------
+    function : callable
+        One of NumPy's.
+    args, kwargs : tuple and dict
+        Its arguments: Mats, arrays, nested sequences, numbers and options.
+
+    Returns
+    -------
+    object
+        Mats for arrays and for NumPy's scalars.
+    """
+    implementation = IMPLEMENTATIONS.get(function)
+    if implementation is not None:
+        result = implementation(*args, **kwargs)
+        if result is not NotImplemented:
+            return result
+    return _delegated(function, args, kwargs)
 
 
 def _without_elements(value: Operand) -> Operand:
