@@ -81,7 +81,8 @@ def dot(a: Operand, b: Operand, out: Mat | None = None, **old: Operand) -> Mat:
     """
     if old:
         _refuse("dot", old, _STEPS, "mat.blas.dot(x, y, n=, incx=, incy=)")
-    return call_numpy(np.dot, (as_mat(a, "a"), as_mat(b, "b"), out))
+    found: Mat = call_numpy(np.dot, (as_mat(a, "a"), as_mat(b, "b"), out))
+    return found
 
 
 @_like_numpy
@@ -110,7 +111,8 @@ def vdot(a: Operand, b: Operand, /, **old: Operand) -> Mat:
     """
     if old:
         _refuse("vdot", old, _STEPS, "mat.blas.vdot(x, y, n=, incx=, incy=)")
-    return call_numpy(np.vdot, (as_mat(a, "a"), as_mat(b, "b")))
+    found: Mat = call_numpy(np.vdot, (as_mat(a, "a"), as_mat(b, "b")))
+    return found
 
 
 @_like_numpy
@@ -150,7 +152,8 @@ def copy(a: Operand, order: str = "K", subok: bool = False, **old: Operand) -> M
         _refuse("copy", old, _STEPS, "mat.blas.copy(x, y, n=, incx=, incy=)")
     if isinstance(order, Mat):
         raise _moved("copy", "a Mat for order", "mat.blas.copy(x, y)")
-    return call_numpy(np.copy, (as_mat(a, "a"), order))
+    found: Mat = call_numpy(np.copy, (as_mat(a, "a"), order))
+    return found
 
 
 @_like_numpy
@@ -192,7 +195,8 @@ def trace(a: Operand = _ABSENT, offset: int = 0, axis1: int = 0, axis2: int = 1,
     """
     if a is _ABSENT:
         raise _moved("trace", "no matrix", "mat.debug.trace(), the record of copies")
-    return call_numpy(np.trace, (as_mat(a, "a"), offset, axis1, axis2, dtype, out))
+    found: Mat = call_numpy(np.trace, (as_mat(a, "a"), offset, axis1, axis2, dtype, out))
+    return found
 
 
 @_like_numpy
@@ -231,4 +235,5 @@ def convolve(a: Operand, v: Operand, mode: str = "full", **old: Operand) -> Mat:
                 "mat.nn.convolve(x, w, y, start=, stride=, anchor=, batched=)")
     if isinstance(mode, Mat):
         raise _moved("convolve", "a Mat for mode", "mat.nn.convolve(x, w, y)")
-    return call_numpy(np.convolve, (as_mat(a, "a"), as_mat(v, "v"), mode))
+    found: Mat = call_numpy(np.convolve, (as_mat(a, "a"), as_mat(v, "v"), mode))
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....matrix.mat import Mat
+from ....ops.orders import checked_order, copied_in_order
 from ....ops.overlap import apart_from
 from ....support.types import DTypeLike, Operand
 from ..operands import as_mats, is_known_dtype, is_mat_or_array
@@ -13,7 +14,7 @@ from ..registry import Casting, Result, implements
 
 @implements("copy")
 def numpy_copy(a: Mat, order: str = "K", subok: bool = False) -> Result:
-    return NotImplemented if order == "F" else a.copy()
+    return copied_in_order(a, checked_order(order, "copy"))
 
 
 @implements("astype")

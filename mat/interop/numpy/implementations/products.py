@@ -24,6 +24,8 @@ def numpy_dot(a: Operand, b: Operand, out: Operand = None) -> Result:
     if not found or not is_mat_or_none(out):
         return NotImplemented
     a, b = found
+    if out is not None and out.dtype != np.result_type(a.dtype, b.dtype):
+        return NotImplemented  # NumPy refuses it
     if not a.ndim or not b.ndim:
         return elementwise.multiply(a, b, out=out)
     if b.ndim < 3:

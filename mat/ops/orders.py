@@ -1,0 +1,60 @@
+"""The orders in which NumPy takes or stores elements: by rows "C", by columns "F", as they are
+stored, "A" and "K".
+"""
+
+from __future__ import annotations
+
+from ..core.observers import OBSERVERS
+from ..errors import ShapeError
+from ..layout.shapes import Ints
+from ..layout.strided import Layout
+from ..matrix.mat import Mat, new_like
+from ..support.types import DType
+
+ORDERS = ("C", "F", "A", "K")
+
+
+def checked_order(order: object, name: str, allowed: tuple[str, ...] = ORDERS) -> str:
+    """Return `order` as one of the `allowed` letters; `name` is the function that it is given."""
+    letter = "C" if order is None else order
+    if isinstance(letter, str) and letter.upper() in allowed:
+        return letter.upper()
+    raise ShapeError(f"the order of {name} is one of {', '.join(map(repr, allowed))}, got "
+                     f"{order!r}")
+
+
+def is_by_columns(layout: Layout) -> bool:
+    """Return whether elements are stored by columns without gaps, and not by rows, too."""
+    return not layout.contiguous and layout.transposed().contiguous
+
+
+def axes_of_order(layout: Layout, order: str) -> Ints:
+    """Return the axes, the slowest first, in which `order` goes over the elements."""
+    axes = range(len(layout.shape))
+    if order == "F" or (order != "C" and is_by_columns(layout)):
+        return tuple(reversed(axes))
+    if order == "K" and not layout.contiguous:
+        return tuple(sorted(axes, key=lambda k: -abs(layout.strides[k])))
+    return tuple(axes)
+
+
+def stored_in_order(x: Mat, order: str, dtype: DType) -> Mat:
+    """Return an uninitialised Mat of the shape of `x` whose elements are stored in that order."""
+    axes = axes_of_order(x.layout, order)
+    stored = new_like(x, tuple(x.shape[k] for k in axes), dtype)
+    return stored if axes == tuple(range(x.ndim)) else stored.permute(_inverse(axes))
+
+
+def copied_in_order(x: Mat, order: str) -> Mat:
+    """Return a copy of `x` whose elements are stored in that order."""
+    return stored_in_order(x, order, x.dtype).assign_(x)
+
+
+def _inverse(axes: Ints) -> Ints:
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
+def note_packed(view: Mat) -> None:
+    """Notify observers that the elements of `view` are copied because of its strides."""
+    for observer in tuple(OBSERVERS):
+        observer.packed(view)
