@@ -2,6 +2,7 @@
 on, and fixtures.
 """
 
+import gc
 import os
 
 import hypothesis
@@ -80,6 +81,14 @@ def pytest_collection_modifyitems(config, items):
         mark = item.get_closest_marker("unchecked")
         if mark is not None:
             item.add_marker(pytest.mark.skip(reason=f"under the direction check: {mark.args[0]}"))
+
+
+def pytest_collection_finish():
+    """Have collections of garbage pass over the tests themselves: tests that collect take a tenth
+    of the time.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
