@@ -12,8 +12,6 @@ The same data can be accessed as a NumPy array, as a flat buffer, as a C pointer
 of a Mat is stored, and `extend` has what an extension imports. Start with ``docs/tutorial.md``.
 """
 
-from types import ModuleType as _ModuleType
-
 from .support import native as _native_first  # chooses whether modules are compiled ones
 
 # isort: split
@@ -56,6 +54,7 @@ from .interop.numpy import array_function as _functions
 from .interop.numpy import array_ufunc as _ufuncs
 from .interop.numpy import methods as _methods
 from .interop.numpy import operators as _operators
+from .interop.numpy import ufunc_calls as _ufunc_calls
 from .interop.numpy.changed_names import convolve, copy, dot, trace, vdot
 from .io.api import load, save
 from .io.archives import load_all, save_all
@@ -130,6 +129,12 @@ from . import blas, nn  # after the facets that their operations are declared fo
 
 _register_plugin("array_api", f"{__name__}.array_api")
 _register_plugin("cuda", f"{__name__}.cuda.device")
+_register_plugin("numpy_names", f"{__name__}.interop.numpy.namespace.lookup")
+_register_plugin("ufunc_calls", f"{__name__}.interop.numpy.ufunc_calls")
+_register_plugin("emath", f"{__name__}.interop.numpy.namespace.emath")
+for _name in ("fft", "lib", "linalg"):
+    _register_plugin(_name, f"{__name__}.{_name}")
+_register_plugin("stride_tricks", f"{__name__}.lib.stride_tricks")
 _register_plugin("cuda_probe", f"{__name__}.cuda.probe")
 _register_plugin("page_locking", f"{__name__}.cuda.pinned")
 
@@ -173,15 +178,22 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> _ModuleType:
-    """Return `mat.array_api`, which is imported at its first use."""
+def __getattr__(name: str) -> object:
+    """Return `mat.array_api`, or what NumPy has under this name; both are made at first use."""
     if name == "array_api":
         return _plugin("array_api")
     if name in nn.__all__:
         raise AttributeError(f"mat.{name} is mat.nn.{name} since version 0.2")
-    raise AttributeError(f"module 'mat' has no attribute {name!r}")
+    if name.startswith("__") and name != "__array_namespace_info__":
+        raise AttributeError(f"module 'mat' has no attribute {name!r}")
+    try:
+        found = globals()[name] = _plugin("numpy_names").lookup("", name)
+    except AttributeError:
+        raise AttributeError(f"module 'mat' has no attribute {name!r}") from None
+    return found
 
 
 def __dir__() -> list[str]:
     """Return the public names, which is what ``mat.<TAB>`` shows."""
-    return sorted([*__all__, "array_api"])
+    names: list[str] = _plugin("numpy_names").public_names("")
+    return sorted({*__all__, "array_api", *names})

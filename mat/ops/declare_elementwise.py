@@ -30,7 +30,8 @@ from ..support.dtypes import (
     represents,
 )
 from ..support.native import compiled
-from ..support.types import DType, Function, Operand
+from ..support.plugins import plugin
+from ..support.types import Arguments, DType, Function, Keywords, Operand
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .operands import as_mat, as_operand, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
@@ -146,28 +147,44 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
     kernel.on("array")(implementation or rule)
 
-    function = _function_of_one(kernel)
+    function = _function_of_one(kernel, rule)
     example = _example(f"mat.{name}(mat.array({sample}))", "float64", gives)
     public = _public(function, kernel, unary_doc(name, doc, example))
     _bind_unary(name, doc, kernel, function, operator)
     return public
 
 
-def _function_of_one(kernel: Op) -> Function:
+def _function_of_one(kernel: Op, rule: np.ufunc) -> Function:
     """Return the function of one operand, into a new Mat or `out`."""
     new = kernel.new
 
-    def function(x: Operand, out: Mat | None = None) -> Mat:
+    def function(x: Operand, out: Operand = None, **others: Operand) -> Operand:
         found: Mat
-        if out is None and type(x) is Mat:
+        if out is None and type(x) is Mat and not others:
             found = new((x, None))
             return found
+        if others or not (out is None or isinstance(out, Mat)):
+            return _by_numpy(rule, kernel, (x,), out, others)
         if type(x) is not Mat:
             x = as_mat(x if out is None else apart_from(x, check_is_mat(out)), "x")
         found = new((x, None)) if out is None else kernel(x, check_is_mat(out))
         return found
 
     return function
+
+
+def _by_numpy(rule: np.ufunc, kernel: Op, operands: Arguments, out: Operand,
+              others: Keywords) -> Operand:
+    """Have NumPy's ufunc compute with arguments that operations of `mat` do not know."""
+    name = kernel.__name__
+    if getattr(np, name, None) is not rule:  # NumPy has no such function
+        for other in others:
+            raise DTypeError(f"{name}() has no argument {other!r}")
+        check_is_mat(out)
+    if out is not None:
+        others["out"] = out
+    found: Operand = plugin("ufunc_calls").call_ufunc(rule, operands, others)
+    return found
 
 
 def _bind_unary(name: str, doc: str, kernel: Op, function: Function, operator: str) -> None:
@@ -207,27 +224,28 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     kernel.result_of = lambda x, y, out: _result_of(rule, x, y)
     _prepare_binary(kernel, name, rule, compares)
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
-
     new, run = kernel.new, kernel.run
 
-    def function(x: Operand, y: Operand, out: Mat | None = None) -> Mat:
+    def function(x: Operand, y: Operand, out: Operand = None, **others: Operand) -> Operand:
         found: Mat
+        if others or not (out is None or isinstance(out, Mat)):
+            return _by_numpy(rule, kernel, (x, y), out, others)
         if type(x) is Mat and type(y) is Mat and type(out) is Mat and check_values is None:
             found = run((x, y, out))
             return found
         if out is not None:
-            x, y = apart_from(x, check_is_mat(out)), apart_from(y, out)
+            x, y = apart_from(x, out), apart_from(y, out)
         x = x if type(x) is Mat else as_operand(x, "x")
         y = y if type(y) is Mat else as_operand(y, "y")
         if check_values is not None:
             check_values(x, y)
         if not isinstance(x, Mat) and not isinstance(y, Mat):
             x, y = as_mat(x, "x"), as_mat(y, "y")
-        found = new((x, y, None)) if out is None else run((x, y, check_is_mat(out)))
+        found = new((x, y, None)) if out is None else run((x, y, out))
         return found
 
-    example = _example(f"mat.{name}(mat.array([1, 4]), 2)", "bool" if compares else "float64",
-                       gives)
+    dtype = "bool" if compares else "float64"
+    example = _example(f"mat.{name}(mat.array([1, 4]), 2)", dtype, gives)
     public = _public(function, kernel, binary_doc(name, doc, example))
     in_place = _in_place(kernel, check_values)
     _bind_method(name + "_", in_place, in_place_doc(name, doc, binary=True))
@@ -266,7 +284,7 @@ def test(name: str, rule: np.ufunc, doc: str) -> Function:
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
     kernel.on("array", silent=True)(rule)
 
-    return _public(_function_of_one(kernel), kernel, f"Return {doc}.")
+    return _public(_function_of_one(kernel, rule), kernel, f"Return {doc}.")
 
 
 def _testable(x: Mat, out: Mat) -> bool:

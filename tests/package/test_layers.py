@@ -16,6 +16,7 @@ ROOT = REPOSITORY / "mat"
 ROWS = """
     __main__
     __init__  array_api
+    fft  lib  linalg
     blas  extend  interop  nn
     debug  io
     ops
@@ -36,7 +37,7 @@ MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
 DECLARATIONS = {".".join(p.relative_to(ROOT).with_suffix("").parts): p
                 for p in sorted(ROOT.rglob("*.pxd")) + sorted(ROOT.rglob("*.pyx"))}
 PACKAGES = sorted(name.removesuffix(".__init__") for name in MODULES if name.endswith(".__init__"))
-PUBLIC = {"array_api", "debug"}  # packages that offer names; the others are a docstring only
+PUBLIC = {"array_api", "debug", "lib"}  # packages that offer names; the others are a docstring only
 # the only modules that import modules of mat by a computed name
 COMPUTED = {"support.plugins", "support.native"}
 AT_ROOT = {"__init__", "__main__", "errors", "extend", "version", "blas", "nn", "linalg", "fft",

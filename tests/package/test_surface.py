@@ -100,7 +100,9 @@ OPERATORS = [
 
 
 def parameters(function):
-    return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
+    """The parameters, without those that are only passed on to NumPy."""
+    return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()
+            if p.kind is not p.VAR_KEYWORD]
 
 
 # Names

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -51,10 +50,28 @@ _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand
 def _array_function(self: Mat, func: Function, types: Iterable[type[Array]], args: Arguments,
                     kwargs: Keywords) -> Operand:
     """Call the NumPy function `func`, among whose operands there is a Mat."""
-    implementation = IMPLEMENTATIONS.get(func)
     if not all(issubclass(t, Mat) or t.__array_function__ is np.ndarray.__array_function__
                for t in types):
         return NotImplemented
+    return call_numpy(func, args, kwargs)
+
+
+def call_numpy(func: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS) -> Operand:
+    """Call a NumPy function as it is called if one of its operands is a Mat.
+
+    Parameters
+    ----------
+    func : callable
+        One of NumPy's.
+    args, kwargs : tuple and dict
+        Its arguments: Mats, arrays, nested sequences, numbers and options.
+
+    Returns
+    -------
+    object
+        Mats for arrays and for NumPy's scalars.
+    """
+    implementation = IMPLEMENTATIONS.get(func)
     if implementation is not None:
         result = implementation(*args, **kwargs)
         if result is not NotImplemented:
@@ -71,29 +88,6 @@ def _array_function(self: Mat, func: Function, types: Iterable[type[Array]], arg
     return _delegated(func, args, kwargs)
 
 
-def call_numpy(function: Function, args: Arguments, kwargs: Keywords = _NO_KEYWORDS) -> Any:
-    """Call a NumPy function as it is called if one of its operands is a Mat.
-
-    Parameters
-    ----------
-    function : callable
-        One of NumPy's.
-    args, kwargs : tuple and dict
-        Its arguments: Mats, arrays, nested sequences, numbers and options.
-
-    Returns
-    -------
-    object
-        Mats for arrays and for NumPy's scalars.
-    """
-    implementation = IMPLEMENTATIONS.get(function)
-    if implementation is not None:
-        result = implementation(*args, **kwargs)
-        if result is not NotImplemented:
-            return result
-    return _delegated(function, args, kwargs)
-
-
 def _without_elements(value: Operand) -> Operand:
     """Return an array of a Mat's shape and dtype that has no memory for its elements."""
     if not isinstance(value, Mat):
@@ -106,7 +100,7 @@ def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     if func in SAVING:
         return delegate(lambda file, arrays, more: func(file, *arrays, **more),
                         [args[0], args[1:], kwargs], name=func.__name__)
-    names = _positional_names(func)
+    names = positional_names(func)
     by_name = dict(zip(names, args, strict=False)) | kwargs
     if "out" in by_name:
         args, kwargs = _as_keywords("out", names, args, kwargs)
@@ -130,7 +124,7 @@ def _as_keywords(name: str, names: tuple[str, ...], args: Arguments,
 
 
 @cache
-def _positional_names(func: Function) -> tuple[str, ...]:
+def positional_names(func: Function) -> tuple[str, ...]:
     """Return the names of the parameters that can be given by position."""
     try:
         parameters = inspect.signature(func).parameters.values()

@@ -6,10 +6,12 @@ from typing import TypeGuard
 
 import numpy as np
 
+from ...errors import DTypeError, ShapeError
 from ...matrix.creation import adopted, from_numpy
 from ...matrix.mat import Mat
+from ...ops.operands import as_mat
 from ...support.dtypes import SUPPORTED
-from ...support.types import Array, DType
+from ...support.types import Array, DType, Operand
 
 _known_dtypes: dict[DType, bool] = {}
 
@@ -49,3 +51,34 @@ def as_mats(values: object) -> list[Mat]:
         return []
     return [x if isinstance(x, Mat) else from_numpy(x) if x.flags.aligned else adopted(x.copy())
             for x in values]
+
+
+def as_mat_if_possible(value: object) -> Operand:
+    """Return an array-like as a Mat; as it is, if it is none or has elements that Mats cannot have.
+
+    NumPy then decides what it means.
+    """
+    if isinstance(value, Mat) or value is None:
+        return value
+    try:
+        return as_mat(value, "an operand")
+    except (DTypeError, ShapeError):
+        return value
+
+
+def refuse_other_elements(name: str, found: object, outs: tuple[object, ...] = ()) -> None:
+    """Raise `DTypeError` if a function of `mat` found an array of elements that Mats cannot have.
+
+    `outs` are the caller's own arrays.
+    """
+    if type(found) is Mat:
+        return
+    if isinstance(found, np.ndarray):
+        if found.dtype.name not in SUPPORTED and not any(found is a for a in outs):
+            raise DTypeError(f"{name} gives elements of {found.dtype}, which a Mat cannot have; "
+                             f"use numpy.{name} and its array")
+    elif isinstance(found, dict):
+        refuse_other_elements(name, list(found.values()), outs)
+    elif isinstance(found, list | tuple):
+        for part in found:
+            refuse_other_elements(name, part, outs)

@@ -1,0 +1,121 @@
+"""Functions of `mat` made of NumPy's functions and ufuncs, at the first use of their names.
+
+Each has NumPy's name and signature, takes Mats, arrays, sequences and numbers, and returns Mats.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+
+import numpy as np
+
+from ....support.types import Arguments, Function, Keywords, Operand
+from ..array_function import VIEWS, call_numpy, positional_names
+from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
+from ..operands import as_mat_if_possible, refuse_other_elements
+from ..registry import IMPLEMENTATIONS
+from ..ufunc_calls import add_methods, call_ufunc, signature_of
+
+# the parameters of NumPy's functions that are array-likes, and those that are sequences of them
+OPERANDS = frozenset(("a", "a1", "a2", "b", "x", "x1", "x2", "ary", "arr", "array", "m", "v", "val",
+                      "y"))
+SEQUENCES = frozenset(("arrays", "arys", "args", "tup"))
+_DOC = """Return what ``numpy.{name}`` returns, with Mats for arrays.
+
+Parameters
+----------
+{parameters}
+    As for ``numpy.{name}``; wherever that takes arrays, Mats, sequences and numbers are taken.
+
+Returns
+-------
+object
+    As of ``numpy.{name}``: a Mat for each array and each scalar of NumPy's.
+
+Notes
+-----
+{where}
+"""
+_BY_US = ("An operation of `mat` computes it, on the device in use; for arguments that it does "
+          "not know,\nNumPy computes on the host.")
+_VIEW = "The result is a view, wherever the data is, if it is one in NumPy."
+_BY_NUMPY = "NumPy computes it on the host."
+
+
+def make_function(name: str, function: Function, qualified: str) -> Function:
+    """Return the function of `mat` for NumPy's `function`; `qualified` is such as "linalg.inv"."""
+    converts = function in IMPLEMENTATIONS or function in VIEWS
+
+    def call(*args: Operand, **kwargs: Operand) -> Operand:
+        if converts:
+            args, kwargs = _with_mats(function, args, kwargs)
+        found = call_numpy(function, args, kwargs)
+        refuse_other_elements(qualified, found, (kwargs.get("out"), *args))
+        return found
+
+    return _described(call, name, function, qualified)
+
+
+def _with_mats(function: Function, args: Arguments,
+               kwargs: Keywords) -> tuple[Arguments, Keywords]:
+    """Return the arguments with Mats for array-likes, as implementations expect them."""
+    names = positional_names(function)
+    if names:
+        found = tuple(_converted(n, v) for n, v in zip(names, args, strict=False))
+        args = (*found, *args[len(found):])
+    else:  # any number of operands
+        args = tuple(map(as_mat_if_possible, args))
+    return args, {n: _converted(n, v) for n, v in kwargs.items()} if kwargs else kwargs
+
+
+def _converted(name: str, value: Operand) -> Operand:
+    """Return the argument for the parameter `name`, with Mats for array-likes."""
+    if name in OPERANDS:
+        return as_mat_if_possible(value)
+    if name in SEQUENCES and isinstance(value, list | tuple):
+        return type(value)([as_mat_if_possible(x) for x in value])
+    return value
+
+
+def make_ufunc(name: str, ufunc: np.ufunc) -> Function:
+    """Return the function of `mat` for `ufunc`: the operation of that name, if there is one."""
+    ours = UFUNCS.get(ufunc)
+    if hasattr(ours, "op"):
+        assert ours is not None
+        return ours
+
+    def call(*args: Operand, **kwargs: Operand) -> Operand:
+        return call_ufunc(ufunc, args, kwargs)
+
+    return add_methods(_described(call, name, ufunc, ufunc.__name__), ufunc)
+
+
+def _described(call: Function, name: str, function: Function, qualified: str) -> Function:
+    """Give a made function its name, signature and docstring; return it."""
+    signature = _signature(function)
+    parameters: Iterable[str] = signature.parameters if signature else ("*args", "**kwargs")
+    module, _, _ = qualified.rpartition(".")
+    call.__name__ = call.__qualname__ = name
+    call.__module__ = f"mat.{module}" if module else "mat"
+    call.__doc__ = _DOC.format(name=qualified, parameters=", ".join(parameters) or "none",
+                               where=where_computed(function))
+    if signature:
+        call.__dict__["__signature__"] = signature
+    return call
+
+
+def _signature(function: Function) -> inspect.Signature | None:
+    if isinstance(function, np.ufunc):
+        return signature_of(function)
+    try:
+        return inspect.signature(function)
+    except ValueError:  # of functions in C, before NumPy 2.3
+        return None
+
+
+def where_computed(function: Function) -> str:
+    """Return a sentence that says who computes a NumPy function."""
+    if function in VIEWS:
+        return _VIEW
+    return _BY_US if function in IMPLEMENTATIONS or function in UFUNCS else _BY_NUMPY

@@ -1,0 +1,111 @@
+"""Finding what a name of NumPy is in `mat`, and making it if need be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ....errors import DTypeError
+from ....support.plugins import plugin
+from ....support.types import Function, Operand
+from . import objects
+from .functions import make_function, make_ufunc
+from .names import ABSENT, FUNCTION, SAME, UFUNC, WRAPPED, kinds
+
+_DATES = "a Mat has no dates; compute with numpy's arrays of them, or with a Mat of numbers"
+_MATRIX = "a Mat with two axes is a matrix, and @ its product: mat.array(data)"
+_RECORDS = "a Mat has one number for each element; have a Mat for each field"
+# why there is no such thing, and what there is
+WAYS_OUT = {
+    "asmatrix": _MATRIX, "matrix": _MATRIX, "bmat": "mat.block(arrays) joins blocks",
+    "busday_count": _DATES, "busday_offset": _DATES, "busdaycalendar": _DATES,
+    "datetime_as_string": _DATES, "datetime_data": _DATES, "is_busday": _DATES,
+    "frompyfunc": "it would give objects; mat.vectorize(function) gives numbers",
+    "memmap": "mat.open_memmap(path) gives a Mat whose host memory is a file",
+    "nested_iters": "iterate with mat.ndindex(x.shape), or over arrays: with x.facet('array') as a:"
+                    " numpy.nested_iters(a, axes)",
+    "recarray": _RECORDS, "record": _RECORDS,
+    "test": "it tests NumPy; the tests of mat are run by python -m pytest tests",
+}
+
+
+def lookup(module: str, name: str) -> Operand:
+    """Return what `name` is in a module of `mat`; raise `AttributeError` if it is not there.
+
+    `module` is ``""`` for `mat` itself, or ``"linalg"``, ``"fft"`` ...
+    """
+    kind = kinds(module).get(name)
+    if kind is None:
+        raise AttributeError(name)
+    if kind == ABSENT:
+        return _refusal(name)
+    if kind == WRAPPED:
+        return _wrapped(module, name)
+    found = numpy_object(module, name)
+    if kind == SAME:
+        return found
+    qualified = f"{module}.{name}".lstrip(".")
+    return make_ufunc(name, found) if kind == UFUNC else make_function(name, found, qualified)
+
+
+def numpy_object(module: str, name: str) -> Operand:
+    """Return NumPy's object; raise `AttributeError` if the installed version has none."""
+    found = numpy_module(module)
+    return getattr(found if hasattr(found, name) else np, name)
+
+
+def numpy_module(module: str) -> Operand:
+    """Return NumPy's module for a module of the table."""
+    found: object = np
+    for part in filter(None, module.split(".")):
+        found = getattr(found, part)
+    return found
+
+
+def exists(module: str, name: str) -> bool:
+    """Return whether `lookup` finds the name with the installed NumPy."""
+    known = kinds(module)[name] in (WRAPPED, ABSENT)
+    return known or hasattr(numpy_module(module), name) or hasattr(np, name)
+
+
+def public_names(module: str) -> list[str]:
+    """Return the names of the module's table that the installed NumPy has."""
+    return sorted(n for n in kinds(module) if exists(module, n))
+
+
+def _wrapped(module: str, name: str) -> Operand:
+    if name in ("fft", "lib", "linalg", "random", "stride_tricks", "emath"):
+        return plugin(name)
+    if name == "__array_namespace_info__":
+        return plugin("array_api").__array_namespace_info__
+    return getattr(objects, name)
+
+
+def _refusal(name: str) -> Operand:
+    """Return what raises the error for a name that there cannot be."""
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise DTypeError(f"mat has no {name}: {WAYS_OUT[name]}")
+
+    doc = f"Raise `DTypeError`: {WAYS_OUT[name]}."
+    if isinstance(getattr(np, name), type):
+        return type(name, (), {"__doc__": doc, "__module__": "mat", "__new__": refuse})
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__module__, refuse.__doc__ = "mat", doc
+    return refuse
+
+
+def module_functions(module: str, store: dict[str, object]) -> tuple[Function,
+                                                                     Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a module whose names are those of the table.
+
+    `store` is the module's dictionary, where names are kept once they are made.
+    """
+    def get(name: str) -> Operand:
+        try:
+            found = store[name] = lookup(module, name)
+        except AttributeError:
+            raise AttributeError(f"module 'mat.{module}' has no attribute {name!r}") from None
+        return found
+
+    return get, lambda: public_names(module)

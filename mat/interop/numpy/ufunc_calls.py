@@ -1,0 +1,103 @@
+"""NumPy's ufuncs called as functions of `mat`, with all of their arguments and methods.
+
+The operands can be sequences and numbers as well. What an operation of `mat` does not know is
+computed by NumPy on the host, as it is for ``np.f(x)`` with a Mat.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+
+from ...cpu.errstate import QUIET, STATE
+from ...matrix.mat import Mat
+from ...support.types import Arguments, Function, Keywords, Operand
+from .array_ufunc import IMPLEMENTATIONS
+from .dispatch import delegate
+from .operands import as_mat_if_possible, refuse_other_elements
+
+METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
+_FACTS = ("nin", "nout", "nargs", "ntypes", "identity", "signature")
+_CONVERTED = {"reduce": 1, "accumulate": 1, "reduceat": 1, "outer": 2}  # so many operands
+_KEYWORDS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True,
+             "signature": None}
+
+
+def call_ufunc(ufunc: np.ufunc, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call `ufunc` with Mats, arrays, sequences and numbers; return Mats."""
+    if len(args) > ufunc.nin and "out" not in kwargs:
+        args, kwargs = args[:ufunc.nin], {**kwargs, "out": args[ufunc.nin:]}
+    if ufunc in IMPLEMENTATIONS and not any(type(x) is Mat for x in args):
+        args = _as_mats(args)
+    return _run(ufunc, ufunc.__name__, args, kwargs)
+
+
+def call_method(ufunc: np.ufunc, method: str, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call a method of `ufunc`, such as "reduce"."""
+    count = _CONVERTED.get(method, 0)
+    args = (*map(as_mat_if_possible, args[:count]), *args[count:])
+    return _run(getattr(ufunc, method), ufunc.__name__, args, kwargs)
+
+
+def _as_mats(operands: Arguments) -> Arguments:
+    """Return operands, none of which is a Mat, with a Mat among them if that is possible.
+
+    Python's numbers adapt to the others; where there are no others, they have NumPy's dtypes.
+    """
+    if all(type(x) in (bool, int, float, complex) for x in operands):
+        return tuple(map(as_mat_if_possible, operands))
+    return tuple(x if type(x) in (bool, int, float, complex) else as_mat_if_possible(x)
+                 for x in operands)
+
+
+def _run(function: Function, name: str, args: Arguments, kwargs: Keywords) -> Operand:
+    """Call NumPy's function, which calls `mat` back if a Mat is among its arguments."""
+    outs = kwargs.get("out")
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    if any(isinstance(x, Mat) for x in (*args, kwargs.get("where"), *outs)):
+        found = function(*args, **kwargs)
+    else:
+        token = STATE.set(QUIET)
+        try:
+            found = delegate(function, args, kwargs, name=name)
+        finally:
+            STATE.reset(token)
+    refuse_other_elements(name, found, outs)
+    return found
+
+
+def add_methods(function: Function, ufunc: np.ufunc) -> Function:
+    """Give `function` the methods and the facts of `ufunc`; return it."""
+    attributes = function.__dict__
+    for method in METHODS:
+        attributes[method] = _method(ufunc, method)
+    for fact in _FACTS:
+        attributes[fact] = getattr(ufunc, fact)
+    return function
+
+
+def _method(ufunc: np.ufunc, method: str) -> Function:
+    def call(*args: Operand, **kwargs: Operand) -> Operand:
+        return call_method(ufunc, method, args, kwargs)
+
+    call.__name__ = call.__qualname__ = method
+    call.__doc__ = f"Return what ``numpy.{ufunc.__name__}.{method}`` returns, with Mats for arrays."
+    return call
+
+
+def signature_of(ufunc: np.ufunc) -> inspect.Signature:
+    """Return the signature of a call of `ufunc`."""
+    parameter = inspect.Parameter
+    names = ["x"] if ufunc.nin == 1 else [f"x{k}" for k in range(1, ufunc.nin + 1)]
+    out = None if ufunc.nout == 1 else (None,) * ufunc.nout
+    keywords = {k: v for k, v in _KEYWORDS.items() if not ufunc.signature or k != "where"}
+    return inspect.Signature([
+        *(parameter(n, parameter.POSITIONAL_ONLY) for n in names),
+        parameter("out", parameter.POSITIONAL_OR_KEYWORD, default=out),
+        *(parameter(n, parameter.KEYWORD_ONLY, default=v) for n, v in keywords.items())])
+
+
+for _ufunc, _function in IMPLEMENTATIONS.items():
+    if hasattr(_function, "op"):  # an operation with NumPy's name
+        add_methods(_function, _ufunc)

@@ -1,0 +1,7 @@
+"""What of `numpy.lib` there is for Mats: `stride_tricks`, and NumPy's own modules."""
+
+from ..interop.numpy.namespace.lookup import module_functions, public_names
+from . import stride_tricks
+
+__all__ = [*public_names("lib"), "stride_tricks"]
+__getattr__, __dir__ = module_functions("lib", globals())

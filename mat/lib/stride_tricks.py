@@ -1,0 +1,11 @@
+"""NumPy's views by strides, `numpy.lib.stride_tricks`, for Mats.
+
+>>> import mat
+>>> mat.lib.stride_tricks.sliding_window_view(mat.array([1, 2, 3]), 2).tolist()
+[[1, 2], [2, 3]]
+"""
+
+from ..interop.numpy.namespace.lookup import module_functions, public_names
+
+__all__ = public_names("lib.stride_tricks")
+__getattr__, __dir__ = module_functions("lib.stride_tricks", globals())
