@@ -163,7 +163,7 @@ def _function_of_one(kernel: Op, rule: np.ufunc) -> Function:
         if out is None and type(x) is Mat and not others:
             found = new((x, None))
             return found
-        if others or not (out is None or isinstance(out, Mat)):
+        if others or type(out) is tuple:
             return _by_numpy(rule, kernel, (x,), out, others)
         if type(x) is not Mat:
             x = as_mat(x if out is None else apart_from(x, check_is_mat(out)), "x")
@@ -227,22 +227,19 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     new, run = kernel.new, kernel.run
 
     def function(x: Operand, y: Operand, out: Operand = None, **others: Operand) -> Operand:
-        found: Mat
-        if others or not (out is None or isinstance(out, Mat)):
+        if others or type(out) is tuple:
             return _by_numpy(rule, kernel, (x, y), out, others)
         if type(x) is Mat and type(y) is Mat and type(out) is Mat and check_values is None:
-            found = run((x, y, out))
-            return found
+            return run((x, y, out))
         if out is not None:
-            x, y = apart_from(x, out), apart_from(y, out)
+            x, y = apart_from(x, check_is_mat(out)), apart_from(y, out)
         x = x if type(x) is Mat else as_operand(x, "x")
         y = y if type(y) is Mat else as_operand(y, "y")
         if check_values is not None:
             check_values(x, y)
         if not isinstance(x, Mat) and not isinstance(y, Mat):
             x, y = as_mat(x, "x"), as_mat(y, "y")
-        found = new((x, y, None)) if out is None else run((x, y, out))
-        return found
+        return new((x, y, None)) if out is None else run((x, y, out))
 
     dtype = "bool" if compares else "float64"
     example = _example(f"mat.{name}(mat.array([1, 4]), 2)", dtype, gives)

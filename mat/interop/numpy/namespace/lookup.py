@@ -11,7 +11,7 @@ from ....support.plugins import plugin
 from ....support.types import Function, Operand
 from . import objects
 from .functions import make_function, make_ufunc
-from .names import ABSENT, FUNCTION, SAME, UFUNC, WRAPPED, kinds
+from .names import ABSENT, SAME, UFUNC, WRAPPED, kinds
 
 _DATES = "a Mat has no dates; compute with numpy's arrays of them, or with a Mat of numbers"
 _MATRIX = "a Mat with two axes is a matrix, and @ its product: mat.array(data)"
