@@ -1,8 +1,8 @@
 """NumPy's views by strides, `numpy.lib.stride_tricks`, for Mats.
 
 >>> import mat
->>> mat.lib.stride_tricks.sliding_window_view(mat.array([1, 2, 3]), 2).tolist()
-[[1, 2], [2, 3]]
+>>> mat.lib.stride_tricks.sliding_window_view(mat.array([1.0, 2.0, 3.0]), 2).tolist()
+[[1.0, 2.0], [2.0, 3.0]]
 """
 
 from ..interop.numpy.namespace.lookup import module_functions, public_names

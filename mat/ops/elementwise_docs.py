@@ -21,6 +21,8 @@ ShapeError
 AliasError
     If two elements of {written} are one, as after `broadcast_to`.
 """
+_OTHERS = ("**others\n    As for NumPy's function: ``where=``, ``dtype=``, ``casting=`` and the "
+           "like, with which\n    NumPy computes on the host.\n")
 _X = "x : Mat, array, sequence or number\n    Operand, of any shape.\n"
 _X_AND_Y = "x, y : Mat, array, sequence or number\n    Operands, which broadcast.\n"
 _Y = "y : Mat, array, sequence or number\n    Operand, which broadcasts to the shape of self.\n"
@@ -34,7 +36,7 @@ _NEW = "`out`, or a new Mat of the dtype that NumPy gives."
 def unary_doc(name: str, doc: str, example: str = "", *, method: bool = False) -> str:
     """Return the docstring of ``name(x, out=None)``, or of the method."""
     text = _TEMPLATE.format(
-        summary=f"Return {doc}.", parameters=(_OUT if method else _X + _OUT), returns=_NEW,
+        summary=f"Return {doc}.", parameters=(_OUT if method else _X + _OUT + _OTHERS), returns=_NEW,
         name=name, written="`out`", dtypes="dtype of self" if method else "dtype of `x`",
         operands="self does" if method else "`x` does")
     return _with_example(text, example)
@@ -43,7 +45,7 @@ def unary_doc(name: str, doc: str, example: str = "", *, method: bool = False) -
 def binary_doc(name: str, doc: str, example: str) -> str:
     """Return the docstring of ``name(x, y, out=None)``."""
     text = _TEMPLATE.format(
-        summary=f"Return {doc}.", parameters=_X_AND_Y + _OUT, returns=_NEW, name=name,
+        summary=f"Return {doc}.", parameters=_X_AND_Y + _OUT + _OTHERS, returns=_NEW, name=name,
         written="`out`", dtypes="dtypes of the operands", operands="the operands do")
     return _with_example(text, example)
 

@@ -78,8 +78,8 @@ class poly1d(np.poly1d):  # noqa: N801  # NumPy's name
     Examples
     --------
     >>> import mat
-    >>> mat.poly1d([1.0, 2.0, 3.0])(mat.array([0.0, 1.0]))
-    <Mat 2 F [3. 6.]>
+    >>> mat.poly1d([1.0, 2.0, 3.0])(mat.array([0.0, 1.0])).tolist()
+    [3.0, 6.0]
     """
 
     def __init__(self, c_or_r: Operand, r: bool = False, variable: str | None = None) -> None:
@@ -157,7 +157,7 @@ def nditer(op: Operand, *args: Operand, **kwargs: Operand) -> np.nditer:
     Examples
     --------
     >>> import mat
-    >>> [int(v) for v in mat.nditer(mat.array([[1, 2], [3, 4]]))]
+    >>> [int(v) for v in mat.nditer(mat.array([[1.0, 2.0], [3.0, 4.0]]))]
     [1, 2, 3, 4]
     """
     several = isinstance(op, tuple | list)
@@ -194,8 +194,8 @@ def fromfunction(function: Function, shape: ShapeLike, *, dtype: DTypeLike = flo
     Examples
     --------
     >>> import mat
-    >>> mat.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype=int)
-    <Mat 2x3 int64 F [[0 1 2] [10 11 12]]>
+    >>> mat.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype=int).tolist()
+    [[0, 1, 2], [10, 11, 12]]
     """
     found: Array = np.indices(shape, dtype=dtype)
     return function(*(adopted(a.copy()) for a in found), **kwargs)
@@ -230,8 +230,8 @@ def as_strided(x: Operand, shape: ShapeLike = None, strides: ShapeLike = None,
     Examples
     --------
     >>> import mat
-    >>> mat.lib.stride_tricks.as_strided(mat.arange(4), (2, 3), (8, 8))
-    <Mat 2x3+1 int64 strides (1, 1) A [[0 1 2] [1 2 3]]>
+    >>> mat.lib.stride_tricks.as_strided(mat.array([1.0, 2.0, 3.0]), (2, 2), (8, 8)).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
     """
     source = as_mat(x, "x")
     size = source.itemsize
