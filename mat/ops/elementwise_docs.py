@@ -36,8 +36,9 @@ _NEW = "`out`, or a new Mat of the dtype that NumPy gives."
 def unary_doc(name: str, doc: str, example: str = "", *, method: bool = False) -> str:
     """Return the docstring of ``name(x, out=None)``, or of the method."""
     text = _TEMPLATE.format(
-        summary=f"Return {doc}.", parameters=(_OUT if method else _X + _OUT + _OTHERS), returns=_NEW,
-        name=name, written="`out`", dtypes="dtype of self" if method else "dtype of `x`",
+        summary=f"Return {doc}.", parameters=(_OUT if method else _X + _OUT + _OTHERS),
+        returns=_NEW, name=name, written="`out`",
+        dtypes="dtype of self" if method else "dtype of `x`",
         operands="self does" if method else "`x` does")
     return _with_example(text, example)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ....layout.strided import Layout
 from ....matrix.creation import adopted
 from ....matrix.mat import Mat
 from ....ops.operands import as_mat
+from ....support.dtypes import as_dtype
 from ....support.types import Array, DTypeLike, Function, Index, Operand, ShapeLike
 from ..dispatch import delegate
 
@@ -197,11 +198,11 @@ def fromfunction(function: Function, shape: ShapeLike, *, dtype: DTypeLike = flo
     >>> mat.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype=int).tolist()
     [[0, 1, 2], [10, 11, 12]]
     """
-    found: Array = np.indices(shape, dtype=dtype)
+    found: Array = np.indices(as_shape(shape), as_dtype(dtype))
     return function(*(adopted(a.copy()) for a in found), **kwargs)
 
 
-def as_strided(x: Operand, shape: ShapeLike = None, strides: ShapeLike = None,
+def as_strided(x: Operand, shape: ShapeLike | None = None, strides: Sequence[int] | None = None,
                subok: bool = False, writeable: bool = True, *, check_bounds: object = None) -> Mat:
     """Return a view with other lengths and strides, which are counted in bytes.
 
