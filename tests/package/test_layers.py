@@ -16,7 +16,7 @@ ROOT = REPOSITORY / "mat"
 ROWS = """
     __main__
     __init__  array_api
-    fft  lib  linalg
+    fft  lib  linalg  random
     blas  extend  interop  nn
     debug  io
     ops

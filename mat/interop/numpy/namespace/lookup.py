@@ -75,6 +75,8 @@ def public_names(module: str) -> list[str]:
 
 
 def _wrapped(module: str, name: str) -> Operand:
+    if module == "random":
+        return getattr(plugin("random"), name)
     if name in ("fft", "lib", "linalg", "random", "stride_tricks", "emath"):
         return plugin(name)
     if name == "__array_namespace_info__":

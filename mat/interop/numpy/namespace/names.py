@@ -70,7 +70,7 @@ _ROOT = {
         uint8 uintc uintp ulong ulonglong unsignedinteger ushort void""",
     WRAPPED: """
         broadcast c_ emath fft fromfunction lib linalg mgrid ndarray ndenumerate nditer ogrid poly1d
-        r_ vectorize __array_namespace_info__""",
+        r_ random vectorize __array_namespace_info__""",
     ABSENT: """
         asmatrix bmat busday_count busday_offset busdaycalendar datetime_as_string datetime_data
         frompyfunc is_busday matrix memmap nested_iters recarray record test""",

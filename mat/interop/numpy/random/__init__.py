@@ -1,0 +1,1 @@
+"""Random numbers with NumPy's names, from the streams of `mat`."""

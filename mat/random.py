@@ -1,0 +1,102 @@
+"""NumPy's random numbers, `numpy.random`, as Mats from the streams of `mat`.
+
+`default_rng` makes a generator; the functions draw from the stream that `mat.seed` and `seed`
+restart. docs/random.md says how the numbers are made.
+
+>>> import mat
+>>> mat.random.default_rng(1).normal(100, 5, 2)
+<Mat 2 F [97.93051093 98.76333205]>
+"""
+
+from typing import Any
+
+from numpy.random import (
+    MT19937,
+    PCG64,
+    PCG64DXSM,
+    SFC64,
+    BitGenerator,
+    Philox,
+    SeedSequence,
+)
+
+from .interop.numpy.namespace.lookup import public_names
+from .interop.numpy.random.generator import Generator, default_rng
+from .interop.numpy.random.random_state import RandomState
+from .matrix.generator import Rng, generator
+
+_state: Any = RandomState(generator(None))  # its methods are NumPy's, some of them made in a loop
+beta = _state.beta
+binomial = _state.binomial
+bytes = _state.bytes
+chisquare = _state.chisquare
+choice = _state.choice
+dirichlet = _state.dirichlet
+exponential = _state.exponential
+f = _state.f
+gamma = _state.gamma
+geometric = _state.geometric
+get_state = _state.get_state
+gumbel = _state.gumbel
+hypergeometric = _state.hypergeometric
+laplace = _state.laplace
+logistic = _state.logistic
+lognormal = _state.lognormal
+logseries = _state.logseries
+multinomial = _state.multinomial
+multivariate_normal = _state.multivariate_normal
+negative_binomial = _state.negative_binomial
+noncentral_chisquare = _state.noncentral_chisquare
+noncentral_f = _state.noncentral_f
+normal = _state.normal
+pareto = _state.pareto
+permutation = _state.permutation
+poisson = _state.poisson
+power = _state.power
+rand = _state.rand
+randint = _state.randint
+randn = _state.randn
+random = _state.random
+random_integers = _state.random_integers
+random_sample = _state.random_sample
+rayleigh = _state.rayleigh
+seed = _state.seed
+set_state = _state.set_state
+shuffle = _state.shuffle
+standard_cauchy = _state.standard_cauchy
+standard_exponential = _state.standard_exponential
+standard_gamma = _state.standard_gamma
+standard_normal = _state.standard_normal
+standard_t = _state.standard_t
+triangular = _state.triangular
+uniform = _state.uniform
+vonmises = _state.vonmises
+wald = _state.wald
+weibull = _state.weibull
+zipf = _state.zipf
+ranf = sample = _state.random_sample
+
+
+def get_bit_generator() -> Rng:
+    """Return the stream that the functions of this module draw from.
+
+    Returns
+    -------
+    mat.Rng
+        The stream that `mat.seed` restarts.
+    """
+    return generator(None)
+
+
+def set_bit_generator(bitgen: object) -> None:
+    """Restart the stream that the functions of this module draw from.
+
+    Parameters
+    ----------
+    bitgen : BitGenerator, mat.Rng or int
+        As for `seed`.
+    """
+    seed(bitgen)
+
+
+__all__ = public_names("random")
