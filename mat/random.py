@@ -20,10 +20,22 @@ from numpy.random import (
     SeedSequence,
 )
 
-from .interop.numpy.namespace.lookup import public_names
 from .interop.numpy.random.generator import Generator, default_rng
 from .interop.numpy.random.random_state import RandomState
 from .matrix.generator import Rng, generator
+
+__all__ = [
+    "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Generator", "Philox",
+    "RandomState", "SeedSequence", "beta", "binomial", "bytes", "chisquare", "choice",
+    "default_rng", "dirichlet", "exponential", "f", "gamma", "geometric", "get_bit_generator",
+    "get_state", "gumbel", "hypergeometric", "laplace", "logistic", "lognormal", "logseries",
+    "multinomial", "multivariate_normal", "negative_binomial", "noncentral_chisquare",
+    "noncentral_f", "normal", "pareto", "permutation", "poisson", "power", "rand", "randint",
+    "randn", "random", "random_integers", "random_sample", "ranf", "rayleigh", "sample", "seed",
+    "set_bit_generator", "set_state", "shuffle", "standard_cauchy", "standard_exponential",
+    "standard_gamma", "standard_normal", "standard_t", "triangular", "uniform", "vonmises",
+    "wald", "weibull", "zipf",
+]
 
 _state: Any = RandomState(generator(None))  # its methods are NumPy's, some of them made in a loop
 beta = _state.beta
@@ -98,5 +110,3 @@ def set_bit_generator(bitgen: object) -> None:
     """
     seed(bitgen)
 
-
-__all__ = public_names("random")
