@@ -21,7 +21,7 @@ def picture(side: int) -> mat.Mat:
 
 def edges(image: mat.Mat) -> mat.Mat:
     """Return the magnitude of the gradient at each position, by Sobel's two filters."""
-    across = mat.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]])
+    across = mat.array([[-1.0, 0, 1], [-2, 0, 2], [-1, 0, 1]])
     slopes = [mat.nn.convolve(image, mask, mat.zeros(image.shape), anchor=1)
               for mask in (across, across.T)]
     return (slopes[0].square_() + slopes[1].square_()).sqrt_()

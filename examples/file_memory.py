@@ -62,7 +62,7 @@ def files() -> int:
 
 def moving() -> None:
     """Drop the host's copy, keep the file's, and compute, which copies the data to the host."""
-    x = mat.array([[1, 2, 3], [4, 5, 6]])
+    x = mat.array([[1.0, 2, 3], [4, 5, 6]])
     with x.facet(FILE, "input") as a:  # read-only: afterwards both copies are fresh
         print("in the file:    ", a.tolist())
     print("two copies:     ", x, sorted(x.fresh))

@@ -26,7 +26,7 @@ def as_matrix(tiles: mat.Mat) -> np.ndarray:
 
 def by_strides() -> None:
     """Print two views of one storage that differ in the order of two strides."""
-    x = mat.arange(16).reshape(4, 4)
+    x = mat.arange(16.0).reshape(4, 4)
     with mat.debug.count_copies() as copies, mat.debug.count_allocations() as storages:
         tiles = as_tiles(x, 2)
         swapped = tiles.swapaxes(0, 1)
@@ -45,7 +45,7 @@ def by_strides() -> None:
 
 def computing() -> None:
     """Multiply by the exchanged tiles in place, which BLAS does without a copy."""
-    x, v = mat.arange(16).reshape(4, 4), mat.arange(4).reshape(2, 2)
+    x, v = mat.arange(16.0).reshape(4, 4), mat.arange(4.0).reshape(2, 2)
     swapped, result = as_tiles(x, 2).swapaxes(0, 1), mat.zeros(2, 2)
     with mat.debug.count_copies() as copies, mat.debug.list_calls() as calls:
         for row in range(2):
@@ -59,7 +59,7 @@ def computing() -> None:
 
 def moving() -> None:
     """Move the elements with one operation on two views (NumPy makes a copy of one tile)."""
-    x = mat.arange(16).reshape(4, 4)
+    x = mat.arange(16.0).reshape(4, 4)
     upper, lower = x[:2, 2:], x[2:, :2]
     with mat.debug.count_copies() as copies:
         mat.swap(upper, lower)

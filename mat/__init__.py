@@ -4,7 +4,7 @@ The same data can be accessed as a NumPy array, as a flat buffer, as a C pointer
 `mat` tracks which copies are fresh and copies only what is stale.
 
 >>> import mat
->>> x = mat.array([[1, 2], [3, 4]])
+>>> x = mat.array([[1.0, 2], [3, 4]])
 >>> mat.axpy(10, mat.ones(2, 2), x)
 <Mat 2x2 AF [[11. 12.] [13. 14.]]>
 
@@ -58,10 +58,13 @@ from .interop.numpy import ufunc_calls as _ufunc_calls
 from .interop.numpy.changed_names import convolve, copy, dot, trace, vdot
 from .io.api import load, save
 from .io.archives import load_all, save_all
-from .matrix.creation import arange, array, empty, eye, from_numpy, full, ones, zeros
+from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
+from .matrix.creation import empty, from_numpy, ones, zeros
+from .matrix.filled import empty_like, eye, full, full_like, identity, ones_like, zeros_like
 from .matrix.generator import Rng, seed
 from .matrix.mat import FacetState, Mat
 from .matrix.prefetch import prefetch
+from .matrix.ranges import arange, geomspace, linspace, logspace
 from .matrix.scratch import ones_view, scratch
 from .matrix.with_facets import barrier, with_facets
 from .memories.trim import trim
@@ -140,8 +143,9 @@ _register_plugin("page_locking", f"{__name__}.cuda.pinned")
 
 __all__ = [
     # Creation and basics
-    "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "from_dlpack",
-    "allclose",
+    "Mat", "zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_like", "empty_like",
+    "eye", "identity", "arange", "linspace", "logspace", "geomspace", "array", "asarray",
+    "asanyarray", "ascontiguousarray", "asfortranarray", "from_numpy", "from_dlpack", "allclose",
     "supported_dtypes", "settings", "configure",
     # Shaping
     "concat", "stack", "map_concat", "map_displacements", "map_into", "transpose",

@@ -411,27 +411,49 @@ def flat_array(object value):
     return made
 
 
-def array_of_floats(list numbers):
-    """Return the numbers as an array of float64; None if not all are of the types float and int, or
-    an int is not exact as a float.
+def array_of_numbers(list numbers, bint as_floats):
+    """Return numbers of the types float and int as an array: of int64 if all are of type int and
+    not `as_floats`, else of float64; None if there are others, or an int is not exact in it.
     """
     cdef cnp.npy_intp k, size = len(numbers)
-    cdef cnp.ndarray made = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
-    cdef double *out = <double *>cnp.PyArray_DATA(made)
-    cdef int overflow = 0
-    cdef long long exact
+    cdef cnp.ndarray made
+    as_floats = as_floats or not size
     for k in range(size):
         value = numbers[k]
         if PyFloat_CheckExact(value):
-            out[k] = PyFloat_AS_DOUBLE(value)
-        elif PyLong_CheckExact(value):
-            exact = PyLong_AsLongLongAndOverflow(value, &overflow)
-            if overflow or not -EXACT <= exact <= EXACT:
-                return None
-            out[k] = <double>exact
-        else:
+            as_floats = True
+        elif not PyLong_CheckExact(value):
             return None
-    return made
+    made = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE if as_floats else cnp.NPY_INT64)
+    if as_floats:
+        return made if fill_floats(numbers, <double *>cnp.PyArray_DATA(made)) else None
+    return made if fill_integers(numbers, <long long *>cnp.PyArray_DATA(made)) else None
+
+
+cdef bint fill_floats(list numbers, double *out) except -1:
+    """Write numbers of the types float and int to `out`; return False if one is not exact."""
+    cdef int overflow = 0
+    cdef long long exact
+    for k in range(len(numbers)):
+        value = numbers[k]
+        if PyFloat_CheckExact(value):
+            out[k] = PyFloat_AS_DOUBLE(value)
+            continue
+        exact = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow or not -EXACT <= exact <= EXACT:
+            return False
+        out[k] = <double>exact
+    return True
+
+
+cdef bint fill_integers(list numbers, long long *out) except -1:
+    """Write numbers of the type int to `out`; return False if one has more than 64 bits."""
+    cdef int overflow = 0
+    for k in range(len(numbers)):
+        out[k] = PyLong_AsLongLongAndOverflow(numbers[k], &overflow)
+        if overflow:
+            return False
+    return True
 
 
 mat_add_dlpack(sys.modules[__name__])

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..devices.device import enabled_on
 from ..errors import DTypeError
-from ..interop.numpy.operators import enabled_on
 from ..layout.shapes import Ints, as_axes
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from ..devices.device import enabled_on
 from ..errors import DTypeError, ShapeError
 from ..interop.dlpack import from_dlpack as _from_dlpack
-from ..interop.numpy.operators import enabled_on
 from ..matrix.creation import adopted, from_numpy
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number

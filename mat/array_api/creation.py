@@ -7,10 +7,11 @@ import numpy as np
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy
 from ..layout.shapes import LARGEST, as_shape, integer
-from ..matrix.creation import adopted, counted, interval
+from ..matrix.creation import adopted
 from ..matrix.mat import Mat
+from ..matrix.ranges import interval
 from ..support.dtypes import as_dtype, check_number
-from ..support.types import DTypeLike, Number, Operand, ShapeLike
+from ..support.types import Array, DType, DTypeLike, Number, Operand, ShapeLike
 from .arguments import as_mat, complex_default, default_of, like, on_device, real_default
 from .manipulation import broadcast_arrays
 
@@ -255,7 +256,17 @@ def arange(start: Number, /, stop: Number = None, step: Number = 1, *, dtype: DT
     if dtype is None:
         whole = all(isinstance(v, int | np.integer) for v in (first, last, step))
         dtype = np.int64 if whole else real_default()
-    return on_device(adopted(counted(first, last, step, as_dtype(dtype))), device)
+    return on_device(adopted(_counted(first, last, step, as_dtype(dtype))), device)
+
+
+def _counted(first: Number, last: Number, step: Number, dtype: DType) -> Array:
+    """Return ``numpy.arange`` of numbers that `interval` has checked, converted to `dtype`."""
+    for name, value in (("start", first), ("stop", last), ("step", step)):
+        if dtype.kind in "iu" and not -(2**63) <= value < 2**64:
+            raise DTypeError(f"{name} is {value!r}, too large for {dtype}")
+    # of integers beyond int64, NumPy refuses ranges without elements
+    nothing = first >= last if step > 0 else first <= last
+    return np.empty(0, dtype) if nothing else np.arange(first, last, step).astype(dtype)
 
 
 def linspace(start: Number, stop: Number, /, num: int, *, dtype: DTypeLike = None,

@@ -24,8 +24,8 @@ from .in_use import CPU, Device, DeviceUse, devices_in_use, in_use, permanent, s
 
 __all__ = [
     "CPU", "AbsentMemory", "Device", "DeviceContext", "DeviceNames", "DeviceUse", "Finder",
-    "cuda_available", "device_named", "device_of", "in_use", "kinds", "register_device_kind",
-    "set_device", "use_cuda", "use_device",
+    "cuda_available", "device_named", "device_of", "enabled_on", "in_use", "kinds",
+    "register_device_kind", "set_device", "use_cuda", "use_device",
 ]
 
 # returns the device of that number (None: any), or None if there is none
@@ -254,6 +254,19 @@ def _checked_bytes(pool_bytes: object) -> int | None:
         raise SettingError("pool_bytes is a number of bytes above 0, or None for no limit, got "
                            f"{pool_bytes!r}")
     return pool_bytes
+
+
+def enabled_on(device: object) -> bool:
+    """Return the `device_enabled` of a Mat that is to compute on `device`.
+
+    It is True for the device in use, and False for the processor. For other devices `DeviceError`
+    is raised: operations follow the device in use, arguments do not choose one.
+    """
+    wanted = device_named(device)
+    if wanted is not CPU and wanted is not in_use():
+        raise DeviceError(f"device {wanted!s} is not in use: with mat.use_device({str(wanted)!r}): "
+                          "...")
+    return wanted is not CPU
 
 
 # Names of the facets and memories of devices

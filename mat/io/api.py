@@ -40,7 +40,7 @@ def save(file: File, x: Mat, *, progress: Callback | None = None) -> None:
     --------
     >>> import io, mat
     >>> file = io.BytesIO()
-    >>> mat.save(file, mat.arange(3))
+    >>> mat.save(file, mat.arange(3.0))
     >>> mat.load(io.BytesIO(file.getvalue()))
     <Mat 3 A [0. 1. 2.]>
     """
@@ -80,7 +80,7 @@ def load(file: File, *, mapped: bool = False, progress: Callback | None = None) 
     >>> import os, tempfile, mat
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "x.npy")
-    ...     mat.save(path, mat.arange(3))
+    ...     mat.save(path, mat.arange(3.0))
     ...     x = mat.load(path, mapped=True)
     >>> x
     <Mat 3 A [0. 1. 2.]>
@@ -127,7 +127,7 @@ def load_(self: Mat, file: File, *, progress: Callback | None = None) -> Mat:
     --------
     >>> import io, mat
     >>> file = io.BytesIO()
-    >>> mat.save(file, mat.arange(4).reshape(2, 2))
+    >>> mat.save(file, mat.arange(4.0).reshape(2, 2))
     >>> x = mat.zeros(3, 3)
     >>> _ = file.seek(0), x[1:, 1:].load_(file)
     >>> x

@@ -137,7 +137,7 @@ def load_all(file: File, *, mapped: bool = False, max_bytes: int | None = None,
     --------
     >>> import io, mat
     >>> file = io.BytesIO()
-    >>> mat.save_all(file, {"x": mat.arange(3)})
+    >>> mat.save_all(file, {"x": mat.arange(3.0)})
     >>> mat.load_all(io.BytesIO(file.getvalue()))
     {'x': <Mat 3 A [0. 1. 2.]>}
     """

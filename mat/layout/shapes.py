@@ -35,11 +35,24 @@ def integer(value: object, what: str) -> int:
 def as_shape(shape: object) -> Ints:
     """Return `shape`, an integer or a sequence of integers, as a tuple of lengths."""
     items = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
-    lengths = tuple(integer(n, "a length in a shape") for n in items)
+    try:
+        lengths = tuple(map(index_of, items))
+    except TypeError:
+        raise _no_shape(shape, items) from None
     if any(n < 0 for n in lengths):
         raise ShapeError(f"a shape has no negative lengths, got {lengths}")
     check_extent(lengths)
     return lengths
+
+
+def _no_shape(shape: object, items: tuple[object, ...]) -> ShapeError:
+    """Return the error for what is no shape, which says what to write."""
+    text = f"a shape is an integer or a sequence of integers, got {shape!r}"
+    if isinstance(shape, str):
+        return ShapeError(f"{text}; a dtype comes after it: dtype={shape!r}")
+    if any(isinstance(n, Iterable) for n in items):
+        return ShapeError(f"{text}; mat.array(...) makes a Mat of elements")
+    return ShapeError(text)
 
 
 def check_extent(shape: Ints) -> None:

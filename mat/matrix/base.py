@@ -104,7 +104,8 @@ class Form:
 
 
 _FORMS: dict[object, Form] = {}
-_RESULTS: dict[object, Form] = {}  # those of results, by less
+# those of new Mats, by less: shape, also as an integer, and dtype, also its name
+FORMS_OF_NEW = _RESULTS = dict[object, Form]()
 
 
 def form_of_result(shape: Ints, dtype: DType) -> Form:
@@ -433,7 +434,7 @@ class MatBase(Operators):
         Examples
         --------
         >>> import mat
-        >>> mat.arange(6).reshape(2, -1).shape
+        >>> mat.arange(6.0).reshape(2, -1).shape
         (2, 3)
         """
         layout = self.layout  # shape may have lengths that run code

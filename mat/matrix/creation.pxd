@@ -9,11 +9,10 @@ cdef dict _FORMS
 cdef set _DTYPES
 cdef Maker _maker
 cdef Registration _array
-cdef object _float64
 
 
 @cython.locals(form=Form, storage=Storage, mat=MatBase)
-cdef object _filled(tuple shape, object dtype, object value)
+cdef object _filled(tuple lengths, object dtype, object value)
 
 @cython.locals(form=Form, layout=Layout, storage=Storage, mat=MatBase, size=Py_ssize_t,
                itemsize=Py_ssize_t)

@@ -17,6 +17,7 @@ from ..core.source_line import file_and_line, thread_name
 from ..devices.device import Device, device_of
 from ..devices.emulated_array import EmulatedArray
 from ..errors import DTypeError, ShapeError
+from ..layout.orders import columnwise, in_order
 from ..layout.shapes import LARGEST, Ints, as_shape, integer
 from ..layout.strided import Layout, packed
 from ..support.c_pointers import ForeignArray
@@ -90,6 +91,8 @@ class Mat(Items, Printing, Methods):
         The number of elements of the whole storage; by default, as many as are needed.
     displaced_to : Mat, optional
         A Mat whose storage is shared; `displacement` is relative to its own.
+    order : {"C", "F"}
+        Whether the elements are stored by rows or by columns.
 
     Raises
     ------
@@ -111,7 +114,7 @@ class Mat(Items, Printing, Methods):
 
     def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, *, fill: Scalar | None = 0,
                  displacement: int = 0, max_size: int | None = None,
-                 displaced_to: Mat | None = None) -> None:
+                 displaced_to: Mat | None = None, order: str = "C") -> None:
         lengths = as_shape(shape)
         start = integer(displacement, "a displacement")
         if displaced_to is None:
@@ -119,6 +122,9 @@ class Mat(Items, Printing, Methods):
             layout, storage = _new_storage(lengths, start, max_size, kind, fill)
         else:
             layout, storage = _shared_storage(lengths, start, dtype, displaced_to)
+        if order != "C":
+            strides = in_order(lengths, columnwise(order)).strides
+            layout = Layout(lengths, strides, layout.displacement)
         self._fill_in(storage, layout, current().device_enabled)
 
     @property

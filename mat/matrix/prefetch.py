@@ -105,7 +105,7 @@ def prefetch(*, to_device: Iterable[Mat] | Mat = (), to_host: Iterable[Mat] | Ma
     Examples
     --------
     >>> import mat
-    >>> x, y = mat.arange(3), mat.arange(3)
+    >>> x, y = mat.arange(3.0), mat.arange(3.0)
     >>> with mat.use_device("emulated"):
     ...     with mat.prefetch(to_device=[y]):
     ...         z = x + x

@@ -248,7 +248,7 @@ def ones_view(shape: ShapeLike, dtype: DTypeLike = None) -> AbstractContextManag
     Examples
     --------
     >>> import mat
-    >>> a, totals = mat.arange(6).reshape(2, 3), mat.empty(2)
+    >>> a, totals = mat.arange(6.0).reshape(2, 3), mat.empty(2)
     >>> with mat.ones_view(3) as one:
     ...     mat.gemv(1, a, one, 0, totals)
     <Mat 2 F [3. 12.]>

@@ -42,7 +42,7 @@ class Views(Elements):
         Examples
         --------
         >>> import mat
-        >>> mat.arange(6).view((2, 2), 1)
+        >>> mat.arange(6.0).view((2, 2), 1)
         <Mat 1+2x2+1 A [[1. 2.] [3. 4.]]>
         """
         now = self._as_now()

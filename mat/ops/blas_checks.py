@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..matrix.mat import Mat
 from ..support import blas_library
-from ..support.dtypes import BLAS_TYPES
+from ..support.dtypes import BLAS_TYPES, conversion
 
 
 def blas_dtype(*mats: Mat) -> None:
@@ -15,11 +15,11 @@ def blas_dtype(*mats: Mat) -> None:
     first = mats[0].storage.dtype
     if first.char not in BLAS_TYPES:
         raise DTypeError(f"BLAS knows float32, float64, complex64 and complex128, got {first}; "
-                         "convert with x.astype(dtype)")
+                         f"{conversion(first)}")
     for other in mats[1:]:
         if other.storage.dtype is not first and other.storage.dtype != first:
-            raise DTypeError(f"BLAS takes one dtype, got {first} and {other.dtype}; convert with "
-                             "x.astype(dtype)")
+            raise DTypeError(f"BLAS takes one dtype, got {first} and {other.dtype}; "
+                             f"{conversion(other.dtype)}")
 
 
 def check_matrices(name: str, *mats: Mat) -> None:

@@ -74,7 +74,7 @@ def gemm(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated, *,
     Examples
     --------
     >>> import mat
-    >>> a = mat.array([[1, 2], [3, 4]])
+    >>> a = mat.array([[1.0, 2], [3, 4]])
     >>> mat.gemm(1, a, a, 0, mat.empty(2, 2), transpose_b=True)
     <Mat 2x2 F [[5. 11.] [11. 25.]]>
     """

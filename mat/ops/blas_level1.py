@@ -63,7 +63,7 @@ def axpy(alpha: Scalar, x: Input, y: InOut, *, n: int | None = None, incx: int =
     Examples
     --------
     >>> import mat
-    >>> mat.axpy(2, mat.ones(3), mat.arange(3))
+    >>> mat.axpy(2, mat.ones(3), mat.arange(3.0))
     <Mat 3 AF [2. 3. 4.]>
     """
     check_pair(x, y, n, incx, incy)
@@ -147,7 +147,7 @@ def copy(x: Input, y: Output, *, n: int | None = None, incx: int = 1, incy: int 
     Examples
     --------
     >>> import mat
-    >>> mat.blas.copy(mat.arange(4), mat.zeros(2, 2))
+    >>> mat.blas.copy(mat.arange(4.0), mat.zeros(2, 2))
     <Mat 2x2 F [[0. 1.] [2. 3.]]>
     """
     check_pair(x, y, n, incx, incy)
@@ -234,7 +234,7 @@ def dot(x: Input, y: Input, *, n: int | None = None, incx: int = 1, incy: int = 
     Examples
     --------
     >>> import mat
-    >>> mat.blas.dot(mat.arange(3), mat.ones(3))
+    >>> mat.blas.dot(mat.arange(3.0), mat.ones(3))
     3.0
     """
     check_pair(x, y, n, incx, incy)
@@ -310,7 +310,7 @@ def nrm2(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     Examples
     --------
     >>> import mat
-    >>> mat.nrm2(mat.array([3, 4]))
+    >>> mat.nrm2(mat.array([3.0, 4]))
     5.0
     """
     blas_dtype(x)
@@ -352,7 +352,7 @@ def asum(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     Examples
     --------
     >>> import mat
-    >>> mat.asum(mat.array([3, -4]))
+    >>> mat.asum(mat.array([3.0, -4]))
     7.0
     """
     blas_dtype(x)
@@ -396,7 +396,7 @@ def iamax(x: Input, *, n: int | None = None, incx: int = 1) -> None:
     Examples
     --------
     >>> import mat
-    >>> mat.iamax(mat.array([3, -4, 1]))
+    >>> mat.iamax(mat.array([3.0, -4, 1]))
     1
     """
     blas_dtype(x)

@@ -64,7 +64,7 @@ def gemv(alpha: Scalar, a: Input, x: Input, beta: Scalar, y: Accumulated, *,
     Examples
     --------
     >>> import mat
-    >>> mat.gemv(1, mat.array([[1, 2], [3, 4]]), mat.ones(2), 0, mat.empty(2))
+    >>> mat.gemv(1, mat.array([[1.0, 2], [3, 4]]), mat.ones(2), 0, mat.empty(2))
     <Mat 2 F [3. 7.]>
     """
     check_matrices("gemv", a)
@@ -128,7 +128,7 @@ def ger(alpha: Scalar, x: Input, y: Input, a: InOut) -> None:
     Examples
     --------
     >>> import mat
-    >>> mat.ger(1, mat.array([1, 2]), mat.array([3, 4]), mat.zeros(2, 2))
+    >>> mat.ger(1, mat.array([1.0, 2]), mat.array([3.0, 4]), mat.zeros(2, 2))
     <Mat 2x2 F [[3. 4.] [6. 8.]]>
     """
     check_matrices("ger", a)
@@ -186,7 +186,7 @@ def syrk(alpha: Scalar, a: Input, beta: Scalar, c: InOut, *, transpose: bool = F
     Examples
     --------
     >>> import mat
-    >>> mat.syrk(1, mat.array([[1, 2], [3, 4]]), 0, mat.zeros(2, 2))
+    >>> mat.syrk(1, mat.array([[1.0, 2], [3, 4]]), 0, mat.zeros(2, 2))
     <Mat 2x2 F [[5. 0.] [11. 25.]]>
     """
     check_matrices("syrk", a, c)
@@ -250,7 +250,7 @@ def trsm(alpha: Scalar, a: Input, b: InOut, *, side: str = "left", lower: bool =
     Examples
     --------
     >>> import mat
-    >>> mat.trsm(1, mat.array([[2, 0], [1, 1]]), mat.array([[2], [3]]))
+    >>> mat.trsm(1, mat.array([[2.0, 0], [1, 1]]), mat.array([[2.0], [3]]))
     <Mat 2x1 AF [[1.] [2.]]>
     """
     check_matrices("trsm", a, b)

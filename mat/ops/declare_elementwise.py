@@ -242,7 +242,7 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
         return new((x, y, None)) if out is None else run((x, y, out))
 
     dtype = "bool" if compares else "float64"
-    example = _example(f"mat.{name}(mat.array([1, 4]), 2)", dtype, gives)
+    example = _example(f"mat.{name}(mat.array([1.0, 4]), 2)", dtype, gives)
     public = _public(function, kernel, binary_doc(name, doc, example))
     in_place = _in_place(kernel, check_values)
     _bind_method(name + "_", in_place, in_place_doc(name, doc, binary=True))

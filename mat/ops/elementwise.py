@@ -311,7 +311,7 @@ def geem(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated) -> Non
     Examples
     --------
     >>> import mat
-    >>> mat.geem(2, mat.full(3, 3), mat.full(3, 4), 1, mat.ones(3))
+    >>> mat.geem(2, mat.full(3, 3.0), mat.full(3, 4.0), 1, mat.ones(3))
     <Mat 3 F [25. 25. 25.]>
     """
     same_shape(a, b, c)
@@ -365,7 +365,7 @@ def geerv(alpha: Scalar, a: Input, x: Input, beta: Scalar, b: Accumulated) -> No
     Examples
     --------
     >>> import mat
-    >>> mat.geerv(1, mat.ones(2, 3), mat.arange(3), 0, mat.empty(2, 3))
+    >>> mat.geerv(1, mat.ones(2, 3), mat.arange(3.0), 0, mat.empty(2, 3))
     <Mat 2x3 F [[0. 1. 2.] [0. 1. 2.]]>
     """
     same_shape(a, b)
@@ -431,7 +431,7 @@ def add_sign(alpha: Scalar, a: Input, beta: Scalar, b: Accumulated) -> None:
     Examples
     --------
     >>> import mat
-    >>> mat.add_sign(2, mat.array([-3, 0, 5]), 1, mat.ones(3))
+    >>> mat.add_sign(2, mat.array([-3.0, 0, 5]), 1, mat.ones(3))
     <Mat 3 F [-1. 1. 3.]>
     """
     same_shape(a, b)

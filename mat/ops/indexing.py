@@ -11,9 +11,11 @@ import numpy as np
 from ..core.direction import IO
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
-from ..matrix.creation import adopted, array, as_array
+from ..matrix.arrays import array
+from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..matrix.methods import method
+from ..matrix.nested import as_array
 from ..support.dtypes import check_number
 from ..support.types import DType, Index, Nested, Operand
 from .operands import as_operand, is_operand
@@ -84,7 +86,7 @@ def set_item(self: Mat, index: Index, value: Operand) -> None:
 def _source(value: Operand, dtype: DType) -> Operand:
     """Return what to assign to elements of `dtype`: a Mat, or a number that fits."""
     if isinstance(value, list | tuple) or not is_operand(value):
-        return array(value, dtype)
+        return adopted(as_array(value, dtype))
     if not isinstance(value, Mat | np.ndarray):
         check_number(value, dtype, "value")
     return as_operand(value, "value")
@@ -160,7 +162,7 @@ def _overwrite(self: Mat, chosen: Selection, count: int, value: Operand) -> bool
     shape = chosen.shape_of(count)
     source = value if type(value) is Mat else _source(value, self.storage.dtype)
     if type(source) is not Mat or not _fits(self, source, shape):
-        plain = array(source, self.storage.dtype).to_numpy()
+        plain = as_array(source, self.storage.dtype)
         if broadcast_shapes((plain.shape, shape)) != shape:
             raise ShapeError(f"a value of shape {plain.shape} does not broadcast to the selected "
                              f"{shape}")
@@ -177,7 +179,7 @@ def _fits(self: Mat, source: Mat, shape: Ints) -> bool:
 
 def _scatter_by_numpy(self: Mat, index: Index, given: Index, value: Operand) -> None:
     shape = _checked_shape(self, index, given)
-    source = array(_source(value, self.dtype), self.dtype).to_numpy()
+    source = as_array(_source(value, self.dtype), self.dtype)
     if broadcast_shapes((source.shape, shape)) != shape:
         raise ShapeError(f"a value of shape {source.shape} does not broadcast to the selected "
                          f"{shape}")

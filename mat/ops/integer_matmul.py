@@ -15,7 +15,7 @@ from ..errors import DTypeError
 from ..layout.matrix_operand import GemmSizes, MatmulForm, MatrixOperand
 from ..layout.shapes import Ints
 from ..matrix.mat import Mat
-from ..support.dtypes import HALVES, INTEGERS
+from ..support.dtypes import HALVES, INTEGERS, conversion
 from ..support.types import Array, Engine, Function, Number
 from .gemm_sizes import GemmParts
 
@@ -64,7 +64,7 @@ def check_gemm(a: Mat, b: Mat, alpha: Number, beta: Number, c: Mat) -> None:
             or not np.can_cast(one, out)):
         raise DTypeError("gemm takes one dtype for all, or for c a wider integer than integers, "
                          "or float32 for 16-bit floats; "
-                         f"got {one}, {other} and {out}; convert with x.astype(dtype)")
+                         f"got {one}, {other} and {out}; {conversion(one, other, out)}")
     if out.kind in "iu":
         for name, value in (("alpha", alpha), ("beta", beta)):
             if value != int(value):

@@ -202,7 +202,7 @@ def inv(a: Mat) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.inv(mat.array([[2, 0], [0, 4]]))
+    >>> mat.inv(mat.array([[2.0, 0], [0, 4]]))
     <Mat 2x2 A [[0.5 0.] [0. 0.25]]>
     """
     (a,), dtype = _alike_for_lapack(_check_square("inv", a))
@@ -258,7 +258,7 @@ def solve(a: Mat, b: Mat) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.solve(mat.array([[2, 0], [0, 4]]), mat.array([2, 4]))
+    >>> mat.solve(mat.array([[2.0, 0], [0, 4]]), mat.array([2.0, 4]))
     <Mat 2 A [1. 1.]>
     """
     a = _check_square("solve", a)
@@ -323,7 +323,7 @@ def cholesky(a: Mat) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.cholesky(mat.array([[4, 0], [0, 9]]))
+    >>> mat.cholesky(mat.array([[4.0, 0], [0, 9]]))
     <Mat 2x2 A [[2. 0.] [0. 3.]]>
     """
     (a,), dtype = _alike_for_lapack(_check_square("cholesky", a))
@@ -354,7 +354,7 @@ def slogdet(a: Input) -> None:
     Examples
     --------
     >>> import mat
-    >>> mat.slogdet(mat.array([[0, 1], [1, 0]]))
+    >>> mat.slogdet(mat.array([[0.0, 1], [1, 0]]))
     (-1.0, 0.0)
     """
     _check_square("slogdet", a)

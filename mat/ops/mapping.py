@@ -8,8 +8,8 @@ from typing import TypeVar
 from ..errors import ShapeError
 from ..layout.shapes import as_shape, integer
 from ..layout.strided import packed
-from ..matrix.creation import as_array
 from ..matrix.mat import Mat
+from ..matrix.nested import as_array
 from ..support.types import Function, ShapeLike
 from .shape import check_is_input
 
@@ -45,7 +45,7 @@ def map_concat(fn: Function, mats: Iterable[T], mat: Mat, *,
     --------
     >>> import mat
     >>> x = mat.zeros(6)
-    >>> mat.map_concat(lambda m, part: part.copy_(m), [mat.ones(2), mat.full((2, 2), 3)], x)
+    >>> mat.map_concat(lambda m, part: part.copy_(m), [mat.ones(2), mat.full((2, 2), 3.0)], x)
     <Mat 6 F [1. 1. 3. 3. 3. 3.]>
     """
     _check_packed("map_concat", mat)
@@ -92,7 +92,7 @@ def map_displacements(fn: Callable[[Mat], object], mat: Mat, shape: ShapeLike, *
     Examples
     --------
     >>> import mat
-    >>> mat.map_displacements(lambda w: print(w.tolist()), mat.arange(5), 2, step=2)
+    >>> mat.map_displacements(lambda w: print(w.tolist()), mat.arange(5.0), 2, step=2)
     [0.0, 1.0]
     [2.0, 3.0]
     <Mat 5 A [0. 1. 2. 3. 4.]>
@@ -140,7 +140,7 @@ def map_into(result: Mat, fn: Function, *mats: Mat) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.map_into(mat.empty(2), lambda a, b: a * b + 1, mat.array([1, 2]), mat.array([3, 4]))
+    >>> mat.map_into(mat.empty(2), lambda a, b: a * b + 1, mat.array([1.0, 2]), mat.array([3.0, 4]))
     <Mat 2 A [4. 9.]>
     """
     sizes = [check_is_input("map_into", m).size for m in (result, *mats)]

@@ -177,7 +177,7 @@ def matmul(a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bo
     Examples
     --------
     >>> import mat
-    >>> mat.matmul(mat.array([[1, 2], [3, 4]]), mat.eye(2), transpose_a=True)
+    >>> mat.matmul(mat.array([[1.0, 2], [3, 4]]), mat.eye(2), transpose_a=True)
     <Mat 2x2 F [[1. 3.] [2. 4.]]>
     """
     if type(a) is not Mat or type(b) is not Mat:

@@ -164,7 +164,7 @@ def convolve(x: Mat, w: Mat, y: Mat, *, start: Setting = None, stride: Setting =
     Examples
     --------
     >>> import mat
-    >>> mat.nn.convolve(mat.array([1, 2, 3, 4]), mat.array([1, 10]), mat.zeros(4))
+    >>> mat.nn.convolve(mat.array([1.0, 2, 3, 4]), mat.array([1.0, 10]), mat.zeros(4))
     <Mat 4 F [21. 32. 43. 4.]>
     """
     settings = given_settings(batched, start=start, stride=stride, anchor=anchor)
@@ -319,7 +319,7 @@ def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *,
     Examples
     --------
     >>> import mat
-    >>> x, w, yd = mat.array([1, 2, 3]), mat.array([1, 10]), mat.array([1, 0, 0])
+    >>> x, w, yd = mat.array([1.0, 2, 3]), mat.array([1.0, 10]), mat.array([1.0, 0, 0])
     >>> mat.nn.derive_convolve(x, mat.zeros(3), w, mat.zeros(2), yd)
     (<Mat 3 F [1. 10. 0.]>, <Mat 2 F [1. 2.]>)
     """

@@ -99,7 +99,7 @@ def max_pool(x: Mat, y: Mat, *, pool_shape: Setting, start: Setting = None,
     Examples
     --------
     >>> import mat
-    >>> mat.nn.max_pool(mat.array([[1, 5, 2], [0, 3, 4]]), mat.empty(1, 2), pool_shape=2, stride=2)
+    >>> mat.nn.max_pool(mat.array([[1.0, 5, 2], [0, 3, 4]]), mat.empty(1, 2), pool_shape=2, stride=2)
     <Mat 1x2 F [[5. 4.]]>
     """
     settings = given_settings(batched, pool_shape=pool_shape, start=start, stride=stride,
@@ -175,8 +175,8 @@ def derive_max_pool(x: Mat, xd: Mat, y: Mat, yd: Mat, *, pool_shape: Setting,
     Examples
     --------
     >>> import mat
-    >>> x, y = mat.array([1, 5, 5, 2]), mat.array([5, 5])
-    >>> mat.nn.derive_max_pool(x, mat.zeros(4), y, mat.array([1, 10]), pool_shape=2, stride=2)
+    >>> x, y = mat.array([1.0, 5, 5, 2]), mat.array([5.0, 5])
+    >>> mat.nn.derive_max_pool(x, mat.zeros(4), y, mat.array([1.0, 10]), pool_shape=2, stride=2)
     <Mat 4 F [0. 1. 10. 0.]>
     """
     check_derivatives("derive_max_pool", {"x": x, "xd": xd, "y": y, "yd": yd}, (("xd", "x"),))

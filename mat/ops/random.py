@@ -18,7 +18,7 @@ from ..layout.strided import Layout
 from ..matrix.generator import Rng, generator
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
-from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES, check_number, is_integer
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES, check_number, conversion, is_integer
 from ..support.native import compiled
 from ..support.types import Array, DType, Engine, Function, Number, Operand
 from . import philox
@@ -112,7 +112,7 @@ def _real_char(name: str, x: Mat, label: str, number: Number) -> str:
 def _check_not_integer(name: str, x: Mat) -> None:
     if is_integer(x.dtype):
         raise DTypeError(f"{name} gives real numbers, which {x.dtype} cannot hold; draw in "
-                         f"float32, then astype('{x.dtype}')")
+                         f"floats, such as mat.empty(3), then perhaps astype('{x.dtype}')")
 
 
 @functools.lru_cache(256)
@@ -407,7 +407,7 @@ def multivariate_normal(means: Mat, covariances: Mat, *, rng: Rng | None = None)
     Examples
     --------
     >>> import mat
-    >>> covariances = mat.array([[2, 1], [1, 2]])
+    >>> covariances = mat.array([[2.0, 1], [1, 2]])
     >>> mat.multivariate_normal(mat.zeros(2), covariances, rng=mat.Rng(1)).to_numpy()
     array([-0.5853399, -0.5955905])
     """
@@ -440,4 +440,5 @@ def _check_dtypes(means: Mat, covariances: Mat) -> None:
     if means.dtype.char not in REAL_TYPES or covariances.dtype != means.dtype:
         raise DTypeError("multivariate_normal wants means and covariances both of float32 or both "
                          "of float64, got "
-                         f"{means.dtype} and {covariances.dtype}; convert with x.astype(dtype)")
+                         f"{means.dtype} and {covariances.dtype}; "
+                         f"{conversion(means.dtype, covariances.dtype)}")

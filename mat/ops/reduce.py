@@ -68,7 +68,7 @@ class Product(UfuncReduction):
 
     name = "prod"
     summary = "Return the product of the elements over `axis`."
-    example = "mat.prod(mat.array([2, 3, 4]))", "<Mat () F 24.>"
+    example = "mat.prod(mat.array([2.0, 3, 4]))", "<Mat () F 24.>"
     signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.prod), np.multiply
     compiled = REAL_TYPES
@@ -82,7 +82,7 @@ class Mean(Reduction):
 
     name = "mean"
     summary = "Return the mean of the elements over `axis`; NaN if there are none."
-    example = "mat.mean(mat.array([1, 2]))", "<Mat () F 1.5>"
+    example = "mat.mean(mat.array([1.0, 2]))", "<Mat () F 1.5>"
     signature = staticmethod(as_mean)
     function = staticmethod(_mean)
     compiled, compiled_name, divides = REAL_TYPES, "sum", True
@@ -96,7 +96,7 @@ class Max(UfuncReduction):
 
     name = "max"
     summary = "Return the largest element over `axis`; NaN if there is one."
-    example = "mat.max(mat.array([1, 3, 2]))", "<Mat () F 3.>"
+    example = "mat.max(mat.array([1.0, 3, 2]))", "<Mat () F 3.>"
     signature = staticmethod(as_max)
     function = staticmethod(np.max)
     ufunc: ClassVar[np.ufunc] = np.maximum
@@ -112,7 +112,7 @@ class Min(Max):
 
     name = "min"
     summary = "Return the smallest element over `axis`; NaN if there is one."
-    example = "mat.min(mat.array([1, 3, 2]))", "<Mat () F 1.>"
+    example = "mat.min(mat.array([1.0, 3, 2]))", "<Mat () F 1.>"
     function, ufunc = staticmethod(np.min), np.minimum
 
     def device_type(self, cuda: Engine) -> object:
@@ -124,7 +124,7 @@ class ArgMax(Reduction):
 
     name = "argmax"
     summary = "Return the index of the first largest element along `axis`, or in row-major order."
-    example = "mat.argmax(mat.array([1, 3, 2]))", "<Mat () int64 F 1>"
+    example = "mat.argmax(mat.array([1.0, 3, 2]))", "<Mat () int64 F 1>"
     signature = staticmethod(as_argmax)
     function = staticmethod(assigning(np.argmax))
     one_axis, of_nothing = True, False
@@ -139,7 +139,7 @@ class ArgMin(ArgMax):
 
     name = "argmin"
     summary = "Return the index of the first smallest element along `axis`, or in row-major order."
-    example = "mat.argmin(mat.array([1, 3, 2]))", "<Mat () int64 F 0>"
+    example = "mat.argmin(mat.array([1.0, 3, 2]))", "<Mat () int64 F 0>"
     function = staticmethod(assigning(np.argmin))
 
     def device_type(self, cuda: Engine) -> object:
@@ -348,7 +348,7 @@ def scale_rows(scales: Mat, a: Mat, out: Mat | None = None) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.scale_rows(mat.array([1, 10]), mat.ones(2, 2))
+    >>> mat.scale_rows(mat.array([1.0, 10]), mat.ones(2, 2))
     <Mat 2x2 F [[1. 1.] [10. 10.]]>
     """
     found: Mat = rows_scaled(scales, a, _new_or(out, a))
@@ -384,7 +384,7 @@ def scale_columns(scales: Mat, a: Mat, out: Mat | None = None) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.scale_columns(mat.array([1, 10]), mat.ones(2, 2))
+    >>> mat.scale_columns(mat.array([1.0, 10]), mat.ones(2, 2))
     <Mat 2x2 F [[1. 10.] [1. 10.]]>
     """
     found: Mat = columns_scaled(scales, a, _new_or(out, a))

@@ -120,7 +120,7 @@ def transpose(a: Mat, axes: AxisLike = None, out: Mat | None = None) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.transpose(mat.array([[1, 2], [3, 4]]))
+    >>> mat.transpose(mat.array([[1.0, 2], [3, 4]]))
     <Mat 2x2 F [[1. 3.] [2. 4.]]>
     """
     a = check_is_input("transpose", a)._as_now()

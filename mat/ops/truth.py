@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.compiled import IN_USE
 from ..devices.device import in_use
-from ..matrix.creation import full
+from ..matrix.filled import full
 from ..matrix.mat import Mat
 from ..support.dtypes import BY_NAME, EVERY
 from ..support.types import AxisLike, Engine, Function
@@ -44,7 +44,7 @@ class Any(Truth):
 
     name = "any"
     summary = "Return whether any element over `axis` is true."
-    example = "any(mat.array([0, 2]))", "<Mat () bool F True>"
+    example = "any(mat.array([0.0, 2]))", "<Mat () bool F True>"
     function: ClassVar[Function] = staticmethod(np.any)
 
 
@@ -53,7 +53,7 @@ class All(Truth):
 
     name = "all"
     summary = "Return whether all elements over `axis` are true."
-    example = "all(mat.array([0, 2]))", "<Mat () bool F False>"
+    example = "all(mat.array([0.0, 2]))", "<Mat () bool F False>"
     function: ClassVar[Function] = staticmethod(np.all)
 
 
@@ -72,7 +72,7 @@ class CountNonzero(Truth):
 
     name = "count_nonzero"
     summary = "Return how many elements over `axis` are true."
-    example = "count_nonzero(mat.array([0, 2]))", "<Mat () int64 F 1>"
+    example = "count_nonzero(mat.array([0.0, 2]))", "<Mat () int64 F 1>"
     function: ClassVar[Function] = staticmethod(_count)
 
 

@@ -97,7 +97,7 @@ def kernel(source: str, /, *, name: str | None = None, doc: str | None = None,
     --------
     >>> import mat
     >>> axpby = mat.kernel("y = a * x + b * y", a="number", x="input", b="number", y="io")
-    >>> axpby(2, mat.ones(3), 10, mat.arange(3))
+    >>> axpby(2, mat.ones(3), 10, mat.arange(3.0))
     <Mat 3 AF [2. 12. 22.]>
     """
     frame = sys._getframe(1)

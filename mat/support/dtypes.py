@@ -96,7 +96,8 @@ def as_dtype(spec: DTypeLike) -> DType:
     try:
         dtype: DType = np.dtype(spec)
     except (TypeError, ValueError, OverflowError):
-        raise DTypeError(f"no dtype {spec!r}; there are {', '.join(SUPPORTED)}") from None
+        hint = "; several numbers are one list, [1, 2]" if isinstance(spec, _NUMBERS) else ""
+        raise DTypeError(f"no dtype {spec!r}; there are {', '.join(SUPPORTED)}{hint}") from None
     if spec is None or dtype.name not in SUPPORTED or not dtype.isnative:
         raise DTypeError(f"dtype {spec!r} is not supported; there are {', '.join(SUPPORTED)}, in "
                          "native byte order")
@@ -124,6 +125,13 @@ def promoted(name: str, *dtypes: DTypeLike) -> DType:
 def is_integer(dtype: DType) -> bool:
     """Return whether elements are integers or bools."""
     return dtype.kind in "iub"
+
+
+def conversion(*dtypes: DType) -> str:
+    """Return the end of an error on elements of these types, which says how to convert them."""
+    if any(map(is_integer, dtypes)):
+        return "x.astype('float64') has floats, as has mat.array([1., 2.]) from the beginning"
+    return "convert with x.astype(dtype)"
 
 
 def check_operand(value: object, dtype: DType, name: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SettingError
-from .dtypes import as_dtype
+from .dtypes import FLOATING, as_dtype
 from .open_blocks import Decorating, Nested, enter, leave, remove, still_open
 from .types import DType, Keywords
 
@@ -66,6 +66,12 @@ def current() -> Options:
     if changed.ended:
         changed = still_open(changed)
     return _permanent if changed is None else changed.options
+
+
+def default_float() -> DType:
+    """Return the default dtype of floating-point numbers: the setting, if it is such a dtype."""
+    own = current().dtype
+    return own if own.char in FLOATING else FLOAT64
 
 
 def _changed(options: Options, changes: Keywords) -> Options:

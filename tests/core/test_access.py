@@ -37,7 +37,7 @@ def test_partial_output_is_io(mocks):
 
 
 def torn_mat():
-    x = mat.full(3, 5).fill_(1)
+    x = mat.full(3, 5.0).fill_(1)
     spoil(x, "array")
     return x
 

@@ -136,7 +136,7 @@ def test_dropped_memory_is_not_written(axpy):
 
 
 def test_one_storage_in_two_roles():
-    x = mat.arange(8)
+    x = mat.arange(8.0)
     for _ in range(3):
         mat.axpy(1.0, x[:4], x[4:])
     assert_array_equal(x.to_numpy(), [0, 1, 2, 3, 4, 8, 12, 16])

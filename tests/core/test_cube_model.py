@@ -247,7 +247,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(view=views, value=values)
     def axpy(self, view, value):
-        self.operate(view, "io", lambda y: mat.axpy(value, mat.full(y.shape, 2), y),
+        self.operate(view, "io", lambda y: mat.axpy(value, mat.full(y.shape, 2.0), y),
                      lambda a: np.add(a, 2 * value, out=a))
 
     @rule(view=views)

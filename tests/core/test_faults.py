@@ -41,7 +41,7 @@ def made(facet, *values):
 
 
 def new():
-    return {"x": mat.full(3, 5)}
+    return {"x": mat.full(3, 5.0)}
 
 
 def one(facet):

@@ -23,7 +23,7 @@ LARGE = 300_000  # elements that threads share
 def context(request):
     """One way to start processes, after threads have been used."""
     with mat.settings(threads=3):
-        compute(mat.arange(LARGE))
+        compute(mat.arange(LARGE, dtype=float))
         yield multiprocessing.get_context(request.param)
 
 
@@ -89,7 +89,7 @@ def send_view(pipe, x):
 @pytest.mark.sample(3)
 def test_views_through_a_pipe(context):
     ours, theirs = context.Pipe()
-    x = mat.arange(12).reshape(3, 4)
+    x = mat.arange(12.0).reshape(3, 4)
     child = context.Process(target=send_view, args=(theirs, x))
     child.start()
     assert_array_equal(ours.recv().to_numpy(), np.arange(12.0).reshape(3, 4).T[1:], strict=True)
@@ -112,7 +112,7 @@ def test_memory_that_processes_share(context):
     try:
         # what is there has more bytes: whole pages
         x = mat.from_numpy(np.frombuffer(memory.buf, "float64", 1000))
-        x.assign_(mat.arange(1000))
+        x.assign_(mat.arange(1000.0))
         child = context.Process(target=add_there, args=(memory.name, 1000))
         child.start()
         child.join(60)
@@ -130,7 +130,7 @@ def test_a_forked_child_has_what_its_parent_had_and_changes_nothing_of_it():
     if "fork" not in METHODS:
         pytest.skip("there is no fork here")
     context = multiprocessing.get_context("fork")
-    x = mat.arange(LARGE)
+    x = mat.arange(LARGE, dtype=float)
     queue = context.SimpleQueue()
 
     def there():

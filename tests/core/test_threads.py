@@ -192,7 +192,7 @@ def test_one_copy_is_made_for_all_threads_at_once(world, facet):
 
 def test_first_readers_fill_once(world):
     for _ in range(20):
-        x = mat.full(10, 7)
+        x = mat.full(10, 7.0)
         world.log.reset()
         together(*[lambda x=x: read(x, "far")] * 4)
         assert world.log.steps == ["far.allocate", "far.copy_in"]

@@ -136,7 +136,7 @@ def test_broadcasting_over_layouts(rng, layout, dtype):
 
 
 def test_both_operands_spread_along_a_row():
-    x, y, out = mat.array([[1], [2]]), mat.array([[10], [20]]), mat.empty(2, 5)
+    x, y, out = mat.array([[1.0], [2]]), mat.array([[10.0], [20]]), mat.empty(2, 5)
     assert_array_equal(mat.add(x, y, out=out).to_numpy(), np.array([[11.0] * 5, [22] * 5]))
 
 
@@ -193,7 +193,7 @@ def test_numpy_does_what_they_cannot():
     assert facet_for("add", x[:5], 1, x[1:]) == facet_for("geem", 1, x[:5], x[:5], 1,
                                                         x[1:]) == "array"
     assert facet_for("less", x, 1, x[:]) == "foreign"  # the same elements through another Mat
-    assert_array_equal(mat.add(x[:5], mat.arange(6)[1:], out=x[1:]).to_numpy(), [2, 3, 4, 5, 6])
+    assert_array_equal(mat.add(x[:5], mat.arange(6.0)[1:], out=x[1:]).to_numpy(), [2, 3, 4, 5, 6])
 
 
 def test_partial_overlap_is_as_if_copied(rng):

@@ -117,7 +117,7 @@ def test_bad_numbers_of_threads(threads):
 
 
 def shared_add(n=300_000):
-    x = mat.arange(n)
+    x = mat.arange(n, dtype=float)
     return mat.add(x, x, out=mat.empty(n)), x
 
 

@@ -146,7 +146,7 @@ def test_what_cannot_be_taken_there(dev):
 
 
 def test_to_the_host_on_the_way_in(dev):
-    x = only_there(mat.arange(4))
+    x = only_there(mat.arange(4.0))
 
     class Theirs:
         """Somebody's array there, who copies to the host when asked."""
@@ -167,7 +167,7 @@ def test_to_the_host_on_the_way_in(dev):
 
 
 def test_ten_thousand_there_leave_nothing(cuda, dev):
-    x, theirs = only_there(mat.arange(4)), Foreign(dev)
+    x, theirs = only_there(mat.arange(4.0)), Foreign(dev)
     gc.collect()
     dev.memory.trim()
     used, blocks = dev.memory.used, cuda.blocks()
@@ -194,7 +194,7 @@ def real(dev):
 
 def test_torch_on_a_gpu(real):
     torch = pytest.importorskip("torch")
-    x = only_there(mat.arange(6).reshape(2, 3))
+    x = only_there(mat.arange(6.0).reshape(2, 3))
     for t in (torch.from_dlpack(x), torch.as_tensor(x, device="cuda")):
         assert (t.is_cuda, t.data_ptr(), t.tolist()) == (True, at(x), [[0, 1, 2], [3, 4, 5]])
     del t
@@ -211,7 +211,7 @@ def test_torch_on_a_gpu(real):
 
 def test_cupy_on_a_gpu(real):
     cupy = pytest.importorskip("cupy")
-    x = only_there(mat.arange(6).reshape(2, 3))
+    x = only_there(mat.arange(6.0).reshape(2, 3))
     assert cupy.asarray(x).data.ptr == at(x)
     assert cupy.from_dlpack(x).tolist() == [[0, 1, 2], [3, 4, 5]]
     theirs = cupy.arange(6.0)

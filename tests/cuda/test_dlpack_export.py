@@ -54,7 +54,7 @@ def test_what_is_lent_there(dev, dtype, layout):
 
 
 def test_a_lease_there_keeps_it_from_being_written_anywhere(dev):
-    x = only_there(mat.arange(4))
+    x = only_there(mat.arange(4.0))
     capsule = x.__dlpack__(max_version=(1, 0), stream=1)
     for write in (lambda: add(x), lambda: x.fill_(0), lambda: x.facet("array", "io").__enter__(),
                   lambda: x.drop("cuda")):
@@ -69,7 +69,7 @@ def test_a_lease_there_keeps_it_from_being_written_anywhere(dev):
 
 def test_leaving_the_block_leaves_it_to_who_has_it(cuda):
     with mat.use_device("cuda", required=True) as dev:
-        x = only_there(mat.arange(1000))
+        x = only_there(mat.arange(1000.0))
         holder, tensor = contents(x.__dlpack__(max_version=(1, 0), stream=1))
     assert x.fresh == {"host"}
     assert dev.memory.used == 8000
@@ -95,7 +95,7 @@ def recast(dev, holder, tensor):
 
 
 def test_the_memory_outlives_the_mat(dev):
-    x = only_there(mat.arange(1000))
+    x = only_there(mat.arange(1000.0))
     gone = weakref.ref(x.storage)
     holder, tensor = contents(x.__dlpack__(max_version=(1, 0)))
     del x
@@ -124,7 +124,7 @@ def test_what_is_lent_is_not_evicted(dev):
 
 
 def test_copies_there_belong_to_the_consumer(dev):
-    x = only_there(mat.arange(12).reshape(3, 4))
+    x = only_there(mat.arange(12.0).reshape(3, 4))
     with mat.debug.count_copies() as n:
         holder, (address, shape, strides, _, _,
                  flags) = contents(x.T.__dlpack__(max_version=(1, 0), copy=True, stream=1))
@@ -143,7 +143,7 @@ def test_copies_there_belong_to_the_consumer(dev):
 
 
 def test_to_the_host_from_there(dev):
-    x = only_there(mat.arange(4))
+    x = only_there(mat.arange(4.0))
     with pytest.raises(mat.ExchangeError, match=r"cuda:0.*host"):
         x.__dlpack__(max_version=(1, 0), dl_device=HOST, copy=False)
     a = np.from_dlpack(x, device="cpu")
@@ -159,7 +159,7 @@ def test_to_the_host_from_there(dev):
 
 def test_where_computing_is_not_allowed_there_it_is_lent_on_the_host(dev):
     with mat.settings(device_enabled=False):
-        x = mat.arange(4)
+        x = mat.arange(4.0)
     assert x.__dlpack_device__() == HOST
     assert np.from_dlpack(x).tolist() == [0, 1, 2, 3]
     with mat.use_device("cuda:1"):
@@ -249,7 +249,7 @@ def test_streams_that_there_cannot_be(dev, stream):
 
 @pytest.mark.unchecked("promises to overwrite what it does not touch")
 def test_in_blocks_for_writing_it_may_be_written(dev):
-    x = only_there(mat.arange(4))
+    x = only_there(mat.arange(4.0))
     for direction, flags in (("io", 0), ("output", 0), ("input", READ_ONLY)):
         with x.facet("cuda", direction) as a:
             assert a.__dlpack_device__() == THERE
@@ -268,7 +268,7 @@ def test_in_blocks_for_writing_it_may_be_written(dev):
 
 
 def test_the_interface_tells_where_a_fresh_copy_is(dev):
-    x = mat.arange(6).reshape(2, 3).astype("float32")
+    x = mat.arange(6.0).reshape(2, 3).astype("float32")
     with pytest.raises(AttributeError, match="no fresh copy on a GPU"):
         mat.ones(2).fill_(1).facet("array", "input") and mat.zeros(2).__cuda_array_interface__
     only_there(x)
@@ -313,8 +313,8 @@ def test_an_address_told_stays_while_the_mat_does(cuda):
 
 
 def test_looking_at_what_there_is_moves_nothing(cuda, dev):
-    for x in (mat.zeros(3), only_there(mat.arange(4)), add(mat.arange(6))[::2],
-              mat.arange(3).fill_(2),
+    for x in (mat.zeros(3), only_there(mat.arange(4.0)), add(mat.arange(6.0))[::2],
+              mat.arange(3.0).fill_(2),
               only_there(mat.zeros(0))):
         before, version, held = x.fresh, x.storage.version, set(x.storage.handles)
         waits = "cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize", "cuMemAllocAsync"

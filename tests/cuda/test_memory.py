@@ -190,7 +190,7 @@ def test_the_message_says_how_much(cuda, dev):
 
 
 def test_a_copy_home_that_fails_loses_nothing(cuda, dev):
-    x = only_there(mat.arange(100_000))
+    x = only_there(mat.arange(100_000.0))
     cuda.fail("cuMemcpyDtoHAsync", status=1)
     with pytest.raises(DeviceError, match="800000 bytes from device 0"):
         x.to_numpy()
@@ -199,7 +199,7 @@ def test_a_copy_home_that_fails_loses_nothing(cuda, dev):
 
 
 def test_what_fails_half_way_in_a_block_is_torn(dev):
-    x = only_there(mat.arange(10))
+    x = only_there(mat.arange(10.0))
     with pytest.raises(Deliberate), x.facet("cuda", "io"):
         raise Deliberate
     with pytest.raises(TornError):

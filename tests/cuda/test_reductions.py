@@ -118,7 +118,7 @@ def test_what_equals_says_of_special_numbers():
         assert not mat.array([1, nan]).equals(mat.array([1, nan]))
         assert mat.array([0.0, inf]).equals(mat.array([-0.0, inf]))
         assert not mat.zeros(2).equals(mat.zeros(3))
-        assert mat.array([1, 2]).equals(mat.array([1, 2], dtype="int32")), "by the host"
+        assert mat.array([1.0, 2]).equals(mat.array([1, 2], dtype="int32")), "by the host"
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])

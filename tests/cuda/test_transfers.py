@@ -57,7 +57,7 @@ def test_the_facet(dev):
 
 
 def test_who_prints_copies_only_what_is_shown(cuda, dev):
-    x = only_there(mat.arange(100_000))
+    x = only_there(mat.arange(100_000.0))
     before = cuda.copied("d2h")
     assert "9.9999e+04" in repr(x)
     assert cuda.copied("d2h") - before < 1000
@@ -65,7 +65,7 @@ def test_who_prints_copies_only_what_is_shown(cuda, dev):
 
 
 def test_single_elements_move_alone(cuda, dev):
-    x = only_there(mat.arange(100_000))
+    x = only_there(mat.arange(100_000.0))
     before = cuda.copied("h2d")
     x[5] = 7
     assert cuda.copied("h2d") - before == 8
@@ -74,7 +74,7 @@ def test_single_elements_move_alone(cuda, dev):
 
 
 def test_from_one_device_to_another(cuda, dev):
-    x = only_there(mat.arange(1000))
+    x = only_there(mat.arange(1000.0))
     with mat.use_device("cuda:1"), mat.debug.count_copies() as n:
         with x.facet("cuda:1", "input") as a:
             assert a.device == "cuda:1"
@@ -155,7 +155,7 @@ def test_operations_wait_for_nothing(cuda, dev):
 
 
 def test_a_new_thread_finds_its_device(dev):
-    x = mat.arange(5)
+    x = mat.arange(5.0)
     add(x)
 
     def work():
@@ -166,7 +166,7 @@ def test_a_new_thread_finds_its_device(dev):
 
 
 def test_other_libraries_see_it(dev):
-    x = only_there(mat.arange(6).reshape(2, 3))
+    x = only_there(mat.arange(6.0).reshape(2, 3))
     with x.facet("cuda", "input") as a, x.T.facet("cuda", "input") as t:
         seen = a.__cuda_array_interface__
         assert seen == {"shape": (2, 3), "typestr": "<f8", "data": (a.address, True),

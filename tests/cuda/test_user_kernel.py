@@ -64,7 +64,7 @@ def test_inputs_broadcast_and_many_operands(there):
     roles = dict.fromkeys("abcde", "input") | dict.fromkeys("sz", "output")
     total = mat.kernel("s = a + 2 * b + 3 * c + 4 * d + 5 * e; z = s", **roles)
     s, z = mat.empty(30, 40), mat.empty(30, 40)
-    parts = [mat.ones(30, 40), mat.arange(40), mat.array([[1]] * 30), mat.array(1), mat.ones(1, 1)]
+    parts = [mat.ones(30, 40), mat.arange(40.0), mat.ones(30, 1), mat.array(1.0), mat.ones(1, 1)]
     total(*parts, s, z)
     assert_array_equal(s.to_numpy(), np.broadcast_to(1 + 2 * np.arange(40) + 3 + 4 + 5, (30, 40)))
     assert_array_equal(z.to_numpy(), s.to_numpy())
@@ -74,7 +74,7 @@ def test_a_return_ends_the_statements_of_one_element(there):
     k = mat.kernel("y = x; if (x < 0) { z *= 10; return; } T t = y * 2; y = t + 1", x="input",
                    z="io", y="output")
     z, y = mat.ones(4), mat.empty(4)
-    k(mat.array([-1, 0, 1, -2]), z, y)
+    k(mat.array([-1.0, 0, 1, -2]), z, y)
     assert y.fresh == {"cuda:0"}
     assert z.tolist() == [10, 1, 1, 10]
     assert y.tolist() == [-1, 1, 3, -2]
@@ -83,9 +83,9 @@ def test_a_return_ends_the_statements_of_one_element(there):
 def test_what_is_written_need_not_be_last(there):
     scaled = mat.kernel("y = x * s", y="output", x="input", s="input")
     y = mat.empty(70, 40)
-    assert scaled(y, mat.ones(70, 40), mat.array([[3]])) is y
+    assert scaled(y, mat.ones(70, 40), mat.array([[3.0]])) is y
     assert_array_equal(y.to_numpy(), np.full((70, 40), 3))
-    scaled(y.T, mat.arange(70), mat.array(2))
+    scaled(y.T, mat.arange(70.0), mat.array(2.0))
     assert_array_equal(y.to_numpy(), np.broadcast_to(2 * np.arange(70)[:, None], (70, 40)))
 
 
@@ -99,7 +99,7 @@ def test_the_same_declaration_everywhere(there):
 def test_a_text_for_the_device_alone_and_its_launch(there):
     one = mat.kernel("y = x + 1", cuda="y = x + T(threadIdx.x - threadIdx.x + 2)", grid=3, block=64,
                      x="input", y="output")
-    x = mat.arange(20_000)
+    x = mat.arange(20_000.0)
     assert_array_equal(one(x, mat.empty(20_000)).to_numpy(), np.arange(20_000) + 2)
     assert_array_equal(one(x[::2], mat.empty(10_000)).to_numpy(), np.arange(0, 20_000, 2) + 2)
     assert_array_equal(pickle.loads(pickle.dumps(one))(x, mat.empty(20_000)).to_numpy(),

@@ -19,7 +19,7 @@ from ..support.mock_memories import registered
 
 def stale_and_fresh():
     """Fresh in far only, stale on the host."""
-    x = mat.array([[1, 2], [3, 4]])
+    x = mat.array([[1.0, 2], [3, 4]])
     with x.facet("far", "io"):
         pass
     return x
@@ -33,7 +33,7 @@ def torn():
 
 
 def accessed_through(*facets):
-    x = mat.arange(2)
+    x = mat.arange(2.0)
     for facet in facets:
         with x.facet(facet, "input"):
             pass
@@ -59,11 +59,11 @@ def state(x):
     (lambda: mat.zeros(0, 3), "<Mat 0x3 - []>"),
     (lambda: mat.zeros(2, 0), "<Mat 2x0 - []>"),
     (lambda: mat.ones(1, 1, 1), "<Mat 1x1x1 - [[[1.]]]>"),
-    (lambda: mat.array([[1, 2, 4], [0, 0, 0]]), "<Mat 2x3 A [[1. 2. 4.] [0. 0. 0.]]>"),
+    (lambda: mat.array([[1.0, 2, 4], [0, 0, 0]]), "<Mat 2x3 A [[1. 2. 4.] [0. 0. 0.]]>"),
     (lambda: mat.array([1.5, -100]), "<Mat 2 A [1.5 -100.]>"),
     (lambda: mat.array([10, 2.25]), "<Mat 2 A [10. 2.25]>"),
     (lambda: mat.array([np.nan, np.inf]), "<Mat 2 A [nan inf]>"),
-    (lambda: mat.arange(3)[::-1], "<Mat 3 strides (-1,) A [2. 1. 0.]>"),
+    (lambda: mat.arange(3.0)[::-1], "<Mat 3 strides (-1,) A [2. 1. 0.]>"),
     (lambda: mat.ones(2, dtype="float32"), "<Mat 2 float32 - [1. 1.]>"),
     (lambda: mat.array([1, 0], "bool"), "<Mat 2 bool A [True False]>"),
     (lambda: mat.array([1, 10], "int8"), "<Mat 2 int8 A [1 10]>"),
@@ -78,13 +78,14 @@ def state(x):
     (lambda: mat.Mat(2, displacement=3), "<Mat 3+2+0 - [0. 0.]>"),
     (lambda: mat.Mat((), displacement=3), "<Mat 3+()+0 - 0.>"),
     (lambda: mat.Mat(0, max_size=4), "<Mat 0+0+4 - []>"),
-    (lambda: mat.arange(4).reshape(2, 2).T, "<Mat 2x2 strides (1, 2) A [[0. 2.] [1. 3.]]>"),
-    (lambda: mat.arange(6)[::-2], "<Mat 5+3+0 strides (-2,) A [5. 3. 1.]>"),
-    (lambda: mat.arange(9).reshape(3, 3)[1:, ::2], "<Mat 3+2x2+0 strides (3, 2) A [[3. 5.] [6. "
+    (lambda: mat.arange(4.0).reshape(2, 2).T, "<Mat 2x2 strides (1, 2) A [[0. 2.] [1. 3.]]>"),
+    (lambda: mat.arange(6.0)[::-2], "<Mat 5+3+0 strides (-2,) A [5. 3. 1.]>"),
+    (lambda: mat.arange(9.0).reshape(3, 3)[1:, ::2], "<Mat 3+2x2+0 strides (3, 2) A [[3. 5.] [6. "
                                                    "8.]]>"),
-    (lambda: mat.arange(2).broadcast_to(2, 2), "<Mat 0+2x2+0 strides (0, 1) A [[0. 1.] [0. 1.]]>"),
-    (lambda: mat.arange(4)[1:2].broadcast_to(2, 3), "<Mat 1+2x3+2 strides (0, 0) A [[1. 1. 1.] [1. "
-                                                    "1. 1.]]>"),
+    (lambda: mat.arange(2.0).broadcast_to(2, 2), "<Mat 0+2x2+0 strides (0, 1) A [[0. 1.] "
+                                                  "[0. 1.]]>"),
+    (lambda: mat.arange(4.0)[1:2].broadcast_to(2, 3), "<Mat 1+2x3+2 strides (0, 0) A [[1. 1. 1.] "
+                                                       "[1. 1. 1.]]>"),
     # facets
     (lambda: accessed_through(), "<Mat 2 A [0. 1.]>"),
     (lambda: accessed_through("foreign", "backing"), "<Mat 2 ABF [0. 1.]>"),
@@ -113,7 +114,7 @@ def test_the_dtype_shows_where_it_is_not_the_default():
 
 
 def test_settings_leave_out_facets_and_contents():
-    x = mat.arange(2)
+    x = mat.arange(2.0)
     with mat.settings(print_facets=False):
         assert repr(x) == "<Mat 2 [0. 1.]>"
     with mat.settings(print_contents=False):
@@ -147,11 +148,11 @@ def test_numpys_print_options_hold():
     with np.printoptions(formatter={"float": "{:.1f}".format}):
         assert repr(x) == "<Mat 2 A [0.3 0.0]>"
     with np.printoptions(threshold=4, edgeitems=1):
-        assert repr(mat.arange(9)) == "<Mat 9 A [0. ... 8.]>"
-        assert repr(mat.arange(4)) == "<Mat 4 A [0. 1. 2. 3.]>"
+        assert repr(mat.arange(9.0)) == "<Mat 9 A [0. ... 8.]>"
+        assert repr(mat.arange(4.0)) == "<Mat 4 A [0. 1. 2. 3.]>"
     with np.printoptions(linewidth=20):
-        assert repr(mat.arange(3)) == "<Mat 3 A [0. 1. 2.]>"
-        assert max(map(len, repr(mat.arange(12)).splitlines())) <= 21
+        assert repr(mat.arange(3.0)) == "<Mat 3 A [0. 1. 2.]>"
+        assert max(map(len, repr(mat.arange(12.0)).splitlines())) <= 21
     with np.printoptions(nanstr="NO"):
         assert repr(mat.full(1, np.nan)) == "<Mat 1 - [NO]>"
 
@@ -161,7 +162,7 @@ def test_numpys_print_options_hold():
 
 def test_letters_are_capital_where_fresh():
     with registered():
-        x = mat.arange(2)
+        x = mat.arange(2.0)
         assert repr(x) == "<Mat 2 A [0. 1.]>"
         with x.facet("far", "input"):
             pass
@@ -213,7 +214,7 @@ def test_printing_without_contents_copies_nothing_at_all():
 @pytest.mark.parametrize("direction", ["input", "output", "io"])
 @pytest.mark.parametrize("facet", ["array", "backing", "foreign"])
 def test_a_mat_that_is_being_accessed_prints_its_elements(facet, direction):
-    x = mat.arange(2)
+    x = mat.arange(2.0)
     with x.facet(facet, direction):
         if direction != "input":
             np.frombuffer(x.storage.handles[x.storage.fresh_memories()[0]])[0] = 7
@@ -235,7 +236,7 @@ def test_a_mat_being_written_for_the_first_time_prints():
 
 
 def test_printing_in_another_thread_while_it_is_written():
-    x = mat.arange(2)
+    x = mat.arange(2.0)
     texts = []
     with x.facet("array", "io"):
         thread = threading.Thread(target=lambda: texts.append(repr(x)))
@@ -287,13 +288,13 @@ def test_html_of_matrices_and_vectors():
     assert tree.tag == "table"
     assert "".join(tree.find("caption").itertext()) == "Mat 2x2 A"
     assert cells(tree) == [["1.", "2.5"], ["3.", "4."]]
-    assert cells(parsed(mat.arange(3))) == [["0.", "1.", "2."]]
+    assert cells(parsed(mat.arange(3.0))) == [["0.", "1.", "2."]]
     assert cells(parsed(mat.ones(1, 2, dtype="int8"))) == [["1", "1"]]
     assert cells(parsed(mat.array([True], "bool"))) == [["True"]]
 
 
 def test_html_shows_the_edges_of_what_is_big():
-    tree = parsed(mat.arange(10000).reshape(100, 100))
+    tree = parsed(mat.arange(10000.0).reshape(100, 100))
     rows = cells(tree)
     assert [len(r) for r in rows] == [7] * 7
     assert rows[0] == ["0.", "1.", "2.", "\u2026", "97.", "98.", "99."]
@@ -304,7 +305,7 @@ def test_html_shows_the_edges_of_what_is_big():
 
 
 @pytest.mark.parametrize(("make", "caption", "text"), [
-    (lambda: mat.full((), 3), "Mat () -", "3."), (torn, "Mat 2 a", "torn"),
+    (lambda: mat.full((), 3.0), "Mat () -", "3."), (torn, "Mat 2 a", "torn"),
     (lambda: mat.empty(2), "Mat 2 -", "uninitialised"),
     (lambda: mat.ones(1, 1, 2), "Mat 1x1x2 -", "[[[1. 1.]]]"),
     (lambda: mat.Mat(1, displacement=2), "Mat 2+1+0 -", "0."),
@@ -330,14 +331,14 @@ def test_html_escapes():
 
 
 def test_pretty_printing_is_the_repr():
-    x, texts = mat.arange(2), []
+    x, texts = mat.arange(2.0), []
     x._repr_pretty_(SimpleNamespace(text=texts.append), False)
     assert "".join(texts) == repr(x)
 
 
 def test_ipythons_own_printer():
     pretty = pytest.importorskip("IPython.lib.pretty")
-    x = mat.arange(2)
+    x = mat.arange(2.0)
     assert pretty.pretty(x) == repr(x)
     assert repr(x) in pretty.pretty([x])
     assert repr(x) in pretty.pretty(OrderedDict(a=x))
@@ -360,22 +361,22 @@ def test_what_ipython_probes_for_is_not_there():
 
 @pytest.mark.parametrize(("make", "spec", "text"), [
     (lambda: mat.array([1, 2.345]), ".2f", "[1.00 2.35]"),
-    (lambda: mat.arange(4).reshape(2, 2), ".1f",
+    (lambda: mat.arange(4.0).reshape(2, 2), ".1f",
      "[[0.0 1.0]\n [2.0 3.0]]"),
     (lambda: mat.full((), 2.5), "+.1e", "+2.5e+00"),
     (lambda: mat.array([1, 20], "int32"), "03d", "[001 020]"),
     (lambda: mat.array([True, False], "bool"), "d", "[1 0]"),
     (lambda: mat.array([1 + 2j], "complex64"), ".1f", "[1.0+2.0j]"),
-    (lambda: mat.zeros(0), ".2f", "[]"), (lambda: mat.arange(2), ">6.1f", "[   0.0    1.0]"),
-    (lambda: mat.arange(3)[::-1], ".0f", "[2 1 0]"),
+    (lambda: mat.zeros(0), ".2f", "[]"), (lambda: mat.arange(2.0), ">6.1f", "[   0.0    1.0]"),
+    (lambda: mat.arange(3.0)[::-1], ".0f", "[2 1 0]"),
 ])
 def test_format_specs_apply_to_every_element(make, spec, text):
     assert format(make(), spec) == text
 
 
 def test_format_summarises_and_refuses():
-    assert f"{mat.arange(2000):.0f}" == "[0 1 2 ... 1997 1998 1999]"
+    assert f"{mat.arange(2000.0):.0f}" == "[0 1 2 ... 1997 1998 1999]"
     with pytest.raises(ValueError, match="format"):
-        format(mat.arange(2), "nonsense")
+        format(mat.arange(2.0), "nonsense")
     with pytest.raises(mat.TornError):
         format(torn(), ".2f")

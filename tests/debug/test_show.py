@@ -65,7 +65,7 @@ def test_show_of_read_only_torn_and_kept():
     assert re.fullmatch("torn: <Mat 2> as facet 'array' for 'io' in thread MainThread at "
                         r".*test_printing\.py:\d+ failed .*", lines[2])
     assert lines[4] == "host    16     stale  array (A)"
-    x = mat.arange(2)
+    x = mat.arange(2.0)
     with x.keep("host"):
         assert shown(x)[3] == "host    16     fresh, kept  array (A)"
     assert shown(x)[3] == "host    16     fresh  array (A)"
@@ -74,7 +74,7 @@ def test_show_of_read_only_torn_and_kept():
 @pytest.mark.host
 @pytest.mark.unchecked("shows where a Mat was created, if something observes")
 def test_show_names_the_block_that_accesses_it():
-    x = mat.arange(2)
+    x = mat.arange(2.0)
     with x.facet("foreign", "input"), x[:1].facet("array", "input"):
         lines = shown(x)
     assert lines[3] == "host    16     fresh  array (A), foreign (F)"
@@ -136,7 +136,7 @@ def test_show_names_the_line_that_created_it_while_that_is_noted():
 
 
 def test_html_has_the_storage_below():
-    x = mat.arange(10)
+    x = mat.arange(10.0)
     text = x[2:5]._repr_html_()
     assert [flex in text for flex in ("flex:2;", "flex:3;", "flex:5;")] == [True] * 3
     assert "version 0" in text

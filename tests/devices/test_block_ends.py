@@ -51,7 +51,7 @@ KINDS = {
     "use_device": lambda: mat.use_device("emulated", pool_bytes=10_000),
     "settings": lambda: mat.settings(dtype="float32", threads=2),
     "barrier": lambda: mat.barrier(drop="emulated"),
-    "prefetch": lambda: mat.prefetch(to_device=[mat.arange(3)]),
+    "prefetch": lambda: mat.prefetch(to_device=[mat.arange(3.0)]),
     "scratch": lambda: mat.scratch(3),
     "observe": lambda: mat.extend.observe(mat.debug.CopyCounter()),
     "count_copies": mat.debug.count_copies,
@@ -68,7 +68,7 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 
 def conflicts():
     """Return whether two accesses that exclude each other are refused in this thread."""
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     try:
         with mat.use_device("emulated"), x.facet("array"), x.facet("emulated"):
             return False
@@ -292,7 +292,7 @@ def test_a_permanent_limit_is_replaced_and_lifted(dev):
 
 
 def test_a_block_ends_while_another_thread_reads_the_copy(dev):
-    x = mat.arange(5)
+    x = mat.arange(5.0)
     reading, ended = threading.Event(), threading.Event()
 
     def other():
@@ -316,7 +316,7 @@ def test_a_block_ends_while_another_thread_reads_the_copy(dev):
 
 
 def test_an_access_of_the_thread_itself_is_still_a_conflict(dev):
-    x, entered, ended = mat.arange(5), threading.Event(), threading.Event()
+    x, entered, ended = mat.arange(5.0), threading.Event(), threading.Event()
 
     def other():
         with mat.use_device("emulated"):
@@ -340,7 +340,7 @@ def test_an_access_of_the_thread_itself_is_still_a_conflict(dev):
 
 
 def test_threads_that_only_read_a_mat_do_not_conflict(dev):
-    x = mat.arange(1000)
+    x = mat.arange(1000.0)
     faults, start = [], threading.Barrier(4)
 
     def read():
@@ -370,12 +370,12 @@ def test_late_uses_are_not_told_to_a_thread_that_has_the_same_identity():
     with mat.debug.check_directions():
         in_thread(lambda: CHECK._note_late("used late") or True)
         # a new thread often has the identity of the one that just ended
-        in_thread(lambda: mat.arange(3).to_numpy().tolist())
+        in_thread(lambda: mat.arange(3.0).to_numpy().tolist())
         CHECK.late.clear()
 
 
 def test_a_long_block_forgets_the_results_that_are_gone():
-    x, kept = mat.arange(3), []
+    x, kept = mat.arange(3.0), []
     with mat.use_device("emulated"):
         for n in range(1000):
             y = x + n

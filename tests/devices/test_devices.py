@@ -27,7 +27,7 @@ def nothing_stays():
 
 
 def test_operations_compute_there_and_results_are_copied_back():
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     with mat.use_device("emulated") as dev:
         y = x * 2
         assert (dev, str(dev), x.device) == ("emulated", "emulated", dev)
@@ -38,7 +38,7 @@ def test_operations_compute_there_and_results_are_copied_back():
 
 
 def test_what_was_not_changed_is_not_copied_back():
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     with mat.debug.count_copies() as n, mat.use_device("emulated"):
         assert mat.asum(x) == 6
     assert (n.h2d, n.d2h) == (1, 0)
@@ -52,7 +52,7 @@ def test_what_was_never_written_is_made_there():
 
 @pytest.mark.parametrize("error", [Deliberate, KeyboardInterrupt, SystemExit])
 def test_nothing_is_lost_whatever_is_thrown(error):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
 
     def block():
         with mat.use_device("emulated"):

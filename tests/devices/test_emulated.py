@@ -34,7 +34,7 @@ def raw(x):
 
 
 def test_addresses_are_opaque_and_those_of_the_visible_elements(dev):
-    x = mat.arange(10)
+    x = mat.arange(10.0)
     with x[2:5].facet("emulated", "input") as p, x.facet("emulated", "input") as q:
         assert p.pointer == p.address == q.pointer + 16
         assert (p.shape, p.strides, p.size, p.dtype) == ((3,), (1,), 3, np.dtype("float64"))
@@ -51,7 +51,7 @@ def test_the_host_can_neither_read_nor_write_there(dev):
     ffi.cdef("ssize_t read(int, void *, size_t); ssize_t write(int, const void *, size_t);")
     libc, (end, begin) = ffi.dlopen(None), os.pipe()
     os.write(begin, b"abc")
-    x = mat.arange(10)
+    x = mat.arange(10.0)
     with x.facet("emulated", "input") as p:
         for address in (p.pointer, p.pointer + 79):  # a system call says it, and does not end us
             for call, file in ((libc.write, begin), (libc.read, end)):
@@ -73,7 +73,7 @@ def test_addresses_are_given_once(monkeypatch, most):
 
 
 def test_computing_there(dev):
-    x, y = mat.arange(3), mat.zeros(3)
+    x, y = mat.arange(3.0), mat.zeros(3)
     with mat.with_facets((x, "emulated", "input"), (y, "emulated", "output")) as (p, q):
         dev.launch(lambda a, b, by: np.multiply(a, by, out=b), p, q, 3)
     assert y.fresh == {"emulated"}

@@ -24,7 +24,7 @@ from mat.support.settings import CONTEXTS
 warnings.simplefilter("ignore", DeprecationWarning)  # of forks of processes with threads
 ALWAYS = list(OBSERVERS)  # the direction check, if it is on
 dev = mat.use_device("emulated").device
-x, busy, done = mat.arange(4), threading.Event(), threading.Event()
+x, busy, done = mat.arange(4.0), threading.Event(), threading.Event()
 
 
 def wait(*args):
@@ -51,7 +51,7 @@ def held():
 def work():
     with mat.use_device("emulated", pool_bytes=9000) as device, mat.debug.trace() as t:
         assert device.memory.limit == 9000
-        y = mat.arange(100)
+        y = mat.arange(100.0)
         y += 1
         with mat.prefetch(to_host=[y]):
             pass
@@ -102,7 +102,7 @@ BLOCKS = """
 import os, sys, mat
 from mat.core.compiled import IN_USE
 from mat.devices.in_use import in_use
-x = mat.arange(4)
+x = mat.arange(4.0)
 with mat.debug.count_copies() as n, mat.use_device("emulated", pool_bytes=5000) as dev:
     x += 1
     child = os.fork()

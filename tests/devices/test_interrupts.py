@@ -61,7 +61,7 @@ def free_of_accesses(*mats):
 
 @steps
 def test_a_block_on_a_device(dev, step):
-    x, y = mat.arange(4), mat.arange(1000)
+    x, y = mat.arange(4.0), mat.arange(1000.0)
 
     def block():
         x.drop("emulated", force=True)
@@ -82,7 +82,7 @@ def test_a_block_on_a_device(dev, step):
 
 @steps
 def test_a_prefetch(dev, step):
-    x, y, z = (mat.arange(4) for _ in range(3))
+    x, y, z = (mat.arange(4.0) for _ in range(3))
     with mat.use_device("emulated"):
         y += 0
 
@@ -107,7 +107,7 @@ def test_a_prefetch(dev, step):
 
 @steps
 def test_a_prefetch_that_is_delayed(dev, step):
-    x, y = mat.arange(4), mat.arange(4)
+    x, y = mat.arange(4.0), mat.arange(4.0)
 
     def block():
         dev.delayed = True
@@ -162,7 +162,7 @@ def test_blocks_of_all_kinds(dev, step):
 
 
 def test_a_direction_check(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
 
     def block():
         with mat.debug.check_directions(), x.facet("array", "io") as a:
@@ -202,7 +202,7 @@ def test_delayed_work_is_done_again_after_an_interrupt(dev):
     """An operation whose work is delayed has ended: nobody else knows that it was interrupted."""
     k = came = 1
     while came:
-        x = mat.arange(4)
+        x = mat.arange(4.0)
         dev.delayed = True
         with mat.use_device("emulated"):
             x += 1
@@ -215,7 +215,7 @@ def test_delayed_work_is_done_again_after_an_interrupt(dev):
 
 
 def test_an_interrupt_of_the_end_of_a_barrier_drops_the_other_copies_too(dev, monkeypatch):
-    mats, drops = [mat.arange(3) for _ in range(4)], []
+    mats, drops = [mat.arange(3.0) for _ in range(4)], []
     drop = barriers.Barrier._drop
 
     def interrupting(self, cube, memory):

@@ -89,7 +89,7 @@ def test_backing_presents_the_whole_storage_flat(name, kind):
 
 
 def test_output_through_a_part_keeps_the_rest_through_backing_too():
-    x = mat.arange(6)[2:4]
+    x = mat.arange(6.0)[2:4]
     with x.facet("array", "output") as a:
         a[:] = 9
     with x.facet("backing", "output") as whole:
@@ -98,7 +98,7 @@ def test_output_through_a_part_keeps_the_rest_through_backing_too():
 
 @pytest.mark.parametrize("facet", ["array", "backing"])
 def test_input_is_read_only_and_stays_so(facet):
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     with x.facet(facet, "input") as a:
         with pytest.raises(ValueError, match="read-only"):
             a[0] = 1
@@ -124,7 +124,7 @@ def test_no_array_of_an_input_can_be_made_writable(dtype):
 
 
 def test_buffers_of_arrays_of_an_input_are_read_only():
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     with x.facet("array", "input") as a:
         for buffer in (memoryview(a), memoryview(np.asarray(x)), a.data):
             assert buffer.readonly
@@ -139,7 +139,7 @@ def test_buffers_of_arrays_of_an_input_are_read_only():
 @pytest.mark.parametrize("facet", ["array", "backing"])
 @pytest.mark.parametrize("direction", ["input", "io", "output"])
 def test_what_a_block_does_to_its_array_does_not_affect_the_next_access(facet, direction):
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     for _ in range(2):
         with x.facet(facet, direction) as a:
             assert (a.shape, a.strides, a.dtype) == ((6,), (8,), np.float64)
@@ -159,7 +159,7 @@ def reshape_in_place(a, shape):
 
 
 def test_several_accesses_give_arrays_of_their_own():
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     with x.facet("array", "input") as a, x.facet("array",
                                                  "input") as b, x.facet("array", "io") as c:
         assert a is not b
@@ -174,7 +174,7 @@ def test_several_accesses_give_arrays_of_their_own():
 
 @pytest.mark.unchecked("reads an array after its block")
 def test_arrays_do_not_keep_the_mat_but_their_memory():
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     with x.facet("array", "input") as a:
         pass
     ref = weakref.ref(x.storage)
@@ -257,7 +257,7 @@ def test_foreign_says_what_it_is_and_lives_on_with_its_memory():
 
 
 def test_foreign_of_a_mat_that_was_never_written_is_filled():
-    x = mat.full(3, 7)
+    x = mat.full(3, 7.0)
     with x.facet("foreign", "input") as p:
         assert [p.pointer[k] for k in range(3)] == [7, 7, 7]
 
@@ -290,7 +290,7 @@ def test_facets_of_one_memory_are_never_out_of_step(order):
     (lambda x: x.keep("nowhere"), FacetError, "nowhere"),
 ])
 def test_unknown_names(call, error, message):
-    x = mat.arange(2)
+    x = mat.arange(2.0)
     with pytest.raises(error, match=message):
         call(x)
     assert x.storage.accesses == []
@@ -339,7 +339,7 @@ def test_a_user_defined_facet_works_like_the_built_in_ones():
     with registered():
         facet = register_facet(Shadow())
         assert (facet.letter, facet.name) == ("S", "shadow")
-        x = mat.arange(6).reshape(2, 3)
+        x = mat.arange(6.0).reshape(2, 3)
         with x.T.facet("shadow", "input") as s:
             assert_array_equal(s, -np.arange(6.0).reshape(2, 3).T)
             assert not s.flags.writeable
@@ -390,7 +390,7 @@ def test_what_was_registered_is_taken_where_its_name_is():
 def test_every_operation_works_on_data_that_is_elsewhere():
     with registered():
         register_facet(Shadow())
-        x = mat.arange(4).reshape(2, 2)
+        x = mat.arange(4.0).reshape(2, 2)
         with x.facet("shadow", "io"):
             pass
         x.drop("host")
@@ -439,7 +439,7 @@ def test_two_facets_may_share_a_memory():
         register_facet(Shadow("one", "o", memory))
         register_facet(Shadow("two", "w", memory))
         assert register_memory(memory) is memory
-        x = mat.arange(2)
+        x = mat.arange(2.0)
         with x.facet("one", "io") as a, x.facet("two", "io") as b:
             assert np.shares_memory(a, b)
             a[0] = -5

@@ -73,13 +73,13 @@ def test_the_contents_of_capsules(dtype, layout):
 
 @native
 def test_a_broadcast_is_exported_with_its_strides():
-    x = mat.array([1, 2, 3]).broadcast_to(2, 3)
+    x = mat.array([1.0, 2, 3]).broadcast_to(2, 3)
     assert facts(x)[2] == (0, 1)
     assert_array_equal(np.from_dlpack(x), [[1, 2, 3], [1, 2, 3]])
 
 
 def test_an_exported_mat_cannot_be_written_until_the_export_ends():
-    x = mat.array([1, 2, 3])
+    x = mat.array([1.0, 2, 3])
     a = np.from_dlpack(x)
     with pytest.raises(ValueError, match="read-only"):
         a[0] = 7
@@ -105,7 +105,7 @@ def test_the_line_is_that_of_the_user_not_of_a_library():
 
 
 def test_the_memory_outlives_the_mat():
-    x = mat.array([1, 2, 3])
+    x = mat.array([1.0, 2, 3])
     gone = weakref.ref(x.storage)
     a = np.from_dlpack(x)
     del x
@@ -117,7 +117,7 @@ def test_the_memory_outlives_the_mat():
 
 
 def test_a_copy_is_the_consumers_own():
-    x = mat.array([[1, 2], [3, 4]])
+    x = mat.array([[1.0, 2], [3, 4]])
     a = np.from_dlpack(x.T, copy=True)
     assert x.storage.accesses == []
     a[0, 0] = 7
@@ -127,7 +127,7 @@ def test_a_copy_is_the_consumers_own():
 
 
 def test_a_consumer_that_knows_nothing_of_read_only_memory_gets_a_copy():
-    x = mat.array([1, 2, 3])
+    x = mat.array([1.0, 2, 3])
     for wanted in ({}, {"max_version": None}, {"max_version": (0, 8)}):
         capsule = x.__dlpack__(**wanted)
         assert '"dltensor"' in repr(capsule)
@@ -140,7 +140,7 @@ def test_a_consumer_that_knows_nothing_of_read_only_memory_gets_a_copy():
 
 
 def test_no_copy_where_there_has_to_be_one_is_an_error():
-    x = mat.array([1, 2, 3])
+    x = mat.array([1.0, 2, 3])
     with pytest.raises(BufferError, match="negative"):
         x[::-1].__dlpack__(max_version=(1, 0), copy=False)
     with mat.use_device("emulated"):
@@ -181,7 +181,7 @@ def test_the_device_of_exports():
 
 
 def test_torn_data_is_not_exported():
-    x = mat.array([1, 2])
+    x = mat.array([1.0, 2])
     with pytest.raises(ZeroDivisionError), x.facet("array", "io"):
         raise ZeroDivisionError
     with pytest.raises(mat.TornError):
@@ -206,7 +206,7 @@ def test_a_capsule_that_nobody_takes_ends_the_export():
 
 @native
 def test_a_capsule_is_taken_once():
-    x = mat.array([1, 2])
+    x = mat.array([1.0, 2])
     exporter = Exporter(x.__dlpack__(max_version=(1, 0)))
     y = mat.from_dlpack(exporter)
     with pytest.raises(BufferError, match="taken already"):
@@ -301,7 +301,7 @@ def test_an_export_ends_in_a_thread_that_python_does_not_know(name, at, flags):
 
 
 def test_many_threads_at_once():
-    x, b = mat.arange(1000), np.arange(1000.0)
+    x, b = mat.arange(1000.0), np.arange(1000.0)
     wrong = []
 
     def work():
@@ -343,7 +343,7 @@ def test_ten_thousand_of_each_leave_nothing():
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
 def test_probing_attributes_copies_nothing(device):
     with mat.use_device(device):
-        for x in (mat.zeros(3), mat.ones(2, 2).fill_(3), mat.ones(2, 2) + 1, mat.arange(4) + 1,
+        for x in (mat.zeros(3), mat.ones(2, 2).fill_(3), mat.ones(2, 2) + 1, mat.arange(4.0) + 1,
                   mat.zeros(0)):
             before, version, held = x.fresh, x.storage.version, set(x.storage.handles)
             with mat.debug.count_copies() as n, mat.debug.count_allocations() as made:

@@ -123,7 +123,7 @@ def test_copies_when_asked():
 
 
 def test_of_a_mat_it_is_a_view():
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     y = mat.from_dlpack(x, device="cpu")
     assert y.storage is x.storage
     assert y is not x

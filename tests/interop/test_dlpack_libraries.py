@@ -60,7 +60,7 @@ def test_torch_both_ways(torch, dtype, layout):
 
 @native
 def test_torchs_other_ways_in(torch):
-    x = mat.array([[1, 2], [3, 4]])
+    x = mat.array([[1.0, 2], [3, 4]])
     for t in (torch.as_tensor(x), torch.asarray(x), torch.from_dlpack(x, device="cpu"),
               torch.utils.dlpack.from_dlpack(x)):
         assert t.tolist() == [[1, 2], [3, 4]]
@@ -110,7 +110,7 @@ def test_jax_both_ways():
 
 def run(body, rc=0):
     """Run a script that must succeed without output to stderr."""
-    setup = "import gc, os, sys, threading\nimport numpy as np\nimport mat\nx = mat.arange(1000)\n"
+    setup = "import gc, os, sys, threading\nimport numpy as np\nimport mat\nx = mat.ones(1000)\n"
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", setup + body],
                           capture_output=True, text=True,
@@ -193,7 +193,7 @@ def test_a_forked_child_has_exports_of_its_own():
 def test_without_compiled_kernels_numpy_makes_the_capsules():
     done = subprocess.run([sys.executable, "-c", """
 import numpy as np, mat
-x = mat.arange(4)
+x = mat.arange(4.0)
 a = np.from_dlpack(x)
 try:
     x.fill_(0)

@@ -236,7 +236,7 @@ def test_nothing_is_copied_to_the_host(name, k):
 
 @pytest.mark.host
 def test_ufuncs_run_on_the_device():
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     with mat.use_device("emulated"), mat.debug.count_copies() as n:
         y = np.exp(x)
         z = np.float64(2) * y - np.sum(y, axis=0)
@@ -281,7 +281,7 @@ def test_scipys_ufuncs(rng):
 
 
 def test_texts():
-    x, a = mat.arange(3), np.arange(3.0)
+    x, a = mat.arange(3.0), np.arange(3.0)
     assert (np.array2string(x), np.array_repr(x),
             np.array_str(x)) == (np.array2string(a), np.array_repr(a), np.array_str(a))
 
@@ -299,7 +299,7 @@ def test_like():
 
 
 def test_files(tmp_path):
-    x = mat.arange(6).reshape(2, 3).T
+    x = mat.arange(6.0).reshape(2, 3).T
     np.save(tmp_path / "x.npy", x)
     np.savez(tmp_path / "x.npz", x, out=x)
     assert_array_equal(np.load(tmp_path / "x.npy"), x.to_numpy())

@@ -67,7 +67,7 @@ def test_bfloat16():
 
 
 def test_nested_operands_are_arrays_that_cannot_be_written():
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     flags = delegate(lambda a, b: [a[0].flags.writeable, b["k"][1].flags.writeable, type(a)],
                      [[x, 1], {"k": (0, x)}])
     assert flags == [False, False, list]
@@ -82,7 +82,7 @@ def test_named_tuples_keep_their_class():
 
 
 def test_results_without_axes_are_mats_and_other_objects_are_not():
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     assert isinstance(delegate(np.median, [x]), Mat)
     assert isinstance(delegate(np.all, [x]), Mat)
     assert delegate(np.array_equal, [x, x]) is True
@@ -196,13 +196,14 @@ def test_an_array_as_out_stays_an_array():
 @pytest.mark.parametrize("in_place", [False, True])
 def test_operands_that_are_changed(in_place):
     x = place(np.arange(4.0), "strided")
-    assert delegate(np.put, [x, [0, 3], mat.array([8, 9])], written=[x], in_place=in_place) is None
+    values = mat.array([8.0, 9])
+    assert delegate(np.put, [x, [0, 3], values], written=[x], in_place=in_place) is None
     assert x.tolist() == [8, 1, 2, 9]
     check_hidden(x)
 
 
 def test_a_failure_changes_nothing():
-    x, out = mat.ones(2), mat.arange(2)
+    x, out = mat.ones(2), mat.arange(2.0)
     before = state(out)
     with pytest.raises(Deliberate):
         delegate(spoil, [x], {"out": out})
@@ -230,7 +231,7 @@ def test_what_cannot_be_written():
 
 
 def test_overwriting_repairs_torn_data_but_reading_does_not():
-    x = mat.array([1, 2])
+    x = mat.array([1.0, 2])
     with pytest.raises(Deliberate), x.facet("array", "io"):
         raise Deliberate
     with pytest.raises(TornError):
@@ -243,7 +244,7 @@ def test_overwriting_repairs_torn_data_but_reading_does_not():
 
 @pytest.mark.host
 def test_data_is_copied_to_the_host_and_the_fallback_is_reported():
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with mat.use_device("emulated"):
         y = x + 1
         with mat.debug.count_copies() as n:
@@ -256,7 +257,7 @@ def test_data_is_copied_to_the_host_and_the_fallback_is_reported():
 @pytest.mark.host
 def test_no_fallback_where_the_host_was_meant():
     with mat.settings(device_enabled=False):
-        x = mat.arange(3)
+        x = mat.arange(3.0)
     with mat.use_device("emulated"), mat.debug.count_copies() as n:
         result = delegate(np.median, [x])
     assert n.fallbacks == 0

@@ -43,8 +43,8 @@ def test_outputs_are_written_and_nothing_else(rng, layout):
 
 def test_arrays_are_written_from_mats():
     a = np.zeros(3)
-    assert np.copyto(a, mat.arange(3)) is None
-    np.put(a, mat.array([0, 1], "int64"), mat.array([7, 8]))
+    assert np.copyto(a, mat.arange(3.0)) is None
+    np.put(a, mat.array([0, 1], "int64"), mat.array([7.0, 8]))
     np.add.at(a, mat.array([0, 0], "int64"), mat.ones(2))
     assert a.tolist() == [9, 8, 2]
     assert np.exp(mat.zeros(3), out=a) is a
@@ -53,7 +53,7 @@ def test_arrays_are_written_from_mats():
 
 
 def test_reductions_into_an_output():
-    x, out = mat.arange(6).reshape(2, 3), mat.zeros(3)
+    x, out = mat.arange(6.0).reshape(2, 3), mat.zeros(3)
     assert np.sum(x, 0, None, out) is out
     assert out.tolist() == [3, 5, 7]
     assert np.median(x, 0, out) is out
@@ -71,7 +71,7 @@ def test_read_only_outputs_are_unchanged():
             change()
     with pytest.raises(AliasError):
         np.copyto(wide, np.arange(3))
-    y = mat.arange(3)
+    y = mat.arange(3.0)
     before = state(y)
     for refused in (lambda: np.arctan2(y, [1, 2], out=y), lambda: np.put(y, 9, 1),
                     lambda: np.add.at(y, 9, 1),
@@ -83,7 +83,7 @@ def test_read_only_outputs_are_unchanged():
 
 
 def test_an_export_keeps_writers_out():
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     exported = np.asarray(x)
     for change in (lambda: np.exp(x, out=x), lambda: np.arctan(x, out=x), lambda: np.put(x, 0, 1)):
         with pytest.raises(ConflictError):
@@ -145,7 +145,7 @@ def test_views_of_views(layout, steps):
 
 
 def test_copies_where_numpy_copies():
-    x = mat.arange(6).reshape(2, 3)
+    x = mat.arange(6.0).reshape(2, 3)
     assert np.ravel(x).storage is np.reshape(x.T, (2, 3), order="F").storage is x.storage
     for copy in (np.ravel(x.T), np.real(x.astype("complex128")), np.resize(x, 3)):
         assert copy.storage is not x.storage
@@ -156,7 +156,7 @@ def test_copies_where_numpy_copies():
 
 
 def test_views_of_several():
-    x, y = mat.arange(3), mat.ones(2, 1)
+    x, y = mat.arange(3.0), mat.ones(2, 1)
     left, right = np.broadcast_arrays(x, y)
     assert left.storage is x.storage
     assert right.storage is y.storage
@@ -164,7 +164,7 @@ def test_views_of_several():
 
 
 def test_broadcast_arrays_exports_mats_among_arrays():
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     exported, given = np.broadcast_arrays(x, np.zeros((2, 1)))
     assert (type(exported), exported.shape, type(given)) == (np.ndarray, (2, 3), np.ndarray)
     with pytest.raises(ConflictError):

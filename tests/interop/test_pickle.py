@@ -107,7 +107,7 @@ def test_every_layout_arrives_packed(way, protocol, layout, rng):
 
 @ways
 def test_broadcasts_are_unpickled_whole(way, protocol):
-    x = mat.arange(3).broadcast_to(2, 3)
+    x = mat.arange(3.0).broadcast_to(2, 3)
     y = way(x, protocol)
     assert y.tolist() == [[0, 1, 2], [0, 1, 2]]
     check_own(y, x)
@@ -134,7 +134,7 @@ def test_only_visible_elements_are_pickled():
 
 def test_the_head_is_small_out_of_band():
     buffers = []
-    x = mat.arange(1 << 18)
+    x = mat.arange(1 << 18, dtype=float)
     assert len(pickle.dumps(x, 5, buffer_callback=buffers.append)) < 200
     assert sum(b.raw().nbytes for b in buffers) == x.nbytes
 
@@ -155,7 +155,7 @@ def test_mats_that_were_never_written_are_unpickled_so(way, protocol, fill):
 
 @ways
 def test_a_mat_that_this_thread_writes_is_pickled_as_it_is_now(way, protocol):
-    for x in (mat.zeros(3), mat.arange(3)):
+    for x in (mat.zeros(3), mat.arange(3.0)):
         with x.facet("array", "io") as a:
             a[:] = 5
             y = way(x, protocol)
@@ -176,7 +176,7 @@ def test_settings_of_the_mat_are_pickled(way, protocol):
 
 @ways
 def test_unpickled_mats_have_exactly_a_host_copy(way, protocol):
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     with mat.use_device("emulated"):
         z = x + x
         z + z
@@ -190,7 +190,7 @@ def test_unpickled_mats_have_exactly_a_host_copy(way, protocol):
 @ways
 def test_from_a_device_nothing_is_marked(way, protocol):
     with mat.use_device("emulated"):
-        x = mat.arange(12).reshape(3, 4)
+        x = mat.arange(12.0).reshape(3, 4)
         x = x + x
         y = x[1:, ::2]
         assert (x.fresh, list(x.facets)) == ({"emulated"}, ["emulated"])
@@ -205,7 +205,7 @@ def test_from_a_device_nothing_is_marked(way, protocol):
 @ways
 def test_from_cuda(way, protocol, cuda):
     with mat.use_device("cuda"):
-        x = mat.arange(12).reshape(3, 4)
+        x = mat.arange(12.0).reshape(3, 4)
         x = x + x
         z = way(x[1:, ::2], protocol)
         assert x.fresh == {"cuda:0"}
@@ -214,7 +214,7 @@ def test_from_cuda(way, protocol, cuda):
 
 @ways
 def test_torn_data_is_not_sent(way, protocol):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with pytest.raises(ZeroDivisionError), x.facet("array") as a:
         a[0] = 1 / 0
     with pytest.raises(TornError):
@@ -224,7 +224,7 @@ def test_torn_data_is_not_sent(way, protocol):
 
 
 def test_a_mat_that_another_thread_writes_is_not_pickled():
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with x.facet("array"):
         for protocol in (4, 5):
             with pytest.raises(mat.ConflictError, match="test_pickle"):
@@ -233,7 +233,7 @@ def test_a_mat_that_another_thread_writes_is_not_pickled():
 
 @ways
 def test_views_are_unpickled_apart_and_one_mat_once(way, protocol):
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     a, b, c, d = way([x, x[:3], x, np.arange(3.0)], protocol)
     assert a is c
     a.fill_(9)
@@ -259,7 +259,7 @@ def test_subclasses_are_unpickled_as_such(way, protocol):
 
 
 def test_packed_elements_are_sent_without_a_copy():
-    x = mat.arange(1000)
+    x = mat.arange(1000.0)
     for view in (x, x[10:20], x.reshape(10, 100)[3:]):
         buffers = []
         pickle.dumps(view, 5, buffer_callback=buffers.append)
@@ -269,7 +269,7 @@ def test_packed_elements_are_sent_without_a_copy():
 
 
 def test_mats_in_pickle_buffers_cannot_be_written():
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     buffers = []
     head = pickle.dumps(x, 5, buffer_callback=buffers.append)
     with pytest.raises(mat.ConflictError, match=r"test_pickle\.py"):
@@ -284,7 +284,7 @@ def test_mats_in_pickle_buffers_cannot_be_written():
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_in_band_pickles_leave_no_export(protocol):
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     data = pickle.dumps(x, protocol)
     x.fill_(1)
     y = pickle.loads(data)
@@ -297,7 +297,7 @@ def test_in_band_pickles_leave_no_export(protocol):
 
 def test_writable_memory_is_adopted():
     buffers = []
-    head = pickle.dumps(mat.arange(1000), 5, buffer_callback=buffers.append)
+    head = pickle.dumps(mat.arange(1000.0), 5, buffer_callback=buffers.append)
     memory = bytearray(buffers[0])
     y = pickle.loads(head, buffers=[memory])
     with y.facet("array", "input") as a:
@@ -306,7 +306,7 @@ def test_writable_memory_is_adopted():
 
 def test_two_unpickled_mats_never_share_memory():
     buffers = []
-    head = pickle.dumps(mat.arange(8), 5, buffer_callback=buffers.append)
+    head = pickle.dumps(mat.arange(8.0), 5, buffer_callback=buffers.append)
     for given in ([bytearray(buffers[0])], buffers, [bytes(buffers[0])],
                   [memoryview(bytes(buffers[0]))]):
         y, z = (pickle.loads(head, buffers=given) for _ in range(2))
@@ -319,7 +319,7 @@ def test_two_unpickled_mats_never_share_memory():
 @pytest.mark.host
 def test_memory_can_be_adopted_again_once_its_mat_is_garbage():
     buffers = []
-    head = pickle.dumps(mat.arange(8), 5, buffer_callback=buffers.append)
+    head = pickle.dumps(mat.arange(8.0), 5, buffer_callback=buffers.append)
     memory = bytearray(buffers[0])
     y = pickle.loads(head, buffers=[memory])
     y.fill_(5)
@@ -332,7 +332,7 @@ def test_memory_can_be_adopted_again_once_its_mat_is_garbage():
 
 def test_memory_at_odd_addresses_is_copied():
     buffers = []
-    head = pickle.dumps(mat.arange(8), 5, buffer_callback=buffers.append)
+    head = pickle.dumps(mat.arange(8.0), 5, buffer_callback=buffers.append)
     frame = bytearray(1) + bytearray(buffers[0])
     y = pickle.loads(head, buffers=[memoryview(frame)[1:]])
     frame[:] = bytes(len(frame))
@@ -385,7 +385,7 @@ def test_a_pickle_that_promises_much_takes_little():
 
 
 def test_shortened_pickles_are_errors(rng):
-    data = pickle.dumps(mat.arange(20), 4)
+    data = pickle.dumps(mat.arange(20.0), 4)
     for n in (*range(0, len(data), 7), len(data) - 1):
         with pytest.raises((pickle.UnpicklingError, EOFError, FormatError, ValueError)):
             pickle.loads(data[:n])
@@ -407,7 +407,7 @@ sys.stdout.buffer.write(pickle.dumps([head, *map(bytes, buffers)]))
 @pytest.mark.host
 def test_there_and_back_out_of_band():
     buffers = []
-    head = pickle.dumps(mat.arange(1000).reshape(10, 100), 5, buffer_callback=buffers.append)
+    head = pickle.dumps(mat.arange(1000.0).reshape(10, 100), 5, buffer_callback=buffers.append)
     done = subprocess.run([sys.executable, "-c", CHILD],
                           input=pickle.dumps([head, *map(bytes, buffers)]), capture_output=True,
                           check=True, timeout=60)
@@ -421,14 +421,14 @@ def test_there_and_back_out_of_band():
 
 def test_copies_do_not_pickle(monkeypatch):
     monkeypatch.setattr(mat.Mat, "__reduce_ex__", None)
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     for y in (copy.copy(x), copy.deepcopy(x), copy.deepcopy({"a": [x]})["a"][0]):
         y.fill_(0)
         assert x.tolist() == [0, 1, 2]
 
 
 def test_deep_copies_preserve_identity():
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     nest = {"x": x, "again": [x], "view": x[:3]}
     twin = copy.deepcopy(nest)
     assert twin["x"] is twin["again"][0]

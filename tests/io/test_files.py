@@ -99,7 +99,7 @@ def test_bytes_that_are_no_booleans_become_some():
 
 
 def test_a_broadcast_is_written_with_its_visible_elements():
-    x = mat.arange(3).broadcast_to(4, 3)
+    x = mat.arange(3.0).broadcast_to(4, 3)
     assert_array_equal(np.load(io.BytesIO(saved(x))), np.broadcast_to(np.arange(3.0), (4, 3)))
 
 
@@ -171,7 +171,7 @@ def test_load_is_an_access_for_output():
 
 
 def test_exported_mats_are_not_overwritten():
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     exported = np.asarray(x)
     for call in (lambda: x.load_(io.BytesIO(saved_by_numpy(np.zeros(3)))),
                  lambda: x.read_(io.BytesIO(bytes(24)))):
@@ -184,7 +184,7 @@ def test_exported_mats_are_not_overwritten():
 
 def test_saving_from_a_gpu_goes_through_the_host(cuda):
     with mat.use_device("cuda"), mat.debug.count_copies() as copies:
-        x = mat.arange(6).reshape(2, 3) + 1
+        x = mat.arange(6.0).reshape(2, 3) + 1
         assert x.fresh == {"cuda:0"}
         data = saved(x)
         assert x.fresh == {"cuda:0", "host"}

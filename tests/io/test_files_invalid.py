@@ -87,7 +87,7 @@ NPY = {
 @pytest.mark.parametrize("as_file", [io.BytesIO, ReadOnlyStream])
 def test_invalid_npy(name, as_file):
     data, text = NPY[name]
-    x = mat.arange(2)
+    x = mat.arange(2.0)
     before = state(x)
     fault = text.replace("cut off", "cut off|ends within")
     with limited_address_space(96 << 20), pytest.raises(mat.FormatError, match=fault):

@@ -96,7 +96,7 @@ def test_sizes_of_64_bits_in_archives(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("suffix", ["npz", "safetensors"])
 def test_one_storage_by_several_names(tmp_path, suffix):
-    x = mat.arange(6).reshape(2, 3)
+    x = mat.arange(6.0).reshape(2, 3)
     mat.save_all(tmp_path / f"x.{suffix}", {"x": x, "again": x, "part": x[:, 1:], "turned": x.T})
     found = mat.load_all(tmp_path / f"x.{suffix}")
     assert found["again"].equals(x)
@@ -144,7 +144,7 @@ def test_safetensors_files_are_those_of_its_library(device, metadata):
 def test_safetensors_of_torch(tmp_path):
     torch = pytest.importorskip("torch")
     library = pytest.importorskip("safetensors.torch")
-    ours = {"w": mat.arange(6).reshape(2, 3), "b": mat.ones(3, dtype="bfloat16"),
+    ours = {"w": mat.arange(6.0).reshape(2, 3), "b": mat.ones(3, dtype="bfloat16"),
             "t": mat.ones(2, dtype="bool")}
     mat.save_all(tmp_path / "x.safetensors", ours)
     theirs = library.load_file(tmp_path / "x.safetensors")
@@ -271,7 +271,7 @@ def test_mapped_collections(tmp_path, suffix):
 
 def test_a_mapped_file_that_is_replaced_keeps_its_pages(tmp_path):
     path = tmp_path / "x.npy"
-    mat.save(path, mat.arange(3))
+    mat.save(path, mat.arange(3.0))
     x = mat.load(path, mapped=True)
     mat.save(path, x + 1)
     assert x.tolist() == [0, 1, 2]
@@ -281,7 +281,7 @@ def test_a_mapped_file_that_is_replaced_keeps_its_pages(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="reads the mappings")
 def test_pages_live_as_long_as_a_view_and_no_longer(tmp_path):
     path = tmp_path / "x.npy"
-    mat.save(path, mat.arange(1000))
+    mat.save(path, mat.arange(1000.0))
     numbers_open = len(os.listdir("/proc/self/fd"))
     x = mat.load(path, mapped=True)
     y = x[10:]
@@ -317,7 +317,7 @@ def test_files_that_cannot_be_mapped(tmp_path):
 
 def test_a_mapped_file_that_is_cut_off(tmp_path):
     path = tmp_path / "x.npy"
-    path.write_bytes(saved(mat.arange(100))[:-1])
+    path.write_bytes(saved(mat.arange(100.0))[:-1])
     with pytest.raises(mat.FormatError, match="cut off"):
         mat.load(path, mapped=True)
 

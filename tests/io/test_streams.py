@@ -71,7 +71,7 @@ def test_too_few_raw_elements_change_nothing(layout, kind):
 
 
 def test_raw_elements_of_a_path_are_all_that_is_in_it(tmp_path):
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     x.write(tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == x.to_numpy().tobytes()
     with pytest.raises(mat.FormatError, match=r"48 bytes, not the 40"):
@@ -84,7 +84,7 @@ def test_raw_elements_of_a_path_are_all_that_is_in_it(tmp_path):
 
 def test_several_in_one_file_follow_each_other():
     file = io.BytesIO()
-    x, y = mat.arange(3), mat.ones(2, 2, dtype="int8")
+    x, y = mat.arange(3.0), mat.ones(2, 2, dtype="int8")
     x.write(file)
     mat.save(file, y)
     x.write(file)
@@ -98,7 +98,7 @@ def test_several_in_one_file_follow_each_other():
 
 
 def test_paths_and_file_objects(tmp_path):
-    x = mat.arange(100)
+    x = mat.arange(100.0)
     expected = saved(x)
     mat.save(tmp_path / "a.npy", x)
     mat.save(str(tmp_path / "b"), x)
@@ -119,7 +119,7 @@ def test_paths_and_file_objects(tmp_path):
 
 
 def test_gzip(tmp_path):
-    x = mat.arange(1000)
+    x = mat.arange(1000.0)
     with gzip.open(tmp_path / "x.gz", "wb") as file:
         mat.save(file, x)
     with gzip.open(tmp_path / "x.gz", "rb") as file:
@@ -156,7 +156,7 @@ def test_writers_may_keep_the_bytes_that_they_get():
 
 def test_through_a_socket():
     one, other = socket.socketpair()
-    x = mat.arange(10_000)
+    x = mat.arange(10_000.0)
 
     def send():
         with one, one.makefile("wb", buffering=0) as file:
@@ -176,9 +176,9 @@ def test_through_a_socket():
 def test_a_pipe_is_written_and_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    thread = threading.Thread(target=lambda: mat.save(pipe, mat.arange(100)))
+    thread = threading.Thread(target=lambda: mat.save(pipe, mat.arange(100.0)))
     thread.start()
-    assert mat.load(pipe).equals(mat.arange(100))
+    assert mat.load(pipe).equals(mat.arange(100.0))
     thread.join()
     assert pipe.is_fifo()
     mat.save("/dev/null", mat.ones(3))

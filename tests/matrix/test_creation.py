@@ -71,12 +71,14 @@ def test_no_dtype_is_missing_from_the_list():
     (lambda: mat.ones(()), np.ones(())),
     (lambda: mat.full(2, -1.5), np.full(2, -1.5)),
     (lambda: mat.full((2, 1), np.nan), np.full((2, 1), np.nan)),
-    (lambda: mat.full(2, np.float32(0.1)), np.full(2, np.float32(0.1), float)),
+    (lambda: mat.full(2, np.float32(0.1)), np.full(2, np.float32(0.1))),
+    (lambda: mat.full(2, 3), np.full(2, 3)), (lambda: mat.full(2, True), np.full(2, True)),
+    (lambda: mat.full(2, fill_value=1j), np.full(2, 1j)),
     (lambda: mat.eye(3), np.eye(3)), (lambda: mat.eye(2, 3, -1), np.eye(2, 3, -1)),
     (lambda: mat.eye(0), np.eye(0)),
-    (lambda: mat.arange(5), np.arange(5.0)), (lambda: mat.arange(2, 9, 3), np.arange(2.0, 9, 3)),
+    (lambda: mat.arange(5), np.arange(5)), (lambda: mat.arange(2, 9, 3), np.arange(2, 9, 3)),
     (lambda: mat.arange(3, 0, -0.5), np.arange(3, 0, -0.5)),
-    (lambda: mat.arange(3, 0), np.arange(3.0, 0)),
+    (lambda: mat.arange(3, 0), np.arange(3, 0)),
     (lambda: mat.arange(2**62, 2**62 + 2, dtype="int64"), np.arange(2**62, 2**62 + 2)),
 ])
 def test_makers(made, wanted):
@@ -96,11 +98,22 @@ def test_empty_and_fill_none_can_be_written_whole():
 
 def test_the_default_dtype_is_a_setting():
     with mat.settings(dtype="float32"):
-        made = [mat.zeros(1), mat.ones(1), mat.full(1, 2), mat.empty(1), mat.eye(1), mat.arange(1),
-                mat.Mat(1),
-                mat.array([1.5])]
+        made = [mat.zeros(1), mat.ones(1), mat.full(1, 2.0), mat.empty(1), mat.eye(1),
+                mat.arange(1.0), mat.linspace(0, 1), mat.logspace(0, 1), mat.geomspace(1, 2),
+                mat.identity(1), mat.Mat(1), mat.array([1.5]), mat.array([[1, 2.5]]), mat.array([]),
+                mat.array(1.5), mat.asarray([1, 2.5]), mat.array([np.float32(1), 2.5])]
         assert {x.dtype.name for x in made} == {"float32"}
-        assert mat.array(np.zeros(1)).dtype == np.float64
+        kept = [mat.array(np.zeros(1)), mat.array([np.float64(1), 2.5]), mat.full(1, np.float64(1)),
+                mat.array([[np.zeros(1)], [[1.0]]]), mat.array([np.float32(1), 2])]
+        assert {x.dtype.name for x in kept} == {"float64"}
+        others = [mat.array([1]), mat.array(True), mat.array([1j]), mat.arange(2), mat.full(1, 2)]
+        assert [x.dtype.name for x in others] == ["int64", "bool", "complex128", "int64", "int64"]
+
+
+def test_the_default_of_floats_is_floating_whatever_the_setting():
+    with mat.settings(dtype="int8"):
+        assert mat.zeros(1).dtype == np.int8
+        assert mat.array([1.5]).dtype == mat.arange(1.0).dtype == mat.full(1, 1.5).dtype == float
 
 
 # Displacement and slack
@@ -116,7 +129,7 @@ def test_displacement_and_slack_are_invisible_and_survive():
 
 
 def test_displaced_to_shares_the_storage_also_backwards():
-    base = mat.arange(10).view(4, 3)
+    base = mat.arange(10.0).view(4, 3)
     before = mat.Mat((2, 2), displaced_to=base, displacement=-3)
     after = mat.Mat(5, displaced_to=base, displacement=2, dtype="float64")
     same = mat.Mat((2, 2), displaced_to=base)
@@ -134,7 +147,13 @@ def test_displaced_to_shares_the_storage_also_backwards():
     (lambda y: mat.Mat((2, -1)), ShapeError, r"\(2, -1\)"),
     (lambda y: mat.Mat("ab"), ShapeError, "'ab'"),
     (lambda y: mat.Mat(1.5), ShapeError, "1.5"),
-    (lambda y: mat.zeros(2, "float32"), ShapeError, "'float32'"),
+    (lambda y: mat.zeros("float32"), ShapeError, "'float32'"),
+    (lambda y: mat.zeros([2, 3], [1]), ShapeError, r"one shape .*\[2, 3\], \[1\]"),
+    (lambda y: mat.zeros((2, 3), 4), ShapeError, r"one shape .*\(2, 3\), 4"),
+    (lambda y: mat.zeros(2, float, dtype=int), DTypeError, "two dtypes"),
+    (lambda y: mat.Mat([[1, 2], [3, 4]]), ShapeError, r"\[3, 4\]\]; mat.array"),
+    (lambda y: mat.array(1, 2, 3), DTypeError, r"one list: mat.array\(\[1, 2"),
+    (lambda y: mat.arange(), DTypeError, "end of the interval"),
     (lambda y: mat.Mat(2, displacement=-1), ShapeError, "-1"),
     (lambda y: mat.Mat(2, displacement=1.0), ShapeError, "1.0"),
     (lambda y: mat.Mat(2, displacement=2, max_size=3), ShapeError, "max_size 3 .* takes 4"),
@@ -168,7 +187,7 @@ def test_displaced_to_shares_the_storage_also_backwards():
     (lambda y: mat.arange(np.nan, 3), ShapeError, "nan"),
 ])
 def test_bad_arguments_of_makers(make, error, message):
-    y = mat.arange(6).view(2, 2)
+    y = mat.arange(6.0).view(2, 2)
     assert issubclass(error, MatError)
     with pytest.raises(error, match=message):
         make(y)
@@ -185,14 +204,13 @@ def test_bad_arguments_of_makers(make, error, message):
     [np.arange(3), [4, 5, 6]], [[np.arange(2), np.ones(2)], [[7, 8], (9, 10)]],
     [range(2), range(2, 4)], [np.array(1), 2],
 ])
-def test_array_of_nested_sequences_has_the_default_dtype(obj):
-    x = mat.array(obj)
-    assert x.dtype == np.float64
-    assert_array_equal(host(x), np.array(obj, float), strict=True)
+def test_array_of_nested_sequences_has_numpys_dtype(obj):
+    assert_array_equal(host(mat.array(obj)), np.array(obj), strict=True)
+    assert_array_equal(host(mat.array(obj, float)), np.array(obj, float), strict=True)
 
 
 def test_array_takes_mats_and_views_of_mats_as_leaves():
-    x = mat.arange(6).reshape(2, 3)
+    x = mat.arange(6.0).reshape(2, 3)
     made = mat.array([x[1], [1, 2, 3], np.arange(3), x.T[:, 0]])
     assert_array_equal(host(made), [[3, 4, 5], [1, 2, 3], [0, 1, 2], [0, 1, 2]])
     assert_array_equal(host(mat.array([[mat.array(1), 2], [x[0, 1], mat.full((), 4)]])),
@@ -231,15 +249,20 @@ def test_array_copies():
 def test_array_packs_what_is_strided():
     a = np.arange(12.0).reshape(3, 4)
     for view in (a.T, a[::-1, ::2], np.broadcast_to(a[0], (2, 4)), a[:, 1]):
-        x = mat.array(view)
-        assert x.is_contiguous
-        assert_array_equal(host(x), view)
-        x.fill_(0)
+        for order in "CFAK":
+            x = mat.array(view, order=order)
+            assert x.max_size == x.size
+            assert_array_equal(host(x), view)
+            wanted = np.array(view, order=order)
+            assert tuple(8 * s for s in x.strides) == wanted.strides
+            x.fill_(0)
     assert_array_equal(a, np.arange(12.0).reshape(3, 4))
 
 
 def test_array_keeps_large_integers_exact():
     assert mat.array([2**63 - 1, -2**63], "int64").tolist() == [2**63 - 1, -2**63]
+    assert mat.array([2**63 - 1, -2**63]).tolist() == [2**63 - 1, -2**63]
+    assert mat.array([2**63, 2**64 - 1]).tolist() == [2**63, 2**64 - 1]
     assert mat.array([2**64 - 1], "uint64").tolist() == [2**64 - 1]
     assert mat.array(2**53 + 1, "int64").item() == 2**53 + 1
 
@@ -271,10 +294,12 @@ def test_array_reads_foreign_byte_order_if_told_the_dtype():
     ({1, 2}, None, DTypeError, "set"),
     ({1: 2}, None, DTypeError, "dict"), (object(), None, DTypeError, "object"),
     (iter([1]), None, DTypeError, "iterator"),
-    (np.array(["a"]), None, DTypeError, "U1"), (np.array([None]), None, DTypeError, "'O'"),
+    (np.array(["a"]), None, DTypeError, "U1"), (np.array([None]), None, DTypeError, "object"),
+    ("ab", "float64", DTypeError, "'ab'"), (["1", "x"], float, DTypeError, "'x'"),
+    ([2**64], None, DTypeError, "object"), (np.zeros(2, "f8,i4"), None, DTypeError, "each field"),
     (np.array(["2020-01-01"], "M8[D]"), "float64", DTypeError, "datetime"),
     (np.zeros(1, "f8,i4"), "float64", DTypeError, "numbers"),
-    ([1j], None, DTypeError, "complex"), (np.array([1j]), "float32", DTypeError, "complex"),
+    ([1j], float, DTypeError, "complex"), (np.array([1j]), "float32", DTypeError, "complex"),
     ([1j], "int8", DTypeError, "complex"),
     ([1, 300], "int8", DTypeError, "300"), ([-1], "uint64", DTypeError, "-1"),
     ([2**63], "int64", DTypeError, str(2**63)),

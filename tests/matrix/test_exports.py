@@ -80,7 +80,7 @@ WRITES = {
 @pytest.mark.host
 @pytest.mark.parametrize("write", WRITES)
 def test_while_it_lives_writing_is_a_conflict_that_names_its_line(write):
-    x = mat.array([[1, 2], [3, 4]])
+    x = mat.array([[1.0, 2], [3, 4]])
     a, line = np.asarray(x), sys._getframe().f_lineno
     part = a[1:].T  # whatever shares the memory shares the export
     del a
@@ -112,7 +112,7 @@ def test_any_view_of_the_storage_is_protected_and_any_thread_is():
 
 @pytest.mark.host
 def test_reading_goes_on_and_further_exports_share_the_memory():
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     a, b = np.asarray(x), np.asarray(x)
     assert np.shares_memory(a, b)
     assert (mat.sum(x).item(), (x + 1).tolist(), x[2],
@@ -134,7 +134,7 @@ def test_nothing_is_lent_while_somebody_writes():
 
 
 def test_the_memory_outlives_the_mat():
-    x = mat.array([1, 2, 3])
+    x = mat.array([1.0, 2, 3])
     gone = weakref.ref(x.storage)
     a = np.asarray(x)
     del x

@@ -42,7 +42,7 @@ def on_device(values):
 
 
 def test_data_is_copied_by_the_end(dev):
-    x = mat.arange(5)
+    x = mat.arange(5.0)
     with mat.debug.count_copies() as n:
         with mat.prefetch(to_device=[x]) as p:
             assert (p.count, x.fresh) == (1, {"host"})
@@ -52,14 +52,14 @@ def test_data_is_copied_by_the_end(dev):
 
 
 def test_nothing_is_done_before_somebody_waits(dev):
-    x, before = mat.arange(5), dev.transfers["h2d"]
+    x, before = mat.arange(5.0), dev.transfers["h2d"]
     with mat.prefetch(to_device=x):
         assert dev.transfers["h2d"] == before
     assert dev.transfers["h2d"] == before + x.nbytes
 
 
 def test_who_needs_it_waits(dev):
-    x, other = mat.arange(5), mat.arange(5)
+    x, other = mat.arange(5.0), mat.arange(5.0)
     with mat.prefetch(to_device=[x, other]) as p:
         y = x * 2
         assert (p.count, x.fresh) == (1, {"host", "emulated"})
@@ -68,7 +68,7 @@ def test_who_needs_it_waits(dev):
 
 
 def test_an_access_waits_too(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with mat.prefetch(to_device=[x]) as p, x.facet("emulated", "input") as a:
         assert (p.count, x.fresh) == (0, {"host", "emulated"})
         found = []
@@ -89,14 +89,14 @@ def test_to_the_host(dev):
 
 
 def test_both_ways_at_once(dev):
-    x, y = mat.arange(3), on_device([5, 6])
+    x, y = mat.arange(3.0), on_device([5, 6])
     with mat.prefetch(to_device=[x], to_host=[y]) as p:
         assert p.count == 2
     assert x.fresh == y.fresh == {"host", "emulated"}
 
 
 def test_what_is_there_is_not_copied(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     x + 1
     with mat.debug.count_copies() as n, mat.prefetch(to_device=[x, x], to_host=[x]) as p:
         assert p.count == 0
@@ -112,7 +112,7 @@ def test_what_was_never_written_is_made_there(dev):
 
 
 def test_a_stale_copy_is_renewed(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     x + 1
     with x.facet("array", "io") as a:
         a[0] = 7
@@ -123,7 +123,7 @@ def test_a_stale_copy_is_renewed(dev):
 
 
 def test_views_share_the_copy(dev):
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     with mat.prefetch(to_device=[x[:3], x[3:]]) as p:
         assert (x[2:4] + 1).to_numpy().tolist() == [3, 4]
     assert p.count == 0
@@ -136,7 +136,7 @@ def test_views_share_the_copy(dev):
     lambda x: x.facet("emulated", "output").__enter__(),
 ])
 def test_writing_it_is_refused_with_the_line_of_the_prefetch(dev, write):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with mat.prefetch(to_device=[x]) as p:
         here = line() - 1
         with pytest.raises(ConflictError,
@@ -148,7 +148,7 @@ def test_writing_it_is_refused_with_the_line_of_the_prefetch(dev, write):
 
 
 def test_writing_is_fine_after_it_was_waited_for(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with mat.prefetch(to_device=[x]):
         x + 1
         x.add_(1)
@@ -156,7 +156,7 @@ def test_writing_is_fine_after_it_was_waited_for(dev):
 
 
 def test_what_is_being_written_cannot_be_prefetched(dev):
-    x, y = mat.arange(3), mat.arange(3)
+    x, y = mat.arange(3.0), mat.arange(3.0)
     with x.facet("array", "io"):
         with (pytest.raises(ConflictError, match=r"cannot prefetch.*'array' for 'io'"),
               mat.prefetch(to_device=[y, x])):
@@ -165,7 +165,7 @@ def test_what_is_being_written_cannot_be_prefetched(dev):
 
 
 def test_dropping_it_is_a_conflict(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with mat.prefetch(to_device=[x]):
         for memory in ("host", "emulated"):
             with pytest.raises(ConflictError, match="an asynchronous copy in progress"):
@@ -176,7 +176,7 @@ def test_dropping_it_is_a_conflict(dev):
 
 
 def test_it_is_not_evicted_before_it_is_copied(dev):
-    x, y = mat.arange(10), mat.arange(10)
+    x, y = mat.arange(10.0), mat.arange(10.0)
     with (mat.use_device("emulated", pool_bytes=80), mat.prefetch(to_device=[x]),
           pytest.raises(OutOfDeviceMemory)):
         y.facet("emulated", "output").__enter__()
@@ -185,7 +185,7 @@ def test_it_is_not_evicted_before_it_is_copied(dev):
 
 @pytest.mark.parametrize("error", [Deliberate, KeyboardInterrupt, ConflictError])
 def test_after_any_error_it_is_copied(dev, error):
-    x, y = mat.arange(3), on_device([1, 2])
+    x, y = mat.arange(3.0), on_device([1, 2])
     with pytest.raises(error), mat.prefetch(to_device=[x], to_host=[y]):
         raise error
     assert x.fresh == y.fresh == {"host", "emulated"}
@@ -194,7 +194,7 @@ def test_after_any_error_it_is_copied(dev, error):
 
 
 def test_a_copy_that_fails_leaves_all_as_it_was(dev):
-    x, y = mat.arange(3), mat.arange(4)
+    x, y = mat.arange(3.0), mat.arange(4.0)
     dev.fail(h2d=1)
     with (pytest.raises(DeviceError, match="h2d was requested to fail"),
           mat.prefetch(to_device=[x, y])):
@@ -205,7 +205,7 @@ def test_a_copy_that_fails_leaves_all_as_it_was(dev):
 
 
 def test_a_copy_that_fails_fails_who_needs_it(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     dev.fail(h2d=1)
     with mat.prefetch(to_device=[x]):
         with pytest.raises(DeviceError, match="h2d"):
@@ -215,7 +215,7 @@ def test_a_copy_that_fails_fails_who_needs_it(dev):
 
 
 def test_a_failing_copy_does_not_hide_the_blocks_own_error(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     dev.fail(h2d=1)
     with pytest.raises(Deliberate) as caught, mat.prefetch(to_device=[x]):
         raise Deliberate
@@ -233,7 +233,7 @@ def test_a_copy_home_that_fails_loses_nothing(dev):
 
 
 def test_an_interrupt_of_the_wait_does_not_end_it(dev, monkeypatch):
-    x, y, waits = mat.arange(3), mat.arange(4), []
+    x, y, waits = mat.arange(3.0), mat.arange(4.0), []
     wait = type(dev).synchronize
 
     def interrupted(self):
@@ -251,7 +251,7 @@ def test_an_interrupt_of_the_wait_does_not_end_it(dev, monkeypatch):
 
 
 def test_no_room_fails_at_the_beginning(dev):
-    x, y = mat.arange(3), mat.arange(4)
+    x, y = mat.arange(3.0), mat.arange(4.0)
     dev.fail(allocation=2)
     with pytest.raises(OutOfDeviceMemory), mat.prefetch(to_device=[x, y]):
         raise Deliberate
@@ -259,7 +259,7 @@ def test_no_room_fails_at_the_beginning(dev):
 
 
 def test_two_prefetches_of_one_mat(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with mat.prefetch(to_device=[x]):
         with mat.prefetch(to_device=[x]) as p:
             assert p.count == 1
@@ -267,7 +267,7 @@ def test_two_prefetches_of_one_mat(dev):
 
 
 def test_it_cannot_be_entered_twice_at_a_time(dev):
-    p = mat.prefetch(to_device=[mat.arange(3)])
+    p = mat.prefetch(to_device=[mat.arange(3.0)])
     with p, pytest.raises(ConflictError, match="already under way"):
         p.__enter__()
     with p:
@@ -275,7 +275,7 @@ def test_it_cannot_be_entered_twice_at_a_time(dev):
 
 
 def test_without_a_device_nothing_goes_to_one():
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with mat.prefetch(to_device=[x], to_host=[x]) as p:
         assert p.count == 0
         x.add_(1)
@@ -284,7 +284,7 @@ def test_without_a_device_nothing_goes_to_one():
 
 def test_who_is_not_to_be_on_a_device_stays(dev):
     with mat.settings(device_enabled=False):
-        x = mat.arange(3)
+        x = mat.arange(3.0)
     with mat.prefetch(to_device=[x]) as p:
         assert p.count == 0
     assert x.fresh == {"host"}
@@ -297,7 +297,7 @@ def test_only_mats(wrong):
 
 
 def test_another_thread_waits_too(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
 
     def read():
         with mat.use_device(dev):
@@ -309,7 +309,7 @@ def test_another_thread_waits_too(dev):
 
 
 def test_another_thread_reads_the_source_and_may_not_write_it(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with mat.prefetch(to_device=[x]):
         assert in_thread(lambda: x.to_numpy().tolist()) == [0, 1, 2]
         with pytest.raises(ConflictError, match="an asynchronous copy in progress"):
@@ -324,7 +324,7 @@ def test_empty_mats(dev):
 
 
 def test_printing_does_not_wait(dev):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     with mat.prefetch(to_device=[x]) as p:
         assert "[0. 1. 2.]" in repr(x)
         mat.show(x)

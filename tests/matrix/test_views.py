@@ -88,12 +88,12 @@ def test_reshape_is_a_view_exactly_where_numpy_makes_one(pair, data):
 
 
 def test_the_views_by_name():
-    x = mat.arange(24).reshape(2, 3, 4)
+    x = mat.arange(24.0).reshape(2, 3, 4)
     a = np.arange(24.0).reshape(2, 3, 4)
     assert_array_equal(host(x.T), a.T)
     assert_array_equal(host(x.permute(2, 0, 1)), a.transpose(2, 0, 1))
     assert_array_equal(host(x.permute([-1, 0, 1])), a.transpose(2, 0, 1))
-    assert_array_equal(host(mat.arange(3).permute(0)), np.arange(3.0))
+    assert_array_equal(host(mat.arange(3.0).permute(0)), np.arange(3.0))
     assert_array_equal(host(x.swapaxes(0, -1)), a.swapaxes(0, -1))
     assert_array_equal(host(x[:1].squeeze()), a[0])
     assert_array_equal(host(x[:1, :, :1].squeeze(-1)), a[:1, :, 0])
@@ -101,7 +101,7 @@ def test_the_views_by_name():
     assert_array_equal(host(x.expand_dims(-1)), a[..., None])
     assert_array_equal(host(x.diagonal(1, 2, 1)), a.diagonal(1, 2, 1))
     assert_array_equal(host(x[:, :1].broadcast_to(2, 5, 4)), np.broadcast_to(a[:, :1], (2, 5, 4)))
-    assert_array_equal(host(mat.full((), 3).broadcast_to((2, 2))), np.full((2, 2), 3.0))
+    assert_array_equal(host(mat.full((), 3.0).broadcast_to((2, 2))), np.full((2, 2), 3.0))
     for y in (x.T, x.swapaxes(0, 1), x.expand_dims(0), x.diagonal(), x.reshape(6, -1), x.view(3, 2),
               x.displace(0)):
         assert y.storage is x.storage
@@ -128,7 +128,7 @@ def test_the_diagonal_and_the_transpose_can_be_written():
 
 
 def test_view_and_displace_are_absolute_and_may_show_what_was_invisible():
-    x = mat.arange(10).view((2, 2), 3)
+    x = mat.arange(10.0).view((2, 2), 3)
     assert_array_equal(host(x), [[3, 4], [5, 6]])
     assert_array_equal(host(x.view(3)), [3, 4, 5])
     assert_array_equal(host(x.view((1, 2), 8)), [[8, 9]])
@@ -166,7 +166,7 @@ def test_views_conflict_with_each_other():
 
 
 def test_views_of_views_keep_the_storage_alive():
-    y = mat.arange(6)[2:][1:]
+    y = mat.arange(6.0)[2:][1:]
     assert_array_equal(host(y), [3, 4, 5])
 
 
@@ -181,7 +181,7 @@ def test_shaping_looks_at_nothing():
 
 
 def test_writing_a_broadcast_is_refused_everywhere():
-    x = mat.arange(3).broadcast_to(2, 3)
+    x = mat.arange(3.0).broadcast_to(2, 3)
     for write in (lambda: x.fill_(1), lambda: x.exp_(), lambda: x.facet("array", "io"),
                   lambda: x.facet("backing", "output"),
                   lambda: x[0:2].fill_(1), lambda: x.__setitem__((0, 0), 1),
@@ -198,7 +198,7 @@ def test_writing_a_broadcast_is_refused_everywhere():
 
 
 def test_reshape_view_displace_and_row_in_place():
-    x = mat.arange(12)
+    x = mat.arange(12.0)
     y = x.view(12)
     assert x.reshape_(3, 4) is x
     assert x.reshape_((4, -1)).shape == (4, 3)
@@ -214,13 +214,13 @@ def test_reshape_view_displace_and_row_in_place():
 
 
 def test_row_of_a_strided_matrix():
-    x = mat.arange(12).reshape(3, 4).T
+    x = mat.arange(12.0).reshape(3, 4).T
     assert_array_equal(host(x[1:2]), [[1, 5, 9]])
     assert_array_equal(host(x.row_(1)), [[1, 5, 9]])
 
 
 def test_shapes_changed_in_place_are_seen_by_every_facet():
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     for facet in ("array", "backing", "foreign"):
         with x.facet(facet, "input"), x.facet(facet, "io"):
             pass
@@ -240,7 +240,7 @@ def test_shapes_changed_in_place_are_seen_by_every_facet():
 ])
 @pytest.mark.parametrize("direction", ["input", "io"])
 def test_nothing_changes_shape_while_its_storage_is_looked_at(change, direction):
-    x = mat.arange(8).view((2, 3), 1)
+    x = mat.arange(8.0).view((2, 3), 1)
     other = x.view(8, 0)
     with other.facet("array", direction), pytest.raises(ConflictError, match="test_views"):
         change(x)
@@ -255,7 +255,7 @@ def test_other_storages_being_looked_at_does_not_matter():
 
 
 def test_window_restores_also_after_errors_and_nested():
-    x = mat.arange(8).reshape(2, 4)
+    x = mat.arange(8.0).reshape(2, 4)
     with x.window((2, 2), 3) as y:
         assert y is x
         assert_array_equal(host(x), [[3, 4], [5, 6]])
@@ -275,7 +275,7 @@ def test_window_restores_also_after_errors_and_nested():
 
 
 def test_adjust_keeps_the_storage_when_it_is_large_enough():
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     assert x.adjust_((2, 2), 1) is x
     assert_array_equal(host(x), [[1, 2], [3, 4]])
     assert x.max_size == 6
@@ -343,7 +343,7 @@ def test_adjust_grows_and_leaves_other_views_valid():
     (lambda x: x.diagonal("a"), ShapeError, "'a'"),
 ])
 def test_bad_shaping_touches_nothing(call, error, message):
-    x = mat.arange(12).reshape(3, 4)
+    x = mat.arange(12.0).reshape(3, 4)
     before = x.layout, x.storage, x.storage.version
     with pytest.raises(error, match=message):
         call(x)

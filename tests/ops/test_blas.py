@@ -134,7 +134,7 @@ def test_minus_zero_keeps_its_sign():
 
 
 def test_nan_and_infinite_factors():
-    assert_array_equal(mat.scal(float("inf"), mat.array([1, -1])).to_numpy(), [np.inf, -np.inf])
+    assert_array_equal(mat.scal(float("inf"), mat.array([1.0, -1])).to_numpy(), [np.inf, -np.inf])
     for _ in range(3):
         assert_array_equal(mat.axpy(float("nan"), mat.ones(2), mat.ones(2)).to_numpy(),
                            [np.nan, np.nan])
@@ -186,7 +186,7 @@ def test_beta_zero_overwrites_nan(rng, n, beta):
         assert_allclose(mat.geem(1, one, other, beta, nan(n, n)).to_numpy(), a * b, **near)
         assert_allclose(mat.geerv(1, one, vector, beta, nan(n, n)).to_numpy(), a * x, **near)
         assert_allclose(nan(n).sum_(one, 1, 1, beta).to_numpy(), a.sum(1), **near)
-    assert_array_equal(mat.add_sign(2, mat.array([-1, 3]), beta, mat.full(2, np.nan)).to_numpy(),
+    assert_array_equal(mat.add_sign(2, mat.array([-1.0, 3]), beta, mat.full(2, np.nan)).to_numpy(),
                        [-2, 2])
 
 
@@ -230,25 +230,25 @@ def test_a_partial_write_lets_the_rest_be_what_it_was():
     """
     size = 4096
     rest = np.full(size - 2, 7.0)
-    y = mat.blas.copy(mat.ones(2 * size), mat.full(size, 7), n=2)
+    y = mat.blas.copy(mat.ones(2 * size), mat.full(size, 7.0), n=2)
     assert_array_equal(y.to_numpy()[2:], rest)
-    y = mat.blas.copy(mat.ones(2), mat.full(size, 7), incy=size - 1)
+    y = mat.blas.copy(mat.ones(2), mat.full(size, 7.0), incy=size - 1)
     assert_array_equal(y.to_numpy()[1:-1], rest)
-    c = mat.gemm(1, mat.ones(1, 1), mat.ones(1, 2), 0, mat.full((2, size // 2), 7), m=1, n=2, k=1)
+    c = mat.gemm(1, mat.ones(1, 1), mat.ones(1, 2), 0, mat.full((2, size // 2), 7.0), m=1, n=2, k=1)
     assert_array_equal(c.to_numpy().ravel()[2:], rest)
-    c = mat.gemm(1, mat.ones(1), mat.ones(2), 0, mat.full(size, 7), m=1, n=2, k=1, lda=1, ldb=2,
+    c = mat.gemm(1, mat.ones(1), mat.ones(2), 0, mat.full(size, 7.0), m=1, n=2, k=1, lda=1, ldb=2,
                  ldc=2)
     assert_array_equal(c.to_numpy()[2:], rest)
 
 
 def test_an_operand_that_is_input_and_output_is_read():
-    x = mat.full(4096, 7)
+    x = mat.full(4096, 7.0)
     assert_array_equal(mat.blas.copy(x, x.reshape(64, 64)).to_numpy(), np.full((64, 64), 7.0))
-    x = mat.full(4096, 7)
+    x = mat.full(4096, 7.0)
     assert_array_equal(mat.blas.copy(x, x).to_numpy(), np.full(4096, 7.0))
-    x = mat.full(4096, 7)
+    x = mat.full(4096, 7.0)
     assert_array_equal(x.square_().to_numpy(), np.full(4096, 49.0))
-    x = mat.full(4096, 7)
+    x = mat.full(4096, 7.0)
     assert_array_equal(mat.geem(1, x, x, 0, x).to_numpy(), np.full(4096, 49.0))
 
 

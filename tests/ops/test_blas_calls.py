@@ -106,7 +106,7 @@ def test_inputs_may_be_read_only_and_broadcast(rng):
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 1, 2)])
 def test_vectors_with_uneven_steps_are_refused(shape):
-    uneven = mat.arange(32).reshape(2, 4, 4)[:, :2, :2][0 if len(shape) == 2 else slice(None)]
+    uneven = mat.arange(32.0).reshape(2, 4, 4)[:, :2, :2][0 if len(shape) == 2 else slice(None)]
     uneven = uneven if len(shape) == 2 else uneven[:, :1]
     y = mat.zeros(4)
     for call in (lambda: mat.gemv(1, mat.eye(4), uneven, 0, y),
@@ -120,7 +120,7 @@ def test_vectors_with_uneven_steps_are_refused(shape):
 
 
 def storage():
-    return mat.arange(60)
+    return mat.arange(60.0)
 
 
 OVERLAPS = {
@@ -204,7 +204,7 @@ def test_axpy_with_itself():
 
 
 def test_dot_with_itself_may_overlap():
-    s = mat.arange(5)
+    s = mat.arange(5.0)
     assert mat.blas.dot(s[1:], s[:-1]) == 0 + 2 + 6 + 12
 
 

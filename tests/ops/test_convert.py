@@ -23,10 +23,10 @@ def host(x):
 
 
 def _specimens():
-    base = mat.arange(12)
-    return [mat.array([[1, 2], [3, 4]]), base.view((2, 3), 4), base.reshape(3, 4).T, base[::-2],
+    base = mat.arange(12.0)
+    return [mat.array([[1.0, 2], [3, 4]]), base.view((2, 3), 4), base.reshape(3, 4).T, base[::-2],
             mat.zeros(0, 3), mat.full((),
-                                      7),
+                                      7.0),
             mat.array([True, False], "bool"), mat.array([1, 2], "int16"),
             mat.array([1 + 2j], "complex64"),
             base[3:4].broadcast_to(2, 2)]
@@ -63,10 +63,10 @@ def test_item_and_tolist_give_python_numbers(name):
 
 
 def test_item_counts_in_row_major_order_whatever_the_strides():
-    x = mat.arange(6).reshape(2, 3).T
+    x = mat.arange(6.0).reshape(2, 3).T
     assert [x.item(k) for k in range(-6, 6)] == [0, 3, 1, 4, 2, 5] * 2
-    assert mat.full((1, 1), 4).item() == 4
-    assert mat.full((), 4).item(-1) == 4
+    assert mat.full((1, 1), 4.0).item() == 4
+    assert mat.full((), 4.0).item(-1) == 4
     assert x.item(np.int64(1)) == 3
 
 
@@ -80,7 +80,7 @@ def test_scalars():
 
 
 def test_len_and_iteration():
-    x = mat.arange(6).reshape(3, 2)
+    x = mat.arange(6.0).reshape(3, 2)
     assert len(x) == 3
     rows = list(x)
     assert [r.tolist() for r in rows] == [[0, 1], [2, 3], [4, 5]]
@@ -138,7 +138,7 @@ def test_ravel_index():
     (lambda x: int(mat.array(1j, "complex64")), DTypeError, "complex"),
 ])
 def test_bad_conversions_touch_nothing(convert, error, message):
-    x = mat.arange(6).reshape(2, 3)
+    x = mat.arange(6.0).reshape(2, 3)
     version = x.storage.version
     with pytest.raises(error, match=message):
         convert(x)
@@ -148,7 +148,7 @@ def test_bad_conversions_touch_nothing(convert, error, message):
 
 def test_replace():
     x = mat.Mat((2, 2), displacement=1, max_size=6)
-    assert x.replace_([[1, 2], mat.array([3, 4])]) is x
+    assert x.replace_([[1, 2], mat.array([3.0, 4])]) is x
     assert_array_equal(host(x), [[1, 2], [3, 4]])
     assert x.T.replace_(np.array([[5, 6], [7, 8]], "int8")).tolist() == [[5, 6], [7, 8]]
     with x.facet("backing", "input") as whole:

@@ -275,7 +275,7 @@ def test_multivariate_normal_of_nothing():
 
 
 @pytest.mark.parametrize(("means", "covariances", "error", "text"), [
-    (mat.zeros(2), mat.array([[1, 2], [2, 1]]), mat.LinAlgError, "not positive definite"),
+    (mat.zeros(2), mat.array([[1.0, 2], [2, 1]]), mat.LinAlgError, "not positive definite"),
     (mat.zeros(2), mat.zeros(2, 2), mat.LinAlgError, "not positive definite"),
     (mat.zeros(2), mat.eye(3), mat.ShapeError, r"\(3, 3\)"),
     (mat.zeros(1, 2), mat.eye(2), mat.ShapeError, r"\(1, 2\)"),

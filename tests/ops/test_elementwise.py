@@ -263,7 +263,7 @@ def test_augmented_operators(rng, name):
 
 
 def test_augmented_assignment_to_a_part():
-    a, b = np.arange(12.0).reshape(3, 4), mat.arange(12).reshape(3, 4)
+    a, b = np.arange(12.0).reshape(3, 4), mat.arange(12.0).reshape(3, 4)
     a[1:, ::2] += 10
     b[1:, ::2] += 10
     a[0] *= a[1]
@@ -306,10 +306,10 @@ def test_broadcasting(rng, one, other):
 
 def test_in_place_broadcasts_the_operand_only():
     x = mat.zeros(3, 4)
-    x += mat.arange(4)
+    x += mat.arange(4.0)
     assert_array_equal(x.to_numpy(), np.tile(np.arange(4.0), (3, 1)))
     with pytest.raises(ShapeError, match=r"\(3, 4\).*\(4,\)"):
-        mat.arange(4).add_(x)
+        mat.arange(4.0).add_(x)
     with pytest.raises(AliasError):
         mat.zeros(1).broadcast_to(4).add_(1)
 
@@ -433,7 +433,7 @@ def test_a_planned_call_still_looks_at_integers():
 
 
 def test_signed_zeros_are_told_apart():
-    x = mat.array([1, -1])
+    x = mat.array([1.0, -1])
     for _ in range(2):  # the second time as planned, with the number made an array
         assert_array_equal(np.signbit(x.copy().multiply_(0.0).to_numpy()), [False, True])
         assert_array_equal(np.signbit(x.copy().multiply_(-0.0).to_numpy()), [True, False])

@@ -100,7 +100,7 @@ def test_logsumexp_as_a_class(forgotten, rng):
                             wanted, rtol=1e-13)
     out = mat.empty(3, 4)
     assert logsumexp(x, 0, out=out) is out
-    assert logsumexp(mat.array([1, 2])).dtype == np.float64
+    assert logsumexp(mat.array([1.0, 2])).dtype == np.float64
     assert repr(logsumexp(mat.zeros(2))) in logsumexp.__doc__
     with pytest.raises(mat.ShapeError, match="logsumexp of no elements"):
         logsumexp(mat.empty(0))

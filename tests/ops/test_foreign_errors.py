@@ -106,8 +106,8 @@ def test_wide_shapes_without_elements():
 def test_counting_with_huge_integers(arange):
     found = arange(10**30, 10**30 + 3, dtype="float64")
     assert found.tolist() == [1e30] * 3
-    assert arange(10**30, -10**30, dtype="float64").shape == (0,)
-    refused(lambda: arange(10**30, 10**30 + 3, dtype="int64"), DTypeError, "start is 10+, too")
+    assert xp.arange(10**30, -10**30, dtype="float64").shape == (0,)
+    refused(lambda: arange(10**30, 10**30 + 3, dtype="int64"), DTypeError, "too large")
     refused(lambda: arange(10**400), DTypeError, "too large")
 
 

@@ -217,7 +217,7 @@ def test_assignment_converts_as_numpy_does():
 
 
 def test_reading_moves_no_more_than_it_must():
-    x = mat.arange(6).reshape(2, 3)
+    x = mat.arange(6.0).reshape(2, 3)
     version = x.storage.version
     _ = x[0, 0], x[0], x[[0]], x[x > 1], x[..., None]
     assert x.storage.version == version
@@ -298,7 +298,7 @@ def test_numbers_that_do_not_fit_are_refused(name, value, index):
 
 
 def test_masks_of_a_broadcast_mat_can_be_read_but_not_written():
-    x = mat.arange(3).broadcast_to(2, 3)
+    x = mat.arange(3.0).broadcast_to(2, 3)
     assert_array_equal(x[x > 0].to_numpy(), [1, 2, 1, 2])
     with pytest.raises(AliasError, match="overlap"):
         x[x > 0] = 1

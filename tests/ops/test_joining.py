@@ -79,14 +79,14 @@ def test_astype_rounds_towards_zero_and_refuses_what_is_no_dtype():
 
 
 def test_transpose_of_any_rank_into_out():
-    x = mat.arange(24).reshape(2, 3, 4)
+    x = mat.arange(24.0).reshape(2, 3, 4)
     a = np.arange(24.0).reshape(2, 3, 4)
     out = mat.Mat((4, 2, 3), displacement=2, max_size=30)
     assert mat.transpose(x, (2, 0, 1), out=out) is out
     assert_array_equal(host(out), a.transpose(2, 0, 1))
     assert_array_equal(host(mat.transpose(x)), a.T)
     assert_array_equal(host(mat.transpose(x, (-1, 1, 0))), a.transpose(-1, 1, 0))
-    assert mat.transpose(mat.full((), 3)).item() == 3
+    assert mat.transpose(mat.full((), 3.0)).item() == 3
     with mat.debug.count_copies() as n:
         _ = x.T
     assert n.packs == 0
@@ -142,7 +142,7 @@ def test_joining_keeps_the_dtype(name):
 
 
 def test_concat_of_views_of_one_storage():
-    x = mat.arange(6).reshape(2, 3)
+    x = mat.arange(6.0).reshape(2, 3)
     assert_array_equal(host(mat.concat([x, x[::-1], x[:1]])),
                        [[0, 1, 2], [3, 4, 5], [3, 4, 5], [0, 1, 2], [0, 1, 2]])
     y = mat.zeros(3, 2)
@@ -181,7 +181,7 @@ def test_concat_of_views_of_one_storage():
 def test_bad_joining_and_transposing_touches_nothing(call, error, message):
     if message == "float16":
         pytest.importorskip("ml_dtypes")
-    x = mat.arange(6).reshape(2, 3)
+    x = mat.arange(6.0).reshape(2, 3)
     version = x.storage.version
     with pytest.raises(error, match=message):
         call(x)
@@ -205,7 +205,7 @@ def test_equals_and_allclose(name, kind):
 
 
 def test_equals_needs_equal_shapes_and_knows_nan():
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     assert not x.equals(x.reshape(2, 3))
     assert not mat.allclose(x, x.reshape(2, 3))
     assert x.equals(x)
@@ -241,7 +241,7 @@ def test_allclose_is_numpys(a, b, rtol, atol):
 ])
 def test_bad_comparisons(call, error, message):
     with pytest.raises(error, match=message):
-        call(mat.arange(3))
+        call(mat.arange(3.0))
 
 
 # Mapping
@@ -249,7 +249,7 @@ def test_bad_comparisons(call, error, message):
 
 def test_map_concat_gives_each_its_stretch():
     x = mat.Mat(10, displacement=2, max_size=14)
-    mats = [mat.full(2, 1), mat.full((2, 2), 2), mat.full((), 3)]
+    mats = [mat.full(2, 1.0), mat.full((2, 2), 2.0), mat.full((), 3.0)]
     seen = []
 
     def copy(m, part):
@@ -263,7 +263,7 @@ def test_map_concat_gives_each_its_stretch():
 
 
 def test_map_concat_with_a_key_and_back_again():
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     pairs = [("a", mat.zeros(2)), ("b", mat.zeros(2, 2))]
     mat.map_concat(lambda pair, part: mat.blas.copy(part, pair[1]), pairs, x,
                    key=lambda pair: pair[1])
@@ -271,7 +271,7 @@ def test_map_concat_with_a_key_and_back_again():
 
 
 def test_map_displacements_walks_while_the_window_fits():
-    x = mat.arange(8)[1:]
+    x = mat.arange(8.0)[1:]
     found = []
     assert mat.map_displacements(lambda w: found.append(w.tolist()), x, (1, 3)) is x
     assert found == [[[1, 2, 3]], [[4, 5, 6]]]
@@ -286,7 +286,7 @@ def test_map_displacements_walks_while_the_window_fits():
 
 
 def test_map_into():
-    x, y = mat.arange(4).reshape(2, 2), mat.array([10, 20, 30, 40])
+    x, y = mat.arange(4.0).reshape(2, 2), mat.array([10.0, 20, 30, 40])
     out = mat.Mat(4, "int16", displacement=1, max_size=6)
     assert mat.map_into(out, lambda a, b: a * b, x, y) is out
     assert out.tolist() == [0, 20, 60, 120]
@@ -298,7 +298,7 @@ def test_map_into():
 
 
 def test_map_into_writes_nothing_when_the_function_fails():
-    x = mat.arange(4)
+    x = mat.arange(4.0)
     with pytest.raises(ZeroDivisionError):
         mat.map_into(x, lambda a: 1 / (a - 2), x)
     assert x.tolist() == [0, 1, 2, 3]
@@ -329,7 +329,7 @@ def test_map_into_writes_nothing_when_the_function_fails():
     (lambda x: mat.map_into(mat.zeros(1).broadcast_to(6), lambda a: a, x), AliasError, "overlap"),
 ])
 def test_bad_mapping_touches_nothing(call, error, message, capsys):
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     with pytest.raises(error, match=message):
         call(x)
     assert capsys.readouterr().out == ""
@@ -337,7 +337,7 @@ def test_bad_mapping_touches_nothing(call, error, message, capsys):
 
 
 def test_errors_while_mapping_leave_the_shape_alone():
-    x = mat.arange(6)
+    x = mat.arange(6.0)
     with pytest.raises(IndexOutOfRange):
         mat.map_displacements(lambda w: w[2], x, 2)
     with pytest.raises(ConflictError), x.facet("array", "input"):

@@ -249,7 +249,7 @@ def test_singular_matrices(blas_dtype, a):
 
 
 def test_trsm_with_a_zero_on_the_diagonal_gives_inf():
-    got = mat.trsm(1, mat.array([[0, 0], [0, 1]]), mat.array([[1.0], [2.0]]))
+    got = mat.trsm(1, mat.array([[0.0, 0], [0, 1]]), mat.array([[1.0], [2.0]]))
     assert_array_equal(got.to_numpy(), [[math.inf], [math.nan]])
 
 

@@ -217,12 +217,12 @@ def test_all_that_tie_get_the_gradient():
     x = np.array([[1.0, 2.0, 2.0, 0.0], [2.0, 2.0, 0.0, 0.0]])
     y = mat.array(pooled(x, 2, stride=2))
     assert y.tolist() == [[2, 2]]
-    xd = mat.nn.derive_max_pool(mat.array(x), mat.ones(2, 4), y, mat.array([[3, 5]]), pool_shape=2,
+    xd = mat.nn.derive_max_pool(mat.array(x), mat.ones(2, 4), y, mat.array([[3.0, 5]]), pool_shape=2,
                                 stride=2)
     assert xd.tolist() == [[1, 4, 6, 1], [4, 4, 1, 1]]
     y = mat.array(pooled(x[0], 2))
     assert y.tolist() == [2, 2, 2, 0]
-    xd = mat.nn.derive_max_pool(mat.array(x[0]), mat.zeros(4), y, mat.array([1, 10, 100, 1000]),
+    xd = mat.nn.derive_max_pool(mat.array(x[0]), mat.zeros(4), y, mat.array([1.0, 10, 100, 1000]),
                                 pool_shape=2)
     assert xd.tolist() == [0, 11, 110, 1000]
 

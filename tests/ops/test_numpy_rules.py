@@ -51,7 +51,7 @@ def test_first_axes_of_length_1_can_be_assigned(shape):
 
 
 def test_full_of_arrays():
-    for value in (np.array(1.5), np.arange(3.0), mat.arange(3), [1.0, 2.0, 3.0]):
+    for value in (np.array(1.5), np.arange(3.0), mat.arange(3.0), [1.0, 2.0, 3.0]):
         plain = value.to_numpy() if isinstance(value, mat.Mat) else value
         x = mat.full((2, 3), value)
         wanted = np.full((2, 3), plain)

@@ -204,7 +204,7 @@ def test_a_call_keeps_its_plan():
     finally:
         OBSERVERS.pop()
     assert plan_of(ADD, x, y, out) is None
-    assert out.equals(mat.full((2, 3), 2))
+    assert out.equals(mat.full((2, 3), 2.0))
     assert not out.storage.accesses
 
 
@@ -255,7 +255,7 @@ SUMS = [lambda axis=axis, keepdims=keepdims, dtype=dtype:
 
 def product(beta, **kwargs):
     a = mat.array([[1.0, 2], [3, 4]])
-    return gemm(1.0, a, a, beta, mat.full((2, 2), 5), **kwargs)
+    return gemm(1.0, a, a, beta, mat.full((2, 2), 5.0), **kwargs)
 
 
 PRODUCTS = [lambda beta=beta, kwargs=kwargs: product(beta, **kwargs)

@@ -202,7 +202,7 @@ def test_a_nan_in_out_is_not_read():
 
 
 def test_out_of_another_dtype():
-    x = mat.array([[1, 5], [7, 3]])
+    x = mat.array([[1.0, 5], [7, 3]])
     assert_array_equal(mat.sum(x, 0, out=mat.zeros(2, dtype="float32")).to_numpy(), [8, 8])
     assert_array_equal(mat.argmax(x, 0, out=mat.zeros(2, dtype="int32")).to_numpy(), [1, 0])
     assert_array_equal(mat.argmin(x, 1, out=mat.zeros(2)).to_numpy(), [0, 1])
@@ -211,7 +211,7 @@ def test_out_of_another_dtype():
 
 
 def test_out_that_overlaps_is_refused():
-    x = mat.arange(6).reshape(2, 3)
+    x = mat.arange(6.0).reshape(2, 3)
     with pytest.raises(AliasError):
         mat.sum(x, axis=0, out=x[0])
     assert_array_equal(x.to_numpy(), np.arange(6.0).reshape(2, 3))

@@ -145,7 +145,7 @@ def test_under_observers(rng):
 
 @pytest.mark.parametrize("index", [[0, 5], [-6, 0], [2**40], [-(2**63), 1]])
 def test_out_of_range_before_anything_is_written(index):
-    x = mat.arange(5)
+    x = mat.arange(5.0)
     for spelled in (index, np.array(index), mat.array(index, dtype="int64")):
         with pytest.raises(IndexOutOfRange):
             x[spelled]
@@ -225,7 +225,7 @@ def test_on_a_device(rng):
 @pytest.mark.unchecked("it takes minutes")
 def test_threads_that_change_a_mask_break_nothing():
     """The elements may be any, but none of them is outside of the Mats."""
-    x, mask, stop = mat.arange(1000), mat.zeros(1000, dtype="bool"), threading.Event()
+    x, mask, stop = mat.arange(1000.0), mat.zeros(1000, dtype="bool"), threading.Event()
 
     def change():
         k = 0

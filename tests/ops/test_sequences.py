@@ -53,12 +53,12 @@ def test_operators_of_bits(call):
 @pytest.mark.parametrize("call", AUGMENTED, ids=lambda f: f.__name__)
 def test_augmented_operators(call):
     for value in ([1, 2, 3], (1.5, 2, 3), [[1], [2]]):
-        x = mat.array([[1, 2, 3], [0, 1, 5]])
+        x = mat.array([[1.0, 2, 3], [0, 1, 5]])
         agree(lambda x, value: call(x.copy(), value), x, value)
 
 
 def test_products():
-    x = mat.arange(6).reshape(2, 3)
+    x = mat.arange(6.0).reshape(2, 3)
     agree(operator.matmul, x, [1, 2, 3])
     agree(operator.matmul, [1.5, 2], x)
 
@@ -101,7 +101,7 @@ def test_none_equals_no_element():
     ([[1, 2], [3]], ShapeError, "different lengths"), (["a", "b"], DTypeError, "not numbers"),
     ([None, 1], DTypeError, "not numbers"), ([1, 2], ShapeError, r"\(2,\)")])
 def test_bad_sequences_touch_nothing(value, error, words):
-    x = mat.arange(3)
+    x = mat.arange(3.0)
     for call in (lambda: x + value, lambda: value + x, lambda: mat.add(x, value)):
         with pytest.raises(error, match=words):
             call()

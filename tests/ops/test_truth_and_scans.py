@@ -135,7 +135,7 @@ def test_truth_of_nothing_and_into_a_place():
         a = np.zeros(shape)
         for name in ("any", "all"):
             same(getattr(mat.array(a), name)(axis), getattr(np, name)(a, axis))
-    x, out = mat.array([[0, 1], [2, 3]]), mat.zeros(2, dtype="bool")
+    x, out = mat.array([[0.0, 1], [2, 3]]), mat.zeros(2, dtype="bool")
     assert x.all(axis=0, out=out) is out
     assert out.tolist() == [False, True]
     assert x.any(1, keepdims=True).tolist() == [[True], [True]]

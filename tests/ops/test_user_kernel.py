@@ -85,9 +85,9 @@ def test_several_outputs_and_statements(polar, rng, dtype, n):
 
 def test_inputs_broadcast(axpby):
     y = mat.ones(3, 4)
-    axpby(1, mat.arange(4), 10, y)
+    axpby(1, mat.arange(4.0), 10, y)
     assert_array_equal(y.to_numpy(), np.broadcast_to(np.arange(4) + 10, (3, 4)))
-    axpby(1, mat.array([[1], [2], [3]]), 0, y)
+    axpby(1, mat.array([[1.0], [2], [3]]), 0, y)
     assert_array_equal(y.to_numpy(), np.broadcast_to([[1], [2], [3]], (3, 4)))
 
 
@@ -103,7 +103,7 @@ def test_keywords_and_aliases(axpby):
 
 @pytest.mark.host
 def test_directions_are_those_declared(axpby, polar):
-    x, y = mat.ones(4), mat.full(4, 2)
+    x, y = mat.ones(4), mat.full(4, 2.0)
     axpby(1.0, x, 0.0, y)
     with x.facet("array", "input"):
         axpby(1.0, x, 0.0, y)
@@ -207,7 +207,7 @@ def test_a_return_ends_the_statements_of_one_element(cache):
         assert z.tolist() == [10, 1, 1, 10]
         assert y.tolist() == [-1, 1, 4, -2]
     whole = mat.kernel("y = x; return", x="input", y="output")
-    assert whole(mat.arange(3), mat.empty(3)).tolist() == [0, 1, 2]
+    assert whole(mat.arange(3.0), mat.empty(3)).tolist() == [0, 1, 2]
 
 
 def test_a_correct_kernel_compiles_with_its_loops_and_switches(cache):

@@ -134,7 +134,7 @@ OPERATIONS = {
     "repr": lambda x, y, z, c: repr(x),
     "to-numpy": lambda x, y, z, c: x.to_numpy(),
     "from-numpy": lambda x, y, z, c: mat.from_numpy(Y.copy()) + x,
-    "array": lambda x, y, z, c: mat.array([[1, 2], [3, 4]]),
+    "array": lambda x, y, z, c: mat.array([[1.0, 2], [3, 4]]),
     "uniform": lambda x, y, z, c: mat.zeros(3).uniform_(rng=mat.Rng(3).copy()),
     "deepcopy": lambda x, y, z, c: copy.deepcopy(x),
     "pickle": lambda x, y, z, c: pickle.loads(pickle.dumps(x)),

@@ -21,7 +21,7 @@ import warnings
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     import mat
-    x = mat.arange(12).reshape(3, 4)
+    x = mat.arange(12.0).reshape(3, 4)
     print((x.exp().log() + x.T.contiguous().T).sum().item(),
           mat.axpy(2, x, mat.ones(3, 4)).sum().item())
     print(mat.show_config()["kernels"])

@@ -160,7 +160,7 @@ def test_settings_print():
 
 def test_device_enabled_is_taken_over_by_new_mats_and_their_views():
     with mat.settings(device_enabled=False):
-        made = [mat.zeros(2), mat.array([1, 2]), mat.from_numpy(np.zeros(2)), mat.eye(2)]
+        made = [mat.zeros(2), mat.array([1.0, 2]), mat.from_numpy(np.zeros(2)), mat.eye(2)]
     assert [x.device_enabled for x in made] == [False] * 4
     assert [x[:1].device_enabled for x in made] == [False] * 4
     assert (made[0] + 1).device_enabled is False

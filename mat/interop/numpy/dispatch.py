@@ -74,7 +74,7 @@ def delegate(function: Function, args: Sequence[object] = (),
     Examples
     --------
     >>> import numpy, mat
-    >>> delegate(numpy.median, [mat.arange(5)])
+    >>> delegate(numpy.median, [mat.arange(5.0)])
     <Mat () A 2.>
     """
     call = _Call(args, kwargs, written)

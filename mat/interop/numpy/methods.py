@@ -72,7 +72,7 @@ def flatten(self: Mat) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.array([[1, 2], [3, 4]]).T.flatten()
+    >>> mat.array([[1.0, 2], [3, 4]]).T.flatten()
     <Mat 4 F [1. 3. 2. 4.]>
     """
     return self.copy().reshape(-1)

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import numpy as np
 
-from ...devices.device import CPU, Device, device_named, in_use
+from ...devices.device import Device, device_named, enabled_on
 from ...errors import DeviceError, DTypeError, SettingError, ShapeError
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
@@ -177,19 +177,6 @@ def _matrix_transpose(self: Mat) -> Mat:
 
 
 bind("mT", property(_matrix_transpose))
-
-
-def enabled_on(device: object) -> bool:
-    """Return the `device_enabled` of a Mat that is to compute on `device`.
-
-    It is True for the device in use, and False for the processor. For other devices `DeviceError`
-    is raised: operations follow the device in use, arguments do not choose one.
-    """
-    wanted = device_named(device)
-    if wanted is not CPU and wanted is not in_use():
-        raise DeviceError(f"device {wanted!s} is not in use: with mat.use_device({str(wanted)!r}): "
-                          "...")
-    return wanted is not CPU
 
 
 @method("to_device")

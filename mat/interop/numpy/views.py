@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...layout.strided import Layout
-from ...matrix.creation import array
+from ...matrix.arrays import array
 from ...matrix.mat import Mat
 from ...support.types import Arguments, Array, Function, Keywords, Operand
 

@@ -1,0 +1,63 @@
+"""The orders in which new Mats store their elements: by rows ("C"), by columns ("F"), or as another
+one does ("A" and "K").
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from ..errors import SettingError
+from .shapes import Ints
+from .strided import Layout, packed, packed_strides
+
+Order: TypeAlias = Literal["C", "F", "A", "K"]
+_ORDERS: dict[object, Order] = {"C": "C", "F": "F", "A": "A", "K": "K"}
+
+
+def as_order(order: object, *, kept: bool = True) -> Order:
+    """Return the order that NumPy's argument names; "A" and "K" are errors if not `kept`."""
+    found = "K" if order is None else order.upper() if isinstance(order, str) else "?"
+    if found not in _ORDERS:
+        raise SettingError(f"order is one of 'C', 'F', 'A' and 'K', got {order!r}")
+    if not kept and order is not None and found in "AK":
+        raise SettingError(f"a new Mat has order 'C' or 'F', got {order!r}: there is none that it "
+                           "could be like")
+    return _ORDERS[found]
+
+
+def columnwise(order: object) -> Literal["C", "F"]:
+    """Return the order of a new Mat: "F" if `order` says so, else "C"."""
+    return "F" if as_order(order, kept=False) == "F" else "C"
+
+
+def in_order(shape: Ints, order: Order) -> Layout:
+    """Return the layout of `shape` without gaps by columns if `order` is "F", else by rows."""
+    if order != "F" or len(shape) < 2:
+        return packed(shape)
+    return Layout(shape, packed_strides(shape[::-1])[::-1], 0)
+
+
+def like(layout: Layout, order: Order) -> Layout:
+    """Return the layout without gaps that a copy of elements with `layout` has in an order."""
+    return like_other(layout.shape, layout, order)
+
+
+def like_other(shape: Ints, layout: Layout, order: Order) -> Layout:
+    """Return a layout of `shape` without gaps, whose axes have the order of those of `layout`."""
+    if order == "C" or (order != "F" and layout.contiguous):
+        return in_order(shape, "C")
+    if order in "AF" or is_by_columns(layout):
+        return in_order(shape, "F" if order == "F" or is_by_columns(layout) else "C")
+    axes = sorted(range(len(shape)), key=lambda k: -abs(layout.strides[k]))
+    strides = dict(zip(axes, packed_strides(tuple(shape[k] for k in axes)), strict=True))
+    return Layout(shape, tuple(strides[k] for k in range(len(axes))), 0)
+
+
+def is_by_columns(layout: Layout) -> bool:
+    """Return whether the elements are stored by columns without gaps."""
+    return layout.transposed().contiguous
+
+
+def has_order(layout: Layout, order: Order) -> bool:
+    """Return whether elements with `layout` are stored in that order."""
+    return layout.contiguous if order == "C" else order != "F" or is_by_columns(layout)

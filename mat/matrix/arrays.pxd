@@ -1,0 +1,1 @@
+cdef object _float64

@@ -1,0 +1,279 @@
+"""Mats of nested sequences, numbers, arrays and Mats: `array`, `asarray` and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Never
+
+import numpy as np
+
+from ..errors import DTypeError, ShapeError
+from ..layout import orders
+from ..layout.orders import Order, as_order
+from ..layout.shapes import integer
+from ..support.dtypes import as_dtype
+from ..support.native import core
+from ..support.settings import FLOAT64, current
+from ..support.types import Array, DTypeLike, Nested, Operand
+from .base import Storage
+from .creation import adopted, from_numpy, placed
+from .mat import Mat
+from .nested import as_plain, converted, inferred, parsed
+
+_float64 = FLOAT64
+_PLAIN = (int, float, complex, np.generic, list, tuple, range)  # without memory of their own
+
+
+def _no_numbers(_: list[Nested], __: bool) -> None:
+    """Return None: there is no short way."""
+
+
+_array_of_numbers: Callable[[list[Nested], bool], Array | None] = (
+    _no_numbers if core is None else core.array_of_numbers)
+
+
+def array(object: Nested, dtype: DTypeLike = None, *more: Never, copy: bool | None = True,
+          order: str | None = "K", subok: bool = False, ndmin: int = 0,
+          like: Operand = None) -> Mat:
+    """Return a new Mat with the elements of nested sequences, an array or a Mat.
+
+    Parameters
+    ----------
+    object : array_like
+        A number, an array, a Mat, or nested sequences with these as leaves.
+    dtype : dtype, str or type, optional
+        The element type; by default that of an array, a Mat or a NumPy scalar. Python's integers
+        become ``int64``, booleans ``bool``, complex numbers ``complex128``, and floats have the
+        default dtype, ``mat.settings.dtype``; of different ones, what NumPy promotes them to.
+    *more
+        An error, which says that a list was meant.
+    copy : bool or None
+        True: always copy. None: share the memory of Mats and arrays if possible. False: an error
+        where a copy is needed.
+    order : {"K", "A", "C", "F"}
+        Whether the elements are stored by rows ("C"), by columns ("F"), or as those of an array or
+        a Mat are; "A": by columns if these are, else by rows.
+    subok : bool
+        Mats have no subclasses: True is an error for an instance of a subclass of an array.
+    ndmin : int
+        The least number of axes: new ones of length 1 come first.
+    like : object, optional
+        Has no effect: the result is a Mat.
+
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Raises
+    ------
+    ShapeError
+        If the nesting is ragged, or `copy` is False and a copy is needed.
+    DTypeError
+        If leaves are no numbers, or the dtype cannot represent them.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.array([[1, 2.5], [3, 4]])
+    <Mat 2x2 A [[1. 2.5] [3. 4.]]>
+    >>> mat.array([1, 2])
+    <Mat 2 int64 A [1 2]>
+    """
+    if more:
+        raise DTypeError(f"array takes one object and a dtype, got {2 + len(more)} arguments; "
+                         f"several numbers are one list: mat.array([{object!r}, {dtype!r}, ...])")
+    if type(object) is list and not ndmin and order == "K" and copy is not False:
+        as_floats = dtype is _float64 or dtype is float
+        if as_floats or (dtype is None and current().dtype is _float64):
+            numbers = _array_of_numbers(object, as_floats)
+            if numbers is not None:
+                return adopted(numbers)
+    return _made(object, dtype, copy, as_order(order), subok, ndmin)
+
+
+def asarray(a: Nested, dtype: DTypeLike = None, order: str | None = None, *,
+            device: object = None, copy: bool | None = None, like: object = None) -> Mat:
+    """Return the elements as a Mat: a Mat itself, a Mat over an array's memory, or a copy.
+
+    Parameters
+    ----------
+    a : array_like
+        A number, an array, a Mat, or nested sequences with these as leaves.
+    dtype : dtype, str or type, optional
+        The element type; by default as for `array`.
+    order : {"K", "A", "C", "F"}
+        How the elements are stored, as for `array`.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use (default).
+    copy : bool, optional
+        None: copy only if that is needed. True: always. False: never.
+    like : object, optional
+        Has no effect: the result is a Mat.
+
+    Returns
+    -------
+    Mat
+        `a` itself, or a new Mat.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        As for `array`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> x = mat.ones(2)
+    >>> mat.asarray(x) is x
+    True
+    >>> mat.asarray([1, 2], "float32")
+    <Mat 2 float32 A [1. 2.]>
+    """
+    if dtype is None and order is None and device is None and not copy and type(a) is Mat:
+        return a
+    return placed(_made(a, dtype, copy, as_order(order), False, 0), device)
+
+
+def asanyarray(a: Nested, dtype: DTypeLike = None, order: str | None = None, *,
+               device: object = None, copy: bool | None = None, like: object = None) -> Mat:
+    """Do what `asarray` does; an instance of a subclass of an array is an error.
+
+    Parameters
+    ----------
+    a : array_like
+        A number, an array, a Mat, or nested sequences with these as leaves.
+    dtype : dtype, str or type, optional
+        The element type; by default as for `array`.
+    order : {"K", "A", "C", "F"}
+        How the elements are stored, as for `array`.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use (default).
+    copy : bool, optional
+        None: copy only if that is needed. True: always. False: never.
+    like : object, optional
+        Has no effect: the result is a Mat.
+
+    Returns
+    -------
+    Mat
+        `a` itself, or a new Mat.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.asanyarray([1.5, 2.5])
+    <Mat 2 A [1.5 2.5]>
+    """
+    return placed(_made(a, dtype, copy, as_order(order), True, 0), device)
+
+
+def ascontiguousarray(a: Nested, dtype: DTypeLike = None, *, like: object = None) -> Mat:
+    """Return the elements as a Mat of at least one axis that stores them by rows.
+
+    Parameters
+    ----------
+    a : array_like
+        A number, an array, a Mat, or nested sequences with these as leaves.
+    dtype : dtype, str or type, optional
+        The element type; by default as for `array`.
+    like : object, optional
+        Has no effect: the result is a Mat.
+
+    Returns
+    -------
+    Mat
+        `a` itself if possible, or a new Mat.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.ascontiguousarray(mat.ones(2, 3).T).strides
+    (2, 1)
+    """
+    return _made(a, dtype, None, "C", False, 1)
+
+
+def asfortranarray(a: Nested, dtype: DTypeLike = None, *, like: object = None) -> Mat:
+    """Return the elements as a Mat of at least one axis that stores them by columns.
+
+    Parameters
+    ----------
+    a : array_like
+        A number, an array, a Mat, or nested sequences with these as leaves.
+    dtype : dtype, str or type, optional
+        The element type; by default as for `array`.
+    like : object, optional
+        Has no effect: the result is a Mat.
+
+    Returns
+    -------
+    Mat
+        `a` itself if possible, or a new Mat.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.asfortranarray(mat.ones(2, 3)).strides
+    (1, 2)
+    """
+    return _made(a, dtype, None, "F", False, 1)
+
+
+def _made(obj: Nested, dtype: DTypeLike, copy: bool | None, order: Order, subok: bool,
+          ndmin: int) -> Mat:
+    """Return the Mat of `obj`, a new one if `copy`, and of at least `ndmin` axes."""
+    if subok and isinstance(obj, np.ndarray) and type(obj) is not np.ndarray:
+        raise DTypeError(f"Mats have no subclasses such as {type(obj).__name__}; mat.asarray(a) "
+                         "and mat.array(a) take its elements")
+    if isinstance(obj, Mat):
+        found = _of_mat(obj, dtype, copy, order)
+    elif isinstance(obj, np.ndarray) or not isinstance(obj, _PLAIN):
+        found = _of_array(obj, as_plain(obj), dtype, copy, order)
+    elif copy is False:
+        raise _needs_copy(obj)
+    else:
+        found = _new(obj, as_plain(obj), dtype, order)
+    missing = integer(ndmin, "ndmin") - found.ndim
+    return found.reshape((1,) * missing + found.shape) if missing > 0 else found
+
+
+def _of_mat(x: Mat, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:
+    kind = x.dtype if dtype is None else as_dtype(dtype)
+    if not copy and kind == x.dtype and orders.has_order(x.layout, order):
+        return x
+    if copy is False:
+        raise _needs_copy(x)
+    made = Mat.__new__(Mat)
+    made._fill_in(Storage(x.size, kind, None), orders.like(x.layout, order), x.device_enabled)
+    made.assign_(x)
+    return made
+
+
+def _of_array(obj: Nested, a: Array, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:
+    """Return the Mat of `obj`, of which `a` are the elements: over the same memory if possible."""
+    kind = inferred(obj, a) if dtype is None else as_dtype(dtype)
+    fits = (kind == a.dtype and a.dtype.isnative and a.flags.aligned
+            and not any(s % a.itemsize for s in a.strides)
+            and (order != "C" or a.flags.c_contiguous) and (order != "F" or a.flags.f_contiguous))
+    if fits and not copy:
+        return from_numpy(np.asarray(a))
+    if copy is False:
+        raise _needs_copy(obj)
+    return _new(obj, a, kind, order)
+
+
+def _new(obj: Nested, plain: Array, dtype: DTypeLike, order: Order) -> Mat:
+    """Return a new Mat of `obj`, of which NumPy makes `plain`."""
+    if dtype is None:
+        kind = inferred(obj, plain)
+    else:
+        kind = as_dtype(dtype)
+        if plain.dtype.kind in "OSU":
+            plain = parsed(obj, plain, kind)
+    return adopted(converted(obj, plain, kind, order))
+
+
+def _needs_copy(obj: object) -> ShapeError:
+    name = obj.label() if isinstance(obj, Mat) else type(obj).__name__
+    return ShapeError(f"{name} becomes such a Mat by a copy only; copy=None allows it")

@@ -1,0 +1,305 @@
+"""Mats of one value, of the shape of another one, and unit matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import DTypeError, ShapeError
+from ..layout import orders
+from ..layout.orders import as_order, columnwise
+from ..layout.shapes import Ints, as_shape, integer
+from ..support.dtypes import as_dtype, check_number, check_operand
+from ..support.settings import FLOAT64, current, default_float
+from ..support.types import DTypeLike, Nested, Number, Operand, ShapeLike
+from .arrays import asarray
+from .base import Storage
+from .creation import adopted, placed
+from .mat import Mat, check_bytes
+from .nested import as_plain, converted, inferred
+
+
+def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: str = "C", *,
+         device: object = None, like: object = None) -> Mat:
+    """Return a Mat whose elements are all `fill_value`.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of the axes.
+    fill_value : number or array_like
+        The value of the elements, which the dtype must be able to represent; an array, a Mat or
+        nested sequences broadcast to the shape.
+    dtype : dtype, str or type, optional
+        The element type; by default that of `array` for the value: ``int64`` for integers,
+        ``mat.settings.dtype`` for floats.
+    order : {"C", "F"}
+        Whether the elements are stored by rows or by columns.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use (default).
+    like : object, optional
+        Has no effect: the result is a Mat.
+
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.full((2, 2), 7.0)
+    <Mat 2x2 - [[7. 7.] [7. 7.]]>
+    >>> mat.full(2, 7)
+    <Mat 2 int64 - [7 7]>
+    """
+    if fill_value is None:
+        raise DTypeError("full wants a number, got None; empty(shape) leaves elements arbitrary")
+    if isinstance(fill_value, np.ndarray | Mat | list | tuple):
+        return placed(_full_of_array(as_shape(shape), fill_value, dtype, order), device)
+    if dtype is None and type(fill_value) is float:
+        dtype = default_float()
+    elif dtype is None:
+        check_operand(fill_value, FLOAT64, "fill_value")
+        dtype = inferred(fill_value, as_plain(fill_value))
+    return placed(Mat(shape, dtype, fill=fill_value, order=order), device)
+
+
+def _full_of_array(shape: Ints, value: Nested, dtype: DTypeLike, order: str) -> Mat:
+    plain = as_plain(value)
+    kind = inferred(value, plain) if dtype is None else as_dtype(dtype)
+    try:
+        elements = np.broadcast_to(converted(value, plain, kind), shape)
+    except ValueError:
+        raise ShapeError(f"elements of shape {plain.shape} do not broadcast to {shape}") from None
+    return adopted(np.array(elements, order=columnwise(order)))
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None,  # noqa: N803
+        order: str = "C", *, device: object = None, like: object = None) -> Mat:
+    """Return a matrix with ones on one diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    N : int
+        The number of rows.
+    M : int, optional
+        The number of columns; by default `N`.
+    k : int
+        The number of the diagonal: 0 for the main one, positive above it.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``.
+    order : {"C", "F"}
+        Whether the elements are stored by rows or by columns.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use (default).
+    like : object, optional
+        Has no effect: the result is a Mat.
+
+    Returns
+    -------
+    Mat
+        A new Mat of shape (N, M).
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.eye(2)
+    <Mat 2x2 A [[1. 0.] [0. 1.]]>
+    """
+    rows, columns = as_shape((N, N if M is None else M))
+    kind = current().dtype if dtype is None else as_dtype(dtype)
+    made = np.eye(rows, columns, integer(k, "k"), kind, columnwise(order))
+    return placed(adopted(made), device)
+
+
+def identity(n: int, dtype: DTypeLike = None, *, like: object = None) -> Mat:
+    """Return a square matrix with ones on the main diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows, and of columns.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``.
+    like : object, optional
+        Has no effect: the result is a Mat.
+
+    Returns
+    -------
+    Mat
+        A new Mat of shape (n, n).
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.identity(2, int)
+    <Mat 2x2 int64 A [[1 0] [0 1]]>
+    """
+    return eye(n, dtype=dtype)
+
+
+def zeros_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
+               subok: bool = True, shape: ShapeLike = None, *, device: object = None) -> Mat:
+    """Return zeros in the shape of another Mat or array.
+
+    Parameters
+    ----------
+    a : array_like
+        A Mat, an array, a number or nested sequences.
+    dtype : dtype, str or type, optional
+        The element type; by default that of `a`.
+    order : {"K", "A", "C", "F"}
+        Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
+        "A": by columns if those of `a` are, else by rows.
+    subok : bool
+        Has no effect: Mats have no subclasses.
+    shape : int or sequence of int, optional
+        The lengths of the axes; by default those of `a`.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use; by default that of `a`.
+
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.zeros_like([1, 2])
+    <Mat 2 int64 - [0 0]>
+    """
+    return _like(a, 0, dtype, order, shape, device)
+
+
+def ones_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
+              subok: bool = True, shape: ShapeLike = None, *, device: object = None) -> Mat:
+    """Return ones in the shape of another Mat or array.
+
+    Parameters
+    ----------
+    a : array_like
+        A Mat, an array, a number or nested sequences.
+    dtype : dtype, str or type, optional
+        The element type; by default that of `a`.
+    order : {"K", "A", "C", "F"}
+        Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
+        "A": by columns if those of `a` are, else by rows.
+    subok : bool
+        Has no effect: Mats have no subclasses.
+    shape : int or sequence of int, optional
+        The lengths of the axes; by default those of `a`.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use; by default that of `a`.
+
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.ones_like([1, 2])
+    <Mat 2 int64 - [1 1]>
+    """
+    return _like(a, 1, dtype, order, shape, device)
+
+
+def empty_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
+               subok: bool = True, shape: ShapeLike = None, *, device: object = None) -> Mat:
+    """Return arbitrary elements in the shape of another Mat or array.
+
+    Parameters
+    ----------
+    a : array_like
+        A Mat, an array, a number or nested sequences.
+    dtype : dtype, str or type, optional
+        The element type; by default that of `a`.
+    order : {"K", "A", "C", "F"}
+        Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
+        "A": by columns if those of `a` are, else by rows.
+    subok : bool
+        Has no effect: Mats have no subclasses.
+    shape : int or sequence of int, optional
+        The lengths of the axes; by default those of `a`.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use; by default that of `a`.
+
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.empty_like([1.5, 2.5]).fill_(1)
+    <Mat 2 F [1. 1.]>
+    """
+    return _like(a, None, dtype, order, shape, device)
+
+
+def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
+              order: str | None = "K", subok: bool = True, shape: ShapeLike = None, *,
+              device: object = None) -> Mat:
+    """Return elements of one value in the shape of another Mat or array.
+
+    Parameters
+    ----------
+    a : array_like
+        A Mat, an array, a number or nested sequences.
+    fill_value : number or array_like
+        The value of the elements, which is converted to their dtype; an array, a Mat or nested
+        sequences broadcast to the shape.
+    dtype : dtype, str or type, optional
+        The element type; by default that of `a`.
+    order : {"K", "A", "C", "F"}
+        Whether the elements are stored by rows ("C"), by columns ("F"), or as those of `a` ("K");
+        "A": by columns if those of `a` are, else by rows.
+    subok : bool
+        Has no effect: Mats have no subclasses.
+    shape : int or sequence of int, optional
+        The lengths of the axes; by default those of `a`.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use; by default that of `a`.
+
+    Returns
+    -------
+    Mat
+        A new Mat.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.full_like([1.5, 2.5], 3)
+    <Mat 2 F [3. 3.]>
+    """
+    if fill_value is None:
+        raise DTypeError("full_like wants a number, got None; empty_like(a) leaves elements "
+                         "arbitrary")
+    x = a if isinstance(a, Mat) else asarray(a)
+    kind = x.dtype if dtype is None else as_dtype(dtype)
+    if not isinstance(fill_value, np.ndarray | Mat | list | tuple):
+        check_number(fill_value, kind, "fill_value")
+        return _like(x, fill_value, kind, order, shape, device)
+    made = _like(x, None, kind, order, shape, device)
+    made[...] = fill_value
+    return made
+
+
+def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: ShapeLike,
+          device: object) -> Mat:
+    """Return a Mat of one value, in what is not given like `a`."""
+    x = a if isinstance(a, Mat) else asarray(a)
+    kind = x.dtype if dtype is None else as_dtype(dtype)
+    wanted, lengths = as_order(order), x.shape if shape is None else as_shape(shape)
+    if len(lengths) == x.ndim:
+        layout = orders.like_other(lengths, x.layout, wanted)
+    else:  # NumPy's rule
+        layout = orders.in_order(lengths, "F" if wanted == "F" else "C")
+    made = Mat.__new__(Mat)
+    check_bytes(layout.size, kind)
+    made._fill_in(Storage(layout.size, kind, fill), layout,
+                  x.device_enabled if isinstance(a, Mat) else current().device_enabled)
+    return placed(made, device)

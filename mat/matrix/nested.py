@@ -1,0 +1,118 @@
+"""Nested sequences, arrays and Mats as arrays of the dtype that they have, or that is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..errors import DTypeError, ShapeError
+from ..layout.orders import Order
+from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer
+from ..support.settings import FLOAT64, default_float
+from ..support.types import Array, DType, DTypeLike, Nested
+from .mat import Mat
+
+_SEQUENCES = (list, tuple, range)
+_PLAIN: set[object] = {bool, int, float}
+
+
+def as_array(obj: Nested, dtype: DType) -> Array:
+    """Return the elements of nested sequences as a new C-contiguous NumPy array of `dtype`."""
+    return converted(obj, as_plain(obj), dtype)
+
+
+def as_plain(obj: Nested) -> Array:
+    """Return what NumPy makes of `obj`, without copying if that is possible."""
+    try:
+        return np.asarray(without_mats(obj))
+    except ValueError as error:
+        raise ShapeError(f"ragged nesting: {error}; all rows must have one length") from None
+
+
+def inferred(obj: Nested, plain: Array) -> DType:
+    """Return the dtype of `obj`, of which NumPy makes `plain`: Python's own floats have the default
+    dtype, leaves with a dtype keep it, and different ones promote as in NumPy.
+    """
+    if plain.dtype is FLOAT64 and default_float() is not FLOAT64:
+        return _promoted(_leaf_types(obj))
+    if plain.dtype.name in SUPPORTED:
+        return as_dtype(plain.dtype)
+    raise no_numbers(obj, plain)
+
+
+def _promoted(leaves: set[object]) -> DType:
+    """Return the dtype of a Mat with leaves of these types and dtypes."""
+    if leaves <= _PLAIN:  # an empty sequence has floats, too
+        return default_float()
+    dtypes: list[DTypeLike] = [default_float() if leaf is float else leaf for leaf in leaves]
+    return np.result_type(*dtypes)
+
+
+def _leaf_types(obj: Nested) -> set[object]:
+    """Return the dtypes of the leaves that have one, and the types of the others."""
+    if isinstance(obj, list | tuple):
+        kinds: set[object] = set(map(type, obj))
+        return kinds if kinds <= _PLAIN else set().union(*map(_leaf_types, obj))
+    if type(obj) in _PLAIN:
+        return {type(obj)}
+    return {int if isinstance(obj, range) else as_plain(obj).dtype}
+
+
+def converted(obj: Nested, plain: Array, dtype: DType, order: Order = "C") -> Array:
+    """Return the elements of `obj`, of which NumPy makes `plain`, as a new array."""
+    if plain.dtype.name not in SUPPORTED and plain.size:
+        raise no_numbers(obj, plain)
+    if plain.dtype.kind == "c" and dtype.kind != "c":
+        raise DTypeError(f"complex elements do not fit into {dtype}; give dtype='complex128'")
+    if is_integer(dtype) and plain.size and not isinstance(obj, Mat | np.ndarray):
+        check_number(plain.min(), dtype, "an element")
+        check_number(plain.max(), dtype, "an element")
+        if plain.dtype.kind == "f" and dtype.itemsize == 8:  # too few digits for 64 bits
+            plain = _exact_integers(obj, dtype)
+    new = isinstance(obj, _SEQUENCES) and plain.dtype == dtype and order != "F"
+    return plain if new else np.array(plain, dtype, order=order, copy=True)
+
+
+def parsed(obj: Nested, plain: Array, dtype: DType) -> Array:
+    """Return texts, or objects such as fractions and None, as numbers: ``float("1.5")``."""
+    try:
+        return np.array(without_mats(obj), dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DTypeError(f"elements must be numbers for {dtype}, got {plain.dtype} from "
+                         f"{type(obj).__name__}: {error}") from None
+
+
+def _exact_integers(obj: Nested, dtype: DType) -> Array:
+    """Return the elements as integers that were no floating-point numbers in between."""
+    try:
+        return np.array(without_mats(obj), dtype)
+    except OverflowError as error:
+        raise DTypeError(f"an element is out of the range of {dtype}: {error}") from None
+
+
+def without_mats(obj: Nested) -> Nested:
+    """Return `obj` with the Mats in it replaced by arrays."""
+    if isinstance(obj, Mat):
+        return obj.to_numpy()
+    if isinstance(obj, list | tuple):
+        if not any(issubclass(kind, (list, tuple, Mat)) for kind in set(map(type, obj))):
+            return obj
+        return [without_mats(item) for item in obj]
+    return obj
+
+
+def no_numbers(obj: Nested, plain: Array) -> DTypeError:
+    """Return the error for elements that are no numbers, which says what to do."""
+    name = type(obj).__name__
+    text = f"elements must be numbers, got {plain.dtype} from {name}"
+    if plain.dtype.names:
+        return DTypeError(f"{text}; a Mat has one number in an element: make one of each field, "
+                          f"such as mat.array(a[{plain.dtype.names[0]!r}])")
+    if plain.dtype.kind in "SU":
+        return DTypeError(f"{text}; with dtype='float64' texts are read as numbers")
+    if plain.dtype.kind in "mM":
+        return DTypeError(f"{text}; a.astype('int64') are its counts of time")
+    if not plain.ndim and isinstance(obj, Iterable):
+        return DTypeError(f"{text}; mat.array(list(...)) takes its items")
+    return DTypeError(f"{text}; Mats have no objects: {', '.join(SUPPORTED)}")

@@ -1,0 +1,270 @@
+"""Numbers at equal distances or ratios: `arange`, `linspace`, `logspace` and `geomspace`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..errors import AxisError, DTypeError, ShapeError
+from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
+from ..support.dtypes import as_dtype, check_number, check_operand
+from ..support.settings import FLOAT64, default_float
+from ..support.types import Array, DType, DTypeLike, Function, Nested, Number
+from .creation import adopted, placed
+from .mat import Mat
+from .nested import as_plain, without_mats
+
+_PLAIN: set[object] = {bool, int, float, type(None)}
+
+
+def arange(start: Number = None, stop: Number = None, step: Number = None,
+           dtype: DTypeLike = None, *, device: object = None, like: object = None) -> Mat:
+    """Return evenly spaced numbers in a half-open interval.
+
+    Parameters
+    ----------
+    start : number
+        The first number. If it is the only argument, it is `stop`, and the first number is 0.
+    stop : number, optional
+        The end of the interval, which is not included.
+    step : number
+        The difference of consecutive numbers, by default 1; it may be negative.
+    dtype : dtype, str or type, optional
+        The element type; by default ``int64`` if all arguments are integers, otherwise
+        ``mat.settings.dtype``.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use (default).
+    like : object, optional
+        Has no effect: the result is a Mat.
+
+    Returns
+    -------
+    Mat
+        A new vector.
+
+    Raises
+    ------
+    ShapeError
+        If `step` is 0, a number is not finite, or there are too many.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.arange(4)
+    <Mat 4 int64 A [0 1 2 3]>
+    >>> mat.arange(0, 1, 0.25)
+    <Mat 4 A [0. 0.25 0.5 0.75]>
+    """
+    if start is None and stop is None:
+        raise DTypeError("arange wants the end of the interval: mat.arange(3), or a begin and an "
+                         "end: mat.arange(1, 3)")
+    numbers = _number(start), _number(stop), _number(step)
+    kind = _kind(numbers) if dtype is None else as_dtype(dtype)
+    return placed(adopted(_counted(*numbers, kind)), device)
+
+
+def _number(value: Number) -> Number:
+    """Return a number, which may also be given as an array or a Mat without axes."""
+    return without_mats(value)[()] if isinstance(value, Mat | np.ndarray) else value
+
+
+def _kind(numbers: tuple[Number, ...]) -> DType | None:
+    """Return the default dtype if there are only Python's numbers and a float among them; None for
+    NumPy's own choice.
+    """
+    kinds = set(map(type, numbers))
+    return default_float() if float in kinds and kinds <= _PLAIN else None
+
+
+def _counted(start: Number, stop: Number, step: Number, dtype: DType | None) -> Array:
+    """Return ``numpy.arange``, whose errors become ours."""
+    count: Function = np.arange
+    found: Array
+    try:
+        if stop is None and step is None:
+            found = count(start, dtype=dtype)
+        else:
+            found = count(0 if start is None else start, stop, step, dtype)
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError, MemoryError) as error:
+        interval(0 if start is None else start, stop, 1 if step is None else step)
+        if isinstance(error, MemoryError):
+            raise
+        raise DTypeError(f"arange from {start!r} to {stop!r} in steps of {step!r}: "
+                         f"{error}") from None
+    if dtype is None:
+        as_dtype(found.dtype)
+    return found
+
+
+def interval(start: Number, stop: Number, step: Number) -> tuple[Number, Number]:
+    """Return where `arange` begins and ends, if it can count from there to there."""
+    first, last = (0, start) if stop is None else (start, stop)
+    for name, value in (("start", first), ("stop", last), ("step", step)):
+        check_number(value, np.dtype(np.float64), name)
+        if not math.isfinite(value):
+            raise ShapeError(f"arange cannot count with {name} = {value!r}")
+    if step == 0:
+        raise ShapeError("arange cannot count in steps of 0")
+    length = (float(last) - float(first)) / float(step)
+    if length > MOST_ELEMENTS:
+        raise ShapeError(f"arange from {first!r} to {last!r} in steps of {step!r} has more "
+                         "elements than 64 bits can count the bytes of")
+    return first, last
+
+
+def counted(first: Number, last: Number, step: Number, dtype: DType) -> Array:
+    """Return ``numpy.arange`` of numbers that `interval` has checked, converted to `dtype`."""
+    for name, value in (("start", first), ("stop", last), ("step", step)):
+        if dtype.kind in "iu" and not -(2**63) <= value < 2**64:
+            raise DTypeError(f"{name} is {value!r}, too large for {dtype}")
+    # of integers beyond int64, NumPy refuses ranges without elements
+    nothing = first >= last if step > 0 else first <= last
+    return np.empty(0, dtype) if nothing else np.arange(first, last, step).astype(dtype)
+
+
+def linspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
+             retstep: bool = False, dtype: DTypeLike = None, axis: int = 0, *,
+             device: object = None) -> Mat | tuple[Mat, Number]:
+    """Return numbers at equal distances from `start` to `stop`.
+
+    Parameters
+    ----------
+    start, stop : number or array_like
+        The ends of the interval.
+    num : int
+        The number of elements.
+    endpoint : bool
+        Whether `stop` itself is the last element.
+    retstep : bool
+        Whether the distance is returned, too.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``, ``complex128`` for complex numbers,
+        or as NumPy promotes those of arrays.
+    axis : int
+        Where `start` or `stop` have axes: the position of the new one.
+    device : str or Device, optional
+        ``"cpu"``, or the device in use (default).
+
+    Returns
+    -------
+    Mat
+        A vector, or a Mat with the axes of `start` and `stop` and the new one; with `retstep`, a
+        pair of it and the distance.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.linspace(0, 1, 5)
+    <Mat 5 A [0. 0.25 0.5 0.75 1.]>
+    """
+    found = _spaced(np.linspace, (start, stop), num, dtype, endpoint=bool(endpoint),
+                    retstep=bool(retstep), axis=axis)
+    if not retstep:
+        return placed(found, device)
+    made, step = found
+    return placed(made, device), step
+
+
+def logspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
+             base: Nested = 10.0, dtype: DTypeLike = None, axis: int = 0) -> Mat:
+    """Return powers of `base` whose exponents are at equal distances from `start` to `stop`.
+
+    Parameters
+    ----------
+    start, stop : number or array_like
+        The first and the last exponent.
+    num : int
+        The number of elements.
+    endpoint : bool
+        Whether the power of `stop` is the last element.
+    base : number or array_like
+        What is raised to these powers.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``, ``complex128`` for complex numbers,
+        or as NumPy promotes those of arrays.
+    axis : int
+        Where the arguments have axes: the position of the new one.
+
+    Returns
+    -------
+    Mat
+        A vector, or a Mat with the axes of the arguments and the new one.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.logspace(0, 3, 4)
+    <Mat 4 A [1. 10. 100. 1000.]>
+    """
+    made: Mat = _spaced(np.logspace, (start, stop), num, dtype, endpoint=bool(endpoint),
+                        base=_plain(base, "base"), axis=axis)
+    return made
+
+
+def geomspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
+              dtype: DTypeLike = None, axis: int = 0) -> Mat:
+    """Return numbers at equal ratios from `start` to `stop`.
+
+    Parameters
+    ----------
+    start, stop : number or array_like
+        The ends of the interval, not 0.
+    num : int
+        The number of elements.
+    endpoint : bool
+        Whether `stop` itself is the last element.
+    dtype : dtype, str or type, optional
+        The element type; by default ``mat.settings.dtype``, ``complex128`` for complex numbers,
+        or as NumPy promotes those of arrays.
+    axis : int
+        Where `start` or `stop` have axes: the position of the new one.
+
+    Returns
+    -------
+    Mat
+        A vector, or a Mat with the axes of `start` and `stop` and the new one.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.geomspace(1, 8, 4)
+    <Mat 4 A [1. 2. 4. 8.]>
+    """
+    made: Mat = _spaced(np.geomspace, (start, stop), num, dtype, endpoint=bool(endpoint), axis=axis)
+    return made
+
+
+def _spaced(function: Function, ends: tuple[Nested, Nested], num: int, dtype: DTypeLike,
+            **settings: Nested) -> Nested:
+    """Return what NumPy's function computes as a Mat; a pair stays one."""
+    start, stop = (_plain(end, name) for end, name in zip(ends, ("start", "stop"), strict=True))
+    (length,) = as_shape(integer(num, "num"))
+    kind = None if dtype is None else as_dtype(dtype)
+    settings["axis"] = integer(settings["axis"], "axis")
+    try:
+        with np.errstate(all="ignore"):
+            found = function(start, stop, length, dtype=kind, **settings)
+    except np.exceptions.AxisError as error:
+        raise AxisError(f"{function.__name__}: {error}") from None
+    except ValueError as error:
+        raise ShapeError(f"{function.__name__}: {error}") from None
+    if isinstance(found, tuple):
+        step = found[1]
+        return _as_mat(found[0], kind, ends), _as_mat(step, None, ends) if np.ndim(step) else step
+    return _as_mat(found, kind, ends)
+
+
+def _as_mat(a: Array, dtype: DType | None, ends: tuple[Nested, Nested]) -> Mat:
+    if dtype is None and a.dtype is FLOAT64 and all(type(end) in _PLAIN for end in ends):
+        a = a.astype(default_float(), copy=False)
+    return adopted(a)
+
+
+def _plain(value: Nested, name: str) -> Nested:
+    """Return numbers as NumPy takes them."""
+    if isinstance(value, Mat | np.ndarray | list | tuple):
+        return as_plain(value)
+    check_operand(value, FLOAT64, name)
+    # NumPy computes with Python's integers where int64 cannot hold them
+    return float(value) if isinstance(value, int) and abs(value) > LARGEST else value
