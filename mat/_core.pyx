@@ -417,43 +417,28 @@ def array_of_numbers(list numbers, bint as_floats):
     """
     cdef cnp.npy_intp k, size = len(numbers)
     cdef cnp.ndarray made
+    cdef int overflow = 0
+    cdef long long exact
     as_floats = as_floats or not size
+    for value in numbers:
+        if PyFloat_CheckExact(value):
+            as_floats = True
+    made = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE if as_floats else cnp.NPY_INT64)
     for k in range(size):
         value = numbers[k]
         if PyFloat_CheckExact(value):
-            as_floats = True
-        elif not PyLong_CheckExact(value):
-            return None
-    made = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE if as_floats else cnp.NPY_INT64)
-    if as_floats:
-        return made if fill_floats(numbers, <double *>cnp.PyArray_DATA(made)) else None
-    return made if fill_integers(numbers, <long long *>cnp.PyArray_DATA(made)) else None
-
-
-cdef bint fill_floats(list numbers, double *out) except -1:
-    """Write numbers of the types float and int to `out`; return False if one is not exact."""
-    cdef int overflow = 0
-    cdef long long exact
-    for k in range(len(numbers)):
-        value = numbers[k]
-        if PyFloat_CheckExact(value):
-            out[k] = PyFloat_AS_DOUBLE(value)
+            (<double *>cnp.PyArray_DATA(made))[k] = PyFloat_AS_DOUBLE(value)
             continue
+        if not PyLong_CheckExact(value):
+            return None
         exact = PyLong_AsLongLongAndOverflow(value, &overflow)
-        if overflow or not -EXACT <= exact <= EXACT:
-            return False
-        out[k] = <double>exact
-    return True
-
-
-cdef bint fill_integers(list numbers, long long *out) except -1:
-    """Write numbers of the type int to `out`; return False if one has more than 64 bits."""
-    cdef int overflow = 0
-    for k in range(len(numbers)):
-        out[k] = PyLong_AsLongLongAndOverflow(numbers[k], &overflow)
-        if overflow:
-            return False
-    return True
+        if overflow or (as_floats and not -EXACT <= exact <= EXACT):
+            return None
+        if as_floats:
+            (<double *>cnp.PyArray_DATA(made))[k] = <double>exact
+        else:
+            (<long long *>cnp.PyArray_DATA(made))[k] = exact
+    return made
 
 
 mat_add_dlpack(sys.modules[__name__])

@@ -32,6 +32,7 @@ _array_of_numbers: Callable[[list[Nested], bool], Array | None] = (
     _no_numbers if core is None else core.array_of_numbers)
 
 
+# NumPy's parameters
 def array(object: Nested, dtype: DTypeLike = None, *more: Never, copy: bool | None = True,
           order: str | None = "K", subok: bool = False, ndmin: int = 0,
           like: Operand = None) -> Mat:

@@ -26,7 +26,7 @@ _FORMS = FORMS_OF_NEW  # by the arguments, which need no check
 _DTYPES: set[DType] = set()  # of arrays that Mats were made of
 
 
-def _filled(lengths: tuple[ShapeLike, ...], dtype: DTypeLike, value: Number) -> Mat:
+def _filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number) -> Mat:
     """Return a Mat of zeros, ones or arbitrary elements."""
     options = current()
     shape: Any = lengths[0] if len(lengths) == 1 else lengths
@@ -59,8 +59,8 @@ def _remembered(key: object, mat: Mat) -> Mat:
     return mat
 
 
-def _filled_by(lengths: tuple[ShapeLike, ...], dtype: DTypeLike, value: Number,
-               shape: ShapeLike = None, order: str = "C", device: object = None) -> Mat:
+def _filled_by(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number,
+               shape: ShapeLike | None = None, order: str = "C", device: object = None) -> Mat:
     """Do what `_filled` does, for all ways to give the arguments."""
     given, dtype, order = shape_dtype_order(lengths if shape is None else (shape, *lengths), dtype,
                                             order)
@@ -74,8 +74,9 @@ def placed(mat: Mat, device: object) -> Mat:
     return mat
 
 
-def zeros(*lengths: ShapeLike, shape: ShapeLike = None, dtype: DTypeLike = None, order: str = "C",
-          device: object = None, like: object = None) -> Mat:
+def zeros(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
+          dtype: DTypeLike = None, order: str = "C", device: object = None,
+          like: object = None) -> Mat:
     """Return a Mat of zeros; its memory is allocated at the first access.
 
     Parameters
@@ -110,8 +111,9 @@ def zeros(*lengths: ShapeLike, shape: ShapeLike = None, dtype: DTypeLike = None,
     return _filled_by(lengths, dtype, 0, shape, order, device)
 
 
-def ones(*lengths: ShapeLike, shape: ShapeLike = None, dtype: DTypeLike = None, order: str = "C",
-         device: object = None, like: object = None) -> Mat:
+def ones(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
+         dtype: DTypeLike = None, order: str = "C", device: object = None,
+         like: object = None) -> Mat:
     """Return a Mat of ones.
 
     Parameters
@@ -146,8 +148,9 @@ def ones(*lengths: ShapeLike, shape: ShapeLike = None, dtype: DTypeLike = None, 
     return _filled_by(lengths, dtype, 1, shape, order, device)
 
 
-def empty(*lengths: ShapeLike, shape: ShapeLike = None, dtype: DTypeLike = None, order: str = "C",
-          device: object = None, like: object = None) -> Mat:
+def empty(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
+          dtype: DTypeLike = None, order: str = "C", device: object = None,
+          like: object = None) -> Mat:
     """Return a Mat whose elements are arbitrary until they are written.
 
     Parameters

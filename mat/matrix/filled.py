@@ -74,6 +74,7 @@ def _full_of_array(shape: Ints, value: Nested, dtype: DTypeLike, order: str) -> 
     return adopted(np.array(elements, order=columnwise(order)))
 
 
+# NumPy's parameters
 def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None,  # noqa: N803
         order: str = "C", *, device: object = None, like: object = None) -> Mat:
     """Return a matrix with ones on one diagonal and zeros elsewhere.
@@ -139,7 +140,7 @@ def identity(n: int, dtype: DTypeLike = None, *, like: object = None) -> Mat:
 
 
 def zeros_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
-               subok: bool = True, shape: ShapeLike = None, *, device: object = None) -> Mat:
+               subok: bool = True, shape: ShapeLike | None = None, *, device: object = None) -> Mat:
     """Return zeros in the shape of another Mat or array.
 
     Parameters
@@ -173,7 +174,7 @@ def zeros_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
 
 
 def ones_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
-              subok: bool = True, shape: ShapeLike = None, *, device: object = None) -> Mat:
+              subok: bool = True, shape: ShapeLike | None = None, *, device: object = None) -> Mat:
     """Return ones in the shape of another Mat or array.
 
     Parameters
@@ -207,7 +208,7 @@ def ones_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
 
 
 def empty_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
-               subok: bool = True, shape: ShapeLike = None, *, device: object = None) -> Mat:
+               subok: bool = True, shape: ShapeLike | None = None, *, device: object = None) -> Mat:
     """Return arbitrary elements in the shape of another Mat or array.
 
     Parameters
@@ -240,8 +241,9 @@ def empty_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
     return _like(a, None, dtype, order, shape, device)
 
 
+# NumPy's parameters
 def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
-              order: str | None = "K", subok: bool = True, shape: ShapeLike = None, *,
+              order: str | None = "K", subok: bool = True, shape: ShapeLike | None = None, *,
               device: object = None) -> Mat:
     """Return elements of one value in the shape of another Mat or array.
 
@@ -273,7 +275,7 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
     --------
     >>> import mat
     >>> mat.full_like([1.5, 2.5], 3)
-    <Mat 2 F [3. 3.]>
+    <Mat 2 - [3. 3.]>
     """
     if fill_value is None:
         raise DTypeError("full_like wants a number, got None; empty_like(a) leaves elements "
@@ -288,7 +290,7 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
     return made
 
 
-def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: ShapeLike,
+def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: ShapeLike | None,
           device: object) -> Mat:
     """Return a Mat of one value, in what is not given like `a`."""
     x = a if isinstance(a, Mat) else asarray(a)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from ..errors import DTypeError, ShapeError
 from ..support.types import DTypeLike, ShapeLike
 
 
-def shape_dtype_order(given: tuple[ShapeLike, ...], dtype: DTypeLike,
-                      order: str) -> tuple[ShapeLike, DTypeLike, str]:
+def shape_dtype_order(given: tuple[Any, ...], dtype: DTypeLike, order: str,
+                      ) -> tuple[ShapeLike, DTypeLike, str]:
     """Return the shape, the dtype and the order that positional and keyword arguments name."""
     count = _count_of_lengths(given)
     shape = given[0] if count == 1 else given[:count]
@@ -27,7 +27,7 @@ def shape_dtype_order(given: tuple[ShapeLike, ...], dtype: DTypeLike,
     return shape, rest[0] if rest else dtype, rest[1] if len(rest) == 2 else order
 
 
-def _count_of_lengths(given: tuple[ShapeLike, ...]) -> int:
+def _count_of_lengths(given: tuple[Any, ...]) -> int:
     """Return how many of the arguments are the shape."""
     if given and isinstance(given[0], Iterable) and not isinstance(given[0], str):
         return 1

@@ -112,6 +112,7 @@ class Mat(Items, Printing, Methods):
     # for classes that read only this; an ndarray on the left calls __array_ufunc__
     __array_priority__ = 1000.0
 
+    # parameters beyond NumPy's
     def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, *, fill: Scalar | None = 0,
                  displacement: int = 0, max_size: int | None = None,
                  displaced_to: Mat | None = None, order: str = "C") -> None:

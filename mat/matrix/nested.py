@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout.orders import Order
 from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer
 from ..support.settings import FLOAT64, default_float
-from ..support.types import Array, DType, DTypeLike, Nested
+from ..support.types import Array, DType, Nested
 from .mat import Mat
 
 _SEQUENCES = (list, tuple, range)
@@ -45,7 +46,7 @@ def _promoted(leaves: set[object]) -> DType:
     """Return the dtype of a Mat with leaves of these types and dtypes."""
     if leaves <= _PLAIN:  # an empty sequence has floats, too
         return default_float()
-    dtypes: list[DTypeLike] = [default_float() if leaf is float else leaf for leaf in leaves]
+    dtypes: list[Any] = [default_float() if leaf is float else leaf for leaf in leaves]
     return np.result_type(*dtypes)
 
 

@@ -123,6 +123,7 @@ def counted(first: Number, last: Number, step: Number, dtype: DType) -> Array:
     return np.empty(0, dtype) if nothing else np.arange(first, last, step).astype(dtype)
 
 
+# NumPy's parameters
 def linspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
              retstep: bool = False, dtype: DTypeLike = None, axis: int = 0, *,
              device: object = None) -> Mat | tuple[Mat, Number]:
@@ -166,6 +167,7 @@ def linspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
     return placed(made, device), step
 
 
+# NumPy's parameters
 def logspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
              base: Nested = 10.0, dtype: DTypeLike = None, axis: int = 0) -> Mat:
     """Return powers of `base` whose exponents are at equal distances from `start` to `stop`.

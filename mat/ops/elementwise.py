@@ -25,23 +25,23 @@ SMALL_IN_PLACE, LARGE_IN_PLACE = 1 << 16, 1 << 24  # elements are shared
 
 # One operand: name, reference, an example and what it gives, what comes out
 
-square = unary("square", np.square, "[0, 1]", "[0. 1.]", "the square of each element")
-sqrt = unary("sqrt", np.sqrt, "[0, 2.25]", "[0. 1.5]",
+square = unary("square", np.square, "[0.0, 1]", "[0. 1.]", "the square of each element")
+sqrt = unary("sqrt", np.sqrt, "[0.0, 2.25]", "[0. 1.5]",
              "the square root of each element; NaN for real numbers below 0")
-exp = unary("exp", np.exp, "[0, 1]", "[1. 2.71828183]", "the exponential of each element")
-expm1 = unary("expm1", np.expm1, "[0, 1]", "[0. 1.71828183]",
+exp = unary("exp", np.exp, "[0.0, 1]", "[1. 2.71828183]", "the exponential of each element")
+expm1 = unary("expm1", np.expm1, "[0.0, 1]", "[0. 1.71828183]",
               "the exponential of each element minus 1, exact also near 0")
-log = unary("log", np.log, "[0, 1]", "[-inf 0.]",
+log = unary("log", np.log, "[0.0, 1]", "[-inf 0.]",
             "the natural logarithm of each element; -inf for 0, NaN for real numbers below 0")
-log1p = unary("log1p", np.log1p, "[0, 1]", "[0. 0.69314718]",
+log1p = unary("log1p", np.log1p, "[0.0, 1]", "[0. 0.69314718]",
               "the logarithm of 1 plus each element, exact also near 0")
-sin = unary("sin", np.sin, "[0, 1]", "[0. 0.84147098]", "the sine of each element, in radians")
-cos = unary("cos", np.cos, "[0, 1]", "[1. 0.54030231]", "the cosine of each element, in radians")
-tan = unary("tan", np.tan, "[0, 1]", "[0. 1.55740772]", "the tangent of each element, in radians")
-sinh = unary("sinh", np.sinh, "[0, 1]", "[0. 1.17520119]", "the hyperbolic sine of each element")
-cosh = unary("cosh", np.cosh, "[0, 1]", "[1. 1.54308063]", "the hyperbolic cosine of each element")
-tanh = unary("tanh", np.tanh, "[0, 1]", "[0. 0.76159416]", "the hyperbolic tangent of each element")
-abs = unary("abs", np.absolute, "[-2, 3]", "[2. 3.]",
+sin = unary("sin", np.sin, "[0.0, 1]", "[0. 0.84147098]", "the sine of each element, in radians")
+cos = unary("cos", np.cos, "[0.0, 1]", "[1. 0.54030231]", "the cosine of each element, in radians")
+tan = unary("tan", np.tan, "[0.0, 1]", "[0. 1.55740772]", "the tangent of each element, in radians")
+sinh = unary("sinh", np.sinh, "[0.0, 1]", "[0. 1.17520119]", "the hyperbolic sine of each element")
+cosh = unary("cosh", np.cosh, "[0.0, 1]", "[1. 1.54308063]", "the hyperbolic cosine of each element")
+tanh = unary("tanh", np.tanh, "[0.0, 1]", "[0. 0.76159416]", "the hyperbolic tangent of each element")
+abs = unary("abs", np.absolute, "[-2.0, 3]", "[2. 3.]",
             "the absolute value of each element; the modulus of complex numbers", operator="abs")
 
 
@@ -54,9 +54,9 @@ def _negative(np: Engine, x: Array, out: Array) -> None:
         np.copyto(out, np.negative(x), casting="same_kind")
 
 
-negative = unary("negative", np.negative, "[0, 1]", "[-0. -1.]", "the negative of each element",
+negative = unary("negative", np.negative, "[0.0, 1]", "[-0. -1.]", "the negative of each element",
                  implementation=_negative, operator="neg")
-sign = unary("sign", np.sign, "[-2, 0]", "[-1. 0.]",
+sign = unary("sign", np.sign, "[-2.0, 0]", "[-1. 0.]",
              "the sign of each element: -1, 0 or 1; NaN for NaN")
 floor = unary("floor", np.floor, "[-1.5, 1.5]", "[-2. 1.]",
               "the largest integer not above each element")
@@ -81,14 +81,14 @@ def _erf(np: Engine, x: Array, out: Array) -> None:
     special("erf")(x, out=out, casting="same_kind")
 
 
-reciprocal = unary("reciprocal", np.reciprocal, "[0, 4]", "[inf 0.25]",
+reciprocal = unary("reciprocal", np.reciprocal, "[0.0, 4]", "[inf 0.25]",
                    "1 divided by each element; inf for 0, and of integers the whole part",
                    implementation=_reciprocal)
 # for their dtypes these follow functions that NumPy has for the same ones, real numbers
-logistic = unary("logistic", np.cbrt, "[0, 1]", "[0.5 0.73105858]",
+logistic = unary("logistic", np.cbrt, "[0.0, 1]", "[0.5 0.73105858]",
                  "``1 / (1 + exp(-x))`` of each element: torch's sigmoid, SciPy's expit",
                  implementation=_logistic)
-erf = unary("erf", np.cbrt, "[0, 1]", "[0. 0.84270079]",
+erf = unary("erf", np.cbrt, "[0.0, 1]", "[0. 0.84270079]",
             "the error function, ``2 / sqrt(pi) * integral of exp(-t^2) from 0 to x``",
             implementation=_erf)
 
