@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..layout.orders import Order
-from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer
+from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer, is_supported
 from ..support.settings import FLOAT64, default_float
 from ..support.types import Array, DType, Nested
 from .mat import Mat
@@ -37,7 +37,7 @@ def inferred(obj: Nested, plain: Array) -> DType:
     """
     if plain.dtype is FLOAT64 and default_float() is not FLOAT64:
         return _promoted(_leaf_types(obj))
-    if plain.dtype.name in SUPPORTED:
+    if is_supported(plain.dtype):
         return as_dtype(plain.dtype)
     raise no_numbers(obj, plain)
 
@@ -62,7 +62,7 @@ def _leaf_types(obj: Nested) -> set[object]:
 
 def converted(obj: Nested, plain: Array, dtype: DType, order: Order = "C") -> Array:
     """Return the elements of `obj`, of which NumPy makes `plain`, as a new array."""
-    if plain.dtype.name not in SUPPORTED and plain.size:
+    if plain.size and not is_supported(plain.dtype):
         raise no_numbers(obj, plain)
     if plain.dtype.kind == "c" and dtype.kind != "c":
         raise DTypeError(f"complex elements do not fit into {dtype}; give dtype='complex128'")

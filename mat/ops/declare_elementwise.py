@@ -92,8 +92,10 @@ def check_out(rule: np.ufunc, out: Mat, *operands: Operand) -> None:
         if (got, wanted) not in _CASTS:
             _CASTS[got, wanted] = np.can_cast(got, wanted, "same_kind")
         if not _CASTS[got, wanted]:
+            floats = ", or floats from the beginning, mat.array([1., 2.])"
             raise DTypeError(f"{rule.__name__} gives {got}, which {wanted} cannot take in place; "
-                             f"use x.astype('{got}'), or leave out=")
+                             f"use x.astype('{got}'){floats if got.kind == 'f' else ''}, or leave "
+                             "out=")
 
 
 def _check_broadcast(shape: Ints, out: Ints) -> None:

@@ -39,15 +39,15 @@ sin = unary("sin", np.sin, "[0.0, 1]", "[0. 0.84147098]", "the sine of each elem
 cos = unary("cos", np.cos, "[0.0, 1]", "[1. 0.54030231]", "the cosine of each element, in radians")
 tan = unary("tan", np.tan, "[0.0, 1]", "[0. 1.55740772]", "the tangent of each element, in radians")
 sinh = unary("sinh", np.sinh, "[0.0, 1]", "[0. 1.17520119]", "the hyperbolic sine of each element")
-cosh = unary("cosh", np.cosh, "[0.0, 1]", "[1. 1.54308063]", "the hyperbolic cosine of each element")
-tanh = unary("tanh", np.tanh, "[0.0, 1]", "[0. 0.76159416]", "the hyperbolic tangent of each element")
+cosh = unary("cosh", np.cosh, "[0., 1]", "[1. 1.54308063]", "the hyperbolic cosine of each element")
+tanh = unary("tanh", np.tanh, "[0.0, 1]", "[0. 0.76159416]",
+             "the hyperbolic tangent of each element")
 abs = unary("abs", np.absolute, "[-2.0, 3]", "[2. 3.]",
             "the absolute value of each element; the modulus of complex numbers", operator="abs")
 
 
 def _negative(np: Engine, x: Array, out: Array) -> None:
-    # unless the result is packed, NumPy 2.4 reads elements that are just 4 or 8 apart as if they
-    # were adjacent
+    # NumPy 2.4 reads elements 4 or 8 apart as if they were adjacent, unless the result is packed
     if out.flags.c_contiguous:
         np.negative(x, out=out)
     else:

@@ -99,7 +99,8 @@ def max_pool(x: Mat, y: Mat, *, pool_shape: Setting, start: Setting = None,
     Examples
     --------
     >>> import mat
-    >>> mat.nn.max_pool(mat.array([[1.0, 5, 2], [0, 3, 4]]), mat.empty(1, 2), pool_shape=2, stride=2)
+    >>> x = mat.array([[1.0, 5, 2], [0, 3, 4]])
+    >>> mat.nn.max_pool(x, mat.empty(1, 2), pool_shape=2, stride=2)
     <Mat 1x2 F [[5. 4.]]>
     """
     settings = given_settings(batched, pool_shape=pool_shape, start=start, stride=stride,

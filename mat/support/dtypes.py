@@ -81,6 +81,7 @@ FLOATING = HALVES + REAL_TYPES
 INEXACT = FLOATING + COMPLEX_TYPES
 DISTINCT = "".join(t.char for t in ELEMENT_TYPES)  # one character of each type, no synonyms
 
+_NAMED: dict[object, DType] = {}  # by what `as_dtype` was given
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _EXACT = 2**53
 _LARGEST = int(sys.float_info.max)
@@ -88,6 +89,27 @@ _LARGEST = int(sys.float_info.max)
 
 def as_dtype(spec: DTypeLike) -> DType:
     """Return the supported NumPy dtype that `spec` names; raise `DTypeError` for others."""
+    try:
+        found = _NAMED.get(spec)
+    except TypeError:  # it cannot be hashed
+        found = None
+    return _named(spec) if found is None else found
+
+
+def _named(spec: DTypeLike) -> DType:
+    """Do what `as_dtype` does for the first time, and remember names, types and dtypes."""
+    found = _found(spec)
+    if isinstance(spec, str | type | np.dtype):
+        _NAMED[spec] = found
+    return found
+
+
+def is_supported(dtype: DType) -> bool:
+    """Return whether a Mat can have the dtype, if in native byte order."""
+    return dtype in _NAMED or dtype.name in SUPPORTED
+
+
+def _found(spec: DTypeLike) -> DType:
     if isinstance(spec, str) and spec == "bfloat16":
         return _bfloat16()
     # NumPy takes the dtype of whatever has one

@@ -110,7 +110,8 @@ def test_jax_both_ways():
 
 def run(body, rc=0):
     """Run a script that must succeed without output to stderr."""
-    setup = "import gc, os, sys, threading\nimport numpy as np\nimport mat\nx = mat.ones(1000)\n"
+    setup = ("import gc, os, sys, threading\nimport numpy as np\nimport mat\n"
+             "x = mat.arange(1000.0)\n")
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", setup + body],
                           capture_output=True, text=True,

@@ -217,8 +217,8 @@ def test_all_that_tie_get_the_gradient():
     x = np.array([[1.0, 2.0, 2.0, 0.0], [2.0, 2.0, 0.0, 0.0]])
     y = mat.array(pooled(x, 2, stride=2))
     assert y.tolist() == [[2, 2]]
-    xd = mat.nn.derive_max_pool(mat.array(x), mat.ones(2, 4), y, mat.array([[3.0, 5]]), pool_shape=2,
-                                stride=2)
+    xd = mat.nn.derive_max_pool(mat.array(x), mat.ones(2, 4), y, mat.array([[3.0, 5]]),
+                                pool_shape=2, stride=2)
     assert xd.tolist() == [[1, 4, 6, 1], [4, 4, 1, 1]]
     y = mat.array(pooled(x[0], 2))
     assert y.tolist() == [2, 2, 2, 0]

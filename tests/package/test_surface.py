@@ -20,7 +20,8 @@ pytestmark = pytest.mark.host
 
 CREATION = [
     "Mat", "zeros", "ones", "full", "empty", "eye", "arange", "array", "from_numpy", "from_dlpack",
-    "allclose",
+    "allclose", "zeros_like", "ones_like", "full_like", "empty_like", "identity", "linspace",
+    "logspace", "geomspace", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray",
     "settings", "configure",
     "supported_dtypes"
 ]
