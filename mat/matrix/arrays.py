@@ -16,8 +16,8 @@ from ..support.native import core
 from ..support.settings import FLOAT64, current
 from ..support.types import Array, DTypeLike, Nested, Operand
 from .base import Storage
-from .creation import adopted, from_numpy, placed
-from .mat import Mat
+from .creation import adopted, from_numpy, over_memory, placed
+from .mat import Mat, new_like
 from .nested import as_plain, converted, inferred, parsed
 
 _float64 = FLOAT64
@@ -89,7 +89,7 @@ def array(object: Nested, dtype: DTypeLike = None, *more: Never, copy: bool | No
         if as_floats or (dtype is None and current().dtype is _float64):
             numbers = _array_of_numbers(object, as_floats)
             if numbers is not None:
-                return adopted(numbers)
+                return over_memory(numbers, numbers, True)
     return _made(object, dtype, copy, as_order(order), subok, ndmin)
 
 
@@ -245,19 +245,22 @@ def _of_mat(x: Mat, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:
         return x
     if copy is False:
         raise _needs_copy(x)
+    if x.layout.contiguous and order != "F":
+        return new_like(x, x.shape, kind).assign_(x)
     made = Mat.__new__(Mat)
     made._fill_in(Storage(x.size, kind, None), orders.like(x.layout, order), x.device_enabled)
-    made.assign_(x)
-    return made
+    return made.assign_(x)
 
 
 def _of_array(obj: Nested, a: Array, dtype: DTypeLike, copy: bool | None, order: Order) -> Mat:
     """Return the Mat of `obj`, of which `a` are the elements: over the same memory if possible."""
+    if copy:
+        return _new(obj, a, dtype, order)
     kind = inferred(obj, a) if dtype is None else as_dtype(dtype)
     fits = (kind == a.dtype and a.dtype.isnative and a.flags.aligned
             and not any(s % a.itemsize for s in a.strides)
             and (order != "C" or a.flags.c_contiguous) and (order != "F" or a.flags.f_contiguous))
-    if fits and not copy:
+    if fits:
         return from_numpy(np.asarray(a))
     if copy is False:
         raise _needs_copy(obj)

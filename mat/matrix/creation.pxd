@@ -12,8 +12,8 @@ cdef Registration _array
 
 
 @cython.locals(form=Form, storage=Storage, mat=MatBase)
-cdef object _filled(tuple lengths, object dtype, object value)
+cpdef object filled(tuple lengths, object dtype, object value)
 
 @cython.locals(form=Form, layout=Layout, storage=Storage, mat=MatBase, size=Py_ssize_t,
                itemsize=Py_ssize_t)
-cdef object _adopted(object a, object flat, bint owned)
+cpdef object over_memory(object a, object flat, bint owned)

@@ -26,7 +26,7 @@ _FORMS = FORMS_OF_NEW  # by the arguments, which need no check
 _DTYPES: set[DType] = set()  # of arrays that Mats were made of
 
 
-def _filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number) -> Mat:
+def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: Number) -> Mat:
     """Return a Mat of zeros, ones or arbitrary elements."""
     options = current()
     shape: Any = lengths[0] if len(lengths) == 1 else lengths
@@ -107,7 +107,7 @@ def zeros(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
     <Mat 2x3 - [[0. 0. 0.] [0. 0. 0.]]>
     """
     if shape is None and order == "C" and device is None:
-        return _filled(lengths, dtype, 0)
+        return filled(lengths, dtype, 0)
     return _filled_by(lengths, dtype, 0, shape, order, device)
 
 
@@ -144,7 +144,7 @@ def ones(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
     <Mat 3 int8 - [1 1 1]>
     """
     if shape is None and order == "C" and device is None:
-        return _filled(lengths, dtype, 1)
+        return filled(lengths, dtype, 1)
     return _filled_by(lengths, dtype, 1, shape, order, device)
 
 
@@ -181,16 +181,16 @@ def empty(*lengths: ShapeLike | DTypeLike, shape: ShapeLike | None = None,
     <Mat 2 F [3. 3.]>
     """
     if shape is None and order == "C" and device is None:
-        return _filled(lengths, dtype, None)
+        return filled(lengths, dtype, None)
     return _filled_by(lengths, dtype, None, shape, order, device)
 
 
 def adopted(a: Array, *, owned: bool = True) -> Mat:
     """Return a Mat whose host memory is the array `a` itself; `owned` if nobody else uses it."""
-    return _adopted(a, _flat_array(a), owned)
+    return over_memory(a, _flat_array(a), owned)
 
 
-def _adopted(a: Array, flat: Array | None, owned: bool) -> Mat:
+def over_memory(a: Array, flat: Array | None, owned: bool) -> Mat:
     """Return a Mat whose host memory is that of `a`; `flat` has its elements in the same order in
     one axis, and they can be written, or is None.
     """
@@ -276,7 +276,7 @@ def from_numpy(a: Array) -> Mat:
     """
     flat = _flat_array(a)
     if flat is not None and a.dtype in _DTYPES:
-        return _adopted(a, flat, False)
+        return over_memory(a, flat, False)
     if not isinstance(a, np.ndarray) or isinstance(a, np.ma.MaskedArray):
         raise DTypeError(f"from_numpy wants a numpy.ndarray, got {type(a).__name__}; "
                          "mat.array(obj) copies from anything")

@@ -13,9 +13,11 @@ from ..support.settings import FLOAT64, current, default_float
 from ..support.types import DTypeLike, Nested, Number, Operand, ShapeLike
 from .arrays import asarray
 from .base import Storage
-from .creation import adopted, placed
+from .creation import adopted, filled, placed
 from .mat import Mat, check_bytes
 from .nested import as_plain, converted, inferred
+
+_SEQUENCES = (Mat, np.ndarray, list, tuple)
 
 
 def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: str = "C", *,
@@ -54,13 +56,18 @@ def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: s
     """
     if fill_value is None:
         raise DTypeError("full wants a number, got None; empty(shape) leaves elements arbitrary")
-    if isinstance(fill_value, np.ndarray | Mat | list | tuple):
+    if isinstance(fill_value, _SEQUENCES):
         return placed(_full_of_array(as_shape(shape), fill_value, dtype, order), device)
-    if dtype is None and type(fill_value) is float:
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    elif type(fill_value) is float:
         dtype = default_float()
-    elif dtype is None:
+    else:
         check_operand(fill_value, FLOAT64, "fill_value")
         dtype = inferred(fill_value, as_plain(fill_value))
+    if order == "C" and device is None:
+        check_number(fill_value, dtype, "fill")
+        return filled((shape,), dtype, fill_value)
     return placed(Mat(shape, dtype, fill=fill_value, order=order), device)
 
 
@@ -282,7 +289,7 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
                          "arbitrary")
     x = a if isinstance(a, Mat) else asarray(a)
     kind = x.dtype if dtype is None else as_dtype(dtype)
-    if not isinstance(fill_value, np.ndarray | Mat | list | tuple):
+    if not isinstance(fill_value, _SEQUENCES):
         check_number(fill_value, kind, "fill_value")
         return _like(x, fill_value, kind, order, shape, device)
     made = _like(x, None, kind, order, shape, device)

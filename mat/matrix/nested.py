@@ -9,12 +9,13 @@ import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..layout.orders import Order
+from ..layout.shapes import MOST_AXES
 from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer, is_supported
 from ..support.settings import FLOAT64, default_float
 from ..support.types import Array, DType, Nested
 from .mat import Mat
 
-_SEQUENCES = (list, tuple, range)
+_SEQUENCES, _NESTS = (list, tuple, range), (list, tuple)
 _PLAIN: set[object] = {bool, int, float}
 
 
@@ -52,7 +53,7 @@ def _promoted(leaves: set[object]) -> DType:
 
 def _leaf_types(obj: Nested) -> set[object]:
     """Return the dtypes of the leaves that have one, and the types of the others."""
-    if isinstance(obj, list | tuple):
+    if isinstance(obj, _NESTS):
         kinds: set[object] = set(map(type, obj))
         return kinds if kinds <= _PLAIN else set().union(*map(_leaf_types, obj))
     if type(obj) in _PLAIN:
@@ -66,7 +67,7 @@ def converted(obj: Nested, plain: Array, dtype: DType, order: Order = "C") -> Ar
         raise no_numbers(obj, plain)
     if plain.dtype.kind == "c" and dtype.kind != "c":
         raise DTypeError(f"complex elements do not fit into {dtype}; give dtype='complex128'")
-    if is_integer(dtype) and plain.size and not isinstance(obj, Mat | np.ndarray):
+    if is_integer(dtype) and plain.size and not isinstance(obj, (Mat, np.ndarray)):
         check_number(plain.min(), dtype, "an element")
         check_number(plain.max(), dtype, "an element")
         if plain.dtype.kind == "f" and dtype.itemsize == 8:  # too few digits for 64 bits
@@ -96,11 +97,22 @@ def without_mats(obj: Nested) -> Nested:
     """Return `obj` with the Mats in it replaced by arrays."""
     if isinstance(obj, Mat):
         return obj.to_numpy()
-    if isinstance(obj, list | tuple):
-        if not any(issubclass(kind, (list, tuple, Mat)) for kind in set(map(type, obj))):
-            return obj
+    if isinstance(obj, _NESTS) and _has_mats(obj, 0):
         return [without_mats(item) for item in obj]
     return obj
+
+
+def _has_mats(obj: Nested, depth: int) -> bool:
+    """Return whether there is a Mat in nested sequences."""
+    if depth > MOST_AXES:
+        raise ShapeError(f"nested more than {MOST_AXES} deep; a Mat has no more axes")
+    for item in obj:
+        kind = type(item)
+        if kind is float or kind is int:
+            continue
+        if isinstance(item, Mat) or (isinstance(item, _NESTS) and _has_mats(item, depth + 1)):
+            return True
+    return False
 
 
 def no_numbers(obj: Nested, plain: Array) -> DTypeError:

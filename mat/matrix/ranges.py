@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import AxisError, DTypeError, ShapeError
 from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
-from ..support.dtypes import as_dtype, check_number, check_operand
+from ..support.dtypes import as_dtype, check_number, check_operand, is_supported
 from ..support.settings import FLOAT64, default_float
 from ..support.types import Array, DType, DTypeLike, Function, Nested, Number
 from .creation import adopted, placed
@@ -16,6 +16,8 @@ from .mat import Mat
 from .nested import as_plain, without_mats
 
 _PLAIN: set[object] = {bool, int, float, type(None)}
+_ARRAYS = (Mat, np.ndarray)
+_SEQUENCES = (Mat, np.ndarray, list, tuple)
 
 
 def arange(start: Number = None, stop: Number = None, step: Number = None,
@@ -59,14 +61,16 @@ def arange(start: Number = None, stop: Number = None, step: Number = None,
     if start is None and stop is None:
         raise DTypeError("arange wants the end of the interval: mat.arange(3), or a begin and an "
                          "end: mat.arange(1, 3)")
-    numbers = _number(start), _number(stop), _number(step)
+    numbers = start, stop, step
+    if not _PLAIN.issuperset(map(type, numbers)):
+        numbers = _number(start), _number(stop), _number(step)
     kind = _kind(numbers) if dtype is None else as_dtype(dtype)
     return placed(adopted(_counted(*numbers, kind)), device)
 
 
 def _number(value: Number) -> Number:
     """Return a number, which may also be given as an array or a Mat without axes."""
-    return without_mats(value)[()] if isinstance(value, Mat | np.ndarray) else value
+    return without_mats(value)[()] if isinstance(value, _ARRAYS) else value
 
 
 def _kind(numbers: tuple[Number, ...]) -> DType | None:
@@ -92,8 +96,8 @@ def _counted(start: Number, stop: Number, step: Number, dtype: DType | None) -> 
             raise
         raise DTypeError(f"arange from {start!r} to {stop!r} in steps of {step!r}: "
                          f"{error}") from None
-    if dtype is None:
-        as_dtype(found.dtype)
+    if not is_supported(found.dtype):
+        as_dtype(found.dtype)  # which says what there is
     return found
 
 
@@ -265,7 +269,7 @@ def _as_mat(a: Array, dtype: DType | None, ends: tuple[Nested, Nested]) -> Mat:
 
 def _plain(value: Nested, name: str) -> Nested:
     """Return numbers as NumPy takes them."""
-    if isinstance(value, Mat | np.ndarray | list | tuple):
+    if isinstance(value, _SEQUENCES):
         return as_plain(value)
     check_operand(value, FLOAT64, name)
     # NumPy computes with Python's integers where int64 cannot hold them

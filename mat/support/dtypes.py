@@ -81,7 +81,9 @@ FLOATING = HALVES + REAL_TYPES
 INEXACT = FLOATING + COMPLEX_TYPES
 DISTINCT = "".join(t.char for t in ELEMENT_TYPES)  # one character of each type, no synonyms
 
-_NAMED: dict[object, DType] = {}  # by what `as_dtype` was given
+# what `as_dtype` was given, and what it returned
+_NAMED: dict[object, DType] = {np.dtype(name): np.dtype(name) for name in SUPPORTED
+                               if name != "bfloat16"}
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _EXACT = 2**53
 _LARGEST = int(sys.float_info.max)
