@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..matrix.mat import Mat
+from ..support.dtypes import conversion, is_integer
 from ..support.types import Array, Engine, Number
 
 
@@ -22,10 +23,13 @@ def same_shape(*mats: Mat) -> None:
 
 def same_dtype(*mats: Mat) -> None:
     """Raise `DTypeError` unless all have one dtype."""
+    first = mats[0].storage.dtype
     for other in mats[1:]:
-        if other.storage.dtype != mats[0].storage.dtype:
-            raise DTypeError(f"dtypes must agree, got {mats[0].dtype} and {other.dtype}; convert "
-                             "with x.astype(dtype)")
+        found = other.storage.dtype
+        if found != first:
+            mixed = is_integer(first) != is_integer(found)
+            raise DTypeError(f"dtypes must agree, got {first} and {found}; "
+                             f"{conversion(first, found) if mixed else conversion()}")
 
 
 def check_factors(y: Mat, *factors: Number) -> None:

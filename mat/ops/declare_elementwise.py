@@ -79,8 +79,10 @@ def loop_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
 _CASTS: dict[tuple[DType, DType], bool] = {}
 
 
-def check_out(rule: np.ufunc, out: Mat, *operands: Operand) -> None:
-    """Raise `ShapeError` or `DTypeError` unless `out` can take the result of `rule`."""
+def check_out(rule: np.ufunc, out: Mat, *operands: Operand, name: str = "") -> None:
+    """Raise `ShapeError` or `DTypeError` unless `out` can take the result of `rule`; errors call
+    that `name`.
+    """
     for x in operands:
         if isinstance(x, Mat):
             if x.layout.shape != out.layout.shape:
@@ -92,10 +94,9 @@ def check_out(rule: np.ufunc, out: Mat, *operands: Operand) -> None:
         if (got, wanted) not in _CASTS:
             _CASTS[got, wanted] = np.can_cast(got, wanted, "same_kind")
         if not _CASTS[got, wanted]:
-            floats = ", or floats from the beginning, mat.array([1., 2.])"
-            raise DTypeError(f"{rule.__name__} gives {got}, which {wanted} cannot take in place; "
-                             f"use x.astype('{got}'){floats if got.kind == 'f' else ''}, or leave "
-                             "out=")
+            floats = ", or floats from the beginning, mat.array([1., 2.])" if got.kind == "f" else ""
+            raise DTypeError(f"{name or rule.__name__} gives {got}, which {wanted} cannot take in "
+                             f"place; use x.astype('{got}'){floats}, or leave out=")
 
 
 def _check_broadcast(shape: Ints, out: Ints) -> None:
@@ -139,7 +140,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
     doctest. `implementation` computes where `rule` itself does not.
     """
     def check(x: Input, out: Output) -> None:
-        check_out(rule, out, x)
+        check_out(rule, out, x, name=name)
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))

@@ -124,7 +124,7 @@ def _found(spec: DTypeLike) -> DType:
         raise DTypeError(f"no dtype {spec!r}; there are {', '.join(SUPPORTED)}{hint}") from None
     if spec is None or dtype.name not in SUPPORTED or not dtype.isnative:
         raise DTypeError(f"dtype {spec!r} is not supported; there are {', '.join(SUPPORTED)}, in "
-                         "native byte order")
+                         f"native byte order{_instead(dtype)}")
     return dtype
 
 
@@ -135,6 +135,17 @@ def _bfloat16() -> DType:
         raise DTypeError("dtype bfloat16 needs the package ml_dtypes: "
                          "pip install ml_dtypes") from None
     return found
+
+
+def _instead(dtype: DType) -> str:
+    """Return the end of an error on a dtype that Mats cannot have, which says what to do."""
+    if dtype.names:
+        return f"; make a Mat of each field, such as mat.array(a[{dtype.names[0]!r}])"
+    if not dtype.isnative:
+        return "; a.astype(a.dtype.newbyteorder('=')) is in it"
+    if dtype.kind in "OSUT":
+        return "; a NumPy array keeps objects and texts, mat.array(a, float) reads them as numbers"
+    return "; a.astype('int64') are counts of time" if dtype.kind in "mM" else ""
 
 
 def promoted(name: str, *dtypes: DTypeLike) -> DType:

@@ -226,7 +226,7 @@ def test_places_of_any_strides(rng, dtype):
                                 for n in full)
                     out = store[cut]
                     assert out.shape == full
-                    assert mat.max(mat.array(a), k, keep, out=out) is out
+                    assert mat.max(mat.array(a), k, keepdims=keep, out=out) is out
                     assert_array_equal(out.to_numpy().reshape(wanted.shape), wanted)
                     assert (store.to_numpy() == 7).sum() == store.size - out.size
 

@@ -243,7 +243,10 @@ def test_orders_on_a_device(order):
     ("array(['1'])", "dtype='float64' texts"), ("array(np.zeros(1, 'f8,i4'))", r"a\['f0'\]"),
     ("axpy(1, mat.array([1, 2]), mat.array([1, 2]))", r"astype\('float64'\).*\[1., 2.\]"),
     ("array([1, 2]).exp_()", r"astype\('float64'\).*\[1., 2.\]"),
-    ("array([1, 2]).uniform_()", "draw in floats"),
+    ("array([1, 2]).uniform_()", "draw in floats"), ("array([1]).logistic_()", "logistic gives"),
+    ("nn.convolve(mat.array([1]), mat.ones(1), mat.zeros(1))", r"mat.array\(\[1., 2.\]\)"),
+    ("zeros(2, object)", "NumPy array keeps objects"), ("zeros(2, 'f4,i4')", r"a\['f0'\]"),
+    ("zeros(2, '>f4')", "newbyteorder"), ("array([1], 'M8[s]')", "counts of time"),
     ("gemm(1, mat.eye(2), mat.eye(2, dtype=int), 0, mat.eye(2))", r"mat.array\(\[1., 2.\]\)"),
 ])
 def test_errors_name_the_way_out(call, hint):
