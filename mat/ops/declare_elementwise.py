@@ -94,7 +94,7 @@ def check_out(rule: np.ufunc, out: Mat, *operands: Operand, name: str = "") -> N
         if (got, wanted) not in _CASTS:
             _CASTS[got, wanted] = np.can_cast(got, wanted, "same_kind")
         if not _CASTS[got, wanted]:
-            floats = ", or floats from the beginning, mat.array([1., 2.])" if got.kind == "f" else ""
+            floats = ", or floats from the start, mat.array([1., 2.])" if got.kind == "f" else ""
             raise DTypeError(f"{name or rule.__name__} gives {got}, which {wanted} cannot take in "
                              f"place; use x.astype('{got}'){floats}, or leave out=")
 
