@@ -35,7 +35,8 @@ def _array_kept_by(owner: object, value: Array, writable: bool) -> Array:
     """Return an array like `value` over the same memory, which keeps `owner`, and so does all that
     is made of it without copying.
     """
-    plain = value.dtype.char != "E"  # the interface has no code for bfloat16
+    char: str = value.dtype.char
+    plain = char != "E"  # the interface has no code for bfloat16
     interface = (value if plain else value.view(_BITS)).__array_interface__
     address, _ = interface["data"]
     made = np.asarray(_Keeper(owner, {**interface, "data": (address, not writable)}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..layout.strided import Layout
 from .blas_library import as_int, ffi
@@ -39,6 +40,7 @@ class ForeignArray:
     __slots__ = ("address", "base_pointer", "dtype", "handle", "increment", "int_increment",
                  "int_size", "layout", "letter", "low", "pointer", "shape", "size", "strides")
 
+    address: int
     base_pointer: CData
     pointer: CData
     low: CData  # the pointer that BLAS takes for a vector; None if it is not one
@@ -54,17 +56,19 @@ class ForeignArray:
         self.shape, self.strides, self.size = layout.shape, layout.strides, layout.size
         self.address = address_of(handle) + layout.displacement * dtype.itemsize
 
-    def __getattr__(self, name: str) -> CData:
-        """Compute an attribute at its first use, and store it.
+    if not TYPE_CHECKING:  # so that checkers know that there are no others
 
-        Compiled kernels need the address only.
-        """
-        compute = _COMPUTED.get(name)
-        if compute is None:
-            raise AttributeError(f"a ForeignArray has no {name!r}")
-        found = compute(self)
-        setattr(self, name, found)
-        return found
+        def __getattr__(self, name: str) -> CData:
+            """Compute an attribute at its first use, and store it.
+
+            Compiled kernels need the address only.
+            """
+            compute = _COMPUTED.get(name)
+            if compute is None:
+                raise AttributeError(f"a ForeignArray has no {name!r}")
+            found = compute(self)
+            setattr(self, name, found)
+            return found
 
     def __repr__(self) -> str:
         return (f"<ForeignArray {self.pointer} shape {self.shape} strides {self.strides} "

@@ -9,16 +9,17 @@ import threading
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
 from ..errors import SettingError
 from .dtypes import FLOATING, as_dtype
 from .open_blocks import Decorating, Nested, enter, leave, remove, still_open
-from .types import DType, Keywords
+from .types import DType, DTypeLike, Keywords
 
 FLOAT64: DType = np.dtype(np.float64)
+Torn: TypeAlias = Literal["raise", "warn", "ignore"]
 _TORN = ("raise", "warn", "ignore")
 
 
@@ -30,7 +31,7 @@ class Options:
     print_contents: bool = True
     print_facets: bool = True
     device_enabled: bool = True
-    torn: str = "raise"
+    torn: Torn = "raise"
     page_locked: bool = False  # if there is CUDA
     page_locked_bytes: int = 1 << 30  # cached for the next use
     threads: int | None = None  # None: one for each core that this process may use
@@ -157,6 +158,20 @@ class SettingsBlock(Decorating[Options]):
         return True
 
 
+class Changes(TypedDict, total=False):
+    """New values of settings, for type checkers."""
+
+    dtype: DTypeLike
+    print_contents: bool
+    print_facets: bool
+    device_enabled: bool
+    torn: Torn
+    page_locked: bool
+    page_locked_bytes: int
+    threads: int | None
+    host_pool_bytes: int | None
+
+
 class Settings:
     """The settings; ``with mat.settings(dtype="float32"):`` changes them for a block.
 
@@ -210,13 +225,25 @@ class Settings:
     float32
     """
 
-    def __call__(self, **changes: object) -> SettingsBlock:
-        return SettingsBlock(changes)
+    dtype: DType
+    print_contents: bool
+    print_facets: bool
+    device_enabled: bool
+    torn: Torn
+    page_locked: bool
+    page_locked_bytes: int
+    threads: int | None
+    host_pool_bytes: int | None
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(current(), name)
+    def __call__(self, **changes: Unpack[Changes]) -> SettingsBlock:
+        return SettingsBlock({**changes})
+
+    if not TYPE_CHECKING:  # so that checkers know that there are no others
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return getattr(current(), name)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise SettingError(f"settings are changed by mat.configure({name}={value!r}), or for a "
@@ -232,7 +259,7 @@ class Settings:
 settings = Settings()
 
 
-def configure(**changes: object) -> None:
+def configure(**changes: Unpack[Changes]) -> None:
     """Change settings permanently, in every thread.
 
     The settings of a ``with mat.settings(...)`` block take precedence inside it.
@@ -253,7 +280,7 @@ def configure(**changes: object) -> None:
     >>> mat.configure(print_facets=True)
     """
     global _permanent
-    _permanent = _changed(_permanent, changes)
+    _permanent = _changed(_permanent, {**changes})
     if "threads" in changes:
         _notify_threads()
     if "host_pool_bytes" in changes:

@@ -54,7 +54,7 @@ class Presents(Protocol[P_co]):
         """Return what a block is given."""
 
 
-Array: TypeAlias = np.ndarray[Any, Any]
+Array: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 DType: TypeAlias = np.dtype[Any]
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 # a dtype, its name, or a scalar type: `as_dtype` decides
