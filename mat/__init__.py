@@ -52,7 +52,9 @@ from .interop import pickling as _pickling
 from .interop.dlpack import from_dlpack
 from .interop.numpy import array_function as _functions
 from .interop.numpy import array_ufunc as _ufuncs
+from .interop.numpy import attributes as _attributes
 from .interop.numpy import methods as _methods
+from .interop.numpy import ndarray_methods as _ndarray_methods
 from .interop.numpy import operators as _operators
 from .interop.numpy import ufunc_calls as _ufunc_calls
 from .interop.numpy.changed_names import convolve, copy, dot, trace, vdot

@@ -39,7 +39,7 @@ cdef Form _form(Layout layout, object dtype, bint whole, bint writable)
 cdef class MatBase(Operators):
     cdef public Layout layout
     cdef public Form known_form
-    cdef public bint device_enabled
+    cdef public bint device_enabled, is_view
     cdef readonly Py_ssize_t _place
     cdef _set_up(self, Storage storage, Layout layout, Form form, bint device_enabled)
     @cython.locals(view=MatBase)

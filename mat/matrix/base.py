@@ -132,7 +132,7 @@ def _form(layout: Layout, dtype: DType, whole: bool, writable: bool) -> Form:
 class MatBase(Operators):
     """A layout over a storage."""
 
-    __slots__ = ("_place", "device_enabled", "known_form", "layout")
+    __slots__ = ("_place", "device_enabled", "is_view", "known_form", "layout")
     storage: Storage
 
     def _fill_in(self, storage: Storage, layout: Layout, device_enabled: bool) -> None:
@@ -148,6 +148,7 @@ class MatBase(Operators):
         self.known_form = form
         self.presented = None
         self.device_enabled = device_enabled
+        self.is_view = False
         self._place = _mats.add(self)
 
     def __dealloc__(self) -> None:  # see `Coherence.__dealloc__`
@@ -191,6 +192,7 @@ class MatBase(Operators):
         """Do what `over` does."""
         view: Self = _maker.make_like(self)
         view._set_up(self.storage, layout, None, self.device_enabled)
+        view.is_view = True
         return view
 
     def _set_layout(self, layout: Layout, storage: Storage) -> None:

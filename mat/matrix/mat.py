@@ -127,6 +127,7 @@ class Mat(Items, Printing, Methods):
             strides = in_order(lengths, columnwise(order)).strides
             layout = Layout(lengths, strides, layout.displacement)
         self._fill_in(storage, layout, current().device_enabled)
+        self.is_view = displaced_to is not None
 
     @property
     def facets(self) -> Mapping[str, FacetState]:
@@ -274,6 +275,7 @@ def _describe(name: str, text: str) -> None:
     type.__setattr__(Mat, name, property(field.__get__, field.__set__, None, text))
 
 
+_describe("is_view", "True if self was made as a view of another Mat's storage.")
 _describe("device_enabled", "True if operations on this Mat may compute on the device in use; can "
                             "be set.")
 

@@ -74,11 +74,18 @@ class Printing(Exports):
         return formatting.bracket(self._head(),
                                   self._absent() if a is None else formatting.contents(a))
 
+    def __str__(self) -> str:
+        a = None if self.layout.shape else self._peek()
+        return repr(self) if a is None else str(a[()])
+
     def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:  # noqa: ARG002
         printer.text(repr(self))
 
     def __format__(self, spec: str) -> str:
-        return repr(self) if not spec else formatting.formatted(self.to_numpy(), spec)
+        if spec:
+            return formatting.formatted(self.to_numpy(), spec)
+        a = None if self.layout.shape else self._peek()
+        return repr(self) if a is None else format(a[()], "")
 
 
 def spans_shown(layout: Layout, edge: int) -> list[tuple[int, int]]:

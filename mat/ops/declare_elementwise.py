@@ -32,6 +32,7 @@ from ..support.dtypes import (
 from ..support.native import compiled
 from ..support.plugins import plugin
 from ..support.types import Arguments, DType, Function, Keywords, Operand
+from .adapting import as_floats, beyond_integers
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .operands import as_mat, as_operand, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
@@ -226,6 +227,7 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, y, out: _result_of(rule, x, y)
     _prepare_binary(kernel, name, rule, compares)
+    kernel.adapt = beyond_integers if compares else as_floats if rule is np.divide else None
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
     new, run = kernel.new, kernel.run
 

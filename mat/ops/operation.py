@@ -53,6 +53,9 @@ class Op(Declaration):
         Declaration.__init__(self, check, name)
         self.by_form = by_form
         self.implementations: list[Implementation] = []
+        # returns arguments without numbers beyond the range of a Mat's integers, where NumPy takes
+        # these
+        self.adapt: Callable[[Arguments], Arguments] | None = None
         # returns shape and dtype of the result for arguments with None in its place
         self.result_of: Callable[..., tuple[Ints, DType]] | None = None
         if self.listed:
@@ -177,6 +180,8 @@ class Op(Declaration):
     def call_new(self, args: Arguments) -> Operand:
         """Carry out a call with None in place of the operand that is written, into a new Mat."""
         assert self.result_of is not None
+        if self.adapt is not None:
+            args = self.adapt(args)
         now = _as_now(args)
         shape, dtype = self.result_of(*now)
         like = next(args[k] for k in self.others if isinstance(args[k], Mat))
@@ -201,6 +206,8 @@ class Op(Declaration):
         """Check everything, plan, and run; remember the plan if its key says enough."""
         if len(args) != self.arity:
             args, kwargs = self.bind_arguments(args, kwargs)
+        if self.adapt is not None:
+            args = self.adapt(args)
         for k in self.operands:
             if not isinstance(args[k], Mat):
                 self.check_operand(k, args)

@@ -13,7 +13,7 @@ from ..layout.strided import Layout
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import DISTINCT, INEXACT, as_dtype
-from ..support.types import Array, AxisLike, DTypeLike, Engine, Function, Number
+from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Number
 from .declare_elementwise import check_is_mat
 from .operation import Input, op
 from .overlap import check_disjoint
@@ -21,19 +21,70 @@ from .roles import method_like
 
 DEVICE_RANK = 8  # axes that comparing kernels of a device can step along
 _INTEGERS = frozenset((int,))
+_can_cast: Function = np.can_cast
 
 
-@method("__copy__")
 @method("copy")
-def copy(self: Mat) -> Mat:
-    """Return a new Mat with a copy of the visible elements, packed.
+def copy(self: Mat, order: str | None = "C") -> Mat:
+    """Return a new Mat with a copy of the visible elements.
+
+    Parameters
+    ----------
+    order : {"C", "F", "A", "K"}
+        How they are stored: by rows, by columns, by columns if those of self are, or with the axes
+        in the order of their steps in self.
 
     Returns
     -------
     Mat
         Of the same shape and dtype, with a storage of its own.
+
+    Raises
+    ------
+    ShapeError
+        For other orders.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.ones(2, 3).copy("F").strides
+    (1, 2)
     """
-    return new_like(self, self.shape, self.dtype).assign_(self)
+    if order == "C":
+        return new_like(self, self.shape, self.dtype).assign_(self)
+    return _copied_as(self, self.dtype, order)
+
+
+def _copied_as(x: Mat, dtype: DType, order: str | None) -> Mat:
+    """Return a copy of `x` in another dtype and order."""
+    axes = _axes_of(x.layout, order)
+    shape = tuple(x.shape[k] for k in axes)
+    if axes == sorted(axes):
+        return new_like(x, shape, dtype).assign_(x)
+    found = new_like(x, shape, dtype).permute(tuple(axes.index(k) for k in range(len(axes))))
+    found.is_view = False  # of a Mat that nobody else has
+    return found.assign_(x)
+
+
+def _axes_of(layout: Layout, order: str | None) -> list[int]:
+    """Return the axes of a copy in the order in which they are stored, that of largest step
+    first.
+    """
+    wanted = order.upper() if isinstance(order, str) else "C" if order is None else order
+    if wanted not in ("C", "F", "A", "K"):
+        raise ShapeError(f"an order is 'C' (by rows), 'F' (by columns), 'A' or 'K', got {order!r}")
+    axes = list(range(layout.ndim))
+    if wanted == "K":
+        return sorted(axes, key=lambda k: -abs(layout.strides[k]))
+    if wanted == "A":
+        wanted = "F" if layout.transposed().contiguous and not layout.contiguous else "C"
+    return axes if wanted == "C" else axes[::-1]
+
+
+@method("__copy__")
+def shallow_copy(self: Mat) -> Mat:
+    """Return a copy: views share their elements, copies do not."""
+    return copy(self)
 
 
 @method("__deepcopy__")
@@ -60,16 +111,24 @@ def _pack(view: Mat) -> Mat:
     return copy(view)
 
 
+# the signature is NumPy's
 @method("astype")
-def astype(self: Mat, dtype: DTypeLike, *, copy: bool = True) -> Mat:
+def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = "unsafe",
+           subok: bool = True, copy: bool = True) -> Mat:
     """Return a new Mat with the elements converted to another dtype.
 
     Parameters
     ----------
     dtype : dtype
         Numbers are rounded towards zero for integers.
+    order : {"C", "F", "A", "K"}
+        As for `copy`.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+        Which conversions are allowed, as ``numpy.can_cast`` has it.
+    subok : bool
+        Is ignored.
     copy : bool
-        Whether the result is a new Mat also if self is of that dtype.
+        Whether the result is a new Mat also if self is of that dtype and order.
 
     Returns
     -------
@@ -79,7 +138,7 @@ def astype(self: Mat, dtype: DTypeLike, *, copy: bool = True) -> Mat:
     Raises
     ------
     DTypeError
-        If self is complex and `dtype` is not, or there is no such dtype.
+        If self is complex and `dtype` is not, or there is no such dtype, or `casting` forbids it.
 
     Examples
     --------
@@ -88,9 +147,18 @@ def astype(self: Mat, dtype: DTypeLike, *, copy: bool = True) -> Mat:
     <Mat 2 int32 A [1 2]>
     """
     kind = as_dtype(dtype)
-    if not copy and kind == self.dtype:
+    if casting != "unsafe" and not _can_cast(self.dtype, kind, casting):
+        raise DTypeError(f"{self.dtype} does not become {kind} by casting={casting!r}; "
+                         "casting='unsafe' allows it")
+    if not copy and kind == self.dtype and _is_stored_in(self.layout, order):
         return self
-    return new_like(self, self.shape, kind).assign_(self)
+    if order == "K" and self.is_contiguous:
+        return new_like(self, self.shape, kind).assign_(self)
+    return _copied_as(self, kind, order)
+
+
+def _is_stored_in(layout: Layout, order: str | None) -> bool:
+    return order == "K" or layout.permute(_axes_of(layout, order)).contiguous
 
 
 def transpose(a: Mat, axes: AxisLike = None, out: Mat | None = None) -> Mat:

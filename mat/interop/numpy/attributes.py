@@ -1,0 +1,186 @@
+"""Attributes that NumPy's arrays have: `base`, `data`, `flags`, `ctypes`, `real` and `imag`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import DTypeError, MatError
+from ...layout.strided import Layout, packed
+from ...matrix.base import MATS
+from ...matrix.exports import exported_array
+from ...matrix.mat import Mat
+from ...matrix.methods import bind
+from ...support.types import Operand
+from .dispatch import delegate
+from .flat import FlatIterator
+
+
+def base(self: Mat) -> Mat | None:
+    """The Mat of whose storage self is a view; None if self is that Mat.
+
+    Where that Mat does not exist any more, it is a new one that sees the whole storage.
+    """
+    if not self.is_view:
+        return None
+    storage = self.storage
+    for one in MATS.all():
+        if one.storage is storage and not one.is_view:
+            found: Mat = one
+            return found
+    whole = self.over(packed((storage.size,)))
+    whole.is_view = False
+    return whole
+
+
+def data(self: Mat) -> memoryview:
+    """The visible elements as a read-only memoryview.
+
+    While it exists, self cannot be written.
+    """
+    return exported_array(self).data
+
+
+def ctypes(self: Mat) -> Any:
+    """NumPy's object for passing the elements to `ctypes`, read-only.
+
+    While it exists, self cannot be written; ``with x.facet("foreign") as p:`` gives an address to
+    write to.
+    """
+    return exported_array(self).ctypes
+
+
+def flat(self: Mat) -> FlatIterator:
+    """The elements in row-major order, to iterate over, to index and to assign to."""
+    return FlatIterator(self)
+
+
+def set_flat(self: Mat, value: Operand) -> None:
+    """Overwrite the elements in row-major order with values, which repeat if they are fewer."""
+    self.flat[...] = value
+
+
+def real(self: Mat) -> Mat:
+    """The real parts: self where elements are real, else a copy; can be set."""
+    return self if self.dtype.kind != "c" else _copied(delegate(np.real, (self,)))
+
+
+def imag(self: Mat) -> Mat:
+    """The imaginary parts, as a copy; can be set where elements are complex."""
+    return _copied(delegate(np.imag, (self,)))
+
+
+def _copied(x: Mat) -> Mat:
+    return x if x.storage.writable else x.copy()
+
+
+def set_real(self: Mat, value: Operand) -> None:
+    """Overwrite the real parts."""
+    if self.dtype.kind != "c":
+        self[...] = value
+    else:
+        _set_part(self, "real", value)
+
+
+def set_imag(self: Mat, value: Operand) -> None:
+    """Overwrite the imaginary parts."""
+    if self.dtype.kind != "c":
+        raise DTypeError(f"{self.label()} is real, so its imaginary parts are 0 and cannot be set; "
+                         "x.astype('complex128') has some")
+    _set_part(self, "imag", value)
+
+
+def _set_part(self: Mat, name: str, value: Operand) -> None:
+    """Overwrite the parts of that name of a complex Mat."""
+    def assign(a: np.ndarray, v: Operand) -> None:
+        setattr(a, name, v)
+
+    delegate(assign, (self, value), written=(self,), name=name)
+
+
+class Flags:
+    """What NumPy tells of an array's memory: ``x.flags.c_contiguous``, ``x.flags["C"]``.
+
+    Flags cannot be set.
+    """
+
+    __slots__ = ("aligned", "c_contiguous", "f_contiguous", "owndata", "writeable",
+                 "writebackifcopy")
+    _LETTERS: ClassVar = {
+        "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
+        "X": "writebackifcopy", "CONTIGUOUS": "c_contiguous", "FORTRAN": "f_contiguous"}
+
+    def __init__(self, x: Mat) -> None:
+        layout = x.layout
+        values = {"c_contiguous": _is_packed(layout),
+                  "f_contiguous": _is_packed(layout.transposed()), "owndata": not x.is_view,
+                  "writeable": bool(x.storage.writable and layout.injective), "aligned": True,
+                  "writebackifcopy": False}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    contiguous = property(lambda self: self.c_contiguous)
+    fortran = fnc = property(lambda self: self.f_contiguous and not self.c_contiguous)
+    forc = property(lambda self: self.f_contiguous or self.c_contiguous)
+    behaved = property(lambda self: self.aligned and self.writeable)
+    carray = property(lambda self: self.behaved and self.c_contiguous)
+    farray = property(lambda self: self.behaved and self.f_contiguous and not self.c_contiguous)
+
+    @property
+    def num(self) -> int:
+        """The flags as the bits that NumPy's C interface has."""
+        bits = {"c_contiguous": 1, "f_contiguous": 2, "owndata": 4, "aligned": 0x100,
+                "writeable": 0x400, "writebackifcopy": 0x2000}
+        return sum(bit for name, bit in bits.items() if getattr(self, name))
+
+    def __getitem__(self, name: str) -> bool:
+        own = self._LETTERS.get(name, name.lower() if isinstance(name, str) else name)
+        if own not in (*self.__slots__, "fnc", "forc", "behaved", "carray", "farray"):
+            raise KeyError(f"no flag is called {name!r}; x.flags prints them")
+        return bool(getattr(self, own))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise MatError(f"the flag {name!r} of a Mat cannot be set to {value!r}; mat.from_numpy(a) "
+                       "of a read-only array is read-only, x.copy() can be written")
+
+    __setitem__ = __setattr__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags) and self.num == other.num
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"  {name.upper()} : {getattr(self, name)}"
+                         for name in ("c_contiguous", "f_contiguous", "owndata", "writeable",
+                                      "aligned", "writebackifcopy"))
+
+
+def _is_packed(layout: Layout) -> bool:
+    """Return whether elements are in row-major order without gaps; steps of axes of length 1, and
+    all where there are no elements, are of no account.
+    """
+    if not layout.size:
+        return True
+    wanted = packed(layout.shape).strides
+    return all(s == w for s, w, n in zip(layout.strides, wanted, layout.shape, strict=True)
+               if n != 1)
+
+
+def flags(self: Mat) -> Flags:
+    """The facts on memory that NumPy tells of an array: ``x.flags.c_contiguous``.
+
+    They are `c_contiguous`, `f_contiguous`, `owndata`, `writeable`, `aligned` and
+    `writebackifcopy`, also by ``x.flags["C_CONTIGUOUS"]``.
+    """
+    return Flags(self)
+
+
+bind("base", property(base))
+bind("data", property(data))
+bind("ctypes", property(ctypes))
+bind("flags", property(flags))
+bind("flat", property(flat, set_flat))
+bind("real", property(real, set_real))
+bind("imag", property(imag, set_imag))

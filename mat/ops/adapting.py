@@ -1,0 +1,51 @@
+"""Python's integers beyond the range of a Mat's dtype, where NumPy takes them: in comparisons, and
+in division, whose result is of floating point.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+import numpy as np
+
+from ..errors import DTypeError
+from ..matrix.mat import Mat
+from ..support.dtypes import represents
+from ..support.types import Arguments, DType, Number
+
+
+def beyond_integers(args: Arguments) -> Arguments:
+    """Return the arguments of a comparison with an infinity for such an integer."""
+    return _adapted(args, lambda value: math.inf if value > 0 else -math.inf)
+
+
+def as_floats(args: Arguments) -> Arguments:
+    """Return the arguments of a division with such an integer as a float."""
+    return _adapted(args, _as_float)
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise DTypeError(f"an integer of {value.bit_length()} bits is too large for "
+                         "float64") from None
+
+
+def _adapted(args: Arguments, change: Number) -> Arguments:
+    x, y, out = args
+    one, other = _dtype_of(x), _dtype_of(y)
+    if type(x) is int and other is not None and not represents(other, x):
+        return change(x), y, out
+    if type(y) is int and one is not None and not represents(one, y):
+        return x, change(y), out
+    return args
+
+
+def _dtype_of(value: object) -> DType | None:
+    """Return the dtype of a Mat of integers."""
+    if not isinstance(value, Mat):
+        return None
+    dtype = cast("np.dtype[np.generic]", value.storage.dtype)
+    return dtype if dtype.kind in "iu" else None
