@@ -16,12 +16,13 @@ from ..facets.foreign import FOREIGN
 from ..layout.shapes import Ints, as_axis
 from ..matrix.mat import Mat, new_like
 from ..matrix.with_facets import with_facets
-from ..support.dtypes import promoted
+from ..support.dtypes import as_dtype, promoted
 from ..support.native import ffi, lib
+from ..support.types import DTypeLike, Function, Operand
 from .declare_elementwise import check_is_mat
 from .elementwise import MOST_AXES_THERE
+from .operands import as_mat
 from .overlap import check_disjoint
-from .shape import check_is_input
 
 # bytes that the parts of a joined Mat have on average, for which compiled copies pay
 LARGE_PART = 1 << 16
@@ -31,23 +32,28 @@ def check_are_mats(name: str, mats: object) -> list[Mat]:
     """Return `mats` as a list of at least one Mat; raise if it is not."""
     if type(mats) is not list and not isinstance(mats, Iterable):
         raise DTypeError(f"{name} wants a sequence of Mats, got {mats!r}")
-    parts = [m if type(m) is Mat else check_is_input(name, m) for m in mats]
+    parts = [m if type(m) is Mat else as_mat(m, f"an operand of {name}") for m in mats]
     if not parts:
         raise ShapeError(f"{name} wants at least one Mat")
     return parts
 
 
-def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
+def concat(mats: Iterable[Operand], axis: int | None = 0, out: Mat | None = None, *,
+           dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
     """Return the Mats one after another along an axis, in the dtype that they promote to.
 
     Parameters
     ----------
-    mats : iterable of Mat
+    mats : iterable of Mat, array or sequence
         At least one; their shapes agree but on `axis`.
-    axis : int
-        The axis along which they are joined.
+    axis : int, optional
+        The axis along which they are joined; None for all elements in row-major order.
     out : Mat, optional
         Is overwritten with the result, converted to its dtype.
+    dtype : dtype, optional
+        That of the result, instead of `out`.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+        Which conversions to it are allowed, as ``numpy.can_cast`` has it.
 
     Returns
     -------
@@ -70,6 +76,10 @@ def concat(mats: Iterable[Mat], axis: int = 0, out: Mat | None = None) -> Mat:
     <Mat 3x2 A [[0. 0.] [1. 1.] [1. 1.]]>
     """
     parts = check_are_mats("concat", mats)
+    if dtype is not None or casting != "same_kind":
+        parts = converted("concat", parts, out, dtype, casting)
+    if axis is None:
+        parts, axis = [m if m.ndim == 1 else m.contiguous().reshape(-1) for m in parts], 0
     k = as_axis(axis, parts[0].ndim)
     shape = _joined_shape([m.layout.shape for m in parts], k)
     found = _joined_at_once(parts, shape, k) if out is None else None
@@ -197,27 +207,55 @@ def _target(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
     return out
 
 
-def stack(mats: Iterable[Mat], axis: int = 0) -> Mat:
+def converted(name: str, parts: list[Mat], out: Mat | None, dtype: DTypeLike,
+              casting: str) -> list[Mat]:
+    """Return the Mats in another dtype, or in that of `out`."""
+    if out is not None and dtype is not None:
+        raise DTypeError(f"{name} takes out or dtype, which out has, not both")
+    if out is not None:
+        kind = check_is_mat(out).dtype
+    else:
+        kind = (promoted(name, *(m.dtype for m in parts)) if dtype is None else as_dtype(dtype))
+    for m in parts:
+        if not _can_cast(m.dtype, kind, casting):
+            raise DTypeError(f"{name} cannot make {kind} of {m.dtype} by casting={casting!r}; "
+                             "casting='unsafe' allows it")
+    return [m if m.dtype == kind else m.astype(kind) for m in parts]
+
+
+_can_cast: Function = np.can_cast
+
+
+def stack(mats: Iterable[Operand], axis: int = 0, out: Mat | None = None, *,
+          dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
     """Return the Mats along a new axis.
 
     Parameters
     ----------
-    mats : iterable of Mat
+    mats : iterable of Mat, array or sequence
         At least one; all of one shape.
     axis : int
         The position of the new axis in the result.
+    out : Mat, optional
+        Is overwritten with the result, converted to its dtype.
+    dtype : dtype, optional
+        That of the result, instead of `out`.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+        Which conversions to it are allowed, as ``numpy.can_cast`` has it.
 
     Returns
     -------
     Mat
-        A new Mat, of the dtype that they promote to.
+        `out`, or a new Mat, of the dtype that they promote to.
 
     Raises
     ------
     ShapeError
-        If there is no Mat, or the shapes differ.
+        If there is no Mat, or the shapes differ, or `out` has another shape than the result.
     DTypeError
-        If one is not a Mat, or the dtypes do not promote.
+        If one is not a Mat, or the dtypes do not promote, or `out` cannot take the result.
+    AliasError
+        If `out` overlaps one of them.
 
     Examples
     --------
@@ -226,9 +264,13 @@ def stack(mats: Iterable[Mat], axis: int = 0) -> Mat:
     <Mat 2x2 A [[0. 1.] [0. 1.]]>
     """
     parts = check_are_mats("stack", mats)
+    if dtype is not None or casting != "same_kind":
+        parts = converted("stack", parts, out, dtype, casting)
     if any(m.layout.shape != parts[0].layout.shape for m in parts):
         raise ShapeError(f"stack wants equal shapes, got {', '.join(str(m.shape) for m in parts)}")
     k = as_axis(axis, len(parts[0].layout.shape) + 1)
     shape = parts[0].layout.shape
-    found = _joined_at_once(parts, (*shape[:k], len(parts), *shape[k:]), k)
-    return concat([m.expand_dims(k) for m in parts], k) if found is None else found
+    found = None
+    if out is None:
+        found = _joined_at_once(parts, (*shape[:k], len(parts), *shape[k:]), k)
+    return concat([m.expand_dims(k) for m in parts], k, out) if found is None else found

@@ -18,7 +18,8 @@ from ..support import blas_library
 from ..support.dtypes import BLAS_TYPES as BLAS
 from ..support.dtypes import promoted
 from ..support.native import compiled
-from ..support.types import Array, Engine, Function, Operand
+from ..support.plugins import plugin
+from ..support.types import Array, Engine, Function, Keywords, Operand
 from . import rowmajor
 from .blas_checks import check_bool
 from .blas_gemm import TRANSPOSES
@@ -143,18 +144,20 @@ def matmul_numpy(np: Engine, a: Array, b: Array, out: Array, transpose_a: bool =
     multiply(np, left, right, out)
 
 
-def matmul(a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bool = False,
-           out: Mat | None = None) -> Mat:
+def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool = False,
+           transpose_b: bool = False, **others: Operand) -> Mat:
     """Return the matrix product ``op(a) op(b)``, by NumPy's rules for ranks other than 2.
 
     Parameters
     ----------
     a, b : Mat or nested sequence
         Matrices, stacks of them, or vectors, whose inner lengths are equal.
-    transpose_a, transpose_b : bool, optional
-        Whether op exchanges the last two axes.
     out : Mat, optional
         Where to write the product: a wider dtype holds all of the sums, as int32 of int8.
+    transpose_a, transpose_b : bool, optional
+        Whether op exchanges the last two axes.
+    **others
+        Such as ``dtype=`` and ``axes=``, as for ``numpy.matmul``, which then computes on the host.
 
     Returns
     -------
@@ -182,6 +185,8 @@ def matmul(a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bo
     """
     if type(a) is not Mat or type(b) is not Mat:
         a, b = _matrix_operands(a, b)
+    if others or isinstance(out, tuple):
+        return _by_numpy(_view(a, transpose_a), _view(b, transpose_b), out, others)
     if type(transpose_a) is not bool or type(transpose_b) is not bool:
         check_bool(transpose_a=transpose_a, transpose_b=transpose_b)
     if IN_USE and a.storage.dtype != b.storage.dtype:
@@ -191,6 +196,14 @@ def matmul(a: Operand, b: Operand, *, transpose_a: bool = False, transpose_b: bo
         return out
     result: Mat = product.new((_view(a, transpose_a), _view(b, transpose_b), None))
     return result
+
+
+def _by_numpy(a: Operand, b: Operand, out: Operand, others: Keywords) -> Mat:
+    """Have NumPy compute with arguments that the operation does not know."""
+    if out is not None:
+        others["out"] = out
+    found: Mat = plugin("ufunc_calls").call_ufunc(np.matmul, (a, b), others)
+    return found
 
 
 def _view(x: Mat, transpose: bool) -> Mat:

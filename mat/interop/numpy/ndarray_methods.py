@@ -39,7 +39,8 @@ def fill(self: Mat, value: Number) -> None:
     DTypeError
         If the dtype cannot represent it.
     """
-    self.fill_(value if np.isscalar(value) else np.asarray(value).reshape(()).item())
+    plain: Number = value if np.isscalar(value) else np.asarray(value).reshape(()).item()
+    self.fill_(plain)
 
 
 def _write_by(function: Function, self: Mat, *args: object, **kwargs: object) -> None:
@@ -286,7 +287,7 @@ def byteswap(self: Mat, inplace: bool = False) -> Mat:
 
 
 @method("tobytes")
-def tobytes(self: Mat, order: str | None = "C") -> bytes:
+def tobytes(self: Mat, order: Any = "C") -> bytes:
     r"""Return the bytes of the visible elements.
 
     Parameters
