@@ -56,6 +56,7 @@ from .interop.numpy import attributes as _attributes
 from .interop.numpy import methods as _methods
 from .interop.numpy import ndarray_methods as _ndarray_methods
 from .interop.numpy import operators as _operators
+from .interop.numpy import refused_methods as _refused_methods
 from .interop.numpy import ufunc_calls as _ufunc_calls
 from .interop.numpy.changed_names import convolve, copy, dot, trace, vdot
 from .io.api import load, save

@@ -369,7 +369,8 @@ def cumulative_prod(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike 
     return _running(scan.cumprod, x, axis, dtype, 1 if include_initial else None)
 
 
-def diff(x: Operand, /, *, axis: int = -1, n: int = 1, prepend: Operand = None,
+# `n` and `axis` by position as NumPy has them, which scikit-learn uses
+def diff(x: Operand, /, n: int = 1, axis: int = -1, *, prepend: Operand = None,
          append: Operand = None) -> Mat:
     """Return the differences of neighbours along `axis`.
 
@@ -377,10 +378,10 @@ def diff(x: Operand, /, *, axis: int = -1, n: int = 1, prepend: Operand = None,
     ----------
     x : array
         Of any shape.
-    axis : int
-        The axis.
     n : int
         How often differences are taken.
+    axis : int
+        The axis.
     prepend, append : array, optional
         Elements to join to `x` before that.
 

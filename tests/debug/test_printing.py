@@ -96,8 +96,9 @@ def test_repr(make, text):
     x = make()
     before = state(x)
     assert repr(x) == text
-    assert str(x) == text
-    assert f"{x}" == text
+    shown = text if x.ndim else str(float(text.split()[-1][:-1]))
+    assert str(x) == shown
+    assert f"{x}" == shown
     assert state(x) == before
 
 
@@ -350,7 +351,7 @@ def test_what_ipython_probes_for_is_not_there():
                  "__array_struct__"):
         assert not hasattr(x, name)
     assert x.fresh == set()
-    for name in dir(x):
+    for name in {*dir(x)} - {"data", "ctypes"}:  # which are exports
         getattr(x, name, None)  # __cuda_array_interface__ is there only while a GPU has the data
     assert x.fresh == set()
     assert x.storage.handles == {}

@@ -1,6 +1,5 @@
 """Exporters of DLPack capsules, and the contents of capsules."""
 
-import inspect
 from contextlib import suppress
 
 import numpy as np
@@ -72,9 +71,7 @@ PROTOCOLS = ["__array_interface__", "__array_struct__", "__cuda_array_interface_
 
 def probe(x):
     """Do what inspectors, completion and protocol probes do."""
-    if x.ndim > 1:  # x.mT of fewer axes is an error that inspect does not take, as with NumPy
-        inspect.getmembers(x)
-    for name in {*dir(x), *PROTOCOLS}:
+    for name in {*dir(x), *PROTOCOLS} - {"data", "ctypes"}:  # which are exports
         with suppress(mat.ShapeError):
             getattr(x, name, None)
     repr(x)

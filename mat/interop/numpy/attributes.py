@@ -68,7 +68,11 @@ def real(self: Mat) -> Mat:
 
 def imag(self: Mat) -> Mat:
     """The imaginary parts, as a copy; can be set where elements are complex."""
-    return _copied(delegate(np.imag, (self,)))
+    if self.dtype.kind == "c":
+        return _copied(delegate(np.imag, (self,)))
+    zeros = Mat(self.shape, self.dtype)  # which has no memory yet
+    zeros.device_enabled = self.device_enabled
+    return zeros
 
 
 def _copied(x: Mat) -> Mat:
@@ -99,7 +103,7 @@ def _set_part(self: Mat, name: str, value: Operand) -> None:
     delegate(assign, (self, value), written=(self,), name=name)
 
 
-class Flags:
+class MemoryFlags:
     """What NumPy tells of an array's memory: ``x.flags.c_contiguous``, ``x.flags["C"]``.
 
     Flags cannot be set.
@@ -147,7 +151,7 @@ class Flags:
     __setitem__ = __setattr__
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Flags) and self.num == other.num
+        return isinstance(other, MemoryFlags) and self.num == other.num
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -168,13 +172,13 @@ def _is_packed(layout: Layout) -> bool:
                if n != 1)
 
 
-def flags(self: Mat) -> Flags:
+def flags(self: Mat) -> MemoryFlags:
     """The facts on memory that NumPy tells of an array: ``x.flags.c_contiguous``.
 
     They are `c_contiguous`, `f_contiguous`, `owndata`, `writeable`, `aligned` and
     `writebackifcopy`, also by ``x.flags["C_CONTIGUOUS"]``.
     """
-    return Flags(self)
+    return MemoryFlags(self)
 
 
 bind("base", property(base))

@@ -19,12 +19,12 @@ class FlatIterator:
     Examples
     --------
     >>> import mat
-    >>> x = mat.array([[1, 2], [3, 4]])
-    >>> x.T.flat[1:3]
-    <Mat 2 int64 A [3 2]>
+    >>> x = mat.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.T.flat[1:3].tolist()
+    [3.0, 2.0]
     >>> x.flat[0] = 7
     >>> x.tolist()
-    [[7, 2], [3, 4]]
+    [[7.0, 2.0], [3.0, 4.0]]
     """
 
     __slots__ = ("base", "index")
