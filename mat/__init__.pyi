@@ -2230,10 +2230,16 @@ def mask_indices(n: int, mask_func: object, k: object = 0) -> tuple[Mat, Mat]:
 def matmul(
     a: ArrayLike,
     b: ArrayLike,
+    out: Mat | None = None,
     *,
     transpose_a: builtins.bool = False,
     transpose_b: builtins.bool = False,
-    out: Mat | None = None,
+    where: ArrayLike = True,
+    casting: Literal["no", "equiv", "safe", "same_kind", "same_value", "unsafe"] = ...,
+    order: Literal["C", "F", "A", "K"] | None = 'K',
+    dtype: DTypeLike = None,
+    subok: builtins.bool = True,
+    signature: object = None,
 ) -> Mat:
     """Return the matrix product ``op(a) op(b)``, by NumPy's rules for ranks other than 2."""
 

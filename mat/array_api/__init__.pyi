@@ -209,9 +209,9 @@ def cumulative_sum(
 def diff(
     x: ArrayLike,
     /,
-    *,
-    axis: int = -1,
     n: int = 1,
+    axis: int = -1,
+    *,
     prepend: ArrayLike | None = None,
     append: ArrayLike | None = None,
 ) -> Mat:
