@@ -120,6 +120,7 @@ from .ops.mapping import map_concat, map_displacements, map_into
 from .ops.matmul import matmul
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
+from .ops.reshape import reshape
 from .ops.shape import allclose, transpose
 from .ops.user_kernel import kernel
 
@@ -151,7 +152,8 @@ __all__ = [
     "asanyarray", "ascontiguousarray", "asfortranarray", "from_numpy", "from_dlpack", "allclose",
     "supported_dtypes", "settings", "configure",
     # Shaping
-    "concat", "stack", "map_concat", "map_displacements", "map_into", "transpose",
+    "concat", "stack", "map_concat", "map_displacements", "map_into", "reshape",
+    "transpose",
     # BLAS
     "blas", "asum", "nrm2", "dot", "vdot", "iamax", "scal", "axpy", "copy", "swap", "gemv", "ger",
     "gemm", "syrk", "trsm", "gemm_batched", "matmul", "multi_dot", "inv", "slogdet", "solve",

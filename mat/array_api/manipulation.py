@@ -284,15 +284,7 @@ def reshape(x: Operand, /, shape: ShapeLike, *, copy: bool | None = None) -> Mat
     ShapeError
         For another size, and if `copy` is False and a copy is needed.
     """
-    mat = as_mat(x)
-    if copy:
-        return mat.copy().reshape(shape)
-    try:
-        return mat.reshape(shape)
-    except ShapeError:
-        if copy is False or mat.is_contiguous:
-            raise
-    return mat.contiguous().reshape(shape)
+    return as_mat(x).reshape(shape, copy=copy)
 
 
 def repeat(x: Operand, repeats: Operand, /, *, axis: int | None = None) -> Mat:

@@ -55,6 +55,26 @@ def _no_shape(shape: object, items: tuple[object, ...]) -> ShapeError:
     return ShapeError(text)
 
 
+def lengths_for(shape: object, old: Ints) -> Ints:
+    """Return `shape`, in which one length may be -1, as lengths of so many elements as `old` has.
+
+    Raise `ShapeError` if it has another number.
+    """
+    items = shape if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
+    lengths = [integer(n, "a length in a shape") for n in items]
+    size = prod(old)
+    if lengths.count(-1) == 1:
+        known = prod(as_shape([n for n in lengths if n != -1]))
+        if known == 0 or size % known:
+            raise ShapeError(f"cannot infer -1 in {tuple(lengths)} for {size} elements")
+        lengths[lengths.index(-1)] = size // known
+    found = as_shape(lengths)
+    if prod(found) != size:
+        raise ShapeError(f"cannot reshape {old} ({size} elements) to {found} ({prod(found)}); "
+                         "view(shape, displacement) may change the size")
+    return found
+
+
 def check_extent(shape: Ints) -> None:
     """Raise `ShapeError` for a shape of too many axes or elements, those beside a 0 included."""
     if len(shape) > MOST_AXES:

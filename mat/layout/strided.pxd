@@ -21,7 +21,8 @@ cdef class Layout:
     cpdef Layout reshaped(self, object shape)
     @cython.locals(size=Py_ssize_t, length=Py_ssize_t)
     cdef bint _has_size_of(self, tuple shape)
-    cpdef Layout reshape(self, tuple shape)
+    cpdef Layout reshape(self, object shape)
+    cpdef Layout viewed_as(self, tuple shape)
     @cython.locals(like=Layout, shape=tuple, strides=tuple, n=Py_ssize_t, first=Py_ssize_t,
                    stop=Py_ssize_t, length=Py_ssize_t, step=Py_ssize_t, s=Py_ssize_t,
                    start=Py_ssize_t)

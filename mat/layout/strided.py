@@ -6,9 +6,8 @@ Layouts are immutable, and independent of memory and dtype.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import product
-from math import prod
 from typing import Any
 
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
@@ -20,10 +19,10 @@ from .shapes import (
     Ints,
     as_axes,
     as_axis,
-    as_shape,
     check_extent,
     index_of,
     integer,
+    lengths_for,
     split,
 )
 
@@ -214,14 +213,7 @@ class Layout:
             if found is None or found.shape != shape:
                 found = self._reshaped = packed(shape, self.displacement)
             return found
-        items = shape if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
-        lengths = [integer(n, "a length in a shape") for n in items]
-        if lengths.count(-1) == 1:
-            known = prod(as_shape([n for n in lengths if n != -1]))
-            if known == 0 or self.size % known:
-                raise ShapeError(f"cannot infer -1 in {tuple(lengths)} for {self.size} elements")
-            lengths[lengths.index(-1)] = self.size // known
-        return self.reshape(as_shape(lengths))
+        return self.reshape(shape)
 
     def _has_size_of(self, shape: Ints) -> bool:
         """Return whether `shape` is of so many elements as self, all lengths positive `int`."""
@@ -235,18 +227,20 @@ class Layout:
             size *= length
         return size == self.size and len(shape) <= MOST_AXES
 
-    def reshape(self, shape: Ints) -> Layout:
+    def reshape(self, shape: object) -> Layout:
         """Return the same elements in another shape; raise `ShapeError` if that needs a copy."""
-        if prod(shape) != self.size:
-            raise ShapeError(f"cannot reshape {self.shape} ({self.size} elements) to {shape} "
-                             f"({prod(shape)}); view(shape, displacement) may change the size")
+        found = self.viewed_as(lengths_for(shape, self.shape))
+        if found is None:
+            raise ShapeError(f"shape {self.shape} with strides {self.strides} has no view as "
+                             f"{shape}; x.reshape(...) copies")
+        return found
+
+    def viewed_as(self, shape: Ints) -> Layout | None:
+        """Return the same elements in another shape of the same size; None if that needs a copy."""
         if self.contiguous:
             return packed(shape, self.displacement)
         strides = split(merged(zip(self.shape, self.strides, strict=True)), shape)
-        if strides is None:
-            raise ShapeError(f"shape {self.shape} with strides {self.strides} has no view as "
-                             f"{shape}; copy it first: x.contiguous().reshape({shape})")
-        return Layout(shape, strides, self.displacement)
+        return None if strides is None else Layout(shape, strides, self.displacement)
 
     def permute(self, axes: object) -> Layout:
         """Return self with its axes in the order `axes`."""

@@ -24,7 +24,7 @@ from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
 from ..support.dtypes import plain_integers
 from ..support.settings import current
-from ..support.types import DirectionName, DType, FacetName, Number, Presents, Scalar, ShapeLike
+from ..support.types import DirectionName, DType, FacetName, Number, Presents, ShapeLike
 from .operators import Operators
 
 # with types of C
@@ -258,6 +258,11 @@ class MatBase(Operators):
         """The lengths of the axes."""
         return self.layout.shape
 
+    @shape.setter
+    def shape(self, shape: ShapeLike) -> None:
+        now = self._as_now()
+        self._see(now.layout.reshaped(shape), now.storage, now)
+
     @property
     def strides(self) -> Ints:
         """The steps in the storage along each axis, in elements, not bytes."""
@@ -279,11 +284,6 @@ class MatBase(Operators):
         return len(self.layout.shape)
 
     @property
-    def max_size(self) -> int:
-        """The number of elements of the whole storage."""
-        return self.storage.size
-
-    @property
     def is_contiguous(self) -> bool:
         """True if the visible elements are stored in row-major order without gaps."""
         return self.layout.contiguous
@@ -302,12 +302,6 @@ class MatBase(Operators):
     def nbytes(self) -> int:
         """The number of bytes of the visible elements."""
         return self.layout.size * self.storage.itemsize
-
-    @property
-    def fill_value(self) -> Scalar | None:
-        """The value of elements that were never written; None if they are arbitrary."""
-        value: Scalar | None = self.storage.fill_value
-        return value
 
     def __len__(self) -> int:
         if not self.layout.shape:
@@ -414,24 +408,30 @@ class MatBase(Operators):
         """The transposed view: all axes in reverse order."""
         return self._view_of(self.layout.transposed())
 
-    def reshape(self, *shape: ShapeLike) -> Self:
-        """Return a view of the same elements in another shape of the same size.
+    def reshape(self, *shape: ShapeLike, order: str | None = "C",
+                copy: bool | None = None) -> Self:
+        """Return the same elements in another shape of the same size.
 
         Parameters
         ----------
         *shape : int or sequence of int
             The lengths of the axes; one of them may be -1, and is inferred.
+        order : {"C", "F", "A"}
+            How elements are counted, in self and in the result: by rows, by columns, or as they
+            are stored.
+        copy : bool, optional
+            None: copy only if no view has that shape. True: always copy. False: never.
 
         Returns
         -------
         Mat
-            A view.
+            A view where the strides of self allow one, else a packed copy, which
+            `mat.debug.count_copies` counts as one of its ``packs``.
 
         Raises
         ------
         ShapeError
-            If the size differs (`view` may change it), or the strides do not allow a view
-            (``x.contiguous().reshape(...)`` copies).
+            If the size differs (`view` may change it), or a copy is needed and `copy` is False.
 
         Examples
         --------
@@ -440,4 +440,8 @@ class MatBase(Operators):
         (2, 3)
         """
         layout = self.layout  # shape may have lengths that run code
-        return self._view_of(layout.reshaped(shape[0] if len(shape) == 1 else shape))
+        lengths = shape[0] if len(shape) == 1 else shape
+        if copy is None and order == "C" and layout.contiguous:
+            return self._view_of(layout.reshaped(lengths))
+        made: Self = self._reshape_any(lengths, order, copy)  # type: ignore[attr-defined]
+        return made  # by `ops`

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Self
 
-from ..errors import ShapeError
+import numpy as np
+
+from ..errors import DTypeError, ShapeError
 from ..layout.shapes import as_axis, as_shape, integer
 from ..layout.strided import Layout, packed
-from ..support.types import AxisLike, ShapeLike
+from ..support.types import AxisLike, DTypeLike, Scalar, ShapeLike
 from .elements import Elements
 from .window import Window
 
@@ -17,36 +19,69 @@ class Views(Elements):
 
     __slots__ = ()
 
+    # The storage
+
+    @property
+    def max_size(self) -> int:
+        """The number of elements of the whole storage."""
+        return self.storage.size
+
+    @property
+    def fill_value(self) -> Scalar | None:
+        """The value of elements that were never written; None if they are arbitrary."""
+        value: Scalar | None = self.storage.fill_value
+        return value
+
     # Views
 
-    def view(self, shape: ShapeLike, displacement: int | None = None) -> Self:
-        """Return a packed view of the same storage with another shape; its size may differ.
+    def view(self, shape: ShapeLike | DTypeLike = None, displacement: int | None = None, *,
+             dtype: DTypeLike = None) -> Self:
+        """Return a view of the same storage: of another shape, or of another dtype.
 
         Parameters
         ----------
-        shape : int or sequence of int
-            The lengths of the axes.
+        shape : int or sequence of int, or dtype, optional
+            The lengths of the axes; the size may differ. Or, as in NumPy, a dtype.
         displacement : int, optional
             The storage index of the first visible element; by default that of self.
+        dtype : dtype, optional
+            The element type that the bytes are taken as, in all axes but the last, whose length
+            changes if the sizes of elements differ. Such a view is read-only, and while it exists
+            self cannot be written.
 
         Returns
         -------
         Mat
-            A view.
+            A view, packed if a shape or a displacement is given.
 
         Raises
         ------
         ShapeError
-            If the view does not fit into ``max_size`` elements.
+            If the view does not fit into ``max_size`` elements, or the bytes of the last axis are
+            no elements of that dtype.
 
         Examples
         --------
         >>> import mat
-        >>> mat.arange(6.0).view((2, 2), 1)
+        >>> x = mat.arange(6.0)
+        >>> x.view((2, 2), 1)
         <Mat 1+2x2+1 A [[1. 2.] [3. 4.]]>
+        >>> x.view("int64")[1]
+        np.int64(4607182418800017408)
         """
+        if isinstance(shape, str | type | np.dtype):
+            if isinstance(shape, type) and issubclass(shape, Views):
+                return self._as_now()
+            shape, dtype = None, shape
         now = self._as_now()
-        return now.over(now._packed_at(shape, displacement))
+        if dtype is None:
+            return now if shape is None is displacement else now.over(
+                now._packed_at(now.shape if shape is None else shape, displacement))
+        if not shape is None is displacement:
+            raise DTypeError("a view has either another dtype or another shape: "
+                             "x.view(dtype).view(shape) has both")
+        found: Self = now._as_bytes_of(dtype)  # type: ignore[attr-defined]  # of Methods
+        return found
 
     def _packed_at(self, shape: ShapeLike, displacement: int | None) -> Layout:
         """Return a packed layout of that shape; `displacement` is that of self if it is None."""

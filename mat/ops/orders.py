@@ -38,6 +38,27 @@ def axes_of_order(layout: Layout, order: str) -> Ints:
     return tuple(axes)
 
 
+def axes_of_loop(layout: Layout, order: str) -> Ints:
+    """Return the axes, the slowest first, in which NumPy takes elements to a vector by `order`.
+
+    That differs from `axes_of_order` where steps are 0, which say nothing about the order.
+    """
+    if order != "K":
+        return axes_of_order(layout, order)
+    steps = [abs(s) if n != 1 else 0 for n, s in zip(layout.shape, layout.strides, strict=True)]
+    fastest: list[int] = []
+    for k in reversed(range(len(steps))):
+        place = len(fastest)
+        for i in reversed(range(len(fastest))):
+            other = steps[fastest[i]]
+            if steps[k] and other:
+                if other <= steps[k]:
+                    break
+                place = i
+        fastest.insert(place, k)
+    return tuple(reversed(fastest))
+
+
 def stored_in_order(x: Mat, order: str, dtype: DType) -> Mat:
     """Return an uninitialised Mat of the shape of `x` whose elements are stored in that order."""
     axes = axes_of_order(x.layout, order)

@@ -6,18 +6,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..core.observers import OBSERVERS
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import DISTINCT, INEXACT, as_dtype
-from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Number
+from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Number, Operand
 from .declare_elementwise import check_is_mat
+from .operands import as_mat
 from .operation import Input, op
+from .orders import note_packed
 from .overlap import check_disjoint
-from .roles import method_like
 
 DEVICE_RANK = 8  # axes that comparing kernels of a device can step along
 _INTEGERS = frozenset((int,))
@@ -106,8 +106,7 @@ def contiguous(self: Mat) -> Mat:
 
 
 def _pack(view: Mat) -> Mat:
-    for observer in tuple(OBSERVERS):
-        observer.packed(view)
+    note_packed(view)
     return copy(view)
 
 
@@ -161,22 +160,22 @@ def _is_stored_in(layout: Layout, order: str | None) -> bool:
     return order == "K" or layout.permute(_axes_of(layout, order)).contiguous
 
 
-def transpose(a: Mat, axes: AxisLike = None, out: Mat | None = None) -> Mat:
-    """Return a packed copy of `a` with its axes in another order; ``a.T`` copies nothing.
+def transpose(a: Operand, axes: AxisLike = None, out: Mat | None = None) -> Mat:
+    """Return the view of `a` with its axes in another order, or write it to `out`, packed.
 
     Parameters
     ----------
-    a : Mat
+    a : Mat or array_like
         Operand, of any shape.
-    axes : tuple of int, optional
+    axes : sequence of int, optional
         Axis ``k`` of the result is axis ``axes[k]`` of `a`; without it, all are reversed.
     out : Mat, optional
-        Is overwritten with the result.
+        Is overwritten with the elements, by the kernel that permutes axes.
 
     Returns
     -------
     Mat
-        `out`, or a new Mat.
+        `out`, or a view of `a`; ``a.T.copy()`` is a packed copy.
 
     Raises
     ------
@@ -188,10 +187,13 @@ def transpose(a: Mat, axes: AxisLike = None, out: Mat | None = None) -> Mat:
     Examples
     --------
     >>> import mat
-    >>> mat.transpose(mat.array([[1.0, 2], [3, 4]]))
+    >>> x = mat.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> mat.transpose(x, out=mat.empty(2, 2))
     <Mat 2x2 F [[1. 3.] [2. 4.]]>
+    >>> mat.transpose(x).storage is x.storage
+    True
     """
-    a = check_is_input("transpose", a)._as_now()
+    a = as_mat(a, "a")._as_now()
     layout = a.layout
     order = tuple(range(a.ndim - 1, -1, -1)) if axes is None else axes
     if type(order) is tuple and _INTEGERS.issuperset(map(type, order)):
@@ -199,7 +201,8 @@ def transpose(a: Mat, axes: AxisLike = None, out: Mat | None = None) -> Mat:
     else:
         view = a.permute(order)
     if out is None:
-        return _pack(view)
+        found: Mat = view
+        return found
     if check_is_mat(out).shape != view.shape:
         raise ShapeError(f"transpose gives shape {view.shape}, out has {out.shape}")
     if out.storage is a.storage:
@@ -213,14 +216,6 @@ def _permuted(shape: Ints, strides: Ints, displacement: int, axes: Ints) -> Layo
     copy a small matrix.
     """
     return Layout(shape, strides, displacement).permute(axes)
-
-
-@method("transpose")
-def _transpose(self: Mat, axes: AxisLike = None, out: Mat | None = None) -> Mat:
-    return transpose(self, axes, out)
-
-
-method_like(transpose, _transpose, "transpose", "a")
 
 
 def check_is_input(name: str, a: object) -> Mat:

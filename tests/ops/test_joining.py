@@ -44,8 +44,8 @@ def test_copy_contiguous_and_transpose(name, kind):
     dtype = numpy_dtype(name)
     a = np.arange(6).reshape(2, 3).astype(dtype)
     x = layouts(dtype)[kind]
-    for made, wanted in ((x.copy(), a), (x.contiguous(), a), (mat.transpose(x), a.T),
-                         (mat.transpose(x, (0, 1)), a)):
+    for made, wanted in ((x.copy(), a), (x.contiguous(), a), (x.T.copy(), a.T),
+                         (mat.transpose(x, (1, 0)).copy(), a.T)):
         assert made.is_contiguous
         assert made.dtype == dtype
         assert_array_equal(host(made), wanted, strict=True)
@@ -91,8 +91,9 @@ def test_transpose_of_any_rank_into_out():
         _ = x.T
     assert n.packs == 0
     with mat.debug.count_copies() as n:
-        mat.transpose(x)
-    assert n.packs == 1
+        assert mat.transpose(x).storage is x.storage
+        assert mat.transpose(x, (1, 2, 0)).strides == (4, 1, 12)
+    assert n.packs == 0
 
 
 # Joining
@@ -171,7 +172,7 @@ def test_concat_of_views_of_one_storage():
     (lambda x: mat.concat([x.astype("float16"), x.astype("bfloat16")]), DTypeError, "float16"),
     (lambda x: mat.transpose(x, (0, 0)), ShapeError, "twice"),
     (lambda x: mat.transpose(x, 0), ShapeError, "2 axes"),
-    (lambda x: mat.transpose(np.zeros((2, 2))), DTypeError, "ndarray"),
+    (lambda x: mat.transpose("text"), DTypeError, "text"),
     (lambda x: mat.transpose(x, out=mat.zeros(2, 3)), ShapeError, r"\(3, 2\)"),
     (lambda x: mat.transpose(x, out=x.T), AliasError, "overlaps"),
     (lambda x: mat.transpose(x, out=3), DTypeError, "int"),

@@ -26,7 +26,8 @@ CREATION = [
     "settings", "configure",
     "supported_dtypes"
 ]
-SHAPING = ["concat", "stack", "map_concat", "map_displacements", "map_into", "transpose"]
+SHAPING = ["concat", "stack", "map_concat", "map_displacements", "map_into", "reshape",
+           "transpose"]
 BLAS = [
     "asum", "nrm2", "iamax", "scal", "axpy", "swap", "gemv", "ger", "gemm", "syrk", "trsm",
     "gemm_batched"
@@ -76,7 +77,7 @@ BASIC_MEMBERS = [
     "diagonal", "is_contiguous", "contiguous", "astype", "fill_", "sum_", "uniform_", "normal_",
     "bernoulli_", "orthogonal_",
     "facet", "facets", "fresh", "drop", "keep",
-    "close", "accept_torn", "device", "device_enabled", "tolist", "to_device", "mT",
+    "close", "accept_torn", "device", "device_enabled", "tolist", "to_device", "mT", "transpose",
     "load_", "write", "read_"
 ]
 NUMPY_METHODS = ["all", "any", "argsort", "clip", "conj", "cumprod", "cumsum", "flatten", "nonzero",
@@ -88,7 +89,7 @@ NUMPY_METHODS = ["all", "any", "argsort", "clip", "conj", "cumprod", "cumsum", "
 # NumPy's methods that write self, which rule 4 excepts: a name of NumPy's means what NumPy means
 NUMPY_WRITING = ["byteswap", "fill", "partition", "put", "sort"]
 # NumPy's names for functions of one Mat
-READ_ONE = [*UNARY, *REDUCTIONS, "transpose", "inv", "slogdet", "cholesky"]
+READ_ONE = [*UNARY, *REDUCTIONS, "inv", "slogdet", "cholesky"]
 VERBS = [  # their last operand is written
     "scal", "axpy", "copy", "swap", "gemv", "ger", "gemm", "syrk", "trsm", "gemm_batched", *FUSED
 ]

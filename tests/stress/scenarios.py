@@ -125,7 +125,7 @@ OPERATIONS = {
     "matmul": lambda x, y, z, c: x @ z,
     "matmul-T": lambda x, y, z, c: x @ y.T,
     "copy": lambda x, y, z, c: x.copy(),
-    "transpose": lambda x, y, z, c: mat.transpose(x),
+    "transpose": lambda x, y, z, c: x.T.copy(),
     "concat": lambda x, y, z, c: mat.concat([x, y]),
     "solve": lambda x, y, z, c: mat.solve(c, c),
     "numpy": lambda x, y, z, c: np.add(x, y),

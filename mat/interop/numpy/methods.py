@@ -10,7 +10,7 @@ import numpy as np
 
 from ...layout.shapes import as_axes, as_axis
 from ...matrix.mat import Mat
-from ...matrix.methods import bind, method
+from ...matrix.methods import bind
 from ...ops.operation import named
 from ...support.types import Function, Operand
 from .registry import IMPLEMENTATIONS
@@ -60,24 +60,6 @@ def _documentation(name: str, parameters: list[str]) -> str:
             f"Returns\n-------\nMat or tuple of Mat\n    As ``numpy.{name}`` returns arrays.")
 
 
-@method("flatten")
-def flatten(self: Mat) -> Mat:
-    """Return a vector with a copy of the elements in row-major order.
-
-    Returns
-    -------
-    Mat
-        A new Mat of shape ``(self.size,)`` and self's dtype.
-
-    Examples
-    --------
-    >>> import mat
-    >>> mat.array([[1.0, 2], [3, 4]]).T.flatten()
-    <Mat 4 F [1. 3. 2. 4.]>
-    """
-    return self.copy().reshape(-1)
-
-
 bind_function("all", np.all)
 bind_function("any", np.any)
 bind_function("argsort", np.argsort)
@@ -85,7 +67,6 @@ bind_function("clip", np.clip)
 bind_function("cumprod", np.cumprod)
 bind_function("cumsum", np.cumsum)
 bind_function("nonzero", np.nonzero)
-bind_function("ravel", np.ravel)
 bind_function("repeat", np.repeat)
 bind_function("round", np.round)
 bind_function("searchsorted", np.searchsorted)

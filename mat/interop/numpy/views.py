@@ -15,8 +15,7 @@ from ...matrix.mat import Mat
 from ...support.types import Arguments, Array, Function, Keywords, Operand
 
 NAMES = (  # of functions that return a view of their first argument
-    "reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "linalg.matrix_transpose",
-    "swapaxes", "moveaxis",
+    "matrix_transpose", "linalg.matrix_transpose", "swapaxes", "moveaxis",
     "rollaxis", "squeeze", "expand_dims", "broadcast_to", "split", "array_split", "hsplit",
     "vsplit", "dsplit", "unstack",
     "diagonal", "linalg.diagonal", "diag", "flip", "fliplr", "flipud", "rot90",

@@ -7,7 +7,7 @@ import numpy as np
 from ....matrix.mat import Mat
 from ....ops.orders import checked_order, copied_in_order
 from ....ops.overlap import apart_from
-from ....support.types import DTypeLike, Operand
+from ....support.types import AxisLike, DTypeLike, Operand, ShapeLike
 from ..operands import as_mats, is_known_dtype, is_mat_or_array
 from ..registry import Casting, Result, implements
 
@@ -51,6 +51,23 @@ def numpy_copyto(dst: Operand, src: Operand, casting: Casting = "same_kind",
 
 
 # Views
+
+
+@implements("reshape")
+def numpy_reshape(a: Operand, /, shape: ShapeLike, order: str | None = "C", *,
+                  copy: bool | None = None) -> Result:
+    return (a.reshape(shape, order=order, copy=copy) if isinstance(a, Mat)
+            else NotImplemented)
+
+
+@implements("ravel")
+def numpy_ravel(a: Operand, order: str | None = "C") -> Result:
+    return a.ravel(order) if isinstance(a, Mat) else NotImplemented
+
+
+@implements("transpose", "permute_dims")
+def numpy_transpose(a: Operand, axes: AxisLike = None) -> Result:
+    return a.transpose(axes) if isinstance(a, Mat) else NotImplemented
 
 
 @implements("broadcast_arrays")

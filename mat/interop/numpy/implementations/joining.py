@@ -86,6 +86,6 @@ def numpy_take(a: Operand, indices: Operand, axis: int | None = None, out: Opera
     if not plain or (axis is not None and type(axis) is not int) or not a.ndim:
         return NotImplemented
     if axis is None:
-        a = a if a.ndim == 1 else a.contiguous().reshape(-1)
+        a = a if a.ndim == 1 else a.reshape(-1)
     found = taken(a, indices, 0 if axis is None else as_axis(axis, a.ndim))
     return NotImplemented if found is None else found
