@@ -105,7 +105,6 @@ from .ops.random import multivariate_normal as multivariate_normal
 from .ops.reduce import scale_columns as scale_columns
 from .ops.reduce import scale_rows as scale_rows
 from .ops.shape import allclose as allclose
-from .ops.shape import transpose as transpose
 from .ops.user_kernel import kernel as kernel
 from .support.dtypes import SUPPORTED as supported_dtypes
 from .support.settings import configure as configure
@@ -2888,13 +2887,12 @@ def require(
 
 def reshape(
     a: ArrayLike,
-    /,
     shape: ShapeLike,
-    order: Literal["C", "F", "A", "K"] | None = 'C',
+    order: str | None = 'C',
     *,
     copy: builtins.bool | None = None,
 ) -> Mat:
-    """Return what ``numpy.reshape`` returns, with Mats for arrays."""
+    """Return the elements of `a` in another shape of the same size."""
 
 def resize(a: ArrayLike, new_shape: object) -> Mat:
     """Return what ``numpy.resize`` returns, with Mats for arrays."""
@@ -3245,6 +3243,9 @@ def trace(
     out: Mat | None = None,
 ) -> Mat:
     """Return the sum of a diagonal."""
+
+def transpose(a: ArrayLike, axes: AxisLike | None = None, out: Mat | None = None) -> Mat:
+    """Return the view of `a` with its axes in another order, or write it to `out`, packed."""
 
 def trapezoid(
     y: ArrayLike,
