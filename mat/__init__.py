@@ -58,7 +58,7 @@ from .interop.numpy import ndarray_methods as _ndarray_methods
 from .interop.numpy import operators as _operators
 from .interop.numpy import refused_methods as _refused_methods
 from .interop.numpy import ufunc_calls as _ufunc_calls
-from .interop.numpy.changed_names import convolve, copy, dot, trace, vdot
+from .interop.numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
 from .io.api import load, save
 from .io.archives import load_all, save_all
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
@@ -121,7 +121,7 @@ from .ops.matmul import matmul
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.reshape import reshape
-from .ops.shape import allclose, transpose
+from .ops.shape import transpose
 from .ops.user_kernel import kernel
 
 # a constant of that module, named in lower case as an attribute of mat

@@ -8,22 +8,21 @@ import warnings
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
 from numpy.testing.overrides import (
     get_overridable_numpy_array_functions,
     get_overridable_numpy_ufuncs,
 )
 
 import mat
-from mat import Mat
 from mat.interop.numpy import array_ufunc
 from mat.interop.numpy.array_function import QUERIES, SAVING, VIEWS, WRITING
 from mat.interop.numpy.registry import IMPLEMENTATIONS, numpy_function
-from mat.support.dtypes import SUPPORTED, as_dtype
+from mat.support.dtypes import as_dtype
 
 from ..support import selection
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, place
 from ..support.numpy_calls import FUNCTIONS, Operands
+from ..support.numpy_outcomes import ARBITRARY, TOLERANCE, check_same, outcome
 from ..support.numpy_ufunc_calls import calls_of
 
 if np.lib.NumpyVersion(np.__version__) < "2.3.0":
@@ -35,53 +34,8 @@ for _module in ("fft", "strings", "char", "polynomial", "lib.recfunctions"):
 DISPATCHING = {f"{f.__module__}.{f.__name__}".removeprefix("numpy.")
                for f in get_overridable_numpy_array_functions()}
 UFUNCS = sorted(get_overridable_numpy_ufuncs(), key=lambda u: u.__name__)
-TOLERANCE = {"bfloat16": 4e-2, "float16": 4e-3, "float32": 2e-5, "complex64": 2e-5}
-ARBITRARY = {  # of rounding errors, on which operands' strides have a say
-    "linalg.eig", "linalg.eigh", "linalg.svd", "linalg.qr", "linalg.pinv", "linalg.lstsq",
-    "linalg.cond", "linalg.eigvals",
-    "linalg.eigvalsh", "corrcoef", "cov"}
 # they dispatch by the elements of their operand, not by the operand
 NOT_ASKED = {"poly", "roots"}
-
-
-def outcome(call, function, operands):
-    """Return the result of the call, or the error that it raises."""
-    try:
-        return call(function, operands)
-    except Exception as error:
-        return error
-
-
-def check_same(got, wanted, tolerance, arrays):
-    """Fail unless `got` is `wanted`, the result for arrays, with Mats for all arrays of supported
-    dtypes except `arrays`.
-    """
-    if isinstance(wanted, Exception):
-        kinds = [k for k in type(wanted).__mro__ if k.__module__ == "builtins"
-                 and k not in (Exception, BaseException, object)]
-        assert isinstance(got, (*kinds, TypeError, ValueError)), f"{got!r} for {wanted!r}"
-    elif (isinstance(wanted, np.ndarray | np.generic) and wanted.dtype.name in SUPPORTED
-          and type(wanted) is not np.memmap):
-        assert isinstance(got, Mat) or any(got is a for a in arrays), type(got)
-        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
-        if wanted.dtype.kind in "iub":
-            assert_array_equal(np.asarray(got), wanted)
-        else:
-            assert_allclose(np.asarray(got), wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
-    elif isinstance(wanted, list | tuple):
-        assert (type(got), len(got)) == (type(wanted), len(wanted))
-        for one, other in zip(got, wanted, strict=True):
-            check_same(one, other, tolerance, arrays)
-    elif isinstance(wanted, dict):
-        assert got.keys() == wanted.keys()
-        for key in wanted:
-            check_same(got[key], wanted[key], tolerance, arrays)
-    elif isinstance(wanted, np.ndarray):
-        assert (type(got), got.dtype) == (type(wanted), wanted.dtype)
-        assert got.tolist() == wanted.tolist()
-    else:
-        assert type(got) is type(wanted)
-        assert got == wanted or got != got
 
 
 def check(function, calls, dtype, layout, tolerance):

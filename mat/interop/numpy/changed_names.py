@@ -1,4 +1,4 @@
-"""`dot`, `vdot`, `copy`, `trace` and `convolve` as NumPy means them.
+"""`dot`, `vdot`, `copy`, `trace`, `convolve` and `allclose` as NumPy means them.
 
 In version 0.1 these names had other meanings. A call that can only mean the old one raises an error
 that says where that is now.
@@ -236,4 +236,41 @@ def convolve(a: Operand, v: Operand, mode: str = "full", **old: Operand) -> Mat:
     if isinstance(mode, Mat):
         raise _moved("convolve", "a Mat for mode", "mat.nn.convolve(x, w, y)")
     found: Mat = call_numpy(np.convolve, (as_mat(a, "a"), as_mat(v, "v"), mode))
+    return found
+
+
+def allclose(a: Operand, b: Operand, rtol: Operand = 1e-5, atol: Operand = 1e-8,
+             equal_nan: bool = False) -> bool:
+    """Return whether ``|a - b| <= atol + rtol * |b|`` for all elements.
+
+    Parameters
+    ----------
+    a, b : Mat or array_like
+        Operands, which broadcast.
+    rtol, atol : float
+        Relative and absolute tolerance.
+    equal_nan : bool
+        Whether NaN is close to NaN.
+
+    Returns
+    -------
+    bool
+        Whether all elements are close.
+
+    Raises
+    ------
+    ValueError
+        If the operands do not broadcast.
+
+    Notes
+    -----
+    Source: `numpy.allclose`.
+
+    Examples
+    --------
+    >>> import mat
+    >>> mat.allclose(mat.ones(2), [1.0, 1 + 1e-9])
+    True
+    """
+    found: bool = call_numpy(np.allclose, (as_mat(a, "a"), as_mat(b, "b"), rtol, atol, equal_nan))
     return found

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...cpu.errstate import QUIET, STATE
 from ...matrix.mat import Mat
+from ...ops.matmul import matmul
 from ...support.types import Arguments, Function, Keywords, Operand
 from .array_ufunc import IMPLEMENTATIONS
 from .dispatch import delegate
@@ -27,7 +28,9 @@ _KEYWORDS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None,
 def call_ufunc(ufunc: np.ufunc, args: Arguments, kwargs: Keywords) -> Operand:
     """Call `ufunc` with Mats, arrays, sequences and numbers; return Mats."""
     if len(args) > ufunc.nin and "out" not in kwargs:
-        args, kwargs = args[:ufunc.nin], {**kwargs, "out": args[ufunc.nin:]}
+        outs = args[ufunc.nin:]
+        outs += (None,) * (ufunc.nout - len(outs))
+        args, kwargs = args[:ufunc.nin], {**kwargs, "out": outs}
     if ufunc in IMPLEMENTATIONS and not any(type(x) is Mat for x in args):
         args = _as_mats(args)
     return _run(ufunc, ufunc.__name__, args, kwargs)
@@ -86,6 +89,11 @@ def _method(ufunc: np.ufunc, method: str) -> Function:
     return call
 
 
+def has_own_arguments(function: Function) -> bool:
+    """Return whether a function of ours passes arguments that it does not know to NumPy."""
+    return hasattr(function, "op") or function is matmul
+
+
 def signature_of(ufunc: np.ufunc) -> inspect.Signature:
     """Return the signature of a call of `ufunc`."""
     parameter = inspect.Parameter
@@ -99,5 +107,5 @@ def signature_of(ufunc: np.ufunc) -> inspect.Signature:
 
 
 for _ufunc, _function in IMPLEMENTATIONS.items():
-    if hasattr(_function, "op"):  # an operation with NumPy's name
+    if has_own_arguments(_function):
         add_methods(_function, _ufunc)

@@ -20,6 +20,8 @@ def numpy_copy(a: Mat, order: str = "K", subok: bool = False) -> Result:
 @implements("astype")
 def numpy_astype(x: Mat, dtype: DTypeLike, /, *, copy: bool = True,
                  device: object = None) -> Result:
+    if not isinstance(x, Mat):
+        return NotImplemented
     wanted = np.dtype(dtype)
     if (not is_known_dtype(wanted) or device not in (None, "cpu")
             or (x.dtype.kind == "c" and wanted.kind != "c")):

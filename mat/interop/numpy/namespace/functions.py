@@ -15,12 +15,13 @@ from ..array_function import VIEWS, call_numpy, positional_names
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
 from ..operands import as_mat_if_possible, refuse_other_elements
 from ..registry import IMPLEMENTATIONS
-from ..ufunc_calls import add_methods, call_ufunc, signature_of
+from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_of
 
 # the parameters of NumPy's functions that are array-likes, and those that are sequences of them
 OPERANDS = frozenset(("a", "a1", "a2", "b", "x", "x1", "x2", "ary", "arr", "array", "m", "v", "val",
                       "y"))
 SEQUENCES = frozenset(("arrays", "arys", "args", "tup"))
+_AS_THEY_ARE = frozenset(("asarray", "asanyarray", "ascontiguousarray", "astype", "copyto"))
 _DOC = """Return what ``numpy.{name}`` returns, with Mats for arrays.
 
 Parameters
@@ -45,9 +46,10 @@ _BY_NUMPY = "NumPy computes it on the host."
 
 def make_function(name: str, function: Function, qualified: str) -> Function:
     """Return the function of `mat` for NumPy's `function`; `qualified` is such as "linalg.inv"."""
-    converts = function in IMPLEMENTATIONS or function in VIEWS
+    converts = (function in IMPLEMENTATIONS or function in VIEWS) and name not in _AS_THEY_ARE
 
     def call(*args: Operand, **kwargs: Operand) -> Operand:
+        kwargs.pop("like", None)  # whose class would choose what makes the result
         if converts:
             args, kwargs = _with_mats(function, args, kwargs)
         found = call_numpy(function, args, kwargs)
@@ -81,8 +83,7 @@ def _converted(name: str, value: Operand) -> Operand:
 def make_ufunc(name: str, ufunc: np.ufunc) -> Function:
     """Return the function of `mat` for `ufunc`: the operation of that name, if there is one."""
     ours = UFUNCS.get(ufunc)
-    if hasattr(ours, "op"):
-        assert ours is not None
+    if ours is not None and has_own_arguments(ours):
         return ours
 
     def call(*args: Operand, **kwargs: Operand) -> Operand:

@@ -86,6 +86,10 @@ class poly1d(np.poly1d):  # noqa: N801  # NumPy's name
     def __init__(self, c_or_r: Operand, r: bool = False, variable: str | None = None) -> None:
         super().__init__(_copied(c_or_r), r, variable)
 
+    def __call__(self, val: Operand) -> Operand:
+        """Return the polynomial's values at `val`."""
+        return delegate(super().__call__, [val], name="poly1d")
+
 
 class ndenumerate:  # noqa: N801  # NumPy's name
     """Iterator over the pairs of index and element of an array-like, in row-major order.
