@@ -1,7 +1,6 @@
 """NumPy's random numbers, `numpy.random`, as Mats from the streams of `mat`.
 
-`default_rng` makes a generator; the functions draw from the stream that `mat.seed` and `seed`
-restart. docs/random.md says how the numbers are made.
+`default_rng` makes a generator; the functions draw from the stream that `mat.seed` restarts.
 
 >>> import mat
 >>> mat.random.default_rng(1).normal(100, 5, 2)
