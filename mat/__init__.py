@@ -12,6 +12,8 @@ The same data can be accessed as a NumPy array, as a flat buffer, as a C pointer
 of a Mat is stored, and `extend` has what an extension imports. Start with ``docs/tutorial.md``.
 """
 
+import sys as _sys
+
 from .support import native as _native_first  # chooses whether modules are compiled ones
 
 # isort: split
@@ -123,6 +125,7 @@ from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, sca
 from .ops.reshape import reshape
 from .ops.shape import transpose
 from .ops.user_kernel import kernel
+from .support.close_names import no_attribute as _no_attribute
 
 # a constant of that module, named in lower case as an attribute of mat
 from .support.dtypes import SUPPORTED as supported_dtypes  # noqa: N811
@@ -192,13 +195,14 @@ def __getattr__(name: str) -> object:
     if name == "array_api":
         return _plugin("array_api")
     if name in nn.__all__:
-        raise AttributeError(f"mat.{name} is mat.nn.{name} since version 0.2")
+        raise AttributeError(f"mat.{name} is mat.nn.{name} since version 0.2",
+                             name=name, obj=_sys.modules[__name__])
     if name.startswith("__") and name != "__array_namespace_info__":
         raise AttributeError(f"module 'mat' has no attribute {name!r}")
     try:
         found = globals()[name] = _plugin("numpy_names").lookup("", name)
     except AttributeError:
-        raise AttributeError(f"module 'mat' has no attribute {name!r}") from None
+        raise _no_attribute(_sys.modules[__name__], "module 'mat'", name, __dir__()) from None
     return found
 
 

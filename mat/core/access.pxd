@@ -15,6 +15,7 @@ cdef class Access:
     cdef public Registration facet
     cdef public object direction
     cdef public AccessRecord record
+    cdef bint entered
     cdef check(self)
     cdef object value(self)
     cdef end(self, bint failed)
@@ -24,7 +25,7 @@ cdef class Access:
 
 cdef class AccessGroup:
     cdef public list accesses
-    cdef bint open
+    cdef bint open, entered
     @cython.locals(access=Access, record=AccessRecord)
     cdef tuple begin_all(self, object where)
     @cython.locals(access=Access, k=Py_ssize_t)

@@ -14,6 +14,7 @@ from .direction import INPUT, Direction, join
 from .observers import OBSERVERS
 from .registry import Facet, Presented
 from .source_line import SourceLine
+from .unfitting_use import note_read_only, warn_unused_access, warn_unused_group
 
 _input, _observers, _threads = INPUT, OBSERVERS, THREADS  # with types of C
 
@@ -25,13 +26,18 @@ class Access:
     facet are judged when the block begins.
     """
 
-    __slots__ = ("direction", "facet", "record", "view")
+    __slots__ = ("direction", "entered", "facet", "record", "view")
 
     def __init__(self, view: View, facet: Facet, direction: Direction) -> None:
         self.view = view
         self.facet = facet
         self.direction = direction  # as requested
         self.record: AccessRecord | None = None  # while the block runs
+        self.entered = False  # or used by something else than ``with``
+
+    def __dealloc__(self) -> None:  # Cython's name; uncompiled, there is no warning
+        if not self.entered and self.view is not None:  # else a garbage collection has cleared it
+            warn_unused_access(self.facet, self.direction)
 
     def __enter__(self) -> Presented:
         self.check()
@@ -44,6 +50,8 @@ class Access:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
+        if kind is not None and self.record is not None:
+            note_read_only(error, self.record)
         self.end(kind is not None)
 
     def end(self, failed: bool) -> None:
@@ -62,6 +70,7 @@ class Access:
 
     def check(self) -> None:
         """Raise unless the access can begin now, conflicts apart."""
+        self.entered = True
         if self.record is not None:
             raise ConflictError(f"this access to {self.record.describe()} is already open; make "
                                 "another one")
@@ -87,13 +96,20 @@ class Access:
 class AccessGroup:
     """Several accesses, entered together or not at all: the context manager of `with_facets`."""
 
-    __slots__ = ("accesses", "open")
+    __slots__ = ("accesses", "entered", "open")
 
     def __init__(self, accesses: list[Access]) -> None:
         self.accesses = accesses
         self.open = False
+        self.entered = False
+
+    def __dealloc__(self) -> None:  # Cython's name; uncompiled, there is no warning
+        if not self.entered and self.accesses:
+            first = self.accesses[0]
+            warn_unused_group(first.facet, first.direction, len(self.accesses))
 
     def __enter__(self) -> tuple[Presented, ...]:
+        self.entered = True
         if self.open:
             first = self.accesses[0].record
             raise ConflictError(f"these accesses are already open: {first and first.describe()}; "
@@ -158,6 +174,10 @@ class AccessGroup:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         self.open = False
+        if kind is not None:
+            for access in self.accesses:
+                if access.record is not None:
+                    note_read_only(error, access.record)
         self.end_all(kind is not None)
 
     def end_all(self, failed: bool) -> None:

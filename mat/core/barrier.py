@@ -83,6 +83,7 @@ class Barrier(Block["Barrier"]):
         self.dropped = dropped
         self.copies: _Copies | None = None
         self.failures: list[Exception] = []
+        self.warn_unless_entered("mat.barrier(...)")
 
     def already_open(self) -> ConflictError:
         return ConflictError("this barrier is already open; make another one")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from ..errors import DirectionError
+from ..support.close_names import did_you_mean
 
 
 class Direction(Enum):
@@ -47,6 +48,11 @@ class Direction(Enum):
 
 
 INPUT, OUTPUT, IO = Direction.INPUT, Direction.OUTPUT, Direction.IO
+_NAMES = ("input", "output", "io")
+# names that users try: those of the modes of files, above all
+_OTHERS = {"r": "input", "read": "input", "in": "input", "readonly": "input", "w": "output",
+           "write": "output", "out": "output", "rw": "io", "r+": "io", "w+": "io", "inout": "io",
+           "readwrite": "io", "input/output": "io"}
 DIRECTIONS: dict[object, Direction] = {"input": INPUT, "output": OUTPUT, "io": IO}
 
 
@@ -54,7 +60,8 @@ def as_direction(name: object) -> Direction:
     """Return the `Direction` called `name`."""
     found = DIRECTIONS.get(name) if isinstance(name, str) else name
     if not isinstance(found, Direction):
-        raise DirectionError(f"no direction {name!r}; there are 'input', 'output' and 'io'")
+        raise DirectionError(f"no direction {name!r}{did_you_mean(name, _NAMES, _OTHERS)}; there "
+                             "are 'input', 'output' and 'io'")
     return found
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ..errors import FacetError
+from ..support.close_names import did_you_mean
 from .registration import Registration
 
 # names for what is opaque to this folder, or defined above this module
@@ -211,6 +212,7 @@ hubs: list[Memory] = []
 host: Callable[[], Memory] = partial(hubs.__getitem__, 0)
 facets: dict[str, Facet] = {}  # those of the host, and of user-defined memories
 device_facets: dict[str, Facet] = {}
+_OTHERS = {"cpu": "host"}  # names that users try, for memories
 
 
 class Naming:
@@ -315,7 +317,9 @@ def facet_named(name: object) -> Facet:
     if isinstance(name, Facet) and name in all_facets():
         return name
     if found is None:
-        raise FacetError(f"no facet {name!r}; there are {', '.join(f.name for f in all_facets())}")
+        names = [f.name for f in all_facets()]
+        raise FacetError(f"no facet {name!r}{did_you_mean(name, names)}; there are "
+                         f"{', '.join(names)}")
     return found
 
 
@@ -328,5 +332,6 @@ def memory_named(name: object) -> Memory:
     if isinstance(memory, Memory) and memories.get(memory.name) is memory:
         return memory
     if found is None:
-        raise FacetError(f"no memory {name!r}; there are {', '.join(memories)}")
+        raise FacetError(f"no memory {name!r}{did_you_mean(name, memories, _OTHERS)}; there are "
+                         f"{', '.join(memories)}")
     return found

@@ -16,6 +16,7 @@ from ..core.registry import (
     set_naming,
 )
 from ..errors import DeviceError, FacetError, SettingError
+from ..support.close_names import did_you_mean
 from ..support.cuda_probe import probe
 from ..support.open_blocks import Block
 from ..support.plugins import plugin
@@ -31,6 +32,7 @@ __all__ = [
 # returns the device of that number (None: any), or None if there is none
 Finder = Callable[[int | None], Device | None]
 _kinds: dict[str, Finder] = {}
+_OTHERS = {"gpu": "cuda", "nvidia": "cuda", "host": "cpu"}  # names that users try
 _reasons: dict[str, Callable[[], str]] = {}  # why there is none of a kind
 
 
@@ -65,9 +67,9 @@ def _parsed(name: object) -> tuple[str, int | None]:
     """Return kind and number of ``kind:number``; raise `FacetError` if there is no such kind."""
     kind, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind not in _kinds or (colon and not number.isdecimal()):
-        known = ", ".join(repr(k) for k in ("cpu", *_kinds))
-        raise FacetError(f"no device {name!r}; there are {known}, and numbers of them as in "
-                         "'cuda:1'")
+        names = ("cpu", *_kinds)
+        raise FacetError(f"no device {name!r}{did_you_mean(name, names, _OTHERS)}; there are "
+                         f"{', '.join(map(repr, names))}, and numbers of them as in 'cuda:1'")
     return kind, int(number) if colon else None
 
 
@@ -101,12 +103,13 @@ class DeviceContext(Block[Device]):
 
     __slots__ = ("barrier", "device", "pool_bytes", "use")
 
-    def __init__(self, device: Device, pool_bytes: int | None) -> None:
+    def __init__(self, device: Device, pool_bytes: int | None, call: str) -> None:
         super().__init__()
         self.device = device
         self.pool_bytes = pool_bytes
         self.barrier: Barrier | None = None
         self.use: DeviceUse | None = None
+        self.warn_unless_entered(call)
 
     def already_open(self) -> DeviceError:
         return DeviceError(f"this block on {self.device} is already open; call use_device again")
@@ -175,7 +178,8 @@ def use_device(name: DeviceName | Device, *, pool_bytes: int | None = None,
     >>> y
     <Mat 3 - [2. 2. 2.]>
     """
-    return DeviceContext(device_named(name, required), _checked_bytes(pool_bytes))
+    return DeviceContext(device_named(name, required), _checked_bytes(pool_bytes),
+                         f"mat.use_device({str(name)!r})")
 
 
 def use_cuda(*, pool_bytes: int | None = None, required: bool = False) -> DeviceContext:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.direction import OUTPUT
 from ..errors import DTypeError, FormatError
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
@@ -229,14 +230,14 @@ def expect(source: Source, nbytes: int, progress: Callback | None) -> None:
 
 def _overwrite(x: Mat, source: Source, form: ElementFormat, progress: Callback | None) -> None:
     """Read the next elements into `x`; if there might be too few, only after all have been read."""
-    access = x.facet("array", "output")
+    x.allowed(OUTPUT)  # first: reading may take long
     expect(source, form.nbytes, progress)
     if source.left is None:
         whole = read_array(source, form)
-        with access as a:
+        with x.facet("array", OUTPUT) as a:
             a[...] = whole
     else:
-        with access as a:
+        with x.facet("array", OUTPUT) as a:
             read_into(source, form, a)
 
 

@@ -364,6 +364,7 @@ class MatBase(Operators):
         access.facet = facet
         access.direction = direction
         access.record = None
+        access.entered = False
         return access
 
     def allowed(self, direction: Direction) -> Direction:

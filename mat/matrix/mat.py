@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, SupportsIndex, TypeVar, overload
 
 from ..core.access_record import AccessRecord
@@ -327,4 +327,13 @@ def new_like(layout_of: Mat, shape: Ints, dtype: DType) -> Mat:
     return result
 
 
+def _name_methods() -> None:
+    """Call the methods that Mat inherits its own, as messages about their arguments show them."""
+    for base in Mat.__mro__:
+        for name, method in vars(base).items():
+            if isinstance(method, FunctionType):
+                method.__module__, method.__qualname__ = "mat", f"Mat.{name}"
+
+
+_name_methods()
 make_mats_of(Mat)

@@ -23,6 +23,7 @@ class Prefetch(Block["Prefetch"]):
         self.to_device = to_device
         self.to_host = to_host
         self.begun: list[tuple[Mat, Memory]] = []
+        self.warn_unless_entered("mat.prefetch(...)")
 
     def already_open(self) -> ConflictError:
         return ConflictError("this prefetch is already under way; call mat.prefetch again")

@@ -110,6 +110,7 @@ class ScratchBlock(Block[Mat]):
         self.layout = layout
         self.key = key
         self.storage: ScratchStorage | None = None
+        self.warn_unless_entered(f"mat.scratch({layout.shape})")
 
     def already_open(self) -> ConflictError:
         return ConflictError("this scratch block is already open; call mat.scratch again")
@@ -200,6 +201,7 @@ def spare_bytes() -> int:
     return sum(b.nbytes for buffers in _spares.buffers.values() for b in buffers)
 
 
+Scratch.__call__.__qualname__ = "mat.scratch"  # in messages about its arguments
 scratch = Scratch()
 
 

@@ -45,16 +45,31 @@ def with_facets(*requests: Arguments) -> AccessGroup:
     """
     accesses = []
     for request in requests:
-        given = request if isinstance(request, (tuple, list)) else (request, None)
-        if not 2 <= len(given) <= 3 or not isinstance(given[0], MatBase):
+        if not isinstance(request, (tuple, list)):
+            raise _not_tuples(requests)
+        if not 2 <= len(request) <= 3 or not isinstance(request[0], MatBase):
             raise DTypeError(f"with_facets wants (mat, facet, direction), got {request!r}; "
                              "mat.from_numpy(a) makes a Mat of an array without copying")
-        accesses.append(_requested(given[0], given[1], given[2] if len(given) == 3 else "io"))
+        accesses.append(_requested(request[0], request[1],
+                                   request[2] if len(request) == 3 else "io"))
     return AccessGroup(accesses)
 
 
 def _requested(mat: MatBase, facet: object, direction: object) -> Access:
-    return mat._facet(facet, direction)
+    access = mat._facet(facet, direction)
+    access.entered = True  # by the group, whose own state tells whether that is unused
+    return access
+
+
+def _not_tuples(requests: Arguments) -> DTypeError:
+    """Return the error for requests that are not tuples, such as those of a single Mat."""
+    if isinstance(requests[0], MatBase) and len(requests) > 1 and isinstance(requests[1], str):
+        given = ", ".join(map(repr, requests[1:3]))
+        return DTypeError(f"with_facets wants a tuple for each Mat: with_facets((x, {given})), or "
+                          f"x.facet({given}) for a single one, got a "
+                          f"{type(requests[0]).__name__} and {given}")
+    wrong = next(r for r in requests if not isinstance(r, (tuple, list)))
+    return DTypeError(f"with_facets wants tuples (mat, facet, direction), got {wrong!r}")
 
 
 def barrier(ensure: MemoryName | Memory | Facet = "host",

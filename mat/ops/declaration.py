@@ -9,6 +9,7 @@ import inspect
 from ..core.direction import INPUT, IO, OUTPUT, Direction
 from ..errors import DTypeError
 from ..matrix.mat import Mat
+from ..support.close_names import did_you_mean
 from ..support.dtypes import check_operand
 from ..support.types import Arguments, DType, Function, Keywords
 from .calls import Calls
@@ -75,11 +76,27 @@ class Declaration(Calls):
         """Return all positional parameters as a tuple, and the keywords that were given."""
         try:
             bound = self.__signature__.bind(*args, **kwargs)
-        except TypeError as error:
-            raise DTypeError(f"{self.__name__}{self.__signature__}: {error}") from None
+        except TypeError:
+            raise DTypeError(self._wrong_arguments(args, kwargs)) from None
         given = dict(bound.kwargs)
         bound.apply_defaults()
         return bound.args, given
+
+    def _wrong_arguments(self, args: Arguments, kwargs: Keywords) -> str:
+        """Return which arguments are missing, superfluous or unknown, in words."""
+        call = f"{self.__name__}({', '.join(self.positional)})"
+        named = [n for n in self.__signature__.parameters if n not in self.positional]
+        if len(args) > self.arity:
+            rest = f"; by name it takes {', '.join(named)}" if named else ""
+            return f"{call} takes {self.arity} arguments by position, got {len(args)}{rest}"
+        for name in kwargs:
+            if name not in self.__signature__.parameters:
+                close = did_you_mean(name, [*self.positional, *named])
+                return f"{call} takes no argument {name!r}{close}"
+            if name in self.positional[:len(args)]:
+                return f"{call} got {name!r} twice, by position and by name"
+        missing = [n for n in self.positional[len(args):] if n not in kwargs]
+        return f"{call} is called without {' and '.join(missing)}"
 
     def check_operand(self, k: int, args: Arguments) -> None:
         """Raise `DTypeError` unless operand `k`, which is not a Mat, is a number where that may be

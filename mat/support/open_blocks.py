@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from .unused import Unused
+
 _TRIES = 100  # of ending a block that is interrupted again and again
 
 
@@ -29,9 +31,11 @@ class Block(Generic[T]):
     A copy of the block, its body, does all that. It also learns when the block itself is garbage:
     an interrupt may come before the first line of `__exit__`, and nobody ends the block then. The
     block has no `__del__`, since an interrupt in there would be lost.
+
+    Of a block whose call is known there is a warning if it becomes garbage and was never entered.
     """
 
-    __slots__ = ("__weakref__", "body", "late", "running")
+    __slots__ = ("__weakref__", "body", "late", "running", "unused")
     _names: tuple[str, ...] = ()  # of the attributes
 
     def __init_subclass__(cls) -> None:
@@ -41,9 +45,17 @@ class Block(Generic[T]):
 
     def __init__(self) -> None:
         self.body: Any = None  # of the same class
+        self.unused: Unused | None = None
         # of a body
         self.late: weakref.ref[Any] | None = None
         self.running = False
+
+    def warn_unless_entered(self, call: str) -> None:
+        """Warn if self, which `call` has made, becomes garbage before it is entered.
+
+        It is the last thing to do in `__init__`: an interrupt there is no mistake of the user.
+        """
+        self.unused = Unused(self, call)
 
     def begin(self) -> T:
         """Begin the block and return what it is given."""
@@ -65,7 +77,7 @@ class Block(Generic[T]):
     def __enter__(self) -> T:
         if self.entered:
             raise self.already_open()
-        self.body = None  # of the time before, which the copy would keep
+        self.body = self.unused = None  # the body is that of the time before, which the copy keeps
         self.body = body = self._copied()
         try:
             body.running = True
@@ -121,6 +133,8 @@ class Decorating(Block[T]):
         raise NotImplementedError
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        self.unused = None
+
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
             with self.again():

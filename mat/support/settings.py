@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from ..errors import SettingError
+from .close_names import did_you_mean, no_attribute
 from .dtypes import FLOATING, as_dtype
 from .open_blocks import Decorating, Nested, enter, leave, remove, still_open
 from .types import DType, DTypeLike, Keywords
@@ -80,7 +81,8 @@ def _changed(options: Options, changes: Keywords) -> Options:
     known = [f.name for f in fields(Options)]
     for name, value in changes.items():
         if name not in known:
-            raise SettingError(f"no setting {name!r}; there are {', '.join(known)}")
+            raise SettingError(f"no setting {name!r}{did_you_mean(name, known)}; there are "
+                               f"{', '.join(known)}")
         if name == "torn" and not (isinstance(value, str) and value in _TORN):
             raise SettingError(f"torn is one of {', '.join(map(repr, _TORN))}, got {value!r}")
         if name == "threads" and value is not None and (isinstance(value, bool)
@@ -108,10 +110,12 @@ class SettingsBlock(Decorating[Options]):
     __slots__ = ("changed", "changes", "token")
 
     def __init__(self, changes: Keywords) -> None:
+        given = ", ".join(f"{name}={value!r}" for name, value in changes.items())
         super().__init__()
         self.changes = changes
         self.changed: _Changed | None = None
         self.token: Token[_Changed | None] | None = None
+        self.warn_unless_entered(f"mat.settings({given})")
 
     def again(self) -> SettingsBlock:
         return SettingsBlock(self.changes)
@@ -241,8 +245,8 @@ class Settings:
     if not TYPE_CHECKING:  # so that checkers know that there are no others
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):
-                raise AttributeError(name)
+            if name not in (names := dir(self)):
+                raise no_attribute(self, "mat.settings", name, names)
             return getattr(current(), name)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -256,6 +260,7 @@ class Settings:
         return repr(current()).replace("Options", "mat.settings")
 
 
+Settings.__call__.__qualname__ = "mat.settings"  # in messages about its arguments
 settings = Settings()
 
 

@@ -17,6 +17,7 @@ from unittest.mock import patch
 import numpy as np
 
 import mat
+from mat.devices.device import device_named
 
 from . import epoch
 from .row import Row
@@ -101,7 +102,7 @@ def _on_device(device: str, title: str) -> Iterator[Row]:
 @contextmanager
 def _emulated_at_once() -> Iterator[None]:
     """Have launches and other work of the emulated device return at once, with nothing done."""
-    device = mat.use_device("emulated").device
+    device = device_named("emulated")
     with patch.object(device, "_compute", _nothing), patch.object(device, "enqueue", _nothing):
         yield
 

@@ -13,6 +13,7 @@ import mat
 from mat.core import barrier as barriers
 from mat.core.compiled import IN_USE
 from mat.core.observers import OBSERVERS
+from mat.devices.device import device_named
 from mat.devices.in_use import in_use
 from mat.support.settings import CONTEXTS
 
@@ -23,7 +24,7 @@ SECONDS = 20
 
 @pytest.fixture(autouse=True)
 def dev():
-    device = mat.use_device("emulated").device
+    device = device_named("emulated")
     yield device
     assert in_use() == "cpu"
     assert IN_USE == CONTEXTS == barriers.OPEN == []
@@ -243,7 +244,7 @@ def test_a_facet_is_checked_against_the_devices_in_use(dev):
         with mat.use_device("cpu"):
             dev.check_in_use()
         with pytest.raises(mat.DeviceError, match=r"facet 'emulated:1' is not in use"):
-            mat.use_device("emulated:1").device.check_in_use()
+            device_named("emulated:1").check_in_use()
     with pytest.raises(mat.DeviceError, match="not in use"):
         dev.check_in_use()
 

@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 import mat
 from mat import ConflictError, DeviceError, FacetError, OutOfDeviceMemory, SettingError, TornError
 from mat.core.compiled import IN_USE
+from mat.devices.device import device_named
 
 pytestmark = pytest.mark.host
 
@@ -23,7 +24,7 @@ class Deliberate(Exception):
 def nothing_stays():
     yield
     assert IN_USE == []
-    assert mat.use_device("emulated").device.memory.limit is None
+    assert device_named("emulated").memory.limit is None
 
 
 def test_operations_compute_there_and_results_are_copied_back():

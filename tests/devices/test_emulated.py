@@ -15,6 +15,7 @@ from numpy.testing import assert_array_equal
 import mat
 from mat import DeviceError, OutOfDeviceMemory
 from mat.devices import emulated
+from mat.devices.device import device_named
 from mat.devices.emulated_array import BAND, FREED, FRESH, GUARD
 
 pytestmark = pytest.mark.host
@@ -30,7 +31,7 @@ def dev():
 
 def raw(x):
     """The block of `x`."""
-    return x.storage.handles[mat.use_device("emulated").device.memory]
+    return x.storage.handles[device_named("emulated").memory]
 
 
 def test_addresses_are_opaque_and_those_of_the_visible_elements(dev):

@@ -13,6 +13,7 @@ pytestmark = [pytest.mark.host, pytest.mark.skipif(not hasattr(os, "fork"), reas
 SCRIPT = """
 import os, signal, sys, threading, warnings
 import mat
+from mat.devices.device import device_named
 from mat.core import barrier as barriers
 from mat.core import observers
 from mat.core.compiled import IN_USE
@@ -23,7 +24,7 @@ from mat.support.settings import CONTEXTS
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of forks of processes with threads
 ALWAYS = list(OBSERVERS)  # the direction check, if it is on
-dev = mat.use_device("emulated").device
+dev = device_named("emulated")
 x, busy, done = mat.arange(4.0), threading.Event(), threading.Event()
 
 

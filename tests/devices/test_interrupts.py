@@ -11,6 +11,7 @@ from mat.core import barrier as barriers
 from mat.core import observers
 from mat.core.compiled import IN_USE
 from mat.core.observers import OBSERVERS
+from mat.devices.device import device_named
 from mat.devices.in_use import in_use
 from mat.support.settings import CONTEXTS
 
@@ -27,7 +28,7 @@ BLOCKS = ("devices/", "memories/", "support/", "matrix/prefetch", "matrix/scratc
 @pytest.fixture
 def dev():
     gc.collect()
-    device = mat.use_device("emulated").device
+    device = device_named("emulated")
     assert device.memory.used == 0
     yield device
     device.delayed = False
@@ -35,7 +36,7 @@ def dev():
 
 
 def nothing_open():
-    device = mat.use_device("emulated").device
+    device = device_named("emulated")
     locks = device.memory.lock, device._lock, barriers._lock, observers._lock
     assert not any(lock._is_owned() for lock in locks)
     assert IN_USE == CONTEXTS == barriers.OPEN == []

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 import mat
+from mat.devices.device import device_named
 
 from .children import outcome_of
 
@@ -74,7 +75,7 @@ def test_an_access(facet, direction):
                 if facet == "array":
                     a[...] = 1
                 else:
-                    mat.use_device("emulated").device.launch(lambda b: b.fill(1), a)
+                    device_named("emulated").launch(lambda b: b.fill(1), a)
             pause()
 
     def use():
