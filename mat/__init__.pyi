@@ -104,7 +104,6 @@ from .ops.mapping import map_into as map_into
 from .ops.random import multivariate_normal as multivariate_normal
 from .ops.reduce import scale_columns as scale_columns
 from .ops.reduce import scale_rows as scale_rows
-from .ops.shape import allclose as allclose
 from .ops.user_kernel import kernel as kernel
 from .support.dtypes import SUPPORTED as supported_dtypes
 from .support.settings import configure as configure
@@ -384,6 +383,15 @@ def all(
     where: ArrayLike = ...,
 ) -> Mat:
     """Return what ``numpy.all`` returns, with Mats for arrays."""
+
+def allclose(
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: ArrayLike = 1e-05,
+    atol: ArrayLike = 1e-08,
+    equal_nan: builtins.bool = False,
+) -> builtins.bool:
+    """Return whether ``|a - b| <= atol + rtol * |b|`` for all elements."""
 
 def amax(
     a: ArrayLike,

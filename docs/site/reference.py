@@ -28,7 +28,8 @@ STYLE = """.md-grid { max-width: 84rem }
 .md-typeset dl { margin-top: .2em }
 """
 MODULES = {name: f"mat.{name}" for name
-           in ("debug", "extend", "errors", "array_api", "array_api.fft", "array_api.linalg")}
+           in ("blas", "nn", "debug", "extend", "errors", "array_api", "array_api.fft",
+               "array_api.linalg")}
 VALUES = {  # values have no docstrings of their own
     "mat.supported_dtypes": "The names of the element types that a Mat can have.",
     "mat.__version__": "The version of this library.",

@@ -77,7 +77,8 @@ def test_functions_have_the_standards_names(name):
     assert function.__doc__.splitlines()[0].endswith((".", "``"))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+# also takes by position what the standard has by keyword only, since clients pass it so
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n != "diff"])
 def test_signatures(name):
     def parameters(namespace):
         found = inspect.signature(find(name)(namespace)).parameters.values()

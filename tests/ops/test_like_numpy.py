@@ -71,6 +71,14 @@ def has_axes(a):
     return a.ndim > 0
 
 
+def is_rounded(a):
+    return a.dtype.kind not in "bc"
+
+
+def is_a_real(a):
+    return not a.ndim and a.dtype.kind in "iuf" and a.dtype.char != "E"
+
+
 DIFFERENCES = {  # from NumPy: where, what a Mat does instead, and why
     ("float", "int", "complex", "floor", "ceil", "percent"): (
         lambda a: a.ndim and a.size == 1, lambda call, a: call(a.item()),
@@ -80,8 +88,15 @@ DIFFERENCES = {  # from NumPy: where, what a Mat does instead, and why
     ("is Hashable",): (lambda a: True, lambda call, a: True, "likewise"),
     ("format",): (has_axes, lambda call, a: None, "formats each element; NumPy refuses"),
     ("str format",): (has_axes, lambda call, a: None, "likewise"),
-    ("format nothing",): (lambda a: True, lambda call, a: None, "without a format, what print "
-                                                                "shows: the Mat with its facets"),
+    ("format nothing",): (has_axes, lambda call, a: None, "without a format, what print shows: the "
+                                                          "Mat with its facets"),
+    ("trunc",): (lambda a: a.size == 1, lambda call, a: call(a.item()),
+                 "a Mat of one element is a number"),
+    ("round",): (is_rounded, lambda call, a: call(a[()]) if is_a_real(a) else None,
+                 "a Mat without axes rounds as NumPy's scalars do, others round each element"),
+    ("round to one",): (
+        is_rounded, lambda call, a: np.asarray(call(a[()])) if is_a_real(a) else None,
+        "likewise, and gives a Mat"),
     ("item 'a'",): (lambda a: True, lambda call, a: ValueError, "our own error, which is a "
                                                                 "ValueError"),
     ("text in",): (lambda a: a.dtype.char == "E", lambda call, a: False, "as for other dtypes; "

@@ -104,7 +104,6 @@ SPECS = {
                                      "pool_shape": 2}, written="xd"),
     "transpose": Spec(lambda: {"a": m(2, 3), "axes": None, "out": m(3, 2)}, written="out",
                       one_dtype=False),
-    "allclose": Spec(lambda: {"a": m(2, 3), "b": m(2, 3)}, one_dtype=False, rigid=()),
     **{name: Spec(lambda: {"x": m(2, 3), "out": m(2, 3)}, written="out", arrays=True,
                   one_dtype=False, overlap=False,
                   rigid=("out",)) for name in UNARY},
@@ -119,7 +118,7 @@ SPECS = {
 ONE_DTYPE_OF_ANY_KIND = ("scale_rows", "scale_columns", "geem", "geerv", "add_sign", "convolve",
                          "max_pool",
                          "derive_max_pool")  # integers too
-TAKE_INTEGERS = {"matmul", "solve", "inv", "cholesky", "slogdet", "transpose", "allclose", *UNARY,
+TAKE_INTEGERS = {"matmul", "solve", "inv", "cholesky", "slogdet", "transpose", *UNARY,
                  *BINARY, *REDUCTIONS,
                  *ONE_DTYPE_OF_ANY_KIND}
 

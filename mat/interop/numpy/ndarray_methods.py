@@ -360,6 +360,9 @@ def dump(self: Mat, file: Any) -> None:
 @method("__round__")
 def rounded(self: Mat, ndigits: int | None = None) -> Operand:
     """Return the elements rounded; the only element of a Mat without axes as Python's integer."""
+    if self.dtype.kind in "bc":
+        raise DTypeError(f"round wants real numbers, got {self.dtype}; round x.real and x.imag, or "
+                         "convert with astype")
     if ndigits is None and not self.ndim:
         return round(self.item())
     return _np.round(self, 0 if ndigits is None else ndigits)
