@@ -32,6 +32,7 @@ PRINTS = {
 
 
 def run(name, directory, *arguments):
+    """Return what the example of that name, or a program, prints."""
     for package in NEEDS.get(name, ()):
         pytest.importorskip(package)
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -43,12 +44,26 @@ def run(name, directory, *arguments):
     return done.stdout
 
 
+PROGRAMS = ["image_pipeline.py", "kmeans.py", "logistic_regression.py", "small_cnn.py"]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_prints_with_mat_what_it_prints_with_numpy(name, tmp_path):
+    text = (ROOT / "examples" / name).read_text(encoding="utf-8")
+    assert text.count("import mat as np\n") == 1
+    (tmp_path / name).write_text(text.replace("import mat as np", "import numpy as np"),
+                                 encoding="utf-8")
+    with_numpy = run(tmp_path / name, tmp_path)
+    assert len(with_numpy.splitlines()) > 3
+    assert run(name, tmp_path) == with_numpy
+
+
 COMPILED = {"adam.py"}  # these are about user kernels, for which there has to be a compiler
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=needs.native if n in COMPILED else ())
                                   for n in EXAMPLES
-                                  if n not in ("digits.py", "clients.py")])
+                                  if n not in ("digits.py", "clients.py", *PROGRAMS)])
 def test_example_runs(name, tmp_path):
     out = run(name, tmp_path)
     for text in PRINTS.get(name, ()):
