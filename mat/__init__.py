@@ -61,8 +61,8 @@ from .interop.numpy import operators as _operators
 from .interop.numpy import refused_methods as _refused_methods
 from .interop.numpy import ufunc_calls as _ufunc_calls
 from .interop.numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
-from .io.api import load, save
-from .io.archives import load_all, save_all
+from .io.api import save
+from .io.archives import load, load_all, save_all
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
 from .matrix.creation import empty, from_numpy, ones, zeros
 from .matrix.filled import empty_like, eye, full, full_like, identity, ones_like, zeros_like

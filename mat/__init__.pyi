@@ -73,8 +73,8 @@ from .interop.numpy.namespace.objects import ogrid as ogrid
 from .interop.numpy.namespace.objects import poly1d as poly1d
 from .interop.numpy.namespace.objects import r_ as r_
 from .interop.numpy.namespace.objects import vectorize as vectorize
-from .io.api import load as load
 from .io.api import save as save
+from .io.archives import load as load
 from .io.archives import load_all as load_all
 from .io.archives import save_all as save_all
 from .matrix.arrays import array as array

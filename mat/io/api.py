@@ -1,36 +1,43 @@
-"""Files of one Mat: `save` and `load` for .npy, and the methods `load_`, `write` and `read_`."""
+"""Files of one Mat: `save` for .npy, and the methods `load_`, `write` and `read_`."""
 
 from __future__ import annotations
 
+import os
+
 from ..core.direction import OUTPUT
 from ..errors import DTypeError, FormatError
-from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..matrix.methods import method
-from ..support.types import Array, File
+from ..ops.operands import as_mat
+from ..support.types import Array, ArrayLike, File
 from . import npy
-from .elements import ElementFormat, mapped_array, pieces, read_array, read_into
-from .memmap import mapping
+from .elements import ElementFormat, pieces, read_array, read_into
 from .streams import Callback, Progress, Source, Stream, is_path, reading, writing
 
 
-def save(file: File, x: Mat, *, progress: Callback | None = None) -> None:
-    """Write `x` to a .npy file, as ``numpy.save`` does.
+# NumPy has the parameter `allow_pickle`
+def save(file: File, arr: ArrayLike, allow_pickle: bool = False, *,  # noqa: ARG001
+         progress: Callback | None = None) -> None:
+    """Write a Mat to a .npy file, as ``numpy.save`` does.
 
     Parameters
     ----------
     file : path or file object
-        A path, to which no suffix is added; its file is replaced when everything is written, and
-        otherwise unchanged. Or an object with a method ``write`` for bytes.
-    x : Mat
+        A path, to which ``.npy`` is added unless it ends so; its file is replaced when everything
+        is written, and otherwise unchanged. Or an object with a method ``write`` for bytes.
+    arr : Mat or array_like
         Of any dtype. A strided Mat is written in chunks, without a packed copy.
+    allow_pickle : bool
+        Has no effect: a Mat has no objects that would have to be pickled.
     progress : callable, optional
         Called as ``progress(done, total)`` with numbers of bytes, once for each chunk.
 
     Raises
     ------
+    FormatError
+        If the path ends in .npz or .safetensors, for which there are `savez` and `save_all`.
     DTypeError
-        If `x` is no Mat.
+        If `arr` cannot be a Mat.
 
     Notes
     -----
@@ -45,60 +52,25 @@ def save(file: File, x: Mat, *, progress: Callback | None = None) -> None:
     >>> mat.load(io.BytesIO(file.getvalue()))
     <Mat 3 A [0. 1. 2.]>
     """
-    check_mat(x, "save")
-    counter = Progress(progress)
-    with x.facet("array", "input") as a, writing(file) as out:
+    x, target, counter = as_mat(arr, "arr"), _with_suffix(file), Progress(progress)
+    with x.facet("array", "input") as a, writing(target) as out:
         head, a = npy.header(a)
         out.write(head)
         write_elements(out, a, counter)
 
 
-def load(file: File, *, mapped: bool = False, progress: Callback | None = None) -> Mat:
-    """Return a Mat with the elements of a .npy file, in its dtype and order of axes.
-
-    Parameters
-    ----------
-    file : path or file object
-        A path, or an object with a method ``read``, whose position is then after the elements.
-    mapped : bool
-        Map the file, which has to be on disk, into memory: the Mat is read-only, takes no memory of
-        its own, and elements are read when they are accessed.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk.
-
-    Returns
-    -------
-    Mat
-        Of the file's shape and dtype.
-
-    Raises
-    ------
-    FormatError
-        If the file is cut off, damaged, or holds other things than numbers; pickles are never read.
-
-    Examples
-    --------
-    >>> import os, tempfile, mat
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "x.npy")
-    ...     mat.save(path, mat.arange(3.0))
-    ...     x = mat.load(path, mapped=True)
-    >>> x
-    <Mat 3 A [0. 1. 2.]>
-    >>> x.fill_(1)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    mat.errors.DirectionError: <Mat 3> is read-only: it takes direction 'input' only, ...
-    """
-    check_flag(mapped)
-    if mapped:
-        with mapping(file) as (source, pages):
-            form = npy.read_header(source)
-            return adopted(mapped_array(pages, source.file.tell(), form, source.name))
-    with reading(file) as source:
-        form = npy.read_header(source)
-        expect(source, form.nbytes, progress)
-        return adopted(read_array(source, form))
+def _with_suffix(file: File) -> File:
+    """Return the file that `save` writes: a path gets the suffix .npy, as NumPy has it."""
+    if not is_path(file):
+        return file
+    path = os.fspath(file)
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix == ".npz":
+        raise FormatError(f"save writes .npy files, got {path!r}; mat.savez writes .npz")
+    if suffix == ".safetensors":
+        raise FormatError(f"save writes .npy files, got {path!r}; mat.save_all writes .safetensors")
+    special = os.path.exists(path) and not os.path.isfile(path)  # such as a pipe or a folder
+    return path if special or path.endswith(".npy") else path + ".npy"
 
 
 @method("load_")

@@ -1,4 +1,6 @@
-"""Files of several Mats: `save_all` and `load_all` for .npz and .safetensors."""
+"""Files of several Mats: `save_all` and `load_all` for .npz and .safetensors; and `load`, which
+reads .npy files, too.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +30,94 @@ class Mats(dict[str, Mat]):
     def __init__(self) -> None:
         super().__init__()
         self.metadata = {}
+
+
+# NumPy has the parameter `allow_pickle`
+def load(file: File, mmap_mode: str | None = None,
+         allow_pickle: bool = False, *,  # noqa: ARG001
+         mapped: bool = False, progress: Callback | None = None) -> Mat | Mats:
+    """Return a Mat with the elements of a .npy file, or the Mats of a .npz file by their names.
+
+    Parameters
+    ----------
+    file : path or file object
+        A path, or an object with a method ``read``, whose position is then after the elements.
+    mmap_mode : {"r"}, optional
+        NumPy's way to say ``mapped=True``.
+    allow_pickle : bool
+        Has no effect: pickles are never read.
+    mapped : bool
+        Map the file, which has to be on disk, into memory: the Mat is read-only, takes no memory of
+        its own, and elements are read when they are accessed.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with numbers of bytes, once for each chunk.
+
+    Returns
+    -------
+    Mat, or dict of str to Mat
+        Of the file's shape and dtype; for a .npz file, what `load_all` returns.
+
+    Raises
+    ------
+    FormatError
+        If the file is cut off, damaged, or holds other things than numbers; pickles are never read.
+
+    Examples
+    --------
+    >>> import os, tempfile, mat
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "x.npy")
+    ...     mat.save(path, mat.arange(3.0))
+    ...     x = mat.load(path, mapped=True)
+    >>> x
+    <Mat 3 A [0. 1. 2.]>
+    >>> x.fill_(1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mat.errors.DirectionError: <Mat 3> is read-only: it takes direction 'input' only, ...
+    """
+    check_flag(mapped)
+    mapped = mapped or _is_mapped(mmap_mode)
+    with ExitStack() as stack:
+        source, pages = _opened(stack, file, mapped)
+        if source.peek(8)[:6] != npy.MAGIC and _is_archive(source):
+            return _load_members(source, pages, None, progress)
+        form = npy.read_header(source)
+        if pages is not None:
+            return adopted(mapped_array(pages, source.file.tell(), form, source.name))
+        expect(source, form.nbytes, progress)
+        return adopted(read_array(source, form))
+
+
+def _is_mapped(mmap_mode: str | None) -> bool:
+    if mmap_mode not in (None, "r"):
+        raise FormatError(f"mmap_mode is 'r' or None, got {mmap_mode!r}: the Mat of a mapped file "
+                          "is read-only; copy it to write")
+    return mmap_mode == "r"
+
+
+def _opened(stack: ExitStack, file: File, mapped: bool) -> tuple[Source, Bytes | None]:
+    """Open `file` in `stack`; return the source, and its pages if it is mapped."""
+    if mapped:
+        return stack.enter_context(mapping(file))
+    return stack.enter_context(reading(file)), None
+
+
+def _is_archive(source: Source) -> bool:
+    return source.peek(8)[:4] in (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def _load_members(source: Source, pages: Bytes | None, most: int | None,
+                  progress: Callback | None) -> Mats:
+    """Return the Mats of an archive or of a .safetensors file."""
+    found = Mats()
+    if _is_archive(source):
+        _load_npz(found, source, pages, most, Progress(progress))
+    elif source.peek(8)[:6] == npy.MAGIC:
+        raise FormatError(f"{source.name} is a .npy file: mat.load reads it")
+    else:
+        _load_safetensors(found, source, pages, progress)
+    return found
 
 
 # `format` is the name that users expect
@@ -144,18 +234,8 @@ def load_all(file: File, *, mapped: bool = False, max_bytes: int | None = None,
     check_flag(mapped)
     if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, int)):
         raise DTypeError(f"max_bytes is a number of bytes, or None, got {max_bytes!r}")
-    found = Mats()
     with ExitStack() as stack:
-        source, pages = (stack.enter_context(mapping(file)) if mapped
-                         else (stack.enter_context(reading(file)), None))
-        start = source.peek(8)
-        if start[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
-            _load_npz(found, source, pages, max_bytes, Progress(progress))
-        elif start[:6] == npy.MAGIC:
-            raise FormatError(f"{source.name} is a .npy file: mat.load reads it")
-        else:
-            _load_safetensors(found, source, pages, progress)
-    return found
+        return _load_members(*_opened(stack, file, mapped), max_bytes, progress)
 
 
 def _load_npz(found: Mats, source: Source, pages: Bytes | None, most: int | None,

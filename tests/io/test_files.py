@@ -3,6 +3,7 @@ layouts.
 """
 
 import io
+import os
 import threading
 
 import numpy as np
@@ -254,3 +255,39 @@ def test_headers_say_what_numpy_says(dtype, fortran, shape, order, double):
     assert (found.shape, found.fortran, found.dtype) == (expected[0], expected[1],
                                                          expected[2].newbyteorder("="))
     assert found.swapped == (not expected[2].isnative)
+
+
+# As NumPy has it
+
+
+@pytest.mark.parametrize(("given", "written"), [("w", "w.npy"), ("w.npy", "w.npy"),
+                                                ("w.txt", "w.txt.npy"), ("a.b/w", "a.b/w.npy")])
+def test_save_adds_the_suffix(tmp_path, given, written):
+    (tmp_path / "a.b").mkdir()
+    mat.save(tmp_path / given, [1, 2])
+    np.save(tmp_path / "numpys" , [1, 2])
+    assert (tmp_path / written).read_bytes() == (tmp_path / "numpys.npy").read_bytes()
+
+
+@pytest.mark.parametrize(("name", "other"), [("w.npz", "savez"), ("w.safetensors", "save_all")])
+def test_save_names_the_function_for_other_files(tmp_path, name, other):
+    with pytest.raises(mat.FormatError, match=f"mat.{other}"):
+        mat.save(tmp_path / name, mat.ones(2))
+    assert os.listdir(tmp_path) == []
+
+
+def test_load_reads_archives(tmp_path):
+    mat.savez(tmp_path / "w", mat.arange(3), b=mat.ones(2))
+    mat.savez_compressed(tmp_path / "c.npz", b=mat.ones(2))
+    found = mat.load(tmp_path / "w.npz")
+    assert found["arr_0"].tolist() == [0, 1, 2]
+    assert found["b"].tolist() == [1, 1]
+    assert mat.load(tmp_path / "c.npz")["b"].tolist() == [1, 1]
+
+
+def test_a_mapped_file_by_numpys_keyword(tmp_path):
+    mat.save(tmp_path / "w", mat.ones(2))
+    with pytest.raises(mat.DirectionError):
+        mat.load(tmp_path / "w.npy", "r").fill_(2)
+    with pytest.raises(mat.FormatError, match="r\\+"):
+        mat.load(tmp_path / "w.npy", mmap_mode="r+")

@@ -78,7 +78,7 @@ NPY = {
     "a key too few": (npy_file("{'descr': '<f8', 'shape': (2,), }", bytes(16)), "header"),
     "empty": (b"", "empty"),
     "magic alone": (b"\x93NUMPY", "cut off"),
-    "zip": (b"PK\x03\x04" + bytes(100), "load_all"),
+    "zip": (b"PK\x03\x04" + bytes(100), "archive"),
     "other": (b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF"),
 }
 

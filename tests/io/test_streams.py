@@ -110,9 +110,9 @@ def test_paths_and_file_objects(tmp_path):
         mat.save(file, x)
         file.seek(0)
         same(mat.load(file), x.to_numpy())
-    assert sorted(os.listdir(tmp_path)) == ["a.npy", "b", "c", "d", "e"]
-    assert {contents(tmp_path / name) for name in ["a.npy", "b", "c", "d", "e"]} == {expected}
-    for name in ("a.npy", "b"):
+    assert sorted(os.listdir(tmp_path)) == ["a.npy", "b.npy", "c", "d", "e"]
+    assert {contents(tmp_path / name) for name in ["a.npy", "b.npy", "c", "d", "e"]} == {expected}
+    for name in ("a.npy", "b.npy"):
         same(mat.load(tmp_path / name), x.to_numpy())
     with open(tmp_path / "d", "rb", buffering=0) as file:
         same(mat.load(file), x.to_numpy())
@@ -251,12 +251,12 @@ def test_a_strided_mat_is_never_packed_whole(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(streams, "CHUNK", 1 << 16)
     x = mat.ones(2000, 1000).fill_(3).T[::2, ::2]  # 4 MB
     y = mat.zeros(2000, 1000).fill_(0).T[::2, ::2]
-    for call in ({"npy": lambda: mat.save(tmp_path / "x", x),
+    for call in ({"npy": lambda: mat.save(tmp_path / "x.npy", x),
                   "raw": lambda: x.write(tmp_path / "x"),
                   "npz": lambda: mat.save_all(tmp_path / "x", {"x": x}, format="npz"),
                   "safetensors": lambda: mat.save_all(tmp_path / "x", {"x": x},
                                                       format="safetensors")}[kind],
-                 {"npy": lambda: y.load_(tmp_path / "x"),
+                 {"npy": lambda: y.load_(tmp_path / "x.npy"),
                   "raw": lambda: y.read_(tmp_path / "x")}.get(kind, int)):
         assert peak_of(call) < 1_500_000  # importing zipfile is some of that
     if kind in ("npy", "raw"):
