@@ -50,9 +50,11 @@ class Access:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        if kind is not None and self.record is not None:
-            note_read_only(error, self.record)
-        self.end(kind is not None)
+        try:
+            if kind is not None and self.record is not None:
+                note_read_only(error, self.record)
+        finally:  # an interrupt may come before
+            self.end(kind is not None)
 
     def end(self, failed: bool) -> None:
         """End the access, if it is open."""
@@ -174,11 +176,13 @@ class AccessGroup:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         self.open = False
-        if kind is not None:
-            for access in self.accesses:
-                if access.record is not None:
-                    note_read_only(error, access.record)
-        self.end_all(kind is not None)
+        try:
+            if kind is not None:
+                for access in self.accesses:
+                    if access.record is not None:
+                        note_read_only(error, access.record)
+        finally:  # an interrupt may come before
+            self.end_all(kind is not None)
 
     def end_all(self, failed: bool) -> None:
         """End all accesses, the others also where one raises an error of an observer."""
