@@ -8,6 +8,7 @@ import importlib
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -53,17 +54,26 @@ def write(file: Stream, arrays: Mapping[str, Array], compressed: bool, progress:
     zipfile = _zipfile()
     headers = {name: npy.header(a) for name, a in arrays.items()}
     progress.expect(sum(len(head) + a.nbytes for head, a in headers.values()))
-    with zipfile.ZipFile(file, "w") as archive:
+    archive = zipfile.ZipFile(file, "w")
+    try:
         for name, (head, a) in headers.items():
-            info = zipfile.ZipInfo(name + SUFFIX)
-            info.compress_type = _DEFLATED if compressed else _STORED
-            info.extra = _padding(archive.fp.tell() + 30 + len(info.filename.encode()) + _ZIP64)
-            with archive.open(info, "w", force_zip64=True) as member:
-                member.write(head)
-                progress.add(len(head))
-                for piece in pieces(a):
-                    member.write(piece)
-                    progress.add(piece.size)
+            _write_member(archive, name, compressed, chain([head], pieces(a)), progress)
+    except BaseException:
+        archive.fp = None  # closing it would fail, and hide the error, if a member is still open
+        raise
+    archive.close()
+
+
+def _write_member(archive: Any, name: str, compressed: bool, parts: Iterable[Any],
+                  progress: Progress) -> None:
+    zipfile = _zipfile()
+    info = zipfile.ZipInfo(name + SUFFIX)
+    info.compress_type = _DEFLATED if compressed else _STORED
+    info.extra = _padding(archive.fp.tell() + 30 + len(info.filename.encode()) + _ZIP64)
+    with archive.open(info, "w", force_zip64=True) as member:
+        for part in parts:
+            member.write(part)
+            progress.add(len(part))
 
 
 def _padding(at: int) -> bytes:
