@@ -11,6 +11,8 @@ import weakref
 from types import FrameType
 from typing import Any
 
+from .native import core
+
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -19,9 +21,10 @@ def warn_unused(call: str) -> None:
 
     The line is the one at which the object becomes garbage, where the caller of this function was
     called: that of the call, unless the object was kept. There is no warning where the package
-    itself does not use one, as after an error, nor at the interpreter's exit.
+    itself does not use one, as after an error, nor at the interpreter's exit, nor uncompiled, where
+    an interrupt may come between any two statements before the block is entered.
     """
-    if sys.is_finalizing():
+    if core is None or sys.is_finalizing():
         return
     frame = sys._getframe(2)
     if _name_of(frame).partition(".")[0] == _PACKAGE or _is_entering(frame):

@@ -206,6 +206,7 @@ def test_linspace_returns_its_step(ends):
     assert isinstance(step, mat.Mat) == isinstance(wanted_step, np.ndarray)
 
 
+@pytest.mark.host  # where what is written is in the array at once
 @pytest.mark.parametrize("call", ["asarray(x)", "asarray(x, float)", "asarray(x, order='C')",
                                   "array(x, copy=None)", "asanyarray(x)", "ascontiguousarray(x)"])
 def test_what_needs_no_copy_is_the_same(call):

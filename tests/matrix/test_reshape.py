@@ -141,6 +141,7 @@ def test_on_a_device_too():
 # The shape as an attribute
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # of NumPy's arrays
 @pytest.mark.parametrize("name", [n for n in LAYOUTS if "broadcast" not in n])
 @pytest.mark.parametrize("shape", [-1, (-1,), (3, -1), (60,), (5, 7), (1, -1, 1)])
 def test_setting_the_shape(name, shape):

@@ -318,7 +318,7 @@ PARTICULAR = {
     "configure": (lambda x: mat.configure(print_facets=2), SettingError, "2"),
     "barrier": (lambda x: mat.barrier(drop="nowhere"), mat.FacetError, "nowhere"),
     "show": (lambda x: mat.show(A), DTypeError, "list"),
-    "save": (lambda x: mat.save(io.BytesIO(), A), DTypeError, "list"),
+    "save": (lambda x: mat.save(io.BytesIO(), None), DTypeError, "None"),
     "save to no file": (lambda x: mat.save(3, x), DTypeError, "3"),
     "load": (lambda x: mat.load(io.BytesIO(b"no file of ours")), FormatError, "no file"),
     "load mapped": (lambda x: mat.load(io.BytesIO(), mapped=True), DTypeError, "BytesIO"),

@@ -102,8 +102,6 @@ SPECS = {
     "max_pool": Spec(lambda: {"x": m(4, 5), "y": m(4, 5), "pool_shape": 2}, written="y"),
     "derive_max_pool": Spec(lambda: {"x": m(4, 5), "xd": m(4, 5), "y": m(4, 5), "yd": m(4, 5),
                                      "pool_shape": 2}, written="xd"),
-    "transpose": Spec(lambda: {"a": m(2, 3), "axes": None, "out": m(3, 2)}, written="out",
-                      one_dtype=False),
     **{name: Spec(lambda: {"x": m(2, 3), "out": m(2, 3)}, written="out", arrays=True,
                   one_dtype=False, overlap=False,
                   rigid=("out",)) for name in UNARY},
@@ -118,7 +116,7 @@ SPECS = {
 ONE_DTYPE_OF_ANY_KIND = ("scale_rows", "scale_columns", "geem", "geerv", "add_sign", "convolve",
                          "max_pool",
                          "derive_max_pool")  # integers too
-TAKE_INTEGERS = {"matmul", "solve", "inv", "cholesky", "slogdet", "transpose", *UNARY,
+TAKE_INTEGERS = {"matmul", "solve", "inv", "cholesky", "slogdet", *UNARY,
                  *BINARY, *REDUCTIONS,
                  *ONE_DTYPE_OF_ANY_KIND}
 
@@ -165,7 +163,7 @@ def operands_that_do_not_fit(key, spec, name):
         yield like(value, "int32"), DTypeError, "int32"
     if spec.one_dtype and len(spec.mats()) > 1:
         yield like(value, "float32"), DTypeError, "float32"
-    if name == "out" and key not in ("transpose", "sum", "prod"):
+    if name == "out" and key not in ("sum", "prod"):
         yield like(value, "bool"), DTypeError, "bool" if key not in COMPARISONS else "-"
 
 
