@@ -132,6 +132,10 @@ class Model:
         for memory in [m for m in made if m in self.held]:
             if self.fresh and self.fresh <= doomed and not self.pristine and not self.writer:
                 self.refresh("host")
+            elif self.torn in doomed and not self.accesses:
+                self.allocate("host")  # what a failed block left is kept, too
+                self.held["host"][:] = self.held[self.torn]
+                self.torn = "host"
             try:
                 self.drop(memory, False)
             except mat.ConflictError:
