@@ -59,16 +59,14 @@ def axes_of_loop(layout: Layout, order: str) -> Ints:
     return tuple(reversed(fastest))
 
 
-def stored_in_order(x: Mat, order: str, dtype: DType) -> Mat:
-    """Return an uninitialised Mat of the shape of `x` whose elements are stored in that order."""
+def copied_in_order(x: Mat, order: str, dtype: DType) -> Mat:
+    """Return a copy of `x` in another dtype whose elements are stored in that order."""
     axes = axes_of_order(x.layout, order)
     stored = new_like(x, tuple(x.shape[k] for k in axes), dtype)
-    return stored if axes == tuple(range(x.ndim)) else stored.permute(_inverse(axes))
-
-
-def copied_in_order(x: Mat, order: str) -> Mat:
-    """Return a copy of `x` whose elements are stored in that order."""
-    return stored_in_order(x, order, x.dtype).assign_(x)
+    if axes != tuple(range(x.ndim)):
+        stored = stored.permute(_inverse(axes))
+        stored.is_view = False  # of a Mat that nobody else has
+    return stored.assign_(x)
 
 
 def _inverse(axes: Ints) -> Ints:

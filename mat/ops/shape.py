@@ -12,11 +12,11 @@ from ..layout.strided import Layout
 from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import DISTINCT, INEXACT, as_dtype
-from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Number, Operand
+from ..support.types import Array, AxisLike, DTypeLike, Engine, Function, Number, Operand
 from .declare_elementwise import check_is_mat
 from .operands import as_mat
 from .operation import Input, op
-from .orders import note_packed
+from .orders import axes_of_order, checked_order, copied_in_order, note_packed
 from .overlap import check_disjoint
 
 DEVICE_RANK = 8  # axes that comparing kernels of a device can step along
@@ -52,33 +52,7 @@ def copy(self: Mat, order: str | None = "C") -> Mat:
     """
     if order == "C":
         return new_like(self, self.shape, self.dtype).assign_(self)
-    return _copied_as(self, self.dtype, order)
-
-
-def _copied_as(x: Mat, dtype: DType, order: str | None) -> Mat:
-    """Return a copy of `x` in another dtype and order."""
-    axes = _axes_of(x.layout, order)
-    shape = tuple(x.shape[k] for k in axes)
-    if axes == sorted(axes):
-        return new_like(x, shape, dtype).assign_(x)
-    found = new_like(x, shape, dtype).permute(tuple(axes.index(k) for k in range(len(axes))))
-    found.is_view = False  # of a Mat that nobody else has
-    return found.assign_(x)
-
-
-def _axes_of(layout: Layout, order: str | None) -> list[int]:
-    """Return the axes of a copy in the order in which they are stored, that of largest step
-    first.
-    """
-    wanted = order.upper() if isinstance(order, str) else "C" if order is None else order
-    if wanted not in ("C", "F", "A", "K"):
-        raise ShapeError(f"an order is 'C' (by rows), 'F' (by columns), 'A' or 'K', got {order!r}")
-    axes = list(range(layout.ndim))
-    if wanted == "K":
-        return sorted(axes, key=lambda k: -abs(layout.strides[k]))
-    if wanted == "A":
-        wanted = "F" if layout.transposed().contiguous and not layout.contiguous else "C"
-    return axes if wanted == "C" else axes[::-1]
+    return copied_in_order(self, checked_order(order, "copy"), self.dtype)
 
 
 @method("__copy__")
@@ -153,11 +127,12 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
         return self
     if order == "K" and self.is_contiguous:
         return new_like(self, self.shape, kind).assign_(self)
-    return _copied_as(self, kind, order)
+    return copied_in_order(self, checked_order(order, "astype"), kind)
 
 
 def _is_stored_in(layout: Layout, order: str | None) -> bool:
-    return order == "K" or layout.permute(_axes_of(layout, order)).contiguous
+    letter = checked_order(order, "astype")
+    return letter == "K" or layout.permute(axes_of_order(layout, letter)).contiguous
 
 
 def transpose(a: Operand, axes: AxisLike = None, out: Mat | None = None) -> Mat:

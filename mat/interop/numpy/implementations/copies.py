@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ....matrix.mat import Mat
-from ....ops.orders import checked_order, copied_in_order
 from ....ops.overlap import apart_from
 from ....support.types import AxisLike, DTypeLike, Operand, ShapeLike
 from ..operands import as_mats, is_known_dtype, is_mat_or_array
@@ -14,7 +13,7 @@ from ..registry import Casting, Result, implements
 
 @implements("copy")
 def numpy_copy(a: Mat, order: str = "K", subok: bool = False) -> Result:
-    return copied_in_order(a, checked_order(order, "copy"))
+    return a.copy(order)
 
 
 @implements("astype")
