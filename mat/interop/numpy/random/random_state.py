@@ -161,42 +161,6 @@ class RandomState(Draws):
         """
         return self.normally(size)
 
-    def uniform(self, low: Operand = 0.0, high: Operand = 1.0,
-                size: ShapeLike | None = None) -> Operand:
-        """Return numbers that are uniform on ``[low, high)``.
-
-        Parameters
-        ----------
-        low, high : number or array_like
-            The limits, which broadcast.
-        size : int or tuple of int, optional
-            The shape; by default, that of the limits: a Python float for numbers.
-
-        Returns
-        -------
-        Mat or float
-            The numbers, from kernels of `mat` on the device in use.
-        """
-        return self.between(low, high, size)
-
-    def normal(self, loc: Operand = 0.0, scale: Operand = 1.0,
-               size: ShapeLike | None = None) -> Operand:
-        """Return normal numbers.
-
-        Parameters
-        ----------
-        loc, scale : number or array_like
-            Means and standard deviations, which broadcast.
-        size : int or tuple of int, optional
-            The shape; by default, that of the parameters: a Python float for numbers.
-
-        Returns
-        -------
-        Mat or float
-            The numbers, from kernels of `mat` on the device in use.
-        """
-        return self.around(loc, scale, size)
-
     def shuffle(self, x: Operand) -> None:
         """Shuffle the parts of `x` along its first axis, in place.
 

@@ -139,12 +139,40 @@ class Draws:
         """Return standard normal numbers."""
         return self.drawn(lambda x: x.normal_(rng=self.stream), size, dtype, out)
 
-    def between(self, low: Operand, high: Operand, size: ShapeLike | None) -> Operand:
-        """Return numbers that are uniform on ``[low, high)``."""
+    def uniform(self, low: Operand = 0.0, high: Operand = 1.0,
+                size: ShapeLike | None = None) -> Operand:
+        """Return numbers that are uniform on ``[low, high)``.
+
+        Parameters
+        ----------
+        low, high : number or array_like
+            The limits, which broadcast.
+        size : int or tuple of int, optional
+            The shape; by default, that of the limits: a Python float for numbers.
+
+        Returns
+        -------
+        Mat or float
+            The numbers, from kernels of `mat` on the device in use.
+        """
         return self._moved("uniform", low, high, size)
 
-    def around(self, loc: Operand, scale: Operand, size: ShapeLike | None) -> Operand:
-        """Return normal numbers with these means and standard deviations."""
+    def normal(self, loc: Operand = 0.0, scale: Operand = 1.0,
+               size: ShapeLike | None = None) -> Operand:
+        """Return normal numbers.
+
+        Parameters
+        ----------
+        loc, scale : number or array_like
+            Means and standard deviations, which broadcast.
+        size : int or tuple of int, optional
+            The shape; by default, that of the parameters: a Python float for numbers.
+
+        Returns
+        -------
+        Mat or float
+            The numbers, from kernels of `mat` on the device in use.
+        """
         return self._moved("normal", loc, scale, size)
 
     def _moved(self, name: str, first: Operand, second: Operand,
