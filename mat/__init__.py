@@ -14,6 +14,9 @@ of a Mat is stored, and `extend` has what an extension imports. Start with ``doc
 
 import sys as _sys
 
+from .version import __version__  # by which the next one sees that this file is ours
+
+# isort: split
 from .support import native as _native_first  # chooses whether modules are compiled ones
 
 # isort: split
@@ -132,7 +135,6 @@ from .support.dtypes import SUPPORTED as supported_dtypes  # noqa: N811
 from .support.plugins import plugin as _plugin
 from .support.plugins import register_plugin as _register_plugin
 from .support.settings import configure, settings
-from .version import __version__
 
 # isort: split
 from . import blas, nn  # after the facets that their operations are declared for

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import mat
+from mat.support.installation import check_package
 
 BANNER = "mat {version} on {device}; x = mat.zeros(3, 4), mat.show(x), mat.show_config(), help(mat)"
 
@@ -26,6 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help='the device to compute on: "cpu", "cuda", "cuda:1", "emulated"')
     parser.add_argument("--dtype", default="float64", help="the dtype of new Mats")
     given = parser.parse_args(arguments)
+    try:
+        check_package()
+    except ImportError as error:
+        parser.exit(1, f"{error}\n")
     if given.command == "info":
         sys.stdout.write(f"{mat.show_config()!r}\n")
         return 0

@@ -15,6 +15,7 @@ from cffi import __version__ as cffi_version
 from ..cpu.thread_pool import CORES, threads
 from ..support import formatting
 from ..support.cuda_probe import probe
+from ..support.installation import findings
 from ..support.native import ffi, lib, missing
 from ..support.plugins import plugin
 from ..version import __version__
@@ -45,9 +46,10 @@ def show_config() -> Config:
     Returns
     -------
     Config
-        A mapping that prints as a table: versions; the compiled kernels with compiler, flags and
-        the machine that they were chosen for, or why there are none; SciPy's BLAS and its threads;
-        the threads of `mat`; devices, or why there is no GPU to compute on.
+        A mapping that prints as a table: versions; another distribution with a folder `mat` and
+        files that are not as installed, if there are any; the compiled kernels with compiler, flags
+        and the machine that they were chosen for, or why there are none; SciPy's BLAS and its
+        threads; the threads of `mat`; devices, or why there is no GPU to compute on.
 
     Examples
     --------
@@ -58,6 +60,7 @@ def show_config() -> Config:
     scipy = importlib.import_module("scipy")
     return Config({
         "mat": __version__,
+        **findings(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}, "
                   f"{platform.platform()}",
         "NumPy": np.__version__,

@@ -14,6 +14,7 @@ import warnings
 from cffi import FFI
 
 from .compiled_modules import CORE, fault, use_sources
+from .installation import check_package
 from .types import CData
 
 # in a checkout the sources of the build are there
@@ -47,6 +48,7 @@ def _do_without(reason: str) -> None:
                       stacklevel=3)
 
 
+check_package()
 lib, ffi, core, missing = _load()
 
 
