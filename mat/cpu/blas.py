@@ -1,6 +1,6 @@
 """BLAS on the CPU: SciPy's own library, called through its function pointers by cffi.
 
-cffi releases the GIL. SciPy is loaded at the first call. Functions are named as in BLAS, take
+cffi releases the GIL. The library is loaded at the first call. Functions are named as in BLAS, take
 operands in its order, and are column-major; vectors are `ForeignArray`-like (``letter``, ``low``,
 ``pointer``, ``increment``), matrices are pointers. Nothing here checks: the caller has.
 """

@@ -1,6 +1,6 @@
 """The BLAS library that SciPy brings: its routines by name, and arguments for it by address.
 
-SciPy is loaded at the first call.
+It is loaded at the first call; SciPy is imported only where its library cannot be opened alone.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import ctypes
 import importlib
 import math
-
-from cffi import FFI
+from functools import cache
 
 from .dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, REAL_TYPES
+from .native import ffi
+from .openblas import routine_address
 from .types import CData, Number
 
-ffi = FFI()
 LIMIT = 2**31 - 1  # SciPy's BLAS counts with 32 bits; longer vectors go in pieces
 PREFIX = {char: BY_CHAR[char].blas for char in BLAS_TYPES}
 REAL = {char: BY_CHAR[char].real for char in BLAS_TYPES}
@@ -24,8 +24,18 @@ _RETURNS = {char: f"struct {{ {real} re, im; }}" if char in COMPLEX_TYPES else r
 _MIXED = {char: PREFIX[char.lower()] + PREFIX[char] for char in COMPLEX_TYPES}
 
 
+_COMPLEX_DOTS = {PREFIX[char] + dot for char in COMPLEX_TYPES for dot in ("dotu", "dotc")}
+
+
 def address(name: str) -> int:
-    """Return the address of the routine `name` in SciPy's BLAS."""
+    """Return the address of the routine `name` in SciPy's BLAS.
+
+    How those that return complex numbers do so depends on the compiler: SciPy's do as C does.
+    """
+    return (0 if name in _COMPLEX_DOTS else routine_address(name)) or _address_in_scipy(name)
+
+
+def _address_in_scipy(name: str) -> int:
     capsule = importlib.import_module("scipy.linalg.cython_blas").__pyx_capi__[name]
     api = ctypes.pythonapi
     get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
@@ -55,8 +65,15 @@ class BlasRoutine(dict[str, CData]):
         returns = {"T": _RETURNS, "R": REAL}.get(self.returns, {}).get(letter, self.returns)
         kinds = {"i": "int *", "p": "void *", "c": "char *"}
         signature = f"{returns}(*)({', '.join(kinds[a] for a in self.arguments)})"
-        self[letter] = ffi.cast(signature, address(routine_name(self.verb, letter)))
+        types = _parser() if returns.startswith("struct") else ffi
+        self[letter] = types.cast(signature, address(routine_name(self.verb, letter)))
         return self[letter]
+
+
+@cache
+def _parser() -> CData:
+    """Return types with C's whole grammar, which take long to import."""
+    return importlib.import_module("cffi").FFI()
 
 
 class Constants(dict[Number, CData]):

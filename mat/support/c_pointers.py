@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..layout.strided import Layout
-from .blas_library import as_int, ffi
+from .blas_library import as_int
 from .dtypes import BY_NAME
+from .native import ffi
 from .types import Array, CData, DType
 
 

@@ -11,8 +11,6 @@ import importlib
 import os
 import warnings
 
-from cffi import FFI
-
 from .compiled_modules import CORE, fault, use_sources
 from .installation import check_package
 from .types import CData
@@ -31,7 +29,7 @@ def _load() -> tuple[CData, CData, CData, str]:
         found, compiled_core = map(importlib.import_module, ("mat._native", CORE))
     except ImportError as error:
         _do_without(str(error))
-        return None, FFI(), None, str(error)
+        return None, importlib.import_module("cffi").FFI(), None, str(error)
     return found.lib, found.ffi, compiled_core, ""
 
 

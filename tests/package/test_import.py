@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ..support import needs
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -43,12 +45,28 @@ def test_import_loads_numpy_and_cffi_as_the_only_other_packages():
     assert beside - compiled <= {"mat", "_cffi_backend", "pycparser"}
 
 
-def test_only_blas_is_loaded_of_scipy_when_it_is_needed():
-    names = after("import mat, sys, json\nmat.axpy(1.0, mat.ones(3), "
-                  "mat.ones(3))\nprint(json.dumps(sorted(sys.modules)))")
-    assert "scipy.linalg.cython_blas" in names
+def test_at_most_blas_is_loaded_of_scipy_when_it_is_needed():
+    names, library = after(
+        "import mat, sys, json\nmat.axpy(1.0, mat.ones(3), mat.ones(3))\n"
+        "from mat.support.openblas import routine_address\n"
+        "print(json.dumps([sorted(sys.modules), bool(routine_address('dgemm'))]))")
+    assert ("scipy" in names) is not library
+    assert ("scipy.linalg.cython_blas" in names) is not library
     assert not any(name.startswith(("scipy.special", "scipy.sparse", "scipy.optimize"))
                    for name in names)
+
+
+def test_scipy_can_be_imported_after_its_blas():
+    code = """import json, mat
+product = mat.eye(3) @ mat.full((3, 3), 2.0)
+from scipy.linalg import blas, inv
+print(json.dumps([product.tolist(), blas.ddot([1.0, 2.0], [3.0, 4.0]), inv([[4.0]]).tolist()]))"""
+    assert after(code) == [[[2.0] * 3] * 3, 11.0, [[0.25]]]
+
+
+@needs.native
+def test_reading_declarations_of_c_is_left_to_those_who_compile():
+    assert "pycparser" not in loaded("import mat\nmat.ones(3, 3) @ mat.ones(3)")
 
 
 def test_the_array_api_is_loaded_at_its_first_use():

@@ -6,8 +6,8 @@ import pytest
 
 import mat
 from mat.support import dtypes
-from mat.support.blas_library import ffi
 from mat.support.dtypes import BY_CHAR, BY_NAME, ELEMENT_TYPES
+from mat.support.native import ffi
 
 ROWS = pytest.mark.parametrize("row", ELEMENT_TYPES, ids=lambda row: row.name)
 SETS = {
