@@ -4,6 +4,7 @@ on, and fixtures.
 
 import gc
 import os
+from itertools import count
 
 import hypothesis
 import numpy as np
@@ -23,6 +24,7 @@ DEVICE = os.environ.get("MAT_TEST_DEVICE", "cpu")  # tests compute on it, unless
 CHECKED = bool(CHECK.reports)  # by MAT_DEBUG=directions
 # run one of so many tests: where each takes long, as under a sanitizer
 EVERY = int(os.environ.get("MAT_EVERY", "1"))
+_FINISHED = count(1)
 
 
 # Options and marks
@@ -87,6 +89,16 @@ def pytest_collection_finish():
     """Have collections of garbage pass over the tests themselves: tests that collect take a tenth
     of the time.
     """
+    _freeze()
+
+
+def pytest_runtest_logfinish():
+    """Have collections of garbage pass over what earlier tests have left, too."""
+    if next(_FINISHED) % 1000 == 0:
+        _freeze()
+
+
+def _freeze():
     gc.collect()
     gc.freeze()
 

@@ -13,7 +13,7 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..ops.operands import as_operand
 from ..support.dtypes import REAL_TYPES
-from ..support.settings import current
+from ..support.options import current
 from ..support.types import AxisLike, DType, Function, Operand
 
 

@@ -16,7 +16,8 @@ from typing import TypeAlias
 
 from ..core.compiled import share_by
 from ..support.native import lib
-from ..support.settings import CONTEXTS, THREADS, current
+from ..support.options import current
+from ..support.settings import CONTEXTS, THREADS
 from ..support.types import CData
 
 PIECES = 4  # for each thread: threads that are early take over from those that are late

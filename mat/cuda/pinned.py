@@ -16,7 +16,7 @@ from cuda.bindings import driver
 from ..errors import OutOfDeviceMemory
 from ..support.c_pointers import address_of
 from ..support.fork import renew_after_fork
-from ..support.settings import current
+from ..support.options import current
 from ..support.types import Array, DType, Keywords
 from .gpu import check, gpu
 

@@ -14,7 +14,7 @@ from cuda.bindings import driver
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..support.c_pointers import address_of
 from ..support.fork import renew_after_fork
-from ..support.settings import current
+from ..support.options import current
 from ..support.types import Array, Bytes
 from .gpu import DeviceBlock, DriverObject, Gpu, check
 from .pinned import POOL, Pinned, is_locked

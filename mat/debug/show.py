@@ -13,7 +13,7 @@ from ..matrix.base import MATS
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support import formatting
-from ..support.settings import current
+from ..support.options import current
 
 WIDTH = 60  # characters of a drawing
 MOST = 8  # other views that are listed

@@ -13,7 +13,7 @@ from ..layout.orders import Order, as_order
 from ..layout.shapes import integer
 from ..support.dtypes import as_dtype
 from ..support.native import core
-from ..support.settings import FLOAT64, current
+from ..support.options import FLOAT64, current
 from ..support.types import Array, DTypeLike, Nested, Operand
 from .base import Storage
 from .creation import adopted, from_numpy, over_memory, placed

@@ -9,11 +9,11 @@ from mat.matrix.operators cimport Operators
 
 cdef dict _facets, _directions
 cdef list _observers
-cdef object _input, _io
+cdef object _input, _io, _float64
 cdef Maker _maker
 cdef LiveObjects _mats
 cdef bint _is_compiled
-cdef dict _FORMS, _RESULTS
+cdef dict _FORMS, _RESULTS, _FLOATS
 
 
 cdef class Storage(Cube):
@@ -29,9 +29,10 @@ cdef class Form:
     cdef readonly bint whole, writable
     cdef readonly Layout layout
     @cython.locals(storage=Storage, result=MatBase)
-    cpdef MatBase new(self, bint device_enabled)
+    cpdef MatBase new(self, bint device_enabled, object fill_value)
 
 
+@cython.locals(form=Form, forms=dict)
 cpdef Form form_of_result(tuple shape, object dtype)
 cdef Form _form(Layout layout, object dtype, bint whole, bint writable)
 

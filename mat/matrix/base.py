@@ -23,13 +23,13 @@ from ..errors import AliasError, ConflictError, DirectionError, DTypeError, Torn
 from ..layout.shapes import Ints, check_extent
 from ..layout.strided import Layout, packed
 from ..support.dtypes import plain_integers
-from ..support.settings import current
+from ..support.options import FLOAT64, current
 from ..support.types import DirectionName, DType, FacetName, Number, Presents, ShapeLike
 from .operators import Operators
 
 # with types of C
 _facets, _directions, _observers = facets, DIRECTIONS, OBSERVERS
-_input, _io = INPUT, IO
+_input, _io, _float64 = INPUT, IO, FLOAT64
 MAKER = _maker = NewMaker()  # of Mats
 MATS = _mats = NewLiveObjects()
 # uncompiled, other threads run between the statements of a change of layout and storage, which
@@ -67,10 +67,9 @@ class Storage(Cube):
 
     def read_torn(self, error: TornError) -> None:
         """Raise, warn or do nothing, as ``settings.torn`` says; the data remains torn."""
-        policy = current().torn
-        if policy == "raise":
+        if current().torn == "raise":
             raise TornError(*error.args)
-        if policy == "warn":
+        if current().torn == "warn":
             warnings.warn(f"reading torn data: {error}", RuntimeWarning, stacklevel=2)
 
 
@@ -93,11 +92,11 @@ class Form:
         self.writable = writable
         self.layout = packed(layout.shape)
 
-    def new(self, device_enabled: bool) -> Any:
-        """Return a Mat of this form, which is that of a whole storage, with arbitrary elements."""
+    def new(self, device_enabled: bool, fill_value: Number | None) -> Any:
+        """Return a Mat of this form, that of a whole storage; None: of arbitrary elements."""
         storage = Storage.__new__(Storage)
         storage.begin()
-        storage.describe(self.size, self.dtype, self.itemsize, None)
+        storage.describe(self.size, self.dtype, self.itemsize, fill_value)
         result: MatBase = _maker.make()
         result._set_up(storage, self.layout, self, device_enabled)
         return result
@@ -106,15 +105,19 @@ class Form:
 _FORMS: dict[object, Form] = {}
 # those of new Mats, by less: shape, also as an integer, and dtype, also its name
 FORMS_OF_NEW = _RESULTS = dict[object, Form]()
+FORMS_OF_FLOAT64 = _FLOATS = dict[object, Form]()  # by the shape: hashing a dtype takes long
 
 
 def form_of_result(shape: Ints, dtype: DType) -> Form:
     """Return the form of a new Mat."""
-    key = shape, dtype
-    form = _RESULTS.get(key)
+    forms = _FLOATS
+    key: object = shape
+    if dtype is not _float64:
+        forms, key = _RESULTS, (shape, dtype)
+    form = forms.get(key)
     if form is None:
         check_extent(shape)
-        form = _RESULTS.setdefault(key, _form(packed(shape), dtype, True, True))
+        form = forms.setdefault(key, _form(packed(shape), dtype, True, True))
     return form
 
 
@@ -125,6 +128,7 @@ def _form(layout: Layout, dtype: DType, whole: bool, writable: bool) -> Form:
         if len(_FORMS) > 4096:
             _FORMS.clear()
             _RESULTS.clear()
+            _FLOATS.clear()
         form = _FORMS.setdefault(key, Form(layout, dtype, whole, writable))
     return form
 
@@ -223,9 +227,7 @@ class MatBase(Operators):
         return now
 
     def _see(self, layout: Layout, storage: Storage, now: MatBase) -> Self:
-        """Change the layout and the storage of self, which is as `now`, and must not be accessed;
-        return self.
-        """
+        """Change layout and storage of self, which is as `now` and not accessed; return self."""
         before = now.storage
         with before.lock:  # no access begins meanwhile
             if before.records:

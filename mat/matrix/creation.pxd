@@ -3,15 +3,17 @@ cimport cython
 from mat._core cimport Maker
 from mat.core.registration cimport Registration
 from mat.layout.strided cimport Layout
-from mat.matrix.base cimport Form, MatBase, Storage
+from mat.matrix.base cimport Form, MatBase, Storage, form_of_result
+from mat.support.options cimport Options, current
 
-cdef dict _FORMS
+cdef dict _FORMS, _FLOATS
 cdef set _DTYPES
 cdef Maker _maker
 cdef Registration _array
+cdef object _float64
 
 
-@cython.locals(form=Form, storage=Storage, mat=MatBase)
+@cython.locals(form=Form, options=Options)
 cpdef object filled(tuple lengths, object dtype, object value)
 
 @cython.locals(form=Form, layout=Layout, storage=Storage, mat=MatBase, size=Py_ssize_t,

@@ -14,15 +14,16 @@ from ..facets.array import ARRAY
 from ..layout.strided import Layout, packed
 from ..support.dtypes import as_dtype
 from ..support.native import core
-from ..support.settings import current
+from ..support.options import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
-from .base import FORMS_OF_NEW, MAKER, Storage, form_of_result
+from .base import FORMS_OF_FLOAT64, FORMS_OF_NEW, MAKER, Storage, form_of_result
 from .filled_arguments import shape_dtype_order
 from .mat import Mat
 
 # with types of C
-_array, _maker = ARRAY, MAKER
-_FORMS = FORMS_OF_NEW  # by the arguments, which need no check
+_array, _maker, _float64 = ARRAY, MAKER, FLOAT64
+# by the arguments, which need no check
+_FORMS, _FLOATS = FORMS_OF_NEW, FORMS_OF_FLOAT64
 _DTYPES: set[DType] = set()  # of arrays that Mats were made of
 
 
@@ -36,26 +37,23 @@ def filled(lengths: tuple[ShapeLike | DTypeLike, ...], dtype: DTypeLike, value: 
         for n in shape:
             if type(n) is not int:  # True would be found as 1
                 return _filled_by(lengths, dtype, value)
-    key = shape, options.dtype if dtype is None else dtype
+    if dtype is None:
+        dtype = options.dtype
     try:
-        form = _FORMS.get(key)
+        form = _FLOATS.get(shape) if dtype is _float64 else _FORMS.get((shape, dtype))
     except TypeError:  # the dtype cannot be hashed: it is none
         form = None
     if form is None:
-        return _remembered(key, Mat(shape, dtype, fill=value))
-    storage = Storage.__new__(Storage)
-    storage.begin()
-    storage.describe(form.size, form.dtype, form.itemsize, value)
-    mat: Mat = _maker.make()
-    mat._set_up(storage, form.layout, form, options.device_enabled)
-    return mat
+        return _remembered(shape, dtype, Mat(shape, dtype, fill=value))
+    made: Mat = form.new(options.device_enabled, value)
+    return made
 
 
-def _remembered(key: object, mat: Mat) -> Mat:
-    """Remember the form of `mat` for calls with the arguments `key`; return `mat`."""
-    form = mat.form
-    if len(_FORMS) < 10_000:
-        _FORMS[key] = form
+def _remembered(shape: ShapeLike, dtype: DTypeLike, mat: Mat) -> Mat:
+    """Remember the form of `mat` for calls with these arguments; return `mat`."""
+    forms = _FLOATS if dtype is _float64 else _FORMS
+    if len(forms) < 10_000:
+        forms[shape if dtype is _float64 else (shape, dtype)] = mat.form
     return mat
 
 
@@ -275,7 +273,7 @@ def from_numpy(a: Array) -> Mat:
            [ 6.,  8., 10.]])
     """
     flat = _flat_array(a)
-    if flat is not None and a.dtype in _DTYPES:
+    if flat is not None and (a.dtype is _float64 or a.dtype in _DTYPES):
         return over_memory(a, flat, False)
     if not isinstance(a, np.ndarray) or isinstance(a, np.ma.MaskedArray):
         raise DTypeError(f"from_numpy wants a numpy.ndarray, got {type(a).__name__}; "

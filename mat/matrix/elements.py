@@ -13,7 +13,7 @@ from ..core.observers import OBSERVERS
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
 from ..memories.host import HOST
-from ..support.settings import FLOAT64
+from ..support.options import FLOAT64
 from ..support.types import Index, Number, Operand
 from .base import MatBase
 

@@ -9,7 +9,7 @@ from ..layout import orders
 from ..layout.orders import as_order, columnwise
 from ..layout.shapes import Ints, as_shape, integer
 from ..support.dtypes import as_dtype, check_number, check_operand
-from ..support.settings import FLOAT64, current, default_float
+from ..support.options import FLOAT64, current, default_float
 from ..support.types import DTypeLike, Nested, Number, Operand, ShapeLike
 from .arrays import asarray
 from .base import Storage

@@ -22,7 +22,7 @@ from ..layout.shapes import LARGEST, Ints, as_shape, integer
 from ..layout.strided import Layout, packed
 from ..support.c_pointers import ForeignArray
 from ..support.dtypes import as_dtype, check_number
-from ..support.settings import current
+from ..support.options import current
 from ..support.types import (
     Array,
     ArrayLike,
@@ -323,7 +323,7 @@ def _watcher(record: AccessRecord) -> tuple[str, str, str, int]:
 
 def new_like(layout_of: Mat, shape: Ints, dtype: DType) -> Mat:
     """Return an uninitialised Mat for a result of an operation on `layout_of`."""
-    result: Mat = form_of_result(shape, dtype).new(layout_of.device_enabled)
+    result: Mat = form_of_result(shape, dtype).new(layout_of.device_enabled, None)
     return result
 
 

@@ -11,7 +11,7 @@ from ..errors import DTypeError, ShapeError
 from ..layout.orders import Order
 from ..layout.shapes import MOST_AXES
 from ..support.dtypes import SUPPORTED, as_dtype, check_number, is_integer, is_supported
-from ..support.settings import FLOAT64, default_float
+from ..support.options import FLOAT64, default_float
 from ..support.types import Array, DType, Nested
 from .mat import Mat
 

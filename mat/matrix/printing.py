@@ -11,7 +11,7 @@ from ..core.registry import all_facets
 from ..facets.array import over
 from ..layout.strided import Layout
 from ..support import formatting
-from ..support.settings import current
+from ..support.options import current
 from ..support.types import Array
 from .exports import Exports
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import AxisError, DTypeError, ShapeError
 from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
 from ..support.dtypes import as_dtype, check_number, check_operand, is_supported
-from ..support.settings import FLOAT64, default_float
+from ..support.options import FLOAT64, default_float
 from ..support.types import Array, DType, DTypeLike, Function, Nested, Number
 from .creation import adopted, placed
 from .mat import Mat

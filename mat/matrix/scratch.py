@@ -21,7 +21,7 @@ from ..layout.strided import Layout, packed
 from ..memories.host import HOST
 from ..support.dtypes import as_dtype
 from ..support.open_blocks import Block
-from ..support.settings import current
+from ..support.options import current
 from ..support.types import Array, DType, DTypeLike, ShapeLike
 from .base import Storage
 from .mat import Mat, check_bytes

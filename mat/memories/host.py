@@ -13,8 +13,8 @@ from ..errors import DeviceError, OutOfDeviceMemory
 from ..support import host_pool
 from ..support.c_pointers import address_of
 from ..support.cuda_probe import probe
+from ..support.options import current
 from ..support.plugins import plugin
-from ..support.settings import current
 from ..support.types import Array, DType
 
 

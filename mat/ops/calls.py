@@ -167,7 +167,7 @@ class Calls(Operation):
         if node is None or node.result_form is None:
             return self.call_new(args)
         form, plan = node.result_form, node.plan
-        out = form.new(self.device_enabled(args))
+        out = form.new(self.device_enabled(args), None)
         if (plan is not None and plan.at_once and not _in_use and not _observers
                 and plan.call_at_once(args, out)):
             return out

@@ -30,15 +30,14 @@ from ..support.dtypes import (
     represents,
 )
 from ..support.native import compiled
-from ..support.plugins import plugin
-from ..support.types import Arguments, DType, Function, Keywords, Operand
+from ..support.types import DType, Function, Operand
 from .adapting import as_floats, beyond_integers
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
-from .operands import as_mat, as_operand, is_operand
+from .functions import CheckValues, function_of_bounds, function_of_one, function_of_two
+from .operands import as_operand, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, of_one_dtype, one_by_one
 
-CheckValues = Callable[[Operand, Operand], None]
 _WEAK: dict[type, DType | type] = {bool: np.dtype(np.bool_), int: int, float: float,
                                    complex: complex}
 
@@ -118,14 +117,6 @@ def dtype_of_clip(x: Operand, low: Operand, high: Operand) -> DType:
     return one if one is other else np.promote_types(one, other)
 
 
-def check_is_mat(out: object) -> Mat:
-    """Return `out`; raise `DTypeError` unless it is a Mat."""
-    if not isinstance(out, Mat):
-        raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an "
-                         "array")
-    return out
-
-
 def special(name: str) -> np.ufunc:
     """Return the ufunc of that name in ``scipy.special``, which is loaded when first needed."""
     found: np.ufunc = getattr(importlib.import_module("scipy.special"), name)
@@ -151,44 +142,11 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
     kernel.on("array")(implementation or rule)
 
-    function = _function_of_one(kernel, rule)
+    function = function_of_one(kernel, rule)
     example = _example(f"mat.{name}(mat.array({sample}))", "float64", gives)
     public = _public(function, kernel, unary_doc(name, doc, example))
     _bind_unary(name, doc, kernel, function, operator)
     return public
-
-
-def _function_of_one(kernel: Op, rule: np.ufunc) -> Function:
-    """Return the function of one operand, into a new Mat or `out`."""
-    new = kernel.new
-
-    def function(x: Operand, out: Operand = None, **others: Operand) -> Operand:
-        found: Mat
-        if out is None and type(x) is Mat and not others:
-            found = new((x, None))
-            return found
-        if others or type(out) is tuple:
-            return _by_numpy(rule, kernel, (x,), out, others)
-        if type(x) is not Mat:
-            x = as_mat(x if out is None else apart_from(x, check_is_mat(out)), "x")
-        found = new((x, None)) if out is None else kernel(x, check_is_mat(out))
-        return found
-
-    return function
-
-
-def _by_numpy(rule: np.ufunc, kernel: Op, operands: Arguments, out: Operand,
-              others: Keywords) -> Operand:
-    """Have NumPy's ufunc compute with arguments that operations of `mat` do not know."""
-    name = kernel.__name__
-    if getattr(np, name, None) is not rule:  # NumPy has no such function
-        for other in others:
-            raise DTypeError(f"{name}() has no argument {other!r}")
-        check_is_mat(out)
-    if out is not None:
-        others["out"] = out
-    found: Operand = plugin("ufunc_calls").call_ufunc(rule, operands, others)
-    return found
 
 
 def _bind_unary(name: str, doc: str, kernel: Op, function: Function, operator: str) -> None:
@@ -229,23 +187,8 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     _prepare_binary(kernel, name, rule, compares)
     kernel.adapt = beyond_integers if compares else as_floats if rule is np.divide else None
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
-    new, run = kernel.new, kernel.run
 
-    def function(x: Operand, y: Operand, out: Operand = None, **others: Operand) -> Operand:
-        if others or type(out) is tuple:
-            return _by_numpy(rule, kernel, (x, y), out, others)
-        if type(x) is Mat and type(y) is Mat and type(out) is Mat and check_values is None:
-            return run((x, y, out))
-        if out is not None:
-            x, y = apart_from(x, check_is_mat(out)), apart_from(y, out)
-        x = x if type(x) is Mat else as_operand(x, "x")
-        y = y if type(y) is Mat else as_operand(y, "y")
-        if check_values is not None:
-            check_values(x, y)
-        if not isinstance(x, Mat) and not isinstance(y, Mat):
-            x, y = as_mat(x, "x"), as_mat(y, "y")
-        return new((x, y, None)) if out is None else run((x, y, out))
-
+    function = function_of_two(kernel, rule, check_values)
     dtype = "bool" if compares else "float64"
     example = _example(f"mat.{name}(mat.array([1.0, 4]), 2)", dtype, gives)
     public = _public(function, kernel, binary_doc(name, doc, example))
@@ -286,7 +229,7 @@ def test(name: str, rule: np.ufunc, doc: str) -> Function:
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
     kernel.on("array", silent=True)(rule)
 
-    return _public(_function_of_one(kernel, rule), kernel, f"Return {doc}.")
+    return _public(function_of_one(kernel, rule), kernel, f"Return {doc}.")
 
 
 def _testable(x: Mat, out: Mat) -> bool:
@@ -312,12 +255,7 @@ def clipping(name: str, doc: str) -> Function:
     kernel.on("array", bare=True, silent=True)(
         lambda x, low, high, out: np.clip(x, low, high, out=out))
 
-    def function(x: Mat, low: Operand, high: Operand, out: Mat | None = None) -> Mat:
-        found: Mat = (kernel.new((x, low, high, None)) if out is None
-                      else kernel(x, low, high, check_is_mat(out)))
-        return found
-
-    return _public(function, kernel, f"Return {doc}.")
+    return _public(function_of_bounds(kernel), kernel, f"Return {doc}.")
 
 
 def _clips_on_device(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:

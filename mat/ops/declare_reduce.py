@@ -21,7 +21,7 @@ from ..matrix.methods import bind
 from ..support.dtypes import BY_NAME, DISTINCT, HALVES, REAL_TYPES, as_dtype
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
-from .declare_elementwise import check_is_mat
+from .functions import check_is_mat
 from .operands import as_mat
 from .operation import Input, Op, Output, named, op
 from .overlap import check_disjoint

@@ -19,8 +19,8 @@ from ..matrix.with_facets import with_facets
 from ..support.dtypes import as_dtype, promoted
 from ..support.native import ffi, lib
 from ..support.types import DTypeLike, Function, Operand
-from .declare_elementwise import check_is_mat
 from .elementwise import MOST_AXES_THERE
+from .functions import check_is_mat
 from .operands import as_mat
 from .overlap import check_disjoint
 

@@ -24,7 +24,7 @@ from . import rowmajor
 from .blas_checks import check_bool
 from .blas_gemm import TRANSPOSES
 from .blas_level23 import do_nothing
-from .declare_elementwise import check_is_mat
+from .functions import check_is_mat
 from .integer_matmul import (
     DEVICE_AXES,
     OPERANDS,

@@ -185,7 +185,7 @@ class Op(Declaration):
         now = _as_now(args)
         shape, dtype = self.result_of(*now)
         like = next(args[k] for k in self.others if isinstance(args[k], Mat))
-        out = form_of_result(shape, dtype).new(like.device_enabled)
+        out = form_of_result(shape, dtype).new(like.device_enabled, None)
         result = self.call_into(out, args)
         if self.by_form:
             given = (*now[:self.main], out, *now[self.main + 1:])

@@ -14,8 +14,8 @@ from ..matrix.mat import Mat, new_like
 from ..support.dtypes import BY_NAME, EVERY
 from ..support.native import compiled
 from ..support.types import Array, DType, Function
-from .declare_elementwise import check_is_mat
 from .declare_reduce import RANK
+from .functions import check_is_mat
 from .operation import Input, Output, op
 from .overlap import must_copy
 

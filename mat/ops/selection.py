@@ -22,7 +22,7 @@ from ..matrix.mat import Mat
 from ..matrix.with_facets import with_facets
 from ..support.c_pointers import address_of
 from ..support.native import lib
-from ..support.settings import FLOAT64
+from ..support.options import FLOAT64
 from ..support.types import Array, Number
 
 _observers, _foreign, _float64 = OBSERVERS, FOREIGN, FLOAT64  # with types of C
@@ -168,7 +168,7 @@ class Selection:
         form = self.kernels.result
         if form is None or form.shape != shape:
             form = self.kernels.result = form_of_result(shape, self.view.storage.dtype)
-        found: Mat = form.new(self.view.device_enabled)
+        found: Mat = form.new(self.view.device_enabled, None)
         if form.size and not self.call(self.kernels.get, found, None, count, False, True):
             return None
         return found

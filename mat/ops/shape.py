@@ -13,7 +13,7 @@ from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import DISTINCT, INEXACT, as_dtype
 from ..support.types import Array, AxisLike, DTypeLike, Engine, Function, Number, Operand
-from .declare_elementwise import check_is_mat
+from .functions import check_is_mat
 from .operands import as_mat
 from .operation import Input, op
 from .orders import axes_of_order, checked_order, copied_in_order, note_packed

@@ -7,82 +7,30 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from contextvars import ContextVar, Token
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
-
-import numpy as np
+from contextvars import Token
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..errors import SettingError
 from .close_names import did_you_mean, no_attribute
-from .dtypes import FLOATING, as_dtype
-from .open_blocks import Decorating, Nested, enter, leave, remove, still_open
+from .dtypes import as_dtype
+from .open_blocks import Decorating, enter, leave, remove, still_open
+from .options import CONTEXT, NAMES, Changed, Options, Torn, current, permanent, set_permanent
 from .types import DType, DTypeLike, Keywords
 
-FLOAT64: DType = np.dtype(np.float64)
-Torn: TypeAlias = Literal["raise", "warn", "ignore"]
 _TORN = ("raise", "warn", "ignore")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """One state of all settings."""
-
-    dtype: DType = FLOAT64
-    print_contents: bool = True
-    print_facets: bool = True
-    device_enabled: bool = True
-    torn: Torn = "raise"
-    page_locked: bool = False  # if there is CUDA
-    page_locked_bytes: int = 1 << 30  # cached for the next use
-    threads: int | None = None  # None: one for each core that this process may use
-    host_pool_bytes: int | None = None  # kept for the next use; None: small against what is in use
-
 
 THREADS: list[Callable[[], None]] = []  # called when the number of threads changes, or changes back
 # called with a new limit of the bytes of free host memory that are kept
 HOST_POOL: list[Callable[[int | None], None]] = []
 CONTEXTS: list[object] = []  # one item for each block that sets the number of threads
-_permanent = Options()  # replaced by `configure`
-
-
-class _Changed(Nested):
-    """The settings inside of a block."""
-
-    __slots__ = ("options", "thread")
-
-    def __init__(self, options: Options) -> None:
-        super().__init__()
-        self.options = options
-        self.thread = threading.get_ident()  # that began the block
-
-
-_context: ContextVar[_Changed | None] = ContextVar("mat_settings", default=None)
-
-
-def current() -> Options:
-    """Return the settings of this context."""
-    changed = _context.get()
-    if changed is None:
-        return _permanent
-    if changed.ended:
-        changed = still_open(changed)
-    return _permanent if changed is None else changed.options
-
-
-def default_float() -> DType:
-    """Return the default dtype of floating-point numbers: the setting, if it is such a dtype."""
-    own = current().dtype
-    return own if own.char in FLOATING else FLOAT64
 
 
 def _changed(options: Options, changes: Keywords) -> Options:
     """Return `options` with `changes`; raise `SettingError` for an invalid name or value."""
-    known = [f.name for f in fields(Options)]
     for name, value in changes.items():
-        if name not in known:
-            raise SettingError(f"no setting {name!r}{did_you_mean(name, known)}; there are "
-                               f"{', '.join(known)}")
+        if name not in NAMES:
+            raise SettingError(f"no setting {name!r}{did_you_mean(name, NAMES)}; there are "
+                               f"{', '.join(NAMES)}")
         if name == "torn" and not (isinstance(value, str) and value in _TORN):
             raise SettingError(f"torn is one of {', '.join(map(repr, _TORN))}, got {value!r}")
         if name == "threads" and value is not None and (isinstance(value, bool)
@@ -101,7 +49,7 @@ def _changed(options: Options, changes: Keywords) -> Options:
             raise SettingError(f"{name} is True or False, got {value!r}")
     if "dtype" in changes:
         changes = {**changes, "dtype": as_dtype(changes["dtype"])}
-    return replace(options, **changes)
+    return options.replaced(changes)
 
 
 class SettingsBlock(Decorating[Options]):
@@ -113,8 +61,8 @@ class SettingsBlock(Decorating[Options]):
         given = ", ".join(f"{name}={value!r}" for name, value in changes.items())
         super().__init__()
         self.changes = changes
-        self.changed: _Changed | None = None
-        self.token: Token[_Changed | None] | None = None
+        self.changed: Changed | None = None
+        self.token: Token[Changed | None] | None = None
         self.warn_unless_entered(f"mat.settings({given})")
 
     def again(self) -> SettingsBlock:
@@ -128,12 +76,12 @@ class SettingsBlock(Decorating[Options]):
         if "host_pool_bytes" in self.changes:
             raise SettingError("host_pool_bytes concerns the whole process, not a block: mat."
                                f"configure(host_pool_bytes={self.changes['host_pool_bytes']!r})")
-        self.changed = changed = _Changed(options)
+        self.changed = changed = Changed(options)
         if "threads" in self.changes:
             CONTEXTS.append(self.changed)
             _notify_threads()
-        self.token = _context.set(_context.get())  # it tells the contexts apart
-        enter(_context, changed)
+        self.token = CONTEXT.set(CONTEXT.get())  # it tells the contexts apart
+        enter(CONTEXT, changed)
         return options
 
     def end(self, error: BaseException | None) -> None:
@@ -141,24 +89,24 @@ class SettingsBlock(Decorating[Options]):
         if changed is None:
             return
         remove(CONTEXTS, changed)
-        if _context.get() is changed and self._at_home():
+        if CONTEXT.get() is changed and self._at_home():
             # copies of this context, which tasks have that began inside, keep the settings
-            _context.set(still_open(changed.parent))
+            CONTEXT.set(still_open(changed.parent))
         else:
-            leave(_context, changed)
+            leave(CONTEXT, changed)
         self.changed = None
 
     def _at_home(self) -> bool:
         """Return True in the context in which the block began."""
-        innermost, token = _context.get(), self.token
+        innermost, token = CONTEXT.get(), self.token
         if token is None:
             return False
         self.token = None
         try:
-            _context.reset(token)
+            CONTEXT.reset(token)
         except ValueError:
             return False
-        _context.set(innermost)
+        CONTEXT.set(innermost)
         return True
 
 
@@ -254,10 +202,10 @@ class Settings:
                            "block by mat.settings(...)")
 
     def __dir__(self) -> list[str]:
-        return [f.name for f in fields(Options)]
+        return list(NAMES)
 
     def __repr__(self) -> str:
-        return repr(current()).replace("Options", "mat.settings")
+        return repr(current())
 
 
 Settings.__call__.__qualname__ = "mat.settings"  # in messages about its arguments
@@ -284,13 +232,13 @@ def configure(**changes: Unpack[Changes]) -> None:
     >>> import mat
     >>> mat.configure(print_facets=True)
     """
-    global _permanent
-    _permanent = _changed(_permanent, {**changes})
+    options = _changed(permanent(), {**changes})
+    set_permanent(options)
     if "threads" in changes:
         _notify_threads()
     if "host_pool_bytes" in changes:
         for callback in HOST_POOL:
-            callback(_permanent.host_pool_bytes)
+            callback(options.host_pool_bytes)
 
 
 def _notify_threads() -> None:
@@ -301,7 +249,7 @@ def _notify_threads() -> None:
 def _forget_other_threads() -> None:
     """End the blocks of threads that a forked child does not have."""
     here = threading.get_ident()
-    CONTEXTS[:] = [c for c in CONTEXTS if isinstance(c, _Changed) and c.thread == here]
+    CONTEXTS[:] = [c for c in CONTEXTS if isinstance(c, Changed) and c.thread == here]
 
 
 if hasattr(os, "register_at_fork"):

@@ -214,6 +214,7 @@ STEP_NAMES = [n for n in vars(Walk) if not n.startswith("_") and n not in NO_STE
 
 
 @pytest.mark.host
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("part", range(10))
 def test_a_long_walk_agrees_with_numpy(part):
     walk = Walk(part, ("emulated", "emulated", "emulated:1", "cpu"))

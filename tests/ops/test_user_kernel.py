@@ -58,6 +58,7 @@ def expected_polar(x, y):
                     0), np.arctan2(y, x) + np.abs(x) * np.sin(y)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_all_layouts_in_both_precisions(axpby, rng, dtype, layout):

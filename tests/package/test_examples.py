@@ -91,7 +91,7 @@ def test_a_layer_is_trained_by_cuda(cuda, capsys, monkeypatch):
     assert "the next 99 steps copied 0 to the device, 0 back" in out
 
 
-@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("emulated", marks=pytest.mark.slow)])
 def test_clients_compute_with_mats(device, tmp_path, monkeypatch):
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
     out = run("clients.py", tmp_path, device)

@@ -1,14 +1,17 @@
 """Choose what runs: with ``--all`` everything, else a sample that two cores finish in two minutes.
 
 The sample leaves out tests that are marked `slow`, takes one of `n` parameter sets of tests that
-are marked `sample(n)`, and repeats what is drawn at random less often. It is the same every time.
+are marked `sample(n)`, one of three where there are more than thirty, and repeats what is drawn at
+random less often. It is the same every time.
 """
 
 import os
 import tempfile
 import zlib
+from collections import Counter
 
 ALL = False  # set by `choose`, before any module of tests is imported
+MANY, OF_MANY = 30, 3  # of more parameter sets than that, one of so many is run
 
 
 def choose(everything):
@@ -41,14 +44,28 @@ def selected(items):
     """Split `items` into those that run and those that do not."""
     if ALL:
         return items, []
+    counts = Counter(_function_of(item) for item in items)
     chosen, left_out = [], []
     for item in items:
-        share = item.get_closest_marker("sample")
         runs = item.get_closest_marker("slow") is None
-        if runs and share is not None:
-            runs = _diagonal(item) % share.args[0] == 0
+        share = _share(item, counts[_function_of(item)])
+        if runs and share > 1:
+            runs = _diagonal(item) % share == 0
         (chosen if runs else left_out).append(item)
     return chosen, left_out
+
+
+def _function_of(item):
+    """Return what the parameter sets of a test have in common."""
+    return item.nodeid.partition("[")[0]
+
+
+def _share(item, count):
+    """Return of how many parameter sets of a test one runs, if it has `count` of them."""
+    mark = item.get_closest_marker("sample")
+    if mark is not None:
+        return mark.args[0]
+    return OF_MANY if count > MANY else 1
 
 
 def _diagonal(item):

@@ -40,6 +40,13 @@ def test_one_of_so_many_parameter_sets_runs(everything):
     assert names(chosen)[0] == "a[0]"
 
 
+@pytest.mark.parametrize(("count", "runs"), [(1, 1), (30, 30), (31, 11), (300, 100)])
+def test_one_of_three_runs_of_many_parameter_sets(count, runs, monkeypatch):
+    monkeypatch.setattr(selection, "ALL", False)
+    items = [item(f"a[{k}]", {"k": k}) for k in range(count)]
+    assert len(selection.selected(items)[0]) == runs
+
+
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("inner", [6, 7, 12, 13])
 def test_a_sample_of_pairs_has_each_value_of_both(n, inner, monkeypatch):

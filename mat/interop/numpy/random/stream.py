@@ -21,7 +21,7 @@ from ....layout.shapes import Ints, as_shape
 from ....matrix.generator import Rng
 from ....matrix.mat import Mat
 from ....ops.operands import as_mat
-from ....support.settings import current
+from ....support.options import current
 from ....support.types import DType, DTypeLike, Function, Keywords, Operand, ShapeLike
 from ..dispatch import delegate
 from ..operands import refuse_other_elements

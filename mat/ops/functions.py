@@ -1,0 +1,153 @@
+"""The public functions of element-wise operations: what they do with operands and with ``out=``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import DTypeError
+from ..matrix.mat import Mat
+from ..support.plugins import plugin
+from ..support.types import Arguments, Function, Keywords, Operand
+from .calls import Calls
+from .operands import as_mat, as_operand
+from .overlap import apart_from
+
+CheckValues = Callable[[Operand, Operand], None]
+_mat = Mat  # with a type of C
+_NO_KEYWORDS: Keywords = {}
+
+
+def check_is_mat(out: object) -> Mat:
+    """Return `out`; raise `DTypeError` unless it is a Mat."""
+    if not isinstance(out, Mat):
+        raise DTypeError(f"out must be a Mat, got {type(out).__name__}; mat.from_numpy(a) wraps an "
+                         "array")
+    return out
+
+
+def function_of_one(kernel: Calls, rule: np.ufunc) -> Function:
+    """Return the function of one operand, into a new Mat or `out`."""
+    def function(*args: Operand, **others: Operand) -> Operand:
+        if len(args) == 1 and not others:
+            return _of_one(kernel, args[0], None)
+        x, out = _arguments(kernel, ("x",), args, others)
+        if others or type(out) is tuple:
+            return _by_numpy(rule, kernel, (x,), out, others)
+        return _of_one(kernel, x, out)
+
+    return _shown_as(_one_shown, function)
+
+
+def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
+    """Carry out the operation on an operand, into a new Mat or `out`."""
+    if out is None:
+        return kernel.make((x if type(x) is _mat else as_mat(x, "x"), None))
+    if type(x) is not _mat:
+        x = as_mat(apart_from(x, check_is_mat(out)), "x")
+    return kernel.carry_out((x, check_is_mat(out)), _NO_KEYWORDS)
+
+
+def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | None) -> Function:
+    """Return the function of two operands, into a new Mat or `out`."""
+    def function(*args: Operand, **others: Operand) -> Operand:
+        if len(args) == 2 and not others and check_values is None:
+            x, y = args
+            if type(x) is _mat and type(y) is _mat:
+                return _of_mats(kernel, x, y, None)
+        x, y, out = _arguments(kernel, ("x", "y"), args, others)
+        if others or type(out) is tuple:
+            return _by_numpy(rule, kernel, (x, y), out, others)
+        if check_values is None and type(x) is _mat and type(y) is _mat:
+            return _of_mats(kernel, x, y, out)
+        if out is not None:
+            x, y = apart_from(x, check_is_mat(out)), apart_from(y, out)
+        x, y = as_operand(x, "x"), as_operand(y, "y")
+        if check_values is not None:
+            check_values(x, y)
+        if not isinstance(x, Mat) and not isinstance(y, Mat):
+            x, y = as_mat(x, "x"), as_mat(y, "y")
+        return _of_mats(kernel, x, y, out)
+
+    return _shown_as(_two_shown, function)
+
+
+def _of_mats(kernel: Calls, x: Operand, y: Operand, out: Operand) -> Operand:
+    """Carry out the operation on two operands that need no conversion."""
+    if out is None:
+        return kernel.make((x, y, None))
+    return kernel.carry_out((x, y, check_is_mat(out)), _NO_KEYWORDS)
+
+
+def function_of_bounds(kernel: Calls) -> Function:
+    """Return the function of an operand and two bounds, into a new Mat or `out`."""
+    def function(x: Mat, low: Operand, high: Operand, out: Mat | None = None) -> Mat:
+        return _of_three(kernel, x, low, high, out)
+
+    return function
+
+
+def _of_three(kernel: Calls, x: Operand, low: Operand, high: Operand, out: Operand) -> Mat:
+    """Carry out the operation on three operands, into a new Mat or `out`."""
+    if out is None:
+        new: Mat = kernel.make((x, low, high, None))
+        return new
+    found: Mat = kernel.carry_out((x, low, high, check_is_mat(out)), _NO_KEYWORDS)
+    return found
+
+
+def _arguments(kernel: Calls, names: tuple[str, ...], args: Arguments,
+               others: Keywords) -> Arguments:
+    """Return the operands with these names and `out`, None if it is not given; remove them from
+    the keywords `others`.
+
+    Compiled code would not know the function's name for its own messages.
+    """
+    count = len(args)
+    if count > len(names):
+        if count == len(names) + 1:
+            return args
+        raise DTypeError(f"{_call(kernel, names)} takes {len(names) + 1} arguments by position, "
+                         f"got {count}")
+    for name in names[count:]:
+        if name not in others:
+            raise DTypeError(f"{_call(kernel, names)} without {name}")
+    more = [others.pop(name) for name in names[count:]]
+    return (*args, *more, others.pop("out", None) if others else None)
+
+
+def _call(kernel: Calls, names: tuple[str, ...]) -> str:
+    """Return the function and its parameters in words."""
+    operation: Operand = kernel
+    return f"{operation.__name__}({', '.join(names)}, out=None)"
+
+
+def _shown_as(shown: Function, function: Function) -> Function:
+    """Return `function` with the signature of another one, for readers."""
+    vars(function)["__signature__"] = inspect.signature(shown)
+    return function
+
+
+def _one_shown(x: Operand, out: Operand = None, **others: Operand) -> Operand:
+    """Have the parameters of a function of one operand."""
+
+
+def _two_shown(x: Operand, y: Operand, out: Operand = None, **others: Operand) -> Operand:
+    """Have the parameters of a function of two operands."""
+
+
+def _by_numpy(rule: np.ufunc, kernel: Calls, operands: Arguments, out: Operand,
+              others: Keywords) -> Operand:
+    """Have NumPy's ufunc compute with arguments that operations of `mat` do not know."""
+    operation: Operand = kernel
+    name = operation.__name__
+    if getattr(np, name, None) is not rule:  # NumPy has no such function
+        for other in others:
+            raise DTypeError(f"{name}() has no argument {other!r}")
+        check_is_mat(out)
+    if out is not None:
+        others["out"] = out
+    found: Operand = plugin("ufunc_calls").call_ufunc(rule, operands, others)
+    return found

@@ -1,0 +1,9 @@
+cdef Options _permanent
+
+
+cdef class Options:
+    cdef readonly object dtype, torn, page_locked_bytes, threads, host_pool_bytes
+    cdef readonly bint print_contents, print_facets, device_enabled, page_locked
+
+
+cpdef Options current()

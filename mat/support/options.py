@@ -1,0 +1,96 @@
+"""The settings in force: permanent ones, and those of blocks in the current context."""
+
+from __future__ import annotations
+
+import threading
+from contextvars import ContextVar
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from .dtypes import FLOATING
+from .open_blocks import Nested, still_open
+from .types import DType, Keywords
+
+FLOAT64: DType = np.dtype(np.float64)
+Torn: TypeAlias = Literal["raise", "warn", "ignore"]
+
+
+class Options:
+    """One state of all settings. It does not change."""
+
+    __slots__ = ("device_enabled", "dtype", "host_pool_bytes", "page_locked", "page_locked_bytes",
+                 "print_contents", "print_facets", "threads", "torn")
+
+    # the parameters are the settings
+    def __init__(self, dtype: DType = FLOAT64, print_contents: bool = True,
+                 print_facets: bool = True, device_enabled: bool = True, torn: Torn = "raise",
+                 page_locked: bool = False, page_locked_bytes: int = 1 << 30,
+                 threads: int | None = None, host_pool_bytes: int | None = None) -> None:
+        self.dtype = dtype
+        self.print_contents = print_contents
+        self.print_facets = print_facets
+        self.device_enabled = device_enabled
+        self.torn = torn
+        self.page_locked = page_locked  # if there is CUDA
+        self.page_locked_bytes = page_locked_bytes  # cached for the next use
+        self.threads = threads  # None: one for each core that this process may use
+        # kept for the next use; None: small against what is in use
+        self.host_pool_bytes = host_pool_bytes
+
+    def values(self) -> Keywords:
+        """Return the settings by name."""
+        return {name: getattr(self, name) for name in NAMES}
+
+    def replaced(self, changes: Keywords) -> Options:
+        """Return these settings with `changes`."""
+        return Options(**(self.values() | changes))
+
+    def __repr__(self) -> str:
+        return f"mat.settings({', '.join(f'{k}={v!r}' for k, v in self.values().items())})"
+
+
+NAMES = ("dtype", "print_contents", "print_facets", "device_enabled", "torn", "page_locked",
+         "page_locked_bytes", "threads", "host_pool_bytes")
+
+
+class Changed(Nested):
+    """The settings inside of a block."""
+
+    __slots__ = ("options", "thread")
+
+    def __init__(self, options: Options) -> None:
+        super().__init__()
+        self.options = options
+        self.thread = threading.get_ident()  # that began the block
+
+
+CONTEXT: ContextVar[Changed | None] = ContextVar("mat_settings", default=None)
+_permanent = Options()  # replaced by `set_permanent`
+
+
+def set_permanent(options: Options) -> None:
+    """Have these settings be in force outside of blocks, in every thread."""
+    global _permanent
+    _permanent = options
+
+
+def permanent() -> Options:
+    """Return the settings in force outside of blocks."""
+    return _permanent
+
+
+def current() -> Options:
+    """Return the settings of this context."""
+    changed = CONTEXT.get()
+    if changed is None:
+        return _permanent
+    if changed.ended:
+        changed = still_open(changed)
+    return _permanent if changed is None else changed.options
+
+
+def default_float() -> DType:
+    """Return the default dtype of floating-point numbers: the setting, if it is such a dtype."""
+    own = current().dtype
+    return own if own.char in FLOATING else FLOAT64
