@@ -24,8 +24,8 @@ cdef class Cube(DroppableCopies):
     @cython.locals(lock=Lock, record=AccessRecord)
     cpdef AccessRecord open(self, View view, Registration facet, object direction, object where)
     @cython.locals(lock=Lock, record=AccessRecord, thread=cython.ulonglong)
-    cdef AccessRecord open_unpresented(self, View view, Registration facet, object direction,
-                                       object where)
+    cpdef AccessRecord open_unpresented(self, View view, Registration facet, object direction,
+                                        object where)
     cdef bint _allocate_block(self) except -1
     cdef _begin(self, AccessRecord record, View view, object direction, unsigned long long thread,
                 object task)

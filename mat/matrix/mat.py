@@ -5,7 +5,7 @@ Operations, declared in ``ops/``, compute on Mats and add the methods that ``met
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, SupportsIndex, TypeVar, overload
@@ -83,6 +83,14 @@ class Mat(Items, Printing, Methods):
         The lengths of the axes.
     dtype : dtype, str or type, optional
         The element type; by default ``mat.settings.dtype``, or that of `displaced_to`.
+    buffer : buffer, optional
+        What has the elements, such as an array or a `bytearray`; it is shared, not copied.
+    offset : int
+        The number of bytes in `buffer` before the first element.
+    strides : sequence of int, optional
+        The step along each axis, in bytes as in NumPy; by default, elements are without gaps.
+    order : {"C", "F"}
+        Whether the elements are stored by rows or by columns, where there are no strides.
     fill : number or None
         The value of elements that were never written; None leaves them arbitrary.
     displacement : int
@@ -91,8 +99,6 @@ class Mat(Items, Printing, Methods):
         The number of elements of the whole storage; by default, as many as are needed.
     displaced_to : Mat, optional
         A Mat whose storage is shared; `displacement` is relative to its own.
-    order : {"C", "F"}
-        Whether the elements are stored by rows or by columns.
 
     Raises
     ------
@@ -112,20 +118,26 @@ class Mat(Items, Printing, Methods):
     # for classes that read only this; an ndarray on the left calls __array_ufunc__
     __array_priority__ = 1000.0
 
-    # parameters beyond NumPy's
-    def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, *, fill: Scalar | None = 0,
-                 displacement: int = 0, max_size: int | None = None,
-                 displaced_to: Mat | None = None, order: str = "C") -> None:
+    # NumPy's parameters, and more
+    def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, buffer: Any = None,
+                 offset: int = 0, strides: Sequence[int] | None = None, order: str | None = None,
+                 *, fill: Scalar | None = 0, displacement: int = 0, max_size: int | None = None,
+                 displaced_to: Mat | None = None) -> None:
         lengths = as_shape(shape)
+        if buffer is not None or strides is not None:
+            kind = current().dtype if dtype is None else as_dtype(dtype)
+            made = self._over_buffer(lengths, kind, (buffer, offset, strides, order))
+            self._fill_in(made.storage, made.layout, current().device_enabled)
+            return
         start = integer(displacement, "a displacement")
         if displaced_to is None:
             kind = current().dtype if dtype is None else as_dtype(dtype)
             layout, storage = _new_storage(lengths, start, max_size, kind, fill)
         else:
             layout, storage = _shared_storage(lengths, start, dtype, displaced_to)
-        if order != "C":
-            strides = in_order(lengths, columnwise(order)).strides
-            layout = Layout(lengths, strides, layout.displacement)
+        if order is not None and order != "C":
+            strides_of_order = in_order(lengths, columnwise(order)).strides
+            layout = Layout(lengths, strides_of_order, layout.displacement)
         self._fill_in(storage, layout, current().device_enabled)
         self.is_view = displaced_to is not None
 

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeAlias,
 import numpy as np
 
 from ..devices.device import Device
+from ..layout.shapes import Ints
 from ..support.types import (
     Arguments,
     AxisLike,
     DeviceName,
+    DType,
     DTypeLike,
     File,
     Function,
@@ -230,6 +232,8 @@ class Copies:
         def ravel(self, order: str | None = "C") -> Self: ...
         def _reshape_any(self, shape: ShapeLike, order: str | None, copy: bool | None) -> Self: ...
         def _as_bytes_of(self, dtype: DTypeLike) -> Self: ...
+        def _over_buffer(self, shape: Ints, dtype: DType,
+                         given: tuple[Any, Any, Any, Any]) -> Self: ...
         def astype(self, dtype: DTypeLike, order: str | None = "K", casting: str = "unsafe",
                    subok: bool = True, copy: bool = True) -> Self: ...
         def to_device(self, device: DeviceName | Device, /, *, stream: object = None) -> Self: ...

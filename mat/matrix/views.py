@@ -46,8 +46,8 @@ class Views(Elements):
             The storage index of the first visible element; by default that of self.
         dtype : dtype, optional
             The element type that the bytes are taken as, in all axes but the last, whose length
-            changes if the sizes of elements differ. Such a view is read-only, and while it exists
-            self cannot be written.
+            changes if the sizes of elements differ. Such a view has a copy of the bytes, which
+            is kept in step with self: writing one of them writes the other.
 
         Returns
         -------

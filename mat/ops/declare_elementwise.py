@@ -16,7 +16,6 @@ import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
-from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..matrix.operators import OPERATORS
@@ -322,9 +321,8 @@ def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Funct
     `plain`: it need not check values.
     """
     def operate(self: Mat, other: object) -> object:
-        if not is_operand(other):
-            return _compared_with_none(self, symbol) if other is None else NotImplemented
-        return function(self, other)
+        takes = is_operand(other) or (other is None and symbol in ("eq", "ne"))
+        return function(self, other) if takes else NotImplemented
 
     def operate_reflected(self: Mat, other: object) -> object:
         return function(other, self) if is_operand(other) else NotImplemented
@@ -339,13 +337,6 @@ def _bind_operators(kernel: Op, symbol: str, function: Function, in_place: Funct
         bind(name, method)
         if plain:
             OPERATORS[name].operation = kernel
-
-
-def _compared_with_none(x: Mat, symbol: str) -> object:
-    """Return what ``x == None`` is for each element, as in NumPy; NotImplemented for others."""
-    if symbol not in ("eq", "ne"):
-        return NotImplemented
-    return adopted(np.full(x.shape, symbol == "ne"))
 
 
 def _operation(check: Function, name: str, doc: str) -> Op:

@@ -52,6 +52,8 @@ def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
 
 def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | None) -> Function:
     """Return the function of two operands, into a new Mat or `out`."""
+    operand = _or_none if rule in (np.equal, np.not_equal) else as_operand
+
     def function(*args: Operand, **others: Operand) -> Operand:
         if len(args) == 2 and not others and check_values is None:
             x, y = args
@@ -64,7 +66,7 @@ def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | N
             return _of_mats(kernel, x, y, out)
         if out is not None:
             x, y = apart_from(x, check_is_mat(out)), apart_from(y, out)
-        x, y = as_operand(x, "x"), as_operand(y, "y")
+        x, y = operand(x, "x"), operand(y, "y")
         if check_values is not None:
             check_values(x, y)
         if not isinstance(x, Mat) and not isinstance(y, Mat):
@@ -72,6 +74,11 @@ def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | N
         return _of_mats(kernel, x, y, out)
 
     return _shown_as(_two_shown, function)
+
+
+def _or_none(value: object, name: str) -> Operand:
+    """Return `value` as an operand; for None NaN, as that is not equal to any element either."""
+    return np.nan if value is None else as_operand(value, name)
 
 
 def _of_mats(kernel: Calls, x: Operand, y: Operand, out: Operand) -> Operand:

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import lengths_for
-from ..matrix.creation import from_numpy
-from ..matrix.exports import exported_array
+from ..matrix.derived import derived
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support.dtypes import as_dtype
@@ -161,14 +160,14 @@ def transposed(self: Mat, *axes: AxisLike) -> Mat:
 
 @method("_as_bytes_of")
 def as_bytes_of(self: Mat, dtype: DTypeLike) -> Mat:
-    """Return a read-only Mat whose elements are the bytes of self, taken as another dtype.
+    """Return a Mat whose elements are the bytes of self, taken as another dtype.
 
-    It keeps an export of self: while it exists, self cannot be written.
+    What is written to it is written to self.
     """
     kind, x = as_dtype(dtype), self._as_now()
     if kind == x.dtype:
         return x
     try:
-        return from_numpy(exported_array(x).view(kind))
+        return derived(x, lambda a: a.view(kind))
     except ValueError as error:
         raise ShapeError(f"{x.label()} has no view as {kind}: {error}") from None

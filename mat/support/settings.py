@@ -8,9 +8,9 @@ import os
 import threading
 from collections.abc import Callable
 from contextvars import Token
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Never, TypedDict, Unpack
 
-from ..errors import SettingError
+from ..errors import DTypeError, SettingError
 from .close_names import did_you_mean, no_attribute
 from .dtypes import as_dtype
 from .open_blocks import Decorating, enter, leave, remove, still_open
@@ -132,6 +132,8 @@ class Settings:
 
     Parameters
     ----------
+    *no_names
+        An error, which names the setting that was meant.
     **changes
         New values of the attributes by name.
 
@@ -187,7 +189,8 @@ class Settings:
     threads: int | None
     host_pool_bytes: int | None
 
-    def __call__(self, **changes: Unpack[Changes]) -> SettingsBlock:
+    def __call__(self, *no_names: Never, **changes: Unpack[Changes]) -> SettingsBlock:
+        _refuse_positional("mat.settings", no_names)
         return SettingsBlock({**changes})
 
     if not TYPE_CHECKING:  # so that checkers know that there are no others
@@ -212,13 +215,15 @@ Settings.__call__.__qualname__ = "mat.settings"  # in messages about its argumen
 settings = Settings()
 
 
-def configure(**changes: Unpack[Changes]) -> None:
+def configure(*no_names: Never, **changes: Unpack[Changes]) -> None:
     """Change settings permanently, in every thread.
 
     The settings of a ``with mat.settings(...)`` block take precedence inside it.
 
     Parameters
     ----------
+    *no_names
+        An error, which names the setting that was meant.
     **changes
         New values of `settings` by name.
 
@@ -232,6 +237,7 @@ def configure(**changes: Unpack[Changes]) -> None:
     >>> import mat
     >>> mat.configure(print_facets=True)
     """
+    _refuse_positional("mat.configure", no_names)
     options = _changed(permanent(), {**changes})
     set_permanent(options)
     if "threads" in changes:
@@ -239,6 +245,20 @@ def configure(**changes: Unpack[Changes]) -> None:
     if "host_pool_bytes" in changes:
         for callback in HOST_POOL:
             callback(options.host_pool_bytes)
+
+
+def _refuse_positional(function: str, values: tuple[object, ...]) -> None:
+    """Raise for values without names; for one that is a dtype, say so."""
+    if not values:
+        return
+    given, known = values[0], ""
+    try:
+        meant = f"dtype='{as_dtype(given)}'"  # type: ignore[arg-type]  # it may be one
+    except (TypeError, ValueError):
+        meant = f"NAME={given!r}"
+        known = f"; there are {', '.join(NAMES)}"
+    raise DTypeError(f"{function} takes settings by name: {function}({meant}), got "
+                     f"{given!r}{known}")
 
 
 def _notify_threads() -> None:

@@ -209,7 +209,8 @@ IMPLEMENTED = [  # function, and the call that our operations can do
     ("linalg.trace", 0),
     ("linalg.inv", 0), ("linalg.solve", 0), ("linalg.cholesky", 0), ("linalg.norm", 0),
     ("array_equal", 0), ("allclose", 2),
-    ("real", 0), ("shares_memory", 0), ("may_share_memory", 0), ("asarray", 0), ("asanyarray", 0),
+    ("real", 0), ("imag", 0), ("shares_memory", 0), ("may_share_memory", 0), ("asarray", 0),
+    ("asanyarray", 0),
     ("ascontiguousarray", 0)]
 
 

@@ -187,19 +187,6 @@ def test_view_as_another_dtype(dtype, name):
         np.testing.assert_array_equal(found.to_numpy(), wanted)
 
 
-def test_a_view_of_bytes_shares_them():
-    x = mat.arange(4.0)
-    y = x.view("i8")
-    assert np.shares_memory(np.asarray(y), np.asarray(x))
-    with pytest.raises(mat.DirectionError, match="read-only"):
-        y[0] = 1
-    with pytest.raises(mat.ConflictError):
-        x[0] = 1
-    del y
-    x[0] = 5
-    assert x.view("i8").view("f8").tolist() == [5, 1, 2, 3]
-
-
 def test_view_is_told_apart_by_its_argument():
     x = mat.arange(6.0)
     assert x.view((2, 2), 1).tolist() == [[1, 2], [3, 4]]

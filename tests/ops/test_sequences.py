@@ -93,6 +93,13 @@ def test_none_equals_no_element():
     x = mat.zeros(2, 3)
     assert (x == None).tolist() == [[False] * 3] * 2  # noqa: E711
     assert (x != None).tolist() == [[True] * 3] * 2  # noqa: E711
+    for y in (x, x.astype("int8"), x.astype("bool"), x.astype("complex64")):
+        for a, b in ((y, None), (None, y)):
+            assert mat.equal(a, b).tolist() == [[False] * 3] * 2
+            out = mat.zeros(2, 3, dtype="bool")
+            assert mat.not_equal(a, b, out=out).tolist() == [[True] * 3] * 2
+            with pytest.raises(mat.DTypeError):
+                mat.less(a, b)
     with pytest.raises(TypeError):
         x < None  # noqa: B015
 

@@ -64,7 +64,9 @@ LINES = {  # the line: the class of the error, and what it has to say
     "x.drop('cpu')": (mat.FacetError, ["'cpu'", "did you mean 'host'?"]),
     "x.keep('hst')": (mat.FacetError, ["'hst'", "did you mean 'host'?"]),
     # settings
-    "mat.settings('float32')": (TypeError, ["mat.settings()", "positional"]),
+    "mat.settings('float32')": (mat.DTypeError, ["mat.settings(dtype='float32')", "'float32'"]),
+    "mat.configure(np.float32)": (mat.DTypeError, ["mat.configure(dtype='float32')", "float32"]),
+    "mat.settings(True)": (mat.DTypeError, ["mat.settings(NAME=True)", "print_contents", "True"]),
     "mat.settings(dtyp='float32').__enter__()": (
         mat.SettingError, ["'dtyp'", "did you mean 'dtype'?", "host_pool_bytes"]),
     "mat.configure(print_content=True)": (

@@ -9,10 +9,11 @@ import numpy as np
 from ...errors import DTypeError, MatError
 from ...layout.strided import Layout, packed
 from ...matrix.base import MATS
+from ...matrix.derived import DerivedStorage, derived
 from ...matrix.exports import exported_array
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
-from ...support.types import Operand
+from ...support.types import Array, Operand
 from .dispatch import delegate
 from .flat import FlatIterator
 
@@ -25,6 +26,8 @@ def base(self: Mat) -> Mat | None:
     if not self.is_view:
         return None
     storage = self.storage
+    if isinstance(storage, DerivedStorage):
+        return base(storage.origin)
     for one in MATS.all():
         if one.storage is storage and not one.is_view:
             found: Mat = one
@@ -62,21 +65,25 @@ def set_flat(self: Mat, value: Operand) -> None:
 
 
 def real(self: Mat) -> Mat:
-    """The real parts: self where elements are real, else a copy; can be set."""
-    return self if self.dtype.kind != "c" else _copied(delegate(np.real, (self,)))
+    """The real parts: self where elements are real, else a Mat that writes those of self."""
+    return self if self.dtype.kind != "c" else derived(self, _real_parts)
 
 
 def imag(self: Mat) -> Mat:
-    """The imaginary parts, as a copy; can be set where elements are complex."""
+    """The imaginary parts: a Mat that writes those of self, or of zeros where elements are real."""
     if self.dtype.kind == "c":
-        return _copied(delegate(np.imag, (self,)))
+        return derived(self, _imaginary_parts)
     zeros = Mat(self.shape, self.dtype)  # which has no memory yet
     zeros.device_enabled = self.device_enabled
     return zeros
 
 
-def _copied(x: Mat) -> Mat:
-    return x if x.storage.writable else x.copy()
+def _real_parts(a: Array) -> Array:
+    return a.real
+
+
+def _imaginary_parts(a: Array) -> Array:
+    return a.imag
 
 
 def set_real(self: Mat, value: Operand) -> None:

@@ -85,4 +85,9 @@ def numpy_broadcast_arrays(*args: Operand, subok: bool = False) -> Result:
 
 @implements("real")
 def numpy_real(val: Mat) -> Result:
-    return NotImplemented if val.dtype.kind == "c" else val.over(val.layout)
+    return val.real if val.dtype.kind == "c" else val.over(val.layout)
+
+
+@implements("imag")
+def numpy_imag(val: Mat) -> Result:
+    return val.imag

@@ -1,0 +1,72 @@
+"""``mat.ndarray(shape, dtype, buffer, offset, strides, order)``, compared with NumPy's."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+
+ELEMENTS = np.arange(12, dtype="int32")
+CALLS = {
+    "a buffer": ((2, 3), "int32", ELEMENTS), "an offset": ((2, 3), "int32", ELEMENTS, 8),
+    "strides": ((2, 3), "int32", ELEMENTS, 4, (4, 12)),
+    "steps backwards": ((3,), "int32", ELEMENTS, 16, (-8,)),
+    "by columns": ((2, 3), "int32", ELEMENTS, 0, None, "F"),
+    "another dtype": ((5,), "uint8", ELEMENTS, 3), "bytes": (3, "int16", bytes(range(6))),
+    "a bytearray": (3, "int16", bytearray(range(6))), "no axes": ((), "int32", ELEMENTS, 8),
+    "repeated": ((2, 3), "int32", ELEMENTS, 0, (0, 4)),
+    "the default dtype": ((2,), None, np.arange(3.0)),
+}
+WRONG = {
+    "too small": ((2, 7), "int32", ELEMENTS), "beyond the end": (3, "int32", ELEMENTS, 40),
+    "steps too far": (3, "int32", ELEMENTS, 0, (40,)),
+    "too many strides": (3, "int32", ELEMENTS, 0, (4, 4)), "no buffer": (3, "int32", 5),
+    "strides without room": ((2, 2), "int32", None, 0, (12, 4)),
+    "too many strides of new memory": ((2, 2), "int32", None, 0, (4, 4, 4)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_buffer_is_seen_as_by_numpy(name):
+    wanted, found = np.ndarray(*CALLS[name]), mat.ndarray(*CALLS[name])
+    assert_array_equal(found.to_numpy(), wanted)
+    assert (found.dtype, found.flags.writeable) == (wanted.dtype,
+                                                    wanted.flags.writeable and name != "repeated")
+    assert np.shares_memory(np.asarray(found), wanted)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_buffers_are_errors_where_they_are_numpys(name):
+    with pytest.raises((TypeError, ValueError)) as numpys:
+        np.ndarray(*WRONG[name])
+    with pytest.raises(mat.MatError) as caught:
+        mat.ndarray(*WRONG[name])
+    assert isinstance(caught.value, numpys.type)
+
+
+def test_what_is_before_a_buffer_is_not_read():
+    with pytest.raises(mat.ShapeError, match="-4"):  # NumPy does
+        mat.ndarray(3, "int32", ELEMENTS, -4)
+
+
+@pytest.mark.host
+def test_what_is_written_is_in_the_buffer():
+    buffer = bytearray(16)
+    x = mat.ndarray((2,), buffer=buffer, offset=8, dtype="int32")
+    x[1] = 3
+    assert bytes(buffer) == bytes([*[0] * 12, 3, 0, 0, 0])
+
+
+def test_new_memory_has_strides_and_order():
+    x = mat.ndarray((2, 3), "int32", strides=(4, 8))
+    x[...] = 5
+    assert (x.strides, x.is_view, x.sum().item()) == ((1, 2), False, 30)
+    assert mat.ndarray((2, 3), order="F").flags.f_contiguous
+
+
+def test_a_mat_is_a_read_only_buffer():
+    x = mat.arange(4.0)
+    y = mat.ndarray((2,), "float64", x, 8)
+    assert y.tolist() == [1, 2]
+    with pytest.raises(mat.DirectionError):
+        y[0] = 1
