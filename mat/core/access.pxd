@@ -10,6 +10,8 @@ cdef list _observers
 cdef Threads _threads
 
 
+@cython.no_gc
+@cython.freelist(8)
 cdef class Access:
     cdef public View view
     cdef public Registration facet

@@ -15,13 +15,20 @@ cdef int _NOT_CALLED
 
 cdef class SelectionKernels:
     cdef readonly Form form
-    cdef readonly Py_ssize_t length
+    cdef readonly Py_ssize_t length, count
+    cdef readonly int axis, axes
+    cdef readonly bint whole
     cdef readonly tuple before, rest
     cdef readonly KernelCall number, get, put, fill
     cdef Form result
 
 
+cdef SelectionKernels _last
+
+@cython.locals(found=SelectionKernels)
 cdef SelectionKernels _kernels_for(Form form, int axis, int axes, Py_ssize_t count)
+
+cdef SelectionKernels _remembered_for(Form form, int axis, int axes, Py_ssize_t count)
 
 @cython.locals(form=Form, found=Selection, mat=MatBase, axes=int, shape=tuple)
 cpdef Selection selected(MatBase view, object index, int axis)

@@ -36,13 +36,18 @@ _INDICES, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 class SelectionKernels:
     """The kernels of selections of one kind, of Mats of one form."""
 
-    __slots__ = ("before", "fill", "form", "get", "length", "number", "put", "rest", "result")
+    __slots__ = ("axes", "axis", "before", "count", "fill", "form", "get", "length", "number",
+                 "put", "rest", "result", "whole")
 
     def __init__(self, form: Form, axis: int, axes: int, count: int) -> None:
         self.form = form
+        self.axis = axis
+        self.axes = axes
+        self.count = count
         self.length = form.shape[axis]
         self.before = form.shape[:axis]
         self.rest = form.shape[axis + (axes or 1):]
+        self.whole = not self.before and not self.rest  # all axes are selected of
         of = form.shape, form.strides, form.itemsize, axis, axes, count
         self.result: Form | None = None  # of the last new Mat
         kind = "masked" if axes else "taken"
@@ -55,13 +60,30 @@ class SelectionKernels:
 _KERNELS: dict[object, SelectionKernels] = {}
 
 
+_last: SelectionKernels | None = None  # to be used
+
+
 def _kernels_for(form: Form, axis: int, axes: int, count: int) -> SelectionKernels:
-    key = form, axis, axes, count if axis else 0
+    """Return the kernels for a form, the axis or axes that are selected of, and the number of
+    integers, which matters where there are axes before.
+    """
+    global _last
+    if not axis:
+        count = 1
+    found = _last
+    if (found is None or found.form is not form or found.axis != axis or found.axes != axes
+            or found.count != count):
+        found = _last = _remembered_for(form, axis, axes, count)
+    return found
+
+
+def _remembered_for(form: Form, axis: int, axes: int, count: int) -> SelectionKernels:
+    key = form, axis, axes, count
     found = _KERNELS.get(key)
     if found is None:
         if len(_KERNELS) > _MOST:
             _KERNELS.clear()
-        found = _KERNELS[key] = SelectionKernels(form, axis, axes, count if axis else 1)
+        found = _KERNELS[key] = SelectionKernels(form, axis, axes, count)
     return found
 
 
@@ -82,7 +104,7 @@ def selected(view: MatBase, index: object, axis: int) -> Selection | None:
         return None
     if not form.size or not mat.layout.size or len(form.shape) > _AXES:
         return None
-    found = Selection()
+    found = Selection.__new__(Selection)
     found.fill_in(view, mat, _kernels_for(form, axis, axes, mat.layout.size), axes > 0)
     return found
 
@@ -155,6 +177,8 @@ class Selection:
 
     def shape_of(self, count: int) -> tuple[int, ...]:
         """Return the shape of `count` items."""
+        if self.kernels.whole:
+            return (count,) if self.masked else self.shape
         if self.masked:
             return (count, *self.kernels.rest)
         return self.kernels.before + self.shape + self.kernels.rest
@@ -166,7 +190,7 @@ class Selection:
         count = self.count()
         shape = self.shape_of(count)
         form = self.kernels.result
-        if form is None or form.shape != shape:
+        if form is None or (form.shape is not shape and form.shape != shape):
             form = self.kernels.result = form_of_result(shape, self.view.storage.dtype)
         found: Mat = form.new(self.view.device_enabled, None)
         if form.size and not self.call(self.kernels.get, found, None, count, False, True):
