@@ -12,6 +12,7 @@ The same data can be accessed as a NumPy array, as a flat buffer, as a C pointer
 of a Mat is stored, and `extend` has what an extension imports. Start with ``docs/tutorial.md``.
 """
 
+import os as _os
 import sys as _sys
 
 from .version import __version__  # by which the next one sees that this file is ours
@@ -20,12 +21,8 @@ from .version import __version__  # by which the next one sees that this file is
 from .support import native as _native_first  # chooses whether modules are compiled ones
 
 # isort: split
-from . import debug, errors, extend
+from . import errors, extend
 from .core.direction import Direction
-from .debug.memory_report import memory_report
-from .debug.notebook import load_ipython_extension
-from .debug.show import show
-from .debug.show_config import show_config
 from .devices import emulated as _emulated
 from .devices.device import cuda_available, set_device, use_cuda, use_device
 from .errors import (
@@ -65,13 +62,12 @@ from .interop.numpy import operators as _operators
 from .interop.numpy import refused_methods as _refused_methods
 from .interop.numpy import ufunc_calls as _ufunc_calls
 from .interop.numpy.changed_names import allclose, convolve, copy, dot, trace, vdot
-from .io.api import save
-from .io.archives import load, load_all, save_all
 from .matrix.arrays import array, asanyarray, asarray, ascontiguousarray, asfortranarray
 from .matrix.creation import empty, from_numpy, ones, zeros
 from .matrix.filled import empty_like, eye, full, full_like, identity, ones_like, zeros_like
 from .matrix.generator import Rng, seed
 from .matrix.mat import FacetState, Mat
+from .matrix.methods import bind_at_first_use as _bind_at_first_use
 from .matrix.prefetch import prefetch
 from .matrix.ranges import arange, geomspace, linspace, logspace
 from .matrix.scratch import ones_view, scratch
@@ -128,7 +124,6 @@ from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.reshape import reshape
 from .ops.shape import transpose
-from .ops.user_kernel import kernel
 from .support.close_names import no_attribute as _no_attribute
 
 # a constant of that module, named in lower case as an attribute of mat
@@ -150,6 +145,19 @@ for _name in ("fft", "lib", "linalg", "random"):
 _register_plugin("stride_tricks", f"{__name__}.lib.stride_tricks")
 _register_plugin("cuda_probe", f"{__name__}.cuda.probe")
 _register_plugin("page_locking", f"{__name__}.cuda.pinned")
+
+# What takes time to import and many programs do without: the modules, by name.
+_AT_FIRST_USE = {
+    "kernel": "ops.user_kernel", "load": "io.archives", "load_all": "io.archives",
+    "load_ipython_extension": "debug.notebook", "memory_report": "debug.memory_report",
+    "save": "io.api", "save_all": "io.archives", "show": "debug.show",
+    "show_config": "debug.show_config"}
+for _name in ("debug", *_AT_FIRST_USE.values()):
+    _register_plugin(_name, f"{__name__}.{_name}")
+_bind_at_first_use("io.api", "load_", "read_", "write")
+_bind_at_first_use("debug.show", "_repr_html_")
+if _os.environ.get("MAT_DEBUG"):
+    _plugin("debug")  # which reads the variable
 
 __all__ = [
     # Creation and basics
@@ -194,9 +202,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Return `mat.array_api`, or what NumPy has under this name; both are made at first use."""
-    if name == "array_api":
-        return _plugin("array_api")
+    """Return what is imported at its first use, or what NumPy has under this name."""
+    if name in ("array_api", "debug"):
+        return _plugin(name)
+    if name in _AT_FIRST_USE:
+        made = globals()[name] = getattr(_plugin(_AT_FIRST_USE[name]), name)
+        return made
     if name in nn.__all__:
         raise AttributeError(f"mat.{name} is mat.nn.{name} since version 0.2",
                              name=name, obj=_sys.modules[__name__])

@@ -13,6 +13,7 @@ from ..matrix.base import MATS
 from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..support import formatting
+from ..support.html_table import html_table
 from ..support.options import current
 
 WIDTH = 60  # characters of a drawing
@@ -143,8 +144,8 @@ def _history(x: Mat) -> list[str]:
 @method("_repr_html_")
 def _repr_html_(self: Mat) -> str:
     if not current().print_contents:
-        return formatting.html_table(self._head(), None, "")
-    table = formatting.html_table(self._head(), self._peek(), self._absent())
+        return html_table(self._head(), None, "")
+    table = html_table(self._head(), self._peek(), self._absent())
     lines = html.escape("\n".join(facts(self)))
     details = f"<summary>where its data is</summary>{_bar(self)}<pre>{lines}</pre>"
     return f"<div>{table}<details>{details}</details></div>"

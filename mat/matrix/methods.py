@@ -16,6 +16,7 @@ import numpy as np
 
 from ..devices.device import Device
 from ..layout.shapes import Ints
+from ..support.plugins import AttributeAtFirstUse
 from ..support.types import (
     Arguments,
     AxisLike,
@@ -412,3 +413,11 @@ def method(name: str) -> Callable[[F], F]:
         bind(name, function)
         return function
     return decorate
+
+
+def bind_at_first_use(module: str, *names: str) -> None:
+    """Have a module, given by its name as a plugin, be imported when one of the methods that it
+    binds is first used.
+    """
+    for name in names:
+        bind(name, AttributeAtFirstUse(module, name))

@@ -10,6 +10,7 @@ from ..core.direction import INPUT, IO, OUTPUT, Direction
 from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.close_names import did_you_mean
+from ..support.deferred_signature import DeferredSignature
 from ..support.dtypes import check_operand
 from ..support.types import Arguments, DType, Function, Keywords
 from .calls import Calls
@@ -30,12 +31,11 @@ class Declaration(Calls):
         self.__module__ = check.__module__ or "__main__"
         self.__doc__ = check.__doc__
         self.__wrapped__ = check
-        signature = inspect.signature(check)
-        self.positional = [n for n, p in signature.parameters.items()
-                           if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+        self.positional = _positional(check)
         arity = len(self.positional)
         self.roles = roles_of(check)
-        self.__signature__ = readable(signature, self.roles)
+        self.__signature__ = DeferredSignature(
+            lambda: readable(inspect.signature(check), self.roles))
         self.numbers = [(k, n) for k, n in enumerate(self.positional) if n in self.roles
                         and self.roles[n].direction is None]
         self.at_numbers = tuple(k for k, _ in self.numbers)
@@ -136,9 +136,21 @@ class Declaration(Calls):
         operand `at` is self.
         """
         at %= self.arity
+        vars(method)["__signature__"] = DeferredSignature(lambda: self._signature_with_self(at))
+        return method_like(self, method, name or self.__name__ + "_", self.positional[at])
+
+    def _signature_with_self(self, at: int) -> inspect.Signature:
+        """Return the signature of a method, of which operand `at` is self."""
         given = list(self.__signature__.parameters.values())
         own = given[at].replace(name="self", kind=inspect.Parameter.POSITIONAL_ONLY,
                                 annotation=inspect.Parameter.empty)
-        rest = [p.replace(default=p.default) for p in given[:at] + given[at + 1:]]
-        vars(method)["__signature__"] = inspect.Signature([own, *rest])
-        return method_like(self, method, name or self.__name__ + "_", self.positional[at])
+        return inspect.Signature([own, *given[:at], *given[at + 1:]])
+
+
+def _positional(check: Function) -> list[str]:
+    """Return the names of the parameters that a call can give by position."""
+    code = getattr(check, "__code__", None)
+    if code is not None and "__signature__" not in vars(check):
+        return list(code.co_varnames[:code.co_argcount])
+    return [n for n, p in inspect.signature(check).parameters.items()
+            if p.kind is not inspect.Parameter.KEYWORD_ONLY]

@@ -9,7 +9,6 @@ implementation.
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -361,6 +360,5 @@ def _public(function: Function, kernel: Op, doc: str) -> Function:
 
 
 def _bind_method(name: str, function: Function, doc: str) -> None:
-    parameters = inspect.signature(function).parameters
-    assert next(iter(parameters)) == "self"
+    assert function.__code__.co_varnames[0] == "self"
     bind(name, named(function, name, doc))

@@ -6,7 +6,6 @@ returns the public function. A subclass of `Reduction` has all that is to be kno
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, ClassVar
@@ -154,7 +153,8 @@ class Reduction:
 
     def documented(self, function: Function) -> Function:
         """Return the function, or the method, with its name and docstring."""
-        operand, _, *others = inspect.signature(function).parameters
+        code = function.__code__
+        operand, _, *others = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
         doc = _DOC.format(
             summary=self.summary, name=self.name,
             example=">>> import mat\n>>> {}\n{}".format(*self.example),

@@ -5,10 +5,13 @@ shown to people.
 from __future__ import annotations
 
 import inspect
+import re
+from types import FunctionType
 from typing import Annotated, NamedTuple
 
 from ..core.direction import INPUT, IO, OUTPUT, Direction
 from ..matrix.mat import Mat
+from ..support.deferred_signature import DeferredSignature
 from ..support.types import Function, Number, Operand
 
 
@@ -30,6 +33,7 @@ Scalar = Annotated[Number, Role(None)]
 _ROLES = {"Input": Role(INPUT), "Output": Role(OUTPUT), "InOut": Role(IO),
           "Accumulated": Role(IO, "beta"),
           "InputOrNumber": Role(INPUT, "", True), "Scalar": Role(None)}
+_MARGIN = re.compile(r"\n( *)\S")
 
 
 def named(function: Function, name: str, doc: str) -> Function:
@@ -37,14 +41,42 @@ def named(function: Function, name: str, doc: str) -> Function:
     function.__name__ = name
     function.__qualname__ = f"Mat.{name}"
     function.__module__ = "mat"
-    function.__doc__ = inspect.cleandoc(doc)
-    vars(function)["__signature__"] = readable(inspect.signature(function), {})
+    function.__doc__ = unindented(doc)
+    vars(function)["__signature__"] = _signature_of_named(function)
     return function
+
+
+def _signature_of_named(function: Function) -> inspect.Signature:
+    """Return the signature of a function as it is shown; it is made later, where the function's
+    own can be had again.
+    """
+    given: inspect.Signature | None = vars(function).get("__signature__")
+    if given is not None:
+        return DeferredSignature(lambda: readable(given, {}))
+    if not isinstance(function, FunctionType):
+        return readable(inspect.signature(function), {})
+    return DeferredSignature(lambda: readable(inspect.signature(_alone(function)), {}))
+
+
+def _alone(function: FunctionType) -> FunctionType:
+    """Return the same function without its attributes."""
+    found = FunctionType(function.__code__, function.__globals__, function.__name__,
+                         function.__defaults__, function.__closure__)
+    found.__kwdefaults__, found.__annotations__ = function.__kwdefaults__, function.__annotations__
+    return found
+
+
+def unindented(doc: str) -> str:
+    """Return a docstring as `inspect.cleandoc` does, sooner."""
+    if "\t" in doc:
+        return inspect.cleandoc(doc)
+    margin = min(map(len, _MARGIN.findall(doc)), default=0)
+    return (doc.replace("\n" + " " * margin, "\n") if margin else doc).strip()
 
 
 def method_like(function: object, method: Function, name: str, operand: str) -> Function:
     """Return `method` under that name, with the docstring of `function`; `operand` is self."""
-    summary, _, more = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+    summary, _, more = unindented(function.__doc__ or "").partition("\n\n")
     doc = f"{summary}\n\nAs a method: `{operand}` is self."
     return named(method, name, f"{doc}\n\n{more}" if more else doc)
 

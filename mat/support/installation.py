@@ -6,8 +6,6 @@ lets it overwrite ``mat/__init__.py`` of ours, and removes that file when it uni
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import importlib
 import os
 import sys
@@ -77,11 +75,12 @@ def changed_files() -> list[str]:
 
 def _as_installed(file: Any) -> bool:
     """Return whether the digest of a file is the one in the record of the installation."""
+    base64, hashlib = map(importlib.import_module, ("base64", "hashlib"))
     try:
         digest = hashlib.new(file.hash.mode, file.locate().read_bytes()).digest()
     except OSError:
         return False
-    return base64.urlsafe_b64encode(digest).decode().rstrip("=") == str(file.hash.value)
+    return bool(base64.urlsafe_b64encode(digest).decode().rstrip("=") == str(file.hash.value))
 
 
 def _describe(other: Any) -> str:

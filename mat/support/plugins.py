@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from types import ModuleType
+from typing import Any
 
 _modules: dict[str, str] = {}
 
@@ -26,3 +27,14 @@ def plugin(name: str) -> ModuleType:
 def loaded_plugin(name: str) -> ModuleType | None:
     """Return the same module if it has been imported already, else None."""
     return sys.modules.get(_modules[name])
+
+
+class AttributeAtFirstUse:
+    """Stands for an attribute of a class that a plugin sets there when it is imported."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        plugin(self.module)
+        return getattr(owner if instance is None else instance, self.name)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from ..support import needs
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +64,32 @@ product = mat.eye(3) @ mat.full((3, 3), 2.0)
 from scipy.linalg import blas, inv
 print(json.dumps([product.tolist(), blas.ddot([1.0, 2.0], [3.0, 4.0]), inv([[4.0]]).tolist()]))"""
     assert after(code) == [[[2.0] * 3] * 3, 11.0, [[0.25]]]
+
+
+def test_what_many_programs_do_without_is_loaded_at_its_first_use():
+    late = ["mat.debug", "mat.debug.show", "mat.io.npy", "mat.ops.user_kernel", "json", "hashlib",
+            "html", "subprocess", "tempfile"]
+    code = f"""import json as encoder, sys, numpy
+del sys.modules["json"]
+sys.modules.pop("hashlib", None)
+import mat
+early = [name for name in {late} if name in sys.modules]
+"inspection", mat.debug, mat.show, mat.save, mat.kernel
+print(encoder.dumps([early, [name for name in {late} if name in sys.modules]]))"""
+    early, found = after(code)
+    assert early == []
+    assert set(found) >= {"mat.debug", "mat.debug.show", "mat.io.npy", "mat.ops.user_kernel"}
+
+
+@pytest.mark.parametrize("use", ["x.load_", "mat.Mat.write", "x._repr_html_()", "x.read_"])
+def test_a_method_has_its_module_loaded_at_its_first_use(use):
+    code = f"""import json, mat
+x = mat.ones(2)
+first, second = {use}, {use}
+print(json.dumps([str(first) == str(second), repr(first)]))"""
+    same, text = after(code)
+    assert same
+    assert "AtFirstUse" not in text
 
 
 @needs.native
