@@ -74,6 +74,7 @@ from .matrix.scratch import ones_view, scratch
 from .matrix.with_facets import barrier, with_facets
 from .memories.trim import trim
 from .ops import indexing as _index
+from .ops import powers as _powers
 from .ops.blas_gemm import gemm, gemm_batched
 from .ops.blas_level1 import asum, axpy, iamax, nrm2, scal, swap
 from .ops.blas_level23 import gemv, ger, syrk, trsm

@@ -62,6 +62,9 @@ cdef enum:
     UNDER_GIL  # at once, since it is so little
     SHARED  # by several threads
 
+cdef enum:
+    MOST_AXES = 64  # of NumPy's arrays
+
 cdef long long EXACT = 1LL << 53  # integers up to here are floating-point numbers, too
 
 include "native/python/threads.pxi"
@@ -372,73 +375,6 @@ cdef object number(char kind, const double *found):
     return None
 
 
-# Arrays of NumPy
-
-
-cnp.import_array()
-
-
-def array_kept_by(object owner, cnp.ndarray value, bint writable):
-    """Return an array like `value` over the same memory, which keeps `owner`, and so does all that
-    is made of it without copying.
-    """
-    cdef cnp.ndarray made
-    cdef int flags = cnp.NPY_ARRAY_WRITEABLE if writable else 0
-    Py_INCREF(value.descr)  # the array gets that reference
-    made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, value.descr, cnp.PyArray_NDIM(value),
-                                cnp.PyArray_DIMS(value), cnp.PyArray_STRIDES(value),
-                                cnp.PyArray_DATA(value), flags, NULL)
-    cnp.set_array_base(made, owner)
-    return made
-
-
-def flat_array(object value):
-    """Return the elements of an aligned, writable, C-contiguous array of NumPy's own class as a new
-    array of one axis over the same memory; None for other objects.
-    """
-    cdef cnp.npy_intp size
-    cdef cnp.ndarray given, made
-    if type(value) is not cnp.ndarray:
-        return None
-    given = value
-    if not cnp.PyArray_CHKFLAGS(given, cnp.NPY_ARRAY_CARRAY):
-        return None
-    size = cnp.PyArray_SIZE(given)
-    Py_INCREF(given.descr)
-    made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, given.descr, 1, &size, NULL,
-                                cnp.PyArray_DATA(given), cnp.NPY_ARRAY_WRITEABLE, NULL)
-    cnp.set_array_base(made, given)
-    return made
-
-
-def array_of_numbers(list numbers, bint as_floats):
-    """Return numbers of the types float and int as an array: of int64 if all are of type int and
-    not `as_floats`, else of float64; None if there are others, or an int is not exact in it.
-    """
-    cdef cnp.npy_intp k, size = len(numbers)
-    cdef cnp.ndarray made
-    cdef int overflow = 0
-    cdef long long exact
-    as_floats = as_floats or not size
-    for value in numbers:
-        if PyFloat_CheckExact(value):
-            as_floats = True
-    made = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE if as_floats else cnp.NPY_INT64)
-    for k in range(size):
-        value = numbers[k]
-        if PyFloat_CheckExact(value):
-            (<double *>cnp.PyArray_DATA(made))[k] = PyFloat_AS_DOUBLE(value)
-            continue
-        if not PyLong_CheckExact(value):
-            return None
-        exact = PyLong_AsLongLongAndOverflow(value, &overflow)
-        if overflow or (as_floats and not -EXACT <= exact <= EXACT):
-            return None
-        if as_floats:
-            (<double *>cnp.PyArray_DATA(made))[k] = <double>exact
-        else:
-            (<long long *>cnp.PyArray_DATA(made))[k] = exact
-    return made
-
+include "native/python/arrays.pxi"
 
 mat_add_dlpack(sys.modules[__name__])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..core.registry import Facet, ViewLike, register_facet
+from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..memories.host import HOST
 from ..support.native import core
@@ -21,6 +22,17 @@ def over(handle: Array, layout: Layout) -> Array:
         return handle[start:start + layout.size].reshape(layout.shape)
     strides = tuple(s * handle.itemsize for s in layout.strides)
     return np.lib.stride_tricks.as_strided(handle[start:], layout.shape, strides)
+
+
+def _elements_of(handle: Array, shape: Ints, strides: Ints, start: int, writable: bool) -> Array:
+    """Return the elements that a layout sees of the 1-d array `handle`, the first of them at
+    `start`; an array that is not `writable` cannot be made so.
+    """
+    return over(protected_view(handle, writable), Layout(shape, strides, start))
+
+
+elements_of: Callable[[Array, Ints, Ints, int, bool], Array] = (
+    _elements_of if core is None else core.elements_of)
 
 
 class _Keeper:
@@ -54,9 +66,8 @@ class ArrayFacet(Facet):
     name, letter, memory, engine, quiet = "array", "A", HOST, np, True
 
     def present(self, view: ViewLike, handle: Array, writable: bool) -> Array:
-        whole, layout = protected_view(handle, writable), view.layout
-        same = layout.contiguous and layout.shape == whole.shape
-        return whole if same else over(whole, layout)
+        layout = view.layout
+        return elements_of(handle, layout.shape, layout.strides, layout.displacement, writable)
 
     def lender(self, value: Array) -> Callable[[], Array]:
         return value.view

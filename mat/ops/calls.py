@@ -168,8 +168,9 @@ class Calls(Operation):
             return self.call_new(args)
         form, plan = node.result_form, node.plan
         out = form.new(self.device_enabled(args), None)
-        if (plan is not None and plan.at_once and not _in_use and not _observers
-                and plan.call_at_once(args, out)):
+        if plan is not None and not _in_use and not _observers and (
+                (plan.at_once and plan.call_at_once(args, out))
+                or (plan.by_ufunc and plan.call_ufunc(args, out))):
             return out
         return self.call_into(out, args)
 

@@ -113,9 +113,13 @@ def _checked_shape(self: Mat, index: Index, given: Index) -> Ints:
     """Return the shape that `index` selects, found on an array that takes no memory."""
     try:
         return tuple(np.broadcast_to(np.int8(0), self.shape)[index].shape)
-    except (IndexError, ValueError) as error:  # ValueError: ragged nesting
-        raise IndexOutOfRange(f"{self.label()} cannot be indexed with {given!r}: "
-                              f"{error}") from None
+    except (IndexError, ValueError) as error:
+        raise _out_of_range(self, given, error) from None
+
+
+def _out_of_range(self: Mat, given: Index, error: Exception) -> IndexOutOfRange:
+    """Return the error for what NumPy refuses, with a `ValueError` if nesting is ragged."""
+    return IndexOutOfRange(f"{self.label()} cannot be indexed with {given!r}: {error}")
 
 
 def _chosen(self: Mat, index: tuple[Index, ...]) -> Selection | None:
@@ -138,13 +142,18 @@ _ALL = slice(None)
 
 def _gather(self: Mat, index: Index) -> Mat:
     chosen = _chosen(self, index) if type(index) is tuple else None
-    found: Mat | None = None if chosen is None else chosen.get()
-    if found is not None:
-        return found
+    selection: Mat | None = None if chosen is None else chosen.get()
+    if selection is not None:
+        return selection
     plain = _plain(index)
-    _checked_shape(self, plain, index)
+    if self.storage.is_elsewhere:
+        _checked_shape(self, plain, index)  # before it is copied
     with self.facet("array", "input") as a:
-        return adopted(np.asarray(a[plain]).copy())
+        try:
+            found = np.asarray(a[plain])
+        except (IndexError, ValueError) as error:
+            raise _out_of_range(self, index, error) from None
+        return adopted(found if found.base is None else found.copy())
 
 
 def _scatter(self: Mat, index: Index, value: Operand) -> None:

@@ -5,6 +5,7 @@ from mat._core cimport KernelCall, Threads
 from mat.core.access_record cimport AccessRecord
 from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
+from mat.layout.strided cimport Layout
 from mat.matrix.base cimport Form, MatBase
 
 cdef list _observers
@@ -12,6 +13,7 @@ cdef Threads _threads
 cdef object _state, _quiet
 cdef dict _running
 cdef int _accessed, _repeated
+cdef object _elements_of
 
 
 cdef class PlannedOperand:
@@ -27,11 +29,14 @@ cdef class Plan:
     cdef readonly unsigned long long mask, bit
     cdef readonly tuple operands, accesses, repeated, number_positions
     cdef readonly int result
-    cdef public bint quiet, keywords, armed, at_once, of_device
+    cdef public bint quiet, keywords, armed, at_once, by_ufunc, of_device
     cdef readonly KernelCall kernel
     cpdef object run(self, tuple args, dict kwargs)
-    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
     cdef bint call_at_once(self, tuple args, MatBase out) except -1
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, layout=Layout, values=list)
+    cdef bint call_ufunc(self, tuple args, MatBase out) except -1
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
+    cdef commit(self, tuple args, MatBase out)
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
     cdef locate(self, tuple args)
     @cython.locals(kernel=KernelCall, operand=PlannedOperand, view=MatBase, count=int, k=int,

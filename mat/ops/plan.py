@@ -12,14 +12,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
+
 from ..core.access_record import AccessRecord
-from ..core.compiled import THREADS
+from ..core.compiled import BLOCKS, THREADS
 from ..core.compiled import KernelCall as CompiledCall
 from ..core.direction import INPUT, OUTPUT, Direction
 from ..core.observers import OBSERVERS
 from ..core.registry import Facet
 from ..core.source_line import RUNNING, SourceLine
 from ..cpu.errstate import QUIET, STATE
+from ..facets.array import ARRAY, elements_of
 from ..matrix.base import Form, MatBase
 from ..support.dtypes import check_number
 from ..support.types import Arguments, Function, Keywords, Operand, Presented
@@ -29,7 +32,9 @@ from .implementation import ACCESSED, REPEATED, Implementation
 _observers, _threads = OBSERVERS, THREADS
 _state, _quiet, _running = STATE, QUIET, RUNNING
 _accessed, _repeated = ACCESSED, REPEATED
+_elements_of = elements_of
 _UNDER_GIL = 1  # how a kernel runs: at once
+FEW = 500  # elements for which ufuncs keep the GIL
 
 
 class Planned(Protocol):
@@ -65,9 +70,9 @@ class Plan:
     of the same forms.
     """
 
-    __slots__ = ("accesses", "armed", "at_once", "bit", "facet", "function", "kernel", "keywords",
-                 "mask", "number_positions", "of_device", "operands", "operation", "quiet",
-                 "repeated", "result")
+    __slots__ = ("accesses", "armed", "at_once", "bit", "by_ufunc", "facet", "function", "kernel",
+                 "keywords", "mask", "number_positions", "of_device", "operands", "operation",
+                 "quiet", "repeated", "result")
 
     def __init__(self, operation: Planned, function: Function, facet: Facet,
                  operands: tuple[PlannedOperand, ...]) -> None:
@@ -85,6 +90,7 @@ class Plan:
         self.keywords = True  # the implementation takes them
         self.armed = False  # it is a kernel, which can be called without Python
         self.at_once = False  # and under the GIL, since it is so short
+        self.by_ufunc = False  # it is a ufunc, for so few elements that it keeps the GIL
         self.of_device = False  # the kernel is a device's
         self.kernel: CompiledCall = None
         self.number_positions: tuple[int, ...] = ()
@@ -111,6 +117,8 @@ class Plan:
         """Carry out the call."""
         if self.at_once and not _observers and self.call_at_once(args, None):
             return args[self.result] if self.result >= 0 else self.kernel.result_number()
+        if self.by_ufunc and not _observers and self.call_ufunc(args, None):
+            return args[self.result]
         for k, name in self.operation.numbers:
             if type(args[k]) is not float:
                 check_number(args[k], args[self.operation.main].storage.dtype, name)
@@ -128,6 +136,43 @@ class Plan:
             if not self.gather(args, out):
                 return False
         self.kernel.run_at_once()
+        self.commit(args, out)
+        return True
+
+    def call_ufunc(self, args: Arguments, out: MatBase | None) -> bool:
+        """Call the ufunc, if no access need be opened for it, as `call_at_once` does a kernel.
+
+        Return False if it was not called, or raised an error.
+        """
+        self.locate(args)
+        values = list(args)
+        for operand in self.accesses:
+            view: Operand = args[operand.position]
+            if view is None:
+                view = out
+            storage, layout = view.storage, view.layout
+            if view.known_form is not operand.form:
+                return False  # another thread has changed it
+            if not storage.ready(self.mask, self.bit, operand.reads, operand.writes):
+                return False
+            values[operand.position] = _elements_of(
+                storage.handles[self.facet.memory], layout.shape, layout.strides,
+                layout.displacement, operand.writes)
+        for operand in self.repeated:
+            values[operand.position] = values[self.operands[operand.other].position]
+        token = _state.set(_quiet) if self.quiet else None
+        try:
+            self.function(*values)
+        except Exception:  # it is raised again where the access is rolled back
+            return False
+        finally:
+            if token is not None:
+                _state.reset(token)
+        self.commit(args, out)
+        return True
+
+    def commit(self, args: Arguments, out: MatBase | None) -> None:
+        """Note what a call has written for which no access was opened."""
         storage = None
         for operand in self.accesses:
             if not operand.writes:
@@ -136,7 +181,6 @@ class Plan:
             if view.storage is not storage:  # one write, of two parts
                 storage = view.storage
                 storage.written(self.mask)
-        return True
 
     def locate(self, args: Arguments) -> None:
         """Find out the addresses of operands that are not known yet; other threads may run."""
@@ -353,4 +397,7 @@ def plan_of(operation: Planned, implementation: Implementation, function: Functi
     plan = Plan(operation, function, facet, operands)
     plan.quiet = made_for.quiet and not implementation.silent
     plan.keywords = not implementation.prepares
+    plan.by_ufunc = (BLOCKS.enabled and facet is ARRAY and isinstance(function, np.ufunc)
+                     and plan.result >= 0 and not operation.numbers
+                     and all(operand.form.size <= FEW for operand in plan.accesses))
     return plan

@@ -28,7 +28,7 @@ CORE = "mat._core"
 EXTENSIONS = (CORE, "mat._native")  # without a Python file
 # parts of `mat._core`, and of what it offers the others
 PARTS = ("native/cpu/call.h", "native/python/dlpack.c", "native/python/dlpack.h",
-         "native/python/limited_api.h", "native/python/threads.pxi")
+         "native/python/limited_api.h", "native/python/arrays.pxi", "native/python/threads.pxi")
 
 
 def path_of(name: str, suffix: str) -> str:

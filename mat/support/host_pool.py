@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .native import ffi, lib
+from .native import core, ffi, lib
 from .settings import HOST_POOL
 from .types import Array, CData, DType
 
@@ -70,13 +70,10 @@ def empty(size: int, dtype: DType) -> Array:
 
     Its memory returns to the pool after the last array over it.
     """
-    nbytes = size * dtype.itemsize
-    if lib is None or nbytes < SMALLEST:
-        return np.empty(size, dtype)
-    try:
-        return np.frombuffer(ffi.buffer(_new(_CHARS, nbytes)), dtype)
-    except MemoryError:
-        return np.empty(size, dtype)  # raises the error that names the size
+    found = None if core is None or size * dtype.itemsize < SMALLEST else core.array_in_pool(size,
+                                                                                             dtype)
+    # without memory, NumPy raises the error that names the size
+    return np.empty(size, dtype) if found is None else found
 
 
 def statistics() -> HostStatistics:

@@ -14,7 +14,18 @@ from scipy.linalg import blas as scipy_blas
 
 import mat
 
-from . import eager, elementwise, files, intgemm, level1, nn, permutes, random, reduce
+from . import (
+    eager,
+    elementwise,
+    files,
+    intgemm,
+    level1,
+    nn,
+    permutes,
+    programs,
+    random,
+    reduce,
+)
 from .row import Goal, Row
 from .timing import Thunk
 
@@ -99,8 +110,9 @@ def _importing(what: str) -> Thunk:
 GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (  # each yields rows
     eager.rows, small, products, random.rows, elementwise.large_functions,
     elementwise.small_functions, level1.long_vectors, reduce.reductions, intgemm.rows,
-    permutes.rows, nn.rows, files.files, imports)
-GOALS: tuple[Goal, ...] = (*permutes.GOALS, *elementwise.GOALS)  # what whole groups should reach
+    permutes.rows, nn.rows, files.files, imports, programs.rows)
+# what whole groups should reach
+GOALS: tuple[Goal, ...] = (*permutes.GOALS, *elementwise.GOALS, *programs.GOALS)
 
 
 def _title(group: Callable[[], Iterator[Row]]) -> str:

@@ -195,7 +195,7 @@ def test_every_operation_with_numpys_name_is_known():
 
 
 IMPLEMENTED = [  # function, and the call that our operations can do
-    ("tensordot", 0),
+    ("tensordot", 0), ("einsum", 0),
     ("sum", 0), ("prod", 0), ("mean", 0), ("max", 0), ("min", 0), ("amax", 0), ("amin", 0),
     ("argmax", 0), ("argmin", 0), ("any", 0), ("all", 0), ("count_nonzero", 0), ("cumsum", 0),
     ("cumprod", 0),
@@ -214,7 +214,9 @@ IMPLEMENTED = [  # function, and the call that our operations can do
     ("ascontiguousarray", 0)]
 
 
-VIEWING = {np.broadcast_arrays, np.take, np.ravel, np.reshape, np.transpose}  # among the views
+# among the views
+VIEWING = {np.broadcast_arrays, np.take, np.ravel, np.reshape, np.transpose,
+           np.lib.stride_tricks.sliding_window_view}
 
 
 def test_each_implementation_is_tested():

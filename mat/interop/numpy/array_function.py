@@ -7,6 +7,7 @@ on the same storage, and any other is delegated to NumPy; those that write an op
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable
 from functools import cache
 
@@ -21,11 +22,13 @@ from .implementations import (  # noqa: F401  # each registers its functions
     comparison,
     copies,
     creation,
+    einsum,
     elementwise,
     joining,
     linear_algebra,
     products,
     reductions,
+    windows,
 )
 from .registry import IMPLEMENTATIONS, numpy_function
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view
@@ -100,6 +103,8 @@ def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     if func in SAVING:
         return delegate(lambda file, arrays, more: func(file, *arrays, **more),
                         [args[0], args[1:], kwargs], name=func.__name__)
+    if not kwargs and len(args) <= _usual(func):
+        return delegate(func, args)
     names = positional_names(func)
     by_name = dict(zip(names, args, strict=False)) | kwargs
     if "out" in by_name:
@@ -112,6 +117,15 @@ def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     in_place = func in WRITING or (func is np.nan_to_num and not by_name.get("copy", True))
     return delegate(func, args, kwargs,
                     written=(first,) if in_place and isinstance(first, Mat) else ())
+
+
+@cache
+def _usual(func: Function) -> int:
+    """Return how many arguments by position only say what is read, and how."""
+    if func in WRITING or func is np.nan_to_num:
+        return 0
+    names = positional_names(func)
+    return min((names.index(n) for n in ("out", *_SCRATCH) if n in names), default=sys.maxsize)
 
 
 def _as_keywords(name: str, names: tuple[str, ...], args: Arguments,

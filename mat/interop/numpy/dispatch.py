@@ -18,14 +18,17 @@ from ...core.compiled import IN_USE
 from ...core.direction import INPUT, IO, OUTPUT
 from ...core.observers import OBSERVERS
 from ...devices.device import CPU, in_use
+from ...facets.array import ARRAY
 from ...matrix.creation import adopted
 from ...matrix.mat import Mat
 from ...matrix.with_facets import with_facets
-from ...support.dtypes import SUPPORTED
 from ...support.types import Array, Function, Operand
+from .operands import is_known_dtype
 
 _NESTS = (list, tuple, dict)
 _ALONE = 2  # what sys.getrefcount returns for an array that only one other object refers to
+# types of arguments that contain no arrays
+_PLAIN = frozenset((int, float, complex, bool, str, type(None), type, slice))
 _NO_KEYWORDS: dict[str, object] = {}
 
 
@@ -77,11 +80,56 @@ def delegate(function: Function, args: Sequence[object] = (),
     >>> delegate(numpy.median, [mat.arange(5.0)])
     <Mat () A 2.>
     """
+    if not OBSERVERS and not written and "out" not in kwargs:
+        operands = _only_operands(args, kwargs)
+        if operands:
+            return _call_reading(function, args, kwargs, operands)
     call = _Call(args, kwargs, written)
     call.notify(name or function.__name__)
     if in_place:
         return call.run_in_place(function, args, kwargs)
     return call.run_buffered(function, args, kwargs)
+
+
+# Functions that read one or two Mats are called most
+
+
+def _only_operands(args: Sequence[object], kwargs: Mapping[str, object]) -> list[Mat]:
+    """Return the Mats of a call that has one or two, and otherwise numbers, names and the like; an
+    empty list for other calls.
+    """
+    found: list[Mat] = []
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        if type(value) is Mat:
+            found.append(value)
+        elif type(value) not in _PLAIN and not (
+                type(value) is tuple and all(type(v) is int for v in value)):
+            return []
+    return found if len(found) == 1 or (len(found) == 2 and found[0] is not found[1]) else []
+
+
+def _call_reading(function: Function, args: Sequence[object], kwargs: Mapping[str, object],
+                  operands: list[Mat]) -> Operand:
+    """Call `function` with arrays for the only Mats, which it reads."""
+    if len(operands) == 1:
+        with operands[0].facet(ARRAY, INPUT) as a:
+            return _call_with(function, args, kwargs, operands, (a,))
+    with with_facets(*((x, ARRAY, INPUT) for x in operands)) as arrays:
+        return _call_with(function, args, kwargs, operands, arrays)
+
+
+def _call_with(function: Function, args: Sequence[object], kwargs: Mapping[str, object],
+               operands: list[Mat], arrays: Sequence[Array]) -> Operand:
+    known = {id(x): a for x, a in zip(operands, arrays, strict=True)}
+    value = function(*[known.get(id(v), v) for v in args],
+                     **{k: known.get(id(v), v) for k, v in kwargs.items()} if kwargs else kwargs)
+    if type(value) is np.ndarray and value.base is None and is_known_dtype(value.dtype):
+        found = adopted(value)  # nothing else has its memory
+        found.device_enabled = all(x.device_enabled for x in operands)
+        return found
+    call = _Call(args, kwargs, ())
+    call.presented = known
+    return call.with_mats(value, {})
 
 
 class _Call:
@@ -157,7 +205,7 @@ class _Call:
         outs, operands = self.presented | buffers, buffers | self.presented
         keywords = {k: self._with_arrays(v, outs if k == "out" else operands)
                     for k, v in kwargs.items()}
-        return self._with_mats(function(*(self._with_arrays(v, operands) for v in args),
+        return self.with_mats(function(*(self._with_arrays(v, operands) for v in args),
                                         **keywords), buffers)
 
     def _with_arrays(self, value: Operand, known: dict[int, Array]) -> Operand:
@@ -172,14 +220,14 @@ class _Call:
 
     # The result
 
-    def _with_mats(self, value: Operand, buffers: dict[int, Array]) -> Operand:
+    def with_mats(self, value: Operand, buffers: dict[int, Array]) -> Operand:
         """Return `value` with Mats for arrays."""
         if isinstance(value, np.ndarray | np.generic):
             return self._as_result(value, buffers)
         if isinstance(value, dict):
-            return {k: self._with_mats(v, buffers) for k, v in value.items()}
+            return {k: self.with_mats(v, buffers) for k, v in value.items()}
         if isinstance(value, list | tuple):
-            return _rebuilt(value, [self._with_mats(v, buffers) for v in value])
+            return _rebuilt(value, [self.with_mats(v, buffers) for v in value])
         return value
 
     def _as_result(self, value: Array | np.generic, buffers: dict[int, Array]) -> Operand:
@@ -191,9 +239,11 @@ class _Call:
         if any(value is a for a in self.outs):
             return value
         if isinstance(value, np.generic):
-            return self._adopted(np.asarray(value)) if value.dtype.name in SUPPORTED else value
+            return self._adopted(np.asarray(value)) if is_known_dtype(value.dtype) else value
+        # what owns its memory is no view of what was presented
+        presented = () if value.base is None else self.presented.values()
         shared = any(np.may_share_memory(value, a)
-                     for a in (*self.presented.values(), *self.arrays, *buffers.values()))
+                     for a in (*presented, *self.arrays, *buffers.values()))
         if not _can_become_mat(value):
             return value.copy() if shared else value
         return self._adopted(value if not shared and _is_alone(value) else value.copy())
@@ -209,8 +259,7 @@ def _leaves(out: object) -> tuple[object, ...]:
 
 
 def _can_become_mat(a: Array) -> bool:
-    return (type(a) is np.ndarray and a.dtype.name in SUPPORTED and a.dtype.isnative
-            and a.flags.aligned
+    return (type(a) is np.ndarray and is_known_dtype(a.dtype) and a.flags.aligned
             and (a.flags.c_contiguous or not any(s % a.itemsize for s in a.strides)))
 
 

@@ -1,0 +1,108 @@
+# Arrays of NumPy over memory that other objects own: a part of mat/_core.pyx.
+
+cnp.import_array()
+
+
+def array_kept_by(object owner, cnp.ndarray value, bint writable):
+    """Return an array like `value` over the same memory, which keeps `owner`, and so does all that
+    is made of it without copying.
+    """
+    cdef cnp.ndarray made
+    cdef int flags = cnp.NPY_ARRAY_WRITEABLE if writable else 0
+    Py_INCREF(value.descr)  # the array gets that reference
+    made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, value.descr, cnp.PyArray_NDIM(value),
+                                cnp.PyArray_DIMS(value), cnp.PyArray_STRIDES(value),
+                                cnp.PyArray_DATA(value), flags, NULL)
+    cnp.set_array_base(made, owner)
+    return made
+
+
+def elements_of(cnp.ndarray handle, tuple shape, tuple strides, Py_ssize_t start, bint writable):
+    """Return the elements that a layout sees of the 1-d array `handle`, the first of them at
+    `start`; an array that is not `writable` cannot be made so.
+    """
+    cdef cnp.npy_intp lengths[MOST_AXES]
+    cdef cnp.npy_intp steps[MOST_AXES]
+    cdef cnp.npy_intp itemsize = cnp.PyArray_ITEMSIZE(handle)
+    cdef int k, axes = len(shape), flags = 0
+    cdef cnp.ndarray made
+    if axes > MOST_AXES:
+        raise ValueError(f"NumPy's arrays have at most {MOST_AXES} axes, not {axes}")
+    for k in range(axes):
+        lengths[k] = shape[k]
+        steps[k] = strides[k] * itemsize
+    if writable and cnp.PyArray_ISWRITEABLE(handle):
+        flags = cnp.NPY_ARRAY_WRITEABLE
+    Py_INCREF(handle.descr)
+    made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, handle.descr, axes, lengths, steps,
+                                cnp.PyArray_BYTES(handle) + start * itemsize, flags, NULL)
+    # NumPy asks what owns the memory whether it can be written, which a tuple cannot
+    cnp.set_array_base(made, handle if writable else (handle,))
+    return made
+
+
+def array_over(HostBlock block, Py_ssize_t size, cnp.dtype dtype):
+    """Return `size` elements of `dtype` in a block as an array, which keeps it."""
+    cdef cnp.npy_intp length = size
+    cdef cnp.ndarray made
+    Py_INCREF(dtype)
+    made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, dtype, 1, &length, NULL,
+                                <void *>block.address, cnp.NPY_ARRAY_WRITEABLE, NULL)
+    cnp.set_array_base(made, block)
+    return made
+
+
+def array_in_pool(Py_ssize_t size, cnp.dtype dtype):
+    """Return an array of arbitrary elements over a new block; None if there is no memory."""
+    cdef size_t nbytes = size * dtype.itemsize
+    cdef uintptr_t address = blocks.allocate(nbytes) if blocks.enabled else 0
+    return array_over(HostBlock(blocks, address, nbytes), size, dtype) if address else None
+
+
+def flat_array(object value):
+    """Return the elements of an aligned, writable, C-contiguous array of NumPy's own class as a new
+    array of one axis over the same memory; None for other objects.
+    """
+    cdef cnp.npy_intp size
+    cdef cnp.ndarray given, made
+    if type(value) is not cnp.ndarray:
+        return None
+    given = value
+    if not cnp.PyArray_CHKFLAGS(given, cnp.NPY_ARRAY_CARRAY):
+        return None
+    size = cnp.PyArray_SIZE(given)
+    Py_INCREF(given.descr)
+    made = PyArray_NewFromDescr(<PyTypeObject *>cnp.ndarray, given.descr, 1, &size, NULL,
+                                cnp.PyArray_DATA(given), cnp.NPY_ARRAY_WRITEABLE, NULL)
+    cnp.set_array_base(made, given)
+    return made
+
+
+def array_of_numbers(list numbers, bint as_floats):
+    """Return numbers of the types float and int as an array: of int64 if all are of type int and
+    not `as_floats`, else of float64; None if there are others, or an int is not exact in it.
+    """
+    cdef cnp.npy_intp k, size = len(numbers)
+    cdef cnp.ndarray made
+    cdef int overflow = 0
+    cdef long long exact
+    as_floats = as_floats or not size
+    for value in numbers:
+        if PyFloat_CheckExact(value):
+            as_floats = True
+    made = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE if as_floats else cnp.NPY_INT64)
+    for k in range(size):
+        value = numbers[k]
+        if PyFloat_CheckExact(value):
+            (<double *>cnp.PyArray_DATA(made))[k] = PyFloat_AS_DOUBLE(value)
+            continue
+        if not PyLong_CheckExact(value):
+            return None
+        exact = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow or (as_floats and not -EXACT <= exact <= EXACT):
+            return None
+        if as_floats:
+            (<double *>cnp.PyArray_DATA(made))[k] = <double>exact
+        else:
+            (<long long *>cnp.PyArray_DATA(made))[k] = exact
+    return made
