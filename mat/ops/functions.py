@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import DTypeError
 from ..matrix.mat import Mat
+from ..support.deferred_signature import DeferredSignature
 from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
 from .calls import Calls
@@ -38,7 +39,7 @@ def function_of_one(kernel: Calls, rule: np.ufunc) -> Function:
             return _by_numpy(rule, kernel, (x,), out, others)
         return _of_one(kernel, x, out)
 
-    return _shown_as(_one_shown, function)
+    return _shown_as(_ONE, function)
 
 
 def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
@@ -73,7 +74,7 @@ def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | N
             x, y = as_mat(x, "x"), as_mat(y, "y")
         return _of_mats(kernel, x, y, out)
 
-    return _shown_as(_two_shown, function)
+    return _shown_as(_TWO, function)
 
 
 def _or_none(value: object, name: str) -> Operand:
@@ -131,9 +132,9 @@ def _call(kernel: Calls, names: tuple[str, ...]) -> str:
     return f"{operation.__name__}({', '.join(names)}, out=None)"
 
 
-def _shown_as(shown: Function, function: Function) -> Function:
-    """Return `function` with the signature of another one, for readers."""
-    vars(function)["__signature__"] = inspect.signature(shown)
+def _shown_as(signature: inspect.Signature, function: Function) -> Function:
+    """Return `function` with a signature for readers."""
+    vars(function)["__signature__"] = signature
     return function
 
 
@@ -143,6 +144,10 @@ def _one_shown(x: Operand, out: Operand = None, **others: Operand) -> Operand:
 
 def _two_shown(x: Operand, y: Operand, out: Operand = None, **others: Operand) -> Operand:
     """Have the parameters of a function of two operands."""
+
+
+_ONE = DeferredSignature(lambda: inspect.signature(_one_shown))
+_TWO = DeferredSignature(lambda: inspect.signature(_two_shown))
 
 
 def _by_numpy(rule: np.ufunc, kernel: Calls, operands: Arguments, out: Operand,
