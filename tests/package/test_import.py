@@ -66,6 +66,7 @@ print(json.dumps([product.tolist(), blas.ddot([1.0, 2.0], [3.0, 4.0]), inv([[4.0
     assert after(code) == [[[2.0] * 3] * 3, 11.0, [[0.25]]]
 
 
+@needs.native
 def test_what_many_programs_do_without_is_loaded_at_its_first_use():
     late = ["mat.debug", "mat.debug.show", "mat.io.npy", "mat.ops.user_kernel", "json", "hashlib",
             "html", "subprocess", "tempfile"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....core.compiled import IN_USE
 from ....matrix.mat import Mat
 from ....ops import shape
 from ....ops.overlap import overlap
@@ -21,6 +22,8 @@ def numpy_array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Resu
 @implements("allclose")
 def numpy_allclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e-8,
                    equal_nan: bool = False) -> Result:
+    if not IN_USE:
+        return NotImplemented  # on the host this operation is NumPy's function with longer checks
     found = as_mats([a, b])
     if not found or found[0].shape != found[1].shape:
         return NotImplemented
