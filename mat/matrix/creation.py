@@ -12,7 +12,7 @@ from ..devices.device import enabled_on
 from ..errors import DTypeError, ShapeError
 from ..facets.array import ARRAY
 from ..layout.strided import Layout, packed
-from ..support.dtypes import as_dtype
+from ..support.dtypes import as_dtype, is_masked
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
@@ -275,7 +275,7 @@ def from_numpy(a: Array) -> Mat:
     flat = _flat_array(a)
     if flat is not None and (a.dtype is _float64 or a.dtype in _DTYPES):
         return over_memory(a, flat, False)
-    if not isinstance(a, np.ndarray) or isinstance(a, np.ma.MaskedArray):
+    if not isinstance(a, np.ndarray) or is_masked(a):
         raise DTypeError(f"from_numpy wants a numpy.ndarray, got {type(a).__name__}; "
                          "mat.array(obj) copies from anything")
     as_dtype(a.dtype)

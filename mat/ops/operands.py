@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..matrix.creation import adopted, from_numpy
 from ..matrix.mat import Mat
-from ..support.dtypes import SUPPORTED, check_operand
+from ..support.dtypes import SUPPORTED, check_operand, is_masked
 from ..support.types import Operand
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -56,7 +56,7 @@ def is_operand(value: object) -> bool:
     """Return whether an operator can take `value`, or should leave it to the other side."""
     if isinstance(value, np.ndarray):
         return type(value) is np.ndarray or not (has_its_own_way(value)
-                                                 or isinstance(value, np.ma.MaskedArray))
+                                                 or is_masked(value))
     return (isinstance(value, (Mat, list, tuple, *_NUMBERS))
             or (np.isscalar(value) and hasattr(value, "dtype")))
 

@@ -232,3 +232,9 @@ def _check_integer(value: Number, dtype: DType, name: str) -> None:
         raise DTypeError(f"{name} is {value!r}, which {dtype} cannot hold")
     if dtype.kind != "b" and not represents(dtype, value):
         raise DTypeError(f"{name} is {value!r}, out of the range of {dtype}")
+
+
+def is_masked(value: object) -> bool:
+    """Return whether `value` is one of NumPy's masked arrays, without importing their module."""
+    module = sys.modules.get("numpy.ma")
+    return module is not None and isinstance(value, getattr(module, "MaskedArray", ()))

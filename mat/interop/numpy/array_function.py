@@ -10,6 +10,7 @@ import inspect
 import sys
 from collections.abc import Iterable
 from functools import cache
+from types import CodeType
 
 import numpy as np
 
@@ -137,9 +138,18 @@ def _as_keywords(name: str, names: tuple[str, ...], args: Arguments,
     return args[:k], {**dict(zip(names[k:], args[k:], strict=False)), **kwargs}
 
 
+def code_of(func: Function) -> CodeType | None:
+    """Return the code of a function in Python, which names its parameters sooner than `inspect`."""
+    found: CodeType | None = getattr(inspect.unwrap(func), "__code__", None)
+    return found
+
+
 @cache
 def positional_names(func: Function) -> tuple[str, ...]:
     """Return the names of the parameters that can be given by position."""
+    code = code_of(func)
+    if code is not None:
+        return () if code.co_flags & inspect.CO_VARARGS else code.co_varnames[:code.co_argcount]
     try:
         parameters = inspect.signature(func).parameters.values()
     except ValueError:

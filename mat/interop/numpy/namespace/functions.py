@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
+from types import CodeType
 
 import numpy as np
 
+from ....support.deferred_signature import DeferredSignature
 from ....support.types import Arguments, Function, Keywords, Operand
-from ..array_function import VIEWS, call_numpy, positional_names
+from ..array_function import VIEWS, call_numpy, code_of, positional_names
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
 from ..operands import as_mat_if_possible, refuse_other_elements
 from ..registry import IMPLEMENTATIONS
@@ -94,8 +96,11 @@ def make_ufunc(name: str, ufunc: np.ufunc) -> Function:
 
 def _described(call: Function, name: str, function: Function, qualified: str) -> Function:
     """Give a made function its name, signature and docstring; return it."""
-    signature = _signature(function)
-    parameters: Iterable[str] = signature.parameters if signature else ("*args", "**kwargs")
+    code = code_of(function)
+    signature = (_signature(function) if code is None
+                 else DeferredSignature(lambda: inspect.signature(function)))
+    parameters: Iterable[str] = ("*args", "**kwargs") if signature is None else (
+        signature.parameters if code is None else _parameters(code))
     module, _, _ = qualified.rpartition(".")
     call.__name__ = call.__qualname__ = name
     call.__module__ = f"mat.{module}" if module else "mat"
@@ -104,6 +109,16 @@ def _described(call: Function, name: str, function: Function, qualified: str) ->
     if signature:
         call.__dict__["__signature__"] = signature
     return call
+
+
+def _parameters(code: CodeType) -> tuple[str, ...]:
+    """Return the names of a function's parameters as its signature lists them."""
+    names, flags = code.co_varnames, code.co_flags
+    end = code.co_argcount + code.co_kwonlyargcount
+    several = names[end:end + 1] if flags & inspect.CO_VARARGS else ()
+    last = end + len(several)
+    return (*names[:code.co_argcount], *several, *names[code.co_argcount:end],
+            *(names[last:last + 1] if flags & inspect.CO_VARKEYWORDS else ()))
 
 
 def _signature(function: Function) -> inspect.Signature | None:
