@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..core.observers import OBSERVERS
 from ..errors import ShapeError
+from ..layout.orders import is_by_columns
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..matrix.mat import Mat, new_like
@@ -23,15 +24,15 @@ def checked_order(order: object, name: str, allowed: tuple[str, ...] = ORDERS) -
                      f"{order!r}")
 
 
-def is_by_columns(layout: Layout) -> bool:
+def only_by_columns(layout: Layout) -> bool:
     """Return whether elements are stored by columns without gaps, and not by rows, too."""
-    return not layout.contiguous and layout.transposed().contiguous
+    return not layout.contiguous and is_by_columns(layout)
 
 
 def axes_of_order(layout: Layout, order: str) -> Ints:
     """Return the axes, the slowest first, in which `order` goes over the elements."""
     axes = range(len(layout.shape))
-    if order == "F" or (order != "C" and is_by_columns(layout)):
+    if order == "F" or (order != "C" and only_by_columns(layout)):
         return tuple(reversed(axes))
     if order == "K" and not layout.contiguous:
         return tuple(sorted(axes, key=lambda k: -abs(layout.strides[k])))

@@ -16,7 +16,7 @@ from ..matrix.methods import method
 from ..support.dtypes import as_dtype
 from ..support.types import AxisLike, DTypeLike, Operand, ShapeLike
 from .operands import as_mat
-from .orders import ORDERS, axes_of_loop, checked_order, is_by_columns, note_packed
+from .orders import ORDERS, axes_of_loop, checked_order, note_packed, only_by_columns
 
 
 @method("_reshape_any")
@@ -27,7 +27,7 @@ def reshape_any(self: Mat, shape: ShapeLike, order: str | None, copy: bool | Non
     letter = checked_order(order, "reshape", ORDERS[:3])
     x = self._as_now()
     if letter == "A":
-        letter = "F" if is_by_columns(x.layout) else "C"
+        letter = "F" if only_by_columns(x.layout) else "C"
     if letter == "C":
         return _by_rows(x, shape, copy)
     lengths = tuple(shape) if isinstance(shape, Iterable) else (shape,)
