@@ -12,8 +12,8 @@ from ..support.types import DTypeLike
 from ..matrix.mat import Mat
 from ..support.types import Scalar
 from ..support.types import ShapeLike
-from .. import fft as fft
-from .. import linalg as linalg
+from . import fft as fft
+from . import linalg as linalg
 from ..array_api.creation import empty as empty
 from ..array_api.creation import eye as eye
 from ..array_api.creation import ones as ones

@@ -26,10 +26,18 @@ _Flag: TypeAlias = builtins.bool  # `bool` is a dtype in this module
 # would not do: numpy.dtype("float64") == None is true, and clients compare with None when they look
 # for a dtype that may be missing.
 bool = np.bool_
-int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
-uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
-float32, float64 = np.float32, np.float64
-complex64, complex128 = np.complex64, np.complex128
+int8: type[np.int8] = np.int8
+int16: type[np.int16] = np.int16
+int32: type[np.int32] = np.int32
+int64: type[np.int64] = np.int64
+uint8: type[np.uint8] = np.uint8
+uint16: type[np.uint16] = np.uint16
+uint32: type[np.uint32] = np.uint32
+uint64: type[np.uint64] = np.uint64
+float32: type[np.float32] = np.float32
+float64: type[np.float64] = np.float64
+complex64: type[np.complex64] = np.complex64
+complex128: type[np.complex128] = np.complex128
 
 
 def astype(x: Operand, dtype: DTypeLike, /, *, copy: _Flag = True,

@@ -6,6 +6,9 @@ Where the standard differs from NumPy's function of that name, it is implemented
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from ..errors import DTypeError
@@ -15,7 +18,7 @@ from ..matrix.mat import Mat
 from ..ops import elementwise as ew
 from ..ops.declare_elementwise import result_dtype
 from ..support.dtypes import check_operand
-from ..support.types import Function, Operand
+from ..support.types import ArrayLike, Function, Operand
 from .arguments import as_mat, as_pair, as_value, public
 
 __all__ = [
@@ -36,8 +39,11 @@ _PAIR = """x1, x2 : array or number
     Of shapes that broadcast. A Python number adapts to the dtype of the other operand."""
 _BROADCAST = "Of the shape that both operands broadcast to."
 
+Unary: TypeAlias = Callable[[ArrayLike], Mat]
+Binary: TypeAlias = Callable[[ArrayLike, ArrayLike], Mat]
 
-def _unary(name: str, function: Function, summary: str) -> Function:
+
+def _unary(name: str, function: Function, summary: str) -> Unary:
     """Return ``name(x)``, computed by an operation of `mat`."""
     def unary(x: Operand, /) -> Mat:
         found: Mat = function(as_mat(x))
@@ -46,7 +52,7 @@ def _unary(name: str, function: Function, summary: str) -> Function:
     return public(name, unary, summary, _X)
 
 
-def _rounding(name: str, function: Function, summary: str) -> Function:
+def _rounding(name: str, function: Function, summary: str) -> Unary:
     """Return ``name(x)``, which copies integers and rounds other numbers."""
     def rounding(x: Operand, /) -> Mat:
         x = as_mat(x)
@@ -56,7 +62,7 @@ def _rounding(name: str, function: Function, summary: str) -> Function:
     return public(name, rounding, summary, _X)
 
 
-def _unary_by_numpy(name: str, rule: np.ufunc, summary: str) -> Function:
+def _unary_by_numpy(name: str, rule: np.ufunc, summary: str) -> Unary:
     """Return ``name(x)``, computed by NumPy."""
     def numpy_unary(x: Operand, /) -> Mat:
         x = as_mat(x)
@@ -66,7 +72,7 @@ def _unary_by_numpy(name: str, rule: np.ufunc, summary: str) -> Function:
     return public(name, numpy_unary, summary, _X)
 
 
-def _binary(name: str, function: Function, summary: str) -> Function:
+def _binary(name: str, function: Function, summary: str) -> Binary:
     """Return ``name(x1, x2)``, computed by `function`, which takes Mats and numbers."""
     def binary(x1: Operand, x2: Operand, /) -> Mat:
         found: Mat = function(*as_pair(x1, x2))
@@ -77,54 +83,57 @@ def _binary(name: str, function: Function, summary: str) -> Function:
 
 # By operations of `mat`
 
-abs = _unary("abs", ew.abs, "Return absolute values, which of complex numbers are the moduli.")
-ceil = _rounding("ceil", ew.ceil, "Return the smallest integers not below x.")
-cos = _unary("cos", ew.cos, "Return the cosine of x, in radians.")
-cosh = _unary("cosh", ew.cosh, "Return the hyperbolic cosine of x.")
-exp = _unary("exp", ew.exp, "Return e to the power of x.")
-expm1 = _unary("expm1", ew.expm1, "Return ``exp(x) - 1``, which is accurate also near 0.")
-floor = _rounding("floor", ew.floor, "Return the largest integers not above x.")
-log = _unary("log", ew.log, "Return the natural logarithm of x.")
-log1p = _unary("log1p", ew.log1p, "Return ``log(1 + x)``, which is accurate also near 0.")
-negative = _unary("negative", ew.negative, "Return ``-x``.")
-positive = _unary("positive", operators.positive, "Return ``+x``: a copy.")
-reciprocal = _unary("reciprocal", ew.reciprocal, "Return ``1 / x``.")
-round = _rounding("round", ew.rint, "Return the nearest integers, and of two the even one.")
-sign = _unary("sign", ew.sign, "Return -1, 0 or 1 where x is below, at or above 0; ``x / abs(x)`` "
-                               "of complex numbers.")
-sin = _unary("sin", ew.sin, "Return the sine of x, in radians.")
-sinh = _unary("sinh", ew.sinh, "Return the hyperbolic sine of x.")
-sqrt = _unary("sqrt", ew.sqrt, "Return the square root of x.")
-square = _unary("square", ew.square, "Return ``x * x``.")
-tan = _unary("tan", ew.tan, "Return the tangent of x, in radians.")
-tanh = _unary("tanh", ew.tanh, "Return the hyperbolic tangent of x.")
-bitwise_invert = _unary("bitwise_invert", invert, "Return ``~x``.")
+abs: Unary = _unary("abs", ew.abs,
+                    "Return absolute values, which of complex numbers are the moduli.")
+ceil: Unary = _rounding("ceil", ew.ceil, "Return the smallest integers not below x.")
+cos: Unary = _unary("cos", ew.cos, "Return the cosine of x, in radians.")
+cosh: Unary = _unary("cosh", ew.cosh, "Return the hyperbolic cosine of x.")
+exp: Unary = _unary("exp", ew.exp, "Return e to the power of x.")
+expm1: Unary = _unary("expm1", ew.expm1, "Return ``exp(x) - 1``, which is accurate also near 0.")
+floor: Unary = _rounding("floor", ew.floor, "Return the largest integers not above x.")
+log: Unary = _unary("log", ew.log, "Return the natural logarithm of x.")
+log1p: Unary = _unary("log1p", ew.log1p, "Return ``log(1 + x)``, which is accurate also near 0.")
+negative: Unary = _unary("negative", ew.negative, "Return ``-x``.")
+positive: Unary = _unary("positive", operators.positive, "Return ``+x``: a copy.")
+reciprocal: Unary = _unary("reciprocal", ew.reciprocal, "Return ``1 / x``.")
+round: Unary = _rounding("round", ew.rint, "Return the nearest integers, and of two the even one.")
+sign: Unary = _unary("sign", ew.sign, "Return -1, 0 or 1 where x is below, at or above 0; "
+                                      "``x / abs(x)`` of complex numbers.")
+sin: Unary = _unary("sin", ew.sin, "Return the sine of x, in radians.")
+sinh: Unary = _unary("sinh", ew.sinh, "Return the hyperbolic sine of x.")
+sqrt: Unary = _unary("sqrt", ew.sqrt, "Return the square root of x.")
+square: Unary = _unary("square", ew.square, "Return ``x * x``.")
+tan: Unary = _unary("tan", ew.tan, "Return the tangent of x, in radians.")
+tanh: Unary = _unary("tanh", ew.tanh, "Return the hyperbolic tangent of x.")
+bitwise_invert: Unary = _unary("bitwise_invert", invert, "Return ``~x``.")
 
-add = _binary("add", ew.add, "Return ``x1 + x2``.")
-divide = _binary("divide", ew.divide, "Return ``x1 / x2``.")
-equal = _binary("equal", ew.equal, "Return ``x1 == x2``, as bool.")
-greater = _binary("greater", ew.greater, "Return ``x1 > x2``, as bool.")
-greater_equal = _binary("greater_equal", ew.greater_equal, "Return ``x1 >= x2``, as bool.")
-less = _binary("less", ew.less, "Return ``x1 < x2``, as bool.")
-less_equal = _binary("less_equal", ew.less_equal, "Return ``x1 <= x2``, as bool.")
-maximum = _binary("maximum", ew.maximum, "Return the larger of x1 and x2; NaN if either is NaN.")
-minimum = _binary("minimum", ew.minimum, "Return the smaller of x1 and x2; NaN if either is NaN.")
-multiply = _binary("multiply", ew.multiply, "Return ``x1 * x2``.")
-not_equal = _binary("not_equal", ew.not_equal, "Return ``x1 != x2``, as bool.")
-pow = _binary("pow", ew.pow, "Return ``x1 ** x2``.")
-subtract = _binary("subtract", ew.subtract, "Return ``x1 - x2``.")
+add: Binary = _binary("add", ew.add, "Return ``x1 + x2``.")
+divide: Binary = _binary("divide", ew.divide, "Return ``x1 / x2``.")
+equal: Binary = _binary("equal", ew.equal, "Return ``x1 == x2``, as bool.")
+greater: Binary = _binary("greater", ew.greater, "Return ``x1 > x2``, as bool.")
+greater_equal: Binary = _binary("greater_equal", ew.greater_equal, "Return ``x1 >= x2``, as bool.")
+less: Binary = _binary("less", ew.less, "Return ``x1 < x2``, as bool.")
+less_equal: Binary = _binary("less_equal", ew.less_equal, "Return ``x1 <= x2``, as bool.")
+maximum: Binary = _binary("maximum", ew.maximum,
+                          "Return the larger of x1 and x2; NaN if either is NaN.")
+minimum: Binary = _binary("minimum", ew.minimum,
+                          "Return the smaller of x1 and x2; NaN if either is NaN.")
+multiply: Binary = _binary("multiply", ew.multiply, "Return ``x1 * x2``.")
+not_equal: Binary = _binary("not_equal", ew.not_equal, "Return ``x1 != x2``, as bool.")
+pow: Binary = _binary("pow", ew.pow, "Return ``x1 ** x2``.")
+subtract: Binary = _binary("subtract", ew.subtract, "Return ``x1 - x2``.")
 
 # By operations of `mat` for booleans, by NumPy for the rest
 
-bitwise_and = _binary("bitwise_and", operators.bitwise_and, "Return ``x1 & x2``.")
-bitwise_or = _binary("bitwise_or", operators.bitwise_or, "Return ``x1 | x2``.")
-bitwise_xor = _binary("bitwise_xor", operators.bitwise_xor, "Return ``x1 ^ x2``.")
-logical_and = _binary("logical_and", binary_by_numpy(np.logical_and, ew.multiply),
-                      "Return whether both are true, as bool.")
-logical_or = _binary("logical_or", binary_by_numpy(np.logical_or, ew.maximum),
-                     "Return whether one or both are true, as bool.")
-logical_xor = _binary("logical_xor", binary_by_numpy(np.logical_xor, ew.not_equal),
-                      "Return whether just one is true, as bool.")
+bitwise_and: Binary = _binary("bitwise_and", operators.bitwise_and, "Return ``x1 & x2``.")
+bitwise_or: Binary = _binary("bitwise_or", operators.bitwise_or, "Return ``x1 | x2``.")
+bitwise_xor: Binary = _binary("bitwise_xor", operators.bitwise_xor, "Return ``x1 ^ x2``.")
+logical_and: Binary = _binary("logical_and", binary_by_numpy(np.logical_and, ew.multiply),
+                              "Return whether both are true, as bool.")
+logical_or: Binary = _binary("logical_or", binary_by_numpy(np.logical_or, ew.maximum),
+                             "Return whether one or both are true, as bool.")
+logical_xor: Binary = _binary("logical_xor", binary_by_numpy(np.logical_xor, ew.not_equal),
+                              "Return whether just one is true, as bool.")
 
 
 def _logical_not(x: Operand, /) -> Mat:
@@ -132,10 +141,11 @@ def _logical_not(x: Operand, /) -> Mat:
     return found
 
 
-logical_not = public("logical_not", _logical_not, "Return whether x is false, as bool.", _X)
-isnan = _unary("isnan", ew.isnan, "Return whether x is NaN, as bool.")
-isfinite = _unary("isfinite", ew.isfinite, "Return whether x is neither infinite nor NaN, as bool.")
-isinf = _unary("isinf", ew.isinf, "Return whether x is infinite, of either sign, as bool.")
+logical_not: Unary = public("logical_not", _logical_not, "Return whether x is false, as bool.", _X)
+isnan: Unary = _unary("isnan", ew.isnan, "Return whether x is NaN, as bool.")
+isfinite: Unary = _unary("isfinite", ew.isfinite,
+                         "Return whether x is neither infinite nor NaN, as bool.")
+isinf: Unary = _unary("isinf", ew.isinf, "Return whether x is infinite, of either sign, as bool.")
 
 
 def clip(x: Operand, /, min: Operand = None, max: Operand = None) -> Mat:
@@ -190,33 +200,36 @@ def _bound(x: Mat, value: Operand) -> Operand:
 
 # By NumPy
 
-acos = _unary_by_numpy("acos", np.arccos, "Return the angle in radians whose cosine is x.")
-acosh = _unary_by_numpy("acosh", np.arccosh, "Return the inverse hyperbolic cosine of x.")
-asin = _unary_by_numpy("asin", np.arcsin, "Return the angle in radians whose sine is x.")
-asinh = _unary_by_numpy("asinh", np.arcsinh, "Return the inverse hyperbolic sine of x.")
-atan = _unary_by_numpy("atan", np.arctan, "Return the angle in radians whose tangent is x.")
-atanh = _unary_by_numpy("atanh", np.arctanh, "Return the inverse hyperbolic tangent of x.")
-conj = _unary_by_numpy("conj", np.conjugate, "Return the complex conjugate of x.")
-log10 = _unary_by_numpy("log10", np.log10, "Return the logarithm of x to base 10.")
-log2 = _unary_by_numpy("log2", np.log2, "Return the logarithm of x to base 2.")
-signbit = _unary_by_numpy("signbit", np.signbit, "Return whether the sign bit is set, that of -0 "
-                                                 "and NaN too, as bool.")
-trunc = _rounding("trunc", lambda x: by_numpy(np.trunc, x), "Return the integer part of x.")
+acos: Unary = _unary_by_numpy("acos", np.arccos, "Return the angle in radians whose cosine is x.")
+acosh: Unary = _unary_by_numpy("acosh", np.arccosh, "Return the inverse hyperbolic cosine of x.")
+asin: Unary = _unary_by_numpy("asin", np.arcsin, "Return the angle in radians whose sine is x.")
+asinh: Unary = _unary_by_numpy("asinh", np.arcsinh, "Return the inverse hyperbolic sine of x.")
+atan: Unary = _unary_by_numpy("atan", np.arctan, "Return the angle in radians whose tangent is x.")
+atanh: Unary = _unary_by_numpy("atanh", np.arctanh, "Return the inverse hyperbolic tangent of x.")
+conj: Unary = _unary_by_numpy("conj", np.conjugate, "Return the complex conjugate of x.")
+log10: Unary = _unary_by_numpy("log10", np.log10, "Return the logarithm of x to base 10.")
+log2: Unary = _unary_by_numpy("log2", np.log2, "Return the logarithm of x to base 2.")
+signbit: Unary = _unary_by_numpy("signbit", np.signbit, "Return whether the sign bit is set, that "
+                                                        "of -0 and NaN too, as bool.")
+trunc: Unary = _rounding("trunc", lambda x: by_numpy(np.trunc, x), "Return the integer part of x.")
 
-atan2 = _binary("atan2", binary_by_numpy(np.arctan2), "Return the angle of the point (x2, x1), in "
-                                                      "radians.")
-bitwise_left_shift = _binary("bitwise_left_shift", operators.left_shift, "Return ``x1 << x2``.")
-bitwise_right_shift = _binary("bitwise_right_shift", operators.right_shift, "Return ``x1 >> x2``.")
-copysign = _binary("copysign", binary_by_numpy(np.copysign),
-                   "Return the magnitude of x1 with the sign of x2.")
-floor_divide = _binary("floor_divide", operators.floor_divide, "Return ``x1 // x2``.")
-hypot = _binary("hypot", binary_by_numpy(np.hypot),
-                "Return ``sqrt(x1 * x1 + x2 * x2)``, without overflow.")
-logaddexp = _binary("logaddexp", binary_by_numpy(np.logaddexp),
-                    "Return ``log(exp(x1) + exp(x2))``, without overflow.")
-nextafter = _binary("nextafter", binary_by_numpy(np.nextafter),
-                    "Return the next number after x1 towards x2.")
-remainder = _binary("remainder", operators.remainder, "Return ``x1 % x2``, with the sign of x2.")
+atan2: Binary = _binary("atan2", binary_by_numpy(np.arctan2),
+                        "Return the angle of the point (x2, x1), in radians.")
+bitwise_left_shift: Binary = _binary("bitwise_left_shift", operators.left_shift,
+                                     "Return ``x1 << x2``.")
+bitwise_right_shift: Binary = _binary("bitwise_right_shift", operators.right_shift,
+                                      "Return ``x1 >> x2``.")
+copysign: Binary = _binary("copysign", binary_by_numpy(np.copysign),
+                           "Return the magnitude of x1 with the sign of x2.")
+floor_divide: Binary = _binary("floor_divide", operators.floor_divide, "Return ``x1 // x2``.")
+hypot: Binary = _binary("hypot", binary_by_numpy(np.hypot),
+                        "Return ``sqrt(x1 * x1 + x2 * x2)``, without overflow.")
+logaddexp: Binary = _binary("logaddexp", binary_by_numpy(np.logaddexp),
+                            "Return ``log(exp(x1) + exp(x2))``, without overflow.")
+nextafter: Binary = _binary("nextafter", binary_by_numpy(np.nextafter),
+                            "Return the next number after x1 towards x2.")
+remainder: Binary = _binary("remainder", operators.remainder,
+                            "Return ``x1 % x2``, with the sign of x2.")
 
 
 def _real(x: Operand, /) -> Mat:
@@ -230,5 +243,5 @@ def _imag(x: Operand, /) -> Mat:
     return by_numpy(np.imag, x)
 
 
-real = public("real", _real, "Return the real part of complex numbers.", _X)
-imag = public("imag", _imag, "Return the imaginary part of complex numbers.", _X)
+real: Unary = public("real", _real, "Return the real part of complex numbers.", _X)
+imag: Unary = public("imag", _imag, "Return the imaginary part of complex numbers.", _X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..layout.shapes import Ints, as_axis, integer
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
-from ..support.types import AxisLike, DTypeLike, Function, Operand
+from ..support.types import ArrayLike, AxisLike, DTypeLike, Function, Operand
 from .arguments import as_mat, axes_of, on_device, public, real_default
 from .manipulation import roll
 
@@ -41,13 +42,32 @@ axes : tuple of int, optional
 _RETURNED = "Of the shape of `x`, except along the transformed axes."
 
 
+Norm: TypeAlias = Literal["backward", "ortho", "forward"]
+
+
+class AlongAxis(Protocol):
+    """A transform along one axis."""
+
+    def __call__(self, x: ArrayLike, /, *, n: int | None = None, axis: int = -1,
+                 norm: Norm = "backward") -> Mat:
+        """Return the transform of `x`."""
+
+
+class AlongAxes(Protocol):
+    """A transform along several axes."""
+
+    def __call__(self, x: ArrayLike, /, *, s: Ints | None = None, axes: Ints | None = None,
+                 norm: Norm = "backward") -> Mat:
+        """Return the transform of `x`."""
+
+
 def _checked(x: Operand, norm: str) -> Mat:
     if norm not in _NORMS:
         raise SettingError(f"norm is one of {', '.join(map(repr, _NORMS))}, got {norm!r}")
     return as_mat(x)
 
 
-def _along_axis(name: str, rule: Function, summary: str, of_result: str = "") -> Function:
+def _along_axis(name: str, rule: Function, summary: str, of_result: str = "") -> AlongAxis:
     """Return a transform along one axis."""
     def transform(x: Operand, /, *, n: int | None = None, axis: int = -1,
                   norm: str = "backward") -> Mat:
@@ -57,7 +77,7 @@ def _along_axis(name: str, rule: Function, summary: str, of_result: str = "") ->
     return public(name, transform, summary, _LINE.format(of_result), _RETURNED)
 
 
-def _along_axes(name: str, rule: Function, summary: str, of_result: str = "") -> Function:
+def _along_axes(name: str, rule: Function, summary: str, of_result: str = "") -> AlongAxes:
     """Return a transform along several axes."""
     def transform(x: Operand, /, *, s: Ints | None = None, axes: Ints | None = None,
                   norm: str = "backward") -> Mat:
@@ -70,19 +90,25 @@ def _along_axes(name: str, rule: Function, summary: str, of_result: str = "") ->
 
 
 _IN_RESULT = " in the result"
-fft = _along_axis("fft", np.fft.fft, "Return the discrete Fourier transform along `axis`.")
-ifft = _along_axis("ifft", np.fft.ifft, "Return the inverse of `fft`.")
-rfft = _along_axis("rfft", np.fft.rfft, "Return the discrete Fourier transform of real numbers, "
-                                        "without its redundant half.")
-irfft = _along_axis("irfft", np.fft.irfft, "Return the inverse of `rfft`.", _IN_RESULT)
-hfft = _along_axis("hfft", np.fft.hfft, "Return the transform of a Hermitian signal, which is "
-                                        "given without its redundant half.", _IN_RESULT)
-ihfft = _along_axis("ihfft", np.fft.ihfft, "Return the inverse of `hfft`.")
-fftn = _along_axes("fftn", np.fft.fftn, "Return the discrete Fourier transform along `axes`.")
-ifftn = _along_axes("ifftn", np.fft.ifftn, "Return the inverse of `fftn`.")
-rfftn = _along_axes("rfftn", np.fft.rfftn, "Return the discrete Fourier transform of real numbers "
-                                           "along `axes`, without its redundant half.")
-irfftn = _along_axes("irfftn", np.fft.irfftn, "Return the inverse of `rfftn`.", _IN_RESULT)
+fft: AlongAxis = _along_axis("fft", np.fft.fft,
+                             "Return the discrete Fourier transform along `axis`.")
+ifft: AlongAxis = _along_axis("ifft", np.fft.ifft, "Return the inverse of `fft`.")
+rfft: AlongAxis = _along_axis("rfft", np.fft.rfft,
+                              "Return the discrete Fourier transform of real numbers, without its "
+                              "redundant half.")
+irfft: AlongAxis = _along_axis("irfft", np.fft.irfft, "Return the inverse of `rfft`.", _IN_RESULT)
+hfft: AlongAxis = _along_axis("hfft", np.fft.hfft,
+                              "Return the transform of a Hermitian signal, which is given without "
+                              "its redundant half.", _IN_RESULT)
+ihfft: AlongAxis = _along_axis("ihfft", np.fft.ihfft, "Return the inverse of `hfft`.")
+fftn: AlongAxes = _along_axes("fftn", np.fft.fftn,
+                              "Return the discrete Fourier transform along `axes`.")
+ifftn: AlongAxes = _along_axes("ifftn", np.fft.ifftn, "Return the inverse of `fftn`.")
+rfftn: AlongAxes = _along_axes("rfftn", np.fft.rfftn,
+                               "Return the discrete Fourier transform of real numbers along "
+                               "`axes`, without its redundant half.")
+irfftn: AlongAxes = _along_axes("irfftn", np.fft.irfftn,
+                                "Return the inverse of `rfftn`.", _IN_RESULT)
 
 
 def _frequencies(rule: Function, n: int, d: float, dtype: DTypeLike, device: object) -> Mat:

@@ -29,11 +29,11 @@ class Access:
     __slots__ = ("direction", "entered", "facet", "record", "view")
 
     def __init__(self, view: View, facet: Facet, direction: Direction) -> None:
-        self.view = view
-        self.facet = facet
-        self.direction = direction  # as requested
+        self.view: View = view
+        self.facet: Facet = facet
+        self.direction: Direction = direction  # as requested
         self.record: AccessRecord | None = None  # while the block runs
-        self.entered = False  # or used by something else than ``with``
+        self.entered: bool = False  # or used by something else than ``with``
 
     def __dealloc__(self) -> None:  # Cython's name; uncompiled, there is no warning
         if not self.entered and self.view is not None:  # else a garbage collection has cleared it
@@ -101,9 +101,9 @@ class AccessGroup:
     __slots__ = ("accesses", "entered", "open")
 
     def __init__(self, accesses: list[Access]) -> None:
-        self.accesses = accesses
-        self.open = False
-        self.entered = False
+        self.accesses: list[Access] = accesses
+        self.open: bool = False
+        self.entered: bool = False
 
     def __dealloc__(self) -> None:  # Cython's name; uncompiled, there is no warning
         if not self.entered and self.accesses:

@@ -4,6 +4,8 @@ and from which source line.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .direction import INPUT, Direction
 from .registry import Facet, Handle, Presented, ViewLike
 from .source_line import SourceLine, describe, label_of
@@ -19,12 +21,14 @@ class AccessRecord:
                  "value", "view", "where")
 
     def __init__(self, facet: Facet, handle: Handle, value: Presented) -> None:
-        self.facet = facet
-        self.mask, self.bit = facet.mask, facet.bit
-        self.handle = handle
-        self.value = value
+        self.facet: Facet = facet
+        self.mask: int = facet.mask
+        self.bit: int = facet.bit
+        self.handle: Handle = handle
+        self.value: Presented = value
         # makes what a block is given; None: it is given the value itself
-        self.make_value = None if value is None else facet.lender(value)
+        self.make_value: Callable[[], Presented] | None = (
+            None if value is None else facet.lender(value))
         self.reset()
 
     def reset(self) -> None:
@@ -33,7 +37,7 @@ class AccessRecord:
         self.where: SourceLine | None = None
         self.task: object = None  # of asyncio
         self.direction: Direction = INPUT
-        self.thread = 0  # an id of `THREADS`; the last thing to be set
+        self.thread: int = 0  # an id of `THREADS`; the last thing to be set
 
     def begin(self, view: ViewLike, direction: Direction, thread: int, task: object) -> None:
         """Note who accesses what."""

@@ -6,12 +6,13 @@ whose message names the prefetch. The target is not fresh until then; an access 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter
 
 from .access_record import AccessRecord
 from .direction import INPUT
-from .registry import CubeLike, Facet, Handle, Memory, PendingCopy, host
+from .registry import CubeLike, Facet, Handle, Memory, PendingCopy, Presented, ViewLike, host
 from .source_line import ASYNC_COPY, SourceLine, Viewed, line_of
 
 
@@ -19,10 +20,16 @@ class AsyncCopyRecord(AccessRecord):
     """The access of an asynchronous copy to its source."""
 
     __slots__ = ()
+    # declared by the base class, and set here
+    value: Presented
+    make_value: Callable[[], Presented] | None
+    task: object
+    view: ViewLike | None
+    where: SourceLine | None
 
     def __init__(self, view: Viewed, facet: Facet, handle: Handle, where: SourceLine) -> None:
         self.facet = facet
-        self.mask = facet.mask
+        self.mask: int = facet.mask
         self.handle = handle
         self.value = self.make_value = self.task = None
         self.thread = ASYNC_COPY
@@ -44,13 +51,13 @@ class AsyncCopy:
     __slots__ = ("begun", "done", "new", "pending", "record", "source", "target")
 
     def __init__(self, record: AccessRecord, source: Memory, target: Memory, new: bool) -> None:
-        self.record = record
-        self.source = source
-        self.target = target
+        self.record: AccessRecord = record
+        self.source: Memory = source
+        self.target: Memory = target
         self.pending: PendingCopy | None = None
-        self.new = new  # the handle of the target was allocated for this copy
-        self.done = False  # the target has been made fresh
-        self.begun = perf_counter()
+        self.new: bool = new  # the handle of the target was allocated for this copy
+        self.done: bool = False  # the target has been made fresh
+        self.begun: float = perf_counter()
 
 
 def begin_copy(cube: CubeLike, view: Viewed, facet: Facet, target: Memory,

@@ -38,10 +38,10 @@ class _Copies(Nested):
 
     def __init__(self, dropped: tuple[Memory, ...]) -> None:
         super().__init__()
-        self.dropped = dropped
+        self.dropped: tuple[Memory, ...] = dropped
         self.registered: deque[tuple[weakref.ref[HasCopies], Memory]] = deque()
-        self.many = 64  # so many are registered when those that are gone are forgotten
-        self.thread = threading.get_ident()
+        self.many: int = 64  # so many are registered when those that are gone are forgotten
+        self.thread: int = threading.get_ident()
 
     def register(self, cube: weakref.ref[HasCopies], memory: Memory) -> None:
         """Add a copy to those that the end drops; the caller holds the lock."""
@@ -79,8 +79,8 @@ class Barrier(Block["Barrier"]):
 
     def __init__(self, ensure: Memory, dropped: tuple[Memory, ...]) -> None:
         super().__init__()
-        self.ensure = ensure
-        self.dropped = dropped
+        self.ensure: Memory = ensure
+        self.dropped: tuple[Memory, ...] = dropped
         self.copies: _Copies | None = None
         self.failures: list[Exception] = []
         self.warn_unless_entered("mat.barrier(...)")

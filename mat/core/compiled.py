@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import count
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..support.native import core, ffi, lib
 
@@ -108,8 +108,8 @@ class _PythonLock:
     """A reentrant lock."""
 
     def __init__(self) -> None:
-        self.own = threading.RLock()
-        self.forks = _forks[0]
+        self.own: threading.RLock = threading.RLock()
+        self.forks: int = _forks[0]
         self.interrupts: list[BaseException] = []
 
     @property
@@ -228,13 +228,18 @@ def share_by(threads: int) -> None:
 
 
 _SHARE = 0 if lib is None else int(ffi.cast("uintptr_t", ffi.addressof(lib, "mat_share")))
-Lock: Any = core.Lock if core is not None else _PythonLock
+if TYPE_CHECKING:  # the compiled classes have the methods of those in Python
+    Lock: TypeAlias = _PythonLock
+    KernelCall: TypeAlias = Any
+    CudaLaunch: TypeAlias = Any
+else:
+    Lock = core.Lock if core is not None else _PythonLock
+    KernelCall = core.KernelCall if core is not None else _NoKernels
+    CudaLaunch = core.CudaLaunch if core is not None else None
 Threads: Any = core.Threads if core is not None else _PythonThreads
 HostBlock: Any = core.HostBlock if core is not None else None
 LiveObjects: Any = core.LiveObjects if core is not None else _PythonLiveObjects
 Maker: Any = core.Maker if core is not None else _PythonMaker
-KernelCall: Any = core.KernelCall if core is not None else _NoKernels
-CudaLaunch: Any = core.CudaLaunch if core is not None else None
 
 ENTER_CONTEXT = ExitStack.enter_context.__code__
 THREADS = Threads(__file__.rpartition("core")[0], ENTER_CONTEXT)

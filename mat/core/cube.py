@@ -22,8 +22,7 @@ from .observers import OBSERVERS
 from .registry import Facet, Handle, Memory, all_facets, host
 from .source_line import ASYNC_COPY, EXPORTED, SourceLine, allow_conflicts, describe
 
-# with types of C
-_blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS
+_blocks, _observers, _threads = BLOCKS, OBSERVERS, THREADS  # with types of C
 _input, _io, _output, _barriers = INPUT, IO, OUTPUT, OPEN
 _TORN = ("{} failed and left the only copy half-written; overwrite all of it, or accept it as it "
          "is with accept_torn()")
@@ -47,12 +46,19 @@ class View:
 
 
 class Cube(DroppableCopies):
-    """One piece of data, its copies and the open accesses to it.
-
-    Subclasses describe the data by `size`, `dtype`, `nbytes` and `fill_value`.
-    """
+    """One piece of data, its copies and the open accesses to it."""
 
     __slots__ = ()
+    # declared by the base class, and set here
+    fresh: int
+    seen: int
+    records: list[AccessRecord] | None
+    address: int
+    owns_block: bool
+    spoiled: bool
+    pristine: bool
+    torn_memory: Memory | None
+    version: int
 
     # Accessing
 
@@ -75,9 +81,7 @@ class Cube(DroppableCopies):
 
     def open_unpresented(self, view: View, facet: Facet, direction: Direction,
                          where: SourceLine | None) -> AccessRecord:
-        """Begin an access to the host's copy, or a device's, by a kernel, which needs an address
-        only.
-        """
+        """Begin an access by a kernel, which needs an address only."""
         thread, task = _threads.current(), _threads.task()
         lock = self._guard()
         lock.acquire()
@@ -224,10 +228,9 @@ class Cube(DroppableCopies):
 
     def find_address(self) -> None:
         """Find out the address of the host's copy, if there is one."""
-        if self.copies:
-            handle = self.copies.get(host())
-            if handle is not None:
-                self.address = host().address_of(handle)
+        handle = self.copies.get(host()) if self.copies else None
+        if handle is not None:
+            self.address = host().address_of(handle)
 
     def element_address(self, mask: int, bit: int, writes: bool) -> int:
         """Return the address of the host's copy, if it is fresh and its elements may be read, or
@@ -408,10 +411,7 @@ class Cube(DroppableCopies):
             raise
 
     def _notify_left(self, record: AccessRecord, failed: bool) -> BaseException | None:
-        """Notify all observers; return the first error that one raised.
-
-        The block then counts as failed.
-        """
+        """Notify all observers; return the first error, for which the block counts as failed."""
         fault = None
         for observer in tuple(_observers):
             try:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import weakref
 from types import TracebackType
 
-from ..errors import ConflictError
+from ..errors import ConflictError, TornError
 from .coherence import Coherence
 from .compiled import THREADS
 from .export import ExportRecord, retain_for_exports
 from .observers import OBSERVERS
-from .registry import Memory, all_facets, host
+from .registry import Memory, ViewLike, all_facets, host
 
 _observers, _threads = OBSERVERS, THREADS  # with types of C
 
@@ -23,6 +23,14 @@ class DroppableCopies(Coherence):
     """The methods of a cube that drop copies and keep them."""
 
     __slots__ = ()
+    # declared by the base class, and set here
+    fresh: int
+    seen: int
+    pristine: bool
+    torn: TornError | None
+    torn_memory: Memory | None
+    viewers: list[weakref.ref[ViewLike]] | None
+    kept: dict[Memory, list[int]] | None
 
     def end_abandoned(self) -> None:
         """End the accesses of threads and tasks that have ended; the caller holds the lock."""
@@ -200,8 +208,8 @@ class Keep:
     __slots__ = ("cube", "memory", "open")
 
     def __init__(self, cube: DroppableCopies, memory: Memory) -> None:
-        self.cube = cube
-        self.memory = memory
+        self.cube: DroppableCopies = cube
+        self.memory: Memory = memory
         self.open: list[int] = []  # the thread that entered it, for each time
 
     def __enter__(self) -> None:

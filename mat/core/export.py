@@ -8,6 +8,8 @@ of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .access_record import AccessRecord
 from .direction import INPUT
 from .registry import Facet, Handle, Memory, Presented
@@ -18,6 +20,12 @@ class ExportRecord(AccessRecord):
     """The access record of an export."""
 
     __slots__ = ("retained",)
+    # declared by the base class, and set here
+    handle: Handle
+    value: Presented
+    make_value: Callable[[], Presented] | None
+    task: object
+    thread: int
 
     # the parameters are the facts of an export
     def export(self, view: Viewed, facet: Facet, mask: int, handle: Handle, value: Presented,
@@ -64,8 +72,8 @@ class RetainedCopy:
     __slots__ = ("handle", "memory")
 
     def __init__(self, memory: Memory, handle: Handle) -> None:
-        self.memory = memory
-        self.handle = handle
+        self.memory: Memory = memory
+        self.handle: Handle = handle
 
     def __del__(self) -> None:
         self.memory.free(self.handle)

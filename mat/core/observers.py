@@ -91,8 +91,8 @@ class _Observed:
     __slots__ = ("observer", "thread")
 
     def __init__(self, observer: Observer, thread: int) -> None:
-        self.observer = observer
-        self.thread = thread  # that began the block
+        self.observer: Observer = observer
+        self.thread: int = thread  # that began the block
 
 
 _observed: list[object] = []  # of every open block; OBSERVERS is made of it
@@ -115,7 +115,7 @@ class Observation(Decorating[Kind]):
 
     def __init__(self, make: Callable[[], Kind]) -> None:
         super().__init__()
-        self.make = make
+        self.make: Callable[[], Kind] = make
         self.observed: _Observed | None = None
 
     def again(self) -> Observation[Kind]:

@@ -10,7 +10,8 @@ class Registration:
 
     def register(self, k: int, mask: int, of_device: bool) -> None:
         """Be the facet number `k`, of the memory with the bit `mask`."""
-        self.bit = 1 << k
-        self.mask = mask
-        self.reading, self.writing = 2 * k, 2 * k + 1  # keys of presented values
-        self.of_device = of_device
+        self.bit: int = 1 << k
+        self.mask: int = mask
+        self.reading: int = 2 * k  # keys of presented values
+        self.writing: int = 2 * k + 1
+        self.of_device: bool = of_device

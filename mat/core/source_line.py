@@ -27,7 +27,8 @@ _LIBRARY = (threading.__file__.rpartition("threading")[0], "<frozen ")
 RUNNING: dict[int, list[tuple[object, SourceLine | None]]] = {}
 
 
-allow_conflicts = threading.local()  # .depth > 0: conflicts are not checked; set by mat.debug
+# .depth > 0: conflicts are not checked; set by mat.debug
+allow_conflicts: threading.local = threading.local()
 
 
 class Viewed(Protocol):

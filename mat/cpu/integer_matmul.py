@@ -64,13 +64,13 @@ class IntegerMatmul:
 
     def __init__(self, form: MatmulForm, **options: int) -> None:
         (m, n, k), a, b, c, batch = form
-        self.swapped = n <= 4 and n < m  # rather few rows than few columns: tiles are wide
+        self.swapped: bool = n <= 4 and n < m  # rather few rows than few columns: tiles are wide
         if self.swapped:
             form = MatmulForm(GemmSizes(n, m, k), b.transpose(), a.transpose(), c.transpose(),
                               batch)
-        self.form = form
-        self.integer = c.char not in HALVES and c.char != "f"
-        self.options = options
+        self.form: MatmulForm = form
+        self.integer: bool = c.char not in HALVES and c.char != "f"
+        self.options: dict[str, int] = options
         self.frames: dict[int, Frame] = {}
 
     def __call__(self, a: Presented, b: Presented, c: Presented) -> None:

@@ -47,14 +47,14 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
     def __init__(self, kernel: CData, frame: CData, count: int, grain: int, *, result: str = "",
                  keep: object = None, called: tuple[str, dict[str, object]] | None = None,
                  finish: Finish | None = None) -> None:
-        self.address = int(ffi.cast("uintptr_t", kernel))
-        self.frame = frame
-        self.count = count
-        self.grain = grain
-        self.result = result
-        self.keep = keep
-        self.called = called
-        self.finish = finish
+        self.address: int = int(ffi.cast("uintptr_t", kernel))
+        self.frame: CData = frame
+        self.count: int = count
+        self.grain: int = grain
+        self.result: str = result
+        self.keep: object = keep
+        self.called: tuple[str, dict[str, object]] | None = called
+        self.finish: Finish | None = finish
         self.operands: Sequence[int] = ()
         self.numbers: Sequence[int] = ()
         self.set_kernel(self.address, int(ffi.cast("uintptr_t", frame)), count, grain, self.how,

@@ -10,7 +10,7 @@ import math
 
 from ..support.c_pointers import ForeignArray
 from ..support.native import ffi, lib
-from ..support.types import Function
+from ..support.types import CData, Function
 from .elementwise import GRAIN, PRECISION, OperandView, prepare_strided
 from .thread_pool import share
 
@@ -48,11 +48,11 @@ class VectorSum:
 
     def __init__(self, verb: str, precision: str, n: int, otherwise: Function) -> None:
         name = {"nrm2": "squares", "vdot": "dot"}.get(verb, verb)
-        self.verb = verb
-        self.kernel = int(ffi.cast("uintptr_t", getattr(lib, f"mat_{name}_{precision}")))
-        self.blocks = -(-n // BLOCK)
-        self.frame = ffi.new("struct mat_sum *", (n, BLOCK))
-        self.otherwise = otherwise
+        self.verb: str = verb
+        self.kernel: int = int(ffi.cast("uintptr_t", getattr(lib, f"mat_{name}_{precision}")))
+        self.blocks: int = -(-n // BLOCK)
+        self.frame: CData = ffi.new("struct mat_sum *", (n, BLOCK))
+        self.otherwise: Function = otherwise
 
     def __call__(self, *vectors: ForeignArray) -> float:
         operands = ffi.new("char *[]", [ffi.cast("char *", v.pointer) for v in vectors])

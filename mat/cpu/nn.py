@@ -137,8 +137,8 @@ class PartialSums:
     __slots__ = ("address", "memory")
 
     def __init__(self, count: int) -> None:
-        self.memory = host_pool.zeros("double[]", count)
-        self.address = int(ffi.cast("uintptr_t", self.memory))
+        self.memory: CData = host_pool.zeros("double[]", count)
+        self.address: int = int(ffi.cast("uintptr_t", self.memory))
 
 
 def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,

@@ -32,7 +32,7 @@ LINES = 24  # bytes of units from which on the order of the destination is the b
 SHARE = 1 << 19  # bytes that a thread should at least get,
 SHARE_RUNS = 1 << 20  # and of long runs
 FEW = 4  # axes up to this length get code of their own
-WIDTH = lib.mat_permute_width() if lib is not None else 8
+WIDTH: int = lib.mat_permute_width() if lib is not None else 8
 
 
 class Switches(NamedTuple):

@@ -47,8 +47,8 @@ class SharedWork:
     __slots__ = ("ended", "function", "pieces", "started", "woken")
 
     def __init__(self, function: Callable[[int, int], object], pieces: list[Piece]) -> None:
-        self.function = function
-        self.pieces = pieces
+        self.function: Callable[[int, int], object] = function
+        self.pieces: list[Piece] = pieces
         # an item for each helper that has begun, and for each that has ended: its error, if any
         self.started: list[None] = []
         self.ended: list[BaseException | None] = []
@@ -98,9 +98,9 @@ class Helpers:
     """Threads that wait for jobs, made when first needed and again in a forked child."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock: threading.Lock = threading.Lock()
         self.jobs: SimpleQueue[SharedWork] = SimpleQueue()
-        self.count = 0
+        self.count: int = 0
 
     def call(self, job: SharedWork, count: int) -> None:
         """Have `count` helpers join a job."""
@@ -128,8 +128,8 @@ class Servers:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.count = 0
+        self.lock: threading.Lock = threading.Lock()
+        self.count: int = 0
 
     def have(self, count: int) -> None:
         """Start threads until there are at least `count`."""

@@ -8,6 +8,7 @@ from cuda.core import Buffer
 from cuda.core.utils import StridedMemoryView
 
 from ..errors import ExchangeError
+from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..support.dlpack_abi import (
     COPIED,
@@ -52,17 +53,19 @@ class CudaArray:
 
     def __init__(self, handle: DeviceBlock, layout: Layout, dtype: DType, device: object = None,
                  *, writable: bool = True) -> None:
-        self.handle = handle
-        self.layout = layout
-        self.dtype = dtype
+        self.handle: DeviceBlock = handle
+        self.layout: Layout = layout
+        self.dtype: DType = dtype
         self.letter: str = dtype.char
-        self.shape, self.strides, self.size = layout.shape, layout.strides, layout.size
+        self.shape: Ints = layout.shape
+        self.strides: Ints = layout.strides
+        self.size: int = layout.size
         # without elements, the beginning of the block
         offset = layout.displacement * dtype.itemsize if layout.size else 0
         self.address: int = handle.address + offset
         self.gpu: Gpu = handle.gpu
-        self.device = device
-        self.writable = writable
+        self.device: object = device
+        self.writable: bool = writable
         # made when other libraries request the address; their reference to self keeps it
         self.exported: object = None
 

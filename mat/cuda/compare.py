@@ -44,8 +44,8 @@ class Flags:
     __slots__ = ("address", "gpu")
 
     def __init__(self, gpu: Gpu, address: int) -> None:
-        self.gpu = gpu
-        self.address = address
+        self.gpu: Gpu = gpu
+        self.address: int = address
 
 
 def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol: float = 0,

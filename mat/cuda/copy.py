@@ -37,7 +37,7 @@ class Aligned:
     __slots__ = ("make", "numbers", "operands", "variants")
 
     def __init__(self, make: Callable[[int, int], CudaKernel | None]) -> None:
-        self.make = make
+        self.make: Callable[[int, int], CudaKernel | None] = make
         self.variants: dict[tuple[int, int], CudaKernel | None] = {}
         self.operands: Sequence[int] = (0, 1)
         self.numbers: Sequence[int] = ()

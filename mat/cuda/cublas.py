@@ -33,7 +33,7 @@ from .cublas_table import (
 from .gpu import Gpu
 
 LIMIT = 2**31 - 1  # the most that functions with sizes of 32 bits count to; others have 64
-ffi = FFI()
+ffi: CData = FFI()
 
 
 class NotSupportedError(Exception):
@@ -89,7 +89,7 @@ class Handles(dict[Gpu, Handle]):
 
     def __init__(self, mode: int) -> None:
         self.mode = mode
-        self.lock = threading.Lock()
+        self.lock: threading.Lock = threading.Lock()
 
     def __missing__(self, gpu: Gpu) -> Handle:
         with self.lock:
@@ -137,10 +137,10 @@ class CublasRoutine:
     def __init__(self, verb: str, letter: str, sizes: Ints, reported: dict[str, object],
                  handles: Handles = HANDLES) -> None:
         long = any(abs(n) > LIMIT for n in sizes)
-        self.name = routine(verb, letter)
-        self.function = getattr(library(), symbol(verb, letter, long))
-        self.reported = reported
-        self.handles = handles
+        self.name: str = routine(verb, letter)
+        self.function: CData = getattr(library(), symbol(verb, letter, long))
+        self.reported: dict[str, object] = reported
+        self.handles: Handles = handles
 
     def __call__(self, gpu: Gpu, *arguments: object) -> None:
         if OBSERVERS:

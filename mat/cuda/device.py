@@ -7,7 +7,7 @@ import threading
 
 from cuda.bindings import driver
 
-from ..core.registry import register_facet
+from ..core.registry import Engine, Memory, register_facet
 from ..devices.pooled import PooledDevice, PooledFacet
 from ..errors import DeviceError
 from ..support.cuda_probe import probe
@@ -22,11 +22,13 @@ from .memory import CudaMemory
 class CudaFacet(PooledFacet):
     """The visible elements in the memory of a GPU."""
 
-    letter, presents, engine = "C", CudaArray, engine
+    letter: str = "C"
+    presents: type | None = CudaArray
+    engine: Engine = engine
 
     def __init__(self, device: CudaDevice) -> None:
-        self.name = f"cuda:{device.number}" if device.number else "cuda"
-        self.memory = device.memory
+        self.name: str = f"cuda:{device.number}" if device.number else "cuda"
+        self.memory: Memory = device.memory
         self.device = device
 
     def present(self, view: Operand, handle: DeviceBlock, writable: bool) -> CudaArray:
@@ -46,10 +48,10 @@ class CudaDevice(PooledDevice):
         super().__init__()
         self.gpu: Gpu = gpu(number)
         self.number = number
-        self.name = f"cuda:{number}"
+        self.name: str = f"cuda:{number}"
         self.memory = CudaMemory(self.name, self.gpu)
-        self.facet = CudaFacet(self)
-        self.dlpack = CUDA, number
+        self.facet: CudaFacet = CudaFacet(self)
+        self.dlpack: tuple[int, int] = CUDA, number
 
     def make_stream_wait(self, stream: int | None) -> None:
         self.gpu.make_stream_wait(stream)

@@ -376,7 +376,9 @@ class Encoded:
     """A kernel to which numbers are passed in another code, such as the halves of an integer."""
 
     def __init__(self, launch: CudaKernel, code: Function, *, bound: bool = False) -> None:
-        self.launch, self.code, self.bound = launch, code, bound
+        self.launch: CudaKernel = launch
+        self.code: Function = code
+        self.bound: bool = bound
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> Encoded:
         """Note the positions of operands and numbers, unless they are known."""

@@ -48,8 +48,8 @@ class At:
     __slots__ = ("address", "gpu")
 
     def __init__(self, gpu: Gpu, address: int) -> None:
-        self.gpu = gpu
-        self.address = address
+        self.gpu: Gpu = gpu
+        self.address: int = address
 
     def plus(self, offset: int) -> At:
         """Return the address so many bytes further on."""

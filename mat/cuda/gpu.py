@@ -52,7 +52,7 @@ class BlockExport:
     __slots__ = ("__weakref__", "block", "freed")
 
     def __init__(self, block: DeviceBlock) -> None:
-        self.block = block
+        self.block: DeviceBlock = block
         self.freed: Callable[[DeviceBlock], None] | None = None
 
     def __del__(self) -> None:
@@ -70,11 +70,11 @@ class DeviceBlock:
     __slots__ = ("__weakref__", "address", "exported", "gpu", "line", "nbytes", "owned", "tick")
 
     def __init__(self, address: int, nbytes: int, gpu: Gpu) -> None:
-        self.address = address
-        self.nbytes = nbytes
-        self.gpu = gpu
-        self.owned = False
-        self.tick = 0  # the time of its last use
+        self.address: int = address
+        self.nbytes: int = nbytes
+        self.gpu: Gpu = gpu
+        self.owned: bool = False
+        self.tick: int = 0  # the time of its last use
         self.line: SourceLine | None = None  # which allocated it
         self.exported: weakref.ref[BlockExport] | None = None
 
@@ -121,19 +121,19 @@ class Gpu:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.process = os.getpid()
-        self.device = check(driver.cuDeviceGet(number), f"device {number}")
-        self.context = check(driver.cuDevicePrimaryCtxRetain(self.device),
+        self.process: int = os.getpid()
+        self.device: DriverObject = check(driver.cuDeviceGet(number), f"device {number}")
+        self.context: DriverObject = check(driver.cuDevicePrimaryCtxRetain(self.device),
                              f"the context of device {number}")
         major = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
         minor = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
-        self.arch = f"sm_{major}{minor}"
-        self.processors = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-        self.stream = driver.CUstream(LEGACY)
+        self.arch: str = f"sm_{major}{minor}"
+        self.processors: int = self._attribute(_ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        self.stream: DriverObject = driver.CUstream(LEGACY)
         # memory is allocated and freed in the order of a stream; parts of a GPU may lack that
         pools = _ATTRIBUTE.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
-        self.in_order = bool(self._attribute(pools))
-        self.alone = probe().devices == 1  # then every thread that has a context has this one
+        self.in_order: bool = bool(self._attribute(pools))
+        self.alone: bool = probe().devices == 1  # then every thread that has a context has this one
         self.orphans: deque[tuple[int, int]] = deque()  # address and size of garbage
         self.after_fork()
         renew_after_fork(self)

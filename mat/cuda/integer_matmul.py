@@ -81,8 +81,9 @@ class DeviceMatmul:
 
     def __init__(self, form: MatmulForm) -> None:
         self.form = form
-        self.types = TYPES[form.a.char], TYPES[form.b.char], TYPES[form.c.char]
-        self.integer = form.c.char not in HALVES and form.c.char != "f"
+        self.types: tuple[int, int, int] = (
+            TYPES[form.a.char], TYPES[form.b.char], TYPES[form.c.char])
+        self.integer: bool = form.c.char not in HALVES and form.c.char != "f"
 
     def kernel(self, factors: bool) -> Function:
         """Return what is called with a, b and c, or with `factors` like `gemm`."""
@@ -127,8 +128,8 @@ def prepare_integer_matmul(form: MatmulForm) -> DeviceMatmul:
 
 
 # the name of a kernel, the type of an element's parts, and how many these are
-SCALES = {char: (t.suffix, t.real, 2 if t.kind == "c" else 1)
-          for char in BLAS_TYPES if (t := BY_CHAR[char])}
+SCALES = {char: (BY_CHAR[char].suffix, BY_CHAR[char].real, 2 if BY_CHAR[char].kind == "c" else 1)
+          for char in BLAS_TYPES}
 SCALE = Program('#include "integer_matmul.cuh"\n'
                 + "\n".join(f"MAT_SCALE({', '.join(map(str, s))})" for s in SCALES.values()) + "\n")
 

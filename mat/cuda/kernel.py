@@ -18,7 +18,7 @@ from cuda.bindings import driver
 from ..core.compiled import CudaLaunch
 from ..errors import DeviceError
 from ..support.native import ffi
-from ..support.types import Arguments, Number, Presented
+from ..support.types import Arguments, CData, Number, Presented
 from .gpu import NOT_CURRENT, DriverObject, Gpu, check
 from .nvrtc import Program
 
@@ -58,20 +58,20 @@ class CudaKernel:
         if len(data) > LONGEST_FRAME:
             raise DeviceError(f"kernel {kernel!r}: a frame of {len(data)} bytes; at most "
                               f"{LONGEST_FRAME} are possible")
-        self.program = program
-        self.kernel = kernel
-        self.frame = ffi.new("char[]", data)
-        self.grid = grid
-        self.block = block
-        self.shared = shared
-        self.room = room
-        self.then = then
+        self.program: Program = program
+        self.kernel: str = kernel
+        self.frame: CData = ffi.new("char[]", data)
+        self.grid: tuple[int, int, int] = grid
+        self.block: tuple[int, int, int] = block
+        self.shared: int = shared
+        self.room: int = room
+        self.then: CudaKernel | None = then
         self.ready: dict[Gpu, Launch] = {}
         self.idle: list[Packet] = []  # packets that no launch uses; pop and append are atomic
         self.operands: Sequence[int] = ()
         self.numbers: Sequence[int] = ()
         self.gather: Gather | None = None
-        self.there = 0  # the position in a call of an operand on the device
+        self.there: int = 0  # the position in a call of an operand on the device
 
     def bind(self, operands: Sequence[int], numbers: Sequence[int]) -> CudaKernel:
         """Set the positions of operands and of numbers in a call; return self."""

@@ -13,6 +13,7 @@ from math import prod, sqrt
 from typing import NamedTuple
 
 from ..layout.merged_axes import CopyAxis, merged, starts, upwards
+from ..layout.shapes import Ints
 from .division import magic
 
 WIDEST = 16  # bytes that a thread can move at once
@@ -35,13 +36,13 @@ LOOSE_WORTH = {1: 0.3, 2: 0.4, 4: 0.6, 8: 0.7, 16: 0.8}
 LOOSE_BLOCKS = 4096
 INNER, RANK = 6, 12  # axes: as in permute_frame
 # by the bytes of a unit: those of a vector, vectors of a line, threads
-TILES = {1: ((16, 8, 64), (4, 32, 256), (1, 128, 256)),
+TILES: dict[int, tuple[Ints, ...]] = {1: ((16, 8, 64), (4, 32, 256), (1, 128, 256)),
          2: ((16, 8, 64), (4, 32, 256), (2, 64, 256)),
          4: ((16, 16, 256), (16, 8, 64), (8, 32, 256), (4, 64, 256), (4, 32, 256)),
          8: ((16, 32, 512), (16, 16, 256), (16, 8, 64), (8, 32, 256), (8, 16, 256)),
          16: ((16, 32, 256), (16, 16, 256))}
 # bytes that are written at once
-GATHERED = {1: (16, 4, 1), 2: (16, 4, 2), 4: (16, 4), 8: (16, 8), 16: (16,)}
+GATHERED: dict[int, Ints] = {1: (16, 4, 1), 2: (16, 4, 2), 4: (16, 4), 8: (16, 8), 16: (16,)}
 CHANNELS = {1: (16, 4), 2: (16, 4), 4: (16, 4), 8: (16, 8)}
 LOOSE_UNITS = {1: 2048, 2: 2048, 4: 2048, 8: 1024, 16: 1024}  # that fit in a tile
 

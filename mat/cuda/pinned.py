@@ -31,9 +31,9 @@ class Pinned:
     __slots__ = ("__weakref__", "address", "nbytes", "queue")
 
     def __init__(self, address: int, nbytes: int, queue: deque[tuple[int, int]]) -> None:
-        self.address = address
-        self.nbytes = nbytes
-        self.queue = queue
+        self.address: int = address
+        self.nbytes: int = nbytes
+        self.queue: deque[tuple[int, int]] = queue
 
     @property
     def __array_interface__(self) -> Keywords:
@@ -147,7 +147,7 @@ class Registered:
     __slots__ = ("array",)
 
     def __init__(self, array: Array) -> None:
-        self.array = array
+        self.array: Array = array
 
 
 _registered: dict[tuple[int, int], Registered] = {}

@@ -32,9 +32,9 @@ class StreamEvent:
     __slots__ = ("__weakref__", "event", "gpu")
 
     def __init__(self, gpu: Gpu) -> None:
-        self.gpu = gpu
+        self.gpu: Gpu = gpu
         with gpu.current():
-            self.event = check(driver.cuEventCreate(_WITHOUT_TIME), "an event")
+            self.event: DriverObject | None = check(driver.cuEventCreate(_WITHOUT_TIME), "an event")
 
     def record(self, stream: DriverObject) -> StreamEvent:
         """Set the position after all work that is queued on `stream` now; return self."""
@@ -67,11 +67,11 @@ class Stage:
     def __init__(self, gpu: Gpu, piece: int, count: int) -> None:
         self.gpu = gpu
         self.piece = piece
-        self.lock = threading.Lock()
-        self.buffers = [np.asarray(POOL.take(piece)) for _ in range(count)]
+        self.lock: threading.Lock = threading.Lock()
+        self.buffers: list[Bytes] = [np.asarray(POOL.take(piece)) for _ in range(count)]
         # an event that was not recorded yet is not waited for
-        self.events = [StreamEvent(gpu) for _ in range(count)]
-        self.at = 0
+        self.events: list[StreamEvent] = [StreamEvent(gpu) for _ in range(count)]
+        self.at: int = 0
 
     def next(self) -> tuple[Bytes, StreamEvent]:
         """Return the next buffer, which is free, and the event to record after its use."""

@@ -41,7 +41,11 @@ class CopyCounter(Observer):
     """
 
     def __init__(self) -> None:
-        self.h2d = self.d2h = self.bytes = self.packs = self.fallbacks = 0
+        self.h2d: int = 0
+        self.d2h: int = 0
+        self.bytes: int = 0
+        self.packs: int = 0
+        self.fallbacks: int = 0
         self.after_fork()
         renew_after_fork(self)
 
@@ -81,7 +85,8 @@ class AllocationCounter(Observer):
     """
 
     def __init__(self) -> None:
-        self.count = self.nbytes = 0
+        self.count: int = 0
+        self.nbytes: int = 0
         self.after_fork()
         renew_after_fork(self)
 

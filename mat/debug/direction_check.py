@@ -88,7 +88,7 @@ class DirectionCheck(Observer):
 
     def __init__(self) -> None:
         self.reports: list[DirectionReport] = []
-        self.relocation = Relocation()
+        self.relocation: Relocation = Relocation()
         self.late: list[tuple[object, str]] = []  # uses after the end: thread, text
         self._open: dict[int, WatchedAccess] = {}
         self._memories: set[Pooled] = set()  # of the devices that were accessed

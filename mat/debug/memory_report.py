@@ -89,11 +89,13 @@ class MemoryReport:
         self.verbose = verbose
         found = _storages()
         mats = {id(x.storage): x for x in MATS.all()}
-        self.by_mat = sorted((_row(s, mats.get(id(s))) for s in found if s.handles),
-                             key=lambda row: -row.nbytes)
-        self.lent = [_export_row(s.nbytes, record) for s in found for record in tuple(s.accesses)
-                     if isinstance(record, ExportRecord) and record.thread]
-        self.by_memory = {m.name: _facts(m, self.by_mat) for m in memories.values()}
+        self.by_mat: list[StorageRow] = sorted(
+            (_row(s, mats.get(id(s))) for s in found if s.handles), key=lambda row: -row.nbytes)
+        self.lent: list[ExportRow] = [
+            _export_row(s.nbytes, record) for s in found for record in tuple(s.accesses)
+            if isinstance(record, ExportRecord) and record.thread]
+        self.by_memory: dict[str, dict[str, int | None]] = {
+            m.name: _facts(m, self.by_mat) for m in memories.values()}
         self.by_line: dict[str, int] = {}
         for row in self.by_mat:
             line = row.line or "(lines are noted while a device is in use, or something observes)"

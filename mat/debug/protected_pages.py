@@ -46,14 +46,16 @@ class System:
     """The functions of the C library that are called here, and the handler that it calls."""
 
     def __init__(self) -> None:
-        self.ffi = FFI()
+        self.ffi: CData = FFI()
         self.ffi.cdef(_DECLARATIONS)
         library = self.ffi.dlopen(None)
-        self.mmap, self.munmap = library.mmap, library.munmap
-        self.mprotect, self.madvise = library.mprotect, library.madvise
-        self.sigaction = library.sigaction
-        self.callback = self.ffi.callback("void(int, mat_fault *, void *)", _on_fault)
-        self.handler = self.ffi.cast("void *", self.callback)
+        self.mmap: CData = library.mmap
+        self.munmap: CData = library.munmap
+        self.mprotect: CData = library.mprotect
+        self.madvise: CData = library.madvise
+        self.sigaction: CData = library.sigaction
+        self.callback: CData = self.ffi.callback("void(int, mat_fault *, void *)", _on_fault)
+        self.handler: CData = self.ffi.cast("void *", self.callback)
 
     def pointer(self, address: int) -> CData:
         """Return `address` as a C pointer."""
@@ -97,16 +99,17 @@ class Pages:
     __slots__ = ("__weakref__", "address", "allowed", "nbytes", "notify", "system", "touched")
 
     def __init__(self, nbytes: int) -> None:
-        self.nbytes = -(-nbytes // PAGE) * PAGE
-        self.system = c = _required_system()  # needed by __del__, when modules may be gone
+        self.nbytes: int = -(-nbytes // PAGE) * PAGE
+        self.system: System = _required_system()  # needed by __del__, when modules may be gone
+        c = self.system
         null, cast = c.ffi.NULL, c.ffi.cast
         # one statement, so that an interrupt does not lose the pages
-        self.address = int(cast("uintptr_t", c.mmap(null, self.nbytes, READ_WRITE,
-                                                    _PRIVATE_ANONYMOUS, -1, 0)))
+        self.address: int = int(cast("uintptr_t", c.mmap(null, self.nbytes, READ_WRITE,
+                                                         _PRIVATE_ANONYMOUS, -1, 0)))
         if self.address == _FAILED:
             self.address = 0
             raise MemoryError(f"the system has no {self.nbytes} bytes in pages of their own")
-        self.allowed = READ_WRITE
+        self.allowed: int = READ_WRITE
         self.touched: Touch | None = None
         self.notify: Callable[[Pages], None] | None = None  # called after such an access
         _all[self.address] = self

@@ -91,15 +91,17 @@ class Snapshot:
     __slots__ = ("digest", "kept", "now", "record", "start", "stop")
 
     def __init__(self, record: AccessRecord) -> None:
-        self.record = record
+        self.record: AccessRecord = record
+        self.start: int
+        self.stop: int
         self.start, self.stop = window(record)
         self.kept: Array | None = None  # None: only the digest is
-        self.digest = b""
+        self.digest: bytes = b""
         self.renew()
 
     def renew(self, where: Array | None = None) -> None:
         """Take the snapshot again: all of it, or the elements in the mask `where`."""
-        self.now = elements(self.record, self.start, self.stop)
+        self.now: Array = elements(self.record, self.start, self.stop)
         if self.now.nbytes > LARGEST:
             self.digest = _digest(self.now)
         elif where is None or self.kept is None:
@@ -137,8 +139,9 @@ class PoisonedOutput:
 
     def __init__(self, record: AccessRecord) -> None:
         storage = storage_of(record)
-        self.record = record
-        self.before = elements(record, 0, storage.size) if storage.fresh & record.mask else None
+        self.record: AccessRecord = record
+        self.before: Array | None = (
+            elements(record, 0, storage.size) if storage.fresh & record.mask else None)
         put(record, poison(storage.size, storage.dtype))
 
     def left(self) -> Array:

@@ -73,7 +73,7 @@ class Trace(Observer):
 
     def __init__(self) -> None:
         self.events: list[TraceEvent] = []
-        self.begun = perf_counter()
+        self.begun: float = perf_counter()
         self._lock = threading.Lock()
         self._dirtied: weakref.WeakKeyDictionary[Cube, str] = weakref.WeakKeyDictionary()
         self._numbers: weakref.WeakKeyDictionary[Cube, int] = weakref.WeakKeyDictionary()

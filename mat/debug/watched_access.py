@@ -4,11 +4,14 @@ far or at its end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, cast
 
 from ..core.access_record import AccessRecord
 from ..core.direction import INPUT, OUTPUT
+from ..core.registry import Presented
 from ..core.source_line import line_of, running_operation
+from ..matrix.base import Storage
 from ..support.types import Array
 from .relocation import give_revocable
 from .snapshot import PoisonedOutput, Snapshot, described, storage_of, view_of, visible
@@ -37,18 +40,19 @@ class WatchedAccess:
     )
 
     def __init__(self, record: AccessRecord, alone: bool) -> None:
-        self.record = record
-        self.storage = storage_of(record)
-        self.alone = alone  # it was the only access when it began
-        self.nested = False  # another access wrote meanwhile
+        self.record: AccessRecord = record
+        self.storage: Storage = storage_of(record)
+        self.alone: bool = alone  # it was the only access when it began
+        self.nested: bool = False  # another access wrote meanwhile
         # another access wrote and failed, so that the data may be copied from elsewhere at any time
-        self.loose = False
-        self.blind = False  # its memory cannot be read
-        self.operation = _operation()
+        self.loose: bool = False
+        self.blind: bool = False  # its memory cannot be read
+        self.operation: _Operation | None = _operation()
         self.poisoned: PoisonedOutput | None = None
         self.snapshot: Snapshot | None = None
-        self.value = record.value, record.make_value
-        self.own = give_revocable(record)
+        self.value: tuple[Presented, Callable[[], Presented] | None] = (
+            record.value, record.make_value)
+        self.own: Presented = give_revocable(record)
         self._take()
 
     def _take(self) -> None:

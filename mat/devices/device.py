@@ -105,8 +105,8 @@ class DeviceContext(Block[Device]):
 
     def __init__(self, device: Device, pool_bytes: int | None, call: str) -> None:
         super().__init__()
-        self.device = device
-        self.pool_bytes = pool_bytes
+        self.device: Device = device
+        self.pool_bytes: int | None = pool_bytes
         self.barrier: Barrier | None = None
         self.use: DeviceUse | None = None
         self.warn_unless_entered(call)

@@ -189,9 +189,9 @@ class QueuedCopy:
 
     def __init__(self, device: Emulated, copy: Callable[[], None]) -> None:
         self.device = device
-        self.copy = copy
+        self.copy: Callable[[], None] = copy
         self.failed: DeviceError | None = None
-        self.done = False
+        self.done: bool = False
         try:
             device.enqueue(self.run)
         except BaseException:
@@ -233,12 +233,12 @@ class Emulated(PooledDevice):
 
     def __init__(self, number: int) -> None:
         super().__init__()
-        self.name = f"emulated:{number}" if number else "emulated"
+        self.name: str = f"emulated:{number}" if number else "emulated"
         self.memory: EmulatedMemory = EmulatedMemory(self.name, self)
-        self.facet = EmulatedFacet(self)
+        self.facet: EmulatedFacet = EmulatedFacet(self)
         self.delayed = False
-        self.launches = 0
-        self.transfers = dict.fromkeys(("h2d", "d2h", "d2d"), 0)
+        self.launches: int = 0
+        self.transfers: dict[str, int] = dict.fromkeys(("h2d", "d2h", "d2d"), 0)
         self._queue: deque[Callable[[], object]] = deque()
         self.failing: dict[str, int] = {}
         self._lock = threading.RLock()
@@ -369,11 +369,12 @@ def _as_foreign(x: EmulatedArray) -> ForeignArray:
 class EmulatedFacet(PooledFacet):
     """The visible elements in the memory of an emulated device."""
 
-    letter, presents = "E", EmulatedArray
+    letter: str = "E"
+    presents: type | None = EmulatedArray
 
     def __init__(self, device: Emulated) -> None:
-        self.name = device.name
-        self.memory = device.memory
+        self.name: str = device.name
+        self.memory: Memory = device.memory
         self.device = device
 
     def present(self, view: ViewLike, handle: EmulatedBlock, writable: bool) -> EmulatedArray:

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.registry import Presented
 from ..core.source_line import SourceLine, line_of
 from ..errors import DeviceError
+from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..support.types import Array, Bytes, DType, Function
 from .pooled import PooledDevice
@@ -25,13 +26,13 @@ class EmulatedBlock:
     __slots__ = ("__weakref__", "address", "alive", "device", "line", "nbytes", "raw", "tick")
 
     def __init__(self, device: PooledDevice, address: int, nbytes: int) -> None:
-        self.device = device
-        self.address = address
-        self.nbytes = nbytes
+        self.device: PooledDevice = device
+        self.address: int = address
+        self.nbytes: int = nbytes
         self.raw: Bytes = np.full(nbytes + 2 * GUARD, BAND, np.uint8)
         self.raw[GUARD:GUARD + nbytes] = FRESH
-        self.alive = True
-        self.tick = 0
+        self.alive: bool = True
+        self.tick: int = 0
         self.line: SourceLine | None = None  # which allocated it
 
     @property
@@ -66,13 +67,15 @@ class EmulatedArray:
 
     def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: DType,
                  writable: bool) -> None:
-        self.handle = handle
-        self.device = handle.device
-        self.layout = layout
-        self.dtype = dtype
-        self.shape, self.strides, self.size = layout.shape, layout.strides, layout.size
-        self.address = handle.address + layout.displacement * dtype.itemsize
-        self.writable = writable
+        self.handle: EmulatedBlock = handle
+        self.device: PooledDevice = handle.device
+        self.layout: Layout = layout
+        self.dtype: DType = dtype
+        self.shape: Ints = layout.shape
+        self.strides: Ints = layout.strides
+        self.size: int = layout.size
+        self.address: int = handle.address + layout.displacement * dtype.itemsize
+        self.writable: bool = writable
 
     @property
     def pointer(self) -> int:
@@ -99,10 +102,10 @@ class Launch:
 
     def __init__(self, function: Function, values: tuple[object, ...],
                  opened: Callable[[EmulatedArray], Presented], delayed: bool) -> None:
-        self.function = function
-        self.values = values
-        self.opened = opened
-        self.delayed = delayed
+        self.function: Function = function
+        self.values: tuple[object, ...] = values
+        self.opened: Callable[[EmulatedArray], Presented] = opened
+        self.delayed: bool = delayed
         self.result: list[Presented] = []  # one item when it is done
 
     def run(self) -> None:

@@ -140,9 +140,9 @@ class DeviceUse(Nested):
 
     def __init__(self, device: Device, pool_bytes: int | None = None) -> None:
         super().__init__()
-        self.device = device
-        self.pool_bytes = pool_bytes
-        self.thread = threading.get_ident()
+        self.device: Device = device
+        self.pool_bytes: int | None = pool_bytes
+        self.thread: int = threading.get_ident()
 
     def begin(self) -> None:
         """Tell the device, and have calls find out which device is in use."""

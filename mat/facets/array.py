@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.registry import Facet, ViewLike, register_facet
+from ..core.registry import Engine, Facet, Memory, ViewLike, register_facet
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..memories.host import HOST
@@ -63,7 +63,11 @@ array_kept_by: Callable[[object, Array, bool], Array] = (
 class ArrayFacet(Facet):
     """The visible elements as an n-d NumPy array."""
 
-    name, letter, memory, engine, quiet = "array", "A", HOST, np, True
+    name: str = "array"
+    letter: str = "A"
+    memory: Memory = HOST
+    engine: Engine = np
+    quiet: bool = True
 
     def present(self, view: ViewLike, handle: Array, writable: bool) -> Array:
         layout = view.layout

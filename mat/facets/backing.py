@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.registry import Facet, ViewLike, register_facet
+from ..core.registry import Engine, Facet, Memory, ViewLike, register_facet
 from ..memories.host import HOST
 from ..support.types import Array
 
@@ -28,7 +28,11 @@ def protected_view(handle: Array, writable: bool) -> Array:
 class BackingFacet(Facet):
     """The whole storage as a 1-d NumPy array, whose index k is storage index k."""
 
-    name, letter, memory, engine, quiet = "backing", "B", HOST, np, True
+    name: str = "backing"
+    letter: str = "B"
+    memory: Memory = HOST
+    engine: Engine = np
+    quiet: bool = True
 
     def present(self, view: ViewLike, handle: Array, writable: bool) -> Array:
         return protected_view(handle, writable)

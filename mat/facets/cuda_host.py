@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 
-from ..core.registry import Facet, ViewLike, register_facet
+from ..core.registry import Engine, Facet, Memory, ViewLike, register_facet
 from ..cpu import engine
 from ..memories.host import HOST, page_locking
 from ..support.c_pointers import ForeignArray
@@ -22,7 +22,10 @@ class CudaHostFacet(Facet):
     An access raises `DeviceError`, which says why, if there is no CUDA device.
     """
 
-    name, letter, memory, engine = "cuda_host", "H", HOST, engine
+    name: str = "cuda_host"
+    letter: str = "H"
+    memory: Memory = HOST
+    engine: Engine = engine
 
     def present(self, view: ViewLike, handle: Array, writable: bool) -> ForeignArray:
         pages = page_locking()

@@ -100,9 +100,9 @@ class Archive:
         self.file = file
         self.name = name
         with self.converted_errors():
-            self.zip = _zipfile().ZipFile(file)
-            self.size = file.seek(0, 2)
-            self.members = self._members()
+            self.zip: Any = _zipfile().ZipFile(file)
+            self.size: int = file.seek(0, 2)
+            self.members: list[Member] = self._members()
         self._check_growth(most)
 
     @contextmanager

@@ -39,9 +39,9 @@ class Progress:
         if callback is not None and not callable(callback):
             raise DTypeError("progress is a function of bytes done and bytes in all, got "
                              f"{callback!r}")
-        self.callback = callback
-        self.total = total
-        self.done = 0
+        self.callback: Callback | None = callback
+        self.total: int = total
+        self.done: int = 0
 
     def expect(self, total: int) -> None:
         """Set how many bytes there will be; report at once if there are none."""
@@ -137,11 +137,11 @@ class Source:
     __slots__ = ("_peeked", "crc", "file", "left", "name", "progress")
 
     def __init__(self, file: Stream, name: str, left: int | None = None) -> None:
-        self.file = file
-        self.name = name
+        self.file: Stream = file
+        self.name: str = name
         self.left = left
         self.crc: int | None = None  # set to 0 to compute the checksum of what is read from then on
-        self.progress = Progress(None)
+        self.progress: Progress = Progress(None)
         self._peeked = b""
 
     def peek(self, n: int) -> bytes:

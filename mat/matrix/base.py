@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from ..core.access import Access
+from ..core.access_record import AccessRecord
 from ..core.compiled import BLOCKS
 from ..core.compiled import LiveObjects as NewLiveObjects
 from ..core.compiled import Lock as NewLock
@@ -27,8 +28,7 @@ from ..support.options import FLOAT64, current
 from ..support.types import DirectionName, DType, FacetName, Number, Presents, ShapeLike
 from .operators import Operators
 
-# with types of C
-_facets, _directions, _observers = facets, DIRECTIONS, OBSERVERS
+_facets, _directions, _observers = facets, DIRECTIONS, OBSERVERS  # with types of C
 _input, _io, _float64 = INPUT, IO, FLOAT64
 MAKER = _maker = NewMaker()  # of Mats
 MATS = _mats = NewLiveObjects()
@@ -47,7 +47,6 @@ class Storage(Cube):
     """The elements of one or more Mats: of one dtype, in any number of memories."""
 
     __slots__ = ("itemsize", "writable")
-    dtype: DType
 
     def __init__(self, size: int, dtype: DType, fill_value: Number) -> None:
         self.begin()
@@ -56,11 +55,11 @@ class Storage(Cube):
     def describe(self, size: int, dtype: DType, itemsize: int, fill_value: Number) -> None:
         """Set what the elements are, and notify observers of a new storage."""
         self.size = size
-        self.dtype = dtype
-        self.itemsize = itemsize
-        self.nbytes = size * itemsize
+        self.dtype: DType = dtype
+        self.itemsize: int = itemsize
+        self.nbytes: int = size * itemsize
         self.fill_value = fill_value
-        self.writable = True
+        self.writable: bool = True
         if _observers:
             for observer in tuple(_observers):
                 observer.created(self)
@@ -82,15 +81,17 @@ class Form:
                  "whole", "writable")
 
     def __init__(self, layout: Layout, dtype: DType, whole: bool, writable: bool) -> None:
-        self.shape = layout.shape
-        self.strides = layout.strides
-        self.size = layout.size
-        self.dtype = dtype
-        self.itemsize = dtype.itemsize
+        self.shape: Ints = layout.shape
+        self.strides: Ints = layout.strides
+        self.size: int = layout.size
+        self.dtype: DType = dtype
+        self.itemsize: int = dtype.itemsize
+        self.lowest: int
+        self.highest: int
         self.lowest, self.highest = plain_integers(dtype)
-        self.whole = whole  # all of the storage is visible
-        self.writable = writable
-        self.layout = packed(layout.shape)
+        self.whole: bool = whole  # all of the storage is visible
+        self.writable: bool = writable
+        self.layout: Layout = packed(layout.shape)
 
     def new(self, device_enabled: bool, fill_value: Number | None) -> Any:
         """Return a Mat of this form, that of a whole storage; None: of arbitrary elements."""
@@ -148,11 +149,11 @@ class MatBase(Operators):
                device_enabled: bool) -> None:
         """Be that layout over that storage, of that form if it is known."""
         self.storage = storage
-        self.layout = layout
+        self.layout: Layout = layout
         self.known_form = form
-        self.presented = None
-        self.device_enabled = device_enabled
-        self.is_view = False
+        self.presented: dict[int, AccessRecord] | None = None
+        self.device_enabled: bool = device_enabled
+        self.is_view: bool = False
         self._place = _mats.add(self)
 
     def __dealloc__(self) -> None:  # see `Coherence.__dealloc__`

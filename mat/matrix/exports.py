@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.compiled import THREADS
+from ..core.export import ExportRecord
 from ..core.registry import Facet
 from ..core.source_line import is_installed
 from ..facets.array import ARRAY, array_kept_by
@@ -32,7 +33,8 @@ class Export:
     def begin(self, view: Views, facet: Facet) -> None:
         """Begin the export."""
         storage = view.storage
-        self.record = storage.export(view, facet, _threads.consumer_line(is_installed))
+        self.record: ExportRecord = storage.export(
+            view, facet, _threads.consumer_line(is_installed))
 
     @property
     def value(self) -> Presented:

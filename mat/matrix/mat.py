@@ -116,7 +116,7 @@ class Mat(Items, Printing, Methods):
 
     __slots__ = ()
     # for classes that read only this; an ndarray on the left calls __array_ufunc__
-    __array_priority__ = 1000.0
+    __array_priority__: float = 1000.0
 
     # NumPy's parameters, and more
     def __init__(self, shape: ShapeLike, dtype: DTypeLike = None, buffer: Any = None,
@@ -139,7 +139,7 @@ class Mat(Items, Printing, Methods):
             strides_of_order = in_order(lengths, columnwise(order)).strides
             layout = Layout(lengths, strides_of_order, layout.displacement)
         self._fill_in(storage, layout, current().device_enabled)
-        self.is_view = displaced_to is not None
+        self.is_view: bool = displaced_to is not None
 
     @property
     def facets(self) -> Mapping[str, FacetState]:

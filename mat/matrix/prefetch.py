@@ -20,8 +20,8 @@ class Prefetch(Block["Prefetch"]):
 
     def __init__(self, to_device: list[Mat], to_host: list[Mat]) -> None:
         super().__init__()
-        self.to_device = to_device
-        self.to_host = to_host
+        self.to_device: list[Mat] = to_device
+        self.to_host: list[Mat] = to_host
         self.begun: list[tuple[Mat, Memory]] = []
         self.warn_unless_entered("mat.prefetch(...)")
 

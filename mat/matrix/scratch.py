@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sys
 import threading
+import weakref
 from collections.abc import Hashable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeAlias
 
 from ..core.compiled import THREADS
-from ..core.registry import Handle, Memory
+from ..core.registry import Handle, Memory, ViewLike
 from ..core.source_line import SourceLine, file_and_line
 from ..errors import ConflictError, DTypeError, TornError
 from ..layout.shapes import as_shape
@@ -22,7 +23,7 @@ from ..memories.host import HOST
 from ..support.dtypes import as_dtype
 from ..support.open_blocks import Block
 from ..support.options import current
-from ..support.types import Array, DType, DTypeLike, ShapeLike
+from ..support.types import Array, DType, DTypeLike, Number, ShapeLike
 from .base import Storage
 from .mat import Mat, check_bytes
 
@@ -62,6 +63,19 @@ class ScratchStorage(Storage):
     """The storage of one block, over memory that exists before and after it."""
 
     __slots__ = ("buffer", "part", "where")
+    # declared by base classes, and set here
+    size: int
+    dtype: DType
+    itemsize: int
+    nbytes: int
+    fill_value: Number
+    writable: bool
+    fresh: int
+    seen: int
+    pristine: bool
+    torn: TornError | None
+    torn_memory: Memory | None
+    viewers: list[weakref.ref[ViewLike]] | None
 
     def __init__(self, size: int, dtype: DType, buffer: Array | None,
                  where: SourceLine) -> None:
@@ -71,10 +85,10 @@ class ScratchStorage(Storage):
             self.begin()
             self.size, self.dtype, self.itemsize = size, dtype, dtype.itemsize
             self.nbytes, self.fill_value, self.writable = size * dtype.itemsize, None, True
-            self.part = buffer[:size]
+            self.part: Array = buffer[:size]
             self.replace_host(self.part)
-        self.buffer = buffer
-        self.where = where
+        self.buffer: Array | None = buffer
+        self.where: SourceLine = where
 
     def release(self) -> Array | None:
         """Release the host's memory and return it; None if there is none or it is still in use."""
@@ -107,8 +121,8 @@ class ScratchBlock(Block[Mat]):
 
     def __init__(self, layout: Layout, key: Key) -> None:
         super().__init__()
-        self.layout = layout
-        self.key = key
+        self.layout: Layout = layout
+        self.key: Key = key
         self.storage: ScratchStorage | None = None
         self.warn_unless_entered(f"mat.scratch({layout.shape})")
 
@@ -202,7 +216,7 @@ def spare_bytes() -> int:
 
 
 Scratch.__call__.__qualname__ = "mat.scratch"  # in messages about its arguments
-scratch = Scratch()
+scratch: Scratch = Scratch()
 
 
 def _layout_and_dtype(shape: ShapeLike, dtype: DTypeLike) -> tuple[Layout, DType]:

@@ -15,9 +15,9 @@ class Window:
     __slots__ = ("before", "displacement", "mat", "shape")
 
     def __init__(self, mat: ViewLike, shape: ShapeLike | None, displacement: int | None) -> None:
-        self.mat = mat
-        self.shape = shape
-        self.displacement = displacement
+        self.mat: ViewLike = mat
+        self.shape: ShapeLike | None = shape
+        self.displacement: int | None = displacement
         self.before: list[Layout] = []  # one for each time that the window was entered
 
     def __enter__(self) -> ViewLike:

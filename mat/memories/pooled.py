@@ -50,7 +50,7 @@ class Pooled(Memory):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.lock = threading.RLock()
+        self.lock: threading.RLock = threading.RLock()
         self._limits: dict[object, int] = {}  # by what set them
         self._spare: dict[int, list[Handle]] = {}  # cached blocks by size
         self._freed: deque[Handle] = deque()  # queued by `free`
@@ -60,7 +60,8 @@ class Pooled(Memory):
         renew_after_fork(self)
 
     def after_fork(self) -> None:
-        self.lock, self._sums = threading.RLock(), None
+        self.lock = threading.RLock()
+        self._sums = None
 
     # Implemented by subclasses
 

@@ -64,7 +64,7 @@ class Walk:
     def __init__(self, tokens: list[Token], outputs: frozenset[str]) -> None:
         self.tokens = tokens
         self.outputs = outputs
-        self.at = 0
+        self.at: int = 0
         self.state: State = frozenset()
         self.hidden: list[set[str]] = []  # by local variables of the same name, in each block
         self.exits: State = None

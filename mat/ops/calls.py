@@ -74,20 +74,20 @@ class Calls(Operation):
     def set_positions(self, arity: int, main: int, others: tuple[int, ...],
                       settings: tuple[int, ...], zero_at: int) -> None:
         """Set the positions of those arguments that a plan depends on."""
-        self.arity = arity
-        self.main = main
-        self.others = others
-        self.settings = settings
-        self.zero_at = zero_at
+        self.arity: int = arity
+        self.main: int = main
+        self.others: tuple[int, ...] = others
+        self.settings: tuple[int, ...] = settings
+        self.zero_at: int = zero_at
         self.forget_plans()
 
     def forget_plans(self) -> None:
         """Drop all plans."""
-        self.root = PlanNode()
+        self.root: PlanNode = PlanNode()
         # while a device is in use; there are one or two
         self.device_roots: list[tuple[Device, PlanNode]] = []
-        self.new_root = PlanNode()
-        self.count = 0
+        self.new_root: PlanNode = PlanNode()
+        self.count: int = 0
 
     def __call__(self, *args: Operand, **kwargs: object) -> Operand:
         return self.carry_out(args, kwargs)

@@ -31,18 +31,19 @@ class Declaration(Calls):
         self.__module__ = check.__module__ or "__main__"
         self.__doc__ = check.__doc__
         self.__wrapped__ = check
-        self.positional = _positional(check)
+        self.positional: list[str] = _positional(check)
         arity = len(self.positional)
-        self.roles = roles_of(check)
-        self.__signature__ = DeferredSignature(
+        self.roles: dict[str, Role] = roles_of(check)
+        self.__signature__: DeferredSignature = DeferredSignature(
             lambda: readable(inspect.signature(check), self.roles))
-        self.numbers = [(k, n) for k, n in enumerate(self.positional) if n in self.roles
-                        and self.roles[n].direction is None]
-        self.at_numbers = tuple(k for k, _ in self.numbers)
-        self.operands = [k for k, n in enumerate(self.positional) if n in self.roles
-                         and self.roles[n].direction is not None]
-        self.written = [k for k in self.operands if self.role(k).direction is not INPUT]
-        self.result = self.written[-1] if self.written else None
+        self.numbers: list[tuple[int, str]] = [
+            (k, n) for k, n in enumerate(self.positional) if n in self.roles
+            and self.roles[n].direction is None]
+        self.at_numbers: tuple[int, ...] = tuple(k for k, _ in self.numbers)
+        self.operands: list[int] = [k for k, n in enumerate(self.positional) if n in self.roles
+                                    and self.roles[n].direction is not None]
+        self.written: list[int] = [k for k in self.operands if self.role(k).direction is not INPUT]
+        self.result: int | None = self.written[-1] if self.written else None
         conditions = [r.output_if_zero for r in self.roles.values() if r.output_if_zero]
         # the number whose being 0 matters
         zero_at = self.positional.index(conditions[0]) if conditions else -1

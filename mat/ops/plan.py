@@ -56,13 +56,13 @@ class PlannedOperand:
     # the parameters are the facts of an operand
     def __init__(self, kind: int, position: int, form: Form | None,
                  direction: Direction = INPUT, other: int = 0) -> None:
-        self.kind = kind
-        self.position = position
+        self.kind: int = kind
+        self.position: int = position
         self.form: Any = form  # of the Mat; None for a number
-        self.direction = direction
-        self.reads = direction is not OUTPUT
-        self.writes = direction is not INPUT
-        self.other = other  # the operand that is the same Mat, of those that are repeated
+        self.direction: Direction = direction
+        self.reads: bool = direction is not OUTPUT
+        self.writes: bool = direction is not INPUT
+        self.other: int = other  # the operand that is the same Mat, of those that are repeated
 
 
 class Plan:
@@ -76,22 +76,25 @@ class Plan:
 
     def __init__(self, operation: Planned, function: Function, facet: Facet,
                  operands: tuple[PlannedOperand, ...]) -> None:
-        self.operation = operation
-        self.function = function
-        self.facet = facet
-        self.mask, self.bit = facet.mask, facet.bit
-        self.operands = operands
+        self.operation: Planned = operation
+        self.function: Function = function
+        self.facet: Facet = facet
+        self.mask: int = facet.mask
+        self.bit: int = facet.bit
+        self.operands: tuple[PlannedOperand, ...] = operands
         found = [operand for operand in operands if operand.kind == _accessed]
-        self.accesses = tuple(sorted(found, key=lambda operand: not operand.writes))
-        self.repeated = tuple(operand for operand in operands if operand.kind == _repeated)
+        self.accesses: tuple[PlannedOperand, ...] = tuple(
+            sorted(found, key=lambda operand: not operand.writes))
+        self.repeated: tuple[PlannedOperand, ...] = tuple(
+            operand for operand in operands if operand.kind == _repeated)
         # the operand that is returned; -1: what the implementation returns
-        self.result = -1 if operation.result is None else operation.result
-        self.quiet = False  # switch NumPy's floating-point warnings off
-        self.keywords = True  # the implementation takes them
-        self.armed = False  # it is a kernel, which can be called without Python
-        self.at_once = False  # and under the GIL, since it is so short
-        self.by_ufunc = False  # it is a ufunc, for so few elements that it keeps the GIL
-        self.of_device = False  # the kernel is a device's
+        self.result: int = -1 if operation.result is None else operation.result
+        self.quiet: bool = False  # switch NumPy's floating-point warnings off
+        self.keywords: bool = True  # the implementation takes them
+        self.armed: bool = False  # it is a kernel, which can be called without Python
+        self.at_once: bool = False  # and under the GIL, since it is so short
+        self.by_ufunc: bool = False  # it is a ufunc, for so few elements that it keeps the GIL
+        self.of_device: bool = False  # the kernel is a device's
         self.kernel: CompiledCall = None
         self.number_positions: tuple[int, ...] = ()
 

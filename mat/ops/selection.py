@@ -14,8 +14,10 @@ import numpy as np
 from ..core.compiled import KernelCall as CompiledCall
 from ..core.direction import INPUT, IO, OUTPUT
 from ..core.observers import OBSERVERS
+from ..cpu.kernel import CpuKernel
 from ..cpu.selection import prepare_selection
 from ..facets.foreign import FOREIGN
+from ..layout.shapes import Ints
 from ..matrix.base import Form, MatBase, form_of_result
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
@@ -40,21 +42,21 @@ class SelectionKernels:
                  "put", "rest", "result", "whole")
 
     def __init__(self, form: Form, axis: int, axes: int, count: int) -> None:
-        self.form = form
-        self.axis = axis
-        self.axes = axes
-        self.count = count
-        self.length = form.shape[axis]
-        self.before = form.shape[:axis]
-        self.rest = form.shape[axis + (axes or 1):]
-        self.whole = not self.before and not self.rest  # all axes are selected of
+        self.form: Form = form
+        self.axis: int = axis
+        self.axes: int = axes
+        self.count: int = count
+        self.length: int = form.shape[axis]
+        self.before: tuple[int, ...] = form.shape[:axis]
+        self.rest: tuple[int, ...] = form.shape[axis + (axes or 1):]
+        self.whole: bool = not self.before and not self.rest  # all axes are selected of
         of = form.shape, form.strides, form.itemsize, axis, axes, count
         self.result: Form | None = None  # of the last new Mat
         kind = "masked" if axes else "taken"
-        self.number = prepare_selection("mat_masked_count", *of, False)
-        self.get = prepare_selection(f"mat_{kind}_get", *of, False)
-        self.put = prepare_selection(f"mat_{kind}_set", *of, False)
-        self.fill = prepare_selection(f"mat_{kind}_set", *of, True)
+        self.number: CpuKernel = prepare_selection("mat_masked_count", *of, False)
+        self.get: CpuKernel = prepare_selection(f"mat_{kind}_get", *of, False)
+        self.put: CpuKernel = prepare_selection(f"mat_{kind}_set", *of, False)
+        self.fill: CpuKernel = prepare_selection(f"mat_{kind}_set", *of, True)
 
 
 _KERNELS: dict[object, SelectionKernels] = {}
@@ -148,12 +150,12 @@ class Selection:
 
     def fill_in(self, view: MatBase, index: Mat, kernels: SelectionKernels, masked: bool) -> None:
         """Be what `index` selects of `view`."""
-        self.view = view
-        self.index = index
-        self.kernels = kernels
-        self.masked = masked
-        self.shape = index.layout.shape
-        self.size = index.layout.size
+        self.view: MatBase = view
+        self.index: Mat = index
+        self.kernels: SelectionKernels = kernels
+        self.masked: bool = masked
+        self.shape: Ints = index.layout.shape
+        self.size: int = index.layout.size
 
     # How much
 

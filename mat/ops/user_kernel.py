@@ -148,9 +148,11 @@ class Kernel(Op):
         device.check()
         for text in (source, device.source):
             _check_paths(text, operands, origin.line)
-        self.source, self.directions = source, dict(operands)
-        self.origin, self.device = origin, device
-        self.lock = threading.Lock()
+        self.source: str = source
+        self.directions: dict[str, str] = dict(operands)
+        self.origin: KernelOrigin = origin
+        self.device: DeviceSettings = device
+        self.lock: threading.Lock = threading.Lock()
         self.addresses: dict[str, int] = {}
         check = _checker(self, origin.name or "kernel")
         check.__module__ = origin.module

@@ -59,7 +59,9 @@ class BlasRoutine(dict[str, CData]):
     """The four routines of one verb by dtype character, each loaded when first called."""
 
     def __init__(self, verb: str, arguments: str, returns: str = "void") -> None:
-        self.verb, self.arguments, self.returns = verb, arguments, returns
+        self.verb: str = verb
+        self.arguments: str = arguments
+        self.returns: str = returns
 
     def __missing__(self, letter: str) -> CData:
         returns = {"T": _RETURNS, "R": REAL}.get(self.returns, {}).get(letter, self.returns)

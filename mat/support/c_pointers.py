@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from .blas_library import as_int
 from .dtypes import BY_NAME
@@ -50,12 +51,14 @@ class ForeignArray:
     int_increment: CData
 
     def __init__(self, handle: Array, layout: Layout) -> None:
-        self.handle = handle  # keeps the memory alive
-        self.layout = layout
-        self.dtype = dtype = handle.dtype
-        self.letter = dtype.char
-        self.shape, self.strides, self.size = layout.shape, layout.strides, layout.size
-        self.address = address_of(handle) + layout.displacement * dtype.itemsize
+        self.handle: Array = handle  # keeps the memory alive
+        self.layout: Layout = layout
+        self.dtype: DType = handle.dtype
+        self.letter = self.dtype.char
+        self.shape: Ints = layout.shape
+        self.strides: Ints = layout.strides
+        self.size: int = layout.size
+        self.address = address_of(handle) + layout.displacement * self.dtype.itemsize
 
     if not TYPE_CHECKING:  # so that checkers know that there are no others
 

@@ -5,6 +5,7 @@ the capsules.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from ..errors import ExchangeError
 from .dtypes import BY_NAME, ELEMENT_TYPES, SUPPORTED, as_dtype
@@ -18,7 +19,7 @@ LEGACY = -1  # in place of flags: a capsule for consumers from before DLPack 1.0
 BFLOAT = BY_NAME["bfloat16"].dlpack  # a code of element types
 _NAMES = {(t.dlpack, 8 * t.size): t.name for t in ELEMENT_TYPES}
 
-compiled = _core is not None
+compiled: bool = _core is not None
 
 
 Ints = tuple[int, ...]
@@ -82,6 +83,6 @@ class ExternalMemory:
     __slots__ = ("__array_interface__", "owner")
 
     def __init__(self, owner: object, address: int, nbytes: int, writable: bool) -> None:
-        self.owner = owner
-        self.__array_interface__ = {"shape": (nbytes,), "typestr": "|u1", "version": 3,
-                                    "data": (address, not writable)}
+        self.owner: object = owner
+        self.__array_interface__: dict[str, Any] = {
+            "shape": (nbytes,), "typestr": "|u1", "version": 3, "data": (address, not writable)}

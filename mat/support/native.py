@@ -47,6 +47,10 @@ def _do_without(reason: str) -> None:
 
 
 check_package()
+lib: CData
+ffi: CData
+core: CData
+missing: str
 lib, ffi, core, missing = _load()
 
 

@@ -48,7 +48,7 @@ class Block(Generic[T]):
         self.unused: Unused | None = None
         # of a body
         self.late: weakref.ref[Any] | None = None
-        self.running = False
+        self.running: bool = False
 
     def warn_unless_entered(self, call: str) -> None:
         """Warn if self, which `call` has made, becomes garbage before it is entered.
@@ -127,6 +127,7 @@ class Decorating(Block[T]):
     """A block that can also decorate a function, which then runs in a new such block each time."""
 
     __slots__ = ()
+    unused: Unused | None
 
     def again(self) -> Self:
         """Return a new block like this one."""
@@ -151,7 +152,7 @@ class Nested:
     __slots__ = ("ended", "parent")
 
     def __init__(self) -> None:
-        self.ended = False
+        self.ended: bool = False
         self.parent: Self | None = None
 
 

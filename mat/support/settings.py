@@ -60,7 +60,7 @@ class SettingsBlock(Decorating[Options]):
     def __init__(self, changes: Keywords) -> None:
         given = ", ".join(f"{name}={value!r}" for name, value in changes.items())
         super().__init__()
-        self.changes = changes
+        self.changes: Keywords = changes
         self.changed: Changed | None = None
         self.token: Token[Changed | None] | None = None
         self.warn_unless_entered(f"mat.settings({given})")
@@ -212,7 +212,7 @@ class Settings:
 
 
 Settings.__call__.__qualname__ = "mat.settings"  # in messages about its arguments
-settings = Settings()
+settings: Settings = Settings()
 
 
 def configure(*no_names: Never, **changes: Unpack[Changes]) -> None:

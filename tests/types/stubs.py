@@ -183,7 +183,8 @@ def _module(module, name, thing, dots):
         return f"from {parent} import {name} as {name}"
     if name == "emath":
         return "from .interop.numpy.namespace import emath as emath"
-    return f"from {'.' if module in ('', 'lib') else dots} import {name} as {name}"
+    is_package = MODULES[module].endswith("__init__")
+    return f"from {'.' if is_package else dots} import {name} as {name}"
 
 
 def _defined(thing, name):

@@ -118,6 +118,12 @@ class MemoryFlags:
 
     __slots__ = ("aligned", "c_contiguous", "f_contiguous", "owndata", "writeable",
                  "writebackifcopy")
+    aligned: bool
+    c_contiguous: bool
+    f_contiguous: bool
+    owndata: bool
+    writeable: bool
+    writebackifcopy: bool
     _LETTERS: ClassVar = {
         "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
         "X": "writebackifcopy", "CONTIGUOUS": "c_contiguous", "FORTRAN": "f_contiguous"}
@@ -131,12 +137,40 @@ class MemoryFlags:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    contiguous = property(lambda self: self.c_contiguous)
-    fortran = fnc = property(lambda self: self.f_contiguous and not self.c_contiguous)
-    forc = property(lambda self: self.f_contiguous or self.c_contiguous)
-    behaved = property(lambda self: self.aligned and self.writeable)
-    carray = property(lambda self: self.behaved and self.c_contiguous)
-    farray = property(lambda self: self.behaved and self.f_contiguous and not self.c_contiguous)
+    @property
+    def contiguous(self) -> bool:
+        """Another name of `c_contiguous`."""
+        return self.c_contiguous
+
+    @property
+    def fnc(self) -> bool:
+        """Whether elements are in column-major order, and not also in row-major order."""
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def fortran(self) -> bool:
+        """Another name of `fnc`."""
+        return self.fnc
+
+    @property
+    def forc(self) -> bool:
+        """Whether elements are in column-major or row-major order."""
+        return self.f_contiguous or self.c_contiguous
+
+    @property
+    def behaved(self) -> bool:
+        """Whether elements are aligned and can be written."""
+        return self.aligned and self.writeable
+
+    @property
+    def carray(self) -> bool:
+        """`behaved` and `c_contiguous`."""
+        return self.behaved and self.c_contiguous
+
+    @property
+    def farray(self) -> bool:
+        """`behaved` and `fnc`."""
+        return self.behaved and self.fnc
 
     @property
     def num(self) -> int:
@@ -160,7 +194,7 @@ class MemoryFlags:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MemoryFlags) and self.num == other.num
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: None  # type: ignore[assignment]  # since it has __eq__
 
     def __repr__(self) -> str:
         return "\n".join(f"  {name.upper()} : {getattr(self, name)}"

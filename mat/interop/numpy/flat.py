@@ -30,8 +30,8 @@ class FlatIterator:
     __slots__ = ("base", "index")
 
     def __init__(self, x: Mat) -> None:
-        self.base = x
-        self.index = 0  # of the element that comes next
+        self.base: Mat = x
+        self.index: int = 0  # of the element that comes next
 
     @property
     def coords(self) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ class FlatIterator:
     def __ne__(self, other: object) -> Operand:
         return self._vector() != (other._vector() if isinstance(other, FlatIterator) else other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: None  # type: ignore[assignment]  # since it has __eq__
 
 
 def _plain(index: Index) -> Index:

@@ -24,7 +24,8 @@ class _Indexed:
     """An object that is used by indexing, such as ``r_[1:4, x]``, and gives Mats."""
 
     def __init__(self, numpy_object: Any, name: str) -> None:
-        self._numpy_object, self.__name__ = numpy_object, name
+        self._numpy_object = numpy_object
+        self.__name__: str = name
         self.__doc__ = f"Return what ``numpy.{name}[...]`` returns, with Mats for arrays."
 
     def __getitem__(self, key: Index) -> Operand:
@@ -37,10 +38,10 @@ class _Indexed:
         return f"<mat.{self.__name__}, used by indexing>"
 
 
-r_ = _Indexed(np.r_, "r_")
-c_ = _Indexed(np.c_, "c_")
-mgrid = _Indexed(np.mgrid, "mgrid")
-ogrid = _Indexed(np.ogrid, "ogrid")
+r_: _Indexed = _Indexed(np.r_, "r_")
+c_: _Indexed = _Indexed(np.c_, "c_")
+mgrid: _Indexed = _Indexed(np.mgrid, "mgrid")
+ogrid: _Indexed = _Indexed(np.ogrid, "ogrid")
 
 
 def _copied(value: Operand) -> Operand:
