@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, SupportsIndex, TypeVar, overload
 
+import numpy as np
+
 from ..core.access_record import AccessRecord
 from ..core.direction import Direction
 from ..core.registry import Facet, Memory, all_facets, memories, memory_named
@@ -33,6 +35,7 @@ from ..support.types import (
     DTypeLike,
     Element,
     EmulatedName,
+    Entry,
     IndexLike,
     MemoryName,
     Number,
@@ -254,7 +257,7 @@ class Mat(Items, Printing, Methods):
 
     __hash__ = object.__hash__  # by identity: == compares elements
 
-    # What is inherited, with types that say more; of `x[i, j]` they do not know that it is a number
+    # What is inherited, with types that say more
 
     if TYPE_CHECKING:
 
@@ -276,7 +279,13 @@ class Mat(Items, Printing, Methods):
         def facet(self, name: Presents[P], direction: DirectionName | Direction = ...,
                   ) -> AbstractContextManager[P]: ...
         def facet(self, name: Any, direction: DirectionName | Direction = ...) -> Any: ...
+        # a row of a vector is a number, too; but most of what has rows has more than one axis
+        @overload
+        def __getitem__(  # type: ignore[overload-overlap]  # no type is tuples of other things
+            self, index: tuple[int | np.integer[Any], ...]) -> Entry: ...
+        @overload
         def __getitem__(self, index: IndexLike) -> Self: ...
+        def __getitem__(self, index: Any) -> Any: ...
         def __setitem__(self, index: IndexLike, value: ArrayLike) -> None: ...
         def item(self, *index: SupportsIndex | tuple[SupportsIndex, ...]) -> Element: ...
 

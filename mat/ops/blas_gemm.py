@@ -234,7 +234,7 @@ def gemm_batched(alpha: Scalar, a: Input, b: Input, beta: Scalar, c: Accumulated
         raise ShapeError(f"gemm_batched wants equal leading axes before matrices, got {a.shape}, "
                          f"{b.shape} and {c.shape}")
     if c.size or a.size or b.size:
-        first = (0,) * (a.ndim - 2)
+        first: tuple[int | slice, ...] = (*(0,) * (a.ndim - 2), slice(None))
         if all(x.shape[:-2] == c.shape[:-2] and 0 not in x.shape[:-2] for x in (a, b, c)):
             _check_product(a[first], b[first], c[first], transpose_a, transpose_b)
     check_disjoint("gemm_batched", c, a, b)

@@ -69,6 +69,8 @@ mat.zeros(3, dtype=3)  # error
 mat.full(3, "a")  # error
 x + "1"  # error
 x["a"]  # error
+x[0, 0].fill_(1)  # error
+x[0, 0] + "1"  # error
 x[0] = "a"  # error
 x.sum(axis="0")  # error
 x.reshape("3")  # error

@@ -1,5 +1,6 @@
 """Type checkers know the types of ordinary uses, and find mistakes; the stubs are current."""
 
+import ast
 import importlib.util
 import json
 import os
@@ -89,6 +90,21 @@ def test_stubs_are_current():
         pytest.skip(f"the stubs are written with NumPy {version}")
     stale = [file for file, text in texts.items() if there[file] != text]
     assert stale == [], "run python -m tests.types.stubs"
+
+
+def members_of_entry():
+    tree = ast.parse((stubs.ROOT / "support" / "types.py").read_text(encoding="utf-8"))
+    kind, = (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == "Entry")
+    return [node.name for node in kind.body if isinstance(node, ast.FunctionDef)]
+
+
+@pytest.mark.parametrize("name", members_of_entry())
+def test_what_an_element_may_be_has_the_members_that_checkers_accept(name):
+    """It is a number of NumPy, or a Mat."""
+    assert hasattr(mat.zeros(3, 4, 5)[0, 0], name)
+    numbers = [mat.zeros(3, 4, dtype=dtype)[0, 0] for dtype in ("int64", "float64")]
+    of_some = name == "__index__"
+    assert (any if of_some else all)(hasattr(number, name) for number in numbers)
 
 
 @pytest.mark.parametrize("name", sorted(mat.__all__))

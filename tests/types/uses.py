@@ -5,6 +5,7 @@ This file is for type checkers; it is never run.
 
 # pyright: strict
 
+import math
 from types import TracebackType
 from typing import Any, assert_type
 
@@ -15,6 +16,7 @@ import mat
 from mat import Mat
 from mat.devices.device import Device
 from mat.extend import Facet, Memory, register_facet
+from mat.support.types import Entry
 
 x = mat.zeros(3, 4)
 y = mat.array([[1, 2], [3, 4]], dtype="float32")
@@ -47,9 +49,26 @@ assert_type(x[..., None], Mat)
 assert_type(x[x > 0], Mat)
 assert_type(x[[0, 2]], Mat)
 assert_type(x.item(), float)
+assert_type(x.item(1, 2), float)
+assert_type(x[0, 0], Entry)
+assert_type(x[0, 0] + 1, Entry)
+assert_type(2 * x[0, 0] - x[1, 1], Entry)
+assert_type(x[0, 0] * x, Mat)
+assert_type(x * x[0, 0], Mat)
+assert_type(x[0, 0] > 0, Entry)
+assert_type(x[0, 0].item(), float)
 assert_type(float(x[0, 0]), float)
+assert_type(int(x[0, 0]), int)
+assert_type(f"{x[0, 0]:.2f}", str)
+assert_type(math.sqrt(x[0, 0]), float)
+assert_type(x[0, 0, ...], Mat)
+assert_type(x[0, :], Mat)
+assert_type(x[y, y], Mat)
+assert_type(mat.exp(x[0, 0]), Mat)
 assert_type(list(x), list[Mat])
 x[0] = 1
+x[0, 1] = x[1, 1]
+x[0, 0] += 1
 x[:, 1] = [1, 2, 3]
 x[x > 1] = x[0]
 
