@@ -17,10 +17,12 @@ from .support.types import CudaName
 from .support.types import DTypeLike
 from .devices.device import Device
 from .support.types import DeviceArray
+from .devices.device import DeviceLike
 from .support.types import DeviceName
 from .support.types import DirectionName
 from .devices.emulated_array import EmulatedArray
 from .support.types import EmulatedName
+from .support.types import Entry
 from .support.types import File
 from .support.c_pointers import ForeignArray
 from .support.types import Presents
@@ -78,6 +80,10 @@ from .io.archives import load as load
 from .io.archives import load_all as load_all
 from .io.archives import save_all as save_all
 from .matrix.arrays import array as array
+from .matrix.arrays import asanyarray as asanyarray
+from .matrix.arrays import asarray as asarray
+from .matrix.arrays import ascontiguousarray as ascontiguousarray
+from .matrix.arrays import asfortranarray as asfortranarray
 from .matrix.creation import from_numpy as from_numpy
 from .matrix.filled import eye as eye
 from .matrix.filled import identity as identity
@@ -87,7 +93,8 @@ from .matrix.mat import FacetState as FacetState
 from .matrix.mat import Mat as Mat
 from .matrix.mat import Mat as ndarray
 from .matrix.prefetch import prefetch as prefetch
-from .matrix.ranges import linspace as linspace
+from .matrix.ranges import geomspace as geomspace
+from .matrix.ranges import logspace as logspace
 from .matrix.scratch import ones_view as ones_view
 from .matrix.scratch import scratch as scratch
 from .matrix.with_facets import barrier as barrier
@@ -451,7 +458,7 @@ def arange(
     step: Scalar | None = None,
     dtype: DTypeLike = None,
     *,
-    device: object = None,
+    device: DeviceLike = None,
     like: object = None,
 ) -> Mat:
     """Return evenly spaced numbers in a half-open interval."""
@@ -645,40 +652,12 @@ def array_str(
 ) -> str:
     """Return what ``numpy.array_str`` returns, with Mats for arrays."""
 
-def asanyarray(
-    a: ArrayLike,
-    dtype: DTypeLike = None,
-    order: str | None = None,
-    *,
-    device: object = None,
-    copy: builtins.bool | None = None,
-    like: object = None,
-) -> Mat:
-    """Do what `asarray` does; an instance of a subclass of an array is an error."""
-
-def asarray(
-    a: ArrayLike,
-    dtype: DTypeLike = None,
-    order: str | None = None,
-    *,
-    device: object = None,
-    copy: builtins.bool | None = None,
-    like: object = None,
-) -> Mat:
-    """Return the elements as a Mat: a Mat itself, a Mat over an array's memory, or a copy."""
-
 def asarray_chkfinite(
     a: ArrayLike,
     dtype: DTypeLike = None,
     order: Literal["C", "F", "A", "K"] | None = None,
 ) -> Mat:
     """Return what ``numpy.asarray_chkfinite`` returns, with Mats for arrays."""
-
-def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: object = None) -> Mat:
-    """Return the elements as a Mat of at least one axis that stores them by rows."""
-
-def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: object = None) -> Mat:
-    """Return the elements as a Mat of at least one axis that stores them by columns."""
 
 def asin(
     x: ArrayLike,
@@ -1318,7 +1297,7 @@ def empty_like(
     subok: builtins.bool = True,
     shape: ShapeLike | None = None,
     *,
-    device: object = None,
+    device: DeviceLike = None,
 ) -> Mat:
     """Return arbitrary elements in the shape of another Mat or array."""
 
@@ -1520,12 +1499,7 @@ def frexp(
 ) -> tuple[Mat, Mat]:
     """Return what ``numpy.frexp`` returns, with Mats for arrays."""
 
-def from_dlpack(
-    obj: ArrayLike,
-    *,
-    device: DeviceName | Device | None = None,
-    copy: builtins.bool | None = None,
-) -> Mat:
+def from_dlpack(obj: ArrayLike, *, device: DeviceLike = None, copy: builtins.bool | None = None) -> Mat:
     """Return a Mat over the memory of another library's array, without copying."""
 
 def frombuffer(
@@ -1570,7 +1544,7 @@ def full(
     dtype: DTypeLike = None,
     order: str = 'C',
     *,
-    device: object = None,
+    device: DeviceLike = None,
     like: object = None,
 ) -> Mat:
     """Return a Mat whose elements are all `fill_value`."""
@@ -1583,7 +1557,7 @@ def full_like(
     subok: builtins.bool = True,
     shape: ShapeLike | None = None,
     *,
-    device: object = None,
+    device: DeviceLike = None,
 ) -> Mat:
     """Return elements of one value in the shape of another Mat or array."""
 
@@ -1670,16 +1644,6 @@ def genfromtxt(
     like: None = None,
 ) -> Mat:
     """Return what ``numpy.genfromtxt`` returns, with Mats for arrays."""
-
-def geomspace(
-    start: ArrayLike,
-    stop: ArrayLike,
-    num: int = 50,
-    endpoint: builtins.bool = True,
-    dtype: DTypeLike = None,
-    axis: int = 0,
-) -> Mat:
-    """Return numbers at equal ratios from `start` to `stop`."""
 
 def ger(alpha: Scalar, x: Mat, y: Mat, a: Mat) -> Mat:
     """Compute ``A <- alpha * x y^T + A`` and return `a`; nothing is conjugated."""
@@ -2056,6 +2020,30 @@ def less_equal(
 def lexsort(keys: ArrayLike, axis: SupportsIndex = -1) -> Mat:
     """Return what ``numpy.lexsort`` returns, with Mats for arrays."""
 
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex=50,
+    endpoint: builtins.bool=True,
+    retstep: Literal[False]=False,
+    dtype: DTypeLike=None,
+    axis: SupportsIndex=0,
+    *,
+    device: DeviceName | Device | None=None,
+) -> Mat: ...
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex=50,
+    endpoint: builtins.bool=True,
+    *,
+    retstep: Literal[True],
+    dtype: DTypeLike=None,
+    axis: SupportsIndex=0,
+    device: DeviceName | Device | None=None,
+) -> tuple[Mat, Entry]: ...
 def loadtxt(
     fname: object,
     dtype: DTypeLike = ...,
@@ -2219,17 +2207,6 @@ def logical_xor(
 
 def logistic(x: ArrayLike, out: Mat | None = None, **others: ArrayLike) -> Mat:
     """Return ``1 / (1 + exp(-x))`` of each element: torch's sigmoid, SciPy's expit."""
-
-def logspace(
-    start: ArrayLike,
-    stop: ArrayLike,
-    num: int = 50,
-    endpoint: builtins.bool = True,
-    base: ArrayLike = 10.0,
-    dtype: DTypeLike = None,
-    axis: int = 0,
-) -> Mat:
-    """Return powers of `base` whose exponents are at equal distances from `start` to `stop`."""
 
 def mask_indices(n: int, mask_func: object, k: object = 0) -> tuple[Mat, Mat]:
     """Return what ``numpy.mask_indices`` returns, with Mats for arrays."""
@@ -2620,7 +2597,7 @@ def ones_like(
     subok: builtins.bool = True,
     shape: ShapeLike | None = None,
     *,
-    device: object = None,
+    device: DeviceLike = None,
 ) -> Mat:
     """Return ones in the shape of another Mat or array."""
 
@@ -3588,7 +3565,7 @@ def zeros_like(
     subok: builtins.bool = True,
     shape: ShapeLike | None = None,
     *,
-    device: object = None,
+    device: DeviceLike = None,
 ) -> Mat:
     """Return zeros in the shape of another Mat or array."""
 

@@ -7,32 +7,79 @@ import builtins
 
 
 from ..support.types import ArrayLike
-from ..support.types import AxisLike
-from ..support.types import DTypeLike
 from ..matrix.mat import Mat
-from ..support.types import Scalar
-from ..support.types import ShapeLike
 from . import fft as fft
 from . import linalg as linalg
+from ..array_api.conversion import asarray as asarray
+from ..array_api.conversion import from_dlpack as from_dlpack
+from ..array_api.creation import arange as arange
 from ..array_api.creation import empty as empty
+from ..array_api.creation import empty_like as empty_like
 from ..array_api.creation import eye as eye
+from ..array_api.creation import full as full
+from ..array_api.creation import full_like as full_like
+from ..array_api.creation import linspace as linspace
+from ..array_api.creation import meshgrid as meshgrid
 from ..array_api.creation import ones as ones
+from ..array_api.creation import ones_like as ones_like
+from ..array_api.creation import tril as tril
+from ..array_api.creation import triu as triu
 from ..array_api.creation import zeros as zeros
+from ..array_api.creation import zeros_like as zeros_like
 from ..array_api.data_types import astype as astype
 from ..array_api.data_types import can_cast as can_cast
 from ..array_api.data_types import finfo as finfo
 from ..array_api.data_types import iinfo as iinfo
 from ..array_api.data_types import isdtype as isdtype
 from ..array_api.data_types import result_type as result_type
+from ..array_api.elementwise import clip as clip
 from ..array_api.info import __array_namespace_info__ as __array_namespace_info__
+from ..array_api.manipulation import broadcast_arrays as broadcast_arrays
 from ..array_api.manipulation import broadcast_shapes as broadcast_shapes
+from ..array_api.manipulation import broadcast_to as broadcast_to
 from ..array_api.manipulation import concat as concat
+from ..array_api.manipulation import expand_dims as expand_dims
+from ..array_api.manipulation import flip as flip
+from ..array_api.manipulation import matrix_transpose as matrix_transpose
+from ..array_api.manipulation import moveaxis as moveaxis
 from ..array_api.manipulation import permute_dims as permute_dims
+from ..array_api.manipulation import repeat as repeat
+from ..array_api.manipulation import reshape as reshape
+from ..array_api.manipulation import roll as roll
+from ..array_api.manipulation import squeeze as squeeze
 from ..array_api.manipulation import stack as stack
+from ..array_api.manipulation import tile as tile
+from ..array_api.manipulation import unstack as unstack
+from ..array_api.products import matmul as matmul
 from ..array_api.products import tensordot as tensordot
+from ..array_api.products import vecdot as vecdot
+from ..array_api.searching import argsort as argsort
+from ..array_api.searching import isin as isin
+from ..array_api.searching import nonzero as nonzero
+from ..array_api.searching import searchsorted as searchsorted
+from ..array_api.searching import sort as sort
+from ..array_api.searching import take as take
+from ..array_api.searching import take_along_axis as take_along_axis
 from ..array_api.searching import unique_all as unique_all
 from ..array_api.searching import unique_counts as unique_counts
 from ..array_api.searching import unique_inverse as unique_inverse
+from ..array_api.searching import unique_values as unique_values
+from ..array_api.searching import where as where
+from ..array_api.statistical import all as all
+from ..array_api.statistical import any as any
+from ..array_api.statistical import argmax as argmax
+from ..array_api.statistical import argmin as argmin
+from ..array_api.statistical import count_nonzero as count_nonzero
+from ..array_api.statistical import cumulative_prod as cumulative_prod
+from ..array_api.statistical import cumulative_sum as cumulative_sum
+from ..array_api.statistical import diff as diff
+from ..array_api.statistical import max as max
+from ..array_api.statistical import mean as mean
+from ..array_api.statistical import min as min
+from ..array_api.statistical import prod as prod
+from ..array_api.statistical import std as std
+from ..array_api.statistical import sum as sum
+from ..array_api.statistical import var as var
 from numpy import bool as bool
 from numpy import complex128 as complex128
 from numpy import complex64 as complex64
@@ -83,49 +130,6 @@ def acosh(x: ArrayLike, /) -> Mat:
 def add(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 + x2``."""
 
-def all(x: ArrayLike, /, *, axis: AxisLike | None = None, keepdims: builtins.bool = False) -> Mat:
-    """Return whether all elements over `axis` are true, which means not 0."""
-
-def any(x: ArrayLike, /, *, axis: AxisLike | None = None, keepdims: builtins.bool = False) -> Mat:
-    """Return whether any element over `axis` is true, which means not 0."""
-
-def arange(
-    start: Scalar,
-    /,
-    stop: Scalar | None = None,
-    step: Scalar = 1,
-    *,
-    dtype: DTypeLike = None,
-    device: object = None,
-) -> Mat:
-    """Return the numbers from `start` up to, not including, `stop`, in steps of `step`."""
-
-def argmax(x: ArrayLike, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Mat:
-    """Return the index of the first largest element along `axis`."""
-
-def argmin(x: ArrayLike, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Mat:
-    """Return the index of the first smallest element along `axis`."""
-
-def argsort(
-    x: ArrayLike,
-    /,
-    *,
-    axis: int = -1,
-    descending: builtins.bool = False,
-    stable: builtins.bool = True,
-) -> Mat:
-    """Return the indices that sort the elements along `axis`."""
-
-def asarray(
-    obj: ArrayLike,
-    /,
-    *,
-    dtype: DTypeLike = None,
-    device: object = None,
-    copy: builtins.bool | None = None,
-) -> Mat:
-    """Return the elements of `obj` as a Mat."""
-
 def asin(x: ArrayLike, /) -> Mat:
     """Return the angle in radians whose sine is x."""
 
@@ -159,17 +163,8 @@ def bitwise_right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
 def bitwise_xor(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 ^ x2``."""
 
-def broadcast_arrays(*arrays: ArrayLike) -> tuple[Mat, ...]:
-    """Return the arrays in the shape that they all broadcast to."""
-
-def broadcast_to(x: ArrayLike, /, shape: ShapeLike) -> Mat:
-    """Return `x` in another shape, with axes of length 1 repeated."""
-
 def ceil(x: ArrayLike, /) -> Mat:
     """Return the smallest integers not below x."""
-
-def clip(x: ArrayLike, /, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Mat:
-    """Return x, but not below `min` and not above `max`, in x's dtype."""
 
 def conj(x: ArrayLike, /) -> Mat:
     """Return the complex conjugate of x."""
@@ -183,89 +178,24 @@ def cos(x: ArrayLike, /) -> Mat:
 def cosh(x: ArrayLike, /) -> Mat:
     """Return the hyperbolic cosine of x."""
 
-def count_nonzero(x: ArrayLike, /, *, axis: AxisLike | None = None, keepdims: builtins.bool = False) -> Mat:
-    """Return the number of elements over `axis` that are not 0."""
-
-def cumulative_prod(
-    x: ArrayLike,
-    /,
-    *,
-    axis: int | None = None,
-    dtype: DTypeLike = None,
-    include_initial: builtins.bool = False,
-) -> Mat:
-    """Return the products of the elements up to each along `axis`."""
-
-def cumulative_sum(
-    x: ArrayLike,
-    /,
-    *,
-    axis: int | None = None,
-    dtype: DTypeLike = None,
-    include_initial: builtins.bool = False,
-) -> Mat:
-    """Return the sums of the elements up to each along `axis`."""
-
-def diff(
-    x: ArrayLike,
-    /,
-    n: int = 1,
-    axis: int = -1,
-    *,
-    prepend: ArrayLike | None = None,
-    append: ArrayLike | None = None,
-) -> Mat:
-    """Return the differences of neighbours along `axis`."""
-
 def divide(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 / x2``."""
 
 e: float
-def empty_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: object = None) -> Mat:
-    """Return arbitrary elements in the shape of `x`."""
-
 def equal(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 == x2``, as builtins.bool."""
 
 def exp(x: ArrayLike, /) -> Mat:
     """Return e to the power of x."""
 
-def expand_dims(x: ArrayLike, /, axis: AxisLike) -> Mat:
-    """Return `x` with new axes of length 1."""
-
 def expm1(x: ArrayLike, /) -> Mat:
     """Return ``exp(x) - 1``, which is accurate also near 0."""
-
-def flip(x: ArrayLike, /, *, axis: AxisLike | None = None) -> Mat:
-    """Return `x` with the order of elements reversed along `axis`."""
 
 def floor(x: ArrayLike, /) -> Mat:
     """Return the largest integers not above x."""
 
 def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 // x2``."""
-
-def from_dlpack(x: ArrayLike, /, *, device: object = None, copy: builtins.bool | None = None) -> Mat:
-    """Return a Mat over the memory of the array `x` of another library; see ``mat.from_dlpack``."""
-
-def full(
-    shape: ShapeLike,
-    fill_value: Scalar,
-    *,
-    dtype: DTypeLike = None,
-    device: object = None,
-) -> Mat:
-    """Return a Mat whose elements are all `fill_value`."""
-
-def full_like(
-    x: ArrayLike,
-    /,
-    fill_value: Scalar,
-    *,
-    dtype: DTypeLike = None,
-    device: object = None,
-) -> Mat:
-    """Return a Mat in the shape of `x` whose elements are all `fill_value`."""
 
 def greater(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 > x2``, as builtins.bool."""
@@ -283,9 +213,6 @@ inf: float
 def isfinite(x: ArrayLike, /) -> Mat:
     """Return whether x is neither infinite nor NaN, as builtins.bool."""
 
-def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: builtins.bool = False) -> Mat:
-    """Return whether each element of `x1` is among those of `x2`."""
-
 def isinf(x: ArrayLike, /) -> Mat:
     """Return whether x is infinite, of either sign, as builtins.bool."""
 
@@ -297,18 +224,6 @@ def less(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
 
 def less_equal(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 <= x2``, as builtins.bool."""
-
-def linspace(
-    start: Scalar,
-    stop: Scalar,
-    /,
-    num: int,
-    *,
-    dtype: DTypeLike = None,
-    device: object = None,
-    endpoint: builtins.bool = True,
-) -> Mat:
-    """Return `num` numbers from `start` to `stop`, at equal distances."""
 
 def log(x: ArrayLike, /) -> Mat:
     """Return the natural logarithm of x."""
@@ -337,35 +252,11 @@ def logical_or(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
 def logical_xor(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return whether just one is true, as builtins.bool."""
 
-def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
-    """Return the matrix product; vectors and stacks of matrices by NumPy's rules."""
-
-def matrix_transpose(x: ArrayLike, /) -> Mat:
-    """Return the view with the last two axes exchanged."""
-
-def max(x: ArrayLike, /, *, axis: AxisLike | None = None, keepdims: builtins.bool = False) -> Mat:
-    """Return the largest element over `axis`; NaN if there is one."""
-
 def maximum(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return the larger of x1 and x2; NaN if either is NaN."""
 
-def mean(x: ArrayLike, /, *, axis: AxisLike | None = None, keepdims: builtins.bool = False) -> Mat:
-    """Return the mean over `axis`."""
-
-def meshgrid(
-    *arrays: ArrayLike,
-    indexing: str = 'xy',
-) -> tuple[Mat, ...]:
-    """Return the coordinates of a grid: for each vector, its elements along its axis of the grid."""
-
-def min(x: ArrayLike, /, *, axis: AxisLike | None = None, keepdims: builtins.bool = False) -> Mat:
-    """Return the smallest element over `axis`; NaN if there is one."""
-
 def minimum(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return the smaller of x1 and x2; NaN if either is NaN."""
-
-def moveaxis(x: ArrayLike, source: AxisLike, destination: AxisLike, /) -> Mat:
-    """Return the view with the axes `source` at `destination`, and the others in their order."""
 
 def multiply(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 * x2``."""
@@ -378,14 +269,8 @@ newaxis: None
 def nextafter(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return the next number after x1 towards x2."""
 
-def nonzero(x: ArrayLike, /) -> tuple[Mat, ...]:
-    """Return the indices of the elements that are not 0, in row-major order."""
-
 def not_equal(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 != x2``, as builtins.bool."""
-
-def ones_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: object = None) -> Mat:
-    """Return ones in the shape of `x`."""
 
 pi: float
 def positive(x: ArrayLike, /) -> Mat:
@@ -393,16 +278,6 @@ def positive(x: ArrayLike, /) -> Mat:
 
 def pow(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 ** x2``."""
-
-def prod(
-    x: ArrayLike,
-    /,
-    *,
-    axis: AxisLike | None = None,
-    dtype: DTypeLike = None,
-    keepdims: builtins.bool = False,
-) -> Mat:
-    """Return the product over `axis`."""
 
 def real(x: ArrayLike, /) -> Mat:
     """Return the real part of complex numbers."""
@@ -413,27 +288,8 @@ def reciprocal(x: ArrayLike, /) -> Mat:
 def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 % x2``, with the sign of x2."""
 
-def repeat(x: ArrayLike, repeats: ArrayLike, /, *, axis: int | None = None) -> Mat:
-    """Return `x` with each element along `axis` repeated."""
-
-def reshape(x: ArrayLike, /, shape: ShapeLike, *, copy: builtins.bool | None = None) -> Mat:
-    """Return `x` in another shape of the same size."""
-
-def roll(x: ArrayLike, /, shift: AxisLike, *, axis: AxisLike | None = None) -> Mat:
-    """Return `x` with the elements moved along each `axis`, around its end."""
-
 def round(x: ArrayLike, /) -> Mat:
     """Return the nearest integers, and of two the even one."""
-
-def searchsorted(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
-    *,
-    side: str = 'left',
-    sorter: ArrayLike | None = None,
-) -> Mat:
-    """Return the indices at which the elements of `x2` would be inserted into the sorted `x1`."""
 
 def sign(x: ArrayLike, /) -> Mat:
     """Return -1, 0 or 1 where x is below, at or above 0; ``x / abs(x)`` of complex numbers."""
@@ -447,46 +303,14 @@ def sin(x: ArrayLike, /) -> Mat:
 def sinh(x: ArrayLike, /) -> Mat:
     """Return the hyperbolic sine of x."""
 
-def sort(x: ArrayLike, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Mat:
-    """Return the elements in ascending or descending order along `axis`."""
-
 def sqrt(x: ArrayLike, /) -> Mat:
     """Return the square root of x."""
 
 def square(x: ArrayLike, /) -> Mat:
     """Return ``x * x``."""
 
-def squeeze(x: ArrayLike, /, axis: AxisLike) -> Mat:
-    """Return `x` without the named axes, which have length 1."""
-
-def std(
-    x: ArrayLike,
-    /,
-    *,
-    axis: AxisLike | None = None,
-    correction: float = 0.0,
-    keepdims: builtins.bool = False,
-) -> Mat:
-    """Return the standard deviation over `axis`: the square root of the variance."""
-
 def subtract(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return ``x1 - x2``."""
-
-def sum(
-    x: ArrayLike,
-    /,
-    *,
-    axis: AxisLike | None = None,
-    dtype: DTypeLike = None,
-    keepdims: builtins.bool = False,
-) -> Mat:
-    """Return the sum over `axis`."""
-
-def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None) -> Mat:
-    """Return the parts of `x` at the `indices` of `axis`."""
-
-def take_along_axis(x: ArrayLike, indices: ArrayLike, /, *, axis: int = -1) -> Mat:
-    """Return, of each line of `x` along `axis`, the elements at the same line of `indices`."""
 
 def tan(x: ArrayLike, /) -> Mat:
     """Return the tangent of x, in radians."""
@@ -494,40 +318,6 @@ def tan(x: ArrayLike, /) -> Mat:
 def tanh(x: ArrayLike, /) -> Mat:
     """Return the hyperbolic tangent of x."""
 
-def tile(x: ArrayLike, repetitions: ShapeLike, /) -> Mat:
-    """Return copies of `x` side by side along each axis."""
-
-def tril(x: ArrayLike, /, *, k: int = 0) -> Mat:
-    """Return `x` with zeros above the diagonal `k` of its last two axes."""
-
-def triu(x: ArrayLike, /, *, k: int = 0) -> Mat:
-    """Return `x` with zeros below the diagonal `k` of its last two axes."""
-
 def trunc(x: ArrayLike, /) -> Mat:
     """Return the integer part of x."""
-
-def unique_values(x: ArrayLike, /) -> Mat:
-    """Return the different elements in ascending order; each NaN counts as different."""
-
-def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Mat, ...]:
-    """Return the parts of `x` at each index of `axis`, without that axis."""
-
-def var(
-    x: ArrayLike,
-    /,
-    *,
-    axis: AxisLike | None = None,
-    correction: float = 0.0,
-    keepdims: builtins.bool = False,
-) -> Mat:
-    """Return the variance over `axis`: the mean square of the distances from the mean."""
-
-def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Mat:
-    """Return the sum of products along `axis`, with `x1` conjugated."""
-
-def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> Mat:
-    """Return `x1` where the condition is true, and `x2` elsewhere."""
-
-def zeros_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: object = None) -> Mat:
-    """Return zeros in the shape of `x`."""
 

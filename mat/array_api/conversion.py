@@ -8,19 +8,19 @@ from typing import Literal
 
 import numpy as np
 
-from ..devices.device import enabled_on
+from ..devices.device import DeviceLike, enabled_on
 from ..errors import DTypeError, ShapeError
 from ..interop.dlpack import from_dlpack as _from_dlpack
 from ..matrix.creation import adopted, from_numpy
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
-from ..support.types import Array, DType, DTypeLike, Nested, Operand
+from ..support.types import Array, ArrayLike, ArraySource, DType, DTypeLike, Nested
 from .arguments import default_of, like, on_device
 
 __all__ = ["asarray", "from_dlpack"]
 
 
-def from_dlpack(x: Operand, /, *, device: object = None, copy: bool | None = None) -> Mat:
+def from_dlpack(x: ArrayLike, /, *, device: DeviceLike = None, copy: bool | None = None) -> Mat:
     """Return a Mat over the memory of the array `x` of another library; see ``mat.from_dlpack``.
 
     Parameters
@@ -44,7 +44,7 @@ def from_dlpack(x: Operand, /, *, device: object = None, copy: bool | None = Non
     return on_device(_from_dlpack(x, device=target, copy=copy), device)
 
 
-def asarray(obj: Nested, /, *, dtype: DTypeLike = None, device: object = None,
+def asarray(obj: ArraySource, /, *, dtype: DTypeLike = None, device: DeviceLike = None,
             copy: bool | None = None) -> Mat:
     """Return the elements of `obj` as a Mat.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..devices.device import DeviceLike
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy
 from ..layout.shapes import LARGEST, as_shape, integer
@@ -11,8 +12,15 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..matrix.ranges import interval
 from ..support.dtypes import as_dtype, check_number
-from ..support.types import Array, DType, DTypeLike, Number, Operand, ShapeLike
-from .arguments import as_mat, complex_default, default_of, like, on_device, real_default
+from ..support.types import Array, ArrayLike, DType, DTypeLike, Number, Scalar, ShapeLike
+from .arguments import (
+    as_mat,
+    complex_default,
+    default_of,
+    like,
+    on_device,
+    real_default,
+)
 from .manipulation import broadcast_arrays
 
 __all__ = [
@@ -25,7 +33,7 @@ def _new(shape: ShapeLike, dtype: DTypeLike, fill: Number, device: object) -> Ma
     return on_device(Mat(shape, real_default() if dtype is None else dtype, fill=fill), device)
 
 
-def zeros(shape: ShapeLike, *, dtype: DTypeLike = None, device: object = None) -> Mat:
+def zeros(shape: ShapeLike, *, dtype: DTypeLike = None, device: DeviceLike = None) -> Mat:
     """Return a Mat of zeros.
 
     Parameters
@@ -45,7 +53,7 @@ def zeros(shape: ShapeLike, *, dtype: DTypeLike = None, device: object = None) -
     return _new(shape, dtype, 0, device)
 
 
-def ones(shape: ShapeLike, *, dtype: DTypeLike = None, device: object = None) -> Mat:
+def ones(shape: ShapeLike, *, dtype: DTypeLike = None, device: DeviceLike = None) -> Mat:
     """Return a Mat of ones.
 
     Parameters
@@ -65,7 +73,7 @@ def ones(shape: ShapeLike, *, dtype: DTypeLike = None, device: object = None) ->
     return _new(shape, dtype, 1, device)
 
 
-def empty(shape: ShapeLike, *, dtype: DTypeLike = None, device: object = None) -> Mat:
+def empty(shape: ShapeLike, *, dtype: DTypeLike = None, device: DeviceLike = None) -> Mat:
     """Return a Mat whose elements are arbitrary until they are written.
 
     Parameters
@@ -85,8 +93,8 @@ def empty(shape: ShapeLike, *, dtype: DTypeLike = None, device: object = None) -
     return _new(shape, dtype, None, device)
 
 
-def full(shape: ShapeLike, fill_value: Number, *, dtype: DTypeLike = None,
-         device: object = None) -> Mat:
+def full(shape: ShapeLike, fill_value: Scalar, *, dtype: DTypeLike = None,
+         device: DeviceLike = None) -> Mat:
     """Return a Mat whose elements are all `fill_value`.
 
     Parameters
@@ -111,17 +119,17 @@ def full(shape: ShapeLike, fill_value: Number, *, dtype: DTypeLike = None,
                 device)
 
 
-def _as_number(value: Operand) -> Number:
+def _as_number(value: ArrayLike) -> Number:
     """Return a number, which may also be given as an array or a Mat of one element."""
     return value.item() if isinstance(value, Mat | np.generic | np.ndarray) else value
 
 
-def _filled_like(x: Operand, dtype: DTypeLike, fill: Number, device: object) -> Mat:
+def _filled_like(x: ArrayLike, dtype: DTypeLike, fill: Number, device: object) -> Mat:
     x = as_mat(x)
     return like(Mat(x.shape, x.dtype if dtype is None else dtype, fill=fill), x, device)
 
 
-def zeros_like(x: Operand, /, *, dtype: DTypeLike = None, device: object = None) -> Mat:
+def zeros_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: DeviceLike = None) -> Mat:
     """Return zeros in the shape of `x`.
 
     Parameters
@@ -141,7 +149,7 @@ def zeros_like(x: Operand, /, *, dtype: DTypeLike = None, device: object = None)
     return _filled_like(x, dtype, 0, device)
 
 
-def ones_like(x: Operand, /, *, dtype: DTypeLike = None, device: object = None) -> Mat:
+def ones_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: DeviceLike = None) -> Mat:
     """Return ones in the shape of `x`.
 
     Parameters
@@ -161,7 +169,7 @@ def ones_like(x: Operand, /, *, dtype: DTypeLike = None, device: object = None) 
     return _filled_like(x, dtype, 1, device)
 
 
-def empty_like(x: Operand, /, *, dtype: DTypeLike = None, device: object = None) -> Mat:
+def empty_like(x: ArrayLike, /, *, dtype: DTypeLike = None, device: DeviceLike = None) -> Mat:
     """Return arbitrary elements in the shape of `x`.
 
     Parameters
@@ -181,8 +189,8 @@ def empty_like(x: Operand, /, *, dtype: DTypeLike = None, device: object = None)
     return _filled_like(x, dtype, None, device)
 
 
-def full_like(x: Operand, /, fill_value: Number, *, dtype: DTypeLike = None,
-              device: object = None) -> Mat:
+def full_like(x: ArrayLike, /, fill_value: Scalar, *, dtype: DTypeLike = None,
+              device: DeviceLike = None) -> Mat:
     """Return a Mat in the shape of `x` whose elements are all `fill_value`.
 
     Parameters
@@ -208,7 +216,7 @@ def full_like(x: Operand, /, fill_value: Number, *, dtype: DTypeLike = None,
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike = None,
-        device: object = None) -> Mat:
+        device: DeviceLike = None) -> Mat:
     """Return a matrix with ones on the diagonal `k` and zeros elsewhere.
 
     Parameters
@@ -232,8 +240,8 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLi
     return on_device(adopted(np.eye(rows, columns, integer(k, "k"), dtype=wanted)), device)
 
 
-def arange(start: Number, /, stop: Number = None, step: Number = 1, *, dtype: DTypeLike = None,
-           device: object = None) -> Mat:
+def arange(start: Scalar, /, stop: Scalar | None = None, step: Scalar = 1, *,
+           dtype: DTypeLike = None, device: DeviceLike = None) -> Mat:
     """Return the numbers from `start` up to, not including, `stop`, in steps of `step`.
 
     Parameters
@@ -269,8 +277,8 @@ def _counted(first: Number, last: Number, step: Number, dtype: DType) -> Array:
     return np.empty(0, dtype) if nothing else np.arange(first, last, step).astype(dtype)
 
 
-def linspace(start: Number, stop: Number, /, num: int, *, dtype: DTypeLike = None,
-             device: object = None, endpoint: bool = True) -> Mat:
+def linspace(start: Scalar, stop: Scalar, /, num: int, *, dtype: DTypeLike = None,
+             device: DeviceLike = None, endpoint: bool = True) -> Mat:
     """Return `num` numbers from `start` to `stop`, at equal distances.
 
     Parameters
@@ -305,7 +313,7 @@ def linspace(start: Number, stop: Number, /, num: int, *, dtype: DTypeLike = Non
     return on_device(adopted(a), device)
 
 
-def meshgrid(*arrays: Operand, indexing: str = "xy") -> tuple[Mat, ...]:
+def meshgrid(*arrays: ArrayLike, indexing: str = "xy") -> tuple[Mat, ...]:
     """Return the coordinates of a grid: for each vector, its elements along its axis of the grid.
 
     Parameters
@@ -332,7 +340,7 @@ def meshgrid(*arrays: Operand, indexing: str = "xy") -> tuple[Mat, ...]:
     return tuple((m.swapaxes(0, 1) if indexing == "xy" and count > 1 else m).copy() for m in wide)
 
 
-def tril(x: Operand, /, *, k: int = 0) -> Mat:
+def tril(x: ArrayLike, /, *, k: int = 0) -> Mat:
     """Return `x` with zeros above the diagonal `k` of its last two axes.
 
     Parameters
@@ -350,7 +358,7 @@ def tril(x: Operand, /, *, k: int = 0) -> Mat:
     return by_numpy(np.tril, _as_matrices("tril", x), integer(k, "k"))
 
 
-def triu(x: Operand, /, *, k: int = 0) -> Mat:
+def triu(x: ArrayLike, /, *, k: int = 0) -> Mat:
     """Return `x` with zeros below the diagonal `k` of its last two axes.
 
     Parameters
@@ -368,7 +376,7 @@ def triu(x: Operand, /, *, k: int = 0) -> Mat:
     return by_numpy(np.triu, _as_matrices("triu", x), integer(k, "k"))
 
 
-def _as_matrices(name: str, x: Operand) -> Mat:
+def _as_matrices(name: str, x: ArrayLike) -> Mat:
     mat = as_mat(x)
     if mat.ndim < 2:
         raise ShapeError(f"{name} wants at least two axes, got shape {mat.shape}")

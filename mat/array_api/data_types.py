@@ -7,11 +7,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..devices.device import Device
+from ..devices.device import DeviceLike
 from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, promoted
-from ..support.types import DeviceName, DType, DTypeLike, Operand
+from ..support.types import ArrayLike, DType, DTypeLike, Operand
 from .arguments import as_mat, is_python_number, like
 
 __all__ = [
@@ -40,8 +40,8 @@ complex64: type[np.complex64] = np.complex64
 complex128: type[np.complex128] = np.complex128
 
 
-def astype(x: Operand, dtype: DTypeLike, /, *, copy: _Flag = True,
-           device: DeviceName | Device | None = None) -> Mat:
+def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: _Flag = True,
+           device: DeviceLike = None) -> Mat:
     """Return the elements of `x` converted to `dtype`.
 
     Parameters
@@ -68,7 +68,7 @@ def astype(x: Operand, dtype: DTypeLike, /, *, copy: _Flag = True,
     return like(mat.astype(wanted), mat, None)
 
 
-def can_cast(from_: Operand, to: DTypeLike, /) -> _Flag:
+def can_cast(from_: ArrayLike | DTypeLike, to: DTypeLike, /) -> _Flag:
     """Return whether every number of the dtype `from_` is also one of the dtype `to`.
 
     Parameters
@@ -115,7 +115,7 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> _Flag:
                          f"{error}") from None
 
 
-def result_type(*arrays_and_dtypes: Operand) -> DType:
+def result_type(*arrays_and_dtypes: ArrayLike | DTypeLike) -> DType:
     """Return the dtype that arrays, dtypes and Python numbers together promote to.
 
     Parameters
@@ -128,8 +128,8 @@ def result_type(*arrays_and_dtypes: Operand) -> DType:
     dtype
         By NumPy's rules of promotion.
     """
-    return promoted("result_type",
-                    *(v if is_python_number(v) else _dtype_of(v) for v in arrays_and_dtypes))
+    given: list[Operand] = [v if is_python_number(v) else _dtype_of(v) for v in arrays_and_dtypes]
+    return promoted("result_type", *given)
 
 
 class FloatInfo(NamedTuple):
@@ -174,7 +174,7 @@ class IntInfo(NamedTuple):
     dtype: DType
 
 
-def finfo(type: Operand, /) -> FloatInfo:
+def finfo(type: ArrayLike | DTypeLike, /) -> FloatInfo:
     """Return the limits of a floating-point dtype.
 
     Parameters
@@ -208,7 +208,7 @@ def finfo(type: Operand, /) -> FloatInfo:
                      float(found.smallest_normal), found.dtype)
 
 
-def iinfo(type: Operand, /) -> IntInfo:
+def iinfo(type: ArrayLike | DTypeLike, /) -> IntInfo:
     """Return the limits of an integer dtype.
 
     Parameters

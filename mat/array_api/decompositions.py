@@ -12,7 +12,7 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..ops import linalg
 from ..support.dtypes import BLAS_TYPES
-from ..support.types import Array, Function, Operand
+from ..support.types import Array, ArrayLike, Function
 from .arguments import as_mat, like
 
 
@@ -79,7 +79,7 @@ class SVD(NamedTuple):
     Vh: Mat
 
 
-def by_lapack(rule: Function, x: Operand, **options: object) -> Mat:
+def by_lapack(rule: Function, x: ArrayLike, **options: object) -> Mat:
     """Return the result of NumPy's `rule`, which is one array."""
     try:
         return by_numpy(rule, as_mat(x), **options)
@@ -87,7 +87,7 @@ def by_lapack(rule: Function, x: Operand, **options: object) -> Mat:
         raise LinAlgError(f"{rule.__name__}: {error}") from None
 
 
-def several_by_lapack(rule: Function, x: Operand, **options: object) -> tuple[Mat, ...]:
+def several_by_lapack(rule: Function, x: ArrayLike, **options: object) -> tuple[Mat, ...]:
     """Return the results of NumPy's `rule`, which are several arrays."""
     try:
         return several_by_numpy(rule, as_mat(x), **options)
@@ -95,7 +95,7 @@ def several_by_lapack(rule: Function, x: Operand, **options: object) -> tuple[Ma
         raise LinAlgError(f"{rule.__name__}: {error}") from None
 
 
-def cholesky(x: Operand, /, *, upper: bool = False) -> Mat:
+def cholesky(x: ArrayLike, /, *, upper: bool = False) -> Mat:
     """Return the triangular factor of a positive definite matrix.
 
     Parameters
@@ -123,7 +123,7 @@ def cholesky(x: Operand, /, *, upper: bool = False) -> Mat:
     return factor.mT.copy()
 
 
-def slogdet(x: Operand, /) -> SlogDet:
+def slogdet(x: ArrayLike, /) -> SlogDet:
     """Return the sign and the logarithm of the modulus of the determinant.
 
     Parameters
@@ -145,7 +145,7 @@ def slogdet(x: Operand, /) -> SlogDet:
                    like(adopted(np.array(logarithm, real)), mat, None))
 
 
-def eig(x: Operand, /) -> Eigen:
+def eig(x: ArrayLike, /) -> Eigen:
     """Return the eigenvalues and eigenvectors of a square matrix, as complex numbers.
 
     Parameters
@@ -168,7 +168,7 @@ def _complex_eig(a: Array) -> tuple[Array, Array]:
     return values.astype(dtype), vectors.astype(dtype)
 
 
-def eigvals(x: Operand, /) -> Mat:
+def eigvals(x: ArrayLike, /) -> Mat:
     """Return the eigenvalues of a square matrix, as complex numbers.
 
     Parameters
@@ -188,7 +188,7 @@ def _complex_eigvals(a: Array) -> Array:
     return np.linalg.eigvals(a).astype(np.result_type(a.dtype, np.complex64))
 
 
-def eigh(x: Operand, /) -> Eigen:
+def eigh(x: ArrayLike, /) -> Eigen:
     """Return the ascending eigenvalues, and the eigenvectors, of a Hermitian matrix.
 
     Parameters
@@ -204,7 +204,7 @@ def eigh(x: Operand, /) -> Eigen:
     return Eigen(*several_by_lapack(np.linalg.eigh, x))
 
 
-def eigvalsh(x: Operand, /) -> Mat:
+def eigvalsh(x: ArrayLike, /) -> Mat:
     """Return the ascending eigenvalues of a symmetric or Hermitian matrix.
 
     Parameters
@@ -220,7 +220,7 @@ def eigvalsh(x: Operand, /) -> Mat:
     return by_lapack(np.linalg.eigvalsh, x)
 
 
-def qr(x: Operand, /, *, mode: str = "reduced") -> QR:
+def qr(x: ArrayLike, /, *, mode: str = "reduced") -> QR:
     """Return the factors of ``x = Q R``: Q orthogonal or unitary, R upper triangular.
 
     Parameters
@@ -240,7 +240,7 @@ def qr(x: Operand, /, *, mode: str = "reduced") -> QR:
     return QR(*several_by_lapack(np.linalg.qr, x, mode=mode))
 
 
-def svd(x: Operand, /, *, full_matrices: bool = True) -> SVD:
+def svd(x: ArrayLike, /, *, full_matrices: bool = True) -> SVD:
     """Return the singular value decomposition ``x = U diag(S) Vh``.
 
     Parameters
@@ -258,7 +258,7 @@ def svd(x: Operand, /, *, full_matrices: bool = True) -> SVD:
     return SVD(*several_by_lapack(np.linalg.svd, x, full_matrices=bool(full_matrices)))
 
 
-def svdvals(x: Operand, /) -> Mat:
+def svdvals(x: ArrayLike, /) -> Mat:
     """Return singular values in descending order.
 
     Parameters

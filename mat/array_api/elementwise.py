@@ -40,12 +40,12 @@ _PAIR = """x1, x2 : array or number
 _BROADCAST = "Of the shape that both operands broadcast to."
 
 Unary: TypeAlias = Callable[[ArrayLike], Mat]
-Binary: TypeAlias = Callable[[ArrayLike, ArrayLike], Mat]
+Binary: TypeAlias = Callable[[ArrayLike], Mat]
 
 
 def _unary(name: str, function: Function, summary: str) -> Unary:
     """Return ``name(x)``, computed by an operation of `mat`."""
-    def unary(x: Operand, /) -> Mat:
+    def unary(x: ArrayLike, /) -> Mat:
         found: Mat = function(as_mat(x))
         return found
 
@@ -54,7 +54,7 @@ def _unary(name: str, function: Function, summary: str) -> Unary:
 
 def _rounding(name: str, function: Function, summary: str) -> Unary:
     """Return ``name(x)``, which copies integers and rounds other numbers."""
-    def rounding(x: Operand, /) -> Mat:
+    def rounding(x: ArrayLike, /) -> Mat:
         x = as_mat(x)
         found: Mat = x.copy() if x.dtype.kind in "iub" else function(x)
         return found
@@ -64,7 +64,7 @@ def _rounding(name: str, function: Function, summary: str) -> Unary:
 
 def _unary_by_numpy(name: str, rule: np.ufunc, summary: str) -> Unary:
     """Return ``name(x)``, computed by NumPy."""
-    def numpy_unary(x: Operand, /) -> Mat:
+    def numpy_unary(x: ArrayLike, /) -> Mat:
         x = as_mat(x)
         result_dtype(rule, x)
         return by_numpy(rule, x)
@@ -74,7 +74,7 @@ def _unary_by_numpy(name: str, rule: np.ufunc, summary: str) -> Unary:
 
 def _binary(name: str, function: Function, summary: str) -> Binary:
     """Return ``name(x1, x2)``, computed by `function`, which takes Mats and numbers."""
-    def binary(x1: Operand, x2: Operand, /) -> Mat:
+    def binary(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
         found: Mat = function(*as_pair(x1, x2))
         return found
 
@@ -136,7 +136,7 @@ logical_xor: Binary = _binary("logical_xor", binary_by_numpy(np.logical_xor, ew.
                               "Return whether just one is true, as bool.")
 
 
-def _logical_not(x: Operand, /) -> Mat:
+def _logical_not(x: ArrayLike, /) -> Mat:
     found: Mat = ew.equal(as_mat(x), False)
     return found
 
@@ -148,7 +148,7 @@ isfinite: Unary = _unary("isfinite", ew.isfinite,
 isinf: Unary = _unary("isinf", ew.isinf, "Return whether x is infinite, of either sign, as bool.")
 
 
-def clip(x: Operand, /, min: Operand = None, max: Operand = None) -> Mat:
+def clip(x: ArrayLike, /, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Mat:
     """Return x, but not below `min` and not above `max`, in x's dtype.
 
     Parameters
@@ -232,11 +232,11 @@ remainder: Binary = _binary("remainder", operators.remainder,
                             "Return ``x1 % x2``, with the sign of x2.")
 
 
-def _real(x: Operand, /) -> Mat:
+def _real(x: ArrayLike, /) -> Mat:
     return by_numpy(np.real, as_mat(x))
 
 
-def _imag(x: Operand, /) -> Mat:
+def _imag(x: ArrayLike, /) -> Mat:
     x = as_mat(x)
     if x.dtype.kind != "c":
         raise DTypeError(f"imag wants complex numbers, got {x.dtype}")

@@ -7,13 +7,14 @@ from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from ..devices.device import DeviceLike
 from ..errors import SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy
 from ..layout.shapes import Ints, as_axis, integer
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
-from ..support.types import ArrayLike, AxisLike, DTypeLike, Function, Operand
+from ..support.types import ArrayLike, AxisLike, DTypeLike, Function
 from .arguments import as_mat, axes_of, on_device, public, real_default
 from .manipulation import roll
 
@@ -61,7 +62,7 @@ class AlongAxes(Protocol):
         """Return the transform of `x`."""
 
 
-def _checked(x: Operand, norm: str) -> Mat:
+def _checked(x: ArrayLike, norm: str) -> Mat:
     if norm not in _NORMS:
         raise SettingError(f"norm is one of {', '.join(map(repr, _NORMS))}, got {norm!r}")
     return as_mat(x)
@@ -69,7 +70,7 @@ def _checked(x: Operand, norm: str) -> Mat:
 
 def _along_axis(name: str, rule: Function, summary: str, of_result: str = "") -> AlongAxis:
     """Return a transform along one axis."""
-    def transform(x: Operand, /, *, n: int | None = None, axis: int = -1,
+    def transform(x: ArrayLike, /, *, n: int | None = None, axis: int = -1,
                   norm: str = "backward") -> Mat:
         given = _checked(x, norm)
         return by_numpy(rule, given, n=n, axis=as_axis(axis, given.ndim), norm=norm)
@@ -79,7 +80,7 @@ def _along_axis(name: str, rule: Function, summary: str, of_result: str = "") ->
 
 def _along_axes(name: str, rule: Function, summary: str, of_result: str = "") -> AlongAxes:
     """Return a transform along several axes."""
-    def transform(x: Operand, /, *, s: Ints | None = None, axes: Ints | None = None,
+    def transform(x: ArrayLike, /, *, s: Ints | None = None, axes: Ints | None = None,
                   norm: str = "backward") -> Mat:
         x = _checked(x, norm)
         if s is not None and axes is None:
@@ -121,7 +122,8 @@ def _frequencies(rule: Function, n: int, d: float, dtype: DTypeLike, device: obj
     return on_device(adopted(rule(count, d).astype(wanted)), device)
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: object = None) -> Mat:
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None,
+            device: DeviceLike = None) -> Mat:
     """Return the frequencies of the elements of `fft`.
 
     Parameters
@@ -143,7 +145,8 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: objec
     return _frequencies(np.fft.fftfreq, n, d, dtype, device)
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: object = None) -> Mat:
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None,
+             device: DeviceLike = None) -> Mat:
     """Return the frequencies of the elements of `rfft`.
 
     Parameters
@@ -165,13 +168,13 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: obje
     return _frequencies(np.fft.rfftfreq, n, d, dtype, device)
 
 
-def _shifted(x: Operand, axes: AxisLike, shift_of: Callable[[int], int]) -> Mat:
+def _shifted(x: ArrayLike, axes: AxisLike, shift_of: Callable[[int], int]) -> Mat:
     x = as_mat(x)
     chosen = axes_of(x, axes)
     return roll(x, tuple(shift_of(x.shape[k]) for k in chosen), axis=chosen)
 
 
-def fftshift(x: Operand, /, *, axes: AxisLike = None) -> Mat:
+def fftshift(x: ArrayLike, /, *, axes: AxisLike = None) -> Mat:
     """Return `x` with the frequency 0 in the middle of `axes`.
 
     Parameters
@@ -189,7 +192,7 @@ def fftshift(x: Operand, /, *, axes: AxisLike = None) -> Mat:
     return _shifted(x, axes, lambda n: n // 2)
 
 
-def ifftshift(x: Operand, /, *, axes: AxisLike = None) -> Mat:
+def ifftshift(x: ArrayLike, /, *, axes: AxisLike = None) -> Mat:
     """Return the inverse of `fftshift`.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..devices.device import CPU, Device, device_named, in_use
+from ..devices.device import CPU, Device, DeviceLike, device_named, in_use
 from ..errors import DTypeError
 from ..support.dtypes import ELEMENT_TYPES, HALVES
 from ..support.types import DType
@@ -48,7 +48,7 @@ class Info:
         """
         return (CPU,) if in_use() is CPU else (in_use(), CPU)
 
-    def default_dtypes(self, *, device: object = None) -> dict[str, DType]:
+    def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, DType]:
         """Return the dtypes of Python's numbers.
 
         Parameters
@@ -65,7 +65,7 @@ class Info:
         return {"real floating": real_default(), "complex floating": complex_default(),
                 "integral": np.dtype(np.int64), "indexing": np.dtype(np.int64)}
 
-    def dtypes(self, *, device: object = None,
+    def dtypes(self, *, device: DeviceLike = None,
                kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """Return the dtypes by name.
 

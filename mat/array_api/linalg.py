@@ -14,7 +14,7 @@ from ..matrix.mat import Mat
 from ..ops import elementwise, reduce
 from ..ops import linalg as operations
 from ..support.dtypes import check_number
-from ..support.types import AxisLike, DTypeLike, Number, Operand
+from ..support.types import ArrayLike, AxisLike, DTypeLike, Operand
 from .arguments import as_mat, axes_of, like
 from .decompositions import (
     by_lapack,
@@ -43,7 +43,7 @@ __all__ = [
 # By operations of `mat`
 
 
-def inv(x: Operand, /) -> Mat:
+def inv(x: ArrayLike, /) -> Mat:
     """Return the inverse of a square matrix, or of each in a stack.
 
     Parameters
@@ -65,7 +65,7 @@ def inv(x: Operand, /) -> Mat:
     return found
 
 
-def solve(x1: Operand, x2: Operand, /) -> Mat:
+def solve(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return the solution of ``x1 @ x = x2``.
 
     Parameters
@@ -89,7 +89,7 @@ def solve(x1: Operand, x2: Operand, /) -> Mat:
     return found
 
 
-def outer(x1: Operand, x2: Operand, /) -> Mat:
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return the matrix of all products of the elements of two vectors.
 
     Parameters
@@ -109,7 +109,7 @@ def outer(x1: Operand, x2: Operand, /) -> Mat:
     return found
 
 
-def diagonal(x: Operand, /, *, offset: int = 0) -> Mat:
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Mat:
     """Return the diagonal of the last two axes.
 
     Parameters
@@ -127,7 +127,7 @@ def diagonal(x: Operand, /, *, offset: int = 0) -> Mat:
     return as_mat(x).diagonal(offset, -2, -1)
 
 
-def trace(x: Operand, /, *, offset: int = 0, dtype: DTypeLike = None) -> Mat:
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Mat:
     """Return the sum of a diagonal.
 
     Parameters
@@ -147,7 +147,7 @@ def trace(x: Operand, /, *, offset: int = 0, dtype: DTypeLike = None) -> Mat:
     return _sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
-def matrix_power(x: Operand, n: int, /) -> Mat:
+def matrix_power(x: ArrayLike, n: int, /) -> Mat:
     """Return the product of `n` matrices `x`, or of ``-n`` inverses.
 
     Parameters
@@ -183,7 +183,7 @@ def matrix_power(x: Operand, n: int, /) -> Mat:
 # Norms
 
 
-def vector_norm(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False,
+def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False,
                 ord: float = 2) -> Mat:
     """Return the norm ``sum(abs(x) ** ord) ** (1 / ord)`` over `axis`.
 
@@ -224,7 +224,7 @@ def vector_norm(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False,
     return found
 
 
-def matrix_norm(x: Operand, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Mat:
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Mat:
     """Return the norm of a matrix, or of each in a stack.
 
     Parameters
@@ -255,7 +255,7 @@ def matrix_norm(x: Operand, /, *, keepdims: bool = False, ord: float | str | Non
 # By NumPy
 
 
-def cross(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Mat:
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Mat:
     """Return the cross product of vectors of three elements.
 
     Parameters
@@ -273,7 +273,7 @@ def cross(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Mat:
     return by_numpy(np.linalg.cross, as_mat(x1), as_mat(x2), axis=axis)
 
 
-def det(x: Operand, /) -> Mat:
+def det(x: ArrayLike, /) -> Mat:
     """Return the determinant.
 
     Parameters
@@ -289,7 +289,7 @@ def det(x: Operand, /) -> Mat:
     return by_lapack(np.linalg.det, x)
 
 
-def matrix_rank(x: Operand, /, *, rtol: Operand = None) -> Mat:
+def matrix_rank(x: ArrayLike, /, *, rtol: ArrayLike | None = None) -> Mat:
     """Return the number of singular values above `rtol` times the largest.
 
     Parameters
@@ -310,7 +310,7 @@ def matrix_rank(x: Operand, /, *, rtol: Operand = None) -> Mat:
     return by_lapack(np.linalg.matrix_rank, x, rtol=rtol)
 
 
-def pinv(x: Operand, /, *, rtol: Operand = None) -> Mat:
+def pinv(x: ArrayLike, /, *, rtol: ArrayLike | None = None) -> Mat:
     """Return the Moore-Penrose inverse.
 
     Parameters
@@ -329,7 +329,7 @@ def pinv(x: Operand, /, *, rtol: Operand = None) -> Mat:
     return by_lapack(np.linalg.pinv, x, rtol=_tolerance(x, rtol))
 
 
-def _tolerance(x: Operand, rtol: Operand) -> Number:
+def _tolerance(x: ArrayLike, rtol: ArrayLike | None) -> Operand:
     """Return `rtol`, or the default of the standard, which is not NumPy's."""
     x = as_mat(x)
     if x.dtype.kind not in "fc":

@@ -15,7 +15,7 @@ from ..layout.shapes import broadcast_shapes as _broadcast
 from ..matrix.mat import Mat
 from ..ops.joining import concat as _concat
 from ..ops.joining import stack as _stack
-from ..support.types import AxisLike, Operand, ShapeLike
+from ..support.types import ArrayLike, AxisLike, ShapeLike
 from .arguments import as_mat
 
 __all__ = [
@@ -41,7 +41,7 @@ def broadcast_shapes(*shapes: ShapeLike) -> Ints:
     return _broadcast(as_shape(s) for s in shapes)
 
 
-def broadcast_arrays(*arrays: Operand) -> tuple[Mat, ...]:
+def broadcast_arrays(*arrays: ArrayLike) -> tuple[Mat, ...]:
     """Return the arrays in the shape that they all broadcast to.
 
     Parameters
@@ -59,7 +59,7 @@ def broadcast_arrays(*arrays: Operand) -> tuple[Mat, ...]:
     return tuple(m.broadcast_to(shape) for m in mats)
 
 
-def broadcast_to(x: Operand, /, shape: ShapeLike) -> Mat:
+def broadcast_to(x: ArrayLike, /, shape: ShapeLike) -> Mat:
     """Return `x` in another shape, with axes of length 1 repeated.
 
     Parameters
@@ -77,7 +77,7 @@ def broadcast_to(x: Operand, /, shape: ShapeLike) -> Mat:
     return as_mat(x).broadcast_to(as_shape(shape))
 
 
-def concat(arrays: Iterable[Operand], /, *, axis: int | None = 0) -> Mat:
+def concat(arrays: Iterable[ArrayLike], /, *, axis: int | None = 0) -> Mat:
     """Return the arrays one after another along `axis`.
 
     Parameters
@@ -96,7 +96,7 @@ def concat(arrays: Iterable[Operand], /, *, axis: int | None = 0) -> Mat:
     return _concat([reshape(m, (-1,)) for m in mats], 0) if axis is None else _concat(mats, axis)
 
 
-def stack(arrays: Iterable[Operand], /, *, axis: int = 0) -> Mat:
+def stack(arrays: Iterable[ArrayLike], /, *, axis: int = 0) -> Mat:
     """Return the arrays joined along a new axis.
 
     Parameters
@@ -114,7 +114,7 @@ def stack(arrays: Iterable[Operand], /, *, axis: int = 0) -> Mat:
     return _stack([as_mat(a) for a in arrays], axis)
 
 
-def unstack(x: Operand, /, *, axis: int = 0) -> tuple[Mat, ...]:
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Mat, ...]:
     """Return the parts of `x` at each index of `axis`, without that axis.
 
     Parameters
@@ -134,7 +134,7 @@ def unstack(x: Operand, /, *, axis: int = 0) -> tuple[Mat, ...]:
     return tuple(x.over(x.layout[(*before, i)]) for i in range(x.shape[len(before)]))
 
 
-def expand_dims(x: Operand, /, axis: AxisLike) -> Mat:
+def expand_dims(x: ArrayLike, /, axis: AxisLike) -> Mat:
     """Return `x` with new axes of length 1.
 
     Parameters
@@ -164,7 +164,7 @@ def expand_dims(x: Operand, /, axis: AxisLike) -> Mat:
     return mat
 
 
-def squeeze(x: Operand, /, axis: AxisLike) -> Mat:
+def squeeze(x: ArrayLike, /, axis: AxisLike) -> Mat:
     """Return `x` without the named axes, which have length 1.
 
     Parameters
@@ -182,7 +182,7 @@ def squeeze(x: Operand, /, axis: AxisLike) -> Mat:
     return as_mat(x).squeeze(axis)
 
 
-def flip(x: Operand, /, *, axis: AxisLike = None) -> Mat:
+def flip(x: ArrayLike, /, *, axis: AxisLike = None) -> Mat:
     """Return `x` with the order of elements reversed along `axis`.
 
     Parameters
@@ -203,7 +203,7 @@ def flip(x: Operand, /, *, axis: AxisLike = None) -> Mat:
     return mat.over(mat.layout[(*steps, ...)])
 
 
-def permute_dims(x: Operand, /, axes: Iterable[int]) -> Mat:
+def permute_dims(x: ArrayLike, /, axes: Iterable[int]) -> Mat:
     """Return the view whose axis ``k`` is axis ``axes[k]`` of `x`.
 
     Parameters
@@ -221,7 +221,7 @@ def permute_dims(x: Operand, /, axes: Iterable[int]) -> Mat:
     return as_mat(x).permute(tuple(axes))
 
 
-def matrix_transpose(x: Operand, /) -> Mat:
+def matrix_transpose(x: ArrayLike, /) -> Mat:
     """Return the view with the last two axes exchanged.
 
     Parameters
@@ -237,7 +237,7 @@ def matrix_transpose(x: Operand, /) -> Mat:
     return as_mat(x).mT
 
 
-def moveaxis(x: Operand, source: AxisLike, destination: AxisLike, /) -> Mat:
+def moveaxis(x: ArrayLike, source: AxisLike, destination: AxisLike, /) -> Mat:
     """Return the view with the axes `source` at `destination`, and the others in their order.
 
     Parameters
@@ -262,7 +262,7 @@ def moveaxis(x: Operand, source: AxisLike, destination: AxisLike, /) -> Mat:
     return mat.permute(tuple(order))
 
 
-def reshape(x: Operand, /, shape: ShapeLike, *, copy: bool | None = None) -> Mat:
+def reshape(x: ArrayLike, /, shape: ShapeLike, *, copy: bool | None = None) -> Mat:
     """Return `x` in another shape of the same size.
 
     Parameters
@@ -287,7 +287,7 @@ def reshape(x: Operand, /, shape: ShapeLike, *, copy: bool | None = None) -> Mat
     return as_mat(x).reshape(shape, copy=copy)
 
 
-def repeat(x: Operand, repeats: Operand, /, *, axis: int | None = None) -> Mat:
+def repeat(x: ArrayLike, repeats: ArrayLike, /, *, axis: int | None = None) -> Mat:
     """Return `x` with each element along `axis` repeated.
 
     Parameters
@@ -316,7 +316,7 @@ def repeat(x: Operand, repeats: Operand, /, *, axis: int | None = None) -> Mat:
     return wide.copy().reshape((*mat.shape[:k], mat.shape[k] * count, *mat.shape[k + 1:]))
 
 
-def tile(x: Operand, repetitions: ShapeLike, /) -> Mat:
+def tile(x: ArrayLike, repetitions: ShapeLike, /) -> Mat:
     """Return copies of `x` side by side along each axis.
 
     Parameters
@@ -342,7 +342,7 @@ def tile(x: Operand, repetitions: ShapeLike, /) -> Mat:
     return wide.copy().reshape(tuple(t * n for t, n in zip(times, shape, strict=True)))
 
 
-def roll(x: Operand, /, shift: AxisLike, *, axis: AxisLike = None) -> Mat:
+def roll(x: ArrayLike, /, shift: AxisLike, *, axis: AxisLike = None) -> Mat:
     """Return `x` with the elements moved along each `axis`, around its end.
 
     Parameters

@@ -14,7 +14,7 @@ from ..interop.numpy.operators import by_numpy
 from ..layout.shapes import Ints, as_axes, as_axis, broadcast_shapes, integer
 from ..matrix.mat import Mat
 from ..ops.linalg import matmul as _matmul
-from ..support.types import AxisLike, Operand
+from ..support.types import ArrayLike, AxisLike
 from .arguments import as_mat
 from .manipulation import moveaxis, reshape
 
@@ -23,7 +23,7 @@ __all__ = ["matmul", "tensordot", "vecdot"]
 AxesPair = int | Sequence[AxisLike]  # a number of axes, or the axes of each operand
 
 
-def matmul(x1: Operand, x2: Operand, /) -> Mat:
+def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return the matrix product; vectors and stacks of matrices by NumPy's rules.
 
     Parameters
@@ -40,7 +40,7 @@ def matmul(x1: Operand, x2: Operand, /) -> Mat:
     return found
 
 
-def einsum(subscripts: str, /, *operands: Operand) -> Mat:
+def einsum(subscripts: str, /, *operands: ArrayLike) -> Mat:
     """Return Einstein's sum, by NumPy on the host.
 
     It is not in the standard, and so not among the namespace's names: xarray looks for it there.
@@ -66,7 +66,7 @@ def einsum(subscripts: str, /, *operands: Operand) -> Mat:
     return by_numpy(np.einsum, subscripts, *map(as_mat, operands))
 
 
-def tensordot(x1: Operand, x2: Operand, /, *, axes: AxesPair = 2) -> Mat:
+def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: AxesPair = 2) -> Mat:
     """Return the sum of products over `axes`.
 
     Parameters
@@ -112,7 +112,7 @@ def _contracted(x1: Mat, x2: Mat, axes: AxesPair) -> tuple[Ints, Ints]:
     return tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
 
 
-def vecdot(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Mat:
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Mat:
     """Return the sum of products along `axis`, with `x1` conjugated.
 
     Parameters

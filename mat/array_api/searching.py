@@ -15,7 +15,7 @@ from ..layout.shapes import as_axis
 from ..matrix.mat import Mat
 from ..ops.selection import taken
 from ..support.dtypes import check_operand
-from ..support.types import Array, Operand
+from ..support.types import Array, ArrayLike
 from .arguments import as_mat, as_value
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-def where(condition: Operand, x1: Operand, x2: Operand, /) -> Mat:
+def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     """Return `x1` where the condition is true, and `x2` elsewhere.
 
     Parameters
@@ -46,7 +46,7 @@ def where(condition: Operand, x1: Operand, x2: Operand, /) -> Mat:
     return by_numpy(np.where, condition, x1, x2)
 
 
-def nonzero(x: Operand, /) -> tuple[Mat, ...]:
+def nonzero(x: ArrayLike, /) -> tuple[Mat, ...]:
     """Return the indices of the elements that are not 0, in row-major order.
 
     Parameters
@@ -66,8 +66,8 @@ def nonzero(x: Operand, /) -> tuple[Mat, ...]:
     return several_by_numpy(np.nonzero, x)
 
 
-def searchsorted(x1: Operand, x2: Operand, /, *, side: str = "left",
-                 sorter: Operand = None) -> Mat:
+def searchsorted(x1: ArrayLike, x2: ArrayLike, /, *, side: str = "left",
+                 sorter: ArrayLike | None = None) -> Mat:
     """Return the indices at which the elements of `x2` would be inserted into the sorted `x1`.
 
     Parameters
@@ -94,7 +94,7 @@ def searchsorted(x1: Operand, x2: Operand, /, *, side: str = "left",
 # Sorting
 
 
-def sort(x: Operand, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Mat:
+def sort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Mat:
     """Return the elements in ascending or descending order along `axis`.
 
     Parameters
@@ -117,7 +117,7 @@ def sort(x: Operand, /, *, axis: int = -1, descending: bool = False, stable: boo
     return by_numpy(_sorted, x, as_axis(axis, x.ndim), bool(descending), bool(stable), False)
 
 
-def argsort(x: Operand, /, *, axis: int = -1, descending: bool = False,
+def argsort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False,
             stable: bool = True) -> Mat:
     """Return the indices that sort the elements along `axis`.
 
@@ -210,7 +210,7 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Mat
 
 
-def unique_all(x: Operand, /) -> UniqueAll:
+def unique_all(x: ArrayLike, /) -> UniqueAll:
     """Return the different elements, their indices, and how often each occurs.
 
     Parameters
@@ -226,7 +226,7 @@ def unique_all(x: Operand, /) -> UniqueAll:
     return UniqueAll(*several_by_numpy(np.unique_all, as_mat(x)))
 
 
-def unique_counts(x: Operand, /) -> UniqueCounts:
+def unique_counts(x: ArrayLike, /) -> UniqueCounts:
     """Return the different elements, and how often each occurs; each NaN counts as different.
 
     Parameters
@@ -242,7 +242,7 @@ def unique_counts(x: Operand, /) -> UniqueCounts:
     return UniqueCounts(*several_by_numpy(np.unique_counts, as_mat(x)))
 
 
-def unique_inverse(x: Operand, /) -> UniqueInverse:
+def unique_inverse(x: ArrayLike, /) -> UniqueInverse:
     """Return the different elements, and which of them each element is.
 
     Parameters
@@ -258,7 +258,7 @@ def unique_inverse(x: Operand, /) -> UniqueInverse:
     return UniqueInverse(*several_by_numpy(np.unique_inverse, as_mat(x)))
 
 
-def unique_values(x: Operand, /) -> Mat:
+def unique_values(x: ArrayLike, /) -> Mat:
     """Return the different elements in ascending order; each NaN counts as different.
 
     Parameters
@@ -274,7 +274,7 @@ def unique_values(x: Operand, /) -> Mat:
     return by_numpy(np.unique, as_mat(x), equal_nan=False)
 
 
-def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Mat:
+def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Mat:
     """Return whether each element of `x1` is among those of `x2`.
 
     Parameters
@@ -295,7 +295,7 @@ def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Mat:
 # Taking
 
 
-def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Mat:
+def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None) -> Mat:
     """Return the parts of `x` at the `indices` of `axis`.
 
     Parameters
@@ -320,7 +320,7 @@ def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Mat:
     return by_numpy(np.take, x, _positions(indices), axis=k) if found is None else found
 
 
-def take_along_axis(x: Operand, indices: Operand, /, *, axis: int = -1) -> Mat:
+def take_along_axis(x: ArrayLike, indices: ArrayLike, /, *, axis: int = -1) -> Mat:
     """Return, of each line of `x` along `axis`, the elements at the same line of `indices`.
 
     Parameters

@@ -11,7 +11,7 @@ from ..layout.shapes import as_axis, integer
 from ..matrix.mat import Mat
 from ..ops import elementwise, reduce, scan, truth
 from ..support.dtypes import as_dtype
-from ..support.types import AxisLike, DTypeLike, Function, Operand
+from ..support.types import ArrayLike, AxisLike, DTypeLike, Function
 from .arguments import as_mat, axes_of, like
 from .manipulation import concat
 
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-def _total(reduction: Function, x: Operand, axis: AxisLike, dtype: DTypeLike,
+def _total(reduction: Function, x: ArrayLike, axis: AxisLike, dtype: DTypeLike,
            keepdims: bool) -> Mat:
     """Return a sum or product, computed in `dtype`, if that is given."""
     x = as_mat(x)
@@ -32,7 +32,7 @@ def _total(reduction: Function, x: Operand, axis: AxisLike, dtype: DTypeLike,
     return found if wanted in (None, found.dtype) else found.astype(wanted)
 
 
-def sum(x: Operand, /, *, axis: AxisLike = None, dtype: DTypeLike = None,
+def sum(x: ArrayLike, /, *, axis: AxisLike = None, dtype: DTypeLike = None,
         keepdims: bool = False) -> Mat:
     """Return the sum over `axis`.
 
@@ -56,7 +56,7 @@ def sum(x: Operand, /, *, axis: AxisLike = None, dtype: DTypeLike = None,
     return _total(reduce.sum, x, axis, dtype, keepdims)
 
 
-def prod(x: Operand, /, *, axis: AxisLike = None, dtype: DTypeLike = None,
+def prod(x: ArrayLike, /, *, axis: AxisLike = None, dtype: DTypeLike = None,
          keepdims: bool = False) -> Mat:
     """Return the product over `axis`.
 
@@ -80,7 +80,7 @@ def prod(x: Operand, /, *, axis: AxisLike = None, dtype: DTypeLike = None,
     return _total(reduce.prod, x, axis, dtype, keepdims)
 
 
-def mean(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+def mean(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     """Return the mean over `axis`.
 
     Parameters
@@ -101,7 +101,7 @@ def mean(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat
     return found
 
 
-def max(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+def max(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     """Return the largest element over `axis`; NaN if there is one.
 
     Parameters
@@ -122,7 +122,7 @@ def max(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     return found
 
 
-def min(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+def min(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     """Return the smallest element over `axis`; NaN if there is one.
 
     Parameters
@@ -143,7 +143,7 @@ def min(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     return found
 
 
-def var(x: Operand, /, *, axis: AxisLike = None, correction: float = 0.0,
+def var(x: ArrayLike, /, *, axis: AxisLike = None, correction: float = 0.0,
         keepdims: bool = False) -> Mat:
     """Return the variance over `axis`: the mean square of the distances from the mean.
 
@@ -175,7 +175,7 @@ def var(x: Operand, /, *, axis: AxisLike = None, correction: float = 0.0,
     return found
 
 
-def std(x: Operand, /, *, axis: AxisLike = None, correction: float = 0.0,
+def std(x: ArrayLike, /, *, axis: AxisLike = None, correction: float = 0.0,
         keepdims: bool = False) -> Mat:
     """Return the standard deviation over `axis`: the square root of the variance.
 
@@ -199,7 +199,7 @@ def std(x: Operand, /, *, axis: AxisLike = None, correction: float = 0.0,
     return found
 
 
-def argmax(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Mat:
+def argmax(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Mat:
     """Return the index of the first largest element along `axis`.
 
     Parameters
@@ -220,7 +220,7 @@ def argmax(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) ->
     return found
 
 
-def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Mat:
+def argmin(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Mat:
     """Return the index of the first smallest element along `axis`.
 
     Parameters
@@ -244,7 +244,7 @@ def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) ->
 # Truth
 
 
-def all(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+def all(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     """Return whether all elements over `axis` are true, which means not 0.
 
     Parameters
@@ -264,7 +264,7 @@ def all(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     return truth.all_true(as_mat(x), axis, keepdims)
 
 
-def any(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+def any(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     """Return whether any element over `axis` is true, which means not 0.
 
     Parameters
@@ -284,7 +284,7 @@ def any(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     return truth.any_true(as_mat(x), axis, keepdims)
 
 
-def count_nonzero(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
+def count_nonzero(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     """Return the number of elements over `axis` that are not 0.
 
     Parameters
@@ -307,7 +307,7 @@ def count_nonzero(x: Operand, /, *, axis: AxisLike = None, keepdims: bool = Fals
 # Along an axis
 
 
-def _running(function: Function, x: Operand, axis: int | None, dtype: DTypeLike,
+def _running(function: Function, x: ArrayLike, axis: int | None, dtype: DTypeLike,
              first: int | None) -> Mat:
     """Return running totals, with `first` before them, unless that is None."""
     x = as_mat(x)
@@ -321,7 +321,7 @@ def _running(function: Function, x: Operand, axis: int | None, dtype: DTypeLike,
     return concat([like(begin, x, None), found], axis=k)
 
 
-def cumulative_sum(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike = None,
+def cumulative_sum(x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None,
                    include_initial: bool = False) -> Mat:
     """Return the sums of the elements up to each along `axis`.
 
@@ -345,7 +345,7 @@ def cumulative_sum(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike =
     return _running(scan.cumsum, x, axis, dtype, 0 if include_initial else None)
 
 
-def cumulative_prod(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike = None,
+def cumulative_prod(x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None,
                     include_initial: bool = False) -> Mat:
     """Return the products of the elements up to each along `axis`.
 
@@ -370,8 +370,8 @@ def cumulative_prod(x: Operand, /, *, axis: int | None = None, dtype: DTypeLike 
 
 
 # `n` and `axis` by position as NumPy has them, which scikit-learn uses
-def diff(x: Operand, /, n: int = 1, axis: int = -1, *, prepend: Operand = None,
-         append: Operand = None) -> Mat:
+def diff(x: ArrayLike, /, n: int = 1, axis: int = -1, *, prepend: ArrayLike | None = None,
+         append: ArrayLike | None = None) -> Mat:
     """Return the differences of neighbours along `axis`.
 
     Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from ..core.barrier import Barrier
 from ..core.registry import (
@@ -24,11 +25,12 @@ from ..support.types import DeviceName, Operand
 from .in_use import CPU, Device, DeviceUse, devices_in_use, in_use, permanent, set_permanent
 
 __all__ = [
-    "CPU", "AbsentMemory", "Device", "DeviceContext", "DeviceNames", "DeviceUse", "Finder",
-    "cuda_available", "device_named", "device_of", "enabled_on", "in_use", "kinds",
+    "CPU", "AbsentMemory", "Device", "DeviceContext", "DeviceLike", "DeviceNames", "DeviceUse",
+    "Finder", "cuda_available", "device_named", "device_of", "enabled_on", "in_use", "kinds",
     "register_device_kind", "set_device", "use_cuda", "use_device",
 ]
 
+DeviceLike: TypeAlias = DeviceName | Device | None  # None: the device in use
 # returns the device of that number (None: any), or None if there is none
 Finder = Callable[[int | None], Device | None]
 _kinds: dict[str, Finder] = {}

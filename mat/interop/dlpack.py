@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 
 from ..core.registry import Facet, device_facets, facet_named
-from ..devices.device import CPU, Device, device_named, device_of
+from ..devices.device import CPU, Device, DeviceLike, device_named, device_of
 from ..errors import DTypeError, ExchangeError, ShapeError
 from ..facets.array import ARRAY, over
 from ..layout.shapes import as_shape
@@ -41,7 +41,7 @@ from ..support.dlpack_abi import (
     type_of,
 )
 from ..support.dtypes import as_dtype
-from ..support.types import Array, Capsule, DeviceName, Keywords, Operand
+from ..support.types import Array, Capsule, Keywords, Operand
 
 Pair: TypeAlias = tuple[int, int]
 _NO_READ_ONLY = ("a consumer that does not ask for DLPack 1.0 cannot be told that memory is "
@@ -202,7 +202,7 @@ bind("__cuda_array_interface__", property(_cuda_array_interface))
 # Importing
 
 
-def from_dlpack(obj: Operand, *, device: DeviceName | Device | None = None,
+def from_dlpack(obj: Operand, *, device: DeviceLike = None,
                 copy: bool | None = None) -> Mat:
     """Return a Mat over the memory of another library's array, without copying.
 

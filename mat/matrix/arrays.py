@@ -7,6 +7,7 @@ from typing import Never
 
 import numpy as np
 
+from ..devices.device import DeviceLike
 from ..errors import DTypeError, ShapeError
 from ..layout import orders
 from ..layout.orders import Order, as_order
@@ -14,7 +15,7 @@ from ..layout.shapes import integer
 from ..support.dtypes import as_dtype
 from ..support.native import core
 from ..support.options import FLOAT64, current
-from ..support.types import Array, DTypeLike, Nested, Operand
+from ..support.types import Array, ArraySource, DTypeLike, Nested
 from .base import Storage
 from .creation import adopted, from_numpy, over_memory, placed
 from .mat import Mat, new_like
@@ -33,9 +34,9 @@ _array_of_numbers: Callable[[list[Nested], bool], Array | None] = (
 
 
 # NumPy's parameters
-def array(object: Nested, dtype: DTypeLike = None, *more: Never, copy: bool | None = True,
+def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool | None = True,
           order: str | None = "K", subok: bool = False, ndmin: int = 0,
-          like: Operand = None) -> Mat:
+          like: object = None) -> Mat:
     """Return a new Mat with the elements of nested sequences, an array or a Mat.
 
     Parameters
@@ -93,8 +94,8 @@ def array(object: Nested, dtype: DTypeLike = None, *more: Never, copy: bool | No
     return _made(object, dtype, copy, as_order(order), subok, ndmin)
 
 
-def asarray(a: Nested, dtype: DTypeLike = None, order: str | None = None, *,
-            device: object = None, copy: bool | None = None, like: object = None) -> Mat:
+def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
+            device: DeviceLike = None, copy: bool | None = None, like: object = None) -> Mat:
     """Return the elements as a Mat: a Mat itself, a Mat over an array's memory, or a copy.
 
     Parameters
@@ -136,8 +137,8 @@ def asarray(a: Nested, dtype: DTypeLike = None, order: str | None = None, *,
     return placed(_made(a, dtype, copy, as_order(order), False, 0), device)
 
 
-def asanyarray(a: Nested, dtype: DTypeLike = None, order: str | None = None, *,
-               device: object = None, copy: bool | None = None, like: object = None) -> Mat:
+def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
+               device: DeviceLike = None, copy: bool | None = None, like: object = None) -> Mat:
     """Do what `asarray` does; an instance of a subclass of an array is an error.
 
     Parameters
@@ -169,7 +170,7 @@ def asanyarray(a: Nested, dtype: DTypeLike = None, order: str | None = None, *,
     return placed(_made(a, dtype, copy, as_order(order), True, 0), device)
 
 
-def ascontiguousarray(a: Nested, dtype: DTypeLike = None, *, like: object = None) -> Mat:
+def ascontiguousarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = None) -> Mat:
     """Return the elements as a Mat of at least one axis that stores them by rows.
 
     Parameters
@@ -195,7 +196,7 @@ def ascontiguousarray(a: Nested, dtype: DTypeLike = None, *, like: object = None
     return _made(a, dtype, None, "C", False, 1)
 
 
-def asfortranarray(a: Nested, dtype: DTypeLike = None, *, like: object = None) -> Mat:
+def asfortranarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = None) -> Mat:
     """Return the elements as a Mat of at least one axis that stores them by columns.
 
     Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..devices.device import DeviceLike
 from ..errors import DTypeError, ShapeError
 from ..layout import orders
 from ..layout.orders import as_order, columnwise
@@ -21,7 +22,7 @@ _SEQUENCES = (Mat, np.ndarray, list, tuple)
 
 
 def full(shape: ShapeLike, fill_value: Number, dtype: DTypeLike = None, order: str = "C", *,
-         device: object = None, like: object = None) -> Mat:
+         device: DeviceLike = None, like: object = None) -> Mat:
     """Return a Mat whose elements are all `fill_value`.
 
     Parameters
@@ -83,7 +84,7 @@ def _full_of_array(shape: Ints, value: Nested, dtype: DTypeLike, order: str) -> 
 
 # NumPy's parameters
 def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None,  # noqa: N803
-        order: str = "C", *, device: object = None, like: object = None) -> Mat:
+        order: str = "C", *, device: DeviceLike = None, like: object = None) -> Mat:
     """Return a matrix with ones on one diagonal and zeros elsewhere.
 
     Parameters
@@ -147,7 +148,8 @@ def identity(n: int, dtype: DTypeLike = None, *, like: object = None) -> Mat:
 
 
 def zeros_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
-               subok: bool = True, shape: ShapeLike | None = None, *, device: object = None) -> Mat:
+               subok: bool = True, shape: ShapeLike | None = None, *,
+               device: DeviceLike = None) -> Mat:
     """Return zeros in the shape of another Mat or array.
 
     Parameters
@@ -181,7 +183,8 @@ def zeros_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
 
 
 def ones_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
-              subok: bool = True, shape: ShapeLike | None = None, *, device: object = None) -> Mat:
+              subok: bool = True, shape: ShapeLike | None = None, *,
+              device: DeviceLike = None) -> Mat:
     """Return ones in the shape of another Mat or array.
 
     Parameters
@@ -215,7 +218,8 @@ def ones_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
 
 
 def empty_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
-               subok: bool = True, shape: ShapeLike | None = None, *, device: object = None) -> Mat:
+               subok: bool = True, shape: ShapeLike | None = None, *,
+               device: DeviceLike = None) -> Mat:
     """Return arbitrary elements in the shape of another Mat or array.
 
     Parameters
@@ -251,7 +255,7 @@ def empty_like(a: Operand, dtype: DTypeLike = None, order: str | None = "K",
 # NumPy's parameters
 def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
               order: str | None = "K", subok: bool = True, shape: ShapeLike | None = None, *,
-              device: object = None) -> Mat:
+              device: DeviceLike = None) -> Mat:
     """Return elements of one value in the shape of another Mat or array.
 
     Parameters
@@ -298,7 +302,7 @@ def full_like(a: Operand, fill_value: Operand, dtype: DTypeLike = None,
 
 
 def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: ShapeLike | None,
-          device: object) -> Mat:
+          device: DeviceLike) -> Mat:
     """Return a Mat of one value, in what is not given like `a`."""
     x = a if isinstance(a, Mat) else asarray(a)
     kind = x.dtype if dtype is None else as_dtype(dtype)

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
+from ..devices.device import DeviceLike
 from ..errors import AxisError, DTypeError, ShapeError
 from ..layout.shapes import LARGEST, MOST_ELEMENTS, as_shape, integer
 from ..support.dtypes import as_dtype, check_number, check_operand, is_supported
 from ..support.options import FLOAT64, default_float
-from ..support.types import Array, DType, DTypeLike, Function, Nested, Number
+from ..support.types import Array, ArrayLike, DType, DTypeLike, Function, Nested, Number
 from .creation import adopted, placed
 from .mat import Mat
 from .nested import as_plain, without_mats
@@ -21,7 +22,7 @@ _SEQUENCES = (Mat, np.ndarray, list, tuple)
 
 
 def arange(start: Number = None, stop: Number = None, step: Number = None,
-           dtype: DTypeLike = None, *, device: object = None, like: object = None) -> Mat:
+           dtype: DTypeLike = None, *, device: DeviceLike = None, like: object = None) -> Mat:
     """Return evenly spaced numbers in a half-open interval.
 
     Parameters
@@ -128,9 +129,9 @@ def counted(first: Number, last: Number, step: Number, dtype: DType) -> Array:
 
 
 # NumPy's parameters
-def linspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
+def linspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
              retstep: bool = False, dtype: DTypeLike = None, axis: int = 0, *,
-             device: object = None) -> Mat | tuple[Mat, Number]:
+             device: DeviceLike = None) -> Mat | tuple[Mat, Number]:
     """Return numbers at equal distances from `start` to `stop`.
 
     Parameters
@@ -172,8 +173,8 @@ def linspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
 
 
 # NumPy's parameters
-def logspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
-             base: Nested = 10.0, dtype: DTypeLike = None, axis: int = 0) -> Mat:
+def logspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
+             base: ArrayLike = 10.0, dtype: DTypeLike = None, axis: int = 0) -> Mat:
     """Return powers of `base` whose exponents are at equal distances from `start` to `stop`.
 
     Parameters
@@ -208,7 +209,7 @@ def logspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
     return made
 
 
-def geomspace(start: Nested, stop: Nested, num: int = 50, endpoint: bool = True,
+def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
               dtype: DTypeLike = None, axis: int = 0) -> Mat:
     """Return numbers at equal ratios from `start` to `stop`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Self
 
 import numpy as np
@@ -288,7 +289,8 @@ class Views(Elements):
         layout = Layout((1, *row.shape), now.strides, row.displacement)
         return self._see(layout, now.storage, now)
 
-    def window(self, shape: ShapeLike | None = None, displacement: int | None = None) -> Window:
+    def window(self, shape: ShapeLike | None = None,
+               displacement: int | None = None) -> AbstractContextManager[Self]:
         """Make self see another shape and displacement during a block.
 
         Parameters

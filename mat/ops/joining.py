@@ -18,7 +18,7 @@ from ..matrix.mat import Mat, new_like
 from ..matrix.with_facets import with_facets
 from ..support.dtypes import as_dtype, promoted
 from ..support.native import ffi, lib
-from ..support.types import DTypeLike, Function, Operand
+from ..support.types import ArrayLike, DTypeLike, Function
 from .elementwise import MOST_AXES_THERE
 from .functions import check_is_mat
 from .operands import as_mat
@@ -38,7 +38,7 @@ def check_are_mats(name: str, mats: object) -> list[Mat]:
     return parts
 
 
-def concat(mats: Iterable[Operand], axis: int | None = 0, out: Mat | None = None, *,
+def concat(mats: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = None, *,
            dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
     """Return the Mats one after another along an axis, in the dtype that they promote to.
 
@@ -226,7 +226,7 @@ def converted(name: str, parts: list[Mat], out: Mat | None, dtype: DTypeLike,
 _can_cast: Function = np.can_cast
 
 
-def stack(mats: Iterable[Operand], axis: int = 0, out: Mat | None = None, *,
+def stack(mats: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
           dtype: DTypeLike = None, casting: str = "same_kind") -> Mat:
     """Return the Mats along a new axis.
 

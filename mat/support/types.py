@@ -8,10 +8,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from types import EllipsisType
-from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
+from typing import (
+    IO,
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    Protocol,
+    Self,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 import numpy as np
 
+M = TypeVar("M")  # a Mat
 P_co = TypeVar("P_co", covariant=True)
 
 
@@ -22,6 +35,12 @@ class ArrayObject(Protocol):
     def shape(self) -> Any: ...
     @property
     def dtype(self) -> Any: ...
+
+
+class SupportsBuffer(Protocol):
+    """An object whose memory others can use, such as a memoryview or an array of ctypes."""
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
 
 
 class DeviceArray(Protocol):
@@ -71,6 +90,7 @@ Leaf: TypeAlias = Scalar | ArrayObject
 ArrayLike: TypeAlias = (Leaf | Sequence[Leaf] | Sequence[Sequence[Leaf]]
                         | Sequence[Sequence[Sequence[Leaf]]]
                         | Sequence[Sequence[Sequence[Sequence[Leaf]]]])
+ArraySource: TypeAlias = ArrayLike | SupportsBuffer
 AxisIndex: TypeAlias = (SupportsIndex | slice | EllipsisType | ArrayObject
                         | Sequence[int] | None)
 IndexLike: TypeAlias = AxisIndex | tuple[AxisIndex, ...]  # what may stand in brackets
@@ -169,5 +189,59 @@ if TYPE_CHECKING:
         def __le__(self, other: Scalar | Array | Entry) -> Entry: ...
         def __gt__(self, other: Scalar | Array | Entry) -> Entry: ...
         def __ge__(self, other: Scalar | Array | Entry) -> Entry: ...
-else:
-    Entry = object  # there is nothing of that type when a program runs
+    class Flat(Generic[M]):
+        """The type of ``x.flat``, which is a `FlatIterator`."""
+
+        @property
+        def base(self) -> M: ...
+        @property
+        def index(self) -> int: ...
+        @property
+        def coords(self) -> tuple[int, ...]: ...
+        def copy(self) -> M: ...
+        def __len__(self) -> int: ...
+        def __iter__(self) -> Self: ...
+        def __next__(self) -> Entry: ...
+        @overload
+        def __getitem__(self, index: int | np.integer[Any]) -> Entry: ...
+        @overload
+        def __getitem__(self, index: slice | EllipsisType | ArrayObject | Sequence[int]) -> M: ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __setitem__(self, index: AxisIndex, value: ArrayLike) -> None: ...
+
+    class ArrayFlags:
+        """The type of ``x.flags``, which are `MemoryFlags`."""
+
+        @property
+        def aligned(self) -> bool: ...
+        @property
+        def behaved(self) -> bool: ...
+        @property
+        def c_contiguous(self) -> bool: ...
+        @property
+        def carray(self) -> bool: ...
+        @property
+        def contiguous(self) -> bool: ...
+        @property
+        def f_contiguous(self) -> bool: ...
+        @property
+        def farray(self) -> bool: ...
+        @property
+        def fnc(self) -> bool: ...
+        @property
+        def forc(self) -> bool: ...
+        @property
+        def fortran(self) -> bool: ...
+        @property
+        def num(self) -> int: ...
+        @property
+        def owndata(self) -> bool: ...
+        @property
+        def writeable(self) -> bool: ...
+        @property
+        def writebackifcopy(self) -> bool: ...
+        def __getitem__(self, name: str) -> bool: ...
+
+else:  # there is nothing of these types when a program runs
+    Entry = ArrayFlags = object
+    Flat = list

@@ -169,7 +169,8 @@ def parameter(node, argument):
 
 def with_none(text):
     """The type of a parameter whose default is None."""
-    return text if text in ("object", "DTypeLike") or "None" in text else f"{text} | None"
+    has_none = text in ("object", "DTypeLike", "DeviceLike") or "None" in text
+    return text if has_none else f"{text} | None"
 
 
 def result(node):

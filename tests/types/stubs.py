@@ -52,6 +52,8 @@ RESULTS |= dict.fromkeys(("random.seed", "random.shuffle", "random.set_state", "
 RESULTS |= {"random.bytes": "bytes", "random.get_state": "object",
             "random.spawn": "list[Generator]", "random.get_bit_generator": "Rng",
             "random.default_rng": "Generator"}
+# functions of ours with NumPy's overloads, and what is other than NumPy's results
+RESULTS_BY_ARGUMENTS = {"linspace": {"tuple[Mat, Mat]": "tuple[Mat, Entry]"}}
 PROPERTIES = {"bit_generator": "Rng"}
 _HOW = """dtype: DTypeLike = None, order: Literal["C", "F"] = 'C',
     device: DeviceName | Device | None = None, like: object = None"""
@@ -60,9 +62,10 @@ LENGTHS = [(f"*lengths: SupportsIndex, {_HOW}", "Mat"),
 UFUNC = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True,
          "signature": None}
 FROM_TYPES = ["Array", "ArrayLike", "AxisLike", "CudaName", "DeviceArray", "DeviceName",
-              "DirectionName", "DTypeLike", "EmulatedName", "File", "Presents", "Scalar",
+              "DirectionName", "DTypeLike", "EmulatedName", "Entry", "File", "Presents", "Scalar",
               "ShapeLike"]
-INTERNAL = {"Mat": "matrix.mat", "Device": "devices.device", "Direction": "core.direction",
+INTERNAL = {"Mat": "matrix.mat", "Device": "devices.device", "DeviceLike": "devices.device",
+            "Direction": "core.direction",
             "EmulatedArray": "devices.emulated_array", "ForeignArray": "support.c_pointers",
             "Facet": "core.registry", "Rng": "matrix.generator", "Memory": "core.registry",
             **dict.fromkeys(FROM_TYPES, "support.types")}
@@ -133,6 +136,7 @@ def _with_builtins(text, there):
 def entry(module, name, thing):
     """The text that declares one name."""
     dots = "." * (MODULES[module].count("/") + 1)
+    qualified = f"{module}.{name}".lstrip(".")
     if name == "with_facets" and not module:
         return ""
     if inspect.ismodule(thing):
@@ -150,7 +154,7 @@ def entry(module, name, thing):
         return f"{name}: {type(thing).__name__ if thing is not None else None}"
     if isinstance(thing, type) and thing.__module__ == "numpy":
         return f"from numpy import {thing.__name__} as {name}"
-    defined = _defined(thing, name)
+    defined = "" if qualified in RESULTS_BY_ARGUMENTS else _defined(thing, name)
     if defined and module != "random" and (module or name not in ("zeros", "ones", "empty")):
         return f"from {dots}{defined} import {name} as {name}"
     if _is_numpys(module, name, thing):
@@ -237,6 +241,8 @@ def declaration(module, name, function):
     ours = isinstance(function, Op) or hasattr(function, "op")
     qualified = f"{module}.{name}".lstrip(".")
     found = [] if ours else numpy_stubs.overloads(module, name)
+    others = RESULTS_BY_ARGUMENTS.get(qualified, {})
+    found = [(text, others.get(result, result)) for text, result in found]
     found = LENGTHS if qualified in ("zeros", "ones", "empty") else found
     if not found:
         types = {} if ours else numpy_stubs.types(module, name)

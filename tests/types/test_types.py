@@ -92,19 +92,28 @@ def test_stubs_are_current():
     assert stale == [], "run python -m tests.types.stubs"
 
 
-def members_of_entry():
+def members(kind):
+    """The names in a class that only checkers know."""
     tree = ast.parse((stubs.ROOT / "support" / "types.py").read_text(encoding="utf-8"))
-    kind, = (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == "Entry")
-    return [node.name for node in kind.body if isinstance(node, ast.FunctionDef)]
+    found, = (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == kind)
+    return sorted({node.name for node in found.body if isinstance(node, ast.FunctionDef)})
 
 
-@pytest.mark.parametrize("name", members_of_entry())
+@pytest.mark.parametrize("name", members("Entry"))
 def test_what_an_element_may_be_has_the_members_that_checkers_accept(name):
     """It is a number of NumPy, or a Mat."""
     assert hasattr(mat.zeros(3, 4, 5)[0, 0], name)
     numbers = [mat.zeros(3, 4, dtype=dtype)[0, 0] for dtype in ("int64", "float64")]
     of_some = name == "__index__"
     assert (any if of_some else all)(hasattr(number, name) for number in numbers)
+
+
+@pytest.mark.parametrize(("kind", "thing"), [("Flat", "flat"), ("ArrayFlags", "flags")])
+def test_attributes_have_the_members_that_checkers_accept(kind, thing):
+    found = getattr(mat.zeros(3), thing)
+    own = {name for name in dir(found) if not name.startswith("_")}
+    assert {name for name in members(kind) if not name.startswith("_")} == own
+    assert all(hasattr(found, name) for name in members(kind))
 
 
 @pytest.mark.parametrize("name", sorted(mat.__all__))

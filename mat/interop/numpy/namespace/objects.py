@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from ....matrix.creation import adopted
 from ....matrix.mat import Mat
 from ....ops.operands import as_mat
 from ....support.dtypes import as_dtype
-from ....support.types import Array, DTypeLike, Function, Index, Operand, ShapeLike
+from ....support.types import Array, ArrayLike, DTypeLike, Entry, Index, Keyword, Operand, ShapeLike
 from ..dispatch import delegate
 
 ndarray = Mat
+R = TypeVar("R")
 
 
 class _Indexed:
@@ -64,7 +65,7 @@ class vectorize(np.vectorize):  # noqa: N801  # NumPy's name
     <Mat 4 int64 A [3 4 1 2]>
     """
 
-    def __call__(self, *args: Operand, **kwargs: Operand) -> Operand:
+    def __call__(self, *args: ArrayLike, **kwargs: ArrayLike) -> Operand:
         """Return the function's results as Mats."""
         return delegate(super().__call__, args, kwargs, name="vectorize")
 
@@ -84,12 +85,13 @@ class poly1d(np.poly1d):  # noqa: N801  # NumPy's name
     [3.0, 6.0]
     """
 
-    def __init__(self, c_or_r: Operand, r: bool = False, variable: str | None = None) -> None:
+    def __init__(self, c_or_r: ArrayLike, r: bool = False, variable: str | None = None) -> None:
         super().__init__(_copied(c_or_r), r, variable)
 
-    def __call__(self, val: Operand) -> Operand:
+    def __call__(self, val: ArrayLike) -> Mat:  # type: ignore[override]  # NumPy's takes str, too
         """Return the polynomial's values at `val`."""
-        return delegate(super().__call__, [val], name="poly1d")
+        values: Mat = delegate(super().__call__, [val], name="poly1d")
+        return values
 
 
 class ndenumerate:  # noqa: N801  # NumPy's name
@@ -107,18 +109,18 @@ class ndenumerate:  # noqa: N801  # NumPy's name
     [((0, 0), 1.0), ((0, 1), 2.0)]
     """
 
-    def __init__(self, arr: Operand) -> None:
+    def __init__(self, arr: ArrayLike) -> None:
         self._pairs = np.ndenumerate(_copied(arr))
 
-    def __next__(self) -> tuple[Ints, Any]:
+    def __next__(self) -> tuple[Ints, Entry]:
         """Return the next pair."""
         return next(self._pairs)
 
-    def __iter__(self) -> Iterator[tuple[Ints, Any]]:
+    def __iter__(self) -> Iterator[tuple[Ints, Entry]]:
         return self
 
 
-def broadcast(*args: Operand) -> np.broadcast:
+def broadcast(*args: ArrayLike) -> np.broadcast:
     """Return ``numpy.broadcast`` of the arguments: their common shape, and their elements.
 
     Parameters
@@ -140,7 +142,7 @@ def broadcast(*args: Operand) -> np.broadcast:
     return np.broadcast(*map(_copied, args))
 
 
-def nditer(op: Operand, *args: Operand, **kwargs: Operand) -> np.nditer:
+def nditer(op: ArrayLike | Sequence[ArrayLike], *args: Keyword, **kwargs: Keyword) -> np.nditer:
     """Return ``numpy.nditer`` over copies of the operands, for reading.
 
     Parameters
@@ -166,17 +168,16 @@ def nditer(op: Operand, *args: Operand, **kwargs: Operand) -> np.nditer:
     >>> [int(v) for v in mat.nditer(mat.array([[1.0, 2.0], [3.0, 4.0]]))]
     [1, 2, 3, 4]
     """
-    several = isinstance(op, tuple | list)
-    operands = op if several else [op]
+    operands = list(op) if isinstance(op, tuple | list) else [op]
     flags = args[1] if len(args) > 1 else kwargs.get("op_flags")
     if any(isinstance(x, Mat) for x in operands) and "write" in repr(flags):
         raise AliasError("nditer reads copies of Mats, and cannot write them; iterate over an "
                          "array: with x.facet('array') as a: numpy.nditer(a, ...)")
-    return np.nditer([_copied(x) for x in operands] if several else _copied(op), *args, **kwargs)
+    return np.nditer([_copied(x) for x in operands], *args, **kwargs)
 
 
-def fromfunction(function: Function, shape: ShapeLike, *, dtype: DTypeLike = float,
-                 like: object = None, **kwargs: Operand) -> Operand:
+def fromfunction(function: Callable[..., R], shape: ShapeLike, *, dtype: DTypeLike = float,
+                 like: object = None, **kwargs: Keyword) -> R:
     """Return what `function` returns for the indices of an array of that shape.
 
     Parameters
@@ -207,7 +208,7 @@ def fromfunction(function: Function, shape: ShapeLike, *, dtype: DTypeLike = flo
     return function(*(adopted(a.copy()) for a in found), **kwargs)
 
 
-def as_strided(x: Operand, shape: ShapeLike | None = None, strides: Sequence[int] | None = None,
+def as_strided(x: ArrayLike, shape: ShapeLike | None = None, strides: Sequence[int] | None = None,
                subok: bool = False, writeable: bool = True, *, check_bounds: object = None) -> Mat:
     """Return a view with other lengths and strides, which are counted in bytes.
 
