@@ -27,16 +27,16 @@ class Options:
                  print_facets: bool = True, device_enabled: bool = True, torn: Torn = "raise",
                  page_locked: bool = False, page_locked_bytes: int = 1 << 30,
                  threads: int | None = None, host_pool_bytes: int | None = None) -> None:
-        self.dtype = dtype
-        self.print_contents = print_contents
-        self.print_facets = print_facets
-        self.device_enabled = device_enabled
-        self.torn = torn
-        self.page_locked = page_locked  # if there is CUDA
-        self.page_locked_bytes = page_locked_bytes  # cached for the next use
-        self.threads = threads  # None: one for each core that this process may use
+        self.dtype: DType = dtype
+        self.print_contents: bool = print_contents
+        self.print_facets: bool = print_facets
+        self.device_enabled: bool = device_enabled
+        self.torn: Torn = torn
+        self.page_locked: bool = page_locked  # if there is CUDA
+        self.page_locked_bytes: int = page_locked_bytes  # cached for the next use
+        self.threads: int | None = threads  # None: one for each core that this process may use
         # kept for the next use; None: small against what is in use
-        self.host_pool_bytes = host_pool_bytes
+        self.host_pool_bytes: int | None = host_pool_bytes
 
     def values(self) -> Keywords:
         """Return the settings by name."""
@@ -61,8 +61,8 @@ class Changed(Nested):
 
     def __init__(self, options: Options) -> None:
         super().__init__()
-        self.options = options
-        self.thread = threading.get_ident()  # that began the block
+        self.options: Options = options
+        self.thread: int = threading.get_ident()  # that began the block
 
 
 CONTEXT: ContextVar[Changed | None] = ContextVar("mat_settings", default=None)
