@@ -138,7 +138,6 @@ class MatBase(Operators):
     """A layout over a storage."""
 
     __slots__ = ("_place", "device_enabled", "is_view", "known_form", "layout")
-    storage: Storage
 
     def _fill_in(self, storage: Storage, layout: Layout, device_enabled: bool) -> None:
         """Be that layout over that storage; self may have been another one."""
@@ -148,7 +147,7 @@ class MatBase(Operators):
     def _set_up(self, storage: Storage, layout: Layout, form: Form | None,
                device_enabled: bool) -> None:
         """Be that layout over that storage, of that form if it is known."""
-        self.storage = storage
+        self.storage: Storage = storage
         self.layout: Layout = layout
         self.known_form = form
         self.presented: dict[int, AccessRecord] | None = None
@@ -321,8 +320,7 @@ class MatBase(Operators):
         Parameters
         ----------
         name : str or Facet
-            The name of the facet, such as "array", "backing", "foreign" or "cuda", or what
-            `register_facet` returned.
+            A name such as "array", "backing", "foreign" or "cuda", or what `register_facet` gave.
         direction : {"io", "input", "output"} or Direction
             The promise of the block: to read and write, only to read, or to overwrite everything.
             `Direction` has the contract.

@@ -18,7 +18,7 @@ from ..core.direction import Direction
 from ..core.export import ExportRecord
 from ..core.registry import Facet, Handle, Memory, Number
 from ..core.source_line import SourceLine
-from ..errors import ConflictError
+from ..errors import ConflictError, TornError
 from ..facets.array import over
 from ..layout.strided import packed
 from ..memories.host import HOST
@@ -59,14 +59,19 @@ class DerivedStorage(Storage):
     """The elements of a Mat made by `derived`."""
 
     __slots__ = ("origin", "part", "shape", "version_seen")
+    # declared by base classes, and set here
+    fresh: int
+    version: int
+    writable: bool
+    torn: TornError | None
 
     def __init__(self, origin: Mat, part: Callable[[Array], Array], shape: tuple[int, ...],
                  dtype: DType) -> None:
         super().__init__(packed(shape).size, dtype, 0)
-        self.origin = origin
-        self.part = part
-        self.shape = shape
-        self.version_seen = _CHANGED  # of the origin, when its elements were copied
+        self.origin: Mat = origin
+        self.part: Callable[[Array], Array] = part
+        self.shape: tuple[int, ...] = shape
+        self.version_seen: int = _CHANGED  # of the origin, when its elements were copied
         self.writable = bool(origin.storage.writable and origin.layout.injective)
 
     # Following the origin

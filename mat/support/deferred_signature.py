@@ -18,7 +18,7 @@ class DeferredSignature(inspect.Signature):
     __slots__ = ("_made", "make")
 
     def __init__(self, make: Callable[[], inspect.Signature]) -> None:
-        self.make = make
+        self.make: Callable[[], inspect.Signature] = make
         self._made: inspect.Signature | None = None
 
     def made(self) -> inspect.Signature:

@@ -33,7 +33,8 @@ class AttributeAtFirstUse:
     """Stands for an attribute of a class that a plugin sets there when it is imported."""
 
     def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
+        self.module: str = module
+        self.name: str = name
 
     def __get__(self, instance: object, owner: type) -> Any:
         plugin(self.module)
