@@ -34,7 +34,7 @@ def integer(value: object, what: str) -> int:
 
 def as_shape(shape: object) -> Ints:
     """Return `shape`, an integer or a sequence of integers, as a tuple of lengths."""
-    items = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
+    items = items_of(shape)
     try:
         lengths = tuple(map(index_of, items))
     except TypeError:
@@ -43,6 +43,16 @@ def as_shape(shape: object) -> Ints:
         raise ShapeError(f"a shape has no negative lengths, got {lengths}")
     check_extent(lengths)
     return lengths
+
+
+def items_of(value: object) -> tuple[object, ...]:
+    """Return the items of a sequence, or one that is none; text and what has no axes are none."""
+    if not isinstance(value, Iterable) or isinstance(value, str):
+        return (value,)
+    try:
+        return tuple(value)
+    except TypeError:  # an array or a Mat without axes
+        return (value,)
 
 
 def _no_shape(shape: object, items: tuple[object, ...]) -> ShapeError:
@@ -60,8 +70,7 @@ def lengths_for(shape: object, old: Ints) -> Ints:
 
     Raise `ShapeError` if it has another number.
     """
-    items = shape if isinstance(shape, Iterable) and not isinstance(shape, str) else (shape,)
-    lengths = [integer(n, "a length in a shape") for n in items]
+    lengths = [integer(n, "a length in a shape") for n in items_of(shape)]
     size = prod(old)
     if lengths.count(-1) == 1:
         known = prod(as_shape([n for n in lengths if n != -1]))
@@ -87,13 +96,13 @@ def as_axis(axis: object, ndim: int) -> int:
     """Return `axis` counted from the front; raise `AxisError` if there is no such axis."""
     k = integer(axis, "an axis")
     if not -ndim <= k < ndim:
-        raise AxisError(f"axis {k} is out of range for {ndim} dimensions")
+        raise AxisError(f"axis {k} is out of bounds for array of dimension {ndim}")
     return k % ndim
 
 
 def as_axes(axes: object, ndim: int) -> Ints:
     """Return `axes`, one or several, counted from the front; raise `ShapeError` for repeats."""
-    items = tuple(axes) if isinstance(axes, Iterable) else (axes,)
+    items = items_of(axes)
     found = tuple(as_axis(a, ndim) for a in items)
     if len(set(found)) != len(found):
         raise ShapeError(f"axes {items} name one axis twice")

@@ -6,7 +6,7 @@ returns the public function. A subclass of `Reduction` has all that is to be kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..layout.reduction_axes import ReductionAxis, ReductionForm, form_of
-from ..layout.shapes import Ints, as_axes, as_axis, integer
+from ..layout.shapes import Ints, as_axes, as_axis, integer, items_of
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
 from ..support.dtypes import BY_NAME, DISTINCT, HALVES, REAL_TYPES, as_dtype
@@ -298,8 +298,11 @@ def reduced_shape(shape: Ints, axes: Ints, keepdims: bool) -> Ints:
 
 
 def axes_of(x: Mat, axis: AxisLike, one_axis: bool = False) -> Ints:
-    """Return the axes to reduce; None means all."""
-    if axis is None:
+    """Return the axes to reduce; None means all.
+
+    As in NumPy, a number has an axis here.
+    """
+    if axis is None or (not x.ndim and not isinstance(axis, tuple) and axis in (0, -1)):
         return tuple(range(x.ndim))
     if one_axis:
         return (as_axis(axis, x.ndim),)
@@ -310,9 +313,8 @@ def plain_axis(axis: object) -> AxisLike:
     """Return `axis` as NumPy takes it: None, an integer or a tuple of integers."""
     if axis is None or type(axis) is int:
         return axis
-    if isinstance(axis, Iterable):
-        return tuple(int(integer(a, "an axis")) for a in axis)
-    return int(integer(axis, "an axis"))
+    found = tuple(int(integer(a, "an axis")) for a in items_of(axis))
+    return found if isinstance(axis, Sequence) else found[0] if len(found) == 1 else found
 
 
 # Kernels of one form

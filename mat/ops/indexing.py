@@ -17,7 +17,7 @@ from ..matrix.mat import Mat
 from ..matrix.methods import method
 from ..matrix.nested import as_array
 from ..support.dtypes import check_number
-from ..support.types import DType, Index, Nested, Operand
+from ..support.types import Array, DType, Index, Nested, Operand
 from .operands import as_operand, is_operand
 from .overlap import apart_from
 from .selection import Selection, packed_source, selected
@@ -171,13 +171,20 @@ def _overwrite(self: Mat, chosen: Selection, count: int, value: Operand) -> bool
     shape = chosen.shape_of(count)
     source = value if type(value) is Mat else _source(value, self.storage.dtype)
     if type(source) is not Mat or not _fits(self, source, shape):
-        plain = as_array(source, self.storage.dtype)
+        plain = _without_first_ones(as_array(source, self.storage.dtype), len(shape))
         if broadcast_shapes((plain.shape, shape)) != shape:
             raise ShapeError(f"a value of shape {plain.shape} does not broadcast to the selected "
                              f"{shape}")
         source = packed_source(plain, shape)
     self.allowed(IO)
     return not count or chosen.put(source, count)
+
+
+def _without_first_ones(a: Array, ndim: int) -> Array:
+    """Return `a` without the first axes that are more than `ndim`, where these have length 1."""
+    while a.ndim > ndim and a.shape[0] == 1:
+        a = a[0]
+    return a
 
 
 def _fits(self: Mat, source: Mat, shape: Ints) -> bool:
@@ -188,7 +195,7 @@ def _fits(self: Mat, source: Mat, shape: Ints) -> bool:
 
 def _scatter_by_numpy(self: Mat, index: Index, given: Index, value: Operand) -> None:
     shape = _checked_shape(self, index, given)
-    source = as_array(_source(value, self.dtype), self.dtype)
+    source = _without_first_ones(as_array(_source(value, self.dtype), self.dtype), len(shape))
     if broadcast_shapes((source.shape, shape)) != shape:
         raise ShapeError(f"a value of shape {source.shape} does not broadcast to the selected "
                          f"{shape}")

@@ -36,7 +36,7 @@ from .integer_matmul import (
 )
 from .operands import as_operand, is_operand
 from .operation import Input, Output, named, op
-from .overlap import check_disjoint
+from .overlap import apart_from, check_disjoint, overlap
 from .rowmajor import BlasEngine, fits_matrices, fits_operand
 
 
@@ -168,14 +168,12 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
     ------
     ShapeError
         If the inner lengths differ, or the leading axes do not broadcast together.
-    AliasError
-        If `out` overlaps an operand.
 
     Notes
     -----
-    Two matrices of one BLAS dtype go to ?GEMM, transposed views as flags, without any copy;
-    integers and 16-bit floats have a kernel of their own. Integers wrap, in the bits that the
-    result has.
+    Operands that overlap `out` are copied before. Two matrices of one BLAS dtype go to ?GEMM,
+    transposed views as flags, without any copy; integers and 16-bit floats have a kernel of their
+    own. Integers wrap, in the bits that the result has.
 
     Examples
     --------
@@ -184,6 +182,8 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
     <Mat 2x2 F [[1. 3.] [2. 4.]]>
     """
     if type(a) is not Mat or type(b) is not Mat:
+        if isinstance(out, Mat):
+            a, b = apart_from(a, out), apart_from(b, out)
         a, b = _matrix_operands(a, b)
     if others or isinstance(out, tuple):
         return _by_numpy(_view(a, transpose_a), _view(b, transpose_b), out, others)
@@ -192,7 +192,10 @@ def matmul(a: Operand, b: Operand, out: Mat | None = None, *, transpose_a: bool 
     if IN_USE and a.storage.dtype != b.storage.dtype:
         a, b = _alike(a, b)
     if out is not None:
-        product(a, b, check_is_mat(out), **TRANSPOSES[transpose_a, transpose_b])
+        storage = check_is_mat(out).storage
+        if a.storage is storage or b.storage is storage:
+            a, b = (x.copy() if overlap(x, out) else x for x in (a, b))
+        product(a, b, out, **TRANSPOSES[transpose_a, transpose_b])
         return out
     result: Mat = product.new((_view(a, transpose_a), _view(b, transpose_b), None))
     return result

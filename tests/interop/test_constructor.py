@@ -64,9 +64,15 @@ def test_new_memory_has_strides_and_order():
     assert mat.ndarray((2, 3), order="F").flags.f_contiguous
 
 
-def test_a_mat_is_a_read_only_buffer():
+def test_a_mat_is_a_buffer():
     x = mat.arange(4.0)
     y = mat.ndarray((2,), "float64", x, 8)
-    assert y.tolist() == [1, 2]
+    y[0] = 5
+    assert x.tolist() == [0, 5, 2, 3]
+    assert mat.ndarray((), buffer=x[3:]).item() == 3
+    z = mat.ndarray((2,), "int64", x, 16)
+    assert z.tolist() == np.ndarray((2,), "int64", x.to_numpy(), 16).tolist()
     with pytest.raises(mat.DirectionError):
-        y[0] = 1
+        z[0] = 1
+    with pytest.raises(mat.DTypeError, match="too small"):
+        mat.ndarray(4, "float64", x, 8)

@@ -112,6 +112,7 @@ WRITING = [
     lambda x: x.put([1, 99], 0, "clip"), lambda x: x.byteswap(True),
     lambda x: x.byteswap(inplace=True), lambda x: operator.setitem(x.flat, 3, 1),
     lambda x: operator.setitem(x.flat, slice(2, 9), [1, 0]),
+    lambda x: operator.setitem(x.flat, slice(2, 2), []), lambda x: operator.setitem(x.flat, [], []),
     lambda x: setattr(x, "flat", [1, 0, 1]), lambda x: operator.setitem(x.flat, [1, 4], 1),
     lambda x: setattr(x, "real", 1), lambda x: setattr(x, "real", x.real[::-1] * 1),
     lambda x: operator.setitem(x, ..., x[None, ::-1]), lambda x: operator.iadd(x.T, x.T)]

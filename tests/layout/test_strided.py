@@ -228,7 +228,7 @@ def test_axes():
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda x: as_axis(3, 3), ShapeError, "axis 3 is out of range for 3"),
+    (lambda x: as_axis(3, 3), ShapeError, "axis 3 is out of bounds for array of dimension 3"),
     (lambda x: as_axis(-4, 3), ShapeError, "axis -4"),
     (lambda x: as_axis(1.0, 3), ShapeError, "1.0"),
     (lambda x: as_axes((0, -3), 3), ShapeError, "twice"),

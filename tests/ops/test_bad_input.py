@@ -187,7 +187,7 @@ def test_sum_into():
     x, y = one(), m(3)
     refused(lambda: y.sum_(x, 1), ShapeError, r"\(2,\).*\(3,\)", x, y)
     refused(lambda: y.sum_(x, 2), ShapeError, "axis 2", x, y)
-    refused(lambda: y.sum_(x, "0x"), ShapeError, "'0'", x, y)
+    refused(lambda: y.sum_(x, "0x"), ShapeError, "'0x'", x, y)
     refused(lambda: y.sum_([[1.0, 2.0, 3.0]], 0), DTypeError, "list", y)
     refused(lambda: y.sum_(like(x, "float32"), 0), DTypeError, "float32", x, y)
     refused(lambda: y.sum_(x, 0, "2"), DTypeError, "'2'", x, y)

@@ -305,3 +305,16 @@ def test_masks_of_a_broadcast_mat_can_be_read_but_not_written():
     with pytest.raises(AliasError, match="overlap"):
         x[1, 1] = 1
     assert_array_equal(host(x), [[0, 1, 2]] * 2)
+
+
+def test_values_may_have_more_axes_of_length_1():
+    for index in ([0, 2], (slice(None), [1, 0]), [True, False, True], ([0, 1], [1, 2]), 1):
+        a = np.zeros((3, 4))
+        x = mat.array(a)
+        value = np.arange(float(a[index].size)).reshape(1, 1, *a[index].shape)
+        for wrapped in (value, mat.array(value), value.tolist()):
+            a[index] = value
+            x[index] = wrapped
+            assert_array_equal(host(x), a)
+        with pytest.raises(ShapeError):
+            x[index] = np.zeros((2, *value.shape[1:]))

@@ -74,7 +74,7 @@ def test_joining_converts_to_what_can_hold_the_elements_only():
                                   lambda x: x.swapaxes(0, 2), lambda x: mat.concat([x, x], axis=2),
                                   lambda x: x.argmax(axis=2), lambda x: x.squeeze(3)])
 def test_wrong_axes_are_errors_of_numpys_class(call):
-    with pytest.raises(np.exceptions.AxisError, match="out of range") as caught:
+    with pytest.raises(np.exceptions.AxisError, match="out of bounds") as caught:
         call(mat.zeros(2, 3))
     assert isinstance(caught.value, IndexError)
     assert isinstance(caught.value, ShapeError)
@@ -83,3 +83,39 @@ def test_wrong_axes_are_errors_of_numpys_class(call):
 def test_a_step_of_zero_is_a_value_error():
     with pytest.raises(ValueError, match="zero"):
         mat.zeros(3)[::0]
+
+
+def test_reductions_of_numbers_have_an_axis():
+    for name in ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin", "count_nonzero"):
+        for axis in (0, -1, np.int64(0)):
+            wanted = getattr(np, name)(3.0, axis=axis)
+            for x in (3.0, mat.array(3.0)):
+                found = getattr(mat, name)(x, axis=axis)
+                assert_array_equal(found.to_numpy(), wanted, strict=True)
+        with pytest.raises(mat.AxisError):
+            getattr(mat, name)(3.0, axis=1)
+
+
+def test_mats_without_axes_are_lengths_and_axes():
+    n, axis = mat.array(3), mat.array(1)
+    assert mat.ones(n).shape == mat.zeros((n,)).shape == mat.ones(np.array(3)).shape == (3,)
+    assert mat.arange(3.0).reshape(n).shape == (3,)
+    assert mat.ones(2, 3).sum(axis).tolist() == [3, 3]
+    assert mat.ones(2, 3).transpose((axis, 0)).shape == (3, 2)
+
+
+def test_choices_are_several_arguments_or_one_sequence():
+    indices = [[0, 1], [2, 0]]
+    choices = [[1, 2], [3, 4]], [[5, 6], [7, 8]], 9
+    wanted = np.array(indices).choose(*choices)
+    x = mat.array(indices)
+    for given in (choices, (list(map(np.array, choices)),), tuple(map(mat.array, choices))):
+        assert_array_equal(x.choose(*given).to_numpy(), wanted)
+    out = mat.zeros(2, 2, dtype="int64")
+    assert x.choose(*choices, out=out, mode="clip") is out
+
+
+def test_bounds_under_both_of_their_names_are_refused():
+    for given in ({"max": 7}, {"min": 3}, {"min": 2, "max": 10}):
+        with pytest.raises(ValueError, match="min"):
+            mat.clip([1.0, 5.0], 2, 3, **given)

@@ -90,7 +90,7 @@ SPECS = {
                      overlap=False),
     "matmul": Spec(lambda: {"a": m(2, 3), "b": m(3, 4), "out": m(2, 4)}, written="out",
                    flags=("transpose_a", "transpose_b"),
-                   arrays=True, one_dtype=False),
+                   arrays=True, one_dtype=False, overlap=False),
     "solve": Spec(lambda: {"a": mat.eye(3), "b": m(3)}, one_dtype=False),
     "inv": Spec(lambda: {"a": mat.eye(3)}, one_dtype=False),
     "cholesky": Spec(lambda: {"a": mat.eye(3)}, one_dtype=False),
@@ -146,7 +146,7 @@ def operands_of_other_types(key, spec, name):
     for wrong in ([1.0, 2.0], "text", None, {1: 2}, object):
         if type(wrong) is list and key in TAKE_SEQUENCES and name not in spec.written:
             continue
-        if not (wrong is None and name == "out"):
+        if wrong is not None or not (name == "out" or key in ("equal", "not_equal")):
             yield wrong, DTypeError, re.escape("None" if wrong is None else type(wrong).__name__)
     if not spec.arrays or name in spec.written:
         yield np.ones(3), DTypeError, "ndarray"

@@ -4,6 +4,7 @@ NumPy's constructor has beyond a shape and a dtype.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,12 @@ def over_buffer(self: Mat, shape: Ints, dtype: DType, given: tuple[Any, Any, Any
     buffer, offset, strides, order = given
     if buffer is None:
         return _strided(shape, dtype, strides)
-    buffer = np.asarray(buffer) if isinstance(buffer, Mat) else buffer
+    if isinstance(buffer, Mat):
+        if _is_part(buffer, dtype, offset, strides, order):
+            start = buffer.displacement + offset // dtype.itemsize
+            if prod(shape) <= buffer.size - offset // dtype.itemsize:
+                return buffer.view(shape, start)
+        buffer = np.asarray(buffer)
     if integer(offset, "an offset") < 0:  # NumPy would read what is before the buffer
         raise ShapeError("an offset is a number of bytes from the begin of the buffer on, got "
                          f"{offset}")
@@ -38,6 +44,12 @@ def over_buffer(self: Mat, shape: Ints, dtype: DType, given: tuple[Any, Any, Any
     except TypeError as error:
         raise DTypeError(f"no Mat of shape {shape} and {dtype} is in that "
                          f"{type(buffer).__name__} at offset {offset!r}: {error}") from None
+
+
+def _is_part(buffer: Mat, dtype: DType, offset: int, strides: Any, order: str | None) -> bool:
+    """Return whether a Mat's elements can be seen as those of another one."""
+    return (buffer.dtype == dtype and buffer.is_contiguous and strides is None
+            and order in (None, "C") and offset >= 0 and offset % dtype.itemsize == 0)
 
 
 def _strided(shape: Ints, dtype: DType, strides: Any) -> Mat:

@@ -74,6 +74,8 @@ class FlatIterator:
     def __setitem__(self, index: Index, value: Operand) -> None:
         """Overwrite elements; values repeat if they are fewer."""
         if isinstance(value, list | tuple | np.ndarray | Mat) and np.size(value) == 0:
+            if np.size(self[index]) == 0:
+                return
             raise ShapeError(f"values of shape {np.shape(value)} for x.flat have no elements")
 
         def assign(a: Array, at: Index, v: Operand) -> None:

@@ -189,13 +189,14 @@ def conj(self: Mat, out: Mat | None = None) -> Mat:
 
 
 @method("choose")
-def choose(self: Mat, choices: Operand, out: Mat | None = None, mode: str = "raise") -> Mat:
+def choose(self: Mat, *choices: Operand, out: Mat | None = None, mode: str = "raise") -> Mat:
     """Return for each element the one of ``choices[element]``.
 
     Parameters
     ----------
-    choices : sequence of array-like
-        What self's integers choose from; they are broadcast with self.
+    *choices : array-like
+        What self's integers choose from, as several arguments or as one sequence; they are
+        broadcast with self.
     out : Mat, optional
         Is overwritten with the result.
     mode : {"raise", "wrap", "clip"}
@@ -206,7 +207,8 @@ def choose(self: Mat, choices: Operand, out: Mat | None = None, mode: str = "rai
     Mat
         `out`, or a new Mat.
     """
-    found: Mat = _np.choose(self, choices, out=out, mode=mode)
+    several = choices[0] if len(choices) == 1 else choices
+    found: Mat = _np.choose(self, several, out=out, mode=mode)
     return found
 
 
