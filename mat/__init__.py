@@ -223,5 +223,5 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """Return the public names, which is what ``mat.<TAB>`` shows."""
-    names: list[str] = _plugin("numpy_names").public_names("")
+    names: list[str] = _plugin("numpy_names").usable_names("")
     return sorted({*__all__, "array_api", *names})

@@ -78,3 +78,7 @@ class KernelError(MatError, ValueError):
 
 class SettingError(MatError, ValueError):
     """An unknown setting, or a value that it cannot have."""
+
+
+def __dir__() -> list[str]:
+    return [name for name, value in globals().items() if isinstance(value, type)]

@@ -109,3 +109,6 @@ def set_bit_generator(bitgen: object) -> None:
     """
     seed(bitgen)
 
+
+def __dir__() -> list[str]:
+    return __all__

@@ -49,3 +49,7 @@ __all__ += manipulation.__all__
 __all__ += products.__all__
 __all__ += searching.__all__
 __all__ += statistical.__all__
+
+
+def __dir__() -> list[str]:
+    return __all__

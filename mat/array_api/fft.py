@@ -208,3 +208,7 @@ def ifftshift(x: ArrayLike, /, *, axes: AxisLike = None) -> Mat:
         Of the shape of `x`.
     """
     return _shifted(x, axes, lambda n: -(n // 2))
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -335,3 +335,7 @@ def _tolerance(x: ArrayLike, rtol: ArrayLike | None) -> Operand:
     if x.dtype.kind not in "fc":
         raise DTypeError(f"pinv wants floating-point numbers, got {x.dtype}")
     return max(x.shape[-2:]) * float(np.finfo(x.dtype).eps) if rtol is None and x.ndim > 1 else rtol
+
+
+def __dir__() -> list[str]:
+    return __all__

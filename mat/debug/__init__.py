@@ -39,3 +39,7 @@ __all__ = [
     "list_calls",
     "trace",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -49,6 +49,8 @@ from .methods import Methods
 from .printing import Printing
 
 P = TypeVar("P")
+# what implementations of facets and operations use of a Mat
+_FOR_FACETS = {"allowed", "form", "known_form", "layout", "over", "presented", "storage"}
 
 
 class FacetState(NamedTuple):
@@ -256,6 +258,11 @@ class Mat(Items, Printing, Methods):
         return self._see(packed(lengths, start), Storage(needed, now.dtype, now.fill_value), now)
 
     __hash__ = object.__hash__  # by identity: == compares elements
+
+    def __dir__(self) -> list[str]:
+        """Return the public names, which is what ``x.<TAB>`` shows."""
+        return [name for name in super().__dir__() if name not in _FOR_FACETS
+                and (not name.startswith("_") or name.endswith("__"))]
 
     # What is inherited, with types that say more
 

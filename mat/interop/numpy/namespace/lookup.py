@@ -74,6 +74,11 @@ def public_names(module: str) -> list[str]:
     return sorted(n for n in kinds(module) if exists(module, n))
 
 
+def usable_names(module: str) -> list[str]:
+    """Return the same names without those that only raise an error."""
+    return [n for n in public_names(module) if kinds(module)[n] != ABSENT]
+
+
 def _wrapped(module: str, name: str) -> Operand:
     if module == "random":
         return getattr(plugin("random"), name)
@@ -110,4 +115,4 @@ def module_functions(module: str, store: dict[str, object]) -> tuple[Function,
             raise AttributeError(f"module 'mat.{module}' has no attribute {name!r}") from None
         return found
 
-    return get, lambda: public_names(module)
+    return get, lambda: usable_names(module)
