@@ -83,21 +83,46 @@ class Rng:
             return Rng(self._key, counter=self._counter)
 
     def take(self, blocks: int) -> Words:
-        """Use the next `blocks` blocks, and return the key and the counter of the first."""
+        """Use the next `blocks` blocks, and return the key and the counter of the first.
+
+        Parameters
+        ----------
+        blocks : int
+            How many blocks of four numbers of 32 bits.
+
+        Returns
+        -------
+        tuple of float
+            The low and the high half of the key, and those of the counter.
+        """
         with _lock:
             key, first = self._key, self._counter
             self._counter = (first + blocks) % _WHOLE
         return float(key % _HALF), float(key // _HALF), float(first % _HALF), float(first // _HALF)
 
     def give_back(self, words: Words, blocks: int) -> None:
-        """Undo the `take` that gave `words`, unless another call has used blocks since."""
+        """Undo the `take` that gave `words`, unless another call has used blocks since.
+
+        Parameters
+        ----------
+        words : tuple of float
+            What `take` returned.
+        blocks : int
+            What it was called with.
+        """
         key, first = (int(low) + _HALF * int(high) for low, high in (words[:2], words[2:]))
         with _lock:
             if (self._key, self._counter) == (key, (first + blocks) % _WHOLE):
                 self._counter = first
 
     def restart(self, seed: int | None = None) -> None:
-        """Set the key to `seed`, or to one from the operating system, and the counter to 0."""
+        """Set the key to `seed`, or to one from the operating system, and the counter to 0.
+
+        Parameters
+        ----------
+        seed : int, optional
+            The seed.
+        """
         key = _entropy() if seed is None else _natural(seed, "seed")
         with _lock:
             self._key, self._counter = key, 0

@@ -227,7 +227,7 @@ def test(name: str, rule: np.ufunc, doc: str) -> Function:
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
     kernel.on("array", silent=True)(rule)
 
-    return _public(function_of_one(kernel, rule), kernel, f"Return {doc}.")
+    return _public(function_of_one(kernel, rule), kernel, unary_doc(name, doc))
 
 
 def _testable(x: Mat, out: Mat) -> bool:

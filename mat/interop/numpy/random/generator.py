@@ -69,7 +69,7 @@ class Generator(Draws):
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
         """
-        return self.uniformly(size, dtype, out)
+        return self._uniformly(size, dtype, out)
 
     def standard_normal(self, size: ShapeLike | None = None, dtype: DTypeLike = None,
                         out: Mat | None = None) -> Operand:
@@ -89,7 +89,7 @@ class Generator(Draws):
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
         """
-        return self.normally(size, dtype, out)
+        return self._normally(size, dtype, out)
 
     def shuffle(self, x: Operand, axis: int = 0) -> None:
         """Shuffle the parts of `x` along an axis, in place.
@@ -101,7 +101,7 @@ class Generator(Draws):
         axis : int
             The axis.
         """
-        self.shuffled(x, axis)
+        self._shuffled(x, axis)
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Return new generators, which are independent of this one and of each other.
@@ -118,7 +118,7 @@ class Generator(Draws):
         """
         if n_children < 0:
             raise SettingError(f"n_children must not be below 0, got {n_children}")
-        seeds: Mat = self.by_numpy("integers", (2**64 - 1, ), {"size": n_children,
+        seeds: Mat = self._by_numpy("integers", (2**64 - 1, ), {"size": n_children,
                                                                "dtype": "uint64"})
         return [Generator(int(seed)) for seed in seeds.tolist()]
 

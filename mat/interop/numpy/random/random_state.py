@@ -112,7 +112,7 @@ class RandomState(Draws):
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
         """
-        return self.uniformly(shape_of(shape))
+        return self._uniformly(shape_of(shape))
 
     def randn(self, *shape: int) -> Operand:
         """Return normal numbers with mean 0 and standard deviation 1.
@@ -127,7 +127,7 @@ class RandomState(Draws):
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
         """
-        return self.normally(shape_of(shape))
+        return self._normally(shape_of(shape))
 
     def random_sample(self, size: ShapeLike | None = None) -> Operand:
         """Return numbers that are uniform on ``[0, 1)``.
@@ -142,7 +142,7 @@ class RandomState(Draws):
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
         """
-        return self.uniformly(size)
+        return self._uniformly(size)
 
     random = random_sample
 
@@ -159,7 +159,7 @@ class RandomState(Draws):
         Mat or float
             The numbers, from kernels of `mat` on the device in use.
         """
-        return self.normally(size)
+        return self._normally(size)
 
     def shuffle(self, x: Operand) -> None:
         """Shuffle the parts of `x` along its first axis, in place.
@@ -169,7 +169,7 @@ class RandomState(Draws):
         x : Mat, array or list
             Is overwritten.
         """
-        self.shuffled(x)
+        self._shuffled(x)
 
 
 for _name in _BY_NUMPY.split():

@@ -89,7 +89,7 @@ class Draws:
 
     # By NumPy
 
-    def by_numpy(self, name: str, args: tuple[Operand, ...], kwargs: Keywords, *,
+    def _by_numpy(self, name: str, args: tuple[Operand, ...], kwargs: Keywords, *,
                  written: tuple[Mat, ...] = ()) -> Operand:
         """Have NumPy's method `name` draw, and use up one block of the stream."""
         words = self.stream.take(1)
@@ -103,10 +103,10 @@ class Draws:
             raise
         return found
 
-    def shuffled(self, x: Operand, *args: Operand, **kwargs: Operand) -> None:
+    def _shuffled(self, x: Operand, *args: Operand, **kwargs: Operand) -> None:
         """Shuffle `x` in place: a Mat, an array or a list."""
         if isinstance(x, Mat):
-            self.by_numpy("shuffle", (x, *args), kwargs, written=(x,))
+            self._by_numpy("shuffle", (x, *args), kwargs, written=(x,))
         else:  # whose own memory NumPy writes
             def shuffle(source: Any) -> None:
                 source.shuffle(x, *args, **kwargs)
@@ -120,7 +120,7 @@ class Draws:
 
     # By the kernels of `mat`
 
-    def drawn(self, draw: Function, size: ShapeLike | None, dtype: DTypeLike = None,
+    def _drawn(self, draw: Function, size: ShapeLike | None, dtype: DTypeLike = None,
               out: Mat | None = None) -> Operand:
         """Return ``draw(x)`` of a new Mat or of `out`; a Python number without `size`."""
         kind = _real_dtype(dtype)
@@ -129,15 +129,15 @@ class Draws:
         x = Mat(() if size is None else as_shape(size), kind, fill=None)
         return draw(x).item() if size is None else draw(x)
 
-    def uniformly(self, size: ShapeLike | None, dtype: DTypeLike = None,
+    def _uniformly(self, size: ShapeLike | None, dtype: DTypeLike = None,
                   out: Mat | None = None) -> Operand:
         """Return numbers that are uniform on ``[0, 1)``."""
-        return self.drawn(lambda x: x.uniform_(rng=self.stream), size, dtype, out)
+        return self._drawn(lambda x: x.uniform_(rng=self.stream), size, dtype, out)
 
-    def normally(self, size: ShapeLike | None, dtype: DTypeLike = None,
+    def _normally(self, size: ShapeLike | None, dtype: DTypeLike = None,
                  out: Mat | None = None) -> Operand:
         """Return standard normal numbers."""
-        return self.drawn(lambda x: x.normal_(rng=self.stream), size, dtype, out)
+        return self._drawn(lambda x: x.normal_(rng=self.stream), size, dtype, out)
 
     def uniform(self, low: Operand = 0.0, high: Operand = 1.0,
                 size: ShapeLike | None = None) -> Operand:
@@ -181,7 +181,7 @@ class Draws:
         offset, other = _parameter(first), _parameter(second)
         self._check(name, offset, other)
         factor = other - offset if name == "uniform" else other
-        draw = self.uniformly if name == "uniform" else self.normally
+        draw = self._uniformly if name == "uniform" else self._normally
         if isinstance(offset, float) and isinstance(factor, float):
             return draw(size) * factor + offset
         shape = np.broadcast_shapes(np.shape(offset), np.shape(factor))
@@ -240,7 +240,7 @@ def shape_of(lengths: Ints) -> Ints | None:
 def delegating(name: str, owner: type) -> Function:
     """Return the method `name` that NumPy computes with its class `owner`."""
     def method(self: Draws, *args: Operand, **kwargs: Operand) -> Operand:
-        return self.by_numpy(name, args, kwargs)
+        return self._by_numpy(name, args, kwargs)
 
     method.__name__, method.__qualname__ = name, f"{owner.__name__}.{name}"
     parameters = ["*args", "**kwargs"]
