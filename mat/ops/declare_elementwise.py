@@ -36,6 +36,9 @@ from .operands import as_operand, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, of_one_dtype, one_by_one
 
+LONG = BY_NAME["int64"].char
+# of which there are compiled kernels for int64, too
+_OF_INTEGERS = frozenset(("abs", "add", "subtract", "multiply", "pow", "maximum", "minimum"))
 _WEAK: dict[type, DType | type] = {bool: np.dtype(np.bool_), int: int, float: float,
                                    complex: complex}
 
@@ -134,7 +137,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
-    kernel.prepare("foreign", dtypes=compiled(REAL_TYPES), when=of_one_dtype)(
+    kernel.prepare("foreign", dtypes=compiled(_dtypes_of(name)), when=of_one_dtype)(
         lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
     kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
@@ -145,6 +148,11 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
     public = _public(function, kernel, unary_doc(name, doc, example))
     _bind_unary(name, doc, kernel, function, operator)
     return public
+
+
+def _dtypes_of(name: str) -> str:
+    """Return the dtype characters of which there are compiled kernels of that function."""
+    return REAL_TYPES + LONG if name in _OF_INTEGERS else REAL_TYPES
 
 
 def _bind_unary(name: str, doc: str, kernel: Op, function: Function, operator: str) -> None:
@@ -201,10 +209,10 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
 def _prepare_binary(kernel: Op, name: str, rule: np.ufunc, compares: bool) -> None:
     """Have kernels of the host and of GPUs compute a function of two operands."""
     if compares:
-        kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + BOOL), when=_comparable)(
+        kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + LONG + BOOL), when=_comparable)(
             lambda cpu, x, y, out: cpu.prepare_elementwise(_into(name, out), x, y, out))
     else:
-        kernel.prepare("foreign", dtypes=compiled(REAL_TYPES), when=of_one_dtype)(
+        kernel.prepare("foreign", dtypes=compiled(_dtypes_of(name)), when=of_one_dtype)(
             lambda cpu, x, y, out: cpu.prepare_elementwise(name, x, y, out))
     kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
         lambda cuda, x, y, out: cuda.prepare_elementwise(name, x, y, out,
@@ -279,10 +287,12 @@ def _fits_device(rule: np.ufunc) -> Callable[..., bool]:
 
 def _comparable(x: Operand, y: Operand, out: Mat) -> bool:
     """Return whether compiled comparisons take these: Mats of one real dtype, into bool or that
-    dtype.
+    dtype; with int64, integers only.
     """
     dtypes = {v.storage.dtype.char for v in (x, y) if type(v) is Mat}
-    return (len(dtypes) == 1 and dtypes <= set(REAL_TYPES)
+    if dtypes == {LONG} and float in (type(x), type(y)):
+        return False
+    return (len(dtypes) == 1 and dtypes <= set(REAL_TYPES + LONG)
             and out.storage.dtype.char in dtypes | {BOOL} and one_by_one(x, y, out))
 
 

@@ -203,7 +203,8 @@ def plain_integers(dtype: DType) -> tuple[int, int]:
     """
     if dtype.kind in "iu":
         found = np.iinfo(dtype)
-        return int(found.min), int(found.max)
+        # compiled kernels get numbers as doubles
+        return max(int(found.min), 1 - _EXACT), min(int(found.max), _EXACT - 1)
     return 1 - _EXACT, _EXACT - 1
 
 

@@ -1,5 +1,5 @@
 /* The element-wise kernels: every line of elementwise.def in both precisions, those of three
-   operands for integers, too, and where to find them by name. */
+   operands for integers, those of two and comparisons for int64, and where to find them by name. */
 #include "elementwise_inline.h"
 
 #include "vmath_inline.h"
@@ -210,11 +210,6 @@ typedef struct {
 #include "elementwise.def"
 #undef T
 #undef TYPE
-#define T int64_t
-#define TYPE i64
-#include "elementwise.def"
-#undef T
-#undef TYPE
 #define T uint8_t
 #define TYPE u8
 #include "elementwise.def"
@@ -235,6 +230,41 @@ typedef struct {
 #include "elementwise.def"
 #undef T
 #undef TYPE
+
+/* What is left of the arguments where the kinds of numbers have integers. */
+#define MAT_WHOLE_bifc(...) __VA_ARGS__
+#define MAT_WHOLE_ifc(...) __VA_ARGS__
+#define MAT_WHOLE_fc(...)
+#define MAT_WHOLE_OF(kinds) MAT_WHOLE_##kinds
+
+static inline int64_t mat_fabs_i64(int64_t x) {
+    return x < 0 ? -x : x;
+}
+
+/* By squaring, as NumPy does; the power is not below 0. */
+static inline int64_t mat_pow_i64(int64_t x, int64_t y) {
+    int64_t power = 1;
+    for (; y > 0; y >>= 1, x *= x)
+        if (y & 1) power *= x;
+    return power;
+}
+
+#undef UNARY_REAL
+#undef BINARY
+#undef COMPARE
+#define UNARY_REAL(name, kinds, weight, expression) MAT_ONE(KERNEL(name), expression)
+#define BINARY(name, kinds, weight, expression) \
+    MAT_WHOLE_OF(kinds)(MAT_TWO(KERNEL(name), T, expression))
+#define COMPARE(name, kinds, weight, condition) \
+    MAT_TWO(KERNEL(name), uint8_t, condition) MAT_TWO(KERNEL(name##_in), T, condition)
+#define FN(name) mat_##name##_i64
+#define T int64_t
+#define TYPE i64
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#undef FN
+#undef UNARY_REAL
 #undef UNARY
 #undef UNARY_WITHIN
 #undef BINARY
@@ -261,16 +291,20 @@ enum { LIGHT, HEAVY };
 
 #define ENTRY(name, type, weight) {#name "_" #type, mat_each_##name##_##type, weight},
 #define BOTH(name, weight) ENTRY(name, f32, weight) ENTRY(name, f64, weight)
+#define LONG_TOO(name, weight) BOTH(name, weight) ENTRY(name, i64, weight)
 #define UNARY(name, kinds, weight, expression) BOTH(name, weight)
+#define UNARY_REAL(name, kinds, weight, expression) LONG_TOO(name, weight)
 #define UNARY_WITHIN(name, kinds, weight, expression, for_all) BOTH(name, weight)
-#define BINARY(name, kinds, weight, expression) BOTH(name, weight)
+#define BINARY(name, kinds, weight, expression) \
+    BOTH(name, weight) MAT_WHOLE_OF(kinds)(ENTRY(name, i64, weight))
 #define WHOLE(name, weight) \
     ENTRY(name, i8, weight) ENTRY(name, i16, weight) ENTRY(name, i32, weight) \
         ENTRY(name, i64, weight) ENTRY(name, u8, weight) ENTRY(name, u16, weight) \
             ENTRY(name, u32, weight) ENTRY(name, u64, weight)
 #define TERNARY(name, kinds, weight, expression, of_numbers) BOTH(name, weight) WHOLE(name, weight)
 #define TEST(name, kinds, weight, condition) BOTH(name, weight)
-#define COMPARE(name, kinds, weight, condition) BOTH(name, weight) BOTH(name##_in, weight)
+#define COMPARE(name, kinds, weight, condition) \
+    LONG_TOO(name, weight) LONG_TOO(name##_in, weight)
 #define FUSED(name, kinds, weight, count, expression) BOTH(name, weight)
 
 static const mat_named_kernel kernels[] = {
