@@ -73,9 +73,10 @@ def prepare_gemm(letter: str, form: GemmForm) -> Function:
 
 def _gemm(letter: str, form: GemmForm) -> CpuKernel:
     trans_a, trans_b, (m, n, k), leading, swap = form
+    gemv = routine("gemv", letter) if k and 1 in (m, n) else 0
     frame = ffi.new("struct mat_product *", (routine("gemm", letter), KINDS[letter], swap,
                                              (trans_a.encode(), trans_b.encode()), m, n, k,
-                                             leading))
+                                             leading, gemv))
     little = m * n * k <= FEW
     return CpuKernel(lib.mat_blas_gemm, frame, 1, int(little),
                      called=(routine_name("gemm", letter), form.reported()))

@@ -127,19 +127,38 @@ typedef void gemm_t(const char *trans_a, const char *trans_b, const int *m, cons
                     const int *k, const void *alpha, const void *a, const int *lda, const void *b,
                     const int *ldb, const void *beta, void *c, const int *ldc);
 
+typedef void gemv_t(const char *trans, const int *m, const int *n, const void *alpha, const void *a,
+                    const int *lda, const void *x, const int *incx, const void *beta, void *y,
+                    const int *incy);
+
+/* A product with one row or column: op(A) times a column, or a row times op(B), which is the
+   other matrix, transposed, times that row as a column. */
+static void multiply_vector(const struct mat_product *p, const void *a, const void *b, void *c,
+                            const scalar *alpha, const scalar *beta) {
+    const int column = p->n == 1, one = 1;
+    const char stored = p->trans[column ? 0 : 1], other = p->trans[column ? 1 : 0];
+    const char trans = column == (stored == 'N') ? 'N' : 'T';
+    const int length = column ? p->m : p->n; /* of the result */
+    const int rows = trans == 'N' ? length : p->k, columns = trans == 'N' ? p->k : length;
+    const int *incx = column == (other == 'N') ? &one : &p->ld[column ? 1 : 0];
+    ((gemv_t *)p->gemv)(&trans, &rows, &columns, alpha, column ? a : b, &p->ld[column ? 0 : 1],
+                        column ? b : a, incx, beta, c, column ? &one : &p->ld[2]);
+}
+
 /* operands: a, b, c; numbers: alpha, beta */
 void mat_blas_gemm(const void *frame, char *const *operands, const double *numbers, double *result,
                    int64_t start, int64_t stop) {
     const struct mat_product *p = frame;
     scalar alpha = element(p->kind, numbers), beta = element(p->kind, numbers + 2);
+    if (p->gemv) {
+        multiply_vector(p, operands[p->swap ? 1 : 0], operands[p->swap ? 0 : 1], operands[2],
+                        &alpha, &beta);
+        return;
+    }
     ((gemm_t *)p->routine)(&p->trans[0], &p->trans[1], &p->m, &p->n, &p->k, &alpha,
                            operands[p->swap ? 1 : 0], &p->ld[0], operands[p->swap ? 0 : 1],
                            &p->ld[1], &beta, operands[2], &p->ld[2]);
 }
-
-typedef void gemv_t(const char *trans, const int *m, const int *n, const void *alpha, const void *a,
-                    const int *lda, const void *x, const int *incx, const void *beta, void *y,
-                    const int *incy);
 
 /* operands: a, x, y; numbers: alpha, beta */
 void mat_blas_gemv(const void *frame, char *const *operands, const double *numbers, double *result,

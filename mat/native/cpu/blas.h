@@ -16,12 +16,14 @@ mat_kernel mat_blas_axpy, mat_blas_scal, mat_blas_copy, mat_blas_swap, mat_blas_
 /* out <- sum x_i y_i, not conjugated; operands: x, y, out */
 mat_kernel mat_blas_dot_into;
 
-/* A product, column-major; with `swap` the operation's second operand is BLAS's first. */
+/* A product, column-major; with `swap` the operation's second operand is BLAS's first. `gemv` is 0
+   but where m or n is 1: that routine takes less time there. */
 struct mat_product {
     uintptr_t routine;
     int64_t kind, swap;
     char trans[2];
     int m, n, k, ld[3];
+    uintptr_t gemv;
 };
 
 mat_kernel mat_blas_gemm;
