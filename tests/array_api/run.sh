@@ -28,7 +28,8 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 cd "$checkout"
 status=0
-"${PYTHON:-python}" -m pytest -q -p no:cacheprovider array_api_tests --disable-deadline --xfails-file "$expected" -rfE "$@" \
+# with "=": pytest would look for a conftest.py beside a file that is an argument of its own, and find ours
+"${PYTHON:-python}" -m pytest -q -p no:cacheprovider array_api_tests --disable-deadline --xfails-file="$expected" -rfE "$@" \
     > "$log" 2>&1 || status=$?
 cat "$log"
 awk -v name="$name" '
