@@ -66,21 +66,24 @@ def changed_files() -> list[str]:
     """Return the files that are missing or not as installed; none of an editable installation."""
     metadata = importlib.import_module("importlib.metadata")
     try:
-        files = metadata.distribution(DISTRIBUTION).files or []
+        installed = metadata.distribution(DISTRIBUTION)
     except metadata.PackageNotFoundError:
         return []
-    return [str(file) for file in files
-            if file.parts[0] == PACKAGE and file.hash and not _as_installed(file)]
+    # not `installed.files`, which leaves out missing ones from Python 3.12 on
+    rows = importlib.import_module("csv").reader((installed.read_text("RECORD") or "").splitlines())
+    return [path for path, digest, *_ in rows if path.startswith(f"{PACKAGE}/") and digest
+            and not _as_installed(installed.locate_file(path), digest)]
 
 
-def _as_installed(file: Any) -> bool:
+def _as_installed(path: Any, recorded: str) -> bool:
     """Return whether the digest of a file is the one in the record of the installation."""
     base64, hashlib = map(importlib.import_module, ("base64", "hashlib"))
+    mode, _, wanted = recorded.partition("=")
     try:
-        digest = hashlib.new(file.hash.mode, file.locate().read_bytes()).digest()
+        digest = hashlib.new(mode, path.read_bytes()).digest()
     except OSError:
         return False
-    return bool(base64.urlsafe_b64encode(digest).decode().rstrip("=") == str(file.hash.value))
+    return bool(base64.urlsafe_b64encode(digest).decode().rstrip("=") == wanted)
 
 
 def _describe(other: Any) -> str:

@@ -322,8 +322,6 @@ def test_what_is_refused():
         (lambda: mat.gemm(1, mat.ones(3, 3, dtype="bool"), mat.ones(3, 3, dtype="bool"), 0, wide),
          DTypeError),
         (lambda: mat.gemm(1, a, a, 0, a), AliasError),
-        (lambda: mat.matmul(a, a, out=a), AliasError),
-        (lambda: mat.matmul(a[:2, :2], a[:2, :2], out=a[1:, 1:]), AliasError),
         (lambda: mat.gemm(1, a, a, 0, a.T), AliasError),
         (lambda: mat.matmul(a, mat.ones(4, 3, dtype="int8")), ShapeError),
         (lambda: mat.matmul(h, mat.ones(3, 3, dtype="bfloat16")), DTypeError),
