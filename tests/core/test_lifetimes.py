@@ -377,6 +377,7 @@ del m
 """
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("last", ["access = y.facet('noted', 'io').__enter__()",
                                   "raise SystemExit(0)", "del x"])
 def test_copies_are_freed_at_interpreter_exit(last):

@@ -323,6 +323,7 @@ USES = {
                         r"operation; the Mat was created at <string>:7;")}
 
 
+@pytest.mark.sample(3)
 @paged
 @pytest.mark.host
 @pytest.mark.parametrize(("use", "late", "later", "text"), USES.values(), ids=USES)

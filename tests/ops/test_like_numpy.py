@@ -152,7 +152,7 @@ def arrays(name):
 
 @pytest.mark.parametrize("dtype", mat.supported_dtypes)
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.sample(3)
+@pytest.mark.sample(12)
 def test_answers_are_numpys(name, dtype):
     call = CALLS[name]
     for a in arrays(dtype):

@@ -116,6 +116,7 @@ def runs(level):
     return set(LEVELS[level]) <= set(flags)
 
 
+@pytest.mark.sample(3)
 @compiled
 @pytest.mark.parametrize("level", LEVELS)
 def test_code_for_every_machine_gives_the_same_bits(level, tmp_path):

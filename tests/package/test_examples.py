@@ -61,6 +61,7 @@ def test_a_program_prints_with_mat_what_it_prints_with_numpy(name, tmp_path):
 COMPILED = {"adam.py"}  # these are about user kernels, for which there has to be a compiler
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=needs.native if n in COMPILED else ())
                                   for n in EXAMPLES
                                   if n not in ("digits.py", "clients.py", *PROGRAMS)])
@@ -91,7 +92,8 @@ def test_a_layer_is_trained_by_cuda(cuda, capsys, monkeypatch):
     assert "the next 99 steps copied 0 to the device, 0 back" in out
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("emulated", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
 def test_clients_compute_with_mats(device, tmp_path, monkeypatch):
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
     out = run("clients.py", tmp_path, device)

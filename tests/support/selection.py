@@ -1,8 +1,8 @@
 """Choose what runs: with ``--all`` everything, else a sample that two cores finish in two minutes.
 
 The sample leaves out tests that are marked `slow`, takes one of `n` parameter sets of tests that
-are marked `sample(n)`, one of three where there are more than thirty, and repeats what is drawn at
-random less often. It is the same every time.
+are marked `sample(n)`, one of some of others that have many (`SHARES`), and repeats what is drawn
+at random less often. It is the same every time.
 """
 
 import os
@@ -11,7 +11,8 @@ import zlib
 from collections import Counter
 
 ALL = False  # set by `choose`, before any module of tests is imported
-MANY, OF_MANY = 30, 3  # of more parameter sets than that, one of so many is run
+# of at least that many parameter sets, one of so many is run
+SHARES = ((200, 12), (30, 6), (9, 3))
 
 
 def choose(everything):
@@ -65,7 +66,7 @@ def _share(item, count):
     mark = item.get_closest_marker("sample")
     if mark is not None:
         return mark.args[0]
-    return OF_MANY if count > MANY else 1
+    return next((share for least, share in SHARES if count >= least), 1)
 
 
 def _diagonal(item):

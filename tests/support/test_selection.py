@@ -40,8 +40,8 @@ def test_one_of_so_many_parameter_sets_runs(everything):
     assert names(chosen)[0] == "a[0]"
 
 
-@pytest.mark.parametrize(("count", "runs"), [(1, 1), (30, 30), (31, 11), (300, 100)])
-def test_one_of_three_runs_of_many_parameter_sets(count, runs, monkeypatch):
+@pytest.mark.parametrize(("count", "runs"), [(1, 1), (8, 8), (9, 3), (30, 5), (240, 20)])
+def test_one_of_some_runs_of_many_parameter_sets(count, runs, monkeypatch):
     monkeypatch.setattr(selection, "ALL", False)
     items = [item(f"a[{k}]", {"k": k}) for k in range(count)]
     assert len(selection.selected(items)[0]) == runs
