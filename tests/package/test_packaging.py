@@ -145,7 +145,7 @@ def test_links_of_the_description_are_absolute_and_lead_to_files(any_wheel):
     urls = dict(line.split(", ") for line in told.get_all("Project-URL"))
     links = re.findall(r"\]\(([^)\s]+)\)", told.get_payload())
     assert [link for link in links if not link.startswith("https://")] == []
-    paths = [re.sub(r"^(blob|raw)/HEAD/", "", link.removeprefix(urls["Source"] + "/"))
+    paths = [re.sub(r"^(blob|raw)/HEAD/|#.*", "", link.removeprefix(urls["Source"] + "/"))
              for link in links if link.startswith(urls["Source"])]
     assert {"docs/tutorial.md", "LICENSE", "docs/pictures/memories.png"} <= set(paths)
     assert [path for path in paths if not (ROOT / path).exists()] == []
