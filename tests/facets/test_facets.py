@@ -373,7 +373,7 @@ def test_what_was_registered_is_taken_where_its_name_is():
             assert x.drop(given) is (given is facet)
         assert x.fresh == {"host"}
 
-        @op
+        @op(method="")
         def negate(x: Input, out: Output) -> None: ...
 
         @negate.on(facet)
