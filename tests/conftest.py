@@ -73,9 +73,16 @@ def pytest_xdist_make_scheduler(config, log):
     return WorkStealingScheduling(config, log)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc):
+    """Make the items of a sample of each test's parameter sets only."""
+    yield
+    selection.sample(metafunc)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out what only ``--all`` runs, and all but one of MAT_EVERY tests."""
+    """Leave out the tests that are slow, and all but one of MAT_EVERY tests."""
     items[:], left_out = selection.selected(items)
     items[:] = items[::EVERY]
     config.hook.pytest_deselected(items=left_out)

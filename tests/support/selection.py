@@ -8,7 +8,6 @@ at random less often. It is the same every time.
 import os
 import tempfile
 import zlib
-from collections import Counter
 
 ALL = False  # set by `choose`, before any module of tests is imported
 # of at least that many parameter sets, one of so many is run
@@ -41,45 +40,49 @@ def part(values, text, one_of):
     return values if ALL else values[number_of(text) % one_of::one_of]
 
 
+def sample(metafunc):
+    """Leave out parameter sets of a test before its items are made, which takes a millisecond each.
+
+    pytest has no public way to do that: `_calls` is what its `parametrize` collects.
+    """
+    count = len(metafunc._calls)
+    one_of = 1 if ALL else _share(metafunc.definition, count)
+    if one_of > 1:
+        groups = _groups(metafunc.definition)
+        metafunc._calls = [c for c in metafunc._calls if _diagonal(c, groups) % one_of == 0]
+
+
 def selected(items):
     """Split `items` into those that run and those that do not."""
-    if ALL:
-        return items, []
-    counts = Counter(_function_of(item) for item in items)
-    chosen, left_out = [], []
+    runs = {True: [], False: []}
     for item in items:
-        runs = item.get_closest_marker("slow") is None
-        share = _share(item, counts[_function_of(item)])
-        if runs and share > 1:
-            runs = _diagonal(item) % share == 0
-        (chosen if runs else left_out).append(item)
-    return chosen, left_out
+        runs[ALL or item.get_closest_marker("slow") is None].append(item)
+    return runs[True], runs[False]
 
 
-def _function_of(item):
-    """Return what the parameter sets of a test have in common."""
-    return item.nodeid.partition("[")[0]
-
-
-def _share(item, count):
+def _share(definition, count):
     """Return of how many parameter sets of a test one runs, if it has `count` of them."""
-    mark = item.get_closest_marker("sample")
+    mark = definition.get_closest_marker("sample")
     if mark is not None:
         return mark.args[0]
     return next((share for least, share in SHARES if count >= least), 1)
 
 
-def _diagonal(item):
+def _groups(definition):
+    """Return the names of the parameters of each `parametrize` of a test."""
+    names = [mark.args[0] for mark in definition.iter_markers("parametrize")]
+    return [[n.strip() for n in ns.split(",")] if isinstance(ns, str) else ns for ns in names]
+
+
+def _diagonal(call, groups):
     """Return the sum of the indices of a test's parameters, one for each `parametrize`.
 
     Those tests whose sum is a multiple of `n` meet every value of each of them, if all have at
     least `n` values.
     """
-    indices = dict(item.callspec.indices)
+    indices = dict(call.indices)
     total = 0
-    for mark in item.iter_markers("parametrize"):
-        names = mark.args[0]
-        names = [n.strip() for n in names.split(",")] if isinstance(names, str) else names
+    for names in groups:
         total += max(indices.pop(name, 0) for name in names)
     return total + sum(indices.values())
 

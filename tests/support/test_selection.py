@@ -1,5 +1,6 @@
 """The sample of tests that runs without ``--all``: it leaves out little that nothing else meets."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
@@ -13,57 +14,74 @@ def everything(request, monkeypatch):
     return request.param
 
 
-def item(nodeid, indices=None, **marks):
+def item(nodeid, **marks):
+    return SimpleNamespace(nodeid=nodeid, get_closest_marker=marks.get)
+
+
+def metafunc(*sizes, groups=None, **marks):
+    """Return what pytest passes for a test with parameters of so many values each: a, b, and so on."""
+    names = "abcd"[:len(sizes)]
     found = {name: SimpleNamespace(args=args) for name, args in marks.items()}
-    parametrize = [SimpleNamespace(args=(name,)) for name in indices or ()]
-    return SimpleNamespace(nodeid=nodeid, get_closest_marker=found.get,
-                           callspec=SimpleNamespace(indices=indices),
-                           iter_markers=lambda name: parametrize)
+    parametrize = [SimpleNamespace(args=(group,)) for group in groups or names]
+    definition = SimpleNamespace(get_closest_marker=found.get, iter_markers=lambda _: parametrize)
+    calls = [SimpleNamespace(indices=dict(zip(names, values, strict=True)))
+             for values in product(*map(range, sizes))]
+    return SimpleNamespace(definition=definition, _calls=calls)
 
 
-def names(items):
-    return [item.nodeid for item in items]
+def sampled(*sizes, **options):
+    """Return the indices of the parameter sets that run."""
+    test = metafunc(*sizes, **options)
+    selection.sample(test)
+    return [tuple(call.indices.values()) for call in test._calls]
 
 
 def test_slow_tests_are_left_out(everything):
-    items = [item("a"), item("b", slow=())]
-    chosen, left_out = selection.selected(items)
-    assert names(chosen) == (["a", "b"] if everything else ["a"])
-    assert names(left_out) == ([] if everything else ["b"])
+    a, b = item("a"), item("b", slow=object())
+    assert selection.selected([a, b]) == (([a, b], []) if everything else ([a], [b]))
 
 
 def test_one_of_so_many_parameter_sets_runs(everything):
-    items = [item(f"{test}[{k}]", {"k": k}, sample=(4,)) for test in "ab" for k in range(40)]
-    chosen, left_out = selection.selected(items)
-    assert len(chosen) == (80 if everything else 20)
-    assert sorted(names(chosen) + names(left_out)) == sorted(names(items))
-    assert names(chosen)[0] == "a[0]"
+    step = 1 if everything else 4
+    assert sampled(40, sample=(4,)) == [(k,) for k in range(0, 40, step)]
+
+
+def test_a_test_without_parameters_runs(everything):
+    test = metafunc()
+    selection.sample(test)
+    assert len(test._calls) == 1
 
 
 @pytest.mark.parametrize(("count", "runs"), [(1, 1), (8, 8), (9, 3), (30, 5), (240, 20)])
 def test_one_of_some_runs_of_many_parameter_sets(count, runs, monkeypatch):
     monkeypatch.setattr(selection, "ALL", False)
-    items = [item(f"a[{k}]", {"k": k}) for k in range(count)]
-    assert len(selection.selected(items)[0]) == runs
+    assert len(sampled(count)) == runs
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("inner", [6, 7, 12, 13])
 def test_a_sample_of_pairs_has_each_value_of_both(n, inner, monkeypatch):
     monkeypatch.setattr(selection, "ALL", False)
-    items = [item(f"{x} {y}", {"x": x, "y": y}, sample=(n,)) for x in range(12)
-             for y in range(inner)]
-    pairs = [name.split() for name in names(selection.selected(items)[0])]
-    assert {x for x, _ in pairs} == set(map(str, range(12)))
-    assert {y for _, y in pairs} == set(map(str, range(inner)))
+    pairs = sampled(12, inner, sample=(n,))
+    assert len(pairs) <= 12 * inner / n + n
+    assert {x for x, _ in pairs} == set(range(12))
+    assert {y for _, y in pairs} == set(range(inner))
 
 
 def test_parameters_in_one_list_count_once(monkeypatch):
     monkeypatch.setattr(selection, "ALL", False)
-    items = [item(str(k), {"x": k, "y": k, "f": 0}, sample=(2,)) for k in range(6)]
-    for one in items:
-        one.iter_markers = lambda name: [SimpleNamespace(args=("x, y",))]
-    assert names(selection.selected(items)[0]) == ["0", "2", "4"]
+    test = metafunc(6, groups=["a, b"], sample=(2,))
+    for call in test._calls:
+        call.indices["b"] = call.indices["a"]
+    selection.sample(test)
+    assert [call.indices["a"] for call in test._calls] == [0, 2, 4]
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("x", range(6))
+@pytest.mark.parametrize("y", range(6))
+def test_this_runs_for_a_sample_of_its_parameters(x, y):
+    assert selection.ALL or (x + y) % 4 == 0
 
 
 def test_parts_and_numbers(everything):
