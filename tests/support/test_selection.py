@@ -19,7 +19,7 @@ def item(nodeid, **marks):
 
 
 def metafunc(*sizes, groups=None, **marks):
-    """Return what pytest passes for a test with parameters of so many values each: a, b, and so on."""
+    """Return what pytest passes for a test with parameters a, b, ... of so many values each."""
     names = "abcd"[:len(sizes)]
     found = {name: SimpleNamespace(args=args) for name, args in marks.items()}
     parametrize = [SimpleNamespace(args=(group,)) for group in groups or names]
