@@ -49,7 +49,9 @@ def pytest_cmdline_main(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     selection.choose(config.getoption("--all"))
-    config.mat_bytecode = selection.share_bytecode()
+    # processes of pytest-xdist do so themselves: they read the bytecode beside the libraries
+    distributes = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
+    config.mat_bytecode = None if distributes else selection.share_bytecode()
     # a slow machine is no failure, and neither is a walk that only one of many runs would take
     hypothesis.settings.register_profile(
         "mat", deadline=None, derandomize=True, database=None,

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.host
 # Without the kernels, on purpose
 
 
+@pytest.mark.slow
 def test_kernels_can_be_done_without_silently():
     assert python(COMPUTE, ROOT, MAT_NATIVE="0") == ["132.0 144.0",
                                                      "none, NumPy does their work: MAT_NATIVE is 0"]

@@ -176,6 +176,7 @@ def test_a_direction_check(dev):
     assert every_line(block, check, ("core/observers", "support/", "debug/counters")) > 20
 
 
+@pytest.mark.slow
 def test_pool_counts_survive_every_interrupt(dev):
     pool, found = dev.memory, []
 

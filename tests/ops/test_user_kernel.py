@@ -195,6 +195,7 @@ def test_outputs_are_assigned_on_every_path_whatever_the_compiler_says(monkeypat
     mat.kernel(text, x="input", y="io")  # which has an old value
 
 
+@pytest.mark.slow
 def test_a_return_ends_the_statements_of_one_element(cache):
     k = mat.kernel("""
         y = x;
@@ -260,6 +261,7 @@ def use(text="y = x + 1"):
     assert_array_equal(k(mat.ones(2), mat.empty(2)).to_numpy(), [2, 2])
 
 
+@pytest.mark.slow
 def test_a_text_is_compiled_once(fresh):
     place_, runs = fresh
     use()
@@ -271,6 +273,7 @@ def test_a_text_is_compiled_once(fresh):
     assert len(runs) == 2
 
 
+@pytest.mark.slow
 def test_a_damaged_library_is_made_anew(fresh):
     place_, runs = fresh
     subprocess.run([sys.executable, "-c", ELSEWHERE], check=True)
@@ -322,6 +325,7 @@ def test_another_process_takes_what_is_there(fresh):
 
 
 @pytest.mark.parametrize("cc", ["/bin/false", "/no/such/compiler"])
+@pytest.mark.slow
 def test_without_a_compiler_it_says_what_to_install(fresh, monkeypatch, cc):
     monkeypatch.setenv("CC", cc)
     k = mat.kernel("y = x - 1", x="input", y="output")

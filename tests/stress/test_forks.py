@@ -106,6 +106,7 @@ def test_own_accesses_of_the_thread_that_forks():
     assert not text, text
 
 
+@pytest.mark.slow
 def test_a_copy_under_way():
     """A thread holds the lock of a Mat that it copies to a device, and the device is busy."""
     x = mat.zeros(3).fill_(1)
@@ -146,6 +147,7 @@ def test_limits_and_keeps_of_other_threads():
     assert not text, text
 
 
+@pytest.mark.slow
 def test_numbers_that_are_drawn():
     """A generator's lock is free in the child."""
     rng = mat.Rng(3)

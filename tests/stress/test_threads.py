@@ -215,7 +215,7 @@ def references(reference, a, *forms):
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("operation", BOTH)
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
-@pytest.mark.sample(6)
+@pytest.mark.sample(20)
 def test_a_shape_that_changes_in_the_middle_of_an_operation(operation, change, device):
     """What comes out is right for one of the shapes, or there is one of our errors."""
     call, reference = BOTH[operation]

@@ -79,7 +79,7 @@ def export(x):
     memoryview(x.__array__())
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("call", [operate, read, write, compute_on_device, group, prefetch, drop,
                                   export], ids=lambda f: f.__name__)
 def test_an_interrupt_of_a_wait(call):

@@ -82,6 +82,7 @@ def test_nearly_all_public_names_have_types():
     assert json.loads(out)["typeCompleteness"]["completenessScore"] >= COMPLETE
 
 
+@pytest.mark.slow
 def test_stubs_are_current():
     texts = stubs.stubs()
     there = {file: (stubs.ROOT / f"{file}.pyi").read_text(encoding="utf-8") for file in texts}
