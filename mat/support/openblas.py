@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -30,13 +29,15 @@ def _library() -> ctypes.CDLL | None:
     return None
 
 
-def _paths() -> Iterator[str]:
-    """Yield files that may be the library, where wheels have them: on Linux and Windows in a folder
-    beside the package, on macOS in one inside of it.
+def _paths() -> list[str]:
+    """Return files that may be the library, where wheels have them: on Linux and Windows in a
+    folder beside the package, on macOS in one inside of it.
     """
     package = find_spec("scipy")  # which imports nothing
+    found = []
     for folder in (package and package.submodule_search_locations) or ():
         for libraries in (f"{folder}.libs", os.path.join(folder, ".dylibs")):
             with suppress(OSError):
-                yield from (os.path.join(libraries, file) for file in sorted(os.listdir(libraries))
-                            if file.startswith("libscipy_openblas"))
+                found += [os.path.join(libraries, file) for file in sorted(os.listdir(libraries))
+                          if file.startswith("libscipy_openblas")]
+    return found
