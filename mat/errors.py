@@ -21,8 +21,20 @@ class AxisError(ShapeError, numpy.exceptions.AxisError):
     """An axis that does not exist."""
 
 
+class IntegerError(ShapeError, TypeError):
+    """A length, an axis or a number of elements that is not an integer."""
+
+
 class DTypeError(MatError, TypeError):
     """A value of a type or dtype that the operation does not take."""
+
+
+class IndexTypeError(DTypeError, IndexError):
+    """An index that is neither an integer, a slice nor an array of integers or booleans."""
+
+
+class PowerError(DTypeError, ValueError):
+    """A negative power of integers, which no integer can hold."""
 
 
 class DirectionError(MatError, ValueError):

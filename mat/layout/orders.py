@@ -14,20 +14,23 @@ Order: TypeAlias = Literal["C", "F", "A", "K"]
 _ORDERS: dict[object, Order] = {"C": "C", "F": "F", "A": "A", "K": "K"}
 
 
-def as_order(order: object, *, kept: bool = True) -> Order:
-    """Return the order that NumPy's argument names; "A" and "K" are errors if not `kept`."""
-    found = "K" if order is None else order.upper() if isinstance(order, str) else "?"
-    if found not in _ORDERS:
-        raise SettingError(f"order is one of 'C', 'F', 'A' and 'K', got {order!r}")
-    if not kept and order is not None and found in "AK":
-        raise SettingError(f"a new Mat has order 'C' or 'F', got {order!r}: there is none that it "
-                           "could be like")
+def as_order(order: object, name: str, allowed: str = "CFAK") -> Order:
+    """Return the order that NumPy's argument names, which is an argument of `name`."""
+    found = order.upper() if isinstance(order, str) else "C" if order is None else ""
+    if found not in _ORDERS or found not in allowed:
+        raise SettingError(f"the order of {name} is one of {', '.join(map(repr, allowed))}, got "
+                           f"{order!r}")
     return _ORDERS[found]
 
 
 def columnwise(order: object) -> Literal["C", "F"]:
     """Return the order of a new Mat: "F" if `order` says so, else "C"."""
-    return "F" if as_order(order, kept=False) == "F" else "C"
+    return "F" if as_order(order, "a new Mat", "CF") == "F" else "C"
+
+
+def order_like(order: object) -> Order:
+    """Return the order of a new Mat that is made from another one: its order, if none is given."""
+    return "K" if order is None or order == "K" else as_order(order, "a new Mat")
 
 
 def in_order(shape: Ints, order: Order) -> Layout:

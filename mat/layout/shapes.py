@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from math import prod
 from typing import SupportsInt
 
-from ..errors import AxisError, ShapeError
+from ..errors import AxisError, IntegerError, ShapeError
 
 LARGEST = 2**63 - 1
 # of what NumPy can present: axes, and elements, if they are the largest, of 16 bytes
@@ -23,13 +23,13 @@ def signed(number: SupportsInt) -> int:
 
 
 def integer(value: object, what: str) -> int:
-    """Return `value` as an int; raise `ShapeError` unless it is an integer."""
+    """Return `value` as an int; raise `IntegerError` unless it is an integer."""
     if type(value) is int:
         return value
     try:
         return index_of(value)
     except TypeError:
-        raise ShapeError(f"{what} must be an integer, got {value!r}") from None
+        raise IntegerError(f"{what} must be an integer, got {value!r}") from None
 
 
 def as_shape(shape: object) -> Ints:
@@ -55,14 +55,14 @@ def items_of(value: object) -> tuple[object, ...]:
         return (value,)
 
 
-def _no_shape(shape: object, items: tuple[object, ...]) -> ShapeError:
+def _no_shape(shape: object, items: tuple[object, ...]) -> IntegerError:
     """Return the error for what is no shape, which says what to write."""
     text = f"a shape is an integer or a sequence of integers, got {shape!r}"
     if isinstance(shape, str):
-        return ShapeError(f"{text}; a dtype comes after it: dtype={shape!r}")
+        return IntegerError(f"{text}; a dtype comes after it: dtype={shape!r}")
     if any(isinstance(n, Iterable) for n in items):
-        return ShapeError(f"{text}; mat.array(...) makes a Mat of elements")
-    return ShapeError(text)
+        return IntegerError(f"{text}; mat.array(...) makes a Mat of elements")
+    return IntegerError(text)
 
 
 def lengths_for(shape: object, old: Ints) -> Ints:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from ..errors import DTypeError, IndexOutOfRange, ShapeError
+from ..errors import IndexOutOfRange, IndexTypeError, ShapeError
 from .attributes import begin_as_nothing
 from .merged_axes import merged
 from .shapes import (
@@ -408,7 +408,7 @@ def position(item: object, axis: int, n: int) -> int:
     try:
         i = index_of(item)
     except TypeError:
-        raise DTypeError("an index is an integer, a slice, ..., None or an array, got "
+        raise IndexTypeError("an index is an integer, a slice, ..., None or an array, got "
                          f"{item!r}") from None
     if not -n <= i < n:
         raise IndexOutOfRange(f"index {i} is out of range for axis {axis} of length {n}")

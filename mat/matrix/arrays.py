@@ -10,7 +10,7 @@ import numpy as np
 from ..devices.device import DeviceLike
 from ..errors import DTypeError, ShapeError
 from ..layout import orders
-from ..layout.orders import Order, as_order
+from ..layout.orders import Order, order_like
 from ..layout.shapes import integer
 from ..support.dtypes import as_dtype
 from ..support.native import core
@@ -91,7 +91,7 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
             numbers = _array_of_numbers(object, as_floats)
             if numbers is not None:
                 return over_memory(numbers, numbers, True)
-    return _made(object, dtype, copy, as_order(order), subok, ndmin)
+    return _made(object, dtype, copy, order_like(order), subok, ndmin)
 
 
 def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
@@ -134,7 +134,7 @@ def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *
     """
     if dtype is None and order is None and device is None and not copy and type(a) is Mat:
         return a
-    return placed(_made(a, dtype, copy, as_order(order), False, 0), device)
+    return placed(_made(a, dtype, copy, order_like(order), False, 0), device)
 
 
 def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,
@@ -167,7 +167,7 @@ def asanyarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None
     >>> mat.asanyarray([1.5, 2.5])
     <Mat 2 A [1.5 2.5]>
     """
-    return placed(_made(a, dtype, copy, as_order(order), True, 0), device)
+    return placed(_made(a, dtype, copy, order_like(order), True, 0), device)
 
 
 def ascontiguousarray(a: ArraySource, dtype: DTypeLike = None, *, like: object = None) -> Mat:

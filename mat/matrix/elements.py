@@ -91,6 +91,10 @@ class Elements(MatBase):
         storage.written(_array.mask)
         return True
 
+    def __delitem__(self: Any, index: Index) -> None:
+        raise ShapeError(f"elements of {self.label()} cannot be deleted; mat.delete(x, index) "
+                         "copies the others")
+
     # The only element as a number
 
     def _only(self: Any) -> Number:

@@ -7,7 +7,7 @@ import numpy as np
 from ..devices.device import DeviceLike
 from ..errors import DTypeError, ShapeError
 from ..layout import orders
-from ..layout.orders import as_order, columnwise
+from ..layout.orders import columnwise, order_like
 from ..layout.shapes import Ints, as_shape, integer
 from ..support.dtypes import as_dtype, check_number, check_operand
 from ..support.options import FLOAT64, current, default_float
@@ -306,7 +306,8 @@ def _like(a: Operand, fill: Number, dtype: DTypeLike, order: str | None, shape: 
     """Return a Mat of one value, in what is not given like `a`."""
     x = a if isinstance(a, Mat) else asarray(a)
     kind = x.dtype if dtype is None else as_dtype(dtype)
-    wanted, lengths = as_order(order), x.shape if shape is None else as_shape(shape)
+    wanted = order_like(order)
+    lengths = x.shape if shape is None else as_shape(shape)
     if len(lengths) == x.ndim:
         layout = orders.like_other(lengths, x.layout, wanted)
     else:  # NumPy's rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError, IntegerError, ShapeError
 from ..support.types import DTypeLike, ShapeLike
 
 
@@ -16,8 +16,8 @@ def shape_dtype_order(given: tuple[Any, ...], dtype: DTypeLike, order: str,
     shape = given[0] if count == 1 else given[:count]
     rest = given[count:]
     if not count and given:
-        raise ShapeError(f"a shape comes first, got {given[0]!r}; a dtype comes after it: (2, 3), "
-                         f"dtype={given[0]!r}")
+        raise IntegerError(f"a shape comes first, got {given[0]!r}; a dtype comes after it: "
+                           f"(2, 3), dtype={given[0]!r}")
     twice = rest and (_is_length(rest[0]) or isinstance(rest[0], list | tuple))
     if twice or len(rest) > 2:
         raise ShapeError(f"one shape is meant, got {', '.join(map(repr, given))}: (2, 3), or 2, 3, "

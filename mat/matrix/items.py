@@ -77,10 +77,12 @@ class Items(Exports):
         Raises
         ------
         IndexOutOfRange
-            If an index is out of range, or their number is not that of the axes.
+            If an index is out of range.
+        ShapeError
+            If the number of indices is not that of the axes.
         """
         if len(index) != self.ndim:
-            raise IndexOutOfRange(f"{self.ndim} indices wanted for shape {self.shape}, got {index}")
+            raise ShapeError(f"{self.ndim} indices wanted for shape {self.shape}, got {index}")
         steps = packed(self.shape).strides
         return sum(position(i, k, self.shape[k]) * steps[k] for k, i in enumerate(index))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError, PowerError, ShapeError
 from ..layout.shapes import broadcast_shapes
 from ..matrix.mat import Mat
 from ..support.dtypes import BLAS_TYPES, BOOL, EVERY, HALVES, INTEGERS, REAL_TYPES
@@ -96,14 +96,14 @@ erf = unary("erf", np.cbrt, "[0.0, 1]", "[0. 0.84270079]",
 
 
 def _check_integer_power(x: Operand, p: Operand) -> None:
-    """Raise `DTypeError` for negative integer powers of integers: NumPy would do so half-way
+    """Raise `PowerError` for negative integer powers of integers: NumPy would do so half-way
     through an array.
     """
     kinds = [v.dtype.kind if isinstance(v, Mat) else np.asarray(v).dtype.kind for v in (x, p)]
     if kinds[0] in "iub" and kinds[1] in "i":
         lowest = p if not isinstance(p, Mat) else (p.to_numpy().min() if p.size else 0)
         if lowest < 0:
-            raise DTypeError(f"integers have no power {lowest}; use x.astype('float64') first")
+            raise PowerError(f"integers have no power {lowest}; use x.astype('float64') first")
 
 
 def _with_out_by_name(rule: np.ufunc) -> Function:

@@ -13,7 +13,7 @@ from ..support.deferred_signature import DeferredSignature
 from ..support.plugins import plugin
 from ..support.types import Arguments, Function, Keywords, Operand
 from .calls import Calls
-from .operands import as_mat, as_operand
+from .operands import as_mat, as_operand, has_its_own_way
 from .overlap import apart_from
 
 CheckValues = Callable[[Operand, Operand], None]
@@ -32,14 +32,20 @@ def check_is_mat(out: object) -> Mat:
 def function_of_one(kernel: Calls, rule: np.ufunc) -> Function:
     """Return the function of one operand, into a new Mat or `out`."""
     def function(*args: Operand, **others: Operand) -> Operand:
-        if len(args) == 1 and not others:
+        if len(args) == 1 and not others and not _is_foreign(args[0]):
             return _of_one(kernel, args[0], None)
         x, out = _arguments(kernel, ("x",), args, others)
-        if others or type(out) is tuple:
+        if others or type(out) is tuple or _is_foreign(x):
             return _by_numpy(rule, kernel, (x,), out, others)
         return _of_one(kernel, x, out)
 
     return _shown_as(_ONE, function)
+
+
+def _is_foreign(x: Operand) -> bool:
+    """Return whether the class of `x` is another library's, which says what ufuncs do with it."""
+    kind = type(x)
+    return kind is not _mat and kind is not float and has_its_own_way(x)
 
 
 def _of_one(kernel: Calls, x: Operand, out: Operand) -> Operand:
@@ -61,7 +67,7 @@ def function_of_two(kernel: Calls, rule: np.ufunc, check_values: CheckValues | N
             if type(x) is _mat and type(y) is _mat:
                 return _of_mats(kernel, x, y, None)
         x, y, out = _arguments(kernel, ("x", "y"), args, others)
-        if others or type(out) is tuple:
+        if others or type(out) is tuple or _is_foreign(x) or _is_foreign(y):
             return _by_numpy(rule, kernel, (x, y), out, others)
         if check_values is None and type(x) is _mat and type(y) is _mat:
             return _of_mats(kernel, x, y, out)
@@ -158,8 +164,11 @@ def _by_numpy(rule: np.ufunc, kernel: Calls, operands: Arguments, out: Operand,
     if getattr(np, name, None) is not rule:  # NumPy has no such function
         for other in others:
             raise DTypeError(f"{name}() has no argument {other!r}")
-        check_is_mat(out)
+        if out is not None:
+            check_is_mat(out)
     if out is not None:
         others["out"] = out
+    if any(map(_is_foreign, operands)):
+        return rule(*operands, **others)
     found: Operand = plugin("ufunc_calls").call_ufunc(rule, operands, others)
     return found

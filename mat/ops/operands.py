@@ -17,7 +17,7 @@ _NUMBERS = (int, float, complex, np.number, np.bool_)
 
 def as_operand(value: object, name: str) -> Operand:
     """Return `value` as an operand: a Mat or a number as it is, an array wrapped without copying,
-    a sequence as the Mat of what NumPy makes of it.
+    a sequence, or what has a method ``__array__``, as the Mat of what NumPy makes of it.
     """
     if isinstance(value, Mat):
         return value
@@ -25,8 +25,19 @@ def as_operand(value: object, name: str) -> Operand:
         return from_numpy(value) if value.flags.aligned else adopted(value.copy())
     if isinstance(value, list | tuple):
         return _of_sequence(value, name)
+    if _becomes_array(value):
+        return as_operand(np.asarray(value), name)
     check_operand(value, np.dtype(np.float64), name)
     return value
+
+
+def _becomes_array(value: object) -> bool:
+    """Return whether `value` can be converted to an array, as a column of a table can be, and says
+    no other way in which NumPy's functions compute with it, as an array of dask does.
+    """
+    kind = type(value)
+    return (hasattr(kind, "__array__") and not hasattr(kind, "__array_function__")
+            and not isinstance(value, np.generic))
 
 
 def as_mat(value: object, name: str) -> Mat:

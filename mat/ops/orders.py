@@ -5,23 +5,11 @@ stored, "A" and "K".
 from __future__ import annotations
 
 from ..core.observers import OBSERVERS
-from ..errors import ShapeError
 from ..layout.orders import is_by_columns
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..matrix.mat import Mat, new_like
 from ..support.types import DType
-
-ORDERS = ("C", "F", "A", "K")
-
-
-def checked_order(order: object, name: str, allowed: tuple[str, ...] = ORDERS) -> str:
-    """Return `order` as one of the `allowed` letters; `name` is the function that it is given."""
-    letter = "C" if order is None else order
-    if isinstance(letter, str) and letter.upper() in allowed:
-        return letter.upper()
-    raise ShapeError(f"the order of {name} is one of {', '.join(map(repr, allowed))}, got "
-                     f"{order!r}")
 
 
 def only_by_columns(layout: Layout) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
+from ..layout.orders import as_order
 from ..layout.shapes import lengths_for
 from ..matrix.derived import derived
 from ..matrix.mat import Mat
@@ -16,7 +17,7 @@ from ..matrix.methods import method
 from ..support.dtypes import as_dtype
 from ..support.types import AxisLike, DTypeLike, Operand, ShapeLike
 from .operands import as_mat
-from .orders import ORDERS, axes_of_loop, checked_order, note_packed, only_by_columns
+from .orders import axes_of_loop, note_packed, only_by_columns
 
 
 @method("_reshape_any")
@@ -24,7 +25,7 @@ def reshape_any(self: Mat, shape: ShapeLike, order: str | None, copy: bool | Non
     """Return self in another shape, in any order, copied or not: the general case of `reshape`."""
     if copy is not None and not isinstance(copy, bool | np.bool_):
         raise DTypeError(f"copy is True, False or None, got {copy!r}")
-    letter = checked_order(order, "reshape", ORDERS[:3])
+    letter = as_order(order, "reshape", "CFA")
     x = self._as_now()
     if letter == "A":
         letter = "F" if only_by_columns(x.layout) else "C"
@@ -104,7 +105,7 @@ def ravel(self: Mat, order: str | None = "C") -> Mat:
     <Mat 4 F [1. 3. 2. 4.]>
     """
     x = self._as_now()
-    x = x.permute(axes_of_loop(x.layout, checked_order(order, "ravel")))
+    x = x.permute(axes_of_loop(x.layout, as_order(order, "ravel")))
     if not x.is_contiguous:
         note_packed(x)
         x = x.copy()
@@ -132,7 +133,7 @@ def flatten(self: Mat, order: str | None = "C") -> Mat:
     <Mat 4 F [1. 3. 2. 4.]>
     """
     x = self._as_now()
-    return x.permute(axes_of_loop(x.layout, checked_order(order, "flatten"))).copy().reshape(-1)
+    return x.permute(axes_of_loop(x.layout, as_order(order, "flatten"))).copy().reshape(-1)
 
 
 @method("transpose")

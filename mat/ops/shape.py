@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
+from ..layout.orders import as_order
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..matrix.mat import Mat, new_like
@@ -16,7 +17,7 @@ from ..support.types import Array, AxisLike, DTypeLike, Engine, Function, Number
 from .functions import check_is_mat
 from .operands import as_mat
 from .operation import Input, op
-from .orders import axes_of_order, checked_order, copied_in_order, note_packed
+from .orders import axes_of_order, copied_in_order, note_packed
 from .overlap import check_disjoint
 
 DEVICE_RANK = 8  # axes that comparing kernels of a device can step along
@@ -52,7 +53,7 @@ def copy(self: Mat, order: str | None = "C") -> Mat:
     """
     if order == "C":
         return new_like(self, self.shape, self.dtype).assign_(self)
-    return copied_in_order(self, checked_order(order, "copy"), self.dtype)
+    return copied_in_order(self, as_order(order, "copy"), self.dtype)
 
 
 @method("__copy__")
@@ -127,11 +128,11 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
         return self
     if order == "K" and self.is_contiguous:
         return new_like(self, self.shape, kind).assign_(self)
-    return copied_in_order(self, checked_order(order, "astype"), kind)
+    return copied_in_order(self, as_order(order, "astype"), kind)
 
 
 def _is_stored_in(layout: Layout, order: str | None) -> bool:
-    letter = checked_order(order, "astype")
+    letter = as_order(order, "astype")
     return letter == "K" or layout.permute(axes_of_order(layout, letter)).contiguous
 
 

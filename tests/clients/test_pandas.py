@@ -1,5 +1,6 @@
 """pandas: tables and columns of Mats."""
 
+import numpy as np
 import pytest
 
 import mat
@@ -57,3 +58,19 @@ def test_a_column_is_written_in_a_copy():
     frame.iloc[0, 0] = 99
     assert x.item(0) == 3
     x.fill_(0)
+
+
+@pytest.mark.parametrize("name", ["exp", "sqrt", "negative", "add", "power", "isnan", "equal"])
+def test_functions_of_elements_give_a_column(name):
+    more = (mat.array(line()),) if name in ("add", "power", "equal") else ()
+    found = getattr(mat, name)(series(), *more)
+    pd.testing.assert_series_equal(found, getattr(np, name)(series(), *map(np.asarray, more)))
+
+
+def test_other_functions_take_a_column_as_an_array():
+    s, x = series(), mat.array(line())
+    for found, wanted in ((mat.sum(s), 10), (mat.max(s), 4), (mat.dot(s, x), 31),
+                          (mat.concat([s, s]), [1, 2, 3, 4] * 2),
+                          (mat.clip(s, 2, 3), [2, 2, 3, 3])):
+        assert isinstance(found, mat.Mat)
+        assert found.tolist() == wanted

@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mat
-from mat import ConflictError, DTypeError, MatError, ShapeError
+from mat import ConflictError, DTypeError, MatError, SettingError, ShapeError
 
 from ..support.layouts import numbers, place
 
@@ -256,7 +256,9 @@ def test_what_mats_do_not_have_names_the_way_out():
         x.setfield(1, "int8")
     with pytest.raises(DTypeError, match="int64 does not become int8 by casting='safe'"):
         x.astype("int8", casting="safe")
-    with pytest.raises(ShapeError, match="order"):
+    with pytest.raises(ShapeError, match=r"mat\.delete"):
+        del x[1]
+    with pytest.raises(SettingError, match="order"):
         x.copy("Q")
 
 

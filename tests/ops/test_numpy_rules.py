@@ -119,3 +119,38 @@ def test_bounds_under_both_of_their_names_are_refused():
     for given in ({"max": 7}, {"min": 3}, {"min": 2, "max": 10}):
         with pytest.raises(ValueError, match="min"):
             mat.clip([1.0, 5.0], 2, 3, **given)
+
+
+class WithUfuncs:
+    """A class that says what ufuncs do with it."""
+
+    def __array_ufunc__(self, ufunc, method, *operands, **others):
+        return ufunc.__name__, method, [x is self for x in operands], sorted(others)
+
+
+class WithArray:
+    """A class that can be converted to an array."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([1, 2, 4], dtype)
+
+
+def test_a_class_of_others_says_what_functions_of_elements_do_with_it():
+    w, x = WithUfuncs(), mat.ones(3)
+    assert mat.exp(w) == ("exp", "__call__", [True], [])
+    assert mat.add(x, w) == ("add", "__call__", [False, True], [])
+    assert mat.add(w, 2.0, out=x) == ("add", "__call__", [True, False], ["out"])
+    assert mat.power(w, 2, where=True) == ("power", "__call__", [True, False], ["where"])
+    assert x.tolist() == [1, 1, 1]
+    with pytest.raises(mat.DTypeError, match="must be a number"):
+        mat.sum(w)
+
+
+def test_what_converts_to_an_array_is_an_operand():
+    w, x = WithArray(), mat.ones(3)
+    assert mat.sum(w) == 7
+    assert mat.dot(x, w) == 7
+    assert mat.multiply(w, x).tolist() == mat.concat([w]).tolist() == [1, 2, 4]
+    assert mat.exp(w).dtype == np.float64
+    x[:] = w
+    assert x.add_(w).tolist() == [2, 4, 8]

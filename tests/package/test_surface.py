@@ -57,7 +57,7 @@ FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", 
 FILES = ["save", "load", "save_all", "load_all"]
 ERRORS = [
     "errors", "MatError", "ShapeError", "DTypeError", "DirectionError", "FacetError",
-    "IndexOutOfRange", "AxisError", "AliasError",
+    "IndexOutOfRange", "AxisError", "AliasError", "IntegerError", "IndexTypeError", "PowerError",
     "ConflictError", "TornError", "LinAlgError", "DeviceError", "OutOfDeviceMemory", "FormatError",
     "KernelError",
     "SettingError", "ExchangeError"
@@ -250,6 +250,7 @@ def test_the_three_spellings_are_one_operation():
     ("ShapeError", ValueError), ("DTypeError", TypeError), ("DirectionError", ValueError),
     ("FacetError", LookupError),
     ("IndexOutOfRange", IndexError), ("AxisError", ValueError), ("AliasError", ValueError),
+    ("IntegerError", TypeError), ("IndexTypeError", IndexError), ("PowerError", ValueError),
     ("ConflictError", RuntimeError),
     ("TornError", RuntimeError),
     ("LinAlgError", ValueError), ("DeviceError", RuntimeError), ("OutOfDeviceMemory", MemoryError),
