@@ -8,9 +8,12 @@ blocks of memory are compiled ones only.
 import os
 import sys
 
+import numpy
+
 cimport numpy as cnp
 from cpython.buffer cimport PyBuffer_FillInfo
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.float cimport (PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check,
+                            PyFloat_CheckExact)
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
@@ -19,8 +22,9 @@ from libc.string cimport memcpy, memset
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
+    int PyLong_Check(object)
     int PyLong_CheckExact(object)
-    int PyComplex_CheckExact(object)
+    int PyComplex_Check(object)
     long long PyLong_AsLongLongAndOverflow(object, int *) except? -1
     double PyComplex_RealAsDouble(object)
     double PyComplex_ImagAsDouble(object)
@@ -61,6 +65,13 @@ cdef enum:
     ONE_THREAD  # how a kernel runs: without the GIL
     UNDER_GIL  # at once, since it is so little
     SHARED  # by several threads
+
+# NumPy's scalars that are no subclasses of Python's numbers
+cdef frozenset _real_scalars = frozenset((numpy.float16, numpy.float32))
+cdef frozenset _integer_scalars = frozenset((
+    numpy.int8, numpy.int16, numpy.int32, numpy.int64, numpy.uint8, numpy.uint16, numpy.uint32,
+    numpy.uint64))
+cdef object _bool_scalar = numpy.bool_
 
 cdef enum:
     MOST_AXES = 64  # of NumPy's arrays
@@ -227,18 +238,24 @@ cdef class KernelCall:
         return count <= MOST_OPERANDS and numbers <= MOST_NUMBERS
 
     cdef bint set_number(self, int k, object value):
-        """Store a Python number as pair `k`; return False for types that are not converted here."""
+        """Store a number as pair `k`; return False for types that are not converted here."""
         cdef int overflow = 0
         cdef long long exact
         self.pair[2 * k + 1] = 0
-        if PyFloat_CheckExact(value):
+        if PyFloat_Check(value):  # NumPy's float64, too
             self.pair[2 * k] = PyFloat_AS_DOUBLE(value)
             return True
-        if PyLong_CheckExact(value):
+        if PyLong_Check(value) or type(value) in _integer_scalars:
             exact = PyLong_AsLongLongAndOverflow(value, &overflow)
             self.pair[2 * k] = <double>exact
             return not overflow and -EXACT <= exact <= EXACT
-        if self.takes_complex and PyComplex_CheckExact(value):
+        if type(value) in _real_scalars:
+            self.pair[2 * k] = PyFloat_AsDouble(value)
+            return True
+        if type(value) is _bool_scalar:
+            self.pair[2 * k] = 1 if value else 0
+            return True
+        if self.takes_complex and PyComplex_Check(value):
             self.pair[2 * k] = PyComplex_RealAsDouble(value)
             self.pair[2 * k + 1] = PyComplex_ImagAsDouble(value)
             return True

@@ -1,6 +1,7 @@
 from mat.core.cube cimport View
 
 cdef dict _NO_KEYWORDS
+cdef frozenset _NUMBERS
 cdef Operator _neg, _pos, _abs, _invert
 cdef Operator _add, _sub, _mul, _truediv, _floordiv
 cdef Operator _mod, _pow, _matmul, _and, _or

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from typing import Self, TypeVar
 
+import numpy as np
+
 from ..core.cube import View
 from ..support.types import Arguments, ArrayLike, Function, Keywords, Operand
 
 V = TypeVar("V", bound=View)
 
 _NO_KEYWORDS: Keywords = {}
+_NUMBERS = frozenset((bool, complex, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8,
+                      np.uint16, np.uint32, np.uint64, np.float16, np.float32, np.float64,
+                      np.complex64, np.complex128))
 
 
 class Operation:
@@ -73,9 +78,9 @@ class Operator:
 
 
 def _is_plain(x: View, y: object) -> bool:
-    """Return whether `y` needs no conversion: it is a Mat, as `x` is, or a Python number."""
+    """Return whether `y` needs no conversion: it is a Mat, as `x` is, or a number."""
     kind = type(y)
-    return kind is type(x) or kind is float or kind is int
+    return kind is type(x) or kind is float or kind is int or kind in _NUMBERS
 
 
 OPERATORS: dict[str, Operator] = {}  # by the name of the method

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..core.compiled import IN_USE
 from ..core.observers import OBSERVERS
 from ..devices.in_use import CPU, Device, in_use
@@ -23,6 +25,11 @@ _cpu, _clock, _device_in_use = CPU, CLOCK, in_use
 _mat_types: list[Any] = []
 _NO_KEYWORDS: Keywords = {}
 _negative = object()  # token of a negative integer
+# types of numbers whose values matter to no check, and of integers, with tokens of negative ones
+_INEXACT = frozenset((bool, complex, np.bool_, np.float16, np.float32, np.float64, np.complex64,
+                      np.complex128))
+_INTEGERS = {kind: object() for kind in (np.int8, np.int16, np.int32, np.int64, np.uint8,
+                                         np.uint16, np.uint32, np.uint64)}
 _same = object()  # token of an operand that is the main one again
 # types of settings that a plan can depend on
 _PLAIN = frozenset((bool, int, str, type(None), tuple))
@@ -300,6 +307,10 @@ class Calls(Operation):
                 return kind
             if self.is_plain(value, args):
                 return kind if value > 0 else _negative
+        elif kind in _INEXACT:
+            return kind
+        elif kind in _INTEGERS and self.is_plain(value, args):
+            return kind if value >= 0 else _INTEGERS[kind]
         return None
 
     def is_plain(self, value: int, args: Arguments) -> bool:

@@ -290,7 +290,8 @@ def _comparable(x: Operand, y: Operand, out: Mat) -> bool:
     dtype; with int64, integers only.
     """
     dtypes = {v.storage.dtype.char for v in (x, y) if type(v) is Mat}
-    if dtypes == {LONG} and float in (type(x), type(y)):
+    if dtypes == {LONG} and any(_kind(v) is float or np.asarray(v).dtype.kind not in "iub"
+                                for v in (x, y) if type(v) is not Mat):
         return False
     return (len(dtypes) == 1 and dtypes <= set(REAL_TYPES + LONG)
             and out.storage.dtype.char in dtypes | {BOOL} and one_by_one(x, y, out))

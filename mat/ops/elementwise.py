@@ -15,7 +15,7 @@ from ..support.dtypes import BLAS_TYPES, BOOL, EVERY, HALVES, INTEGERS, REAL_TYP
 from ..support.native import compiled
 from ..support.types import Array, Engine, Function, Number, Operand
 from .accumulation import accumulate, check_factors, same_dtype, same_shape
-from .declare_elementwise import binary, clipping, special, test, unary
+from .declare_elementwise import binary, clipping, result_dtype, special, test, unary
 from .operation import Accumulated, Input, InputOrNumber, Output, Scalar, op
 from .overlap import apart, few_axes, is_shift, large, must_copy, one_by_one
 
@@ -99,8 +99,7 @@ def _check_integer_power(x: Operand, p: Operand) -> None:
     """Raise `PowerError` for negative integer powers of integers: NumPy would do so half-way
     through an array.
     """
-    kinds = [v.dtype.kind if isinstance(v, Mat) else np.asarray(v).dtype.kind for v in (x, p)]
-    if kinds[0] in "iub" and kinds[1] in "i":
+    if result_dtype(np.power, x, p).kind in "iu":
         lowest = p if not isinstance(p, Mat) else (p.to_numpy().min() if p.size else 0)
         if lowest < 0:
             raise PowerError(f"integers have no power {lowest}; use x.astype('float64') first")

@@ -16,7 +16,7 @@ from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..matrix.mat import Mat
 from ..memories.host import HOST
-from ..support.types import Number, Operand
+from ..support.types import DType, Number, Operand
 
 MOST_AXES, DEVICE_AXES = 64, 8  # that compiled kernels can step along
 LARGE = 1 << 20  # bytes
@@ -143,7 +143,7 @@ def one_by_one(*operands: Operand) -> bool:
     """Return whether a compiled kernel can compute the operands element by element, writing the
     last one.
 
-    They are Mats and Python's own real numbers, with no more axes than it can step along, and none
+    They are Mats and real numbers, with no more axes than it can step along, and none
     overlaps what is written but as the very same elements.
     """
     out = operands[-1]
@@ -153,9 +153,20 @@ def one_by_one(*operands: Operand) -> bool:
         if type(x) is Mat:
             if must_copy(x, out):
                 return False
-        elif type(x) is not float and (type(x) is not int or abs(x) > _EXACT):
+        elif not _adapts(x, next(v.storage.dtype for v in operands if type(v) is Mat)):
             return False
     return True
+
+
+def _adapts(x: Number, dtype: DType) -> bool:
+    """Return whether compiled kernels for `dtype`, which get the number as a double, give what
+    NumPy gives: one of its own scalars may promote elements to another dtype.
+    """
+    if isinstance(x, np.generic) and np.promote_types(x.dtype, dtype) != dtype:
+        return False
+    if isinstance(x, float | np.float16 | np.float32 | np.bool_):
+        return True
+    return isinstance(x, int | np.integer) and -_EXACT <= int(x) <= _EXACT
 
 
 def apart(*operands: Operand) -> bool:

@@ -29,11 +29,11 @@ cdef class Plan:
     cdef readonly unsigned long long mask, bit
     cdef readonly tuple operands, accesses, repeated, number_positions
     cdef readonly int result
-    cdef public bint quiet, keywords, armed, at_once, by_ufunc, of_device
+    cdef public bint quiet, keywords, armed, at_once, by_ufunc, of_device, through_array
     cdef readonly KernelCall kernel
     cpdef object run(self, tuple args, dict kwargs)
     cdef bint call_at_once(self, tuple args, MatBase out) except -1
-    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, layout=Layout, values=list)
+    @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube, values=list)
     cdef bint call_ufunc(self, tuple args, MatBase out) except -1
     @cython.locals(operand=PlannedOperand, view=MatBase, storage=Cube)
     cdef commit(self, tuple args, MatBase out)
@@ -57,6 +57,8 @@ cdef class Plan:
     cdef bint is_covered(self, MatBase view, PlannedOperand operand) except -1
     @cython.locals(operand=PlannedOperand, view=MatBase)
     cdef present_all(self, tuple args, list values)
+    @cython.locals(layout=Layout)
+    cdef object presented(self, MatBase view, object handle, bint writes)
     @cython.locals(record=AccessRecord)
     cdef undo_all(self, list records)
     @cython.locals(record=AccessRecord)

@@ -19,7 +19,7 @@ from ..core.compiled import BLOCKS, THREADS
 from ..core.compiled import KernelCall as CompiledCall
 from ..core.direction import INPUT, OUTPUT, Direction
 from ..core.observers import OBSERVERS
-from ..core.registry import Facet
+from ..core.registry import Facet, Handle
 from ..core.source_line import RUNNING, SourceLine
 from ..cpu.errstate import QUIET, STATE
 from ..facets.array import ARRAY, elements_of
@@ -72,7 +72,7 @@ class Plan:
 
     __slots__ = ("accesses", "armed", "at_once", "bit", "by_ufunc", "facet", "function", "kernel",
                  "keywords", "mask", "number_positions", "of_device", "operands", "operation",
-                 "quiet", "repeated", "result")
+                 "quiet", "repeated", "result", "through_array")
 
     def __init__(self, operation: Planned, function: Function, facet: Facet,
                  operands: tuple[PlannedOperand, ...]) -> None:
@@ -95,6 +95,8 @@ class Plan:
         self.at_once: bool = False  # and under the GIL, since it is so short
         self.by_ufunc: bool = False  # it is a ufunc, for so few elements that it keeps the GIL
         self.of_device: bool = False  # the kernel is a device's
+        # operands are arrays, which are made when they are accessed
+        self.through_array: bool = facet is ARRAY and BLOCKS.enabled
         self.kernel: CompiledCall = None
         self.number_positions: tuple[int, ...] = ()
 
@@ -153,14 +155,13 @@ class Plan:
             view: Operand = args[operand.position]
             if view is None:
                 view = out
-            storage, layout = view.storage, view.layout
+            storage = view.storage
             if view.known_form is not operand.form:
                 return False  # another thread has changed it
             if not storage.ready(self.mask, self.bit, operand.reads, operand.writes):
                 return False
-            values[operand.position] = _elements_of(
-                storage.handles[self.facet.memory], layout.shape, layout.strides,
-                layout.displacement, operand.writes)
+            values[operand.position] = self.presented(
+                view, storage.handles[self.facet.memory], operand.writes)
         for operand in self.repeated:
             values[operand.position] = values[self.operands[operand.other].position]
         token = _state.set(_quiet) if self.quiet else None
@@ -285,7 +286,8 @@ class Plan:
         implementation, or None if an operand does not have the form that it is planned for.
         """
         values = list(args)
-        needs_values = not self.armed or _observers or not self.kernel.can_share()
+        needs_values = bool(_observers) or not (self.through_array or
+                                                (self.armed and self.kernel.can_share()))
         try:
             for operand in self.accesses:
                 view = args[operand.position]
@@ -331,9 +333,16 @@ class Plan:
             view = args[operand.position]
             if values[operand.position] is view:
                 handle = view.storage.handles[self.facet.memory]
-                values[operand.position] = self.facet.present(view, handle, operand.writes)
+                values[operand.position] = self.presented(view, handle, operand.writes)
         for operand in self.repeated:
             values[operand.position] = values[self.operands[operand.other].position]
+
+    def presented(self, view: MatBase, handle: Handle, writes: bool) -> Presented:
+        """Return what the facet presents of an operand."""
+        if not self.through_array:
+            return self.facet.present(view, handle, writes)
+        layout = view.layout
+        return _elements_of(handle, layout.shape, layout.strides, layout.displacement, writes)
 
     def undo_all(self, records: list[AccessRecord]) -> None:
         """End accesses whose call never began, last opened first."""

@@ -97,14 +97,9 @@ DIFFERENCES = {  # from NumPy: where, what a Mat does instead, and why
     ("round to one",): (
         is_rounded, lambda call, a: np.asarray(call(a[()])) if is_a_real(a) else None,
         "likewise, and gives a Mat"),
-    ("item 'a'",): (lambda a: True, lambda call, a: ValueError, "our own error, which is a "
-                                                                "ValueError"),
     ("text in",): (lambda a: a.dtype.char == "E", lambda call, a: False, "as for other dtypes; "
                                                                          "ml_dtypes raises "
                                                                          "TypeError"),
-    ("item 1, 2", "item (1, 2)", "item -1, -1", "item 1, 3"): (
-        lambda a: a.ndim != 2, lambda call, a: IndexError, "wrong numbers of indices are an "
-                                                           "IndexError, as in x[1, 2]"),
 }
 BY_NAME = {name: difference for names, difference in DIFFERENCES.items() for name in names}
 

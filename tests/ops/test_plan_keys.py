@@ -157,12 +157,22 @@ def test_a_zero_factor_counts():
 @pytest.mark.parametrize("args", [
     lambda x: (x[:1], x[1:], x[1:]),  # parts of one storage
     lambda x: (x[:1], mat.ones(1, 3), x[1:]),
-    lambda x: (x, 10**30, x), lambda x: (x, True, x), lambda x: (x, np.float64(1), x),
+    lambda x: (x, 10**30, x), lambda x: (x, np.uint64(2**63), x),
     lambda x: (x, "1", x), lambda x: (x, x.to_numpy(), x), lambda x: (x, x),
     lambda x: (1.0, 2.0, 3.0)])
 def test_what_checks_look_at_beyond_forms_has_no_key(args):
     x, *_ = matrices()
     assert ADD.walk(ADD.root, args(x), {}, True) is None
+
+
+def test_numbers_have_keys_by_their_types():
+    x, *_ = matrices()
+    kinds = (True, 1, -1, 1.0, 1j, np.True_, np.int64(1), np.int64(-1), np.float32(1),
+             np.float64(1))
+    nodes = [ADD.walk(ADD.root, (x, number, x), {}, True) for number in kinds]
+    assert None not in nodes
+    assert len(set(map(id, nodes))) == len(kinds)
+    assert ADD.walk(ADD.root, (x, np.float64(3), x), {}, True) is nodes[-1]
 
 
 def test_settings_that_can_change_have_no_key():

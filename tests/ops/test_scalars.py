@@ -1,0 +1,63 @@
+"""Numbers of all kinds beside Mats, Python's and NumPy's: what later calls do with a number is what
+NumPy does, whichever number of that kind came first.
+"""
+
+import operator
+from itertools import product
+
+import numpy as np
+import pytest
+
+import mat
+
+NUMBERS = [True, False, np.True_, np.False_, 1, -1, 127, 128, 300, -129, 2**40, -2**40, 2**62,
+           2**63, 1.5, -2.5, float("inf"), float("nan"), 1j, np.float16(1.5), np.float32(1e30),
+           np.float32(-2), np.float64(0.1), np.float64(1e300), np.float64(-0.5),
+           np.int8(-3), np.int8(5), np.uint8(200), np.int16(-300), np.int32(2**30), np.int64(2**60),
+           np.int64(-2**60), np.int64(3), np.int64(-3), np.uint64(2**63 + 5), np.uint64(7), np.complex64(1j),
+           np.complex128(2 + 1j)]
+DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32",
+          "float64", "complex64", "complex128"]
+OPERATORS = {name: getattr(operator, name) for name in (
+    "add", "sub", "mul", "truediv", "eq", "lt", "ge", "and_", "floordiv", "mod", "pow")}
+CLOSE = {"e": 1e-3, "f": 1e-6, "F": 1e-6}  # relative
+
+
+def outcome(call, *operands):
+    """Return what comes out as an array, or None for an error."""
+    with np.errstate(all="ignore"):
+        try:
+            return np.asarray(call(*operands))
+        except (TypeError, ValueError, OverflowError):
+            return None
+
+
+def differ(found, wanted):
+    """Return whether one is an error, or dtypes or elements are others."""
+    if found is None or wanted is None:
+        return found is not wanted
+    tolerance = CLOSE.get(wanted.dtype.char, 1e-14) if wanted.dtype.kind in "fc" else 0
+    return found.dtype != wanted.dtype or not np.allclose(found, wanted, tolerance, 0, True)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_of_all_kinds(dtype, name):
+    a = np.array([0, 1, 2, 3, 100, 0.1][:2 if dtype == "bool" else 6]).astype(dtype)
+    call, x, wrong = OPERATORS[name], mat.array(a), []
+    for number in (*NUMBERS, *reversed(NUMBERS)):
+        for (p, q), (b, c) in (((a, number), (x, number)), ((number, a), (number, x))):
+            if differ(outcome(call, b, c), outcome(call, p, q)):
+                wrong.append((b, c))
+    assert not wrong
+
+
+@pytest.mark.parametrize("dtype", DTYPES[1:-2])
+def test_bounds_of_all_kinds(dtype):
+    a = np.array([0, 1, 2, 3, 100]).astype(dtype)
+    x = mat.array(a)
+    real = [number for number in NUMBERS if not isinstance(number, complex | np.complexfloating)]
+    for low, high in product(real, (*real[::5], None)):
+        wanted = outcome(a.clip, low, high)
+        assert not differ(outcome(x.clip, low, high), wanted), (low, high)
