@@ -14,8 +14,8 @@ NUMBERS = [True, False, np.True_, np.False_, 1, -1, 127, 128, 300, -129, 2**40, 
            2**63, 1.5, -2.5, float("inf"), float("nan"), 1j, np.float16(1.5), np.float32(1e30),
            np.float32(-2), np.float64(0.1), np.float64(1e300), np.float64(-0.5),
            np.int8(-3), np.int8(5), np.uint8(200), np.int16(-300), np.int32(2**30), np.int64(2**60),
-           np.int64(-2**60), np.int64(3), np.int64(-3), np.uint64(2**63 + 5), np.uint64(7), np.complex64(1j),
-           np.complex128(2 + 1j)]
+           np.int64(-2**60), np.int64(3), np.int64(-3), np.uint64(2**63 + 5), np.uint64(7),
+           np.complex64(1j), np.complex128(2 + 1j)]
 DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32",
           "float64", "complex64", "complex128"]
 OPERATORS = {name: getattr(operator, name) for name in (
