@@ -18,6 +18,7 @@ from ..support.options import FLOAT64, current
 from ..support.types import Array, ArraySource, DTypeLike, Nested
 from .base import Storage
 from .creation import adopted, from_numpy, over_memory, placed
+from .joined import stacked_at_once
 from .mat import Mat, new_like
 from .nested import as_plain, converted, inferred, parsed
 
@@ -91,6 +92,9 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
             numbers = _array_of_numbers(object, as_floats)
             if numbers is not None:
                 return over_memory(numbers, numbers, True)
+        stacked = stacked_at_once(object) if dtype is None else None
+        if stacked is not None:
+            return stacked
     return _made(object, dtype, copy, order_like(order), subok, ndmin)
 
 

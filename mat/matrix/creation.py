@@ -224,7 +224,8 @@ def _no_array(_: object) -> None:
     """Return None: there is no short way."""
 
 
-_flat_array: Callable[[Array], Array | None] = _no_array if core is None else core.flat_array
+flat_array: Callable[[Array], Array | None] = _no_array if core is None else core.flat_array
+_flat_array = flat_array
 
 
 def _flat(a: Array) -> tuple[Array, Layout]:

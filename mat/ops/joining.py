@@ -7,25 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ..core.compiled import IN_USE
-from ..core.observers import OBSERVERS
-from ..cpu.kernel import CpuKernel
 from ..devices.device import CPU, in_use
 from ..errors import DTypeError, ShapeError
-from ..facets.foreign import FOREIGN
 from ..layout.shapes import Ints, as_axis
+from ..matrix.joined import LARGE_PART, joined_at_once
 from ..matrix.mat import Mat, new_like
 from ..matrix.with_facets import with_facets
 from ..support.dtypes import as_dtype, promoted
-from ..support.native import ffi, lib
+from ..support.native import lib
 from ..support.types import ArrayLike, DTypeLike, Function
 from .elementwise import MOST_AXES_THERE
 from .functions import check_is_mat
 from .operands import as_mat
 from .overlap import check_disjoint
-
-# bytes that the parts of a joined Mat have on average, for which compiled copies pay
-LARGE_PART = 1 << 16
 
 
 def check_are_mats(name: str, mats: object) -> list[Mat]:
@@ -82,7 +76,7 @@ def concat(mats: Iterable[ArrayLike], axis: int | None = 0, out: Mat | None = No
         parts, axis = [m if m.ndim == 1 else m.contiguous().reshape(-1) for m in parts], 0
     k = as_axis(axis, parts[0].ndim)
     shape = _joined_shape([m.layout.shape for m in parts], k)
-    found = _joined_at_once(parts, shape, k) if out is None else None
+    found = joined_at_once(parts, shape, k) if out is None else None
     return _concat(parts, k, shape, out) if found is None else found
 
 
@@ -101,73 +95,6 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
                      *((m, "array", "input") for m in parts)) as (a, *arrays):
         np.concatenate(arrays, axis=k, out=a, casting="unsafe")
     return target
-
-
-# the kernel that copies rows, if anything is compiled
-_ROWS: Any = None
-if lib is not None:
-    _ROWS = CpuKernel(ffi.addressof(lib, "mat_copy_rows"), ffi.NULL, 1, 1)
-    _ROWS.set_operands(2, 4, False)
-_observers, _foreign = OBSERVERS, FOREIGN  # with types of C
-
-
-def _joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
-    """Return small Mats of one dtype, whose elements are packed, joined along `axis` to a new Mat
-    of that shape; None for others, and where an access has to be opened.
-    """
-    if IN_USE or _observers or _ROWS is None:
-        return None
-    first, rows, size = parts[0], 1, 0
-    for part in parts:
-        view = part
-        if not view.layout.contiguous or view.storage.dtype is not first.storage.dtype:
-            return None
-        size += view.layout.size
-        _locate(view)
-    itemsize = first.storage.dtype.itemsize
-    if size * itemsize >= LARGE_PART or not size:
-        return None
-    for k in range(axis):
-        rows *= shape[k]
-    target = new_like(first, shape, first.storage.dtype)
-    return target if _copy_rows(parts, target, rows, itemsize) else None
-
-
-def _locate(view: Mat) -> None:
-    """Find out the address of a Mat, if it is not known yet; other threads may run."""
-    storage = view.storage
-    if not storage.address and storage.copies is not None:
-        storage.find_address()
-
-
-def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
-    """Copy each part to its place in every row of `target`; return False if one cannot be copied
-    without an access.
-
-    No code of Python may run here, so that no Mat changes meanwhile.
-    """
-    kernel, left = _ROWS, target.layout.size
-    to = target.storage.ready(_foreign.mask, _foreign.bit, False, True)
-    step = target.layout.size // rows * itemsize
-    if not to:
-        return False
-    for part in parts:
-        view = part
-        at = view.storage.ready(_foreign.mask, _foreign.bit, True, False)
-        nbytes = view.layout.size // rows * itemsize
-        left -= view.layout.size
-        if not at or left < 0 or not view.layout.contiguous:
-            return False  # another thread may have changed it
-        kernel.set_number(0, rows)
-        kernel.set_number(1, nbytes)
-        kernel.set_number(2, nbytes)
-        kernel.set_number(3, step)
-        kernel.set_operand(0, at + view.layout.displacement * itemsize)
-        kernel.set_operand(1, to)
-        kernel.run_at_once()
-        to += nbytes
-    target.storage.written(_foreign.mask)
-    return left == 0
 
 
 def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: Any) -> None:
@@ -272,5 +199,5 @@ def stack(mats: Iterable[ArrayLike], axis: int = 0, out: Mat | None = None, *,
     shape = parts[0].layout.shape
     found = None
     if out is None:
-        found = _joined_at_once(parts, (*shape[:k], len(parts), *shape[k:]), k)
+        found = joined_at_once(parts, (*shape[:k], len(parts), *shape[k:]), k)
     return concat([m.expand_dims(k) for m in parts], k, out) if found is None else found

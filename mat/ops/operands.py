@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..matrix.creation import adopted, from_numpy
+from ..matrix.joined import stacked_at_once
 from ..matrix.mat import Mat
 from ..support.dtypes import SUPPORTED, check_operand, is_masked
 from ..support.types import Operand
@@ -47,6 +48,9 @@ def as_mat(value: object, name: str) -> Mat:
 
 
 def _of_sequence(value: Sequence[object], name: str) -> Mat:
+    stacked = stacked_at_once(value)
+    if stacked is not None:
+        return stacked
     try:
         a = np.asarray(value)
     except ValueError:

@@ -31,6 +31,7 @@ from .implementations import (  # noqa: F401  # each registers its functions
     reductions,
     windows,
 )
+from .reading import call_reading
 from .registry import IMPLEMENTATIONS, numpy_function
 from .views import NAMES, OF_SEVERAL, NoView, run_as_view
 
@@ -48,6 +49,7 @@ SAVING = frozenset(map(numpy_function, (  # their keywords are names of arrays
 _UNINSPECTABLE = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "out")}
 _NO_KEYWORDS: Keywords = {}
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
+_WRITTEN = frozenset(("out", *_SCRATCH))  # keywords that say what is written
 
 
 # NumPy's protocol fixes the signature
@@ -101,11 +103,11 @@ def _without_elements(value: Operand) -> Operand:
 
 def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
     """Have NumPy call `func` on the host."""
+    if len(args) <= _usual(func) and (not kwargs or _WRITTEN.isdisjoint(kwargs)):
+        return call_reading(func, args, kwargs)
     if func in SAVING:
         return delegate(lambda file, arrays, more: func(file, *arrays, **more),
                         [args[0], args[1:], kwargs], name=func.__name__)
-    if not kwargs and len(args) <= _usual(func):
-        return delegate(func, args)
     names = positional_names(func)
     by_name = dict(zip(names, args, strict=False)) | kwargs
     if "out" in by_name:
@@ -122,9 +124,11 @@ def _delegated(func: Function, args: Arguments, kwargs: Keywords) -> Operand:
 
 @cache
 def _usual(func: Function) -> int:
-    """Return how many arguments by position only say what is read, and how."""
-    if func in WRITING or func is np.nan_to_num:
-        return 0
+    """Return how many arguments by position only say what is read, and how; -1 if there are
+    keywords that say more than that.
+    """
+    if func in WRITING or func in SAVING or func is np.nan_to_num:
+        return -1
     names = positional_names(func)
     return min((names.index(n) for n in ("out", *_SCRATCH) if n in names), default=sys.maxsize)
 

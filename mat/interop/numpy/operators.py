@@ -8,9 +8,11 @@ multiplication, maximum and comparison.
 from __future__ import annotations
 
 from types import ModuleType
+from typing import TypeAlias
 
 import numpy as np
 
+from ...cpu.errstate import QUIET, STATE
 from ...devices.device import Device, device_named, enabled_on
 from ...errors import DeviceError, DTypeError, SettingError, ShapeError
 from ...matrix.mat import Mat
@@ -21,7 +23,7 @@ from ...ops.operands import as_mat, as_operand, is_operand
 from ...ops.roles import named
 from ...support.dtypes import check_operand
 from ...support.plugins import plugin
-from ...support.types import DeviceName, Function, Operand
+from ...support.types import DeviceName, DType, Function, Operand
 from .dispatch import delegate
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
@@ -32,8 +34,11 @@ def by_numpy(rule: Function, *args: object, **kwargs: object) -> Mat:
 
     Floating-point warnings are off.
     """
-    with np.errstate(all="ignore"):
+    token = STATE.set(QUIET)
+    try:
         found: Mat = delegate(rule, args, kwargs)
+    finally:
+        STATE.reset(token)
     return found
 
 
@@ -42,8 +47,11 @@ def several_by_numpy(rule: Function, *args: object, **kwargs: object) -> tuple[M
 
     Floating-point warnings are off.
     """
-    with np.errstate(all="ignore"):
+    token = STATE.set(QUIET)
+    try:
         return tuple(delegate(rule, args, kwargs))
+    finally:
+        STATE.reset(token)
 
 
 def _are_all_bool(*values: Operand) -> bool:
@@ -56,25 +64,62 @@ def binary_by_numpy(rule: np.ufunc, of_bools: Function | None = None) -> Functio
 
     `of_bools` computes it for booleans, on the device in use.
     """
+    taken: set[_Kinds] = set()  # of operands that passed the checks
+
     def function(x: Operand, y: Operand, out: Mat | None = None) -> Mat:
-        x, y = as_operand(x, "x"), as_operand(y, "y")
-        if not isinstance(x, Mat) and not isinstance(y, Mat):
-            x, y = as_mat(x, "x"), as_mat(y, "y")
-        if out is None:
-            result_dtype(rule, x, y)
-            for value, other in ((x, y), (y, x)):
-                if not isinstance(value, Mat):
-                    check_operand(value, other.dtype, "an operand")
-        else:
-            check_out(rule, out, x, y)
-        found: Mat
-        if of_bools is not None and _are_all_bool(x, y):
-            found = of_bools(x, y, out)
-        else:
-            found = by_numpy(rule, x, y) if out is None else by_numpy(rule, x, y, out=out)
+        kinds = _kinds(x, y) if out is None else None
+        if kinds in taken:
+            return by_numpy(rule, x, y)
+        found = _checked(rule, of_bools, x, y, out)
+        if kinds is not None and not (of_bools and found.dtype.kind == "b"):
+            taken.add(kinds)
         return found
 
     return function
+
+
+_Kinds: TypeAlias = tuple[DType | type, DType | type]
+
+
+def _kinds(x: Operand, y: Operand) -> _Kinds | None:
+    """Return what decides whether a ufunc takes `x` and `y`, of which one has to be a Mat; None if
+    the value of the other one does.
+    """
+    if type(x) is Mat:
+        kind = y.dtype if type(y) is Mat else _kind_beside(x, y)
+        return None if kind is None else (x.dtype, kind)
+    kind = _kind_beside(y, x) if type(y) is Mat else None
+    return None if kind is None else (kind, y.dtype)
+
+
+def _kind_beside(x: Mat, number: Operand) -> type | None:
+    """Return the type of a number that every check takes beside `x`; None for others."""
+    kind = type(number)
+    if kind is int:
+        form = x.form
+        return int if form.lowest <= number <= form.highest else None
+    return float if kind is float else None
+
+
+def _checked(rule: np.ufunc, of_bools: Function | None, x: Operand, y: Operand,
+             out: Mat | None) -> Mat:
+    """Return the result of `rule` for operands that have to be checked and converted before."""
+    x, y = as_operand(x, "x"), as_operand(y, "y")
+    if not isinstance(x, Mat) and not isinstance(y, Mat):
+        x, y = as_mat(x, "x"), as_mat(y, "y")
+    if out is None:
+        result_dtype(rule, x, y)
+        for value, other in ((x, y), (y, x)):
+            if not isinstance(value, Mat):
+                check_operand(value, other.dtype, "an operand")
+    else:
+        check_out(rule, out, x, y)
+    found: Mat
+    if of_bools is not None and _are_all_bool(x, y):
+        found = of_bools(x, y, out)
+    else:
+        found = by_numpy(rule, x, y) if out is None else by_numpy(rule, x, y, out=out)
+    return found
 
 
 floor_divide = binary_by_numpy(np.floor_divide)

@@ -229,9 +229,35 @@ MAT_CLONES KERNEL(mat_taken_set) {
 
 /* Rows */
 
-KERNEL(mat_copy_rows) {
-    const int64_t rows = (int64_t)numbers[0], bytes = (int64_t)numbers[2];
+/* Copies rows of `bytes` bytes; inlined for a constant `bytes`, without a branch in the loop. */
+INLINE void copy_rows_of(char *to, const char *from, const double *numbers, int64_t bytes) {
+    const int64_t rows = (int64_t)numbers[0];
     const int64_t step_from = (int64_t)numbers[4], step_to = (int64_t)numbers[6];
-    EACH(k, rows)
-        copy_unit(operands[1] + k * step_to, operands[0] + k * step_from, bytes);
+    EACH(k, rows) memcpy(to + k * step_to, from + k * step_from, (size_t)bytes);
+}
+
+/* Copies short rows by words of 8 bytes, which takes less time than a call for each row. */
+static void copy_words(char *to, const char *from, const double *numbers, int64_t words) {
+    const int64_t rows = (int64_t)numbers[0];
+    const int64_t step_from = (int64_t)numbers[4], step_to = (int64_t)numbers[6];
+    for (int64_t k = 0; k < rows; k++, to += step_to, from += step_from)
+        EACH(j, words) memcpy(to + 8 * j, from + 8 * j, 8);
+}
+
+KERNEL(mat_copy_rows) {
+    const int64_t bytes = (int64_t)numbers[2];
+    char *const to = operands[1];
+    const char *const from = operands[0];
+    switch (bytes) {
+    case 1: copy_rows_of(to, from, numbers, 1); break;
+    case 2: copy_rows_of(to, from, numbers, 2); break;
+    case 4: copy_rows_of(to, from, numbers, 4); break;
+    case 8: copy_rows_of(to, from, numbers, 8); break;
+    case 16: copy_rows_of(to, from, numbers, 16); break;
+    default:
+        if (bytes % 8 == 0 && bytes <= 128)
+            copy_words(to, from, numbers, bytes / 8);
+        else
+            copy_rows_of(to, from, numbers, bytes);
+    }
 }

@@ -48,35 +48,59 @@ def numpy_stack(arrays: Operand, axis: int = 0, out: Operand = None, *, dtype: D
     return _join(arrays, axis, out, dtype, casting, join)
 
 
-def _join_raised(tup: Operand, raise_rank: Function, axis_of: Callable[[Mat], int],
+def _join_raised(tup: Operand, raised: Callable[[Mat], Mat], axis: int,
                  dtype: DTypeLike = None, casting: Casting = "same_kind") -> Result:
-    """Give all arrays the rank of the result, and join them along ``axis_of(first)``."""
-    def join(parts: list[Mat], _: int) -> Result:
-        whole = [raise_rank(m) for m in parts]
-        return joining.concat(whole, axis_of(whole[0]))
-    return _join(tup, 0, None, dtype, casting, join)
+    """Give all arrays the rank of the result, and join them along that axis of it."""
+    return _join(tup, axis, None, dtype, casting,
+                 lambda parts, k: joining.concat(list(map(raised, parts)), k))
+
+
+def _with_axis(m: Mat) -> Mat:
+    """Return a Mat without axes as a row of one element, and others as they are."""
+    return m if m.layout.shape else m.expand_dims(0)
+
+
+def _as_rows(m: Mat) -> Mat:
+    """Return a Mat of at most one axis as a matrix of one row, and others as they are."""
+    if m.ndim > 1:
+        return m
+    return m.expand_dims(0) if m.ndim else m.reshape(1, 1)
+
+
+def _as_columns(m: Mat) -> Mat:
+    """Return a Mat of at most one axis as a matrix of one column, and others as they are."""
+    if m.ndim > 1:
+        return m
+    return m.expand_dims(1) if m.ndim else m.reshape(1, 1)
 
 
 @implements("vstack")
 def numpy_vstack(tup: Operand, *, dtype: DTypeLike = None,
                  casting: Casting = "same_kind") -> Result:
-    return _join_raised(tup, np.atleast_2d, lambda m: 0, dtype, casting)
+    return _join_raised(tup, _as_rows, 0, dtype, casting)
 
 
 @implements("hstack")
 def numpy_hstack(tup: Operand, *, dtype: DTypeLike = None,
                  casting: Casting = "same_kind") -> Result:
-    return _join_raised(tup, np.atleast_1d, lambda m: 0 if m.ndim == 1 else 1, dtype, casting)
+    return _join(tup, 0, None, dtype, casting, _joined_beside)
+
+
+def _joined_beside(parts: list[Mat], _: int) -> Mat:
+    """Join along the second axis; along the first one if there is no other."""
+    whole = list(map(_with_axis, parts))
+    return joining.concat(whole, 0 if whole[0].ndim == 1 else 1)
 
 
 @implements("dstack")
 def numpy_dstack(tup: Operand) -> Result:
-    return _join_raised(tup, np.atleast_3d, lambda m: 2)
+    raised: Function = np.atleast_3d
+    return _join_raised(tup, raised, 2)
 
 
 @implements("column_stack")
 def numpy_column_stack(tup: Operand) -> Result:
-    return _join_raised(tup, lambda m: m if m.ndim > 1 else np.atleast_2d(m).T, lambda m: 1)
+    return _join_raised(tup, _as_columns, 1)
 
 
 @implements("take")

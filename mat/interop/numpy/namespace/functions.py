@@ -11,6 +11,7 @@ from types import CodeType
 
 import numpy as np
 
+from ....matrix.mat import Mat
 from ....support.deferred_signature import DeferredSignature
 from ....support.types import Arguments, Function, Keywords, Operand
 from ..array_function import VIEWS, call_numpy, code_of, positional_names
@@ -51,11 +52,13 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     converts = (function in IMPLEMENTATIONS or function in VIEWS) and name not in _AS_THEY_ARE
 
     def call(*args: Operand, **kwargs: Operand) -> Operand:
-        kwargs.pop("like", None)  # whose class would choose what makes the result
+        if kwargs:
+            kwargs.pop("like", None)  # whose class would choose what makes the result
         if converts:
             args, kwargs = _with_mats(function, args, kwargs)
         found = call_numpy(function, args, kwargs)
-        refuse_other_elements(qualified, found, (kwargs.get("out"), *args))
+        if type(found) is not Mat:
+            refuse_other_elements(qualified, found, (kwargs.get("out"), *args))
         return found
 
     return _described(call, name, function, qualified)

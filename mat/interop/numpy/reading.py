@@ -1,0 +1,246 @@
+"""The Mats that a function of arrays reads: each is presented as an array, also in lists, tuples
+and dicts, as long as the function runs; arrays in its result become Mats.
+
+`Reading` is one call of such a function. It opens the accesses itself, which takes a third of the
+time of a ``with`` block for each Mat.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.access_record import AccessRecord
+from ...core.compiled import IN_USE, THREADS
+from ...core.direction import INPUT
+from ...core.observers import OBSERVERS
+from ...core.source_line import SourceLine
+from ...core.unfitting_use import note_read_only
+from ...devices.device import CPU, in_use
+from ...errors import ShapeError
+from ...facets.array import ARRAY
+from ...layout.shapes import MOST_AXES
+from ...matrix.base import MatBase
+from ...matrix.creation import adopted, flat_array, over_memory
+from ...support.types import Array, Function, Keywords, Operand
+from .operands import is_known_dtype
+
+_ALONE = 2  # what sys.getrefcount returns for an array that only one other object refers to
+# types of arguments that contain no arrays
+_PLAIN: set[type] = {int, float, complex, bool, str, type(None), type, slice, np.dtype}
+# with types of C
+_array, _input, _threads, _observers, _in_use = ARRAY, INPUT, THREADS, OBSERVERS, IN_USE
+_ndarray, _generic, _getrefcount = np.ndarray, np.generic, sys.getrefcount
+_flat_array: Function = flat_array
+
+
+class Reading:
+    """The Mats that one call reads, and the accesses to them, which `end` ends."""
+
+    __slots__ = ("arrays", "others", "records", "where")
+
+    def __init__(self) -> None:
+        self.records: list[AccessRecord] = []  # one for each Mat
+        self.arrays: list[Array] = []  # what is presented of these
+        self.others: list[Array] = []  # the user's arrays among the operands
+        self.where: SourceLine | None = None
+
+    # The operands
+
+    def presented(self, value: Operand, depth: int) -> Operand:
+        """Return `value`, which `depth` other ones contain, with arrays for Mats."""
+        kind = type(value)
+        if kind in _PLAIN:
+            return value
+        if isinstance(value, MatBase):
+            return self.array_of(value)
+        if isinstance(value, _ndarray):
+            self.others.append(value)
+        elif isinstance(value, (list, tuple)):
+            return self.items_presented(value, depth + 1)
+        elif isinstance(value, dict):
+            return self.values_presented(value, depth + 1)
+        return value
+
+    def items_presented(self, values: Iterable[Operand], depth: int) -> Operand:
+        """Return a list or tuple with arrays for Mats: itself, if there are none in it."""
+        if depth > MOST_AXES:
+            raise ShapeError(f"nested more than {MOST_AXES} deep; a Mat has no more axes")
+        found = []
+        changed = False
+        for value in values:
+            item = self.presented(value, depth)
+            found.append(item)
+            changed = changed or item is not value
+        return rebuilt(values, found) if changed else values
+
+    def values_presented(self, values: Keywords, depth: int) -> Keywords:
+        """Return a dict with arrays for Mats."""
+        if depth > MOST_AXES:
+            raise ShapeError(f"nested more than {MOST_AXES} deep; a Mat has no more axes")
+        found: dict[Any, Any] = {}
+        for key in values:
+            found[key] = self.presented(values[key], depth)
+        return found
+
+    def array_of(self, mat: MatBase) -> Array:
+        """Return the array of a Mat, to which an access is opened unless there is one."""
+        for k in range(len(self.records)):
+            record = self.records[k]
+            if record.view is mat:
+                return self.arrays[k]
+        if self.where is None:
+            self.where = _threads.line()
+        storage = mat.storage
+        record = storage.open(mat, _array, _input, self.where)
+        self.records.append(record)
+        found: Array = record.value if record.make_value is None else record.make_value()
+        self.arrays.append(found)
+        return found
+
+    def end(self, error: BaseException | None) -> None:
+        """End the accesses of a call, which raised `error`."""
+        fault = error
+        while self.records:
+            record = self.records.pop()
+            mat = record.view
+            storage = mat.storage  # the same as before, since the access is open
+            try:
+                if error is not None:
+                    note_read_only(error, record)
+            finally:  # an interrupt may come before
+                fault = _closed(storage, record, fault)
+        if fault is not error and fault is not None:
+            raise fault
+
+    def notify(self, name: str) -> None:
+        """Notify observers that the host computes instead of the device in use."""
+        if not (_in_use and self.enabled()):
+            return
+        device = in_use()
+        if device is not CPU:
+            for observer in tuple(_observers):
+                observer.fell_back(name, device.name)
+
+    def enabled(self) -> bool:
+        """Return whether operations on all of the Mats compute on the device in use."""
+        for record in self.records:
+            mat = record.view
+            if not mat.device_enabled:
+                return False
+        return True
+
+    # The result
+
+    def with_mats(self, value: Operand) -> Operand:
+        """Return `value` with Mats for arrays and NumPy scalars."""
+        if type(value) is _ndarray and value.base is None and not self.others:
+            flat = _flat_array(value)
+            if flat is not None and is_known_dtype(value.dtype):  # most results are such
+                return self.as_enabled(over_memory(value, flat, True))
+        if isinstance(value, _ndarray):
+            return self.mat_of(value)
+        if isinstance(value, _generic):
+            return self.adopt(np.asarray(value)) if is_known_dtype(value.dtype) else value
+        if isinstance(value, dict):
+            return {k: self.with_mats(v) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return rebuilt(value, [self.with_mats(v) for v in value])
+        return value
+
+    def mat_of(self, value: Array) -> Operand:
+        """Return the Mat of an array in the result: a copy, if other arrays share its memory."""
+        # what owns its memory is no view of what was presented
+        shared = False
+        if value.base is not None:
+            shared = _shares(value, self.arrays)
+        shared = shared or _shares(value, self.others)
+        if not _can_become_mat(value):
+            return value.copy() if shared else value
+        return self.adopt(value if not shared and _is_alone(value) else value.copy())
+
+    def adopt(self, a: Array) -> MatBase:
+        """Return the Mat of an array that nothing else uses."""
+        return self.as_enabled(adopted(a))
+
+    def as_enabled(self, result: MatBase) -> MatBase:
+        """Return a result, on which operations compute where they do on all of the Mats."""
+        result.device_enabled = self.enabled()
+        return result
+
+
+def _closed(storage: Any, record: AccessRecord,
+            fault: BaseException | None) -> BaseException | None:
+    """End an access; return `fault`, or else the error that an observer raises."""
+    try:
+        storage.close(record, fault is not None)
+    except BaseException as raised:
+        return fault or raised
+    return fault
+
+
+def _shares(value: Array, others: list[Array]) -> bool:
+    for other in others:
+        if np.may_share_memory(value, other):
+            return True
+    return False
+
+
+def _can_become_mat(a: Array) -> bool:
+    if type(a) is not _ndarray or not is_known_dtype(a.dtype):
+        return False
+    flags = a.flags
+    return flags.aligned and (flags.c_contiguous or _fits(a))
+
+
+def _fits(a: Array) -> bool:
+    """Return whether the strides are multiples of the element's size."""
+    size = a.itemsize
+    for stride in a.strides:
+        if stride % size:
+            return False
+    return True
+
+
+def _is_alone(a: Array) -> bool:
+    """Return whether nothing else uses the memory of `a`.
+
+    That memory is its own, or that of an array to which nothing else refers.
+    """
+    if not a.flags.writeable:
+        return False
+    if a.base is None:
+        return True
+    return (type(a.base) is _ndarray and a.base.base is None
+            and _getrefcount(a.base) <= _ALONE)
+
+
+def rebuilt(like: Operand, items: list[Operand]) -> Operand:
+    """Return a list or tuple of the class of `like` with other items."""
+    kind = type(like)
+    if kind is list:
+        return items
+    return kind(*items) if hasattr(like, "_fields") else kind(items)
+
+
+def call_reading(function: Function, args: Sequence[object], kwargs: Keywords,
+                 name: str = "") -> Operand:
+    """Call `function`, which writes no operand, with arrays for Mats; return Mats for arrays.
+
+    Observers call it `name`, by default its own name.
+    """
+    reading = Reading()
+    try:
+        arguments = [reading.presented(value, 0) for value in args]
+        keywords = reading.values_presented(kwargs, 0) if kwargs else kwargs
+        if _observers:
+            reading.notify(name or function.__name__)
+        found = reading.with_mats(function(*arguments, **keywords))
+    except BaseException as error:
+        reading.end(error)
+        raise
+    reading.end(None)
+    return found

@@ -1,0 +1,25 @@
+cimport cython
+from libc.stdint cimport uintptr_t
+
+from mat._core cimport KernelCall
+from mat.core.cube cimport Cube
+from mat.core.registration cimport Registration
+from mat.matrix.base cimport Form, MatBase
+
+cdef KernelCall _ROWS
+cdef list _observers
+cdef Registration _foreign
+cdef object _mat
+
+@cython.locals(first=MatBase, view=MatBase, found=MatBase)
+cpdef MatBase stacked_at_once(object mats)
+
+@cython.locals(view=MatBase, first=MatBase, rows=Py_ssize_t, size=Py_ssize_t, itemsize=Py_ssize_t)
+cpdef MatBase joined_at_once(list parts, tuple shape, Py_ssize_t axis)
+
+@cython.locals(storage=Cube)
+cdef _locate(MatBase view)
+
+@cython.locals(kernel=KernelCall, view=MatBase, to=uintptr_t, at=uintptr_t, step=Py_ssize_t,
+               nbytes=Py_ssize_t, left=Py_ssize_t)
+cdef bint _copy_rows(list parts, MatBase target, Py_ssize_t rows, Py_ssize_t itemsize) except -1

@@ -1,0 +1,103 @@
+"""Small Mats joined to a new one at once: a kernel copies their rows, and no access is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.compiled import IN_USE
+from ..core.observers import OBSERVERS
+from ..cpu.kernel import CpuKernel
+from ..facets.foreign import FOREIGN
+from ..layout.shapes import Ints
+from ..support.native import ffi, lib
+from ..support.options import current
+from .mat import Mat, new_like
+
+# bytes that the parts of a joined Mat have on average, for which compiled copies pay
+LARGE_PART = 1 << 16
+
+# the kernel that copies rows, if anything is compiled
+_ROWS: Any = None
+if lib is not None:
+    _ROWS = CpuKernel(ffi.addressof(lib, "mat_copy_rows"), ffi.NULL, 1, 1)
+    _ROWS.set_operands(2, 4, False)
+_observers, _foreign, _mat = OBSERVERS, FOREIGN, Mat  # with types of C
+
+
+def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
+    """Return small Mats of one shape and dtype as the rows of a new Mat, which computes as new ones
+    do; None for others, if there are other objects, and where an access has to be opened.
+    """
+    if not mats or type(mats[0]) is not _mat:
+        return None
+    first = mats[0]
+    for one in mats:
+        if type(one) is not _mat:
+            return None
+        view = one
+        if view.layout.shape != first.layout.shape:
+            return None
+    found = joined_at_once(list(mats), (len(mats), *first.layout.shape), 0)
+    if found is not None:
+        found.device_enabled = current().device_enabled
+    return found
+
+
+def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
+    """Return small Mats of one dtype, whose elements are packed, joined along `axis` to a new Mat
+    of that shape; None for others, and where an access has to be opened.
+    """
+    if IN_USE or _observers or _ROWS is None:
+        return None
+    first, rows, size = parts[0], 1, 0
+    for part in parts:
+        view = part
+        if not view.layout.contiguous or view.storage.dtype is not first.storage.dtype:
+            return None
+        size += view.layout.size
+        _locate(view)
+    itemsize = first.storage.dtype.itemsize
+    if size * itemsize >= LARGE_PART or not size:
+        return None
+    for k in range(axis):
+        rows *= shape[k]
+    target = new_like(first, shape, first.storage.dtype)
+    return target if _copy_rows(parts, target, rows, itemsize) else None
+
+
+def _locate(view: Mat) -> None:
+    """Find out the address of a Mat, if it is not known yet; other threads may run."""
+    storage = view.storage
+    if not storage.address and storage.copies is not None:
+        storage.find_address()
+
+
+def _copy_rows(parts: list[Mat], target: Mat, rows: int, itemsize: int) -> bool:
+    """Copy each part to its place in every row of `target`; return False if one cannot be copied
+    without an access.
+
+    No code of Python may run here, so that no Mat changes meanwhile.
+    """
+    kernel, left = _ROWS, target.layout.size
+    to = target.storage.ready(_foreign.mask, _foreign.bit, False, True)
+    step = target.layout.size // rows * itemsize
+    if not to:
+        return False
+    for part in parts:
+        view = part
+        at = view.storage.ready(_foreign.mask, _foreign.bit, True, False)
+        nbytes = view.layout.size // rows * itemsize
+        left -= view.layout.size
+        if not at or left < 0 or not view.layout.contiguous:
+            return False  # another thread may have changed it
+        kernel.set_number(0, rows)
+        kernel.set_number(1, nbytes)
+        kernel.set_number(2, nbytes)
+        kernel.set_number(3, step)
+        kernel.set_operand(0, at + view.layout.displacement * itemsize)
+        kernel.set_operand(1, to)
+        kernel.run_at_once()
+        to += nbytes
+    target.storage.written(_foreign.mask)
+    return left == 0
