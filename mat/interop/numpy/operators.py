@@ -8,7 +8,6 @@ multiplication, maximum and comparison.
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TypeAlias
 
 import numpy as np
 
@@ -17,14 +16,16 @@ from ...devices.device import Device, device_named, enabled_on
 from ...errors import DeviceError, DTypeError, SettingError, ShapeError
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
+from ...matrix.operators import OPERATORS
 from ...ops.declare_elementwise import check_out, result_dtype
 from ...ops.elementwise import equal, maximum, multiply, not_equal, subtract
 from ...ops.operands import as_mat, as_operand, is_operand
 from ...ops.roles import named
 from ...support.dtypes import check_operand
 from ...support.plugins import plugin
-from ...support.types import DeviceName, DType, Function, Operand
+from ...support.types import DeviceName, Function, Operand
 from .dispatch import delegate
+from .ufunc_operation import UfuncOperation
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
 
@@ -64,41 +65,17 @@ def binary_by_numpy(rule: np.ufunc, of_bools: Function | None = None) -> Functio
 
     `of_bools` computes it for booleans, on the device in use.
     """
-    taken: set[_Kinds] = set()  # of operands that passed the checks
+    def checked(x: Operand, y: Operand, out: Mat | None) -> Mat:
+        return _checked(rule, of_bools, x, y, out)
+
+    operation = UfuncOperation(rule, checked, of_bools is None)
 
     def function(x: Operand, y: Operand, out: Mat | None = None) -> Mat:
-        kinds = _kinds(x, y) if out is None else None
-        if kinds in taken:
-            return by_numpy(rule, x, y)
-        found = _checked(rule, of_bools, x, y, out)
-        if kinds is not None and not (of_bools and found.dtype.kind == "b"):
-            taken.add(kinds)
+        found: Mat = operation.apply(x, y) if out is None else checked(x, y, out)
         return found
 
+    vars(function)["operation"] = operation
     return function
-
-
-_Kinds: TypeAlias = tuple[DType | type, DType | type]
-
-
-def _kinds(x: Operand, y: Operand) -> _Kinds | None:
-    """Return what decides whether a ufunc takes `x` and `y`, of which one has to be a Mat; None if
-    the value of the other one does.
-    """
-    if type(x) is Mat:
-        kind = y.dtype if type(y) is Mat else _kind_beside(x, y)
-        return None if kind is None else (x.dtype, kind)
-    kind = _kind_beside(y, x) if type(y) is Mat else None
-    return None if kind is None else (kind, y.dtype)
-
-
-def _kind_beside(x: Mat, number: Operand) -> type | None:
-    """Return the type of a number that every check takes beside `x`; None for others."""
-    kind = type(number)
-    if kind is int:
-        form = x.form
-        return int if form.lowest <= number <= form.highest else None
-    return float if kind is float else None
 
 
 def _checked(rule: np.ufunc, of_bools: Function | None, x: Operand, y: Operand,
@@ -156,9 +133,10 @@ def _bind_operators(symbol: str, function: Function, doc: str) -> None:
     def augmented(self: Mat, other: Operand) -> Operand:
         return function(self, other, self) if is_operand(other) else NotImplemented
 
-    _bind_named(f"__{symbol}__", plain, doc)
-    _bind_named(f"__r{symbol}__", reflected, doc)
-    _bind_named(f"__i{symbol}__", augmented, doc)
+    found = {f"__{symbol}__": plain, f"__r{symbol}__": reflected, f"__i{symbol}__": augmented}
+    for name, operate in found.items():
+        _bind_named(name, operate, doc)
+        OPERATORS[name].operation = vars(function)["operation"]
 
 
 def _bind_named(name: str, function: Function, doc: str | None = None) -> None:

@@ -106,7 +106,7 @@ class Reading:
         fault = error
         while self.records:
             record = self.records.pop()
-            mat = record.view
+            mat: Any = record.view
             storage = mat.storage  # the same as before, since the access is open
             try:
                 if error is not None:
@@ -128,7 +128,7 @@ class Reading:
     def enabled(self) -> bool:
         """Return whether operations on all of the Mats compute on the device in use."""
         for record in self.records:
-            mat = record.view
+            mat: Any = record.view
             if not mat.device_enabled:
                 return False
         return True
@@ -137,10 +137,6 @@ class Reading:
 
     def with_mats(self, value: Operand) -> Operand:
         """Return `value` with Mats for arrays and NumPy scalars."""
-        if type(value) is _ndarray and value.base is None and not self.others:
-            flat = _flat_array(value)
-            if flat is not None and is_known_dtype(value.dtype):  # most results are such
-                return self.as_enabled(over_memory(value, flat, True))
         if isinstance(value, _ndarray):
             return self.mat_of(value)
         if isinstance(value, _generic):
@@ -153,6 +149,10 @@ class Reading:
 
     def mat_of(self, value: Array) -> Operand:
         """Return the Mat of an array in the result: a copy, if other arrays share its memory."""
+        if value.base is None and not self.others:  # as most results
+            flat = _flat_array(value)
+            if flat is not None and is_known_dtype(value.dtype):
+                return self.as_enabled(over_memory(value, flat, True))
         # what owns its memory is no view of what was presented
         shared = False
         if value.base is not None:
@@ -183,10 +183,7 @@ def _closed(storage: Any, record: AccessRecord,
 
 
 def _shares(value: Array, others: list[Array]) -> bool:
-    for other in others:
-        if np.may_share_memory(value, other):
-            return True
-    return False
+    return bool(others) and any(np.may_share_memory(value, other) for other in others)
 
 
 def _can_become_mat(a: Array) -> bool:
@@ -199,10 +196,7 @@ def _can_become_mat(a: Array) -> bool:
 def _fits(a: Array) -> bool:
     """Return whether the strides are multiples of the element's size."""
     size = a.itemsize
-    for stride in a.strides:
-        if stride % size:
-            return False
-    return True
+    return all(not stride % size for stride in a.strides)
 
 
 def _is_alone(a: Array) -> bool:
