@@ -27,9 +27,11 @@ def test_accesses_end_with_the_function_and_with_its_error():
 
     with pytest.raises(ValueError, match="no"):
         delegate(fail, [x, [y]])
-    assert is_free(x) and is_free(y)
+    assert is_free(x)
+    assert is_free(y)
     assert delegate(lambda a, b: (a + b[0]).tolist(), [x, [y]]) == [1, 2, 3]
-    assert is_free(x) and is_free(y)
+    assert is_free(x)
+    assert is_free(y)
 
 
 def test_a_conflict_over_one_operand_frees_the_others():
