@@ -17,7 +17,7 @@ from ..support.options import current
 from ..support.types import AxisLike, DType, Function, Operand
 
 
-def as_mat(x: Operand) -> Mat:
+def mat_of(x: Operand) -> Mat:
     """Return `x` as a Mat.
 
     It may be a Mat, an array, or a NumPy scalar, which indexing returns for a single element.
@@ -40,7 +40,7 @@ def is_python_number(x: object) -> bool:
 
 def as_value(x: Operand) -> Operand:
     """Return `x` as an operand: a Mat, or a Python number, which adapts to the other operand."""
-    return x if is_python_number(x) else as_mat(x)
+    return x if is_python_number(x) else mat_of(x)
 
 
 def as_pair(x1: Operand, x2: Operand) -> tuple[Operand, Operand]:

@@ -14,10 +14,10 @@ from ..matrix.ranges import interval
 from ..support.dtypes import as_dtype, check_number
 from ..support.types import Array, ArrayLike, DType, DTypeLike, Number, Scalar, ShapeLike
 from .arguments import (
-    as_mat,
     complex_default,
     default_of,
     like,
+    mat_of,
     on_device,
     real_default,
 )
@@ -125,7 +125,7 @@ def _as_number(value: ArrayLike) -> Number:
 
 
 def _filled_like(x: ArrayLike, dtype: DTypeLike, fill: Number, device: object) -> Mat:
-    x = as_mat(x)
+    x = mat_of(x)
     return like(Mat(x.shape, x.dtype if dtype is None else dtype, fill=fill), x, device)
 
 
@@ -330,7 +330,7 @@ def meshgrid(*arrays: ArrayLike, indexing: str = "xy") -> tuple[Mat, ...]:
     """
     if indexing not in ("xy", "ij"):
         raise SettingError(f"indexing is 'xy' or 'ij', got {indexing!r}")
-    lines = [as_mat(a).reshape(-1) for a in arrays]
+    lines = [mat_of(a).reshape(-1) for a in arrays]
     if len({m.dtype for m in lines}) > 1:
         raise DTypeError("meshgrid wants arrays of one dtype, got "
                          f"{', '.join(str(m.dtype) for m in lines)}")
@@ -377,7 +377,7 @@ def triu(x: ArrayLike, /, *, k: int = 0) -> Mat:
 
 
 def _as_matrices(name: str, x: ArrayLike) -> Mat:
-    mat = as_mat(x)
+    mat = mat_of(x)
     if mat.ndim < 2:
         raise ShapeError(f"{name} wants at least two axes, got shape {mat.shape}")
     return mat

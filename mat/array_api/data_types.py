@@ -12,7 +12,7 @@ from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, promoted
 from ..support.types import ArrayLike, DType, DTypeLike, Operand
-from .arguments import as_mat, is_python_number, like
+from .arguments import is_python_number, like, mat_of
 
 __all__ = [
     "astype", "bool", "can_cast", "complex64", "complex128", "finfo", "float32", "float64", "iinfo",
@@ -60,7 +60,7 @@ def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: _Flag = True,
     Mat
         Of the shape of `x`; `x` itself where nothing changes and `copy` is False.
     """
-    mat, wanted = as_mat(x), as_dtype(dtype)
+    mat, wanted = mat_of(x), as_dtype(dtype)
     if device is not None:
         mat = mat.to_device(device)
     if not copy and mat.dtype == wanted:

@@ -13,7 +13,7 @@ from ..matrix.mat import Mat
 from ..ops import linalg
 from ..support.dtypes import BLAS_TYPES
 from ..support.types import Array, ArrayLike, Function
-from .arguments import as_mat, like
+from .arguments import like, mat_of
 
 
 class Eigen(NamedTuple):
@@ -82,7 +82,7 @@ class SVD(NamedTuple):
 def by_lapack(rule: Function, x: ArrayLike, **options: object) -> Mat:
     """Return the result of NumPy's `rule`, which is one array."""
     try:
-        return by_numpy(rule, as_mat(x), **options)
+        return by_numpy(rule, mat_of(x), **options)
     except np.linalg.LinAlgError as error:
         raise LinAlgError(f"{rule.__name__}: {error}") from None
 
@@ -90,7 +90,7 @@ def by_lapack(rule: Function, x: ArrayLike, **options: object) -> Mat:
 def several_by_lapack(rule: Function, x: ArrayLike, **options: object) -> tuple[Mat, ...]:
     """Return the results of NumPy's `rule`, which are several arrays."""
     try:
-        return several_by_numpy(rule, as_mat(x), **options)
+        return several_by_numpy(rule, mat_of(x), **options)
     except np.linalg.LinAlgError as error:
         raise LinAlgError(f"{rule.__name__}: {error}") from None
 
@@ -115,7 +115,7 @@ def cholesky(x: ArrayLike, /, *, upper: bool = False) -> Mat:
     LinAlgError
         If a matrix is not positive definite.
     """
-    mat = as_mat(x)
+    mat = mat_of(x)
     if not upper:
         found: Mat = linalg.cholesky(mat)
         return found
@@ -136,7 +136,7 @@ def slogdet(x: ArrayLike, /) -> SlogDet:
     SlogDet
         A named tuple: sign, logabsdet, of shape (...).
     """
-    mat = as_mat(x)
+    mat = mat_of(x)
     if mat.ndim != 2 or mat.dtype.char not in BLAS_TYPES:
         return SlogDet(*several_by_lapack(np.linalg.slogdet, mat))
     sign, logarithm = linalg.slogdet(mat)

@@ -19,7 +19,7 @@ from ..ops import elementwise as ew
 from ..ops.declare_elementwise import result_dtype
 from ..support.dtypes import check_operand
 from ..support.types import ArrayLike, Function, Operand
-from .arguments import as_mat, as_pair, as_value, public
+from .arguments import as_pair, as_value, mat_of, public
 
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
@@ -46,7 +46,7 @@ Binary: TypeAlias = Callable[[ArrayLike], Mat]
 def _unary(name: str, function: Function, summary: str) -> Unary:
     """Return ``name(x)``, computed by an operation of `mat`."""
     def unary(x: ArrayLike, /) -> Mat:
-        found: Mat = function(as_mat(x))
+        found: Mat = function(mat_of(x))
         return found
 
     return public(name, unary, summary, _X)
@@ -55,7 +55,7 @@ def _unary(name: str, function: Function, summary: str) -> Unary:
 def _rounding(name: str, function: Function, summary: str) -> Unary:
     """Return ``name(x)``, which copies integers and rounds other numbers."""
     def rounding(x: ArrayLike, /) -> Mat:
-        x = as_mat(x)
+        x = mat_of(x)
         found: Mat = x.copy() if x.dtype.kind in "iub" else function(x)
         return found
 
@@ -65,7 +65,7 @@ def _rounding(name: str, function: Function, summary: str) -> Unary:
 def _unary_by_numpy(name: str, rule: np.ufunc, summary: str) -> Unary:
     """Return ``name(x)``, computed by NumPy."""
     def numpy_unary(x: ArrayLike, /) -> Mat:
-        x = as_mat(x)
+        x = mat_of(x)
         result_dtype(rule, x)
         return by_numpy(rule, x)
 
@@ -137,7 +137,7 @@ logical_xor: Binary = _binary("logical_xor", binary_by_numpy(np.logical_xor, ew.
 
 
 def _logical_not(x: ArrayLike, /) -> Mat:
-    found: Mat = ew.equal(as_mat(x), False)
+    found: Mat = ew.equal(mat_of(x), False)
     return found
 
 
@@ -163,7 +163,7 @@ def clip(x: ArrayLike, /, min: ArrayLike | None = None, max: ArrayLike | None = 
     Mat
         Of the shape that all broadcast to.
     """
-    found = as_mat(x)
+    found = mat_of(x)
     low, high = _bound(found, min), _bound(found, max)
     if low is None and high is None:
         return found.copy()
@@ -233,11 +233,11 @@ remainder: Binary = _binary("remainder", operators.remainder,
 
 
 def _real(x: ArrayLike, /) -> Mat:
-    return by_numpy(np.real, as_mat(x))
+    return by_numpy(np.real, mat_of(x))
 
 
 def _imag(x: ArrayLike, /) -> Mat:
-    x = as_mat(x)
+    x = mat_of(x)
     if x.dtype.kind != "c":
         raise DTypeError(f"imag wants complex numbers, got {x.dtype}")
     return by_numpy(np.imag, x)

@@ -15,7 +15,7 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
 from ..support.types import ArrayLike, AxisLike, DTypeLike, Function
-from .arguments import as_mat, axes_of, on_device, public, real_default
+from .arguments import axes_of, mat_of, on_device, public, real_default
 from .manipulation import roll
 
 __all__ = [
@@ -65,7 +65,7 @@ class AlongAxes(Protocol):
 def _checked(x: ArrayLike, norm: str) -> Mat:
     if norm not in _NORMS:
         raise SettingError(f"norm is one of {', '.join(map(repr, _NORMS))}, got {norm!r}")
-    return as_mat(x)
+    return mat_of(x)
 
 
 def _along_axis(name: str, rule: Function, summary: str, of_result: str = "") -> AlongAxis:
@@ -169,7 +169,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None,
 
 
 def _shifted(x: ArrayLike, axes: AxisLike, shift_of: Callable[[int], int]) -> Mat:
-    x = as_mat(x)
+    x = mat_of(x)
     chosen = axes_of(x, axes)
     return roll(x, tuple(shift_of(x.shape[k]) for k in chosen), axis=chosen)
 

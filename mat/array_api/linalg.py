@@ -15,7 +15,7 @@ from ..ops import elementwise, reduce
 from ..ops import linalg as operations
 from ..support.dtypes import check_number
 from ..support.types import ArrayLike, AxisLike, DTypeLike, Operand
-from .arguments import as_mat, axes_of, like
+from .arguments import axes_of, like, mat_of
 from .decompositions import (
     by_lapack,
     cholesky,
@@ -61,7 +61,7 @@ def inv(x: ArrayLike, /) -> Mat:
     LinAlgError
         If a matrix is singular.
     """
-    found: Mat = operations.inv(as_mat(x))
+    found: Mat = operations.inv(mat_of(x))
     return found
 
 
@@ -85,7 +85,7 @@ def solve(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     LinAlgError
         If a matrix is singular.
     """
-    found: Mat = operations.solve(as_mat(x1), as_mat(x2))
+    found: Mat = operations.solve(mat_of(x1), mat_of(x2))
     return found
 
 
@@ -102,7 +102,7 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     Mat
         Of shape (m, n).
     """
-    x1, x2 = as_mat(x1), as_mat(x2)
+    x1, x2 = mat_of(x1), mat_of(x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise ShapeError(f"outer wants two vectors, got shapes {x1.shape} and {x2.shape}")
     found: Mat = elementwise.multiply(x1.expand_dims(1), x2.expand_dims(0))
@@ -124,7 +124,7 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Mat:
     Mat
         A view.
     """
-    return as_mat(x).diagonal(offset, -2, -1)
+    return mat_of(x).diagonal(offset, -2, -1)
 
 
 def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Mat:
@@ -162,7 +162,7 @@ def matrix_power(x: ArrayLike, n: int, /) -> Mat:
     Mat
         Of the shape of `x`.
     """
-    mat, count = as_mat(x), integer(n, "n")
+    mat, count = mat_of(x), integer(n, "n")
     if mat.ndim < 2 or mat.shape[-1] != mat.shape[-2]:
         raise ShapeError(f"matrix_power wants a square matrix, got shape {mat.shape}")
     if count == 0:
@@ -204,7 +204,7 @@ def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = Fals
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    x = as_mat(x)
+    x = mat_of(x)
     check_number(ord, np.dtype(np.float64), "ord")
     axes = axes_of(x, axis)
     size: Mat = elementwise.abs(x if x.dtype.kind in "fc" else x.astype("float64"))
@@ -241,7 +241,7 @@ def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str | N
     Mat
         Of shape (...), or (..., 1, 1).
     """
-    x = as_mat(x)
+    x = mat_of(x)
     if x.ndim < 2:
         raise ShapeError(f"matrix_norm wants at least two axes, got shape {x.shape}")
     if ord in ("fro", None):
@@ -270,7 +270,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Mat:
     Mat
         Of the shape that both broadcast to.
     """
-    return by_numpy(np.linalg.cross, as_mat(x1), as_mat(x2), axis=axis)
+    return by_numpy(np.linalg.cross, mat_of(x1), mat_of(x2), axis=axis)
 
 
 def det(x: ArrayLike, /) -> Mat:
@@ -304,7 +304,7 @@ def matrix_rank(x: ArrayLike, /, *, rtol: ArrayLike | None = None) -> Mat:
     Mat
         Of shape (...) and int64.
     """
-    x = as_mat(x)
+    x = mat_of(x)
     if x.ndim < 2:
         raise ShapeError(f"matrix_rank wants at least two axes, got shape {x.shape}")
     return by_lapack(np.linalg.matrix_rank, x, rtol=rtol)
@@ -331,7 +331,7 @@ def pinv(x: ArrayLike, /, *, rtol: ArrayLike | None = None) -> Mat:
 
 def _tolerance(x: ArrayLike, rtol: ArrayLike | None) -> Operand:
     """Return `rtol`, or the default of the standard, which is not NumPy's."""
-    x = as_mat(x)
+    x = mat_of(x)
     if x.dtype.kind not in "fc":
         raise DTypeError(f"pinv wants floating-point numbers, got {x.dtype}")
     return max(x.shape[-2:]) * float(np.finfo(x.dtype).eps) if rtol is None and x.ndim > 1 else rtol

@@ -16,7 +16,7 @@ from ..matrix.mat import Mat
 from ..ops.joining import concat as _concat
 from ..ops.joining import stack as _stack
 from ..support.types import ArrayLike, AxisLike, ShapeLike
-from .arguments import as_mat
+from .arguments import mat_of
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",
@@ -54,7 +54,7 @@ def broadcast_arrays(*arrays: ArrayLike) -> tuple[Mat, ...]:
     tuple of Mat
         Views that cannot be written.
     """
-    mats = [as_mat(a) for a in arrays]
+    mats = [mat_of(a) for a in arrays]
     shape = _broadcast(m.shape for m in mats)
     return tuple(m.broadcast_to(shape) for m in mats)
 
@@ -74,7 +74,7 @@ def broadcast_to(x: ArrayLike, /, shape: ShapeLike) -> Mat:
     Mat
         A view that cannot be written.
     """
-    return as_mat(x).broadcast_to(as_shape(shape))
+    return mat_of(x).broadcast_to(as_shape(shape))
 
 
 def concat(arrays: Iterable[ArrayLike], /, *, axis: int | None = 0) -> Mat:
@@ -92,7 +92,7 @@ def concat(arrays: Iterable[ArrayLike], /, *, axis: int | None = 0) -> Mat:
     Mat
         A copy.
     """
-    mats = [as_mat(a) for a in arrays]
+    mats = [mat_of(a) for a in arrays]
     return _concat([reshape(m, (-1,)) for m in mats], 0) if axis is None else _concat(mats, axis)
 
 
@@ -111,7 +111,7 @@ def stack(arrays: Iterable[ArrayLike], /, *, axis: int = 0) -> Mat:
     Mat
         A copy.
     """
-    return _stack([as_mat(a) for a in arrays], axis)
+    return _stack([mat_of(a) for a in arrays], axis)
 
 
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Mat, ...]:
@@ -129,7 +129,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Mat, ...]:
     tuple of Mat
         Views.
     """
-    x = as_mat(x)
+    x = mat_of(x)
     before = (slice(None),) * as_axis(axis, x.ndim)
     return tuple(x.over(x.layout[(*before, i)]) for i in range(x.shape[len(before)]))
 
@@ -154,7 +154,7 @@ def expand_dims(x: ArrayLike, /, axis: AxisLike) -> Mat:
     IndexOutOfRange
         If the result has no such axis.
     """
-    mat = as_mat(x)
+    mat = mat_of(x)
     positions = tuple(axis) if isinstance(axis, Iterable) else (axis,)
     ndim = mat.ndim + len(positions)
     if any(not -ndim <= integer(k, "an axis") < ndim for k in positions):
@@ -179,7 +179,7 @@ def squeeze(x: ArrayLike, /, axis: AxisLike) -> Mat:
     Mat
         A view.
     """
-    return as_mat(x).squeeze(axis)
+    return mat_of(x).squeeze(axis)
 
 
 def flip(x: ArrayLike, /, *, axis: AxisLike = None) -> Mat:
@@ -197,7 +197,7 @@ def flip(x: ArrayLike, /, *, axis: AxisLike = None) -> Mat:
     Mat
         A view.
     """
-    mat = as_mat(x)
+    mat = mat_of(x)
     axes = range(mat.ndim) if axis is None else as_axes(axis, mat.ndim)
     steps = tuple(slice(None, None, -1 if k in axes else 1) for k in range(mat.ndim))
     return mat.over(mat.layout[(*steps, ...)])
@@ -218,7 +218,7 @@ def permute_dims(x: ArrayLike, /, axes: Iterable[int]) -> Mat:
     Mat
         A view.
     """
-    return as_mat(x).permute(tuple(axes))
+    return mat_of(x).permute(tuple(axes))
 
 
 def matrix_transpose(x: ArrayLike, /) -> Mat:
@@ -234,7 +234,7 @@ def matrix_transpose(x: ArrayLike, /) -> Mat:
     Mat
         A view of shape (..., n, m).
     """
-    return as_mat(x).mT
+    return mat_of(x).mT
 
 
 def moveaxis(x: ArrayLike, source: AxisLike, destination: AxisLike, /) -> Mat:
@@ -252,7 +252,7 @@ def moveaxis(x: ArrayLike, source: AxisLike, destination: AxisLike, /) -> Mat:
     Mat
         A view.
     """
-    mat = as_mat(x)
+    mat = mat_of(x)
     old, new = as_axes(source, mat.ndim), as_axes(destination, mat.ndim)
     if len(old) != len(new):
         raise ShapeError(f"moveaxis wants as many positions as axes, got {source} to {destination}")
@@ -284,7 +284,7 @@ def reshape(x: ArrayLike, /, shape: ShapeLike, *, copy: bool | None = None) -> M
     ShapeError
         For another size, and if `copy` is False and a copy is needed.
     """
-    return as_mat(x).reshape(shape, copy=copy)
+    return mat_of(x).reshape(shape, copy=copy)
 
 
 def repeat(x: ArrayLike, repeats: ArrayLike, /, *, axis: int | None = None) -> Mat:
@@ -304,10 +304,10 @@ def repeat(x: ArrayLike, repeats: ArrayLike, /, *, axis: int | None = None) -> M
     Mat
         A copy.
     """
-    mat = as_mat(x)
+    mat = mat_of(x)
     mat = reshape(mat, (-1,)) if axis is None else mat
     k = as_axis(0 if axis is None else axis, mat.ndim)
-    if isinstance(repeats, Mat | np.ndarray | np.generic) and as_mat(repeats).size != 1:
+    if isinstance(repeats, Mat | np.ndarray | np.generic) and mat_of(repeats).size != 1:
         return by_numpy(np.repeat, mat, repeats, axis=k)
     count = integer(repeats.item() if isinstance(repeats, Mat | np.ndarray) else repeats, "repeats")
     if count < 0:
@@ -331,7 +331,7 @@ def tile(x: ArrayLike, repetitions: ShapeLike, /) -> Mat:
     Mat
         A copy.
     """
-    mat, times = as_mat(x), as_shape(repetitions)
+    mat, times = mat_of(x), as_shape(repetitions)
     ndim = max(mat.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
     shape = (1,) * (ndim - mat.ndim) + mat.shape
@@ -359,7 +359,7 @@ def roll(x: ArrayLike, /, shift: AxisLike, *, axis: AxisLike = None) -> Mat:
     Mat
         A copy of the shape of `x`.
     """
-    mat = as_mat(x)
+    mat = mat_of(x)
     if axis is None:
         total = sum(_integers(shift))
         return _rolled(reshape(mat, (-1,)), total, 0).reshape(mat.shape)

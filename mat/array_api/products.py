@@ -15,7 +15,7 @@ from ..layout.shapes import Ints, as_axes, as_axis, broadcast_shapes, integer
 from ..matrix.mat import Mat
 from ..ops.linalg import matmul as _matmul
 from ..support.types import ArrayLike, AxisLike
-from .arguments import as_mat
+from .arguments import mat_of
 from .manipulation import moveaxis, reshape
 
 __all__ = ["matmul", "tensordot", "vecdot"]
@@ -36,7 +36,7 @@ def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     Mat
         Of shape (..., m, n), without the axis of a vector.
     """
-    found: Mat = _matmul(as_mat(x1), as_mat(x2))
+    found: Mat = _matmul(mat_of(x1), mat_of(x2))
     return found
 
 
@@ -63,7 +63,7 @@ def einsum(subscripts: str, /, *operands: ArrayLike) -> Mat:
     >>> xp.einsum("ij->i", xp.ones((2, 3)))
     <Mat 2 A [3. 3.]>
     """
-    return by_numpy(np.einsum, subscripts, *map(as_mat, operands))
+    return by_numpy(np.einsum, subscripts, *map(mat_of, operands))
 
 
 def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: AxesPair = 2) -> Mat:
@@ -81,7 +81,7 @@ def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: AxesPair = 2) -> Mat:
     Mat
         Its axes are the remaining ones of `x1` and `x2`.
     """
-    x1, x2 = as_mat(x1), as_mat(x2)
+    x1, x2 = mat_of(x1), mat_of(x2)
     left, right = _contracted(x1, x2, axes)
     if [x1.shape[k] for k in left] != [x2.shape[k] for k in right]:
         raise ShapeError(f"tensordot: axes {left} of {x1.shape} and {right} of {x2.shape} differ "
@@ -127,7 +127,7 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Mat:
     Mat
         Of the shape that the other axes broadcast to.
     """
-    x1, x2 = as_mat(x1), as_mat(x2)
+    x1, x2 = mat_of(x1), mat_of(x2)
     k1, k2 = as_axis(axis, x1.ndim), as_axis(axis, x2.ndim)
     if x1.shape[k1] != x2.shape[k2]:
         raise ShapeError(f"vecdot: axis {axis} of {x1.shape} and {x2.shape} differs in length")

@@ -16,7 +16,7 @@ from ..matrix.mat import Mat
 from ..ops.selection import taken
 from ..support.dtypes import check_operand
 from ..support.types import Array, ArrayLike
-from .arguments import as_mat, as_value
+from .arguments import as_value, mat_of
 
 __all__ = [
     "argsort", "isin", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all",
@@ -39,7 +39,7 @@ def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     Mat
         Of the shape that all broadcast to.
     """
-    condition, x1, x2 = as_mat(condition), as_value(x1), as_value(x2)
+    condition, x1, x2 = mat_of(condition), as_value(x1), as_value(x2)
     for value, other in ((x1, x2), (x2, x1)):
         if not isinstance(value, Mat) and isinstance(other, Mat):
             check_operand(value, other.dtype, "a value")
@@ -59,7 +59,7 @@ def nonzero(x: ArrayLike, /) -> tuple[Mat, ...]:
     tuple of Mat
         A vector of int64 for each axis.
     """
-    x = as_mat(x)
+    x = mat_of(x)
     if not x.ndim:
         raise ShapeError("nonzero wants at least one axis; bool(x) says whether a single element "
                          "is not 0")
@@ -88,7 +88,7 @@ def searchsorted(x1: ArrayLike, x2: ArrayLike, /, *, side: str = "left",
     """
     if side not in ("left", "right"):
         raise SettingError(f"side is 'left' or 'right', got {side!r}")
-    return by_numpy(np.searchsorted, as_mat(x1), as_value(x2), side=side, sorter=sorter)
+    return by_numpy(np.searchsorted, mat_of(x1), as_value(x2), side=side, sorter=sorter)
 
 
 # Sorting
@@ -113,7 +113,7 @@ def sort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: b
     Mat
         A copy of the shape of `x`.
     """
-    x = as_mat(x)
+    x = mat_of(x)
     return by_numpy(_sorted, x, as_axis(axis, x.ndim), bool(descending), bool(stable), False)
 
 
@@ -137,7 +137,7 @@ def argsort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False,
     Mat
         Of the shape of `x` and int64.
     """
-    x = as_mat(x)
+    x = mat_of(x)
     return by_numpy(_sorted, x, as_axis(axis, x.ndim), bool(descending), bool(stable), True)
 
 
@@ -223,7 +223,7 @@ def unique_all(x: ArrayLike, /) -> UniqueAll:
     UniqueAll
         A named tuple: values, indices, inverse_indices, counts.
     """
-    return UniqueAll(*several_by_numpy(np.unique_all, as_mat(x)))
+    return UniqueAll(*several_by_numpy(np.unique_all, mat_of(x)))
 
 
 def unique_counts(x: ArrayLike, /) -> UniqueCounts:
@@ -239,7 +239,7 @@ def unique_counts(x: ArrayLike, /) -> UniqueCounts:
     UniqueCounts
         A named tuple: values, counts.
     """
-    return UniqueCounts(*several_by_numpy(np.unique_counts, as_mat(x)))
+    return UniqueCounts(*several_by_numpy(np.unique_counts, mat_of(x)))
 
 
 def unique_inverse(x: ArrayLike, /) -> UniqueInverse:
@@ -255,7 +255,7 @@ def unique_inverse(x: ArrayLike, /) -> UniqueInverse:
     UniqueInverse
         A named tuple: values, inverse_indices.
     """
-    return UniqueInverse(*several_by_numpy(np.unique_inverse, as_mat(x)))
+    return UniqueInverse(*several_by_numpy(np.unique_inverse, mat_of(x)))
 
 
 def unique_values(x: ArrayLike, /) -> Mat:
@@ -271,7 +271,7 @@ def unique_values(x: ArrayLike, /) -> Mat:
     Mat
         A vector of the dtype of `x`.
     """
-    return by_numpy(np.unique, as_mat(x), equal_nan=False)
+    return by_numpy(np.unique, mat_of(x), equal_nan=False)
 
 
 def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Mat:
@@ -312,7 +312,7 @@ def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None) -> Mat
     Mat
         Of the shape of `x`, with that of `indices` in place of `axis`.
     """
-    x, indices = as_mat(x), as_mat(indices)
+    x, indices = mat_of(x), mat_of(indices)
     if axis is None and x.ndim != 1:
         raise ShapeError(f"take needs an axis for shape {x.shape}")
     k = as_axis(0 if axis is None else axis, x.ndim)
@@ -337,7 +337,7 @@ def take_along_axis(x: ArrayLike, indices: ArrayLike, /, *, axis: int = -1) -> M
     Mat
         Of the shape of `indices`.
     """
-    x, indices = as_mat(x), as_mat(indices)
+    x, indices = mat_of(x), mat_of(indices)
     if x.ndim != indices.ndim:
         raise ShapeError(f"take_along_axis wants as many axes of both, got shapes {x.shape} and "
                          f"{indices.shape}")

@@ -12,7 +12,7 @@ from ..matrix.mat import Mat
 from ..ops import elementwise, reduce, scan, truth
 from ..support.dtypes import as_dtype
 from ..support.types import ArrayLike, AxisLike, DTypeLike, Function
-from .arguments import as_mat, axes_of, like
+from .arguments import axes_of, like, mat_of
 from .manipulation import concat
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
 def _total(reduction: Function, x: ArrayLike, axis: AxisLike, dtype: DTypeLike,
            keepdims: bool) -> Mat:
     """Return a sum or product, computed in `dtype`, if that is given."""
-    x = as_mat(x)
+    x = mat_of(x)
     wanted = None if dtype is None else as_dtype(dtype)
     if wanted is not None and wanted != x.dtype:
         x = like(x.astype(wanted), x, None)
@@ -97,7 +97,7 @@ def mean(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> M
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    found: Mat = reduce.mean(as_mat(x), axis, keepdims=keepdims)
+    found: Mat = reduce.mean(mat_of(x), axis, keepdims=keepdims)
     return found
 
 
@@ -118,7 +118,7 @@ def max(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Ma
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    found: Mat = reduce.max(as_mat(x), axis, keepdims=keepdims)
+    found: Mat = reduce.max(mat_of(x), axis, keepdims=keepdims)
     return found
 
 
@@ -139,7 +139,7 @@ def min(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Ma
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    found: Mat = reduce.min(as_mat(x), axis, keepdims=keepdims)
+    found: Mat = reduce.min(mat_of(x), axis, keepdims=keepdims)
     return found
 
 
@@ -163,7 +163,7 @@ def var(x: ArrayLike, /, *, axis: AxisLike = None, correction: float = 0.0,
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    x = as_mat(x)
+    x = mat_of(x)
     count = _product(x.shape[k] for k in axes_of(x, axis))
     distances = elementwise.subtract(x, reduce.mean(x, axis, keepdims=True))
     if distances.dtype.kind == "c":
@@ -216,7 +216,7 @@ def argmax(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) 
     Mat
         Of the shape of `x` without the axis, and int64.
     """
-    found: Mat = reduce.argmax(as_mat(x), axis, keepdims=keepdims)
+    found: Mat = reduce.argmax(mat_of(x), axis, keepdims=keepdims)
     return found
 
 
@@ -237,7 +237,7 @@ def argmin(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) 
     Mat
         Of the shape of `x` without the axis, and int64.
     """
-    found: Mat = reduce.argmin(as_mat(x), axis, keepdims=keepdims)
+    found: Mat = reduce.argmin(mat_of(x), axis, keepdims=keepdims)
     return found
 
 
@@ -261,7 +261,7 @@ def all(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Ma
     Mat
         Of the shape of `x` without the reduced axes, and bool.
     """
-    return truth.all_true(as_mat(x), axis, keepdims)
+    return truth.all_true(mat_of(x), axis, keepdims)
 
 
 def any(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
@@ -281,7 +281,7 @@ def any(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Ma
     Mat
         Of the shape of `x` without the reduced axes, and bool.
     """
-    return truth.any_true(as_mat(x), axis, keepdims)
+    return truth.any_true(mat_of(x), axis, keepdims)
 
 
 def count_nonzero(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False) -> Mat:
@@ -301,7 +301,7 @@ def count_nonzero(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = Fa
     Mat
         Of the shape of `x` without the reduced axes, and int64.
     """
-    return truth.count_true(as_mat(x), axis, keepdims)
+    return truth.count_true(mat_of(x), axis, keepdims)
 
 
 # Along an axis
@@ -310,7 +310,7 @@ def count_nonzero(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = Fa
 def _running(function: Function, x: ArrayLike, axis: int | None, dtype: DTypeLike,
              first: int | None) -> Mat:
     """Return running totals, with `first` before them, unless that is None."""
-    x = as_mat(x)
+    x = mat_of(x)
     if axis is None and x.ndim != 1:
         raise ShapeError(f"axis may be omitted for one axis only, got shape {x.shape}")
     k = as_axis(0 if axis is None else axis, x.ndim)
@@ -390,13 +390,13 @@ def diff(x: ArrayLike, /, n: int = 1, axis: int = -1, *, prepend: ArrayLike | No
     Mat
         Shorter by `n` along `axis`.
     """
-    mat = as_mat(x)
+    mat = mat_of(x)
     k = as_axis(axis, mat.ndim)
     if integer(n, "n") < 0:
         raise ShapeError(f"diff is taken a number of times, got n = {n}")
     if n == 0:
         return mat.copy()
-    parts = [as_mat(v) for v in (prepend, mat, append) if v is not None]
+    parts = [mat_of(v) for v in (prepend, mat, append) if v is not None]
     result = concat(parts, axis=k) if len(parts) > 1 else mat
     before = (slice(None),) * k
     difference = elementwise.not_equal if mat.dtype.kind == "b" else elementwise.subtract

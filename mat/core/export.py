@@ -74,6 +74,7 @@ class RetainedCopy:
     def __init__(self, memory: Memory, handle: Handle) -> None:
         self.memory: Memory = memory
         self.handle: Handle = handle
+        memory.retain(handle)
 
     def __del__(self) -> None:
         self.memory.free(self.handle)

@@ -71,6 +71,9 @@ class Memory:
         and at interpreter exit, so it must not take a lock that another method holds.
         """
 
+    def retain(self, handle: Handle) -> None:
+        """Note that exports, and no cube, have `handle` from now on, until it is freed."""
+
     def copy_in(self, cube: CubeLike, handle: Handle, host: Handle) -> None:
         """Copy all elements of `cube` from the host's handle `host` to `handle`."""
         raise NotImplementedError

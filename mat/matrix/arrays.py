@@ -36,7 +36,7 @@ _array_of_numbers: Callable[[list[Nested], bool], Array | None] = (
 
 # NumPy's parameters
 def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool | None = True,
-          order: str | None = "K", subok: bool = False, ndmin: int = 0,
+          order: str | None = "K", subok: bool = False, ndmin: int = 0, ndmax: int = 0,
           like: object = None) -> Mat:
     """Return a new Mat with the elements of nested sequences, an array or a Mat.
 
@@ -60,6 +60,8 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
         Mats have no subclasses: True is an error for an instance of a subclass of an array.
     ndmin : int
         The least number of axes: new ones of length 1 come first.
+    ndmax : int
+        The most axes; more are an error, since the elements would be sequences. 0: no limit.
     like : object, optional
         Has no effect: the result is a Mat.
 
@@ -73,7 +75,8 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
     ShapeError
         If the nesting is ragged, or `copy` is False and a copy is needed.
     DTypeError
-        If leaves are no numbers, or the dtype cannot represent them.
+        If leaves are no numbers, the dtype cannot represent them, or there are more than `ndmax`
+        axes.
 
     Examples
     --------
@@ -86,7 +89,7 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
     if more:
         raise DTypeError(f"array takes one object and a dtype, got {2 + len(more)} arguments; "
                          f"several numbers are one list: mat.array([{object!r}, {dtype!r}, ...])")
-    if type(object) is list and not ndmin and order == "K" and copy is not False:
+    if type(object) is list and not (ndmin or ndmax) and order == "K" and copy is not False:
         as_floats = dtype is _float64 or dtype is float
         if as_floats or (dtype is None and current().dtype is _float64):
             numbers = _array_of_numbers(object, as_floats)
@@ -95,7 +98,11 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
         stacked = stacked_at_once(object) if dtype is None else None
         if stacked is not None:
             return stacked
-    return _made(object, dtype, copy, order_like(order), subok, ndmin)
+    found = _made(object, dtype, copy, order_like(order), subok, ndmin)
+    if ndmax and found.ndim > ndmax:
+        raise DTypeError(f"this nesting has {found.ndim} axes, and ndmax={ndmax} allows {ndmax}: "
+                         "elements of Mats are numbers, not sequences")
+    return found
 
 
 def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,

@@ -14,8 +14,10 @@ import weakref
 from collections import deque
 from collections.abc import Iterator
 from itertools import count
+from threading import get_ident
 
 from ..core.compiled import THREADS
+from ..core.export import exports_of
 from ..core.registry import CubeLike, Handle, Memory
 from ..core.source_line import line_of
 from ..errors import OutOfDeviceMemory
@@ -27,11 +29,17 @@ CLOCK = count(1)  # the ticks of uses of handles
 class _Lease(weakref.ref[Handle]):
     """A handle in use, by a weak reference, and its cube, None for the time of a call."""
 
-    __slots__ = ("cube", "key", "nbytes")
+    __slots__ = ("cube", "key", "nbytes", "thread")
 
     key: int  # the id of the handle
     nbytes: int
     cube: weakref.ref[CubeLike] | None
+    thread: int  # that has the handle until a cube has it; 0: exports have it
+
+    def assign(self, cube: CubeLike) -> None:
+        """Note what the calling thread uses the handle for."""
+        self.thread = get_ident()
+        self.cube = None if cube is None else weakref.ref(cube)
 
 
 class Pooled(Memory):
@@ -60,8 +68,22 @@ class Pooled(Memory):
         renew_after_fork(self)
 
     def after_fork(self) -> None:
+        """Make a new lock, and free what threads had that the child does not have."""
         self.lock = threading.RLock()
         self._sums = None
+        here = get_ident()
+        for lease in tuple(self._leases.values()):
+            if lease.thread not in (0, here) and self._is_lost(lease):
+                self._freed.append(lease())
+
+    def _is_lost(self, lease: _Lease) -> bool:
+        """Return whether neither a cube nor an export has the handle of `lease`."""
+        handle = lease()
+        if handle is None or lease.cube is None:
+            return handle is not None
+        cube = lease.cube()
+        return (cube is not None and cube.handles.get(self) is not handle
+                and not exports_of(cube.accesses, handle))
 
     # Implemented by subclasses
 
@@ -114,7 +136,7 @@ class Pooled(Memory):
         lease = self._leases.get(id(handle))
         if lease is None or lease() is not handle:
             return None  # freed before
-        lease.cube = None if cube is None else weakref.ref(cube)
+        lease.assign(cube)
         self.renew(handle)
         return handle
 
@@ -135,6 +157,11 @@ class Pooled(Memory):
 
     def free(self, handle: Handle) -> None:
         self._freed.append(handle)  # atomic, and no lock
+
+    def retain(self, handle: Handle) -> None:
+        lease = self._leases.get(id(handle))
+        if lease is not None and lease() is handle:
+            lease.thread = 0
 
     # Counting
 
@@ -164,7 +191,7 @@ class Pooled(Memory):
         (used, kept), self._sums = self._counted(), None
         lease = _Lease(handle, self._lost.append)
         lease.key, lease.nbytes = id(handle), handle.nbytes
-        lease.cube = None if cube is None else weakref.ref(cube)
+        lease.assign(cube)
         before = self._leases.get(lease.key)  # of a handle that is garbage
         self._leases[lease.key] = lease
         self._sums = used + lease.nbytes - (0 if before is None else before.nbytes), kept

@@ -67,8 +67,6 @@ def forks(random, until):
     """Fork while threads compute: a child does the same."""
     for scenario in SCENARIOS:  # a fork in the middle of an import leaves its lock to nobody
         scenario.run(**scenario.make())
-    # blocks of the threads that a child does not have can fill a pool for three blocks
-    roomy = [scenario for scenario in SCENARIOS if scenario.name not in ("eviction", "limits")]
     shared, stop, faults, count = mat.zeros((3, 4)).fill_(1), threading.Event(), [], 0
     busy = [threading.Thread(target=_busy, args=(k, shared, stop, faults), daemon=True)
             for k in range(3)]
@@ -77,7 +75,7 @@ def forks(random, until):
             thread.start()
         try:
             while time.monotonic() < until and not faults:
-                scenario = random.choice(roomy)
+                scenario = random.choice(SCENARIOS)
                 text = outcome_of(lambda scenario=scenario: _in_child(scenario, shared), 20)
                 assert not text, f"in a child, {scenario.name}: {text}"
                 count += 1

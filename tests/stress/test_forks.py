@@ -1,11 +1,13 @@
 """Forks while other threads compute on a device or access a Mat: the child starts afresh."""
 
+import gc
 import threading
 from contextlib import contextmanager
 
 import pytest
 
 import mat
+from mat.core.registry import memory_named
 from mat.devices.device import device_named
 
 from .children import outcome_of
@@ -103,6 +105,54 @@ def test_own_accesses_of_the_thread_that_forks():
     with x.facet("array", "io") as a:
         a[...] = 1
         text = outcome_of(use, SECONDS)
+    assert not text, text
+
+
+def test_blocks_between_the_pool_and_their_use(monkeypatch):
+    """In a child, those that only another thread had are free."""
+    with mat.use_device("emulated"):
+        kept = mat.ones(3) + 1
+        compute_on_device()
+    memory = memory_named("emulated")
+    take = memory.take
+
+    def for_a_call(pause):
+        block = take(48)
+        pause()
+        memory.free(block)
+
+    def for_a_mat(pause):
+        def taking(*args):
+            block = take(*args)
+            pause()
+            return block
+
+        x = mat.ones(3)
+        monkeypatch.setattr(memory, "take", taking)
+        with mat.use_device("emulated"):
+            x.drop("emulated")
+            x + x
+
+    def for_exports(pause):
+        exported.append(take(48))
+        memory.retain(exported[0])
+        pause()
+        memory.free(exported[0])
+
+    def use():
+        monkeypatch.setattr(memory, "take", take)
+        memory.trim()
+        assert memory.used == before + 48
+        compute_on_device()
+        assert kept.to_numpy().tolist() == [2, 2, 2]
+
+    exported = []
+    gc.collect()
+    before = memory.used
+    with meanwhile(for_a_call, for_exports, for_a_mat):
+        assert memory.used > before + 96
+        text = outcome_of(use, SECONDS)
+        monkeypatch.setattr(memory, "take", take)
     assert not text, text
 
 

@@ -143,6 +143,7 @@ bincount([0, 1], weights=[0.5, 1.0]); cov([[1.0, 2.0], [3.0, 5.0]]);
 corrcoef([1.0, 2.0], [2.0, 1.0]); polyfit([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], 1);
 polyval([1, 2], 3); roots([1.0, -3.0, 2.0]); polyadd([1, 2], [3]); unwrap([0.0, 7.0]);
 apply_along_axis(m.sum, 0, [[1, 2], [3, 4]]); piecewise([-1.0, 1.0], [[True, False]], [0, 1]);
+piecewise(x.sum(), x.sum() > 0, [1, 2]); piecewise(x, (x.sum() > 0)[()], [m.exp, 2]);
 ix_([0, 1], [2]); unravel_index(3, (2, 2)); ravel_multi_index(([1], [1]), (2, 2));
 lexsort(([1, 0], [0, 0])); packbits([1, 0, 1]); flatnonzero([0, 1]);
 linalg.inv([[2.0, 0], [0, 2]]); linalg.inv([[2, 0], [0, 2]]); linalg.det([[1, 2], [3, 4]]);

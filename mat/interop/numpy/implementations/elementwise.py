@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from ....matrix.mat import Mat
 from ....ops import elementwise
 from ....support.dtypes import INTEGERS, REAL_TYPES, represents
 from ....support.types import Operand
+from ..dispatch import delegate
 from ..operands import is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
 
@@ -31,6 +36,15 @@ def numpy_clip(a: Operand, a_min: Operand = NO_VALUE, a_max: Operand = NO_VALUE,
     if high is None:
         return elementwise.maximum(a, low, out=out)
     return elementwise.clip(a, low, high, out)
+
+
+@implements("piecewise")
+def numpy_piecewise(x: Operand, condlist: Operand, funclist: Sequence[Operand], *args: Operand,
+                    **kw: Operand) -> Result:
+    if not isinstance(condlist, Mat) or condlist.ndim:
+        return NotImplemented
+    # one condition without axes is for NumPy a number, not an array
+    return delegate(np.piecewise, [x, bool(condlist), funclist, *args], kw)
 
 
 def _is_bound(value: Operand, a: Mat) -> bool:
