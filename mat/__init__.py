@@ -84,7 +84,6 @@ from .ops.blas_level23 import gemv, ger, syrk, trsm
 from .ops.elementwise import (
     abs,
     add,
-    add_sign,
     ceil,
     cos,
     cosh,
@@ -94,8 +93,6 @@ from .ops.elementwise import (
     exp,
     expm1,
     floor,
-    geem,
-    geerv,
     greater,
     greater_equal,
     less,
@@ -120,6 +117,7 @@ from .ops.elementwise import (
     tan,
     tanh,
 )
+from .ops.fused import add_sign, geem, geerv
 from .ops.joining import concat, stack
 from .ops.linalg import cholesky, inv, multi_dot, slogdet, solve
 from .ops.mapping import map_concat, map_displacements, map_into

@@ -19,7 +19,7 @@ from ..layout.strided import Layout
 from ..support.c_pointers import ForeignArray
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES
 from ..support.native import ffi, lib
-from ..support.types import CData, Number, Operand
+from ..support.types import CData, DType, Number, Operand
 from .kernel import CpuKernel
 from .thread_pool import share
 
@@ -55,38 +55,71 @@ class OperandView(NamedTuple):
     """An operand as a kernel sees it: strides over the common shape, and the size of an element, in
     bytes.
 
-    A number has a `kind`: the dtype character that it is converted to, or "i" for integers.
+    A number has a `kind`: the dtype character that it is converted to, or "i" for integers. The
+    loop `cast` converts elements to those that the kernel computes with.
     """
 
     strides: Ints
     size: int
     kind: str = ""
+    cast: CData | None = None
 
 
-def view_of(layout: Layout, size: int, shape: Ints) -> OperandView:
+def view_of(layout: Layout, size: int, shape: Ints, cast: CData | None = None) -> OperandView:
     """Return the view of an operand of that layout, broadcast to `shape`."""
     strides = layout.strides if layout.shape == shape else layout.broadcast_to(shape).strides
-    return OperandView(tuple(s * size for s in strides), size)
+    return OperandView(tuple(s * size for s in strides), size, cast=cast)
 
 
-def prepare_elementwise(name: str, *operands: Operand,
-                        layouts: Sequence[Layout | None] = ()) -> CpuKernel:
-    """Return the kernel of that name in the precision of `operands`: Mats of any strides that
-    broadcast to the last one, or numbers.
+def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout | None] = (),
+                        dtype: DType | None = None) -> CpuKernel:
+    """Return the kernel of that name that computes in `dtype`, without it in the precision of
+    `operands`: Mats of any strides that broadcast to the last one, or numbers.
 
     Operands with a layout are Mats, if `layouts` does not say how to view them; numbers become
-    elements of the first Mat's dtype.
+    elements of that dtype, by default the first Mat's, and so do elements of other dtypes.
     """
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
-    letter = next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
+    letter = (next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
+              if dtype is None else dtype.char)
     shape = operands[-1].layout.shape
-    views = [OperandView((0,) * len(shape), BY_CHAR[letter].size, _NUMBER[letter])
-             if layout is None
-             else view_of(layout, v.storage.dtype.itemsize, shape)
-             for v, layout in zip(operands, layouts, strict=True)]
+    views = [_view(v, layout, shape, letter, dtype)
+             for v, layout in zip(operands[:-1], layouts[:-1], strict=True)]
+    views.append(_view(operands[-1], layouts[-1], shape, letter))
     kernel = kernel_named(f"{name}_{BY_CHAR[letter].suffix}")
     return prepare_strided(kernel.address, views, shape, HEAVY_GRAIN if kernel.heavy else GRAIN,
                            streams=not kernel.heavy)
+
+
+def _view(value: Operand, layout: Layout | None, shape: Ints, letter: str,
+          dtype: DType | None = None) -> OperandView:
+    """Return the view of a Mat of that layout, converted to `dtype`, or of a number."""
+    if layout is None:
+        return OperandView((0,) * len(shape), BY_CHAR[letter].size, _NUMBER[letter])
+    found = value.storage.dtype
+    cast = None if dtype is None or found == dtype else _conversion(found, dtype).loop
+    return view_of(layout, found.itemsize, shape, cast)
+
+
+def converts(source: DType, target: DType) -> bool:
+    """Return whether there is a compiled conversion from one dtype to another."""
+    return (source.char in BY_CHAR and target.char in BY_CHAR
+            and bool(_conversion(source, target)))
+
+
+def _conversion(source: DType, target: DType) -> CData:
+    of, to = BY_CHAR[source.char].suffix, BY_CHAR[target.char].suffix
+    return None if lib is None else lib.mat_convert(f"{of}_{to}".encode())
+
+
+def prepare_convert(x: Operand, out: Operand) -> CpuKernel:
+    """Return the kernel that copies the Mat `x`, broadcast, to `out`, of another dtype, where there
+    is one.
+    """
+    shape = out.layout.shape
+    views = [view_of(v.layout, v.storage.dtype.itemsize, shape) for v in (x, out)]
+    return prepare_strided(_conversion(x.storage.dtype, out.storage.dtype).kernel, views, shape,
+                           GRAIN)
 
 
 def prepare_fill(x: Operand) -> CpuKernel:
@@ -131,6 +164,8 @@ def prepare_strided(kernel: CData, views: Sequence[OperandView], shape: Ints, gr
     for k, view in enumerate(views):
         frame.size[k] = view.size
         frame.number[k] = view.kind.encode() or b"\0"
+        if view.cast is not None:
+            frame.cast[k] = view.cast
     count = prod(shape)
     if streams and count * views[-1].size >= STREAM and axes[-1][0] * views[-1].size >= STREAM_ROW:
         frame.stream = 1 << len(views) - 1

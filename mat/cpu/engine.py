@@ -21,7 +21,13 @@ from .blas_kernels import (
     prepare_trsm,
     vectors,
 )
-from .elementwise import prepare_elementwise, prepare_fill, prepare_fill_bits, prepare_user_kernel
+from .elementwise import (
+    prepare_convert,
+    prepare_elementwise,
+    prepare_fill,
+    prepare_fill_bits,
+    prepare_user_kernel,
+)
 from .integer_matmul import prepare_integer_matmul
 from .level1 import is_long, long_vectors
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
@@ -34,7 +40,8 @@ __all__ = [  # noqa: RUF022  a line for each module
     "LIMIT", "asum", "axpy", "copy", "dot", "iamax", "nrm2", "scal", "swap", "vdot",
     "one_call", "prepare_dot", "prepare_gemm", "prepare_gemm_batched", "prepare_gemv",
     "prepare_ger", "prepare_scale_vector", "prepare_syrk", "prepare_trsm", "vectors",
-    "prepare_elementwise", "prepare_fill", "prepare_fill_bits", "prepare_user_kernel",
+    "prepare_convert", "prepare_elementwise", "prepare_fill", "prepare_fill_bits",
+    "prepare_user_kernel",
     "is_long", "long_vectors",
     "prepare_integer_matmul",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..cpu.kernel import CpuKernel
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
 from ..matrix.mat import Mat
@@ -28,13 +29,13 @@ from ..support.dtypes import (
     represents,
 )
 from ..support.native import compiled
-from ..support.types import DType, Function, Operand
+from ..support.types import DType, Engine, Function, Operand
 from .adapting import as_floats, beyond_integers
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .functions import CheckValues, function_of_bounds, function_of_one, function_of_two
 from .operands import as_operand, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
-from .overlap import apart, apart_from, of_one_dtype, one_by_one
+from .overlap import apart, apart_from, converted, of_one_dtype, one_by_one
 
 LONG = BY_NAME["int64"].char
 # of which there are compiled kernels for int64, too
@@ -139,6 +140,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
     kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
     kernel.prepare("foreign", dtypes=compiled(_dtypes_of(name)), when=of_one_dtype)(
         lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
+    _prepare_converted(kernel, name, rule, _dtypes_of(name))
     kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
     kernel.on("array")(implementation or rule)
@@ -214,9 +216,25 @@ def _prepare_binary(kernel: Op, name: str, rule: np.ufunc, compares: bool) -> No
     else:
         kernel.prepare("foreign", dtypes=compiled(_dtypes_of(name)), when=of_one_dtype)(
             lambda cpu, x, y, out: cpu.prepare_elementwise(name, x, y, out))
+    _prepare_converted(kernel, name, rule, REAL_TYPES + LONG if compares else _dtypes_of(name))
     kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
         lambda cuda, x, y, out: cuda.prepare_elementwise(name, x, y, out,
                                                          dtype=loop_dtypes(rule, x, y)[0]))
+
+
+def _prepare_converted(kernel: Op, name: str, rule: np.ufunc, dtypes: str) -> None:
+    """Have the host's kernels for `dtypes` compute where `rule` converts to one of them."""
+    def when(*operands: Operand) -> bool:
+        *loop, result = loop_dtypes(rule, *operands[:-1])
+        return (loop[0].char in dtypes and all(dtype == loop[0] for dtype in loop)
+                and operands[-1].storage.dtype == result and converted(loop[0], *operands))
+
+    def prepare(cpu: Engine, *operands: Operand) -> CpuKernel:
+        dtype = loop_dtypes(rule, *operands[:-1])[0]
+        found: CpuKernel = cpu.prepare_elementwise(name, *operands, dtype=dtype)
+        return found
+
+    kernel.prepare("foreign", dtypes=compiled(EVERY), when=when)(prepare)
 
 
 def test(name: str, rule: np.ufunc, doc: str) -> Function:

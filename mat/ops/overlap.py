@@ -10,6 +10,7 @@ from math import gcd
 
 import numpy as np
 
+from ..cpu.elementwise import converts
 from ..errors import AliasError
 from ..layout.merged_axes import loops
 from ..layout.shapes import Ints
@@ -139,9 +140,9 @@ def large(out: Mat) -> bool:
     return out.layout.size * out.storage.dtype.itemsize >= LARGE and few_axes(out)
 
 
-def one_by_one(*operands: Operand) -> bool:
-    """Return whether a compiled kernel can compute the operands element by element, writing the
-    last one.
+def one_by_one(*operands: Operand, dtype: DType | None = None) -> bool:
+    """Return whether a kernel that computes in `dtype`, by default that of the first Mat, can do
+    so with the operands element by element, writing the last one.
 
     They are Mats and real numbers, with no more axes than it can step along, and none
     overlaps what is written but as the very same elements.
@@ -153,7 +154,7 @@ def one_by_one(*operands: Operand) -> bool:
         if type(x) is Mat:
             if must_copy(x, out):
                 return False
-        elif not _adapts(x, next(v.storage.dtype for v in operands if type(v) is Mat)):
+        elif not _adapts(x, dtype or next(v.storage.dtype for v in operands if type(v) is Mat)):
             return False
     return True
 
@@ -184,6 +185,15 @@ def apart(*operands: Operand) -> bool:
         if len(loops(shape, [*strides, out.layout.strides])) > DEVICE_AXES:
             return False
     return not any(must_copy(x, out) for x in mats)
+
+
+def converted(dtype: DType, *operands: Operand) -> bool:
+    """Return whether a kernel that computes in `dtype` can do so once other elements are converted
+    to it.
+    """
+    return one_by_one(*operands, dtype=dtype) and all(
+        x.storage.dtype == dtype or converts(x.storage.dtype, dtype)
+        for x in operands[:-1] if type(x) is Mat)
 
 
 def of_one_dtype(*operands: Operand) -> bool:

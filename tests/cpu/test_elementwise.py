@@ -25,6 +25,7 @@ UNARY = {**EXACT_UNARY, **{n: getattr(np, n) for n
          "logistic": scipy.special.expit, "erf": scipy.special.erf}
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 EXACT_BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
+FUSED = ("geem", "geerv", "add_sign")
 FLOATS = ("float32", "float64")
 SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-40, -1e-40, 1e30, -1e30, 88.0,
             -104.0, 710.0, -746.0, 3e5, 1e7,
@@ -33,7 +34,7 @@ SIZES = (0, 1, 2, 3, 7, 8, 15, 16, 31, 33, 63, 65, 127, 511, 513, 1025, 4097)
 
 
 def kernel(name):
-    return REGISTRY[f"elementwise.{name}"]
+    return REGISTRY[f"{'fused' if name in FUSED else 'elementwise'}.{name}"]
 
 
 def facet_for(name, *operands):
@@ -188,8 +189,9 @@ def test_the_kernels_do_it(dtype):
 
 def test_numpy_does_what_they_cannot():
     x, single = mat.ones(6), mat.ones(6, dtype="float32")
-    assert facet_for("add", x, single, x) == facet_for("add", single, np.float64(2), single) == (
-        facet_for("add", x, 2**60, x)) == facet_for("less", single, np.float64(2), x > 0) == "array"
+    small, half = mat.ones(6, dtype="int8"), mat.ones(6, dtype="float16")
+    assert facet_for("add", small, small, small) == facet_for("sqrt", half, half) == (
+        facet_for("add", x, 2**60, x)) == facet_for("add", single, np.float64(2), single) == "array"
     assert facet_for("add", x, np.float64(2), x) == facet_for("add", single, True, single) == (
         "foreign")
     assert facet_for("add", x[:5], 1, x[1:]) == facet_for("geem", 1, x[:5], x[:5], 1,
@@ -204,6 +206,13 @@ def test_partial_overlap_is_as_if_copied(rng):
     mat.exp(x[:-1], out=x[1:])
     wanted[1:] = np.exp(a[:-1])
     assert_allclose(x.to_numpy(), wanted, rtol=1e-15)
+
+
+def test_elements_of_other_dtypes_are_converted():
+    x, single, whole = mat.ones(6), mat.ones(6, dtype="float32"), mat.ones(6, dtype="int32")
+    assert facet_for("add", x, single, x) == facet_for("less", single, np.float64(2), x > 0) == (
+        facet_for("exp", whole, x)) == facet_for("multiply", whole, 2.5, x) == "foreign"
+    assert facet_for("add", whole, whole[:], mat.ones(6, dtype="int64")) == "array"
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16",

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mat import Mat
 from mat.support.dtypes import SUPPORTED
 
-TOLERANCE = {"bfloat16": 4e-2, "float16": 4e-3, "float32": 2e-5, "complex64": 2e-5}
+TOLERANCE = {"bfloat16": 4e-2, "float16": 4e-3, "float32": 2e-5, "complex64": 2e-5,
+             "int16": 2e-5, "uint16": 2e-5}  # whose functions give float32
 ARBITRARY = {  # of rounding errors, on which operands' strides have a say
     "linalg.eig", "linalg.eigh", "linalg.svd", "linalg.qr", "linalg.pinv", "linalg.lstsq",
     "linalg.cond", "linalg.eigvals",

@@ -3,6 +3,8 @@
    `sizes` holds the shape, outermost axis first, and then for each operand its strides in bytes.
    Axes are merged where all operands allow it, so what is contiguous everywhere has one axis. Units
    of work are elements, in the order of the axes. */
+typedef void mat_loop(int64_t n, char *const *at, const int64_t *step, const double *numbers);
+
 typedef struct {
     int64_t rank;     /* axes: at least one, at most 64 */
     int64_t count;    /* operands, at most 16 */
@@ -10,6 +12,8 @@ typedef struct {
     char number[16]; /* what an operand that is a number becomes: 'f', 'd', 'F', 'D', or 'i' for an
                         integer; 0: it is none */
     int64_t size[16]; /* of an element of each operand, in bytes: 1, 2, 4, 8 or 16 */
+    mat_loop *cast[16]; /* converts the elements of an operand that is only read to those that the
+                           kernel computes with, of at most 8 bytes; NULL: they are such */
     int64_t sizes[];
 } mat_strided;
 
@@ -23,3 +27,15 @@ typedef struct {
    "less_in_f64" (gives 1 and 0 of its own type), "clip_i8",
    "geem_f32" ...; NULL if there is none. */
 const mat_named_kernel *mat_elementwise(const char *name);
+
+/* A conversion of elements: the kernel for operands (source, destination), and its loop, for the
+   frames of other kernels. */
+typedef struct {
+    const char *name;
+    mat_kernel *kernel;
+    mat_loop *loop;
+} mat_conversion;
+
+/* Return the conversion of a name, from one type to another: "i64_f64", "f32_b1" ...; NULL if there
+   is none. */
+const mat_conversion *mat_convert(const char *name);

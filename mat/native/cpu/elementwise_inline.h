@@ -4,7 +4,8 @@
    Such a loop is the only difference between kernels. Everything else is done here, once: looping
    over any number of axes with any strides, numbers instead of operands, broadcasting, and writing
    past the caches. Elements that are not adjacent are gathered into a piece that fits the first
-   cache, and scattered from there, so that the vectorised loop serves all layouts.
+   cache, and scattered from there, so that the vectorised loop serves all layouts. Elements of
+   another type than the kernel computes with are converted to such a piece.
 
        MAT_ELEMENTWISE(name, READS, WRITES, SPREADS, SETUP, EACH)
 
@@ -41,8 +42,6 @@
 
 enum { MAT_OPERANDS = 16, MAT_AXES = 64, MAT_PIECE = 4096, MAT_BLOCK = 512 };
 enum { MAT_TOGETHER = 1 << MAT_OPERANDS };
-
-typedef void mat_loop(int64_t n, char *const *at, const int64_t *step, const double *numbers);
 
 #define MAT_JOIN_(a, b) a##_##b
 #define MAT_JOIN(a, b) MAT_JOIN_(a, b)
@@ -149,6 +148,7 @@ typedef struct {
     char *at[MAT_OPERANDS];
     _Alignas(64) char numbers_at[MAT_OPERANDS][16];
     _Alignas(64) char pieces[MAT_OPERANDS][MAT_PIECE];
+    _Alignas(64) char gathered[MAT_PIECE]; /* before they are converted */
 } mat_state;
 
 /* Decide which operands the loop takes from where they are. Elements that are all one remain one
@@ -161,7 +161,10 @@ static inline void mat_plan(mat_state *s, int64_t spreads) {
         int64_t stride = s->stride[k], size = w->size[k], bit = (int64_t)1 << k;
         largest = size > largest ? size : largest;
         s->step[k] = 1;
-        if (stride == 0 && (spreads & bit) && !spread) {
+        if (w->cast[k]) {
+            largest = largest > 8 ? largest : 8;
+            s->moved |= bit;
+        } else if (stride == 0 && (spreads & bit) && !spread) {
             spread = spreads & MAT_TOGETHER ? 0 : bit;
             s->step[k] = 0;
         } else if (stride != size) {
@@ -198,18 +201,33 @@ static void mat_streaming(mat_state *s, int64_t n, int64_t k) {
     s->loop(n - done, at, s->step, s->numbers);
 }
 
-/* The same, piece by piece, for what has to be gathered, spread or scattered. */
+/* Have m elements of operand k, the first at `from`, in its piece, as the loop takes them. */
+static inline void mat_load(mat_state *s, int64_t k, char *from, int64_t m) {
+    const int64_t stride = s->stride[k], size = s->frame->size[k];
+    mat_loop *const cast = s->frame->cast[k];
+    if (!cast) {
+        mat_move(s->pieces[k], size, from, stride, size, m);
+        return;
+    }
+    if (stride != size) {
+        mat_move(s->gathered, size, from, stride, size, m);
+        from = s->gathered;
+    }
+    char *const at[2] = {from, s->pieces[k]};
+    cast(m, at, NULL, NULL);
+}
+
+/* The same, piece by piece, for what has to be gathered, converted, spread or scattered. */
 static void mat_through_pieces(mat_state *s, int64_t n) {
     const mat_strided *w = s->frame;
     char *at[MAT_OPERANDS];
     for (int64_t done = 0; done < n; done += s->piece) {
         int64_t m = n - done < s->piece ? n - done : s->piece;
         for (int64_t k = 0; k < w->count; k++) {
-            int64_t bit = (int64_t)1 << k, stride = s->stride[k], size = w->size[k];
+            int64_t bit = (int64_t)1 << k, stride = s->stride[k];
             at[k] = s->at[k] + done * stride;
             if (!(s->moved & bit)) continue;
-            if ((s->reads & bit) && (stride || !done))
-                mat_move(s->pieces[k], size, at[k], stride, size, m);
+            if ((s->reads & bit) && (stride || !done)) mat_load(s, k, at[k], m);
             at[k] = s->pieces[k];
         }
         s->loop(m, at, s->step, s->numbers);

@@ -1,0 +1,81 @@
+/* Conversions of elements of one type to another, as by NumPy's casts, and where to find them by
+   name.
+
+   Floating-point numbers are rounded towards zero to become integers. One that does not fit becomes
+   what the processor makes of it: on x86 the lowest number of 32 and 64 bits, of whose bits shorter
+   and unsigned integers have the lower ones. */
+#include "elementwise_inline.h"
+
+#include "half_inline.h"
+
+/* Not a kernel for each kind of processor: memory is what takes time here. */
+#define CONVERSION(from, S, to, D, expression) \
+    static void loop_##from##_##to(int64_t n, char *const *at, const int64_t *step, \
+                                   const double *numbers) { \
+        (void)step, (void)numbers; \
+        MAT_INPUT(S, in, 0); \
+        MAT_OUTPUT(D, out, 1); \
+        MAT_EACH { \
+            const S x = in[i]; \
+            out[i] = (D)(expression); \
+        } \
+    } \
+    static MAT_KERNEL_OF(convert_##from##_##to, loop_##from##_##to, 1, 2, 0)
+
+INLINE uint64_t whole_u64(double x) {
+    return x >= 9223372036854775808.0 ? (uint64_t)x : (uint64_t)(int64_t)x;
+}
+
+/* DO(from, its type, to, its type, expression) for every conversion. */
+#define OF_WHOLE(DO, from, S) \
+    DO(from, S, b1, uint8_t, x != 0) \
+    DO(from, S, i8, int8_t, x) \
+    DO(from, S, i16, int16_t, x) \
+    DO(from, S, i32, int32_t, x) \
+    DO(from, S, i64, int64_t, x) \
+    DO(from, S, u8, uint8_t, x) \
+    DO(from, S, u16, uint16_t, x) \
+    DO(from, S, u32, uint32_t, x) \
+    DO(from, S, u64, uint64_t, x) \
+    DO(from, S, f32, float, x) \
+    DO(from, S, f64, double, x)
+#define OF_FLOATING(DO, from, S) \
+    DO(from, S, b1, uint8_t, x != 0) \
+    DO(from, S, i8, int8_t, (int32_t)x) \
+    DO(from, S, i16, int16_t, (int32_t)x) \
+    DO(from, S, i32, int32_t, x) \
+    DO(from, S, i64, int64_t, x) \
+    DO(from, S, u8, uint8_t, (int32_t)x) \
+    DO(from, S, u16, uint16_t, (int32_t)x) \
+    DO(from, S, u32, uint32_t, (int64_t)x) \
+    DO(from, S, u64, uint64_t, whole_u64(x))
+#define EVERY(DO) \
+    OF_WHOLE(DO, b1, uint8_t) \
+    OF_WHOLE(DO, i8, int8_t) \
+    OF_WHOLE(DO, i16, int16_t) \
+    OF_WHOLE(DO, i32, int32_t) \
+    OF_WHOLE(DO, i64, int64_t) \
+    OF_WHOLE(DO, u8, uint8_t) \
+    OF_WHOLE(DO, u16, uint16_t) \
+    OF_WHOLE(DO, u32, uint32_t) \
+    OF_WHOLE(DO, u64, uint64_t) \
+    OF_FLOATING(DO, f32, float) \
+    OF_FLOATING(DO, f64, double) \
+    DO(f32, float, f64, double, x) \
+    DO(f64, double, f32, float, x) \
+    DO(f16, uint16_t, f32, float, from_half(x)) \
+    DO(f32, float, f16, uint16_t, to_half(x)) \
+    DO(bf16, uint16_t, f32, float, from_bfloat(x)) \
+    DO(f32, float, bf16, uint16_t, to_bfloat(x))
+
+EVERY(CONVERSION)
+
+#define ENTRY(from, S, to, D, expression) \
+    {#from "_" #to, convert_##from##_##to, loop_##from##_##to},
+static const mat_conversion conversions[] = {EVERY(ENTRY)};
+
+const mat_conversion *mat_convert(const char *name) {
+    for (size_t k = 0; k < sizeof conversions / sizeof conversions[0]; k++)
+        if (strcmp(conversions[k].name, name) == 0) return &conversions[k];
+    return NULL;
+}

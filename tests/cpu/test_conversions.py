@@ -1,0 +1,70 @@
+"""Conversions by compiled kernels, by themselves and of the operands of other kernels, against
+NumPy; and that it is they that compute.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+
+from ..support.layouts import INTEGERS, LAYOUTS, check_hidden, numbers, place
+from ..support.needs import native
+from .test_elementwise import facet_for
+
+pytestmark = native
+CONVERTED = (*INTEGERS, "bool", "float32", "float64")
+EDGES = np.array([0, 1, -1, 0.5, -0.5, 2.7, -2.7, 127, 128, -128, -129, 255, 256, 300, -300,
+                  32767, 40000, 2.0**31 - 1, -2.0**31, 2.0**32, 2.0**53, -2.0**63, np.inf, -np.inf,
+                  np.nan])
+
+
+@pytest.mark.parametrize("source", CONVERTED)
+@pytest.mark.parametrize("target", CONVERTED)
+def test_conversions_are_numpys(source, target):
+    with np.errstate(invalid="ignore"):
+        a = np.tile(EDGES, (40, 1)).astype(source)
+        if np.dtype(source).kind == "f" and target == "uint32":
+            a = np.abs(a[:, :18])  # what is too large becomes what the layout makes of it in NumPy
+        for layout in LAYOUTS:
+            x = place(a, layout)
+            got = x.astype(target)
+            assert facet_for("assign", x, got) == "foreign" or source == target
+            assert_array_equal(got.to_numpy(), a.astype(target))
+            out = place(np.zeros(a.shape, target), layout)
+            assert_array_equal(out.assign_(x).to_numpy(), a.astype(target))
+            check_hidden(out)
+
+
+@pytest.mark.parametrize("halves", ["float16", "bfloat16"])
+@np.errstate(all="ignore")
+def test_conversions_of_halves(halves):
+    every = mat.from_numpy(np.arange(2**16, dtype="uint16")).view(halves)
+    wanted = every.to_numpy().astype("float32")
+    got = every.astype("float32")
+    assert facet_for("assign", every, got) == facet_for("assign", got, every.copy()) == "foreign"
+    assert_array_equal(got.to_numpy(), wanted)
+    back = got.astype(halves).to_numpy()
+    assert_array_equal(back.astype("float32"), wanted)
+    for steps in (0.25, 0.5, 0.75):  # between two of them: to nearest, ties to even
+        a = (wanted + steps * (np.roll(wanted, -1) - wanted)).astype("float32")
+        a = a[np.isfinite(a)]
+        assert_array_equal(mat.from_numpy(a).astype(halves).to_numpy(),
+                           a.astype(every.dtype))
+
+
+@pytest.mark.parametrize("one", CONVERTED)
+@pytest.mark.parametrize("other", CONVERTED)
+@pytest.mark.sample(4)
+def test_operands_of_two_dtypes(rng, one, other):
+    """In every layout, in place too, and more elements than fit a piece."""
+    for shape in ((7, 300), (2100,)):
+        a, b = numbers(rng, shape, one), numbers(rng, shape[-1:], other)
+        for layout in LAYOUTS:
+            x, y = place(a, layout), place(b, layout)
+            for f in (np.add, np.multiply, np.maximum, np.less, np.equal):
+                assert_array_equal(f(x, y).to_numpy(), f(a, b))
+            if np.can_cast(np.result_type(a, b), a.dtype, "same_kind"):
+                x += y
+                assert_array_equal(x.to_numpy(), np.add(a, b).astype(one))
+                check_hidden(x)
