@@ -14,6 +14,7 @@ cimport numpy as cnp
 from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.float cimport (PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check,
                             PyFloat_CheckExact)
+from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint64_t, uintptr_t

@@ -47,10 +47,13 @@ def as_shape(shape: object) -> Ints:
 
 def items_of(value: object) -> tuple[object, ...]:
     """Return the items of a sequence, or one that is none; text and what has no axes are none."""
-    if not isinstance(value, Iterable) or isinstance(value, str):
+    if type(value) is int:
+        return (value,)
+    known = type(value) is tuple or type(value) is list  # which takes less time to find out
+    if not known and (not isinstance(value, Iterable) or isinstance(value, str)):
         return (value,)
     try:
-        return tuple(value)
+        return tuple(value)  # type: ignore[arg-type]
     except TypeError:  # an array or a Mat without axes
         return (value,)
 
@@ -82,6 +85,23 @@ def lengths_for(shape: object, old: Ints) -> Ints:
         raise ShapeError(f"cannot reshape {old} ({size} elements) to {found} ({prod(found)}); "
                          "view(shape, displacement) may change the size")
     return found
+
+
+def with_inferred(shape: tuple[object, ...], size: int) -> Ints:
+    """Return `shape` with the length that -1 stands for, for so many elements, where that is easy
+    to say.
+    """
+    known, missing = 1, 0
+    for n in shape:
+        if type(n) is not int or not -1 <= n <= size or not n:
+            return shape  # type: ignore[return-value]
+        if n == -1:
+            missing += 1
+        else:
+            known *= n
+    if missing != 1 or known > size:
+        return shape  # type: ignore[return-value]
+    return tuple([size // known if n == -1 else n for n in shape])  # type: ignore[misc]
 
 
 def check_extent(shape: Ints) -> None:

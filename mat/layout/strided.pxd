@@ -17,7 +17,7 @@ cdef class Layout:
     cpdef fill_in(self, tuple shape, tuple strides, Py_ssize_t displacement)
     @cython.locals(found=Layout)
     cpdef Layout transposed(self)
-    @cython.locals(found=Layout)
+    @cython.locals(found=Layout, lengths=tuple)
     cpdef Layout reshaped(self, object shape)
     @cython.locals(size=Py_ssize_t, length=Py_ssize_t)
     cdef bint _has_size_of(self, tuple shape)

@@ -24,6 +24,7 @@ from .shapes import (
     integer,
     lengths_for,
     split,
+    with_inferred,
 )
 
 # the most elements whose indices are listed to find out if two of them are the same
@@ -208,12 +209,17 @@ class Layout:
 
     def reshaped(self, shape: object) -> Layout:
         """Return the same elements in another shape, one of whose lengths may be -1: inferred."""
-        if type(shape) is tuple and self.contiguous and self._has_size_of(shape):
-            found = self._reshaped
-            if found is None or found.shape != shape:
-                found = self._reshaped = packed(shape, self.displacement)
-            return found
-        return self.reshape(shape)
+        if not self.contiguous or not isinstance(shape, tuple | int):
+            return self.reshape(shape)
+        lengths = shape if isinstance(shape, tuple) else (shape,)
+        if not self._has_size_of(lengths):
+            lengths = with_inferred(lengths, self.size)
+            if not self._has_size_of(lengths):
+                return self.reshape(shape)
+        found = self._reshaped
+        if found is None or found.shape != lengths:
+            found = self._reshaped = packed(lengths, self.displacement)
+        return found
 
     def _has_size_of(self, shape: Ints) -> bool:
         """Return whether `shape` is of so many elements as self, all lengths positive `int`."""

@@ -94,7 +94,8 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
         if as_floats or (dtype is None and current().dtype is _float64):
             numbers = _array_of_numbers(object, as_floats)
             if numbers is not None:
-                return over_memory(numbers, numbers, True)
+                flat = numbers if numbers.ndim == 1 else numbers.reshape(-1)
+                return over_memory(numbers, flat, True)
         stacked = stacked_at_once(object) if dtype is None else None
         if stacked is not None:
             return stacked

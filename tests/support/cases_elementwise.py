@@ -104,7 +104,7 @@ def assign_samples(rng, dtype):
 
 
 
-@case("elementwise.geem", lambda alpha, a, b, beta, c: alpha * a * b + (beta * c if beta else 0),
+@case("fused.geem", lambda alpha, a, b, beta, c: alpha * a * b + (beta * c if beta else 0),
       (*BLAS_DTYPES, "int32"))
 def geem_samples(rng, dtype):
     for shape in SHAPES:
@@ -113,7 +113,7 @@ def geem_samples(rng, dtype):
                    numbers(rng, shape, dtype)), {}
 
 
-@case("elementwise.geerv", lambda alpha, a, x, beta,
+@case("fused.geerv", lambda alpha, a, x, beta,
       b: alpha * a * x.ravel() + (beta * b if beta else 0))
 def geerv_samples(rng, dtype):
     for m, n in ((3, 4), (0, 2), (1, 5)):
@@ -123,7 +123,7 @@ def geerv_samples(rng, dtype):
                        numbers(rng, (m, n), dtype)), {}
 
 
-@case("elementwise.add_sign", lambda alpha, a, beta,
+@case("fused.add_sign", lambda alpha, a, beta,
       b: alpha * np.sign(a) + (beta * b if beta else 0),
       ("float32", "float64", "int16"))
 def add_sign_samples(rng, dtype):

@@ -79,30 +79,67 @@ def flat_array(object value):
 
 
 def array_of_numbers(list numbers, bint as_floats):
-    """Return numbers of the types float and int as an array: of int64 if all are of type int and
-    not `as_floats`, else of float64; None if there are others, or an int is not exact in it.
+    """Return numbers of the types float and int, or lists of so many, as an array: of int64 if all
+    are of type int and not `as_floats`, else of float64; None if there are others, or an int is not
+    exact in it.
     """
-    cdef cnp.npy_intp k, size = len(numbers)
+    cdef cnp.npy_intp shape[2]
+    cdef int rank = 1
     cdef cnp.ndarray made
-    cdef int overflow = 0
-    cdef long long exact
-    as_floats = as_floats or not size
+    shape[0] = len(numbers)
+    if shape[0] and PyList_CheckExact(numbers[0]):
+        rank = 2
+        shape[1] = len(<list>numbers[0])
+        for row in numbers:
+            if not PyList_CheckExact(row) or len(<list>row) != shape[1]:
+                return None
+    if not as_floats:
+        as_floats = not shape[rank - 1] or (
+            any_float(numbers) if rank == 1 else any_row_has_float(numbers))
+    made = cnp.PyArray_SimpleNew(rank, shape, cnp.NPY_DOUBLE if as_floats else cnp.NPY_INT64)
+    if rank == 1:
+        return made if put_numbers(made, 0, shape[0], numbers, as_floats) else None
+    for k, row in enumerate(numbers):
+        if not PyList_CheckExact(row) or not put_numbers(made, k * shape[1], shape[1], <list>row,
+                                                         as_floats):
+            return None
+    return made
+
+
+cdef bint any_float(list numbers):
     for value in numbers:
         if PyFloat_CheckExact(value):
-            as_floats = True
-    made = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE if as_floats else cnp.NPY_INT64)
-    for k in range(size):
+            return True
+    return False
+
+
+cdef bint any_row_has_float(list rows):
+    for row in rows:
+        if any_float(<list>row):
+            return True
+    return False
+
+
+cdef bint put_numbers(cnp.ndarray made, cnp.npy_intp at, cnp.npy_intp count, list numbers,
+                      bint as_floats) except -1:
+    """Write `count` numbers to `made`, from its element `at` on; return False if one cannot be."""
+    cdef cnp.npy_intp k
+    cdef int overflow = 0
+    cdef long long exact
+    for k in range(count):
         value = numbers[k]
         if PyFloat_CheckExact(value):
-            (<double *>cnp.PyArray_DATA(made))[k] = PyFloat_AS_DOUBLE(value)
+            if not as_floats:
+                return False
+            (<double *>cnp.PyArray_DATA(made))[at + k] = PyFloat_AS_DOUBLE(value)
             continue
         if not PyLong_CheckExact(value):
-            return None
+            return False
         exact = PyLong_AsLongLongAndOverflow(value, &overflow)
         if overflow or (as_floats and not -EXACT <= exact <= EXACT):
-            return None
+            return False
         if as_floats:
-            (<double *>cnp.PyArray_DATA(made))[k] = <double>exact
+            (<double *>cnp.PyArray_DATA(made))[at + k] = <double>exact
         else:
-            (<long long *>cnp.PyArray_DATA(made))[k] = exact
-    return made
+            (<long long *>cnp.PyArray_DATA(made))[at + k] = exact
+    return True
