@@ -57,6 +57,7 @@ def bound_parameters(name):
     """The same as the implementation has them; the name of the first is of no account, since a
     bound method passes it.
     """
+    getattr(Mat, name)  # some are made at first use
     first, *others = inspect.signature(vars(Methods)[name]).parameters.values()
     return [SELF.replace(kind=first.kind), *others]
 
