@@ -341,7 +341,6 @@ def absolute(
 
 def acos(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -351,11 +350,10 @@ def acos(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arccos`` returns, with Mats for arrays."""
+    """Return the angle in radians whose cosine each element is."""
 
 def acosh(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -365,7 +363,7 @@ def acosh(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arccosh`` returns, with Mats for arrays."""
+    """Return the inverse hyperbolic cosine of each element."""
 
 def add(
     x: ArrayLike,
@@ -468,7 +466,6 @@ def arange(
 
 def arccos(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -478,11 +475,10 @@ def arccos(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arccos`` returns, with Mats for arrays."""
+    """Return the angle in radians whose cosine each element is."""
 
 def arccosh(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -492,11 +488,10 @@ def arccosh(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arccosh`` returns, with Mats for arrays."""
+    """Return the inverse hyperbolic cosine of each element."""
 
 def arcsin(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -506,11 +501,10 @@ def arcsin(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arcsin`` returns, with Mats for arrays."""
+    """Return the angle in radians whose sine each element is."""
 
 def arcsinh(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -520,11 +514,10 @@ def arcsinh(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arcsinh`` returns, with Mats for arrays."""
+    """Return the inverse hyperbolic sine of each element."""
 
 def arctan(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -534,12 +527,11 @@ def arctan(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arctan`` returns, with Mats for arrays."""
+    """Return the angle in radians whose tangent each element is."""
 
 def arctan2(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -549,11 +541,10 @@ def arctan2(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arctan2`` returns, with Mats for arrays."""
+    """Return the angle of the point with the coordinates y and x, in radians."""
 
 def arctanh(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -563,7 +554,7 @@ def arctanh(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arctanh`` returns, with Mats for arrays."""
+    """Return the inverse hyperbolic tangent of each element."""
 
 def argmax(
     a: ArrayLike,
@@ -664,7 +655,6 @@ def asarray_chkfinite(
 
 def asin(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -674,11 +664,10 @@ def asin(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arcsin`` returns, with Mats for arrays."""
+    """Return the angle in radians whose sine each element is."""
 
 def asinh(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -688,7 +677,7 @@ def asinh(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arcsinh`` returns, with Mats for arrays."""
+    """Return the inverse hyperbolic sine of each element."""
 
 def astype(
     x: ArrayLike,
@@ -705,7 +694,6 @@ def asum(x: Mat, *, n: int | None = None, incx: int = 1) -> float:
 
 def atan(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -715,12 +703,11 @@ def atan(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arctan`` returns, with Mats for arrays."""
+    """Return the angle in radians whose tangent each element is."""
 
 def atan2(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -730,11 +717,10 @@ def atan2(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arctan2`` returns, with Mats for arrays."""
+    """Return the angle of the point with the coordinates y and x, in radians."""
 
 def atanh(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -744,7 +730,7 @@ def atanh(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.arctanh`` returns, with Mats for arrays."""
+    """Return the inverse hyperbolic tangent of each element."""
 
 def atleast_1d(*arys: Sequence[ArrayLike] | Mat) -> Mat:
     """Return what ``numpy.atleast_1d`` returns, with Mats for arrays."""
@@ -788,9 +774,8 @@ def bincount(
     """Return what ``numpy.bincount`` returns, with Mats for arrays."""
 
 def bitwise_and(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -800,7 +785,7 @@ def bitwise_and(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.bitwise_and`` returns, with Mats for arrays."""
+    """Return the bits that are 1 in both operands; for booleans, whether both are true."""
 
 def bitwise_count(
     x: ArrayLike,
@@ -818,7 +803,6 @@ def bitwise_count(
 
 def bitwise_invert(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -828,12 +812,11 @@ def bitwise_invert(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.invert`` returns, with Mats for arrays."""
+    """Return the bits of x inverted; booleans negated."""
 
 def bitwise_left_shift(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -843,11 +826,10 @@ def bitwise_left_shift(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.left_shift`` returns, with Mats for arrays."""
+    """Return the bits of x, shifted to the left by y places."""
 
 def bitwise_not(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -857,12 +839,11 @@ def bitwise_not(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.invert`` returns, with Mats for arrays."""
+    """Return the bits of x inverted; booleans negated."""
 
 def bitwise_or(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -872,12 +853,11 @@ def bitwise_or(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.bitwise_or`` returns, with Mats for arrays."""
+    """Return the bits that are 1 in either operand or both; for booleans, whether either is true."""
 
 def bitwise_right_shift(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -887,12 +867,11 @@ def bitwise_right_shift(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.right_shift`` returns, with Mats for arrays."""
+    """Return the bits of x, shifted to the right by y places."""
 
 def bitwise_xor(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -902,7 +881,7 @@ def bitwise_xor(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.bitwise_xor`` returns, with Mats for arrays."""
+    """Return the bits that are 1 in one operand only; for booleans, whether just one is true."""
 
 def blackman(M: ArrayLike) -> Mat:
     """Return what ``numpy.blackman`` returns, with Mats for arrays."""
@@ -925,7 +904,6 @@ def can_cast(
 
 def cbrt(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -935,7 +913,7 @@ def cbrt(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.cbrt`` returns, with Mats for arrays."""
+    """Return the cube root of each element."""
 
 def ceil(
     x: ArrayLike,
@@ -1030,9 +1008,8 @@ def copy(a: ArrayLike, order: str = 'K', subok: builtins.bool = False) -> Mat:
     """Return a new Mat with the elements of `a`."""
 
 def copysign(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1042,7 +1019,7 @@ def copysign(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.copysign`` returns, with Mats for arrays."""
+    """Return the elements of x with the signs of those of y."""
 
 def copyto(
     dst: object,
@@ -1337,7 +1314,6 @@ def exp(
 
 def exp2(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1347,7 +1323,7 @@ def exp2(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.exp2`` returns, with Mats for arrays."""
+    """Return 2 to the power of each element."""
 
 def expand_dims(a: ArrayLike, axis: SupportsIndex | Sequence[SupportsIndex] | None) -> Mat:
     """Return what ``numpy.expand_dims`` returns, with Mats for arrays."""
@@ -1429,9 +1405,8 @@ def floor(
     """Return the largest integer not above each element."""
 
 def floor_divide(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1441,7 +1416,7 @@ def floor_divide(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.floor_divide`` returns, with Mats for arrays."""
+    """Return the largest integer not above ``x / y``."""
 
 def fmax(
     x1: ArrayLike,
@@ -1474,9 +1449,8 @@ def fmin(
     """Return what ``numpy.fmin`` returns, with Mats for arrays."""
 
 def fmod(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1486,7 +1460,7 @@ def fmod(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.fmod`` returns, with Mats for arrays."""
+    """Return the remainder of x / y rounded towards 0, which has the sign of x."""
 
 def frexp(
     x: ArrayLike,
@@ -1756,9 +1730,8 @@ def hstack(
     """Return what ``numpy.hstack`` returns, with Mats for arrays."""
 
 def hypot(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1768,7 +1741,7 @@ def hypot(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.hypot`` returns, with Mats for arrays."""
+    """Return ``sqrt(x * x + y * y)``, without overflow."""
 
 def i0(x: ArrayLike) -> Mat:
     """Return what ``numpy.i0`` returns, with Mats for arrays."""
@@ -1831,7 +1804,6 @@ def intersect1d(
 ) -> tuple[Mat, Mat, Mat]: ...
 def invert(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1841,7 +1813,7 @@ def invert(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.invert`` returns, with Mats for arrays."""
+    """Return the bits of x inverted; booleans negated."""
 
 def isclose(
     a: ArrayLike,
@@ -1978,9 +1950,8 @@ def ldexp(
     """Return what ``numpy.ldexp`` returns, with Mats for arrays."""
 
 def left_shift(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1990,7 +1961,7 @@ def left_shift(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.left_shift`` returns, with Mats for arrays."""
+    """Return the bits of x, shifted to the left by y places."""
 
 def less(
     x: ArrayLike,
@@ -2080,7 +2051,6 @@ def log(
 
 def log10(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2090,7 +2060,7 @@ def log10(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.log10`` returns, with Mats for arrays."""
+    """Return the logarithm of each element to base 10."""
 
 def log1p(
     x: ArrayLike,
@@ -2107,7 +2077,6 @@ def log1p(
 
 def log2(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2117,12 +2086,11 @@ def log2(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.log2`` returns, with Mats for arrays."""
+    """Return the logarithm of each element to base 2."""
 
 def logaddexp(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2132,7 +2100,7 @@ def logaddexp(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.logaddexp`` returns, with Mats for arrays."""
+    """Return ``log(exp(x) + exp(y))``, without overflow."""
 
 def logaddexp2(
     x1: ArrayLike,
@@ -2150,9 +2118,8 @@ def logaddexp2(
     """Return what ``numpy.logaddexp2`` returns, with Mats for arrays."""
 
 def logical_and(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2162,11 +2129,10 @@ def logical_and(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.logical_and`` returns, with Mats for arrays."""
+    """Return whether both elements are true."""
 
 def logical_not(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2176,12 +2142,11 @@ def logical_not(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.logical_not`` returns, with Mats for arrays."""
+    """Return whether each element is 0."""
 
 def logical_or(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2191,12 +2156,11 @@ def logical_or(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.logical_or`` returns, with Mats for arrays."""
+    """Return whether either element is true."""
 
 def logical_xor(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2206,7 +2170,7 @@ def logical_xor(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.logical_xor`` returns, with Mats for arrays."""
+    """Return whether just one element is true."""
 
 def logistic(x: ArrayLike, out: Mat | None = None, **others: ArrayLike) -> Mat:
     """Return ``1 / (1 + exp(-x))`` of each element: torch's sigmoid, SciPy's expit."""
@@ -2330,9 +2294,8 @@ def minimum(
     """Return the smaller of the elements of x and y; NaN if either is."""
 
 def mod(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2342,7 +2305,7 @@ def mod(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.remainder`` returns, with Mats for arrays."""
+    """Return the remainder of ``x // y``, which has the sign of y."""
 
 def modf(
     x: ArrayLike,
@@ -2843,9 +2806,8 @@ def reciprocal(
     """Return 1 divided by each element; inf for 0, and of integers the whole part."""
 
 def remainder(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2855,7 +2817,7 @@ def remainder(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.remainder`` returns, with Mats for arrays."""
+    """Return the remainder of ``x // y``, which has the sign of y."""
 
 def repeat(
     a: ArrayLike,
@@ -2889,9 +2851,8 @@ def result_type(*arrays_and_dtypes: ArrayLike | DTypeLike | None) -> np.dtype[An
     """Return what ``numpy.result_type`` returns, with Mats for arrays."""
 
 def right_shift(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2901,7 +2862,7 @@ def right_shift(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.right_shift`` returns, with Mats for arrays."""
+    """Return the bits of x, shifted to the right by y places."""
 
 def rint(
     x: ArrayLike,
@@ -3012,7 +2973,6 @@ def sign(
 
 def signbit(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -3022,7 +2982,7 @@ def signbit(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.signbit`` returns, with Mats for arrays."""
+    """Return whether the sign of each element is negative, also of zeros."""
 
 def sin(
     x: ArrayLike,
@@ -3306,7 +3266,6 @@ def true_divide(
 
 def trunc(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -3316,7 +3275,7 @@ def trunc(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.trunc`` returns, with Mats for arrays."""
+    """Return each element rounded towards 0."""
 
 def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Mat:
     """Return what ``numpy.union1d`` returns, with Mats for arrays."""

@@ -13,9 +13,10 @@ import numpy as np
 
 from ..errors import DTypeError
 from ..interop.numpy import operators
-from ..interop.numpy.operators import binary_by_numpy, by_numpy, invert
+from ..interop.numpy.operators import binary_by_numpy, by_numpy
 from ..matrix.mat import Mat
 from ..ops import elementwise as ew
+from ..ops import ufuncs
 from ..ops.declare_elementwise import result_dtype
 from ..support.dtypes import check_operand
 from ..support.types import ArrayLike, Function, Operand
@@ -105,7 +106,7 @@ sqrt: Unary = _unary("sqrt", ew.sqrt, "Return the square root of x.")
 square: Unary = _unary("square", ew.square, "Return ``x * x``.")
 tan: Unary = _unary("tan", ew.tan, "Return the tangent of x, in radians.")
 tanh: Unary = _unary("tanh", ew.tanh, "Return the hyperbolic tangent of x.")
-bitwise_invert: Unary = _unary("bitwise_invert", invert, "Return ``~x``.")
+bitwise_invert: Unary = _unary("bitwise_invert", ufuncs.invert, "Return ``~x``.")
 
 add: Binary = _binary("add", ew.add, "Return ``x1 + x2``.")
 divide: Binary = _binary("divide", ew.divide, "Return ``x1 / x2``.")
@@ -123,25 +124,17 @@ not_equal: Binary = _binary("not_equal", ew.not_equal, "Return ``x1 != x2``, as 
 pow: Binary = _binary("pow", ew.pow, "Return ``x1 ** x2``.")
 subtract: Binary = _binary("subtract", ew.subtract, "Return ``x1 - x2``.")
 
-# By operations of `mat` for booleans, by NumPy for the rest
-
-bitwise_and: Binary = _binary("bitwise_and", operators.bitwise_and, "Return ``x1 & x2``.")
-bitwise_or: Binary = _binary("bitwise_or", operators.bitwise_or, "Return ``x1 | x2``.")
-bitwise_xor: Binary = _binary("bitwise_xor", operators.bitwise_xor, "Return ``x1 ^ x2``.")
-logical_and: Binary = _binary("logical_and", binary_by_numpy(np.logical_and, ew.multiply),
+bitwise_and: Binary = _binary("bitwise_and", ufuncs.bitwise_and, "Return ``x1 & x2``.")
+bitwise_or: Binary = _binary("bitwise_or", ufuncs.bitwise_or, "Return ``x1 | x2``.")
+bitwise_xor: Binary = _binary("bitwise_xor", ufuncs.bitwise_xor, "Return ``x1 ^ x2``.")
+logical_and: Binary = _binary("logical_and", ufuncs.logical_and,
                               "Return whether both are true, as bool.")
-logical_or: Binary = _binary("logical_or", binary_by_numpy(np.logical_or, ew.maximum),
+logical_or: Binary = _binary("logical_or", ufuncs.logical_or,
                              "Return whether one or both are true, as bool.")
-logical_xor: Binary = _binary("logical_xor", binary_by_numpy(np.logical_xor, ew.not_equal),
+logical_xor: Binary = _binary("logical_xor", ufuncs.logical_xor,
                               "Return whether just one is true, as bool.")
-
-
-def _logical_not(x: ArrayLike, /) -> Mat:
-    found: Mat = ew.equal(mat_of(x), False)
-    return found
-
-
-logical_not: Unary = public("logical_not", _logical_not, "Return whether x is false, as bool.", _X)
+logical_not: Unary = _unary("logical_not", ufuncs.logical_not,
+                            "Return whether x is false, as bool.")
 isnan: Unary = _unary("isnan", ew.isnan, "Return whether x is NaN, as bool.")
 isfinite: Unary = _unary("isfinite", ew.isfinite,
                          "Return whether x is neither infinite nor NaN, as bool.")
@@ -198,37 +191,34 @@ def _bound(x: Mat, value: Operand) -> Operand:
     return value
 
 
-# By NumPy
+acos: Unary = _unary("acos", ufuncs.arccos, "Return the angle in radians whose cosine is x.")
+acosh: Unary = _unary("acosh", ufuncs.arccosh, "Return the inverse hyperbolic cosine of x.")
+asin: Unary = _unary("asin", ufuncs.arcsin, "Return the angle in radians whose sine is x.")
+asinh: Unary = _unary("asinh", ufuncs.arcsinh, "Return the inverse hyperbolic sine of x.")
+atan: Unary = _unary("atan", ufuncs.arctan, "Return the angle in radians whose tangent is x.")
+atanh: Unary = _unary("atanh", ufuncs.arctanh, "Return the inverse hyperbolic tangent of x.")
+log10: Unary = _unary("log10", ufuncs.log10, "Return the logarithm of x to base 10.")
+log2: Unary = _unary("log2", ufuncs.log2, "Return the logarithm of x to base 2.")
+signbit: Unary = _unary("signbit", ufuncs.signbit, "Return whether the sign bit is set, that of -0 "
+                                                   "and NaN too, as bool.")
+trunc: Unary = _rounding("trunc", ufuncs.trunc, "Return the integer part of x.")
 
-acos: Unary = _unary_by_numpy("acos", np.arccos, "Return the angle in radians whose cosine is x.")
-acosh: Unary = _unary_by_numpy("acosh", np.arccosh, "Return the inverse hyperbolic cosine of x.")
-asin: Unary = _unary_by_numpy("asin", np.arcsin, "Return the angle in radians whose sine is x.")
-asinh: Unary = _unary_by_numpy("asinh", np.arcsinh, "Return the inverse hyperbolic sine of x.")
-atan: Unary = _unary_by_numpy("atan", np.arctan, "Return the angle in radians whose tangent is x.")
-atanh: Unary = _unary_by_numpy("atanh", np.arctanh, "Return the inverse hyperbolic tangent of x.")
-conj: Unary = _unary_by_numpy("conj", np.conjugate, "Return the complex conjugate of x.")
-log10: Unary = _unary_by_numpy("log10", np.log10, "Return the logarithm of x to base 10.")
-log2: Unary = _unary_by_numpy("log2", np.log2, "Return the logarithm of x to base 2.")
-signbit: Unary = _unary_by_numpy("signbit", np.signbit, "Return whether the sign bit is set, that "
-                                                        "of -0 and NaN too, as bool.")
-trunc: Unary = _rounding("trunc", lambda x: by_numpy(np.trunc, x), "Return the integer part of x.")
-
-atan2: Binary = _binary("atan2", binary_by_numpy(np.arctan2),
+atan2: Binary = _binary("atan2", ufuncs.arctan2,
                         "Return the angle of the point (x2, x1), in radians.")
-bitwise_left_shift: Binary = _binary("bitwise_left_shift", operators.left_shift,
+bitwise_left_shift: Binary = _binary("bitwise_left_shift", ufuncs.left_shift,
                                      "Return ``x1 << x2``.")
-bitwise_right_shift: Binary = _binary("bitwise_right_shift", operators.right_shift,
+bitwise_right_shift: Binary = _binary("bitwise_right_shift", ufuncs.right_shift,
                                       "Return ``x1 >> x2``.")
-copysign: Binary = _binary("copysign", binary_by_numpy(np.copysign),
+copysign: Binary = _binary("copysign", ufuncs.copysign,
                            "Return the magnitude of x1 with the sign of x2.")
-floor_divide: Binary = _binary("floor_divide", operators.floor_divide, "Return ``x1 // x2``.")
-hypot: Binary = _binary("hypot", binary_by_numpy(np.hypot),
+floor_divide: Binary = _binary("floor_divide", ufuncs.floor_divide, "Return ``x1 // x2``.")
+hypot: Binary = _binary("hypot", ufuncs.hypot,
                         "Return ``sqrt(x1 * x1 + x2 * x2)``, without overflow.")
-logaddexp: Binary = _binary("logaddexp", binary_by_numpy(np.logaddexp),
+logaddexp: Binary = _binary("logaddexp", ufuncs.logaddexp,
                             "Return ``log(exp(x1) + exp(x2))``, without overflow.")
 nextafter: Binary = _binary("nextafter", binary_by_numpy(np.nextafter),
                             "Return the next number after x1 towards x2.")
-remainder: Binary = _binary("remainder", operators.remainder,
+remainder: Binary = _binary("remainder", ufuncs.remainder,
                             "Return ``x1 % x2``, with the sign of x2.")
 
 
@@ -243,5 +233,6 @@ def _imag(x: ArrayLike, /) -> Mat:
     return by_numpy(np.imag, x)
 
 
+conj: Unary = _unary_by_numpy("conj", np.conjugate, "Return the complex conjugate of x.")
 real: Unary = public("real", _real, "Return the real part of complex numbers.", _X)
 imag: Unary = public("imag", _imag, "Return the imaginary part of complex numbers.", _X)

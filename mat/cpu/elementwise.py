@@ -51,6 +51,13 @@ def kernel_named(name: str) -> NamedKernel:
     return NamedKernel(found.kernel, bool(found.heavy))
 
 
+def kinds_of(name: str) -> str:
+    """Return the letters of the kinds of numbers that there are compiled kernels of a line of
+    ``elementwise.def`` for.
+    """
+    return "" if lib is None else ffi.string(lib.mat_kinds_of(name.encode())).decode()
+
+
 class OperandView(NamedTuple):
     """An operand as a kernel sees it: strides over the common shape, and the size of an element, in
     bytes.

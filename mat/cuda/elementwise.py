@@ -126,9 +126,9 @@ def families(kind: str) -> tuple[Family, ...]:
         return tuple(n for n, line in known.items() if line.macro in macros and line.heavy == heavy
                      and not line.real_of(kind))
 
-    one, function = (chosen(heavy, "UNARY", "UNARY_WITHIN", "UNARY_REAL")
+    one, function = (chosen(heavy, "UNARY", "UNARY_WITHIN", "UNARY_REAL", "UNARY_DEVICE")
                      for heavy in (False, True))
-    two, power = chosen(False, "BINARY"), chosen(True, "BINARY")
+    two, power = (chosen(heavy, "BINARY", "BINARY_DEVICE", "DIVISION") for heavy in (False, True))
     three, test, compare = (chosen(False, macro) for macro in ("TERNARY", "TEST", "COMPARE"))
     modulus = tuple(n for n, line in known.items() if line.real_of(kind))
     real = _REAL_OF.get(kind, "")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..cpu.elementwise import kinds_of
 from ..cpu.kernel import CpuKernel
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
@@ -28,7 +29,7 @@ from ..support.dtypes import (
     check_operand,
     represents,
 )
-from ..support.native import compiled
+from ..support.native import compiled, lib
 from ..support.types import DType, Engine, Function, Operand
 from .adapting import as_floats, beyond_integers
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
@@ -38,8 +39,7 @@ from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, converted, of_one_dtype, one_by_one
 
 LONG = BY_NAME["int64"].char
-# of which there are compiled kernels for int64, too
-_OF_INTEGERS = frozenset(("abs", "add", "subtract", "multiply", "pow", "maximum", "minimum"))
+_TYPES = {"b": BOOL, "i": INTEGERS, "f": REAL_TYPES, "c": ""}  # that are compiled, by kind
 _WEAK: dict[type, DType | type] = {bool: np.dtype(np.bool_), int: int, float: float,
                                    complex: complex}
 
@@ -126,9 +126,10 @@ def special(name: str) -> np.ufunc:
 
 
 def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
-          implementation: Function | None = None,
-          operator: str = "") -> Function:  # the parameters are an operation's facts
-    """Declare ``name(x)``, ``name(x, out=)``, ``x.name()`` and ``x.name_()``; return the function.
+          implementation: Function | None = None, operator: str = "",
+          methods: bool = True) -> Function:  # the parameters are an operation's facts
+    """Declare ``name(x)``, ``name(x, out=)``, with `methods` also ``x.name()`` and ``x.name_()``;
+    return the function.
 
     `doc` is what comes out, such as "the sine of each element", `sample` and `gives` become the
     doctest. `implementation` computes where `rule` itself does not.
@@ -140,24 +141,28 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
     kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
     kernel.prepare("foreign", dtypes=compiled(_dtypes_of(name)), when=of_one_dtype)(
         lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
-    _prepare_converted(kernel, name, rule, _dtypes_of(name))
+    _prepare_converted(kernel, name, rule)
     kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
     kernel.on("array")(implementation or rule)
 
     function = function_of_one(kernel, rule)
-    example = _example(f"mat.{name}(mat.array({sample}))", "float64", gives)
+    example = _example(f"mat.{name}(mat.array({sample}))", name, sample, gives)
     public = _public(function, kernel, unary_doc(name, doc, example))
-    _bind_unary(name, doc, kernel, function, operator)
+    if methods:
+        _bind_unary_methods(name, doc, kernel, function)
+    if operator:
+        bind(f"__{operator}__", function)
+        OPERATORS[f"__{operator}__"].operation = kernel
     return public
 
 
 def _dtypes_of(name: str) -> str:
     """Return the dtype characters of which there are compiled kernels of that function."""
-    return REAL_TYPES + LONG if name in _OF_INTEGERS else REAL_TYPES
+    return "".join(_TYPES[kind] for kind in kinds_of(name))
 
 
-def _bind_unary(name: str, doc: str, kernel: Op, function: Function, operator: str) -> None:
+def _bind_unary_methods(name: str, doc: str, kernel: Op, function: Function) -> None:
     """Bind the methods of a function of one operand."""
     def in_place(self: Mat) -> Mat:
         found: Mat = kernel(self, self)
@@ -169,23 +174,21 @@ def _bind_unary(name: str, doc: str, kernel: Op, function: Function, operator: s
 
     _bind_method(name, method, unary_doc(name, doc, method=True))
     _bind_method(name + "_", in_place, in_place_doc(name, doc))
-    if operator:
-        bind(f"__{operator}__", function)
-        OPERATORS[f"__{operator}__"].operation = kernel
 
 
 def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "",
            implementation: Function | None = None, silent: bool = False,
-           check_values: CheckValues | None = None) -> Function:  # its parameters are the facts
-    """Declare ``name(x, y)``, ``name(x, y, out=)``, ``x.name_(y)`` and the operators ``x . y``, ``y
-    . x`` and ``x .= y``; return the function.
+           check_values: CheckValues | None = None, sample: str = "[1.0, 4]",
+           methods: bool = True) -> Function:  # its parameters are the facts
+    """Declare ``name(x, y)``, ``name(x, y, out=)``, with `methods` ``x.name_(y)`` and the operators
+    ``x . y``, ``y . x`` and ``x .= y``; return the function.
 
-    `doc` is what comes out; `gives` is the result for (1, 4) and 2, for the doctest.
+    `doc` is what comes out; `gives` is the result for `sample` and 2, for the doctest.
     `implementation` computes where `rule` itself does not. Of what is `silent` NumPy never warns,
     and neither does it of comparisons. `check_values` raises, at every call, for values that NumPy
     would refuse half-way through.
     """
-    compares = rule(1.0, 1.0).dtype == np.bool_
+    compares = "bb->?" in rule.types
 
     def check(x: InputOrNumber, y: InputOrNumber, out: Output) -> None:
         check_out(rule, out, x, y)
@@ -197,11 +200,11 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
 
     function = function_of_two(kernel, rule, check_values)
-    dtype = "bool" if compares else "float64"
-    example = _example(f"mat.{name}(mat.array([1.0, 4]), 2)", dtype, gives)
+    example = _example(f"mat.{name}(mat.array({sample}), 2)", name, sample, gives)
     public = _public(function, kernel, binary_doc(name, doc, example))
     in_place = _in_place(kernel, check_values)
-    _bind_method(name + "_", in_place, in_place_doc(name, doc, binary=True))
+    if methods:
+        _bind_method(name + "_", in_place, in_place_doc(name, doc, binary=True))
     if operator:
         _bind_operators(kernel, operator, function, None if compares else in_place,
                         check_values is None)
@@ -216,14 +219,16 @@ def _prepare_binary(kernel: Op, name: str, rule: np.ufunc, compares: bool) -> No
     else:
         kernel.prepare("foreign", dtypes=compiled(_dtypes_of(name)), when=of_one_dtype)(
             lambda cpu, x, y, out: cpu.prepare_elementwise(name, x, y, out))
-    _prepare_converted(kernel, name, rule, REAL_TYPES + LONG if compares else _dtypes_of(name))
+    _prepare_converted(kernel, name, rule)
     kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
         lambda cuda, x, y, out: cuda.prepare_elementwise(name, x, y, out,
                                                          dtype=loop_dtypes(rule, x, y)[0]))
 
 
-def _prepare_converted(kernel: Op, name: str, rule: np.ufunc, dtypes: str) -> None:
-    """Have the host's kernels for `dtypes` compute where `rule` converts to one of them."""
+def _prepare_converted(kernel: Op, name: str, rule: np.ufunc) -> None:
+    """Have the host's kernels compute where `rule` converts operands to one of their dtypes."""
+    dtypes = _dtypes_of(name)
+
     def when(*operands: Operand) -> bool:
         *loop, result = loop_dtypes(rule, *operands[:-1])
         return (loop[0].char in dtypes and all(dtype == loop[0] for dtype in loop)
@@ -247,18 +252,12 @@ def test(name: str, rule: np.ufunc, doc: str) -> Function:
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, out: (x.layout.shape, result_dtype(rule, x))
-    kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + BOOL), when=_testable)(
-        lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
+    _prepare_converted(kernel, name, rule)
     kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
         lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
     kernel.on("array", silent=True)(rule)
 
     return _public(function_of_one(kernel, rule), kernel, unary_doc(name, doc))
-
-
-def _testable(x: Mat, out: Mat) -> bool:
-    """Return whether compiled tests take these: a Mat of real numbers, into bool."""
-    return (x.storage.dtype.kind == "f" and out.storage.dtype.kind == "b" and one_by_one(x, out))
 
 
 def clipping(name: str, doc: str) -> Function:
@@ -304,8 +303,8 @@ def _fits_device(rule: np.ufunc) -> Callable[..., bool]:
 
 
 def _comparable(x: Operand, y: Operand, out: Mat) -> bool:
-    """Return whether compiled comparisons take these: Mats of one real dtype, into bool or that
-    dtype; with int64, integers only.
+    """Return whether compiled comparisons take these: Mats of one dtype of floating point or int64,
+    into bool or that dtype; with int64, integers only.
     """
     dtypes = {v.storage.dtype.char for v in (x, y) if type(v) is Mat}
     if dtypes == {LONG} and any(_kind(v) is float or np.asarray(v).dtype.kind not in "iub"
@@ -374,10 +373,12 @@ def _operation(check: Function, name: str, doc: str) -> Op:
     return op(check, method="", by_form=True)
 
 
-def _example(call: str, dtype: str, gives: str) -> str:
-    """Return a doctest of a call with two elements."""
-    shown = "" if dtype == "float64" else f" {dtype}"
-    return f">>> import mat\n>>> {call}\n<Mat 2{shown} F {gives}>"
+def _example(call: str, name: str, sample: str, gives: str) -> str:
+    """Return a doctest of a call of the function `name` for a `sample` of two elements."""
+    of_elements = "" if "." in sample else " int64"
+    dtype = " bool" if gives[1] in "TF" else of_elements
+    facet = "F" if _dtypes_of(name) or lib is None else "A"  # where NumPy computes it
+    return f">>> import mat\n>>> {call}\n<Mat 2{dtype} {facet} {gives}>"
 
 
 def _public(function: Function, kernel: Op, doc: str) -> Function:

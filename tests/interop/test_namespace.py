@@ -71,7 +71,7 @@ def test_made_functions_are_described(module):
 
 def test_made_functions_have_numpys_signatures():
     assert str(inspect.signature(mat.median)) == str(inspect.signature(np.median))
-    assert list(inspect.signature(mat.hypot).parameters)[:3] == ["x1", "x2", "out"]
+    assert list(inspect.signature(mat.nextafter).parameters)[:3] == ["x1", "x2", "out"]
 
 
 @pytest.mark.parametrize("name", sorted(n for n, k in kinds("").items() if k == ABSENT
@@ -127,6 +127,7 @@ def test_nothing_is_made_before_its_first_use():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.host
 def test_views_are_views():
     x = mat.arange(6.0)
     for view in (mat.lib.stride_tricks.sliding_window_view(x, 2), mat.flip(x), mat.split(x, 2)[0],

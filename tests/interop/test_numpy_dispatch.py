@@ -179,7 +179,8 @@ def test_ufuncs_run_as_operations(ufunc, monkeypatch):
     square = mat.array([[0.5, 2], [1, 3]])
     square = square.astype("bool") if ufunc in BOOLEAN else square
     operands = [square, square.T.to_numpy()][:ufunc.nin]
-    wanted = ufunc(*map(np.asarray, operands))
+    with np.errstate(all="ignore"):
+        wanted = ufunc(*map(np.asarray, operands))
     check(ufunc(*operands), wanted)
     out = mat.zeros(2, 2, dtype=wanted.dtype)
     assert ufunc(*operands, out=out) is out
@@ -250,9 +251,9 @@ def test_ufuncs_run_on_the_device():
         assert {y.device, z.device} == {"emulated"}
         assert z.fresh == {"emulated"}
         assert (n.h2d, n.d2h, n.fallbacks) == (1, 0, 0)
-        home = np.arctan(y)
+        home = np.spacing(y)
         assert (n.d2h, n.fallbacks) == (1, 1)
-    check(home, np.arctan(np.exp(np.arange(4.0))))
+    assert home.tolist() == np.spacing(y.to_numpy()).tolist()
 
 
 @pytest.mark.host

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.special
 
 from .case import FACTORS, REAL, SHAPES, case
-from .layouts import BLAS_DTYPES, FLOATS, NUMPY_DTYPES, numbers
+from .layouts import BLAS_DTYPES, FLOATS, INTEGERS, NUMPY_DTYPES, numbers
 
 
 def unary(name, reference, dtypes, samples):
@@ -51,8 +51,18 @@ def specials(rng, shape, dtype):
     return found
 
 
-for _name in ("isnan", "isfinite", "isinf"):
+for _name in ("isnan", "isfinite", "isinf", "logical_not"):
     unary(_name, getattr(np, _name), NUMPY_DTYPES, specials)
+unary("signbit", np.signbit, FLOATS, specials)
+unary("invert", np.invert, ("bool", *INTEGERS), numbers)
+unary("trunc", np.trunc, FLOATS, numbers)
+for _name in ("exp2", "cbrt", "arctan", "arcsinh"):
+    unary(_name, getattr(np, _name), FLOATS, between(-3, 3))
+for _name in ("log2", "log10"):
+    unary(_name, getattr(np, _name), FLOATS, between(0.1, 9))
+for _name in ("arcsin", "arccos", "arctanh"):
+    unary(_name, getattr(np, _name), FLOATS, between(-0.95, 0.95))
+unary("arccosh", np.arccosh, FLOATS, between(1.1, 9))
 
 
 @case("elementwise.clip", lambda x, low, high, out: np.clip(x, low, high), REAL)
@@ -82,6 +92,16 @@ for _name in ("add", "multiply", "equal", "not_equal", "maximum", "minimum"):
     binary(_name, getattr(np, _name), NUMPY_DTYPES)
 for _name in ("less", "less_equal", "greater", "greater_equal"):
     binary(_name, getattr(np, _name), REAL)
+for _name in ("logical_and", "logical_or", "logical_xor"):
+    binary(_name, getattr(np, _name), NUMPY_DTYPES)
+for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+    binary(_name, getattr(np, _name), INTEGERS)
+for _name in ("left_shift", "right_shift"):
+    binary(_name, getattr(np, _name), INTEGERS, between(0, 5))
+for _name in ("floor_divide", "remainder", "fmod"):
+    binary(_name, getattr(np, _name), (*INTEGERS, *FLOATS), between(1, 9))
+for _name in ("copysign", "arctan2", "hypot", "logaddexp"):
+    binary(_name, getattr(np, _name), FLOATS)
 binary("subtract", np.subtract, NUMPY_DTYPES[1:])
 binary("divide", np.divide, NUMPY_DTYPES[1:], between(1, 9))
 binary("pow", np.power, ("uint8", "int64", *FLOATS, "complex128"), between(1, 3))

@@ -12,25 +12,13 @@ from ...cpu.errstate import QUIET, STATE
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops import elementwise as ew
-from ...ops import linalg, reduce
-from ...ops.declare_elementwise import check_out
-from ...ops.operands import as_operand, has_its_own_way
+from ...ops import linalg, reduce, ufuncs
+from ...ops.operands import has_its_own_way
 from ...ops.operation import named
 from ...support.dtypes import REAL_TYPES, SUPPORTED
 from ...support.types import Arguments, Function, Keywords, Operand
-from . import operators
 from .dispatch import delegate
 from .operands import can_hold_sums, is_mat_or_array
-
-
-def _invert(x: Operand, out: Mat | None = None) -> Mat:
-    """Compute ``~x``."""
-    found = operators.invert(as_operand(x, "x"))
-    if out is None:
-        return found
-    check_out(np.invert, out, found)
-    return out.assign_(found)
-
 
 IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log,
@@ -46,9 +34,8 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.less: ew.less, np.less_equal: ew.less_equal, np.greater: ew.greater,
     np.greater_equal: ew.greater_equal,
     np.isnan: ew.isnan, np.isfinite: ew.isfinite, np.isinf: ew.isinf,
-    np.matmul: linalg.matmul, np.bitwise_and: operators.bitwise_and,
-    np.bitwise_or: operators.bitwise_or,
-    np.bitwise_xor: operators.bitwise_xor, np.invert: _invert,
+    np.matmul: linalg.matmul,
+    **{getattr(np, name): function for name, function in ufuncs.BY_NAME.items()},
 }
 REDUCTIONS: dict[np.ufunc, Function] = {
     np.add: reduce.sum, np.multiply: reduce.prod, np.maximum: reduce.max, np.minimum: reduce.min}

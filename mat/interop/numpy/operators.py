@@ -13,12 +13,10 @@ import numpy as np
 
 from ...cpu.errstate import QUIET, STATE
 from ...devices.device import Device, device_named, enabled_on
-from ...errors import DeviceError, DTypeError, SettingError, ShapeError
+from ...errors import DeviceError, SettingError, ShapeError
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
-from ...matrix.operators import OPERATORS
 from ...ops.declare_elementwise import check_out, result_dtype
-from ...ops.elementwise import equal, maximum, multiply, not_equal, subtract
 from ...ops.operands import as_mat, as_operand, is_operand
 from ...ops.roles import named
 from ...support.dtypes import check_operand
@@ -99,60 +97,8 @@ def _checked(rule: np.ufunc, of_bools: Function | None, x: Operand, y: Operand,
     return found
 
 
-floor_divide = binary_by_numpy(np.floor_divide)
-remainder = binary_by_numpy(np.remainder)
-bitwise_and = binary_by_numpy(np.bitwise_and, multiply)
-bitwise_or = binary_by_numpy(np.bitwise_or, maximum)
-bitwise_xor = binary_by_numpy(np.bitwise_xor, not_equal)
-left_shift = binary_by_numpy(np.left_shift)
-right_shift = binary_by_numpy(np.right_shift)
-
-
-def invert(x: Mat) -> Mat:
-    """Invert all bits of `x`, by arithmetic on the device in use; negate booleans."""
-    kind = x.dtype.kind
-    found: Mat
-    if kind == "b":
-        found = equal(x, False)
-        return found
-    if kind not in "iu":
-        raise DTypeError(f"bits are those of integers and booleans, got {x.dtype}; convert with "
-                         "astype")
-    found = subtract(-1 if kind == "i" else int(np.iinfo(x.dtype).max), x)
-    return found
-
-
-def _bind_operators(symbol: str, function: Function, doc: str) -> None:
-    """Bind ``x . y``, ``y . x`` and ``x .= y`` as operators of `Mat`."""
-    def plain(self: Mat, other: Operand) -> Operand:
-        return function(self, other) if is_operand(other) else NotImplemented
-
-    def reflected(self: Mat, other: Operand) -> Operand:
-        return function(other, self) if is_operand(other) else NotImplemented
-
-    def augmented(self: Mat, other: Operand) -> Operand:
-        return function(self, other, self) if is_operand(other) else NotImplemented
-
-    found = {f"__{symbol}__": plain, f"__r{symbol}__": reflected, f"__i{symbol}__": augmented}
-    for name, operate in found.items():
-        _bind_named(name, operate, doc)
-        OPERATORS[name].operation = vars(function)["operation"]
-
-
 def _bind_named(name: str, function: Function, doc: str | None = None) -> None:
     bind(name, named(function, name, doc or function.__doc__ or ""))
-
-
-_bind_operators("floordiv", floor_divide, "Return the largest integer not above ``x / y``.")
-_bind_operators("mod", remainder, "Return the remainder of ``x // y``, which has the sign of y.")
-_bind_operators("and", bitwise_and,
-                "Return the bits that are 1 in both operands; for booleans, whether both are true.")
-_bind_operators("or", bitwise_or, "Return the bits that are 1 in either operand or both; for "
-                                  "booleans, whether either is true.")
-_bind_operators("xor", bitwise_xor, "Return the bits that are 1 in one operand only; for booleans, "
-                                    "whether just one is true.")
-_bind_operators("lshift", left_shift, "Return the bits of x, shifted to the left by y places.")
-_bind_operators("rshift", right_shift, "Return the bits of x, shifted to the right by y places.")
 
 
 def _divmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:
@@ -173,7 +119,6 @@ def positive(self: Mat) -> Mat:
 _bind_named("__divmod__", _divmod)
 _bind_named("__rdivmod__", _rdivmod)
 _bind_named("__pos__", positive)
-_bind_named("__invert__", invert)
 
 
 # The device of a Mat, and its namespace

@@ -23,10 +23,14 @@ typedef struct {
     int heavy; /* it takes longer to compute than to load and store */
 } mat_named_kernel;
 
-/* Return the element-wise kernel of a name: "exp_f32", "add_f64", "less_f64" (gives bool),
+/* Return the element-wise kernel of a name: "exp_f32", "add_i8", "less_f64" (gives bool),
    "less_in_f64" (gives 1 and 0 of its own type), "clip_i8",
    "geem_f32" ...; NULL if there is none. */
 const mat_named_kernel *mat_elementwise(const char *name);
+
+/* Return the kinds of numbers, as letters, that a line of elementwise.def is for; "" if there is no
+   such line. */
+const char *mat_kinds_of(const char *name);
 
 /* A conversion of elements: the kernel for operands (source, destination), and its loop, for the
    frames of other kernels. */

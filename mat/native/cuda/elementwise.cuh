@@ -27,8 +27,11 @@
     template<class T> MAT_INSIDE auto each_##name(T x) { return expression; }
 #define UNARY_REAL UNARY
 #define UNARY_WITHIN(name, kinds, weight, expression, for_all) UNARY(name, kinds, weight, for_all)
+#define UNARY_DEVICE UNARY
 #define BINARY(name, kinds, weight, expression) \
     template<class T> MAT_INSIDE auto each_##name(T x, T y) { return expression; }
+#define BINARY_DEVICE BINARY
+#define DIVISION BINARY
 #define TERNARY(name, kinds, weight, expression, ...) \
     template<class T> MAT_INSIDE auto each_##name(T x, T y, T z) { return expression; }
 #define TEST UNARY
@@ -43,7 +46,10 @@
 #undef UNARY
 #undef UNARY_REAL
 #undef UNARY_WITHIN
+#undef UNARY_DEVICE
 #undef BINARY
+#undef BINARY_DEVICE
+#undef DIVISION
 #undef TERNARY
 #undef TEST
 #undef COMPARE
@@ -57,7 +63,10 @@
 #define UNARY(name, ...) MAT_LINE_##name,
 #define UNARY_REAL UNARY
 #define UNARY_WITHIN UNARY
+#define UNARY_DEVICE UNARY
 #define BINARY UNARY
+#define BINARY_DEVICE UNARY
+#define DIVISION UNARY
 #define TERNARY UNARY
 #define TEST UNARY
 #define COMPARE UNARY
@@ -68,7 +77,10 @@ enum {
 #undef UNARY
 #undef UNARY_REAL
 #undef UNARY_WITHIN
+#undef UNARY_DEVICE
 #undef BINARY
+#undef BINARY_DEVICE
+#undef DIVISION
 #undef TERNARY
 #undef TEST
 #undef COMPARE

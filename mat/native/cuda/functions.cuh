@@ -11,9 +11,16 @@
 #define MAT_REAL(name) \
     MAT_INSIDE float mat_##name(float x) { return name##f(x); } \
     MAT_INSIDE double mat_##name(double x) { return name(x); }
-MAT_REAL(sqrt) MAT_REAL(fabs) MAT_REAL(floor) MAT_REAL(ceil) MAT_REAL(rint)
+MAT_REAL(sqrt) MAT_REAL(fabs) MAT_REAL(floor) MAT_REAL(ceil) MAT_REAL(rint) MAT_REAL(trunc)
 MAT_REAL(exp) MAT_REAL(expm1) MAT_REAL(log) MAT_REAL(log1p)
 MAT_REAL(sinh) MAT_REAL(cosh) MAT_REAL(tanh) MAT_REAL(erf)
+MAT_REAL(exp2) MAT_REAL(log2) MAT_REAL(log10) MAT_REAL(cbrt)
+MAT_REAL(asin) MAT_REAL(acos) MAT_REAL(atan) MAT_REAL(asinh) MAT_REAL(acosh) MAT_REAL(atanh)
+#undef MAT_REAL
+#define MAT_REAL(name) \
+    MAT_INSIDE float mat_##name(float x, float y) { return name##f(x, y); } \
+    MAT_INSIDE double mat_##name(double x, double y) { return name(x, y); }
+MAT_REAL(fmod) MAT_REAL(copysign) MAT_REAL(atan2) MAT_REAL(hypot)
 #undef MAT_REAL
 MAT_INSIDE float mat_sin(float x) { return sinf(x); }
 MAT_INSIDE float mat_cos(float x) { return cosf(x); }
@@ -29,6 +36,35 @@ template <class R> MAT_INSIDE R mat_logistic(R x) {
     return (x < 0 ? e : (R)1) / (1 + e);
 }
 
+template <class T> MAT_INSIDE T mat_inverse(T x) { return 1 / x; }
+
+MAT_INSIDE bool mat_signbit(float x) { return mat_bits(x) >> 31; }
+MAT_INSIDE bool mat_signbit(double x) { return mat_bits(x) >> 63; }
+
+/* The larger one, and what the other adds to it */
+template <class R> MAT_INSIDE R mat_logaddexp(R x, R y) {
+    if (x == y) return x + (R)0.6931471805599453094;
+    const R off = x - y;
+    return off > 0 ? x + mat_log1p(mat_exp(-off)) : off <= 0 ? y + mat_log1p(mat_exp(off)) : off;
+}
+
+/* As NumPy has them: the quotient rounded down is that of what the remainder leaves, and the
+   remainder has the sign of the divisor. */
+template <class R> MAT_INSIDE R mat_remainder(R x, R y) {
+    const R rest = mat_fmod(x, y);
+    if (y == 0 || rest != rest) return rest;
+    if (rest == 0) return mat_copysign((R)0, y);
+    return (y < 0) != (rest < 0) ? rest + y : rest;
+}
+template <class R> MAT_INSIDE R mat_floor_divide(R x, R y) {
+    const R rest = mat_fmod(x, y);
+    if (y == 0) return x / y;
+    const R quotient = (x - rest) / y - (R)(rest != 0 && (y < 0) != (rest < 0));
+    if (quotient == 0) return mat_copysign((R)0, x / y);
+    const R low = mat_floor(quotient);
+    return quotient - low > (R)0.5 ? low + 1 : low;
+}
+
 template <class T> MAT_INSIDE auto mat_wide_sin(T x) { return mat_sin(x); }
 template <class T> MAT_INSIDE auto mat_wide_cos(T x) { return mat_cos(x); }
 template <class T> MAT_INSIDE auto mat_wide_tan(T x) { return mat_tan(x); }
@@ -41,6 +77,41 @@ template <class I> MAT_INSIDE mat_whole<I> mat_ceil(mat_whole<I> x) { return x; 
 MAT_INSIDE bool mat_fabs(bool x) { return x; }
 MAT_INSIDE bool mat_floor(bool x) { return x; }
 MAT_INSIDE bool mat_ceil(bool x) { return x; }
+MAT_INSIDE bool mat_trunc(bool x) { return x; }
+MAT_INSIDE bool mat_invert(bool x) { return !x; }
+template <class I> MAT_INSIDE mat_whole<I> mat_trunc(mat_whole<I> x) { return x; }
+template <class I> MAT_INSIDE mat_whole<I> mat_invert(mat_whole<I> x) { return (I)~x.v; }
+template <class I> MAT_INSIDE mat_whole<I> operator&(mat_whole<I> x, mat_whole<I> y) {
+    return (I)(x.v & y.v);
+}
+template <class I> MAT_INSIDE mat_whole<I> operator|(mat_whole<I> x, mat_whole<I> y) {
+    return (I)(x.v | y.v);
+}
+template <class I> MAT_INSIDE mat_whole<I> operator^(mat_whole<I> x, mat_whole<I> y) {
+    return (I)(x.v ^ y.v);
+}
+
+/* Shifts by more bits than there are leave none, or the sign. */
+template <class I> MAT_INSIDE mat_whole<I> mat_shift_left(mat_whole<I> x, mat_whole<I> y) {
+    return (uint64_t)y.v < 8 * sizeof(I) ? (I)((uint64_t)x.v << y.v) : (I)0;
+}
+template <class I> MAT_INSIDE mat_whole<I> mat_shift_right(mat_whole<I> x, mat_whole<I> y) {
+    return (uint64_t)y.v < 8 * sizeof(I) ? (I)(x.v >> y.v) : x.v < 0 ? (I)-1 : (I)0;
+}
+
+/* By 0 NumPy's quotients and remainders are 0; by -1 the quotient is the number negated. */
+template <class I> MAT_INSIDE mat_whole<I> mat_fmod(mat_whole<I> x, mat_whole<I> y) {
+    return y.v == 0 || ((I)-1 < (I)1 && y.v == (I)-1) ? (I)0 : (I)(x.v % y.v);
+}
+template <class I> MAT_INSIDE mat_whole<I> mat_remainder(mat_whole<I> x, mat_whole<I> y) {
+    const I rest = mat_fmod(x, y).v;
+    return rest != 0 && (rest < 0) != (y.v < 0) ? (I)(rest + y.v) : rest;
+}
+template <class I> MAT_INSIDE mat_whole<I> mat_floor_divide(mat_whole<I> x, mat_whole<I> y) {
+    if (y.v == 0) return (I)0;
+    if ((I)-1 < (I)1 && y.v == (I)-1) return -x;
+    return (I)(x.v / y.v - (x.v % y.v != 0 && (x.v < 0) != (y.v < 0)));
+}
 
 /* By squaring; negative powers are refused before. */
 template <class I> MAT_INSIDE mat_whole<I> mat_pow(mat_whole<I> x, mat_whole<I> y) {

@@ -1,0 +1,264 @@
+/* The element-wise kernels of integers and bool: the lines of elementwise.def that are for them. */
+#include "lines_inline.h"
+
+#define UNARY_DEVICE(...)
+#define BINARY_DEVICE(...)
+
+#pragma GCC diagnostic ignored "-Wtype-limits" /* unsigned numbers are compared with 0, too */
+
+/* Two versions of these suffice: with AVX-512 they gain little. */
+#if defined(MAT_HAS_CLONES)
+#undef MAT_CLONES
+#define MAT_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
+#endif
+
+/* The functions of integers */
+
+#define FN(name) MAT_JOIN(MAT_JOIN(mat, name), TYPE)
+#define IS_SIGNED(T) ((T)-1 < (T)1)
+
+/* By 0 and by -1, C has no quotient, or may have none; NumPy's are 0 and the number negated. The
+   reciprocal of 0 is what NumPy's 1.0 / 0 becomes on x86. */
+#define FUNCTIONS(T, type) \
+    INLINE T mat_fabs_##type(T x) { return x < 0 ? (T)-x : x; } \
+    INLINE T mat_floor_##type(T x) { return x; } \
+    INLINE T mat_ceil_##type(T x) { return x; } \
+    INLINE T mat_trunc_##type(T x) { return x; } \
+    INLINE T mat_invert_##type(T x) { return (T)~x; } \
+    INLINE T mat_inverse_##type(T x) { \
+        const int is_long = sizeof(T) >= 4 && IS_SIGNED(T); \
+        const T none = is_long ? (T)((uint64_t)1 << (8 * sizeof(T) - 1)) : 0; \
+        return x == 0 ? none : (T)(1 / x); \
+    } \
+    INLINE T mat_shift_left_##type(T x, T y) { \
+        return (uint64_t)y < 8 * sizeof(T) ? (T)((uint64_t)x << y) : (T)0; \
+    } \
+    INLINE T mat_shift_right_##type(T x, T y) { \
+        return (uint64_t)y < 8 * sizeof(T) ? (T)(x >> y) : x < 0 ? (T)-1 : (T)0; \
+    } \
+    INLINE T mat_floor_divide_##type(T x, T y) { \
+        if (y == 0) return 0; \
+        if (IS_SIGNED(T) && y == (T)-1) return (T)-x; \
+        const T quotient = (T)(x / y); \
+        return (T)(quotient - ((T)(quotient * y) != x && (x < 0) != (y < 0))); \
+    } \
+    INLINE T mat_fmod_##type(T x, T y) { \
+        return y == 0 || (IS_SIGNED(T) && y == (T)-1) ? (T)0 : (T)(x % y); \
+    } \
+    INLINE T mat_remainder_##type(T x, T y) { \
+        const T rest = mat_fmod_##type(x, y); \
+        return rest != 0 && (rest < 0) != (y < 0) ? (T)(rest + y) : rest; \
+    } \
+    /* By squaring, as NumPy does; the power is not below 0. */ \
+    INLINE T mat_pow_##type(T x, T y) { \
+        T power = 1; \
+        for (; y > 0; y >>= 1, x *= x) \
+            if (y & 1) power *= x; \
+        return power; \
+    }
+FUNCTIONS(int8_t, i8)
+FUNCTIONS(int16_t, i16)
+FUNCTIONS(int32_t, i32)
+FUNCTIONS(int64_t, i64)
+FUNCTIONS(uint8_t, u8)
+FUNCTIONS(uint16_t, u16)
+FUNCTIONS(uint32_t, u32)
+FUNCTIONS(uint64_t, u64)
+
+/* Division by one number, by multiplication (Granlund and Montgomery, Division by Invariant
+   Integers using Multiplication, 1994): U is the unsigned type, W has twice as many bits. */
+#define DIVIDER(T, type, U, W) \
+    typedef struct { \
+        U factor; \
+        int before, after; \
+    } divider_##type; \
+    INLINE divider_##type divider_of_##type(T y) { \
+        enum { BITS = 8 * sizeof(T) }; \
+        const int is_signed = IS_SIGNED(T); \
+        const U size = y < 0 ? (U)(0 - (U)y) : (U)y; \
+        int bits = size > 1 ? 64 - __builtin_clzll((uint64_t)size - 1) : 0; \
+        if (is_signed) { \
+            if (bits < 1) bits = 1; \
+            const W power = (W)1 << (BITS + bits - 1); \
+            return (divider_##type){(U)(power / size + 1), 0, bits - 1}; \
+        } \
+        const W power = bits == BITS ? (W)0 - size : ((W)1 << bits) - size; \
+        const U factor = (U)(((W)(U)power << BITS) / size + 1); \
+        return (divider_##type){factor, bits < 1 ? bits : 1, bits > 1 ? bits - 1 : 0}; \
+    } \
+    /* The quotient rounded towards 0, y is not 0 */ \
+    INLINE T divided_##type(T x, T y, divider_##type by) { \
+        enum { BITS = 8 * sizeof(T) }; \
+        if (!IS_SIGNED(T)) { \
+            const U high = (U)((W)by.factor * (U)x >> BITS); \
+            return (T)((U)(high + (U)((U)((U)x - high) >> by.before)) >> by.after); \
+        } \
+        /* the signed product's upper half, of the unsigned one's */ \
+        U high = (U)((W)by.factor * (U)x >> BITS); \
+        high -= x < 0 ? by.factor : 0; \
+        high -= (T)by.factor < 0 ? (U)x : 0; \
+        const T moved = (T)((T)((U)x + high) >> by.after); \
+        const T quotient = (T)(moved - (x < 0 ? -1 : 0)); \
+        return y < 0 ? (T)-quotient : quotient; \
+    } \
+    INLINE T by_floor_divide_##type(T x, T y, divider_##type by) { \
+        const T quotient = divided_##type(x, y, by); \
+        return (T)(quotient - ((T)(quotient * y) != x && (x < 0) != (y < 0))); \
+    } \
+    INLINE T by_remainder_##type(T x, T y, divider_##type by) { \
+        return (T)(x - by_floor_divide_##type(x, y, by) * y); \
+    }
+DIVIDER(int8_t, i8, uint8_t, uint16_t)
+DIVIDER(int16_t, i16, uint16_t, uint32_t)
+DIVIDER(int32_t, i32, uint32_t, uint64_t)
+DIVIDER(uint8_t, u8, uint8_t, uint16_t)
+DIVIDER(uint16_t, u16, uint16_t, uint32_t)
+DIVIDER(uint32_t, u32, uint32_t, uint64_t)
+#if defined(__SIZEOF_INT128__)
+typedef unsigned __int128 mat_twice;
+DIVIDER(int64_t, i64, uint64_t, mat_twice)
+DIVIDER(uint64_t, u64, uint64_t, mat_twice)
+#endif
+
+#define DIVISION_LOOP(kernel, name, T, type, expression) \
+    MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \
+                                           const double *numbers) { \
+        (void)numbers; \
+        MAT_INPUT(T, a, 0); \
+        MAT_INPUT(T, b, 1); \
+        MAT_OUTPUT(T, out, 2); \
+        if (!step[1] && *b != 0) { \
+            const T y = *b; \
+            const divider_##type by = divider_of_##type(y); \
+            MAT_EACH out[i] = by_##name##_##type(a[i], y, by); \
+            return; \
+        } \
+        const int64_t next = step[0], other = step[1]; \
+        MAT_EACH { \
+            const T x = a[i * next], y = b[i * other]; \
+            out[i] = (T)(expression); \
+        } \
+    } \
+    MAT_KERNEL_OF(kernel, MAT_JOIN(kernel, loop), 3, 4, 3)
+#define DIVISION_OF(kernel, name, T, type, expression) \
+    DIVISION_LOOP(kernel, name, T, type, expression)
+#define DIVISION(name, kinds, weight, expression) \
+    DIVISION_OF(KERNEL(name), name, T, TYPE, expression)
+
+/* The kernels */
+
+#define TEST(name, kinds, weight, condition) \
+    MAT_OF(kinds)(MAT_ELEMENTWISE(KERNEL(name), 1, 2, 0, \
+                                  (MAT_INPUT(T, in, 0); MAT_OUTPUT(uint8_t, out, 1);), \
+                                  const T x = in[i]; \
+                                  out[i] = (uint8_t)(condition)))
+#define COMPARE(name, kinds, weight, condition) \
+    MAT_OF(kinds)(MAT_TWO(KERNEL(name), uint8_t, condition))
+#define UNARY(name, kinds, weight, expression) \
+    MAT_OF(kinds)(MAT_ONE(KERNEL(name), AS_RESULT(expression)))
+#define UNARY_REAL UNARY
+#define UNARY_WITHIN(...)
+#define BINARY(name, kinds, weight, expression) \
+    MAT_OF(kinds)(MAT_TWO(KERNEL(name), T, AS_RESULT(expression)))
+#define TERNARY(name, kinds, weight, expression, of_numbers) \
+    MAT_OF(kinds)(MAT_THREE(KERNEL(name), expression, of_numbers))
+#define FUSED(...)
+
+#define MAT_OF(kinds) MAT_I_##kinds
+#define AS_RESULT(expression) (T)(expression)
+#define T int8_t
+#define TYPE i8
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T int16_t
+#define TYPE i16
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T int32_t
+#define TYPE i32
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T uint8_t
+#define TYPE u8
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T uint16_t
+#define TYPE u16
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T uint32_t
+#define TYPE u32
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#define T uint64_t
+#define TYPE u64
+#include "elementwise.def"
+#undef T
+#undef TYPE
+
+/* 1 and 0 of their own type are for int64 only. */
+#undef COMPARE
+#define COMPARE(name, kinds, weight, condition) \
+    MAT_TWO(KERNEL(name), uint8_t, condition) MAT_TWO(KERNEL(name##_in), T, condition)
+#define T int64_t
+#define TYPE i64
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#undef COMPARE
+#undef MAT_OF
+#undef AS_RESULT
+
+/* Of bool, the results are 1 for all numbers but 0. */
+#undef DIVISION
+#define DIVISION(...)
+#define mat_fabs_b1(x) (x)
+#define mat_floor_b1(x) (x)
+#define mat_ceil_b1(x) (x)
+#define mat_trunc_b1(x) (x)
+#define mat_invert_b1(x) ((x) == 0)
+#undef FN
+#define FN(name) mat_##name##_b1
+#define COMPARE(name, kinds, weight, condition) \
+    MAT_OF(kinds)(MAT_TWO(KERNEL(name), uint8_t, condition))
+#define MAT_OF(kinds) MAT_B_##kinds
+#define AS_RESULT(expression) (uint8_t)((expression) != 0)
+#define T uint8_t
+#define TYPE b1
+#include "elementwise.def"
+#undef T
+#undef TYPE
+#undef UNARY
+#undef UNARY_WITHIN
+#undef BINARY
+#undef TERNARY
+#undef TEST
+#undef COMPARE
+
+/* By name */
+
+#define ENTRY(name, type, weight) {#name "_" #type, mat_each_##name##_##type, weight},
+#define WHOLE(name, weight) \
+    ENTRY(name, i8, weight) ENTRY(name, i16, weight) ENTRY(name, i32, weight) \
+        ENTRY(name, i64, weight) ENTRY(name, u8, weight) ENTRY(name, u16, weight) \
+            ENTRY(name, u32, weight) ENTRY(name, u64, weight)
+#define UNARY(name, kinds, weight, ...) \
+    MAT_I_##kinds(WHOLE(name, weight)) MAT_B_##kinds(ENTRY(name, b1, weight))
+#define UNARY_WITHIN(...)
+#define BINARY UNARY
+#undef DIVISION
+#define DIVISION UNARY
+#define TERNARY UNARY
+#define TEST UNARY
+#define COMPARE(name, kinds, weight, condition) \
+    UNARY(name, kinds, weight) ENTRY(name##_in, i64, weight)
+
+const mat_named_kernel mat_integer_kernels[] = {
+#include "elementwise.def"
+    {NULL, NULL, 0}};

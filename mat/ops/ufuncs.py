@@ -1,0 +1,92 @@
+"""Element-wise operations that have no methods: NumPy's ufuncs of bits, quotients, signs and logic,
+its other functions of floating-point numbers, and the operators of the first two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..support.types import Function
+from .declare_elementwise import binary, test, unary
+
+
+def _unary(rule: np.ufunc, sample: str, gives: str, doc: str, operator: str = "") -> Function:
+    return unary(rule.__name__, rule, sample, gives, doc, operator=operator, methods=False)
+
+
+def _binary(rule: np.ufunc, gives: str, doc: str, operator: str = "",
+            sample: str = "[1.0, 4]") -> Function:
+    return binary(rule.__name__, rule, gives, doc, operator=operator, sample=sample, methods=False)
+
+
+def _bits(rule: np.ufunc, gives: str, doc: str, operator: str) -> Function:
+    return _binary(rule, gives, doc, operator, "[1, 6]")
+
+
+# Bits
+
+bitwise_and = _bits(np.bitwise_and, "[0 2]", "the bits that are 1 in both operands; for booleans, "
+                                             "whether both are true", "and")
+bitwise_or = _bits(np.bitwise_or, "[3 6]", "the bits that are 1 in either operand or both; for "
+                                           "booleans, whether either is true", "or")
+bitwise_xor = _bits(np.bitwise_xor, "[3 4]", "the bits that are 1 in one operand only; for "
+                                             "booleans, whether just one is true", "xor")
+left_shift = _bits(np.left_shift, "[4 24]", "the bits of x, shifted to the left by y places",
+                   "lshift")
+right_shift = _bits(np.right_shift, "[0 1]", "the bits of x, shifted to the right by y places",
+                    "rshift")
+invert = _unary(np.invert, "[0, 1]", "[-1 -2]", "the bits of x inverted; booleans negated",
+                "invert")
+
+# Quotients
+
+floor_divide = _binary(np.floor_divide, "[0. 2.]", "the largest integer not above ``x / y``",
+                       "floordiv")
+remainder = _binary(np.remainder, "[1. 0.]",
+                    "the remainder of ``x // y``, which has the sign of y", "mod")
+fmod = _binary(np.fmod, "[1. 0.]",
+               "the remainder of x / y rounded towards 0, which has the sign of x")
+trunc = _unary(np.trunc, "[-1.5, 1.5]", "[-1. 1.]", "each element rounded towards 0")
+
+# Signs
+
+copysign = _binary(np.copysign, "[1. 4.]", "the elements of x with the signs of those of y")
+signbit = test("signbit", np.signbit, "whether the sign of each element is negative, also of zeros")
+
+# Logic: of what is not 0
+
+logical_and = _binary(np.logical_and, "[True True]", "whether both elements are true")
+logical_or = _binary(np.logical_or, "[True True]", "whether either element is true")
+logical_xor = _binary(np.logical_xor, "[False False]", "whether just one element is true")
+logical_not = test("logical_not", np.logical_not, "whether each element is 0")
+
+# Functions, which on the host NumPy computes
+
+exp2 = _unary(np.exp2, "[0.0, 3]", "[1. 8.]", "2 to the power of each element")
+log2 = _unary(np.log2, "[1.0, 8]", "[0. 3.]", "the logarithm of each element to base 2")
+log10 = _unary(np.log10, "[1.0, 100]", "[0. 2.]", "the logarithm of each element to base 10")
+cbrt = _unary(np.cbrt, "[8.0, 27]", "[2. 3.]", "the cube root of each element")
+arcsin = _unary(np.arcsin, "[0.0, 1]", "[0. 1.57079633]",
+                "the angle in radians whose sine each element is")
+arccos = _unary(np.arccos, "[1.0, 0]", "[0. 1.57079633]",
+                "the angle in radians whose cosine each element is")
+arctan = _unary(np.arctan, "[0.0, 1]", "[0. 0.78539816]",
+                "the angle in radians whose tangent each element is")
+arcsinh = _unary(np.arcsinh, "[0.0, 1]", "[0. 0.88137359]",
+                 "the inverse hyperbolic sine of each element")
+arccosh = _unary(np.arccosh, "[1.0, 2]", "[0. 1.3169579]",
+                 "the inverse hyperbolic cosine of each element")
+arctanh = _unary(np.arctanh, "[0.0, 0.5]", "[0. 0.54930614]",
+                 "the inverse hyperbolic tangent of each element")
+arctan2 = _binary(np.arctan2, "[0.46364761 1.10714872]",
+                  "the angle of the point with the coordinates y and x, in radians")
+hypot = _binary(np.hypot, "[2.23606798 4.47213595]", "``sqrt(x * x + y * y)``, without overflow")
+logaddexp = _binary(np.logaddexp, "[2.31326169 4.12692801]",
+                    "``log(exp(x) + exp(y))``, without overflow")
+
+BY_NAME: dict[str, Function] = {
+    function.__name__: function for function in (
+        bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift, invert, floor_divide,
+        remainder, fmod, trunc, copysign, signbit, logical_and, logical_or, logical_xor,
+        logical_not, exp2, log2, log10, cbrt, arcsin, arccos, arctan, arcsinh, arccosh, arctanh,
+        arctan2, hypot, logaddexp)}
