@@ -1,5 +1,6 @@
-"""Python's integers beyond the range of a Mat's dtype, where NumPy takes them: in comparisons, and
-in division, whose result is of floating point.
+"""Operands that are converted before all are checked: Python's integers beyond the range of a Mat's
+dtype, where NumPy takes them (in comparisons, and in division, whose result is of floating point),
+and what is not bool for the logic of devices.
 """
 
 from __future__ import annotations
@@ -9,10 +10,28 @@ from typing import cast
 
 import numpy as np
 
+from ..core.compiled import IN_USE
+from ..devices.device import in_use
 from ..errors import DTypeError
 from ..matrix.mat import Mat
 from ..support.dtypes import represents
-from ..support.types import Arguments, DType, Number
+from ..support.types import Arguments, DType, Number, Operand
+
+
+def as_booleans(args: Arguments) -> Arguments:
+    """Return the arguments of logic, those that are no booleans as such on a device with kernels of
+    its own, which converts to no lower kind.
+    """
+    x, y, out = args
+    if not IN_USE or not in_use().implementations:
+        return args
+    return _truth(x), _truth(y), out
+
+
+def _truth(value: Operand) -> Operand:
+    if not isinstance(value, Mat):
+        return bool(value)
+    return value if value.dtype.kind == "b" else value != 0
 
 
 def beyond_integers(args: Arguments) -> Arguments:

@@ -30,8 +30,8 @@ from ..support.dtypes import (
     represents,
 )
 from ..support.native import compiled, lib
-from ..support.types import DType, Engine, Function, Operand
-from .adapting import as_floats, beyond_integers
+from ..support.types import Arguments, DType, Engine, Function, Operand
+from .adapting import as_booleans, as_floats, beyond_integers
 from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .functions import CheckValues, function_of_bounds, function_of_one, function_of_two
 from .operands import as_operand, is_operand
@@ -40,6 +40,7 @@ from .overlap import apart, apart_from, converted, of_one_dtype, one_by_one
 
 LONG = BY_NAME["int64"].char
 _TYPES = {"b": BOOL, "i": INTEGERS, "f": REAL_TYPES, "c": ""}  # that are compiled, by kind
+LOGIC = frozenset((np.logical_and, np.logical_or, np.logical_xor))
 _WEAK: dict[type, DType | type] = {bool: np.dtype(np.bool_), int: int, float: float,
                                    complex: complex}
 
@@ -53,6 +54,8 @@ def _kind(value: object) -> DType | type:
     return _WEAK.get(type(value)) or np.asarray(value).dtype
 
 
+_ADAPTING: dict[np.ufunc, Callable[[Arguments], Arguments]] = {
+    np.divide: as_floats, **dict.fromkeys(LOGIC, as_booleans)}
 _LOOPS: dict[tuple[object, ...], tuple[DType, ...]] = {}
 
 
@@ -64,7 +67,11 @@ def result_dtype(rule: np.ufunc, *operands: Operand) -> DType:
 
 
 def loop_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
-    """Return the dtypes that `rule` converts such operands to, and that of its result."""
+    """Return the dtypes that `rule` converts such operands to, and that of its result; for logic
+    these are bool.
+    """
+    if rule in LOGIC:
+        return (np.dtype(np.bool_),) * 3
     key = (rule, *map(_kind, operands))
     found = _LOOPS.get(key)
     if found is None:
@@ -196,7 +203,7 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, y, out: _result_of(rule, x, y)
     _prepare_binary(kernel, name, rule, compares)
-    kernel.adapt = beyond_integers if compares else as_floats if rule is np.divide else None
+    kernel.adapt = _ADAPTING.get(rule, beyond_integers if compares else None)
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
 
     function = function_of_two(kernel, rule, check_values)
@@ -214,7 +221,8 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
 def _prepare_binary(kernel: Op, name: str, rule: np.ufunc, compares: bool) -> None:
     """Have kernels of the host and of GPUs compute a function of two operands."""
     if compares:
-        kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + LONG + BOOL), when=_comparable)(
+        kernel.prepare("foreign", when=_comparable,
+                       dtypes="" if rule in LOGIC else compiled(REAL_TYPES + LONG + BOOL))(
             lambda cpu, x, y, out: cpu.prepare_elementwise(_into(name, out), x, y, out))
     else:
         kernel.prepare("foreign", dtypes=compiled(_dtypes_of(name)), when=of_one_dtype)(
@@ -297,7 +305,8 @@ def _fits_device(rule: np.ufunc) -> Callable[..., bool]:
     def fits(*operands: Operand) -> bool:
         *dtypes, _ = loop_dtypes(rule, *operands[:-1])
         return (all(d == dtypes[0] for d in dtypes) and dtypes[0].char in EVERY and apart(*operands)
-                and all(represents(dtypes[0], x) for x in operands if not isinstance(x, Mat)))
+                and all(x.storage.dtype.kind == "b" or dtypes[0].kind != "b"
+                        if isinstance(x, Mat) else represents(dtypes[0], x) for x in operands[:-1]))
 
     return fits
 

@@ -66,11 +66,11 @@ def test_beta_0_reads_nothing(there):
     a, b = mat.full((3, 5), 2.0), mat.full((3, 5), 3.0)
     for old, beta in ((np.nan, 0), (1, 2)):
         wanted = 6 * 2 + (2 if beta else 0)
-        assert_array_equal(mat.geem(2, a, b, beta, mat.full((3, 5), old)).to_numpy(),
+        assert_array_equal(mat.geem(2, a, b, beta, mat.full((3, 5), float(old))).to_numpy(),
                            np.full((3, 5), wanted))
-        assert_array_equal(mat.geerv(2, a, b[0], beta, mat.full((3, 5), old)).to_numpy(),
+        assert_array_equal(mat.geerv(2, a, b[0], beta, mat.full((3, 5), float(old))).to_numpy(),
                            np.full((3, 5), wanted))
-        assert_array_equal(mat.add_sign(12, a, beta, mat.full((3, 5), old)).to_numpy(),
+        assert_array_equal(mat.add_sign(12, a, beta, mat.full((3, 5), float(old))).to_numpy(),
                            np.full((3, 5), wanted))
 
 
@@ -90,3 +90,16 @@ def test_what_meets_is_done_by_the_host(cuda):
         x = mat.arange(6.0)
         mat.add(x[:5], 1, out=x[1:])
         assert_array_equal(x.to_numpy(), [0, 1, 2, 3, 4, 5])
+
+
+def test_logic_of_other_dtypes_stays_there(there):
+    """Devices convert to no lower kind: operands are compared with 0 before."""
+    x, y = mat.array([0.0, 1, np.nan, -0.0]), mat.array([0, 0, 3, 4])
+    with mat.debug.count_copies() as n:
+        found = [f(x, y) for f in (mat.logical_and, mat.logical_or, mat.logical_xor)]
+        some = mat.logical_and(x, 2)
+        assert n.fallbacks == 0
+    a, b = x.to_numpy(), y.to_numpy()
+    for z, f in zip(found, (np.logical_and, np.logical_or, np.logical_xor), strict=True):
+        assert_array_equal(z.to_numpy(), f(a, b))
+    assert some.tolist() == [False, True, True, False]

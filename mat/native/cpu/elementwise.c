@@ -67,11 +67,13 @@ typedef struct {
 #define TERNARY(name, kinds, weight, expression, of_numbers) \
     MAT_THREE(KERNEL(name), expression, of_numbers)
 #define TEST(name, kinds, weight, condition) \
-    MAT_ELEMENTWISE(KERNEL(name), 1, 2, 0, (MAT_INPUT(T, in, 0); MAT_OUTPUT(uint8_t, out, 1);), \
-                    const T x = in[i]; \
-                    out[i] = (uint8_t)(condition))
+    MAT_F_##kinds(MAT_ELEMENTWISE(KERNEL(name), 1, 2, 0, \
+                                  (MAT_INPUT(T, in, 0); MAT_OUTPUT(uint8_t, out, 1);), \
+                                  const T x = in[i]; \
+                                  out[i] = (uint8_t)(condition)))
 #define COMPARE(name, kinds, weight, condition) \
-    MAT_TWO(KERNEL(name), uint8_t, condition) MAT_TWO(KERNEL(name##_in), T, condition)
+    MAT_F_##kinds(MAT_TWO(KERNEL(name), uint8_t, condition) \
+                  MAT_TWO(KERNEL(name##_in), T, condition))
 #define FUSED(name, kinds, weight, count, expression) MAT_FUSED(KERNEL(name), count, expression)
 
 #define T float
@@ -120,8 +122,9 @@ FILL(8, uint64_t, memcpy(&v, numbers, sizeof v))
 #define UNARY_WITHIN(name, kinds, weight, expression, for_all) BOTH(name, weight)
 #define BINARY UNARY
 #define TERNARY(name, kinds, weight, expression, of_numbers) BOTH(name, weight)
-#define TEST(name, kinds, weight, condition) BOTH(name, weight)
-#define COMPARE(name, kinds, weight, condition) BOTH(name, weight) BOTH(name##_in, weight)
+#define TEST UNARY
+#define COMPARE(name, kinds, weight, condition) \
+    MAT_F_##kinds(BOTH(name, weight) BOTH(name##_in, weight))
 #define FUSED(name, kinds, weight, count, expression) BOTH(name, weight)
 
 static const mat_named_kernel kernels[] = {

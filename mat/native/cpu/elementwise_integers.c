@@ -205,7 +205,8 @@ DIVIDER(uint64_t, u64, uint64_t, mat_twice)
 /* 1 and 0 of their own type are for int64 only. */
 #undef COMPARE
 #define COMPARE(name, kinds, weight, condition) \
-    MAT_TWO(KERNEL(name), uint8_t, condition) MAT_TWO(KERNEL(name##_in), T, condition)
+    MAT_OF(kinds)(MAT_TWO(KERNEL(name), uint8_t, condition) \
+                  MAT_TWO(KERNEL(name##_in), T, condition))
 #define T int64_t
 #define TYPE i64
 #include "elementwise.def"
@@ -257,7 +258,7 @@ DIVIDER(uint64_t, u64, uint64_t, mat_twice)
 #define TERNARY UNARY
 #define TEST UNARY
 #define COMPARE(name, kinds, weight, condition) \
-    UNARY(name, kinds, weight) ENTRY(name##_in, i64, weight)
+    UNARY(name, kinds, weight) MAT_I_##kinds(ENTRY(name##_in, i64, weight))
 
 const mat_named_kernel mat_integer_kernels[] = {
 #include "elementwise.def"

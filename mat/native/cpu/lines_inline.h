@@ -147,6 +147,7 @@ extern const mat_named_kernel mat_integer_kernels[];
 #define MAT_F_f(...) __VA_ARGS__
 #define MAT_F_bi(...)
 #define MAT_F_i(...)
+#define MAT_F_b(...)
 #define MAT_I_bifc(...) __VA_ARGS__
 #define MAT_I_ifc(...) __VA_ARGS__
 #define MAT_I_fc(...)
@@ -155,6 +156,7 @@ extern const mat_named_kernel mat_integer_kernels[];
 #define MAT_I_f(...)
 #define MAT_I_bi(...) __VA_ARGS__
 #define MAT_I_i(...) __VA_ARGS__
+#define MAT_I_b(...)
 #define MAT_B_bifc(...) __VA_ARGS__
 #define MAT_B_ifc(...)
 #define MAT_B_fc(...)
@@ -163,5 +165,6 @@ extern const mat_named_kernel mat_integer_kernels[];
 #define MAT_B_f(...)
 #define MAT_B_bi(...) __VA_ARGS__
 #define MAT_B_i(...)
+#define MAT_B_b(...) __VA_ARGS__
 
 #endif
