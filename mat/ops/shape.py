@@ -118,7 +118,7 @@ def astype(self: Mat, dtype: DTypeLike, order: str | None = "K", casting: str = 
     --------
     >>> import mat
     >>> mat.array([1.5, 2.5]).astype("int32")
-    <Mat 2 int32 A [1 2]>
+    <Mat 2 int32 F [1 2]>
     """
     kind = as_dtype(dtype)
     if casting != "unsafe" and not _can_cast(self.dtype, kind, casting):
