@@ -12,7 +12,7 @@ from mat.cpu.elementwise import STREAM
 from mat.ops.operation import REGISTRY
 from mat.ops.planning import choose
 
-from ..support.layouts import LAYOUTS, check_hidden, numbers, place
+from ..support.layouts import INTEGERS, LAYOUTS, check_hidden, numbers, place
 from ..support.needs import native
 
 pytestmark = native
@@ -248,3 +248,25 @@ def test_fused_with_nan_where_nothing_is_read(rng, dtype):
         assert_array_equal(mat.scale_columns(w, x).to_numpy(), a * v)
         assert_array_equal(mat.scale_rows(place(v[:40], layout), x).to_numpy(), a * v[:40, None])
         assert_array_equal(x.scale_columns_(w).to_numpy(), a * v)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@np.errstate(all="ignore")
+def test_division_by_one_integer(rng, dtype):
+    """It multiplies instead: by every divisor of 8 bits, by edges and powers of 2 of others."""
+    limits = np.iinfo(dtype)
+    if limits.bits == 8:
+        a, divisors = np.arange(limits.min, limits.max + 1).astype(dtype), range(limits.min,
+                                                                                 limits.max + 1)
+    else:
+        edges = [limits.min, limits.min + 1, limits.max - 1, limits.max, 0, 1, 2, 3]
+        a = np.array([*rng.integers(limits.min, limits.max, 500, dtype, endpoint=True), *edges],
+                     dtype)
+        powers = [2**k + off for k in range(2, limits.bits - 1) for off in (-1, 0, 1)]
+        divisors = [d for d in (*edges, *powers, *range(-9, 10), -limits.max)
+                    if max(limits.min, -2**53) <= d <= min(limits.max, 2**53)]
+    x = mat.from_numpy(a)
+    for divisor in divisors:
+        for rule in (np.floor_divide, np.remainder):
+            assert_array_equal(rule(x, divisor).to_numpy(), rule(a, np.dtype(dtype).type(divisor)),
+                               err_msg=f"by {divisor}")
