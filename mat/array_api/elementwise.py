@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import DTypeError
 from ..interop.numpy import operators
-from ..interop.numpy.operators import binary_by_numpy, by_numpy
+from ..interop.numpy.operators import by_numpy
 from ..matrix.mat import Mat
 from ..ops import elementwise as ew
 from ..ops import ufuncs
@@ -80,6 +80,17 @@ def _binary(name: str, function: Function, summary: str) -> Binary:
         return found
 
     return public(name, binary, summary, _PAIR, _BROADCAST)
+
+
+def _next_after(x: Operand, y: Operand) -> Mat:
+    """Return NumPy's result; no operation of `mat` computes it."""
+    if not isinstance(x, Mat) and not isinstance(y, Mat):
+        x, y = mat_of(x), mat_of(y)
+    result_dtype(np.nextafter, x, y)
+    for value, other in ((x, y), (y, x)):
+        if not isinstance(value, Mat):
+            check_operand(value, other.dtype, "an operand")
+    return by_numpy(np.nextafter, x, y)
 
 
 # By operations of `mat`
@@ -216,7 +227,7 @@ hypot: Binary = _binary("hypot", ufuncs.hypot,
                         "Return ``sqrt(x1 * x1 + x2 * x2)``, without overflow.")
 logaddexp: Binary = _binary("logaddexp", ufuncs.logaddexp,
                             "Return ``log(exp(x1) + exp(x2))``, without overflow.")
-nextafter: Binary = _binary("nextafter", binary_by_numpy(np.nextafter),
+nextafter: Binary = _binary("nextafter", _next_after,
                             "Return the next number after x1 towards x2.")
 remainder: Binary = _binary("remainder", ufuncs.remainder,
                             "Return ``x1 % x2``, with the sign of x2.")

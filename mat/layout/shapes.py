@@ -73,13 +73,12 @@ def lengths_for(shape: object, old: Ints) -> Ints:
 
     Raise `ShapeError` if it has another number.
     """
-    lengths = [integer(n, "a length in a shape") for n in items_of(shape)]
     size = prod(old)
+    given = [integer(n, "a length in a shape") for n in items_of(shape)]
+    lengths = with_inferred(tuple(given), size)
     if lengths.count(-1) == 1:
-        known = prod(as_shape([n for n in lengths if n != -1]))
-        if known == 0 or size % known:
-            raise ShapeError(f"cannot infer -1 in {tuple(lengths)} for {size} elements")
-        lengths[lengths.index(-1)] = size // known
+        as_shape([n for n in lengths if n != -1])
+        raise ShapeError(f"cannot infer -1 in {lengths} for {size} elements")
     found = as_shape(lengths)
     if prod(found) != size:
         raise ShapeError(f"cannot reshape {old} ({size} elements) to {found} ({prod(found)}); "
@@ -87,21 +86,21 @@ def lengths_for(shape: object, old: Ints) -> Ints:
     return found
 
 
-def with_inferred(shape: tuple[object, ...], size: int) -> Ints:
-    """Return `shape` with the length that -1 stands for, for so many elements, where that is easy
-    to say.
+def with_inferred(shape: Ints, size: int) -> Ints:
+    """Return `shape` with the length that -1 stands for, for so many elements: as it is, if there
+    is none.
     """
     known, missing = 1, 0
     for n in shape:
-        if type(n) is not int or not -1 <= n <= size or not n:
-            return shape  # type: ignore[return-value]
+        if type(n) is not int or n < -1:
+            return shape
         if n == -1:
             missing += 1
         else:
             known *= n
-    if missing != 1 or known > size:
-        return shape  # type: ignore[return-value]
-    return tuple([size // known if n == -1 else n for n in shape])  # type: ignore[misc]
+    if missing != 1 or not known or size % known:
+        return shape
+    return tuple([size // known if n == -1 else n for n in shape])
 
 
 def check_extent(shape: Ints) -> None:

@@ -36,7 +36,7 @@ from .elementwise_docs import binary_doc, in_place_doc, unary_doc
 from .functions import CheckValues, function_of_bounds, function_of_one, function_of_two
 from .operands import as_operand, is_operand
 from .operation import Input, InputOrNumber, Op, Output, named, op
-from .overlap import apart, apart_from, converted, of_one_dtype, one_by_one
+from .overlap import apart, apart_from, converted, of_one_dtype
 
 LONG = BY_NAME["int64"].char
 _TYPES = {"b": BOOL, "i": INTEGERS, "f": REAL_TYPES, "c": ""}  # that are compiled, by kind
@@ -146,11 +146,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
-    kernel.prepare("foreign", dtypes=compiled(_dtypes_of(name)), when=of_one_dtype)(
-        lambda cpu, x, out: cpu.prepare_elementwise(name, x, out))
-    _prepare_converted(kernel, name, rule)
-    kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
-        lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
+    _prepare_kernels(kernel, name, rule)
     kernel.on("array")(implementation or rule)
 
     function = function_of_one(kernel, rule)
@@ -202,7 +198,7 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, y, out: _result_of(rule, x, y)
-    _prepare_binary(kernel, name, rule, compares)
+    _prepare_kernels(kernel, name, rule)
     kernel.adapt = _ADAPTING.get(rule, beyond_integers if compares else None)
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
 
@@ -218,36 +214,37 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     return public
 
 
-def _prepare_binary(kernel: Op, name: str, rule: np.ufunc, compares: bool) -> None:
-    """Have kernels of the host and of GPUs compute a function of two operands."""
-    if compares:
-        kernel.prepare("foreign", when=_comparable,
-                       dtypes="" if rule in LOGIC else compiled(REAL_TYPES + LONG + BOOL))(
-            lambda cpu, x, y, out: cpu.prepare_elementwise(_into(name, out), x, y, out))
-    else:
-        kernel.prepare("foreign", dtypes=compiled(_dtypes_of(name)), when=of_one_dtype)(
-            lambda cpu, x, y, out: cpu.prepare_elementwise(name, x, y, out))
-    _prepare_converted(kernel, name, rule)
-    kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
-        lambda cuda, x, y, out: cuda.prepare_elementwise(name, x, y, out,
-                                                         dtype=loop_dtypes(rule, x, y)[0]))
-
-
-def _prepare_converted(kernel: Op, name: str, rule: np.ufunc) -> None:
-    """Have the host's kernels compute where `rule` converts operands to one of their dtypes."""
-    dtypes = _dtypes_of(name)
-
-    def when(*operands: Operand) -> bool:
-        *loop, result = loop_dtypes(rule, *operands[:-1])
-        return (loop[0].char in dtypes and all(dtype == loop[0] for dtype in loop)
-                and operands[-1].storage.dtype == result and converted(loop[0], *operands))
-
-    def prepare(cpu: Engine, *operands: Operand) -> CpuKernel:
-        dtype = loop_dtypes(rule, *operands[:-1])[0]
-        found: CpuKernel = cpu.prepare_elementwise(name, *operands, dtype=dtype)
+def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc) -> None:
+    """Have kernels of the host and of GPUs compute where `rule` does so in one dtype of theirs, to
+    which they convert other operands.
+    """
+    def on_host(cpu: Engine, *operands: Operand) -> CpuKernel:
+        dtype, *_, result = loop_dtypes(rule, *operands[:-1])
+        line = name if operands[-1].storage.dtype == result else name + "_in"
+        found: CpuKernel = cpu.prepare_elementwise(line, *operands, dtype=dtype)
         return found
 
-    kernel.prepare("foreign", dtypes=compiled(EVERY), when=when)(prepare)
+    kernel.prepare("foreign", dtypes=compiled(EVERY),
+                   when=_fits_host(rule, _dtypes_of(name)))(on_host)
+    kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
+        lambda cuda, *operands: cuda.prepare_elementwise(
+            name, *operands, dtype=loop_dtypes(rule, *operands[:-1])[0]))
+
+
+def _fits_host(rule: np.ufunc, dtypes: str) -> Callable[..., bool]:
+    """Return a test whether the host's kernels for `dtypes` can do what `rule` does: where that
+    computes in one of these, and `out` has the dtype of the result, or for a comparison of the
+    types of BLAS and int64 that of the operands.
+    """
+    def fits(*operands: Operand) -> bool:
+        *loop, result = loop_dtypes(rule, *operands[:-1])
+        dtype, out = loop[0], operands[-1].storage.dtype
+        in_place = len(loop) == 2 and result.kind == "b" and dtype.char in REAL_TYPES + LONG
+        return (dtype.char in dtypes and all(d == dtype for d in loop)
+                and (out == result or (in_place and out == dtype))
+                and converted(dtype, *operands))
+
+    return fits
 
 
 def test(name: str, rule: np.ufunc, doc: str) -> Function:
@@ -260,9 +257,7 @@ def test(name: str, rule: np.ufunc, doc: str) -> Function:
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, out: (x.layout.shape, result_dtype(rule, x))
-    _prepare_converted(kernel, name, rule)
-    kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
-        lambda cuda, x, out: cuda.prepare_elementwise(name, x, out, dtype=loop_dtypes(rule, x)[0]))
+    _prepare_kernels(kernel, name, rule)
     kernel.on("array", silent=True)(rule)
 
     return _public(function_of_one(kernel, rule), kernel, unary_doc(name, doc))
@@ -309,25 +304,6 @@ def _fits_device(rule: np.ufunc) -> Callable[..., bool]:
                         if isinstance(x, Mat) else represents(dtypes[0], x) for x in operands[:-1]))
 
     return fits
-
-
-def _comparable(x: Operand, y: Operand, out: Mat) -> bool:
-    """Return whether compiled comparisons take these: Mats of one dtype of floating point or int64,
-    into bool or that dtype; with int64, integers only.
-    """
-    dtypes = {v.storage.dtype.char for v in (x, y) if type(v) is Mat}
-    if dtypes == {LONG} and any(_kind(v) is float or np.asarray(v).dtype.kind not in "iub"
-                                for v in (x, y) if type(v) is not Mat):
-        return False
-    return (len(dtypes) == 1 and dtypes <= set(REAL_TYPES + LONG)
-            and out.storage.dtype.char in dtypes | {BOOL} and one_by_one(x, y, out))
-
-
-def _into(name: str, out: Mat) -> str:
-    """Return the kernel of the comparison `name` for `out`: bool, or 1 and 0 of the operands'
-    dtype.
-    """
-    return name if out.storage.dtype.kind == "b" else name + "_in"
 
 
 def _in_place(kernel: Op, check_values: CheckValues | None) -> Function:

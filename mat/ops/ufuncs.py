@@ -9,14 +9,25 @@ import numpy as np
 from ..support.types import Function
 from .declare_elementwise import binary, test, unary
 
+BY_NAME: dict[str, Function] = {}  # the functions of this module
+
 
 def _unary(rule: np.ufunc, sample: str, gives: str, doc: str, operator: str = "") -> Function:
-    return unary(rule.__name__, rule, sample, gives, doc, operator=operator, methods=False)
+    found = BY_NAME[rule.__name__] = unary(rule.__name__, rule, sample, gives, doc,
+                                           operator=operator, methods=False)
+    return found
 
 
 def _binary(rule: np.ufunc, gives: str, doc: str, operator: str = "",
             sample: str = "[1.0, 4]") -> Function:
-    return binary(rule.__name__, rule, gives, doc, operator=operator, sample=sample, methods=False)
+    found = BY_NAME[rule.__name__] = binary(rule.__name__, rule, gives, doc, operator=operator,
+                                            sample=sample, methods=False)
+    return found
+
+
+def _test(rule: np.ufunc, doc: str) -> Function:
+    found = BY_NAME[rule.__name__] = test(rule.__name__, rule, doc)
+    return found
 
 
 def _bits(rule: np.ufunc, gives: str, doc: str, operator: str) -> Function:
@@ -51,14 +62,14 @@ trunc = _unary(np.trunc, "[-1.5, 1.5]", "[-1. 1.]", "each element rounded toward
 # Signs
 
 copysign = _binary(np.copysign, "[1. 4.]", "the elements of x with the signs of those of y")
-signbit = test("signbit", np.signbit, "whether the sign of each element is negative, also of zeros")
+signbit = _test(np.signbit, "whether the sign of each element is negative, also of zeros")
 
 # Logic: of what is not 0
 
 logical_and = _binary(np.logical_and, "[True True]", "whether both elements are true")
 logical_or = _binary(np.logical_or, "[True True]", "whether either element is true")
 logical_xor = _binary(np.logical_xor, "[False False]", "whether just one element is true")
-logical_not = test("logical_not", np.logical_not, "whether each element is 0")
+logical_not = _test(np.logical_not, "whether each element is 0")
 
 # Functions, which on the host NumPy computes
 
@@ -83,10 +94,3 @@ arctan2 = _binary(np.arctan2, "[0.46364761 1.10714872]",
 hypot = _binary(np.hypot, "[2.23606798 4.47213595]", "``sqrt(x * x + y * y)``, without overflow")
 logaddexp = _binary(np.logaddexp, "[2.31326169 4.12692801]",
                     "``log(exp(x) + exp(y))``, without overflow")
-
-BY_NAME: dict[str, Function] = {
-    function.__name__: function for function in (
-        bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift, invert, floor_divide,
-        remainder, fmod, trunc, copysign, signbit, logical_and, logical_or, logical_xor,
-        logical_not, exp2, log2, log10, cbrt, arcsin, arccos, arctan, arcsinh, arccosh, arctanh,
-        arctan2, hypot, logaddexp)}

@@ -1,29 +1,21 @@
-"""The operators that the array API standard requires of a Mat beyond those of ``ops/``
-(``// % & | ^ ~ << >>``), its device and its namespace.
-
-They have no kernels: NumPy computes on the host, except for booleans, whose logic is
-multiplication, maximum and comparison.
+"""What the array API standard requires of a Mat beyond the operations of ``ops/``: the remaining
+operators, its device and its namespace; and how NumPy is called for Mats without warnings.
 """
 
 from __future__ import annotations
 
 from types import ModuleType
 
-import numpy as np
-
 from ...cpu.errstate import QUIET, STATE
 from ...devices.device import Device, device_named, enabled_on
 from ...errors import DeviceError, SettingError, ShapeError
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
-from ...ops.declare_elementwise import check_out, result_dtype
-from ...ops.operands import as_mat, as_operand, is_operand
+from ...ops.operands import is_operand
 from ...ops.roles import named
-from ...support.dtypes import check_operand
 from ...support.plugins import plugin
 from ...support.types import DeviceName, Function, Operand
 from .dispatch import delegate
-from .ufunc_operation import UfuncOperation
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
 
@@ -51,50 +43,6 @@ def several_by_numpy(rule: Function, *args: object, **kwargs: object) -> tuple[M
         return tuple(delegate(rule, args, kwargs))
     finally:
         STATE.reset(token)
-
-
-def _are_all_bool(*values: Operand) -> bool:
-    return all(v.dtype.kind == "b" if isinstance(v, Mat | np.generic) else type(v) is bool
-               for v in values)
-
-
-def binary_by_numpy(rule: np.ufunc, of_bools: Function | None = None) -> Function:
-    """Return ``function(x, y, out=None)`` for the ufunc `rule`.
-
-    `of_bools` computes it for booleans, on the device in use.
-    """
-    def checked(x: Operand, y: Operand, out: Mat | None) -> Mat:
-        return _checked(rule, of_bools, x, y, out)
-
-    operation = UfuncOperation(rule, checked, of_bools is None)
-
-    def function(x: Operand, y: Operand, out: Mat | None = None) -> Mat:
-        found: Mat = operation.apply(x, y) if out is None else checked(x, y, out)
-        return found
-
-    vars(function)["operation"] = operation
-    return function
-
-
-def _checked(rule: np.ufunc, of_bools: Function | None, x: Operand, y: Operand,
-             out: Mat | None) -> Mat:
-    """Return the result of `rule` for operands that have to be checked and converted before."""
-    x, y = as_operand(x, "x"), as_operand(y, "y")
-    if not isinstance(x, Mat) and not isinstance(y, Mat):
-        x, y = as_mat(x, "x"), as_mat(y, "y")
-    if out is None:
-        result_dtype(rule, x, y)
-        for value, other in ((x, y), (y, x)):
-            if not isinstance(value, Mat):
-                check_operand(value, other.dtype, "an operand")
-    else:
-        check_out(rule, out, x, y)
-    found: Mat
-    if of_bools is not None and _are_all_bool(x, y):
-        found = of_bools(x, y, out)
-    else:
-        found = by_numpy(rule, x, y) if out is None else by_numpy(rule, x, y, out=out)
-    return found
 
 
 def _bind_named(name: str, function: Function, doc: str | None = None) -> None:
