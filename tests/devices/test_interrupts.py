@@ -200,6 +200,7 @@ def test_pool_counts_survive_every_interrupt(dev):
     assert every_line(use, check, ("memories/", "devices/")) > 100
 
 
+@pytest.mark.unchecked("it looks at results, so that no work stays delayed")
 def test_delayed_work_is_done_again_after_an_interrupt(dev):
     """An operation whose work is delayed has ended: nobody else knows that it was interrupted."""
     k = came = 1
