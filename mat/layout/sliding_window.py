@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..errors import ShapeError
 from .shapes import Ints, integer
@@ -28,10 +28,30 @@ class WindowAxis(NamedTuple):
     step: int
     off: int
 
-    def inside(self, p: int) -> range:
-        """Return the points whose tap `p` is inside the input."""
-        low = max(0, -((self.off + p) // self.step))
-        return range(low, max(low, min(self.n, -((self.off + p - self.nx) // self.step))))
+    def first(self, p: int) -> int:
+        """Return the index in the input of tap `p` of point 0."""
+        return self.off + p
+
+
+class SteppedAxis(Protocol):
+    """What `regions` reads of an axis of windows."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def nx(self) -> int: ...
+    @property
+    def k(self) -> int: ...
+    @property
+    def step(self) -> int: ...
+    def first(self, p: int) -> int: ...
+
+
+def inside(a: SteppedAxis, p: int) -> range:
+    """Return the points of an axis whose tap `p` is inside the input."""
+    first = a.first(p)
+    low = max(0, -(first // a.step))
+    return range(low, max(low, min(a.n, -((first - a.nx) // a.step))))
 
 
 def setting(value: object, name: str) -> Setting:
@@ -86,15 +106,15 @@ def with_batch(axes: tuple[WindowAxis, ...], batch: int) -> tuple[WindowAxis, ..
 Region = tuple[slice, ...]
 
 
-def regions(axes: Sequence[WindowAxis]) -> Iterator[tuple[Ints, Region, Region]]:
+def regions(axes: Sequence[SteppedAxis]) -> Iterator[tuple[Ints, Region, Region]]:
     """Yield the index, the part of the input and the points of each tap.
 
     The points are those whose tap is inside the input, and the part is what it reads for them.
     """
     for p in product(*(range(a.k) for a in axes)):
-        seen = [a.inside(q) for a, q in zip(axes, p, strict=True)]
+        seen = [inside(a, q) for a, q in zip(axes, p, strict=True)]
         if all(seen):
-            firsts = [i.start * a.step + a.off + q for i, a, q in zip(seen, axes, p, strict=True)]
+            firsts = [i.start * a.step + a.first(q) for i, a, q in zip(seen, axes, p, strict=True)]
             read = (slice(f, f + (len(i) - 1) * a.step + 1, a.step)
                     for f, i, a in zip(firsts, seen, axes, strict=True))
             yield p, tuple(read), tuple(slice(i.start, i.stop) for i in seen)
