@@ -82,17 +82,6 @@ def _binary(name: str, function: Function, summary: str) -> Binary:
     return public(name, binary, summary, _PAIR, _BROADCAST)
 
 
-def _next_after(x: Operand, y: Operand) -> Mat:
-    """Return NumPy's result; no operation of `mat` computes it."""
-    if not isinstance(x, Mat) and not isinstance(y, Mat):
-        x, y = mat_of(x), mat_of(y)
-    result_dtype(np.nextafter, x, y)
-    for value, other in ((x, y), (y, x)):
-        if not isinstance(value, Mat):
-            check_operand(value, other.dtype, "an operand")
-    return by_numpy(np.nextafter, x, y)
-
-
 # By operations of `mat`
 
 abs: Unary = _unary("abs", ew.abs,
@@ -227,7 +216,7 @@ hypot: Binary = _binary("hypot", ufuncs.hypot,
                         "Return ``sqrt(x1 * x1 + x2 * x2)``, without overflow.")
 logaddexp: Binary = _binary("logaddexp", ufuncs.logaddexp,
                             "Return ``log(exp(x1) + exp(x2))``, without overflow.")
-nextafter: Binary = _binary("nextafter", _next_after,
+nextafter: Binary = _binary("nextafter", ufuncs.nextafter,
                             "Return the next number after x1 towards x2.")
 remainder: Binary = _binary("remainder", ufuncs.remainder,
                             "Return ``x1 % x2``, with the sign of x2.")
@@ -244,6 +233,6 @@ def _imag(x: ArrayLike, /) -> Mat:
     return by_numpy(np.imag, x)
 
 
-conj: Unary = _unary_by_numpy("conj", np.conjugate, "Return the complex conjugate of x.")
+conj: Unary = _unary("conj", ufuncs.conjugate, "Return the complex conjugate of x.")
 real: Unary = public("real", _real, "Return the real part of complex numbers.", _X)
 imag: Unary = public("imag", _imag, "Return the imaginary part of complex numbers.", _X)

@@ -13,6 +13,7 @@ from ..interop.numpy.operators import by_numpy
 from ..layout.shapes import Ints, as_axes, as_axis, as_shape, integer
 from ..layout.shapes import broadcast_shapes as _broadcast
 from ..matrix.mat import Mat
+from ..ops.arrangement import repeated, rolled, tiled
 from ..ops.joining import concat as _concat
 from ..ops.joining import stack as _stack
 from ..support.types import ArrayLike, AxisLike, ShapeLike
@@ -310,10 +311,7 @@ def repeat(x: ArrayLike, repeats: ArrayLike, /, *, axis: int | None = None) -> M
     if isinstance(repeats, Mat | np.ndarray | np.generic) and mat_of(repeats).size != 1:
         return by_numpy(np.repeat, mat, repeats, axis=k)
     count = integer(repeats.item() if isinstance(repeats, Mat | np.ndarray) else repeats, "repeats")
-    if count < 0:
-        raise ShapeError(f"repeats is not negative, got {count}")
-    wide = mat.expand_dims(k + 1).broadcast_to((*mat.shape[:k + 1], count, *mat.shape[k + 1:]))
-    return wide.copy().reshape((*mat.shape[:k], mat.shape[k] * count, *mat.shape[k + 1:]))
+    return repeated(mat, count, k)
 
 
 def tile(x: ArrayLike, repetitions: ShapeLike, /) -> Mat:
@@ -331,15 +329,7 @@ def tile(x: ArrayLike, repetitions: ShapeLike, /) -> Mat:
     Mat
         A copy.
     """
-    mat, times = mat_of(x), as_shape(repetitions)
-    ndim = max(mat.ndim, len(times))
-    times = (1,) * (ndim - len(times)) + times
-    shape = (1,) * (ndim - mat.ndim) + mat.shape
-    layout = mat.layout[(*(None,) * (ndim - mat.ndim),
-                       ...)][tuple(i for _ in shape for i in (None, slice(None)))]
-    wide = mat.over(layout.broadcast_to(tuple(n for pair in zip(times, shape, strict=True)
-                                            for n in pair)))
-    return wide.copy().reshape(tuple(t * n for t, n in zip(times, shape, strict=True)))
+    return tiled(mat_of(x), as_shape(repetitions))
 
 
 def roll(x: ArrayLike, /, shift: AxisLike, *, axis: AxisLike = None) -> Mat:
@@ -361,8 +351,7 @@ def roll(x: ArrayLike, /, shift: AxisLike, *, axis: AxisLike = None) -> Mat:
     """
     mat = mat_of(x)
     if axis is None:
-        total = sum(_integers(shift))
-        return _rolled(reshape(mat, (-1,)), total, 0).reshape(mat.shape)
+        return rolled(reshape(mat, (-1,)), ((0, n) for n in _integers(shift))).reshape(mat.shape)
     axes, shifts = _integers(axis), _integers(shift)
     if len(shifts) == 1:
         shifts = shifts * len(axes)
@@ -370,20 +359,9 @@ def roll(x: ArrayLike, /, shift: AxisLike, *, axis: AxisLike = None) -> Mat:
         axes = axes * len(shifts)
     if len(axes) != len(shifts):
         raise ShapeError(f"roll wants as many shifts as axes, got {shift} and {axis}")
-    result = mat
-    for k, n in zip(axes, shifts, strict=True):
-        result = _rolled(result, n, as_axis(k, mat.ndim))
-    return result if result is not mat else mat.copy()
+    return rolled(mat, zip(axes, shifts, strict=True))
 
 
 def _integers(value: AxisLike) -> Ints:
     items = value if isinstance(value, Iterable) and not isinstance(value, Mat) else (value,)
     return tuple(integer(v, "a shift or an axis") for v in items)
-
-
-def _rolled(x: Mat, shift: int, axis: int) -> Mat:
-    length = x.shape[axis]
-    cut = (-shift) % length if length else 0
-    before = (slice(None),) * axis
-    return _concat([x.over(x.layout[(*before, part)])
-                    for part in (slice(cut, None), slice(None, cut))], axis)

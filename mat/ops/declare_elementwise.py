@@ -24,6 +24,7 @@ from ..support.dtypes import (
     BOOL,
     BY_NAME,
     EVERY,
+    HALVES,
     INTEGERS,
     REAL_TYPES,
     check_operand,
@@ -39,6 +40,7 @@ from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, converted, of_one_dtype
 
 LONG = BY_NAME["int64"].char
+NOT_HALVES = "".join(char for char in EVERY if char not in HALVES)
 _TYPES = {"b": BOOL, "i": INTEGERS, "f": REAL_TYPES, "c": ""}  # that are compiled, by kind
 LOGIC = frozenset((np.logical_and, np.logical_or, np.logical_xor))
 _WEAK: dict[type, DType | type] = {bool: np.dtype(np.bool_), int: int, float: float,
@@ -182,14 +184,15 @@ def _bind_unary_methods(name: str, doc: str, kernel: Op, function: Function) -> 
 def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "",
            implementation: Function | None = None, silent: bool = False,
            check_values: CheckValues | None = None, sample: str = "[1.0, 4]",
-           methods: bool = True) -> Function:  # its parameters are the facts
+           methods: bool = True, halves: bool = True) -> Function:  # its parameters are the facts
     """Declare ``name(x, y)``, ``name(x, y, out=)``, with `methods` ``x.name_(y)`` and the operators
     ``x . y``, ``y . x`` and ``x .= y``; return the function.
 
     `doc` is what comes out; `gives` is the result for `sample` and 2, for the doctest.
     `implementation` computes where `rule` itself does not. Of what is `silent` NumPy never warns,
     and neither does it of comparisons. `check_values` raises, at every call, for values that NumPy
-    would refuse half-way through.
+    would refuse half-way through. Without `halves` a device, which computes with these as float32,
+    does not compute with them.
     """
     compares = "bb->?" in rule.types
 
@@ -198,7 +201,7 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, y, out: _result_of(rule, x, y)
-    _prepare_kernels(kernel, name, rule)
+    _prepare_kernels(kernel, name, rule, EVERY if halves else NOT_HALVES)
     kernel.adapt = _ADAPTING.get(rule, beyond_integers if compares else None)
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
 
@@ -214,9 +217,9 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
     return public
 
 
-def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc) -> None:
-    """Have kernels of the host and of GPUs compute where `rule` does so in one dtype of theirs, to
-    which they convert other operands.
+def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc, on_device: str = EVERY) -> None:
+    """Have kernels of the host and of GPUs compute where `rule` does so in one dtype of theirs,
+    those of GPUs in one of `on_device`, to which they convert other operands.
     """
     def on_host(cpu: Engine, *operands: Operand) -> CpuKernel:
         dtype, *_, result = loop_dtypes(rule, *operands[:-1])
@@ -226,7 +229,7 @@ def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc) -> None:
 
     kernel.prepare("foreign", dtypes=compiled(EVERY),
                    when=_fits_host(rule, _dtypes_of(name)))(on_host)
-    kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule))(
+    kernel.prepare("cuda", dtypes=EVERY, when=_fits_device(rule, on_device))(
         lambda cuda, *operands: cuda.prepare_elementwise(
             name, *operands, dtype=loop_dtypes(rule, *operands[:-1])[0]))
 
@@ -293,13 +296,13 @@ def _clips_on_device(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:
                     for v in operands))
 
 
-def _fits_device(rule: np.ufunc) -> Callable[..., bool]:
-    """Return a test whether a device can do what `rule` does: where that computes in one dtype,
-    which can represent the numbers.
+def _fits_device(rule: np.ufunc, chars: str) -> Callable[..., bool]:
+    """Return a test whether a device can do what `rule` does: where that computes in one dtype, one
+    of `chars`, which can represent the numbers.
     """
     def fits(*operands: Operand) -> bool:
         *dtypes, _ = loop_dtypes(rule, *operands[:-1])
-        return (all(d == dtypes[0] for d in dtypes) and dtypes[0].char in EVERY and apart(*operands)
+        return (all(d == dtypes[0] for d in dtypes) and dtypes[0].char in chars and apart(*operands)
                 and all(x.storage.dtype.kind == "b" or dtypes[0].kind != "b"
                         if isinstance(x, Mat) else represents(dtypes[0], x) for x in operands[:-1]))
 

@@ -98,16 +98,33 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
 
 
 def _write_parts(target: Mat, parts: list[Mat], axis: int, facet: Any) -> None:
-    """Copy each part, through the facet of that name, to its window of `target`, which becomes
-    fresh when all are there.
-    """
+    """Copy each part, through the facet of that name, to its window of `target`."""
     before: tuple[slice, ...] = (slice(None),) * axis
     start = 0
+    windows = []
+    for m in parts:
+        stop = start + m.shape[axis]
+        windows.append(((*before, slice(start, stop)), m))
+        start = stop
+    _write(target, windows, facet)
+
+
+def write_windows(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]]) -> None:
+    """Overwrite windows of a new Mat, each with another Mat, on the device in use; the other
+    elements of `target` become arbitrary.
+    """
+    device = in_use() if target.device_enabled else CPU
+    facet = ("foreign" if lib is not None else "array") if device is CPU else device.facet.name
+    _write(target, windows, facet)
+
+
+def _write(target: Mat, windows: Iterable[tuple[tuple[slice, ...], Mat]], facet: Any) -> None:
+    """Overwrite windows through the facet of that name; `target` becomes fresh when all are
+    there.
+    """
     with target.facet(facet, "output"):
-        for m in parts:
-            stop = start + m.shape[axis]
-            target.over(target.layout[(*before, slice(start, stop))]).assign_(m)
-            start = stop
+        for index, part in windows:
+            target.over(target.layout[index]).assign_(part)
 
 
 def _joined_shape(shapes: list[Ints], axis: int) -> Ints:

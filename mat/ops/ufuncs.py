@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..support.types import Function
+from ..matrix.mat import Mat
+from ..support.types import Function, Operand
 from .declare_elementwise import binary, test, unary
 
 BY_NAME: dict[str, Function] = {}  # the functions of this module
@@ -19,9 +20,9 @@ def _unary(rule: np.ufunc, sample: str, gives: str, doc: str, operator: str = ""
 
 
 def _binary(rule: np.ufunc, gives: str, doc: str, operator: str = "",
-            sample: str = "[1.0, 4]") -> Function:
+            sample: str = "[1.0, 4]", halves: bool = True) -> Function:
     found = BY_NAME[rule.__name__] = binary(rule.__name__, rule, gives, doc, operator=operator,
-                                            sample=sample, methods=False)
+                                            sample=sample, methods=False, halves=halves)
     return found
 
 
@@ -55,6 +56,13 @@ floor_divide = _binary(np.floor_divide, "[0. 2.]", "the largest integer not abov
                        "floordiv")
 remainder = _binary(np.remainder, "[1. 0.]",
                     "the remainder of ``x // y``, which has the sign of y", "mod")
+
+
+def quotient_and_remainder(x: Operand, y: Operand) -> tuple[Mat, Mat]:
+    """Return ``(x // y, x % y)``."""
+    return floor_divide(x, y), remainder(x, y)
+
+
 fmod = _binary(np.fmod, "[1. 0.]",
                "the remainder of x / y rounded towards 0, which has the sign of x")
 trunc = _unary(np.trunc, "[-1.5, 1.5]", "[-1. 1.]", "each element rounded towards 0")
@@ -63,6 +71,20 @@ trunc = _unary(np.trunc, "[-1.5, 1.5]", "[-1. 1.]", "each element rounded toward
 
 copysign = _binary(np.copysign, "[1. 4.]", "the elements of x with the signs of those of y")
 signbit = _test(np.signbit, "whether the sign of each element is negative, also of zeros")
+
+conjugate = _unary(np.conjugate, "[-1.0, 3]", "[-1. 3.]",
+                   "the elements with the signs of their imaginary parts changed")
+heaviside = _binary(np.heaviside, "[1. 1.]", "0 where x is negative, 1 where it is positive, and "
+                                             "y where it is 0")
+
+# Neighbours and the larger one, where NaN stands for a missing number
+
+nextafter = _binary(np.nextafter, "[1. 4.]", "the number next to x in the direction of y",
+                    halves=False)
+fmax = _binary(np.fmax, "[2. 4.]", "the larger of the elements of x and y; if one is NaN, the "
+                                   "other")
+fmin = _binary(np.fmin, "[1. 2.]", "the smaller of the elements of x and y; if one is NaN, the "
+                                   "other")
 
 # Logic: of what is not 0
 
@@ -73,6 +95,8 @@ logical_not = _test(np.logical_not, "whether each element is 0")
 
 # Functions, which on the host NumPy computes
 
+deg2rad = _unary(np.deg2rad, "[0.0, 180]", "[0. 3.14159265]", "each angle in degrees as radians")
+rad2deg = _unary(np.rad2deg, "[0.0, 1]", "[0. 57.29577951]", "each angle in radians as degrees")
 exp2 = _unary(np.exp2, "[0.0, 3]", "[1. 8.]", "2 to the power of each element")
 log2 = _unary(np.log2, "[1.0, 8]", "[0. 3.]", "the logarithm of each element to base 2")
 log10 = _unary(np.log10, "[1.0, 100]", "[0. 2.]", "the logarithm of each element to base 10")

@@ -17,11 +17,11 @@ A = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]], "float32")
 UNARY = ("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "exp",
          "expm1", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2",
          "negative", "positive", "reciprocal", "round", "sign", "signbit", "sin", "sinh", "sqrt",
-         "square", "tan", "tanh", "trunc")
+         "square", "tan", "tanh", "trunc", "conj")
 BINARY = ("add", "divide", "equal", "greater", "greater_equal", "less", "less_equal", "maximum",
           "minimum", "multiply",
           "not_equal", "pow", "subtract", "atan2", "copysign", "floor_divide", "hypot",
-          "logaddexp", "remainder", "matmul", "tensordot", "vecdot", "linalg.matmul",
+          "logaddexp", "nextafter", "remainder", "matmul", "tensordot", "vecdot", "linalg.matmul",
           "linalg.tensordot", "linalg.vecdot",
           "linalg.solve")
 OF_BOOLEANS = ("bitwise_and", "bitwise_or", "bitwise_xor", "logical_and", "logical_or",
@@ -57,7 +57,7 @@ CALLS = {
     "linalg.outer": lambda f, x: f(x[0], x[1]), "linalg.matrix_power": lambda f, x: f(x, 3),
 }
 HOST = {  # NumPy's, on the host
-    "conj", "imag", "nextafter", "real",
+    "imag", "real",
     "cumulative_prod", "cumulative_sum", "isin", "nonzero", "searchsorted", "sort", "argsort",
     "take", "take_along_axis",
     "tril", "triu", "unique_all", "unique_counts", "unique_inverse", "unique_values", "where",

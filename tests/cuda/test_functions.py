@@ -55,6 +55,8 @@ def test_functions_of_specials(name):
                                   if LINES[n].computes("f32")])
 def test_two_operands_with_specials(name):
     for dtype in map(dtype_of, FLOATS):
+        if name == "nextafter" and dtype.itemsize == 2:
+            continue  # whose neighbours are not those of the float32 numbers that devices compute
         with np.errstate(all="ignore"):
             values = np.array(SPECIALS).astype(dtype)
         x, y = np.repeat(values, len(values)), np.tile(values, len(values))

@@ -1,4 +1,4 @@
-"""`einsum` of two operands: where it is a product of matrices, and everything else."""
+"""`einsum`: where it is a product of two matrices, and everything else."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,10 @@ SIZES = {"i": 3, "j": 4, "k": 5, "l": 2, "n": 6}
 PRODUCTS = ["ij,jk->ik", "ij,jk", "ij,jk->ki", "ji,jk->ik", "ij,kj->ik", "ij,j->i", "j,ij->i",
             "ijk,kjl->il", "ijk,jkl->li", "nij,jk->nik", "ij,njk->nik", "i,i->", "i,i", "ij,ij->",
             "ij,ij", "ij,ji->", "ijk,ljk->li", " ij , jk -> ik ", "nijk,lk->nlij", "ij,k j"]
-OTHERS = ["ij,ij->ij", "ij,jk->ijk", "i,j->ij", "ij,jk->i", "ij,jk->", "nij,njk->nik", "ii,ij->ij",
-          "ii,ij", "...j,jk->...k", "ij,jk->k"]
+PAIRS = ["ij,ij->ij", "ij,jk->ijk", "i,j->ij", "ij,jk->i", "ij,jk->", "nij,njk->nik", "ii,ij->ij",
+         "ii,ij", "...j,jk->...k", "ij,jk->k"]
+ONE_OR_MORE = ["ij->j", "ij->", "ii", "ii->i", "ijj->i", "ijk->ki", "ij->ji", "i->i", "->",
+               "ij,jk,kl->il", "ij,ij,ij->j", "i,j,k->kij", "ii,ij,j->", "i,ij,i->ij"]
 
 
 def operands(subscripts, dtype="float64"):
@@ -23,12 +25,12 @@ def operands(subscripts, dtype="float64"):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64", "bool"])
-@pytest.mark.parametrize("subscripts", PRODUCTS + OTHERS)
+@pytest.mark.parametrize("subscripts", PRODUCTS + PAIRS + ONE_OR_MORE)
 def test_values_are_numpys(subscripts, dtype):
-    a, b = operands(subscripts, dtype)
-    expected = np.einsum(subscripts, a, b)
+    arrays = operands(subscripts, dtype)
+    expected = np.einsum(subscripts, *arrays)
     for optimize in (False, True):
-        found = mat.einsum(subscripts, mat.array(a), mat.array(b), optimize=optimize)
+        found = mat.einsum(subscripts, *map(mat.array, arrays), optimize=optimize)
         assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
         assert_array_equal(found.to_numpy(), expected)
 
@@ -38,8 +40,8 @@ def test_products_are_told_from_the_rest(subscripts):
     assert contraction(subscripts, *(x.ndim for x in operands(subscripts))) is not None
 
 
-@pytest.mark.parametrize("subscripts", OTHERS)
-def test_the_rest_is_left_to_numpy(subscripts):
+@pytest.mark.parametrize("subscripts", PAIRS)
+def test_other_pairs_are_no_products(subscripts):
     assert contraction(subscripts, *(x.ndim for x in operands(subscripts))) is None
 
 
@@ -49,6 +51,22 @@ def test_results_share_no_memory():
     assert found.shape == (5, 3)
     found[0, 0] = 7
     assert x.max() == y.max() == 1
+
+
+@pytest.mark.parametrize("subscripts", ["ij,ij->ij", "nij,njk->nik", "ij,jk->k", "ijj->i", "ij->",
+                                        "ij,jk,kl->il", "ij,ij,ij->j", "ii->"])
+def test_nothing_is_copied_to_the_host(subscripts):
+    with mat.use_device("emulated"):
+        mats = [mat.array(a) * 1 for a in operands(subscripts)]
+        with mat.debug.count_copies() as n:
+            mat.einsum(subscripts, *mats)
+        assert (n.d2h, n.fallbacks) == (0, 0)
+
+
+def test_a_diagonal_is_a_view():
+    x = mat.ones(3, 3)
+    mat.einsum("ii->i", x).fill_(0)
+    assert_array_equal(x.to_numpy(), 1 - np.eye(3))
 
 
 def test_windows_times_filters():

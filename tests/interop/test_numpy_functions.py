@@ -126,7 +126,7 @@ def test_implementations_have_numpys_signatures(function):
 
     theirs, implemented = of(function), of(IMPLEMENTATIONS[function])
     name = function.__name__
-    if name in ("asanyarray", "ascontiguousarray", "asarray"):
+    if name in ("asanyarray", "ascontiguousarray", "asarray", "corrcoef"):
         assert {n for n, _ in theirs} <= {n for n, _ in implemented}
     elif name.endswith("_like") and function is not np.full_like:
         assert [n for n, _ in theirs][1:] == [n for n, _ in implemented][1:]

@@ -55,6 +55,9 @@ for _name in ("isnan", "isfinite", "isinf", "logical_not"):
     unary(_name, getattr(np, _name), NUMPY_DTYPES, specials)
 unary("signbit", np.signbit, FLOATS, specials)
 unary("invert", np.invert, ("bool", *INTEGERS), numbers)
+unary("conjugate", np.conjugate, ("int16", *FLOATS, "complex64", "complex128"), specials)
+for _name in ("deg2rad", "rad2deg"):
+    unary(_name, getattr(np, _name), FLOATS, numbers)
 unary("trunc", np.trunc, FLOATS, numbers)
 for _name in ("exp2", "cbrt", "arctan", "arcsinh"):
     unary(_name, getattr(np, _name), FLOATS, between(-3, 3))
@@ -100,8 +103,11 @@ for _name in ("left_shift", "right_shift"):
     binary(_name, getattr(np, _name), INTEGERS, between(0, 5))
 for _name in ("floor_divide", "remainder", "fmod"):
     binary(_name, getattr(np, _name), (*INTEGERS, *FLOATS), between(1, 9))
-for _name in ("copysign", "arctan2", "hypot", "logaddexp"):
+for _name in ("copysign", "arctan2", "hypot", "logaddexp", "heaviside"):
     binary(_name, getattr(np, _name), FLOATS)
+binary("nextafter", np.nextafter, ("float32", "float64"))
+for _name in ("fmax", "fmin"):
+    binary(_name, getattr(np, _name), REAL, specials)
 binary("subtract", np.subtract, NUMPY_DTYPES[1:])
 binary("divide", np.divide, NUMPY_DTYPES[1:], between(1, 9))
 binary("pow", np.power, ("uint8", "int64", *FLOATS, "complex128"), between(1, 3))

@@ -20,6 +20,8 @@ from ...ops.operation import named
 from ...support.types import Arguments, Array, Function, Keywords, Operand
 from .dispatch import delegate
 from .implementations import (  # noqa: F401  # each registers its functions
+    arranging,
+    calculus,
     comparison,
     copies,
     creation,

@@ -34,7 +34,7 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.less: ew.less, np.less_equal: ew.less_equal, np.greater: ew.greater,
     np.greater_equal: ew.greater_equal,
     np.isnan: ew.isnan, np.isfinite: ew.isfinite, np.isinf: ew.isinf,
-    np.matmul: linalg.matmul,
+    np.matmul: linalg.matmul, np.divmod: ufuncs.quotient_and_remainder,
     **{getattr(np, name): function for name, function in ufuncs.BY_NAME.items()},
 }
 REDUCTIONS: dict[np.ufunc, Function] = {
@@ -65,7 +65,7 @@ def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
             if not kwargs:
                 return implementation(*inputs)
             out = kwargs["out"][0] if len(kwargs) == 1 and "out" in kwargs else None
-            if isinstance(out, Mat):
+            if isinstance(out, Mat) and ufunc.nout == 1:
                 return implementation(*inputs, out=out)
     if any(map(has_its_own_way, (*inputs, *kwargs.get("out", ())))):
         return NotImplemented

@@ -13,6 +13,7 @@ from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
 from ...ops.operands import is_operand
 from ...ops.roles import named
+from ...ops.ufuncs import quotient_and_remainder
 from ...support.plugins import plugin
 from ...support.types import DeviceName, Function, Operand
 from .dispatch import delegate
@@ -51,12 +52,12 @@ def _bind_named(name: str, function: Function, doc: str | None = None) -> None:
 
 def _divmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:
     """Return ``(x // y, x % y)``."""
-    return (self // other, self % other) if is_operand(other) else NotImplemented
+    return quotient_and_remainder(self, other) if is_operand(other) else NotImplemented
 
 
 def _rdivmod(self: Mat, other: Operand) -> tuple[Operand, Operand]:
     """Return ``(y // x, y % x)``."""
-    return (other // self, other % self) if is_operand(other) else NotImplemented
+    return quotient_and_remainder(other, self) if is_operand(other) else NotImplemented
 
 
 def positive(self: Mat) -> Mat:

@@ -61,6 +61,9 @@ template<class R> MAT_INSIDE bool operator==(mat_complex<R> a, int b) {
     return a.re == b && a.im == 0;
 }
 
+template<class R> MAT_INSIDE mat_complex<R> each_conjugate(mat_complex<R> x) {
+    return {x.re, -x.im};
+}
 MAT_INSIDE double mat_fabs(mat_complex<double> x) { return hypot(x.re, x.im); }
 MAT_INSIDE float mat_fabs(mat_complex<float> x) {
     const double re = x.re, im = x.im;

@@ -20,7 +20,7 @@ MAT_REAL(asin) MAT_REAL(acos) MAT_REAL(atan) MAT_REAL(asinh) MAT_REAL(acosh) MAT
 #define MAT_REAL(name) \
     MAT_INSIDE float mat_##name(float x, float y) { return name##f(x, y); } \
     MAT_INSIDE double mat_##name(double x, double y) { return name(x, y); }
-MAT_REAL(fmod) MAT_REAL(copysign) MAT_REAL(atan2) MAT_REAL(hypot)
+MAT_REAL(fmod) MAT_REAL(copysign) MAT_REAL(atan2) MAT_REAL(hypot) MAT_REAL(nextafter)
 #undef MAT_REAL
 MAT_INSIDE float mat_sin(float x) { return sinf(x); }
 MAT_INSIDE float mat_cos(float x) { return cosf(x); }
@@ -37,6 +37,7 @@ template <class R> MAT_INSIDE R mat_logistic(R x) {
 }
 
 template <class T> MAT_INSIDE T mat_inverse(T x) { return 1 / x; }
+template <class T> MAT_INSIDE T mat_conjugate(T x) { return x; }
 
 MAT_INSIDE bool mat_signbit(float x) { return mat_bits(x) >> 31; }
 MAT_INSIDE bool mat_signbit(double x) { return mat_bits(x) >> 63; }

@@ -1,10 +1,21 @@
-"""NumPy's `einsum` of two operands, where it is a product of matrices."""
+"""NumPy's `einsum`, by views, sums, products of matrices and element-wise products.
+
+A repeated subscript of one operand is a diagonal, which is a view. Several operands are multiplied
+two at a time, from the left.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
+from math import prod
 from typing import NamedTuple
 
+import numpy as np
+
+from ....layout.strided import Layout
+from ....matrix.mat import Mat
+from ....ops import elementwise, linalg, reduce
 from ....support.dtypes import BLAS_TYPES
 from ....support.types import Operand
 from ..operands import as_mats
@@ -22,10 +33,17 @@ class Contraction(NamedTuple):
     order: tuple[int, ...]
 
 
+class Term(NamedTuple):
+    """An operand, and the subscript of each of its axes."""
+
+    mat: Mat
+    names: str
+
+
 @implements("einsum")
 def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = False,
                  **kwargs: object) -> Result:
-    if len(operands) != 3 or not isinstance(operands[0], str) or out is not None or kwargs:
+    if len(operands) < 2 or not isinstance(operands[0], str) or out is not None or kwargs:
         return NotImplemented
     if not isinstance(optimize, bool):
         return NotImplemented
@@ -34,15 +52,108 @@ def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = Fal
     if not mats or any(m.dtype != mats[0].dtype for m in mats) or (
             mats[0].dtype.char not in BLAS_TYPES):
         return NotImplemented
-    found = contraction(subscripts, mats[0].ndim, mats[1].ndim)
-    if found is None:
+    names = parsed(subscripts, tuple(m.ndim for m in mats))
+    if names is None or not _agree(mats, names):
         return NotImplemented
-    a, b = reversed(mats) if found.exchanged else mats
-    if any(a.shape[j] != b.shape[k] for j, k in zip(*found.axes, strict=True)):
-        return NotImplemented  # NumPy broadcasts axes of length 1, or refuses others
+    found = contraction(subscripts, mats[0].ndim, mats[1].ndim) if len(mats) == 2 else None
+    if found is not None:
+        return _contracted(found, *mats)
+    *of_operands, wanted = names
+    return _result([_diagonal(m, n) for m, n in zip(mats, of_operands, strict=True)], wanted)
+
+
+@cache
+def parsed(subscripts: str, ndims: tuple[int, ...]) -> tuple[str, ...] | None:
+    """Return the subscripts of each operand and of the result; None if `einsum` is to refuse them,
+    or if they have an ellipsis.
+    """
+    left, arrow, result = subscripts.replace(" ", "").partition("->")
+    names = left.split(",")
+    if not arrow:
+        result = "".join(sorted(n for n in set(left) - {","} if left.count(n) == 1))
+    letters = left.replace(",", "")
+    if tuple(map(len, names)) != ndims or not (letters + result).isascii():
+        return None
+    plain = (not letters or letters.isalpha()) and len(set(result)) == len(result)
+    return (*names, result) if plain and set(result) <= set(letters) else None
+
+
+def _agree(mats: list[Mat], names: tuple[str, ...]) -> bool:
+    """Return whether axes of one subscript have one length; NumPy broadcasts those of length 1."""
+    lengths: dict[str, int] = {}
+    return all(lengths.setdefault(n, length) == length for m, own in zip(mats, names, strict=False)
+               for n, length in zip(own, m.shape, strict=True))
+
+
+def _contracted(found: Contraction, a: Mat, b: Mat) -> Result:
+    if found.exchanged:
+        a, b = b, a
     result = numpy_tensordot(a, b, found.axes)
     in_order = found.order == tuple(range(result.ndim))
     return result if in_order else result.permute(found.order).copy()
+
+
+def _diagonal(x: Mat, names: str) -> Term:
+    """Return the view along the diagonals of subscripts that are repeated."""
+    unique = "".join(dict.fromkeys(names))
+    if len(unique) == len(names):
+        return Term(x, names)
+    steps = list(zip(names, x.shape, x.strides, strict=True))
+    return Term(x.over(Layout(tuple(x.shape[names.index(n)] for n in unique),
+                              tuple(sum(s for k, _, s in steps if k == n) for n in unique),
+                              x.displacement)), unique)
+
+
+def _result(terms: list[Term], wanted: str) -> Mat:
+    """Return the sums of products with the axes in the order `wanted`."""
+    alone = len(terms) == 1
+    while len(terms) > 1:
+        a, b, *rest = terms
+        terms = [_product(a, b, set(wanted).union(*(t.names for t in rest))), *rest]
+    found = _summed(terms[0], wanted)
+    ordered = found.mat.permute(tuple(found.names.index(n) for n in wanted))
+    # NumPy returns a view of one operand that is not summed
+    return ordered if found.names == wanted or (alone and found is terms[0]) else ordered.copy()
+
+
+def _summed(term: Term, kept: Iterable[str]) -> Term:
+    """Return the sum over the axes that are not kept."""
+    over = tuple(k for k, n in enumerate(term.names) if n not in kept)
+    if not over:
+        return term
+    return Term(reduce.sum(term.mat, over), "".join(n for n in term.names if n in kept))
+
+
+def _product(a: Term, b: Term, kept: set[str]) -> Term:
+    """Return the sums of products over the subscripts that are not kept."""
+    a, b = _summed(a, kept.union(b.names)), _summed(b, kept.union(a.names))
+    common = [n for n in a.names if n in b.names]
+    batch, over = [n for n in common if n in kept], [n for n in common if n not in kept]
+    rows, columns = ([n for n in t.names if n not in common] for t in (a, b))
+    names = "".join(batch + rows + columns)
+    if not over:
+        return Term(elementwise.multiply(_spread(a, names), _spread(b, names)), names)
+    product = linalg.matmul(_as_matrices(a, batch, rows, over),
+                            _as_matrices(b, batch, over, columns))
+    lengths = dict(zip(a.names + b.names, a.mat.shape + b.mat.shape, strict=True))
+    return Term(product.reshape(tuple(lengths[n] for n in names)), names)
+
+
+def _spread(term: Term, names: str) -> Mat:
+    """Return the operand with its axes where `names` has them, and new ones of length 1."""
+    own = [n for n in names if n in term.names]
+    ordered = term.mat.permute(tuple(term.names.index(n) for n in own))
+    return ordered.over(ordered.layout[tuple(slice(None) if n in own else None for n in names)])
+
+
+def _as_matrices(term: Term, batch: list[str], rows: list[str], columns: list[str]) -> Mat:
+    """Return a matrix for each index along the axes `batch`."""
+    x = term.mat.permute(tuple(term.names.index(n) for n in batch + rows + columns))
+    one, other = len(batch), len(batch) + len(rows)
+    found: Operand = np.reshape(x, (*x.shape[:one], prod(x.shape[one:other]),
+                                    prod(x.shape[other:])))
+    assert isinstance(found, Mat)
+    return found
 
 
 @cache

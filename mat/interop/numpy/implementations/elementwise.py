@@ -61,6 +61,15 @@ def _is_bound(value: Operand, a: Mat) -> bool:
 
 @implements("round", "around")
 def numpy_round(a: Operand, decimals: int = 0, out: Operand = None) -> Result:
-    plain = (isinstance(a, Mat) and type(decimals) is int and decimals == 0
+    plain = (isinstance(a, Mat) and type(decimals) is int and abs(decimals) < 300
              and a.dtype.char in _FLOATS and is_mat_or_none(out))
-    return elementwise.rint(a, out=out) if plain else NotImplemented
+    if not plain or (out is not None and out.dtype != a.dtype):
+        return NotImplemented
+    if decimals == 0:
+        return elementwise.rint(a, out=out)
+    scaled, unscaled = elementwise.multiply, elementwise.divide
+    if decimals < 0:
+        scaled, unscaled = unscaled, scaled
+    factor = 10.0 ** abs(decimals)
+    found = elementwise.rint(scaled(a, factor, out=out))
+    return unscaled(found, factor, out=found if out is None else out)

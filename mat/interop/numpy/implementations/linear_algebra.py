@@ -8,8 +8,9 @@ import numpy as np
 
 from ....matrix.creation import adopted
 from ....matrix.mat import Mat
-from ....ops import linalg
+from ....ops import linalg, reduce
 from ....ops.blas_level1 import nrm2
+from ....ops.elementwise import sqrt, square
 from ....support.dtypes import BLAS_TYPES, REAL_TYPES
 from ....support.types import AxisLike, Operand
 from ..registry import Result, implements
@@ -41,6 +42,8 @@ def numpy_linalg_cholesky(a: Operand, /, *, upper: bool = False) -> Result:
 @implements("linalg.norm")
 def numpy_linalg_norm(x: Operand, ord: object = None, axis: AxisLike = None,
                       keepdims: bool = False) -> Result:
-    plain = (isinstance(x, Mat) and x.dtype.char in REAL_TYPES and ord is None and axis is None
-             and not keepdims and x.size > 0)
-    return adopted(np.asarray(nrm2(x), x.dtype)) if plain else NotImplemented
+    if not isinstance(x, Mat) or x.dtype.char not in REAL_TYPES or ord is not None or not x.size:
+        return NotImplemented
+    if axis is not None:
+        return sqrt(reduce.sum(square(x), axis, keepdims=keepdims))
+    return NotImplemented if keepdims else adopted(np.asarray(nrm2(x), x.dtype))
