@@ -17,21 +17,23 @@ from ..matrix.mat import Mat
 from ..support.dtypes import represents
 from ..support.types import Arguments, DType, Number, Operand
 
+_NUMBERS = (int, float, complex, np.number)
+
 
 def as_booleans(args: Arguments) -> Arguments:
-    """Return the arguments of logic, those that are no booleans as such on a device with kernels of
-    its own, which converts to no lower kind.
+    """Return the arguments of logic with numbers as booleans, since kernels that compute with these
+    would convert 0.5 to 0; on a device with kernels of its own, which converts to no lower kind,
+    with Mats as booleans, too.
     """
     x, y, out = args
-    if not IN_USE or not in_use().implementations:
-        return args
-    return _truth(x), _truth(y), out
+    mats = bool(IN_USE) and bool(in_use().implementations)
+    return _truth(x, mats), _truth(y, mats), out
 
 
-def _truth(value: Operand) -> Operand:
-    if not isinstance(value, Mat):
+def _truth(value: Operand, mats: bool) -> Operand:
+    if isinstance(value, _NUMBERS):
         return bool(value)
-    return value if value.dtype.kind == "b" else value != 0
+    return value != 0 if mats and isinstance(value, Mat) and value.dtype.kind != "b" else value
 
 
 def beyond_integers(args: Arguments) -> Arguments:

@@ -328,7 +328,7 @@ def test_adjust_grows_and_leaves_other_views_valid():
     (lambda x: x.permute(0), ShapeError, "2 axes"),
     (lambda x: x.permute(0, 0), ShapeError, "twice"),
     (lambda x: x.permute(0, 2), ShapeError, "axis 2"),
-    (lambda x: x.permute("ab"), ShapeError, "'a'"),
+    (lambda x: x.permute("ab"), ShapeError, "'ab'"),
     (lambda x: x.swapaxes(0, 2), ShapeError, "axis 2"),
     (lambda x: x.swapaxes(None, 1), ShapeError, "None"),
     (lambda x: x.squeeze(0), ShapeError, "length 1"),
