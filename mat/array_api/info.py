@@ -6,11 +6,12 @@ import numpy as np
 
 from ..devices.device import CPU, Device, DeviceLike, device_named, in_use
 from ..errors import DTypeError
-from ..support.dtypes import ELEMENT_TYPES, HALVES
+from ..support.dtypes import ELEMENT_TYPES, FLOAT8, HALVES
 from ..support.types import DType
 from .arguments import complex_default, real_default
 
-_DTYPES = {t.name: np.dtype(t.name) for t in ELEMENT_TYPES if t.char not in HALVES}
+_DTYPES = {t.name: np.dtype(t.name) for t in ELEMENT_TYPES
+           if t.char not in HALVES + FLOAT8}
 _KINDS = ("bool", "signed integer", "unsigned integer", "integral", "real floating",
           "complex floating", "numeric")
 

@@ -19,6 +19,7 @@ from ..support.dlpack_abi import (
     compiled,
     make_capsule,
 )
+from ..support.dtypes import EXTENSIONS
 from ..support.types import DType, Keywords
 from .gpu import LEGACY as STREAM
 from .gpu import DeviceBlock, Gpu
@@ -76,8 +77,8 @@ class CudaArray:
 
     @property
     def __cuda_array_interface__(self) -> Keywords:
-        if self.letter == "E":
-            raise AttributeError("__cuda_array_interface__ has no bfloat16; DLPack has: "
+        if self.letter in EXTENSIONS:
+            raise AttributeError(f"__cuda_array_interface__ has no {self.dtype}; DLPack has: "
                                  "torch.from_dlpack(a)")
         self.exported = self.handle.export()
         step = self.dtype.itemsize
@@ -115,8 +116,8 @@ class CudaArray:
         if compiled:
             return make_capsule(owner, self.address, self.shape, self.strides,
                                 self.__dlpack_device__(), self.dtype, flags)
-        if self.letter == "E" or flags == COPIED:
-            thing = "bfloat16" if self.letter == "E" else "a copy"
+        if self.letter in EXTENSIONS or flags == COPIED:
+            thing = str(self.dtype) if self.letter in EXTENSIONS else "a copy"
             raise ExchangeError(f"without compiled kernels, {thing} is not exported")
         low, high = self.layout.bounds
         with self.gpu.current():  # cuda.core makes capsules, too

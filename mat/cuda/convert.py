@@ -7,7 +7,7 @@ from functools import cache, partial
 from math import prod
 
 from ..layout.merged_axes import CopyAxis, starts
-from ..support.dtypes import ELEMENT_TYPES
+from ..support.dtypes import BY_CHAR, ELEMENT_TYPES, FLOAT8
 from ..support.types import Operand
 from .copy import ROOM, Aligned, axes_of, chained
 from .kernel import CudaKernel
@@ -27,6 +27,8 @@ from .permute import (
 )
 
 TYPES = {t.name: t.suffix for t in ELEMENT_TYPES}
+# ml_dtypes has rules of its own for what is beyond integers
+EIGHT_BITS = frozenset(BY_CHAR[char].name for char in FLOAT8)
 GROUPS = 4  # of elements that a thread converts
 LARGE = 1 << 16  # bytes from which on two steps are faster than scattered reads
 
@@ -51,7 +53,8 @@ def kind(dtype: str) -> str:
 def targets(source: str) -> list[str]:
     """Return the dtypes that elements of this one are converted to."""
     return [t for t in TYPES if t != source and not moves_only(source, t)
-            and (t[0] == "c" or source[0] != "c")]
+            and (t[0] == "c" or source[0] != "c")
+            and not (source in EIGHT_BITS and kind(t) in "iu")]
 
 
 def programs() -> Iterator[Program]:

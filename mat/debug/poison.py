@@ -13,6 +13,7 @@ from math import ceil, log2
 
 import numpy as np
 
+from ..support.dtypes import FLOAT8
 from ..support.types import Array, DType
 
 _NAN = {2: 0x7EAD, 4: 0x7FED_BAD1, 8: 0x7FFD_EAD0_0BAD_F00D}  # by the bytes of an element
@@ -37,7 +38,7 @@ def poison(size: int, dtype: DType) -> Array:
     """Return `size` poisoned elements."""
     kind = word(dtype)
     count = size * dtype.itemsize // kind.itemsize
-    if dtype.kind in "iu":
+    if _is_integer(dtype):
         pattern = np.frombuffer(_pattern(), kind)
         return np.resize(pattern, count).view(dtype)
     if dtype.kind == "b":
@@ -45,6 +46,11 @@ def poison(size: int, dtype: DType) -> Array:
     else:
         value = _NAN_OF_BFLOAT16 if dtype.name == "bfloat16" else _NAN[kind.itemsize]
     return np.full(count, value, kind).view(dtype)
+
+
+def _is_integer(dtype: DType) -> bool:
+    """Return whether any value is an ordinary one, as of integers and of floats of one byte."""
+    return dtype.kind in "iu" or dtype.char in FLOAT8
 
 
 def still_poisoned(elements: Array) -> Array:
@@ -56,7 +62,7 @@ def still_poisoned(elements: Array) -> Array:
     if dtype.kind not in "iub" and dtype.itemsize == 2 and same.any() and _any_nan(elements[~same]):
         # there are so few NaNs of 16 bits that a program which has others may have this one, too
         return np.zeros(elements.size, bool)
-    if dtype.kind in "iu" and dtype.itemsize < 4 and elements.size:
+    if _is_integer(dtype) and dtype.itemsize < 4 and elements.size:
         return _long_runs(same, ceil((_CERTAIN + log2(elements.size)) / (8 * dtype.itemsize)))
     return same
 

@@ -10,6 +10,7 @@ from ..core.registry import Engine, Facet, Memory, ViewLike, register_facet
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..memories.host import HOST
+from ..support.dtypes import EXTENSIONS
 from ..support.native import core
 from ..support.types import Array
 from .backing import protected_view
@@ -20,8 +21,17 @@ def over(handle: Array, layout: Layout) -> Array:
     start = layout.displacement
     if layout.contiguous:
         return handle[start:start + layout.size].reshape(layout.shape)
-    strides = tuple(s * handle.itemsize for s in layout.strides)
-    return np.lib.stride_tricks.as_strided(handle[start:], layout.shape, strides)
+    return with_strides(handle[start:], layout.shape,
+                        tuple(s * handle.itemsize for s in layout.strides), True)
+
+
+def with_strides(a: Array, shape: Ints, strides: Ints, writable: bool) -> Array:
+    """Return the elements from the first one of `a` on, `strides` bytes apart.
+
+    NumPy finds no name for some dtypes of ml_dtypes, so it is given integers of their size.
+    """
+    plain = a.view(f"u{a.itemsize}") if a.dtype.char in EXTENSIONS else a
+    return np.lib.stride_tricks.as_strided(plain, shape, strides, writeable=writable).view(a.dtype)
 
 
 def _elements_of(handle: Array, shape: Ints, strides: Ints, start: int, writable: bool) -> Array:
@@ -48,14 +58,13 @@ def _array_kept_by(owner: object, value: Array, writable: bool) -> Array:
     is made of it without copying.
     """
     char: str = value.dtype.char
-    plain = char != "E"  # the interface has no code for bfloat16
-    interface = (value if plain else value.view(_BITS)).__array_interface__
+    plain = char not in EXTENSIONS  # the interface has no code for them
+    interface = (value if plain else value.view(f"u{value.itemsize}")).__array_interface__
     address, _ = interface["data"]
     made = np.asarray(_Keeper(owner, {**interface, "data": (address, not writable)}))
     return made if plain else made.view(value.dtype)
 
 
-_BITS = np.dtype(np.uint16)
 array_kept_by: Callable[[object, Array, bool], Array] = (
     _array_kept_by if core is None else core.array_kept_by)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.registry import Engine, Facet, Memory, ViewLike, register_facet
 from ..memories.host import HOST
+from ..support.dtypes import EXTENSIONS
 from ..support.types import Array
 
 
@@ -20,8 +21,8 @@ def protected_view(handle: Array, writable: bool) -> Array:
     """
     if writable:
         return handle.view()
-    # bfloat16 is not a type of the buffer protocol
-    plain: Any = handle.view(np.uint8) if handle.dtype.kind == "V" else handle
+    # the types of ml_dtypes are none of the buffer protocol
+    plain: Any = handle.view(np.uint8) if handle.dtype.char in EXTENSIONS else handle
     return np.frombuffer(memoryview(plain).toreadonly(), handle.dtype)
 
 

@@ -12,6 +12,7 @@ from ..errors import DTypeError, ShapeError
 from ..matrix.exports import exported_array
 from ..matrix.mat import Mat
 from ..matrix.methods import method
+from ..support.dtypes import EXTENSIONS
 from ..support.types import Operand
 
 
@@ -24,7 +25,7 @@ def _arrow_array(self: Mat, type: object = None) -> Operand:  # noqa: A002
     if self.ndim != 1:
         raise ShapeError(f"a column is a vector, {self.label()} has {self.ndim} axes; make one of "
                          "each x[:, k]")
-    if self.dtype.kind == "c" or self.dtype.name == "bfloat16":
+    if self.dtype.kind == "c" or self.dtype.char in EXTENSIONS:
         raise DTypeError(f"Arrow has no {self.dtype}; x.astype(dtype) makes a Mat of another")
     return importlib.import_module("pyarrow").array(exported_array(self), type=type)
 

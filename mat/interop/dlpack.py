@@ -25,7 +25,6 @@ from ..matrix.mat import Mat
 from ..matrix.methods import bind, method
 from ..support.c_pointers import address_of
 from ..support.dlpack_abi import (
-    BFLOAT,
     COPIED,
     CUDA,
     HOST,
@@ -38,9 +37,8 @@ from ..support.dlpack_abi import (
     dtype_of,
     make_capsule,
     take_capsule,
-    type_of,
 )
-from ..support.dtypes import as_dtype
+from ..support.dtypes import EXTENSIONS, as_dtype
 from ..support.types import Array, Capsule, Keywords, Operand
 
 Pair: TypeAlias = tuple[int, int]
@@ -154,9 +152,9 @@ def _host_copy(x: Mat, flags: int) -> Capsule:
 
 def _capsule_by_numpy(a: Array, legacy: bool = False) -> Capsule:
     """Return NumPy's capsule, which keeps `a` alive, and does not mark copies as such."""
-    if type_of(a.dtype)[0] == BFLOAT:
+    if a.dtype.char in EXTENSIONS:
         raise ExchangeError("without compiled kernels NumPy makes the capsules, and it has no "
-                            "bfloat16; mat.show_config() says why there are none, "
+                            f"{a.dtype}; mat.show_config() says why there are none, "
                             "x.astype('float32') can be exported")
     return a.__dlpack__() if legacy else a.__dlpack__(max_version=(1, 0))
 
@@ -177,8 +175,8 @@ def _cuda_array_interface(self: Mat) -> Keywords:
     garbage, or is requested again after its copy has moved; consumers keep self. ``__dlpack__`` has
     none of these limits. `AttributeError` where there is no fresh copy on a GPU.
     """
-    if type_of(self.dtype)[0] == BFLOAT:
-        raise AttributeError("__cuda_array_interface__ has no bfloat16; DLPack has: "
+    if self.dtype.char in EXTENSIONS:
+        raise AttributeError(f"__cuda_array_interface__ has no {self.dtype}; DLPack has: "
                              "torch.from_dlpack(x)")
     storage = self.storage
     for facet in device_facets.values():

@@ -27,7 +27,9 @@ _ITEM = re.compile(r"""\s* u?(?P<quote>['"]) (?P<key>descr|fortran_order|shape) 
                        \s* (?:,|(?=\s*\}))""", re.VERBOSE | re.ASCII)
 _TYPES = {"descr": str, "fortran_order": bool, "shape": tuple}
 _BEGIN, _END = re.compile(r"[ \t]*\{"), re.compile(r"\s*\}[ \t]*\n*\Z", re.ASCII)
-_CODES = {"V2" if t.name == "bfloat16" else f"{t.kind}{t.size}": t.name for t in ELEMENT_TYPES}
+_UNNAMED = "E4"  # NumPy writes raw bytes for these; float8_e5m2 is a float of one byte to it
+_CODES = {f"V{t.size}" if t.char in _UNNAMED else f"{t.kind}{t.size}": t.name
+          for t in ELEMENT_TYPES}
 
 
 def header(a: Array) -> tuple[bytes, Array]:

@@ -16,7 +16,8 @@ from .elements import ElementFormat
 from .streams import Source, quoted
 
 # dtypes by code, in the reverse of the order in which tensors are stored in a file
-NAMES = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "U16": "uint16",
+NAMES = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "F8_E5M2": "float8_e5m2",
+         "F8_E4M3": "float8_e4m3fn", "I16": "int16", "U16": "uint16",
          "F16": "float16", "BF16": "bfloat16",
          "I32": "int32", "U32": "uint32", "F32": "float32", "C64": "complex64", "F64": "float64",
          "I64": "int64", "U64": "uint64"}

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.registry import Facet
 from ..devices.device import enabled_on
 from ..errors import DTypeError, ShapeError
-from ..facets.array import ARRAY
+from ..facets.array import ARRAY, with_strides
 from ..layout.strided import Layout, packed
 from ..support.dtypes import as_dtype, is_masked
 from ..support.native import core
@@ -237,8 +237,7 @@ def _flat(a: Array) -> tuple[Array, Layout]:
     if low == high:
         return np.empty(0, a.dtype), packed(a.shape)
     first = a[tuple(slice(None, None, -1 if s < 0 else 1) for s in strides)]
-    flat = np.lib.stride_tricks.as_strided(first, (high - low,), (a.itemsize,),
-                                           writeable=bool(a.flags.writeable))
+    flat = with_strides(first, (high - low,), (a.itemsize,), bool(a.flags.writeable))
     return flat, Layout(a.shape, strides, -low)
 
 

@@ -12,6 +12,7 @@ from ..core.export import ExportRecord
 from ..core.registry import Facet
 from ..core.source_line import is_installed
 from ..facets.array import ARRAY, array_kept_by
+from ..support.dtypes import EXTENSIONS
 from ..support.types import Array, DTypeLike, Nested, Presented
 from .views import Views
 
@@ -94,9 +95,10 @@ class Exports(Views):
         if flags & _WRITABLE:
             raise BufferError("a Mat exports its memory read-only; with x.facet('array', 'io') as "
                               "a: ... gives a writable array")
-        if str(self.storage.dtype.char) == "E":
-            raise BufferError("buffers cannot hold bfloat16; numpy.asarray(x) can, or "
-                              "numpy.asarray(x).view('uint16')")
+        own = self.storage.dtype
+        if str(own.char) in EXTENSIONS:
+            raise BufferError(f"buffers cannot hold {own}; numpy.asarray(x) can, or "
+                              f"numpy.asarray(x).view('uint{8 * own.itemsize}')")
         return exported_array(self).data
 
     def tolist(self) -> Nested:

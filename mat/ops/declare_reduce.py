@@ -17,7 +17,7 @@ from ..layout.reduction_axes import ReductionAxis, ReductionForm, form_of
 from ..layout.shapes import Ints, as_axes, as_axis, integer, items_of
 from ..matrix.mat import Mat
 from ..matrix.methods import bind
-from ..support.dtypes import BY_NAME, DISTINCT, HALVES, REAL_TYPES, as_dtype
+from ..support.dtypes import BY_NAME, DISTINCT, FLOAT8, HALVES, REAL_TYPES, as_dtype
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, DType, DTypeLike, Engine, Function, Operand
 from .functions import check_is_mat
@@ -191,8 +191,10 @@ class UfuncReduction(Reduction):
 
 
 def is_half(dtype: DType) -> bool:
-    """Return whether `dtype` is that of 16-bit floating-point numbers, which sums would exceed."""
-    return dtype.char in HALVES
+    """Return whether `dtype` is that of floating-point numbers of 8 or 16 bits, which sums would
+    exceed.
+    """
+    return dtype.char in HALVES + FLOAT8
 
 
 def assigning(function: Function) -> Function:

@@ -12,7 +12,7 @@ from ..cpu.elementwise import converts
 from ..errors import DTypeError, PowerError, ShapeError
 from ..layout.shapes import broadcast_shapes
 from ..matrix.mat import Mat
-from ..support.dtypes import BLAS_TYPES, BOOL, EVERY, HALVES, INTEGERS
+from ..support.dtypes import BLAS_TYPES, BOOL, FLOAT8, HALVES, INTEGERS, STORED
 from ..support.native import compiled
 from ..support.types import Array, Engine, Function, Number, Operand
 from .declare_elementwise import binary, clipping, result_dtype, special, test, unary
@@ -179,9 +179,9 @@ def fill(value: Scalar, x: Output) -> None:
 
 fill.prepare("foreign", dtypes=compiled(BLAS_TYPES), when=few_axes)(
     lambda cpu, x: cpu.prepare_fill(x))
-fill.prepare("foreign", dtypes=compiled(BOOL + INTEGERS + HALVES), when=large)(
+fill.prepare("foreign", dtypes=compiled(BOOL + INTEGERS + HALVES + FLOAT8), when=large)(
     lambda cpu, x: cpu.prepare_fill_bits(x))
-fill.prepare("cuda", dtypes=EVERY, when=apart)(lambda cuda, x: cuda.prepare_fill(x))
+fill.prepare("cuda", dtypes=STORED, when=apart)(lambda cuda, x: cuda.prepare_fill(x))
 
 
 @fill.on("array", bare=True)
@@ -232,14 +232,14 @@ def _only_moves(x: Operand, out: Mat) -> bool:
     return not must_copy(x, out) or (out.nbytes >= LARGE_IN_PLACE and not is_shift(x, out))
 
 
-@assign.prepare("foreign", dtypes=compiled(EVERY), when=_only_moves)
+@assign.prepare("foreign", dtypes=compiled(STORED), when=_only_moves)
 def assign_compiled(cpu: Engine, x: Mat, out: Mat) -> Function:
     """Return the kernel that copies."""
     kernel: Function = cpu.prepare_copy(x, out, through=must_copy(x, out))
     return kernel
 
 
-@assign.prepare("foreign", dtypes=compiled(EVERY), when=lambda x, out: (
+@assign.prepare("foreign", dtypes=compiled(STORED), when=lambda x, out: (
     isinstance(x, Mat) and x.storage is not out.storage and few_axes(out)
     and converts(x.storage.dtype, out.storage.dtype)))
 def assign_converted(cpu: Engine, x: Mat, out: Mat) -> Function:
@@ -248,7 +248,8 @@ def assign_converted(cpu: Engine, x: Mat, out: Mat) -> Function:
     return kernel
 
 
-@assign.prepare("array", dtypes=EVERY, when=lambda x, out: isinstance(x, Mat) and must_copy(x, out))
+@assign.prepare("array", dtypes=STORED,
+                when=lambda x, out: isinstance(x, Mat) and must_copy(x, out))
 def assign_overlapping(np: Engine, x: Mat, out: Mat) -> Function:
     """Return a function that copies `x` first, which NumPy itself omits for arrays of one axis that
     step in the same direction, also where their steps differ.
@@ -260,10 +261,11 @@ def assign_overlapping(np: Engine, x: Mat, out: Mat) -> Function:
 
 
 def _fits_device(x: Operand, out: Mat) -> bool:
-    return isinstance(x, Mat) and out.ndim <= MOST_AXES_THERE
+    return (isinstance(x, Mat) and out.ndim <= MOST_AXES_THERE
+            and not (x.storage.dtype.char in FLOAT8 and out.storage.dtype.kind in "iu"))
 
 
-@assign.prepare("cuda", dtypes=EVERY, when=_fits_device)
+@assign.prepare("cuda", dtypes=STORED, when=_fits_device)
 def assign_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
     """Return the device's kernel that copies or converts."""
     kernel: Function = (cuda.prepare_copy(x, out, through=must_copy(x, out))
@@ -271,7 +273,7 @@ def assign_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
     return kernel
 
 
-@assign.prepare("cuda", dtypes=EVERY, when=lambda x, out: not isinstance(x, Mat) and apart(out))
+@assign.prepare("cuda", dtypes=STORED, when=lambda x, out: not isinstance(x, Mat) and apart(out))
 def assign_number_on_device(cuda: Engine, x: Number, out: Mat) -> Function:
     """Return the device's kernel that fills with a number."""
     kernel: Function = cuda.prepare_fill(out, of=(1,), value=(0,))

@@ -84,7 +84,7 @@ def array_axes(x: Array, taps: Ints, batched: bool = False,
 def check_real(name: str, *mats: Mat) -> None:
     """Raise `DTypeError` unless all are of one dtype of real numbers."""
     dtype = mats[0].storage.dtype
-    if dtype.kind not in "iuf" and dtype.name != "bfloat16":
+    if dtype.char not in ON_DEVICE:
         raise DTypeError(f"{name} is for real numbers, got {dtype}; convert with "
                          "x.astype('float64')")
     same_dtype(*mats)

@@ -16,7 +16,6 @@ HOST = (1, 0)  # DLPack's kind and number of this machine's memory
 CUDA, PINNED = 2, 3  # kinds: a GPU's memory, and the host's with locked pages
 READ_ONLY, COPIED = 1, 2  # flags: not to be written; a copy made for the consumer
 LEGACY = -1  # in place of flags: a capsule for consumers from before DLPack 1.0, which has none
-BFLOAT = BY_NAME["bfloat16"].dlpack  # a code of element types
 _NAMES = {(t.dlpack, 8 * t.size): t.name for t in ELEMENT_TYPES}
 
 compiled: bool = _core is not None

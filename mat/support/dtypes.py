@@ -22,10 +22,10 @@ class ElementType(NamedTuple):
 
     name: str  # NumPy's, or that of ml_dtypes
     chars: str  # NumPy's dtype characters: first the one of the dtype `name`, then synonyms
-    kind: str  # b i u f c; NumPy says V of bfloat16
+    kind: str  # b i u f c; of some types of ml_dtypes NumPy says V
     size: int  # bytes
     suffix: str  # in the names of kernels, of the CPU and of the GPU
-    c: str  # for cffi; 16-bit floats are seen as their bits
+    c: str  # for cffi; floats of 8 and 16 bits are seen as their bits
     cuda: str  # in the kernels of the GPU
     blas: str  # the first letter of BLAS routines
     cublas: int  # cudaDataType: CUDA_R_32F and so on
@@ -62,13 +62,18 @@ ELEMENT_TYPES = tuple(ElementType(*row) for row in (
     ("float64",    "d",  "f", 8,  "f64",  "double",          "double",             "d",  1, 2),
     ("complex64",  "F",  "c", 8,  "c64",  "float _Complex",  "mat_complex",        "c",  4, 5),
     ("complex128", "D",  "c", 16, "c128", "double _Complex", "mat_complex_double", "z",  5, 5),
+    ("float8_e4m3fn", "4", "f", 1, "e4m3", "uint8_t",        "mat_float8_e4m3",    "",  28, 10),
+    ("float8_e5m2", "5", "f", 1, "e5m2",  "uint8_t",         "mat_float8_e5m2",    "",  29, 12),
 ))
 SUPPORTED = tuple(t.name for t in ELEMENT_TYPES)
 BY_NAME = {t.name: t for t in ELEMENT_TYPES}
 BY_CHAR = {char: t for t in ELEMENT_TYPES for char in t.chars}
 
 # Sets of dtype characters
-EVERY = "".join(BY_CHAR)
+STORED = "".join(BY_CHAR)
+FLOAT8 = "45"  # stored, converted, compared and multiplied; else ml_dtypes computes with them
+EXTENSIONS = "E" + FLOAT8  # that NumPy gets from ml_dtypes
+EVERY = STORED.replace(FLOAT8, "")  # of the types that operations compute with
 BOOL = "?"
 SIGNED = "".join(c for c, t in BY_CHAR.items() if t.kind == "i")
 UNSIGNED = "".join(c for c, t in BY_CHAR.items() if t.kind == "u")
@@ -79,11 +84,11 @@ COMPLEX_TYPES = "FD"
 BLAS_TYPES = REAL_TYPES + COMPLEX_TYPES  # s, d, c and z
 FLOATING = HALVES + REAL_TYPES
 INEXACT = FLOATING + COMPLEX_TYPES
-DISTINCT = "".join(t.char for t in ELEMENT_TYPES)  # one character of each type, no synonyms
+DISTINCT = "".join(t.char for t in ELEMENT_TYPES if t.char in EVERY)  # without synonyms
 
 # what `as_dtype` was given, and what it returned
-_NAMED: dict[object, DType] = {np.dtype(name): np.dtype(name) for name in SUPPORTED
-                               if name != "bfloat16"}
+_NAMED: dict[object, DType] = {np.dtype(t.name): np.dtype(t.name) for t in ELEMENT_TYPES
+                               if t.char not in EXTENSIONS}
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _EXACT = 2**53
 _LARGEST = int(sys.float_info.max)
@@ -112,8 +117,8 @@ def is_supported(dtype: DType) -> bool:
 
 
 def _found(spec: DTypeLike) -> DType:
-    if isinstance(spec, str) and spec == "bfloat16":
-        return _bfloat16()
+    if isinstance(spec, str) and spec in BY_NAME and BY_NAME[spec].char in EXTENSIONS:
+        return _of_ml_dtypes(spec)
     # NumPy takes the dtype of whatever has one
     if isinstance(spec, np.ndarray | np.generic) or hasattr(spec, "storage"):
         raise DTypeError(f"{type(spec).__name__} is no dtype, but has one: give its dtype")
@@ -128,11 +133,11 @@ def _found(spec: DTypeLike) -> DType:
     return dtype
 
 
-def _bfloat16() -> DType:
+def _of_ml_dtypes(name: str) -> DType:
     try:
-        found: DType = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+        found: DType = np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
     except ImportError:
-        raise DTypeError("dtype bfloat16 needs the package ml_dtypes: "
+        raise DTypeError(f"dtype {name} needs the package ml_dtypes: "
                          "pip install ml_dtypes") from None
     return found
 
@@ -221,7 +226,7 @@ def represents(dtype: DType, value: Number) -> bool:
 
 
 def _is_extension_scalar(value: object) -> bool:
-    return isinstance(value, np.generic) and np.dtype(type(value)).name == "bfloat16"
+    return isinstance(value, np.generic) and np.dtype(type(value)).char in EXTENSIONS
 
 
 def _way_out(value: object) -> str:

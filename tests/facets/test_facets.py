@@ -25,12 +25,13 @@ ffi.cdef("void *memcpy(void *, const void *, size_t);")
 libc = ffi.dlopen(None)
 
 C_TYPES = {"bool": "_Bool", "float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float",
-           "float64": "double",
+           "float64": "double", "float8_e4m3fn": "uint8_t", "float8_e5m2": "uint8_t",
            "complex64": "float _Complex", "complex128": "double _Complex"}
 
 
 def numpy_dtype(name):
-    return np.dtype(pytest.importorskip("ml_dtypes").bfloat16 if name == "bfloat16" else name)
+    of_ml_dtypes = name.startswith(("bfloat", "float8"))
+    return np.dtype(getattr(pytest.importorskip("ml_dtypes"), name) if of_ml_dtypes else name)
 
 
 def layouts(dtype="float64"):
@@ -214,7 +215,7 @@ def test_writing_through_pointers(name, kind):
         before = whole.copy()
     bits = x.dtype.itemsize * 8
     one = np.ones((), x.dtype)
-    as_bits = bits == 16 and x.dtype.kind not in "iu"
+    as_bits = bits <= 16 and x.dtype.kind not in "biu"
     value = int(one.view(f"u{x.itemsize}")) if as_bits else one.item()
     with x.facet("foreign", "io") as p:
         for k in x.layout.indices():

@@ -17,6 +17,7 @@ from mat.io import npy, streams
 
 from ..support.filing import (
     DTYPES,
+    NOT_READ_BY_NUMPY,
     SHAPES,
     at,
     devices,
@@ -49,7 +50,8 @@ def test_npy_files_are_those_of_numpy(dtype, layout, device):
             data = saved(x)
         with x.facet("array", "input") as seen:
             assert data == saved_by_numpy(seen)
-        assert_array_equal(np.load(io.BytesIO(data)).view(a.dtype), a)
+        if dtype != NOT_READ_BY_NUMPY:
+            assert_array_equal(np.load(io.BytesIO(data)).view(a.dtype), a)
 
 
 @dtypes

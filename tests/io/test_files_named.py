@@ -18,6 +18,8 @@ from mat.io import streams
 
 from ..support.filing import (
     DTYPES,
+    NOT_READ_BY_NUMPY,
+    OF_ML_DTYPES,
     SHAPES,
     Stream,
     at,
@@ -57,7 +59,8 @@ def test_npz(tmp_path, device, compressed):
     with np.load(tmp_path / "x.npz") as seen:
         assert list(seen) == list(arrays)
         for name, a in arrays.items():
-            assert_array_equal(seen[name].view(a.dtype), a)
+            if name != NOT_READ_BY_NUMPY:
+                assert_array_equal(seen[name].view(a.dtype), a)
     found = mat.load_all(tmp_path / "x.npz")
     assert list(found) == list(arrays)
     assert found.metadata == {}
@@ -127,7 +130,8 @@ def test_safetensors_files_are_those_of_its_library(device, metadata):
         mat.save_all(file, mats, format="safetensors", metadata=metadata)
     packed = {name: np.ascontiguousarray(a).reshape(a.shape) for name, a in arrays.items()}
     assert file.getvalue() == library.save(packed, metadata=metadata or None)
-    del mats["bfloat16"], arrays["bfloat16"]  # which its module for NumPy writes, and does not read
+    for name in OF_ML_DTYPES:  # which its module for NumPy writes, and does not read
+        del mats[name], arrays[name]
     known = io.BytesIO()
     mat.save_all(known, mats, format="safetensors")
     for name, a in library.load(known.getvalue()).items():

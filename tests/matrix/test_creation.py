@@ -13,7 +13,8 @@ DTYPES = mat.supported_dtypes
 
 
 def numpy_dtype(name):
-    return np.dtype(pytest.importorskip("ml_dtypes").bfloat16 if name == "bfloat16" else name)
+    of_ml_dtypes = name.startswith(("bfloat", "float8"))
+    return np.dtype(getattr(pytest.importorskip("ml_dtypes"), name) if of_ml_dtypes else name)
 
 
 def host(x):
@@ -58,7 +59,8 @@ def test_every_dtype(name):
 
 
 def test_no_dtype_is_missing_from_the_list():
-    wanted = {"bool", "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+    wanted = {"bool", "float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64",
+              "complex64", "complex128",
               *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
     assert set(DTYPES) == wanted
 

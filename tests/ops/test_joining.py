@@ -18,7 +18,8 @@ def host(x):
 
 
 def numpy_dtype(name):
-    return np.dtype(pytest.importorskip("ml_dtypes").bfloat16 if name == "bfloat16" else name)
+    of_ml_dtypes = name.startswith(("bfloat", "float8"))
+    return np.dtype(getattr(pytest.importorskip("ml_dtypes"), name) if of_ml_dtypes else name)
 
 
 def layouts(dtype="float64"):

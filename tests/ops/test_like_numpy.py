@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import mat
+from mat.support.dtypes import EXTENSIONS
 
 from ..support.layouts import place
 
@@ -119,8 +120,8 @@ def check_same(got, expected, arithmetic=False):
     if isinstance(expected, np.ndarray) or (arithmetic and isinstance(expected, np.generic)):
         assert type(got) is mat.Mat
         assert got.dtype == expected.dtype
-        # of bfloat16's NaN, NumPy does not know that it is one
-        wide = "float64" if got.dtype.char == "E" else got.dtype
+        # of the NaN of ml_dtypes, NumPy does not know that it is one
+        wide = "float64" if got.dtype.char in EXTENSIONS else got.dtype
         np.testing.assert_array_equal(got.to_numpy().astype(wide),
                                       np.asarray(expected).astype(wide), strict=True)
         return

@@ -14,7 +14,9 @@ from .layouts import LAYOUTS, NUMPY_DTYPES, numbers
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
-DTYPES = (*NUMPY_DTYPES, "bfloat16")
+OF_ML_DTYPES = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+DTYPES = (*NUMPY_DTYPES, *OF_ML_DTYPES)
+NOT_READ_BY_NUMPY = "float8_e5m2"  # which it writes as <f1, a name that it does not know
 SHAPES = ((3, 4), (5,), (2, 3, 4), (), (0, 3), (3, 0, 2), (1,))
 DEVICES = ("cpu", "emulated")
 devices = pytest.mark.parametrize("device", DEVICES)
@@ -26,8 +28,8 @@ dtypes = pytest.mark.parametrize("dtype", DTYPES)
 def values(shape, dtype, seed=0):
     """Return elements of any dtype."""
     rng = np.random.default_rng(seed)
-    if dtype == "bfloat16":
-        return numbers(rng, shape, "float32").astype(ml_dtypes.bfloat16)
+    if hasattr(ml_dtypes, dtype):
+        return numbers(rng, shape, "float32").astype(getattr(ml_dtypes, dtype))
     return np.asarray(numbers(rng, shape, dtype))
 
 

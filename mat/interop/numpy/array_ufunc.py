@@ -15,7 +15,7 @@ from ...ops import elementwise as ew
 from ...ops import linalg, reduce, ufuncs
 from ...ops.operands import has_its_own_way
 from ...ops.operation import named
-from ...support.dtypes import REAL_TYPES, SUPPORTED
+from ...support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
 from ...support.types import Arguments, Function, Keywords, Operand
 from .dispatch import delegate
 from .operands import can_hold_sums, is_mat_or_array
@@ -41,7 +41,8 @@ REDUCTIONS: dict[np.ufunc, Function] = {
     np.add: reduce.sum, np.multiply: reduce.prod, np.maximum: reduce.max, np.minimum: reduce.min}
 _SCIPY_SPECIAL = {"erf": ew.erf, "expit": ew.logistic}  # by name: SciPy need not be imported
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
-_NUMBERS = {bool, int, float, complex, *(np.dtype(n).type for n in SUPPORTED if n != "bfloat16")}
+_NUMBERS = {bool, int, float, complex,
+            *(np.dtype(t.name).type for t in ELEMENT_TYPES if t.char not in EXTENSIONS)}
 
 
 def _are_operands(inputs: Arguments) -> bool:

@@ -6,6 +6,7 @@
    and unsigned integers have the lower ones. */
 #include "elementwise_inline.h"
 
+#include "float8_inline.h"
 #include "half_inline.h"
 
 /* Not a kernel for each kind of processor: memory is what takes time here. */
@@ -49,6 +50,23 @@ INLINE uint64_t whole_u64(double x) {
     DO(from, S, u16, uint16_t, (int32_t)x) \
     DO(from, S, u32, uint32_t, (int64_t)x) \
     DO(from, S, u64, uint64_t, whole_u64(x))
+/* Numbers of 8 bits from all others by way of 32 bits, and to floating-point numbers only: integers
+   are left to ml_dtypes, whose rules for what does not fit are its own. */
+#define FROM_8(DO, from) \
+    DO(from, uint8_t, b1, uint8_t, from_##from(x) != 0) \
+    DO(from, uint8_t, f16, uint16_t, to_half(from_##from(x))) \
+    DO(from, uint8_t, bf16, uint16_t, to_bfloat(from_##from(x))) \
+    DO(from, uint8_t, f32, float, from_##from(x)) \
+    DO(from, uint8_t, f64, double, from_##from(x))
+#define TO_8(DO, to) \
+    DO(b1, uint8_t, to, uint8_t, to_##to(x)) \
+    DO(i8, int8_t, to, uint8_t, to_##to(x)) \
+    DO(i32, int32_t, to, uint8_t, to_##to((float)x)) \
+    DO(i64, int64_t, to, uint8_t, to_##to((float)x)) \
+    DO(f16, uint16_t, to, uint8_t, to_##to(from_half(x))) \
+    DO(bf16, uint16_t, to, uint8_t, to_##to(from_bfloat(x))) \
+    DO(f32, float, to, uint8_t, to_##to(x)) \
+    DO(f64, double, to, uint8_t, to_##to((float)x))
 #define EVERY(DO) \
     OF_WHOLE(DO, b1, uint8_t) \
     OF_WHOLE(DO, i8, int8_t) \
@@ -66,7 +84,13 @@ INLINE uint64_t whole_u64(double x) {
     DO(f16, uint16_t, f32, float, from_half(x)) \
     DO(f32, float, f16, uint16_t, to_half(x)) \
     DO(bf16, uint16_t, f32, float, from_bfloat(x)) \
-    DO(f32, float, bf16, uint16_t, to_bfloat(x))
+    DO(f32, float, bf16, uint16_t, to_bfloat(x)) \
+    FROM_8(DO, e4m3) \
+    FROM_8(DO, e5m2) \
+    TO_8(DO, e4m3) \
+    TO_8(DO, e5m2) \
+    DO(e4m3, uint8_t, e5m2, uint8_t, to_e5m2(from_e4m3(x))) \
+    DO(e5m2, uint8_t, e4m3, uint8_t, to_e4m3(from_e5m2(x)))
 
 EVERY(CONVERSION)
 

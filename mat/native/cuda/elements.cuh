@@ -30,6 +30,8 @@ typedef uint32_t mat_u32;
 typedef uint64_t mat_u64;
 typedef mat_half mat_f16;
 typedef mat_bfloat mat_bf16;
+typedef mat_float8_e4m3 mat_e4m3;
+typedef mat_float8_e5m2 mat_e5m2;
 typedef float mat_f32;
 typedef double mat_f64;
 typedef mat_complex<float> mat_c64;
@@ -41,7 +43,8 @@ typedef mat_complex<double> mat_c128;
     EACH(1, mat_i8) EACH(2, mat_i16) EACH(3, mat_i32) EACH(4, mat_i64) \
     EACH(5, mat_u8) EACH(6, mat_u16) EACH(7, mat_u32) EACH(8, mat_u64) \
     EACH(9, mat_f16) EACH(10, mat_bf16) EACH(11, mat_f32) EACH(12, mat_f64) \
-    EACH(13, mat_c64) EACH(14, mat_c128)
+    EACH(13, mat_c64) EACH(14, mat_c128) \
+    EACH(15, mat_e4m3) EACH(16, mat_e5m2)
 
 /* Kinds in the order of NumPy's "same_kind": a conversion to the same or a higher one is possible.
    */
@@ -50,6 +53,8 @@ template <class S> struct mat_kind { static constexpr int of = MAT_WHOLE; };
 template <> struct mat_kind<bool> { static constexpr int of = MAT_BOOLEAN; };
 template <> struct mat_kind<mat_f16> { static constexpr int of = MAT_FLOATING; };
 template <> struct mat_kind<mat_bf16> { static constexpr int of = MAT_FLOATING; };
+template <> struct mat_kind<mat_e4m3> { static constexpr int of = MAT_FLOATING; };
+template <> struct mat_kind<mat_e5m2> { static constexpr int of = MAT_FLOATING; };
 template <> struct mat_kind<float> { static constexpr int of = MAT_FLOATING; };
 template <> struct mat_kind<double> { static constexpr int of = MAT_FLOATING; };
 template <class R> struct mat_kind<mat_complex<R>> { static constexpr int of = MAT_COMPLEX; };
@@ -64,8 +69,10 @@ MAT_INSIDE uint64_t mat_bits(double x) { return (uint64_t)__double_as_longlong(x
 MAT_INSIDE float mat_of_bits(uint32_t u) { return __uint_as_float(u); }
 MAT_INSIDE double mat_of_bits(uint64_t u) { return __longlong_as_double((int64_t)u); }
 
-/* 16-bit floats */
+/* Floats of 8 and 16 bits */
 
+MAT_INSIDE float mat_widen(mat_e4m3 x) { return from_e4m3(x.bits); }
+MAT_INSIDE float mat_widen(mat_e5m2 x) { return from_e5m2(x.bits); }
 MAT_INSIDE float mat_widen(mat_f16 x) { return from_half(x.bits); }
 MAT_INSIDE float mat_widen(mat_bf16 x) { return from_bfloat(x.bits); }
 MAT_INSIDE mat_f16 mat_to_half(float x) { return {to_half(x)}; }
@@ -158,6 +165,8 @@ template <class S, class X> MAT_INSIDE S mat_narrow(X x) { return mat_narrowing<
 template <class S> MAT_INSIDE S mat_plain(S x) { return x; }
 MAT_INSIDE float mat_plain(mat_f16 x) { return mat_widen(x); }
 MAT_INSIDE float mat_plain(mat_bf16 x) { return mat_widen(x); }
+MAT_INSIDE float mat_plain(mat_e4m3 x) { return mat_widen(x); }
+MAT_INSIDE float mat_plain(mat_e5m2 x) { return mat_widen(x); }
 
 template <class S> struct mat_conversion {
     template <class A> static MAT_MEMBER S of(A x) { return (S)mat_plain(x); }
@@ -172,6 +181,14 @@ template <> struct mat_conversion<mat_bf16> {
         return mat_to_bfloat((float)mat_plain(x));
     }
     static MAT_MEMBER mat_bf16 of(mat_bf16 x) { return x; }
+};
+template <> struct mat_conversion<mat_e4m3> {
+    template<class A> static MAT_MEMBER mat_e4m3 of(A x) { return {to_e4m3((float)mat_plain(x))}; }
+    static MAT_MEMBER mat_e4m3 of(mat_e4m3 x) { return x; }
+};
+template <> struct mat_conversion<mat_e5m2> {
+    template<class A> static MAT_MEMBER mat_e5m2 of(A x) { return {to_e5m2((float)mat_plain(x))}; }
+    static MAT_MEMBER mat_e5m2 of(mat_e5m2 x) { return x; }
 };
 template <class R> struct mat_conversion<mat_complex<R>> {
     template <class A> static MAT_MEMBER mat_complex<R> of(A x) { return (R)mat_plain(x); }

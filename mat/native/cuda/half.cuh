@@ -1,11 +1,16 @@
-/* The 16-bit floats on the device, which kernels see as their bits, as numbers of 32 bits and back:
-   to nearest, ties to even. */
+/* The floats of 8 and 16 bits on the device, which kernels see as their bits, as numbers of 32 bits
+   and back: to nearest, ties to even. */
 #ifndef MAT_HALF_CUH
 #define MAT_HALF_CUH
 
 #include "device.cuh"
 
-/* Elements of 16 bits, as they are stored */
+/* The instructions of newer GPUs for 8 bits make the largest finite number of what is too large. */
+#include "float8_inline.h"
+
+/* Elements of 8 and 16 bits, as they are stored */
+struct mat_float8_e4m3 { uint8_t bits; };
+struct mat_float8_e5m2 { uint8_t bits; };
 struct mat_half { uint16_t bits; };
 struct mat_bfloat { uint16_t bits; };
 
