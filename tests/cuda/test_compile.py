@@ -99,7 +99,7 @@ def test_programs_are_told_apart():
 
 @needs_nvrtc
 @pytest.mark.parametrize("header", [
-    *(f"{name}_inline.h" for name in ("bits", "normal", "philox", "trig")),
+    *(f"{name}_inline.h" for name in ("bits", "float8", "normal", "philox", "trig")),
     *(f"{name}.cuh" for name in ("axes", "convert", "elements", "half", "permute", "trig"))])
 def test_headers_include_what_they_use(header):
     """They are included in any order; those for C, too, are compiled by `tests/cpu/test_native`."""
