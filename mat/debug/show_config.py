@@ -14,6 +14,7 @@ from cffi import __version__ as cffi_version
 
 from ..cpu.thread_pool import CORES, threads
 from ..support import formatting
+from ..support.blas_choice import VARIABLE, chosen_library
 from ..support.cuda_probe import probe
 from ..support.installation import findings
 from ..support.native import ffi, lib, missing
@@ -93,7 +94,11 @@ def devices() -> dict[str, str]:
 
 
 def _blas(scipy: ModuleType) -> dict[str, str]:
-    """Return facts about SciPy's BLAS; its own OpenBLAS is asked for its configuration."""
+    """Return facts about the BLAS; SciPy's own OpenBLAS is asked for its configuration."""
+    other = chosen_library()
+    if other is not None:
+        how = f"by {VARIABLE}" if VARIABLE in os.environ else "since the processor is Intel's"
+        return {"BLAS": f"{other.path}, chosen {how}", "BLAS threads": "as that library has them"}
     built = scipy.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
     name = f"{built.get('name', 'unknown')} {built.get('version', '')}".strip()
     library = ctypes.CDLL(importlib.import_module("scipy.linalg.cython_blas").__file__)

@@ -1,4 +1,5 @@
-"""The BLAS library that SciPy brings: its routines by name, and arguments for it by address.
+"""The BLAS library, SciPy's or the one of `blas_choice`: its routines by name, and arguments for it
+by address.
 
 It is loaded at the first call; SciPy is imported only where its library cannot be opened alone.
 """
@@ -10,6 +11,7 @@ import importlib
 import math
 from functools import cache
 
+from .blas_choice import chosen_address
 from .dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, REAL_TYPES
 from .native import ffi
 from .openblas import routine_address
@@ -28,11 +30,14 @@ _COMPLEX_DOTS = {PREFIX[char] + dot for char in COMPLEX_TYPES for dot in ("dotu"
 
 
 def address(name: str) -> int:
-    """Return the address of the routine `name` in SciPy's BLAS.
+    """Return the address of the routine `name` in the library that is chosen, or in SciPy's where
+    that has none.
 
     How those that return complex numbers do so depends on the compiler: SciPy's do as C does.
     """
-    return (0 if name in _COMPLEX_DOTS else routine_address(name)) or _address_in_scipy(name)
+    if name in _COMPLEX_DOTS:
+        return _address_in_scipy(name)
+    return chosen_address(name) or routine_address(name) or _address_in_scipy(name)
 
 
 def _address_in_scipy(name: str) -> int:

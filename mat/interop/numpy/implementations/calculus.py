@@ -80,10 +80,10 @@ def numpy_isclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e
     return found | (isnan(a) & isnan(b)) if equal_nan and isinstance(b, Mat) else found
 
 
-# Covariances: the parameters are NumPy's
+# Covariances
 
 
-@implements("cov")
+@implements("cov")  # the parameters are NumPy's
 def numpy_cov(m: Operand, y: Operand = None, rowvar: bool = True, bias: bool = False,
               ddof: int | None = None, fweights: Operand = None, aweights: Operand = None, *,
               dtype: object = None) -> Result:
