@@ -13,7 +13,6 @@ from ..ops import elementwise, reduce, scan, truth
 from ..support.dtypes import as_dtype
 from ..support.types import ArrayLike, AxisLike, DTypeLike, Function
 from .arguments import axes_of, like, mat_of
-from .manipulation import concat
 
 __all__ = [
     "all", "any", "argmax", "argmin", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff",

@@ -51,7 +51,7 @@ def prepare_searchsorted(a: Operand, v: Operand, out: Operand, right: bool) -> F
                    v.size) if v.size else nothing
 
 
-def prepare_firsts(x: Operand, out: Operand, equal_nan: bool) -> Function:
+def prepare_firsts(x: Operand, equal_nan: bool) -> Function:
     """Return the kernel that finds where sorted elements differ from those before them."""
     frame = [x.size, int(equal_nan), 0]
     return _launch(program(suffix_of(x)), f"search_{suffix_of(x)}_firsts", frame,
@@ -65,16 +65,16 @@ def prepare_bincount(x: Operand, out: Operand) -> Function:
     return _launch(COUNTING, "counting_zeros", frame, out.size, counting)
 
 
-def prepare_weighted(x: Operand, order: Operand, weights: Operand, out: Operand) -> Function:
+def prepare_weighted(x: Operand, out: Operand) -> Function:
     """Return the kernel that adds up the weights of equal integers."""
     return _launch(COUNTING, "counting_weights", [x.size, out.size], out.size)
 
 
-def prepare_placed(x: Operand, ranks: Operand, out: Operand) -> Function:
+def prepare_placed(x: Operand, out: Operand) -> Function:
     """Return the kernel that copies the first element of each rank."""
     return _launch(COUNTING, f"counting_placed_{x.itemsize}", [x.size, out.size], x.size)
 
 
-def prepare_inverse_order(order: Operand, ranks: Operand, out: Operand) -> Function:
+def prepare_inverse_order(order: Operand, out: Operand) -> Function:
     """Return the kernel that puts ranks where elements were before they were sorted."""
     return _launch(COUNTING, "counting_inverse", [order.size, out.size], order.size)

@@ -46,10 +46,10 @@ def prepare_sort(x: Operand, out: Operand, axis: int, descending: bool,
     """
     if not prod(x.shape):
         return nothing
-    every = [ReductionAxis(*axes)
-             for k, axes in enumerate(zip(x.shape, x.strides, out.strides, strict=True))
+    every = [axes for k, axes in enumerate(zip(x.shape, x.strides, out.strides, strict=True))
              if k != axis]
-    others = [ReductionAxis(*axes) for axes in merged(sorted(every, key=lambda a: -abs(a.y)))]
+    every.sort(key=lambda a: -abs(a[2]))
+    others = [ReductionAxis(*axes) for axes in merged(every)]
     length, lines = x.shape[axis], prod(a.n for a in others)
     tiles, elements = -(-length // TILE), length * lines
     name = f"{'argsort' if indices else 'sort'}_{suffix_of(x)}"

@@ -1,5 +1,5 @@
-"""Running sums, products and extremes along an axis. NumPy's functions, the method ``accumulate`` of
-its ufuncs, and functions of `mat.array_api` are made of them.
+"""Running sums, products and extremes along an axis. NumPy's functions, the method ``accumulate``
+of its ufuncs, and functions of `mat.array_api` are made of them.
 
 Sums and products of floating-point numbers are computed one after the other along a line, on every
 device, so that their bits are NumPy's.
@@ -24,7 +24,6 @@ from .functions import check_is_mat
 from .joining import concat
 from .operation import Input, Op, Output, op
 from .overlap import must_copy
-
 
 # Types of elements that there are kernels for
 
@@ -67,10 +66,10 @@ def _operation(name: str, rule: np.ufunc, doc: str) -> Op:
     return kernel
 
 
-def _running(name: str, rule: np.ufunc, doc: str, of_bools: Op | None = None) -> Function:
+def _running(name: str, rule: np.ufunc, doc: str, of_bools: Function | None = None) -> Function:
     """Declare an operation; return ``name(x, axis=None, dtype=None, out=None)``.
 
-    `of_bools` computes totals that are bools.
+    `of_bools` computes totals that are bools, which are not those of integers.
     """
     kernel, pairs = _operation(name, rule, doc), _pairs_of(name)
 
@@ -87,10 +86,10 @@ def _running(name: str, rule: np.ufunc, doc: str, of_bools: Op | None = None) ->
             return found
         out = check_is_mat(out)
         if of_bools is not None and x.dtype == out.dtype == np.bool_:
-            return _into(of_bools, _EXTREMES, x, out, axis)
+            same: Mat = of_bools(x, axis, None, out)
+            return same
         return _into(kernel, pairs, x, out, axis)
 
-    vars(running)["op"] = kernel
     return running
 
 
@@ -114,6 +113,11 @@ def _dtype_of(rule: np.ufunc, dtype: DType) -> DType:
         return rule.accumulate(np.ones(1, dtype)).dtype
     except TypeError:
         raise DTypeError(f"{rule.__name__} is not defined for {dtype}") from None
+
+
+def has_kernel(name: str, of: str, to: str) -> bool:
+    """Return whether a device has a kernel from one type of elements to another."""
+    return (of, to) in _pairs_of(name)
 
 
 def _suffixes(x: Mat, out: Mat) -> tuple[str, str]:
@@ -152,9 +156,9 @@ def _fits_device(name: str) -> Function:
 cummax = _running("cummax", np.maximum, "Compute the largest of the elements up to each.")
 cummin = _running("cummin", np.minimum, "Compute the smallest of the elements up to each.")
 cumsum = _running("cumsum", np.add, "Compute the sums of the elements up to each along `axis`.",
-                  cummax.op)
+                  cummax)
 cumprod = _running("cumprod", np.multiply,
-                   "Compute the products of the elements up to each along `axis`.", cummin.op)
+                   "Compute the products of the elements up to each along `axis`.", cummin)
 BY_UFUNC: dict[np.ufunc, Function] = {
     np.add: cumsum, np.multiply: cumprod, np.maximum: cummax, np.minimum: cummin}
 
@@ -163,17 +167,16 @@ BY_UFUNC: dict[np.ufunc, Function] = {
 
 
 def cumulative(function: Function, x: Mat, axis: int | None, dtype: DType | None,
-               first: int | None, out: Mat | None = None) -> Mat:  # those of the standard's function
+               first: int | None) -> Mat:
     """Return running totals along the only axis or `axis`, after `first`, unless that is None."""
     if axis is None and x.ndim != 1:
         raise ShapeError(f"axis may be omitted for one axis only, got shape {x.shape}")
     k = as_axis(0 if axis is None else axis, x.ndim)
+    totals: Mat = function(x, k, dtype)
     if first is None:
-        totals: Mat = function(x, k, dtype, out)
         return totals
-    totals = function(x, k, dtype)
     begin = new_like(x, (*x.shape[:k], 1, *x.shape[k + 1:]), totals.dtype).fill_(first)
-    found: Mat = concat([begin, totals], axis=k, out=out)
+    found: Mat = concat([begin, totals], axis=k)
     return found
 
 

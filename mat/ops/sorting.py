@@ -188,7 +188,7 @@ def _weights_by_numpy(x: Array, order: Array, weights: Array, out: Array) -> Non
 
 @count_weights.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
 def _weights_on_device(cuda: Engine, x: Mat, order: Mat, weights: Mat, out: Mat) -> Function:
-    found: Function = cuda.prepare_weighted(x, order, weights, out)
+    found: Function = cuda.prepare_weighted(x, out)
     return found
 
 
@@ -242,7 +242,7 @@ def _firsts_by_numpy(x: Array, out: Array, equal_nan: bool) -> None:
 
 @firsts.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
 def _firsts_on_device(cuda: Engine, x: Mat, out: Mat, equal_nan: bool) -> Function:
-    found: Function = cuda.prepare_firsts(x, out, equal_nan)
+    found: Function = cuda.prepare_firsts(x, equal_nan)
     return found
 
 
@@ -259,7 +259,7 @@ def _place_by_numpy(x: Array, ranks: Array, out: Array) -> None:
 
 @place.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
 def _place_on_device(cuda: Engine, x: Mat, ranks: Mat, out: Mat) -> Function:
-    found: Function = cuda.prepare_placed(x, ranks, out)
+    found: Function = cuda.prepare_placed(x, out)
     return found
 
 
@@ -279,7 +279,7 @@ def _unsort_by_numpy(order: Array, ranks: Array, out: Array) -> None:
 
 @unsort.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
 def _unsort_on_device(cuda: Engine, order: Mat, ranks: Mat, out: Mat) -> Function:
-    found: Function = cuda.prepare_inverse_order(order, ranks, out)
+    found: Function = cuda.prepare_inverse_order(order, out)
     return found
 
 

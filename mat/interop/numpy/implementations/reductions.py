@@ -10,8 +10,7 @@ from functools import partial
 import numpy as np
 
 from ....matrix.mat import Mat
-from ....ops import elementwise, reduce, truth
-from ....support.dtypes import REAL_TYPES
+from ....ops import reduce, truth
 from ....support.types import AxisLike, DTypeLike, Function, Number, Operand
 from ..operands import can_hold_sums, is_known_dtype, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
