@@ -13,7 +13,7 @@ from math import prod
 
 from ..layout.merged_axes import merged
 from ..layout.reduction_axes import ReductionAxis
-from ..support.dtypes import BY_NAME, ELEMENT_TYPES
+from ..support.dtypes import BY_CHAR, BY_NAME, DISTINCT
 from ..support.types import Function, Operand
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -37,7 +37,7 @@ def kernels() -> dict[tuple[str, str, str], tuple[str, str]]:
     signed and unsigned integers of one size have the same bits.
     """
     found = {}
-    for t in ELEMENT_TYPES:
+    for t in map(BY_CHAR.__getitem__, DISTINCT):
         own = t.suffix.replace("i", "u")
         wide = {"b": "i64", "i": "i64", "u": "u64"}.get(t.kind, t.suffix)
         for name in NAMES[:2]:

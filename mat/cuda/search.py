@@ -9,13 +9,12 @@ from functools import cache
 
 from ..layout.merged_axes import merged
 from ..layout.reduction_axes import ReductionAxis
-from ..support.dtypes import ELEMENT_TYPES
 from ..support.types import Function, Operand
 from .kernel import CudaKernel
 from .nvrtc import Program
 from .reduce import axes_frame
 from .scan import nothing
-from .sort import suffix_of
+from .sort import KINDS, suffix_of
 
 THREADS = 256  # as in the kernels
 COUNTING = Program('#include "counting.cuh"\n')
@@ -31,7 +30,7 @@ def program(kind: str) -> Program:
 def programs() -> Iterator[Program]:
     """Yield all programs."""
     yield COUNTING
-    yield from (program(t.suffix) for t in ELEMENT_TYPES if t.kind != "b")
+    yield from (program(kind) for kind in KINDS)
 
 
 # what a kernel is launched with

@@ -8,7 +8,7 @@ from math import prod
 
 from ..layout.merged_axes import merged
 from ..layout.reduction_axes import ReductionAxis
-from ..support.dtypes import BY_NAME, ELEMENT_TYPES
+from ..support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT
 from ..support.types import Function, Operand
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -18,6 +18,7 @@ from .scan import nothing
 THREADS = 256  # as in sort.cuh
 TILE = 1024  # elements that a block sorts at once
 INDEX = 4  # bytes of an index in the workspace
+KINDS = tuple(BY_CHAR[char].suffix for char in DISTINCT if char != BOOL)  # that are compared
 _OPERANDS = -1  # in place of an area of the workspace
 
 
@@ -30,7 +31,7 @@ def program(kind: str) -> Program:
 
 def programs() -> Iterator[Program]:
     """Yield all programs."""
-    return (program(t.suffix) for t in ELEMENT_TYPES if t.kind != "b")
+    return (program(kind) for kind in KINDS)
 
 
 def suffix_of(x: Operand) -> str:

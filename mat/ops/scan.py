@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import as_axis
 from ..matrix.mat import Mat, new_like
-from ..support.dtypes import BY_NAME, ELEMENT_TYPES, EVERY
+from ..support.dtypes import BOOL, BY_CHAR, BY_NAME, DISTINCT, EVERY
 from ..support.native import compiled
 from ..support.types import Array, DType, Engine, Function
 from . import elementwise
@@ -27,7 +27,7 @@ from .overlap import must_copy
 
 # Types of elements that there are kernels for
 
-_SAME = {t.suffix for t in ELEMENT_TYPES if t.kind != "b"}
+_SAME = {BY_CHAR[char].suffix for char in DISTINCT if char != BOOL}
 _LARGER = {*((f"i{n}", "i64") for n in (8, 16, 32, 64)), ("b1", "i64"),
            *((f"u{n}", "u64") for n in (8, 16, 32, 64))}
 _PAIRS = _LARGER | {(t, t) for t in _SAME}

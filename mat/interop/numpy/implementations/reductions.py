@@ -10,7 +10,8 @@ from functools import partial
 import numpy as np
 
 from ....matrix.mat import Mat
-from ....ops import reduce, truth
+from ....ops import elementwise, reduce, truth
+from ....support.dtypes import REAL_TYPES
 from ....support.types import AxisLike, DTypeLike, Function, Number, Operand
 from ..operands import can_hold_sums, is_known_dtype, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
@@ -111,3 +112,49 @@ def numpy_count_nonzero(a: Operand, axis: AxisLike = None, *, keepdims: bool = F
         return NotImplemented
     found = truth.count_true(a, axis, bool(keepdims))
     return int(found.item()) if _COUNT_IS_INT and axis is None and not keepdims else found
+
+
+# The signature is that of NumPy's two functions, whose last three arguments are `others`
+def _variance(a: Operand, axis: AxisLike, dtype: DTypeLike, out: Operand, ddof: Number,
+              keepdims: bool, others: tuple[object, ...]) -> Result:
+    """Return the variance: as in NumPy, the mean of the squared distances from the mean."""
+    plain = (dtype is None and is_mat_or_none(out) and all(x is NO_VALUE for x in others)
+             and type(ddof) in _REAL)
+    if not plain or not isinstance(a, Mat) or a.dtype.char not in REAL_TYPES or not a.size:
+        return NotImplemented
+    squares = elementwise.square(elementwise.subtract(a, reduce.mean(a, axis, keepdims=True)))
+    total = reduce.sum(squares, axis, keepdims=keepdims is not NO_VALUE and bool(keepdims))
+    count = a.size // total.size - ddof
+    if count <= 0:
+        return NotImplemented
+    return elementwise.divide(total, float(count), out=out)
+
+
+@implements("var")  # NumPy's signature
+def numpy_var(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
+              ddof: Number = 0, keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE,
+              mean: Operand = NO_VALUE, correction: Number = NO_VALUE) -> Result:
+    return _variance(a, axis, dtype, out, ddof, keepdims, (where, mean, correction))
+
+
+@implements("std")  # NumPy's signature
+def numpy_std(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
+              ddof: Number = 0, keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE,
+              mean: Operand = NO_VALUE, correction: Number = NO_VALUE) -> Result:
+    found = _variance(a, axis, dtype, out, ddof, keepdims, (where, mean, correction))
+    return found if found is NotImplemented else found.sqrt_()
+
+
+@implements("trace")
+def numpy_trace(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1,
+                dtype: DTypeLike = None, out: Operand = None) -> Result:
+    if not isinstance(a, Mat) or a.ndim < 2 or dtype is not None or not can_hold_sums(out):
+        return NotImplemented
+    return reduce.sum(a.diagonal(offset, axis1, axis2), -1, out=out)
+
+
+@implements("linalg.trace")
+def numpy_linalg_trace(x: Mat, /, *, offset: int = 0, dtype: DTypeLike = None) -> Result:
+    if x.ndim < 2 or dtype is not None:
+        return NotImplemented
+    return reduce.sum(x.diagonal(offset, -2, -1), -1)
