@@ -1,5 +1,5 @@
-/* Running sums, products and extremes: a kernel for each pair of types that NumPy has without converting
-   elements one by one. */
+/* Running sums, products and extremes: a kernel for each pair of types that NumPy has without
+   converting elements one by one. */
 #include "mat.h"
 
 #include "call.h"

@@ -27,8 +27,8 @@ MAT_COUNTING(counting_bins) {
         atomicAdd((unsigned long long *)call.at[1] + bin, 1ull);
 }
 
-/* The sum of the weights of each bin, in their order: those of sorted integers, by indices that sort
-   them. */
+/* The sum of the weights of each bin, in their order: those of sorted integers, by indices that
+   sort them. */
 MAT_COUNTING(counting_weights) {
     int64_t bin = MAT_NUMBER_OF_THREAD, low = 0, high = frame.count;
     if (bin >= frame.results) return;
@@ -63,7 +63,8 @@ MAT_PLACED(16, uint4)
 MAT_COUNTING(counting_inverse) {
     int64_t k = MAT_NUMBER_OF_THREAD;
     if (k >= frame.count) return;
-    ((int64_t *)call.at[2])[((const int64_t *)call.at[0])[k]] = ((const int64_t *)call.at[1])[k] - 1;
+    const int64_t *order = (const int64_t *)call.at[0], *ranks = (const int64_t *)call.at[1];
+    ((int64_t *)call.at[2])[order[k]] = ranks[k] - 1;
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* Positions: where the element of a number is that counts elements over axes, in two operands, x and
-   y. Divisions are multiplications by a fixed number of 64 bits. */
+/* Positions: where the element of a number is that counts elements over axes, in two operands, x
+   and y. Divisions are multiplications by a fixed number of 64 bits. */
 #ifndef MAT_POSITIONS_CUH
 #define MAT_POSITIONS_CUH
 

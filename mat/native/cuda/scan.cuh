@@ -103,8 +103,8 @@ template <class Op> MAT_INSIDE void mat_scan_each(const mat_scan &f, const mat_c
     }
 }
 
-/* A tile has 32 elements of 32 lines; a thread adds up those of a line, and all load and store those
-   of each line. */
+/* A tile has 32 elements of 32 lines; a thread adds up those of a line, and all load and store
+   those of each line. */
 template <class Op> MAT_INSIDE void mat_scan_lines(const mat_scan &f, const mat_call &call) {
     typedef typename Op::Out Out;
     enum { N = MAT_SCAN_TILE };

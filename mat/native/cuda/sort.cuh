@@ -2,10 +2,10 @@
 
    `tiles` sorts tiles of a line, each by a block, in shared memory; every `merge` makes one run of
    two that are adjacent, until a line is one. Both merge by ranks: of the elements that two runs
-   have together a thread finds out how many of the first ones are of the first run, and goes on from
-   there, so that no thread waits for another. Elements before the last merge are in a workspace:
-   two areas of all elements, line by line, each followed by one of their indices, if these are
-   wanted. What is equal remains in its order; what is not a number comes last. */
+   have together a thread finds out how many of the first ones are of the first run, and goes on
+   from there, so that no thread waits for another. Elements before the last merge are in a
+   workspace: two areas of all elements, line by line, each followed by one of their indices, if
+   these are wanted. What is equal remains in its order; what is not a number comes last. */
 #ifndef MAT_SORT_CUH
 #define MAT_SORT_CUH
 
@@ -79,8 +79,8 @@ template <class T, bool INDICES>
 MAT_INSIDE mat_sort_areas<T> mat_sort_area(const mat_sort &f, const mat_call &call, int64_t number,
                                            int64_t line) {
     int64_t values = (f.elements * (int64_t)sizeof(T) + 15) / 16 * 16;
-    int64_t bytes = values + (INDICES ? (f.elements * (int64_t)sizeof(uint32_t) + 15) / 16 * 16 : 0);
-    char *at = call.at[2] + number * bytes;
+    int64_t more = INDICES ? (f.elements * (int64_t)sizeof(uint32_t) + 15) / 16 * 16 : 0;
+    char *at = call.at[2] + number * (values + more);
     uint32_t *indices = (uint32_t *)(at + values);
     return {(T *)at + line * f.length, indices + line * f.length};
 }

@@ -83,7 +83,7 @@ def numpy_isclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e
 # Covariances: the parameters are NumPy's
 
 
-@implements("cov")
+@implements("cov")  # NumPy's signature
 def numpy_cov(m: Operand, y: Operand = None, rowvar: bool = True, bias: bool = False,
               ddof: int | None = None, fweights: Operand = None, aweights: Operand = None, *,
               dtype: object = None) -> Result:

@@ -133,12 +133,12 @@ def _different(x: Mat, equal_nan: bool, ordered: bool) -> sorting.Different:
 
 
 @implements("unique_values")
-def numpy_unique_values(x: Operand, /) -> Result:
+def numpy_unique_values(x: Operand) -> Result:
     return _different(x, False, False).values() if _is_there(x) else NotImplemented
 
 
 @implements("unique_counts")
-def numpy_unique_counts(x: Operand, /) -> Result:
+def numpy_unique_counts(x: Operand) -> Result:
     if not _is_there(x):
         return NotImplemented
     found = _different(x, False, False)
@@ -146,7 +146,7 @@ def numpy_unique_counts(x: Operand, /) -> Result:
 
 
 @implements("unique_inverse")
-def numpy_unique_inverse(x: Operand, /) -> Result:
+def numpy_unique_inverse(x: Operand) -> Result:
     if not _is_there(x):
         return NotImplemented
     found = _different(x, False, True)
@@ -154,7 +154,7 @@ def numpy_unique_inverse(x: Operand, /) -> Result:
 
 
 @implements("unique_all")
-def numpy_unique_all(x: Operand, /) -> Result:
+def numpy_unique_all(x: Operand) -> Result:
     if not _is_there(x):
         return NotImplemented
     found = _different(x, False, True)
