@@ -1,10 +1,8 @@
-"""Searching, sorting, sets and taking by the standard's functions. NumPy computes them on the host:
-they have no kernels.
-"""
+"""Searching, sorting, sets and taking by the standard's functions, which are made of NumPy's."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,9 +11,10 @@ from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.operators import by_numpy, several_by_numpy
 from ..layout.shapes import as_axis
 from ..matrix.mat import Mat
+from ..ops import sorting
 from ..ops.selection import taken
 from ..support.dtypes import check_operand
-from ..support.types import Array, ArrayLike
+from ..support.types import ArrayLike
 from .arguments import as_value, mat_of
 
 __all__ = [
@@ -114,7 +113,7 @@ def sort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: b
         A copy of the shape of `x`.
     """
     x = mat_of(x)
-    return by_numpy(_sorted, x, as_axis(axis, x.ndim), bool(descending), bool(stable), False)
+    return sorting.sort(x, as_axis(axis, x.ndim), descending=bool(descending), stable=bool(stable))
 
 
 def argsort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False,
@@ -138,22 +137,8 @@ def argsort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False,
         Of the shape of `x` and int64.
     """
     x = mat_of(x)
-    return by_numpy(_sorted, x, as_axis(axis, x.ndim), bool(descending), bool(stable), True)
-
-
-def _sorted(a: Array, axis: int, descending: bool, stable: bool, indices: bool) -> Array:
-    """Return `a` in order, or the indices for it.
-
-    Descending order is the reverse of the ascending order of the reversed elements, so that it is
-    stable.
-    """
-    kind: Literal["stable"] | None = "stable" if stable else None
-    if not descending:
-        return np.argsort(a, axis, kind) if indices else np.sort(a, axis, kind)
-    reversed_a = np.flip(a, axis)
-    if not indices:
-        return np.array(np.flip(np.sort(reversed_a, axis, kind), axis))
-    return np.array(np.flip(a.shape[axis] - 1 - np.argsort(reversed_a, axis, kind), axis))
+    return sorting.argsort(x, as_axis(axis, x.ndim), descending=bool(descending),
+                           stable=bool(stable))
 
 
 # Sets

@@ -13,7 +13,6 @@ from ..ops import elementwise, reduce, scan, truth
 from ..support.dtypes import as_dtype
 from ..support.types import ArrayLike, AxisLike, DTypeLike, Function
 from .arguments import axes_of, like, mat_of
-from .manipulation import concat
 
 __all__ = [
     "all", "any", "argmax", "argmin", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff",
@@ -310,15 +309,8 @@ def count_nonzero(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = Fa
 def _running(function: Function, x: ArrayLike, axis: int | None, dtype: DTypeLike,
              first: int | None) -> Mat:
     """Return running totals, with `first` before them, unless that is None."""
-    x = mat_of(x)
-    if axis is None and x.ndim != 1:
-        raise ShapeError(f"axis may be omitted for one axis only, got shape {x.shape}")
-    k = as_axis(0 if axis is None else axis, x.ndim)
-    found: Mat = function(x, k, None if dtype is None else as_dtype(dtype))
-    if first is None:
-        return found
-    begin = Mat((*x.shape[:k], 1, *x.shape[k + 1:]), found.dtype, fill=first)
-    return concat([like(begin, x, None), found], axis=k)
+    return scan.cumulative(function, mat_of(x), axis,
+                           None if dtype is None else as_dtype(dtype), first)
 
 
 def cumulative_sum(x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None,
@@ -397,11 +389,4 @@ def diff(x: ArrayLike, /, n: int = 1, axis: int = -1, *, prepend: ArrayLike | No
     if n == 0:
         return mat.copy()
     parts = [mat_of(v) for v in (prepend, mat, append) if v is not None]
-    result = concat(parts, axis=k) if len(parts) > 1 else mat
-    before = (slice(None),) * k
-    difference = elementwise.not_equal if mat.dtype.kind == "b" else elementwise.subtract
-    for _ in range(n):
-        later = result.over(result.layout[(*before, slice(1, None))])
-        sooner = result.over(result.layout[(*before, slice(None, -1))])
-        result = difference(later, sooner)
-    return result
+    return scan.differences(parts, n, k)

@@ -1,4 +1,4 @@
-"""Running sums and products by compiled kernels: the frame of operands of one form."""
+"""Running sums, products and extremes by compiled kernels: the frame of operands of one form."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..support.types import Operand
 from .kernel import CpuKernel
 
 GRAIN = 1 << 15  # elements that a thread should at least get
+TILE = 2048  # bytes of a line of a tile: adjacent columns, which are done together
 
 
 def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> CpuKernel:
@@ -23,11 +24,13 @@ def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> CpuKernel:
     frame.length, frame.step_x, frame.step_y = x.shape[axis], x.strides[axis], out.strides[axis]
     if others and abs(others[-1][2]) < abs(frame.step_y):
         frame.columns, frame.column_x, frame.column_y = others.pop()
+        frame.tile = TILE // out.itemsize
     frame.others.rank = len(others)
     for k, (n, in_x, in_y) in enumerate(others):
         frame.others.n[k], frame.others.x[k], frame.others.y[k] = n, in_x, in_y
     of, to = (BY_NAME[m.dtype.name].suffix for m in (x, out))
     kernel = lib.mat_scan_kernel(f"{name}_{of}_{to}".encode())
-    units = prod(a[0] for a in others)
-    work = frame.length * max(frame.columns, 1)
+    tiles = -(-frame.columns // frame.tile) if frame.columns else 1
+    units = prod(a[0] for a in others) * tiles
+    work = frame.length * max(min(frame.columns, frame.tile), 1)
     return CpuKernel(kernel, frame, units, max(1, GRAIN // work))

@@ -37,6 +37,16 @@ from .reduce_types import (
     ProductKernels,
     SumKernels,
 )
+from .scan import prepare_scan
+from .search import (
+    prepare_bincount,
+    prepare_firsts,
+    prepare_inverse_order,
+    prepare_placed,
+    prepare_searchsorted,
+    prepare_weighted,
+)
+from .sort import prepare_sort
 
 __all__ = [
     "CudaKernel", "Program",
@@ -51,4 +61,7 @@ __all__ = [
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
     "reduction", "ExtremeKernels", "MeanKernels", "PositionKernels", "ProductKernels", "SumKernels",
+    "prepare_scan", "prepare_sort",
+    "prepare_searchsorted", "prepare_firsts", "prepare_bincount", "prepare_weighted",
+    "prepare_placed", "prepare_inverse_order",
 ]

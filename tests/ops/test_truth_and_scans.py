@@ -11,12 +11,12 @@ from mat import array_api as xp
 from mat.errors import DTypeError, ShapeError
 
 from ..support import needs
-from ..support.layouts import FLOATS, INTEGERS, LAYOUTS, place
+from ..support.layouts import FLOATS, INTEGERS, LAYOUTS, NUMPY_DTYPES, place
 
 SPECIALS = (0.0, -0.0, 1.0, -1.5, np.nan, -np.nan, np.inf, -np.inf, 1e-40, 3.0, -7.0)
 REAL = ("float32", "float64")
 TESTS = ("isnan", "isfinite", "isinf")
-DTYPES = [n for n in mat.supported_dtypes if n != "bfloat16"]
+DTYPES = NUMPY_DTYPES
 
 
 def specials(dtype):

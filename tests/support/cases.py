@@ -1,6 +1,12 @@
 """All `CASES`."""
 
-from . import cases_blas, cases_elementwise, cases_linalg, cases_reduce  # noqa: F401
+from . import (  # noqa: F401
+    cases_blas,
+    cases_elementwise,
+    cases_linalg,
+    cases_reduce,
+    cases_sorting,
+)
 from .case import CASES, Case
 from .cases_conv import CONV_CASES
 from .cases_nn import NN_CASES

@@ -53,6 +53,8 @@ def running(name, rule):
 
 running("cumsum", np.add)
 running("cumprod", np.multiply)
+running("cummax", np.maximum)
+running("cummin", np.minimum)
 reduction("max", np.max, ("bool", *REAL), of_nothing=False)
 reduction("min", np.min, ("bool", *REAL), of_nothing=False)
 reduction("argmax", np.argmax, ("bool", *REAL), of_nothing=False, one_axis=True)

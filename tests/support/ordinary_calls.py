@@ -23,7 +23,10 @@ x.var(); x.std(axis=0); x.argmin(); x.argmax(axis=1); x.max(axis=0); x.prod(); n
 np.linalg.norm(x, axis=0); np.trapezoid(v); np.gradient(v); np.cov(x); np.corrcoef(x)
 """
 ORDER = """
-np.cumsum(x, axis=0); np.cumsum(v); np.cumprod(v)
+np.cumsum(x, axis=0); np.cumsum(v); np.cumprod(v); np.diff(v); np.diff(x, 2, axis=0)
+np.maximum.accumulate(v); np.minimum.accumulate(x, axis=1); np.cumulative_sum(v); np.sort(x)
+np.sort(x, axis=0); np.argsort(v); np.argsort(k, axis=0, kind="stable"); np.sort(z, axis=None)
+np.searchsorted(np.sort(v), x); np.searchsorted(np.sort(v), 0.5, "right")
 """
 PLACES = """
 np.concatenate([x, y]); np.stack([x, y]); np.vstack([x, y]); np.hstack([x, y])

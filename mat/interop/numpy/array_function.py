@@ -31,6 +31,8 @@ from .implementations import (  # noqa: F401  # each registers its functions
     linear_algebra,
     products,
     reductions,
+    scans,
+    sorting,
     windows,
 )
 from .reading import call_reading

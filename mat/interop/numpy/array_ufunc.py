@@ -12,7 +12,7 @@ from ...cpu.errstate import QUIET, STATE
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops import elementwise as ew
-from ...ops import linalg, reduce, ufuncs
+from ...ops import linalg, reduce, scan, ufuncs
 from ...ops.operands import has_its_own_way
 from ...ops.operation import named
 from ...support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
@@ -72,6 +72,8 @@ def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
         return NotImplemented
     if method == "reduce":
         found = _reduce(ufunc, inputs[0], kwargs)
+    elif method == "accumulate":
+        found = _accumulate(ufunc, inputs, kwargs)
     elif method == "outer":
         return _outer(ufunc, inputs, kwargs)
     elif method == "__call__" and not kwargs:
@@ -100,6 +102,18 @@ def _reduce(ufunc: np.ufunc, x: Operand, kwargs: Keywords) -> Operand:
     if not is_mat_or_array(x) or x.ndim == 0:
         return NotImplemented
     return reduction(x, kwargs.get("axis", 0), out=out, keepdims=bool(kwargs.get("keepdims")))
+
+
+def _accumulate(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:
+    """Compute ``ufunc.accumulate`` by a scan of `mat`, where there is one for the arguments."""
+    running, x = scan.BY_UFUNC.get(ufunc), inputs[0]
+    (out,) = kwargs.get("out", (None,))
+    axis = inputs[1] if len(inputs) > 1 else kwargs.get("axis", 0)
+    if running is None or len(inputs) > 2 or kwargs.get("dtype") is not None:
+        return NotImplemented
+    if type(x) is not Mat or not x.ndim or type(axis) is not int or not can_hold_sums(out):
+        return NotImplemented
+    return running(x, axis, None, out)
 
 
 def _outer(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:

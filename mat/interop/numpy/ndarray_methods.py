@@ -15,6 +15,7 @@ from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
 from ...ops.matmul import matmul
 from ...ops.operands import is_operand
+from ...ops.sorting import computes_elsewhere, sort_in_place
 from ...support.types import File, Function, Number, Operand
 from .dispatch import delegate
 
@@ -74,8 +75,12 @@ def sort(self: Mat, axis: int = -1, kind: str | None = None, order: None = None,
         If there is no such axis.
     """
     _check_order(order)
+    k = as_axis(axis, self.ndim)
+    if kind in (None, "stable", "mergesort") and (kind is None or stable is None):
+        sort_in_place(self, k, stable=bool(stable) or kind is not None)
+        return
     more = {} if stable is None else {"stable": stable}
-    _write_by(np.ndarray.sort, self, as_axis(axis, self.ndim), kind, **more)
+    _write_by(np.ndarray.sort, self, k, kind, **more)
 
 
 @method("partition")
@@ -100,7 +105,11 @@ def partition(self: Mat, kth: Operand, axis: int = -1, kind: str = "introselect"
         If there is no such axis.
     """
     _check_order(order)
-    _write_by(np.ndarray.partition, self, kth, as_axis(axis, self.ndim), kind)
+    k = as_axis(axis, self.ndim)
+    if computes_elsewhere(self):
+        self.assign_(_np.partition(self, kth, k, kind))
+        return
+    _write_by(np.ndarray.partition, self, kth, k, kind)
 
 
 @method("put")

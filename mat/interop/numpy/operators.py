@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from ...core.compiled import IN_USE
 from ...cpu.errstate import QUIET, STATE
 from ...devices.device import Device, device_named, enabled_on
 from ...errors import DeviceError, SettingError, ShapeError
@@ -15,8 +16,9 @@ from ...ops.operands import is_operand
 from ...ops.roles import named
 from ...ops.ufuncs import quotient_and_remainder
 from ...support.plugins import plugin
-from ...support.types import DeviceName, Function, Operand
+from ...support.types import Arguments, DeviceName, Function, Keywords, Operand
 from .dispatch import delegate
+from .registry import IMPLEMENTATIONS, Result
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
 
@@ -28,7 +30,9 @@ def by_numpy(rule: Function, *args: object, **kwargs: object) -> Mat:
     """
     token = STATE.set(QUIET)
     try:
-        found: Mat = delegate(rule, args, kwargs)
+        found: Mat = _implemented(rule, args, kwargs)
+        if found is NotImplemented:
+            found = delegate(rule, args, kwargs)
     finally:
         STATE.reset(token)
     return found
@@ -41,9 +45,16 @@ def several_by_numpy(rule: Function, *args: object, **kwargs: object) -> tuple[M
     """
     token = STATE.set(QUIET)
     try:
-        return tuple(delegate(rule, args, kwargs))
+        found = _implemented(rule, args, kwargs)
+        return tuple(delegate(rule, args, kwargs) if found is NotImplemented else found)
     finally:
         STATE.reset(token)
+
+
+def _implemented(rule: Function, args: Arguments, kwargs: Keywords) -> Result:
+    """Return what an implementation of `rule` for devices in use returns, if there is one."""
+    implementation = IMPLEMENTATIONS.get(rule) if IN_USE else None
+    return NotImplemented if implementation is None else implementation(*args, **kwargs)
 
 
 def _bind_named(name: str, function: Function, doc: str | None = None) -> None:

@@ -1,5 +1,5 @@
-/* Running sums and products: a kernel for each pair of types that NumPy has without converting
-   elements one by one. */
+/* Running sums, products and extremes: a kernel for each pair of types that NumPy has without
+   converting elements one by one. */
 #include "mat.h"
 
 #include "call.h"
@@ -28,44 +28,69 @@ typedef struct {
 OF(mat_c64)
 OF(mat_c128)
 
-/* From elements X to elements Y: the frame of one position, by lines or by columns. */
-#define SCAN(name, X, Y, AS, TOGETHER) \
-    static void mat_##name(const void *frame, char *const *operands, const double *numbers, \
-                           double *result, int64_t start, int64_t stop) { \
-        const mat_scan *f = frame; \
-        mat_cursor at; \
-        (void)numbers, (void)result; \
-        cursor_seek(&at, &f->others, f->others.rank, start); \
-        for (int64_t u = start; u < stop; u++, cursor_step(&at)) { \
-            const X *x = (const X *)operands[0] + at.x; \
-            Y *y = (Y *)operands[1] + at.y; \
-            if (!f->columns) { \
-                Y total = AS(Y, x[0]); \
-                y[0] = total; \
-                for (int64_t k = 1; k < f->length; k++) { \
-                    total = TOGETHER(total, AS(Y, x[k * f->step_x])); \
-                    y[k * f->step_y] = total; \
-                } \
-                continue; \
-            } \
-            EACH(j, f->columns) y[j * f->column_y] = AS(Y, x[j * f->column_x]); \
-            for (int64_t k = 1; k < f->length; k++) { \
-                const Y *before = y; \
-                x += f->step_x, y += f->step_y; \
-                if (f->column_x == 1 && f->column_y == 1) \
-                    ROW(j, f->columns) y[j] = TOGETHER(before[j], AS(Y, x[j])); \
-                else \
-                    EACH(j, f->columns) \
-                        y[j * f->column_y] = \
-                            TOGETHER(before[j * f->column_y], AS(Y, x[j * f->column_x])); \
-            } \
-        } \
-    }
 #if defined(__GNUC__) && !defined(__clang__)
 #define ROW(j, n) _Pragma("GCC ivdep") EACH(j, n)
 #else
 #define ROW(j, n) EACH(j, n)
 #endif
+
+/* The larger or smaller one, and what is no number; of equal ones the later one. */
+#define LARGER(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
+#define SMALLER(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
+
+enum { LINES = 4 }; /* at once: each waits for its last sum, but not for those of the others */
+
+/* From elements X to elements Y: the units of one frame, by lines or by columns. */
+#define SCAN(name, X, Y, AS, TOGETHER) \
+    INLINE void name##_lines(const mat_scan *f, const X *const *x, Y *const *y, int64_t lines) { \
+        Y total[LINES]; \
+        EACH(j, lines) y[j][0] = total[j] = AS(Y, x[j][0]); \
+        for (int64_t k = 1; k < f->length; k++) \
+            EACH(j, lines) { \
+                total[j] = TOGETHER(total[j], AS(Y, x[j][k * f->step_x])); \
+                y[j][k * f->step_y] = total[j]; \
+            } \
+    } \
+    INLINE void name##_columns(const mat_scan *f, const X *x, Y *y, int64_t columns) { \
+        EACH(j, columns) y[j * f->column_y] = AS(Y, x[j * f->column_x]); \
+        for (int64_t k = 1; k < f->length; k++) { \
+            const Y *before = y; \
+            x += f->step_x, y += f->step_y; \
+            if (f->column_x == 1 && f->column_y == 1) \
+                ROW(j, columns) y[j] = TOGETHER(before[j], AS(Y, x[j])); \
+            else \
+                EACH(j, columns) \
+                    y[j * f->column_y] = \
+                        TOGETHER(before[j * f->column_y], AS(Y, x[j * f->column_x])); \
+        } \
+    } \
+    static void mat_##name(const void *frame, char *const *operands, const double *numbers, \
+                           double *result, int64_t start, int64_t stop) { \
+        const mat_scan *f = frame; \
+        const int64_t tiles = f->columns ? (f->columns + f->tile - 1) / f->tile : 1; \
+        int64_t column = start % tiles * f->tile, n = 0; \
+        const X *x[LINES]; \
+        Y *y[LINES]; \
+        mat_cursor at; \
+        (void)numbers, (void)result; \
+        cursor_seek(&at, &f->others, f->others.rank, start / tiles); \
+        for (int64_t u = start; u < stop; u++) { \
+            x[n] = (const X *)operands[0] + at.x + column * f->column_x; \
+            y[n] = (Y *)operands[1] + at.y + column * f->column_y; \
+            if (f->columns) { \
+                const int64_t left = f->columns - column; \
+                name##_columns(f, x[0], y[0], left < f->tile ? left : f->tile); \
+                column += f->tile; \
+                if (column < f->columns) continue; \
+                column = 0; \
+            } else if (++n == LINES) { \
+                name##_lines(f, x, y, LINES); \
+                n = 0; \
+            } \
+            cursor_step(&at); \
+        } \
+        EACH(j, n) name##_lines(f, x + j, y + j, 1); \
+    }
 
 /* NumPy adds up bools and small integers as those of 64 bits. */
 #define TYPES(EACH_TYPE) \
@@ -80,6 +105,10 @@ OF(mat_c128)
     EACH_TYPE(u64, uint64_t, u64, uint64_t) \
     EACH_TYPE(f32, float, f32, float) \
     EACH_TYPE(f64, double, f64, double)
+#define ORDERED_TYPES(EACH_TYPE) \
+    EACH_TYPE(i8, int8_t) EACH_TYPE(i16, int16_t) EACH_TYPE(i32, int32_t) EACH_TYPE(i64, int64_t) \
+    EACH_TYPE(u8, uint8_t) EACH_TYPE(u16, uint16_t) EACH_TYPE(u32, uint32_t) \
+    EACH_TYPE(u64, uint64_t) EACH_TYPE(f32, float) EACH_TYPE(f64, double)
 #define COMPLEX_TYPES(EACH_TYPE) \
     EACH_TYPE(c64, mat_c64, c64, mat_c64) EACH_TYPE(c128, mat_c128, c128, mat_c128)
 
@@ -87,16 +116,21 @@ OF(mat_c128)
     SCAN(cumsum_##x##_##y, X, Y, CAST, PLUS) SCAN(cumprod_##x##_##y, X, Y, CAST, TIMES)
 #define BOTH_COMPLEX(x, X, y, Y) \
     SCAN(cumsum_##x##_##y, X, Y, SAME, X##_plus) SCAN(cumprod_##x##_##y, X, Y, SAME, X##_times)
+#define EXTREMES(x, X) \
+    SCAN(cummax_##x##_##x, X, X, SAME, LARGER) SCAN(cummin_##x##_##x, X, X, SAME, SMALLER)
 TYPES(BOTH)
 COMPLEX_TYPES(BOTH_COMPLEX)
+ORDERED_TYPES(EXTREMES)
 
 #define ENTRIES(x, X, y, Y) \
     {"cumsum_" #x "_" #y, mat_cumsum_##x##_##y}, {"cumprod_" #x "_" #y, mat_cumprod_##x##_##y},
+#define ORDERED_ENTRIES(x, X) \
+    {"cummax_" #x "_" #x, mat_cummax_##x##_##x}, {"cummin_" #x "_" #x, mat_cummin_##x##_##x},
 
 static const struct {
     const char *name;
     mat_kernel *kernel;
-} kernels[] = {TYPES(ENTRIES) COMPLEX_TYPES(ENTRIES)};
+} kernels[] = {TYPES(ENTRIES) COMPLEX_TYPES(ENTRIES) ORDERED_TYPES(ORDERED_ENTRIES)};
 
 uintptr_t mat_scan_kernel(const char *name) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)

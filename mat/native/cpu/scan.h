@@ -2,14 +2,14 @@
    and y[k] is y[k - 1] and x[k] together. All steps are in elements.
 
    `others` are the other axes, the last of which is the fastest. Where `columns` is not 0, one of
-   them is apart, and its elements are done together, line by line. The work is counted in positions
-   along the others. */
+   them is apart, and `tile` of its elements are done together, line by line. The work is counted in
+   tiles of positions along the others. */
 typedef struct {
     mat_axes others;
     int64_t length, step_x, step_y;
-    int64_t columns, column_x, column_y;
+    int64_t columns, tile, column_x, column_y;
 } mat_scan;
 
-/* Return the kernel of running sums or products of a name, from one type of elements to another:
-   "cumsum_b1_i64", "cumprod_f32_f32" ...; 0 if there is none. */
+/* Return the kernel of running sums, products or extremes of a name, from one type of elements to
+   another: "cumsum_b1_i64", "cumprod_f32_f32", "cummax_u8_u8" ...; 0 if there is none. */
 uintptr_t mat_scan_kernel(const char *name);

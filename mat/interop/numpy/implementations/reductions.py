@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ....matrix.mat import Mat
-from ....ops import elementwise, reduce, scan, truth
+from ....ops import elementwise, reduce, truth
 from ....support.dtypes import REAL_TYPES
 from ....support.types import AxisLike, DTypeLike, Function, Number, Operand
 from ..operands import can_hold_sums, is_known_dtype, is_mat_or_array, is_mat_or_none
@@ -112,32 +112,6 @@ def numpy_count_nonzero(a: Operand, axis: AxisLike = None, *, keepdims: bool = F
         return NotImplemented
     found = truth.count_true(a, axis, bool(keepdims))
     return int(found.item()) if _COUNT_IS_INT and axis is None and not keepdims else found
-
-
-@implements("cumsum")
-def numpy_cumsum(a: Operand, axis: int | None = None, dtype: DTypeLike = None,
-                 out: Operand = None) -> Result:
-    return _running(scan.cumsum, a, axis, dtype, out)
-
-
-@implements("cumprod")
-def numpy_cumprod(a: Operand, axis: int | None = None, dtype: DTypeLike = None,
-                  out: Operand = None) -> Result:
-    return _running(scan.cumprod, a, axis, dtype, out)
-
-
-def _running(function: Function, a: Operand, axis: int | None, dtype: DTypeLike,
-             out: Operand) -> Result:
-    if not isinstance(a, Mat) or not can_hold_sums(out) or not (a.ndim or axis is None):
-        return NotImplemented
-    if axis is not None and type(axis) is not int:
-        return NotImplemented
-    if dtype is None:
-        return function(a, axis, None, out)
-    wanted = np.dtype(dtype)
-    plain = (out is None and is_known_dtype(wanted)
-             and (a.dtype.kind != "c" or wanted.kind == "c"))
-    return function(a, axis, wanted) if plain else NotImplemented
 
 
 # The signature is that of NumPy's two functions, whose last three arguments are `others`

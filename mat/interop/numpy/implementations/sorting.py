@@ -1,0 +1,185 @@
+"""NumPy's functions that sort, search and count.
+
+On the host NumPy itself computes what is more than sorting.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....matrix.mat import Mat
+from ....ops import reduce, sorting
+from ....ops.operands import as_mat
+from ....support.types import Array, Function, Operand
+from ..operands import as_mats
+from ..registry import Result, implements
+
+_KINDS = ("quicksort", "heapsort", "mergesort", "stable")
+
+
+def _is_stable(kind: Operand, stable: Operand) -> bool | None:
+    """Return whether a stable order is wanted; None for arguments that NumPy refuses."""
+    if (kind is not None and kind not in _KINDS) or (kind is not None and stable is not None):
+        return None
+    return bool(stable) or kind in ("mergesort", "stable")
+
+
+# the parameters are NumPy's
+def _sorted(function: Function, a: Operand, axis: int | None, kind: Operand, order: Operand,
+            stable: Operand) -> Result:
+    wanted = _is_stable(kind, stable)
+    if not isinstance(a, Mat) or order is not None or wanted is None:
+        return NotImplemented
+    if axis is None:
+        a, axis = a.contiguous().reshape(-1), 0
+    if not a.ndim or type(axis) is not int:
+        return NotImplemented
+    return function(a, axis, stable=wanted)
+
+
+@implements("sort")
+def numpy_sort(a: Operand, axis: int | None = -1, kind: Operand = None, order: Operand = None, *,
+               stable: Operand = None) -> Result:
+    return _sorted(sorting.sort, a, axis, kind, order, stable)
+
+
+@implements("argsort")
+def numpy_argsort(a: Operand, axis: int | None = -1, kind: Operand = None, order: Operand = None,
+                  *, stable: Operand = None) -> Result:
+    return _sorted(sorting.argsort, a, axis, kind, order, stable)
+
+
+@implements("partition")
+def numpy_partition(a: Operand, kth: Operand, axis: int | None = -1, kind: str = "introselect",
+                    order: Operand = None) -> Result:
+    return _partitioned(sorting.sort, a, kth, axis, kind, order)
+
+
+@implements("argpartition")
+def numpy_argpartition(a: Operand, kth: Operand, axis: int | None = -1, kind: str = "introselect",
+                       order: Operand = None) -> Result:
+    return _partitioned(sorting.argsort, a, kth, axis, kind, order)
+
+
+# the parameters are NumPy's
+def _partitioned(function: Function, a: Operand, kth: Operand, axis: int | None, kind: str,
+                 order: Operand) -> Result:
+    """Sort on a device, which is a partition, too; what NumPy refuses, it is to refuse."""
+    if not isinstance(a, Mat) or not sorting.computes_elsewhere(a) or kind != "introselect":
+        return NotImplemented
+    places = np.atleast_1d(np.asarray(kth))
+    length = a.size if axis is None else a.shape[axis] if type(axis) is int and (
+        -a.ndim <= axis < a.ndim) else 0
+    if places.dtype.kind not in "iu" or not length or not np.all(
+            (-length <= places) & (places < length)):
+        return NotImplemented
+    return _sorted(function, a, axis, None, order, True)
+
+
+@implements("searchsorted")
+def numpy_searchsorted(a: Operand, v: Operand, side: str = "left",
+                       sorter: Operand = None) -> Result:
+    if side not in ("left", "right") or sorter is not None:
+        return NotImplemented
+    mats = as_mats([x if isinstance(x, Mat) else np.asarray(x) for x in (a, v)])
+    if not mats or mats[0].ndim != 1 or not sorting.computes_elsewhere(*mats):
+        return NotImplemented
+    return sorting.searchsorted(*mats, right=side == "right")
+
+
+@implements("bincount")
+def numpy_bincount(x: Operand, /, weights: Operand = None, minlength: int = 0) -> Result:
+    if not isinstance(x, Mat) or not sorting.computes_elsewhere(x) or x.ndim != 1:
+        return NotImplemented
+    if not np.can_cast(x.dtype, np.int64, "safe") or type(minlength) is not int or minlength < 0:
+        return NotImplemented
+    if weights is not None:
+        weights = as_mat(weights, "weights")
+        if weights.shape != x.shape or weights.dtype.kind == "c":
+            return NotImplemented
+    found = sorting.bincount(x, weights, minlength)
+    return NotImplemented if found is None else found
+
+
+# Different elements
+
+
+# the parameters are NumPy's
+@implements("unique")
+def numpy_unique(ar: Operand, return_index: bool = False, return_inverse: bool = False,
+                 return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True,
+                 sorted: bool = True) -> Result:
+    if axis is not None or not _is_there(ar):
+        return NotImplemented
+    found = _different(ar, equal_nan, return_index or return_inverse)
+    parts: list[Mat] = [found.values()]
+    if return_index:
+        parts.append(found.indices())
+    if return_inverse:
+        parts.append(found.inverse(ar.shape))
+    if return_counts:
+        parts.append(found.counts())
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _is_there(x: Operand) -> bool:
+    return isinstance(x, Mat) and sorting.computes_elsewhere(x)
+
+
+def _different(x: Mat, equal_nan: bool, ordered: bool) -> sorting.Different:
+    return sorting.Different(x.contiguous().reshape(-1), equal_nan, ordered)
+
+
+@implements("unique_values")
+def numpy_unique_values(x: Operand) -> Result:
+    return _different(x, False, False).values() if _is_there(x) else NotImplemented
+
+
+@implements("unique_counts")
+def numpy_unique_counts(x: Operand) -> Result:
+    if not _is_there(x):
+        return NotImplemented
+    found = _different(x, False, False)
+    return _result("UniqueCountsResult", found.values(), found.counts())
+
+
+@implements("unique_inverse")
+def numpy_unique_inverse(x: Operand) -> Result:
+    if not _is_there(x):
+        return NotImplemented
+    found = _different(x, False, True)
+    return _result("UniqueInverseResult", found.values(), found.inverse(x.shape))
+
+
+@implements("unique_all")
+def numpy_unique_all(x: Operand) -> Result:
+    if not _is_there(x):
+        return NotImplemented
+    found = _different(x, False, True)
+    return _result("UniqueAllResult", found.values(), found.indices(), found.inverse(x.shape),
+                   found.counts())
+
+
+def _result(name: str, *parts: Mat) -> Result:
+    """Return NumPy's named tuple with these Mats."""
+    kind: Any = getattr(np.lib._arraysetops_impl, name)
+    return kind(*parts)
+
+
+# Histograms
+
+
+# the parameters are NumPy's
+@implements("histogram")
+def numpy_histogram(a: Operand, bins: Operand = 10, range: Operand = None,
+                    density: bool | None = None, weights: Operand = None) -> Result:
+    if not _is_there(a) or weights is not None or density or a.dtype.kind in "bc" or not a.size:
+        return NotImplemented
+    if isinstance(bins, str):
+        return NotImplemented
+    bins = bins.to_numpy() if isinstance(bins, Mat) else bins
+    limits = np.array([reduce.min(a).item(), reduce.max(a).item()], a.dtype)
+    edges: Array = np.histogram_bin_edges(limits, bins, range)
+    return sorting.histogram_of(a, edges), as_mat(edges, "edges")

@@ -1,0 +1,70 @@
+/* Counting equal integers, and placing elements by their ranks: by `ranks`, which begin with 1 and
+   grow by 1 wherever an element is another than the one before it. All operands are packed. */
+#ifndef MAT_COUNTING_CUH
+#define MAT_COUNTING_CUH
+
+#include "device.cuh"
+
+enum { MAT_COUNTING_THREADS = 256 };
+
+struct mat_counting {
+    int64_t count, results;
+};
+
+#define MAT_COUNTING(name) MAT_KERNEL(name, mat_counting, MAT_COUNTING_THREADS)
+#define MAT_NUMBER_OF_THREAD ((int64_t)blockIdx.x * blockDim.x + threadIdx.x)
+
+MAT_COUNTING(counting_zeros) {
+    int64_t k = MAT_NUMBER_OF_THREAD;
+    if (k < frame.results) ((int64_t *)call.at[1])[k] = 0;
+}
+
+MAT_COUNTING(counting_bins) {
+    int64_t k = MAT_NUMBER_OF_THREAD;
+    if (k >= frame.count) return;
+    int64_t bin = ((const int64_t *)call.at[0])[k];
+    if (bin >= 0 && bin < frame.results)
+        atomicAdd((unsigned long long *)call.at[1] + bin, 1ull);
+}
+
+/* The sum of the weights of each bin, in their order: those of sorted integers, by indices that
+   sort them. */
+MAT_COUNTING(counting_weights) {
+    int64_t bin = MAT_NUMBER_OF_THREAD, low = 0, high = frame.count;
+    if (bin >= frame.results) return;
+    const int64_t *bins = (const int64_t *)call.at[0], *order = (const int64_t *)call.at[1];
+    const double *weights = (const double *)call.at[2];
+    while (low < high) {
+        int64_t i = low + (high - low) / 2;
+        if (bins[order[i]] < bin) low = i + 1;
+        else high = i;
+    }
+    double total = 0;
+    for (; low < frame.count && bins[order[low]] == bin; low++) total += weights[order[low]];
+    ((double *)call.at[3])[bin] = total;
+}
+
+/* The first element of each rank. */
+#define MAT_PLACED(size, T) \
+    MAT_COUNTING(counting_placed_##size) { \
+        int64_t k = MAT_NUMBER_OF_THREAD; \
+        if (k >= frame.count) return; \
+        const int64_t *ranks = (const int64_t *)call.at[1]; \
+        if (k == 0 || ranks[k] != ranks[k - 1]) \
+            ((T *)call.at[2])[ranks[k] - 1] = ((const T *)call.at[0])[k]; \
+    }
+MAT_PLACED(1, uint8_t)
+MAT_PLACED(2, uint16_t)
+MAT_PLACED(4, uint32_t)
+MAT_PLACED(8, uint2)
+MAT_PLACED(16, uint4)
+
+/* The rank of each element, from 0 on, where it was before it was sorted by the indices `order`. */
+MAT_COUNTING(counting_inverse) {
+    int64_t k = MAT_NUMBER_OF_THREAD;
+    if (k >= frame.count) return;
+    const int64_t *order = (const int64_t *)call.at[0], *ranks = (const int64_t *)call.at[1];
+    ((int64_t *)call.at[2])[order[k]] = ranks[k] - 1;
+}
+
+#endif

@@ -1,0 +1,325 @@
+"""Sorting along an axis, and what sorted elements are for: searching, counting, and finding those
+that differ.
+
+On the host NumPy computes, and so it does on devices that run what the host does. Sorting on other
+devices is stable, whether that is wanted or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from ..core.compiled import IN_USE
+from ..devices.in_use import CPU, in_use
+from ..errors import ShapeError
+from ..layout.shapes import Ints, as_axis
+from ..layout.strided import Layout
+from ..matrix.creation import adopted
+from ..matrix.mat import Mat, new_like
+from ..support.types import Array, DType, Engine, Function
+from . import reduce
+from .declare_reduce import DEVICE_RANK, ON_DEVICE
+from .operation import Input, Op, Output, op
+from .overlap import check_disjoint, overlap
+from .scan import cumsum, differences
+
+_INDICES = np.dtype(np.int64)
+_LONGEST = 1 << 32  # indices on a device have 32 bits
+
+
+def computes_elsewhere(*mats: Mat) -> bool:
+    """Return whether a device that is not the host computes with these Mats."""
+    return bool(IN_USE) and all(m.device_enabled for m in mats) and in_use() is not CPU
+
+
+# Sorting
+
+
+def _in_order(a: Array, axis: int, descending: bool, stable: bool, indices: bool) -> Array:
+    """Return `a` in order, or the indices for it.
+
+    Descending order is the reverse of the ascending order of the reversed elements, so that it is
+    stable.
+    """
+    kind: Literal["stable"] | None = "stable" if stable else None
+    if not descending:
+        return np.argsort(a, axis, kind) if indices else np.sort(a, axis, kind)
+    reversed_a = np.flip(a, axis)
+    if not indices:
+        return np.flip(np.sort(reversed_a, axis, kind), axis)
+    return np.flip(a.shape[axis] - 1 - np.argsort(reversed_a, axis, kind), axis)
+
+
+def _declare(name: str, doc: str, indices: bool) -> Op:
+    """Declare the operation that sorts; with `indices` it finds the order only."""
+    def check(x: Input, out: Output, axis: int, descending: bool, stable: bool) -> None:
+        wanted = _INDICES if indices else x.dtype
+        if out.layout.shape != x.layout.shape or out.dtype != wanted:
+            raise ShapeError(f"{name} gives shape {x.shape} and {wanted}, out has {out.shape} and "
+                             f"{out.dtype}")
+        as_axis(axis, x.ndim)
+
+    def sort_by_numpy(x: Array, out: Array, axis: int, descending: bool, stable: bool) -> None:
+        if indices or descending or x is not out:
+            out[...] = _in_order(x, axis, descending, stable, indices)
+        else:
+            out.sort(axis, "stable" if stable else None)
+
+    def prepare(cuda: Engine, x: Mat, out: Mat, axis: int, descending: bool,
+                stable: bool) -> Function:
+        found: Function = cuda.prepare_sort(x, out, as_axis(axis, x.ndim), descending, indices)
+        return found
+
+    check.__name__, check.__doc__, check.__module__ = name, doc, __name__
+    kernel = op(check, method="", by_form=True)
+    kernel.result_of = lambda x, out, axis, descending, stable: (
+        x.layout.shape, _INDICES if indices else x.dtype)
+    kernel.on("array", bare=True)(sort_by_numpy)
+    kernel.prepare("cuda", dtypes=ON_DEVICE, when=_fits_device)(prepare)
+    return kernel
+
+
+def _fits_device(x: Mat, out: Mat) -> bool:
+    return x.ndim <= DEVICE_RANK and max(x.shape, default=0) < _LONGEST and not overlap(x, out)
+
+
+_sort = _declare("sort", "Write the elements of x in ascending or descending order along `axis`.",
+                 False)
+_argsort = _declare("argsort", "Write the indices that sort the elements of x along `axis`.", True)
+
+
+def sort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:
+    """Return the elements in order along `axis`; NaN is greater than any number."""
+    found: Mat = _sort.new((x, None, axis, descending, stable))
+    return found
+
+
+def argsort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:
+    """Return the indices that sort the elements along `axis`."""
+    found: Mat = _argsort.new((x, None, axis, descending, stable))
+    return found
+
+
+def sort_in_place(x: Mat, axis: int = -1, *, stable: bool = False) -> Mat:
+    """Sort the elements of `x` along `axis`; return x."""
+    if IN_USE and in_use().implementations:
+        return x.assign_(sort(x, axis))
+    found: Mat = _sort(x, x, axis, False, stable)
+    return found
+
+
+# Searching
+
+
+def _packed_vector(layout: Layout) -> bool:
+    return layout.contiguous
+
+
+@op(method="", by_form=True)
+def search(a: Input, v: Input, out: Output, right: bool) -> None:
+    """Write, for each element of v, how many elements of the sorted vector a come before it."""
+    if a.ndim != 1 or a.dtype != v.dtype:
+        raise ShapeError(f"searching wants a vector and elements of its dtype, got {a.label()} and "
+                         f"{v.label()}")
+    if out.layout.shape != v.layout.shape or out.dtype != _INDICES:
+        raise ShapeError(f"searching gives shape {v.shape} and int64, out has {out.shape} and "
+                         f"{out.dtype}")
+    check_disjoint("searching", out, a, v)
+
+
+search.result_of = lambda a, v, out, right: (v.layout.shape, _INDICES)
+
+
+@search.on("array", bare=True)
+def _search_by_numpy(a: Array, v: Array, out: Array, right: bool) -> None:
+    out[...] = np.searchsorted(a, v, "right" if right else "left")
+
+
+@search.prepare("cuda", dtypes=ON_DEVICE, when=lambda a, v, out: v.ndim <= DEVICE_RANK)
+def _search_on_device(cuda: Engine, a: Mat, v: Mat, out: Mat, right: bool) -> Function:
+    found: Function = cuda.prepare_searchsorted(a, v, out, right)
+    return found
+
+
+def searchsorted(a: Mat, v: Mat, *, right: bool = False) -> Mat:
+    """Return the positions in the sorted vector `a` before which the elements of `v` belong."""
+    dtype = a.dtype if a.dtype == v.dtype else np.result_type(a.dtype, v.dtype)
+    found: Mat = search.new((_as(a, dtype), _as(v, dtype), None, right))
+    return found
+
+
+def _as(x: Mat, dtype: DType) -> Mat:
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
+# Counting
+
+
+@op(method="", by_form=True)
+def count_bins(x: Input, out: Output) -> None:
+    """Write how often each integer occurs in the vector x; all are below the length of out."""
+    _check_vectors("bincount", x, out)
+
+
+@count_bins.on("array", bare=True)
+def _count_by_numpy(x: Array, out: Array) -> None:
+    out[...] = np.bincount(x, minlength=len(out))
+
+
+@count_bins.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
+def _count_on_device(cuda: Engine, x: Mat, out: Mat) -> Function:
+    found: Function = cuda.prepare_bincount(x, out)
+    return found
+
+
+@op(method="", by_form=True)
+def count_weights(x: Input, order: Input, weights: Input, out: Output) -> None:
+    """Write the sum of the weights of each integer in x, which `order` sorts, in their order."""
+    _check_vectors("bincount", x, out, order, weights)
+
+
+@count_weights.on("array", bare=True)
+def _weights_by_numpy(x: Array, order: Array, weights: Array, out: Array) -> None:
+    out[...] = np.bincount(x, weights, minlength=len(out))
+
+
+@count_weights.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
+def _weights_on_device(cuda: Engine, x: Mat, order: Mat, weights: Mat, out: Mat) -> Function:
+    found: Function = cuda.prepare_weighted(x, out)
+    return found
+
+
+def _check_vectors(name: str, *vectors: Mat) -> None:
+    for x in vectors:
+        if x.ndim != 1:
+            raise ShapeError(f"{name} wants vectors, got {x.label()}")
+
+
+def bincount(x: Mat, weights: Mat | None, minlength: int) -> Mat | None:
+    """Return how often each of the integers 0, 1, ... occurs, or the sums of their weights; None if
+    there are negative ones.
+
+    The length of the result depends on the largest of them, so this waits for a device.
+    """
+    x = _as(x, _INDICES)
+    length = 0
+    if x.size:
+        if reduce.min(x).item() < 0:
+            return None
+        length = int(reduce.max(x).item()) + 1
+    length = max(length, minlength)
+    if weights is None:
+        counts: Mat = count_bins(x, new_like(x, (length,), _INDICES))
+        return counts
+    out = new_like(x, (length,), np.dtype(np.float64))
+    found: Mat = count_weights(x, argsort(x), _as(weights, out.dtype), out)
+    return found
+
+
+# Different elements
+
+
+@op(method="", by_form=True)
+def firsts(x: Input, out: Output, equal_nan: bool) -> None:
+    """Write 1 where the sorted vector x has another element than before, 0 else."""
+    _check_vectors("unique", x, out)
+
+
+firsts.result_of = lambda x, out, equal_nan: (x.layout.shape, _INDICES)
+
+
+@firsts.on("array", bare=True)
+def _firsts_by_numpy(x: Array, out: Array, equal_nan: bool) -> None:
+    out[:1] = 1
+    differs = x[1:] != x[:-1]
+    if equal_nan and x.dtype.kind not in "biu":
+        differs &= (x[1:] == x[1:]) | (x[:-1] == x[:-1])
+    out[1:] = differs
+
+
+@firsts.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
+def _firsts_on_device(cuda: Engine, x: Mat, out: Mat, equal_nan: bool) -> Function:
+    found: Function = cuda.prepare_firsts(x, equal_nan)
+    return found
+
+
+@op(method="", by_form=True)
+def place(x: Input, ranks: Input, out: Output) -> None:
+    """Write the first element of x of each rank; ranks begin with 1 and do not decrease."""
+    _check_vectors("unique", x, ranks, out)
+
+
+@place.on("array", bare=True)
+def _place_by_numpy(x: Array, ranks: Array, out: Array) -> None:
+    out[...] = x[np.diff(ranks, prepend=0) != 0]
+
+
+@place.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
+def _place_on_device(cuda: Engine, x: Mat, ranks: Mat, out: Mat) -> Function:
+    found: Function = cuda.prepare_placed(x, out)
+    return found
+
+
+@op(method="", by_form=True)
+def unsort(order: Input, ranks: Input, out: Output) -> None:
+    """Write the ranks, counted from 0, where elements were before `order` sorted them."""
+    _check_vectors("unique", order, ranks, out)
+
+
+unsort.result_of = lambda order, ranks, out: (order.layout.shape, _INDICES)
+
+
+@unsort.on("array", bare=True)
+def _unsort_by_numpy(order: Array, ranks: Array, out: Array) -> None:
+    out[order] = ranks - 1
+
+
+@unsort.prepare("cuda", dtypes=ON_DEVICE, fits=_packed_vector, pack=True)
+def _unsort_on_device(cuda: Engine, order: Mat, ranks: Mat, out: Mat) -> Function:
+    found: Function = cuda.prepare_inverse_order(order, out)
+    return found
+
+
+class Different:
+    """The different elements of a vector, computed on its device but for their number."""
+
+    def __init__(self, x: Mat, equal_nan: bool, ordered: bool) -> None:
+        self.length = x.size
+        self.sorted: Mat = sort(x)
+        self.order: Mat | None = argsort(x) if ordered else None
+        self.ranks: Mat = cumsum(firsts.new((self.sorted, None, equal_nan)))
+        self.count: int = int(self.ranks[-1].item()) if x.size else 0
+
+    def _placed(self, x: Mat) -> Mat:
+        found: Mat = place(x, self.ranks, new_like(x, (self.count,), x.dtype))
+        return found
+
+    def values(self) -> Mat:
+        """Return them in ascending order."""
+        return self._placed(self.sorted)
+
+    def indices(self) -> Mat:
+        """Return where each occurs first."""
+        assert self.order is not None
+        return self._placed(self.order)
+
+    def inverse(self, shape: Ints) -> Mat:
+        """Return which of the values each element is, in this shape."""
+        found: Mat = unsort.new((self.order, self.ranks, None))
+        return found.reshape(shape)
+
+    def counts(self) -> Mat:
+        """Return how often each occurs."""
+        found: Mat = count_bins(self.ranks, new_like(self.ranks, (self.count + 1,), _INDICES))
+        return found[1:].copy()
+
+
+def histogram_of(x: Mat, edges: Sequence[float] | Array) -> Mat:
+    """Return how many elements are in each bin; the last one contains its upper edge."""
+    at = adopted(np.asarray(edges))
+    flat = sort(x.contiguous().reshape(-1))
+    starts, end = searchsorted(flat, at[:-1]), searchsorted(flat, at[-1:], right=True)
+    return differences([starts, end], 1, 0)

@@ -1,0 +1,121 @@
+"""Tests of sorting, searching, counting and running totals on the host and on a device with a
+memory of its own, where nothing may go back to the host: against NumPy.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+from mat import array_api as xp
+from mat.errors import AxisError, ShapeError
+
+from ..support.cases_sorting import in_order, with_ties
+from ..support.layouts import place
+
+A = with_ties(np.random.default_rng(0), (5, 7), "float64")
+I = np.random.default_rng(1).integers(0, 9, 40)  # noqa: E741
+W = np.random.default_rng(2).standard_normal(40)
+CALLS = {  # of NumPy's functions and ours alike, with the names of their operands
+    "cumsum": lambda m, a, i, w: (m.cumsum(a, 1), m.cumsum(a), m.cumsum(i, dtype="int8")),
+    "cumprod": lambda m, a, i, w: (m.cumprod(a, 0), m.cumprod(w)),
+    "accumulate": lambda m, a, i, w: (
+        m.maximum.accumulate(a, 1), m.minimum.accumulate(a), m.maximum.accumulate(i),
+        m.add.accumulate(a, axis=1), m.multiply.accumulate(i)),
+    "diff": lambda m, a, i, w: (m.diff(a), m.diff(a, 2, 0), m.diff(i, prepend=0, append=i),
+                                m.diff(i > 3), m.diff(a, axis=0, append=1.5)),
+    "cumulative": lambda m, a, i, w: (
+        m.cumulative_sum(a, axis=1, include_initial=True), m.cumulative_prod(w),
+        m.cumulative_sum(i, dtype="float32")),
+    "nancumsum": lambda m, a, i, w: (m.nancumsum(a, 1), m.nancumprod(a), m.nancumsum(i)),
+    "sort": lambda m, a, i, w: (m.sort(a), m.sort(a, 0, kind="stable"), m.sort(a, None),
+                                m.sort(i, stable=True)),
+    "argsort": lambda m, a, i, w: (m.argsort(a, kind="stable"), m.argsort(w),
+                                   m.argsort(i, stable=True)),
+    "searchsorted": lambda m, a, i, w: (
+        m.searchsorted(m.sort(w), a), m.searchsorted(m.sort(i), 3, "right"),
+        m.searchsorted(m.sort(i), w), m.searchsorted(m.sort(w), i, side="right")),
+    "bincount": lambda m, a, i, w: (m.bincount(i), m.bincount(i, minlength=20), m.bincount(i, w),
+                                    m.bincount(i[:0], minlength=2)),
+    "unique": lambda m, a, i, w: (
+        m.unique(a), *m.unique(i, True, True, True), *m.unique(a, return_counts=True),
+        *m.unique(a, return_index=True, equal_nan=False),
+        m.sort(m.unique_values(i)),  # which NumPy leaves in any order
+        *m.unique_counts(a), *m.unique_inverse(i), *m.unique_all(i), m.unique(i[:0])),
+    "histogram": lambda m, a, i, w: (*m.histogram(w, 5), *m.histogram(i, [0, 2, 3, 8]),
+                                     *m.histogram(w, 4, (-1, 1)), *m.histogram(i)),
+}
+
+
+def same(found, wanted):
+    for x, y in zip(found, wanted, strict=True):
+        assert type(x) is mat.Mat
+        assert_array_equal(x.to_numpy(), y, strict=True)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("device", [
+    pytest.param("cpu", marks=pytest.mark.host), "emulated"])
+def test_as_numpy_without_the_host(name, device):
+    call = CALLS[name]
+    with np.errstate(all="ignore"):
+        wanted = call(np, A, I, W)
+    given = [mat.array(a) for a in (A, I, W)]
+    if device == "cpu":
+        same(call(mat, *given), wanted)
+        return
+    with mat.use_device(device, required=True), mat.debug.count_copies() as n:
+        found = call(mat, *given)
+    assert n.fallbacks == 0
+    same(found, wanted)
+
+
+def test_in_place(rng):
+    for layout in ("packed", "strided", "transposed"):
+        a = with_ties(rng, (6, 5), "float32")
+        for axis in (0, 1):
+            for more in ({}, {"kind": "stable"}, {"stable": True}, {"kind": "heapsort"}):
+                x = place(a, layout)
+                x.sort(axis, **more)
+                assert_array_equal(x.to_numpy(), np.sort(a, axis))
+
+
+def test_partitions_on_a_device(rng):
+    a = rng.permutation(30)
+    with mat.use_device("emulated", required=True), mat.debug.count_copies() as n:
+        x = mat.array(a)
+        found, order = mat.partition(x, 7), mat.argpartition(x, [3, 7])
+        x.partition(7)
+    assert n.fallbacks == 0
+    for b in (found.to_numpy(), a[order.to_numpy()], x.to_numpy()):
+        assert b[7] == 7
+        assert set(b[:7]) == set(range(7))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_the_standards_orders(descending, rng):
+    a = with_ties(rng, (4, 9), "float64")
+    for axis in (0, 1):
+        for function, indices in ((xp.sort, False), (xp.argsort, True)):
+            found = function(mat.array(a), axis=axis, descending=descending)
+            assert_array_equal(found.to_numpy(), in_order(a, axis, descending, indices))
+
+
+def test_what_is_refused():
+    with mat.use_device("emulated", required=True):
+        for device in ("emulated", "cpu"):
+            with mat.use_device(device):
+                x = mat.array([3, 1, -2])
+                with pytest.raises(ValueError, match="negative"):
+                    mat.bincount(x)
+                with pytest.raises((AxisError, ShapeError)):
+                    mat.sort(x, 1)
+                with pytest.raises((AxisError, ShapeError)):
+                    x.argsort(2)
+                with pytest.raises(ValueError, match="kth"):
+                    mat.partition(x, 3)
+                with pytest.raises((TypeError, ValueError)):
+                    mat.sort(x, kind="stable", stable=True)
+                with pytest.raises(ValueError, match="sort"):
+                    mat.sort(x, kind="fast")
+                assert x.tolist() == [3, 1, -2]

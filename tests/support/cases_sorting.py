@@ -1,0 +1,102 @@
+"""Cases of sorting, searching and counting."""
+
+import numpy as np
+
+from .case import REAL, case
+from .layouts import NUMPY_DTYPES, numbers
+
+SHAPES = ((5,), (1,), (3, 4), (2, 3, 2), (0, 3), (3, 0), (0,))
+
+
+def with_ties(rng, shape, dtype):
+    """Elements many of which are equal, or equal but for a sign; some are not numbers."""
+    x = np.asarray(numbers(rng, shape, dtype))
+    if x.dtype.kind in "fc":
+        x = np.asarray(x.round()).astype(dtype)
+        x[rng.random(shape) < 0.2] = np.nan
+        x[rng.random(shape) < 0.2] = -0.0
+    return x
+
+
+def in_order(x, axis, descending, indices):
+    """The elements, or their indices, in stable order."""
+    other = np.flip(x, axis) if descending else x
+    found = (np.argsort if indices else np.sort)(other, axis, kind="stable")
+    if descending:
+        found = np.flip(x.shape[axis] - 1 - found if indices else found, axis)
+    return found
+
+
+def sorting(name, indices):
+    def make(rng, dtype):
+        for shape in SHAPES:
+            for axis in (*range(len(shape)), -1):
+                x = with_ties(rng, shape, dtype)
+                out = np.empty(shape, np.int64 if indices else dtype)
+                yield (x, out, axis, bool(rng.integers(2)), True), {}
+    case(f"sorting.{name}", lambda x, out, axis, descending, stable: in_order(
+        x, axis, descending, indices), NUMPY_DTYPES)(make)
+
+
+sorting("sort", False)
+sorting("argsort", True)
+
+
+@case("sorting.search", lambda a, v, out, right: np.searchsorted(
+    a, v, "right" if right else "left"), NUMPY_DTYPES)
+def _(rng, dtype):
+    for length, shape in ((7, (5,)), (0, (3,)), (9, (2, 3)), (4, ())):
+        a = np.sort(with_ties(rng, (length,), dtype))
+        for right in (False, True):
+            yield (a, with_ties(rng, shape, dtype), np.empty(shape, np.int64), right), {}
+
+
+def lengths(rng):
+    return [rng.integers(0, 6, n) for n in (1, 7, 40)]
+
+
+@case("sorting.count_bins", lambda x, out: np.bincount(x, minlength=len(out)), ("int64",))
+def _(rng, dtype):
+    for x in lengths(rng):
+        yield (x, np.empty(9, np.int64)), {}
+
+
+@case("sorting.count_weights", lambda x, order, weights, out: np.bincount(
+    x, weights, minlength=len(out)), ("int64",))
+def _(rng, dtype):
+    for x in lengths(rng):
+        weights = rng.standard_normal(x.size)
+        yield (x, np.argsort(x, kind="stable"), weights, np.empty(9)), {}
+
+
+def firsts(x, out, equal_nan):
+    _, start = np.unique(x, return_index=True, equal_nan=equal_nan)
+    found = np.zeros(x.shape, np.int64)
+    found[start] = 1
+    return found
+
+
+@case("sorting.firsts", firsts, REAL)
+def _(rng, dtype):
+    for length in (1, 7, 30):
+        x = np.sort(with_ties(rng, (length,), dtype), kind="stable")
+        for equal_nan in (False, True):
+            yield (x, np.empty(length, np.int64), equal_nan), {}
+
+
+def ranked(rng, length):
+    return np.cumsum(np.concatenate([[1], rng.integers(0, 2, length - 1)]))
+
+
+@case("sorting.place", lambda x, ranks, out: x[np.unique(ranks, return_index=True)[1]],
+      NUMPY_DTYPES)
+def _(rng, dtype):
+    for length in (1, 7, 30):
+        ranks = ranked(rng, length)
+        yield (numbers(rng, (length,), dtype), ranks, np.empty(ranks[-1], dtype)), {}
+
+
+@case("sorting.unsort", lambda order, ranks, out: (ranks - 1)[np.argsort(order)], ("int64",))
+def _(rng, dtype):
+    for length in (1, 7, 30):
+        yield (rng.permutation(length), ranked(rng, length), np.empty(length, np.int64)), {}
