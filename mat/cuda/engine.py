@@ -37,6 +37,15 @@ from .reduce_types import (
     ProductKernels,
     SumKernels,
 )
+from .selection import (
+    prepare_gather,
+    prepare_gather_along,
+    prepare_mask_positions,
+    prepare_mask_starts,
+    prepare_scatter,
+    prepare_select,
+    prepare_within,
+)
 
 __all__ = [
     "CudaKernel", "Program",
@@ -50,5 +59,7 @@ __all__ = [
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
+    "prepare_gather", "prepare_gather_along", "prepare_scatter", "prepare_select",
+    "prepare_mask_starts", "prepare_mask_positions", "prepare_within",
     "reduction", "ExtremeKernels", "MeanKernels", "PositionKernels", "ProductKernels", "SumKernels",
 ]

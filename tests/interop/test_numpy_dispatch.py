@@ -217,7 +217,10 @@ IMPLEMENTED = [  # function, and the call that our operations can do
     ("ascontiguousarray", 0),
     ("roll", 1), ("repeat", 0), ("tile", 0), ("diag", 1), ("meshgrid", 0), ("pad", 2),
     ("append", 0), ("delete", 0), ("insert", 0), ("trapezoid", 0), ("gradient", 0), ("isclose", 0),
-    ("cov", 0), ("corrcoef", 0), ("kron", 0)]
+    ("cov", 0), ("corrcoef", 0), ("kron", 0),
+    ("where", 0), ("select", 0), ("choose", 0), ("put", 0), ("place", 0), ("putmask", 0),
+    ("take_along_axis", 0), ("put_along_axis", 0), ("compress", 0), ("extract", 0),
+    ("nonzero", 0), ("argwhere", 0), ("flatnonzero", 0), ("nan_to_num", 0)]
 
 
 # among the views

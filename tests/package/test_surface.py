@@ -225,6 +225,9 @@ def test_every_operation_is_public_or_serves_a_public_name():
               "inverse": "inv", "solution": "solve", "cholesky_factor": "cholesky",
               "sum_into": "sum_",
               "count_nonzero": "__array_function__",
+              **dict.fromkeys(("gather", "scatter", "within", "mask_starts", "mask_positions"),
+                              "__getitem__"),
+              **dict.fromkeys(("gather_along", "select"), "__array_function__"),
               "rows_scaled": "scale_rows", "columns_scaled": "scale_columns"}
     built_in = [op.__name__ for op in REGISTRY.values() if op.__module__.startswith("mat.")]
     for name in built_in:

@@ -31,6 +31,7 @@ from .implementations import (  # noqa: F401  # each registers its functions
     linear_algebra,
     products,
     reductions,
+    selection,
     windows,
 )
 from .reading import call_reading
