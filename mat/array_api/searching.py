@@ -1,4 +1,6 @@
-"""Searching, sorting, sets and taking by the standard's functions, which are made of NumPy's."""
+"""Searching, sorting, sets and taking by the standard's functions. NumPy computes on the host what
+has no kernels.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.compiled import IN_USE
 from ..errors import DTypeError, SettingError, ShapeError
+from ..interop.numpy.implementations.selection import numpy_where
 from ..interop.numpy.operators import by_numpy, several_by_numpy
 from ..layout.shapes import as_axis
 from ..matrix.mat import Mat
 from ..ops import sorting
+from ..ops.advanced import computes_there
 from ..ops.selection import taken
+from ..ops.taking import nonzero as nonzero_there
+from ..ops.taking import take as take_there
+from ..ops.taking import take_along
 from ..support.dtypes import check_operand
 from ..support.types import ArrayLike
 from .arguments import as_value, mat_of
@@ -42,7 +48,8 @@ def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> Mat:
     for value, other in ((x1, x2), (x2, x1)):
         if not isinstance(value, Mat) and isinstance(other, Mat):
             check_operand(value, other.dtype, "a value")
-    return by_numpy(np.where, condition, x1, x2)
+    found = numpy_where(condition, x1, x2)
+    return by_numpy(np.where, condition, x1, x2) if found is NotImplemented else found
 
 
 def nonzero(x: ArrayLike, /) -> tuple[Mat, ...]:
@@ -62,7 +69,8 @@ def nonzero(x: ArrayLike, /) -> tuple[Mat, ...]:
     if not x.ndim:
         raise ShapeError("nonzero wants at least one axis; bool(x) says whether a single element "
                          "is not 0")
-    return several_by_numpy(np.nonzero, x)
+    found = nonzero_there(x) if computes_there(x) else None
+    return several_by_numpy(np.nonzero, x) if found is None else found
 
 
 def searchsorted(x1: ArrayLike, x2: ArrayLike, /, *, side: str = "left",
@@ -301,7 +309,10 @@ def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None) -> Mat
     if axis is None and x.ndim != 1:
         raise ShapeError(f"take needs an axis for shape {x.shape}")
     k = as_axis(0 if axis is None else axis, x.ndim)
-    found = None if IN_USE else taken(x, _positions(indices), k)
+    if computes_there(x):
+        found = take_there(x, _positions(indices), k)
+    else:
+        found = taken(x, _positions(indices), k)
     return by_numpy(np.take, x, _positions(indices), axis=k) if found is None else found
 
 
@@ -326,7 +337,9 @@ def take_along_axis(x: ArrayLike, indices: ArrayLike, /, *, axis: int = -1) -> M
     if x.ndim != indices.ndim:
         raise ShapeError(f"take_along_axis wants as many axes of both, got shapes {x.shape} and "
                          f"{indices.shape}")
-    return by_numpy(np.take_along_axis, x, _positions(indices), axis=as_axis(axis, x.ndim))
+    k, at = as_axis(axis, x.ndim), _positions(indices)
+    found = take_along(x, at, k) if computes_there(x) else None
+    return by_numpy(np.take_along_axis, x, at, axis=k) if found is None else found
 
 
 def _positions(indices: Mat) -> Mat:

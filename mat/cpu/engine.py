@@ -35,6 +35,7 @@ from .permute import prepare_copy
 from .random import prepare_random
 from .reduce import reduction
 from .scan import prepare_scan
+from .selection import prepare_select
 
 __all__ = [  # noqa: RUF022  a line for each module
     "LIMIT", "asum", "axpy", "copy", "dot", "iamax", "nrm2", "scal", "swap", "vdot",
@@ -49,4 +50,5 @@ __all__ = [  # noqa: RUF022  a line for each module
     "prepare_copy",
     "reduction",
     "prepare_scan",
+    "prepare_select",
 ]

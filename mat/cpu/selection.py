@@ -1,4 +1,4 @@
-"""What masks and integers select of a Mat: the frames of compiled kernels for one form."""
+"""What masks, integers and conditions select: the frames of compiled kernels for one form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from ..layout.merged_axes import merged
 from ..layout.shapes import Ints
 from ..layout.strided import packed_strides
 from ..support.native import ffi, lib
-from ..support.types import CData
+from ..support.types import CData, Operand
+from .elementwise import GRAIN, prepare_strided, view_of
 from .kernel import CpuKernel
 
 
@@ -47,3 +48,13 @@ def _fill(axes: CData, given: list[tuple[int, ...]], itemsize: int) -> None:
     axes.rank = len(given)
     for k, (n, x, y) in enumerate(given):
         axes.n[k], axes.x[k], axes.y[k] = n, x * itemsize, y * itemsize
+
+
+def prepare_select(condition: Operand, a: Operand, b: Operand, out: Operand) -> CpuKernel:
+    """Return the kernel that copies an element of `a` where `condition`, bool, is true, and else
+    one of `b`, of the dtype of `out` both.
+    """
+    shape = out.layout.shape
+    views = [view_of(v.layout, v.storage.dtype.itemsize, shape) for v in (condition, a, b, out)]
+    kernel = lib.mat_select_kernel(out.storage.dtype.itemsize)
+    return prepare_strided(kernel, views, shape, GRAIN, streams=True)

@@ -69,12 +69,12 @@ def prepare_comparison(test: str, a: Operand, b: Operand, rtol: float = 0, atol:
         found, gpu = np.empty(blocks, np.int32), a.gpu
         with gpu.room(found.nbytes) as address:
             launch(a, b, Flags(gpu, address))
-            _read(gpu, found, address)
+            read_flags(gpu, found, address)
         return not found.any()
     return compare
 
 
-def _read(gpu: Gpu, found: Array, address: int) -> None:
+def read_flags(gpu: Gpu, found: Array, address: int) -> None:
     """Copy what is at `address` to the host, and wait for that."""
     with gpu.current():
         check(driver.cuMemcpyDtoHAsync(found.ctypes.data, address, found.nbytes, gpu.stream),

@@ -46,6 +46,15 @@ from .search import (
     prepare_searchsorted,
     prepare_weighted,
 )
+from .selection import (
+    prepare_gather,
+    prepare_gather_along,
+    prepare_mask_positions,
+    prepare_mask_starts,
+    prepare_scatter,
+    prepare_select,
+    prepare_within,
+)
 from .sort import prepare_sort
 
 __all__ = [
@@ -60,6 +69,8 @@ __all__ = [
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
+    "prepare_gather", "prepare_gather_along", "prepare_scatter", "prepare_select",
+    "prepare_mask_starts", "prepare_mask_positions", "prepare_within",
     "reduction", "ExtremeKernels", "MeanKernels", "PositionKernels", "ProductKernels", "SumKernels",
     "prepare_scan", "prepare_sort",
     "prepare_searchsorted", "prepare_firsts", "prepare_bincount", "prepare_weighted",

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 
 from ..core.compiled import IN_USE
+from ..core.observers import OBSERVERS
 from ..core.registry import Facet, Memory, host
 from ..errors import DeviceError
 from ..support.open_blocks import Nested, enter, leave, remove, still_open
-from ..support.types import Function
+from ..support.types import Function, Operand
 
 
 class Device:
@@ -187,6 +188,18 @@ def in_use() -> Device:
     if use is not None and use.ended:
         use = still_open(use)
     return (_permanent if use is None else use).device
+
+
+def note_fallback(name: str, *mats: Operand) -> None:
+    """Notify observers that the host carries out `name` instead of the device in use, where
+    operations on all of the Mats compute on that.
+    """
+    if not OBSERVERS or not all(m.device_enabled for m in mats):
+        return
+    device = in_use()
+    if device is not CPU:
+        for observer in tuple(OBSERVERS):
+            observer.fell_back(name, device.name)
 
 
 def devices_in_use() -> Iterator[Device]:

@@ -4,6 +4,7 @@ from mat.matrix.base cimport MatBase
 from mat.ops.selection cimport Selection, selected
 
 cdef frozenset _CHOICES
+cdef list _in_use
 cdef object _ALL
 
 cdef bint _is_advanced(object index) except -1

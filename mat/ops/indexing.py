@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.compiled import IN_USE
 from ..core.direction import IO
+from ..devices.in_use import note_fallback
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
 from ..matrix.arrays import array
@@ -18,11 +20,13 @@ from ..matrix.methods import method
 from ..matrix.nested import as_array
 from ..support.dtypes import check_number
 from ..support.types import Array, DType, Index, Nested, Operand
+from .advanced import advanced, computes_there, gathered, number_as_mat, scattered
 from .operands import as_operand, is_operand
 from .overlap import apart_from
 from .selection import Selection, packed_source, selected
 
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
+_in_use = IN_USE  # with types of C
 
 
 def _is_advanced(index: Index) -> bool:
@@ -37,7 +41,7 @@ def get_item(self: Mat, index: Index) -> Operand:
     kind = type(index)
     if kind is slice:
         return self.over(self.layout.rows(index))
-    if kind in _CHOICES:
+    if kind in _CHOICES and not _in_use:
         chosen = selected(self, index, 0)
         if chosen is not None:
             found = chosen.get()
@@ -141,7 +145,13 @@ _ALL = slice(None)
 
 
 def _gather(self: Mat, index: Index) -> Mat:
-    chosen = _chosen(self, index) if type(index) is tuple else None
+    if _in_use and computes_there(self):
+        there = advanced(self, index)
+        if there is not None:
+            return gathered(there)
+        _checked_shape(self, _plain(index), index)
+        note_fallback("getitem", self)
+    chosen = _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
     selection: Mat | None = None if chosen is None else chosen.get()
     if selection is not None:
         return selection
@@ -157,9 +167,25 @@ def _gather(self: Mat, index: Index) -> Mat:
 
 
 def _scatter(self: Mat, index: Index, value: Operand) -> None:
+    if _in_use and computes_there(self):
+        there = advanced(self, index)
+        if there is not None:
+            self.allowed(IO)
+            scattered(there, _value(value, self))
+            return
+        _checked_shape(self, _plain(index), index)
+        note_fallback("setitem", self)
     chosen = _chosen(self, index) if type(index) is tuple else selected(self, index, 0)
     if chosen is None or not _overwrite(self, chosen, chosen.count(), value):
         _scatter_by_numpy(self, _plain(index), index, value)
+
+
+def _value(value: Operand, target: Mat) -> Mat:
+    """Return what to assign to elements of `target` as a Mat of its dtype."""
+    source = _source(apart_from(value, target), target.dtype)
+    if not isinstance(source, Mat):
+        return number_as_mat(source, target.dtype, target)
+    return source if source.dtype == target.dtype else source.astype(target.dtype)
 
 
 def _overwrite(self: Mat, chosen: Selection, count: int, value: Operand) -> bool:

@@ -219,7 +219,10 @@ IMPLEMENTED = [  # function, and the call that our operations can do
     ("append", 0), ("delete", 0), ("insert", 0), ("trapezoid", 0), ("gradient", 0), ("isclose", 0),
     ("cov", 0), ("corrcoef", 0), ("kron", 0),
     ("cumulative_sum", 0), ("cumulative_prod", 0), ("nancumsum", 0), ("nancumprod", 0), ("diff", 0),
-    ("sort", 0), ("argsort", 0), ("partition", 0), ("argpartition", 0), ("searchsorted", 0)]
+    ("sort", 0), ("argsort", 0), ("partition", 0), ("argpartition", 0), ("searchsorted", 0),
+    ("where", 0), ("select", 0), ("choose", 0), ("put", 0), ("place", 0), ("putmask", 0),
+    ("take_along_axis", 0), ("put_along_axis", 0), ("compress", 0), ("extract", 0),
+    ("nonzero", 0), ("argwhere", 0), ("flatnonzero", 0), ("nan_to_num", 0)]
 
 
 # among the views

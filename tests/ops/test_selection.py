@@ -15,8 +15,8 @@ from mat.errors import AliasError, ConflictError, DirectionError, IndexOutOfRang
 
 from ..support import needs
 from ..support.layouts import LAYOUTS, check_hidden, place
+from ..support.layouts import NUMPY_DTYPES as DTYPES
 
-DTYPES = [n for n in mat.supported_dtypes if n != "bfloat16"]
 SHAPES = ((7,), (5, 4), (3, 4, 5), (1, 6, 1))
 LARGE = 70_000  # elements: more than are copied at once
 

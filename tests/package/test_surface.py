@@ -226,6 +226,9 @@ def test_every_operation_is_public_or_serves_a_public_name():
               "sum_into": "sum_",
               **dict.fromkeys(("count_nonzero", "cummax", "cummin", "search", "count_bins",
                                "count_weights", "firsts", "place", "unsort"), "__array_function__"),
+              **dict.fromkeys(("gather", "scatter", "within", "mask_starts", "mask_positions"),
+                              "__getitem__"),
+              **dict.fromkeys(("gather_along", "select"), "__array_function__"),
               "rows_scaled": "scale_rows", "columns_scaled": "scale_columns"}
     built_in = [op.__name__ for op in REGISTRY.values() if op.__module__.startswith("mat.")]
     for name in built_in:

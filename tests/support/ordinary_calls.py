@@ -42,7 +42,13 @@ np.tensordot(x, y, 1); np.tensordot(s, s, ([1, 2], [1, 2])); np.einsum("ij,jk->i
 np.einsum("ij->j", x); np.einsum("ii", x); np.einsum("ij,ij->i", x, y); np.einsum("i,j->ij", v, v)
 np.einsum("bij,bjk->bik", s, s); np.linalg.solve(x, v); np.linalg.inv(x)
 """
-THERE = [call.strip() for group in (ELEMENTS, REDUCTIONS, ORDER, PLACES, PRODUCTS)
+SELECTED = """
+x[[0, 2]]; x[m]; x[1, [0, 2]]; x[[0, 1], [2, 3]]; x[:, [0, -1]]; (x.__setitem__(m, 0), x)[1]
+(x.__setitem__([0, 2], y[:2]), x)[1]; np.take(x, [1, 0], axis=0); np.take_along_axis(x, k % 6, 0)
+np.compress(m[0], x, axis=1); np.extract(m, x); np.nonzero(m); np.flatnonzero(m); np.argwhere(m)
+np.where(m); (np.put(v, [0, 1], w), v)[1]; (np.copyto(x, y, where=m), x)[1]; np.choose(m, [x, y])
+"""
+THERE = [call.strip() for group in (ELEMENTS, REDUCTIONS, ORDER, PLACES, PRODUCTS, SELECTED)
          for line in group.strip().splitlines() for call in line.split(";")]
 # NumPy computes these on the host
 BACK = ["np.linalg.svd(x)", "np.linalg.eigh(x)", "np.fft.fft(v)", "np.interp(v, w, w)",

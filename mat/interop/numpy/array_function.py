@@ -32,6 +32,7 @@ from .implementations import (  # noqa: F401  # each registers its functions
     products,
     reductions,
     scans,
+    selection,
     sorting,
     windows,
 )

@@ -5,6 +5,7 @@
 #include "reduce.h"
 #include "select.h"
 
+#include "compress_inline.h"
 #include "reduce_inline.h"
 
 #define KERNEL(name) \
@@ -64,15 +65,27 @@ MAT_CLONES KERNEL(mat_masked_count) {
     result[0] = (double)total;
 }
 
+/* What vectors can do of a line: how many bytes of the mask are done. */
+INLINE int64_t by_vectors(char **to, const char *end, const char *from, const uint8_t *mask,
+                          int64_t n, int64_t step, int64_t size) {
+#if defined(MAT_COMPRESSES)
+    if (step == size && (size == 8 || size == 4) && __builtin_cpu_supports("avx2"))
+        return size == 8 ? get_line_by_vectors(to, end, from, mask, n, 8)
+                         : get_line_by_vectors(to, end, from, mask, n, 4);
+#endif
+    return 0;
+}
+
 /* One line of x, of n items of one element, `step` apart: copies those of them that the mask
    selects, at most `left`; returns how many. Nothing branches on the mask but whether eight bytes
    of it are 0, since what cannot be predicted would take longer than to copy. */
 #define LINE(type) \
     INLINE int64_t get_line_##type(char **to, const char *from, const uint8_t *mask, int64_t n, \
                                    int64_t step, int64_t left) { \
-        type *y = (type *)*to; \
-        const type *const end = y + left; \
-        int64_t i = 0; \
+        char *first = *to; \
+        const type *const end = (const type *)first + left; \
+        int64_t i = by_vectors(&first, (const char *)end, from, mask, n, step, sizeof(type)); \
+        type *y = (type *)first; \
         for (; i + 8 <= n && end - y >= 8; i += 8) { \
             uint64_t eight; \
             memcpy(&eight, mask + i, 8); \

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ....matrix.mat import Mat
-from ....ops.overlap import apart_from
 from ....support.types import AxisLike, DTypeLike, Operand, ShapeLike
-from ..operands import as_mats, is_known_dtype, is_mat_or_array
-from ..registry import Casting, Result, implements
+from ..operands import is_known_dtype
+from ..registry import Result, implements
 
 
 @implements("copy")
@@ -34,21 +33,6 @@ def numpy_asarray(a: Operand, dtype: DTypeLike = None, order: str | None = None,
     same = (isinstance(a, Mat) and (dtype is None or np.dtype(dtype) == a.dtype)
             and order in (None, "K", "A") and not copy)
     return a if same else NotImplemented
-
-
-@implements("copyto")
-def numpy_copyto(dst: Operand, src: Operand, casting: Casting = "same_kind",
-                 where: Operand = True) -> Result:
-    if not isinstance(dst, Mat) or where is not True:
-        return NotImplemented
-    if type(src) is float and dst.dtype.kind in "fc":
-        dst.assign_(src)
-        return None
-    if (not is_mat_or_array(src) or not np.can_cast(src.dtype, dst.dtype, casting)
-            or (src.dtype.kind == "c" and dst.dtype.kind != "c")):
-        return NotImplemented
-    dst.assign_(*as_mats([apart_from(src, dst)]))
-    return None
 
 
 # Views

@@ -1,4 +1,4 @@
-"""NumPy's functions that join arrays along an axis, or take parts along one."""
+"""NumPy's functions that join arrays along an axis."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....core.compiled import IN_USE
 from ....errors import ShapeError
 from ....layout.shapes import as_axis
 from ....matrix.mat import Mat
 from ....ops import joining
-from ....ops.selection import taken
 from ....support.types import DTypeLike, Function, Operand
 from ..operands import as_mats, is_mat_or_none
 from ..registry import Casting, Result, implements
@@ -101,15 +99,3 @@ def numpy_dstack(tup: Operand) -> Result:
 @implements("column_stack")
 def numpy_column_stack(tup: Operand) -> Result:
     return _join_raised(tup, _as_columns, 1)
-
-
-@implements("take")
-def numpy_take(a: Operand, indices: Operand, axis: int | None = None, out: Operand = None,
-               mode: str = "raise") -> Result:
-    plain = isinstance(a, Mat) and out is None and mode == "raise" and not IN_USE
-    if not plain or (axis is not None and type(axis) is not int) or not a.ndim:
-        return NotImplemented
-    if axis is None:
-        a = a if a.ndim == 1 else a.reshape(-1)
-    found = taken(a, indices, 0 if axis is None else as_axis(axis, a.ndim))
-    return NotImplemented if found is None else found

@@ -64,11 +64,16 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     return _described(call, name, function, qualified)
 
 
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
 def _with_mats(function: Function, args: Arguments,
                kwargs: Keywords) -> tuple[Arguments, Keywords]:
     """Return the arguments with Mats for array-likes, as implementations expect them."""
     names = positional_names(function)
-    if names:
+    if function is np.where:  # as in NumPy, Python's numbers adapt to other operands
+        args = tuple(x if type(x) in _NUMBERS else as_mat_if_possible(x) for x in args)
+    elif names:
         found = tuple(_converted(n, v) for n, v in zip(names, args, strict=False))
         args = (*found, *args[len(found):])
     else:  # any number of operands

@@ -1,0 +1,87 @@
+"""Elements chosen by conditions: ``where(condition, a, b)``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import DTypeError, ShapeError
+from ..layout.shapes import broadcast_shapes
+from ..matrix.filled import full
+from ..matrix.mat import Mat
+from ..support.dtypes import EVERY
+from ..support.native import compiled
+from ..support.types import Array, DType, Engine, Operand
+from .elementwise import not_equal
+from .operation import Input, Output, op
+from .overlap import apart, few_axes, must_copy
+
+BOOL = np.dtype(np.bool_)
+
+
+@op(method="", by_form=True)
+def select(condition: Input, a: Input, b: Input, out: Output) -> None:
+    """Copy to `out` the element of `a` where `condition`, of bool, is true, and else that of `b`,
+    both of the dtype of `out`; all broadcast to its shape.
+    """
+    for x in (condition, a, b):
+        if broadcast_shapes((x.layout.shape, out.layout.shape)) != out.layout.shape:
+            raise ShapeError(f"an operand of shape {x.shape} does not broadcast to {out.shape}, "
+                             "the shape of the result")
+    if condition.dtype != BOOL or not a.dtype == b.dtype == out.dtype:
+        raise DTypeError(f"select takes a condition of bool and operands of one dtype, got "
+                         f"{condition.dtype}, {a.dtype}, {b.dtype} and {out.dtype}")
+
+
+def _fits_host(*operands: Mat) -> bool:
+    """Return whether the compiled kernels can step along the axes, and nothing overlaps."""
+    out = operands[-1]
+    return few_axes(out) and not any(must_copy(x, out) for x in operands[:-1])
+
+
+select.prepare("foreign", dtypes=compiled(EVERY), when=_fits_host)(
+    lambda cpu, condition, a, b, out: cpu.prepare_select(condition, a, b, out))
+select.prepare("cuda", dtypes=EVERY, when=apart)(
+    lambda cuda, condition, a, b, out: cuda.prepare_select(condition, a, b, out))
+
+
+@select.on("array", silent=True)
+def select_numpy(np: Engine, condition: Array, a: Array, b: Array, out: Array) -> None:
+    """Compute `select` on arrays."""
+    out[...] = np.where(condition, a, b)
+
+
+select.result_of = lambda condition, a, b, out: (
+    broadcast_shapes([x.layout.shape for x in (condition, a, b)]), a.storage.dtype)
+
+
+def is_true(x: Mat) -> Mat:
+    """Return whether each element is not 0; `x` itself if it is of bool."""
+    found: Mat = x if x.storage.dtype is BOOL else not_equal(x, 0)
+    return found
+
+
+def where(condition: Mat, a: Operand, b: Operand) -> Mat:
+    """Return a new Mat with the element of `a` where `condition` is not 0, and else that of `b`;
+    numbers of Python take the dtype of the other operand, which must be able to represent them.
+    """
+    dtype = promoted_by(a, b)
+    first, second = (_as_mat(v, dtype, condition) for v in (a, b))
+    found: Mat = select.new((is_true(condition), first, second, None))
+    return found
+
+
+def promoted_by(a: Operand, b: Operand) -> DType:
+    """Return the dtype that two operands have together, Mats or numbers of Python."""
+    if isinstance(a, Mat) and isinstance(b, Mat) and a.storage.dtype is b.storage.dtype:
+        found: DType = a.storage.dtype
+        return found
+    return np.result_type(*(v.storage.dtype if isinstance(v, Mat) else v for v in (a, b)))
+
+
+def _as_mat(value: Operand, dtype: DType, like: Mat) -> Mat:
+    """Return an operand as a Mat of that dtype, a number as one without axes."""
+    if isinstance(value, Mat):
+        return value if value.storage.dtype is dtype else value.astype(dtype)
+    found = full((), value, dtype)
+    found.device_enabled = like.device_enabled
+    return found

@@ -1,0 +1,73 @@
+"""What masks, integers and conditions select while a GPU is in use: it happens there, and nothing
+falls back to the host.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mat
+from mat.core.observers import Observer, observe
+from mat.errors import IndexOutOfRange
+
+pytest.importorskip("cuda.core", reason="cuda-python is not installed")
+
+
+class Fallbacks(Observer):
+    """Raise for operations that the device has no implementation of."""
+
+    def fell_back(self, name, device):
+        raise AssertionError(f"{name} fell back to the host")
+
+
+@pytest.fixture
+def there(cuda):
+    """The device in use, on which everything must happen."""
+    with mat.use_device("cuda", required=True), observe(Fallbacks()):
+        yield cuda
+
+
+def test_gathers_and_scatters(there, rng):
+    a = rng.standard_normal((4, 5, 6))
+    x = mat.array(a) + 0.0
+    for index in ((slice(None), [1, -1]), (1, [0, 2]), ([0, 2], slice(None), [1, 2]),
+                  (np.array([[0], [1]]), np.array([2, 3, 4])), (a > 0,),
+                  (slice(1, 3), a[0, :, 0] > 0)):
+        found = x[index]
+        assert found.fresh == {"cuda:0"}
+        assert_array_equal(found.to_numpy(), a[index])
+        y, b = x * 1.0, a.copy()
+        value = rng.standard_normal(a[index].shape)
+        y[index], b[index] = value, value
+        assert y.fresh == {"cuda:0"}
+        assert_array_equal(y.to_numpy(), b)
+    y, b = x * 1.0, a.copy()
+    y[y > 0.5], b[b > 0.5] = 0, 0
+    assert_array_equal(y.to_numpy(), b)
+
+
+def test_the_last_of_several_for_one_place_remains(there, rng):
+    k, values = rng.integers(-50, 50, 3000), rng.standard_normal(3000)
+    x, a = mat.zeros(50), np.zeros(50)
+    x[mat.array(k)] = mat.array(values)
+    a[k] = values
+    assert_array_equal(x.to_numpy(), a)
+
+
+def test_integers_out_of_range(there):
+    x = mat.arange(5.0) + 0.0
+    for index in ([0, 5], [-6]):
+        k = mat.array(index) + 0
+        with pytest.raises(IndexOutOfRange, match="-5 to 4"):
+            x[k]
+        with pytest.raises(IndexOutOfRange):
+            x[k] = 1.0
+    assert x.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("n", [1, 5000, 9000])
+def test_positions_of_masks(there, rng, n):
+    for share in (0, 0.3, 1):
+        mask = rng.random(n) < share
+        found = mat.arange(n)[mat.array(mask)]
+        assert_array_equal(found.to_numpy(), np.flatnonzero(mask))
