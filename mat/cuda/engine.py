@@ -33,9 +33,11 @@ from .reduce import reduction
 from .reduce_types import (
     ExtremeKernels,
     MeanKernels,
+    NumberKernels,
     PositionKernels,
     ProductKernels,
     SumKernels,
+    VarianceKernels,
 )
 
 __all__ = [
@@ -50,5 +52,6 @@ __all__ = [
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",
-    "reduction", "ExtremeKernels", "MeanKernels", "PositionKernels", "ProductKernels", "SumKernels",
+    "reduction", "ExtremeKernels", "MeanKernels", "NumberKernels", "PositionKernels",
+    "ProductKernels", "SumKernels", "VarianceKernels",
 ]

@@ -217,7 +217,9 @@ IMPLEMENTED = [  # function, and the call that our operations can do
     ("ascontiguousarray", 0),
     ("roll", 1), ("repeat", 0), ("tile", 0), ("diag", 1), ("meshgrid", 0), ("pad", 2),
     ("append", 0), ("delete", 0), ("insert", 0), ("trapezoid", 0), ("gradient", 0), ("isclose", 0),
-    ("cov", 0), ("corrcoef", 0), ("kron", 0)]
+    ("cov", 0), ("corrcoef", 0), ("kron", 0),
+    ("nansum", 0), ("nanprod", 0), ("nanmax", 0), ("nanmin", 0), ("nanmean", 0), ("nanvar", 0),
+    ("nanstd", 0), ("nanargmax", 0), ("nanargmin", 0), ("ptp", 0), ("average", 0)]
 
 
 # among the views

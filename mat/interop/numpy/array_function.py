@@ -29,8 +29,10 @@ from .implementations import (  # noqa: F401  # each registers its functions
     elementwise,
     joining,
     linear_algebra,
+    nan_reductions,
     products,
     reductions,
+    variances,
     windows,
 )
 from .reading import call_reading
