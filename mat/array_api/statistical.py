@@ -4,15 +4,14 @@ that the standard requires.
 
 from __future__ import annotations
 
-from math import prod as _product
-
 from ..errors import ShapeError
 from ..layout.shapes import as_axis, integer
 from ..matrix.mat import Mat
-from ..ops import elementwise, reduce, scan, truth
+from ..ops import reduce, scan, truth
+from ..ops.variance import variance
 from ..support.dtypes import as_dtype
 from ..support.types import ArrayLike, AxisLike, DTypeLike, Function
-from .arguments import axes_of, like, mat_of
+from .arguments import like, mat_of
 
 __all__ = [
     "all", "any", "argmax", "argmin", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff",
@@ -162,16 +161,7 @@ def var(x: ArrayLike, /, *, axis: AxisLike = None, correction: float = 0.0,
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    x = mat_of(x)
-    count = _product(x.shape[k] for k in axes_of(x, axis))
-    distances = elementwise.subtract(x, reduce.mean(x, axis, keepdims=True))
-    if distances.dtype.kind == "c":
-        distances = elementwise.abs(distances)
-    squares = elementwise.square(distances)
-    left = count - correction
-    found: Mat = elementwise.divide(reduce.sum(squares, axis, keepdims=keepdims),
-                                    float(left if left > 0 else 0))
-    return found
+    return variance(mat_of(x), axis, bool(keepdims), correction)
 
 
 def std(x: ArrayLike, /, *, axis: AxisLike = None, correction: float = 0.0,
@@ -194,8 +184,7 @@ def std(x: ArrayLike, /, *, axis: AxisLike = None, correction: float = 0.0,
     Mat
         Of the shape of `x` without the reduced axes.
     """
-    found: Mat = elementwise.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
-    return found
+    return variance(mat_of(x), axis, bool(keepdims), correction, root=True)
 
 
 def argmax(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Mat:

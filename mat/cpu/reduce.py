@@ -28,10 +28,13 @@ def _address(kernel: str) -> int:
     return int(ffi.cast("uintptr_t", ffi.addressof(lib, kernel)))
 
 
+# the parameters are what a frame says of the result
 def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = False,
-              accumulate: bool = False, mask: int = 0) -> CpuKernel:
+              accumulate: bool = False, mask: int = 0, ddof: int | None = None,
+              root: bool = False) -> CpuKernel:
     """Return a kernel for operands of this form; with `accumulate` its numbers are alpha and beta,
-    which sums take. Of elements, reductions of truth look at the bits in `mask`.
+    which sums take. Of elements, reductions of truth look at the bits in `mask`. Variances divide
+    by the count less `ddof`, and take the square `root` of that.
     """
     frame = ffi.new("mat_reduction *")
     kept, total = list(form.kept), prod(a.n for a in form.reduced)
@@ -44,6 +47,8 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
     frame.results, frame.reduced = results, total
     frame.start_x, frame.start_y = form.start_x, form.start_y
     frame.divisor, frame.accumulate, frame.mask = total if mean else 1, accumulate, mask
+    if ddof is not None:
+        frame.divisor, frame.root = max(total - ddof, 0), root
     frame.tile = min(frame.columns, TILE)
     frame.tiles = ceil(frame.columns / TILE) if frame.columns else 1
     _fill(frame.kept, kept)
@@ -54,7 +59,8 @@ def reduction(kernel: str, form: ReductionForm, itemsize: int, *, mean: bool = F
     grain = max(1, SHARE // max(work, 1))
     if frame.chunks > 1:
         name, _, letter = kernel.rpartition("_")
-        finish = Finish(_address(f"{name}_finish_{letter}"), results, 16 * results * frame.chunks)
+        finish = Finish(_address(f"{name}_finish_{letter}"), results,
+                        (16 if ddof is None else 24) * results * frame.chunks)
         return CpuKernel(_address(kernel), frame, units * frame.chunks, grain, finish=finish)
     return CpuKernel(_address(kernel), frame, units, grain)
 

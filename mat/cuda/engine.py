@@ -33,9 +33,11 @@ from .reduce import reduction
 from .reduce_types import (
     ExtremeKernels,
     MeanKernels,
+    NumberKernels,
     PositionKernels,
     ProductKernels,
     SumKernels,
+    VarianceKernels,
 )
 from .scan import prepare_scan
 from .search import (
@@ -71,7 +73,8 @@ __all__ = [
     "prepare_random",
     "prepare_gather", "prepare_gather_along", "prepare_scatter", "prepare_select",
     "prepare_mask_starts", "prepare_mask_positions", "prepare_within",
-    "reduction", "ExtremeKernels", "MeanKernels", "PositionKernels", "ProductKernels", "SumKernels",
+    "reduction", "ExtremeKernels", "MeanKernels", "NumberKernels", "PositionKernels",
+    "ProductKernels", "SumKernels", "VarianceKernels",
     "prepare_scan", "prepare_sort",
     "prepare_searchsorted", "prepare_firsts", "prepare_bincount", "prepare_weighted",
     "prepare_placed", "prepare_inverse_order",

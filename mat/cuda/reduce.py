@@ -15,7 +15,7 @@ from ..layout.reduction_axes import ReductionAxis, ReductionForm
 from ..layout.shapes import signed
 from .kernel import CudaKernel
 from .nvrtc import Program
-from .reduce_types import REDUCED, TYPES, Kernels, ReductionType
+from .reduce_types import TYPES, Kernels, ReductionType
 
 RANK = 8  # axes that a frame has room for, of those that are kept and of those that are reduced
 THREADS = 256  # at most, in a block: as in reduce.cuh
@@ -30,7 +30,8 @@ MOST = 1 << 30  # elements of a part, which kernels count in 32 bits
 
 def programs() -> Iterator[Program]:
     """Yield all programs."""
-    found = dict.fromkeys(made_of.kernels(letter) for made_of in TYPES for letter in REDUCED)
+    found = dict.fromkeys(made_of.kernels(letter) for made_of in TYPES
+                          for letter in made_of.letters)
     return (k.program(way) for k in found for way in k.ways)
 
 
@@ -38,16 +39,19 @@ def programs() -> Iterator[Program]:
 
 
 def reduction(made_of: ReductionType, letter: str, form: ReductionForm, *,
-              accumulate: bool = False, nbytes: int = 0) -> CudaKernel:
+              accumulate: bool = False, nbytes: int = 0, ddof: int | None = None,
+              root: bool = False) -> CudaKernel:  # the parameters are what kernels are told
     """Return a kernel for operands of this form; with `accumulate` its numbers are alpha and beta,
     which sums take.
 
-    `nbytes` are those of an element of the result, where integers are summed.
+    `nbytes` are those of an element of the result, where integers are summed. Variances divide by
+    the number of elements less `ddof`, and take the square `root` of that.
     """
     total = prod(a.n for a in form.reduced)
     reduced = form.reduced if form.reduced and total else [ReductionAxis(total, 0, 0)]
-    ends = {"divisor": total if made_of.divides else 1, "accumulate": int(accumulate),
-            "bytes": nbytes, "mask": signed(made_of.mask(letter))}
+    divisor = ddof if ddof is not None else total if made_of.divides else 1
+    ends = {"divisor": divisor, "accumulate": int(accumulate or root), "bytes": nbytes,
+            "mask": signed(made_of.mask(letter))}
     plan = _ReductionPlan(made_of.kernels(letter), form, reduced, total, ends)
     least = min((a.x for a in reduced if a.x), default=inf)
     return plan.by_columns() if form.kept and 0 < form.kept[-1].x < least else plan.by_lines()

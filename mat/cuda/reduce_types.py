@@ -15,6 +15,7 @@ from ..support.dtypes import (
     DISTINCT,
     FLOATING,
     INEXACT,
+    REAL_TYPES,
     SIGNED,
     UNSIGNED,
 )
@@ -62,6 +63,7 @@ class ReductionType:
     """A class of ``reduce_types.cuh``; `smallest` turns its order round."""
 
     name: ClassVar[str]
+    letters = REDUCED  # the dtypes of which there are kernels
     divides = False  # the result is divided by the number of elements
     smallest = False
 
@@ -123,6 +125,16 @@ class MeanKernels(ReductionType):
         return (1 << 64) - 1 if long else super().mask(letter)
 
 
+class VarianceKernels(ReductionType):
+    """Variances and standard deviations."""
+
+    name = "variance"
+    letters = REAL_TYPES
+
+    def state(self, item: str) -> int:
+        return 32
+
+
 class ProductKernels(ReductionType):
     """Products, which are rare, and go one way."""
 
@@ -150,6 +162,13 @@ class ExtremeKernels(ReductionType):
         return _ONE_WAY if item in COMPLEX_TYPES else WAYS  # the order of complex numbers is rare
 
 
+class NumberKernels(ExtremeKernels):
+    """Largest or smallest elements that are not NaN."""
+
+    name = "extreme_number"
+    letters = "".join(c for c in REDUCED if c in INEXACT)
+
+
 class PositionKernels(ExtremeKernels):
     """Indices of the first largest or smallest elements."""
 
@@ -159,4 +178,5 @@ class PositionKernels(ExtremeKernels):
         return max(16, 2 * BY_CHAR[item].size)
 
 
-TYPES = (SumKernels(), ProductKernels(), MeanKernels(), ExtremeKernels(), PositionKernels())
+TYPES = (SumKernels(), ProductKernels(), MeanKernels(), VarianceKernels(), ExtremeKernels(),
+         NumberKernels(), PositionKernels())

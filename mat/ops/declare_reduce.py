@@ -132,18 +132,18 @@ class Reduction:
 
     def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
         """Return a compiled kernel for such operands."""
-        axes, strides = self._kept(x, out, axis, keepdims)
+        axes, strides = self.kept(x, out, axis, keepdims)
         kernel = f"mat_{self.compiled_name or self.name}_{_LETTERS[x.dtype.char]}"
         return reduced_by(cpu, kernel, x, axes, strides, ordered=self.one_axis, mean=self.divides)
 
     def prepare_device(self, cuda: Engine, x: Mat, out: Mat, axis: AxisLike,
                        keepdims: bool) -> Function:
         """Return a device's kernel for such operands."""
-        axes, strides = self._kept(x, out, axis, keepdims)
+        axes, strides = self.kept(x, out, axis, keepdims)
         return reduced_on_device(cuda, self.device_type(cuda), x, out, axes, strides,
                                  ordered=self.one_axis)
 
-    def _kept(self, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> tuple[Ints, Ints]:
+    def kept(self, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> tuple[Ints, Ints]:
         """Return the axes to reduce, and the strides of the result along the others."""
         axes = self.axes(x, axis)
         return axes, tuple(s for k, s in enumerate(out.strides)
@@ -323,7 +323,7 @@ def plain_axis(axis: object) -> AxisLike:
 
 
 def reduced_by(cpu: Engine, kernel: str, x: Mat, axes: Ints, strides: Ints, *,
-               ordered: bool = False, **more: int) -> Function:
+               ordered: bool = False, **more: object) -> Function:
     """Return a compiled kernel; `strides` are those of the result along the axes that are kept."""
     form = _form(x, axes, strides, ordered)
     found: Function = nothing if form is None else cpu.reduction(kernel, form, x.itemsize, **more)
@@ -332,7 +332,7 @@ def reduced_by(cpu: Engine, kernel: str, x: Mat, axes: Ints, strides: Ints, *,
 
 def reduced_on_device(cuda: Engine, made_of: object, x: Mat, out: Mat, axes: Ints, strides: Ints, *,
                       ordered: bool = False,
-                      **more: bool) -> Function:  # the parameters of `reduced_by`, and two
+                      **more: object) -> Function:  # the parameters of `reduced_by`, and two
     """Return a kernel of a device, made of that class of its kernels."""
     form = _form(x, axes, strides, ordered)
     found: Function = nothing if form is None else cuda.reduction(made_of, x.dtype.char, form,

@@ -33,7 +33,7 @@ class Truth(Reduction):
         return out.dtype == self.result_dtype(x.dtype) and x.ndim <= RANK
 
     def prepare(self, cpu: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims: bool) -> Function:
-        axes, strides = self._kept(x, out, axis, keepdims)
+        axes, strides = self.kept(x, out, axis, keepdims)
         kind = BY_NAME[x.dtype.name]
         mask = _MASKS.get(f"{kind.kind}{kind.size}", -1)
         return reduced_by(cpu, f"mat_{self.name}_{kind.size}", x, axes, strides, mask=mask)

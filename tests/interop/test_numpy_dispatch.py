@@ -222,7 +222,9 @@ IMPLEMENTED = [  # function, and the call that our operations can do
     ("sort", 0), ("argsort", 0), ("partition", 0), ("argpartition", 0), ("searchsorted", 0),
     ("where", 0), ("select", 0), ("choose", 0), ("put", 0), ("place", 0), ("putmask", 0),
     ("take_along_axis", 0), ("put_along_axis", 0), ("compress", 0), ("extract", 0),
-    ("nonzero", 0), ("argwhere", 0), ("flatnonzero", 0), ("nan_to_num", 0)]
+    ("nonzero", 0), ("argwhere", 0), ("flatnonzero", 0), ("nan_to_num", 0),
+    ("nansum", 0), ("nanprod", 0), ("nanmax", 0), ("nanmin", 0), ("nanmean", 0), ("nanvar", 0),
+    ("nanstd", 0), ("nanargmax", 0), ("nanargmin", 0), ("ptp", 0), ("average", 0)]
 
 
 # among the views

@@ -3,10 +3,11 @@
 import numpy as np
 
 from .case import FACTORS, REAL, case, plus
-from .layouts import BLAS_DTYPES, NUMPY_DTYPES, numbers
+from .layouts import BLAS_DTYPES, FLOATS, NUMPY_DTYPES, numbers
 
 
-def reduction(name, reference, dtypes, of_nothing=True, one_axis=False, module="reduce"):
+def reduction(name, reference, dtypes, of_nothing=True, one_axis=False, module="reduce",
+              samples=numbers):  # its parameters are the facts
     def make(rng, dtype):
         for shape, axes in (((3, 4), (None, 0, -1)), ((5,), (0, None)),
                             ((2, 3, 2), (None, 1, (0, 2), (-1, 1), ())),
@@ -16,7 +17,7 @@ def reduction(name, reference, dtypes, of_nothing=True, one_axis=False, module="
                 if (one_axis and isinstance(axis, tuple)) or (empty and not of_nothing):
                     continue
                 for keepdims in (False, True):
-                    x = numbers(rng, shape, dtype)
+                    x = np.asarray(samples(rng, shape, dtype))
                     found = reference(x, axis=axis, keepdims=keepdims)
                     yield (x, np.empty_like(found)), {"axis": axis, "keepdims": keepdims}
     case(f"{module}.{name}", lambda x, out, axis,
@@ -81,3 +82,40 @@ def rows_scaled_samples(rng, dtype):
 def columns_scaled_samples(rng, dtype):
     for m, n in ((3, 4), (1, 3), (0, 3)):
         yield (numbers(rng, (n,), dtype), numbers(rng, (m, n), dtype), np.empty((m, n), dtype)), {}
+
+
+def numbers_with_nan(rng, shape, dtype):
+    """Numbers, of which some are NaN."""
+    found = numbers(rng, shape, dtype)
+    if found.dtype.kind in "fc":
+        found = np.where(rng.random(shape) < 0.2, np.asarray(np.nan, dtype), found)
+    return found
+
+
+for _name, _rule in (("nanmax", np.fmax), ("nanmin", np.fmin)):
+    reduction(_name, lambda x, axis, keepdims, rule=_rule: np.asarray(
+        rule.reduce(x, axis, keepdims=keepdims)), ("bool", *REAL), of_nothing=False,
+        module="missing", samples=numbers_with_nan)
+
+
+@case("missing.replace_nan", lambda x, y, out: np.where(np.isnan(x), y, x).astype(x.dtype), FLOATS)
+def replace_nan(rng, dtype):
+    for shape in ((3, 4), (5,), (0, 3), ()):
+        x = np.asarray(numbers_with_nan(rng, shape, dtype))
+        yield (x, 3, np.empty_like(x)), {}
+        yield (x, np.asarray(numbers(rng, shape, dtype)), np.empty_like(x)), {}
+    x = numbers_with_nan(rng, (3, 4), dtype)
+    yield (x, numbers(rng, (3, 1), dtype), np.empty_like(x)), {}
+
+
+@case("variance.moments", lambda x, out, axis, keepdims, ddof, root: np.asarray(
+    (np.std if root else np.var)(x.astype(np.longdouble), axis=axis, keepdims=keepdims,
+                                 ddof=ddof)).astype(x.dtype), ("float32", "float64"))
+def variances(rng, dtype):
+    for shape, axes in (((3, 4), (None, 0, -1)), ((5,), (0, None)), ((40, 70), (0, 1)),
+                        ((2, 3, 2), (None, 1, (0, 2), (-1, 1)))):
+        for number, axis in enumerate(axes):
+            x = rng.standard_normal(shape).astype(dtype) + 3
+            keepdims, ddof, root = bool(number % 2), number % 2, bool(number % 3)
+            out = np.empty_like(np.asarray(np.var(x, axis=axis, keepdims=keepdims)))
+            yield (x, out), {"axis": axis, "keepdims": keepdims, "ddof": ddof, "root": root}

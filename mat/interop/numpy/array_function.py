@@ -29,11 +29,13 @@ from .implementations import (  # noqa: F401  # each registers its functions
     elementwise,
     joining,
     linear_algebra,
+    nan_reductions,
     products,
     reductions,
     scans,
     selection,
     sorting,
+    variances,
     windows,
 )
 from .reading import call_reading

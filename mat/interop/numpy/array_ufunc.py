@@ -12,13 +12,15 @@ from ...cpu.errstate import QUIET, STATE
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
 from ...ops import elementwise as ew
-from ...ops import linalg, reduce, scan, ufuncs
+from ...ops import linalg, missing, reduce, scan, ufuncs
+from ...ops.declare_elementwise import LOGIC
 from ...ops.operands import has_its_own_way
 from ...ops.operation import named
 from ...support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
 from ...support.types import Arguments, Function, Keywords, Operand
 from .dispatch import delegate
 from .operands import can_hold_sums, is_mat_or_array
+from .registry import IMPLEMENTATIONS as FUNCTIONS
 
 IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log,
@@ -38,7 +40,12 @@ IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     **{getattr(np, name): function for name, function in ufuncs.BY_NAME.items()},
 }
 REDUCTIONS: dict[np.ufunc, Function] = {
-    np.add: reduce.sum, np.multiply: reduce.prod, np.maximum: reduce.max, np.minimum: reduce.min}
+    np.add: reduce.sum, np.multiply: reduce.prod, np.maximum: reduce.max, np.minimum: reduce.min,
+    np.fmax: missing.largest, np.fmin: missing.smallest}
+# functions that reduce as a ufunc does
+_SAME: dict[np.ufunc, Function] = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+    np.logical_and: np.all, np.logical_or: np.any}
 _SCIPY_SPECIAL = {"erf": ew.erf, "expit": ew.logistic}  # by name: SciPy need not be imported
 _mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
 _NUMBERS = {bool, int, float, complex,
@@ -94,14 +101,23 @@ def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
 
 def _reduce(ufunc: np.ufunc, x: Operand, kwargs: Keywords) -> Operand:
     """Compute ``ufunc.reduce`` by a reduction of `mat`, where there is one for the arguments."""
+    if not is_mat_or_array(x) or x.ndim == 0:
+        return NotImplemented
     reduction = REDUCTIONS.get(ufunc)
     (out,) = kwargs.get("out", (None,))
     plain = kwargs.get("dtype") is None and not kwargs.keys() & {"initial", "where"}
-    if reduction is None or not plain or not can_hold_sums(out):
+    if reduction is not None and plain and can_hold_sums(out):
+        return reduction(x, kwargs.get("axis", 0), out=out, keepdims=bool(kwargs.get("keepdims")))
+    implementation = FUNCTIONS.get(_SAME.get(ufunc))
+    known = {"axis", "out", "keepdims", "initial", "where"}
+    if ufunc in (np.add, np.multiply):
+        known.add("dtype")
+    given = {k: v for k, v in kwargs.items() if v is not None or k == "axis"}
+    if implementation is None or given.keys() - known or (out is not None and not plain):
         return NotImplemented
-    if not is_mat_or_array(x) or x.ndim == 0:
+    if ufunc in LOGIC and "initial" in given:
         return NotImplemented
-    return reduction(x, kwargs.get("axis", 0), out=out, keepdims=bool(kwargs.get("keepdims")))
+    return implementation(x, **{"axis": 0, **given, "out": out})
 
 
 def _accumulate(ufunc: np.ufunc, inputs: Arguments, kwargs: Keywords) -> Operand:

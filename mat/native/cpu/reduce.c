@@ -10,6 +10,7 @@
 #define I int32_t
 #define LOWEST (-HUGE_VALF)
 #define HIGHEST HUGE_VALF
+#define NOTHING NAN
 #define N(name) PASTED(name, f)
 #define SINGLE
 #include "reduce_type_inline.h"
@@ -19,29 +20,34 @@
 #undef I
 #undef LOWEST
 #undef HIGHEST
+#undef NOTHING
 #undef N
 
 #define T double
 #define I int64_t
 #define LOWEST (-HUGE_VAL)
 #define HIGHEST HUGE_VAL
+#define NOTHING NAN
 #define N(name) PASTED(name, d)
 #include "reduce_type_inline.h"
 #include "reduce_sum_inline.h"
 #undef T
 #undef LOWEST
 #undef HIGHEST
+#undef NOTHING
 #undef N
 
 #define T int64_t
 #define LOWEST INT64_MIN
 #define HIGHEST INT64_MAX
+#define NOTHING 0
 #define N(name) PASTED(name, l)
 #include "reduce_type_inline.h"
 #undef T
 #undef I
 #undef LOWEST
 #undef HIGHEST
+#undef NOTHING
 #undef N
 
 typedef struct {
@@ -114,6 +120,10 @@ FOLD(max, fold, MAX, l)
 FOLD(min, fold, MIN, f)
 FOLD(min, fold, MIN, d)
 FOLD(min, fold, MIN, l)
+FOLD(fmax, fold, FMAX, f)
+FOLD(fmax, fold, FMAX, d)
+FOLD(fmin, fold, FMIN, f)
+FOLD(fmin, fold, FMIN, d)
 FOLD(argmax, arg, MAX, f)
 FOLD(argmax, arg, MAX, d)
 FOLD(argmax, arg, MAX, l)

@@ -20,20 +20,26 @@ typedef struct {
     int64_t results, reduced, chunk, chunks;
     int64_t columns, column_x, column_y, tile, tiles;
     double divisor;
-    int64_t accumulate, mask;
+    int64_t accumulate, mask, root;
 } mat_reduction;
 
 /* Of sums `divisor` is 1, of means the count. Where the frame says `accumulate`, the numbers are
    alpha and beta of
-   ``y <- alpha * sum + beta * y``. */
+   ``y <- alpha * sum + beta * y``. Variances are divided by `divisor`, too; `root` takes the square
+   root of that. */
 mat_kernel mat_sum_f, mat_sum_finish_f, mat_sum_d, mat_sum_finish_d;
 mat_kernel mat_prod_f, mat_prod_finish_f, mat_prod_d, mat_prod_finish_d;
 mat_kernel mat_max_f, mat_max_finish_f, mat_max_d, mat_max_finish_d, mat_max_l, mat_max_finish_l;
 mat_kernel mat_min_f, mat_min_finish_f, mat_min_d, mat_min_finish_d, mat_min_l, mat_min_finish_l;
+mat_kernel mat_fmax_f, mat_fmax_finish_f, mat_fmax_d, mat_fmax_finish_d;
+mat_kernel mat_fmin_f, mat_fmin_finish_f, mat_fmin_d, mat_fmin_finish_d;
 mat_kernel mat_argmax_f, mat_argmax_finish_f, mat_argmax_d, mat_argmax_finish_d, mat_argmax_l,
     mat_argmax_finish_l;
 mat_kernel mat_argmin_f, mat_argmin_finish_f, mat_argmin_d, mat_argmin_finish_d, mat_argmin_l,
     mat_argmin_finish_l;
+
+/* Variances; their parts have 24 bytes each. */
+mat_kernel mat_var_f, mat_var_finish_f, mat_var_d, mat_var_finish_d;
 
 /* Of elements of 1, 2, 4, 8 and 16 bytes, which are true unless all their bits in `mask` are 0. */
 mat_kernel mat_any_1, mat_any_finish_1, mat_any_2, mat_any_finish_2, mat_any_4,

@@ -81,6 +81,11 @@ struct mat_larger {
     template <class T> MAT_INLINE T of(T a, T x) { return (x > a) | (x != x) ? x : a; }
 };
 
+/* The same of numbers: a NaN only if there is nothing else. */
+struct mat_larger_number {
+    template <class T> MAT_INLINE T of(T a, T x) { return (x > a) | (a != a) ? x : a; }
+};
+
 template <class Op, int N> struct mat_tree {
     template <class T> MAT_INLINE T of(const T *t) {
         return Op::of(mat_tree<Op, N / 2>::of(t), mat_tree<Op, N - N / 2>::of(t + N / 2));

@@ -201,6 +201,70 @@ template <class I> struct mat_mean_integer {
     }
 };
 
+/* The variance of real elements: how many there are, the sum of their distances from `near`, the
+   mean of the first ones, and that of the squares of these. So an offset of the elements costs no
+   digits. What threads have is joined by the distance of their means (Chan, Golub, LeVeque 1983).
+   A call says what to divide by less than the number of elements, and whether to take the root. */
+struct __align__(16) mat_moments { double n, near, sum, squares; };
+
+/* The squares of the distances from the mean: infinite where squares are too large, but not a
+   number where an element is infinite. */
+MAT_INLINE double mat_central(const mat_moments &s) {
+    const double most = 1.7976931348623157e308;
+    return fabs(s.squares) > most && fabs(s.sum) <= most ? s.squares
+                                                         : s.squares - s.sum * (s.sum / s.n);
+}
+
+template <class I> struct mat_variance {
+    typedef I Item;
+    typedef typename mat_valued<I>::type T;
+    typedef mat_moments State;
+    enum { WHOLE = 1 };
+    MAT_INLINE State none() { return {0, 0, 0, 0}; }
+    template<int N, int V>
+    MAT_INLINE void add(State &s, const I *items, uint32_t, uint32_t, uint64_t) {
+        T t[N], squares[N];
+        if (s.n == 0) {
+            const T first = mat_value(items[0]);
+#pragma unroll
+            for (int j = 0; j < N; j++) t[j] = mat_value(items[j]) - first;
+            s.near = (double)(T)(first + mat_tree<mat_plus, N>::of(t) / N);
+        }
+        const T near = (T)s.near;
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            t[j] = mat_value(items[j]) - near;
+            squares[j] = t[j] * t[j];
+        }
+        s.n += N;
+        s.sum += (double)mat_tree<mat_plus, N>::of(t);
+        s.squares += (double)mat_tree<mat_plus, N>::of(squares);
+    }
+    MAT_INLINE void join(State &a, const State &b) {
+        if (b.n == 0) return;
+        if (a.n == 0) {
+            a = b;
+            return;
+        }
+        const double n = a.n + b.n, low = a.sum / a.n, weight = b.n / n;
+        const double apart = (b.near - a.near) + (b.sum / b.n - low);
+        const double shift = low + apart * weight, near = a.near + shift;
+        const double rest = (a.near - near) + shift;
+        const double squares =
+            mat_central(a) + mat_central(b) + apart * apart * (a.n * weight);
+        a = {n, near, rest * n, squares + rest * rest * n};
+    }
+    MAT_INLINE State down(const State &s, int by, int width) {
+        return {mat_down(s.n, by, width), mat_down(s.near, by, width), mat_down(s.sum, by, width),
+                mat_down(s.squares, by, width)};
+    }
+    MAT_INLINE void put(char *out, int64_t at, const State &s, const mat_end &end) {
+        const int64_t left = end.reduced - end.divisor;
+        const double found = (s.n == 0 ? 0.0 : mat_central(s)) / (double)(left > 0 ? left : 0);
+        mat_store((I *)out + at, end.accumulate ? sqrt(found) : found);
+    }
+};
+
 /* Products, in double: then those of floats are rounded once, and what is too large only on the way
    does no harm. */
 template <class I> struct mat_prod {
@@ -282,7 +346,7 @@ MAT_INLINE void mat_store_same(mat_complex_double *y, mat_complex_double x) { *y
 MAT_INLINE void mat_store_same(mat_half *y, float x) { *y = mat_to_half(x); }
 MAT_INLINE void mat_store_same(mat_bfloat *y, float x) { *y = mat_to_bfloat(x); }
 
-template <class I> struct mat_extreme {
+template <class I, class Of = mat_larger> struct mat_extreme {
     typedef I Item;
     typedef typename mat_valued<I>::type T;
     struct State { T value; int32_t some; };
@@ -293,10 +357,10 @@ template <class I> struct mat_extreme {
         T t[N];
 #pragma unroll
         for (int j = 0; j < N; j++) t[j] = mat_value(mat_turned(items[j], mask));
-        join(s, {mat_tree<mat_larger, N>::of(t), 1});
+        join(s, {mat_tree<Of, N>::of(t), 1});
     }
     MAT_INLINE void join(State &a, State b) {
-        if (b.some) a = {a.some ? mat_larger::of(a.value, b.value) : b.value, 1};
+        if (b.some) a = {a.some ? Of::of(a.value, b.value) : b.value, 1};
     }
     MAT_INLINE State down(State s, int by, int width) {
         return {mat_down(s.value, by, width), mat_down(s.some, by, width)};
@@ -307,6 +371,8 @@ template <class I> struct mat_extreme {
         ((I *)out)[at] = mat_turned(found, end.mask);
     }
 };
+
+template <class I> using mat_extreme_number = mat_extreme<I, mat_larger_number>;
 
 /* A value and its number. */
 template <class T> struct mat_best {

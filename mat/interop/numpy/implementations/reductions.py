@@ -1,4 +1,4 @@
-"""NumPy's reductions: sums, means, extremes, variances and traces.
+"""NumPy's reductions: sums, means, extremes, what is true, running sums and traces.
 
 NumPy's signatures have up to nine parameters.
 """
@@ -10,13 +10,12 @@ from functools import partial
 import numpy as np
 
 from ....matrix.mat import Mat
-from ....ops import elementwise, reduce, truth
-from ....support.dtypes import REAL_TYPES
+from ....ops import elementwise, reduce, truth, ufuncs
 from ....support.types import AxisLike, DTypeLike, Function, Number, Operand
 from ..operands import can_hold_sums, is_known_dtype, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
+from .chosen import mask_of, mean_chosen, reduce_chosen
 
-_REAL = (int, float)
 _COUNT_IS_INT = isinstance(np.count_nonzero(np.zeros(1)), int)  # before NumPy 2.4
 
 
@@ -41,10 +40,21 @@ def _reduce_as(reduction: Function, a: Operand, axis: AxisLike, dtype: DTypeLike
     return _reduce(partial(reduction, dtype=wanted), a, axis, out, keepdims, *others)
 
 
+def _with_more(reduction: Function, rule: Function, a: Operand, axis: AxisLike, out: Operand,
+               keepdims: bool, initial: Operand, where: Operand,
+               neutral: Number) -> Result:  # the parameters are those of NumPy's functions
+    """Call `reduction` of the elements that are chosen, together with `initial`."""
+    return reduce_chosen(reduction, rule, a, axis, out, keepdims is not NO_VALUE and bool(keepdims),
+                         initial, where, neutral)
+
+
 @implements("sum")  # NumPy's signature
 def numpy_sum(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
               keepdims: bool = NO_VALUE, initial: Number = NO_VALUE,
               where: Operand = NO_VALUE) -> Result:
+    if dtype is None and not (initial is NO_VALUE and where is NO_VALUE):
+        return _with_more(reduce.sum, elementwise.add, a, axis, out, keepdims, initial, where,
+                          0)
     return _reduce_as(reduce.sum, a, axis, dtype, out, keepdims, initial, where)
 
 
@@ -52,25 +62,36 @@ def numpy_sum(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: O
 def numpy_prod(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
                keepdims: bool = NO_VALUE, initial: Number = NO_VALUE,
                where: Operand = NO_VALUE) -> Result:
+    if dtype is None and not (initial is NO_VALUE and where is NO_VALUE):
+        return _with_more(reduce.prod, elementwise.multiply, a, axis, out, keepdims, initial, where,
+                          1)
     return _reduce_as(reduce.prod, a, axis, dtype, out, keepdims, initial, where)
 
 
 @implements("mean")
 def numpy_mean(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
                keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE) -> Result:
+    if where is not NO_VALUE and dtype is None and out is None:
+        return mean_chosen(reduce.sum, a, axis, keepdims is not NO_VALUE and bool(keepdims), where)
     return _reduce_as(reduce.mean, a, axis, dtype, out, keepdims, where)
 
 
 @implements("max", "amax")
 def numpy_max(a: Operand, axis: AxisLike = None, out: Operand = None, keepdims: bool = NO_VALUE,
               initial: Number = NO_VALUE, where: Operand = NO_VALUE) -> Result:
-    return _reduce(reduce.max, a, axis, out, keepdims, initial, where)
+    if not (initial is NO_VALUE and where is NO_VALUE):
+        return _with_more(reduce.max, elementwise.maximum, a, axis, out, keepdims, initial, where,
+                          NO_VALUE)
+    return _reduce(reduce.max, a, axis, out, keepdims)
 
 
 @implements("min", "amin")
 def numpy_min(a: Operand, axis: AxisLike = None, out: Operand = None, keepdims: bool = NO_VALUE,
               initial: Number = NO_VALUE, where: Operand = NO_VALUE) -> Result:
-    return _reduce(reduce.min, a, axis, out, keepdims, initial, where)
+    if not (initial is NO_VALUE and where is NO_VALUE):
+        return _with_more(reduce.min, elementwise.minimum, a, axis, out, keepdims, initial, where,
+                          NO_VALUE)
+    return _reduce(reduce.min, a, axis, out, keepdims)
 
 
 @implements("argmax")
@@ -99,8 +120,14 @@ def numpy_all(a: Operand, axis: AxisLike = None, out: Operand = None,
 
 def _decide(reduction: Function, a: Operand, axis: AxisLike, out: Operand, keepdims: bool,
             where: Operand) -> Result:
-    if not isinstance(a, Mat) or not is_mat_or_none(out) or where is not NO_VALUE:
+    if not isinstance(a, Mat) or not is_mat_or_none(out):
         return NotImplemented
+    if where is not NO_VALUE:
+        mask = mask_of(where, a)
+        if mask is None:
+            return NotImplemented
+        a = (ufuncs.logical_and(a, mask) if reduction is truth.any_true
+             else ufuncs.logical_or(a, ufuncs.logical_not(mask)))
     if out is not None and out.storage.dtype.kind != "b":
         return NotImplemented
     return reduction(a, axis, False if keepdims is NO_VALUE else bool(keepdims), out)
@@ -114,35 +141,6 @@ def numpy_count_nonzero(a: Operand, axis: AxisLike = None, *, keepdims: bool = F
     return int(found.item()) if _COUNT_IS_INT and axis is None and not keepdims else found
 
 
-# The signature is that of NumPy's two functions, whose last three arguments are `others`
-def _variance(a: Operand, axis: AxisLike, dtype: DTypeLike, out: Operand, ddof: Number,
-              keepdims: bool, others: tuple[object, ...]) -> Result:
-    """Return the variance: as in NumPy, the mean of the squared distances from the mean."""
-    plain = (dtype is None and is_mat_or_none(out) and all(x is NO_VALUE for x in others)
-             and type(ddof) in _REAL)
-    if not plain or not isinstance(a, Mat) or a.dtype.char not in REAL_TYPES or not a.size:
-        return NotImplemented
-    squares = elementwise.square(elementwise.subtract(a, reduce.mean(a, axis, keepdims=True)))
-    total = reduce.sum(squares, axis, keepdims=keepdims is not NO_VALUE and bool(keepdims))
-    count = a.size // total.size - ddof
-    if count <= 0:
-        return NotImplemented
-    return elementwise.divide(total, float(count), out=out)
-
-
-@implements("var")  # NumPy's signature
-def numpy_var(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
-              ddof: Number = 0, keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE,
-              mean: Operand = NO_VALUE, correction: Number = NO_VALUE) -> Result:
-    return _variance(a, axis, dtype, out, ddof, keepdims, (where, mean, correction))
-
-
-@implements("std")  # NumPy's signature
-def numpy_std(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
-              ddof: Number = 0, keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE,
-              mean: Operand = NO_VALUE, correction: Number = NO_VALUE) -> Result:
-    found = _variance(a, axis, dtype, out, ddof, keepdims, (where, mean, correction))
-    return found if found is NotImplemented else found.sqrt_()
 
 
 @implements("trace")

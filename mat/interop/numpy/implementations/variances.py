@@ -1,0 +1,151 @@
+"""NumPy's variances and standard deviations, weighted means, and ranges of elements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....errors import DTypeError
+from ....matrix.mat import Mat
+from ....ops import elementwise, reduce, truth
+from ....ops.declare_reduce import plain_axis
+from ....ops.variance import REAL, count_of, variance
+from ....support.dtypes import REAL_TYPES
+from ....support.types import AxisLike, DTypeLike, Number, Operand
+from ..operands import can_hold_sums, is_mat_or_array, is_mat_or_none
+from ..registry import NO_VALUE, Result, implements
+from .chosen import chosen, mask_of
+
+_REAL = (int, float)
+
+
+def _flag(keepdims: object) -> bool:
+    return keepdims is not NO_VALUE and bool(keepdims)
+
+
+# the parameters are NumPy's, and `root`
+def _variance(a: Operand, axis: AxisLike, dtype: DTypeLike, out: Operand, ddof: Number,
+              keepdims: bool, where: Operand, mean: Operand, correction: Number,
+              root: bool) -> Result:
+    """Return the variance, or with `root` its square root."""
+    if correction is not NO_VALUE:
+        if ddof != 0:
+            return NotImplemented  # NumPy's error
+        ddof = correction
+    if not isinstance(a, Mat) or not is_mat_or_none(out) or type(ddof) not in _REAL or not a.size:
+        return NotImplemented
+    keep, axis = _flag(keepdims), plain_axis(axis)
+    if where is not NO_VALUE or mean is not NO_VALUE:
+        found = _about(a, axis, ddof, keep, where, mean) if dtype is None else NotImplemented
+        if found is not NotImplemented and root:
+            found = elementwise.sqrt(found, out=found)
+    else:
+        found = _plain(a, axis, dtype, ddof, keep, root)
+    if out is None or found is NotImplemented:
+        return found
+    if out.shape != found.shape or not np.can_cast(found.dtype, out.dtype, "same_kind"):
+        return NotImplemented
+    return out.assign_(found)
+
+
+# the parameters are NumPy's, and `root`
+def _plain(a: Mat, axis: AxisLike, dtype: DTypeLike, ddof: Number, keepdims: bool,
+           root: bool) -> Result:
+    """Return the variance about the mean of all elements over `axis`."""
+    if dtype is not None:
+        wanted = np.dtype(dtype)
+        if wanted.char not in REAL_TYPES or a.dtype.char not in REAL:
+            return NotImplemented
+        a = a.astype(np.promote_types(a.dtype, wanted))
+        found = _plain(a, axis, None, ddof, keepdims, root)
+        return found if found is NotImplemented else found.astype(wanted)
+    if count_of(a, axis) <= ddof:
+        return NotImplemented  # NumPy warns
+    return variance(a, axis, keepdims, ddof, root)
+
+
+# the parameters are NumPy's
+def _about(a: Mat, axis: AxisLike, ddof: Number, keepdims: bool, where: Operand,
+           mean: Operand) -> Result:
+    """Return the variance of the elements that are chosen, about a mean that may be given."""
+    if a.dtype.char not in REAL_TYPES:
+        return NotImplemented
+    mask = None if where is NO_VALUE else mask_of(where, a)
+    if mask is None and where is not NO_VALUE:
+        return NotImplemented
+    some = a if mask is None else chosen(mask, a, 0)
+    count: Number = count_of(a, axis) if mask is None else truth.count_true(mask, axis, True)
+    if mean is NO_VALUE:
+        mean = _as(elementwise.divide(reduce.sum(some, axis, keepdims=True), count), a)
+    elif not isinstance(mean, Mat) or mean.dtype != a.dtype:
+        return NotImplemented
+    distances = elementwise.subtract(a, mean)
+    if distances.shape != a.shape:
+        return NotImplemented
+    squares = elementwise.square(distances)
+    total = reduce.sum(squares if mask is None else chosen(mask, squares, 0), axis,
+                       keepdims=keepdims)
+    left = elementwise.subtract(count, ddof) if isinstance(count, Mat) else count - ddof
+    if not isinstance(left, Mat):
+        return elementwise.divide(total, float(left)) if left > 0 else NotImplemented
+    return _as(elementwise.divide(total, elementwise.maximum(left, 0).reshape(total.shape)), a)
+
+
+def _as(found: Mat, a: Mat) -> Mat:
+    """Return `found` in the dtype of `a`."""
+    return found if found.dtype == a.dtype else found.astype(a.dtype)
+
+
+@implements("var")  # NumPy's signature
+def numpy_var(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
+              ddof: Number = 0, keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE,
+              mean: Operand = NO_VALUE, correction: Number = NO_VALUE) -> Result:
+    return _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, False)
+
+
+@implements("std")  # NumPy's signature
+def numpy_std(a: Operand, axis: AxisLike = None, dtype: DTypeLike = None, out: Operand = None,
+              ddof: Number = 0, keepdims: bool = NO_VALUE, *, where: Operand = NO_VALUE,
+              mean: Operand = NO_VALUE, correction: Number = NO_VALUE) -> Result:
+    return _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, True)
+
+
+@implements("ptp")
+def numpy_ptp(a: Operand, axis: AxisLike = None, out: Operand = None,
+              keepdims: bool = NO_VALUE) -> Result:
+    if not isinstance(a, Mat) or not can_hold_sums(out) or not a.size:
+        return NotImplemented
+    if a.dtype.kind == "b":
+        raise DTypeError("ptp is not defined for bool; convert with x.astype(dtype)")
+    keep = _flag(keepdims)
+    return elementwise.subtract(reduce.max(a, axis, None, keep), reduce.min(a, axis, None, keep),
+                                out=out)
+
+
+@implements("average")
+def numpy_average(a: Operand, axis: AxisLike = None, weights: Operand = None,
+                  returned: bool = False, *, keepdims: bool = NO_VALUE) -> Result:
+    if not isinstance(a, Mat) or a.dtype.char not in REAL:
+        return NotImplemented
+    keep = _flag(keepdims)
+    if weights is None:
+        return NotImplemented if returned else reduce.mean(a, axis, keepdims=keep)
+    return NotImplemented if returned else _weighted(a, axis, weights, keep)
+
+
+def _weighted(a: Mat, axis: AxisLike, weights: Operand, keepdims: bool) -> Result:
+    """Return the mean with weights, which are of the shape of `a` or for one axis."""
+    if not is_mat_or_array(weights) or weights.dtype.char not in REAL:
+        return NotImplemented
+    if weights.shape != a.shape:
+        if type(axis) is not int or not -a.ndim <= axis < a.ndim:
+            return NotImplemented
+        k = axis % a.ndim
+        if weights.shape != a.shape[k:k + 1]:
+            return NotImplemented
+        weights = weights.reshape((1,) * k + weights.shape + (1,) * (a.ndim - k - 1))
+    dtype = np.result_type(a.dtype, weights.dtype, *(["float64"] if a.dtype.kind != "f" else []))
+    products = elementwise.multiply(a if a.dtype == dtype else a.astype(dtype), weights)
+    scale = reduce.sum(weights, axis, dtype, keepdims=keepdims)
+    if bool(truth.any_true(elementwise.equal(scale, 0))):
+        return NotImplemented  # NumPy's error
+    return elementwise.divide(reduce.sum(products, axis, keepdims=keepdims), scale)

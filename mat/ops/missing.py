@@ -1,0 +1,191 @@
+"""Reductions of what is a number, of elements of which some are NaN: missing. NumPy's functions
+whose names begin with "nan" are made of them.
+
+Where only NaN is reduced, they warn as NumPy does, if the host computed; a device is not waited
+for.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.compiled import IN_USE
+from ..devices.device import CPU, in_use
+from ..errors import ShapeError
+from ..layout.shapes import broadcast_shapes
+from ..matrix.mat import Mat
+from ..support.dtypes import EVERY, INEXACT, REAL_TYPES
+from ..support.native import compiled
+from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
+from . import elementwise, reduce, truth
+from .declare_elementwise import check_out
+from .declare_reduce import UfuncReduction, core_of
+from .operation import Input, InputOrNumber, Output, op
+from .overlap import apart, of_one_dtype
+
+_ONLY = "All-NaN slice encountered"
+_NONE = "Mean of empty slice"
+_FEW = "Degrees of freedom <= 0 for slice."
+
+
+@op(method="", by_form=True)
+def replace_nan(x: Input, y: InputOrNumber, out: Output) -> None:
+    """Compute `out`, the elements of `x`, with those of `y` for NaN."""
+    check_out(np.maximum, out, x, y)
+
+
+def _of_floats(x: Mat, y: Operand, out: Mat) -> bool:
+    """Return whether all Mats have one inexact dtype, and kernels can compute with them."""
+    dtype = out.storage.dtype
+    return dtype.char in INEXACT and apart(x, y, out) and all(
+        v.storage.dtype is dtype for v in (x, y) if isinstance(v, Mat))
+
+
+replace_nan.result_of = lambda x, y, out: (
+    broadcast_shapes([v.layout.shape for v in (x, y) if isinstance(v, Mat)]), x.storage.dtype)
+replace_nan.prepare("foreign", dtypes=compiled(REAL_TYPES), when=of_one_dtype)(
+    lambda cpu, x, y, out: cpu.prepare_elementwise("replace_nan", x, y, out))
+replace_nan.prepare("cuda", dtypes=EVERY, when=_of_floats)(
+    lambda cuda, x, y, out: cuda.prepare_elementwise("replace_nan", x, y, out))
+
+
+@replace_nan.on("array")
+def replace_nan_numpy(np: Engine, x: Array, y: Array, out: Array) -> None:
+    """Choose by NumPy."""
+    out[...] = np.where(np.isnan(x), np.asarray(y, x.dtype), x)
+
+
+class NanMax(UfuncReduction):
+    """Largest elements that are not NaN."""
+
+    name = "nanmax"
+    summary = "Return the largest element over `axis` that is not NaN; NaN if there is none."
+    example = "nanmax(mat.array([1.0, 3, 2]))", "<Mat () F 3.>"
+    function: ClassVar[Function] = staticmethod(np.fmax.reduce)
+    ufunc: ClassVar[np.ufunc] = np.fmax
+    of_nothing, silent, accumulates = False, True, False
+    compiled, compiled_name = REAL_TYPES, "fmax"
+
+    def device_type(self, cuda: Engine) -> object:
+        return cuda.NumberKernels()
+
+    def fits_device(self, x: Mat, out: Mat) -> bool:
+        return x.storage.dtype.char in INEXACT and super().fits_device(x, out)
+
+
+class NanMin(NanMax):
+    """Smallest elements that are not NaN."""
+
+    name = "nanmin"
+    summary = "Return the smallest element over `axis` that is not NaN; NaN if there is none."
+    example = "nanmin(mat.array([1.0, 3, 2]))", "<Mat () F 1.>"
+    function: ClassVar[Function] = staticmethod(np.fmin.reduce)
+    ufunc: ClassVar[np.ufunc] = np.fmin
+    compiled_name = "fmin"
+
+    def device_type(self, cuda: Engine) -> object:
+        return cuda.NumberKernels(smallest=True)
+
+
+largest_number = core_of(NanMax())
+smallest_number = core_of(NanMin())
+
+
+def largest(x: Mat, axis: AxisLike, out: Mat | None = None, keepdims: bool = False) -> Mat:
+    """Return the largest element that is not NaN, without a warning if there is none."""
+    return _extreme(x, axis, out, keepdims, False)
+
+
+def smallest(x: Mat, axis: AxisLike, out: Mat | None = None, keepdims: bool = False) -> Mat:
+    """Return the smallest element that is not NaN, without a warning if there is none."""
+    return _extreme(x, axis, out, keepdims, True)
+
+
+def _extreme(x: Mat, axis: AxisLike, out: Mat | None, keepdims: bool, smallest: bool) -> Mat:
+    """Return the largest or smallest element that is not NaN."""
+    if x.dtype.char in INEXACT:
+        found: Mat = (smallest_number if smallest else largest_number)(x, axis, keepdims, out)
+    else:
+        found = (reduce.min if smallest else reduce.max)(x, axis, out, keepdims)
+    return found
+
+
+def nan_extreme(x: Mat, axis: AxisLike, keepdims: bool, out: Mat | None, smallest: bool) -> Mat:
+    """Return the largest or smallest element that is not NaN; warn if there is none."""
+    found = _extreme(x, axis, out, keepdims, smallest)
+    return _warned(found, _ONLY) if x.dtype.char in INEXACT else found
+
+
+def nan_total(total: Function, neutral: Number, x: Mat, *options: Operand) -> Mat:
+    """Return ``total(x, *options)``, a sum or a product, as if NaN were the `neutral` element."""
+    found: Mat = total(without_nan(x, neutral), *options)
+    return found
+
+
+def without_nan(x: Mat, value: Operand) -> Mat:
+    """Return `x` with `value` for NaN, itself if there can be none."""
+    if x.dtype.char not in INEXACT:
+        return x
+    found: Mat = replace_nan.new((x, value, None))
+    return found
+
+
+def nan_mean(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
+    """Return the mean of the elements that are not NaN."""
+    if x.dtype.char not in INEXACT:
+        whole: Mat = reduce.mean(x, axis, keepdims=keepdims)
+        return whole
+    total = nan_total(reduce.sum, 0, x, axis, None, None, keepdims)
+    return _warned(_quotient(total, _numbers_in(x, axis, keepdims)), _NONE)
+
+
+def nan_variance(x: Mat, axis: AxisLike, keepdims: bool, ddof: Number) -> Mat:
+    """Return the variance of the floating-point elements that are not NaN."""
+    count = _numbers_in(x, axis, True)
+    total = nan_total(reduce.sum, 0, x, axis, None, None, True)
+    mean = _quotient(total, count)
+    distances = elementwise.subtract(without_nan(x, mean), mean)
+    squares = reduce.sum(elementwise.square(distances), axis, keepdims=keepdims)
+    left = elementwise.subtract(count.reshape(squares.shape), ddof)
+    found = _quotient(squares, left)
+    if ddof:  # NaN where nothing is left, which without `ddof` 0 / 0 is
+        some = elementwise.greater(left, 0).astype(found.dtype)
+        found = elementwise.add(found, elementwise.divide(0.0, some))
+    return _warned(found, _FEW)
+
+
+def nan_place(place: Function, x: Mat, axis: int | None, keepdims: bool, out: Mat | None,
+              last: float) -> Mat:  # the parameters of the others, and the place and what is last
+    """Return the index of the largest or smallest element that is not NaN; `last` is the least in
+    that order.
+    """
+    if x.dtype.char in INEXACT:
+        if bool(truth.any_true(truth.all_true(elementwise.isnan(x), axis))):
+            raise ShapeError(f"{_ONLY}: of NaN only, shape {x.shape}, axis {axis}, there is no "
+                             "index; numpy.isnan finds it")
+        x = without_nan(x, last)
+    found: Mat = place(x, axis, out, keepdims=keepdims)
+    return found
+
+
+def _numbers_in(x: Mat, axis: AxisLike, keepdims: bool) -> Mat:
+    """Return how many elements are not NaN."""
+    return truth.count_true(elementwise.equal(x, x), axis, keepdims)
+
+
+def _quotient(x: Mat, y: Mat) -> Mat:
+    """Return ``x / y`` in the dtype of `x`."""
+    found: Mat = elementwise.divide(x, y)
+    return found if found.dtype == x.dtype else found.astype(x.dtype)
+
+
+def _warned(found: Mat, message: str) -> Mat:
+    """Return `found`; warn if the host has computed it, and there is NaN in it."""
+    if not (IN_USE and found.device_enabled and in_use() is not CPU):
+        with np.errstate(all="ignore"):
+            if bool(truth.any_true(elementwise.isnan(found))):
+                warnings.warn(message, RuntimeWarning, stacklevel=4)
+    return found
