@@ -97,7 +97,8 @@ def rung(kind: str, net: digits.Network, test: digits.Data) -> Rung:
     guesses = mat.argmax(found, axis=1)
     right = mat.equal(guesses, mat.argmax(test.labels, axis=1))
     changed = mat.not_equal(guesses, mat.argmax(exact, axis=1))
-    return Rung(kind, float(right.mean()), int(changed.sum()), error, sum(layer.nbytes for layer in layers),
+    nbytes = sum(layer.nbytes for layer in layers)
+    return Rung(kind, float(right.mean()), int(changed.sum()), error, nbytes,
                 best_time(lambda: outputs(layers, pixels)))
 
 

@@ -1,6 +1,5 @@
 """Quantized numbers and their products where a device is in use: nothing falls back to the host."""
 
-import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
