@@ -4,7 +4,8 @@
    A block of 256 threads computes a tile of C, 64 x 64 for each of G x G groups; a thread computes
    4 x 4 elements of each group in registers. Tiles of A and B pass through shared memory, converted
    to T, the type of the sums: uint32_t for integers of up to 32 bits, uint64_t for longer ones, so
-   that sums wrap, and float for narrower floats. While one pair of tiles is multiplied, the next is read.
+   that sums wrap, and float for narrower floats. While one pair of tiles is multiplied, the next is
+   read.
    `whichever` stands for a type that the frame names; the branch on it is taken once for a tile,
    not for each element.
 
