@@ -122,6 +122,7 @@ from .ops.joining import concat, stack
 from .ops.linalg import cholesky, inv, multi_dot, slogdet, solve
 from .ops.mapping import map_concat, map_displacements, map_into
 from .ops.matmul import matmul
+from .ops.quantization import dequantize, quantize, scaled_matmul
 from .ops.random import multivariate_normal
 from .ops.reduce import argmax, argmin, max, mean, min, prod, scale_columns, scale_rows, sum
 from .ops.reshape import reshape
@@ -183,7 +184,7 @@ __all__ = [
     "geem", "geerv",
     "add_sign", "sum", "mean", "prod", "max", "min", "argmax", "argmin", "scale_rows",
     "scale_columns",
-    "convolve", "trace", "nn",
+    "quantize", "dequantize", "scaled_matmul", "convolve", "trace", "nn",
     # Random numbers
     "Rng", "seed", "multivariate_normal",
     # Facets, memory, devices

@@ -111,6 +111,9 @@ from .ops.linalg import solve as solve
 from .ops.mapping import map_concat as map_concat
 from .ops.mapping import map_displacements as map_displacements
 from .ops.mapping import map_into as map_into
+from .ops.quantization import dequantize as dequantize
+from .ops.quantization import quantize as quantize
+from .ops.quantization import scaled_matmul as scaled_matmul
 from .ops.random import multivariate_normal as multivariate_normal
 from .ops.reduce import scale_columns as scale_columns
 from .ops.reduce import scale_rows as scale_rows
@@ -245,7 +248,7 @@ __all__ = [
     "concat", "concatenate", "configure", "conj", "conjugate", "convolve", "copy", "copysign",
     "copyto", "corrcoef", "correlate", "cos", "cosh", "count_nonzero", "cov", "cross", "csingle",
     "ctypeslib", "cuda_available", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum",
-    "datetime64", "debug", "deg2rad", "degrees", "delete", "diag", "diag_indices",
+    "datetime64", "debug", "deg2rad", "degrees", "delete", "dequantize", "diag", "diag_indices",
     "diag_indices_from", "diagflat", "diagonal", "diff", "digitize", "divide", "divmod", "dot",
     "double", "dsplit", "dstack", "dtype", "dtypes", "e", "ediff1d", "einsum", "einsum_path",
     "emath", "empty", "empty_like", "equal", "erf", "errors", "errstate", "euler_gamma",
@@ -278,25 +281,26 @@ __all__ = [
     "partition", "percentile", "permute_dims", "pi", "piecewise", "place", "poly", "poly1d",
     "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polynomial", "polysub",
     "polyval", "positive", "pow", "power", "prefetch", "printoptions", "prod", "promote_types",
-    "ptp", "put", "put_along_axis", "putmask", "quantile", "r_", "rad2deg", "radians", "random",
-    "ravel", "ravel_multi_index", "real", "real_if_close", "rec", "reciprocal", "remainder",
-    "repeat", "require", "reshape", "resize", "result_type", "right_shift", "rint", "roll",
-    "rollaxis", "roots", "rot90", "round", "row_stack", "s_", "save", "save_all", "savetxt",
-    "savez", "savez_compressed", "scal", "scale_columns", "scale_rows", "scratch", "sctypeDict",
-    "searchsorted", "seed", "select", "set_device", "set_printoptions", "setbufsize", "setdiff1d",
-    "seterr", "seterrcall", "settings", "setxor1d", "shape", "shares_memory", "short", "show",
-    "show_config", "show_runtime", "sign", "signbit", "signedinteger", "sin", "sinc", "single",
-    "sinh", "size", "slogdet", "solve", "sort", "sort_complex", "spacing", "split", "sqrt",
-    "square", "squeeze", "stack", "std", "str_", "strings", "subtract", "sum", "supported_dtypes",
-    "swap", "swapaxes", "syrk", "take", "take_along_axis", "tan", "tanh", "tensordot", "testing",
-    "tile", "timedelta64", "trace", "transpose", "trapezoid", "tri", "tril", "tril_indices",
-    "tril_indices_from", "trim", "trim_zeros", "triu", "triu_indices", "triu_indices_from", "trsm",
-    "true_divide", "trunc", "typecodes", "typename", "typing", "ubyte", "ufunc", "uint", "uint16",
-    "uint32", "uint64", "uint8", "uintc", "uintp", "ulong", "ulonglong", "union1d", "unique",
-    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unpackbits",
-    "unravel_index", "unsignedinteger", "unstack", "unwrap", "use_cuda", "use_device", "ushort",
-    "vander", "var", "vdot", "vecdot", "vecmat", "vectorize", "void", "vsplit", "vstack", "where",
-    "with_facets", "zeros", "zeros_like",
+    "ptp", "put", "put_along_axis", "putmask", "quantile", "quantize", "r_", "rad2deg", "radians",
+    "random", "ravel", "ravel_multi_index", "real", "real_if_close", "rec", "reciprocal",
+    "remainder", "repeat", "require", "reshape", "resize", "result_type", "right_shift", "rint",
+    "roll", "rollaxis", "roots", "rot90", "round", "row_stack", "s_", "save", "save_all",
+    "savetxt", "savez", "savez_compressed", "scal", "scale_columns", "scale_rows", "scaled_matmul",
+    "scratch", "sctypeDict", "searchsorted", "seed", "select", "set_device", "set_printoptions",
+    "setbufsize", "setdiff1d", "seterr", "seterrcall", "settings", "setxor1d", "shape",
+    "shares_memory", "short", "show", "show_config", "show_runtime", "sign", "signbit",
+    "signedinteger", "sin", "sinc", "single", "sinh", "size", "slogdet", "solve", "sort",
+    "sort_complex", "spacing", "split", "sqrt", "square", "squeeze", "stack", "std", "str_",
+    "strings", "subtract", "sum", "supported_dtypes", "swap", "swapaxes", "syrk", "take",
+    "take_along_axis", "tan", "tanh", "tensordot", "testing", "tile", "timedelta64", "trace",
+    "transpose", "trapezoid", "tri", "tril", "tril_indices", "tril_indices_from", "trim",
+    "trim_zeros", "triu", "triu_indices", "triu_indices_from", "trsm", "true_divide", "trunc",
+    "typecodes", "typename", "typing", "ubyte", "ufunc", "uint", "uint16", "uint32", "uint64",
+    "uint8", "uintc", "uintp", "ulong", "ulonglong", "union1d", "unique", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "unpackbits", "unravel_index",
+    "unsignedinteger", "unstack", "unwrap", "use_cuda", "use_device", "ushort", "vander", "var",
+    "vdot", "vecdot", "vecmat", "vectorize", "void", "vsplit", "vstack", "where", "with_facets",
+    "zeros", "zeros_like",
 ]
 
 class _UniqueAllResult(NamedTuple):
@@ -975,7 +979,6 @@ def concatenate(
 
 def conj(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -985,11 +988,10 @@ def conj(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.conjugate`` returns, with Mats for arrays."""
+    """Return the elements with the signs of their imaginary parts changed."""
 
 def conjugate(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -999,7 +1001,7 @@ def conjugate(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.conjugate`` returns, with Mats for arrays."""
+    """Return the elements with the signs of their imaginary parts changed."""
 
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = 'full') -> Mat:
     """Return the convolution of two vectors."""
@@ -1138,7 +1140,6 @@ def cumulative_sum(
 
 def deg2rad(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1148,7 +1149,7 @@ def deg2rad(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.deg2rad`` returns, with Mats for arrays."""
+    """Return each angle in degrees as radians."""
 
 def degrees(
     x: ArrayLike,
@@ -1419,9 +1420,8 @@ def floor_divide(
     """Return the largest integer not above ``x / y``."""
 
 def fmax(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1431,12 +1431,11 @@ def fmax(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.fmax`` returns, with Mats for arrays."""
+    """Return the larger of the elements of x and y; if one is NaN, the other."""
 
 def fmin(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1446,7 +1445,7 @@ def fmin(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.fmin`` returns, with Mats for arrays."""
+    """Return the smaller of the elements of x and y; if one is NaN, the other."""
 
 def fmod(
     x: ArrayLike,
@@ -1668,9 +1667,8 @@ def hanning(M: ArrayLike) -> Mat:
     """Return what ``numpy.hanning`` returns, with Mats for arrays."""
 
 def heaviside(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1680,7 +1678,7 @@ def heaviside(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.heaviside`` returns, with Mats for arrays."""
+    """Return 0 where x is negative, 1 where it is positive, and y where it is 0."""
 
 def histogram(
     a: ArrayLike,
@@ -2516,9 +2514,8 @@ def negative(
 
 newaxis: None
 def nextafter(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2528,7 +2525,7 @@ def nextafter(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.nextafter`` returns, with Mats for arrays."""
+    """Return the number next to x in the direction of y."""
 
 def nonzero(a: ArrayLike) -> tuple[Mat, ...]:
     """Return what ``numpy.nonzero`` returns, with Mats for arrays."""
@@ -2749,7 +2746,6 @@ def quantile(
 
 def rad2deg(
     x: ArrayLike,
-    /,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -2759,7 +2755,7 @@ def rad2deg(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.rad2deg`` returns, with Mats for arrays."""
+    """Return each angle in radians as degrees."""
 
 def radians(
     x: ArrayLike,

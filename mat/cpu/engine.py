@@ -28,7 +28,7 @@ from .elementwise import (
     prepare_fill_bits,
     prepare_user_kernel,
 )
-from .integer_matmul import prepare_integer_matmul
+from .integer_matmul import prepare_integer_matmul, prepare_scaled_matmul
 from .level1 import is_long, long_vectors
 from .nn import prepare_convolve, prepare_pool, prepare_pool_back, prepare_to_w, prepare_to_x
 from .permute import prepare_copy
@@ -44,7 +44,7 @@ __all__ = [  # noqa: RUF022  a line for each module
     "prepare_convert", "prepare_elementwise", "prepare_fill", "prepare_fill_bits",
     "prepare_user_kernel",
     "is_long", "long_vectors",
-    "prepare_integer_matmul",
+    "prepare_integer_matmul", "prepare_scaled_matmul",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
     "prepare_copy",

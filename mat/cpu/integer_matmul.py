@@ -1,4 +1,5 @@
-"""Products of matrices of integers and 16-bit floats by the tiled kernel, shared among threads.
+"""Products of matrices of integers and of floats of 8 and 16 bits by the tiled kernel, shared among
+threads.
 
 It knows sizes, steps and dtype characters. ``docs/matmul.md`` says how the kernel works.
 """
@@ -11,17 +12,18 @@ from typing import NamedTuple
 
 from ..layout.matrix_operand import GemmSizes, MatmulForm
 from ..layout.shapes import signed
-from ..support.dtypes import BOOL, BY_CHAR, ELEMENT_TYPES, HALVES, INTEGERS
+from ..support.dtypes import BOOL, BY_CHAR, ELEMENT_TYPES, FLOAT8, HALVES, INTEGERS
 from ..support.host_pool import workspace
 from ..support.native import ffi, lib
 from ..support.types import CData, Function, Number, Presented
 from .kernel import CpuKernel
 from .thread_pool import run, threads
 
-CHARS = BOOL + INTEGERS + HALVES + "f"
-# as integer_matmul_machine_inline.h numbers them: integers by size, 16-bit floats, float32
+WHOLE, NARROW = BOOL + INTEGERS, HALVES + FLOAT8
+CHARS = WHOLE + NARROW + "f"
+# as integer_matmul_machine_inline.h numbers them: integers by size, narrow floats, float32
 NUMBERED = (*sorted((t for t in ELEMENT_TYPES if t.kind in "biu"), key=lambda t: (t.size, t.kind)),
-            *(BY_CHAR[char] for char in HALVES + "f"))
+            *(BY_CHAR[char] for char in NARROW + "f"))
 TYPES = {char: k for k, t in enumerate(NUMBERED) for char in t.chars}
 MOST_AXES = 16  # leading axes that a frame has room for
 SIDE = 1024  # rows and columns of C that a unit of work has at most
@@ -35,14 +37,14 @@ ANY_LEVEL = 99  # the best machine code that there is
 def takes(a: str, b: str, c: str) -> bool:
     """Tell whether the kernel has C = A B for operands of these dtype characters.
 
-    Integers of any kinds, of which C gets as many bits as it has; 16-bit floats of one kind, C like
-    them or float32; booleans.
+    Integers of any kinds, of which C gets as many bits as it has; floats of 8 or 16 bits of one
+    kind, C like them or float32; booleans.
     """
-    if c in HALVES or c == "f":
-        return a == b and a in HALVES and c in (a, "f")
+    if c in NARROW or c == "f":
+        return a == b and a in NARROW and c in (a, "f")
     if c == "?":
         return a == b == "?"
-    return c in INTEGERS and a in CHARS[:-3] and b in CHARS[:-3] and not a == b == "?"
+    return c in INTEGERS and a in WHOLE and b in WHOLE and not a == b == "?"
 
 
 class Frame(NamedTuple):
@@ -69,12 +71,26 @@ class IntegerMatmul:
             form = MatmulForm(GemmSizes(n, m, k), b.transpose(), a.transpose(), c.transpose(),
                               batch)
         self.form: MatmulForm = form
-        self.integer: bool = c.char not in HALVES and c.char != "f"
+        self.integer: bool = c.char not in NARROW and c.char != "f"
         self.options: dict[str, int] = options
         self.frames: dict[int, Frame] = {}
 
     def __call__(self, a: Presented, b: Presented, c: Presented) -> None:
         self._run(a, b, c, (1, 0, 1.0, 0.0))
+
+    def scaled(self, a: Presented, left: Presented, b: Presented, right: Presented,
+               c: Presented) -> None:
+        """Compute the product of floats that are sums times scales; C is of float32."""
+        one, other, out = (ffi.cast("char *", x.pointer) for x in (a, b, c))
+        rows, columns = (ffi.cast("float *", x.pointer) for x in (left, right))
+        frame = self._shared_frame()
+        struct, _, _, nbytes = frame
+
+        def work(start: int, stop: int) -> None:
+            lib.mat_integer_matmul_scaled(struct, one, other, out, rows, columns,
+                                          workspace(nbytes), start, stop)
+
+        run(work, frame.units, frame.grain)
 
     def gemm(self, alpha: Number, a: Presented, b: Presented, beta: Number, c: Presented) -> None:
         """Compute the product with factors."""
@@ -103,10 +119,7 @@ class IntegerMatmul:
     def _run(self, a: Presented, b: Presented, c: Presented,
              factors: tuple[int, int, float, float]) -> None:
         one, other, out = (ffi.cast("char *", x.pointer) for x in (a, b, c))
-        n = threads()
-        frame = self.frames.get(n)
-        if frame is None:
-            frame = self.frames[n] = self._frame(n, 0)
+        frame = self._shared_frame()
         struct, _, _, nbytes = frame
 
         def work(start: int, stop: int) -> None:
@@ -114,6 +127,14 @@ class IntegerMatmul:
             lib.mat_integer_matmul_run(struct, one, other, out, *factors, memory, start, stop)
 
         run(work, frame.units, frame.grain)
+
+    def _shared_frame(self) -> Frame:
+        """Return the frame for as many threads as there are now."""
+        n = threads()
+        frame = self.frames.get(n)
+        if frame is None:
+            frame = self.frames[n] = self._frame(n, 0)
+        return frame
 
     def _frame(self, n: int, factors: int) -> Frame:
         """Return the frame for `n` threads."""
@@ -161,6 +182,13 @@ def cut(sizes: GemmSizes, batches: int, workers: int) -> tuple[int, int]:
 def prepare_integer_matmul(form: MatmulForm) -> IntegerMatmul:
     """Prepare a product of stacks of matrices."""
     return IntegerMatmul(folded(form))
+
+
+def prepare_scaled_matmul(form: MatmulForm, left_step: int, right_step: int) -> Function:
+    """Prepare a product of matrices with scales for the rows and columns of the result, which are
+    so many elements apart, 0 where there is one for all.
+    """
+    return IntegerMatmul(form, scaled=1, left_step=left_step, right_step=right_step).scaled
 
 
 def folded(form: MatmulForm) -> MatmulForm:

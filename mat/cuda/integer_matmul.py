@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 
-from ..cpu.integer_matmul import NUMBERED, TYPES, folded, takes
+from ..cpu.integer_matmul import NARROW, NUMBERED, TYPES, folded, takes
 from ..layout.matrix_operand import MatmulForm
 from ..layout.shapes import Ints, signed
-from ..support.dtypes import BLAS_TYPES, BY_CHAR, HALVES
+from ..support.dtypes import BLAS_TYPES, BY_CHAR
 from ..support.types import Function, Number, Presented
 from .kernel import CudaKernel
 from .nvrtc import Program
@@ -24,7 +24,9 @@ BUSY = 256  # so many large tiles give each processor of a large device somethin
 # how long a part of a long inner axis is at least, and of what its length is a multiple
 PART, STEP = 256, 16
 BYTES = [t.size for t in NUMBERED]
-FLOATS = {9: "as_half", 10: "as_bfloat", 11: "float"}
+# by type
+FLOATS = {TYPES[char]: name for char, name in zip(
+    NARROW + "f", ("as_half", "as_bfloat", "as_e4m3", "as_e5m2", "float"), strict=True)}
 # by type, and bytes of the result: frequent ones
 WIDENED = {(1, 4): "int8_t", (2, 4): "uint8_t", (3, 4): "int16_t"}
 ANY = "whichever"
@@ -83,7 +85,7 @@ class DeviceMatmul:
         self.form = form
         self.types: tuple[int, int, int] = (
             TYPES[form.a.char], TYPES[form.b.char], TYPES[form.c.char])
-        self.integer: bool = form.c.char not in HALVES and form.c.char != "f"
+        self.integer: bool = form.c.char not in NARROW and form.c.char != "f"
 
     def kernel(self, factors: bool) -> Function:
         """Return what is called with a, b and c, or with `factors` like `gemm`."""

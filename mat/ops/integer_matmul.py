@@ -1,7 +1,7 @@
 """Products of the element types that BLAS lacks: checks, kernels, and the same by NumPy.
 
-Sums of integers have the bits that the result has, and wrap. 16-bit floats are summed in float32
-and rounded once.
+Sums of integers have the bits that the result has, and wrap. Floats of 8 and 16 bits are summed in
+float32 and rounded once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..cpu.integer_matmul import CHARS, MOST_AXES, takes
+from ..cpu.integer_matmul import CHARS, MOST_AXES, NARROW, takes
 from ..errors import DTypeError
 from ..layout.matrix_operand import GemmSizes, MatmulForm, MatrixOperand
 from ..layout.shapes import Ints
@@ -19,7 +19,9 @@ from ..support.dtypes import HALVES, INTEGERS, conversion
 from ..support.types import Array, Engine, Function, Number
 from .gemm_sizes import GemmParts
 
-OPERANDS = CHARS  # dtype characters; float32 may be the result of 16-bit floats
+OPERANDS = CHARS  # dtype characters; float32 may be the result of narrower floats
+SUMMED_EXACTLY = "bB"  # integers of 8 bits
+LONGEST = 1 << 15  # inner lengths for which sums of these fit into 32 bits, whatever they are
 FACTORED = INTEGERS + HALVES + "f"  # the same with factors: there is no half of True
 DEVICE_AXES = 8  # of what the device's kernel multiplies: it has as many leading axes at most
 
@@ -35,11 +37,22 @@ class IntegerEngine(Protocol):
 
     def prepare_integer_matmul(self, form: MatmulForm) -> IntegerKernels: ...
 
+    def prepare_scaled_matmul(self, form: MatmulForm, left_step: int,
+                              right_step: int) -> Function: ...
+
 
 def has_integer_matmul(a: Mat, b: Mat, out: Mat) -> bool:
     """Tell whether the kernels have the product of these operands into `out`."""
     return takes(a.storage.dtype.char, b.storage.dtype.char,
                  out.storage.dtype.char) and out.layout.ndim <= MOST_AXES
+
+
+# the parameters are two operands with their scales, and the result
+def has_scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat) -> bool:
+    """Tell whether the host's kernel has their product: of matrices, whose sums do not wrap."""
+    one, other = a.storage.dtype.char, b.storage.dtype.char
+    exact = one in SUMMED_EXACTLY and other in SUMMED_EXACTLY and a.layout.shape[-1] <= LONGEST
+    return out.layout.ndim == 2 and (exact or (one == other and one in NARROW))
 
 
 def cublas_kind(a: Mat, b: Mat, out: Mat) -> str:

@@ -18,7 +18,11 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 from mat.cuda import integer_matmul
 
 pytestmark = pytest.mark.skipif(not harness.compiler(), reason="no C++ compiler")
-HALVES = {"e": np.dtype(np.float16), "E": np.dtype(ml_dtypes.bfloat16)}
+HALVES = {"e": np.dtype(np.float16), "E": np.dtype(ml_dtypes.bfloat16),
+          "4": np.dtype(ml_dtypes.float8_e4m3fn), "5": np.dtype(ml_dtypes.float8_e5m2)}
+# how far a result may be from the exact one, relative to it
+LEAST = {"4": 2.0**-10, "5": 2.0**-17}  # and near 0
+GRAINS = {"e": 2.0**-11, "E": 2.0**-8, "4": 2.0**-4, "5": 2.0**-3, "f": 2.0**-24}
 
 
 def dtype_of(char):
@@ -40,7 +44,7 @@ def operand(x, batch=()):
     steps = [s // x.itemsize for s in x.strides]
     own = x.ndim - 2
     along = [0 if n == 1 else s for n, s in zip(x.shape[:own], steps[:own], strict=True)]
-    char = "E" if x.dtype == HALVES["E"] else x.dtype.char
+    char = x.dtype.char
     return MatrixOperand(char, *steps[own:], (0,) * (len(batch) - own) + tuple(along))
 
 
@@ -99,12 +103,11 @@ def near(found, a, b, k):
     """Whether `found` is the product of halves, summed in float32 and rounded once."""
     wide = np.matmul(a.astype(np.float64), b.astype(np.float64))
     bound = np.matmul(abs(a.astype(np.float64)), abs(b.astype(np.float64))) * 2.0**-23 * max(k, 1)
-    grain = abs(wide) * float(2.0**-8 if found.dtype == HALVES["E"] else 2.0**-11
-                              if found.dtype == HALVES["e"] else 2.0**-24)
+    grain = abs(wide) * GRAINS[found.dtype.char] + LEAST.get(found.dtype.char, 0)
     return (abs(found.astype(np.float64) - wide) <= bound + grain).all()
 
 
-@pytest.mark.parametrize("char", [*"eE"])
+@pytest.mark.parametrize("char", [*"eE45"])
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(("m", "n", "k"), [(65, 67, 40), (1, 3, 300), (2, 2, 0)])
 @pytest.mark.sample(3)
@@ -289,4 +292,4 @@ def test_every_program_is_listed(rng):
                             GemmSizes(*sizes, 1), MatrixOperand(one, 1, 1),
                             MatrixOperand(other, 1, 1), MatrixOperand(out, 1, 1)))
                         assert made._kernel(0, 0, 0).program in listed
-    assert len(listed) < 30
+    assert len(listed) < 38

@@ -376,6 +376,7 @@ ELSEWHERE = {  # tested where the thing itself is
     "set_device": "test_devices.py", "cuda_available": "takes nothing",
     "memory_report": "takes nothing", "trim": "takes nothing",
     **dict.fromkeys(("flatten", "ravel", "reshape", "transpose"), "test_reshape.py"),
+    **dict.fromkeys(("quantize", "dequantize", "scaled_matmul"), "test_quantization.py"),
     **dict.fromkeys(("dot", "vdot", "copy", "trace", "convolve"), "test_changed_names.py"),
     **dict.fromkeys(methods.NAMES, "test_numpy_methods.py"),
     **dict.fromkeys((*NUMPY_METHODS, *NUMPY_WRITING), "test_ndarray_names.py"),

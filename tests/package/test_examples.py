@@ -13,9 +13,11 @@ from ..support import needs
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("*.py"))
-NEEDS = {"digits.py": ("sklearn", "matplotlib"), "clients.py": ("sklearn", "pandas")}
+NEEDS = {"digits.py": ("sklearn", "matplotlib"), "precision.py": ("sklearn", "ml_dtypes"),
+         "clients.py": ("sklearn", "pandas")}
 PRINTS = {
     "digits.py": ["test accuracy", "transposes and packing copies: 0", "digits.png"],
+    "precision.py": ["597 digits to read, on cpu", "\nfloat8_e4m3fn   9", "\nint8            9"],
     "linear_layer.py": ["dgemm(trans=TN", "dgemm(trans=NN", "dgemm(trans=NT", "packed operands: 0"],
     "adam.py": ["the same weights: True"],
     "swap_tiles.py": ["packing copies: 0"],
@@ -64,7 +66,8 @@ COMPILED = {"adam.py"}  # these are about user kernels, for which there has to b
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=needs.native if n in COMPILED else ())
                                   for n in EXAMPLES
-                                  if n not in ("digits.py", "clients.py", *PROGRAMS)])
+                                  if n not in ("digits.py", "precision.py", "clients.py",
+                                               *PROGRAMS)])
 def test_example_runs(name, tmp_path):
     out = run(name, tmp_path)
     for text in PRINTS.get(name, ()):
@@ -114,6 +117,13 @@ def test_digits_learns_to_read(tmp_path):
     assert reported_accuracy(out) >= 97
     assert (tmp_path / "digits.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "digits.png").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_digits_are_read_with_few_bits(tmp_path):
+    out = run("precision.py", tmp_path)
+    for text in PRINTS["precision.py"]:
+        assert text in out
 
 
 @pytest.mark.once

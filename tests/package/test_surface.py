@@ -47,6 +47,7 @@ BINARY = [
 REDUCTIONS = ["sum", "mean", "max", "min", "argmax", "argmin", "prod"]
 FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
+QUANTIZING = ["quantize", "dequantize", "scaled_matmul"]
 RANDOM = ["Rng", "seed", "multivariate_normal"]
 WINDOWS = ["conv", "derive_conv", "convolve", "derive_convolve", "max_pool", "derive_max_pool"]
 FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets",
@@ -63,7 +64,7 @@ ERRORS = [
     "SettingError", "ExchangeError"
 ]
 MANUAL = [*CREATION, *SHAPING, *BLAS, *LINALG, *OF_NUMPY, *UNARY, *BINARY, *REDUCTIONS, *FUSED,
-          *SCALING,
+          *SCALING, *QUANTIZING,
           *RANDOM, *FACETS, *FILES,
           *ERRORS, "__version__"]
 
@@ -231,6 +232,7 @@ def test_every_operation_is_public_or_serves_a_public_name():
               **dict.fromkeys(("gather_along", "select"), "__array_function__"),
               "replace_nan": "__array_function__",
               "nanmax": "__array_function__", "nanmin": "__array_function__", "moments": "var",
+              "scaled": "scaled_matmul",
               "rows_scaled": "scale_rows", "columns_scaled": "scale_columns"}
     built_in = [op.__name__ for op in REGISTRY.values() if op.__module__.startswith("mat.")]
     for name in built_in:

@@ -19,6 +19,19 @@ def product_samples(rng, dtype):
     yield (a, b, np.empty((2, 3, 2), dtype)), {"transpose_a": True, "transpose_b": True}
 
 
+@case("quantization.scaled", lambda a, a_scales, b, b_scales, out:
+      np.matmul(a, b, dtype="int64") * a_scales * b_scales, ("int8", "uint8"))
+def scaled_samples(rng, dtype):
+    for m, k, n in ((3, 5, 4), (20, 70, 33), (1, 8, 9), (9, 8, 1), (3, 0, 2)):
+        a, b = numbers(rng, (m, k), dtype), numbers(rng, (k, n), dtype)
+        for left, right in (((), ()), ((m, 1), (1, n)), ((m, 1), ())):
+            scales = (np.asarray(rng.random(shape), "float32") for shape in (left, right))
+            yield (a, next(scales), b, next(scales), np.empty((m, n), "float32")), {}
+    a, b = numbers(rng, (2, 3, 4), dtype), numbers(rng, (4, 5), dtype)
+    yield (a, np.ones((2, 3, 1), "float32"), b, np.ones((1, 5), "float32"),
+           np.empty((2, 3, 5), "float32")), {}
+
+
 def well_conditioned(rng, shape, dtype):
     return (numbers(rng, shape, dtype) / 4 + 2 * np.eye(shape[-1])).astype(dtype)
 

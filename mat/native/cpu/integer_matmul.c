@@ -77,7 +77,7 @@ static int best_level(void) { return 0; }
 static int thin_rows(int kind) { return kind == W16 || kind == F32 ? 2 : 4; }
 
 static int kind_of(const mat_integer_matmul *f, const machine *x) {
-    if (f->c_type >= F16) return F32;
+    if (f->a_type >= F16) return F32;
     if (f->c_type == INT64 || f->c_type == U64) return I64;
     /* where 16 bits are kept, those of products of unsigned numbers are right, too */
     const int wide = SIZES[f->c_type] > 2 ? I16 : U16;
@@ -136,7 +136,22 @@ typedef struct {
     char *c;
     int64_t rows, columns;
     char *left, *right, *tiles;
+    const mat_scales *scales; /* of its first row and column, or NULL */
 } unit;
+
+/* Write the part of C at (i, j) of a unit, from a tile. */
+static void write(const mat_integer_matmul *f, const machine *x, const unit *u,
+                  const mat_factors *factors, const char *tile, int64_t i, int64_t j, int64_t rows,
+                  int64_t columns) {
+    char *c = u->c + (i * f->c_row + j * f->c_col) * SIZES[f->c_type];
+    if (u->scales) {
+        mat_scales here = *u->scales;
+        here.left += i * here.left_step;
+        here.right += j * here.right_step;
+        x->scaled[f->kind](tile, (float *)c, rows, columns, f->c_row, f->c_col, &here);
+    } else
+        x->finish[f->c_type](tile, c, rows, columns, f->c_row, f->c_col, factors);
+}
 
 /* Tiles of C from packed panels; those that are complete are written. */
 static void blocks(const mat_integer_matmul *f, const machine *x, const unit *u,
@@ -144,7 +159,7 @@ static void blocks(const mat_integer_matmul *f, const machine *x, const unit *u,
                    int64_t depth) {
     const int64_t n = panel(f), across = (u->columns + n - 1) / n, word = WORD[f->kind],
                   size = x->rows * n * word;
-    const int64_t bytes = words(f, depth) * word, c_size = SIZES[f->c_type];
+    const int64_t bytes = words(f, depth) * word;
     tile_function *const *compute = tiles_of(f);
     const int last = p0 + depth >= f->k, more = p0 > 0;
     char one[64 * 2 * 12] __attribute__((aligned(64)));
@@ -167,9 +182,7 @@ static void blocks(const mat_integer_matmul *f, const machine *x, const unit *u,
                 compute[height == 1 ? 0 : height <= 4 ? 1 : 2](words(f, depth), left, right, tile,
                                                                more);
             if (last)
-                x->finish[f->c_type](tile, u->c + ((i0 + i) * f->c_row + j * f->c_col) * c_size,
-                                     height, smaller(u->columns - j, n), f->c_row, f->c_col,
-                                     factors);
+                write(f, x, u, factors, tile, i0 + i, j, height, smaller(u->columns - j, n));
         }
 }
 
@@ -206,8 +219,7 @@ static void thin(const mat_integer_matmul *f, const machine *x, const unit *u,
             x->thin[f->kind][f->b_type](u->left, u->b + p * f->b_row * SIZES[f->b_type], sums,
                                         depth, u->columns, f->b_row, f->b_col);
         }
-        x->finish[f->c_type](sums, u->c + i * f->c_row * SIZES[f->c_type], 1, u->columns, f->c_row,
-                             f->c_col, factors);
+        write(f, x, u, factors, sums, i, 0, 1, u->columns);
     }
 }
 
@@ -243,19 +255,13 @@ static void untiled(const mat_integer_matmul *f, const char *a, const char *b, c
         UNTILED(int32_t)
 }
 
-void mat_integer_matmul_run(const mat_integer_matmul *f, const char *a, const char *b, char *c,
-                            int64_t alpha, int64_t beta, double falpha, double fbeta, char *work,
-                            int64_t start, int64_t stop) {
+/* Units from `start` to before `stop`; `scales` are those of the whole product, or NULL. */
+static void units(const mat_integer_matmul *f, const char *a, const char *b, char *c,
+                  const mat_factors *factors, const mat_scales *scales, char *work, int64_t start,
+                  int64_t stop) {
     const machine *x = machine_of(f->level);
-    const int is_float = f->kind == F32, beta_is_0 = is_float ? fbeta == 0 : beta == 0;
-    const mat_factors factors = {
-        alpha, beta, falpha, fbeta, (is_float ? falpha == 1 : alpha == 1) && beta_is_0, beta_is_0};
     const int64_t each = f->units_m * f->units_n, columns = (f->n + f->units_n - 1) / f->units_n;
     const char *packed = NULL, *left = f->swapped ? b : a, *right = f->swapped ? a : b;
-    if (f->untiled) {
-        untiled(f, a, b, c);
-        return;
-    }
     for (int64_t k = start; k < stop; k++) {
         int64_t at_a, at_b, at_c;
         offsets(f, k / each, &at_a, &at_b, &at_c);
@@ -269,13 +275,40 @@ void mat_integer_matmul_run(const mat_integer_matmul *f, const char *a, const ch
         u.left = work;
         u.right = work + a_bytes(f);
         u.tiles = u.right + b_bytes(f, columns);
+        mat_scales here;
+        if (scales) {
+            here = *scales;
+            here.left += i * here.left_step;
+            here.right += j * here.right_step;
+            u.scales = &here;
+        }
         if (f->thin > 0) {
-            thin(f, x, &u, &factors);
+            thin(f, x, &u, factors);
             continue;
         }
-        multiply(f, x, &u, &factors, packed == u.b && f->k <= f->block_k);
+        multiply(f, x, &u, factors, packed == u.b && f->k <= f->block_k);
         packed = u.b;
     }
+}
+
+void mat_integer_matmul_run(const mat_integer_matmul *f, const char *a, const char *b, char *c,
+                            int64_t alpha, int64_t beta, double falpha, double fbeta, char *work,
+                            int64_t start, int64_t stop) {
+    const int is_float = f->kind == F32, beta_is_0 = is_float ? fbeta == 0 : beta == 0;
+    const mat_factors factors = {
+        alpha, beta, falpha, fbeta, (is_float ? falpha == 1 : alpha == 1) && beta_is_0, beta_is_0};
+    if (f->untiled)
+        untiled(f, a, b, c);
+    else
+        units(f, a, b, c, &factors, NULL, work, start, stop);
+}
+
+void mat_integer_matmul_scaled(const mat_integer_matmul *f, const char *a, const char *b, char *c,
+                               const float *left, const float *right, char *work, int64_t start,
+                               int64_t stop) {
+    const mat_scales given = {left, right, f->left_step, f->right_step},
+                     swapped = {right, left, f->right_step, f->left_step};
+    units(f, a, b, c, NULL, f->swapped ? &swapped : &given, work, start, stop);
 }
 
 void mat_integer_matmul_small(const void *frame, char *const *operands, const double *numbers,

@@ -17,6 +17,8 @@ typedef struct {
     int32_t untiled;                /* 1: three nested loops, to measure tiles */
     int32_t swapped;                /* 1: the first operand given is B */
     int32_t factors;                /* 1: mat_integer_matmul_small is given alpha and beta */
+    int32_t scaled;                 /* 1: C is of floats, scaled by the numbers given */
+    int64_t left_step, right_step;  /* from one of these to the next: by rows and by columns of C */
     int32_t thin;                   /* 1: B is not packed; mat_integer_matmul_setup chooses */
 } mat_integer_matmul;
 
@@ -30,6 +32,12 @@ int64_t mat_integer_matmul_setup(mat_integer_matmul *f, int32_t most_level);
 void mat_integer_matmul_run(const mat_integer_matmul *f, const char *a, const char *b, char *c,
                             int64_t alpha, int64_t beta, double falpha, double fbeta, char *work,
                             int64_t start, int64_t stop);
+
+/* The same for one product C = A B with scales for the rows of the first operand given and for the
+   columns of the second. */
+void mat_integer_matmul_scaled(const mat_integer_matmul *f, const char *a, const char *b, char *c,
+                               const float *left, const float *right, char *work, int64_t start,
+                               int64_t stop);
 
 /* The same as a `mat_kernel` (call.h), for products whose workspace fits on the stack, in
    MAT_INTEGER_MATMUL_STACK bytes. The numbers, if the frame says that there are any, are alpha and

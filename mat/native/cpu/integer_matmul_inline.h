@@ -9,6 +9,7 @@
    Operands are packed into panels: of A, ROWS high, of B, two vectors wide. All elements of a panel
    at one position of the inner axis are adjacent. `S` consecutive positions share a word where the
    machine multiplies them at once. */
+#include "float8_inline.h"
 #include "half_inline.h"
 #include "integer_matmul_machine_inline.h"
 #include "integer_matmul_tile_inline.h"
@@ -121,6 +122,8 @@ BOTH(i64_u32, uint64_t, uint32_t, AS_IS)
 BOTH(i64_64, uint64_t, uint64_t, AS_IS)
 BOTH(f32_f16, float, uint16_t, from_half)
 BOTH(f32_bf16, float, uint16_t, from_bfloat)
+BOTH(f32_e4m3, float, uint8_t, from_e4m3)
+BOTH(f32_e5m2, float, uint8_t, from_e5m2)
 #ifdef MAT_PAIRS
 PACK(pack_w16_i8, int16_t, 2, uint32_t, int8_t, AS_IS)
 PACK(pack_w16_u8, int16_t, 2, uint32_t, uint8_t, AS_IS)
@@ -156,7 +159,29 @@ FINISH(finish_32, uint32_t, uint32_t, AS_IS, AS_IS)
 FINISH(finish_64, uint64_t, uint64_t, AS_IS, AS_IS)
 FINISH(finish_f16, float, uint16_t, from_half, to_half)
 FINISH(finish_bf16, float, uint16_t, from_bfloat, to_bfloat)
+FINISH(finish_e4m3, float, uint8_t, from_e4m3, to_e4m3)
+FINISH(finish_e5m2, float, uint8_t, from_e5m2, to_e5m2)
 FINISH(finish_f32, float, float, AS_IS, AS_IS)
+
+#define SCALED(NAME_, T) \
+    static void NAME(NAME_)(const void *tile, float *out, int64_t rows, int64_t columns, \
+                            int64_t row, int64_t column, const mat_scales *x) { \
+        const T *t = tile; \
+        const float *RESTRICT right = x->right; \
+        for (int64_t i = 0; i < rows; i++, t += 2 * BYTES / sizeof(T)) { \
+            const float left = x->left[i * x->left_step]; \
+            float *RESTRICT c = out + i * row; \
+            if (column == 1 && x->right_step == 1) \
+                for (int64_t j = 0; j < columns; j++) c[j] = (float)t[j] * left * right[j]; \
+            else if (column == 1 && x->right_step == 0) \
+                for (int64_t j = 0; j < columns; j++) c[j] = (float)t[j] * left * right[0]; \
+            else \
+                for (int64_t j = 0; j < columns; j++) \
+                    c[j * column] = (float)t[j] * left * right[j * x->right_step]; \
+        } \
+    }
+SCALED(scaled_i32, int32_t)
+SCALED(scaled_f32, float)
 
 /* The table of these functions. */
 
@@ -179,7 +204,10 @@ FINISH(finish_f32, float, float, AS_IS, AS_IS)
               [U32] = NAME(VERB##_i64_u32), \
               [INT64] = NAME(VERB##_i64_64), \
               [U64] = NAME(VERB##_i64_64)}, \
-     [F32] = {[F16] = NAME(VERB##_f32_f16), [BF16] = NAME(VERB##_f32_bf16)}, \
+     [F32] = {[F16] = NAME(VERB##_f32_f16), \
+              [BF16] = NAME(VERB##_f32_bf16), \
+              [E4M3] = NAME(VERB##_f32_e4m3), \
+              [E5M2] = NAME(VERB##_f32_e5m2)}, \
      PAIRS_##VERB}
 #ifdef MAT_PAIRS
 #define PAIRS_pack \
@@ -212,7 +240,10 @@ static const machine NAME(machine) = {
                [U64] = NAME(finish_64),
                [F16] = NAME(finish_f16),
                [BF16] = NAME(finish_bf16),
+               [E4M3] = NAME(finish_e4m3),
+               [E5M2] = NAME(finish_e5m2),
                [FLOAT] = NAME(finish_f32)},
+    .scaled = {[I32] = NAME(scaled_i32), [W16] = NAME(scaled_i32), [F32] = NAME(scaled_f32)},
 };
 
 #undef RUN
@@ -222,6 +253,7 @@ static const machine NAME(machine) = {
 #undef BOTH
 #undef AS_IS
 #undef FINISH
+#undef SCALED
 #undef FACTOR_uint32_t
 #undef FACTOR_uint64_t
 #undef FACTOR_float

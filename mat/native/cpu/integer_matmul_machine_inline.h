@@ -12,8 +12,8 @@
 #endif
 
 /* as NUMBERED of mat/cpu/integer_matmul.py */
-enum { BOOL, I8, U8, I16, U16, INT32, U32, INT64, U64, F16, BF16, FLOAT, TYPES };
-static const int SIZES[TYPES] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4};
+enum { BOOL, I8, U8, I16, U16, INT32, U32, INT64, U64, F16, BF16, E4M3, E5M2, FLOAT, TYPES };
+static const int SIZES[TYPES] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 1, 1, 4};
 
 /* the elements of panels and tiles; W16: pairs of 16-bit numbers, summed in 32 bits */
 enum { I32, I64, F32, W16, KINDS };
@@ -26,11 +26,19 @@ typedef struct {
     int plain, beta_is_0; /* plain: alpha is 1 and beta 0 */
 } mat_factors;
 
+typedef struct {
+    const float *left, *right;
+    int64_t left_step, right_step;
+} mat_scales;
+
 typedef void tile_function(int64_t depth, const void *a, const void *b, void *tile, int more);
 typedef void pack_function(void *panels, const void *source, int64_t width, int64_t depth,
                            int64_t across, int64_t along, int64_t w);
 typedef void finish_function(const void *tile, void *out, int64_t rows, int64_t columns,
                              int64_t row, int64_t column, const mat_factors *x);
+/* Sums become floats, multiplied by `left` for their row and `right` for their column. */
+typedef void scaled_function(const void *tile, float *out, int64_t rows, int64_t columns,
+                             int64_t row, int64_t column, const mat_scales *x);
 typedef void thin_function(const void *a, const void *b, void *sums, int64_t depth, int64_t columns,
                            int64_t row, int64_t column);
 
@@ -40,6 +48,7 @@ typedef struct {
     pack_function *pack[KINDS][TYPES];
     thin_function *thin[KINDS][TYPES];
     finish_function *finish[TYPES];
+    scaled_function *scaled[KINDS];
 } machine;
 
 #endif

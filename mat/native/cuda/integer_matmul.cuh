@@ -4,7 +4,8 @@
    A block of 256 threads computes a tile of C, 64 x 64 for each of G x G groups; a thread computes
    4 x 4 elements of each group in registers. Tiles of A and B pass through shared memory, converted
    to T, the type of the sums: uint32_t for integers of up to 32 bits, uint64_t for longer ones, so
-   that sums wrap, and float for halves. While one pair of tiles is multiplied, the next is read.
+   that sums wrap, and float for narrower floats. While one pair of tiles is multiplied, the next is
+   read.
    `whichever` stands for a type that the frame names; the branch on it is taken once for a tile,
    not for each element.
 
@@ -31,7 +32,7 @@ struct matmul_frame {
 };
 
 /* The types, as NUMBERED of mat/cpu/integer_matmul.py. */
-enum { BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32 };
+enum { BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, E4M3, E5M2, F32 };
 
 #define INLINE_DEVICE static __device__ __forceinline__
 
@@ -45,6 +46,12 @@ struct as_half {
 struct as_bfloat {
     uint16_t bits;
 };
+struct as_e4m3 {
+    uint8_t bits;
+};
+struct as_e5m2 {
+    uint8_t bits;
+};
 struct as_bool {
     uint8_t value;
 };
@@ -52,6 +59,8 @@ struct whichever {};
 template <typename T, typename S> INLINE_DEVICE T converted(S x) { return (T)x; }
 template <typename T> INLINE_DEVICE T converted(as_half x) { return (T)from_half(x.bits); }
 template <typename T> INLINE_DEVICE T converted(as_bfloat x) { return (T)from_bfloat(x.bits); }
+template <typename T> INLINE_DEVICE T converted(as_e4m3 x) { return (T)from_e4m3(x.bits); }
+template <typename T> INLINE_DEVICE T converted(as_e5m2 x) { return (T)from_e5m2(x.bits); }
 template <typename T> INLINE_DEVICE T converted(as_bool x) { return (T)x.value; }
 
 INLINE_DEVICE void write(uint8_t *to, uint32_t x) { *to = (uint8_t)x; }
@@ -61,6 +70,8 @@ INLINE_DEVICE void write(uint64_t *to, uint64_t x) { *to = x; }
 INLINE_DEVICE void write(float *to, float x) { *to = x; }
 INLINE_DEVICE void write(as_half *to, float x) { to->bits = to_half(x); }
 INLINE_DEVICE void write(as_bfloat *to, float x) { to->bits = to_bfloat(x); }
+INLINE_DEVICE void write(as_e4m3 *to, float x) { to->bits = to_e4m3(x); }
+INLINE_DEVICE void write(as_e5m2 *to, float x) { to->bits = to_e5m2(x); }
 INLINE_DEVICE void write(as_bool *to, uint32_t x) { to->value = x != 0; }
 
 /* The four elements that a thread copies of a tile, which is DEEP positions of the inner axis
