@@ -12,32 +12,15 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ..errors import DTypeError, ShapeError
-from ..layout.channel_window import MOST_SPATIAL, SpacedAxis, spaced
+from ..layout.channel_window import MOST_SPATIAL, Channels, spaced
 from ..layout.shapes import Ints, integer
 from ..layout.sliding_window import Setting, regions, setting
 from ..matrix.base import form_of_result
 from ..matrix.mat import Mat
-from ..support.types import Array, Engine, Keyword, Keywords
-from .nn import check_derivatives, check_real, few_short_axes, sum_dtype
+from ..support.types import Array, Engine, Function, Keyword, Keywords
+from .nn import FLOATS, check_derivatives, check_real, few_short_axes, sum_dtype
 from .operation import InOut, Input, Output, op
 from .overlap import check_disjoint
-
-
-class Channels(NamedTuple):
-    """The sizes of a convolution: `n` images, channels and outputs of each of the groups, and the
-    spatial axes.
-    """
-
-    n: int
-    groups: int
-    channels: int
-    outputs: int
-    axes: tuple[SpacedAxis, ...]
-
-    @property
-    def shape(self) -> Ints:
-        """The shape of the result."""
-        return (self.n, self.groups * self.outputs, *(a.n for a in self.axes))
 
 
 # the parameters are those of `conv`
@@ -113,6 +96,23 @@ def correlation_to_w(x: Input, yd: Input, wd: InOut, *, stride: Setting = None,
     fitting("derive_conv", x, wd, yd, stride=stride, padding=padding, dilation=dilation,
             groups=groups)
     check_disjoint("derive_conv", wd, x, yd)
+
+
+@correlation.prepare("foreign", dtypes=FLOATS, when=_some)
+def correlate_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Function:
+    return engine.prepare_conv(fitting("conv", x, w, y, **settings), x, w, y)
+
+
+@correlation_to_x.prepare("foreign", dtypes=FLOATS, when=_some)
+def correlate_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat,
+                          **settings: Keyword) -> Function:
+    return engine.prepare_conv_to_x(fitting("derive_conv", xd, w, yd, **settings), yd, w, xd)
+
+
+@correlation_to_w.prepare("foreign", dtypes=FLOATS, when=_some)
+def correlate_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat,
+                          **settings: Keyword) -> Function:
+    return engine.prepare_conv_to_w(fitting("derive_conv", x, wd, yd, **settings), x, yd, wd)
 
 
 # NumPy: one product of matrices for each tap
