@@ -24,11 +24,12 @@ WORK = 200_000  # products that a thread should get at least
 SLOTS = 32  # at most: equal parts of the work, which threads take
 PANEL = 6  # outputs whose sums are in registers at once
 BUFFER, SUMS = 1 << 18, 1 << 18  # bytes of a tile's input and results
-POINTS = 1024  # of a tile, about
+POINTS = 768  # of a tile, about
 DEPTH = 256  # taps, about, whose input the fastest cache holds
 ENOUGH = 8  # units, so that threads can share them
 PIECES = 16  # into which a sum over all points is divided, at most
 PARTIAL = 1 << 25  # bytes of partial sums, about
+MOST_ROOM = 1 << 28  # bytes of all slots, unless one needs more
 IDLE = SpacedAxis(1, 1, 1, 1, 1, 0)
 
 
@@ -107,6 +108,17 @@ def _tiles(job: Job, grid: Grid, channels: int, size: int) -> Tiles:
     return Tiles(lead, -(-points[lead] // cuts), together)
 
 
+def _shared(a: SpacedAxis, grid: Grid, k: int) -> int:
+    """Return how many zeros a line of the buffer may leave to the line behind it, which begins with
+    as many.
+    """
+    span, found = a.n + grid.reach[k], a.n
+    for phase in grid.phases:
+        first = a.off + phase[k]
+        found = min(found, -(first // a.step), span + (first - a.nx) // a.step)
+    return max(0, found)
+
+
 def _frame(job: Job, x: Presented, y: Presented, grid: Grid, tiles: Tiles) -> CData:
     """Return a frame with all but the units."""
     sides, _ = job.padded()
@@ -115,22 +127,26 @@ def _frame(job: Job, x: Presented, y: Presented, grid: Grid, tiles: Tiles) -> CD
     f.lead, f.rows, f.together = tiles.lead, tiles.rows, tiles.together
     f.cuts = -(-sides[tiles.lead].axis.n // tiles.rows)
     f.bundles = -(-job.n // tiles.together)
-    f.x_image, f.x_channel, f.y_image, f.y_channel = *x.strides[:2], *y.strides[:2]
+    f.x_image, f.x_channel = x.strides[:2]
+    f.y_image, f.y_channel = y.strides[:2]
     points = [s.axis.n if k != tiles.lead else tiles.rows for k, s in enumerate(sides)]
     idle = 3 - len(job.sides)
     pitch = 1
     for k in (2, 1, 0):
         a, axis = sides[k].axis, f.axes[k]
         axis.n, axis.nx, axis.step, axis.off = a.n, a.nx, a.step, a.off
-        axis.span, axis.pitch = points[k] + grid.reach[k], pitch
+        shared = _shared(a, grid, k) if k != tiles.lead or f.cuts == 1 else 0
+        axis.span, axis.pitch = points[k] + grid.reach[k] - shared, pitch
         pitch *= axis.span
         if k >= idle:
             axis.x, axis.y = x.strides[2 + k - idle], y.strides[2 + k - idle] * sides[k].every
             f.y_base += y.strides[2 + k - idle] * sides[k].first
     f.phases, f.image = len(grid.phases), pitch
-    f.plane = f.phases * tiles.together * pitch
+    # planes that are a page apart, or nearly so, would compete for the same lines of the cache
+    f.plane = f.phases * tiles.together * pitch + 24
     last = sum((n - 1) * f.axes[k].pitch for k, n in enumerate(points))
     lanes = 32 // x.dtype.itemsize
+    f.behind = 128 + sum(grid.reach[k] * f.axes[k].pitch for k in range(3))
     f.width = -(-((tiles.together - 1) * f.image + last + 1) // lanes) * lanes
     return f
 
@@ -152,12 +168,12 @@ def _with_taps(f: CData, job: Job, grid: Grid) -> list[object]:
         table[k] = (sum((s.first_tap + p * s.between) * w for s, p, w
                         in zip(sides, tap, strides, strict=True)), 0, *places)
     channels = np.arange(job.channels)[:, None]
-    everywhere = (np.array(at) + channels * f.plane).astype(np.int32).ravel()
+    everywhere = (np.array(at, np.int64) + channels * f.plane).ravel()
     rows = np.tile(table, (job.channels, 1, 1))
     rows[:, :, 0] += channels * job.strides[2]
     rows[:, :, 1] = channels
     phases = np.array(grid.phases, np.int64)
-    f.at = ffi.cast("int32_t *", ffi.from_buffer(everywhere))
+    f.at = ffi.cast("int64_t *", ffi.from_buffer(everywhere))
     f.taps = ffi.cast("struct mat_conv_tap *", ffi.from_buffer(rows))
     f.phase = ffi.cast("int64_t *", ffi.from_buffer(phases))
     f.depth = max(1, round(DEPTH / len(taps))) * len(taps)
@@ -166,7 +182,7 @@ def _with_taps(f: CData, job: Job, grid: Grid) -> list[object]:
 
 def _share(f: CData, units: int, memory: int, work: int) -> int:
     """Set the slots of a frame for units that need so many bytes; return the grain of slots."""
-    f.units, f.slots = units, min(units, SLOTS)
+    f.units, f.slots = units, min(units, SLOTS, max(1, MOST_ROOM // memory))
     f.room = (memory + 4095) // 4096 * 4096 + 64 * 3  # so that slots do not meet in the caches
     return max(1, WORK * int(f.slots) // max(work, 1))
 
@@ -194,7 +210,7 @@ def _convolution(job: Job, x: Presented, y: Presented, add: bool) -> Function:
         f.block = -(-f.block // 2)
     f.blocks = -(-f.panels // f.block)
     work = job.n * job.groups * job.outputs * f.count * prod(s.axis.n for s in job.sides)
-    room = (job.channels * f.plane + 128 + f.block * PANEL * f.width) * size
+    room = (job.channels * f.plane + f.behind + f.block * PANEL * f.width) * size
     grain = _share(f, tiles * f.blocks, room, work)
     pack = CpuKernel(getattr(lib, f"mat_conv_pack_{letter}"), f, job.groups * f.panels,
                      1 + (1 << 16) // (PANEL * f.count), keep=keep).bind((0, 1), ())
@@ -225,10 +241,10 @@ def prepare_conv_to_x(found: Channels, yd: Presented, w: Presented, xd: Presente
     reverse.
     """
     strides = (found.outputs * w.strides[0], w.strides[1], w.strides[0], tuple(w.strides[2:]))
-    jobs = [_convolution(Job(found.n, found.groups, found.channels, found.outputs,
-                             tuple(Side(r.axis, r.last, -r.between, r.first, r.every) for r in some),
-                             strides), yd, xd, True)
-            for some in product(*(list(remainders(a)) for a in found.axes))]
+    sides = [[Side(r.axis, r.last, -r.between, r.first, r.every) for r in remainders(a)]
+             for a in found.axes]
+    jobs = [_convolution(Job(found.n, found.groups, found.channels, found.outputs, some, strides),
+                         yd, xd, True) for some in product(*sides)]
 
     def derive(yd: Presented, w: Presented, xd: Presented) -> None:
         for job in jobs:
@@ -250,14 +266,14 @@ def prepare_conv_to_w(found: Channels, x: Presented, yd: Presented, wd: Presente
     f = _frame(job, x, yd, grid, _tiles(job, grid, 1, size))
     keep = _with_taps(f, job, grid)
     tiles = f.bundles * f.cuts
-    f.block = max(1, min(job.channels, BUFFER // (size * f.plane)))
+    f.block = -(-job.channels // -(-job.channels * f.plane * size // BUFFER))
     f.pieces = max(1, min(tiles, PIECES, PARTIAL // (8 * wd.size)))
     while f.block > 1 and f.pieces * job.groups * -(-job.channels // f.block) < ENOUGH:
         f.block = -(-f.block // 2)
     f.blocks = -(-job.channels // f.block)
     work = wd.size * job.n * prod(s.axis.n for s in job.sides)
     grain = _share(f, f.pieces * job.groups * f.blocks,
-                   (f.block * f.plane + 128 + 2 * f.width) * size, work)
+                   (f.block * f.plane + f.behind + 3 * f.width) * size, work)
     run = CpuKernel(getattr(lib, f"mat_conv_to_w_{letter}"), f, f.slots, grain,
                     keep=keep).bind((0, 1, 2, 3), ())
     memory, pieces, together = f.slots * f.room, f.pieces, gather(wd.shape, wd, f.pieces)

@@ -17,7 +17,7 @@ from ..layout.shapes import Ints, integer
 from ..layout.sliding_window import Setting, regions, setting
 from ..matrix.base import form_of_result
 from ..matrix.mat import Mat
-from ..support.types import Array, Engine, Function, Keyword, Keywords
+from ..support.types import Array, Engine, Keyword, Keywords
 from .nn import FLOATS, check_derivatives, check_real, few_short_axes, sum_dtype
 from .operation import InOut, Input, Output, op
 from .overlap import check_disjoint
@@ -99,19 +99,18 @@ def correlation_to_w(x: Input, yd: Input, wd: InOut, *, stride: Setting = None,
 
 
 @correlation.prepare("foreign", dtypes=FLOATS, when=_some)
-def correlate_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Function:
+def correlate_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Engine:
     return engine.prepare_conv(fitting("conv", x, w, y, **settings), x, w, y)
 
 
 @correlation_to_x.prepare("foreign", dtypes=FLOATS, when=_some)
-def correlate_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat,
-                          **settings: Keyword) -> Function:
+def correlate_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, **settings: Keyword) -> Engine:
     return engine.prepare_conv_to_x(fitting("derive_conv", xd, w, yd, **settings), yd, w, xd)
 
 
 @correlation_to_w.prepare("foreign", dtypes=FLOATS, when=_some)
 def correlate_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat,
-                          **settings: Keyword) -> Function:
+                          **settings: Keyword) -> Engine:
     return engine.prepare_conv_to_w(fitting("derive_conv", x, wd, yd, **settings), x, yd, wd)
 
 
@@ -188,11 +187,13 @@ def correlate_to_w_numpy(np: Engine, x: Array, yd: Array, wd: Array, **settings:
 # The public functions
 
 
-def _mat(name: str, value: object) -> Mat:
-    if not isinstance(value, Mat):
-        raise DTypeError(f"{name} of conv must be a Mat, got {type(value).__name__}; "
-                         "mat.from_numpy(a) wraps an array without copying, mat.array(obj) copies")
-    return value
+def check_mat(name: str, **values: object) -> None:
+    """Raise `DTypeError` unless all are Mats."""
+    for k, value in values.items():
+        if not isinstance(value, Mat):
+            raise DTypeError(f"{k} of {name} must be a Mat, got {type(value).__name__}; "
+                             "mat.from_numpy(a) wraps an array without copying, mat.array(obj) "
+                             "copies")
 
 
 # the parameters are those that neural networks have
@@ -244,13 +245,14 @@ def conv(x: Mat, w: Mat, *, stride: Setting = None, padding: Setting = None,
     >>> mat.nn.conv(x, w, stride=2, padding=1).tolist()
     [[[40.0, 63.0, 3.0]]]
     """
-    _mat("x", x), _mat("w", w)
+    check_mat("conv", x=x, w=w)
     settings = given_settings(groups, stride=stride, padding=padding, dilation=dilation)
     if out is None:
         check_real("conv", x, w)
         shape = sizes("conv", x.shape, w.shape, **settings).shape
         out = form_of_result(shape, x.dtype).new(x.device_enabled, None)
-    result: Mat = correlation(x, w, _mat("out", out), **settings)
+    check_mat("conv", out=out)
+    result: Mat = correlation(x, w, out, **settings)
     return result
 
 

@@ -48,7 +48,8 @@ REDUCTIONS = ["sum", "mean", "max", "min", "argmax", "argmin", "prod"]
 FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
 RANDOM = ["Rng", "seed", "multivariate_normal"]
-WINDOWS = ["conv", "derive_conv", "convolve", "derive_convolve", "max_pool", "derive_max_pool"]
+WINDOWS = ["conv", "derive_conv", "pool", "derive_pool", "convolve", "derive_convolve", "max_pool",
+           "derive_max_pool"]
 FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets",
           "FacetState", "Direction",
           "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report",

@@ -26,6 +26,7 @@ struct mat_conv {
     int64_t lead, rows, cuts;  /* the axis that is cut into tiles of so many points; how many */
     int64_t together, bundles; /* images of a tile; how many tiles they need */
     int64_t phases, image, plane; /* elements of the buffer for an image, and a channel */
+    int64_t behind;            /* zeros behind the buffer */
     int64_t width;             /* points of a tile, rounded up to vectors */
     int64_t depth;             /* taps that are used at once */
     int64_t slots, units, room; /* bytes of a slot */
@@ -35,7 +36,7 @@ struct mat_conv {
     int64_t x_image, x_channel, y_image, y_channel, w_output, w_group;
     struct mat_conv_axis axes[3];
     int64_t *phase; /* for each, its number along the three axes */
-    int32_t *at;
+    int64_t *at;
     struct mat_conv_tap *taps;
 };
 

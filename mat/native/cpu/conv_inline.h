@@ -4,7 +4,7 @@
 
 /* Sums of m outputs at v vectors of points over `count` taps: begun with 0, or continued. */
 INLINE void NAME(dot_tile)(T *RESTRICT to, int64_t width, const T *RESTRICT x,
-                           const int32_t *RESTRICT at, const T *RESTRICT w, int64_t count,
+                           const int64_t *RESTRICT at, const T *RESTRICT w, int64_t count,
                            int begin, const int m, const int v) {
     NAME(vector) sum[6][8];
 #pragma GCC unroll 6
@@ -34,7 +34,7 @@ INLINE void NAME(dot_tile)(T *RESTRICT to, int64_t width, const T *RESTRICT x,
 }
 
 /* The same for `wide` points, as many as can be at once. */
-INLINE void NAME(dot_panel)(T *to, int64_t width, int64_t wide, const T *x, const int32_t *at,
+INLINE void NAME(dot_panel)(T *to, int64_t width, int64_t wide, const T *x, const int64_t *at,
                             const T *w, int64_t count, int begin, const int m) {
     const int v = m == 1 ? 8 : m < 4 ? 4 : 2;
     int64_t q = 0;
@@ -52,7 +52,7 @@ INLINE void NAME(dot_panel)(T *to, int64_t width, int64_t wide, const T *x, cons
         NAME(dot_tile)(to + q, width, x + q, at, w, count, begin, m, 1);
 }
 
-INLINE void NAME(dot_any)(T *to, int64_t width, int64_t wide, const T *x, const int32_t *at,
+INLINE void NAME(dot_any)(T *to, int64_t width, int64_t wide, const T *x, const int64_t *at,
                           const T *w, int64_t count, int begin, int64_t m) {
     switch (m) {
     case 1:
@@ -152,7 +152,7 @@ INLINE void NAME(conv_unit)(const struct mat_conv *f, char *const *operands, T *
     const T *x = (const T *)operands[0] + f->x_base + g * f->channels * f->x_channel,
             *packed = (const T *)operands[2],
             *zeros = packed + f->groups * f->outputs * f->count + g * f->panels;
-    T *sums = memory + f->channels * f->plane + 16 * LANES;
+    T *sums = memory + f->channels * f->plane + f->behind;
     NAME(fill_tile)(memory, f, &c, x, f->channels);
     NAME(dot_block)(sums, f, memory, packed + g * f->outputs * f->count, low, high);
     for (int64_t panel = low; panel < high; panel++)

@@ -60,15 +60,16 @@ INLINE void NAME(fill_phase)(T *to, const struct mat_conv *f, const struct cut *
 /* The input of a tile, of `count` channels from x on. */
 INLINE void NAME(fill_tile)(T *to, const struct mat_conv *f, const struct cut *c, const T *x,
                             int64_t count) {
-    for (int64_t channel = 0; channel < count; channel++)
+    int64_t filled = f->phases * f->together * f->image;
+    for (int64_t channel = 0; channel < count; channel++, x += f->x_channel) {
         for (int64_t phase = 0; phase < f->phases; phase++)
             for (int64_t k = 0; k < f->together; k++, to += f->image)
-                NAME(fill_phase)(to, f, c,
-                                 k < c->images ? x + channel * f->x_channel +
-                                                     (c->first + k) * f->x_image
-                                               : NULL,
+                NAME(fill_phase)(to, f, c, k < c->images ? x + (c->first + k) * f->x_image : NULL,
                                  f->phase + 3 * phase);
-    NAME(clear)(to, 16 * LANES); /* what the last vectors read behind it */
+        NAME(clear)(to, f->plane - filled);
+        to += f->plane - filled;
+    }
+    NAME(clear)(to, f->behind);
 }
 
 /* The element of tap k for a point, or 0 if it is outside: NULL. x: of the group. */

@@ -3,37 +3,40 @@
 
 /* Sums over `width` points, of m outputs by n taps, added to partial sums. */
 INLINE void NAME(correlate_tile)(double *partial, int64_t stride, const T *RESTRICT yd,
-                                 int64_t width, const T *RESTRICT x, const int32_t *RESTRICT at,
+                                 int64_t width, const T *RESTRICT x, const int64_t *RESTRICT at,
                                  const int m, const int n) {
-    NAME(vector) sum[2][9] = {{{0}}};
+    NAME(vector) sum[3][9] = {{{0}}};
     for (int64_t q = 0; q < width; q += LANES) {
-        NAME(vector) d[2];
-#pragma GCC unroll 2
+        NAME(vector) d[3];
+#pragma GCC unroll 3
         for (int i = 0; i < m; i++)
             d[i] = LOAD(yd + i * width + q);
 #pragma GCC unroll 9
         for (int k = 0; k < n; k++) {
             NAME(vector) seen = LOAD(x + at[k] + q);
-#pragma GCC unroll 2
+#pragma GCC unroll 3
             for (int i = 0; i < m; i++)
                 sum[i][k] += d[i] * seen;
         }
     }
-#pragma GCC unroll 2
+#pragma GCC unroll 3
     for (int i = 0; i < m; i++)
 #pragma GCC unroll 9
         for (int k = 0; k < n; k++) {
-            double total = 0;
-            for (int v = 0; v < LANES; v++)
-                total += sum[i][k][v];
-            partial[i * stride + k] += total;
+            T each[LANES];
+            STORE(each, sum[i][k]);
+#pragma GCC unroll 4
+            for (int by = LANES / 2; by; by /= 2)
+                for (int v = 0; v < by; v++)
+                    each[v] += each[v + by];
+            partial[i * stride + k] += each[0];
         }
 }
 
-/* One or two outputs by taps `low` to `high`. */
-INLINE void NAME(correlate_pair)(double *partial, int64_t stride, const T *yd, int64_t width,
-                                 const T *x, const int32_t *at, int64_t count, const int m) {
-    const int n = m == 1 ? 9 : 6;
+/* One to three outputs by some taps. */
+INLINE void NAME(correlate_few)(double *partial, int64_t stride, const T *yd, int64_t width,
+                                const T *x, const int64_t *at, int64_t count, const int m) {
+    const int n = m == 1 ? 9 : m == 2 ? 6 : 4;
     int64_t k = 0;
     for (; k + n <= count; k += n)
         NAME(correlate_tile)(partial + k, stride, yd, width, x, at + k, m, n);
@@ -95,20 +98,21 @@ INLINE void NAME(to_w_unit)(const struct mat_conv *f, char *const *operands, T *
             *yd = (const T *)operands[1] + g * f->outputs * f->y_channel;
     double *partial = (double *)operands[2] +
                       (piece * f->groups + g) * f->outputs * f->count + low * each;
-    T *points = memory + f->block * f->plane + 16 * LANES;
+    T *points = memory + f->block * f->plane + f->behind;
     for (int64_t tile = begin; tile < end; tile++) {
         struct cut c = cut_of(f, tile);
         NAME(fill_tile)(memory, f, &c, x + low * f->x_channel, some);
-        for (int64_t o = 0; o < f->outputs; o += 2) {
-            NAME(take)(points, f, &c, yd + o * f->y_channel);
-            if (o + 1 < f->outputs)
-                NAME(take)(points + f->width, f, &c, yd + (o + 1) * f->y_channel);
-            if (o + 1 < f->outputs)
-                NAME(correlate_pair)(partial + o * f->count, f->count, points, f->width, memory,
-                                     f->at, some * each, 2);
+        for (int64_t o = 0, m; o < f->outputs; o += m) {
+            m = least(3, f->outputs - o);
+            for (int64_t i = 0; i < m; i++)
+                NAME(take)(points + i * f->width, f, &c, yd + (o + i) * f->y_channel);
+            double *to = partial + o * f->count;
+            if (m == 3)
+                NAME(correlate_few)(to, f->count, points, f->width, memory, f->at, some * each, 3);
+            else if (m == 2)
+                NAME(correlate_few)(to, f->count, points, f->width, memory, f->at, some * each, 2);
             else
-                NAME(correlate_pair)(partial + o * f->count, f->count, points, f->width, memory,
-                                     f->at, some * each, 1);
+                NAME(correlate_few)(to, f->count, points, f->width, memory, f->at, some * each, 1);
         }
     }
     for (int64_t o = 0; o < f->outputs; o++)
