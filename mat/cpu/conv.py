@@ -187,7 +187,7 @@ def _share(f: CData, units: int, memory: int, work: int) -> int:
     return max(1, WORK * int(f.slots) // max(work, 1))
 
 
-class Room:
+class WorkMemory:
     """Uninitialized memory, as a kernel's operand."""
 
     __slots__ = ("address", "memory")
@@ -220,9 +220,9 @@ def _convolution(job: Job, x: Presented, y: Presented, add: bool) -> Function:
     memory = f.slots * f.room
 
     def convolve(x: Presented, w: Presented, y: Presented) -> None:
-        weights = Room(packed)
+        weights = WorkMemory(packed)
         pack(w, weights)
-        run(x, w, weights, y, Room(memory))
+        run(x, w, weights, y, WorkMemory(memory))
 
     return convolve
 
@@ -280,7 +280,7 @@ def prepare_conv_to_w(found: Channels, x: Presented, yd: Presented, wd: Presente
 
     def derive(x: Presented, yd: Presented, wd: Presented) -> None:
         sums = PartialSums(pieces * wd.size)
-        run(x, yd, sums, Room(memory))
+        run(x, yd, sums, WorkMemory(memory))
         together(sums, wd)
 
     return derive

@@ -17,6 +17,7 @@ from ..layout.shapes import Ints, integer
 from ..layout.sliding_window import Setting, regions, setting
 from ..matrix.base import form_of_result
 from ..matrix.mat import Mat
+from ..support.dtypes import FLOATING
 from ..support.types import Array, Engine, Keyword, Keywords
 from .nn import FLOATS, check_derivatives, check_real, few_short_axes, sum_dtype
 from .operation import InOut, Input, Output, op
@@ -98,16 +99,19 @@ def correlation_to_w(x: Input, yd: Input, wd: InOut, *, stride: Setting = None,
     check_disjoint("derive_conv", wd, x, yd)
 
 
+@correlation.prepare("cuda", dtypes=FLOATING, when=_some_short)
 @correlation.prepare("foreign", dtypes=FLOATS, when=_some)
 def correlate_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Engine:
     return engine.prepare_conv(fitting("conv", x, w, y, **settings), x, w, y)
 
 
+@correlation_to_x.prepare("cuda", dtypes=FLOATING, when=_some_short)
 @correlation_to_x.prepare("foreign", dtypes=FLOATS, when=_some)
 def correlate_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, **settings: Keyword) -> Engine:
     return engine.prepare_conv_to_x(fitting("derive_conv", xd, w, yd, **settings), yd, w, xd)
 
 
+@correlation_to_w.prepare("cuda", dtypes=FLOATING, when=_some_short)
 @correlation_to_w.prepare("foreign", dtypes=FLOATS, when=_some)
 def correlate_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat,
                           **settings: Keyword) -> Engine:

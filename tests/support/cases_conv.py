@@ -1,4 +1,4 @@
-"""Results of convolution and pooling of images with channels, point by point and tap by tap, and samples for them.
+"""Results of convolution and pooling of images with channels, point by point, and samples.
 
 It knows nothing of `mat`; ``cases.py`` has it in its table.
 """
