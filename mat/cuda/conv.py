@@ -43,7 +43,7 @@ def programs() -> Iterator[Program]:
     return map(_program, FLOATING)
 
 
-class Product:
+class ImplicitProduct:
     """A product of matrices for each group: its sizes, and the strides of the operands."""
 
     def __init__(self, found: Channels, sizes: tuple[int, int, int], x: Presented, w: Presented,
@@ -86,14 +86,14 @@ def _points(found: Channels) -> int:
 def prepare_conv(found: Channels, x: Presented, w: Presented, y: Presented) -> CudaKernel:
     """Prepare ``y = conv(x, w)`` as a kernel of ``(x, w, y)``."""
     sizes = found.outputs, _points(found), found.channels * _taps(found)
-    return Product(found, sizes, x, w, y).kernel("conv")
+    return ImplicitProduct(found, sizes, x, w, y).kernel("conv")
 
 
 def prepare_conv_to_x(found: Channels, yd: Presented, w: Presented, xd: Presented) -> CudaKernel:
     """Prepare the derivative by x, added to xd, as a kernel of ``(yd, w, xd)``."""
     positions = found.n * prod(a.nx for a in found.axes)
     sizes = found.channels, positions, found.outputs * _taps(found)
-    return Product(found, sizes, xd, w, yd).kernel("conv_to_x")
+    return ImplicitProduct(found, sizes, xd, w, yd).kernel("conv_to_x")
 
 
 def prepare_conv_to_w(found: Channels, x: Presented, yd: Presented, wd: Presented) -> CudaKernel:
@@ -103,7 +103,7 @@ def prepare_conv_to_w(found: Channels, x: Presented, yd: Presented, wd: Presente
     depend on the sizes alone, and so does the result.
     """
     sizes = found.outputs, found.channels * _taps(found), _points(found)
-    product = Product(found, sizes, x, wd, yd)
+    product = ImplicitProduct(found, sizes, x, wd, yd)
     most = max(1, min(product.k // LEAST, BLOCKS // product.blocks, PARTIAL // (8 * wd.size)))
     each = (product.k + most * TERMS - 1) // (most * TERMS) * TERMS
     pieces = -(-product.k // each)
