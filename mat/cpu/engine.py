@@ -21,6 +21,7 @@ from .blas_kernels import (
     prepare_trsm,
     vectors,
 )
+from .conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
 from .elementwise import (
     prepare_convert,
     prepare_elementwise,
@@ -45,6 +46,7 @@ __all__ = [  # noqa: RUF022  a line for each module
     "prepare_user_kernel",
     "is_long", "long_vectors",
     "prepare_integer_matmul", "prepare_scaled_matmul",
+    "prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "prepare_random",
     "prepare_copy",

@@ -157,7 +157,7 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
     frame, keep = _frame(shape, [WindowLoop(rows)], piece, count)
     kernel = lib.mat_correlate_f if _is_float(x) else lib.mat_correlate_d
     partly = CpuKernel(kernel, frame, pieces, 2, keep=keep).bind((0, 1, 2), ())
-    together = _gather(taps, wd, pieces)
+    together = gather(taps, wd, pieces)
 
     def derive(x: Presented, yd: Presented, wd: Presented) -> None:
         sums = PartialSums(pieces * wd.size)
@@ -167,7 +167,7 @@ def prepare_to_w(axes: Sequence[WindowAxis], x: Presented, yd: Presented,
     return derive
 
 
-def _gather(taps: Ints, wd: Presented, pieces: int) -> CpuKernel:
+def gather(taps: Ints, wd: Presented, pieces: int) -> CpuKernel:
     """Prepare the addition of the partial sums of `pieces` pieces to wd."""
     rows = _rows([WindowAxis(k, k, 1, 1, 0) for k in taps], wd.strides)
     frame, keep = _frame(tuple(r.axis.n for r in rows), [WindowLoop(rows)], pieces, wd.size)

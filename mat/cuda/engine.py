@@ -20,6 +20,7 @@ from .blas import (
     vectors,
 )
 from .compare import prepare_comparison
+from .conv import prepare_conv, prepare_conv_to_w, prepare_conv_to_x
 from .convert import prepare_convert
 from .copy import prepare_copy
 from .elementwise import UserKernel, prepare_elementwise, prepare_fill, prepare_user_kernel
@@ -68,6 +69,7 @@ __all__ = [
     "prepare_cholesky", "prepare_inverse", "prepare_slogdet", "prepare_solution",
     "prepare_copy", "prepare_convert",
     "prepare_comparison",
+    "prepare_conv", "prepare_conv_to_w", "prepare_conv_to_x",
     "prepare_convolve", "prepare_pool", "prepare_pool_back", "prepare_to_w", "prepare_to_x",
     "UserKernel", "prepare_elementwise", "prepare_fill", "prepare_user_kernel",
     "prepare_random",

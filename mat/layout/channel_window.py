@@ -32,6 +32,23 @@ class SpacedAxis(NamedTuple):
         return self.off + p * self.dilation
 
 
+class Channels(NamedTuple):
+    """The sizes of a convolution: `n` images, channels and outputs of each of the groups, and the
+    spatial axes.
+    """
+
+    n: int
+    groups: int
+    channels: int
+    outputs: int
+    axes: tuple[SpacedAxis, ...]
+
+    @property
+    def shape(self) -> Ints:
+        """The shape of the result."""
+        return (self.n, self.groups * self.outputs, *(a.n for a in self.axes))
+
+
 class Remainder(NamedTuple):
     """The positions ``first, first + every, ...`` of the input as points over the output, for the
     derivative by the input: `axis` has the taps that reach them, which are ``last, last - between,

@@ -12,32 +12,16 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ..errors import DTypeError, ShapeError
-from ..layout.channel_window import MOST_SPATIAL, SpacedAxis, spaced
+from ..layout.channel_window import MOST_SPATIAL, Channels, spaced
 from ..layout.shapes import Ints, integer
 from ..layout.sliding_window import Setting, regions, setting
 from ..matrix.base import form_of_result
 from ..matrix.mat import Mat
+from ..support.dtypes import FLOATING
 from ..support.types import Array, Engine, Keyword, Keywords
-from .nn import check_derivatives, check_real, few_short_axes, sum_dtype
+from .nn import FLOATS, check_derivatives, check_real, few_short_axes, sum_dtype
 from .operation import InOut, Input, Output, op
 from .overlap import check_disjoint
-
-
-class Channels(NamedTuple):
-    """The sizes of a convolution: `n` images, channels and outputs of each of the groups, and the
-    spatial axes.
-    """
-
-    n: int
-    groups: int
-    channels: int
-    outputs: int
-    axes: tuple[SpacedAxis, ...]
-
-    @property
-    def shape(self) -> Ints:
-        """The shape of the result."""
-        return (self.n, self.groups * self.outputs, *(a.n for a in self.axes))
 
 
 # the parameters are those of `conv`
@@ -115,6 +99,25 @@ def correlation_to_w(x: Input, yd: Input, wd: InOut, *, stride: Setting = None,
     check_disjoint("derive_conv", wd, x, yd)
 
 
+@correlation.prepare("cuda", dtypes=FLOATING, when=_some_short)
+@correlation.prepare("foreign", dtypes=FLOATS, when=_some)
+def correlate_kernel(engine: Engine, x: Mat, w: Mat, y: Mat, **settings: Keyword) -> Engine:
+    return engine.prepare_conv(fitting("conv", x, w, y, **settings), x, w, y)
+
+
+@correlation_to_x.prepare("cuda", dtypes=FLOATING, when=_some_short)
+@correlation_to_x.prepare("foreign", dtypes=FLOATS, when=_some)
+def correlate_to_x_kernel(engine: Engine, yd: Mat, w: Mat, xd: Mat, **settings: Keyword) -> Engine:
+    return engine.prepare_conv_to_x(fitting("derive_conv", xd, w, yd, **settings), yd, w, xd)
+
+
+@correlation_to_w.prepare("cuda", dtypes=FLOATING, when=_some_short)
+@correlation_to_w.prepare("foreign", dtypes=FLOATS, when=_some)
+def correlate_to_w_kernel(engine: Engine, x: Mat, yd: Mat, wd: Mat,
+                          **settings: Keyword) -> Engine:
+    return engine.prepare_conv_to_w(fitting("derive_conv", x, wd, yd, **settings), x, yd, wd)
+
+
 # NumPy: one product of matrices for each tap
 
 
@@ -188,11 +191,13 @@ def correlate_to_w_numpy(np: Engine, x: Array, yd: Array, wd: Array, **settings:
 # The public functions
 
 
-def _mat(name: str, value: object) -> Mat:
-    if not isinstance(value, Mat):
-        raise DTypeError(f"{name} of conv must be a Mat, got {type(value).__name__}; "
-                         "mat.from_numpy(a) wraps an array without copying, mat.array(obj) copies")
-    return value
+def check_mat(name: str, **values: object) -> None:
+    """Raise `DTypeError` unless all are Mats."""
+    for k, value in values.items():
+        if not isinstance(value, Mat):
+            raise DTypeError(f"{k} of {name} must be a Mat, got {type(value).__name__}; "
+                             "mat.from_numpy(a) wraps an array without copying, mat.array(obj) "
+                             "copies")
 
 
 # the parameters are those that neural networks have
@@ -244,13 +249,14 @@ def conv(x: Mat, w: Mat, *, stride: Setting = None, padding: Setting = None,
     >>> mat.nn.conv(x, w, stride=2, padding=1).tolist()
     [[[40.0, 63.0, 3.0]]]
     """
-    _mat("x", x), _mat("w", w)
+    check_mat("conv", x=x, w=w)
     settings = given_settings(groups, stride=stride, padding=padding, dilation=dilation)
     if out is None:
         check_real("conv", x, w)
         shape = sizes("conv", x.shape, w.shape, **settings).shape
         out = form_of_result(shape, x.dtype).new(x.device_enabled, None)
-    result: Mat = correlation(x, w, _mat("out", out), **settings)
+    check_mat("conv", out=out)
+    result: Mat = correlation(x, w, out, **settings)
     return result
 
 

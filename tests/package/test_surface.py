@@ -49,7 +49,8 @@ FUSED = ["geem", "geerv", "add_sign"]
 SCALING = ["scale_rows", "scale_columns"]
 QUANTIZING = ["quantize", "dequantize", "scaled_matmul"]
 RANDOM = ["Rng", "seed", "multivariate_normal"]
-WINDOWS = ["conv", "derive_conv", "convolve", "derive_convolve", "max_pool", "derive_max_pool"]
+WINDOWS = ["conv", "derive_conv", "pool", "derive_pool", "convolve", "derive_convolve", "max_pool",
+           "derive_max_pool"]
 FACETS = ["use_device", "use_cuda", "set_device", "cuda_available", "prefetch", "with_facets",
           "FacetState", "Direction",
           "barrier", "scratch", "ones_view", "kernel", "show", "show_config", "memory_report",

@@ -1,4 +1,4 @@
-"""Results of convolution of channels, point by point and tap by tap, and samples for them.
+"""Results of convolution and pooling of images with channels, point by point, and samples.
 
 It knows nothing of `mat`; ``cases.py`` has it in its table.
 """
@@ -97,7 +97,91 @@ def to_ws(rng, dtype):
         yield (x, y, w), settings
 
 
+# Pooling: x, y, and windows as weights of one channel
+
+
+def windows(shape, window, stride=None, padding=None):
+    """Yield (point, tap, position), with slices for images and channels."""
+    one = np.empty((1, 1, *shape[2:])), np.empty((1, 1, *window))
+    stride = window if stride is None else stride
+    for seen, of, point in meetings(*one, stride, padding):
+        yield (..., *point[2:]), of[2:], (..., *seen[2:])
+
+
+def largest(x, y, *, window, **settings):
+    found = {}
+    for point, _, place in windows(x.shape, window, **settings):
+        found.setdefault(point, []).append(x[place])
+    y = np.zeros_like(y)
+    for point, values in found.items():
+        y[point] = np.max(values, axis=0)
+    return y
+
+
+def largest_back(x, y, yd, xd, *, window, **settings):
+    sums = wide(xd)
+    for point, _, place in windows(x.shape, window, **settings):
+        equal = (x[place] == y[point]) | ((x[place] != x[place]) & (y[point] != y[point]))
+        sums[place] += np.where(equal, yd[point], 0)
+    return narrow(sums, xd.dtype)
+
+
+def weighted(x, w, y, **settings):
+    sums, x, w = wide(y), wide(x), wide(w)
+    for point, tap, place in windows(x.shape, w.shape, **settings):
+        sums[point] += w[tap] * x[place]
+    return narrow(sums, y.dtype)
+
+
+def weighted_back(yd, w, xd, **settings):
+    sums, w, yd = wide(xd), wide(w), wide(yd)
+    for point, tap, place in windows(xd.shape, w.shape, **settings):
+        sums[place] += w[tap] * yd[point]
+    return narrow(sums, xd.dtype)
+
+
+POOLS = (
+    ((2, 3, 7), (3,), {"stride": 2, "padding": 1}), ((2, 3, 6, 5), (2, 2), {}),
+    ((1, 2, 7, 8), (3, 2), {"stride": (2, 3), "padding": (1, 0)}),
+    ((2, 1, 4, 3, 5), (2, 1, 3), {"stride": 1, "padding": (1, 0, 1)}), ((0, 2, 4), (2,), {}),
+)
+
+
+def pool_samples(rng, dtype):
+    """Yield x, y, the window and settings."""
+    for shape, window, settings in POOLS:
+        outer = output_shape(shape, (shape[1], 1, *window),
+                             **{"stride": window, **settings})
+        x = np.round(numbers(rng, shape, dtype)).astype(dtype)  # with ties
+        yield x, numbers(rng, outer, dtype), window, settings
+
+
+def pools(rng, dtype):
+    for x, y, window, settings in pool_samples(rng, dtype):
+        yield (x, y), {"window": window, **settings}
+
+
+def pool_backs(rng, dtype):
+    for x, y, window, settings in pool_samples(rng, dtype):
+        settings = {"window": window, **settings}
+        yield (x, largest(x, y, **settings), y, numbers(rng, x.shape, dtype)), settings
+
+
+def averages(rng, dtype):
+    for x, y, window, settings in pool_samples(rng, dtype):
+        yield (x, numbers(rng, window, dtype), y), {"stride": window, **settings}
+
+
+def average_backs(rng, dtype):
+    for (x, w, y), settings in averages(rng, dtype):
+        yield (y, w, x), settings
+
+
 CONV_CASES = {
+    "channel_pooling.largest": (pools, largest, REAL),
+    "channel_pooling.largest_back": (pool_backs, largest_back, REAL),
+    "channel_pooling.weighted": (averages, weighted, REAL),
+    "channel_pooling.weighted_back": (average_backs, weighted_back, REAL),
     "conv.correlation": (forwards, convolution, REAL),
     "conv.correlation_to_x": (to_xs, to_x, REAL),
     "conv.correlation_to_w": (to_ws, to_w, REAL),

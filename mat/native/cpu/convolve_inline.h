@@ -7,22 +7,6 @@
 #include "row_inline.h"
 #include "window_inline.h"
 
-/* Copy `count` elements of the input, `step` apart from position `first` on, into the buffer; zeros
-   for those outside. */
-INLINE void NAME(part)(T *RESTRICT to, const T *x, int64_t nx, int64_t stride, int64_t first,
-                       int64_t step, int64_t count) {
-    int64_t low = least(count, most(0, above(-first, step))),
-            high = most(low, least(count, above(nx - first, step)));
-    NAME(clear)(to, low);
-    if (step * stride == 1) {
-        NAME(copied)(to + low, x + first + low, high - low);
-    } else {
-        for (int64_t q = low; q < high; q++)
-            to[q] = x[(first + q * step) * stride];
-    }
-    NAME(clear)(to + high, count - high);
-}
-
 /* Copy the input of a tile into the buffer. */
 INLINE void NAME(fill)(T *lines, const struct tile *t, const T *x, const struct mat_window *r,
                        const struct mat_window *c) {
