@@ -3,6 +3,7 @@
 from . import (  # noqa: F401
     cases_blas,
     cases_elementwise,
+    cases_gathering,
     cases_linalg,
     cases_reduce,
     cases_sorting,

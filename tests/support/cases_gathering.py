@@ -1,0 +1,66 @@
+"""Cases of what integers and conditions select."""
+
+import numpy as np
+
+from .case import case
+from .layouts import NUMPY_DTYPES, numbers
+
+
+def copied(x):
+    return np.array(x, copy=True)
+
+
+def gathered(x, at, out, place, chosen):
+    """The items at positions along the chosen axes, which are leading ones here."""
+    lengths = [x.shape[k] for k in chosen]
+    items = x.reshape(int(np.prod(lengths)), *x.shape[len(chosen):])
+    return np.moveaxis(items[at], range(at.ndim), range(place, place + at.ndim))
+
+
+@case("gathering.gather", gathered, NUMPY_DTYPES)
+def gather_samples(rng, dtype):
+    for shape, chosen, place in (((5,), (0,), 0), ((4, 3), (0,), 0), ((4, 3), (0,), 1),
+                                 ((4, 3, 2), (0, 1), 0), ((3, 2), (0, 1), 0)):
+        most = int(np.prod([shape[k] for k in chosen]))
+        for of_at in ((3,), (2, 2), (0,)):
+            x, at = numbers(rng, shape, dtype), rng.integers(-most, most, of_at)
+            out = np.empty(gathered(x, at, None, place, chosen).shape, dtype)
+            yield (x, at, out, place, chosen), {}
+
+
+@case("gathering.gather_along", lambda x, at, out, axis: np.take_along_axis(x, at, axis),
+      NUMPY_DTYPES)
+def gather_along_samples(rng, dtype):
+    for shape, of_at, axis in (((5,), (3,), 0), ((4, 3), (2, 3), 0), ((4, 3), (4, 5), 1)):
+        x, at = numbers(rng, shape, dtype), rng.integers(0, shape[axis], of_at)
+        yield (x, at, np.empty(of_at, dtype), axis), {}
+
+
+def scattered(at, source, x, place, chosen, unique):
+    found = copied(x)
+    lengths = [x.shape[k] for k in chosen]
+    items = found.reshape(int(np.prod(lengths)), *x.shape[len(chosen):])
+    values = np.moveaxis(source, range(place, place + at.ndim), range(at.ndim))
+    for index in np.ndindex(at.shape):
+        items[at[index]] = values[index]
+    return found
+
+
+@case("gathering.scatter", scattered, NUMPY_DTYPES)
+def scatter_samples(rng, dtype):
+    for shape, chosen, place in (((5,), (0,), 0), ((4, 3), (0,), 1), ((3, 2), (0, 1), 0)):
+        most = int(np.prod([shape[k] for k in chosen]))
+        for unique in (True, False):
+            x = numbers(rng, shape, dtype)
+            at = rng.permutation(most)[:3] if unique else rng.integers(0, most, 6)
+            source = numbers(rng, gathered(x, at, None, place, chosen).shape, dtype)
+            yield (at, source, x, place, chosen, unique), {}
+
+
+@case("selecting.select", lambda condition, a, b, out: np.where(condition, a, b), NUMPY_DTYPES)
+def select_samples(rng, dtype):
+    for shape in ((5,), (3, 4), (0,), ()):
+        a, b = numbers(rng, shape, dtype), numbers(rng, shape, dtype)
+        yield (np.asarray(rng.random(shape) < 0.5), a, b, np.empty(shape, dtype)), {}
+    a, b = numbers(rng, (3, 1), dtype), numbers(rng, (4,), dtype)
+    yield (rng.random((3, 4)) < 0.5, a, b, np.empty((3, 4), dtype)), {}
