@@ -37,9 +37,8 @@ def run(code, chosen):
 def test_routines_are_taken_from_the_library_that_has_them(library):
     code = ("x = mat.array([3., 4.]); print(mat.nrm2(x), mat.blas.dot(x, x)); "
             "print(mat.show_config()['BLAS'])")
-    assert run(code, library).split()[:3] == ["42.0", "25.0", f"{library},"]
-    assert "chosen by MAT_BLAS" in run(code, library)
-    assert run(code, "scipy").split()[:2] == ["5.0", "25.0"]
+    assert run(code, library).splitlines() == ["42.0 25.0", f"{library}, chosen by MAT_BLAS"]
+    assert run(code, "scipy").startswith("5.0 25.0")
 
 
 def test_a_library_that_is_missing_is_an_error():
