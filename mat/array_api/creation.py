@@ -6,11 +6,11 @@ import numpy as np
 
 from ..devices.device import DeviceLike
 from ..errors import DTypeError, SettingError, ShapeError
-from ..interop.numpy.operators import by_numpy
 from ..layout.shapes import LARGEST, as_shape, integer
 from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..matrix.ranges import interval
+from ..ops.arrangement import triangle
 from ..support.dtypes import as_dtype, check_number
 from ..support.types import Array, ArrayLike, DType, DTypeLike, Number, Scalar, ShapeLike
 from .arguments import (
@@ -355,7 +355,7 @@ def tril(x: ArrayLike, /, *, k: int = 0) -> Mat:
     Mat
         Of the shape of `x`.
     """
-    return by_numpy(np.tril, _as_matrices("tril", x), integer(k, "k"))
+    return triangle(_as_matrices("tril", x), integer(k, "k"), upper=False)
 
 
 def triu(x: ArrayLike, /, *, k: int = 0) -> Mat:
@@ -373,7 +373,7 @@ def triu(x: ArrayLike, /, *, k: int = 0) -> Mat:
     Mat
         Of the shape of `x`.
     """
-    return by_numpy(np.triu, _as_matrices("triu", x), integer(k, "k"))
+    return triangle(_as_matrices("triu", x), integer(k, "k"), upper=True)
 
 
 def _as_matrices(name: str, x: ArrayLike) -> Mat:

@@ -14,8 +14,11 @@ from ..errors import ShapeError
 from ..layout.shapes import Ints, as_axis
 from ..layout.strided import Layout
 from ..matrix.mat import Mat, new_like
+from ..matrix.ranges import arange
 from ..support.types import Number
+from .elementwise import add, greater_equal, less_equal
 from .joining import write_windows
+from .selecting import where
 
 Repetition = Literal["edge", "wrap", "reflect", "symmetric"]
 Widths = list[tuple[int, int]]  # before and after, for each axis
@@ -75,6 +78,23 @@ def on_diagonal(x: Mat, k: int = 0) -> Mat:
     if x.size:
         start = k if k > 0 else -k * n
         found.over(Layout((x.size,), (n + 1,), start)).assign_(x)
+    return found
+
+
+def triangle(x: Mat, k: int, upper: bool) -> Mat:
+    """Return a copy of `x` with zeros on one side of the diagonal `k` of its last two axes: above
+    it, or below it if `upper`.
+    """
+    rows, columns = (_counted(n, x) for n in x.shape[-2:])
+    compare = greater_equal if upper else less_equal
+    kept = compare(columns, add(rows, k).expand_dims(1))
+    return where(kept, x, x.dtype.type(0).item())
+
+
+def _counted(length: int, like: Mat) -> Mat:
+    """Return the integers below `length`, on the device on which operations on `like` compute."""
+    found = arange(length)
+    found.device_enabled = like.device_enabled
     return found
 
 

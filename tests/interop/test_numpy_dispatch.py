@@ -217,7 +217,7 @@ IMPLEMENTED = [  # function, and the call that our operations can do
     ("ascontiguousarray", 0),
     ("roll", 1), ("repeat", 0), ("tile", 0), ("diag", 1), ("meshgrid", 0), ("pad", 2),
     ("append", 0), ("delete", 0), ("insert", 0), ("trapezoid", 0), ("gradient", 0), ("isclose", 0),
-    ("cov", 0), ("corrcoef", 0), ("kron", 0),
+    ("cov", 0), ("corrcoef", 0), ("kron", 0), ("tril", 0), ("triu", 0),
     ("cumulative_sum", 0), ("cumulative_prod", 0), ("nancumsum", 0), ("nancumprod", 0), ("diff", 0),
     ("sort", 0), ("argsort", 0), ("partition", 0), ("argpartition", 0), ("searchsorted", 0),
     ("where", 0), ("select", 0), ("choose", 0), ("put", 0), ("place", 0), ("putmask", 0),

@@ -32,7 +32,8 @@ PLACES = """
 np.concatenate([x, y]); np.stack([x, y]); np.vstack([x, y]); np.hstack([x, y])
 np.column_stack([v, v]); np.tile(x, 2); np.repeat(x, 2, axis=0); np.repeat(v, 3)
 np.roll(x, 1, axis=0); np.roll(x, 3); np.pad(x, 1); np.pad(x, 1, mode="edge"); np.flip(x).copy()
-np.rot90(x); np.diag(v); np.diag(x); np.trace(x); np.meshgrid(v, v); np.broadcast_to(v, (6, 6))
+np.rot90(x); np.diag(v); np.diag(x); np.trace(x); np.tril(x); np.triu(x, 1)
+np.meshgrid(v, v); np.broadcast_to(v, (6, 6))
 np.moveaxis(x, 0, 1); np.split(x, 2); np.append(v, v); np.insert(v, 1, 2.0); np.delete(v, 1)
 np.ravel(x); x.T.reshape(-1); x.astype("float32"); x.copy(); np.zeros_like(x); np.full_like(x, 2.5)
 """

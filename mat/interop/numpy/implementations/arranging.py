@@ -12,7 +12,7 @@ import numpy as np
 from ....layout.shapes import Ints, as_axis
 from ....matrix.mat import Mat
 from ....ops import arrangement, joining
-from ....support.dtypes import BOOL, represents
+from ....support.dtypes import BOOL, EXTENSIONS, represents
 from ....support.types import Number, Operand
 from ..operands import as_mats
 from ..registry import Result, implements
@@ -65,6 +65,22 @@ def numpy_diag(v: Operand, k: int = 0) -> Result:
     if not isinstance(v, Mat) or v.ndim != 1 or type(k) is not int:
         return NotImplemented  # also for the diagonal of a matrix, which is a view
     return arrangement.on_diagonal(v, k)
+
+
+@implements("tril")
+def numpy_tril(m: Operand, k: int = 0) -> Result:
+    return _triangle(m, k, False)
+
+
+@implements("triu")
+def numpy_triu(m: Operand, k: int = 0) -> Result:
+    return _triangle(m, k, True)
+
+
+def _triangle(m: Operand, k: int, upper: bool) -> Result:
+    if not isinstance(m, Mat) or type(k) is not int or m.ndim < 2 or m.dtype.char in EXTENSIONS:
+        return NotImplemented
+    return arrangement.triangle(m, k, upper)
 
 
 @implements("meshgrid")
