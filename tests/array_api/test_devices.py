@@ -76,7 +76,8 @@ CREATION = {"arange", "asarray", "empty", "empty_like", "eye", "fft.fftfreq", "f
             "full_like", "linspace", "meshgrid", "ones", "ones_like", "zeros", "zeros_like"}
 OF_DTYPES = {"broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "result_type"}
 # numbers are copied to the host
-TUPLES = {"linalg.slogdet", "nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
+TUPLES = {"linalg.slogdet", "nonzero", "unique_all", "unique_counts", "unique_inverse",
+          "unique_values"}
 
 
 def test_every_function_is_known():
