@@ -154,6 +154,12 @@ template<> struct mat_narrowing<mat_f16> {
 template<> struct mat_narrowing<mat_bf16> {
     static MAT_MEMBER mat_bf16 of(float x) { return mat_to_bfloat(x); }
 };
+template<> struct mat_narrowing<mat_e4m3> {
+    static MAT_MEMBER mat_e4m3 of(float x) { return {to_e4m3(x)}; }
+};
+template<> struct mat_narrowing<mat_e5m2> {
+    static MAT_MEMBER mat_e5m2 of(float x) { return {to_e5m2(x)}; }
+};
 template <class R> struct mat_narrowing<mat_complex<R>> {
     static MAT_MEMBER mat_complex<R> of(mat_complex<R> x) { return x; }
     static MAT_MEMBER mat_complex<R> of(bool x) { return (R)x; }
