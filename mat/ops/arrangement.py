@@ -101,25 +101,29 @@ def _counted(length: int, like: Mat) -> Mat:
 # Borders
 
 
-def bordered(x: Mat, widths: Widths, fill: Fill) -> Mat:
+def bordered(x: Mat, widths: Widths, fill: Fill, first: Number = 0) -> Mat:
     """Return `x` within a new Mat, with a border of these widths before and after along each axis,
-    which `fill` writes.
+    which is `first` where `fill` does not overwrite it.
     """
     axes = list(zip(x.shape, widths, strict=True))
     found = new_like(x, tuple(n + before + after for n, (before, after) in axes), x.dtype)
-    write_windows(found, [(tuple(slice(before, before + n) for n, (before, _) in axes), x)])
+    found.fill_(first)
+    inside = tuple(slice(before, before + n) for n, (before, _) in axes)
+    found.over(found.layout[inside]).assign_(x)
     fill(found, widths)
     return found
 
 
-def fill_with_numbers(values: list[tuple[Number, Number]]) -> Fill:
-    """Return a function that fills the border of each axis with a number before and one after."""
+def fill_with_numbers(values: list[tuple[Number, Number]], first: Number) -> Fill:
+    """Return a function that fills the border of each axis with a number before and one after,
+    unless all are `first`, which is there already.
+    """
     def fill(target: Mat, widths: Widths) -> None:
         for axis, ((before, after), (low, high)) in enumerate(zip(widths, values, strict=True)):
             for part, value in ((slice(None, before), low),
                                 (slice(target.shape[axis] - after, None), high)):
                 side = _along(target, axis, part)
-                if side.size:
+                if side.size and any(v != first for pair in values for v in pair):
                     side.fill_(value)
 
     return fill

@@ -94,6 +94,7 @@ print(json.dumps([str(first) == str(second), repr(first)]))"""
 
 
 @needs.native
+@pytest.mark.unchecked("it reads declarations itself")
 def test_reading_declarations_of_c_is_left_to_those_who_compile():
     assert "pycparser" not in loaded("import mat\nmat.ones(3, 3) @ mat.ones(3)")
 

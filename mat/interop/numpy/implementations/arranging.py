@@ -111,8 +111,18 @@ def numpy_pad(array: Operand, pad_width: Operand, mode: str = "constant",
     widths = _pairs(pad_width, array.ndim)
     if widths is None or any(type(n) is not int or n < 0 for pair in widths for n in pair):
         return NotImplemented
-    fill = _border_of(array, widths, mode, kwargs)
+    if mode == "constant" and kwargs.keys() <= {"constant_values"}:
+        return _padded_with(array, widths, kwargs.get("constant_values", 0))
+    fill = None if kwargs else _repetition(array, widths, mode)
     return NotImplemented if fill is None else arrangement.bordered(array, widths, fill)
+
+
+def _padded_with(x: Mat, widths: arrangement.Widths, constants: Operand) -> Result:
+    values = _pairs(constants, x.ndim)
+    if not values or not all(_fits(x, v) for pair in values for v in pair):
+        return NotImplemented
+    first = values[0][0]
+    return arrangement.bordered(x, widths, arrangement.fill_with_numbers(values, first), first)
 
 
 def _pairs(value: Operand, count: int) -> list[Any] | None:
@@ -124,14 +134,11 @@ def _pairs(value: Operand, count: int) -> list[Any] | None:
     return pairs
 
 
-def _border_of(x: Mat, widths: arrangement.Widths, mode: str,
-               kwargs: dict[str, Operand]) -> arrangement.Fill | None:
-    """Return the function that fills a border, or None where NumPy is to."""
-    if mode == "constant" and kwargs.keys() <= {"constant_values"}:
-        values = _pairs(kwargs.get("constant_values", 0), x.ndim)
-        if values is not None and all(_fits(x, v) for pair in values for v in pair):
-            return arrangement.fill_with_numbers(values)
-    if mode not in _REPETITIONS or kwargs or not x.size:
+def _repetition(x: Mat, widths: arrangement.Widths, mode: str) -> arrangement.Fill | None:
+    """Return the function that fills a border with elements of the inside, or None where NumPy is
+    to: for other modes, and borders that are wider than the inside.
+    """
+    if mode not in _REPETITIONS or not x.size:
         return None
     inside = [n if mode == "edge" else n - _REPETITIONS[mode] for n in x.shape]
     enough = mode == "edge" or all(w <= n for pair, n in zip(widths, inside, strict=True)
