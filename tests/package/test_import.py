@@ -67,6 +67,7 @@ print(json.dumps([product.tolist(), blas.ddot([1.0, 2.0], [3.0, 4.0]), inv([[4.0
 
 
 @needs.native
+@pytest.mark.unchecked("it is in a module that is loaded late")
 def test_what_many_programs_do_without_is_loaded_at_its_first_use():
     late = ["mat.debug", "mat.debug.show", "mat.io.npy", "mat.ops.user_kernel", "json", "hashlib",
             "html", "subprocess", "tempfile"]
