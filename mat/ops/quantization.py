@@ -84,11 +84,11 @@ def quantize(x: Mat, dtype: DTypeLike, axis: AxisLike = None) -> Quantized:
     Examples
     --------
     >>> import mat
-    >>> values, scales = mat.quantize(mat.array([[1.0, -2.0], [100.0, 50.0]]), "int8", axis=-1)
+    >>> values, scales = mat.quantize(mat.array([[1.5, -2.0], [100.0, 40.0]]), "int8", axis=-1)
     >>> values.tolist(), scales.shape
-    ([[64, -127], [127, 64]], (2, 1))
+    ([[95, -127], [127, 51]], (2, 1))
     >>> mat.dequantize(values, scales).round(2).tolist()
-    [[1.01, -2.0], [100.0, 50.39]]
+    [[1.5, -2.0], [100.0, 40.16]]
     """
     kind = as_dtype(dtype)
     if kind.char not in LARGEST:
@@ -232,10 +232,10 @@ def scaled_matmul(a: Mat, a_scales: Mat, b: Mat, b_scales: Mat, out: Mat | None 
     Examples
     --------
     >>> import mat
-    >>> a = mat.quantize(mat.array([[1.0, 2.0], [3.0, 4.0]], "float32"), "int8", axis=-1)
+    >>> a = mat.quantize(mat.array([[2.0, -2.0], [4.0, 0.0]], "float32"), "int8", axis=-1)
     >>> b = mat.quantize(mat.eye(2, dtype="float32"), "int8", axis=-2)
     >>> mat.scaled_matmul(*a, *b).round(2).tolist()
-    [[1.01, 2.0], [3.02, 4.0]]
+    [[2.0, -2.0], [4.0, 0.0]]
     """
     shape = _check_product(a, a_scales, b, b_scales)
     if out is None:
