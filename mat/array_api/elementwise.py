@@ -17,7 +17,6 @@ from ..interop.numpy.operators import by_numpy
 from ..matrix.mat import Mat
 from ..ops import elementwise as ew
 from ..ops import ufuncs
-from ..ops.declare_elementwise import result_dtype
 from ..support.dtypes import check_operand
 from ..support.types import ArrayLike, Function, Operand
 from .arguments import as_pair, as_value, mat_of, public
@@ -61,16 +60,6 @@ def _rounding(name: str, function: Function, summary: str) -> Unary:
         return found
 
     return public(name, rounding, summary, _X)
-
-
-def _unary_by_numpy(name: str, rule: np.ufunc, summary: str) -> Unary:
-    """Return ``name(x)``, computed by NumPy."""
-    def numpy_unary(x: ArrayLike, /) -> Mat:
-        x = mat_of(x)
-        result_dtype(rule, x)
-        return by_numpy(rule, x)
-
-    return public(name, numpy_unary, summary, _X)
 
 
 def _binary(name: str, function: Function, summary: str) -> Binary:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..devices.in_use import computes_elsewhere
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.implementations.selection import numpy_where
 from ..interop.numpy.operators import by_numpy, several_by_numpy
 from ..layout.shapes import as_axis
 from ..matrix.mat import Mat
 from ..ops import sorting
-from ..ops.advanced import computes_there
 from ..ops.selection import taken
 from ..ops.taking import nonzero as nonzero_there
 from ..ops.taking import take as take_there
@@ -69,7 +69,7 @@ def nonzero(x: ArrayLike, /) -> tuple[Mat, ...]:
     if not x.ndim:
         raise ShapeError("nonzero wants at least one axis; bool(x) says whether a single element "
                          "is not 0")
-    found = nonzero_there(x) if computes_there(x) else None
+    found = nonzero_there(x) if computes_elsewhere(x) else None
     return several_by_numpy(np.nonzero, x) if found is None else found
 
 
@@ -309,7 +309,7 @@ def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None) -> Mat
     if axis is None and x.ndim != 1:
         raise ShapeError(f"take needs an axis for shape {x.shape}")
     k = as_axis(0 if axis is None else axis, x.ndim)
-    if computes_there(x):
+    if computes_elsewhere(x):
         found = take_there(x, _positions(indices), k)
     else:
         found = taken(x, _positions(indices), k)
@@ -338,7 +338,7 @@ def take_along_axis(x: ArrayLike, indices: ArrayLike, /, *, axis: int = -1) -> M
         raise ShapeError(f"take_along_axis wants as many axes of both, got shapes {x.shape} and "
                          f"{indices.shape}")
     k, at = as_axis(axis, x.ndim), _positions(indices)
-    found = take_along(x, at, k) if computes_there(x) else None
+    found = take_along(x, at, k) if computes_elsewhere(x) else None
     return by_numpy(np.take_along_axis, x, at, axis=k) if found is None else found
 
 

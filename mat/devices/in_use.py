@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
+from typing import Protocol
 
 from ..core.compiled import IN_USE
 from ..core.observers import OBSERVERS
@@ -209,6 +210,17 @@ def devices_in_use() -> Iterator[Device]:
         yield use.device
         use = still_open(use.parent)
     yield _permanent.device
+
+
+class HasDevice(Protocol):
+    """A Mat, on which operations may compute on a device."""
+
+    device_enabled: bool
+
+
+def computes_elsewhere(*mats: HasDevice) -> bool:
+    """Return whether operations on these Mats compute on a device that is not the host."""
+    return bool(IN_USE) and all(m.device_enabled for m in mats) and in_use() is not CPU
 
 
 def _forget_other_threads() -> None:

@@ -12,14 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.compiled import IN_USE
-from ..devices.device import CPU, in_use
 from ..errors import IndexOutOfRange, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
 from ..matrix.creation import adopted
-from ..matrix.filled import full
 from ..matrix.mat import Mat, new_like
-from ..support.types import DType, Index
+from ..support.types import Index
 from .elementwise import add, multiply
 from .gathering import LONG, gather, gathered_shape, positions_of, scatter, within
 from .overlap import DEVICE_AXES
@@ -29,11 +26,6 @@ from .ufuncs import remainder
 _ALL = slice(None)
 _INTEGERS = (int, np.integer)
 _ARRAYS = (Mat, np.ndarray, list, tuple, range)
-
-
-def computes_there(x: Mat) -> bool:
-    """Return whether operations on `x` compute on a device that is in use."""
-    return bool(IN_USE) and x.device_enabled and in_use() is not CPU
 
 
 class Advanced(NamedTuple):
@@ -251,11 +243,3 @@ def broadcast_value(value: Mat, shape: Ints) -> Mat:
         raise ShapeError(f"a value of shape {value.shape} does not broadcast to the selected "
                          f"{shape}")
     return plain.broadcast_to(shape)
-
-
-def number_as_mat(value: Any, dtype: DType, like: Mat) -> Mat:
-    """Return a number as a Mat without axes, which a device fills itself."""
-    found: Mat = full((), value, dtype)
-    found.device_enabled = like.device_enabled
-    return found
-

@@ -18,6 +18,7 @@ from ..matrix.ranges import arange
 from ..support.types import Number
 from .elementwise import add, greater_equal, less_equal
 from .joining import write_windows
+from .parts import along
 from .selecting import where
 
 Repetition = Literal["edge", "wrap", "reflect", "symmetric"]
@@ -122,7 +123,7 @@ def fill_with_numbers(values: list[tuple[Number, Number]], first: Number) -> Fil
         for axis, ((before, after), (low, high)) in enumerate(zip(widths, values, strict=True)):
             for part, value in ((slice(None, before), low),
                                 (slice(target.shape[axis] - after, None), high)):
-                side = _along(target, axis, part)
+                side = along(target, axis, part)
                 if side.size and any(v != first for pair in values for v in pair):
                     side.fill_(value)
 
@@ -143,7 +144,7 @@ def fill_by_repetition(mode: Repetition) -> Fill:
             for width, part, source in ((before, slice(0, before), first),
                                         (after, slice(end, end + after), last)):
                 if width:
-                    _along(target, axis, part).assign_(_along(target, axis, source))
+                    along(target, axis, part).assign_(along(target, axis, source))
 
     return fill
 
@@ -161,8 +162,3 @@ def _sources(mode: Repetition, start: int, end: int, after: int) -> tuple[slice,
 
 def _reversed(start: int, end: int) -> slice:
     return slice(end - 1, start - 1 if start else None, -1)
-
-
-def _along(x: Mat, axis: int, part: slice) -> Mat:
-    """Return the view of a part of one axis."""
-    return x.over(x.layout[(*(slice(None),) * axis, part)])

@@ -19,7 +19,7 @@ from ..matrix.base import form_of_result
 from ..matrix.mat import Mat
 from ..support.dtypes import FLOATING
 from ..support.types import Array, Engine, Keyword, Keywords
-from .nn import FLOATS, check_derivatives, check_real, few_short_axes, sum_dtype
+from .nn import FLOATS, check_accumulators, check_real, few_short_axes, sum_dtype
 from .operation import InOut, Input, Output, op
 from .overlap import check_disjoint
 
@@ -296,9 +296,7 @@ def derive_conv(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *, stri
     ([[[1.0, 11.0, 10.0]]], [[[3.0, 5.0]]])
     """
     settings = given_settings(groups, stride=stride, padding=padding, dilation=dilation)
-    given = {"x": x, "xd": xd, "w": w, "wd": wd, "yd": yd}
-    mats: Keywords = {k: v for k, v in given.items() if v is not None or k not in ("xd", "wd")}
-    check_derivatives("derive_conv", mats, [(d, d[0]) for d in ("xd", "wd") if d in mats])
+    check_accumulators("derive_conv", x, xd, w, wd, yd)
     fitting("derive_conv", x, w, yd, **settings)
     if xd is not None:
         correlation_to_x(yd, w, xd, **settings)

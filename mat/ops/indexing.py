@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.compiled import IN_USE
 from ..core.direction import IO
-from ..devices.in_use import note_fallback
+from ..devices.in_use import computes_elsewhere, note_fallback
 from ..errors import DTypeError, IndexOutOfRange, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
 from ..matrix.arrays import array
@@ -20,9 +20,10 @@ from ..matrix.methods import method
 from ..matrix.nested import as_array
 from ..support.dtypes import check_number
 from ..support.types import Array, DType, Index, Nested, Operand
-from .advanced import advanced, computes_there, gathered, number_as_mat, scattered
+from .advanced import advanced, gathered, scattered
 from .operands import as_operand, is_operand
 from .overlap import apart_from
+from .selecting import number_as_mat
 from .selection import Selection, packed_source, selected
 
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
@@ -145,7 +146,7 @@ _ALL = slice(None)
 
 
 def _gather(self: Mat, index: Index) -> Mat:
-    if _in_use and computes_there(self):
+    if _in_use and computes_elsewhere(self):
         there = advanced(self, index)
         if there is not None:
             return gathered(there)
@@ -167,7 +168,7 @@ def _gather(self: Mat, index: Index) -> Mat:
 
 
 def _scatter(self: Mat, index: Index, value: Operand) -> None:
-    if _in_use and computes_there(self):
+    if _in_use and computes_elsewhere(self):
         there = advanced(self, index)
         if there is not None:
             self.allowed(IO)

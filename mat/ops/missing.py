@@ -12,8 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.compiled import IN_USE
-from ..devices.device import CPU, in_use
+from ..devices.in_use import computes_elsewhere
 from ..errors import ShapeError
 from ..layout.shapes import broadcast_shapes
 from ..matrix.mat import Mat
@@ -184,7 +183,7 @@ def _quotient(x: Mat, y: Mat) -> Mat:
 
 def _warned(found: Mat, message: str) -> Mat:
     """Return `found`; warn if the host has computed it, and there is NaN in it."""
-    if not (IN_USE and found.device_enabled and in_use() is not CPU):
+    if not computes_elsewhere(found):
         with np.errstate(all="ignore"):
             if bool(truth.any_true(elementwise.isnan(found))):
                 warnings.warn(message, RuntimeWarning, stacklevel=4)

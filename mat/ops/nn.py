@@ -290,6 +290,15 @@ def check_derivatives(name: str, mats: dict[str, Mat], pairs: Iterable[tuple[str
         check_disjoint(name, out, *(m for k, m in mats.items() if k != derivative))
 
 
+# the parameters are those of `derive_convolve`
+def check_accumulators(name: str, x: Mat, xd: Mat | None, w: Mat, wd: Mat | None,
+                       yd: Mat) -> None:
+    """Check the derivatives by x and w as `check_derivatives` does; None leaves one out."""
+    given = {"x": x, "xd": xd, "w": w, "wd": wd, "yd": yd}
+    mats: Keywords = {k: v for k, v in given.items() if v is not None or k not in ("xd", "wd")}
+    check_derivatives(name, mats, [(d, d[0]) for d in ("xd", "wd") if d in mats])
+
+
 # the signature is MGL-MAT's
 def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *,
                     start: Setting = None, stride: Setting = None, anchor: Setting = None,
@@ -324,9 +333,7 @@ def derive_convolve(x: Mat, xd: Mat | None, w: Mat, wd: Mat | None, yd: Mat, *,
     (<Mat 3 F [1. 10. 0.]>, <Mat 2 F [1. 2.]>)
     """
     settings = given_settings(batched, start=start, stride=stride, anchor=anchor)
-    given = {"x": x, "xd": xd, "w": w, "wd": wd, "yd": yd}
-    mats: Keywords = {k: v for k, v in given.items() if v is not None or k not in ("xd", "wd")}
-    check_derivatives("derive_convolve", mats, [(d, d[0]) for d in ("xd", "wd") if d in mats])
+    check_accumulators("derive_convolve", x, xd, w, wd, yd)
     window_axes("derive_convolve", x, w.layout.shape, yd, **settings)
     if xd is not None and wd is not None:
         convolution_back(x, w, yd, xd, wd, **settings)

@@ -24,6 +24,7 @@ from .functions import check_is_mat
 from .joining import concat
 from .operation import Input, Op, Output, op
 from .overlap import must_copy
+from .parts import along
 
 # Types of elements that there are kernels for
 
@@ -183,10 +184,7 @@ def cumulative(function: Function, x: Mat, axis: int | None, dtype: DType | None
 def differences(parts: Sequence[Mat], n: int, axis: int) -> Mat:
     """Return the differences of neighbours, taken `n` times, along `axis` of the joined parts."""
     found: Mat = concat(parts, axis=axis) if len(parts) > 1 else parts[0]
-    before = (slice(None),) * axis
     difference = elementwise.not_equal if found.dtype.kind == "b" else elementwise.subtract
     for _ in range(n):
-        later = found.over(found.layout[(*before, slice(1, None))])
-        sooner = found.over(found.layout[(*before, slice(None, -1))])
-        found = difference(later, sooner)
+        found = difference(along(found, axis, slice(1, None)), along(found, axis, slice(None, -1)))
     return found

@@ -10,7 +10,7 @@ from ..matrix.filled import full
 from ..matrix.mat import Mat
 from ..support.dtypes import EVERY
 from ..support.native import compiled
-from ..support.types import Array, DType, Engine, Operand
+from ..support.types import Array, DType, Engine, Number, Operand
 from .elementwise import not_equal
 from .operation import Input, Output, op
 from .overlap import apart, few_axes, must_copy
@@ -82,6 +82,11 @@ def _as_mat(value: Operand, dtype: DType, like: Mat) -> Mat:
     """Return an operand as a Mat of that dtype, a number as one without axes."""
     if isinstance(value, Mat):
         return value if value.storage.dtype is dtype else value.astype(dtype)
-    found = full((), value, dtype)
+    return number_as_mat(value, dtype, like)
+
+
+def number_as_mat(value: Number, dtype: DType, like: Mat) -> Mat:
+    """Return a number as a Mat without axes, which a device fills itself."""
+    found: Mat = full((), value, dtype)
     found.device_enabled = like.device_enabled
     return found

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ..core.compiled import IN_USE
-from ..devices.in_use import CPU, in_use
+from ..devices.in_use import in_use
 from ..errors import ShapeError
 from ..layout.shapes import Ints, as_axis
 from ..layout.strided import Layout
@@ -28,11 +28,6 @@ from .scan import cumsum, differences
 
 _INDICES = np.dtype(np.int64)
 _LONGEST = 1 << 32  # indices on a device have 32 bits
-
-
-def computes_elsewhere(*mats: Mat) -> bool:
-    """Return whether a device that is not the host computes with these Mats."""
-    return bool(IN_USE) and all(m.device_enabled for m in mats) and in_use() is not CPU
 
 
 # Sorting

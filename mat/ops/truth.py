@@ -16,7 +16,7 @@ from ..support.dtypes import BY_NAME, EVERY
 from ..support.types import AxisLike, Engine, Function
 from . import reduce
 from .declare_reduce import RANK, Reduction, core_of, plain_axis, reduced_by
-from .elementwise import not_equal
+from .selecting import is_true
 
 # the bits of one element that count, as a signed integer: not the signs of zeros
 _MASKS = {"f2": 0x7FFF, "f4": 0x7FFFFFFF, "f8": 2**63 - 1, "c8": 0x7FFFFFFF7FFFFFFF,
@@ -100,7 +100,7 @@ def all_true(x: Mat, axis: AxisLike = None, keepdims: bool = False, out: Mat | N
 def count_true(x: Mat, axis: AxisLike = None, keepdims: bool = False) -> Mat:
     """Return how many elements over `axis` are true, as int64."""
     if IN_USE and _is_elsewhere(x):
-        found: Mat = reduce.sum(_truth(x), axis, keepdims=keepdims)
+        found: Mat = reduce.sum(is_true(x), axis, keepdims=keepdims)
     else:
         found = _count_nonzero(x, axis, keepdims)
     return found
@@ -114,17 +114,12 @@ def _is_elsewhere(x: Mat) -> bool:
     return bool(isinstance(x, Mat) and x.device_enabled and in_use().implementations)
 
 
-def _truth(x: Mat) -> Mat:
-    found: Mat = x if x.dtype.kind == "b" else not_equal(x, 0)
-    return found
-
-
 # the parameters are those of `any_true`, the reduction, and what is true of nothing
 def _decided(reduction: Function, x: Mat, axis: AxisLike, keepdims: bool, out: Mat | None,
              of_nothing: bool) -> Mat:
     """Reduce the truth of the elements by a reduction that is not defined of nothing."""
     if x.size:
-        found: Mat = reduction(_truth(x), axis, out, keepdims)
+        found: Mat = reduction(is_true(x), axis, out, keepdims)
         return found
     shape, _ = Any().result_of(x, plain_axis(axis), keepdims)
     return full(shape, of_nothing, "bool") if out is None else out.assign_(of_nothing)

@@ -73,11 +73,11 @@ def has_axes(a):
 
 
 def is_rounded(a):
-    return a.dtype.kind not in "bc"
+    return a.dtype.kind not in "bc"  # of float8_e5m2 it is "f", of other extensions "V"
 
 
 def is_a_real(a):
-    return not a.ndim and a.dtype.kind in "iuf" and a.dtype.char != "E"
+    return not a.ndim and a.dtype.kind in "iuf" and a.dtype.char not in EXTENSIONS
 
 
 DIFFERENCES = {  # from NumPy: where, what a Mat does instead, and why
@@ -98,9 +98,8 @@ DIFFERENCES = {  # from NumPy: where, what a Mat does instead, and why
     ("round to one",): (
         is_rounded, lambda call, a: np.asarray(call(a[()])) if is_a_real(a) else None,
         "likewise, and gives a Mat"),
-    ("text in",): (lambda a: a.dtype.char == "E", lambda call, a: False, "as for other dtypes; "
-                                                                         "ml_dtypes raises "
-                                                                         "TypeError"),
+    ("text in",): (lambda a: a.dtype.char in EXTENSIONS, lambda call, a: False,
+                   "as for other dtypes; ml_dtypes raises TypeError"),
 }
 BY_NAME = {name: difference for names, difference in DIFFERENCES.items() for name in names}
 

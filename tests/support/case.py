@@ -36,6 +36,14 @@ def case(name, reference, dtypes=BLAS_DTYPES):
     return declare
 
 
+def reordered(samples, *order):
+    """Return the samples with these of their arrays, in that order."""
+    def make(rng, dtype):
+        for *arrays, settings in samples(rng, dtype):
+            yield tuple(arrays[k] for k in order), settings
+    return make
+
+
 def plus(term, beta, c):
     """Return ``term + beta c``; if beta is 0, `c` is not read."""
     return term + beta * c if beta else term + np.zeros_like(c)

@@ -5,6 +5,7 @@ It knows nothing of `mat`; ``cases.py`` has it in its table.
 
 import numpy as np
 
+from .case import reordered
 from .cases_nn import REAL, narrow, spread, wide
 from .layouts import numbers
 
@@ -82,19 +83,7 @@ def samples(rng, dtype):
                numbers(rng, output_shape(x, w, **settings), dtype), settings)
 
 
-def forwards(rng, dtype):
-    for x, w, y, settings in samples(rng, dtype):
-        yield (x, w, y), settings
-
-
-def to_xs(rng, dtype):
-    for x, w, y, settings in samples(rng, dtype):
-        yield (y, w, x), settings
-
-
-def to_ws(rng, dtype):
-    for x, w, y, settings in samples(rng, dtype):
-        yield (x, y, w), settings
+forwards, to_xs, to_ws = (reordered(samples, *order) for order in ((0, 1, 2), (2, 1, 0), (0, 2, 1)))
 
 
 # Pooling: x, y, and windows as weights of one channel

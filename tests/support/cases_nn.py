@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .case import reordered
 from .layouts import FLOATS, INTEGERS, numbers
 
 REAL = (*INTEGERS, *FLOATS)
@@ -136,14 +137,7 @@ def convolutions(rng, dtype):
     yield (numbers(rng, (4, 3), dtype), np.zeros((0, 2), dtype), numbers(rng, (4, 3), dtype)), {}
 
 
-def to_xs(rng, dtype):
-    for x, w, y, settings in windows(rng, dtype):
-        yield (y, w, x), settings
-
-
-def to_ws(rng, dtype):
-    for x, w, y, settings in windows(rng, dtype):
-        yield (x, y, w), settings
+to_xs, to_ws = reordered(windows, 2, 1, 0), reordered(windows, 0, 2, 1)
 
 
 def backs(rng, dtype):

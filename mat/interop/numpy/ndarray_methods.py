@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ...devices.in_use import computes_elsewhere
 from ...errors import DTypeError, ShapeError
 from ...layout.shapes import as_axis
 from ...matrix.mat import Mat
 from ...matrix.methods import bind, method
 from ...ops.matmul import matmul
 from ...ops.operands import is_operand
-from ...ops.sorting import computes_elsewhere, sort_in_place
+from ...ops.sorting import sort_in_place
 from ...support.types import File, Function, Number, Operand
 from .dispatch import delegate
 

@@ -12,6 +12,8 @@ import numpy as np
 from ....layout.shapes import Ints, as_axis
 from ....matrix.mat import Mat
 from ....ops import arrangement, joining
+from ....ops.parts import along
+from ....ops.selecting import number_as_mat
 from ....support.dtypes import BOOL, EXTENSIONS, represents
 from ....support.types import Number, Operand
 from ..operands import as_mats
@@ -180,7 +182,7 @@ def numpy_insert(arr: Operand, obj: Operand, values: Operand, axis: int | None =
         return NotImplemented
     x, k = _along(arr, axis)
     if isinstance(values, int | float) and represents(x.dtype, values):
-        added: list[Mat] = [_number_like(x, values)]
+        added: list[Mat] = [number_as_mat(values, x.dtype, x).expand_dims(0)]
     else:
         added = as_mats([values])
     length = x.shape[k]
@@ -199,13 +201,5 @@ def _one_of(length: int, index: int) -> range | None:
     return range(length)[index:][:1] if -length <= index < length else None
 
 
-def _number_like(x: Mat, value: Number) -> Mat:
-    found = Mat((1,), x.dtype, fill=value)
-    found.device_enabled = x.device_enabled
-    return found
-
-
 def _joined(x: Mat, axis: int, head: slice, middle: Sequence[Mat], tail: slice) -> Mat:
-    before = (slice(None),) * axis
-    ends = [x.over(x.layout[(*before, part)]) for part in (head, tail)]
-    return joining.concat([ends[0], *middle, ends[1]], axis)
+    return joining.concat([along(x, axis, head), *middle, along(x, axis, tail)], axis)

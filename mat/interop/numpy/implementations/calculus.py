@@ -11,6 +11,7 @@ from ....matrix.mat import Mat, new_like
 from ....ops import joining, linalg, reduce
 from ....ops.elementwise import abs as absolute
 from ....ops.elementwise import clip, isfinite, isnan, less_equal, multiply, sqrt
+from ....ops.parts import along
 from ....ops.ufuncs import conjugate
 from ....support.dtypes import BLAS_TYPES, REAL_TYPES
 from ....support.types import Number, Operand
@@ -23,12 +24,7 @@ def _is_real(x: object) -> bool:
     return isinstance(x, Mat) and x.dtype.char in REAL_TYPES
 
 
-def _along(x: Mat, axis: int, part: slice) -> Mat:
-    """Return the view of a part of one axis."""
-    return x.over(x.layout[(*(slice(None),) * axis, part)])
-
-
-@implements("trapezoid", "trapz")
+@implements("trapezoid")
 def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int = -1) -> Result:
     if not _is_real(y) or type(axis) is not int or not y.ndim:
         return NotImplemented
@@ -36,11 +32,11 @@ def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int =
     if x is None and type(dx) in _NUMBERS:
         widths: Operand = dx
     elif _is_real(x) and x.ndim == 1 and x.dtype == y.dtype:
-        steps = _along(x, 0, slice(1, None)) - _along(x, 0, slice(None, -1))
+        steps = along(x, 0, slice(1, None)) - along(x, 0, slice(None, -1))
         widths = steps.reshape((-1,) + (1,) * (y.ndim - 1 - k))
     else:
         return NotImplemented
-    heights = _along(y, k, slice(1, None)) + _along(y, k, slice(None, -1))
+    heights = along(y, k, slice(1, None)) + along(y, k, slice(None, -1))
     return reduce.sum(widths * heights / 2.0, k)
 
 
@@ -62,9 +58,9 @@ def numpy_gradient(f: Operand, *varargs: Operand, axis: Operand = None,
 
 def _slopes(f: Mat, step: Number, axis: int) -> Mat:
     """Return the central differences over their distance, and one-sided ones at the ends."""
-    parts = [_along(f, axis, slice(1, 2)) - _along(f, axis, slice(0, 1)),
-             _along(f, axis, slice(2, None)) - _along(f, axis, slice(None, -2)),
-             _along(f, axis, slice(-1, None)) - _along(f, axis, slice(-2, -1))]
+    parts = [along(f, axis, slice(1, 2)) - along(f, axis, slice(0, 1)),
+             along(f, axis, slice(2, None)) - along(f, axis, slice(None, -2)),
+             along(f, axis, slice(-1, None)) - along(f, axis, slice(-2, -1))]
     return joining.concat([parts[0] / step, parts[1] / (2.0 * step), parts[2] / step], axis)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from ....layout.shapes import as_axis
 from ....matrix.mat import Mat
-from ....ops import elementwise, scan
+from ....ops import scan
+from ....ops.missing import without_nan
 from ....support.types import DTypeLike, Function, Operand
 from ..operands import as_mats, can_hold_sums, is_known_dtype
 from ..registry import NO_VALUE, Result, implements
@@ -27,30 +28,24 @@ def numpy_cumprod(a: Operand, axis: int | None = None, dtype: DTypeLike = None,
 @implements("nancumsum")
 def numpy_nancumsum(a: Operand, axis: int | None = None, dtype: DTypeLike = None,
                     out: Operand = None) -> Result:
-    return _running(scan.cumsum, _without_nan(a, 0), axis, dtype, out)
+    return _running(scan.cumsum, a, axis, dtype, out, 0)
 
 
 @implements("nancumprod")
 def numpy_nancumprod(a: Operand, axis: int | None = None, dtype: DTypeLike = None,
                      out: Operand = None) -> Result:
-    return _running(scan.cumprod, _without_nan(a, 1), axis, dtype, out)
+    return _running(scan.cumprod, a, axis, dtype, out, 1)
 
 
-def _without_nan(a: Operand, value: int) -> Operand:
-    """Return a Mat of numbers with `value` in place of NaN."""
-    if not isinstance(a, Mat) or a.dtype.kind in "biu":
-        return a
-    found = a.copy()
-    found[elementwise.isnan(a)] = value
-    return found
-
-
-def _running(function: Function, a: Operand, axis: int | None, dtype: DTypeLike,
-             out: Operand) -> Result:
+def _running(function: Function, a: Operand, axis: int | None, dtype: DTypeLike, out: Operand,
+             of_nan: int | None = None) -> Result:
+    """Compute running totals, with `of_nan` in place of NaN unless that is None."""
     if not isinstance(a, Mat) or not can_hold_sums(out) or not (a.ndim or axis is None):
         return NotImplemented
     if axis is not None and type(axis) is not int:
         return NotImplemented
+    if of_nan is not None:
+        a = without_nan(a, of_nan)
     if dtype is None:
         return function(a, axis, None, out)
     wanted = np.dtype(dtype)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ....devices.in_use import computes_elsewhere
 from ....errors import DTypeError, ShapeError
 from ....layout.shapes import as_axis
 from ....matrix.mat import Mat
 from ....ops import elementwise, selecting, taking
-from ....ops.advanced import computes_there
 from ....ops.gathering import positions_of
 from ....ops.joining import stack
 from ....ops.operands import as_mat
@@ -41,7 +41,7 @@ def _mat(value: Operand) -> Mat | None:
 
 
 def _there(x: object) -> bool:
-    return isinstance(x, Mat) and computes_there(x)
+    return isinstance(x, Mat) and computes_elsewhere(x)
 
 
 def _or_numpy(found: object) -> Result:
@@ -186,7 +186,7 @@ def numpy_take(a: Operand, indices: Operand, axis: int | None = None, out: Opera
                mode: str = "raise") -> Result:
     if not isinstance(a, Mat) or (axis is not None and type(axis) is not int) or not a.ndim:
         return NotImplemented
-    if computes_there(a):
+    if computes_elsewhere(a):
         return _written(_take_there(a, indices, axis, mode), out)
     if out is not None or mode != "raise":
         return NotImplemented

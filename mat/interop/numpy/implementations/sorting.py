@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ....devices.in_use import computes_elsewhere
 from ....matrix.mat import Mat
 from ....ops import reduce, sorting
 from ....ops.operands import as_mat
@@ -67,7 +68,7 @@ def numpy_argpartition(a: Operand, kth: Operand, axis: int | None = -1, kind: st
 def _partitioned(function: Function, a: Operand, kth: Operand, axis: int | None, kind: str,
                  order: Operand) -> Result:
     """Sort on a device, which is a partition, too; what NumPy refuses, it is to refuse."""
-    if not isinstance(a, Mat) or not sorting.computes_elsewhere(a) or kind != "introselect":
+    if not isinstance(a, Mat) or not computes_elsewhere(a) or kind != "introselect":
         return NotImplemented
     places = np.atleast_1d(np.asarray(kth))
     length = a.size if axis is None else a.shape[axis] if type(axis) is int and (
@@ -84,14 +85,14 @@ def numpy_searchsorted(a: Operand, v: Operand, side: str = "left",
     if side not in ("left", "right") or sorter is not None:
         return NotImplemented
     mats = as_mats([x if isinstance(x, Mat) else np.asarray(x) for x in (a, v)])
-    if not mats or mats[0].ndim != 1 or not sorting.computes_elsewhere(*mats):
+    if not mats or mats[0].ndim != 1 or not computes_elsewhere(*mats):
         return NotImplemented
     return sorting.searchsorted(*mats, right=side == "right")
 
 
 @implements("bincount")
 def numpy_bincount(x: Operand, /, weights: Operand = None, minlength: int = 0) -> Result:
-    if not isinstance(x, Mat) or not sorting.computes_elsewhere(x) or x.ndim != 1:
+    if not isinstance(x, Mat) or not computes_elsewhere(x) or x.ndim != 1:
         return NotImplemented
     if not np.can_cast(x.dtype, np.int64, "safe") or type(minlength) is not int or minlength < 0:
         return NotImplemented
@@ -125,7 +126,7 @@ def numpy_unique(ar: Operand, return_index: bool = False, return_inverse: bool =
 
 
 def _is_there(x: Operand) -> bool:
-    return isinstance(x, Mat) and sorting.computes_elsewhere(x)
+    return isinstance(x, Mat) and computes_elsewhere(x)
 
 
 def _different(x: Mat, equal_nan: bool, ordered: bool) -> sorting.Different:
