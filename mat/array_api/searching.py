@@ -11,6 +11,7 @@ import numpy as np
 from ..devices.in_use import computes_elsewhere
 from ..errors import DTypeError, SettingError, ShapeError
 from ..interop.numpy.implementations.selection import numpy_where
+from ..interop.numpy.implementations.sets import numpy_isin
 from ..interop.numpy.operators import by_numpy, several_by_numpy
 from ..layout.shapes import as_axis
 from ..matrix.mat import Mat
@@ -282,7 +283,10 @@ def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Mat:
     Mat
         Of the shape of `x1` and bool.
     """
-    return by_numpy(np.isin, as_value(x1), as_value(x2), invert=bool(invert))
+    found = numpy_isin(as_value(x1), as_value(x2), invert=bool(invert))
+    if found is NotImplemented:
+        return by_numpy(np.isin, as_value(x1), as_value(x2), invert=bool(invert))
+    return found
 
 
 # Taking

@@ -22,6 +22,7 @@ from ..matrix.mat import Mat, new_like
 from ..support.types import Array, DType, Engine, Function
 from . import reduce
 from .declare_reduce import DEVICE_RANK, ON_DEVICE
+from .gathering import gather_along
 from .operation import Input, Op, Output, op
 from .overlap import check_disjoint, overlap
 from .scan import cumsum, differences
@@ -136,6 +137,24 @@ def _search_by_numpy(a: Array, v: Array, out: Array, right: bool) -> None:
 @search.prepare("cuda", dtypes=ON_DEVICE, when=lambda a, v, out: v.ndim <= DEVICE_RANK)
 def _search_on_device(cuda: Engine, a: Mat, v: Mat, out: Mat, right: bool) -> Function:
     found: Function = cuda.prepare_searchsorted(a, v, out, right)
+    return found
+
+
+def lexical_order(keys: Sequence[Mat], axis: int) -> Mat:
+    """Return the indices that sort by the last key, where elements of that are equal by the one
+    before it, and so on.
+    """
+    order = argsort(keys[0], axis)
+    for key in keys[1:]:
+        by_key = argsort(_along(key, order, axis), axis)
+        order = _along(order, by_key, axis)
+    return order
+
+
+def _along(x: Mat, indices: Mat, axis: int) -> Mat:
+    """Return the elements of each line of `x` at indices, all of which are in range."""
+    out = new_like(x, indices.shape, x.dtype)
+    found: Mat = gather_along(x, indices, out, as_axis(axis, x.ndim)) if out.size else out
     return found
 
 

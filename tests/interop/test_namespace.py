@@ -114,7 +114,7 @@ def test_what_is_ours_computes_on_the_device():
         mat.hstack([x, x]).sum()
         mat.random.default_rng(1).random((3, 4)).sum()
         assert n.fallbacks == 0
-        mat.median(x)
+        mat.i0(x)
         assert n.fallbacks == 1
 
 

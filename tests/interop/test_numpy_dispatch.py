@@ -224,7 +224,11 @@ IMPLEMENTED = [  # function, and the call that our operations can do
     ("take_along_axis", 0), ("put_along_axis", 0), ("compress", 0), ("extract", 0),
     ("nonzero", 0), ("argwhere", 0), ("flatnonzero", 0), ("nan_to_num", 0),
     ("nansum", 0), ("nanprod", 0), ("nanmax", 0), ("nanmin", 0), ("nanmean", 0), ("nanvar", 0),
-    ("nanstd", 0), ("nanargmax", 0), ("nanargmin", 0), ("ptp", 0), ("average", 0)]
+    ("nanstd", 0), ("nanargmax", 0), ("nanargmin", 0), ("ptp", 0), ("average", 0),
+    ("median", 0), ("nanmedian", 0), ("quantile", 0), ("percentile", 0), ("nanquantile", 0),
+    ("nanpercentile", 0), ("isin", 0), ("lexsort", 0), ("digitize", 0), ("interp", 0),
+    ("convolve", 0), ("correlate", 0), ("intersect1d", 0), ("union1d", 0), ("setdiff1d", 0),
+    ("setxor1d", 0)]
 
 
 # among the views

@@ -21,12 +21,18 @@ REDUCTIONS = """
 np.any(m); np.all(m, axis=0); np.count_nonzero(m); x.sum(); x.sum(axis=0); x.mean(axis=1); k.sum()
 x.var(); x.std(axis=0); x.argmin(); x.argmax(axis=1); x.max(axis=0); x.prod(); np.linalg.norm(x)
 np.linalg.norm(x, axis=0); np.trapezoid(v); np.gradient(v); np.cov(x); np.corrcoef(x)
+np.median(x); np.median(x, axis=0); np.percentile(x, 75); np.quantile(x, [0.1, 0.9], axis=1)
+np.nanmedian(x, axis=1); np.nanpercentile(x, 30); np.average(x, 1, None, True)
+np.interp(x, np.sort(w), v); np.convolve(v, w); np.correlate(v, w, "same")
 """
 ORDER = """
 np.cumsum(x, axis=0); np.cumsum(v); np.cumprod(v); np.diff(v); np.diff(x, 2, axis=0)
 np.maximum.accumulate(v); np.minimum.accumulate(x, axis=1); np.cumulative_sum(v); np.sort(x)
 np.sort(x, axis=0); np.argsort(v); np.argsort(k, axis=0, kind="stable"); np.sort(z, axis=None)
 np.searchsorted(np.sort(v), x); np.searchsorted(np.sort(v), 0.5, "right")
+np.searchsorted(v, x, sorter=np.argsort(v)); np.digitize(x, [-1, 0, 1]); np.lexsort((v, k[0]))
+np.isin(k, [1, 4, 7]); np.intersect1d(k[0], k[1]); np.union1d(k[0], k); np.setdiff1d(k, k[1])
+np.setxor1d(k[0], k[1])
 """
 PLACES = """
 np.concatenate([x, y]); np.stack([x, y]); np.vstack([x, y]); np.hstack([x, y])
@@ -52,8 +58,9 @@ np.where(m); (np.put(v, [0, 1], w), v)[1]; (np.copyto(x, y, where=m), x)[1]; np.
 THERE = [call.strip() for group in (ELEMENTS, REDUCTIONS, ORDER, PLACES, PRODUCTS, SELECTED)
          for line in group.strip().splitlines() for call in line.split(";")]
 # NumPy computes these on the host
-BACK = ["np.linalg.svd(x)", "np.linalg.eigh(x)", "np.fft.fft(v)", "np.interp(v, w, w)",
-        "np.convolve(v, w)", "np.i0(x)", "np.gcd(k, 4)", "np.pad(x, 1, mode='mean')",
+BACK = ["np.linalg.svd(x)", "np.linalg.eigh(x)", "np.fft.fft(v)", "np.interp(v, w, w, period=2)",
+        "np.convolve(z[0], w)", "np.quantile(x, 0.5, method='nearest')",
+        "np.i0(x)", "np.gcd(k, 4)", "np.pad(x, 1, mode='mean')",
         "np.gradient(v, edge_order=2)"]
 
 

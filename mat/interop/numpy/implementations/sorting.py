@@ -11,10 +11,11 @@ import numpy as np
 
 from ....devices.in_use import computes_elsewhere
 from ....matrix.mat import Mat
-from ....ops import reduce, sorting
+from ....ops import elementwise, reduce, sorting, taking, truth
+from ....ops.advanced import all_within
 from ....ops.operands import as_mat
 from ....support.types import Array, Function, Operand
-from ..operands import as_mats
+from ..operands import as_mat_if_possible, as_mats
 from ..registry import Result, implements
 
 _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
@@ -82,12 +83,60 @@ def _partitioned(function: Function, a: Operand, kth: Operand, axis: int | None,
 @implements("searchsorted")
 def numpy_searchsorted(a: Operand, v: Operand, side: str = "left",
                        sorter: Operand = None) -> Result:
-    if side not in ("left", "right") or sorter is not None:
+    if side not in ("left", "right"):
         return NotImplemented
     mats = as_mats([x if isinstance(x, Mat) else np.asarray(x) for x in (a, v)])
     if not mats or mats[0].ndim != 1 or not computes_elsewhere(*mats):
         return NotImplemented
+    if sorter is not None:
+        ordered = _taken_in_order(mats[0], sorter)
+        if ordered is None:
+            return NotImplemented
+        mats[0] = ordered
     return sorting.searchsorted(*mats, right=side == "right")
+
+
+def _taken_in_order(a: Mat, sorter: Operand) -> Mat | None:
+    """Return a vector in the order that `sorter` says; None for what NumPy refuses."""
+    order = as_mat_if_possible(sorter)
+    if not isinstance(order, Mat) or order.shape != a.shape or order.dtype.kind not in "iu":
+        return None
+    return taking.take(a, order, 0) if a.size and all_within(order, 0, a.size) else None
+
+
+@implements("lexsort")
+def numpy_lexsort(keys: Operand, axis: int = -1) -> Result:
+    if isinstance(keys, Mat):
+        keys = list(keys) if keys.ndim > 1 else []
+    if not isinstance(keys, list | tuple) or not all(map(_is_there, keys)) or type(axis) is not int:
+        return NotImplemented
+    if not keys or not keys[0].ndim or any(k.shape != keys[0].shape for k in keys):
+        return NotImplemented
+    return sorting.lexical_order(keys, axis)
+
+
+@implements("digitize")
+def numpy_digitize(x: Operand, bins: Operand, right: bool = False) -> Result:
+    mats = as_mats([v if isinstance(v, Mat) else np.asarray(v) for v in (x, bins)])
+    if not mats or not computes_elsewhere(*mats) or any(m.dtype.kind == "c" for m in mats):
+        return NotImplemented
+    values, edges = mats
+    if edges.ndim != 1 or not edges.size:
+        return NotImplemented
+    if _ascends(bins, edges):
+        return sorting.searchsorted(edges, values, right=not right)
+    if not _ascends(bins[::-1], edges[::-1]):
+        return NotImplemented  # NumPy's error
+    places = sorting.searchsorted(edges[::-1], values, right=not right)
+    return elementwise.subtract(edges.size, places)
+
+
+def _ascends(given: Operand, edges: Mat) -> bool:
+    """Return whether no edge is less than the one before it, by what was given on the host."""
+    if not isinstance(given, Mat):
+        at = np.asarray(given)
+        return bool(np.all(at[1:] >= at[:-1]))
+    return bool(truth.all_true(elementwise.greater_equal(edges[1:], edges[:-1])))
 
 
 @implements("bincount")

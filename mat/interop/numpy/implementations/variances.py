@@ -11,7 +11,7 @@ from ....ops.declare_reduce import plain_axis
 from ....ops.variance import REAL, count_of, variance
 from ....support.dtypes import REAL_TYPES
 from ....support.types import AxisLike, DTypeLike, Number, Operand
-from ..operands import can_hold_sums, is_mat_or_array, is_mat_or_none
+from ..operands import as_mat_if_possible, can_hold_sums, is_mat_or_array, is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
 from .chosen import chosen, mask_of
 
@@ -128,12 +128,19 @@ def numpy_average(a: Operand, axis: AxisLike = None, weights: Operand = None,
         return NotImplemented
     keep = _flag(keepdims)
     if weights is None:
-        return NotImplemented if returned else reduce.mean(a, axis, keepdims=keep)
-    return NotImplemented if returned else _weighted(a, axis, weights, keep)
+        mean = reduce.mean(a, axis, keepdims=keep)
+        if not returned:
+            return mean
+        return (mean, np.full_like(mean, a.size / mean.size)) if mean.size else NotImplemented
+    found = _weighted(a, axis, as_mat_if_possible(weights), keep)
+    if found is NotImplemented:
+        return NotImplemented
+    average, scale = found
+    return (average, scale.broadcast_to(average.shape).copy()) if returned else average
 
 
 def _weighted(a: Mat, axis: AxisLike, weights: Operand, keepdims: bool) -> Result:
-    """Return the mean with weights, which are of the shape of `a` or for one axis."""
+    """Return the mean with weights, of the shape of `a` or for one axis, and their sums."""
     if not is_mat_or_array(weights) or weights.dtype.char not in REAL:
         return NotImplemented
     if weights.shape != a.shape:
@@ -148,4 +155,4 @@ def _weighted(a: Mat, axis: AxisLike, weights: Operand, keepdims: bool) -> Resul
     scale = reduce.sum(weights, axis, dtype, keepdims=keepdims)
     if bool(truth.any_true(elementwise.equal(scale, 0))):
         return NotImplemented  # NumPy's error
-    return elementwise.divide(reduce.sum(products, axis, keepdims=keepdims), scale)
+    return elementwise.divide(reduce.sum(products, axis, keepdims=keepdims), scale), scale
