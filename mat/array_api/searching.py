@@ -283,7 +283,7 @@ def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Mat:
     Mat
         Of the shape of `x1` and bool.
     """
-    found = numpy_isin(as_value(x1), as_value(x2), invert=bool(invert))
+    found: Mat = numpy_isin(as_value(x1), as_value(x2), invert=bool(invert))
     if found is NotImplemented:
         return by_numpy(np.isin, as_value(x1), as_value(x2), invert=bool(invert))
     return found
