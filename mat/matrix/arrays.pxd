@@ -1,3 +1,12 @@
-from mat.matrix.creation cimport over_memory
+cimport cython
 
-cdef object _float64
+from mat.core.registration cimport Registration
+from mat.matrix.base cimport Form, MatBase, Storage, form_of_result
+from mat.support.options cimport current
+
+cdef object _float64, _int64
+cdef list _observers
+cdef Registration _array_facet
+
+@cython.locals(form=Form, made=MatBase, storage=Storage)
+cdef object _of_numbers(list numbers, bint as_floats)

@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Never
+from typing import Any, Never
 
 import numpy as np
 
+from ..core.observers import OBSERVERS
 from ..devices.device import DeviceLike
 from ..errors import DTypeError, ShapeError
+from ..facets.array import ARRAY
 from ..layout import orders
 from ..layout.orders import Order, order_like
-from ..layout.shapes import integer
+from ..layout.shapes import Ints, integer
 from ..support.dtypes import as_dtype
 from ..support.native import core
 from ..support.options import FLOAT64, current
 from ..support.types import Array, ArraySource, DTypeLike, Nested
-from .base import Storage
-from .creation import adopted, from_numpy, over_memory, placed
+from .base import Storage, form_of_result
+from .creation import adopted, from_numpy, placed
 from .joined import stacked_at_once
 from .mat import Mat, new_like
 from .nested import as_plain, converted, inferred, parsed
 
-_float64 = FLOAT64
+# with types of C
+_float64, _int64, _array_facet, _observers = FLOAT64, np.dtype(np.int64), ARRAY, OBSERVERS
 _PLAIN = (int, float, complex, np.generic, list, tuple, range)  # without memory of their own
 
 
-def _no_numbers(_: list[Nested], __: bool) -> None:
+def _no_shape(_: list[Nested], __: bool) -> None:
     """Return None: there is no short way."""
 
 
-_array_of_numbers: Callable[[list[Nested], bool], Array | None] = (
-    _no_numbers if core is None else core.array_of_numbers)
+_shape_of_numbers: Callable[[list[Nested], bool], tuple[Ints, bool] | None] = (
+    _no_shape if core is None else core.shape_of_numbers)
+_write_numbers: Any = core and core.write_numbers
 
 
 # NumPy's parameters
@@ -92,10 +96,9 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
     if type(object) is list and not (ndmin or ndmax) and order == "K" and copy is not False:
         as_floats = dtype is _float64 or dtype is float
         if as_floats or (dtype is None and current().dtype is _float64):
-            numbers = _array_of_numbers(object, as_floats)
+            numbers = _of_numbers(object, as_floats)
             if numbers is not None:
-                flat = numbers if numbers.ndim == 1 else numbers.reshape(-1)
-                return over_memory(numbers, flat, True)
+                return numbers
         stacked = stacked_at_once(object) if dtype is None else None
         if stacked is not None:
             return stacked
@@ -104,6 +107,22 @@ def array(object: ArraySource, dtype: DTypeLike = None, *more: Never, copy: bool
         raise DTypeError(f"this nesting has {found.ndim} axes, and ndmax={ndmax} allows {ndmax}: "
                          "elements of Mats are numbers, not sequences")
     return found
+
+
+def _of_numbers(numbers: list[Nested], as_floats: bool) -> Mat | None:
+    """Return the Mat of a list of floats and ints, or of lists of so many; None of other lists."""
+    found = None if _observers else _shape_of_numbers(numbers, as_floats)
+    if found is None:
+        return None
+    shape, floats = found
+    form = form_of_result(shape, _float64 if floats else _int64)
+    made: Mat = form.new(current().device_enabled, None)
+    storage = made.storage
+    address = storage.ready(_array_facet.mask, _array_facet.bit, False, True)
+    if not address or not _write_numbers(address, numbers, shape, floats):
+        return None
+    storage.written(_array_facet.mask)
+    return made
 
 
 def asarray(a: ArraySource, dtype: DTypeLike = None, order: str | None = None, *,

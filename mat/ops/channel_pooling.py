@@ -172,7 +172,7 @@ def _given(name: str, x: Mat, window: object, kind: object, **settings: object) 
 def _taps(x: Mat, window: Ints) -> Mat:
     """Return the taps of an average."""
     found: Mat = form_of_result(window, x.dtype).new(x.device_enabled, None)
-    found.fill_(1 / prod(window))
+    found.fill_(1 / (prod(window) or 1))  # windows without taps are refused by the operation
     return found
 
 

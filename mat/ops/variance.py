@@ -62,8 +62,13 @@ def variance_on_device(cuda: Engine, x: Mat, out: Mat, axis: AxisLike, keepdims:
 @moments.on("array", bare=True)
 def variance_by_numpy(x: Array, out: Array, axis: AxisLike, keepdims: bool, ddof: int,
                       root: bool) -> None:  # the parameters are those of the operation
-    """Compute NumPy's variance or standard deviation."""
-    (np.std if root else np.var)(x, axis=axis, out=out, ddof=ddof, keepdims=keepdims)
+    """Compute NumPy's variance or standard deviation; of nothing, without its warning."""
+    count = x.size // max(out.size, 1)
+    if ddof < count:
+        (np.std if root else np.var)(x, axis=axis, out=out, ddof=ddof, keepdims=keepdims)
+        return
+    with np.errstate(all="ignore"):
+        np.divide(np.var(x, axis=axis, keepdims=keepdims) if count else 0.0, 0.0, out=out)
 
 
 def variance(x: Mat, axis: AxisLike = None, keepdims: bool = False, ddof: Number = 0,

@@ -1,4 +1,5 @@
 cdef Options _permanent
+cdef bint _blocks_began
 
 
 cdef class Options:

@@ -60,13 +60,16 @@ class Changed(Nested):
     __slots__ = ("options", "thread")
 
     def __init__(self, options: Options) -> None:
+        global _blocks_began
         super().__init__()
+        _blocks_began = True
         self.options: Options = options
         self.thread: int = threading.get_ident()  # that began the block
 
 
 CONTEXT: ContextVar[Changed | None] = ContextVar("mat_settings", default=None)
 _permanent = Options()  # replaced by `set_permanent`
+_blocks_began = False  # until the first one, no context needs to be asked
 
 
 def set_permanent(options: Options) -> None:
@@ -82,6 +85,8 @@ def permanent() -> Options:
 
 def current() -> Options:
     """Return the settings of this context."""
+    if not _blocks_began:
+        return _permanent
     changed = CONTEXT.get()
     if changed is None:
         return _permanent

@@ -92,6 +92,8 @@ def check(call, ours, numpys, way, dtype, tolerance=1e-12):
         got = got.item()  # of a number, `real` and `imag` give a number
     if way in ("lists", "mixed") and isinstance(wanted, AttributeError | TypeError):
         return  # of arrays and scalars, NumPy takes in some places lists as well, in others not
+    if way in ("lists", "mixed") and "Unable to avoid copy" in str(wanted):
+        return  # `copy=False` allows to change a Mat; of a list, `mat` changes a copy
     try:
         check_same(got, wanted, tolerance, mine.arrays)
     except AssertionError as error:

@@ -236,6 +236,7 @@ VIEWING = {np.broadcast_arrays, np.take, np.ravel, np.reshape, np.transpose,
            np.lib.stride_tricks.sliding_window_view}
 PREPARING = {np.piecewise}  # arguments, for NumPy on the host
 # for how many elements there are; tests/ops/test_sorting.py has these
+LOOKING = {"nanargmax", "nanargmin"}  # whether there is only NaN, which is an error
 WAITING = {np.bincount, np.histogram, np.unique, np.unique_all, np.unique_counts, np.unique_inverse,
            np.unique_values}
 
@@ -257,7 +258,7 @@ def test_nothing_is_copied_to_the_host(name, k):
             getattr(operands, attribute)
         with mat.debug.count_copies() as n:
             FUNCTIONS[name][k](numpy_function(name), operands)
-        assert (n.d2h, n.fallbacks) == (0, 0)
+        assert (n.d2h, n.fallbacks) == (name in LOOKING, 0)
 
 
 @pytest.mark.host

@@ -3,6 +3,7 @@ size justifies; what is read, other readers read, too.
 """
 
 import io
+import re
 import warnings
 
 import numpy as np
@@ -48,8 +49,8 @@ def test_damaged_files_are_refused_or_read(kind, part):
 def theirs(kind, data):
     """What the reader that everybody has says, None if it refuses."""
     try:
-        if kind == "npy":
-            return {"": np.load(io.BytesIO(data))}
+        if kind == "npy":  # of float8_e5m2 NumPy writes the dtype as f1, which it does not read
+            return {"": np.load(io.BytesIO(re.sub(rb"(['\"])[<>|=]?f1\1", rb"'|u1'", data)))}
         if kind == "npz":
             with np.load(io.BytesIO(data)) as found:
                 return dict(found)

@@ -111,7 +111,7 @@ def largest_back(x, y, yd, xd, *, window, **settings):
     sums = wide(xd)
     for point, _, place in windows(x.shape, window, **settings):
         equal = (x[place] == y[point]) | ((x[place] != x[place]) & (y[point] != y[point]))
-        sums[place] += np.where(equal, yd[point], 0)
+        sums[place] += np.where(equal, yd[point], 0).astype(sums.dtype)
     return narrow(sums, xd.dtype)
 
 

@@ -78,32 +78,37 @@ def flat_array(object value):
     return made
 
 
-def array_of_numbers(list numbers, bint as_floats):
-    """Return numbers of the types float and int, or lists of so many, as an array: of int64 if all
-    are of type int and not `as_floats`, else of float64; None if there are others, or an int is not
-    exact in it.
+def shape_of_numbers(list numbers, bint as_floats):
+    """Return the shape of numbers of the types float and int, or of lists of so many, and whether
+    they are to be floats: all are ints otherwise. Return None for other lists of lists.
     """
-    cdef cnp.npy_intp shape[2]
-    cdef int rank = 1
-    cdef cnp.ndarray made
-    shape[0] = len(numbers)
-    if shape[0] and PyList_CheckExact(numbers[0]):
-        rank = 2
-        shape[1] = len(<list>numbers[0])
-        for row in numbers:
-            if not PyList_CheckExact(row) or len(<list>row) != shape[1]:
-                return None
-    if not as_floats:
-        as_floats = not shape[rank - 1] or (
-            any_float(numbers) if rank == 1 else any_row_has_float(numbers))
-    made = cnp.PyArray_SimpleNew(rank, shape, cnp.NPY_DOUBLE if as_floats else cnp.NPY_INT64)
-    if rank == 1:
-        return made if put_numbers(made, 0, shape[0], numbers, as_floats) else None
-    for k, row in enumerate(numbers):
-        if not PyList_CheckExact(row) or not put_numbers(made, k * shape[1], shape[1], <list>row,
-                                                         as_floats):
+    cdef Py_ssize_t length
+    if not numbers or not PyList_CheckExact(numbers[0]):
+        return (len(numbers),), as_floats or not numbers or any_float(numbers)
+    length = len(<list>numbers[0])
+    for row in numbers:
+        if not PyList_CheckExact(row) or len(<list>row) != length:
             return None
-    return made
+    return (len(numbers), length), as_floats or not length or any_row_has_float(numbers)
+
+
+def write_numbers(uintptr_t address, list numbers, tuple shape, bint as_floats):
+    """Write numbers of that shape to memory, as float64 or int64; return False if there are others
+    than floats and ints, if another thread has changed a list, or an int is not exact.
+    """
+    cdef Py_ssize_t rows = len(numbers), length = shape[len(shape) - 1], k
+    cdef list row
+    if rows != shape[0]:
+        return False
+    if len(shape) == 1:
+        return put_numbers(address, length, numbers, as_floats)
+    for k in range(rows):
+        if not PyList_CheckExact(numbers[k]):
+            return False
+        row = numbers[k]
+        if not put_numbers(address + 8 * k * length, length, row, as_floats):
+            return False
+    return True
 
 
 cdef bint any_float(list numbers):
@@ -120,18 +125,22 @@ cdef bint any_row_has_float(list rows):
     return False
 
 
-cdef bint put_numbers(cnp.ndarray made, cnp.npy_intp at, cnp.npy_intp count, list numbers,
+cdef bint put_numbers(uintptr_t address, Py_ssize_t count, list numbers,
                       bint as_floats) except -1:
-    """Write `count` numbers to `made`, from its element `at` on; return False if one cannot be."""
-    cdef cnp.npy_intp k
+    """Write `count` numbers to memory; return False if these are not the numbers of the list, or
+    one cannot be written.
+    """
+    cdef Py_ssize_t k
     cdef int overflow = 0
     cdef long long exact
+    if len(numbers) != count:
+        return False
     for k in range(count):
         value = numbers[k]
         if PyFloat_CheckExact(value):
             if not as_floats:
                 return False
-            (<double *>cnp.PyArray_DATA(made))[at + k] = PyFloat_AS_DOUBLE(value)
+            (<double *>address)[k] = PyFloat_AS_DOUBLE(value)
             continue
         if not PyLong_CheckExact(value):
             return False
@@ -139,7 +148,7 @@ cdef bint put_numbers(cnp.ndarray made, cnp.npy_intp at, cnp.npy_intp count, lis
         if overflow or (as_floats and not -EXACT <= exact <= EXACT):
             return False
         if as_floats:
-            (<double *>cnp.PyArray_DATA(made))[at + k] = <double>exact
+            (<double *>address)[k] = <double>exact
         else:
-            (<long long *>cnp.PyArray_DATA(made))[at + k] = exact
+            (<long long *>address)[k] = exact
     return True

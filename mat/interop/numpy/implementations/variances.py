@@ -150,7 +150,7 @@ def _weighted(a: Mat, axis: AxisLike, weights: Operand, keepdims: bool) -> Resul
         if weights.shape != a.shape[k:k + 1]:
             return NotImplemented
         weights = weights.reshape((1,) * k + weights.shape + (1,) * (a.ndim - k - 1))
-    dtype = np.result_type(a.dtype, weights.dtype, *(["float64"] if a.dtype.kind != "f" else []))
+    dtype = np.result_type(a.dtype, weights.dtype, *(["float64"] if a.dtype.kind in "biu" else []))
     products = elementwise.multiply(a if a.dtype == dtype else a.astype(dtype), weights)
     scale = reduce.sum(weights, axis, dtype, keepdims=keepdims)
     if bool(truth.any_true(elementwise.equal(scale, 0))):
