@@ -6,6 +6,7 @@ Functions that do the same have the names and arguments of the host's engine. No
 
 from __future__ import annotations
 
+from .accumulate import prepare_accumulate
 from .blas import COUNTS as LIMIT
 from .blas import (
     prepare_dot,
@@ -62,6 +63,7 @@ from .sort import prepare_sort
 
 __all__ = [
     "CudaKernel", "Program",
+    "prepare_accumulate",
     "LIMIT", "vectors", "prepare_dot", "prepare_gemv", "prepare_ger", "prepare_gemm",
     "prepare_gemm_batched", "prepare_either",
     "prepare_syrk", "prepare_trsm", "prepare_scale_vector",

@@ -22,7 +22,7 @@ TILE = 16 * THREADS  # bytes of a mask
 CHOSEN = 8  # axes that are chosen of, at most
 BLOCKS = 1024  # that look for integers out of range, at most: each reads on
 _UNITS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "mat_unit_16"}
-_WAYS = {"steps": "uint32_t", "long": "uint64_t"}
+WAYS = {"steps": "uint32_t", "long": "uint64_t"}
 _SLOTS = 2  # of the table of places, for each position
 
 
@@ -35,14 +35,14 @@ def _program(*lines: str) -> Program:
 def gathering_program(unit: int) -> Program:
     """Return the kernels that move units of so many bytes to and from positions."""
     return _program(*(f"MAT_GATHERING({unit}, {_UNITS[unit]}, {way}, {count})"
-                      for way, count in _WAYS.items()))
+                      for way, count in WAYS.items()))
 
 
 @cache
 def selecting_program(unit: int) -> Program:
     """Return the kernels that choose, by conditions, between units of so many bytes."""
     return _program(*(f"MAT_SELECT({unit}, {_UNITS[unit]}, {way}, {count})"
-                      for way, count in _WAYS.items()))
+                      for way, count in WAYS.items()))
 
 
 @cache
@@ -67,7 +67,7 @@ def prepare_gather(x: Operand, at: Operand, out: Operand, place: int,
     """Return the kernel that copies the items of `x` at the positions `at` to `out`; these count
     the items of the axes `chosen` by rows, and their axes are at `place` of those of `out`.
     """
-    rest, steps = _apart(x, chosen)
+    rest, steps = apart(x, chosen)
     ndim = at.layout.ndim
     to_x = (*rest[:place], *(0,) * ndim, *rest[place:])
     to_at = _around(at, place, len(rest))
@@ -94,7 +94,7 @@ def prepare_scatter(at: Operand, source: Operand, x: Operand, place: int, chosen
     """Return the kernel that copies `source` to the items of `x` at the positions `at`; the last
     of several for one place, unless these are `unique`.
     """
-    rest, steps = _apart(x, chosen)
+    rest, steps = apart(x, chosen)
     shape = source.layout.shape
     to_x = (*rest[:place], *(0,) * at.layout.ndim, *rest[place:])
     found = _loop(shape, to_x, _around(at, place, len(rest)), source.layout.strides)
@@ -106,7 +106,7 @@ def prepare_scatter(at: Operand, source: Operand, x: Operand, place: int, chosen
     return _winning(n, length, last)
 
 
-def _apart(x: Operand, chosen: Ints) -> tuple[Ints, list[int]]:
+def apart(x: Operand, chosen: Ints) -> tuple[Ints, list[int]]:
     """Return the strides of the axes that are not chosen, and the frame's part of the others."""
     rest = tuple(s for k, s in enumerate(x.layout.strides) if k not in chosen)
     return rest, _chosen_axes(x, chosen)
@@ -131,7 +131,7 @@ def _around(at: Operand, place: int, rest: int) -> Ints:
 
 
 def _loop(shape: Ints, *strides: Ints) -> StridedLoop:
-    return strided_loop(shape, strides, 1, tuple(_WAYS))
+    return strided_loop(shape, strides, 1, tuple(WAYS))
 
 
 def _kernel(name: str, found: StridedLoop, frame: Sequence[int]) -> CudaKernel:

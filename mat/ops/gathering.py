@@ -50,11 +50,11 @@ gather.prepare("cuda", dtypes=EVERY, when=_fits_device)(
 @gather.on("array")
 def gather_numpy(np: Engine, x: Array, at: Array, out: Array, place: int, chosen: Ints) -> None:
     """Compute `gather` on arrays."""
-    items, positions = _by_items(x, at, chosen)
+    items, positions = items_by_position(x, at, chosen)
     _positions_first(out, at.ndim, place)[...] = items[positions]
 
 
-def _by_items(x: Array, at: Array, chosen: Ints) -> tuple[Array, tuple[Array, ...]]:
+def items_by_position(x: Array, at: Array, chosen: Ints) -> tuple[Array, tuple[Array, ...]]:
     """Return a view of `x` with the chosen axes first, and the positions as an index of these."""
     rest = [k for k in range(x.ndim) if k not in chosen]
     lengths = tuple(x.shape[k] for k in chosen)
@@ -104,7 +104,7 @@ scatter.prepare("cuda", dtypes=EVERY, when=_fits_device)(
 def scatter_numpy(np: Engine, at: Array, source: Array, x: Array, place: int, chosen: Ints,
                   unique: bool) -> None:
     """Compute `scatter` on arrays, one position after another."""
-    items, positions = _by_items(x, at.reshape(-1), chosen)
+    items, positions = items_by_position(x, at.reshape(-1), chosen)
     rest = items.shape[len(chosen):]
     items[positions] = _positions_first(source, at.ndim, place).reshape(at.size, *rest)
 

@@ -71,3 +71,18 @@ def test_positions_of_masks(there, rng, n):
         mask = rng.random(n) < share
         found = mat.arange(n)[mat.array(mask)]
         assert_array_equal(found.to_numpy(), np.flatnonzero(mask))
+
+
+def test_accumulating_keeps_the_order(there, rng):
+    a, k = rng.standard_normal((7, 6)), rng.integers(-7, 7, 900)
+    values = rng.standard_normal((900, 6))
+    for dtype, rule in (("float32", np.add), ("float16", np.multiply), ("int8", np.maximum)):
+        wanted = a.astype(dtype)
+        x = mat.array(wanted) + 0
+        with np.errstate(all="ignore"):
+            rule.at(x, mat.array(k), mat.array(values.astype(dtype)))
+            rule.at(wanted, k, values.astype(dtype))
+            rule.at(x, (slice(None, None, 2), [[1], [-1]]), mat.array(wanted[0, :1]))
+            rule.at(wanted, (slice(None, None, 2), [[1], [-1]]), wanted[0, :1].copy())
+        assert x.fresh == {"cuda:0"}
+        assert x.to_numpy().tobytes() == wanted.tobytes()

@@ -53,7 +53,8 @@ SELECTED = """
 x[[0, 2]]; x[m]; x[1, [0, 2]]; x[[0, 1], [2, 3]]; x[:, [0, -1]]; (x.__setitem__(m, 0), x)[1]
 (x.__setitem__([0, 2], y[:2]), x)[1]; np.take(x, [1, 0], axis=0); np.take_along_axis(x, k % 6, 0)
 np.compress(m[0], x, axis=1); np.extract(m, x); np.nonzero(m); np.flatnonzero(m); np.argwhere(m)
-np.where(m); (np.put(v, [0, 1], w), v)[1]; (np.copyto(x, y, where=m), x)[1]; np.choose(m, [x, y])
+np.where(m); (np.add.at(v, [0, 1, 0], w[:3]), v)[1]; (np.maximum.at(x, [1, 1], y[:2]), x)[1]
+(np.put(v, [0, 1], w), v)[1]; (np.copyto(x, y, where=m), x)[1]; np.choose(m, [x, y])
 """
 THERE = [call.strip() for group in (ELEMENTS, REDUCTIONS, ORDER, PLACES, PRODUCTS, SELECTED)
          for line in group.strip().splitlines() for call in line.split(";")]

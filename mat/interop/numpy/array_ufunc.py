@@ -21,6 +21,7 @@ from ...support.types import Arguments, Function, Keywords, Operand
 from .dispatch import delegate
 from .operands import can_hold_sums, is_mat_or_array
 from .registry import IMPLEMENTATIONS as FUNCTIONS
+from .ufunc_at import at_places
 
 IMPLEMENTATIONS: dict[np.ufunc, Function] = {
     np.square: ew.square, np.sqrt: ew.sqrt, np.exp: ew.exp, np.expm1: ew.expm1, np.log: ew.log,
@@ -83,18 +84,18 @@ def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
         found = _accumulate(ufunc, inputs, kwargs)
     elif method == "outer":
         return _outer(ufunc, inputs, kwargs)
+    elif method == "at":
+        return at_places(ufunc, inputs, kwargs)
     elif method == "__call__" and not kwargs:
         found = _scipy_special(ufunc, inputs)
     else:
         found = NotImplemented
     if found is not NotImplemented:
         return found
-    written = [inputs[0]] if method == "at" and isinstance(inputs[0], Mat) else ()
     # silent as operations of `mat` are: log10(0) is -inf without a warning, since log(0) is
     token = STATE.set(QUIET)
     try:
-        return delegate(getattr(ufunc, method), inputs, kwargs, written=written,
-                        name=ufunc.__name__)
+        return delegate(getattr(ufunc, method), inputs, kwargs, name=ufunc.__name__)
     finally:
         STATE.reset(token)
 
