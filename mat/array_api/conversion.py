@@ -8,13 +8,14 @@ from typing import Literal
 
 import numpy as np
 
+from ..core.compiled import IN_USE
 from ..devices.device import DeviceLike, enabled_on
 from ..errors import DTypeError, ShapeError
 from ..interop.dlpack import from_dlpack as _from_dlpack
 from ..matrix.creation import adopted, from_numpy
 from ..matrix.mat import Mat
 from ..support.dtypes import as_dtype, check_number
-from ..support.types import Array, ArrayLike, ArraySource, DType, DTypeLike, Nested
+from ..support.types import Array, ArrayLike, ArraySource, DType, DTypeLike, Nested, Number
 from .arguments import default_of, like, on_device
 
 __all__ = ["asarray", "from_dlpack"]
@@ -83,12 +84,26 @@ def asarray(obj: ArraySource, /, *, dtype: DTypeLike = None, device: DeviceLike 
         raise ShapeError(f"{type(obj).__name__} becomes an array by a copy only; copy=None allows "
                          "it")
     plain = np.asarray(_without_mats(obj))
+    if IN_USE and not plain.ndim and not _has_memory(obj):
+        return _of_number(plain.item(), wanted or as_dtype(default_of(plain.dtype)), device)
     if wanted is None:
         wanted = as_dtype(plain.dtype.newbyteorder("=") if _has_memory(obj)
                           else default_of(plain.dtype))
     elif plain.dtype.kind == "c" and wanted.kind != "c":
         raise DTypeError(f"complex numbers do not fit into {wanted}")
     return on_device(_of_array(plain, wanted, copy, _has_memory(obj)), device)
+
+
+def _of_number(value: Number, dtype: DType, device: object) -> Mat:
+    """Return a Mat without axes, which a device fills itself."""
+    if dtype.kind in "iu" and not isinstance(value, complex):
+        check_number(value, dtype, "an element")
+        value = int(value)
+    elif isinstance(value, complex) and dtype.kind != "c":
+        raise DTypeError(f"complex numbers do not fit into {dtype}")
+    elif dtype.kind == "b":
+        value = bool(value)
+    return on_device(Mat((), dtype, fill=value), device)
 
 
 def _of_mat(x: Mat, dtype: DType | None, device: object, copy: bool | None) -> Mat:

@@ -8,6 +8,7 @@ from ..devices.device import DeviceLike
 from ..errors import DTypeError, SettingError, ShapeError
 from ..layout.shapes import LARGEST, as_shape, integer
 from ..matrix.creation import adopted
+from ..matrix.filled import eye as matrix_eye
 from ..matrix.mat import Mat
 from ..matrix.ranges import interval
 from ..ops.arrangement import triangle
@@ -237,7 +238,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLi
     """
     rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     wanted = real_default() if dtype is None else as_dtype(dtype)
-    return on_device(adopted(np.eye(rows, columns, integer(k, "k"), dtype=wanted)), device)
+    return matrix_eye(rows, columns, k, wanted, device=device)
 
 
 def arange(start: Scalar, /, stop: Scalar | None = None, step: Scalar = 1, *,

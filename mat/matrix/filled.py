@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.compiled import IN_USE
 from ..devices.device import DeviceLike
+from ..devices.in_use import computes_elsewhere
 from ..errors import DTypeError, ShapeError
 from ..layout import orders
 from ..layout.orders import columnwise, order_like
@@ -117,8 +119,20 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None,  # no
     """
     rows, columns = as_shape((N, N if M is None else M))
     kind = current().dtype if dtype is None else as_dtype(dtype)
-    made = np.eye(rows, columns, integer(k, "k"), kind, columnwise(order))
-    return placed(adopted(made), device)
+    offset, by_columns = integer(k, "k"), columnwise(order) == "F"
+    if IN_USE and not by_columns:
+        zeros = placed(Mat((rows, columns), kind), device)
+        if computes_elsewhere(zeros):
+            return _with_diagonal(zeros, offset)
+    return placed(adopted(np.eye(rows, columns, offset, kind, "F" if by_columns else "C")), device)
+
+
+def _with_diagonal(zeros: Mat, k: int) -> Mat:
+    """Write ones on a diagonal of a matrix, where that is; return the matrix."""
+    rows, columns = zeros.shape
+    if -rows < k < columns:
+        zeros.diagonal(k).fill_(1)
+    return zeros
 
 
 def identity(n: int, dtype: DTypeLike = None, *, like: object = None) -> Mat:
