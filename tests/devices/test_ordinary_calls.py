@@ -26,7 +26,8 @@ def test_what_goes_to_the_host_is_counted(call):
 @pytest.mark.parametrize("k", [-9, -2, 0, 1, 4])
 def test_unit_matrices_and_numbers_are_made_on_the_device(k):
     with mat.use_device("emulated", required=True), mat.debug.count_copies() as copies:
-        made = [(mat.eye(5, 3, k), np.eye(5, 3, k)), (mat.identity(3, "int8"), np.identity(3, "int8")),
+        made = [(mat.eye(5, 3, k), np.eye(5, 3, k)),
+                (mat.identity(3, "int8"), np.identity(3, "int8")),
                 (xp.eye(2, 4, k=k, dtype=xp.complex64), np.eye(2, 4, k, "complex64"))]
         made += [(xp.asarray(v, dtype=dtype), np.asarray(v, dtype))
                  for v, dtype in ((k, "float32"), (-0.0, "float64"), (np.nan, "bool"), (2j, None))]
