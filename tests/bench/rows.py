@@ -21,6 +21,7 @@ from . import (
     intgemm,
     level1,
     nn,
+    peers,
     permutes,
     programs,
     random,
@@ -110,7 +111,7 @@ def _importing(what: str) -> Thunk:
 GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (  # each yields rows
     eager.rows, small, products, random.rows, elementwise.large_functions,
     elementwise.small_functions, level1.long_vectors, reduce.reductions, intgemm.rows,
-    permutes.rows, nn.rows, files.files, imports, programs.rows)
+    permutes.rows, nn.rows, files.files, imports, programs.rows, peers.rows)
 # what whole groups should reach
 GOALS: tuple[Goal, ...] = (*permutes.GOALS, *elementwise.GOALS, *programs.GOALS)
 

@@ -6,12 +6,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from timeit import Timer
 
 import numpy as np
 import pytest
 
-from ..bench import eager, pythons, report
+from ..bench import eager, peers, pythons, report
 from ..bench.__main__ import line
+from ..bench.peer_libraries import Libraries
 from ..bench.row import Goal
 
 ROOT = Path(__file__).parents[2]
@@ -147,6 +149,19 @@ def test_statements_that_stand_beside_others_run(statement, beside):
 def test_statements_run_on_a_device():
     for made in eager._on_device("emulated", "emulated"):
         assert all(timer.timeit(1) > 0 for timer in made.competitors.values())
+
+
+@pytest.mark.host
+def test_rows_beside_other_libraries_run_and_a_missing_one_is_named(capsys):
+    names = [row.name for row in peers.rows(100, Libraries(()))
+             if all(c.timeit(1) > 0 if isinstance(c, Timer) else (c(), True)
+                    for c in row.competitors.values())]
+    assert {"x[mask]", "pow, float64", "fftn, 1024", "x + y, 1e3, float32",
+            "x + y, 1e3, float32, two threads"} <= set(names)
+    assert "left out" not in capsys.readouterr().out
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "numba", None)
+        assert Libraries(("numba",)).missing == ["numba"]
 
 
 # The committed page

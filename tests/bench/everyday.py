@@ -1,0 +1,63 @@
+"""Everyday statements beside NumPy and torch: arithmetic, comparisons, functions, reductions,
+copies, conversions, indexing, slices, broadcasts, joins, scans.
+
+A statement has `x`, `y` and `z` of one shape, a mask `b`, integers `i`, and for squares a vector
+`v`; torch's is written beside it where it differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from timeit import Timer
+from typing import Any
+
+import numpy as np
+
+import mat
+
+from .peer_libraries import Libraries
+from .row import BEST, Row
+
+LIMIT = 1.2
+STATEMENTS: dict[str, str] = {  # ours and NumPy's, and torch's, if it is another
+    "x + y": "", "xp.add(x, y, out=z)": "", "x * 2.0": "", "x > y": "", "xp.exp(x)": "",
+    "xp.exp(x, out=z)": "", "x.sum()": "", "x.max()": "", "x.copy()": "x.clone()",
+    "x.astype('float16')": "x.half()", "x[i]": "", "x[b]": "", "x[b] = 0.5": "",
+    "x[::2] + 1.0": "", "z[1:] = x[:-1]": "", "xp.concat([x, y])": "", "x.cumsum()": "x.cumsum(0)",
+    "xp.where(b, x, y)": ""}
+SQUARES = {"x + v": "", "x.T.copy()": "x.T.contiguous()", "x.sum(0)": "", "x.sum(1)": "",
+           "x[:, 1]": "", "x @ v": ""}
+SETUP = "x, y, z, b, i, v = given"
+
+
+def rows(found: Libraries, n: int) -> Iterator[Row]:
+    """The statements, for vectors up to ten times `n` elements, and for squares."""
+    lengths = [m for m in (1000, n // 10, n, 10 * n) if m >= 10]
+    for dtype in ("float32", "float64"):
+        for m in lengths:
+            given = _given((m,), dtype)
+            for statement, torchs in STATEMENTS.items():
+                yield _row(statement, torchs, given, f"{m:.0e}".replace("e+0", "e"), found)
+        for m in (100, max(2, int(n ** 0.5))):
+            given = _given((m, m), dtype)
+            for statement, torchs in SQUARES.items():
+                yield _row(statement, torchs, given, f"{m} x {m}", found)
+
+
+def _given(shape: tuple[int, ...], dtype: str) -> list[Any]:
+    """Return x, y, z, b, i and v as arrays."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal(shape).astype(dtype)
+    return [a, a[::-1].copy(), a.copy(), a > 0, rng.integers(0, shape[0], shape[0]),
+            a.reshape(-1)[:shape[-1]].copy()]
+
+
+def _row(statement: str, torchs: str, arrays: list[Any], size: str, found: Libraries) -> Row:
+    ours = Timer(statement, SETUP, globals={"given": [mat.array(a) for a in arrays], "xp": np})
+    numpys = Timer(statement, SETUP, globals={"given": [a.copy() for a in arrays], "xp": np})
+    competitors = {"mat": ours, "numpy": numpys}
+    if "torch" in found.found:
+        torch = found.found["torch"]
+        competitors["torch"] = Timer(torchs or statement, SETUP, globals={
+            "given": [torch.from_numpy(a.copy()) for a in arrays], "xp": torch})
+    return Row(f"{statement}, {size}, {arrays[0].dtype}", competitors, BEST, LIMIT)
