@@ -17,7 +17,7 @@ from ..layout.merged_axes import loops
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..support.c_pointers import ForeignArray
-from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, REAL_TYPES
 from ..support.native import ffi, lib
 from ..support.types import CData, DType, Number, Operand
 from .kernel import CpuKernel
@@ -56,6 +56,13 @@ def kinds_of(name: str) -> str:
     ``elementwise.def`` for.
     """
     return "" if lib is None else ffi.string(lib.mat_kinds_of(name.encode())).decode()
+
+
+def complex_types_of(name: str) -> str:
+    """Return the characters of the complex dtypes that there are compiled kernels of `name` for."""
+    return "" if lib is None else "".join(
+        char for char in COMPLEX_TYPES
+        if lib.mat_elementwise(f"{name}_{BY_CHAR[char].suffix}".encode()))
 
 
 class OperandView(NamedTuple):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..cpu.elementwise import kinds_of
+from ..cpu.elementwise import complex_types_of, kinds_of
 from ..cpu.kernel import CpuKernel
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
@@ -23,6 +23,7 @@ from ..matrix.operators import OPERATORS
 from ..support.dtypes import (
     BOOL,
     BY_NAME,
+    COMPLEX_TYPES,
     EVERY,
     FLOAT8,
     HALVES,
@@ -167,7 +168,7 @@ def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
 
 def _dtypes_of(name: str) -> str:
     """Return the dtype characters of which there are compiled kernels of that function."""
-    return "".join(_TYPES[kind] for kind in kinds_of(name))
+    return "".join(_TYPES[kind] for kind in kinds_of(name)) + complex_types_of(name)
 
 
 def _bind_unary_methods(name: str, doc: str, kernel: Op, function: Function) -> None:
@@ -379,7 +380,8 @@ def _example(call: str, name: str, sample: str, gives: str) -> str:
     """Return a doctest of a call of the function `name` for a `sample` of two elements."""
     of_elements = "" if "." in sample else " int64"
     dtype = " bool" if gives[1] in "TF" else of_elements
-    facet = "F" if _dtypes_of(name) or lib is None else "A"  # where NumPy computes it
+    real = set(_dtypes_of(name)) - set(COMPLEX_TYPES)
+    facet = "F" if real or lib is None else "A"  # where NumPy computes it
     return f">>> import mat\n>>> {call}\n<Mat 2{dtype} {facet} {gives}>"
 
 

@@ -57,7 +57,7 @@ class Sum(UfuncReduction):
     example = "mat.sum(mat.ones(2, 3), axis=0)", "<Mat 3 F [2. 2. 2.]>"
     signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.sum), np.add
-    compiled = REAL_TYPES
+    compiled = REAL_TYPES + LONG
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.SumKernels()
@@ -71,7 +71,7 @@ class Product(UfuncReduction):
     example = "mat.prod(mat.array([2.0, 3, 4]))", "<Mat () F 24.>"
     signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.prod), np.multiply
-    compiled = REAL_TYPES
+    compiled = REAL_TYPES + LONG
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.ProductKernels()

@@ -68,3 +68,15 @@ def test_operands_of_two_dtypes(rng, one, other):
                 x += y
                 assert_array_equal(x.to_numpy(), np.add(a, b).astype(one))
                 check_hidden(x)
+
+
+def test_float64_is_rounded_to_halves_once():
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float64)
+    halves = np.unique(halves[np.isfinite(halves)])
+    between = (halves[1:] + halves[:-1]) / 2
+    a = np.concatenate([halves, between, np.nextafter(between, np.inf),
+                        np.nextafter(between, -np.inf), [65520.0, 65519.999999, 1e300, -np.inf]])
+    with np.errstate(all="ignore"):
+        wanted = a.astype(np.float16)
+    assert_array_equal(np.asarray(mat.array(a).astype("float16")).view(np.uint16),
+                       wanted.view(np.uint16))

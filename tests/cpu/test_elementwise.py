@@ -190,7 +190,7 @@ def test_the_kernels_do_it(dtype):
 def test_numpy_does_what_they_cannot():
     x, single = mat.ones(6), mat.ones(6, dtype="float32")
     waves, half = mat.ones(6, dtype="complex64"), mat.ones(6, dtype="float16")
-    assert facet_for("add", waves, waves, waves) == facet_for("sqrt", half, half) == (
+    assert facet_for("sqrt", waves, waves) == facet_for("sqrt", half, half) == (
         facet_for("add", x, 2**60, x)) == facet_for("add", single, np.float64(2), single) == "array"
     assert facet_for("add", x, np.float64(2), x) == facet_for("add", single, True, single) == (
         "foreign")
@@ -270,3 +270,41 @@ def test_division_by_one_integer(rng, dtype):
         for rule in (np.floor_divide, np.remainder):
             assert_array_equal(rule(x, divisor).to_numpy(), rule(a, np.dtype(dtype).type(divisor)),
                                err_msg=f"by {divisor}")
+
+
+COMPLEX = {"add": 0, "subtract": 0, "multiply": 4, "divide": 8, "square": 4, "negative": 0,
+           "conjugate": 0, "abs": 2}  # what parts may differ by, in eps of the modulus
+WAVES = [complex(re, im) for re in (0.0, -0.0, 1.0, -3e38, np.inf, -np.inf, np.nan, 1e-40)
+         for im in (0.0, -2.0, 1e30, np.inf, np.nan)]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_numbers(rng, name, dtype):
+    function, ours = getattr(np, name), getattr(mat, name, None) or getattr(np, name)
+    a = np.concatenate([(rng.standard_normal(999) + 1j * rng.standard_normal(999)).astype(dtype),
+                        np.array(WAVES).astype(dtype)])
+    b = rng.permutation(a)
+    for s, t in ((a, b), (a[::-2], b[1::2]), (a[:5], a[:1]), (a[:1], b), (a[:0], b[:0])):
+        operands = (s, t) if function.nin == 2 else (s,)
+        if function.nin == 2 and s.size != t.size and 1 not in (s.size, t.size):
+            operands = (s[:t.size], t[:s.size])
+        mats = [mat.array(a)[:0] if not v.size else mat.from_numpy(v) for v in operands]
+        wanted, found = expected(function, *operands), np.asarray(ours(*mats))
+        assert found.dtype == wanted.dtype
+        tolerance = COMPLEX[name] * np.finfo(dtype).eps
+        with np.errstate(all="ignore"):
+            near = np.abs(found - wanted) <= tolerance * np.abs(wanted)
+        assert_array_equal(np.isnan(found), np.isnan(wanted))
+        assert (near | (found == wanted) | np.isnan(wanted) | np.isinf(wanted)).all()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_numbers_beside_python_ones(rng, dtype):
+    a = (rng.standard_normal(70) + 1j * rng.standard_normal(70)).astype(dtype)
+    x = mat.array(a)
+    for ours, numpys in ((x * 2.0, a * 2.0), (1j - x, 1j - a), (x - 1.5, a - 1.5), (x + 3, a + 3),
+                         (2 / x, 2 / a)):
+        assert ours.dtype == dtype
+        assert_allclose(np.asarray(ours), numpys, rtol=4 * np.finfo(dtype).eps)
+    assert facet_for("multiply", x, 2.0, x) == facet_for("divide", x, x, x) == "foreign"

@@ -135,13 +135,15 @@ static const mat_named_kernel kernels[] = {
 
 static const mat_named_kernel *find(const mat_named_kernel *kernel, const char *name) {
     for (; kernel->name; kernel++)
-        if (strcmp(kernel->name, name) == 0) return kernel;
-    return NULL;
+        if (strcmp(kernel->name, name) == 0) break;
+    return kernel;
 }
 
 const mat_named_kernel *mat_elementwise(const char *name) {
     const mat_named_kernel *found = find(kernels, name);
-    return found ? found : find(mat_integer_kernels, name);
+    if (!found->name) found = find(mat_integer_kernels, name);
+    if (!found->name) found = find(mat_complex_kernels, name);
+    return found->name ? found : NULL;
 }
 
 #undef UNARY

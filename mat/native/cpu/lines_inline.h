@@ -7,8 +7,8 @@
 
 enum { LIGHT, HEAVY }; /* of a line */
 
-/* The kernels of integers and bool; the last one has no name. */
-extern const mat_named_kernel mat_integer_kernels[];
+/* The kernels of integers and bool, and those of complex numbers; the last one has no name. */
+extern const mat_named_kernel mat_integer_kernels[], mat_complex_kernels[];
 
 /* Two operands: a number, or one element for a whole row, has a loop of its own on either side. */
 #define MAT_TWO(kernel, R, expression) \

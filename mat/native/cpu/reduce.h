@@ -27,8 +27,9 @@ typedef struct {
    alpha and beta of
    ``y <- alpha * sum + beta * y``. Variances are divided by `divisor`, too; `root` takes the square
    root of that. */
-mat_kernel mat_sum_f, mat_sum_finish_f, mat_sum_d, mat_sum_finish_d;
-mat_kernel mat_prod_f, mat_prod_finish_f, mat_prod_d, mat_prod_finish_d;
+mat_kernel mat_sum_f, mat_sum_finish_f, mat_sum_d, mat_sum_finish_d, mat_sum_l, mat_sum_finish_l;
+mat_kernel mat_prod_f, mat_prod_finish_f, mat_prod_d, mat_prod_finish_d, mat_prod_l,
+    mat_prod_finish_l;
 mat_kernel mat_max_f, mat_max_finish_f, mat_max_d, mat_max_finish_d, mat_max_l, mat_max_finish_l;
 mat_kernel mat_min_f, mat_min_finish_f, mat_min_d, mat_min_finish_d, mat_min_l, mat_min_finish_l;
 mat_kernel mat_fmax_f, mat_fmax_finish_f, mat_fmax_d, mat_fmax_finish_d;

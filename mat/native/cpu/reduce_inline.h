@@ -20,7 +20,7 @@
 #define PASTE(a, b) a##_##b
 #define PASTED(a, b) PASTE(a, b)
 
-enum { MAX, MIN, PROD, FMAX, FMIN };
+enum { MAX, MIN, PROD, FMAX, FMIN, ADD };
 enum { ANY, ALL, COUNT };
 #define TRUTHS 240 /* elements that are counted in one byte, before that is added up */
 

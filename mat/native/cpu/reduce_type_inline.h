@@ -1,13 +1,15 @@
-/* Folds (max, min, prod, and max and min of what is a number) and their positions (argmax, argmin)
-   of elements T, by lines and by columns; N(name) is a name for T, I the signed integer of its
-   size, LOWEST and HIGHEST its limits, NOTHING what is not a number. Included once for each
-   type. */
+/* Folds (max, min, prod, sums of integers, and max and min of what is a number) and their positions
+   (argmax, argmin) of elements T, by lines and by columns; N(name) is a name for T, I the signed
+   integer of its size, LOWEST and HIGHEST its limits, NOTHING what is not a number. Included once
+   for each type. */
 
 /* One of the two, x if it is not a number: then it stays that. FMAX and FMIN begin with what is not
    a number, and any number replaces it. */
 INLINE T N(join)(int op, T a, T x) {
     if (op == PROD)
         return a * x;
+    if (op == ADD)
+        return a + x;
     if (op == FMAX || op == FMIN)
         return ((op == FMAX ? x > a : x < a) | (a != a)) ? x : a;
     return ((op == MAX ? x > a : x < a) | (x != x)) ? x : a;
@@ -16,6 +18,8 @@ INLINE T N(join)(int op, T a, T x) {
 INLINE T N(neutral)(int op) {
     if (op == FMAX || op == FMIN)
         return NOTHING;
+    if (op == ADD)
+        return (T)0;
     return op == PROD ? (T)1 : op == MAX ? LOWEST : HIGHEST;
 }
 
