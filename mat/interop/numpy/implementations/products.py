@@ -20,6 +20,9 @@ AxesLike = int | Iterable[int | Iterable[int]]  # a number of axes, or those of 
 
 @implements("dot")
 def numpy_dot(a: Operand, b: Operand, out: Operand = None) -> Result:
+    if (out is None and type(a) is Mat and type(b) is Mat and a.layout.ndim
+            and 0 < b.layout.ndim < 3):
+        return a @ b  # compiled, without looking at the operands again
     found = as_mats([a, b])
     if not found or not is_mat_or_none(out):
         return NotImplemented
