@@ -10,7 +10,7 @@ import numpy as np
 from ..devices.device import CPU, in_use
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints, as_axis
-from ..matrix.joined import LARGE_PART, joined_at_once
+from ..matrix.joined import joined_at_once
 from ..matrix.mat import Mat, new_like
 from ..matrix.with_facets import with_facets
 from ..support.dtypes import as_dtype, promoted
@@ -20,6 +20,9 @@ from .elementwise import MOST_AXES_THERE
 from .functions import check_is_mat
 from .operands import as_mat
 from .overlap import check_disjoint
+
+# bytes that the parts have on average, for which copies that are shared among threads pay
+SHARED_PART = 1 << 21
 
 
 def check_are_mats(name: str, mats: object) -> list[Mat]:
@@ -88,7 +91,7 @@ def _concat(parts: list[Mat], k: int, shape: Ints, out: Mat | None) -> Mat:
         _write_parts(target, parts, k, device.facet.name)
         return target
     alike = all(m.dtype == target.dtype for m in parts)
-    if alike and target.nbytes >= LARGE_PART * len(parts) and lib is not None:
+    if alike and target.nbytes >= SHARED_PART * len(parts) and lib is not None:
         _write_parts(target, parts, k, "foreign")
         return target
     with with_facets((target, "array", "output"),
@@ -140,7 +143,9 @@ def _joined_shape(shapes: list[Ints], axis: int) -> Ints:
 def _target(parts: list[Mat], shape: Ints, out: Mat | None) -> Mat:
     """Return `out`, or a new Mat for the joined Mats."""
     if out is None:
-        return new_like(parts[0], shape, promoted("concat", *(m.dtype for m in parts)))
+        kinds = {m.storage.dtype for m in parts}
+        return new_like(parts[0], shape, kinds.pop() if len(kinds) == 1
+                        else promoted("concat", *(m.dtype for m in parts)))
     if check_is_mat(out).shape != shape:
         raise ShapeError(f"the joined shape is {shape}, out has {out.shape}")
     for m in parts:
