@@ -274,7 +274,7 @@ FUNCTIONS = {
     "argpartition": [lambda f, o: f(o.up, 2)], "unique": [*each("v"),
         lambda f, o: f(o.v, return_index=True, return_counts=True)],
     "unique_all": each("v"), "unique_counts": each("v"), "unique_inverse": each("v"),
-    "unique_values": each("v"),
+    "unique_values": [lambda f, o: np.sort(f(o.v))],  # NumPy's order is that of a hash table
     "isin": SETS, "intersect1d": SETS, "setdiff1d": SETS, "setxor1d": SETS, "union1d": SETS,
     "bincount": [lambda f, o: f(o.k), lambda f, o: f(o.k, o.f)],
     "histogram": [*each("v"), lambda f, o: f(o.v, o.up)],

@@ -25,6 +25,7 @@ from ..registry import Casting, Result, implements
 
 _WEAK = (bool, int, float, complex)
 _FLOATS = ("float16", "float32", "float64")
+_MOST_CHOICES, _MOST_AXES = 63, 32  # of NumPy's `choose`
 
 
 def _mat(value: Operand) -> Mat | None:
@@ -94,6 +95,8 @@ def numpy_choose(a: Operand, choices: Sequence[Operand], out: Operand = None,
                  mode: str = "raise") -> Result:
     if not _there(a) or out is not None or not isinstance(choices, list | tuple):
         return NotImplemented
+    if len(choices) > _MOST_CHOICES or a.ndim > _MOST_AXES:
+        return NotImplemented  # NumPy's error
     mats = [_mat(c) for c in choices]
     given = [m for m in mats if m is not None]
     return _or_numpy(taking.choose(a, given, mode) if len(given) == len(mats) else None)

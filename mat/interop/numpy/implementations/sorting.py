@@ -88,12 +88,23 @@ def numpy_searchsorted(a: Operand, v: Operand, side: str = "left",
     mats = as_mats([x if isinstance(x, Mat) else np.asarray(x) for x in (a, v)])
     if not mats or mats[0].ndim != 1 or not computes_elsewhere(*mats):
         return NotImplemented
+    if not _have_common_dtype(*mats):
+        return NotImplemented
     if sorter is not None:
         ordered = _taken_in_order(mats[0], sorter)
         if ordered is None:
             return NotImplemented
         mats[0] = ordered
     return sorting.searchsorted(*mats, right=side == "right")
+
+
+def _have_common_dtype(a: Mat, v: Mat) -> bool:
+    """Return whether NumPy promotes the dtypes: it does not promote bfloat16 and int64."""
+    try:
+        np.promote_types(a.dtype, v.dtype)
+    except TypeError:
+        return False
+    return True
 
 
 def _taken_in_order(a: Mat, sorter: Operand) -> Mat | None:
