@@ -121,7 +121,7 @@ def _of_numbers(numbers: list[Nested], as_floats: bool) -> Mat | None:
     address = storage.ready(_array_facet.mask, _array_facet.bit, False, True)
     if not address or not _write_numbers(address, numbers, shape, floats):
         return None
-    storage.written(_array_facet.mask)
+    storage.fresh, storage.pristine = _array_facet.mask, False
     return made
 
 

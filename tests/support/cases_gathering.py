@@ -57,6 +57,25 @@ def scatter_samples(rng, dtype):
             yield (at, source, x, place, chosen, unique), {}
 
 
+def accumulated(at, order, source, x, rule, chosen):
+    """The items with others added, or the greatest of both, one after another."""
+    found = copied(x)
+    items = found.reshape(-1, *x.shape[len(chosen):])  # a view, as the chosen axes are leading ones
+    for k, position in enumerate(at):
+        items[position] = getattr(np, rule)(items[position], source[k])
+    return found
+
+
+@case("accumulate_at.accumulate_at", accumulated, NUMPY_DTYPES)
+def accumulate_samples(rng, dtype):
+    for shape, chosen in (((5,), (0,)), ((4, 3), (0,)), ((3, 2, 2), (0, 1))):
+        at = rng.integers(0, np.prod(shape[:len(chosen)]), 9)
+        source = numbers(rng, (9, *shape[len(chosen):]), dtype)
+        for rule in ("add", "maximum"):
+            x = numbers(rng, shape, dtype)
+            yield (at, np.argsort(at, kind="stable"), source, x, rule, chosen), {}
+
+
 @case("selecting.select", lambda condition, a, b, out: np.where(condition, a, b), NUMPY_DTYPES)
 def select_samples(rng, dtype):
     for shape in ((5,), (3, 4), (0,), ()):
