@@ -14,8 +14,8 @@ from ..support.native import ffi, lib
 from ..support.options import current
 from .mat import Mat, new_like
 
-# bytes that the parts of a joined Mat have on average, for which compiled copies pay
-LARGE_PART = 1 << 16
+# bytes of a joined Mat from which other threads of Python are not to wait for the copy
+LARGE = 1 << 20
 
 # the kernel that copies rows, if anything is compiled
 _ROWS: Any = None
@@ -58,7 +58,7 @@ def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
         size += view.layout.size
         _locate(view)
     itemsize = first.storage.dtype.itemsize
-    if size * itemsize >= LARGE_PART or not size:
+    if size * itemsize >= LARGE or not size:
         return None
     for k in range(axis):
         rows *= shape[k]
