@@ -193,7 +193,9 @@ def numpy_take(a: Operand, indices: Operand, axis: int | None = None, out: Opera
         return _written(_take_there(a, indices, axis, mode), out)
     if out is not None or mode != "raise":
         return NotImplemented
-    return _or_numpy(_along(a, axis, lambda x, k: taken(x, indices, k)))
+    if axis is None:
+        return _or_numpy(taken(a if a.ndim == 1 else a.reshape(-1), indices, 0))
+    return _or_numpy(taken(a, indices, as_axis(axis, a.ndim)))
 
 
 def _along(a: Mat, axis: int | None, take: Callable[[Mat, int], Mat | None]) -> Mat | None:
