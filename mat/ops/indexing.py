@@ -21,6 +21,7 @@ from ..matrix.nested import as_array
 from ..support.dtypes import check_number
 from ..support.types import Array, DType, Index, Nested, Operand
 from .advanced import advanced, gathered, scattered
+from .elementwise import assign, fill
 from .operands import as_operand, is_operand
 from .overlap import apart_from
 from .selecting import number_as_mat
@@ -79,6 +80,13 @@ def set_item(self: Mat, index: Index, value: Operand) -> None:
     if isinstance(value, Mat) and value.storage is self.storage and _same(value, target):
         return  # what x[index] += y leaves to do
     self.allowed(IO)  # also where the target alone would not overlap itself
+    if (type(value) is float or type(value) is int) and target.shape and (
+            self.storage.dtype.kind in "cfiu"):
+        fill(value, target)
+        return
+    if type(value) is Mat and 0 < value.ndim <= len(target.shape):
+        assign(value, target)
+        return
     source = _source(apart_from(value, self), self.dtype)
     if isinstance(source, Mat) and source.ndim > len(target.shape):
         source = _without_leading(source, len(target.shape))
