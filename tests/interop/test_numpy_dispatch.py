@@ -236,7 +236,8 @@ VIEWING = {np.broadcast_arrays, np.take, np.ravel, np.reshape, np.transpose,
            np.lib.stride_tricks.sliding_window_view}
 PREPARING = {np.piecewise}  # arguments, for NumPy on the host
 # for how many elements there are; tests/ops/test_sorting.py has these
-LOOKING = {"nanargmax", "nanargmin"}  # whether there is only NaN, which is an error
+# whether there is only NaN, or edges are in no order, which is an error
+LOOKING = {"nanargmax", "nanargmin", "digitize"}
 WAITING = {np.bincount, np.histogram, np.unique, np.unique_all, np.unique_counts, np.unique_inverse,
            np.unique_values}
 
