@@ -30,6 +30,7 @@ COMPLEX = ("complex64", "complex128")
 EVERY = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
 REFERENCES = {"abs": np.absolute, "pow": np.power, "logistic": lambda x: special("expit", x),
               "erf": lambda x: special("erf", x),
+              "replace_nan": lambda x, y: np.where(np.isnan(x), y, x),
               "reciprocal": lambda x: np.reciprocal(x) if x.dtype.kind in "iub" else 1 / x}
 LINES = device.lines()
 UNARY = [n for n, line in LINES.items() if line.one_operand]
@@ -53,7 +54,8 @@ def reference(name, *values):
 
 
 def operation(name):
-    return REGISTRY[f"{'fused' if name in FUSED else 'elementwise'}.{name}"]
+    module = "fused" if name in FUSED else "missing" if name == "replace_nan" else "elementwise"
+    return REGISTRY[f"{module}.{name}"]
 
 
 def run(name, *args, seed=0):
