@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
 from collections import deque
 from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any, Protocol
+from weakref import ref
 
 from ..errors import ConflictError
 from ..support.open_blocks import Block, Nested, enter, leave, remove
@@ -39,23 +39,21 @@ class _Copies(Nested):
     def __init__(self, dropped: tuple[Memory, ...]) -> None:
         super().__init__()
         self.dropped: tuple[Memory, ...] = dropped
-        self.registered: deque[tuple[weakref.ref[HasCopies], Memory]] = deque()
+        self.registered: deque[tuple[ref[HasCopies], Memory]] = deque()
         self.many: int = 64  # so many are registered when those that are gone are forgotten
         self.thread: int = threading.get_ident()
 
-    def register(self, cube: weakref.ref[HasCopies], memory: Memory) -> None:
-        """Add a copy to those that the end drops; the caller holds the lock."""
-        if len(self.registered) >= self.many:
-            kept = deque((ref, m) for ref, m in self.registered
-                         if (found := ref()) is not None and m in found.handles)
-            self.registered = kept
-            self.many = max(64, 2 * len(kept))
-        self.registered.append((cube, memory))
+    def forget_gone(self) -> None:
+        """Forget copies that are gone; the caller holds the lock."""
+        kept = deque((one, m) for one, m in self.registered
+                     if (cube := one()) is not None and m in cube.handles)
+        self.registered = kept
+        self.many = max(64, 2 * len(kept))
 
     def live(self) -> list[tuple[HasCopies, Memory]]:
         """Return each live cube with a memory in which it has a copy to drop, without repeats."""
-        found = {(id(cube), memory): (cube, memory) for ref, memory in tuple(self.registered)
-                 if (cube := ref()) is not None and memory in cube.handles}
+        found = {(id(cube), memory): (cube, memory) for one, memory in tuple(self.registered)
+                 if (cube := one()) is not None and memory in cube.handles}
         return list(found.values())
 
 
@@ -107,9 +105,9 @@ class Barrier(Block["Barrier"]):
         self.copies = None
         self._report(error)
 
-    def _release(self, ref: weakref.ref[HasCopies], memory: Memory) -> None:
+    def _release(self, one: ref[HasCopies], memory: Memory) -> None:
         """Drop a copy, or leave that to another thread that uses it, or note why it remains."""
-        cube = ref()
+        cube = one()
         if cube is None or memory not in cube.handles:
             return
         failures = self._failures(cube, memory)
@@ -155,7 +153,7 @@ class Barrier(Block["Barrier"]):
             for other in OPEN:
                 assert isinstance(other, _Copies)
                 if memory in other.dropped and other not in around:
-                    other.register(weakref.ref(cube), memory)
+                    _register(other, cube, memory)
                     return True
         return False
 
@@ -192,14 +190,21 @@ def _accessed_here(cube: HasCopies, memory: Memory) -> bool:
 
 def register_copy(cube: CubeLike, memory: Memory) -> None:
     """Register a new copy of `cube` with the innermost barrier that drops copies in `memory`."""
-    if _innermost.get() is None:
+    copies = _innermost.get()
+    if copies is None:
         return
     with _lock:
-        copies = _innermost.get()
         while copies is not None and (copies.ended or memory not in copies.dropped):
             copies = copies.parent
         if copies is not None:
-            copies.register(weakref.ref(cube), memory)
+            _register(copies, cube, memory)
+
+
+def _register(copies: _Copies, cube: HasCopies, memory: Memory) -> None:
+    """Add a copy to those that the end of a barrier drops; the caller holds the lock."""
+    if len(copies.registered) >= copies.many:
+        copies.forget_gone()
+    copies.registered.append((ref(cube), memory))
 
 
 def _forget_other_threads() -> None:

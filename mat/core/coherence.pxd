@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport uintptr_t
 
 from mat._core cimport HostBlock, HostBlocks, LiveObjects, Lock, Threads
@@ -31,6 +32,10 @@ cdef class Coherence:
     cpdef adopt_host(self, object handle, bint owned)
     cpdef _refresh(self, object memory)
     cpdef _allocate(self, object memory)
+    cpdef expect_copy(self, object memory)
+    cpdef notify_allocated(self, object memory)
+    @cython.locals(viewers=list)
+    cdef _register_viewer(self, object view)
 
 
 cdef _free_all(dict handles)

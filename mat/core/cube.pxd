@@ -36,6 +36,9 @@ cdef class Cube(DroppableCopies):
     @cython.locals(record=AccessRecord)
     cdef AccessRecord _ready(self, View view, Registration facet, object direction, object key,
                              dict presented, unsigned long long thread, object task)
+    @cython.locals(record=AccessRecord)
+    cdef AccessRecord _present(self, View view, Registration facet, object key, object handle,
+                               dict presented)
     @cython.locals(lock=Lock, record=ExportRecord)
     cpdef object export(self, View view, Registration facet, object where)
     @cython.locals(found=AccessRecord, record=ExportRecord, presented=dict)

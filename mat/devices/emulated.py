@@ -26,7 +26,7 @@ from ..support.c_pointers import ForeignArray
 from ..support.fork import renew_after_fork
 from ..support.types import Array, Bytes, Function
 from .device import register_device_kind
-from .emulated_array import FREED, FRESH, GUARD, EmulatedArray, EmulatedBlock, Launch
+from .emulated_array import FREED, GUARD, EmulatedArray, EmulatedBlock, Launch
 from .pooled import PooledDevice, PooledFacet
 
 # no such address exists on today's machines: using it as a pointer fails at once
@@ -96,7 +96,7 @@ class EmulatedMemory(Pooled):
 
     def renew(self, handle: EmulatedBlock) -> None:
         handle.alive = True
-        self.device.enqueue(lambda: handle.bytes.fill(FRESH))
+        self.device.enqueue(handle.renew)
 
     def block_at(self, address: int) -> tuple[EmulatedBlock, CubeLike | None] | None:
         found = super().block_at(address)
@@ -256,7 +256,8 @@ class Emulated(PooledDevice):
             if self.delayed:
                 self._queue.append(work)
             else:
-                self.synchronize()
+                if self._queue:
+                    self._do_queued()
                 work()
 
     def synchronize(self) -> None:
@@ -297,13 +298,13 @@ class Emulated(PooledDevice):
             For arrays of another device or of freed memory, and if bytes beside a block were
             overwritten.
         """
-        self._compute(function, values, _as_array, False)
+        self._compute(function, values, _new_array, False)
 
     def _compute(self, function: Function, values: tuple[object, ...],
                  opened: Callable[[EmulatedArray], Presented], returns: bool) -> Presented:
-        arrays = [v for v in values if isinstance(v, EmulatedArray)]
-        for array in arrays:
-            self.check(array.handle)
+        for value in values:
+            if type(value) is EmulatedArray:
+                self.check(value.handle)
         self.fail_if_requested("launch", DeviceError)
         self.launches += 1
         launched = Launch(function, values, opened, self.delayed)
@@ -314,7 +315,9 @@ class Emulated(PooledDevice):
         return launched.result[0]
 
     def adapt(self, function: Function, facet: Facet, returns: bool) -> Function:
-        opened = _as_foreign if facet.presents is ForeignArray else _as_array
+        opened: Callable[[EmulatedArray], Presented] = EmulatedArray.as_array
+        if facet.presents is ForeignArray:
+            opened = EmulatedArray.as_foreign
 
         def compute(*values: object, **settings: object) -> Presented:
             implementation = functools.partial(function, **settings) if settings else function
@@ -358,12 +361,9 @@ class Emulated(PooledDevice):
         self.synchronize()
 
 
-def _as_array(x: EmulatedArray) -> Array:
+def _new_array(x: EmulatedArray) -> Array:
+    """Return an array that the user may keep, or change the form of."""
     return over(protected_view(x.elements(), x.writable), x.layout)
-
-
-def _as_foreign(x: EmulatedArray) -> ForeignArray:
-    return ForeignArray(x.elements(), x.layout)
 
 
 class EmulatedFacet(PooledFacet):

@@ -11,39 +11,58 @@ import numpy as np
 from ..core.registry import Presented
 from ..core.source_line import SourceLine, line_of
 from ..errors import DeviceError
+from ..facets.array import over
+from ..facets.backing import protected_view
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
+from ..support.c_pointers import ForeignArray, address_of
 from ..support.types import Array, Bytes, DType, Function
 from .pooled import PooledDevice
 
 GUARD = 64  # bytes on either side of a block
 FRESH, FREED, BAND = 0xA5, 0xDD, 0xB9  # the values of unwritten, freed and guard bytes
+_INTACT = bytes([BAND]) * GUARD
 
 
 class EmulatedBlock:
     """A handle: an opaque address, and bytes that only the device reads and writes."""
 
-    __slots__ = ("__weakref__", "address", "alive", "device", "line", "nbytes", "raw", "tick")
+    __slots__ = ("__weakref__", "address", "after", "alive", "before", "bytes", "device", "first",
+                 "line", "nbytes", "raw", "tick", "typed")
 
     def __init__(self, device: PooledDevice, address: int, nbytes: int) -> None:
         self.device: PooledDevice = device
         self.address: int = address
         self.nbytes: int = nbytes
         self.raw: Bytes = np.full(nbytes + 2 * GUARD, BAND, np.uint8)
-        self.raw[GUARD:GUARD + nbytes] = FRESH
+        self.before: Bytes = self.raw[:GUARD]
+        self.bytes: Bytes = self.raw[GUARD:GUARD + nbytes]  # those between the guards
+        self.after: Bytes = self.raw[GUARD + nbytes:]
+        self.bytes.fill(FRESH)
+        self.first: int = address_of(self.raw) + GUARD  # where `bytes` really are
+        self.typed: dict[DType, Array] = {}  # `bytes` as elements, by their dtype
         self.alive: bool = True
         self.tick: int = 0
         self.line: SourceLine | None = None  # which allocated it
 
-    @property
-    def bytes(self) -> Bytes:
-        """The bytes between the guards."""
-        return self.raw[GUARD:GUARD + self.nbytes]
+    def elements(self, dtype: DType) -> Array:
+        """Return the bytes as elements of `dtype`, 1-d."""
+        found = self.typed.get(dtype)
+        if found is None:
+            found = self.typed[dtype] = self.bytes.view(dtype)
+        return found
+
+    def renew(self) -> None:
+        """Fill the bytes as those of a new block, which nobody has written."""
+        self.bytes.fill(FRESH)
 
     def check_guards(self) -> None:
         """Raise `DeviceError` if bytes beside the block were overwritten; restore the guards."""
-        before, after = self.raw[:GUARD], self.raw[GUARD + self.nbytes:]
-        for side, band in (("before", before), ("after", after)):
+        if self.before.tobytes() != _INTACT or self.after.tobytes() != _INTACT:
+            self._report_overwritten()
+
+    def _report_overwritten(self) -> None:
+        for side, band in (("before", self.before), ("after", self.after)):
             wrong = np.flatnonzero(band != BAND)
             if wrong.size:
                 at = int(wrong[-1]) - GUARD if side == "before" else int(wrong[0])
@@ -62,8 +81,8 @@ class EmulatedArray:
     ``device.launch(function, array)`` computes on it.
     """
 
-    __slots__ = ("address", "device", "dtype", "handle", "layout", "shape", "size", "strides",
-                 "writable")
+    __slots__ = ("address", "array", "device", "dtype", "foreign", "handle", "layout", "shape",
+                 "size", "strides", "writable")
 
     def __init__(self, handle: EmulatedBlock, layout: Layout, dtype: DType,
                  writable: bool) -> None:
@@ -76,6 +95,9 @@ class EmulatedArray:
         self.size: int = layout.size
         self.address: int = handle.address + layout.displacement * dtype.itemsize
         self.writable: bool = writable
+        # what computations are given, made when it is first needed
+        self.array: Array | None = None
+        self.foreign: ForeignArray | None = None
 
     @property
     def pointer(self) -> int:
@@ -84,7 +106,19 @@ class EmulatedArray:
 
     def elements(self) -> Array:
         """Return the elements of the block as the device sees them, 1-d."""
-        return self.handle.bytes.view(self.dtype)
+        return self.handle.elements(self.dtype)
+
+    def as_array(self) -> Array:
+        """Return the visible elements as an array, for the time of a computation."""
+        if self.array is None:
+            self.array = over(protected_view(self.elements(), self.writable), self.layout)
+        return self.array
+
+    def as_foreign(self) -> ForeignArray:
+        """Return the visible elements for C code, for the time of a computation."""
+        if self.foreign is None:
+            self.foreign = ForeignArray(self.elements(), self.layout, self.handle.first)
+        return self.foreign
 
     def __repr__(self) -> str:
         return (f"<EmulatedArray {self.address:#x} shape {self.shape} strides {self.strides} "
@@ -112,12 +146,13 @@ class Launch:
         """Compute."""
         if self.result:
             return
-        arrays = [v for v in self.values if isinstance(v, EmulatedArray)]
+        arrays = [v for v in self.values if type(v) is EmulatedArray]
         before = [(a.handle.raw, a.handle.raw.copy()) for a in arrays
-                  if self.delayed and a.writable]
+                  if a.writable] if self.delayed else ()
+        opened = self.opened
         try:
-            self.result.append(self.function(*(self.opened(v) if isinstance(v, EmulatedArray) else v
-                                               for v in self.values)))
+            self.result.append(self.function(*[opened(v) if type(v) is EmulatedArray else v
+                                               for v in self.values]))
         except Exception:
             raise
         except BaseException:

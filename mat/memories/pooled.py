@@ -10,11 +10,11 @@ class.
 from __future__ import annotations
 
 import threading
-import weakref
 from collections import deque
 from collections.abc import Iterator
 from itertools import count
 from threading import get_ident
+from weakref import ref
 
 from ..core.compiled import THREADS
 from ..core.export import exports_of
@@ -26,20 +26,20 @@ from ..support.fork import renew_after_fork
 CLOCK = count(1)  # the ticks of uses of handles
 
 
-class _Lease(weakref.ref[Handle]):
+class _Lease(ref[Handle]):
     """A handle in use, by a weak reference, and its cube, None for the time of a call."""
 
     __slots__ = ("cube", "key", "nbytes", "thread")
 
     key: int  # the id of the handle
     nbytes: int
-    cube: weakref.ref[CubeLike] | None
+    cube: ref[CubeLike] | None
     thread: int  # that has the handle until a cube has it; 0: exports have it
 
     def assign(self, cube: CubeLike) -> None:
         """Note what the calling thread uses the handle for."""
         self.thread = get_ident()
-        self.cube = None if cube is None else weakref.ref(cube)
+        self.cube = None if cube is None else ref(cube)
 
 
 class Pooled(Memory):
@@ -136,7 +136,7 @@ class Pooled(Memory):
         lease = self._leases.get(id(handle))
         if lease is None or lease() is not handle:
             return None  # freed before
-        lease.assign(cube)
+        lease.thread, lease.cube = get_ident(), None if cube is None else ref(cube)
         self.renew(handle)
         return handle
 

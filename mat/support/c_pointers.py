@@ -50,7 +50,9 @@ class ForeignArray:
     int_size: CData
     int_increment: CData
 
-    def __init__(self, handle: Array, layout: Layout) -> None:
+    def __init__(self, handle: Array, layout: Layout, first: int | None = None) -> None:
+        if first is None:  # the address of the first element of `handle`
+            first = address_of(handle)
         self.handle: Array = handle  # keeps the memory alive
         self.layout: Layout = layout
         self.dtype: DType = handle.dtype
@@ -58,7 +60,7 @@ class ForeignArray:
         self.shape: Ints = layout.shape
         self.strides: Ints = layout.strides
         self.size: int = layout.size
-        self.address = address_of(handle) + layout.displacement * self.dtype.itemsize
+        self.address = first + layout.displacement * self.dtype.itemsize
 
     if not TYPE_CHECKING:  # so that checkers know that there are no others
 

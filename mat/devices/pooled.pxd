@@ -1,0 +1,1 @@
+# Compiled for speed: every access to a device calls it.

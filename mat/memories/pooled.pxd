@@ -1,0 +1,1 @@
+# Compiled, so that an interrupt comes between its steps only where they call others.
