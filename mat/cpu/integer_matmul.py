@@ -6,7 +6,7 @@ It knows sizes, steps and dtype characters. ``docs/matmul.md`` says how the kern
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ SHARE = 1 << 20  # multiplications that a thread must at least get: some 20 us
 # where units have more, they are cut finer, so that no thread waits long for another
 LARGE = 1 << 26
 ANY_LEVEL = 99  # the best machine code that there is
+BFLOAT_LEVEL = 4  # from which on pairs of bfloat16 are multiplied, in which 8-bit floats are exact
 
 
 def takes(a: str, b: str, c: str) -> bool:
@@ -45,6 +46,12 @@ def takes(a: str, b: str, c: str) -> bool:
     if c == "?":
         return a == b == "?"
     return c in INTEGERS and a in WHOLE and b in WHOLE and not a == b == "?"
+
+
+@cache
+def multiplies_float8() -> bool:
+    """Return whether products of 8-bit floats are faster than those of float32."""
+    return lib is not None and bool(lib.mat_integer_matmul_level() >= BFLOAT_LEVEL)
 
 
 class Frame(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compiled import IN_USE
-from ..cpu.integer_matmul import NARROW
+from ..cpu.integer_matmul import NARROW, multiplies_float8
 from ..devices.device import in_use
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
@@ -262,7 +262,8 @@ def _wider(a: Mat, b: Mat, on_device: bool) -> str:
     """
     if a.dtype.char not in NARROW:
         return ""
-    if not on_device and min(*a.shape[-2:], b.shape[-1]) >= FOR_BLAS:
+    kept = a.dtype.char in FLOAT8 and a.dtype == b.dtype and multiplies_float8()
+    if not on_device and not kept and min(*a.shape[-2:], b.shape[-1]) >= FOR_BLAS:
         return "float32"
     return "float16" if a.dtype.char in FLOAT8 and (on_device or a.dtype != b.dtype) else ""
 

@@ -16,6 +16,7 @@ from ..support.layouts import INTEGERS, LAYOUTS, check_hidden, place
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 HALVES = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
+FLOAT8 = (np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2))
 SIZES = ((1, 1, 1), (1, 7, 3), (5, 1, 9), (2, 3, 1), (4, 16, 8), (13, 33, 17), (12, 32, 64),
          (25, 31, 65), (37, 70, 41),
          (70, 69, 68))
@@ -363,6 +364,30 @@ def test_older_machines_and_other_blocks(rng, options, dtype):
         form = MatmulForm(GemmSizes(m, n, k), one.operand, other.operand, out.operand)
         integer_matmul.IntegerMatmul(form, **options)(one, other, out)
         assert_array_equal(c, (a.astype(np.int64) @ b.astype(np.int64)).astype(dtype))
+
+
+@compiled
+@pytest.mark.parametrize("dtype", FLOAT8, ids=str)
+def test_machines_add_8_bit_floats_in_the_same_order(rng, dtype):
+    """Pairs are added one after the other, so the bits do not depend on the machine."""
+    dtype = np.dtype(dtype)
+    values = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float32)
+    values = values[np.isfinite(values)].astype(dtype)
+    for m, n, k in ((3, 40, 1), (17, 45, 33), (70, 35, 300), (5, 64, 1001)):
+        for a, b in ((rng.choice(values, (m, k)), rng.choice(values, (k, n))),
+                     (rng.choice(values, (k, m)).T, rng.choice(values, (n, k)).T)):
+            found = []
+            for options in ({}, {"level": 3}, {"level": 2}):
+                c = np.zeros((m, n), np.float32)
+                one, other, out = map(Pointed, (a, b, c))
+                form = MatmulForm(GemmSizes(m, n, k), one.operand, other.operand, out.operand)
+                integer_matmul.IntegerMatmul(form, **options)(one, other, out)
+                found.append(c)
+            assert_array_equal(found[0], found[1])
+            assert_array_equal(found[0], found[2])
+            exact = a.astype(np.float64) @ b.astype(np.float64)
+            size = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
+            assert (np.abs(found[0] - exact) <= k * 2.0**-24 * size).all()
 
 
 @pytest.mark.parametrize(("sizes", "workers", "parts"), [

@@ -47,6 +47,14 @@
 #define NAME(x) x##_vnni
 #define ONLY_PAIRS
 #include "integer_matmul_tile_inline.h"
+#undef NAME
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("arch=x86-64-v4,avx512vnni,avx512bf16")
+#define NAME(x) x##_bfloat
+#define BFLOAT_PAIRS
+#include "integer_matmul_tile_inline.h"
 #pragma GCC pop_options
 
 static const machine *machine_of(int level) {
@@ -54,12 +62,14 @@ static const machine *machine_of(int level) {
 }
 
 static tile_function *const *tiles_of(const mat_integer_matmul *f) {
-    return f->level == 3 && f->kind == W16 ? tile_w16_vnni : machine_of(f->level)->tile[f->kind];
+    if (f->kind == B16) return tile_b16_bfloat;
+    return f->level >= 3 && f->kind == W16 ? tile_w16_vnni : machine_of(f->level)->tile[f->kind];
 }
 
 static int best_level(void) {
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni")) return 3;
+    if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni"))
+        return __builtin_cpu_supports("avx512bf16") ? 4 : 3;
     return __builtin_cpu_supports("x86-64-v4") ? 2 : __builtin_cpu_supports("x86-64-v3") ? 1 : 0;
 }
 #else
@@ -74,10 +84,15 @@ static int best_level(void) { return 0; }
 
 /* The most rows for which packing B does not pay: fewer where it is used in pairs, or has to be
    converted anyway. */
-static int thin_rows(int kind) { return kind == W16 || kind == F32 ? 2 : 4; }
+static int thin_rows(int kind) { return kind == I32 || kind == I64 ? 4 : 2; }
+
+static int is_float(int kind) { return kind == F32 || kind == B16; }
+
+/* whether two positions of the inner axis share a word */
+static int in_pairs(int kind) { return kind == W16 || kind == B16; }
 
 static int kind_of(const mat_integer_matmul *f, const machine *x) {
-    if (f->a_type >= F16) return F32;
+    if (f->a_type >= F16) return f->level >= 4 && x->pack[B16][f->a_type] ? B16 : F32;
     if (f->c_type == INT64 || f->c_type == U64) return I64;
     /* where 16 bits are kept, those of products of unsigned numbers are right, too */
     const int wide = SIZES[f->c_type] > 2 ? I16 : U16;
@@ -89,7 +104,7 @@ static int64_t rounded(int64_t n, int64_t step) { return (n + step - 1) / step *
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t words(const mat_integer_matmul *f, int64_t depth) {
-    return f->kind == W16 ? (depth + 1) / 2 : depth;
+    return in_pairs(f->kind) ? (depth + 1) / 2 : depth;
 }
 
 static int64_t panel(const mat_integer_matmul *f) {
@@ -105,19 +120,21 @@ static int64_t b_bytes(const mat_integer_matmul *f, int64_t columns) {
     return rounded(columns, panel(f)) * words(f, f->block_k) * WORD[f->kind];
 }
 
+int32_t mat_integer_matmul_level(void) { return best_level(); }
+
 int64_t mat_integer_matmul_setup(mat_integer_matmul *f, int32_t most_level) {
     f->level = (int32_t)smaller(best_level(), most_level);
     const machine *x = machine_of(f->level);
     f->kind = kind_of(f, x);
     if (!f->thin) f->thin = f->m <= thin_rows(f->kind) && (f->b_col == 1 || f->b_row == 1);
     if (f->thin > 0) {
-        f->kind = f->kind == W16 ? I32 : f->kind;
+        f->kind = f->kind == W16 ? I32 : f->kind == B16 ? F32 : f->kind;
         f->block_k = smaller(f->k, 4096);
         return rounded(f->block_k * WORD[f->kind], 64) +
                rounded((f->n + f->units_n - 1) / f->units_n * WORD[f->kind], 64);
     }
     const int64_t depth =
-        (f->block_k ? f->block_k : 2048 / WORD[f->kind]) * (f->kind == W16 ? 2 : 1);
+        (f->block_k ? f->block_k : 2048 / WORD[f->kind]) * (in_pairs(f->kind) ? 2 : 1);
     const int64_t parts = (f->k + depth - 1) / depth;
     f->block_k = parts ? smaller(depth, rounded((f->k + parts - 1) / parts, 8)) : 8;
     const int64_t rows = (f->m + f->units_m - 1) / f->units_m,
@@ -294,9 +311,9 @@ static void units(const mat_integer_matmul *f, const char *a, const char *b, cha
 void mat_integer_matmul_run(const mat_integer_matmul *f, const char *a, const char *b, char *c,
                             int64_t alpha, int64_t beta, double falpha, double fbeta, char *work,
                             int64_t start, int64_t stop) {
-    const int is_float = f->kind == F32, beta_is_0 = is_float ? fbeta == 0 : beta == 0;
-    const mat_factors factors = {
-        alpha, beta, falpha, fbeta, (is_float ? falpha == 1 : alpha == 1) && beta_is_0, beta_is_0};
+    const int beta_is_0 = is_float(f->kind) ? fbeta == 0 : beta == 0,
+              alpha_is_1 = is_float(f->kind) ? falpha == 1 : alpha == 1;
+    const mat_factors factors = {alpha, beta, falpha, fbeta, alpha_is_1 && beta_is_0, beta_is_0};
     if (f->untiled)
         untiled(f, a, b, c);
     else
@@ -316,7 +333,7 @@ void mat_integer_matmul_small(const void *frame, char *const *operands, const do
     const mat_integer_matmul *f = frame;
     char work[MAT_INTEGER_MATMUL_STACK] __attribute__((aligned(64)));
     const double alpha = f->factors ? numbers[0] : 1, beta = f->factors ? numbers[2] : 0;
-    const int whole = f->kind != F32; /* these factors are whole, and small enough for doubles */
+    const int whole = !is_float(f->kind); /* these factors are whole, and small enough for doubles */
     mat_integer_matmul_run(f, operands[0], operands[1], operands[2], whole ? (int64_t)alpha : 0,
                            whole ? (int64_t)beta : 0, alpha, beta, work, start, stop);
 }

@@ -22,6 +22,9 @@ typedef struct {
     int32_t thin;                   /* 1: B is not packed; mat_integer_matmul_setup chooses */
 } mat_integer_matmul;
 
+/* Return the best level that this machine has. From 4 on it multiplies pairs of bfloat16. */
+int32_t mat_integer_matmul_level(void);
+
 /* Choose kind, level and blocks; `thin` -1 rules that out. The result is the bytes of workspace
    that a unit of work needs. */
 int64_t mat_integer_matmul_setup(mat_integer_matmul *f, int32_t most_level);

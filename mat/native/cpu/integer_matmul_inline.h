@@ -21,8 +21,8 @@
 
 /* Pack `width` x `depth` elements into panels `w` wide, and fill them up with zeros; `across` is
    the step from one row of A, or column of B, to the next, `along` the step on the inner axis.
-   Elements are converted from SOURCE to E; S of them are a WORD. */
-#define PACK(NAME_, E, S, WORD, SOURCE, CONVERT) \
+   Elements are converted from SOURCE to E; S of them are a WORD, in which AT has their places. */
+#define PACK(NAME_, E, S, AT, WORD, SOURCE, CONVERT) \
     static void NAME(NAME_)(void *panels, const void *source, int64_t width, int64_t depth, \
                             int64_t across, int64_t along, int64_t w) { \
         enum { N = 2 * BYTES / (S * sizeof(E)) }; \
@@ -36,10 +36,11 @@
                 for (int64_t p = 0; p + S <= depth; p += S) \
                     for (int64_t i = 0; i < N; i++) \
                         for (int64_t s = 0; s < S; s++) \
-                            to[(p / S * N + i) * S + s] = CONVERT(from[(p + s) * along + i]); \
+                            to[(p / S * N + i) * S + AT(s)] = CONVERT(from[(p + s) * along + i]); \
                 if (depth % S) \
                     for (int64_t i = 0; i < N; i++) \
-                        to[(depth / S * N + i) * S] = CONVERT(from[(depth - 1) * along + i]); \
+                        to[(depth / S * N + i) * S + AT(0)] = \
+                            CONVERT(from[(depth - 1) * along + i]); \
             } else if (along == 1) { \
                 for (int64_t p = 0; p < depth; p += RUN) { \
                     const int64_t count = depth - p < RUN ? depth - p : RUN; \
@@ -47,8 +48,8 @@
                         E run[RUN] __attribute__((aligned(64))); \
                         WORD *RESTRICT place = (WORD *)to + p / S * w + i; \
                         for (int64_t q = 0; q < count; q++) \
-                            run[q] = CONVERT(from[i * across + p + q]); \
-                        if (count % S) run[count] = 0; \
+                            run[AT(q)] = CONVERT(from[i * across + p + q]); \
+                        if (count % S) run[AT(count)] = 0; \
                         for (int64_t q = 0; q < (count + S - 1) / S; q++) \
                             memcpy(place + q * w, run + q * S, sizeof(WORD)); \
                     } \
@@ -56,7 +57,8 @@
             } else { \
                 for (int64_t p = 0; p < depth; p++) \
                     for (int64_t i = 0; i < n; i++) \
-                        to[(p / S * w + i) * S + p % S] = CONVERT(from[p * along + i * across]); \
+                        to[(p / S * w + i) * S + AT(p % S)] = \
+                            CONVERT(from[p * along + i * across]); \
             } \
         } \
     }
@@ -105,7 +107,7 @@
 
 #define AS_IS(x) (x)
 #define BOTH(NAME_, T, SOURCE, CONVERT) \
-    PACK(pack_##NAME_, T, 1, T, SOURCE, CONVERT) \
+    PACK(pack_##NAME_, T, 1, AS_IS, T, SOURCE, CONVERT) \
     THIN(thin_##NAME_, T, SOURCE, CONVERT)
 BOTH(i32_i8, uint32_t, int8_t, AS_IS)
 BOTH(i32_u8, uint32_t, uint8_t, AS_IS)
@@ -125,9 +127,20 @@ BOTH(f32_bf16, float, uint16_t, from_bfloat)
 BOTH(f32_e4m3, float, uint8_t, from_e4m3)
 BOTH(f32_e5m2, float, uint8_t, from_e5m2)
 #ifdef MAT_PAIRS
-PACK(pack_w16_i8, int16_t, 2, uint32_t, int8_t, AS_IS)
-PACK(pack_w16_u8, int16_t, 2, uint32_t, uint8_t, AS_IS)
-PACK(pack_w16_16, int16_t, 2, uint32_t, int16_t, AS_IS)
+PACK(pack_w16_i8, int16_t, 2, AS_IS, uint32_t, int8_t, AS_IS)
+PACK(pack_w16_u8, int16_t, 2, AS_IS, uint32_t, uint8_t, AS_IS)
+PACK(pack_w16_16, int16_t, 2, AS_IS, uint32_t, int16_t, AS_IS)
+#endif
+#if BYTES == 64
+/* 8-bit floats are bfloat16 exactly, and normal ones; the first of a pair is to be added first */
+#define SWAPPED(k) ((k) ^ 1)
+#define E4M3_AS_BFLOAT(x) (uint16_t)(mat_bits_f32(from_e4m3(x)) >> 16)
+#define E5M2_AS_BFLOAT(x) (uint16_t)(mat_bits_f32(from_e5m2(x)) >> 16)
+PACK(pack_b16_e4m3, uint16_t, 2, SWAPPED, uint32_t, uint8_t, E4M3_AS_BFLOAT)
+PACK(pack_b16_e5m2, uint16_t, 2, SWAPPED, uint32_t, uint8_t, E5M2_AS_BFLOAT)
+#undef SWAPPED
+#undef E4M3_AS_BFLOAT
+#undef E5M2_AS_BFLOAT
 #endif
 
 /* From tiles to C */
@@ -215,13 +228,19 @@ SCALED(scaled_f32, float)
              [I8] = NAME(pack_w16_i8), \
              [U8] = NAME(pack_w16_u8), \
              [I16] = NAME(pack_w16_16), \
-             [U16] = NAME(pack_w16_16)}
+             [U16] = NAME(pack_w16_16)}, \
+    BFLOATS_pack
 #define PAIRS_tile [W16] = NAME(tile_w16)
 #else
 #define PAIRS_pack
 #define PAIRS_tile
 #endif
 #define PAIRS_thin
+#if BYTES == 64
+#define BFLOATS_pack [B16] = {[E4M3] = NAME(pack_b16_e4m3), [E5M2] = NAME(pack_b16_e5m2)}
+#else
+#define BFLOATS_pack
+#endif
 
 static const machine NAME(machine) = {
     .bytes = BYTES,
@@ -243,7 +262,10 @@ static const machine NAME(machine) = {
                [E4M3] = NAME(finish_e4m3),
                [E5M2] = NAME(finish_e5m2),
                [FLOAT] = NAME(finish_f32)},
-    .scaled = {[I32] = NAME(scaled_i32), [W16] = NAME(scaled_i32), [F32] = NAME(scaled_f32)},
+    .scaled = {[I32] = NAME(scaled_i32),
+               [W16] = NAME(scaled_i32),
+               [F32] = NAME(scaled_f32),
+               [B16] = NAME(scaled_f32)},
 };
 
 #undef RUN
@@ -262,3 +284,4 @@ static const machine NAME(machine) = {
 #undef PAIRS_pack
 #undef PAIRS_tile
 #undef PAIRS_thin
+#undef BFLOATS_pack

@@ -15,10 +15,11 @@
 enum { BOOL, I8, U8, I16, U16, INT32, U32, INT64, U64, F16, BF16, E4M3, E5M2, FLOAT, TYPES };
 static const int SIZES[TYPES] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 1, 1, 4};
 
-/* the elements of panels and tiles; W16: pairs of 16-bit numbers, summed in 32 bits */
-enum { I32, I64, F32, W16, KINDS };
+/* the elements of panels and tiles; W16: pairs of 16-bit integers, summed in 32 bits; B16: pairs of
+   bfloat16, summed in float32 */
+enum { I32, I64, F32, W16, B16, KINDS };
 /* bytes of a word of a panel, and of an element of a tile */
-static const int WORD[KINDS] = {4, 8, 4, 4};
+static const int WORD[KINDS] = {4, 8, 4, 4, 4};
 
 typedef struct {
     int64_t alpha, beta;

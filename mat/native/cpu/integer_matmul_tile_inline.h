@@ -3,7 +3,8 @@
    that only multiplies pairs better than another.
 
       Parameters, defined before: those of integer_matmul_inline.h, and
-     ONLY_PAIRS  if tiles of pairs are all that is wanted */
+     ONLY_PAIRS    if tiles of pairs are all that is wanted
+     BFLOAT_PAIRS  if the machine multiplies pairs of bfloat16 */
 #include "integer_matmul_machine_inline.h"
 
 #define TILE(NAME_, T, HEIGHT, MULTIPLY) \
@@ -46,7 +47,7 @@ TILES(tile_f32, float, MULTIPLY_ADD)
 #endif
 
 /* Pairs of 16-bit numbers: both products of a pair, and their sum, in one instruction. */
-#ifdef MAT_PAIRS
+#if defined(MAT_PAIRS) && !defined(BFLOAT_PAIRS)
 #if BYTES == 64 && defined(__AVX512VNNI__)
 #define MULTIPLY_PAIRS(acc, b, a) \
     acc = (V)_mm512_dpwssd_epi32((__m512i)(acc), (__m512i)(b), _mm512_set1_epi32((int)(a)))
@@ -61,6 +62,15 @@ TILES(tile_f32, float, MULTIPLY_ADD)
 #endif
 TILES(tile_w16, uint32_t, MULTIPLY_PAIRS)
 #undef MULTIPLY_PAIRS
+#endif
+
+/* Pairs of bfloat16: to the sum the product of the upper halves is added, then that of the lower
+   ones, each as by an fma. Subnormal numbers are taken for 0. */
+#ifdef BFLOAT_PAIRS
+#define MULTIPLY_BFLOATS(acc, b, a) \
+    acc = (V)_mm512_dpbf16_ps((__m512)(acc), (__m512bh)(b), (__m512bh)_mm512_set1_ps(a))
+TILES(tile_b16, float, MULTIPLY_BFLOATS)
+#undef MULTIPLY_BFLOATS
 #endif
 
 #undef TILE
