@@ -31,6 +31,8 @@ cdef class Layout:
     cpdef Layout row(self, object index)
     @cython.locals(shape=list, strides=list, start=Py_ssize_t, axis=Py_ssize_t, rest=Py_ssize_t)
     cpdef Layout part(self, tuple items)
+    @cython.locals(n=Py_ssize_t, i=Py_ssize_t)
+    cdef Layout _column(self, object index)
     @cython.locals(dots=int, used=int)
     cdef Py_ssize_t _unnamed(self, tuple items) except -1
     @cython.locals(n=Py_ssize_t, step=Py_ssize_t, first=Py_ssize_t, length=Py_ssize_t,
@@ -45,6 +47,8 @@ cdef class Layout:
 cdef tuple _resolve(object item, Py_ssize_t n)
 
 cdef bint _is_int(object item)
+
+cdef bint _is_all(slice item)
 
 @cython.locals(strides=list, step=Py_ssize_t, k=Py_ssize_t, n=Py_ssize_t)
 cpdef tuple packed_strides(tuple shape)

@@ -301,10 +301,18 @@ class Layout:
 
     def __getitem__(self, index: object) -> Layout:
         """Return the view of NumPy's basic indexing: integers, slices, ``...`` and None."""
+        if type(index) is slice and self.shape:
+            try:
+                return self.rows(index)
+            except OverflowError:  # see `rows`
+                return self.part((index,))
         return self.part(index if isinstance(index, tuple) else (index,))
 
     def part(self, items: tuple[object, ...]) -> Layout:
         """Return ``self[items]``."""
+        if len(items) == 2 and len(self.shape) == 2 and type(items[1]) is int and (
+                type(items[0]) is slice and _is_all(items[0])):
+            return self._column(items[1])
         shape: list[int] = []
         strides: list[int] = []
         start, axis, rest = self.displacement, 0, self._unnamed(items)
@@ -340,7 +348,7 @@ class Layout:
         n, step = self.shape[axis], self.strides[axis]
         if type(item) is not slice:
             return position(item, axis, n) * step
-        if item.start is None and item.stop is None and item.step is None:
+        if _is_all(item):
             first, length, times = 0, n, 1
         else:
             first, length, times = _resolve(item, n)
@@ -384,6 +392,13 @@ class Layout:
             self._row = _made(self.shape[1:], self.strides[1:], start)
         return self._row.moved_to(start)
 
+    def _column(self, index: int) -> Layout:
+        """Return ``self[:, index]`` of two axes: a row of the transpose, which both are kept."""
+        n = self.shape[1]
+        if not -n <= index < n:
+            position(index, 1, n)  # which raises an error
+        return self.transposed().row(index)
+
     def element(self, index: int | tuple[object, ...]) -> int:
         """Return the storage index of the element that `index` selects; -1 unless there is one
         `int` for each axis, in range.
@@ -424,6 +439,11 @@ def position(item: object, axis: int, n: int) -> int:
 def _is_int(item: object) -> bool:
     """Return whether the start or stop of a slice is None or an `int`."""
     return item is None or type(item) is int
+
+
+def _is_all(item: slice) -> bool:
+    """Return whether a slice is ``:``."""
+    return item.start is None and item.stop is None and item.step is None
 
 
 def _resolve(item: slice, n: int) -> tuple[int, int, int]:

@@ -3,7 +3,8 @@ cimport cython
 from mat.matrix.base cimport MatBase
 from mat.ops.selection cimport Selection, selected
 
-cdef frozenset _CHOICES
+cdef frozenset _CHOICES, _BASIC
+cdef tuple _ADVANCED
 cdef list _in_use
 cdef object _ALL
 

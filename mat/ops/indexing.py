@@ -28,13 +28,19 @@ from .selecting import number_as_mat
 from .selection import Selection, packed_source, selected
 
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
+_BASIC = frozenset((slice, int, type(None), type(...)))  # types of items of basic indexing
+_ADVANCED = (list, tuple, range, np.ndarray, Mat, bool, np.bool_)
 _in_use = IN_USE  # with types of C
 
 
 def _is_advanced(index: Index) -> bool:
+    if type(index) in _BASIC:
+        return False
     items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(i, list | tuple | range | np.ndarray | Mat | bool | np.bool_)
-               for i in items)
+    for item in items:
+        if type(item) not in _BASIC and isinstance(item, _ADVANCED):
+            return True
+    return False
 
 
 @method("_get_by")

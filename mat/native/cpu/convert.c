@@ -8,6 +8,7 @@
 
 #include "float8_inline.h"
 #include "half_inline.h"
+#include "halves_inline.h"
 
 /* Kernels for each kind of processor only where a conversion computes: for others memory is what
    takes time. */
@@ -26,14 +27,14 @@
     } \
     static MAT_KERNEL_OF(convert_##from##_##to, loop_##from##_##to, 1, 2, 0)
 
-/* A double as half: the last bit of the float in between says whether anything is lost, so that
-   the number is rounded once. */
-INLINE uint16_t half_of_double(double x) {
-    const float nearest = (float)x;
-    const int beyond = fabs((double)nearest) > fabs(x), lost = (double)nearest != x;
-    const uint32_t bits = mat_bits_f32(nearest) - (uint32_t)beyond;
-    return to_half(mat_of_bits_f32(bits | (uint32_t)(lost & (x == x))));
-}
+/* Those that are a function of all numbers. */
+#define BY_FUNCTION(from, S, to, D, function) \
+    static void loop_##from##_##to(int64_t n, char *const *at, const int64_t *step, \
+                                   const double *numbers) { \
+        (void)step, (void)numbers; \
+        function(n, (const S *)at[0], (D *)at[1]); \
+    } \
+    static MAT_KERNEL_OF(convert_##from##_##to, loop_##from##_##to, 1, 2, 0)
 
 INLINE uint64_t whole_u64(double x) {
     return x >= 9223372036854775808.0 ? (uint64_t)x : (uint64_t)(int64_t)x;
@@ -79,8 +80,9 @@ INLINE uint64_t whole_u64(double x) {
     DO(bf16, uint16_t, to, uint8_t, to_##to(from_bfloat(x))) \
     DO(f32, float, to, uint8_t, to_##to(x)) \
     DO(f64, double, to, uint8_t, to_##to((float)x))
-/* DO for every conversion, COMPUTED for those that are made for several kinds of processors. */
-#define EVERY(DO, COMPUTED) \
+/* DO for every conversion, COMPUTED for those that are made for several kinds of processors,
+   FUNCTION for those that are functions of all numbers. */
+#define EVERY(DO, COMPUTED, FUNCTION) \
     OF_WHOLE(DO, b1, uint8_t) \
     OF_WHOLE(DO, i8, int8_t) \
     OF_WHOLE(DO, i16, int16_t) \
@@ -94,10 +96,10 @@ INLINE uint64_t whole_u64(double x) {
     OF_FLOATING(DO, f64, double) \
     DO(f32, float, f64, double, x) \
     DO(f64, double, f32, float, x) \
-    COMPUTED(f16, uint16_t, f32, float, from_half(x)) \
-    COMPUTED(f32, float, f16, uint16_t, to_half(x)) \
+    FUNCTION(f16, uint16_t, f32, float, floats_of_halves) \
+    FUNCTION(f32, float, f16, uint16_t, halves_of_floats) \
     COMPUTED(f16, uint16_t, f64, double, from_half(x)) \
-    COMPUTED(f64, double, f16, uint16_t, half_of_double(x)) \
+    FUNCTION(f64, double, f16, uint16_t, halves_of_doubles) \
     COMPUTED(bf16, uint16_t, f32, float, from_bfloat(x)) \
     COMPUTED(f32, float, bf16, uint16_t, to_bfloat(x)) \
     FROM_8(COMPUTED, e4m3) \
@@ -107,11 +109,11 @@ INLINE uint64_t whole_u64(double x) {
     DO(e4m3, uint8_t, e5m2, uint8_t, to_e5m2(from_e4m3(x))) \
     DO(e5m2, uint8_t, e4m3, uint8_t, to_e4m3(from_e5m2(x)))
 
-EVERY(CONVERSION, COMPUTED)
+EVERY(CONVERSION, COMPUTED, BY_FUNCTION)
 
 #define ENTRY(from, S, to, D, expression) \
     {#from "_" #to, convert_##from##_##to, loop_##from##_##to},
-static const mat_conversion conversions[] = {EVERY(ENTRY, ENTRY)};
+static const mat_conversion conversions[] = {EVERY(ENTRY, ENTRY, ENTRY)};
 
 const mat_conversion *mat_convert(const char *name) {
     for (size_t k = 0; k < sizeof conversions / sizeof conversions[0]; k++)

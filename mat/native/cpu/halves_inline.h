@@ -1,0 +1,107 @@
+/* Conversions between 16-bit floats and longer ones by the processor's own instructions, where it
+   has them; included by convert.c. The bits are those of half_inline.h but for NaNs, which keep a
+   part of theirs. */
+#ifndef MAT_HALVES_INLINE_H
+#define MAT_HALVES_INLINE_H
+
+#include "half_inline.h"
+
+/* A double as half: the last bit of the float in between says whether anything is lost, so that
+   the number is rounded once. */
+INLINE uint16_t half_of_double(double x) {
+    const float nearest = (float)x;
+    const int beyond = fabs((double)nearest) > fabs(x), lost = (double)nearest != x;
+    const uint32_t bits = mat_bits_f32(nearest) - (uint32_t)beyond;
+    return to_half(mat_of_bits_f32(bits | (uint32_t)(lost & (x == x))));
+}
+
+/* What each conversion does to `n` numbers. */
+#define PLAIN(NAME_, S, D, CONVERT) \
+    MAT_CLONES static void NAME_##_plain(int64_t n, const S *in, D *out) { \
+        MAT_EACH out[i] = CONVERT(in[i]); \
+    }
+PLAIN(halves_of_floats, float, uint16_t, to_half)
+PLAIN(halves_of_doubles, double, uint16_t, half_of_double)
+PLAIN(floats_of_halves, uint16_t, float, from_half)
+#undef PLAIN
+
+#ifdef MAT_HAS_CLONES
+#include <immintrin.h>
+
+#define WITH_AVX512 __attribute__((target("arch=x86-64-v4")))
+#define WITH_AVX2 __attribute__((target("arch=x86-64-v3")))
+
+WITH_AVX512 static void halves_of_floats_512(int64_t n, const float *in, uint16_t *out) {
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        _mm256_storeu_si256((__m256i *)(out + i),
+                            _mm512_cvtps_ph(_mm512_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
+    for (; i < n; i++) out[i] = to_half(in[i]);
+}
+
+WITH_AVX2 static void halves_of_floats_256(int64_t n, const float *in, uint16_t *out) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(out + i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
+    for (; i < n; i++) out[i] = to_half(in[i]);
+}
+
+/* The float in between is cut off, and its last bit is set if anything is lost. */
+WITH_AVX512 static void halves_of_doubles_512(int64_t n, const double *in, uint16_t *out) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m512d x = _mm512_loadu_pd(in + i);
+        const __m256 cut = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        const __mmask8 lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(cut), x, _CMP_NEQ_OQ);
+        const __m256i bits = _mm256_castps_si256(cut);
+        const __m256i odd = _mm256_mask_or_epi32(bits, lost, bits, _mm256_set1_epi32(1));
+        _mm_storeu_si128((__m128i *)(out + i),
+                         _mm256_cvtps_ph(_mm256_castsi256_ps(odd), _MM_FROUND_TO_NEAREST_INT));
+    }
+    for (; i < n; i++) out[i] = half_of_double(in[i]);
+}
+
+WITH_AVX512 static void floats_of_halves_512(int64_t n, const uint16_t *in, float *out) {
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(out + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(in + i))));
+    for (; i < n; i++) out[i] = from_half(in[i]);
+}
+
+WITH_AVX2 static void floats_of_halves_256(int64_t n, const uint16_t *in, float *out) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(in + i))));
+    for (; i < n; i++) out[i] = from_half(in[i]);
+}
+
+#define AVX512 __builtin_cpu_supports("x86-64-v4")
+#define AVX2 __builtin_cpu_supports("x86-64-v3")
+
+static void halves_of_floats(int64_t n, const float *in, uint16_t *out) {
+    (AVX512 ? halves_of_floats_512
+     : AVX2 ? halves_of_floats_256
+            : halves_of_floats_plain)(n, in, out);
+}
+
+static void halves_of_doubles(int64_t n, const double *in, uint16_t *out) {
+    (AVX512 ? halves_of_doubles_512 : halves_of_doubles_plain)(n, in, out);
+}
+
+static void floats_of_halves(int64_t n, const uint16_t *in, float *out) {
+    (AVX512 ? floats_of_halves_512
+     : AVX2 ? floats_of_halves_256
+            : floats_of_halves_plain)(n, in, out);
+}
+#undef AVX512
+#undef AVX2
+#undef WITH_AVX512
+#undef WITH_AVX2
+#else
+#define halves_of_floats halves_of_floats_plain
+#define halves_of_doubles halves_of_doubles_plain
+#define floats_of_halves floats_of_halves_plain
+#endif
+
+#endif
