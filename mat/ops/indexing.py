@@ -37,7 +37,7 @@ def _is_advanced(index: Index) -> bool:
     if type(index) in _BASIC:
         return False
     items = index if isinstance(index, tuple) else (index,)
-    for item in items:
+    for item in items:  # noqa: SIM110  # compiled, a generator would cost as much as all the rest
         if type(item) not in _BASIC and isinstance(item, _ADVANCED):
             return True
     return False
