@@ -64,15 +64,21 @@ def where(condition: Mat, a: Operand, b: Operand) -> Mat:
     """Return a new Mat with the element of `a` where `condition` is not 0, and else that of `b`;
     numbers of Python take the dtype of the other operand, which must be able to represent them.
     """
-    dtype = promoted_by(a, b)
-    first, second = (_as_mat(v, dtype, condition) for v in (a, b))
-    found: Mat = select.new((is_true(condition), first, second, None))
+    if not are_alike(a, b):
+        dtype = promoted_by(a, b)
+        a, b = (_as_mat(v, dtype, condition) for v in (a, b))
+    found: Mat = select.new((is_true(condition), a, b, None))
     return found
+
+
+def are_alike(a: Operand, b: Operand) -> bool:
+    """Return whether both are Mats of one dtype."""
+    return isinstance(a, Mat) and isinstance(b, Mat) and a.storage.dtype is b.storage.dtype
 
 
 def promoted_by(a: Operand, b: Operand) -> DType:
     """Return the dtype that two operands have together, Mats or numbers of Python."""
-    if isinstance(a, Mat) and isinstance(b, Mat) and a.storage.dtype is b.storage.dtype:
+    if are_alike(a, b):
         found: DType = a.storage.dtype
         return found
     return np.result_type(*(v.storage.dtype if isinstance(v, Mat) else v for v in (a, b)))

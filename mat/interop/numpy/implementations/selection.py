@@ -56,6 +56,8 @@ def _or_numpy(found: object) -> Result:
 def numpy_where(condition: Operand, x: Operand = None, y: Operand = None, /) -> Result:
     if x is None and y is None:
         return _nonzero(condition)
+    if isinstance(condition, Mat) and selecting.are_alike(x, y):
+        return selecting.where(condition, x, y)
     operands = [v if type(v) in _WEAK else _mat(v) for v in (x, y)]
     truth = _mat(condition)
     if truth is None or any(v is None for v in operands):
