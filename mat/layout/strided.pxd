@@ -1,5 +1,7 @@
 cimport cython
 
+from mat.layout.index_items cimport is_all, is_int, position, resolve
+
 
 cdef tuple _ONE
 
@@ -43,17 +45,8 @@ cdef class Layout:
     cpdef Py_ssize_t element(self, object index) except? -1
 
 
-@cython.locals(first=Py_ssize_t, stop=Py_ssize_t)
-cdef tuple _resolve(object item, Py_ssize_t n)
-
-cdef bint _is_int(object item)
-
-cdef bint _is_all(slice item)
-
 @cython.locals(strides=list, step=Py_ssize_t, k=Py_ssize_t, n=Py_ssize_t)
 cpdef tuple packed_strides(tuple shape)
-
-cpdef Py_ssize_t position(object item, Py_ssize_t axis, Py_ssize_t n) except? -1
 
 @cython.locals(found=Layout)
 cdef Layout _made(tuple shape, tuple strides, Py_ssize_t displacement)

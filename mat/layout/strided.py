@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from ..errors import IndexOutOfRange, IndexTypeError, ShapeError
+from ..errors import IndexOutOfRange, ShapeError
 from .attributes import begin_as_nothing
+from .index_items import is_all, is_int, position, resolve
 from .merged_axes import merged
 from .shapes import (
     MOST_AXES,
@@ -20,7 +21,6 @@ from .shapes import (
     as_axes,
     as_axis,
     check_extent,
-    index_of,
     integer,
     lengths_for,
     split,
@@ -30,7 +30,6 @@ from .shapes import (
 # the most elements whose indices are listed to find out if two of them are the same
 EXACT_LIMIT = 100_000
 _ONE = (1,)  # strides of a vector
-_FAR = 2**31  # steps are not longer: with them there is one element at most
 
 
 def packed_strides(shape: Ints) -> Ints:
@@ -311,7 +310,7 @@ class Layout:
     def part(self, items: tuple[object, ...]) -> Layout:
         """Return ``self[items]``."""
         if len(items) == 2 and len(self.shape) == 2 and type(items[1]) is int and (
-                type(items[0]) is slice and _is_all(items[0])):
+                type(items[0]) is slice and is_all(items[0])):
             return self._column(items[1])
         shape: list[int] = []
         strides: list[int] = []
@@ -348,10 +347,10 @@ class Layout:
         n, step = self.shape[axis], self.strides[axis]
         if type(item) is not slice:
             return position(item, axis, n) * step
-        if _is_all(item):
+        if is_all(item):
             first, length, times = 0, n, 1
         else:
-            first, length, times = _resolve(item, n)
+            first, length, times = resolve(item, n)
         shape.append(length)
         strides.append(step * times)
         return first * step if length else 0
@@ -367,14 +366,14 @@ class Layout:
             raise IndexOutOfRange(f"too many indices for shape (): {item}")
         n = shape[0]
         s = step = strides[0]
-        if item.step is None and _is_int(item.start) and _is_int(item.stop):
+        if item.step is None and is_int(item.start) and is_int(item.stop):
             first = 0 if item.start is None else item.start
             stop = n if item.stop is None else item.stop
             first = min(n, first) if first >= 0 else max(0, first + n)
             stop = min(n, stop) if stop >= 0 else max(0, stop + n)
             length = max(0, stop - first)
         else:
-            first, length, times = _resolve(item, n)
+            first, length, times = resolve(item, n)
             step = s * times
         start = self.displacement + first * s if length else self.displacement
         like = self._part
@@ -422,45 +421,6 @@ def _made(shape: Ints, strides: Ints, displacement: int) -> Layout:
     found = Layout.__new__(Layout)
     found.fill_in(shape, strides, displacement)
     return found
-
-
-def position(item: object, axis: int, n: int) -> int:
-    """Return the index `item` on an axis of length `n`, counted from the front."""
-    try:
-        i = index_of(item)
-    except TypeError:
-        raise IndexTypeError("an index is an integer, a slice, ..., None or an array, got "
-                         f"{item!r}") from None
-    if not -n <= i < n:
-        raise IndexOutOfRange(f"index {i} is out of range for axis {axis} of length {n}")
-    return i + n if i < 0 else i
-
-
-def _is_int(item: object) -> bool:
-    """Return whether the start or stop of a slice is None or an `int`."""
-    return item is None or type(item) is int
-
-
-def _is_all(item: slice) -> bool:
-    """Return whether a slice is ``:``."""
-    return item.start is None and item.stop is None and item.step is None
-
-
-def _resolve(item: slice, n: int) -> tuple[int, int, int]:
-    """Return first index, length and step of a slice of an axis of length `n`."""
-    try:
-        first, stop, step = item.indices(n)
-    except TypeError as error:
-        raise IndexOutOfRange(f"bad slice {item}: {error}") from None
-    except ValueError as error:
-        raise ShapeError(f"bad slice {item}: {error}") from None
-    if not -_FAR < step < _FAR:
-        step = _FAR if step > 0 else -_FAR  # there is one element then, if any
-    if step > 0:
-        length = (stop - first - 1) // step + 1 if stop > first else 0
-    else:
-        length = (first - stop - 1) // -step + 1 if stop < first else 0
-    return first, length, step
 
 
 begin_as_nothing(Layout)

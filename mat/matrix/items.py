@@ -7,8 +7,9 @@ from typing import Self
 
 from ..errors import IndexOutOfRange, ShapeError
 from ..facets.array import ARRAY
+from ..layout.index_items import position
 from ..layout.shapes import integer
-from ..layout.strided import Layout, packed, position
+from ..layout.strided import Layout, packed
 from ..memories.host import HOST
 from ..support.types import Index, Number
 from .exports import Exports

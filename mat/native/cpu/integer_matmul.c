@@ -333,7 +333,7 @@ void mat_integer_matmul_small(const void *frame, char *const *operands, const do
     const mat_integer_matmul *f = frame;
     char work[MAT_INTEGER_MATMUL_STACK] __attribute__((aligned(64)));
     const double alpha = f->factors ? numbers[0] : 1, beta = f->factors ? numbers[2] : 0;
-    const int whole = !is_float(f->kind); /* these factors are whole, and small enough for doubles */
+    const int whole = !is_float(f->kind); /* these factors are, and small enough for doubles */
     mat_integer_matmul_run(f, operands[0], operands[1], operands[2], whole ? (int64_t)alpha : 0,
                            whole ? (int64_t)beta : 0, alpha, beta, work, start, stop);
 }

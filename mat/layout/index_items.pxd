@@ -1,0 +1,11 @@
+cimport cython
+
+
+cpdef Py_ssize_t position(object item, Py_ssize_t axis, Py_ssize_t n) except? -1
+
+cpdef bint is_int(object item)
+
+cpdef bint is_all(slice item)
+
+@cython.locals(first=Py_ssize_t, stop=Py_ssize_t)
+cpdef tuple resolve(object item, Py_ssize_t n)

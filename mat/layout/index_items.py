@@ -1,0 +1,47 @@
+"""What the items of a basic index mean on an axis of some length: positions and slices."""
+
+from __future__ import annotations
+
+from ..errors import IndexOutOfRange, IndexTypeError, ShapeError
+from .shapes import index_of
+
+_FAR = 2**31  # steps are not longer: with them there is one element at most
+
+
+def position(item: object, axis: int, n: int) -> int:
+    """Return the index `item` on an axis of length `n`, counted from the front."""
+    try:
+        i = index_of(item)
+    except TypeError:
+        raise IndexTypeError("an index is an integer, a slice, ..., None or an array, got "
+                         f"{item!r}") from None
+    if not -n <= i < n:
+        raise IndexOutOfRange(f"index {i} is out of range for axis {axis} of length {n}")
+    return i + n if i < 0 else i
+
+
+def is_int(item: object) -> bool:
+    """Return whether the start or stop of a slice is None or an `int`."""
+    return item is None or type(item) is int
+
+
+def is_all(item: slice) -> bool:
+    """Return whether a slice is ``:``."""
+    return item.start is None and item.stop is None and item.step is None
+
+
+def resolve(item: slice, n: int) -> tuple[int, int, int]:
+    """Return first index, length and step of a slice of an axis of length `n`."""
+    try:
+        first, stop, step = item.indices(n)
+    except TypeError as error:
+        raise IndexOutOfRange(f"bad slice {item}: {error}") from None
+    except ValueError as error:
+        raise ShapeError(f"bad slice {item}: {error}") from None
+    if not -_FAR < step < _FAR:
+        step = _FAR if step > 0 else -_FAR  # there is one element then, if any
+    if step > 0:
+        length = (stop - first - 1) // step + 1 if stop > first else 0
+    else:
+        length = (first - stop - 1) // -step + 1 if stop < first else 0
+    return first, length, step
