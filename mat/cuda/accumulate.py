@@ -12,7 +12,7 @@ from ..support.dtypes import BY_CHAR, DISTINCT
 from ..support.types import Operand
 from .elementwise import THREADS, lines, strided_loop, type_of
 from .kernel import CudaKernel
-from .nvrtc import Program
+from .nvrtc import EXACT, Program
 from .selection import WAYS, apart
 
 RULES = ("add", "subtract", "multiply", "maximum", "minimum")
@@ -25,7 +25,7 @@ def program(kind: str) -> Program:
     rules = " ".join(f"MAT_RULE({name})" for name in RULES if lines()[name].computes(kind))
     kernels = (f"MAT_ACCUMULATE({kind}, {way}, {count})" for way, count in WAYS.items())
     return Program("\n".join(['#include "accumulate.cuh"', f"MAT_RULES({kind}, {rules})",
-                              *kernels, ""]))
+                              *kernels, ""]), (EXACT,))
 
 
 def programs() -> Iterator[Program]:

@@ -25,7 +25,7 @@ from ..support.dtypes import BLAS_TYPES, BY_CHAR, BY_NAME, ELEMENT_TYPES, FLOATI
 from ..support.types import DType, Function, Number, Operand
 from .division import magic
 from .kernel import CudaKernel
-from .nvrtc import Program
+from .nvrtc import EXACT, Program
 
 THREADS = 256
 MOST_AXES = 8
@@ -162,7 +162,7 @@ def _program(kind: str, ways: tuple[str, ...], heavy: bool) -> Program:
     kernels = [(f, w) for f in chosen for w in ways if _has_kernel(f, kind, w)]
     used = [f.declared(kind) for f in chosen if any(f is g for g, _ in kernels)]
     return Program("\n".join(['#include "elementwise.cuh"', *used,
-                              *(f.kernel(kind, w) for f, w in kernels), ""]))
+                              *(f.kernel(kind, w) for f, w in kernels), ""]), (EXACT,))
 
 
 def program(family: Family, kind: str, way: str) -> Program:

@@ -16,7 +16,7 @@ from ..layout.reduction_axes import ReductionAxis
 from ..support.dtypes import BY_CHAR, BY_NAME, DISTINCT
 from ..support.types import Function, Operand
 from .kernel import CudaKernel
-from .nvrtc import Program
+from .nvrtc import EXACT, Program
 from .reduce import axes_frame
 
 THREADS = 256  # as in scan.cuh
@@ -57,7 +57,7 @@ def program(name: str, of: str, to: str) -> Program:
     header = '#include "complex.cuh"\n' if to[0] == "c" else ""
     made_of = f"mat_{name}<mat_{of}, mat_{to}>"
     return Program(f'{header}#include "scan.cuh"\n'
-                   f"MAT_SCAN_{order}_ORDER(scan_{name}_{of}_{to}, {made_of})\n")
+                   f"MAT_SCAN_{order}_ORDER(scan_{name}_{of}_{to}, {made_of})\n", (EXACT,))
 
 
 def _any_order(name: str, to: str) -> bool:

@@ -43,6 +43,10 @@ MADE = {"__pycache__", ".pyc", ".so", ".o", ".hypothesis", ".pytest_cache"}
 FLAGS = ["-O3", "-g0", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-fwrapv",
          "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Wno-unknown-pragmas", "-Wno-missing-field-initializers"]
+# kernels whose results are those of other devices, bit by bit: products and sums are rounded
+# separately, but for fma()
+SEPARATELY = "-ffp-contract=off"
+EXACT = {"elementwise.c", "elementwise_complex.c", "random.c", "scan.c", "vmath.c"}
 CYTHON_FLAGS = ["-O2", "-g0", "-fwrapv", "-fno-strict-aliasing", "-fvisibility=hidden", "-w",
                 *os.environ.get("MAT_CORE_CFLAGS", "").split()]
 DIRECTIVES = {"language_level": 3, "annotation_typing": False, "binding": True, "cdivision": True,
@@ -156,14 +160,23 @@ def record_of_build() -> dict[str, str]:
     return {**MODULES["digests"](names()), "how": MODULES["source_hash"](how.encode()).hex()}
 
 
+def for_source(source: str) -> tuple[str, ...]:
+    """Return the flags of one source of an extension."""
+    exact = os.name != "nt" and Path(source).name in EXACT
+    return (SEPARATELY,) if exact else ()
+
+
 def beside_one_another(compile_all: Callable[..., list[str]], compilers: Executor
                        ) -> Callable[..., list[str]]:
     """Return `compile_all`, of setuptools, so that it compiles the sources of an extension at once.
 
     `compilers` bounds how many there are, of all extensions.
     """
-    def several(sources: list[str], *args: object, **options: object) -> list[str]:
-        objects = [compilers.submit(compile_all, [source], *args, **options) for source in sources]
+    def several(sources: list[str], *args: object, extra_postargs: Sequence[str] | None = None,
+                **options: object) -> list[str]:
+        objects = [compilers.submit(compile_all, [source], *args, **options,
+                                    extra_postargs=[*(extra_postargs or ()), *for_source(source)])
+                   for source in sources]
         return [path for made in objects for path in made.result()]
 
     return several

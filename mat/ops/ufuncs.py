@@ -93,7 +93,7 @@ logical_or = _binary(np.logical_or, "[True True]", "whether either element is tr
 logical_xor = _binary(np.logical_xor, "[False False]", "whether just one element is true")
 logical_not = _test(np.logical_not, "whether each element is 0")
 
-# Functions, which on the host NumPy computes
+# Functions of floating-point numbers
 
 deg2rad = _unary(np.deg2rad, "[0.0, 180]", "[0. 3.14159265]", "each angle in degrees as radians")
 rad2deg = _unary(np.rad2deg, "[0.0, 1]", "[0. 57.29577951]", "each angle in radians as degrees")

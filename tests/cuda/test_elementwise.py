@@ -95,7 +95,9 @@ def allowed(name, dtype):
         eps = 2.0**-7
     elif dtype.kind == "c":
         eps = float(np.finfo(dtype).eps)
-    return {"rtol": 0 if exact else 16 * eps, "atol": 0 if dtype.kind != "c" or exact else 16 * eps}
+    # of sums digits may cancel
+    cancels = dtype.kind == "c" or name == "logaddexp"
+    return {"rtol": 0 if exact else 16 * eps, "atol": 16 * eps if cancels and not exact else 0}
 
 
 def compare(name, found, wanted, whence=""):
@@ -134,7 +136,8 @@ def test_kernels_compute_what_numpy_does():
                 loop = rule.resolve_dtypes((*[char] * rule.nin, None))
             except TypeError:
                 continue
-            on_host = loop[0].kind == "c" and LINES[name].macro.endswith("_DEVICE")
+            on_host = loop[0].kind == "c" and (LINES[name].macro.endswith("_DEVICE")
+                                               or "c" not in LINES[name].kinds)
             on_host = on_host or rule in LOGIC  # of booleans
             assert LINES[name].computes(device.type_of(loop[0])) or on_host, (name, dtype)
 

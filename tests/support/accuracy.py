@@ -21,9 +21,18 @@ NAMES = ffi.string(lib.mat_vmath_names()).decode().split() if lib is not None el
 PROMISED = {"exp": (1, 1), "expm1": (1.5, 1), "log": (1, 1), "log1p": (1, 1), "sin": (1, 1),
             "cos": (1, 1), "tan": (1.5, 1),
             "sinh": (1.5, 1), "cosh": (1.5, 1), "tanh": (1.5, 1.5), "erf": (1.5, 1),
-            "logistic": (2.5, 2.5), "pow": (1, 1)}
+            "logistic": (2.5, 2.5), "exp2": (1, 1), "log2": (1, 1), "log10": (1, 1),
+            "cbrt": (1, 1), "asin": (1, 1), "acos": (1, 1), "atan": (1, 1), "asinh": (1.5, 1),
+            "acosh": (1.5, 1), "atanh": (1.5, 1), "pow": (1, 1), "atan2": (1.5, 1), "hypot": (1, 1),
+            "logaddexp": (2, 1)}
+OF_TWO = ("pow", "atan2", "hypot", "logaddexp")
+NUMPYS = {"pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",
+          "acosh": "arccosh", "atanh": "arctanh", "atan2": "arctan2"}
 WIDE_ENOUGH = np.finfo(np.longdouble).nmant >= 63
-LOGISTIC = np.vectorize(lambda x: 1 / (1 + mpmath.exp(-x)), otypes=[object])
+EXACTLY = {"logistic": lambda x: 1 / (1 + mpmath.exp(-x)), "pow": mpmath.power,
+           "exp2": lambda x: mpmath.power(2, x), "log2": lambda x: mpmath.log(x, 2),
+           "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
+           "logaddexp": lambda x, y: max(x, y) + mpmath.log1p(mpmath.exp(-abs(x - y)))}
 
 
 def kernel(name, x, y=None):
@@ -40,8 +49,7 @@ def kernel(name, x, y=None):
 def exact(name, *operands):
     """The exact results, rounded to float64, and what is left of them, in float64's ULP."""
     with mpmath.workprec(160):
-        exactly = getattr(mpmath, {"pow": "power"}.get(name, name), None)
-        function = LOGISTIC if name == "logistic" else np.vectorize(exactly, otypes=[object])
+        function = np.vectorize(EXACTLY.get(name) or getattr(mpmath, name), otypes=[object])
         found = function(*(np.array([mpmath.mpf(float(v)) for v in x], object) for x in operands))
         high = found.astype(np.float64)
         low = np.array([float((v - mpmath.mpf(float(h))) / mpmath.mpf(float(u))) if math.isfinite(h)
@@ -66,7 +74,7 @@ def _reference(name, *x):
     if name == "logistic":
         e = np.exp(-np.abs(x[0]))
         return np.where(x[0] < 0, e, 1) / (1 + e)
-    return {"erf": scipy.special.erf, "pow": np.power}.get(name, getattr(np, name, None))(*x)
+    return scipy.special.erf(*x) if name == "erf" else getattr(np, NUMPYS.get(name, name))(*x)
 
 
 def unit(x, dtype):
@@ -88,8 +96,8 @@ def ulps(got, high, low=0.0):
 
 
 def arguments(name, dtype, count, rng):
-    """`count` numbers, or pairs of them for pow, of each kind: all exponents, and ranges where the
-    function does its work.
+    """`count` numbers, or pairs of them for functions of two, of each kind: all exponents, and
+    ranges where the function does its work.
     """
     limits = np.finfo(dtype)
     sign = rng.choice([-1, 1], count)
@@ -105,6 +113,16 @@ def arguments(name, dtype, count, rng):
                  (1 + rng.uniform(-1, 1, count) * 2.0 ** -rng.integers(2, 20, count),
                   rng.uniform(-1e4, 1e4, count))]
         return [tuple(x.astype(dtype) for x in pair) for pair in pairs]
+    if name in OF_TWO:
+        other = rng.permutation(every) * rng.choice([-1, 1], count)
+        half = every / 4
+        near = half * rng.uniform(-3, 3, count)
+        pairs = [(every * sign, other), (near, half), (half, near),
+                 *((rng.uniform(-w, w, count), rng.uniform(-w, w, count)) for w in (1, 9, 200))]
+        with np.errstate(over="ignore"):
+            pairs = [tuple(x.astype(dtype) for x in pair) for pair in pairs]
+        # where sums cancel, or results are smaller than normal numbers, no digits are promised
+        return [tuple(np.abs(x) for x in pair) for pair in pairs] if name == "logaddexp" else pairs
     width = 4 * limits.maxexp  # beyond the largest argument of exp
     kinds = [every * sign, rng.uniform(-1, 1, count), rng.uniform(-4, 4, count),
              rng.uniform(-40, 40, count),
@@ -112,7 +130,10 @@ def arguments(name, dtype, count, rng):
              rng.uniform(0.5, 1.5, count),
              rng.uniform(-1, 1, count) * 2.0 ** -rng.integers(0, 60, count),
              rng.uniform(-4e5, 4e5, count)]
-    return [((np.abs(x) if name == "log" else x).astype(dtype),) for x in kinds]
+    if name == "acosh":
+        kinds = [1 + np.abs(x) if np.abs(x).max() < limits.max / 4 else np.abs(x) for x in kinds]
+    return [((np.abs(x) if name in ("log", "log2", "log10") else x).astype(dtype),)
+            for x in kinds]
 
 
 def worst(name, dtype, function, count=100_000, seed=1):
@@ -131,10 +152,10 @@ def worst(name, dtype, function, count=100_000, seed=1):
 
 def rivals(name):
     """The functions of NumPy or SciPy, and of torch where it is installed."""
-    theirs = {"erf": scipy.special.erf, "logistic": scipy.special.expit, "pow": np.power}
-    found = {"NumPy, SciPy": theirs.get(name) or getattr(np, name)}
+    theirs = {"erf": scipy.special.erf, "logistic": scipy.special.expit}
+    found = {"NumPy, SciPy": theirs.get(name) or getattr(np, NUMPYS.get(name, name))}
     torch = sys.modules.get("torch")
-    if torch:
+    if torch and name != "cbrt":
         function = torch.sigmoid if name == "logistic" else getattr(torch, name)
         found["torch"] = lambda *x: function(*map(torch.from_numpy, x)).numpy()
     return found

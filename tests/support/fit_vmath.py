@@ -1,4 +1,4 @@
-"""The polynomials of ``mat/native/cpu/vmath_*_inline.h`` and ``mat/native/shared/trig_inline.h``,
+"""The polynomials of ``mat/native/shared/vmath_*_inline.h`` and ``trig_inline.h`` beside them,
 fitted anew: ``python -m tests.support.fit_vmath [name]`` prints them, and the coefficients that
 are not in these files.
 
@@ -15,7 +15,7 @@ import mpmath as mp
 import numpy as np
 
 NATIVE = Path(__file__).parents[2] / "mat" / "native"
-HEADERS = (*NATIVE.glob("cpu/vmath_*_inline.h"), NATIVE / "shared" / "trig_inline.h")
+HEADERS = (*NATIVE.glob("shared/vmath_*_inline.h"), NATIVE / "shared" / "trig_inline.h")
 
 mp.mp.dps = 50
 
@@ -126,7 +126,26 @@ def pow_tail(z):
     return mp.fsum(2 * z ** k / (2 * k + 5) for k in range(60))
 
 
+def asin_tail(z):
+    """``(asin(x) / x - 1) / z`` for ``z = x * x``"""
+    return mp.fsum(mp.binomial(2 * k, k) / (mp.mpf(4) ** k * (2 * k + 1)) * z ** (k - 1)
+                   for k in range(1, 100))
+
+
+def atan_tail(z):
+    """``(atan(x) / x - 1) / z`` for ``z = x * x``"""
+    if z > 1e-3:
+        return (mp.atan(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
+    return mp.fsum((-1) ** k * z ** (k - 1) / (2 * k + 1) for k in range(1, 40))
+
+
+def inverse_cbrt(x):
+    """``x ** (-1 / 3)``"""
+    return 1 / mp.cbrt(x)
+
+
 HALF_LN2, QUARTER_PI = mp.mpf("0.3467"), mp.mpf("0.7855")
+ATAN_Z = (mp.sqrt(2) - 1) ** 2 * (1 + mp.mpf("1e-6"))
 LOG_Z = mp.mpf("0.02945")  # of ((sqrt(2) - 1) / (sqrt(2) + 1))**2
 FITS = {
     "exp_f64": lambda: fit(exp_tail, range(10), -HALF_LN2, HALF_LN2, weight=lambda r: r * r,
@@ -154,6 +173,12 @@ FITS = {
     "erf_f32_double": lambda: fit(erf_tail, range(7), mp.mpf(0), mp.mpf(1)),
     "erfc_f32_double": lambda: fit(log_erfc, range(7), mp.mpf("-0.001"), mp.mpf("3"),
                                    weight=lambda t: mp.erfc(1 + t)),
+    "asin_f64": lambda: fit(asin_tail, range(13), mp.mpf(0), mp.mpf("0.25"), weight=lambda z: z),
+    "asin_f32_double": lambda: fit(asin_tail, range(6), mp.mpf(0), mp.mpf("0.25"),
+                                   weight=lambda z: z),
+    "atan_f64": lambda: fit(atan_tail, range(11), mp.mpf(0), ATAN_Z, weight=lambda z: z),
+    "atan_f32_double": lambda: fit(atan_tail, range(5), mp.mpf(0), ATAN_Z, weight=lambda z: z),
+    "inverse_cbrt": lambda: fit(inverse_cbrt, range(5), mp.mpf(1), mp.mpf(2), weight=mp.cbrt),
     "pow_f64": lambda: fit(pow_tail, range(7), mp.mpf(0), LOG_Z, weight=lambda z: z * z),
 }
 

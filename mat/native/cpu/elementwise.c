@@ -113,6 +113,8 @@ FILL(2, uint16_t, memcpy(&v, numbers, sizeof v))
 FILL(4, uint32_t, memcpy(&v, numbers, sizeof v))
 FILL(8, uint64_t, memcpy(&v, numbers, sizeof v))
 
+const double mat_signs[2] = {-1, 1};
+
 /* By name */
 
 #define ENTRY(name, type, weight) {#name "_" #type, mat_each_##name##_##type, weight},

@@ -10,6 +10,9 @@ enum { LIGHT, HEAVY }; /* of a line */
 /* The kernels of integers and bool, and those of complex numbers; the last one has no name. */
 extern const mat_named_kernel mat_integer_kernels[], mat_complex_kernels[];
 
+/* -1 and 1, which a compiler does not know. */
+extern const double mat_signs[2];
+
 /* Two operands: a number, or one element for a whole row, has a loop of its own on either side. */
 #define MAT_TWO(kernel, R, expression) \
     MAT_CLONES void MAT_JOIN(kernel, loop)(int64_t n, char *const *at, const int64_t *step, \

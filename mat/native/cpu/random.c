@@ -7,13 +7,6 @@
 
    Blocks are made in groups, of which each word is a vector, so that the compiler vectorises
    over blocks. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("fp-contract=off")
-#elif defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(_MSC_VER)
-#pragma fp_contract(off)
-#endif
 #include "mat.h"
 
 #include "normal_inline.h"

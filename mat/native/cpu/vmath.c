@@ -12,8 +12,11 @@
 #define SAME_OR_APART
 #endif
 
-#define PLAIN(X) X(exp) X(expm1) X(log) X(log1p) X(sinh) X(cosh) X(tanh) X(erf) X(logistic)
+#define PLAIN(X) \
+    X(exp) X(expm1) X(log) X(log1p) X(sinh) X(cosh) X(tanh) X(erf) X(logistic) X(exp2) X(log2) \
+    X(log10) X(cbrt) X(asin) X(acos) X(atan) X(asinh) X(acosh) X(atanh)
 #define LIMITED(X) X(sin) X(cos) X(tan)
+#define TWO(X) X(pow) X(atan2) X(hypot) X(logaddexp)
 
 #define PLAIN_LOOPS(name) PLAIN_LOOP(name, double, f64) PLAIN_LOOP(name, float, f32)
 #define PLAIN_LOOP(name, type, suffix) \
@@ -36,17 +39,16 @@
         } \
     }
 
-#define POW_LOOP(type, suffix) \
-    MAT_CLONES void mat_vmath_pow_##suffix(int64_t n, const type *x, const type *y, type *out) \
-    { \
-        SAME_OR_APART for (int64_t k = 0; k < n; k++) \
-            out[k] = mat_pow_##suffix(x[k], y[k]); \
+#define TWO_LOOPS(name) TWO_LOOP(name, double, f64) TWO_LOOP(name, float, f32)
+#define TWO_LOOP(name, type, suffix) \
+    MAT_CLONES void mat_vmath_##name##_##suffix(int64_t n, const type *x, const type *y, \
+                                                type *out) { \
+        SAME_OR_APART for (int64_t k = 0; k < n; k++) out[k] = mat_##name##_##suffix(x[k], y[k]); \
     }
 
 PLAIN(PLAIN_LOOPS)
 LIMITED(LIMITED_LOOPS)
-POW_LOOP(double, f64)
-POW_LOOP(float, f32)
+TWO(TWO_LOOPS)
 
 #define NAME(name) #name " "
 #define F64(name) mat_vmath_##name##_f64,
@@ -54,19 +56,19 @@ POW_LOOP(float, f32)
 
 const char *mat_vmath_names(void)
 {
-    return PLAIN(NAME) LIMITED(NAME) "pow";
+    return PLAIN(NAME) LIMITED(NAME) TWO(NAME);
 }
 
 void mat_vmath_f64(int which, int64_t n, const double *x, const double *y, double *out)
 {
     static void (*const loops[])(int64_t, const double *, const double *,
-                                 double *) = {PLAIN(F64) LIMITED(F64) F64(pow)};
+                                 double *) = {PLAIN(F64) LIMITED(F64) TWO(F64)};
     loops[which](n, x, y, out);
 }
 
 void mat_vmath_f32(int which, int64_t n, const float *x, const float *y, float *out)
 {
     static void (*const loops[])(int64_t, const float *, const float *,
-                                 float *) = {PLAIN(F32) LIMITED(F32) F32(pow)};
+                                 float *) = {PLAIN(F32) LIMITED(F32) TWO(F32)};
     loops[which](n, x, y, out);
 }

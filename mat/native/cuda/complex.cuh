@@ -10,9 +10,8 @@
 
 #define MAT_C128 mat_complex<double>
 
-MAT_INSIDE float mat_product(float a, float b) {
-    return __fmul_rn(a, b);
-} /* which is not made one with an addition */
+/* which is not made one with an addition, also where contraction is not off */
+MAT_INSIDE float mat_product(float a, float b) { return __fmul_rn(a, b); }
 MAT_INSIDE double mat_product(double a, double b) { return __dmul_rn(a, b); }
 template <class R> MAT_INSIDE bool mat_nan(R x) { return x != x; }
 template <class R> MAT_INSIDE bool mat_finite(R x) { return x - x == 0; }
@@ -64,12 +63,8 @@ template<class R> MAT_INSIDE bool operator==(mat_complex<R> a, int b) {
 template<class R> MAT_INSIDE mat_complex<R> each_conjugate(mat_complex<R> x) {
     return {x.re, -x.im};
 }
-MAT_INSIDE double mat_fabs(mat_complex<double> x) { return hypot(x.re, x.im); }
-MAT_INSIDE float mat_fabs(mat_complex<float> x) {
-    const double re = x.re, im = x.im;
-    return mat_infinite(re) || mat_infinite(im) ? (float)hypot(re, im)
-                                                : (float)sqrt(re * re + im * im);
-}
+MAT_INSIDE double mat_fabs(mat_complex<double> x) { return mat_hypot(x.re, x.im); }
+MAT_INSIDE float mat_fabs(mat_complex<float> x) { return mat_hypot(x.re, x.im); }
 template<class R> MAT_INSIDE mat_complex<R> mat_rint(mat_complex<R> x) {
     return {mat_rint(x.re), mat_rint(x.im)};
 }
@@ -107,30 +102,30 @@ MAT_INSIDE MAT_C128 mat_sqrt(MAT_C128 z) {
     if (mat_fabs(x) >= 0x1p1021 || mat_fabs(y) >= 0x1p1021) x *= 0.25, y *= 0.25, by = 2;
     else if (mat_fabs(x) < 0x1p-1000 && mat_fabs(y) < 0x1p-1000)
         x *= 0x1p54, y *= 0x1p54, by = 0x1p-27;
-    const double t = sqrt((mat_fabs(x) + hypot(x, y)) * 0.5), other = mat_fabs(y) / (2 * t);
+    const double t = sqrt((mat_fabs(x) + mat_hypot(x, y)) * 0.5), other = mat_fabs(y) / (2 * t);
     return x >= 0 ? MAT_C128(t * by, copysign(other * by, y))
                   : MAT_C128(other * by, copysign(t * by, y));
 }
 
 /* exp(x) * (c, s), also where exp(x) alone overflows */
 MAT_INSIDE MAT_C128 mat_scaled_exp(double x, double c, double s, double by) {
-    const double rest = x > 709 && x < 1500 ? 709 : 0, e = exp(x - rest) * by,
+    const double rest = x > 709 && x < 1500 ? 709 : 0, e = mat_exp(x - rest) * by,
                  more = rest != 0 ? 0x1.d422d2be5dc9bp+1022 : 1;
     return {e * c * more, e * s * more};
 }
 
 MAT_INSIDE MAT_C128 mat_exp(MAT_C128 z) {
-    if (z.im == 0) return {exp(z.re), z.im};
+    if (z.im == 0) return {mat_exp(z.re), z.im};
     if (!mat_finite(z.im)) {
         if (mat_infinite(z.re)) return z.re < 0 ? MAT_C128(0, 0) : MAT_C128(z.re, z.im - z.im);
         return {z.im - z.im, z.im - z.im};
     }
-    return mat_scaled_exp(z.re, mat_cos(z.im), mat_sin(z.im), 1);
+    return mat_scaled_exp(z.re, mat_wide_cos(z.im), mat_wide_sin(z.im), 1);
 }
 
 MAT_INSIDE MAT_C128 mat_expm1(MAT_C128 z) {
-    const double a = mat_sin(z.im / 2);
-    return {expm1(z.re) * mat_cos(z.im) - 2 * a * a, exp(z.re) * mat_sin(z.im)};
+    const double a = mat_wide_sin(z.im / 2);
+    return {mat_expm1(z.re) * mat_wide_cos(z.im) - 2 * a * a, mat_exp(z.re) * mat_wide_sin(z.im)};
 }
 
 /* The logarithm of the modulus: near 1 from how far the square is from it */
@@ -138,38 +133,40 @@ MAT_INSIDE double mat_log_modulus(double x, double y) {
     const double a = mat_fabs(x), b = mat_fabs(y), larger = a > b ? a : b, smaller = a > b ? b : a;
     if (larger > 0.5 && larger < 2 && smaller < 2) {
         const double off = fma(larger - 1, larger + 1, smaller * smaller);
-        if (mat_fabs(off) < 0.5) return 0.5 * log1p(off);
+        if (mat_fabs(off) < 0.5) return 0.5 * mat_log1p(off);
     }
     if (larger > 0x1p1000 && mat_finite(larger))
-        return log(hypot(a * 0.5, b * 0.5)) + 0x1.62e42fefa39efp-1;
+        return mat_log(mat_hypot(a * 0.5, b * 0.5)) + 0x1.62e42fefa39efp-1;
     if (larger < 0x1p-1000 && larger != 0)
-        return log(hypot(a * 0x1p54, b * 0x1p54)) - 0x1.2b708872320e2p+5;
-    return log(hypot(a, b));
+        return mat_log(mat_hypot(a * 0x1p54, b * 0x1p54)) - 0x1.2b708872320e2p+5;
+    return mat_log(mat_hypot(a, b));
 }
 
-MAT_INSIDE MAT_C128 mat_log(MAT_C128 z) { return {mat_log_modulus(z.re, z.im), atan2(z.im, z.re)}; }
+MAT_INSIDE MAT_C128 mat_log(MAT_C128 z) {
+    return {mat_log_modulus(z.re, z.im), mat_atan2(z.im, z.re)};
+}
 
 MAT_INSIDE MAT_C128 mat_log1p(MAT_C128 z) {
     const double off = fma(z.re, 2 + z.re, z.im * z.im);
-    const double re = mat_fabs(off) < 0.5 ? 0.5 * log1p(off) : mat_log_modulus(1 + z.re, z.im);
-    return {re, atan2(z.im, 1 + z.re)};
+    const double re = mat_fabs(off) < 0.5 ? 0.5 * mat_log1p(off) : mat_log_modulus(1 + z.re, z.im);
+    return {re, mat_atan2(z.im, 1 + z.re)};
 }
 
 MAT_INSIDE MAT_C128 mat_sinh(MAT_C128 z) {
     const double x = z.re, y = z.im;
-    if (y == 0) return {sinh(x), y};
+    if (y == 0) return {mat_sinh(x), y};
     if (!mat_finite(y)) return {x == 0 || mat_infinite(x) ? x : y - y, y - y};
-    const double c = mat_cos(y), s = mat_sin(y);
-    if (mat_fabs(x) < 40) return {sinh(x) * c, cosh(x) * s};
+    const double c = mat_wide_cos(y), s = mat_wide_sin(y);
+    if (mat_fabs(x) < 40) return {mat_sinh(x) * c, mat_cosh(x) * s};
     return mat_scaled_exp(mat_fabs(x), x < 0 ? -c : c, s, 0.5);
 }
 
 MAT_INSIDE MAT_C128 mat_cosh(MAT_C128 z) {
     const double x = z.re, y = z.im;
-    if (y == 0) return {cosh(x), x < 0 || (x == 0 && copysign(1.0, x) < 0) ? -y : y};
+    if (y == 0) return {mat_cosh(x), x < 0 || (x == 0 && copysign(1.0, x) < 0) ? -y : y};
     if (!mat_finite(y)) return {mat_infinite(x) ? mat_fabs(x) : y - y, x == 0 ? x : y - y};
-    const double c = mat_cos(y), s = mat_sin(y);
-    if (mat_fabs(x) < 40) return {cosh(x) * c, sinh(x) * s};
+    const double c = mat_wide_cos(y), s = mat_wide_sin(y);
+    if (mat_fabs(x) < 40) return {mat_cosh(x) * c, mat_sinh(x) * s};
     return mat_scaled_exp(mat_fabs(x), c, x < 0 ? -s : s, 0.5);
 }
 
@@ -178,25 +175,26 @@ MAT_INSIDE MAT_C128 mat_tanh(MAT_C128 z) {
     const double x = z.re, y = z.im;
     if (mat_nan(x)) return {x, y == 0 ? y : x};
     if (mat_infinite(x))
-        return {copysign(1.0, x), copysign(0.0, mat_infinite(y) ? y : mat_sin(y) * mat_cos(y))};
+        return {copysign(1.0, x),
+                copysign(0.0, mat_infinite(y) ? y : mat_wide_sin(y) * mat_wide_cos(y))};
     if (!mat_finite(y)) return {x == 0 ? x : y - y, y - y};
     if (mat_fabs(x) >= 22) {
-        const double e = exp(-mat_fabs(x));
-        return {copysign(1.0, x), 4 * mat_sin(y) * mat_cos(y) * e * e};
+        const double e = mat_exp(-mat_fabs(x));
+        return {copysign(1.0, x), 4 * mat_wide_sin(y) * mat_wide_cos(y) * e * e};
     }
-    const double t = mat_tan(y), beta = 1 + t * t, s = sinh(x), rho = sqrt(1 + s * s),
+    const double t = mat_wide_tan(y), beta = 1 + t * t, s = mat_sinh(x), rho = sqrt(1 + s * s),
                  under = 1 + beta * s * s;
     if (mat_infinite(beta)) return {rho / s, 1 / t};
     return {beta * rho * s / under, t / under};
 }
 
 /* From those of i z */
-MAT_INSIDE MAT_C128 mat_sin(MAT_C128 z) {
+MAT_INSIDE MAT_C128 mat_wide_sin(MAT_C128 z) {
     const MAT_C128 w = mat_sinh(MAT_C128(-z.im, z.re));
     return {w.im, -w.re};
 }
-MAT_INSIDE MAT_C128 mat_cos(MAT_C128 z) { return mat_cosh(MAT_C128(-z.im, z.re)); }
-MAT_INSIDE MAT_C128 mat_tan(MAT_C128 z) {
+MAT_INSIDE MAT_C128 mat_wide_cos(MAT_C128 z) { return mat_cosh(MAT_C128(-z.im, z.re)); }
+MAT_INSIDE MAT_C128 mat_wide_tan(MAT_C128 z) {
     const MAT_C128 w = mat_tanh(MAT_C128(-z.im, z.re));
     return {w.im, -w.re};
 }
@@ -223,10 +221,10 @@ MAT_INSIDE MAT_C128 mat_pow(MAT_C128 a, MAT_C128 b) {
         return {(float)w.re, (float)w.im}; \
     }
 MAT_IN_DOUBLE(sqrt)
-MAT_IN_DOUBLE(exp) MAT_IN_DOUBLE(expm1) MAT_IN_DOUBLE(log) MAT_IN_DOUBLE(log1p) MAT_IN_DOUBLE(sin)
-    MAT_IN_DOUBLE(cos) MAT_IN_DOUBLE(tan) MAT_IN_DOUBLE(sinh) MAT_IN_DOUBLE(cosh)
-        MAT_IN_DOUBLE(tanh) MAT_INSIDE mat_complex<float> mat_pow(mat_complex<float> a,
-                                                                  mat_complex<float> b) {
+MAT_IN_DOUBLE(exp) MAT_IN_DOUBLE(expm1) MAT_IN_DOUBLE(log) MAT_IN_DOUBLE(log1p)
+    MAT_IN_DOUBLE(wide_sin) MAT_IN_DOUBLE(wide_cos) MAT_IN_DOUBLE(wide_tan)
+        MAT_IN_DOUBLE(sinh) MAT_IN_DOUBLE(cosh) MAT_IN_DOUBLE(tanh)
+MAT_INSIDE mat_complex<float> mat_pow(mat_complex<float> a, mat_complex<float> b) {
     const MAT_C128 w = mat_pow(MAT_C128(a.re, a.im), MAT_C128(b.re, b.im));
     return {(float)w.re, (float)w.im};
 }

@@ -1,53 +1,48 @@
 /* The functions that element expressions name, FN(exp) and the like, for every type that is
    computed in.
 
-   Of real numbers they are CUDA's own accurate ones, but for those of trig.cuh; of integers those
-   that NumPy has. */
+   Of real numbers they are those of the host, so that the bits are the same: programs are compiled
+   with contraction off. Of integers they are those that NumPy has. */
 #ifndef MAT_FUNCTIONS_CUH
 #define MAT_FUNCTIONS_CUH
 
-#include "trig.cuh"
+#include "elements.cuh"
+#include "trig_far_inline.h"
+#include "vmath_arc_inline.h"
+#include "vmath_log_inline.h"
+#include "vmath_pow_inline.h"
+#include "vmath_root_inline.h"
 
 #define MAT_REAL(name) \
     MAT_INSIDE float mat_##name(float x) { return name##f(x); } \
     MAT_INSIDE double mat_##name(double x) { return name(x); }
 MAT_REAL(sqrt) MAT_REAL(fabs) MAT_REAL(floor) MAT_REAL(ceil) MAT_REAL(rint) MAT_REAL(trunc)
-MAT_REAL(exp) MAT_REAL(expm1) MAT_REAL(log) MAT_REAL(log1p)
-MAT_REAL(sinh) MAT_REAL(cosh) MAT_REAL(tanh) MAT_REAL(erf)
-MAT_REAL(exp2) MAT_REAL(log2) MAT_REAL(log10) MAT_REAL(cbrt)
-MAT_REAL(asin) MAT_REAL(acos) MAT_REAL(atan) MAT_REAL(asinh) MAT_REAL(acosh) MAT_REAL(atanh)
 #undef MAT_REAL
 #define MAT_REAL(name) \
     MAT_INSIDE float mat_##name(float x, float y) { return name##f(x, y); } \
     MAT_INSIDE double mat_##name(double x, double y) { return name(x, y); }
-MAT_REAL(fmod) MAT_REAL(copysign) MAT_REAL(atan2) MAT_REAL(hypot) MAT_REAL(nextafter)
+MAT_REAL(fmod) MAT_REAL(copysign) MAT_REAL(nextafter)
 #undef MAT_REAL
-MAT_INSIDE float mat_sin(float x) { return sinf(x); }
-MAT_INSIDE float mat_cos(float x) { return cosf(x); }
-MAT_INSIDE float mat_tan(float x) { return tanf(x); }
-
-MAT_INSIDE float mat_pow(float x, float y) { return powf(x, y); }
-MAT_INSIDE double mat_pow(double x, double y) { return pow(x, y); }
-
-/* The exponential is of what is not positive, so that it does not overflow before the result is 0.
- */
-template <class R> MAT_INSIDE R mat_logistic(R x) {
-    const R e = mat_exp(-mat_fabs(x));
-    return (x < 0 ? e : (R)1) / (1 + e);
-}
+#define MAT_REAL(name) \
+    MAT_INSIDE float mat_##name(float x) { return mat_##name##_f32(x); } \
+    MAT_INSIDE double mat_##name(double x) { return mat_##name##_f64(x); }
+MAT_REAL(exp) MAT_REAL(expm1) MAT_REAL(log) MAT_REAL(log1p)
+MAT_REAL(sinh) MAT_REAL(cosh) MAT_REAL(tanh) MAT_REAL(erf) MAT_REAL(logistic)
+MAT_REAL(exp2) MAT_REAL(log2) MAT_REAL(log10) MAT_REAL(cbrt)
+MAT_REAL(asin) MAT_REAL(acos) MAT_REAL(atan) MAT_REAL(asinh) MAT_REAL(acosh) MAT_REAL(atanh)
+MAT_REAL(wide_sin) MAT_REAL(wide_cos) MAT_REAL(wide_tan)
+#undef MAT_REAL
+#define MAT_REAL(name) \
+    MAT_INSIDE float mat_##name(float x, float y) { return mat_##name##_f32(x, y); } \
+    MAT_INSIDE double mat_##name(double x, double y) { return mat_##name##_f64(x, y); }
+MAT_REAL(pow) MAT_REAL(atan2) MAT_REAL(hypot) MAT_REAL(logaddexp)
+#undef MAT_REAL
 
 template <class T> MAT_INSIDE T mat_inverse(T x) { return 1 / x; }
 template <class T> MAT_INSIDE T mat_conjugate(T x) { return x; }
 
 MAT_INSIDE bool mat_signbit(float x) { return mat_bits(x) >> 31; }
 MAT_INSIDE bool mat_signbit(double x) { return mat_bits(x) >> 63; }
-
-/* The larger one, and what the other adds to it */
-template <class R> MAT_INSIDE R mat_logaddexp(R x, R y) {
-    if (x == y) return x + (R)0.6931471805599453094;
-    const R off = x - y;
-    return off > 0 ? x + mat_log1p(mat_exp(-off)) : off <= 0 ? y + mat_log1p(mat_exp(off)) : off;
-}
 
 /* As NumPy has them: the quotient rounded down is that of what the remainder leaves, and the
    remainder has the sign of the divisor. */
@@ -65,10 +60,6 @@ template <class R> MAT_INSIDE R mat_floor_divide(R x, R y) {
     const R low = mat_floor(quotient);
     return quotient - low > (R)0.5 ? low + 1 : low;
 }
-
-template <class T> MAT_INSIDE auto mat_wide_sin(T x) { return mat_sin(x); }
-template <class T> MAT_INSIDE auto mat_wide_cos(T x) { return mat_cos(x); }
-template <class T> MAT_INSIDE auto mat_wide_tan(T x) { return mat_tan(x); }
 
 /* Integers, and bool */
 

@@ -10,15 +10,15 @@
    exact. */
 INLINE double mat_trig_reduce_f64(double x, double *low, uint64_t *quarters)
 {
-    double t = x * 0x1.45f306dc9c883p-1 + MAT_ROUNDER, n = t - MAT_ROUNDER;
-    double a = x - n * 0x1.921fb54400000p+0;
+    double t = FMA(x, 0x1.45f306dc9c883p-1, MAT_ROUNDER), n = t - MAT_ROUNDER;
+    double a = FMA(-n, 0x1.921fb54400000p+0, x);
     double b = n * 0x1.0b4611a600000p-34, c = n * 0x1.3198a2e000000p-69;
     double first = a - b, back = first - a;
     double rest = (a - (first - back)) - (b + back);
     double r = first - c;
     back = r - first;
     rest += (first - (r - back)) - (c + back);
-    *low = rest - n * 0x1.b839a252049c1p-104;
+    *low = FMA(-n, 0x1.b839a252049c1p-104, rest);
     *quarters = mat_bits_f64(t);
     return r;
 }
@@ -27,26 +27,26 @@ INLINE double mat_trig_reduce_f64(double x, double *low, uint64_t *quarters)
 INLINE double mat_sin_rest_f64(double r, double z, double low)
 {
     double p = 0x1.5d93803c890bcp-33;
-    p = p * z - 0x1.ae5e682ff2b12p-26;
-    p = p * z + 0x1.71de357aa3935p-19;
-    p = p * z - 0x1.a01a019c15aebp-13;
-    p = p * z + 0x1.111111110f8a4p-7;
-    p = p * z - 0x1.5555555555549p-3;
-    return r * z * p + (low - low * (0.5 * z));
+    p = FMA(p, z, -0x1.ae5e682ff2b12p-26);
+    p = FMA(p, z, 0x1.71de357aa3935p-19);
+    p = FMA(p, z, -0x1.a01a019c15aebp-13);
+    p = FMA(p, z, 0x1.111111110f8a4p-7);
+    p = FMA(p, z, -0x1.5555555555549p-3);
+    return FMA(r * z, p, FMA(-low, 0.5 * z, low));
 }
 
 /* cos(r + low) = *head + the result. */
 INLINE double mat_cos_rest_f64(double r, double z, double low, double *head)
 {
     double p = -0x1.8fb1098c836ecp-37;
-    p = p * z + 0x1.1ee9f11006bcdp-29;
-    p = p * z - 0x1.27e4f81264f32p-22;
-    p = p * z + 0x1.a01a019cbf0d4p-16;
-    p = p * z - 0x1.6c16c16c1521dp-10;
-    p = p * z + 0x1.555555555554cp-5;
+    p = FMA(p, z, 0x1.1ee9f11006bcdp-29);
+    p = FMA(p, z, -0x1.27e4f81264f32p-22);
+    p = FMA(p, z, 0x1.a01a019cbf0d4p-16);
+    p = FMA(p, z, -0x1.6c16c16c1521dp-10);
+    p = FMA(p, z, 0x1.555555555554cp-5);
     double half = 0.5 * z;
     *head = 1 - half;
-    return ((1 - *head) - half) + (z * z * p - r * low);
+    return ((1 - *head) - half) + FMA(z * z, p, -(r * low));
 }
 
 /* The sine of n pi / 2 + r + low. */
@@ -68,7 +68,7 @@ INLINE double mat_tan_reduced_f64(double r, double low, uint64_t n)
     double above = odd ? -c : s, above_low = odd ? -c_low : s_low, below = odd ? s : c,
            below_low = odd ? s_low : c_low;
     double inverse = 1 / below, q = above * inverse;
-    return q + ((above - q * below) + (above_low - q * below_low)) * inverse;
+    return FMA(FMA(-q, below, above) + FMA(-q, below_low, above_low), inverse, q);
 }
 
 #endif

@@ -26,22 +26,22 @@ INLINE float mat_signed_f32(float y, float x)
 
 INLINE float mat_exp_reduce_f32(float x, float *low, uint32_t *power)
 {
-    float t = x * (float)MAT_LOG2E + (MAT_ROUNDER_F + 254), k = t - (MAT_ROUNDER_F + 254);
-    float a = x - k * MAT_LN2_HI_F, b = k * MAT_LN2_LO_F, r = a - b;
+    float t = FMAF(x, (float)MAT_LOG2E, MAT_ROUNDER_F + 254), k = t - (MAT_ROUNDER_F + 254);
+    float a = FMAF(-k, MAT_LN2_HI_F, x), b = k * MAT_LN2_LO_F, r = a - b;
     *low = (a - r) - b;
     *power = mat_bits_f32(t);
     return r;
 }
 
-/* exp(r) - 1 - r */
-INLINE float mat_exp_tail_f32(float r)
+/* exp(r + low) - 1 - r */
+INLINE float mat_exp_tail_f32(float r, float low)
 {
     float p = 0x1.6d5156p-10f;
-    p = p * r + 0x1.123e38p-7f;
-    p = p * r + 0x1.5554e4p-5f;
-    p = p * r + 0x1.55548ap-3f;
-    p = p * r + 0.5f;
-    return r * r * p;
+    p = FMAF(p, r, 0x1.123e38p-7f);
+    p = FMAF(p, r, 0x1.5554e4p-5f);
+    p = FMAF(p, r, 0x1.55548ap-3f);
+    p = FMAF(p, r, 0.5f);
+    return FMAF(r * r, p, low);
 }
 
 /* exp(x) for x in [-104, 89] */
@@ -50,7 +50,7 @@ INLINE float mat_exp_within_f32(float x)
     float low, r;
     uint32_t power;
     r = mat_exp_reduce_f32(x, &low, &power);
-    float p = 1 + (r + (mat_exp_tail_f32(r) + low));
+    float p = 1 + (r + mat_exp_tail_f32(r, low));
     uint32_t half = power << 22 & UINT32_C(0xff800000);
     return p * mat_of_bits_f32(half) * mat_of_bits_f32((power << 23) - half);
 }
@@ -72,13 +72,13 @@ INLINE float mat_tanh_f32(float x)
     float rest, r, a = mat_abs_f32(x);
     uint32_t power;
     r = mat_exp_reduce_f32(a > 10 ? -20 : -2 * a, &rest, &power);
-    float q = mat_exp_tail_f32(r) + rest,
+    float q = mat_exp_tail_f32(r, rest),
           scale = mat_of_bits_f32((power << 23) - (UINT32_C(128) << 23));
     float head = 0.5f - scale, b = scale * r, sum = head - b; /* half of 1 - exp(-2 |x|) */
-    q = (((0.5f - head) - scale) + ((head - sum) - b)) - scale * q;
+    q = FMAF(-scale, q, ((0.5f - head) - scale) + ((head - sum) - b));
     float n = sum + q, n_low = q - (n - sum);
     float d = 1 - n, d_low = (1 - d) - n - n_low, inverse = 1 / d, y = n * inverse;
-    y += ((n - y * d) + (n_low - y * d_low)) * inverse;
+    y = FMAF(FMAF(-y, d, n) + FMAF(-y, d_low, n_low), inverse, y);
     return a < 0x1p-12f ? x : mat_signed_f32(y, x);
 }
 
@@ -95,22 +95,22 @@ INLINE float mat_log_reduce_f32(float x, float *k, uint32_t *exponent)
 INLINE float mat_log_sum_f32(float f, float k, float c)
 {
     float z = f * f, p = -0x1.0764aap-3f;
-    p = p * f + 0x1.1defc0p-3f;
-    p = p * f - 0x1.f3629ap-4f;
-    p = p * f + 0x1.1ef292p-3f;
-    p = p * f - 0x1.559a80p-3f;
-    p = p * f + 0x1.99ce30p-3f;
-    p = p * f - 0x1.ffff06p-3f;
-    p = p * f + 0x1.55550cp-2f;
-    float tail = f * z * p + (k * MAT_LN2_LO_F + c);
-    return k * MAT_LN2_HI_F + (f + (tail - 0.5f * z));
+    p = FMAF(p, f, 0x1.1defc0p-3f);
+    p = FMAF(p, f, -0x1.f3629ap-4f);
+    p = FMAF(p, f, 0x1.1ef292p-3f);
+    p = FMAF(p, f, -0x1.559a80p-3f);
+    p = FMAF(p, f, 0x1.99ce30p-3f);
+    p = FMAF(p, f, -0x1.ffff06p-3f);
+    p = FMAF(p, f, 0x1.55550cp-2f);
+    float tail = FMAF(f * z, p, FMAF(k, MAT_LN2_LO_F, c));
+    return FMAF(k, MAT_LN2_HI_F, f + FMAF(-0.5f, z, tail));
 }
 
 INLINE float mat_log_special_f32(float x, float y)
 {
-    uint32_t nan = x < 0 ? mat_bits_f32(NAN) : 0;
-    y = x == 0 ? -INFINITY : y;
-    y = x < INFINITY ? y : x;
+    uint32_t nan = x < 0 ? mat_bits_f32(MAT_NAN_F32) : 0;
+    y = x == 0 ? -MAT_INFINITY_F32 : y;
+    y = x < MAT_INFINITY_F32 ? y : x;
     return mat_of_bits_f32(mat_bits_f32(y) | nan);
 }
 
@@ -129,32 +129,48 @@ INLINE float mat_log1p_f32(float x)
     uint32_t exponent;
     float k, f = mat_log_reduce_f32(u, &k, &exponent);
     c = x < 0x1p30f ? c * mat_of_bits_f32((UINT32_C(254) - exponent) << 23) : 0;
-    float y = mat_log_special_f32(u, mat_log_sum_f32(f, k, c - c * f));
+    float y = mat_log_special_f32(u, mat_log_sum_f32(f, k, FMAF(-c, f, c)));
     return mat_abs_f32(x) < 0x1p-25f ? x : y;
 }
 
 /* Through double */
 
-#define MAT_LN2 0x1.62e42fefa39efp-1
+/* exp(r) - 1 */
+INLINE double mat_exp_rest_narrow(double r)
+{
+    double p = 0x1.a1717ccc6344fp-13;
+    p = FMA(p, r, 0x1.6d4352b512580p-10);
+    p = FMA(p, r, 0x1.1110b0aec5506p-7);
+    p = FMA(p, r, 0x1.5554f01ed997ap-5);
+    p = FMA(p, r, 0x1.555555743c4e6p-3);
+    p = FMA(p, r, 0.5);
+    return FMA(r * r, p, r);
+}
+
+/* 2^k, where k is in the lowest bits of t */
+INLINE double mat_two_to_narrow(double t)
+{
+    return mat_of_bits_f64((mat_bits_f64(t) << 52) + (UINT64_C(1023) << 52));
+}
 
 /* 2^k in *scale, and exp(r) - 1 with x = k ln 2 + r, for |x| < 700 */
 INLINE double mat_exp_narrow(double x, double *scale)
 {
-    double t = x * MAT_LOG2E + MAT_ROUNDER, r = x - (t - MAT_ROUNDER) * MAT_LN2;
-    double p = 0x1.a1717ccc6344fp-13;
-    p = p * r + 0x1.6d4352b512580p-10;
-    p = p * r + 0x1.1110b0aec5506p-7;
-    p = p * r + 0x1.5554f01ed997ap-5;
-    p = p * r + 0x1.555555743c4e6p-3;
-    p = p * r + 0.5;
-    *scale = mat_of_bits_f64((mat_bits_f64(t) << 52) + (UINT64_C(1023) << 52));
-    return r + r * r * p;
+    double t = FMA(x, MAT_LOG2E, MAT_ROUNDER), r = FMA(MAT_ROUNDER - t, MAT_LN2, x);
+    *scale = mat_two_to_narrow(t);
+    return mat_exp_rest_narrow(r);
+}
+
+INLINE float mat_exp2_f32(float x)
+{
+    double y = mat_clamp_f64(x, -160, 140), t = y + MAT_ROUNDER, scale = mat_two_to_narrow(t);
+    return (float)FMA(scale, mat_exp_rest_narrow((y - (t - MAT_ROUNDER)) * MAT_LN2), scale);
 }
 
 INLINE double mat_expm1_narrow(double x)
 {
     double scale, p = mat_exp_narrow(x, &scale);
-    return scale * p + (scale - 1);
+    return FMA(scale, p, scale - 1);
 }
 
 INLINE float mat_expm1_f32(float x)
@@ -171,7 +187,7 @@ INLINE float mat_sinh_f32(float x)
 INLINE float mat_cosh_f32(float x)
 {
     double a = mat_abs_f64(x), scale, p = mat_exp_narrow(a > 100 ? 100 : a, &scale),
-           e = scale * p + scale;
+           e = FMA(scale, p, scale);
     return (float)(0.5 * (e + 1 / e));
 }
 
@@ -179,17 +195,17 @@ INLINE float mat_cosh_f32(float x)
 INLINE float mat_sin_narrow(double r, uint64_t halves)
 {
     double z = r * r, p = 0x1.5e29b85e6da55p-19;
-    p = p * z - 0x1.9f7811706804dp-13;
-    p = p * z + 0x1.110f026a5a7e5p-7;
-    p = p * z - 0x1.55554d00b9985p-3;
-    return (float)mat_of_bits_f64(mat_bits_f64(r + r * z * p) ^ halves << 63);
+    p = FMA(p, z, -0x1.9f7811706804dp-13);
+    p = FMA(p, z, 0x1.110f026a5a7e5p-7);
+    p = FMA(p, z, -0x1.55554d00b9985p-3);
+    return (float)mat_of_bits_f64(mat_bits_f64(FMA(r * z, p, r)) ^ halves << 63);
 }
 
 /* pi is split so that its first part's product with a count of half turns below 2^21 is exact */
 INLINE float mat_sin_f32(float x)
 {
-    double t = x * 0x1.45f306dc9c883p-2 + MAT_ROUNDER, n = t - MAT_ROUNDER;
-    double r = (x - n * 0x1.921fb54p+1) - n * 0x1.10b4611a62633p-29;
+    double t = FMA(x, 0x1.45f306dc9c883p-2, MAT_ROUNDER), n = t - MAT_ROUNDER;
+    double r = FMA(-n, 0x1.10b4611a62633p-29, FMA(-n, 0x1.921fb54p+1, x));
     float y = mat_sin_narrow(r, mat_bits_f64(t));
     return x == 0 ? x : y;
 }
@@ -197,23 +213,23 @@ INLINE float mat_sin_f32(float x)
 /* cos(x) = sin(x + pi / 2), where x = (n + 1/2) pi + r */
 INLINE float mat_cos_f32(float x)
 {
-    double t = x * 0x1.45f306dc9c883p-2 - 0.5 + MAT_ROUNDER, n = t - MAT_ROUNDER + 0.5;
-    double r = (x - n * 0x1.921fb54p+1) - n * 0x1.10b4611a62633p-29;
+    double t = FMA(x, 0x1.45f306dc9c883p-2, -0.5) + MAT_ROUNDER, n = t - MAT_ROUNDER + 0.5;
+    double r = FMA(-n, 0x1.10b4611a62633p-29, FMA(-n, 0x1.921fb54p+1, x));
     return mat_sin_narrow(r, mat_bits_f64(t) + 1);
 }
 
 INLINE float mat_tan_f32(float x)
 {
-    double t = x * 0x1.45f306dc9c883p-1 + MAT_ROUNDER, n = t - MAT_ROUNDER;
-    double r = (x - n * 0x1.921fb54p+0) - n * 0x1.10b4611a62633p-30, z = r * r;
+    double t = FMA(x, 0x1.45f306dc9c883p-1, MAT_ROUNDER), n = t - MAT_ROUNDER;
+    double r = FMA(-n, 0x1.10b4611a62633p-30, FMA(-n, 0x1.921fb54p+0, x)), z = r * r;
     double s = 0x1.6cd82da1454edp-19, c = 0x1.9a01f02438a12p-16;
-    s = s * z - 0x1.a00f9cf85dea4p-13;
-    c = c * z - 0x1.6c0c8a4c42d4dp-10;
-    s = s * z + 0x1.111108957e0dap-7;
-    c = c * z + 0x1.55554ab1b19fap-5;
-    s = s * z - 0x1.5555554cb8eb9p-3;
-    c = (c * z - 0.5) * z + 1;
-    s = r + r * z * s;
+    s = FMA(s, z, -0x1.a00f9cf85dea4p-13);
+    c = FMA(c, z, -0x1.6c0c8a4c42d4dp-10);
+    s = FMA(s, z, 0x1.111108957e0dap-7);
+    c = FMA(c, z, 0x1.55554ab1b19fap-5);
+    s = FMA(s, z, -0x1.5555554cb8eb9p-3);
+    c = FMA(FMA(c, z, -0.5), z, 1);
+    s = FMA(r * z, s, r);
     int odd = mat_bits_f64(t) & 1;
     float y = (float)((odd ? -c : s) / (odd ? s : c));
     return x == 0 ? x : y;

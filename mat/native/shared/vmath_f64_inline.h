@@ -3,12 +3,13 @@
 #define MAT_VMATH_F64_INLINE_H
 
 #include "bits_inline.h"
-#include "mat.h"
 #include "trig_inline.h"
 
 #define MAT_LOG2E 0x1.71547652b82fep+0
 #define MAT_LN2_HI 0x1.62e42fefa3800p-1 /* 42 bits, so that its product with an exponent is exact */
 #define MAT_LN2_LO 0x1.ef35793c76730p-45
+#define MAT_LN2 0x1.62e42fefa39efp-1
+#define MAT_LN2_REST 0x1.abc9e3b39803fp-56
 #define MAT_SIGN UINT64_C(0x8000000000000000)
 
 INLINE double mat_abs_f64(double x)
@@ -35,15 +36,15 @@ INLINE double mat_clamp_f64(double x, double low, double high)
    *power */
 INLINE double mat_exp_reduce_f64(double x, double extra, double *low, uint64_t *power)
 {
-    double t = x * MAT_LOG2E + (MAT_ROUNDER + 2046), k = t - (MAT_ROUNDER + 2046);
-    double a = x - k * MAT_LN2_HI, b = k * MAT_LN2_LO - extra, r = a - b;
+    double t = FMA(x, MAT_LOG2E, MAT_ROUNDER + 2046), k = t - (MAT_ROUNDER + 2046);
+    double a = FMA(-k, MAT_LN2_HI, x), b = FMA(k, MAT_LN2_LO, -extra), r = a - b;
     *low = (a - r) - b;
     *power = mat_bits_f64(t);
     return r;
 }
 
 /* 2^(k + offset), if that is a normal number */
-INLINE double mat_power_f64(uint64_t power, int offset)
+INLINE double mat_two_to_f64(uint64_t power, int offset)
 {
     return mat_of_bits_f64((power << 52) + ((uint64_t)(offset - 1023) << 52));
 }
@@ -55,20 +56,27 @@ INLINE double mat_scale_f64(double p, uint64_t power)
     return p * mat_of_bits_f64(half) * mat_of_bits_f64((power << 52) - half);
 }
 
-/* exp(r) - 1 - r */
-INLINE double mat_exp_tail_f64(double r)
+/* exp(r + low) - 1 - r */
+INLINE double mat_exp_tail_f64(double r, double low)
 {
     double p = 0x1.af6eb812d8a52p-26;
-    p = p * r + 0x1.28a1533522d79p-22;
-    p = p * r + 0x1.71ddee552f203p-19;
-    p = p * r + 0x1.a019a94c6dd09p-16;
-    p = p * r + 0x1.a01a01b44ed79p-13;
-    p = p * r + 0x1.6c16c17d64e43p-10;
-    p = p * r + 0x1.111111110e9e9p-7;
-    p = p * r + 0x1.5555555552fe3p-5;
-    p = p * r + 0x1.555555555555cp-3;
-    p = p * r + 0.5;
-    return r * r * p;
+    p = FMA(p, r, 0x1.28a1533522d79p-22);
+    p = FMA(p, r, 0x1.71ddee552f203p-19);
+    p = FMA(p, r, 0x1.a019a94c6dd09p-16);
+    p = FMA(p, r, 0x1.a01a01b44ed79p-13);
+    p = FMA(p, r, 0x1.6c16c17d64e43p-10);
+    p = FMA(p, r, 0x1.111111110e9e9p-7);
+    p = FMA(p, r, 0x1.5555555552fe3p-5);
+    p = FMA(p, r, 0x1.555555555555cp-3);
+    p = FMA(p, r, 0.5);
+    return FMA(r * r, p, low);
+}
+
+/* exp(r + low) 2^k */
+INLINE double mat_exp_scaled_f64(double r, double low, uint64_t power)
+{
+    double head = 1 + r, rest = (1 - head) + r;
+    return mat_scale_f64(head + (rest + mat_exp_tail_f64(r, low)), power);
 }
 
 /* exp(x + extra) for x in [-746, 710] */
@@ -77,13 +85,21 @@ INLINE double mat_exp_sum_f64(double x, double extra)
     double low, r;
     uint64_t power;
     r = mat_exp_reduce_f64(x, extra, &low, &power);
-    double head = 1 + r, rest = (1 - head) + r;
-    return mat_scale_f64(head + (rest + (mat_exp_tail_f64(r) + low)), power);
+    return mat_exp_scaled_f64(r, low, power);
 }
 
 INLINE double mat_exp_f64(double x)
 {
     return mat_exp_sum_f64(mat_clamp_f64(x, -746, 710), 0);
+}
+
+/* What is left of the integer is exact; its product with ln(2) is r + low */
+INLINE double mat_exp2_f64(double x)
+{
+    x = mat_clamp_f64(x, -1080, 1030);
+    double t = x + (MAT_ROUNDER + 2046), rest = x - (t - (MAT_ROUNDER + 2046));
+    double r = rest * MAT_LN2, low = FMA(rest, MAT_LN2_REST, fma(rest, MAT_LN2, -r));
+    return mat_exp_scaled_f64(r, low, mat_bits_f64(t));
 }
 
 /* expm1(x) / 4 = the result + *low, for x in [-700, 710.5]; a quarter, since sinh(710.4) is finite
@@ -93,10 +109,10 @@ INLINE double mat_expm1_quarter_f64(double x, double *low)
     double rest, r;
     uint64_t power;
     r = mat_exp_reduce_f64(x, 0, &rest, &power);
-    double q = mat_exp_tail_f64(r) + rest, scale = mat_power_f64(power, -2);
+    double q = mat_exp_tail_f64(r, rest), scale = mat_two_to_f64(power, -2);
     double a = scale - 0.25, back = a - scale, a_low = (scale - (a - back)) - (0.25 + back);
     double b = scale * r, sum = a + b;
-    q = ((b - (sum - a)) + a_low) + scale * q;
+    q = FMA(scale, q, (b - (sum - a)) + a_low);
     double result = sum + q;
     *low = q - (result - sum);
     return result;
@@ -114,8 +130,8 @@ INLINE double mat_sinh_f64(double x)
     double low, a = mat_abs_f64(x), g = mat_expm1_quarter_f64(a > 710.5 ? 710.5 : a, &low);
     double d = g + 0.25, back = d - g, d_low = (g - (d - back)) + (0.25 - back), inverse = 1 / d,
            q = g * inverse;
-    q += ((g - q * d) + (low - q * (d_low + low))) * inverse;
-    double y = 2 * (g + (0.25 * q + low));
+    q = FMA(FMA(-q, d, g) + FMA(-q, d_low + low, low), inverse, q);
+    double y = 2 * (g + FMA(0.25, q, low));
     return a < 0x1p-28 ? x : mat_signed_f64(y, x);
 }
 
@@ -131,7 +147,7 @@ INLINE double mat_tanh_f64(double x)
     double low, a = mat_abs_f64(x), n = -2 * mat_expm1_quarter_f64(a > 20 ? -40 : -2 * a, &low),
                 n_low = -2 * low;
     double d = 1 - n, d_low = (1 - d) - n - n_low, inverse = 1 / d, q = n * inverse;
-    q += ((n - q * d) + (n_low - q * d_low)) * inverse;
+    q = FMA(FMA(-q, d, n) + FMA(-q, d_low, n_low), inverse, q);
     return a < 0x1p-28 ? x : mat_signed_f64(q, x);
 }
 
@@ -166,29 +182,34 @@ INLINE double mat_log_reduce_all_f64(double x, double *k)
     return f;
 }
 
-/* k ln 2 + log(1 + f) + c, where c is small. With s = f / (2 + f): log(1 + f) = f - f^2/2 + s
-   (f^2/2 + s^2 P(s^2)) */
+/* (log(1 + f) / s - 2) / z for s = f / (2 + f) and z = s^2 */
+INLINE double mat_log_tail_f64(double z)
+{
+    double p = 0x1.2f11c83acb43dp-3;
+    p = FMA(p, z, 0x1.39a08e7f63a9dp-3);
+    p = FMA(p, z, 0x1.746649f22eb32p-3);
+    p = FMA(p, z, 0x1.c71c51d6a4972p-3);
+    p = FMA(p, z, 0x1.249249422b7efp-2);
+    p = FMA(p, z, 0x1.999999997f9e9p-2);
+    p = FMA(p, z, 0x1.5555555555593p-1);
+    return p;
+}
+
+/* k ln 2 + log(1 + f) + c, where c is small: log(1 + f) = f - f^2/2 + s (f^2/2 + z P(z)) */
 INLINE double mat_log_sum_f64(double f, double k, double c)
 {
-    double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-    double p = 0x1.2f11c83acb43dp-3;
-    p = p * z + 0x1.39a08e7f63a9dp-3;
-    p = p * z + 0x1.746649f22eb32p-3;
-    p = p * z + 0x1.c71c51d6a4972p-3;
-    p = p * z + 0x1.249249422b7efp-2;
-    p = p * z + 0x1.999999997f9e9p-2;
-    p = p * z + 0x1.5555555555593p-1;
-    double tail = s * (half + z * p) + (k * MAT_LN2_LO + c);
-    return k * MAT_LN2_HI + (f - (half - tail));
+    double s = f / (2 + f), z = s * s, half = 0.5 * f * f, p = mat_log_tail_f64(z);
+    double tail = FMA(s, FMA(z, p, half), FMA(k, MAT_LN2_LO, c));
+    return FMA(k, MAT_LN2_HI, f - FMA(0.5 * f, f, -tail));
 }
 
 /* The logarithm of x outside of the positive finite numbers; inside it is `y`. By masks, since the
    compiler makes branches of choices. */
 INLINE double mat_log_special_f64(double x, double y)
 {
-    uint64_t nan = x < 0 ? mat_bits_f64(NAN) : 0;
-    y = x == 0 ? -INFINITY : y;
-    y = x < INFINITY ? y : x; /* infinity and NaN remain */
+    uint64_t nan = x < 0 ? mat_bits_f64(MAT_NAN_F64) : 0;
+    y = x == 0 ? -MAT_INFINITY_F64 : y;
+    y = x < MAT_INFINITY_F64 ? y : x; /* infinity and NaN remain */
     return mat_of_bits_f64(mat_bits_f64(y) | nan);
 }
 
@@ -198,14 +219,19 @@ INLINE double mat_log_f64(double x)
     return mat_log_special_f64(x, mat_log_sum_f64(f, k, 0));
 }
 
-/* 1 + x = u + c exactly */
-INLINE double mat_log1p_f64(double x)
+/* log(2^more (1 + x + low)) for finite x > -1; 1 + x = u + c exactly */
+INLINE double mat_log1p_sum_f64(double x, double low, double more)
 {
-    double u = 1 + x, c = x < 1 ? x - (u - 1) : 1 - (u - x);
+    double u = 1 + x, c = (x < 1 ? x - (u - 1) : 1 - (u - x)) + low;
     uint64_t exponent;
     double k, f = mat_log_reduce_f64(u, &k, &exponent);
     c = x < 0x1p60 ? c * mat_of_bits_f64((UINT64_C(2046) - exponent) << 52) : 0;
-    double y = mat_log_special_f64(u, mat_log_sum_f64(f, k, c - c * f));
+    return mat_log_sum_f64(f, k + more, FMA(-c, f, c));
+}
+
+INLINE double mat_log1p_f64(double x)
+{
+    double y = mat_log_special_f64(1 + x, mat_log1p_sum_f64(x, 0, 0));
     return mat_abs_f64(x) < 0x1p-54 ? x : y;
 }
 
