@@ -7,6 +7,7 @@ Kernels are made in ``native/cpu/elementwise_inline.h`` and declared in
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from ..layout.merged_axes import loops
 from ..layout.shapes import Ints
 from ..layout.strided import Layout
 from ..support.c_pointers import ForeignArray
-from ..support.dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, REAL_TYPES
+from ..support.dtypes import BLAS_TYPES, BY_CHAR, COMPLEX_TYPES, HALVES, REAL_TYPES
 from ..support.native import ffi, lib
 from ..support.types import CData, DType, Number, Operand
 from .kernel import CpuKernel
@@ -30,6 +31,7 @@ _FILLED = {char: BY_CHAR[char].suffix for char in BLAS_TYPES}
 # elements that are worth a thread where memory is what takes time: some 30 microseconds,
 GRAIN = 1 << 17
 HEAVY_GRAIN = 1 << 15  # and where the function does
+FEW_SIGNS = 1 << 12  # 16-bit floats of which NumPy changes the signs in the time of a short call
 # bytes from which on results, if not read, are written past the caches, if rows have
 STREAM = 1 << 24
 STREAM_ROW = 1 << 14  # bytes: at both ends of a row, lines are written in part
@@ -56,6 +58,15 @@ def kinds_of(name: str) -> str:
     ``elementwise.def`` for.
     """
     return "" if lib is None else ffi.string(lib.mat_kinds_of(name.encode())).decode()
+
+
+def most_halves(name: str) -> int:
+    """Return of how many 16-bit floats, at most, the kernel of a line for float32 is to compute:
+    few where NumPy only changes signs, and -1 if there is no such kernel.
+    """
+    if lib is None or not lib.mat_elementwise(f"{name}_f32".encode()):
+        return -1
+    return FEW_SIGNS if name in ("abs", "negative") else sys.maxsize
 
 
 def complex_types_of(name: str) -> str:
@@ -91,7 +102,8 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
     `operands`: Mats of any strides that broadcast to the last one, or numbers.
 
     Operands with a layout are Mats, if `layouts` does not say how to view them; numbers become
-    elements of that dtype, by default the first Mat's, and so do elements of other dtypes.
+    elements of that dtype, by default the first Mat's, and so do elements of other dtypes; results
+    of float32 become 16-bit floats where these are written.
     """
     layouts = layouts or [getattr(v, "layout", None) for v in operands]
     letter = (next(v.storage.dtype.char for v in operands if hasattr(v, "storage"))
@@ -99,7 +111,7 @@ def prepare_elementwise(name: str, *operands: Operand, layouts: Sequence[Layout 
     shape = operands[-1].layout.shape
     views = [_view(v, layout, shape, letter, dtype)
              for v, layout in zip(operands[:-1], layouts[:-1], strict=True)]
-    views.append(_view(operands[-1], layouts[-1], shape, letter))
+    views.append(_written(operands[-1], layouts[-1], shape, letter))
     kernel = kernel_named(f"{name}_{BY_CHAR[letter].suffix}")
     return prepare_strided(kernel.address, views, shape, HEAVY_GRAIN if kernel.heavy else GRAIN,
                            streams=not kernel.heavy)
@@ -113,6 +125,16 @@ def _view(value: Operand, layout: Layout | None, shape: Ints, letter: str,
     found = value.storage.dtype
     cast = None if dtype is None or found == dtype else _conversion(found, dtype).loop
     return view_of(layout, found.itemsize, shape, cast)
+
+
+def _written(out: Operand, layout: Layout | None, shape: Ints, letter: str) -> OperandView:
+    """Return the view of a Mat of that layout for results of a kernel that computes in the dtype
+    of that character.
+    """
+    view = _view(out, layout, shape, letter)
+    dtype = out.storage.dtype
+    narrow = dtype.char in HALVES and letter not in HALVES
+    return view._replace(cast=_conversion(np.dtype(letter), dtype).loop) if narrow else view
 
 
 def converts(source: DType, target: DType) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..cpu.elementwise import complex_types_of, kinds_of
+from ..cpu.elementwise import complex_types_of, converts, kinds_of, most_halves
 from ..cpu.kernel import CpuKernel
 from ..errors import DTypeError, ShapeError
 from ..layout.shapes import Ints, broadcast_shapes
@@ -228,11 +228,12 @@ def _prepare_kernels(kernel: Op, name: str, rule: np.ufunc, on_device: str = EVE
     def on_host(cpu: Engine, *operands: Operand) -> CpuKernel:
         dtype, *_, result = _kernel_dtypes(rule, *operands[:-1])
         line = name if operands[-1].storage.dtype == result else name + "_in"
+        dtype = FLOAT32 if dtype.char in HALVES else dtype
         found: CpuKernel = cpu.prepare_elementwise(line, *operands, dtype=dtype)
         return found
 
     kernel.prepare("foreign", dtypes=compiled(STORED),
-                   when=_fits_host(rule, _dtypes_of(name)))(on_host)
+                   when=_fits_host(rule, _dtypes_of(name), most_halves(name)))(on_host)
     kernel.prepare("cuda", dtypes=STORED, when=_fits_device(rule, on_device))(
         lambda cuda, *operands: cuda.prepare_elementwise(
             name, *operands, dtype=_kernel_dtypes(rule, *operands[:-1])[0]))
@@ -249,20 +250,32 @@ def _kernel_dtypes(rule: np.ufunc, *operands: Operand) -> tuple[DType, ...]:
     return found
 
 
-def _fits_host(rule: np.ufunc, dtypes: str) -> Callable[..., bool]:
+def _fits_host(rule: np.ufunc, dtypes: str, halves: int) -> Callable[..., bool]:
     """Return a test whether the host's kernels for `dtypes` can do what `rule` does: where that
     computes in one of these, and `out` has the dtype of the result, or for a comparison of the
-    types of BLAS and int64 that of the operands.
+    types of BLAS and int64 that of the operands. They compute with up to `halves` 16-bit floats
+    as a device does: in float32, rounded at the end.
     """
     def fits(*operands: Operand) -> bool:
         *loop, result = _kernel_dtypes(rule, *operands[:-1])
         dtype, out = loop[0], operands[-1].storage.dtype
+        if dtype.char in HALVES:
+            same = all(d == dtype for d in (*loop, result, out))
+            return same and operands[-1].layout.size <= halves and _in_float32(*operands)
         in_place = len(loop) == 2 and result.kind == "b" and dtype.char in REAL_TYPES + LONG
         return (dtype.char in dtypes and all(d == dtype for d in loop)
                 and (out == result or (in_place and out == dtype))
                 and converted(dtype, *operands))
 
     return fits
+
+
+def _in_float32(*operands: Operand) -> bool:
+    """Return whether a kernel of float32 can compute with these Mats, and the result, of 16-bit
+    floats, converted from it.
+    """
+    return (all(isinstance(x, Mat) for x in operands) and converted(FLOAT32, *operands)
+            and converts(FLOAT32, operands[-1].storage.dtype))
 
 
 def test(name: str, rule: np.ufunc, doc: str) -> Function:
@@ -294,12 +307,21 @@ def clipping(name: str, doc: str) -> Function:
         dtype_of_clip(x, low, high))
     kernel.prepare("foreign", dtypes=compiled(REAL_TYPES + INTEGERS), when=of_one_dtype)(
         lambda cpu, x, low, high, out: cpu.prepare_elementwise(name, x, low, high, out))
+    kernel.prepare("foreign", dtypes=compiled(HALVES), when=_clips_halves)(
+        lambda cpu, x, low, high, out: cpu.prepare_elementwise(name, x, low, high, out,
+                                                               dtype=FLOAT32))
     kernel.prepare("cuda", dtypes=EVERY, when=_clips_on_device)(
         lambda cuda, x, low, high, out: cuda.prepare_elementwise(name, x, low, high, out))
     kernel.on("array", bare=True, silent=True)(
         lambda x, low, high, out: np.clip(x, low, high, out=out))
 
     return _public(function_of_bounds(kernel), kernel, f"Return {doc}.")
+
+
+def _clips_halves(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:
+    """Return whether all are Mats of one 16-bit dtype."""
+    operands = x, low, high, out
+    return _in_float32(*operands) and all(v.storage.dtype is out.storage.dtype for v in operands)
 
 
 def _clips_on_device(x: Operand, low: Operand, high: Operand, out: Mat) -> bool:

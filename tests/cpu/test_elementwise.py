@@ -191,7 +191,7 @@ def test_the_kernels_do_it(dtype):
 def test_numpy_does_what_they_cannot():
     x, single = mat.ones(6), mat.ones(6, dtype="float32")
     waves, half = mat.ones(6, dtype="complex64"), mat.ones(6, dtype="float16")
-    assert facet_for("sqrt", waves, waves) == facet_for("sqrt", half, half) == (
+    assert facet_for("sqrt", waves, waves) == facet_for("add", half, 0.1, half) == (
         facet_for("add", x, 2**60, x)) == facet_for("add", single, np.float64(2), single) == "array"
     assert facet_for("add", x, np.float64(2), x) == facet_for("add", single, True, single) == (
         "foreign")

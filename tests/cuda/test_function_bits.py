@@ -12,10 +12,11 @@ from ..support.needs import native
 
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
-from .test_elementwise import BINARY, COMPARISONS, LINES, UNARY, operation, run
+from .test_elementwise import BINARY, COMPARISONS, LINES, UNARY, dtype_of, operation, run, wide
 
 pytestmark = [native, pytest.mark.skipif(not compiler(), reason="no C++ compiler")]
 REAL = ("float32", "float64")
+HALVES = ("float16", "bfloat16")
 COMPLEX = ("complex64", "complex128")
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "square", "negative", "conjugate", "abs")
 FUSED = (("geem", 2), ("add_sign", 1))  # and how many operands they have beside numbers
@@ -49,7 +50,9 @@ def same_bits(found, wanted, *operands, parts=False):
         return same_bits(found.view(found.real.dtype), wanted.view(wanted.real.dtype), *operands,
                          parts=True)
     words = f"u{wanted.itemsize}"
-    off = (found.view(words) != wanted.view(words)) & ~(np.isnan(found) & np.isnan(wanted))
+    off = found.view(words) != wanted.view(words)
+    with np.errstate(invalid="ignore"):  # for signalling NaNs
+        off &= ~(np.isnan(wide(found)) & np.isnan(wide(wanted)))
     at = np.flatnonzero(off)
     where = at // 2 if parts else at
     assert not at.size, [(*(x[k] for x in operands), found[j], wanted[j])
@@ -90,6 +93,40 @@ def test_functions_of_two_numbers(rng, name, dtype):
     compare(name, np.repeat(special, 20), np.tile(special, 20))
     near = x[:-20]
     compare(name, near, near * np.asarray(rng.uniform(-2, 2, near.size), dtype) / 4)
+
+
+def every_half(dtype):
+    return np.arange(1 << 16, dtype=np.uint16).view(dtype_of(dtype))
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("name", [n for n in UNARY if LINES[n].computes("f16")])
+def test_functions_of_every_16_bit_float(name, dtype):
+    x = every_half(dtype)
+    compare(name, x)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("name", [n for n in (*BINARY, *COMPARISONS)
+                                  if LINES[n].computes("f16") and n != "nextafter"])
+def test_functions_of_two_16_bit_floats(rng, name, dtype):
+    x = every_half(dtype)
+    compare(name, x, rng.permutation(x))
+    with np.errstate(over="ignore"):
+        x = np.concatenate([of_every_size(rng, "float32", 400)[-150:],
+                            rng.uniform(-4, 4, 100)]).astype(dtype_of(dtype))
+    compare(name, np.repeat(x, x.size), np.tile(x, x.size))
+
+
+@pytest.mark.parametrize("dtype", [*REAL, *HALVES])
+def test_clip(rng, dtype):
+    with np.errstate(over="ignore"):
+        x = of_every_size(rng, "float32", 300).astype(dtype_of(dtype))
+    special = x[-20:]
+    for low, high in ((x, rng.permutation(x)), (special[5], special[3])):
+        compare("clip", x, *(np.broadcast_to(b, x.shape).copy() for b in (low, high)))
+    compare("clip", np.repeat(special, 400), np.tile(np.repeat(special, 20), 20),
+            np.tile(special, 400))
 
 
 @pytest.mark.parametrize("dtype", COMPLEX)

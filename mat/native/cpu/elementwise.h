@@ -13,7 +13,8 @@ typedef struct {
                         integer; 0: it is none */
     int64_t size[16]; /* of an element of each operand, in bytes: 1, 2, 4, 8 or 16 */
     mat_loop *cast[16]; /* converts the elements of an operand that is only read to those that the
-                           kernel computes with, of at most 8 bytes; NULL: they are such */
+                           kernel computes with, of at most 8 bytes, and those of one that is only
+                           written from them; NULL: they are such */
     int64_t sizes[];
 } mat_strided;
 

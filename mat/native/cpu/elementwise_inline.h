@@ -217,6 +217,19 @@ static inline void mat_load(mat_state *s, int64_t k, char *from, int64_t m) {
     cast(m, at, NULL, NULL);
 }
 
+/* Have m elements of the piece of operand k, converted if they are others, where it is written. */
+static inline void mat_store(mat_state *s, int64_t k, char *to, int64_t m) {
+    const int64_t stride = s->stride[k], size = s->frame->size[k];
+    mat_loop *const cast = s->frame->cast[k];
+    if (!cast) {
+        mat_move(to, stride, s->pieces[k], size, size, m);
+        return;
+    }
+    char *const at[2] = {s->pieces[k], stride == size ? to : s->gathered};
+    cast(m, at, NULL, NULL);
+    if (stride != size) mat_move(to, stride, s->gathered, size, size, m);
+}
+
 /* The same, piece by piece, for what has to be gathered, converted, spread or scattered. */
 static void mat_through_pieces(mat_state *s, int64_t n) {
     const mat_strided *w = s->frame;
@@ -232,10 +245,8 @@ static void mat_through_pieces(mat_state *s, int64_t n) {
         }
         s->loop(m, at, s->step, s->numbers);
         for (int64_t k = 0; k < w->count; k++) {
-            int64_t bit = (int64_t)1 << k, stride = s->stride[k], size = w->size[k];
-            char *to = s->at[k] + done * stride;
-            if (!(s->moved & s->writes & bit)) continue;
-            mat_move(to, stride, s->pieces[k], size, size, m);
+            int64_t bit = (int64_t)1 << k;
+            if (s->moved & s->writes & bit) mat_store(s, k, s->at[k] + done * s->stride[k], m);
         }
     }
 }
