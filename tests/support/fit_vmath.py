@@ -174,11 +174,14 @@ FITS = {
     "erfc_f32_double": lambda: fit(log_erfc, range(7), mp.mpf("-0.001"), mp.mpf("3"),
                                    weight=lambda t: mp.erfc(1 + t)),
     "asin_f64": lambda: fit(asin_tail, range(13), mp.mpf(0), mp.mpf("0.25"), weight=lambda z: z),
-    "asin_f32_double": lambda: fit(asin_tail, range(6), mp.mpf(0), mp.mpf("0.25"),
-                                   weight=lambda z: z),
+    "asin_f32": lambda: fit(asin_tail, range(5), mp.mpf(0), mp.mpf("0.25"), weight=lambda z: z,
+                            single=True),
     "atan_f64": lambda: fit(atan_tail, range(11), mp.mpf(0), ATAN_Z, weight=lambda z: z),
-    "atan_f32_double": lambda: fit(atan_tail, range(5), mp.mpf(0), ATAN_Z, weight=lambda z: z),
+    "atan_f32": lambda: fit(atan_tail, range(5), mp.mpf(0), ATAN_Z, weight=lambda z: z,
+                            single=True),
     "inverse_cbrt": lambda: fit(inverse_cbrt, range(5), mp.mpf(1), mp.mpf(2), weight=mp.cbrt),
+    "inverse_cbrt_f32": lambda: fit(inverse_cbrt, range(5), mp.mpf(1), mp.mpf(2), weight=mp.cbrt,
+                                    single=True),
     "pow_f64": lambda: fit(pow_tail, range(7), mp.mpf(0), LOG_Z, weight=lambda z: z * z),
 }
 

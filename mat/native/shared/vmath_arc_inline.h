@@ -8,6 +8,8 @@
 
 #define MAT_PI 0x1.921fb54442d18p+1
 #define MAT_PI_REST 0x1.1a62633145c07p-53
+#define MAT_PI_F 0x1.921fb6p+1f
+#define MAT_PI_REST_F -0x1.777a5cp-24f
 
 /* (asin(s) / s - 1) / z for z = s^2 up to 1/4 */
 INLINE double mat_asin_tail_f64(double z)
@@ -59,38 +61,44 @@ INLINE double mat_acos_f64(double x)
     return head + (low + (turn * MAT_PI_REST - v));
 }
 
-/* (asin(s) / s - 1) / z */
-INLINE double mat_asin_tail_narrow(double z)
+/* In float, likewise */
+
+INLINE float mat_asin_tail_f32(float z)
 {
-    double p = 0x1.33b9f8bbdaba3p-5;
-    p = FMA(p, z, 0x1.d7f7c97e7c2a3p-7);
-    p = FMA(p, z, 0x1.04a5f1a965bb0p-5);
-    p = FMA(p, z, 0x1.6cac495fc606ap-5);
-    p = FMA(p, z, 0x1.33388e496a914p-4);
-    p = FMA(p, z, 0x1.55554c379336dp-3);
+    float p = 0x1.59cc84p-5f;
+    p = FMAF(p, z, 0x1.8bb53ep-6f);
+    p = FMAF(p, z, 0x1.748a2cp-5f);
+    p = FMAF(p, z, 0x1.33016ap-4f);
+    p = FMAF(p, z, 0x1.5555cap-3f);
     return p;
 }
 
-/* What mat_asin_parts_f64 has in two parts */
-INLINE double mat_asin_part_narrow(double a)
+INLINE float mat_asin_parts_f32(float a, float *rest)
 {
-    int far = a > 0.5;
-    double z = far ? FMA(-0.5, a, 0.5) : a * a, root = sqrt(z), s = far ? root : a;
-    return FMA(s * z, mat_asin_tail_narrow(z), s);
+    int far = a > 0.5f;
+    float z = far ? FMAF(-0.5f, a, 0.5f) : a * a, root = sqrtf(z);
+    float s = far ? root : a, low = fmaf(-root, root, z) / (root + root + 0x1p-126f);
+    *rest = FMAF(s * z, mat_asin_tail_f32(z), far ? low : 0);
+    return s;
 }
 
 INLINE float mat_asin_f32(float x)
 {
-    double a = mat_abs_f64(x), s = mat_asin_part_narrow(a), y = FMA(-2, s, 0.5 * MAT_PI);
-    return (float)mat_signed_f64(a > 0.5 ? y : s, x);
+    float rest, a = mat_abs_f32(x), s = mat_asin_parts_f32(a, &rest);
+    float head = 0.5f * MAT_PI_F - 2 * s, low = (0.5f * MAT_PI_F - head) - 2 * s;
+    float y = head + (low + FMAF(-2, rest, 0.5f * MAT_PI_REST_F));
+    return mat_signed_f32(a > 0.5f ? y : s + rest, x);
 }
 
 INLINE float mat_acos_f32(float x)
 {
-    double a = mat_abs_f64(x), s = mat_asin_part_narrow(a);
-    int far = a > 0.5, below = x < 0;
-    double u = far ? -2 * s : s, turn = far ? (below ? 1 : 0) : 0.5;
-    return (float)FMA(turn, MAT_PI, below ? u : -u);
+    float rest, a = mat_abs_f32(x), s = mat_asin_parts_f32(a, &rest);
+    int far = a > 0.5f, below = x < 0;
+    float u = far ? -2 * s : s, v = far ? -2 * rest : rest;
+    u = below ? -u : u, v = below ? -v : v;
+    float turn = far ? (below ? 1 : 0) : 0.5f, of = turn * MAT_PI_F;
+    float head = of - u, low = (of - head) - u;
+    return head + (low + (turn * MAT_PI_REST_F - v));
 }
 
 /* The tangent of pi / 8, about: of larger numbers the angle from pi / 4, and of those above its
@@ -141,9 +149,9 @@ INLINE double mat_atan_f64(double x)
 
 /* Quarters of pi that an angle is counted from: of that of |y| and |x| c, counted from the other
    axis 2 - c, of a point to the left 4 - c */
-INLINE double mat_atan2_quarters(int middle, int swapped, int left)
+INLINE float mat_atan2_quarters(int middle, int swapped, int left)
 {
-    double c = middle ? 1 : 0;
+    float c = middle ? 1 : 0;
     c = swapped ? 2 - c : c;
     return left ? 4 - c : c;
 }
@@ -170,41 +178,61 @@ INLINE double mat_atan2_f64(double y, double x)
     return (x != x) | (y != y) ? x + y : mat_signed_f64(angle, y);
 }
 
-/* atan(t) */
-INLINE double mat_atan_narrow(double t)
+/* In float, likewise */
+
+INLINE float mat_atan_sum_f32(float t, float low, float base, float base_rest)
 {
-    double z = t * t, p = -0x1.f25d5fd563dd7p-5;
-    p = FMA(p, z, 0x1.b203899a7ddcep-4);
-    p = FMA(p, z, -0x1.23b6d0f0e9690p-3);
-    p = FMA(p, z, 0x1.9991ae7ceb9d6p-3);
-    p = FMA(p, z, -0x1.5555495f15c82p-2);
-    return FMA(t * z, p, t);
+    float z = t * t, p = -0x1.f31f26p-5f;
+    p = FMAF(p, z, 0x1.b22f08p-4f);
+    p = FMAF(p, z, -0x1.23ba44p-3f);
+    p = FMAF(p, z, 0x1.9991e8p-3f);
+    p = FMAF(p, z, -0x1.55554ap-2f);
+    float head = base + t, rest = (base - head) + t;
+    return head + (rest + FMAF(t * z, p, low + base_rest));
+}
+
+INLINE float mat_quotient_f32(float above, float above_low, float below, float below_low,
+                              float *low)
+{
+    float inverse = 1 / below, t = above * inverse;
+    *low = FMAF(-t, below_low, fmaf(-t, below, above) + above_low) * inverse;
+    return t;
 }
 
 INLINE float mat_atan_f32(float x)
 {
-    double a = mat_abs_f64(x);
-    a = a > 0x1p60 ? 0x1p60 : a;
-    int middle = a > MAT_ATAN_MIDDLE, far = a > MAT_ATAN_FAR;
-    double above = middle ? a - 1 : a, below = middle ? a + 1 : 1;
+    float low, a = mat_abs_f32(x);
+    a = a > 0x1p30f ? 0x1p30f : a;
+    int middle = a > (float)MAT_ATAN_MIDDLE, far = a > (float)MAT_ATAN_FAR;
+    float above = middle ? a - 1 : a, below = middle ? a + 1 : 1;
+    float above_low = middle ? a - (above + 1) : 0, below_low = middle ? a - (below - 1) : 0;
     above = far ? -1 : above, below = far ? a : below;
-    double turn = far ? 0.5 : (middle ? 0.25 : 0);
-    return (float)mat_signed_f64(FMA(turn, MAT_PI, mat_atan_narrow(above / below)), x);
+    above_low = far ? 0 : above_low, below_low = far ? 0 : below_low;
+    float t = mat_quotient_f32(above, above_low, below, below_low, &low);
+    float turn = far ? 0.5f : (middle ? 0.25f : 0);
+    return mat_signed_f32(mat_atan_sum_f32(t, low, turn * MAT_PI_F, turn * MAT_PI_REST_F), x);
 }
 
 INLINE float mat_atan2_f32(float y, float x)
 {
-    double a = mat_abs_f64(x), b = mat_abs_f64(y);
+    float low, a = mat_abs_f32(x), b = mat_abs_f32(y);
     int swapped = b > a, left = mat_bits_f32(x) >> 31;
-    double larger = swapped ? b : a, smaller = swapped ? a : b;
-    int infinite = larger == MAT_INFINITY_F64;
-    smaller = infinite ? (smaller == MAT_INFINITY_F64 ? 1 : 0) : smaller;
-    larger = infinite | (larger == 0) ? 1 : larger;
-    int middle = smaller > MAT_ATAN_MIDDLE * larger;
-    double above = middle ? smaller - larger : smaller, below = middle ? smaller + larger : larger;
-    double t = mat_atan_narrow(above / below), c = mat_atan2_quarters(middle, swapped, left);
-    double angle = FMA(c, 0.25 * MAT_PI, swapped != left ? -t : t);
-    return (x != x) | (y != y) ? x + y : (float)mat_signed_f64(angle, y);
+    float larger = swapped ? b : a, smaller = swapped ? a : b;
+    float by = larger > 0x1p100f ? 0x1p-60f : 1;
+    by = larger < 0x1p-100f ? 0x1p60f : by;
+    int infinite = larger == MAT_INFINITY_F32;
+    smaller = infinite ? (smaller == MAT_INFINITY_F32 ? 1 : 0) : smaller * by;
+    larger = infinite | (larger == 0) ? 1 : larger * by;
+    int middle = smaller > (float)MAT_ATAN_MIDDLE * larger;
+    float above = middle ? smaller - larger : smaller, below = middle ? smaller + larger : larger;
+    float above_low = middle ? smaller - (above + larger) : 0,
+           below_low = middle ? smaller - (below - larger) : 0;
+    float t = mat_quotient_f32(above, above_low, below, below_low, &low);
+    float sign = swapped != left ? -1 : 1, c = mat_atan2_quarters(middle, swapped, left);
+    float base = c * (0.25f * MAT_PI_F),
+           base_rest = FMAF(c, 0.25f * MAT_PI_REST_F, fmaf(c, 0.25f * MAT_PI_F, -base));
+    float angle = mat_atan_sum_f32(sign * t, sign * low, base, base_rest);
+    return (x != x) | (y != y) ? x + y : mat_signed_f32(angle, y);
 }
 
 #endif

@@ -10,6 +10,8 @@
 #define MAT_ROUNDER_F 0x1.8p23f
 #define MAT_LN2_HI_F 0x1.62e4p-1f
 #define MAT_LN2_LO_F 0x1.7f7d1cp-20f
+#define MAT_LN2_F 0x1.62e430p-1f
+#define MAT_LN2_REST_F -0x1.05c610p-29f
 #define MAT_SIGN_F UINT32_C(0x80000000)
 
 INLINE float mat_abs_f32(float x)
@@ -27,8 +29,8 @@ INLINE float mat_signed_f32(float y, float x)
 INLINE float mat_exp_reduce_f32(float x, float *low, uint32_t *power)
 {
     float t = FMAF(x, (float)MAT_LOG2E, MAT_ROUNDER_F + 254), k = t - (MAT_ROUNDER_F + 254);
-    float a = FMAF(-k, MAT_LN2_HI_F, x), b = k * MAT_LN2_LO_F, r = a - b;
-    *low = (a - r) - b;
+    float a = FMAF(-k, MAT_LN2_HI_F, x), r = FMAF(-k, MAT_LN2_LO_F, a);
+    *low = FMAF(-k, MAT_LN2_LO_F, a - r);
     *power = mat_bits_f32(t);
     return r;
 }
@@ -44,21 +46,36 @@ INLINE float mat_exp_tail_f32(float r, float low)
     return FMAF(r * r, p, low);
 }
 
+/* exp(r + low) 2^k */
+INLINE float mat_exp_scaled_f32(float r, float low, uint32_t power)
+{
+    float p = 1 + (r + mat_exp_tail_f32(r, low));
+    uint32_t half = power << 22 & UINT32_C(0xff800000);
+    return p * mat_of_bits_f32(half) * mat_of_bits_f32((power << 23) - half);
+}
+
 /* exp(x) for x in [-104, 89] */
 INLINE float mat_exp_within_f32(float x)
 {
     float low, r;
     uint32_t power;
     r = mat_exp_reduce_f32(x, &low, &power);
-    float p = 1 + (r + mat_exp_tail_f32(r, low));
-    uint32_t half = power << 22 & UINT32_C(0xff800000);
-    return p * mat_of_bits_f32(half) * mat_of_bits_f32((power << 23) - half);
+    return mat_exp_scaled_f32(r, low, power);
 }
 
 INLINE float mat_exp_f32(float x)
 {
     float y = x > 89 ? 89 : x;
     return mat_exp_within_f32(x < -104 ? -104 : y);
+}
+
+INLINE float mat_exp2_f32(float x)
+{
+    x = x > 130 ? 130 : x;
+    x = x < -155 ? -155 : x;
+    float t = x + (MAT_ROUNDER_F + 254), rest = x - (t - (MAT_ROUNDER_F + 254));
+    float r = rest * MAT_LN2_F, low = FMAF(rest, MAT_LN2_REST_F, fmaf(rest, MAT_LN2_F, -r));
+    return mat_exp_scaled_f32(r, low, mat_bits_f32(t));
 }
 
 INLINE float mat_logistic_f32(float x)
@@ -91,10 +108,10 @@ INLINE float mat_log_reduce_f32(float x, float *k, uint32_t *exponent)
     return mat_of_bits_f32((u & UINT32_C(0x7fffff)) + UINT32_C(0x3f2aaaab)) - 1;
 }
 
-/* k ln 2 + log(1 + f) + c, where c is small */
-INLINE float mat_log_sum_f32(float f, float k, float c)
+/* (log(1 + f) - f + f^2 / 2) / f^3 */
+INLINE float mat_log_tail_f32(float f)
 {
-    float z = f * f, p = -0x1.0764aap-3f;
+    float p = -0x1.0764aap-3f;
     p = FMAF(p, f, 0x1.1defc0p-3f);
     p = FMAF(p, f, -0x1.f3629ap-4f);
     p = FMAF(p, f, 0x1.1ef292p-3f);
@@ -102,10 +119,15 @@ INLINE float mat_log_sum_f32(float f, float k, float c)
     p = FMAF(p, f, 0x1.99ce30p-3f);
     p = FMAF(p, f, -0x1.ffff06p-3f);
     p = FMAF(p, f, 0x1.55550cp-2f);
-    float tail = FMAF(f * z, p, FMAF(k, MAT_LN2_LO_F, c));
-    return FMAF(k, MAT_LN2_HI_F, f + FMAF(-0.5f, z, tail));
+    return p;
 }
 
+/* k ln 2 + log(1 + f) + c, where c is small */
+INLINE float mat_log_sum_f32(float f, float k, float c)
+{
+    float z = f * f, p = mat_log_tail_f32(f), tail = FMAF(f * z, p, FMAF(k, MAT_LN2_LO_F, c));
+    return FMAF(k, MAT_LN2_HI_F, f + FMAF(-0.5f, z, tail));
+}
 INLINE float mat_log_special_f32(float x, float y)
 {
     uint32_t nan = x < 0 ? mat_bits_f32(MAT_NAN_F32) : 0;
@@ -114,22 +136,43 @@ INLINE float mat_log_special_f32(float x, float y)
     return mat_of_bits_f32(mat_bits_f32(y) | nan);
 }
 
-INLINE float mat_log_f32(float x)
+/* Likewise, for subnormals too */
+INLINE float mat_log_reduce_all_f32(float x, float *k)
 {
     int small = x < 0x1p-126f;
     float up = small ? 0x1p25f : 1, down = small ? 25 : 0;
     uint32_t exponent;
-    float k, f = mat_log_reduce_f32(x * up, &k, &exponent);
-    return mat_log_special_f32(x, mat_log_sum_f32(f, k - down, 0));
+    float f = mat_log_reduce_f32(x * up, k, &exponent);
+    *k -= down;
+    return f;
+}
+
+INLINE float mat_log_f32(float x)
+{
+    float k, f = mat_log_reduce_all_f32(x, &k);
+    return mat_log_special_f32(x, mat_log_sum_f32(f, k, 0));
+}
+
+INLINE float mat_one_more_f32(float x, float *low)
+{
+    float u = 1 + x;
+    *low = x < 1 ? x - (u - 1) : 1 - (u - x);
+    return u;
+}
+
+INLINE float mat_log_reduce_sum_f32(float u, float c, float *k, float *rest)
+{
+    uint32_t exponent;
+    float f = mat_log_reduce_f32(u, k, &exponent);
+    c = u < 0x1p30f ? c * mat_of_bits_f32((UINT32_C(254) - exponent) << 23) : 0;
+    *rest = FMAF(-c, f, c);
+    return f;
 }
 
 INLINE float mat_log1p_f32(float x)
 {
-    float u = 1 + x, c = x < 1 ? x - (u - 1) : 1 - (u - x);
-    uint32_t exponent;
-    float k, f = mat_log_reduce_f32(u, &k, &exponent);
-    c = x < 0x1p30f ? c * mat_of_bits_f32((UINT32_C(254) - exponent) << 23) : 0;
-    float y = mat_log_special_f32(u, mat_log_sum_f32(f, k, FMAF(-c, f, c)));
+    float c, k, rest, u = mat_one_more_f32(x, &c), f = mat_log_reduce_sum_f32(u, c, &k, &rest);
+    float y = mat_log_special_f32(u, mat_log_sum_f32(f, k, rest));
     return mat_abs_f32(x) < 0x1p-25f ? x : y;
 }
 
@@ -159,12 +202,6 @@ INLINE double mat_exp_narrow(double x, double *scale)
     double t = FMA(x, MAT_LOG2E, MAT_ROUNDER), r = FMA(MAT_ROUNDER - t, MAT_LN2, x);
     *scale = mat_two_to_narrow(t);
     return mat_exp_rest_narrow(r);
-}
-
-INLINE float mat_exp2_f32(float x)
-{
-    double y = mat_clamp_f64(x, -160, 140), t = y + MAT_ROUNDER, scale = mat_two_to_narrow(t);
-    return (float)FMA(scale, mat_exp_rest_narrow((y - (t - MAT_ROUNDER)) * MAT_LN2), scale);
 }
 
 INLINE double mat_expm1_narrow(double x)

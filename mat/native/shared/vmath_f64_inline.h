@@ -32,9 +32,19 @@ INLINE double mat_clamp_f64(double x, double low, double high)
 
 /* exp, expm1 and the functions made of them */
 
-/* x + extra = k ln 2 + r + low with |r| <= ln(2) / 2: returns r, and k + 2046 in the lowest bits of
-   *power */
-INLINE double mat_exp_reduce_f64(double x, double extra, double *low, uint64_t *power)
+/* x = k ln 2 + r + low with |r| <= ln(2) / 2: returns r, and k + 2046 in the lowest bits of *power
+   */
+INLINE double mat_exp_reduce_f64(double x, double *low, uint64_t *power)
+{
+    double t = FMA(x, MAT_LOG2E, MAT_ROUNDER + 2046), k = t - (MAT_ROUNDER + 2046);
+    double a = FMA(-k, MAT_LN2_HI, x), r = FMA(-k, MAT_LN2_LO, a);
+    *low = FMA(-k, MAT_LN2_LO, a - r);
+    *power = mat_bits_f64(t);
+    return r;
+}
+
+/* The same of x + extra */
+INLINE double mat_exp_reduce_sum_f64(double x, double extra, double *low, uint64_t *power)
 {
     double t = FMA(x, MAT_LOG2E, MAT_ROUNDER + 2046), k = t - (MAT_ROUNDER + 2046);
     double a = FMA(-k, MAT_LN2_HI, x), b = FMA(k, MAT_LN2_LO, -extra), r = a - b;
@@ -84,13 +94,22 @@ INLINE double mat_exp_sum_f64(double x, double extra)
 {
     double low, r;
     uint64_t power;
-    r = mat_exp_reduce_f64(x, extra, &low, &power);
+    r = mat_exp_reduce_sum_f64(x, extra, &low, &power);
+    return mat_exp_scaled_f64(r, low, power);
+}
+
+/* exp(x) for such x */
+INLINE double mat_exp_within_f64(double x)
+{
+    double low, r;
+    uint64_t power;
+    r = mat_exp_reduce_f64(x, &low, &power);
     return mat_exp_scaled_f64(r, low, power);
 }
 
 INLINE double mat_exp_f64(double x)
 {
-    return mat_exp_sum_f64(mat_clamp_f64(x, -746, 710), 0);
+    return mat_exp_within_f64(mat_clamp_f64(x, -746, 710));
 }
 
 /* What is left of the integer is exact; its product with ln(2) is r + low */
@@ -108,11 +127,11 @@ INLINE double mat_expm1_quarter_f64(double x, double *low)
 {
     double rest, r;
     uint64_t power;
-    r = mat_exp_reduce_f64(x, 0, &rest, &power);
+    r = mat_exp_reduce_f64(x, &rest, &power);
     double q = mat_exp_tail_f64(r, rest), scale = mat_two_to_f64(power, -2);
     double a = scale - 0.25, back = a - scale, a_low = (scale - (a - back)) - (0.25 + back);
-    double b = scale * r, sum = a + b;
-    q = FMA(scale, q, (b - (sum - a)) + a_low);
+    double sum = FMA(scale, r, a); /* of an exact product */
+    q = FMA(scale, q, FMA(scale, r, a - sum) + a_low);
     double result = sum + q;
     *low = q - (result - sum);
     return result;
@@ -154,7 +173,7 @@ INLINE double mat_tanh_f64(double x)
 /* exp(-|x|) does not overflow: 1 / (1 + e) for x >= 0, e / (1 + e) below */
 INLINE double mat_logistic_f64(double x)
 {
-    double a = mat_abs_f64(x), e = mat_exp_sum_f64(a > 746 ? -746 : -a, 0);
+    double a = mat_abs_f64(x), e = mat_exp_within_f64(a > 746 ? -746 : -a);
     return (x < 0 ? e : 1) / (1 + e);
 }
 
@@ -219,19 +238,28 @@ INLINE double mat_log_f64(double x)
     return mat_log_special_f64(x, mat_log_sum_f64(f, k, 0));
 }
 
-/* log(2^more (1 + x + low)) for finite x > -1; 1 + x = u + c exactly */
-INLINE double mat_log1p_sum_f64(double x, double low, double more)
+/* 1 + x = the result + *low exactly */
+INLINE double mat_one_more_f64(double x, double *low)
 {
-    double u = 1 + x, c = (x < 1 ? x - (u - 1) : 1 - (u - x)) + low;
+    double u = 1 + x;
+    *low = x < 1 ? x - (u - 1) : 1 - (u - x);
+    return u;
+}
+
+/* log(u + c) for u >= 0 and little c: f, and the others in *k and *rest, for mat_log_sum_f64 */
+INLINE double mat_log_reduce_sum_f64(double u, double c, double *k, double *rest)
+{
     uint64_t exponent;
-    double k, f = mat_log_reduce_f64(u, &k, &exponent);
-    c = x < 0x1p60 ? c * mat_of_bits_f64((UINT64_C(2046) - exponent) << 52) : 0;
-    return mat_log_sum_f64(f, k + more, FMA(-c, f, c));
+    double f = mat_log_reduce_f64(u, k, &exponent);
+    c = u < 0x1p60 ? c * mat_of_bits_f64((UINT64_C(2046) - exponent) << 52) : 0;
+    *rest = FMA(-c, f, c);
+    return f;
 }
 
 INLINE double mat_log1p_f64(double x)
 {
-    double y = mat_log_special_f64(1 + x, mat_log1p_sum_f64(x, 0, 0));
+    double c, k, rest, u = mat_one_more_f64(x, &c), f = mat_log_reduce_sum_f64(u, c, &k, &rest);
+    double y = mat_log_special_f64(u, mat_log_sum_f64(f, k, rest));
     return mat_abs_f64(x) < 0x1p-54 ? x : y;
 }
 

@@ -44,7 +44,7 @@ INLINE double mat_erf_f64(double x)
     q = FMA(q, t, -0x1.d97fbf27aa2a1p+0);
     double low, r;
     uint64_t power;
-    r = mat_exp_reduce_f64(q, 0, &low, &power);
+    r = mat_exp_reduce_f64(q, &low, &power);
     double scale = mat_two_to_f64(power, 0);
     double far = 1 - FMA(scale, r + mat_exp_tail_f64(r, low), scale);
     return mat_signed_f64(a < 1 ? FMA(a, p, a) : far, x);

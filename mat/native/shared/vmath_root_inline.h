@@ -41,11 +41,39 @@ INLINE double mat_cbrt_f64(double x)
     return (a > 0) & (a < MAT_INFINITY_F64) ? mat_signed_f64(y, x) : x;
 }
 
+/* In float, likewise */
+
+INLINE float mat_inverse_cbrt_f32(float a, float *m, float *count)
+{
+    uint32_t u = mat_bits_f32(a);
+    float e = (float)((int32_t)(u >> 23) - 127);
+    *count = FMAF(e, 0x1.555556p-2f, MAT_ROUNDER_F);
+    float part = FMAF(-3, *count - MAT_ROUNDER_F, e); /* -1, 0 or 1 */
+    float x = mat_of_bits_f32((u & UINT32_C(0x7fffff)) | UINT32_C(0x3f800000));
+    float times = part > 0 ? 2 : 1, root = part > 0 ? 0x1.965feap-1f : 1;
+    times = part < 0 ? 0.5f : times, root = part < 0 ? 0x1.428a30p+0f : root;
+    *m = x * times;
+    float z = 0x1.d470eep-6f;
+    z = FMAF(z, x, -0x1.c51970p-3f);
+    z = FMAF(z, x, 0x1.6416e4p-1f);
+    z = FMAF(z, x, -0x1.2c4228p+0f);
+    z = FMAF(z, x, 0x1.ab85a8p+0f);
+    z *= root;
+    float off = FMAF(-(*m * z), z * z, 1);
+    return FMAF(z * off, FMAF(off, 0x1.c71c72p-3f, 0x1.555556p-2f), z);
+}
+
 INLINE float mat_cbrt_f32(float x)
 {
-    double m, count, a = mat_abs_f64(x), z = mat_inverse_cbrt(a, &m, &count);
-    double y = m * z * z * mat_two_to_narrow(count);
-    return (a > 0) & (a < MAT_INFINITY_F64) ? (float)mat_signed_f64(y, x) : x;
+    float m, count, a = mat_abs_f32(x);
+    int small = a < 0x1p-126f;
+    float up = small ? 0x1p24f : 1, down = small ? 0x1p-8f : 1;
+    float z = mat_inverse_cbrt_f32(a * up, &m, &count), y = m * z * z;
+    float square = y * y, square_low = fmaf(y, y, -square), cube = square * y;
+    float off = (m - cube) - FMAF(square_low, y, fmaf(square, y, -cube));
+    float power = mat_of_bits_f32((mat_bits_f32(count) << 23) + (UINT32_C(127) << 23));
+    y = FMAF(off * 0x1.555556p-2f, z * z, y) * (power * down);
+    return (a > 0) & (a < MAT_INFINITY_F32) ? mat_signed_f32(y, x) : x;
 }
 
 /* By powers of 2 that keep squares in range */
