@@ -22,9 +22,9 @@ PROMISED = {"exp": (1, 1), "expm1": (1.5, 1), "log": (1, 1), "log1p": (1, 1), "s
             "cos": (1, 1), "tan": (1.5, 1),
             "sinh": (1.5, 1), "cosh": (1.5, 1), "tanh": (1.5, 1.5), "erf": (1.5, 1),
             "logistic": (2.5, 2.5), "exp2": (1, 1), "log2": (1, 1), "log10": (1, 1),
-            "cbrt": (1, 1), "asin": (1, 1), "acos": (1, 1), "atan": (1, 1), "asinh": (1.5, 1.5),
-            "acosh": (1.5, 1.5), "atanh": (1.5, 1.5), "pow": (1, 1), "atan2": (1.5, 1.5), "hypot": (1, 1),
-            "logaddexp": (2, 1)}
+            "cbrt": (1, 1), "asin": (1, 1), "acos": (1, 1), "atan": (1, 1),
+            "asinh": (1.5, 1.5), "acosh": (1.5, 1.5), "atanh": (1.5, 1.5), "pow": (1, 1),
+            "atan2": (1.5, 1.5), "hypot": (1, 1), "logaddexp": (2, 1)}
 OF_TWO = ("pow", "atan2", "hypot", "logaddexp")
 NUMPYS = {"pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",
           "acosh": "arccosh", "atanh": "arctanh", "atan2": "arctan2"}
