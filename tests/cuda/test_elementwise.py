@@ -166,6 +166,8 @@ def place_for(wanted):
 
 
 def defined(name, dtype):
+    if name == "nextafter" and dtype_of(dtype).itemsize == 2:
+        return False  # the number next to one of 16 bits is not that of float32
     return LINES[name].computes(device.type_of(dtype_of(dtype)))
 
 
@@ -181,7 +183,8 @@ def test_functions_of_adjacent_elements(rng, dtype):
             x = values_for(rng, name, n, dtype)
             wanted = reference(name, x)
             out = place_for(wanted)
-            slow = x.dtype.kind == "c" and LINES[name].heavy
+            converts = x.dtype == bool and wanted.dtype != bool  # conjugate gives int8
+            slow = (x.dtype.kind == "c" and LINES[name].heavy) or converts
             assert run(name, mat.array(x), out).endswith("_types" if slow else "_flat")
             compare(name, out.to_numpy(), wanted, x.dtype)
 
