@@ -157,7 +157,7 @@ template <class Op> MAT_INSIDE void mat_scan_long(const mat_scan &f, const mat_c
             Out *here = buffers[c % 3];
             int count = (int)(f.length - c * N < N ? f.length - c * N : N), i = 0;
             if (c == 0) total = mat_widen(here[i++]);
-#pragma unroll 8
+#pragma unroll 4
             for (; i < count; i++) {
                 total = Op::join(total, mat_widen(here[i]));
                 here[i] = Op::out(total);
