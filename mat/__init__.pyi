@@ -1538,9 +1538,8 @@ def full_like(
     """Return elements of one value in the shape of another Mat or array."""
 
 def gcd(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1550,7 +1549,7 @@ def gcd(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.gcd`` returns, with Mats for arrays."""
+    """Return the greatest common divisor of the moduli of the integers."""
 
 def geem(alpha: Scalar, a: Mat, b: Mat, beta: Scalar, c: Mat) -> Mat:
     """Compute ``c <- alpha * a * b + beta * c``, element by element, and return `c`."""
@@ -1918,9 +1917,8 @@ def kron(a: ArrayLike, b: ArrayLike) -> Mat:
     """Return what ``numpy.kron`` returns, with Mats for arrays."""
 
 def lcm(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
+    x: ArrayLike,
+    y: ArrayLike,
     out: Mat | None = None,
     *,
     where: ArrayLike = True,
@@ -1930,7 +1928,7 @@ def lcm(
     subok: builtins.bool = True,
     signature: object = None,
 ) -> Mat:
-    """Return what ``numpy.lcm`` returns, with Mats for arrays."""
+    """Return the least common multiple of the moduli of the integers."""
 
 def ldexp(
     x1: ArrayLike,

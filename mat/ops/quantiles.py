@@ -15,7 +15,7 @@ from ..matrix.creation import adopted
 from ..matrix.mat import Mat
 from ..support.dtypes import FLOATING, INTEGERS
 from ..support.types import Array, AxisLike, Operand
-from . import elementwise, truth
+from . import elementwise, quantile_methods, truth
 from .selecting import where
 from .sorting import sort
 from .taking import take, take_along
@@ -110,28 +110,32 @@ def _along(lines: Lines, indices: Mat) -> Mat:
 # Quantiles
 
 
-def quantiles(lines: Lines, q: Array, weak: bool, missing: bool) -> Mat:
+def quantiles(lines: Lines, q: Array, weak: bool, missing: bool, method: str = "linear") -> Mat:
     """Return the quantiles for fractions `q`, of which the results have the first axis, if there
     are several; `weak` if results have the dtype of the elements, where that is inexact.
+
+    Where elements are `missing`, the method is linear.
     """
     if missing and lines.elements.dtype.char in _FLOATS:
         found = _of_numbers(lines, q, weak)
     else:
-        found = lines.with_nan(_of_all(lines, q, weak))
+        found = lines.with_nan(_of_all(lines, q, weak, method))
     if not q.ndim:
         return found
     return found.permute((found.ndim - 1, *range(found.ndim - 1))).contiguous()
 
 
-def _of_all(lines: Lines, q: Array, weak: bool) -> Mat:
+def _of_all(lines: Lines, q: Array, weak: bool, method: str) -> Mat:
     """Return the quantiles of all elements of each line, several along a last axis."""
     last = lines.length - 1
-    at = last * q
-    if q.dtype.kind in "iu":
+    at = np.asarray(quantile_methods.place(method, lines.length, q))
+    if at.dtype.kind in "iu":
         return _at_all(lines, at)
-    low = np.where(at >= last, last, np.floor(at))
-    a, b = _at_all(lines, low), _at_all(lines, np.minimum(low + 1, last))
-    share = at - low
+    inside = (at >= 0) & (at < last)
+    at = np.clip(at, 0, last)
+    low = np.floor(at)
+    a, b = _at_all(lines, low), _at_all(lines, np.where(inside, low + 1, low))
+    share = quantile_methods.share(method, at, low)
     if weak:
         return _between(a, b, float(share), 1 - float(share), bool(share >= 0.5))
     return _between(a, b, _mat(share), _mat(1 - share), _mat(share >= 0.5))

@@ -31,7 +31,7 @@ def _test(rule: np.ufunc, doc: str) -> Function:
     return found
 
 
-def _bits(rule: np.ufunc, gives: str, doc: str, operator: str) -> Function:
+def _bits(rule: np.ufunc, gives: str, doc: str, operator: str = "") -> Function:
     return _binary(rule, gives, doc, operator, "[1, 6]")
 
 
@@ -49,6 +49,11 @@ right_shift = _bits(np.right_shift, "[0 1]", "the bits of x, shifted to the righ
                     "rshift")
 invert = _unary(np.invert, "[0, 1]", "[-1 -2]", "the bits of x inverted; booleans negated",
                 "invert")
+
+# Integers
+
+gcd = _bits(np.gcd, "[1 2]", "the greatest common divisor of the moduli of the integers")
+lcm = _bits(np.lcm, "[2 6]", "the least common multiple of the moduli of the integers")
 
 # Quotients
 

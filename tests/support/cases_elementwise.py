@@ -97,7 +97,7 @@ for _name in ("less", "less_equal", "greater", "greater_equal"):
     binary(_name, getattr(np, _name), REAL)
 for _name in ("logical_and", "logical_or", "logical_xor"):
     binary(_name, getattr(np, _name), NUMPY_DTYPES)
-for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+for _name in ("bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm"):
     binary(_name, getattr(np, _name), INTEGERS)
 for _name in ("left_shift", "right_shift"):
     binary(_name, getattr(np, _name), INTEGERS, between(0, 5))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.compiled import IN_USE
 from ...cpu.errstate import QUIET, STATE
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
@@ -18,6 +19,7 @@ from ...ops.operands import has_its_own_way
 from ...ops.operation import named
 from ...support.dtypes import ELEMENT_TYPES, EXTENSIONS, REAL_TYPES
 from ...support.types import Arguments, Function, Keywords, Operand
+from .composed import composed
 from .dispatch import delegate
 from .operands import can_hold_sums, is_mat_or_array
 from .registry import IMPLEMENTATIONS as FUNCTIONS
@@ -48,7 +50,7 @@ _SAME: dict[np.ufunc, Function] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
     np.logical_and: np.all, np.logical_or: np.any}
 _SCIPY_SPECIAL = {"erf": ew.erf, "expit": ew.logistic}  # by name: SciPy need not be imported
-_mat_type, _implementations = Mat, IMPLEMENTATIONS  # with types of C
+_mat_type, _implementations, _in_use = Mat, IMPLEMENTATIONS, IN_USE  # with types of C
 _NUMBERS = {bool, int, float, complex,
             *(np.dtype(t.name).type for t in ELEMENT_TYPES if t.char not in EXTENSIONS)}
 
@@ -90,6 +92,8 @@ def _array_ufunc(self: Mat, ufunc: np.ufunc, method: str, *inputs: Operand,
         found = _scipy_special(ufunc, inputs)
     else:
         found = NotImplemented
+    if found is NotImplemented and _in_use:
+        found = composed(ufunc, method, inputs, kwargs)
     if found is not NotImplemented:
         return found
     # silent as operations of `mat` are: log10(0) is -inf without a warning, since log(0) is

@@ -19,6 +19,8 @@ Result: TypeAlias = Any  # of an implementation: Mats, a number, or NotImplement
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 IMPLEMENTATIONS: dict[object, Function] = {}  # by NumPy's function
+# by a ufunc and the name of its method: what computes it while a device is in use
+COMPOSED: dict[tuple[np.ufunc, str], Function] = {}
 NO_VALUE: Final[Operand] = np._NoValue  # NumPy's default where None is a value
 
 
@@ -37,5 +39,20 @@ def implements(*names: str) -> Callable[[F], F]:
             found = numpy_function(name)
             if found is not None:
                 IMPLEMENTATIONS[found] = function
+        return function
+    return register
+
+
+def composes(*names: str, method: str = "__call__") -> Callable[[F], F]:
+    """Return a decorator that registers what computes NumPy's ufuncs of these names on devices.
+
+    A call gets the operands, Mats and Python's numbers; another method, the ufunc, a Mat and the
+    arguments that are not None.
+    """
+    def register(function: F) -> F:
+        for name in names:
+            found = numpy_function(name)
+            if isinstance(found, np.ufunc):
+                COMPOSED[found, method] = function
         return function
     return register

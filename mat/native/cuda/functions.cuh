@@ -113,4 +113,24 @@ template <class I> MAT_INSIDE mat_whole<I> mat_pow(mat_whole<I> x, mat_whole<I> 
     return power;
 }
 
+/* By Euclid, of the moduli, which 64 bits without a sign hold also of the least integers. */
+template <class I> MAT_INSIDE uint64_t mat_modulus(mat_whole<I> x) {
+    return x.v < 0 ? 0 - (uint64_t)x.v : (uint64_t)x.v;
+}
+MAT_INSIDE uint64_t mat_common(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+template <class I> MAT_INSIDE mat_whole<I> mat_gcd(mat_whole<I> x, mat_whole<I> y) {
+    return (I)mat_common(mat_modulus(x), mat_modulus(y));
+}
+template <class I> MAT_INSIDE mat_whole<I> mat_lcm(mat_whole<I> x, mat_whole<I> y) {
+    const uint64_t a = mat_modulus(x), b = mat_modulus(y), common = mat_common(a, b);
+    return common == 0 ? (I)0 : (I)(a / common * b);
+}
+
 #endif

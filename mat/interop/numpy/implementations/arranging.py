@@ -1,25 +1,22 @@
-"""NumPy's functions that copy elements in another arrangement: moved, repeated, with a border, with
-some added or left out.
-"""
+"""NumPy's functions that copy elements in another arrangement: moved, repeated, side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from math import prod
 
 import numpy as np
 
 from ....layout.shapes import Ints, as_axis
+from ....layout.strided import Layout
 from ....matrix.mat import Mat
 from ....ops import arrangement, joining
-from ....ops.parts import along
-from ....ops.selecting import number_as_mat
-from ....support.dtypes import BOOL, EXTENSIONS, represents
-from ....support.types import Number, Operand
+from ....ops.operands import as_mat
+from ....support.dtypes import EXTENSIONS, represents
+from ....support.types import Operand
 from ..operands import as_mats
 from ..registry import Result, implements
-
-_REPETITIONS: dict[str, int] = {"edge": 1, "wrap": 0, "reflect": 1, "symmetric": 0}
+from .inserting import repeated_each
+from .there import is_there, mats_there
 
 
 def _integers(value: object) -> Ints | None:
@@ -46,6 +43,8 @@ def numpy_roll(a: Operand, shift: Operand, axis: Operand = None) -> Result:
 @implements("repeat")
 def numpy_repeat(a: Operand, repeats: Operand, axis: Operand = None) -> Result:
     counts = _integers(repeats)
+    if is_there(a) and np.ndim(repeats):
+        return repeated_each(a, np.asarray(repeats), axis)
     if not isinstance(a, Mat) or counts is None or len(counts) != 1 or counts[0] < 0 or (
             axis is not None and type(axis) is not int):
         return NotImplemented
@@ -102,104 +101,80 @@ def numpy_meshgrid(*xi: Operand, copy: bool = True, sparse: bool = False,
     return tuple(m.copy() if copy else m for m in lines)
 
 
-# Borders
-
-
-@implements("pad")
-def numpy_pad(array: Operand, pad_width: Operand, mode: str = "constant",
-              **kwargs: Operand) -> Result:
-    if not isinstance(array, Mat):
+@implements("diagflat")
+def numpy_diagflat(v: Operand, k: int = 0) -> Result:
+    if not is_there(v) or type(k) is not int:
         return NotImplemented
-    widths = _pairs(pad_width, array.ndim)
-    if widths is None or any(type(n) is not int or n < 0 for pair in widths for n in pair):
+    return arrangement.on_diagonal(v.contiguous().reshape(-1), k)
+
+
+@implements("resize")
+def numpy_resize(a: Operand, new_shape: Operand) -> Result:
+    shape = _integers(new_shape)
+    if not is_there(a) or shape is None or not a.size or any(n < 0 for n in shape):
         return NotImplemented
-    if mode == "constant" and kwargs.keys() <= {"constant_values"}:
-        return _padded_with(array, widths, kwargs.get("constant_values", 0))
-    fill = None if kwargs else _repetition(array, widths, mode)
-    return NotImplemented if fill is None else arrangement.bordered(array, widths, fill)
+    size = prod(shape)
+    times = -(-size // a.size)
+    return arrangement.tiled(a.contiguous().reshape(-1), (times,))[:size].reshape(shape)
 
 
-def _padded_with(x: Mat, widths: arrangement.Widths, constants: Operand) -> Result:
-    values = _pairs(constants, x.ndim)
-    if not values or not all(_fits(x, v) for pair in values for v in pair):
+@implements("block")
+def numpy_block(arrays: Operand) -> Result:
+    depth, mats = _blocks(arrays)
+    if not mats or not mats_there(*mats):
         return NotImplemented
-    first = values[0][0]
-    return arrangement.bordered(x, widths, arrangement.fill_with_numbers(values, first), first)
+    ndim = max(depth, *(m.ndim for m in mats))
+    return _joined_blocks(arrays, ndim, ndim - depth)
 
 
-def _pairs(value: Operand, count: int) -> list[Any] | None:
-    """Return what comes before and after along each of so many axes."""
-    try:
-        pairs: list[Any] = np.broadcast_to(np.asarray(value), (count, 2)).tolist()
-    except (TypeError, ValueError):
-        return None
-    return pairs
+def _blocks(arrays: Operand) -> tuple[int, list[Operand]]:
+    """Return how deep lists of arrays are nested, and the arrays; none where depths differ."""
+    if not isinstance(arrays, list):
+        return 0, [arrays]
+    found = [_blocks(a) for a in arrays]
+    if not found or any(depth != found[0][0] or not mats for depth, mats in found):
+        return 0, []
+    return found[0][0] + 1, [m for _, mats in found for m in mats]
 
 
-def _repetition(x: Mat, widths: arrangement.Widths, mode: str) -> arrangement.Fill | None:
-    """Return the function that fills a border with elements of the inside, or None where NumPy is
-    to: for other modes, and borders that are wider than the inside.
-    """
-    if mode not in _REPETITIONS or not x.size:
-        return None
-    inside = [n if mode == "edge" else n - _REPETITIONS[mode] for n in x.shape]
-    enough = mode == "edge" or all(w <= n for pair, n in zip(widths, inside, strict=True)
-                                   for w in pair)
-    return arrangement.fill_by_repetition(mode) if enough else None  # type: ignore[arg-type]
+def _joined_blocks(arrays: Operand, ndim: int, axis: int) -> Mat:
+    """Return nested lists of arrays joined, the outer list along `axis`."""
+    if isinstance(arrays, list):
+        return joining.concat([_joined_blocks(a, ndim, axis + 1) for a in arrays], axis)
+    (x,) = mats_there(arrays) or [as_mat(arrays, "a block")]
+    found: Mat = x.reshape((1,) * (ndim - x.ndim) + x.shape)
+    return found
 
 
-def _fits(x: Mat, value: Number) -> bool:
-    kinds = (bool,) if x.dtype.char in BOOL else (int, float, complex)
-    return isinstance(value, kinds) and bool(represents(x.dtype, value))
-
-
-# Elements that are added, or left out
-
-
-@implements("append")
-def numpy_append(arr: Operand, values: Operand, axis: int | None = None) -> Result:
-    parts = as_mats([arr, values])
-    return joining.concat(parts, axis) if parts else NotImplemented
-
-
-@implements("delete")
-def numpy_delete(arr: Operand, obj: Operand, axis: int | None = None) -> Result:
-    if not isinstance(arr, Mat) or not isinstance(obj, int | slice) or isinstance(obj, bool):
+@implements("fill_diagonal")
+def numpy_fill_diagonal(a: Operand, val: Operand, wrap: bool = False) -> Result:
+    if not is_there(a) or wrap or a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) > 1):
         return NotImplemented
-    x, k = _along(arr, axis)
-    removed = range(x.shape[k])[obj] if isinstance(obj, slice) else _one_of(x.shape[k], obj)
-    if removed is None or abs(removed.step) != 1:
-        return NotImplemented
-    if not removed:
-        return x.copy()
-    low, high = min(removed), max(removed) + 1
-    return _joined(x, k, slice(None, low), [], slice(high, None))
-
-
-@implements("insert")
-def numpy_insert(arr: Operand, obj: Operand, values: Operand, axis: int | None = None) -> Result:
-    if not isinstance(arr, Mat) or type(obj) is not int or (axis is not None and arr.ndim != 1):
-        return NotImplemented
-    x, k = _along(arr, axis)
-    if isinstance(values, int | float) and represents(x.dtype, values):
-        added: list[Mat] = [number_as_mat(values, x.dtype, x).expand_dims(0)]
+    length = min(a.shape)
+    line = a.over(Layout((length,), (sum(a.strides),), a.displacement))
+    if isinstance(val, Mat) and val.shape in ((), (length,)) and np.can_cast(
+            val.dtype, a.dtype, "same_kind"):
+        line.assign_(val.copy() if val.storage is a.storage else val)
+    elif isinstance(val, int | float) and represents(a.dtype, val):
+        line.fill_(a.dtype.type(val).item())
     else:
-        added = as_mats([values])
-    length = x.shape[k]
-    if not added or added[0].ndim != 1 or added[0].dtype != x.dtype or not (
-            -length <= obj <= length):
         return NotImplemented
-    at = obj + length if obj < 0 else obj
-    return _joined(x, k, slice(None, at), added, slice(at, None))
+    return None
 
 
-def _along(x: Mat, axis: int | None) -> tuple[Mat, int]:
-    return (x.reshape(-1), 0) if axis is None else (x, as_axis(axis, x.ndim))
+@implements("fft.fftshift")
+def numpy_fftshift(x: Operand, axes: Operand = None) -> Result:
+    return _shifted(x, axes, 1)
 
 
-def _one_of(length: int, index: int) -> range | None:
-    return range(length)[index:][:1] if -length <= index < length else None
+@implements("fft.ifftshift")
+def numpy_ifftshift(x: Operand, axes: Operand = None) -> Result:
+    return _shifted(x, axes, -1)
 
 
-def _joined(x: Mat, axis: int, head: slice, middle: Sequence[Mat], tail: slice) -> Mat:
-    return joining.concat([along(x, axis, head), *middle, along(x, axis, tail)], axis)
+def _shifted(x: Operand, axes: Operand, sign: int) -> Result:
+    """Move the first half of each axis to its end, or back where `sign` is -1."""
+    found = _integers(tuple(range(getattr(x, "ndim", 0))) if axes is None else axes)
+    if not is_there(x) or found is None or not all(-x.ndim <= k < x.ndim for k in found):
+        return NotImplemented
+    return arrangement.rolled(x, ((k, sign * (x.shape[k] // 2)) for k in found))

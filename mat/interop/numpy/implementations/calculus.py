@@ -1,23 +1,20 @@
-"""NumPy's differences, integrals, covariances and closeness, by element-wise operations, sums and
-products.
-"""
+"""NumPy's integrals, slopes and differences, by element-wise operations and sums."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from ....layout.shapes import as_axis
-from ....matrix.mat import Mat, new_like
-from ....ops import joining, linalg, reduce
-from ....ops.elementwise import abs as absolute
-from ....ops.elementwise import clip, isfinite, isnan, less_equal, multiply, sqrt
+from ....matrix.mat import Mat
+from ....ops import joining, reduce, truth
 from ....ops.parts import along
-from ....ops.ufuncs import conjugate
 from ....support.dtypes import BLAS_TYPES, REAL_TYPES
 from ....support.types import Number, Operand
-from ..registry import NO_VALUE, Result, implements
-
-_NUMBERS = (int, float)
+from ..operands import as_mat_if_possible
+from ..registry import Result, implements
+from .there import REAL, as_dtype, as_floats, is_there
 
 
 def _is_real(x: object) -> bool:
@@ -29,7 +26,7 @@ def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int =
     if not _is_real(y) or type(axis) is not int or not y.ndim:
         return NotImplemented
     k = as_axis(axis, y.ndim)
-    if x is None and type(dx) in _NUMBERS:
+    if x is None and type(dx) in REAL:
         widths: Operand = dx
     elif _is_real(x) and x.ndim == 1 and x.dtype == y.dtype:
         steps = along(x, 0, slice(1, None)) - along(x, 0, slice(None, -1))
@@ -40,96 +37,136 @@ def numpy_trapezoid(y: Operand, x: Operand = None, dx: Number = 1.0, axis: int =
     return reduce.sum(widths * heights / 2.0, k)
 
 
+@implements("ediff1d")
+def numpy_ediff1d(ary: Operand, to_end: Operand = None, to_begin: Operand = None) -> Result:
+    if not is_there(ary) or ary.dtype.kind == "b":
+        return NotImplemented
+    x = ary.contiguous().reshape(-1)
+    parts = [along(x, 0, slice(1, None)) - along(x, 0, slice(None, -1))]
+    for others, at in ((to_begin, 0), (to_end, len(parts) + 1)):
+        if others is None:
+            continue
+        more = as_mat_if_possible(others)
+        if not isinstance(more, Mat) or not np.can_cast(more.dtype, x.dtype, "same_kind"):
+            return NotImplemented
+        parts.insert(at, as_dtype(more.reshape(-1), x.dtype))
+    return joining.concat(parts) if len(parts) > 1 else parts[0]
+
+
+# Slopes
+
+
+class Steps(NamedTuple):
+    """The distances of neighbours along an axis: one for all of them, or a vector of them."""
+
+    vector: Mat | None
+    number: float = 0.0
+
+    def at(self, k: int) -> Operand:
+        """Return the k-th of them."""
+        return self.number if self.vector is None else self.vector[k]
+
+    def pairs(self, axis: int, ndim: int) -> tuple[Mat, Mat]:
+        """Return the distances before and after each inner element, to be broadcast."""
+        assert self.vector is not None
+        shape = (-1,) + (1,) * (ndim - 1 - axis)
+        return (along(self.vector, 0, slice(None, -1)).reshape(shape),
+                along(self.vector, 0, slice(1, None)).reshape(shape))
+
+
 @implements("gradient")
 def numpy_gradient(f: Operand, *varargs: Operand, axis: Operand = None,
                    edge_order: int = 1) -> Result:
-    if not _is_real(f) or edge_order != 1 or len(varargs) > 1 or not f.ndim:
+    if not _has_slopes(f) or edge_order not in (1, 2):
         return NotImplemented
-    if not all(type(step) in _NUMBERS for step in varargs):
+    axes = _axes(axis, f.ndim)
+    if axes is None or any(f.shape[k] <= edge_order for k in axes):
         return NotImplemented
-    if axis is not None and type(axis) is not int:
+    steps = _steps(f, varargs, axes)
+    if not steps or not (is_there(f) or (edge_order == 1 and len(varargs) < 2
+                                         and all(s.vector is None for s in steps))):
         return NotImplemented
-    axes = range(f.ndim) if axis is None else (as_axis(axis, f.ndim),)
-    if any(f.shape[k] < 2 for k in axes):
-        return NotImplemented
-    found = tuple(_slopes(f, varargs[0] if varargs else 1.0, k) for k in axes)
+    x = as_floats(f)
+    found = tuple(as_dtype(_slopes(x, s, k, edge_order), x.dtype)
+                  for s, k in zip(steps, axes, strict=True))
     return found[0] if len(found) == 1 else found
 
 
-def _slopes(f: Mat, step: Number, axis: int) -> Mat:
+def _has_slopes(f: Operand) -> bool:
+    if not isinstance(f, Mat) or not f.ndim:
+        return False
+    return f.dtype.char in REAL_TYPES or (is_there(f) and (f.dtype.char in BLAS_TYPES
+                                                           or f.dtype.kind in "iu"))
+
+
+def _axes(axis: Operand, ndim: int) -> tuple[int, ...] | None:
+    """Return axes counted from the first one; None for what NumPy refuses."""
+    given = tuple(range(ndim)) if axis is None else axis if type(axis) is tuple else (axis,)
+    if not all(type(k) is int and -ndim <= k < ndim for k in given):
+        return None
+    found = tuple(as_axis(k, ndim) for k in given)
+    return found if len(set(found)) == len(found) else None
+
+
+def _steps(f: Mat, given: tuple[Operand, ...], axes: tuple[int, ...]) -> list[Steps]:
+    """Return the distances along each axis; none if NumPy is to find out what is wrong."""
+    given = given or (1.0,)
+    if len(given) == 1 and not np.ndim(given[0]):
+        given *= len(axes)
+    if len(given) != len(axes):
+        return []
+    found = [_steps_of(v, f.shape[k]) for v, k in zip(given, axes, strict=True)]
+    return [s for s in found if s is not None] if None not in found else []
+
+
+def _steps_of(given: Operand, length: int) -> Steps | None:
+    """Return the distances that are a number, or the differences of places."""
+    if not np.ndim(given):
+        number = given.item() if isinstance(given, Mat | np.generic | np.ndarray) else given
+        return Steps(None, float(number)) if type(number) in REAL else None
+    at = as_mat_if_possible(given)
+    if not isinstance(at, Mat) or at.shape != (length,) or at.dtype.kind not in "iuf" or length < 2:
+        return None
+    at = as_floats(at)
+    steps = along(at, 0, slice(1, None)) - along(at, 0, slice(None, -1))
+    return Steps(None, steps[0].item()) if bool(truth.all_true(steps == steps[0])) else Steps(steps)
+
+
+def _slopes(f: Mat, steps: Steps, axis: int, edge_order: int) -> Mat:
     """Return the central differences over their distance, and one-sided ones at the ends."""
-    parts = [along(f, axis, slice(1, 2)) - along(f, axis, slice(0, 1)),
-             along(f, axis, slice(2, None)) - along(f, axis, slice(None, -2)),
-             along(f, axis, slice(-1, None)) - along(f, axis, slice(-2, -1))]
-    return joining.concat([parts[0] / step, parts[1] / (2.0 * step), parts[2] / step], axis)
+    ends = _ends if edge_order == 1 else _curved_ends
+    first, last = ends(f, steps, axis)
+    return joining.concat([first, _inner(f, steps, axis), last], axis)
 
 
-@implements("isclose")
-def numpy_isclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e-8,
-                  equal_nan: bool = False) -> Result:
-    numbers = all(type(v) in _NUMBERS for v in (rtol, atol))
-    if not numbers or not _is_real(a) or not (_is_real(b) or type(b) in _NUMBERS):
-        return NotImplemented
-    near = less_equal(absolute(a - b), atol + rtol * absolute(b))
-    finite = isfinite(b) if isinstance(b, Mat) else bool(np.isfinite(b))
-    found = (near & finite) | (a == b)
-    return found | (isnan(a) & isnan(b)) if equal_nan and isinstance(b, Mat) else found
+def _inner(f: Mat, steps: Steps, axis: int) -> Mat:
+    before, after = along(f, axis, slice(None, -2)), along(f, axis, slice(2, None))
+    if steps.vector is None:
+        found: Mat = (after - before) / (2.0 * steps.number)
+        return found
+    low, high = steps.pairs(axis, f.ndim)
+    total = low + high
+    return (-high / (low * total) * before + (high - low) / (low * high) * along(
+        f, axis, slice(1, -1)) + low / (high * total) * after)
 
 
-# Covariances
+def _ends(f: Mat, steps: Steps, axis: int) -> tuple[Mat, Mat]:
+    """Return the slopes between the first two elements and between the last two."""
+    return ((along(f, axis, slice(1, 2)) - along(f, axis, slice(0, 1))) / steps.at(0),
+            (along(f, axis, slice(-1, None)) - along(f, axis, slice(-2, -1))) / steps.at(-1))
 
 
-@implements("cov")  # the parameters are NumPy's
-def numpy_cov(m: Operand, y: Operand = None, rowvar: bool = True, bias: bool = False,
-              ddof: int | None = None, fweights: Operand = None, aweights: Operand = None, *,
-              dtype: object = None) -> Result:
-    if any(v is not None for v in (y, fweights, aweights, dtype)):
-        return NotImplemented
-    if ddof is not None and type(ddof) is not int:
-        return NotImplemented
-    if not isinstance(m, Mat) or m.dtype.char not in BLAS_TYPES or m.ndim not in (1, 2):
-        return NotImplemented
-    x = m.astype(np.result_type(m.dtype, np.float64), copy=False)
-    x = x if x.ndim == 2 else x.expand_dims(0)
-    x = x if rowvar or x.shape[0] == 1 else x.T
-    freedom = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
-    if not x.size or freedom <= 0:
-        return NotImplemented  # NumPy warns
-    return np.squeeze(_covariance(x, freedom))
+def _curved_ends(f: Mat, steps: Steps, axis: int) -> tuple[Mat, Mat]:
+    """Return the slopes at both ends of the parabolas through the three elements there."""
+    first = _parabola([along(f, axis, slice(k, k + 1)) for k in range(3)], steps.at(0), steps.at(1))
+    length = f.shape[axis]
+    back = [along(f, axis, slice(k, k + 1)) for k in range(length - 1, length - 4, -1)]
+    return first, -_parabola(back, steps.at(-1), steps.at(-2))
 
 
-def _covariance(x: Mat, freedom: float) -> Mat:
-    off = x - reduce.mean(x, 1, keepdims=True)
-    other = conjugate(off) if x.dtype.kind == "c" else off
-    found: Mat = linalg.matmul(off, other.T)
-    found *= 1 / freedom
+def _parabola(f: list[Mat], near: Operand, far: Operand) -> Mat:
+    """Return the slope at the first of three elements, with their distances."""
+    both = near + far
+    found: Mat = (-(near + both) / (near * both) * f[0] + both / (near * far) * f[1]
+                  - near / (far * both) * f[2])
     return found
-
-
-@implements("corrcoef")
-def numpy_corrcoef(x: Operand, y: Operand = None, rowvar: bool = True, bias: object = NO_VALUE,
-                   ddof: object = NO_VALUE, *, dtype: object = None) -> Result:
-    if bias is not NO_VALUE or ddof is not NO_VALUE or not _is_real(x) or x.ndim != 2:
-        return NotImplemented
-    found = numpy_cov(x, y, rowvar, dtype=dtype)
-    if found is NotImplemented or found.ndim != 2:
-        return NotImplemented
-    deviations = sqrt(found.diagonal())
-    found /= deviations.expand_dims(1)
-    found /= deviations
-    return clip(found, -1.0, 1.0)
-
-
-# Products
-
-
-@implements("kron")
-def numpy_kron(a: Operand, b: Operand) -> Result:
-    if not isinstance(a, Mat) or not isinstance(b, Mat) or a.ndim != b.ndim or a.dtype != b.dtype:
-        return NotImplemented
-    between = (slice(None), None) * a.ndim, (None, slice(None)) * b.ndim
-    one, other = (m.over(m.layout[index]) for m, index in zip((a, b), between, strict=True))
-    found = new_like(a, tuple(n for pair in zip(a.shape, b.shape, strict=True) for n in pair),
-                     a.dtype)
-    multiply(one, other, out=found)
-    return found.reshape(tuple(m * n for m, n in zip(a.shape, b.shape, strict=True)))

@@ -1,14 +1,20 @@
-"""NumPy's functions that compare two whole arrays."""
+"""NumPy's functions that compare two arrays, as a whole or element by element."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from ....core.compiled import IN_USE
+from ....errors import ShapeError
+from ....layout.shapes import broadcast_shapes
 from ....matrix.mat import Mat
-from ....ops import shape
+from ....ops import elementwise, shape, truth
 from ....ops.overlap import overlap
+from ....support.dtypes import BLAS_TYPES, REAL_TYPES
 from ....support.types import Number, Operand
 from ..operands import as_mats
 from ..registry import Result, implements
+from .there import as_floats, is_there, mats_there
 
 _REAL = (int, float)
 
@@ -16,7 +22,23 @@ _REAL = (int, float)
 @implements("array_equal")
 def numpy_array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Result:
     found = as_mats([a1, a2])
-    return NotImplemented if not found or equal_nan else found[0].equals(found[1])
+    if not found or (equal_nan and not all(map(is_there, found))):
+        return NotImplemented
+    if not equal_nan or found[0].shape != found[1].shape:
+        return found[0].equals(found[1])
+    one, other = found
+    same = (one == other) | ((one != one) & (other != other))  # of NaN only
+    return bool(truth.all_true(same))
+
+
+@implements("array_equiv")
+def numpy_array_equiv(a1: Operand, a2: Operand) -> Result:
+    mats = mats_there(a1, a2)
+    try:
+        common = broadcast_shapes([m.shape for m in mats]) if mats else None
+    except ShapeError:
+        return False
+    return NotImplemented if common is None else bool(truth.all_true(mats[0] == mats[1]))
 
 
 @implements("allclose")
@@ -35,3 +57,26 @@ def numpy_allclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1
 @implements("shares_memory", "may_share_memory")
 def numpy_shares_memory(a: Operand, b: Operand, /, max_work: int | None = None) -> Result:
     return overlap(a, b) if isinstance(a, Mat) and isinstance(b, Mat) else NotImplemented
+
+
+@implements("isclose")
+def numpy_isclose(a: Operand, b: Operand, rtol: Number = 1e-5, atol: Number = 1e-8,
+                  equal_nan: bool = False) -> Result:
+    if not all(type(v) in _REAL for v in (rtol, atol)) or not _has_distances(a) or not (
+            _has_distances(b) or type(b) in _REAL):
+        return NotImplemented
+    a, b = (as_floats(v) if isinstance(v, Mat) else v for v in (a, b))
+    near = elementwise.less_equal(elementwise.abs(a - b), atol + rtol * elementwise.abs(b))
+    finite = elementwise.isfinite(b) if isinstance(b, Mat) else bool(np.isfinite(b))
+    found = (near & finite) | (a == b)
+    if not equal_nan or not isinstance(b, Mat):
+        return found
+    return found | (elementwise.isnan(a) & elementwise.isnan(b))
+
+
+def _has_distances(x: object) -> bool:
+    """Return whether `x` is a Mat of real numbers, or on a device of any BLAS dtype or integers."""
+    if not isinstance(x, Mat):
+        return False
+    return x.dtype.char in REAL_TYPES or (is_there(x) and (
+        x.dtype.char in BLAS_TYPES or x.dtype.kind in "iu"))

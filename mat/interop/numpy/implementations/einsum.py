@@ -20,7 +20,11 @@ from ....support.dtypes import BLAS_TYPES
 from ....support.types import Operand
 from ..operands import as_mats
 from ..registry import Result, implements
+from . import einsum_forms
 from .products import numpy_tensordot
+from .there import is_there
+
+_LONG = np.dtype(np.int64)
 
 
 class Contraction(NamedTuple):
@@ -43,14 +47,17 @@ class Term(NamedTuple):
 @implements("einsum")
 def numpy_einsum(*operands: Operand, out: Operand = None, optimize: object = False,
                  **kwargs: object) -> Result:
-    if len(operands) < 2 or not isinstance(operands[0], str) or out is not None or kwargs:
+    if len(operands) < 2 or out is not None or kwargs or not isinstance(optimize, bool):
         return NotImplemented
-    if not isinstance(optimize, bool):
+    subscripts, given = (operands[0], operands[1:]) if isinstance(
+        operands[0], str) else einsum_forms.as_text(operands)
+    mats = as_mats(list(given))
+    if not mats or not subscripts:
         return NotImplemented
-    subscripts, *given = operands
-    mats = as_mats(given)
-    if not mats or any(m.dtype != mats[0].dtype for m in mats) or (
-            mats[0].dtype.char not in BLAS_TYPES):
+    if any(is_there(m) for m in mats):
+        subscripts, mats = einsum_forms.plain(subscripts, mats)
+    if any(m.dtype != mats[0].dtype for m in mats) or not (
+            mats[0].dtype.char in BLAS_TYPES or (is_there(mats[0]) and mats[0].dtype == _LONG)):
         return NotImplemented
     names = parsed(subscripts, tuple(m.ndim for m in mats))
     if names is None or not _agree(mats, names):

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....matrix.mat import Mat
-from ....ops import elementwise
+from ....matrix.mat import Mat, new_like
+from ....ops import elementwise, selecting, ufuncs
+from ....ops.complex_parts import complex_of, imaginary_part, real_part
+from ....ops.operands import as_mat
 from ....support.dtypes import INTEGERS, REAL_TYPES, represents
 from ....support.types import Operand
 from ..dispatch import delegate
 from ..operands import is_mat_or_none
 from ..registry import NO_VALUE, Result, implements
+from .there import as_dtype, is_there
 
 _FLOATS = "e" + REAL_TYPES  # of NumPy
 _CLIPPED = _FLOATS + INTEGERS
@@ -38,13 +41,85 @@ def numpy_clip(a: Operand, a_min: Operand = NO_VALUE, a_max: Operand = NO_VALUE,
     return elementwise.clip(a, low, high, out)
 
 
+def _rounded_there(a: Operand, decimals: int) -> Result:
+    """Return integers as they are, and complex numbers with both parts rounded."""
+    if not is_there(a) or type(decimals) is not int:
+        return NotImplemented
+    if a.dtype.kind in "iu":
+        return a.copy() if decimals >= 0 else NotImplemented
+    if a.dtype.char not in "FD":
+        return NotImplemented
+    parts = [numpy_round(part(a), decimals) for part in (real_part, imaginary_part)]
+    return NotImplemented if NotImplemented in parts else complex_of(*parts)
+
+
+@implements("isposinf")
+def numpy_isposinf(x: Operand, out: Operand = None) -> Result:
+    return _is_infinity(x, np.inf, out)
+
+
+@implements("isneginf")
+def numpy_isneginf(x: Operand, out: Operand = None) -> Result:
+    return _is_infinity(x, -np.inf, out)
+
+
+def _is_infinity(x: Operand, infinity: float, out: Operand) -> Result:
+    if not is_there(x) or x.dtype.char not in _FLOATS or not is_mat_or_none(out):
+        return NotImplemented
+    return elementwise.equal(x, infinity, out=out)
+
+
+@implements("fix")
+def numpy_fix(x: Operand, out: Operand = None) -> Result:
+    if not is_there(x) or x.dtype.char not in _FLOATS or not is_mat_or_none(out):
+        return NotImplemented
+    return ufuncs.trunc(x, out=out)
+
+
 @implements("piecewise")
 def numpy_piecewise(x: Operand, condlist: Operand, funclist: Sequence[Operand], *args: Operand,
                     **kw: Operand) -> Result:
+    if is_there(x) and isinstance(condlist, list | tuple):
+        return _by_pieces(x, condlist, funclist, args, kw)
     if not isinstance(condlist, Mat) or condlist.ndim:
         return NotImplemented
     # one condition without axes is for NumPy a number, not an array
     return delegate(np.piecewise, [x, bool(condlist), funclist, *args], kw)
+
+
+def _by_pieces(x: Mat, conditions: Sequence[Operand], functions: Sequence[Operand],
+               args: Sequence[Operand], keywords: dict[str, Operand]) -> Result:
+    """Return what the functions of the last condition that is true give for each element, or of
+    none, if there is one function more.
+    """
+    masks = [c for c in conditions if isinstance(c, Mat) and c.shape == x.shape
+             and c.dtype.kind == "b"]
+    rest = len(functions) - len(masks)
+    if not masks or len(masks) < len(conditions) or rest not in (0, 1) or x.dtype.kind not in "iuf":
+        return NotImplemented
+    if rest:
+        masks.append(ufuncs.logical_not(_any_of(masks)))
+    found = new_like(x, x.shape, x.dtype).fill_(0)
+    for condition, function in zip(masks, functions, strict=True):
+        values = function
+        if callable(function):
+            chosen = x[condition]
+            values = function(chosen, *args, **keywords) if chosen.size else 0
+        if callable(function) and isinstance(values, Mat) and values.ndim:
+            found[condition] = values
+        elif isinstance(values, Mat) or represents(x.dtype, values):
+            found = selecting.where(condition, as_dtype(as_mat(values, "a value"), x.dtype), found)
+        else:
+            return NotImplemented
+    return found
+
+
+def _any_of(conditions: Sequence[Mat]) -> Mat:
+    """Return whether any of the conditions is true, for each element."""
+    found = conditions[0]
+    for condition in conditions[1:]:
+        found = ufuncs.logical_or(found, condition)
+    return found
 
 
 def _is_bound(value: Operand, a: Mat) -> bool:
@@ -64,7 +139,7 @@ def numpy_round(a: Operand, decimals: int = 0, out: Operand = None) -> Result:
     plain = (isinstance(a, Mat) and type(decimals) is int and abs(decimals) < 300
              and a.dtype.char in _FLOATS and is_mat_or_none(out))
     if not plain or (out is not None and out.dtype != a.dtype):
-        return NotImplemented
+        return _rounded_there(a, decimals) if out is None else NotImplemented
     if decimals == 0:
         return elementwise.rint(a, out=out)
     scaled, unscaled = elementwise.multiply, elementwise.divide

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ....core.compiled import IN_USE
 from ....errors import ShapeError
 from ....layout.shapes import as_axis
 from ....matrix.mat import Mat
@@ -30,6 +31,9 @@ def _join(arrays: object, axis: object, out: Operand, dtype: DTypeLike, casting:
 @implements("concatenate")
 def numpy_concatenate(arrays: Operand, /, axis: int | None = 0, out: Operand = None, *,
                       dtype: DTypeLike = None, casting: Casting = "same_kind") -> Result:
+    if axis is None and out is None and dtype is None and casting == "same_kind":
+        parts = as_mats(arrays)
+        return joining.concat(parts, None) if parts and IN_USE else NotImplemented
     return _join(arrays, axis, out, dtype, casting,
                  lambda parts, axis: joining.concat(parts, axis, out))
 

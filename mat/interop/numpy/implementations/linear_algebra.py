@@ -1,18 +1,13 @@
-"""NumPy's inverse, solver, Cholesky factor and norm."""
+"""NumPy's inverse, solver and Cholesky factor."""
 
 from __future__ import annotations
 
 from typing import TypeGuard
 
-import numpy as np
-
-from ....matrix.creation import adopted
 from ....matrix.mat import Mat
-from ....ops import linalg, reduce
-from ....ops.blas_level1 import nrm2
-from ....ops.elementwise import sqrt, square
-from ....support.dtypes import BLAS_TYPES, REAL_TYPES
-from ....support.types import AxisLike, Operand
+from ....ops import linalg
+from ....support.dtypes import BLAS_TYPES
+from ....support.types import Operand
 from ..registry import Result, implements
 
 
@@ -37,13 +32,3 @@ def numpy_linalg_solve(a: Operand, b: Operand) -> Result:
 @implements("linalg.cholesky")
 def numpy_linalg_cholesky(a: Operand, /, *, upper: bool = False) -> Result:
     return linalg.cholesky(a) if _is_square(a) and not upper else NotImplemented
-
-
-@implements("linalg.norm")
-def numpy_linalg_norm(x: Operand, ord: object = None, axis: AxisLike = None,
-                      keepdims: bool = False) -> Result:
-    if not isinstance(x, Mat) or x.dtype.char not in REAL_TYPES or ord is not None or not x.size:
-        return NotImplemented
-    if axis is not None:
-        return sqrt(reduce.sum(square(x), axis, keepdims=keepdims))
-    return NotImplemented if keepdims else adopted(np.asarray(nrm2(x), x.dtype))

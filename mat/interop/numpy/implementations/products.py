@@ -8,11 +8,16 @@ from math import prod
 import numpy as np
 
 from ....layout.shapes import Ints, as_axis
-from ....matrix.mat import Mat
+from ....matrix.filled import eye
+from ....matrix.mat import Mat, new_like
 from ....ops import elementwise, linalg
+from ....ops.joining import stack
+from ....ops.ufuncs import conjugate
+from ....support.dtypes import BLAS_TYPES
 from ....support.types import Operand
 from ..operands import as_mats, is_mat_or_array, is_mat_or_none
 from ..registry import Result, implements
+from .there import is_there, mats_there
 
 Axes = list[int]
 AxesLike = int | Iterable[int | Iterable[int]]  # a number of axes, or those of each operand
@@ -64,9 +69,13 @@ def numpy_linalg_outer(x1: Operand, x2: Operand, /) -> Result:
 @implements("vdot")
 def numpy_vdot(a: Operand, b: Operand, /) -> Result:
     found = as_mats([a, b])
-    if not found or any(m.dtype.kind == "c" for m in found) or found[0].size != found[1].size:
+    if not found or found[0].size != found[1].size:
         return NotImplemented
     a, b = map(np.ravel, found)
+    if a.dtype.kind == "c":
+        if not is_there(a):
+            return NotImplemented
+        a = conjugate(a)
     return linalg.matmul(a, b)
 
 
@@ -131,3 +140,68 @@ def numpy_linalg_multi_dot(arrays: Operand, *, out: Operand = None) -> Result:
     if out is not None or len(parts) < 2 or any(m.ndim != 2 for m in parts):
         return NotImplemented
     return linalg.multi_dot(parts)
+
+
+@implements("linalg.matrix_power")
+def numpy_linalg_matrix_power(a: Operand, n: int) -> Result:
+    if not is_there(a) or type(n) is not int or a.ndim < 2 or a.shape[-1] != a.shape[-2] or (
+            a.dtype.kind not in "iufc"):
+        return NotImplemented
+    if n < 0 and a.dtype.char not in BLAS_TYPES:
+        return NotImplemented
+    if not n:
+        return eye(a.shape[-1], dtype=a.dtype).broadcast_to(a.shape).copy()
+    return _power(linalg.inv(a) if n < 0 else a, abs(n))
+
+
+def _power(a: Mat, n: int) -> Mat:
+    """Return a product of `n` matrices, of squares and what is left; n is positive."""
+    found: Mat | None = None
+    square = a
+    while True:
+        if n & 1:
+            found = square if found is None else linalg.matmul(found, square)
+        n >>= 1
+        if not n:
+            assert found is not None
+            return found.copy() if found is a else found
+        square = linalg.matmul(square, square)
+
+
+@implements("cross")
+def numpy_cross(a: Operand, b: Operand, axisa: int = -1, axisb: int = -1, axisc: int = -1,
+                axis: int | None = None) -> Result:
+    mats = mats_there(a, b)
+    places = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    if not mats or not all(type(k) is int for k in places):
+        return NotImplemented
+    if any(not -m.ndim <= k < m.ndim or m.shape[k] != 3 or m.dtype.kind == "b"
+           for m, k in zip(mats, places, strict=False)):
+        return NotImplemented
+    x, y = ([part.squeeze(k) for part in np.split(m, 3, axis=k)]
+            for m, k in zip(mats, places, strict=False))
+    parts = [x[i] * y[j] - x[j] * y[i] for i, j in ((1, 2), (2, 0), (0, 1))]
+    k = places[2]
+    return stack(parts, k) if -parts[0].ndim <= k + 1 and k <= parts[0].ndim else NotImplemented
+
+
+@implements("linalg.cross")
+def numpy_linalg_cross(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Result:
+    return numpy_cross(x1, x2, axis=axis)
+
+
+@implements("kron")
+def numpy_kron(a: Operand, b: Operand) -> Result:
+    mats = mats_there(a, b) or [m for m in (a, b) if isinstance(m, Mat)]
+    if len(mats) < 2 or mats[0].dtype != mats[1].dtype or mats[0].dtype.kind == "b":
+        return NotImplemented
+    if mats[0].ndim != mats[1].ndim and not is_there(mats[0]):
+        return NotImplemented
+    ndim = max(m.ndim for m in mats)
+    a, b = (m.reshape((1,) * (ndim - m.ndim) + m.shape) for m in mats)
+    between = (slice(None), None) * ndim, (None, slice(None)) * ndim
+    one, other = (m.over(m.layout[index]) for m, index in zip((a, b), between, strict=True))
+    found = new_like(a, tuple(n for pair in zip(a.shape, b.shape, strict=True) for n in pair),
+                     a.dtype)
+    elementwise.multiply(one, other, out=found)
+    return found.reshape(tuple(m * n for m, n in zip(a.shape, b.shape, strict=True)))

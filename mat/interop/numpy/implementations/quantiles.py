@@ -7,6 +7,7 @@ import numpy as np
 from ....devices.in_use import computes_elsewhere
 from ....matrix.mat import Mat
 from ....ops import quantiles
+from ....ops.quantile_methods import METHODS
 from ....support.types import Array, AxisLike, Operand
 from ..registry import NO_VALUE, Result, implements
 
@@ -84,7 +85,8 @@ def numpy_nanpercentile(a: Operand, q: Operand, axis: AxisLike = None, out: Oper
 def _quantiles(a: Operand, q: Operand, whole: int, axis: AxisLike, out: Operand, method: str,
                keepdims: Operand, weights: Operand, others: dict[str, Operand],
                missing: bool) -> Result:
-    if method != "linear" or weights is not None or others:
+    known = method == "linear" or (method in METHODS and not missing)
+    if not known or weights is not None or any(v is not None for v in others.values()):
         return NotImplemented
     fractions, weak = _fractions(q, whole), type(q) in (int, float)
     if fractions is None or (missing and fractions.dtype.kind != "f"):
@@ -95,7 +97,7 @@ def _quantiles(a: Operand, q: Operand, whole: int, axis: AxisLike, out: Operand,
     if lines is None:
         return NotImplemented
     several = fractions if weak else np.atleast_1d(fractions)
-    found = quantiles.quantiles(lines, several, weak, missing)
+    found = quantiles.quantiles(lines, several, weak, missing, method)
     if several.ndim != fractions.ndim:
         found = found.reshape(found.shape[1:])
     return _shaped(found, lines, fractions.shape, keepdims)
@@ -107,6 +109,6 @@ def _fractions(q: Operand, whole: int) -> Array | None:
     if found.dtype not in (np.dtype(np.float64), np.dtype(np.int64)) or found.ndim > 1:
         return None
     if whole != 1:
-        found = np.true_divide(found, whole, out=...)
+        found = np.asarray(np.true_divide(found, whole))
     inside = (found >= 0) & (found <= 1)
     return found if found.size and bool(inside.all()) else None

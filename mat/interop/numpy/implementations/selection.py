@@ -13,6 +13,7 @@ from ....errors import DTypeError, ShapeError
 from ....layout.shapes import as_axis
 from ....matrix.mat import Mat
 from ....ops import elementwise, selecting, taking
+from ....ops.complex_parts import complex_of, imaginary_part, real_part
 from ....ops.gathering import positions_of
 from ....ops.joining import stack
 from ....ops.operands import as_mat
@@ -172,6 +173,9 @@ def _masked(x: Operand, mask: Operand, values: Operand, by_place: bool) -> Resul
 def numpy_nan_to_num(x: Operand, copy: bool = True, nan: Operand = 0.0, posinf: Operand = None,
                      neginf: Operand = None) -> Result:
     given = (nan, posinf, neginf)
+    if _there(x) and x.dtype.char in "FD" and copy:
+        parts = [numpy_nan_to_num(part(x), True, *given) for part in (real_part, imaginary_part)]
+        return NotImplemented if NotImplemented in parts else complex_of(*parts)
     if not _there(x) or x.dtype.name not in _FLOATS or not copy or not all(
             type(v) in (int, float, type(None)) for v in given):
         return NotImplemented

@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 from ....devices.in_use import computes_elsewhere
-from ....matrix.mat import Mat
-from ....ops import elementwise, reduce, sorting, taking, truth
+from ....matrix.mat import Mat, new_like
+from ....ops import elementwise, sorting, taking, truth
 from ....ops.advanced import all_within
+from ....ops.joining import concat
 from ....ops.operands import as_mat
-from ....support.types import Array, Function, Operand
+from ....support.types import Function, Operand
 from ..operands import as_mat_if_possible, as_mats
 from ..registry import Result, implements
+from .there import with_axis_moved
 
+_MOST_KEYS = 64  # to sort items by: the elements of one
 _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
 
 
@@ -172,6 +175,8 @@ def numpy_bincount(x: Operand, /, weights: Operand = None, minlength: int = 0) -
 def numpy_unique(ar: Operand, return_index: bool = False, return_inverse: bool = False,
                  return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True,
                  sorted: bool = True) -> Result:
+    if axis is not None and not (return_index or return_inverse or return_counts):
+        return _different_items(ar, axis)
     if axis is not None or not _is_there(ar):
         return NotImplemented
     found = _different(ar, equal_nan, return_index or return_inverse)
@@ -183,6 +188,26 @@ def numpy_unique(ar: Operand, return_index: bool = False, return_inverse: bool =
     if return_counts:
         parts.append(found.counts())
     return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _different_items(x: Operand, axis: int) -> Result:
+    """Return the items along an axis that differ, in lexical order."""
+    if not _is_there(x) or type(axis) is not int or not -x.ndim <= axis < x.ndim:
+        return NotImplemented
+    items = with_axis_moved(x, axis, 0)
+    rows = items.contiguous().reshape((items.shape[0], -1)) if x.size else items
+    if not x.size or rows.shape[1] > _MOST_KEYS or x.dtype.kind not in "iub":
+        return NotImplemented
+    order = sorting.lexical_order([rows[:, k] for k in range(rows.shape[1] - 1, -1, -1)], 0)
+    ordered = taking.take(rows, order, 0)
+    if ordered is None:
+        return NotImplemented
+    differs = truth.any_true(elementwise.not_equal(ordered[1:], ordered[:-1]), 1)
+    first = concat([new_like(x, (1,), differs.dtype).fill_(True), differs])
+    found = taking.compress(first, ordered, 0)
+    if found is None:
+        return NotImplemented
+    return with_axis_moved(found.reshape((-1, *items.shape[1:])), 0, axis).contiguous()
 
 
 def _is_there(x: Operand) -> bool:
@@ -229,18 +254,10 @@ def _result(name: str, *parts: Mat) -> Result:
     return kind(*parts)
 
 
-# Histograms
-
-
-# the parameters are NumPy's
-@implements("histogram")
-def numpy_histogram(a: Operand, bins: Operand = 10, range: Operand = None,
-                    density: bool | None = None, weights: Operand = None) -> Result:
-    if not _is_there(a) or weights is not None or density or a.dtype.kind in "bc" or not a.size:
+@implements("sort_complex")
+def numpy_sort_complex(a: Operand) -> Result:
+    if not _is_there(a) or not a.ndim:
         return NotImplemented
-    if isinstance(bins, str):
-        return NotImplemented
-    bins = bins.to_numpy() if isinstance(bins, Mat) else bins
-    limits = np.array([reduce.min(a).item(), reduce.max(a).item()], a.dtype)
-    edges: Array = np.histogram_bin_edges(limits, bins, range)
-    return sorting.histogram_of(a, edges), as_mat(edges, "edges")
+    narrow = a.dtype.kind in "iu" and a.dtype.itemsize <= 2
+    found = sorting.sort(a)
+    return found if a.dtype.kind == "c" else found.astype(np.complex64 if narrow else np.complex128)

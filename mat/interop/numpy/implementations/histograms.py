@@ -1,0 +1,133 @@
+"""NumPy's histograms, on devices: by searching the edges, which the host computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....matrix.mat import Mat
+from ....ops import elementwise, reduce, sorting
+from ....ops.gathering import positions_of
+from ....ops.operands import as_mat
+from ....ops.taking import take
+from ....support.types import Array, Operand
+from ..registry import Result, implements
+from .there import as_dtype, as_floats, is_there, mats_there
+
+_FLOAT = np.dtype(np.float64)
+_numbers = range  # which is the name of a parameter here
+
+
+def _has_bins(a: Operand) -> bool:
+    return is_there(a) and bool(a.size) and a.dtype.kind in "iuf"
+
+
+def _edges(a: Mat, bins: Operand, range: Operand) -> Array | None:
+    """Return the edges of bins, for which the least and the largest element are read; None for a
+    rule that looks at all elements.
+    """
+    if isinstance(bins, str):
+        return None
+    bins = bins.to_numpy() if isinstance(bins, Mat) else bins
+    limits = np.zeros(2, a.dtype)
+    if np.ndim(bins) == 0 and range is None:
+        limits = np.array([reduce.min(a).item(), reduce.max(a).item()], a.dtype)
+    found: Array = np.histogram_bin_edges(limits, bins, range)
+    return found
+
+
+@implements("histogram_bin_edges")
+def numpy_histogram_bin_edges(a: Operand, bins: Operand = 10, range: Operand = None,
+                              weights: Operand = None) -> Result:
+    edges = _edges(a, bins, range) if _has_bins(a) else None
+    return NotImplemented if edges is None else as_mat(edges, "edges")
+
+
+# the parameters are NumPy's
+@implements("histogram")
+def numpy_histogram(a: Operand, bins: Operand = 10, range: Operand = None,
+                    density: bool | None = None, weights: Operand = None) -> Result:
+    edges = _edges(a, bins, range) if _has_bins(a) else None
+    if edges is None or not (weights is None or _are_weights(weights, a)):
+        return NotImplemented
+    if weights is None:
+        counts = sorting.histogram_of(a, edges)
+    else:
+        counts = _sums([a.contiguous().reshape(-1)], [edges], weights.contiguous().reshape(-1))
+        counts = as_dtype(counts, weights.dtype)
+    if density:
+        counts = counts / as_mat(np.diff(edges).astype(float), "widths") / reduce.sum(counts)
+    return counts, as_mat(edges, "edges")
+
+
+def _are_weights(weights: Operand, a: Mat) -> bool:
+    return is_there(weights) and weights.shape == a.shape and weights.dtype.kind == "f"
+
+
+def _sums(columns: Sequence[Mat], edges: Sequence[Array], weights: Mat | None) -> Mat:
+    """Return how many points, or the sums of their weights, are in each bin of all columns."""
+    place: Mat | None = None
+    inside: Mat | None = None
+    for x, own in zip(columns, edges, strict=True):
+        at = sorting.searchsorted(as_mat(own, "edges"), x, right=True) - 1
+        at = at - as_dtype(elementwise.equal(x, float(own[-1])), at.dtype)  # the last one is closed
+        n = own.size - 1
+        known = (at >= 0) & (at < n)
+        place = at if place is None else place * n + at
+        inside = known if inside is None else inside & known
+    assert place is not None
+    assert inside is not None
+    rows = positions_of(inside)
+    place = take(place, rows, 0)
+    chosen = None if weights is None else take(weights, rows, 0)
+    size = int(np.prod([own.size - 1 for own in edges]))
+    assert place is not None
+    found = sorting.bincount(place, chosen, size)
+    assert found is not None
+    return found.reshape(tuple(own.size - 1 for own in edges))
+
+
+# the parameters are NumPy's
+@implements("histogramdd")
+def numpy_histogramdd(sample: Operand, bins: Operand = 10, range: Operand = None,
+                      density: bool | None = None, weights: Operand = None) -> Result:
+    if isinstance(sample, Mat):
+        columns = [sample[:, k] for k in _numbers(sample.shape[1])] if sample.ndim == 2 else []
+    else:
+        columns = mats_there(*sample) if isinstance(sample, list | tuple) else []
+    return _of_columns(columns, bins, range, density, weights)
+
+
+# the parameters are NumPy's
+@implements("histogram2d")
+def numpy_histogram2d(x: Operand, y: Operand, bins: Operand = 10, range: Operand = None,
+                      density: bool | None = None, weights: Operand = None) -> Result:
+    if isinstance(bins, list | tuple | np.ndarray | Mat) and len(bins) not in (1, 2):
+        bins = [bins, bins]
+    found = _of_columns(mats_there(x, y), bins, range, density, weights)
+    return found if found is NotImplemented else (found[0], *found[1])
+
+
+# the parameters are NumPy's
+def _of_columns(columns: Sequence[Mat], bins: Operand, range: Operand, density: bool | None,
+                weights: Operand) -> Result:
+    """Return the histogram of points whose coordinates are in columns, and the edges of each."""
+    if not columns or not all(_has_bins(x) and x.ndim == 1 and x.size == columns[0].size
+                              for x in columns):
+        return NotImplemented
+    if weights is not None and not _are_weights(weights, columns[0]):
+        return NotImplemented
+    each = list(bins) if isinstance(bins, list | tuple) else [bins] * len(columns)
+    limits = [None] * len(columns) if range is None else list(range)
+    if not len(each) == len(limits) == len(columns) or any(isinstance(b, str) for b in each):
+        return NotImplemented
+    edges = [_edges(x, b, r) for x, b, r in zip(columns, each, limits, strict=True)]
+    known = [np.asarray(own, _FLOAT) for own in edges if own is not None]
+    counts = as_dtype(_sums([as_floats(x) for x in columns], known, weights), _FLOAT)
+    if density:
+        counts = counts / reduce.sum(counts)
+        for k, own in enumerate(known):
+            shape = (-1,) + (1,) * (len(known) - 1 - k)
+            counts = counts / as_mat(np.diff(own).reshape(shape), "widths")
+    return counts, [as_mat(own, "edges") for own in edges if own is not None]

@@ -1,0 +1,127 @@
+"""NumPy's functions that add elements or leave some out.
+
+On devices indices of the result are found on the host, by NumPy's function for the numbers of the
+elements, and elements are gathered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....layout.shapes import as_axis
+from ....matrix.creation import adopted
+from ....matrix.mat import Mat
+from ....ops import joining
+from ....ops.gathering import positions_of
+from ....ops.parts import along
+from ....ops.selecting import is_true, number_as_mat
+from ....ops.taking import take
+from ....support.dtypes import represents
+from ....support.types import Array, Operand
+from ..operands import as_mat_if_possible, as_mats
+from ..registry import Result, implements
+from .there import as_dtype, is_there, with_axis_moved
+
+
+def taken(x: Mat, places: Array, axis: int) -> Result:
+    """Return the items of `x` at places of an axis, which are in range."""
+    found = take(x, adopted(np.ascontiguousarray(places, np.int64)), axis)
+    return NotImplemented if found is None else found
+
+
+def repeated_each(x: Mat, counts: Array, axis: Operand) -> Result:
+    """Return the items along an axis, each repeated as often as its count says."""
+    if axis is not None and type(axis) is not int:
+        return NotImplemented
+    x, k = _along(x.contiguous() if axis is None else x, axis)
+    if counts.dtype.kind not in "iu" or counts.shape not in ((1,), (x.shape[k],)) or (
+            counts.size and counts.min() < 0):
+        return NotImplemented  # NumPy's errors
+    return taken(x, np.repeat(np.arange(x.shape[k]), counts), k)
+
+
+@implements("append")
+def numpy_append(arr: Operand, values: Operand, axis: int | None = None) -> Result:
+    if is_there(arr):
+        values = as_mat_if_possible(values)
+    parts = as_mats([arr, values])
+    return joining.concat(parts, axis) if parts else NotImplemented
+
+
+@implements("delete")
+def numpy_delete(arr: Operand, obj: Operand, axis: int | None = None) -> Result:
+    if is_there(arr) and not isinstance(obj, int | slice):
+        x, k = _along(arr, axis)
+        return taken(x, np.delete(np.arange(x.shape[k]), np.asarray(obj)), k)
+    if not isinstance(arr, Mat) or not isinstance(obj, int | slice) or isinstance(obj, bool):
+        return NotImplemented
+    x, k = _along(arr, axis)
+    removed = range(x.shape[k])[obj] if isinstance(obj, slice) else _one_of(x.shape[k], obj)
+    if removed is None or abs(removed.step) != 1:
+        return (taken(x, np.delete(np.arange(x.shape[k]), obj), k)
+                if is_there(arr) and isinstance(obj, slice) else NotImplemented)
+    if not removed:
+        return x.copy()
+    low, high = min(removed), max(removed) + 1
+    return _joined(x, k, slice(None, low), [], slice(high, None))
+
+
+@implements("insert")
+def numpy_insert(arr: Operand, obj: Operand, values: Operand, axis: int | None = None) -> Result:
+    if not isinstance(arr, Mat) or type(obj) is not int or (axis is not None and arr.ndim != 1):
+        return _inserted(arr, obj, values, axis) if is_there(arr) else NotImplemented
+    x, k = _along(arr, axis)
+    if isinstance(values, int | float) and represents(x.dtype, values):
+        added: list[Mat] = [number_as_mat(values, x.dtype, x).expand_dims(0)]
+    else:
+        added = as_mats([values])
+    length = x.shape[k]
+    if not added or added[0].ndim != 1 or added[0].dtype != x.dtype or not (
+            -length <= obj <= length):
+        return _inserted(arr, obj, values, axis) if is_there(arr) else NotImplemented
+    at = obj + length if obj < 0 else obj
+    return _joined(x, k, slice(None, at), added, slice(at, None))
+
+
+def _inserted(x: Mat, obj: Operand, values: Operand, axis: int | None) -> Result:
+    """Return `x` with values before places of an axis: several before one, or one before each."""
+    x, k = _along(x, axis)
+    at, new = np.asarray(obj), as_mat_if_possible(values)
+    if not isinstance(new, Mat) or new.ndim > x.ndim or not np.can_cast(
+            new.dtype, x.dtype, "unsafe" if x.dtype.kind == "c" else "same_kind"):
+        return NotImplemented
+    new = as_dtype(new, x.dtype).reshape((1,) * (x.ndim - new.ndim) + new.shape)
+    if not at.ndim:
+        new = with_axis_moved(new, 0, k)
+    count = at.size if at.size != 1 else new.shape[k]
+    n, shape = x.shape[k], (*x.shape[:k], count, *x.shape[k + 1:])
+    order = np.insert(np.arange(n), obj if at.size != 1 else int(at.item()),
+                      np.arange(n, n + count))
+    return taken(joining.concat([x, new.broadcast_to(shape)], k), order, k)
+
+
+@implements("trim_zeros")
+def numpy_trim_zeros(filt: Operand, trim: str = "fb", axis: Operand = None) -> Result:
+    if not is_there(filt) or filt.ndim != 1 or axis not in (None, 0, -1) or not isinstance(
+            trim, str):
+        return NotImplemented
+    places = positions_of(is_true(filt))
+    if not places.size:
+        return filt[:0]
+    sides = trim.lower()
+    first = places[0].item() if "f" in sides else 0
+    return filt[first:places[-1].item() + 1 if "b" in sides else filt.size]
+
+
+def _along(x: Mat, axis: int | None) -> tuple[Mat, int]:
+    return (x.reshape(-1), 0) if axis is None else (x, as_axis(axis, x.ndim))
+
+
+def _one_of(length: int, index: int) -> range | None:
+    return range(length)[index:][:1] if -length <= index < length else None
+
+
+def _joined(x: Mat, axis: int, head: slice, middle: Sequence[Mat], tail: slice) -> Mat:
+    return joining.concat([along(x, axis, head), *middle, along(x, axis, tail)], axis)

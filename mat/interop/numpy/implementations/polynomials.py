@@ -1,0 +1,121 @@
+"""NumPy's polynomials by their coefficients, the highest power first, on devices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....matrix.creation import adopted
+from ....matrix.mat import Mat, new_like
+from ....ops import elementwise, scan
+from ....ops.gathering import positions_of
+from ....ops.joining import concat
+from ....ops.selecting import is_true
+from ....support.types import Function, Operand
+from ..registry import Result, implements
+from .interpolation import numpy_convolve
+from .there import as_dtype, is_there, mats_there
+
+
+def _vectors(*operands: Operand) -> list[Mat]:
+    """Return coefficients as vectors; none if they are to be left to NumPy."""
+    mats = mats_there(*operands)
+    if any(m.ndim > 1 or not m.size or m.dtype.kind not in "iufc" for m in mats):
+        return []
+    return [m.reshape(-1) for m in mats]
+
+
+@implements("polyval")
+def numpy_polyval(p: Operand, x: Operand) -> Result:
+    mats = mats_there(p, x)
+    if not mats or mats[0].ndim != 1 or not mats[0].size or any(
+            m.dtype.kind not in "iufc" for m in mats):
+        return NotImplemented
+    factors, at = mats
+    dtype = np.result_type(factors.dtype, at.dtype)
+    found: Mat = new_like(at, at.shape, dtype).fill_(0)
+    for k in range(factors.size):
+        found = found * at + factors[k]
+    return found
+
+
+@implements("polyadd")
+def numpy_polyadd(a1: Operand, a2: Operand) -> Result:
+    return _combined(elementwise.add, a1, a2)
+
+
+@implements("polysub")
+def numpy_polysub(a1: Operand, a2: Operand) -> Result:
+    return _combined(elementwise.subtract, a1, a2)
+
+
+def _combined(function: Function, *operands: Operand) -> Result:
+    mats = _vectors(*operands)
+    if not mats:
+        return NotImplemented
+    length = max(m.size for m in mats)
+    return function(*(_lengthened(m, length) for m in mats))
+
+
+def _lengthened(x: Mat, length: int) -> Mat:
+    """Return a vector with zeros before it."""
+    if x.size == length:
+        return x
+    return concat([new_like(x, (length - x.size,), x.dtype).fill_(0), x])
+
+
+@implements("polymul")
+def numpy_polymul(a1: Operand, a2: Operand) -> Result:
+    mats = _vectors(a1, a2)
+    if not mats:
+        return NotImplemented
+    one, other = map(_without_zeros, mats)
+    return numpy_convolve(one, other)
+
+
+def _without_zeros(x: Mat) -> Mat:
+    """Return coefficients from the first one on that is not 0; the last one where there is none."""
+    places = positions_of(is_true(x))
+    found: Mat = x[places[0].item() if places.size else -1:]
+    return found
+
+
+@implements("polyder")
+def numpy_polyder(p: Operand, m: int = 1) -> Result:
+    vectors = _vectors(p)
+    if not vectors or type(m) is not int or m < 0:
+        return NotImplemented
+    (found,) = vectors
+    for _ in range(m):
+        found = found[:-1] * _powers(found.size - 1)
+    return found
+
+
+def _powers(n: int) -> Mat:
+    """Return the integers from `n` down to 1."""
+    return adopted(np.arange(n, 0, -1))
+
+
+@implements("polyint")
+def numpy_polyint(p: Operand, m: int = 1, k: Operand = None) -> Result:
+    vectors = _vectors(p)
+    if not vectors or type(m) is not int or m < 0 or k is not None:
+        return NotImplemented
+    (found,) = vectors
+    for _ in range(m):
+        found = found / _powers(found.size)
+        found = concat([found, new_like(found, (1,), found.dtype).fill_(0)])
+    return found
+
+
+@implements("vander")
+def numpy_vander(x: Operand, N: int | None = None,  # noqa: N803  # NumPy's name
+                 increasing: bool = False) -> Result:
+    count = getattr(x, "size", 0) if N is None else N
+    if not is_there(x) or x.ndim != 1 or type(count) is not int or count < 0 or (
+            x.dtype.kind not in "iufc"):
+        return NotImplemented
+    x = as_dtype(x, np.promote_types(x.dtype, int))
+    first = new_like(x, (x.size, min(count, 1)), x.dtype).fill_(1)
+    rest = x.expand_dims(1).broadcast_to((x.size, max(count - 1, 0)))
+    found = concat([first, scan.cumprod(rest, 1)], 1) if count > 1 else first
+    return found if increasing else found[:, ::-1].copy()

@@ -1,0 +1,40 @@
+"""NumPy's functions that are made of other operations on a device: they give what NumPy gives, in
+its dtypes, and nothing goes to the host but numbers that decide.
+"""
+
+import numpy as np
+import pytest
+
+import mat
+
+from ..support.composed_calls import ASKED, THERE
+from ..support.ordinary_calls import arrays, call_there, leaves
+
+pytestmark = pytest.mark.host
+
+
+def check_is_numpys(found, call, rtol=1e-12):
+    """Check elements, dtypes and shapes."""
+    with np.errstate(all="ignore"):
+        wanted = eval(call, {"np": np, **arrays()})
+    for one, other in zip(leaves(found), leaves(wanted), strict=True):
+        got, known = np.asarray(one), np.asarray(other)
+        assert (got.dtype, got.shape) == (known.dtype, known.shape)
+        np.testing.assert_allclose(got, known, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("call", THERE)
+def test_nothing_goes_to_the_host(call):
+    with mat.use_device("emulated", required=True) as device:
+        found, copies = call_there(call, device)
+    assert (copies.d2h, copies.fallbacks) == (0, 0)
+    check_is_numpys(found, call)
+
+
+@pytest.mark.parametrize("call", ASKED)
+def test_the_host_asks_for_numbers_only(call):
+    with mat.use_device("emulated", required=True) as device:
+        found, copies = call_there(call, device)
+    assert copies.fallbacks == 0
+    assert copies.bytes < 200
+    check_is_numpys(found, call)
