@@ -19,7 +19,7 @@ from mat.interop.numpy.namespace.names import (
     WRAPPED,
     kinds,
 )
-from mat.interop.numpy.registry import IMPLEMENTATIONS
+from mat.interop.numpy.registry import COMPOSED, IMPLEMENTATIONS
 
 PAGE = Path(__file__).with_name("numpy.md")
 BEGIN, END = "<!-- names: begin -->\n", "<!-- names: end -->\n"
@@ -45,7 +45,9 @@ def group_of(module: str, name: str) -> str:
     if function in QUERIES:
         return "query"
     own = not module and name in mat.__all__
-    return "ours" if own or function in IMPLEMENTATIONS or function in UFUNCS else "host"
+    composed = (function, "__call__") in COMPOSED
+    ours = own or composed or function in IMPLEMENTATIONS or function in UFUNCS
+    return "ours" if ours else "host"
 
 
 def section() -> str:

@@ -9,7 +9,7 @@ since; what is written to them is written to the origin at the end of the access
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..core.direction import Direction
 from ..core.export import ExportRecord
 from ..core.registry import Facet, Handle, Memory, Number
 from ..core.source_line import SourceLine
+from ..devices.in_use import computes_elsewhere
 from ..errors import ConflictError, TornError
 from ..facets.array import over
 from ..layout.strided import packed
@@ -29,7 +30,20 @@ from .mat import Mat
 _CHANGED = -1  # no version
 
 
-def derived(origin: Mat, part: Callable[[Array], Array]) -> Mat:
+class DevicePart(Protocol):
+    """A part of the elements of a Mat, each a half of one, that devices take and put, too."""
+
+    def dtype_of(self, origin: Mat) -> DType:
+        """Return the dtype of the part."""
+
+    def take(self, origin: Mat, part: Mat) -> None:
+        """Write to `part` the elements that it has."""
+
+    def put(self, part: Mat, origin: Mat) -> None:
+        """Write the elements of `part` to the origin."""
+
+
+def derived(origin: Mat, part: Callable[[Array], Array], there: DevicePart | None = None) -> Mat:
     """Return the Mat of what `part`, which returns a view of an array, returns for `origin`.
 
     Parameters
@@ -38,6 +52,8 @@ def derived(origin: Mat, part: Callable[[Array], Array]) -> Mat:
         The Mat that has the elements.
     part : callable
         A function of an array with the layout of `origin`.
+    there : DevicePart, optional
+        The same part on devices. Without it, the host takes it.
 
     Returns
     -------
@@ -45,11 +61,14 @@ def derived(origin: Mat, part: Callable[[Array], Array]) -> Mat:
         A packed Mat, which is written if `origin` can be written.
     """
     now = origin._as_now()
-    with now.facet("array", "input") as a:
-        found = part(a)
-        storage = DerivedStorage(now, part, found.shape, found.dtype)
+    if there is not None and computes_elsewhere(now):
+        storage = DerivedStorage(now, part, now.shape, there.dtype_of(now), there)
+    else:
+        with now.facet("array", "input") as a:
+            found = part(a)
+            storage = DerivedStorage(now, part, found.shape, found.dtype, there)
     made: Mat = type(now).__new__(type(now))
-    made._fill_in(storage, packed(found.shape), now.device_enabled)
+    made._fill_in(storage, packed(storage.shape), now.device_enabled)
     made.is_view = True
     storage.follow()
     return made
@@ -58,7 +77,7 @@ def derived(origin: Mat, part: Callable[[Array], Array]) -> Mat:
 class DerivedStorage(Storage):
     """The elements of a Mat made by `derived`."""
 
-    __slots__ = ("origin", "part", "shape", "version_seen")
+    __slots__ = ("following", "origin", "part", "shape", "there", "version_seen")
     # declared by base classes, and set here
     fresh: int
     version: int
@@ -66,8 +85,10 @@ class DerivedStorage(Storage):
     torn: TornError | None
 
     def __init__(self, origin: Mat, part: Callable[[Array], Array], shape: tuple[int, ...],
-                 dtype: DType) -> None:
+                 dtype: DType, there: DevicePart | None = None) -> None:
         super().__init__(packed(shape).size, dtype, 0)
+        self.there: DevicePart | None = there
+        self.following: bool = False  # whether an operation on a device copies the elements now
         self.origin: Mat = origin
         self.part: Callable[[Array], Array] = part
         self.shape: tuple[int, ...] = shape
@@ -88,7 +109,11 @@ class DerivedStorage(Storage):
             return
         with self.lock:
             self.end_abandoned()
-            if any(r.thread and not isinstance(r, ExportRecord) for r in tuple(self.accesses)):
+            if self.following or any(r.thread and not isinstance(r, ExportRecord)
+                                     for r in tuple(self.accesses)):
+                return
+            if self.there is not None and computes_elsewhere(self.origin):
+                self._follow_there(self.there)
                 return
             with self.origin.facet("array", "input") as a:
                 version = self.origin.storage.version
@@ -100,26 +125,66 @@ class DerivedStorage(Storage):
             self.version += 1
             self.version_seen = version
 
+    def _follow_there(self, there: DevicePart) -> None:
+        """Have the device in use copy the elements of the origin."""
+        version = self.origin.storage.version
+        self.torn, self.following = None, True
+        try:
+            there.take(self.origin, self._whole())
+        finally:
+            self.following = False
+        self.version_seen = version
+
+    def _whole(self) -> Mat:
+        """Return a Mat of all elements."""
+        found: Mat = Mat.__new__(Mat)
+        found._fill_in(self, packed(self.shape), True)
+        return found
+
     def _elements(self, a: Array) -> Array:
         return np.array(self.part(a), order="C", copy=True).reshape(-1)
 
     def write_back(self) -> None:
         """Write the elements to the origin."""
-        origin, storage = self.origin, self.origin.storage
-        with self.lock:
-            elements = self._refresh(HOST).reshape(self.shape)
-        with origin.facet("array", "io") as a:
-            version = storage.version
-            alone = version == self.version_seen
-            if alone:
-                self.part(a)[...] = elements
+        storage = self.origin.storage
+        if self.there is not None and computes_elsewhere(self.origin):
+            version, alone = self._write_back_there(self.there)
+        else:
+            version, alone = self._write_back_here()
         # by this access, if by none that is around it
         self.version_seen = storage.version if storage.version - version in (0, 1) else _CHANGED
         if not alone:
             self.forget()
-            raise ConflictError(f"{origin.label()} was changed while a part of it was being "
+            raise ConflictError(f"{self.origin.label()} was changed while a part of it was being "
                                 "written, and what was written is lost; end one block before the "
                                 "other begins")
+
+    def _write_back_here(self) -> tuple[int, bool]:
+        """Write the elements to the origin on the host; return its version before, and whether
+        nothing else has changed it.
+        """
+        origin = self.origin
+        with self.lock:
+            elements = self._refresh(HOST).reshape(self.shape)
+        with origin.facet("array", "io") as a:
+            version = origin.storage.version
+            alone = version == self.version_seen
+            if alone:
+                self.part(a)[...] = elements
+        return version, alone
+
+    def _write_back_there(self, there: DevicePart) -> tuple[int, bool]:
+        """Do what `_write_back_here` does on the device in use."""
+        version = self.origin.storage.version
+        alone = version == self.version_seen
+        if alone:
+            with self.lock:
+                self.following = True
+                try:
+                    there.put(self._whole(), self.origin)
+                finally:
+                    self.following = False
+        return version, alone
 
     # Accesses, each of which follows first
 
@@ -151,7 +216,7 @@ class DerivedStorage(Storage):
         if decides and self.writer is None:
             if failed or self.torn is not None:
                 self.forget()
-            else:
+            elif not self.following:
                 self.write_back()
 
     def forget(self) -> None:

@@ -182,3 +182,70 @@ def test_numpy_computes_with_parts():
     assert_array_equal((x.real @ x.imag).to_numpy(), a.real @ a.imag)
     assert_array_equal(mat.concat([x.real, x.imag]).to_numpy(), np.concat([a.real, a.imag]))
     assert_array_equal(x.real[x.imag > 5].to_numpy(), a.real[a.imag > 5])
+
+
+# On devices
+
+
+def change_parts(z, ones):
+    """Write parts by each of the ways that there are; return what was read of them meanwhile."""
+    real, imaginary = z.real, z.imag
+    found = [real + imaginary]
+    real[0] = 5
+    real += 1
+    found.append(imaginary * real)
+    z.imag = 7
+    z.real[:, 1] = ones
+    z.T.imag[2] -= ones
+    np.negative(imaginary, out=imaginary)
+    return [*found, imaginary * 1, np.real(z) * 2, z.T.real[1] * 1]
+
+
+def check_parts_there(device):
+    """Check that nothing of this goes to the host, for packed and other Mats."""
+    a = np.arange(48.0).view(np.complex128).reshape(6, 4)
+    for part, n in ((np.s_[:3], 4), (np.s_[::2, ::-1], 4), (np.s_[1:4, 1:], 3)):
+        z, ones, b = mat.array(a)[part], mat.ones(3), a.copy()[part]
+        for x in (z, ones):
+            with x.facet(device.facet, "io"):
+                pass
+        with mat.debug.count_copies() as copies:
+            found = change_parts(z, ones)
+        assert (copies.d2h, copies.fallbacks) == (0, 0)
+        for one, other in zip(found, change_parts(b, np.ones(3)), strict=True):
+            assert_array_equal(one.to_numpy(), other)
+        assert_array_equal(z.to_numpy(), b)
+        assert z.shape == (3, n)
+
+
+@pytest.mark.host
+def test_parts_stay_on_the_device():
+    with mat.use_device("emulated", required=True) as device:
+        check_parts_there(device)
+
+
+@pytest.mark.host
+def test_parts_follow_from_one_memory_to_another():
+    z, b = both()
+    with mat.use_device("emulated", required=True):
+        part = z.real
+        z *= 2
+        assert_array_equal((part + 1).to_numpy(), 2 * b.real + 1)
+    z[0] = 1j
+    assert_array_equal(part.to_numpy()[0], np.zeros(4))
+    with mat.use_device("emulated", required=True):
+        part += 1
+        with pytest.raises(mat.ConflictError), part.facet("array", "io"):
+            z *= 2
+    assert_array_equal(z.to_numpy()[0], [2 + 2j] * 4)
+
+
+@pytest.mark.host
+def test_a_block_on_a_device_that_fails_changes_neither():
+    z, b = both()
+    with mat.use_device("emulated", required=True) as device:
+        part = z.imag
+        with pytest.raises(RuntimeError), part.facet(device.facet, "io"):
+            raise RuntimeError
+        assert_array_equal((part + 0).to_numpy(), b.imag)
+    assert_array_equal(z.to_numpy(), b)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ...devices.in_use import computes_elsewhere
 from ...errors import DTypeError, MatError
 from ...layout.strided import Layout, packed
 from ...matrix.base import MATS
@@ -13,7 +14,8 @@ from ...matrix.derived import DerivedStorage, derived
 from ...matrix.exports import exported_array
 from ...matrix.mat import Mat
 from ...matrix.methods import bind
-from ...support.types import Array, Operand
+from ...ops import complex_parts
+from ...support.types import Array, DType, Operand
 from .dispatch import delegate
 from .flat import FlatIterator
 
@@ -66,16 +68,34 @@ def set_flat(self: Mat, value: Operand) -> None:
 
 def real(self: Mat) -> Mat:
     """The real parts: self where elements are real, else a Mat that writes those of self."""
-    return self if self.dtype.kind != "c" else derived(self, _real_parts)
+    return self if self.dtype.kind != "c" else derived(self, _real_parts, Half(False))
 
 
 def imag(self: Mat) -> Mat:
     """The imaginary parts: a Mat that writes those of self, or of zeros where elements are real."""
     if self.dtype.kind == "c":
-        return derived(self, _imaginary_parts)
+        return derived(self, _imaginary_parts, Half(True))
     zeros = Mat(self.shape, self.dtype)  # which has no memory yet
     zeros.device_enabled = self.device_enabled
     return zeros
+
+
+class Half(NamedTuple):
+    """The real or the imaginary parts of complex elements, on devices."""
+
+    imaginary: bool
+
+    def dtype_of(self, origin: Mat) -> DType:
+        """Return the dtype of the parts."""
+        return complex_parts.real_type(origin)
+
+    def take(self, origin: Mat, part: Mat) -> None:
+        """Write the parts of the origin to `part`."""
+        complex_parts.take_part(origin, part, self.imaginary)
+
+    def put(self, part: Mat, origin: Mat) -> None:
+        """Write `part` to the parts of the origin."""
+        complex_parts.put_part(part, origin, self.imaginary)
 
 
 def _real_parts(a: Array) -> Array:
@@ -104,6 +124,10 @@ def set_imag(self: Mat, value: Operand) -> None:
 
 def _set_part(self: Mat, name: str, value: Operand) -> None:
     """Overwrite the parts of that name of a complex Mat."""
+    if computes_elsewhere(self):
+        (self.real if name == "real" else self.imag)[...] = value
+        return
+
     def assign(a: np.ndarray, v: Operand) -> None:
         setattr(a, name, v)
 
