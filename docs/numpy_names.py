@@ -19,7 +19,7 @@ from mat.interop.numpy.namespace.names import (
     WRAPPED,
     kinds,
 )
-from mat.interop.numpy.registry import COMPOSED, IMPLEMENTATIONS
+from mat.interop.numpy.registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
 
 PAGE = Path(__file__).with_name("numpy.md")
 BEGIN, END = "<!-- names: begin -->\n", "<!-- names: end -->\n"
@@ -46,6 +46,8 @@ def group_of(module: str, name: str) -> str:
         return "query"
     own = not module and name in mat.__all__
     composed = (function, "__call__") in COMPOSED
+    if function in ON_HOST:
+        return "host"
     ours = own or composed or function in IMPLEMENTATIONS or function in UFUNCS
     return "ours" if ours else "host"
 

@@ -30,6 +30,7 @@ from .implementations import (  # noqa: F401  # each registers its functions
     creation,
     einsum,
     elementwise,
+    fourier,
     histograms,
     inserting,
     interpolation,

@@ -19,6 +19,7 @@ Result: TypeAlias = Any  # of an implementation: Mats, a number, or NotImplement
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 IMPLEMENTATIONS: dict[object, Function] = {}  # by NumPy's function
+ON_HOST: set[object] = set()  # functions of which an implementation computes on the host only
 # by a ufunc and the name of its method: what computes it while a device is in use
 COMPOSED: dict[tuple[np.ufunc, str], Function] = {}
 NO_VALUE: Final[Operand] = np._NoValue  # NumPy's default where None is a value

@@ -17,7 +17,7 @@ from ....support.types import Arguments, Function, Keywords, Operand
 from ..array_function import VIEWS, call_numpy, code_of, positional_names
 from ..array_ufunc import IMPLEMENTATIONS as UFUNCS
 from ..operands import as_mat_if_possible, refuse_other_elements
-from ..registry import COMPOSED, IMPLEMENTATIONS
+from ..registry import COMPOSED, IMPLEMENTATIONS, ON_HOST
 from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_of
 
 # the parameters of NumPy's functions that are array-likes, and those that are sequences of them
@@ -144,5 +144,7 @@ def where_computed(function: Function) -> str:
     """Return a sentence that says who computes a NumPy function."""
     if function in VIEWS:
         return _VIEW
+    if function in ON_HOST:
+        return _BY_NUMPY
     composed = (function, "__call__") in COMPOSED
     return _BY_US if function in IMPLEMENTATIONS or function in UFUNCS or composed else _BY_NUMPY

@@ -1,0 +1,87 @@
+"""NumPy's discrete Fourier transforms on the host: long ones by SciPy's functions of the same
+names, which take 0.2 to 1 times as long and give the same dtypes.
+
+On a device they count as carried out by the host, as NumPy's are.
+"""
+
+from __future__ import annotations
+
+import importlib
+from math import prod
+
+from ....layout.shapes import Ints, as_axis
+from ....matrix.mat import Mat
+from ....support.types import Function, Operand
+from ..dispatch import delegate
+from ..registry import ON_HOST, Result, implements, numpy_function
+
+SHORT = 1024  # elements along the transforms below which loading SciPy's module is not worth it
+_NORMS = (None, "backward", "ortho", "forward")
+_REAL, _COMPLEX = "?bhilqBHILQfd", "?bhilqBHILQfdFD"  # dtypes that give the same ones as in NumPy
+_OF_REAL = ("rfft", "ihfft", "rfft2", "rfftn")
+_OF_ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+_OF_TWO = ("fft2", "ifft2", "rfft2", "irfft2")
+_OF_ALL = ("fftn", "ifftn", "rfftn", "irfftn")
+
+
+def _along_one(name: str) -> Function:
+    """Return the implementation of a transform along one axis."""
+    def transform(a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None,
+                  out: Operand = None) -> Result:
+        lengths = None if n is None else (n,)
+        if out is not None or not _fits(name, a, lengths, (axis,), norm):
+            return NotImplemented
+        return delegate(_scipys(name), (a, n, axis, norm), name=name)
+
+    return transform
+
+
+def _along_several(name: str, default: Ints | None) -> Function:
+    """Return the implementation of a transform along axes, of all by default."""
+    def transform(a: Operand, s: Operand = None, axes: Operand = default,
+                  norm: str | None = None, out: Operand = None) -> Result:
+        over = tuple(range(getattr(a, "ndim", 0))) if axes is None else axes
+        lengths = tuple(s) if isinstance(s, list | tuple) else s
+        if out is not None or (s is not None and axes is None) or not isinstance(
+                over, list | tuple) or not _fits(name, a, lengths, tuple(over), norm):
+            return NotImplemented
+        return delegate(_scipys(name), (a, lengths, tuple(over), norm), name=name)
+
+    return transform
+
+
+def _fits(name: str, a: Operand, lengths: Operand, axes: Ints, norm: str | None) -> bool:
+    """Return whether SciPy computes what NumPy does, and the transforms are long."""
+    if not isinstance(a, Mat) or (lengths is None and a.size < SHORT) or norm not in _NORMS:
+        return False
+    if a.dtype.char not in (_REAL if name in _OF_REAL else _COMPLEX) or not axes:
+        return False
+    if not all(type(k) is int and -a.ndim <= k < a.ndim for k in axes):
+        return False
+    own = tuple(a.shape[k] for k in axes)
+    if lengths is None:
+        lengths = own
+    elif not isinstance(lengths, tuple) or len(lengths) != len(axes) or not all(
+            type(n) is int for n in lengths):
+        return False
+    different = len({as_axis(k, a.ndim) for k in axes}) == len(axes)
+    return different and bool(a.size) and min(lengths) > 0 and prod(lengths) >= SHORT
+
+
+def _scipys(name: str) -> Function:
+    """Return the function of ``scipy.fft``, which is loaded when first needed."""
+    found: Function = getattr(importlib.import_module("scipy.fft"), name)
+    return found
+
+
+def _register() -> None:
+    transforms = {name: _along_one(name) for name in _OF_ONE}
+    transforms |= {name: _along_several(name, (-2, -1)) for name in _OF_TWO}
+    transforms |= {name: _along_several(name, None) for name in _OF_ALL}
+    for name, transform in transforms.items():
+        transform.__name__ = transform.__qualname__ = f"numpy_{name}"
+        implements(f"fft.{name}")(transform)
+        ON_HOST.add(numpy_function(f"fft.{name}"))
+
+
+_register()
