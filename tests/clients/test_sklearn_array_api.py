@@ -40,6 +40,7 @@ row("decomposition.PCA(2, svd_solver='randomized', random_state=0, "
 row("linear_model.Ridge(solver='svd').fit(x, x[:, 0]).coef_", blobs)
 row("linear_model.Ridge(solver='svd').fit(x, x[:, 0]).predict(x)", blobs)
 row("discriminant_analysis.LinearDiscriminantAnalysis().fit(x, labels(x)).predict(x)", blobs)
+row("linear_model.LogisticRegression().fit(x, labels(x)).predict(x)", blobs)
 row("mixture.GaussianMixture(3, random_state=0, init_params='random').fit(x).means_", blobs)
 row("metrics.r2_score(x[:, 0], x[:, 1])", blobs)
 row("metrics.accuracy_score(labels(x), labels(x))", blobs)

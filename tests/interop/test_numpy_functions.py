@@ -19,6 +19,7 @@ from mat.interop.numpy.array_function import QUERIES, SAVING, VIEWS, WRITING
 from mat.interop.numpy.registry import IMPLEMENTATIONS, numpy_function
 from mat.support.dtypes import as_dtype
 
+from ..conftest import DEVICE
 from ..support import selection
 from ..support.layouts import LAYOUTS, NUMPY_DTYPES, place
 from ..support.numpy_calls import FUNCTIONS, Operands
@@ -61,6 +62,7 @@ def silence():
 WAYS = [*((d, "packed") for d in NUMPY_DTYPES),
         *(("float64", layout) for layout in LAYOUTS if layout != "packed"),
         ("int32", "transposed"), ("complex64", "negative")]
+OF_FLOAT64 = {"logaddexp2"}  # computed more precisely than by NumPy for float32 on devices
 # `mat`'s give bfloat16 for bfloat16, where NumPy has float32
 OF_ITS_DTYPE = {"matmul", "linalg.matmul"}
 
@@ -107,7 +109,9 @@ def test_functions(name):
 def test_ufuncs(ufunc):
     name = ufunc.__name__
     for dtype, layout in selection.part([*WAYS, *bfloat16(name)], name, 4):
-        check(ufunc, calls_of(ufunc), dtype, layout, TOLERANCE.get(str(dtype), 1e-12))
+        tolerance = TOLERANCE.get(str(dtype), 1e-12)
+        loose = DEVICE != "cpu" and name in OF_FLOAT64
+        check(ufunc, calls_of(ufunc), dtype, layout, max(tolerance, 1e-6) if loose else tolerance)
 
 
 def test_tables_name_what_dispatches():
