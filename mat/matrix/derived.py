@@ -112,7 +112,7 @@ class DerivedStorage(Storage):
             if self.following or any(r.thread and not isinstance(r, ExportRecord)
                                      for r in tuple(self.accesses)):
                 return
-            if self.there is not None and computes_elsewhere(self.origin):
+            if self.there is not None and self._follows_there():
                 self._follow_there(self.there)
                 return
             with self.origin.facet("array", "input") as a:
@@ -124,6 +124,13 @@ class DerivedStorage(Storage):
             self.torn = None
             self.version += 1
             self.version_seen = version
+
+    def _follows_there(self) -> bool:
+        """Return whether the device in use can copy the elements: whether an operation can write
+        them, and nothing else is writing the origin.
+        """
+        return (self.writable and not self.accesses and self.origin.storage.writer is None
+                and computes_elsewhere(self.origin))
 
     def _follow_there(self, there: DevicePart) -> None:
         """Have the device in use copy the elements of the origin."""
@@ -147,7 +154,7 @@ class DerivedStorage(Storage):
     def write_back(self) -> None:
         """Write the elements to the origin."""
         storage = self.origin.storage
-        if self.there is not None and computes_elsewhere(self.origin):
+        if self.there is not None and not storage.accesses and computes_elsewhere(self.origin):
             version, alone = self._write_back_there(self.there)
         else:
             version, alone = self._write_back_here()

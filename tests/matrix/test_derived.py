@@ -249,3 +249,13 @@ def test_a_block_on_a_device_that_fails_changes_neither():
             raise RuntimeError
         assert_array_equal((part + 0).to_numpy(), b.imag)
     assert_array_equal(z.to_numpy(), b)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("test", [test_a_part_shows_elements_that_were_written_to_the_whole,
+                                  test_parts_of_what_is_read_only_are_read_only,
+                                  test_changes_of_both_at_once_are_refused,
+                                  test_a_part_can_be_written_in_a_block_of_the_whole])
+def test_what_holds_on_the_host_holds_on_devices(test):
+    with mat.use_device("emulated", required=True):
+        test()
