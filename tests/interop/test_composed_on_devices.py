@@ -38,3 +38,13 @@ def test_the_host_asks_for_numbers_only(call):
     assert copies.fallbacks == 0
     assert copies.bytes < 200
     check_is_numpys(found, call)
+
+
+@pytest.mark.parametrize("step", [2, 2.0, np.float64(2)])
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_steps_do_not_change_the_dtype_of_slopes(device, step):
+    a = np.arange(5, dtype="float32") ** 2
+    with mat.use_device(device, required=True):
+        for gradient in (np.gradient, mat.gradient):
+            found = gradient(mat.array(a), step)
+            np.testing.assert_array_equal(found.to_numpy(), np.gradient(a, step), strict=True)

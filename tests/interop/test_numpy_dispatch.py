@@ -177,8 +177,8 @@ def test_subclasses_of_mat_are_mats():
 def test_ufuncs_run_as_operations(ufunc, monkeypatch):
     monkeypatch.setattr(array_ufunc, "delegate", None)
     square = mat.array([[0.5, 2], [1, 3]])
-    shifts = ufunc in (np.left_shift, np.right_shift)
-    square = square.astype("int64" if shifts else "bool") if ufunc in BOOLEAN or shifts else square
+    whole = ufunc in (np.left_shift, np.right_shift, np.gcd, np.lcm)
+    square = square.astype("int64" if whole else "bool") if ufunc in BOOLEAN or whole else square
     operands = [square, square.T.to_numpy()][:ufunc.nin]
     with np.errstate(all="ignore"):
         wanted = ufunc(*map(np.asarray, operands))
@@ -235,6 +235,7 @@ IMPLEMENTED = [  # function, and the call that our operations can do
     ("unravel_index", 0), ("diag_indices_from", 0), ("tril_indices_from", 0),
     ("triu_indices_from", 0), ("fill_diagonal", 0), ("tri", 0), ("linspace", 0), ("logspace", 0),
     ("linalg.vecdot", 0), ("linalg.vector_norm", 0), ("linalg.matrix_norm", 0),
+    ("linalg.det", 0), ("linalg.slogdet", 0),
     ("linalg.cross", 0), ("linalg.matrix_power", 0), ("polyadd", 0), ("polysub", 0),
     ("polymul", 0), ("polyder", 0), ("polyint", 0), ("polyval", 0), ("array_equiv", 0),
     ("fft.fftshift", 0), ("fft.ifftshift", 0)]

@@ -23,6 +23,8 @@ np.fmin.accumulate(x, axis=1); np.multiply.reduceat(v, [5])
 np.hypot.reduce(x, axis=1, keepdims=True); np.float_power(z, 1.5)
 """
 FUNCTIONS = """
+np.linalg.det(x); np.linalg.slogdet(z); np.linalg.det(s[0]); np.real(z); np.imag(z); z.real + 1
+z.imag * 2; z.T.real[1]
 np.interp(v, w, w, period=2); np.convolve(z[0], w); np.quantile(x, 0.5, method='nearest')
 np.pad(x, 1, mode='mean'); np.gradient(v, edge_order=2); np.sinc(x); np.sinc(z); np.angle(z)
 np.angle(x); np.isreal(z); np.iscomplex(z); np.real_if_close(x); np.unwrap(v)

@@ -1,14 +1,22 @@
-"""NumPy's inverse, solver and Cholesky factor."""
+"""NumPy's inverse, solver, Cholesky factor, and on devices determinants."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeGuard
 
+import numpy as np
+
+from ....matrix.creation import adopted
 from ....matrix.mat import Mat
 from ....ops import linalg
 from ....support.dtypes import BLAS_TYPES
 from ....support.types import Operand
 from ..registry import Result, implements
+from .there import is_there
+
+# NumPy's named tuple of Mats
+SlogdetResult: Callable[[Mat, Mat], Result] = type(np.linalg.slogdet(np.ones((1, 1))))
 
 
 def _is_square(a: object) -> TypeGuard[Mat]:
@@ -32,3 +40,26 @@ def numpy_linalg_solve(a: Operand, b: Operand) -> Result:
 @implements("linalg.cholesky")
 def numpy_linalg_cholesky(a: Operand, /, *, upper: bool = False) -> Result:
     return linalg.cholesky(a) if _is_square(a) and not upper else NotImplemented
+
+
+@implements("linalg.slogdet")
+def numpy_linalg_slogdet(a: Operand) -> Result:
+    if not _has_determinant(a):
+        return NotImplemented
+    sign, logarithm = linalg.slogdet(a)
+    real = np.dtype(a.dtype.char.lower())
+    return SlogdetResult(adopted(np.asarray(sign, a.dtype)), adopted(np.asarray(logarithm, real)))
+
+
+@implements("linalg.det")
+def numpy_linalg_det(a: Operand) -> Result:
+    if not _has_determinant(a):
+        return NotImplemented
+    sign, logarithm = linalg.slogdet(a)
+    with np.errstate(over="ignore"):
+        return adopted(np.asarray(sign * np.exp(logarithm), a.dtype))
+
+
+def _has_determinant(a: Operand) -> bool:
+    """Return whether `a` is one matrix on a device, which finds the determinant there."""
+    return is_there(a) and _is_square(a) and a.ndim == 2 and a.size > 0
