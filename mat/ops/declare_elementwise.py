@@ -43,7 +43,6 @@ from .operation import Input, InputOrNumber, Op, Output, named, op
 from .overlap import apart, apart_from, converted, of_one_dtype
 
 LONG = BY_NAME["int64"].char
-NOT_HALVES = "".join(char for char in EVERY if char not in HALVES)
 FLOAT32 = np.dtype(np.float32)
 _TYPES = {"b": BOOL, "i": INTEGERS, "f": REAL_TYPES, "c": ""}  # that are compiled, by kind
 LOGIC = frozenset((np.logical_and, np.logical_or, np.logical_xor))
@@ -139,20 +138,21 @@ def special(name: str) -> np.ufunc:
 
 
 def unary(name: str, rule: np.ufunc, sample: str, gives: str, doc: str, *,
-          implementation: Function | None = None, operator: str = "",
-          methods: bool = True) -> Function:  # the parameters are an operation's facts
+          implementation: Function | None = None, operator: str = "", methods: bool = True,
+          on_device: str = EVERY) -> Function:  # the parameters are an operation's facts
     """Declare ``name(x)``, ``name(x, out=)``, with `methods` also ``x.name()`` and ``x.name_()``;
     return the function.
 
     `doc` is what comes out, such as "the sine of each element", `sample` and `gives` become the
-    doctest. `implementation` computes where `rule` itself does not.
+    doctest. `implementation` computes where `rule` itself does not. A device computes with the
+    dtype characters `on_device`.
     """
     def check(x: Input, out: Output) -> None:
         check_out(rule, out, x, name=name)
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, out: (x.shape, result_dtype(rule, x))
-    _prepare_kernels(kernel, name, rule)
+    _prepare_kernels(kernel, name, rule, on_device)
     kernel.on("array")(implementation or rule)
 
     function = function_of_one(kernel, rule)
@@ -188,15 +188,15 @@ def _bind_unary_methods(name: str, doc: str, kernel: Op, function: Function) -> 
 def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "",
            implementation: Function | None = None, silent: bool = False,
            check_values: CheckValues | None = None, sample: str = "[1.0, 4]",
-           methods: bool = True, halves: bool = True) -> Function:  # its parameters are the facts
+           methods: bool = True,
+           on_device: str = EVERY) -> Function:  # the parameters are an operation's facts
     """Declare ``name(x, y)``, ``name(x, y, out=)``, with `methods` ``x.name_(y)`` and the operators
     ``x . y``, ``y . x`` and ``x .= y``; return the function.
 
     `doc` is what comes out; `gives` is the result for `sample` and 2, for the doctest.
     `implementation` computes where `rule` itself does not. Of what is `silent` NumPy never warns,
     and neither does it of comparisons. `check_values` raises, at every call, for values that NumPy
-    would refuse half-way through. Without `halves` a device, which computes with these as float32,
-    does not compute with them.
+    would refuse half-way through. A device computes with the dtype characters `on_device`.
     """
     compares = "bb->?" in rule.types
 
@@ -205,7 +205,7 @@ def binary(name: str, rule: np.ufunc, gives: str, doc: str, *, operator: str = "
 
     kernel = _operation(check, name, f"Return {doc}.")
     kernel.result_of = lambda x, y, out: _result_of(rule, x, y)
-    _prepare_kernels(kernel, name, rule, EVERY if halves else NOT_HALVES)
+    _prepare_kernels(kernel, name, rule, on_device)
     kernel.adapt = _ADAPTING.get(rule, beyond_integers if compares else None)
     kernel.on("array", bare=True, silent=silent or compares)(implementation or rule)
 

@@ -7,22 +7,32 @@ from __future__ import annotations
 import numpy as np
 
 from ..matrix.mat import Mat
+from ..support.dtypes import COMPLEX_TYPES, EVERY, HALVES
 from ..support.types import Function, Operand
 from .declare_elementwise import binary, test, unary
 
 BY_NAME: dict[str, Function] = {}  # the functions of this module
+# what devices compute with, without some dtypes
+NOT_HALVES = "".join(char for char in EVERY if char not in HALVES)
+REALS = "".join(char for char in EVERY if char not in COMPLEX_TYPES)
 
 
-def _unary(rule: np.ufunc, sample: str, gives: str, doc: str, operator: str = "") -> Function:
+def _unary(rule: np.ufunc, sample: str, gives: str, doc: str, operator: str = "",
+           on_device: str = EVERY) -> Function:
     found = BY_NAME[rule.__name__] = unary(rule.__name__, rule, sample, gives, doc,
-                                           operator=operator, methods=False)
+                                           operator=operator, methods=False, on_device=on_device)
     return found
 
 
+def _of_reals(rule: np.ufunc, sample: str, gives: str, doc: str) -> Function:
+    """Declare a function of which devices have no kernel for complex numbers."""
+    return _unary(rule, sample, gives, doc, on_device=REALS)
+
+
 def _binary(rule: np.ufunc, gives: str, doc: str, operator: str = "",
-            sample: str = "[1.0, 4]", halves: bool = True) -> Function:
+            sample: str = "[1.0, 4]", on_device: str = EVERY) -> Function:
     found = BY_NAME[rule.__name__] = binary(rule.__name__, rule, gives, doc, operator=operator,
-                                            sample=sample, methods=False, halves=halves)
+                                            sample=sample, methods=False, on_device=on_device)
     return found
 
 
@@ -85,11 +95,11 @@ heaviside = _binary(np.heaviside, "[1. 1.]", "0 where x is negative, 1 where it 
 # Neighbours and the larger one, where NaN stands for a missing number
 
 nextafter = _binary(np.nextafter, "[1. 4.]", "the number next to x in the direction of y",
-                    halves=False)
+                    on_device=NOT_HALVES)
 fmax = _binary(np.fmax, "[2. 4.]", "the larger of the elements of x and y; if one is NaN, the "
-                                   "other")
+                                   "other", on_device=REALS)
 fmin = _binary(np.fmin, "[1. 2.]", "the smaller of the elements of x and y; if one is NaN, the "
-                                   "other")
+                                   "other", on_device=REALS)
 
 # Logic: of what is not 0
 
@@ -102,22 +112,22 @@ logical_not = _test(np.logical_not, "whether each element is 0")
 
 deg2rad = _unary(np.deg2rad, "[0.0, 180]", "[0. 3.14159265]", "each angle in degrees as radians")
 rad2deg = _unary(np.rad2deg, "[0.0, 1]", "[0. 57.29577951]", "each angle in radians as degrees")
-exp2 = _unary(np.exp2, "[0.0, 3]", "[1. 8.]", "2 to the power of each element")
-log2 = _unary(np.log2, "[1.0, 8]", "[0. 3.]", "the logarithm of each element to base 2")
-log10 = _unary(np.log10, "[1.0, 100]", "[0. 2.]", "the logarithm of each element to base 10")
+exp2 = _of_reals(np.exp2, "[0.0, 3]", "[1. 8.]", "2 to the power of each element")
+log2 = _of_reals(np.log2, "[1.0, 8]", "[0. 3.]", "the logarithm of each element to base 2")
+log10 = _of_reals(np.log10, "[1.0, 100]", "[0. 2.]", "the logarithm of each element to base 10")
 cbrt = _unary(np.cbrt, "[8.0, 27]", "[2. 3.]", "the cube root of each element")
-arcsin = _unary(np.arcsin, "[0.0, 1]", "[0. 1.57079633]",
-                "the angle in radians whose sine each element is")
-arccos = _unary(np.arccos, "[1.0, 0]", "[0. 1.57079633]",
-                "the angle in radians whose cosine each element is")
-arctan = _unary(np.arctan, "[0.0, 1]", "[0. 0.78539816]",
-                "the angle in radians whose tangent each element is")
-arcsinh = _unary(np.arcsinh, "[0.0, 1]", "[0. 0.88137359]",
-                 "the inverse hyperbolic sine of each element")
-arccosh = _unary(np.arccosh, "[1.0, 2]", "[0. 1.3169579]",
-                 "the inverse hyperbolic cosine of each element")
-arctanh = _unary(np.arctanh, "[0.0, 0.5]", "[0. 0.54930614]",
-                 "the inverse hyperbolic tangent of each element")
+arcsin = _of_reals(np.arcsin, "[0.0, 1]", "[0. 1.57079633]",
+                   "the angle in radians whose sine each element is")
+arccos = _of_reals(np.arccos, "[1.0, 0]", "[0. 1.57079633]",
+                   "the angle in radians whose cosine each element is")
+arctan = _of_reals(np.arctan, "[0.0, 1]", "[0. 0.78539816]",
+                   "the angle in radians whose tangent each element is")
+arcsinh = _of_reals(np.arcsinh, "[0.0, 1]", "[0. 0.88137359]",
+                    "the inverse hyperbolic sine of each element")
+arccosh = _of_reals(np.arccosh, "[1.0, 2]", "[0. 1.3169579]",
+                    "the inverse hyperbolic cosine of each element")
+arctanh = _of_reals(np.arctanh, "[0.0, 0.5]", "[0. 0.54930614]",
+                    "the inverse hyperbolic tangent of each element")
 arctan2 = _binary(np.arctan2, "[0.46364761 1.10714872]",
                   "the angle of the point with the coordinates y and x, in radians")
 hypot = _binary(np.hypot, "[2.23606798 4.47213595]", "``sqrt(x * x + y * y)``, without overflow")

@@ -1,5 +1,6 @@
 """NumPy's functions that are made of other operations, on a GPU."""
 
+import numpy as np
 import pytest
 
 import mat
@@ -7,6 +8,7 @@ import mat
 from ..interop.test_composed_on_devices import check_is_numpys
 from ..matrix.test_derived import check_parts_there
 from ..support.composed_calls import ASKED, THERE
+from ..support.layouts import numbers
 from ..support.ordinary_calls import call_there
 
 pytestmark = pytest.mark.usefixtures("cuda")
@@ -25,3 +27,15 @@ def test_computes_on_the_device(call):
 def test_complex_parts_stay_on_the_device():
     with mat.use_device("cuda", required=True) as device:
         check_parts_there(device)
+
+
+@pytest.mark.parametrize("name", ["exp2", "log2", "log10", "arcsin", "arccos", "arctan", "arcsinh",
+                                  "arccosh", "arctanh", "fmax", "fmin"])
+@pytest.mark.sample(4)
+def test_functions_without_kernels_for_complex_numbers_go_to_the_host(name, rng):
+    function = getattr(np, name)
+    operands = [numbers(rng, 5, "complex128") for _ in range(function.nin)]
+    with mat.use_device("cuda", required=True), mat.debug.count_copies() as copies:
+        found = function(*map(mat.array, operands))
+    assert copies.fallbacks == 1
+    np.testing.assert_allclose(found.to_numpy(), function(*operands), rtol=1e-12)
