@@ -54,7 +54,8 @@ def numpy_append(arr: Operand, values: Operand, axis: int | None = None) -> Resu
 def numpy_delete(arr: Operand, obj: Operand, axis: int | None = None) -> Result:
     if is_there(arr) and not isinstance(obj, int | slice):
         x, k = _along(arr, axis)
-        return taken(x, np.delete(np.arange(x.shape[k]), np.asarray(obj)), k)
+        places = obj if isinstance(obj, list) else np.asarray(obj)
+        return taken(x, np.delete(np.arange(x.shape[k]), places), k)
     if not isinstance(arr, Mat) or not isinstance(obj, int | slice) or isinstance(obj, bool):
         return NotImplemented
     x, k = _along(arr, axis)

@@ -22,6 +22,7 @@ from .there import as_dtype
 
 _GROUPED = ("bitwise_and", "bitwise_or", "bitwise_xor", "logical_and", "logical_or", "logical_xor",
             "fmax", "fmin", "hypot", "logaddexp", "logaddexp2", "gcd")
+_OF_MODULI = (np.hypot, np.gcd)  # the result of one element is its modulus
 _RANGE = np.dtype(np.int64)
 
 
@@ -52,6 +53,8 @@ def reduce_by_halves(ufunc: np.ufunc, x: Mat, axis: Operand = 0, *, keepdims: bo
     elements = _converted(ufunc, x)
     if others or not x.size or elements is None:
         return NotImplemented
+    if ufunc in _OF_MODULI and elements.shape[axis] == 1:
+        elements = elementwise.abs(elements)
     found = _folded(ufunc, elements, axis)
     return found.reshape(kept if keepdims else (*found.shape[:axis], *found.shape[axis + 1:]))
 
