@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeGuard
 
 import numpy as np
@@ -11,12 +10,9 @@ from ....matrix.creation import adopted
 from ....matrix.mat import Mat
 from ....ops import linalg
 from ....support.dtypes import BLAS_TYPES
-from ....support.types import Operand
+from ....support.types import Function, Operand
 from ..registry import Result, implements
 from .there import is_there
-
-# NumPy's named tuple of Mats
-SlogdetResult: Callable[[Mat, Mat], Result] = type(np.linalg.slogdet(np.ones((1, 1))))
 
 
 def _is_square(a: object) -> TypeGuard[Mat]:
@@ -48,7 +44,8 @@ def numpy_linalg_slogdet(a: Operand) -> Result:
         return NotImplemented
     sign, logarithm = linalg.slogdet(a)
     real = np.dtype(a.dtype.char.lower())
-    return SlogdetResult(adopted(np.asarray(sign, a.dtype)), adopted(np.asarray(logarithm, real)))
+    named: Function = type(np.linalg.slogdet(np.ones((1, 1))))  # NumPy's tuple
+    return named(adopted(np.asarray(sign, a.dtype)), adopted(np.asarray(logarithm, real)))
 
 
 @implements("linalg.det")
