@@ -2,6 +2,8 @@
 that have some.
 """
 
+import numpy as np
+
 UFUNCS = """
 np.logaddexp2(x, y); np.spacing(x); np.float_power(abs(x), 2.5); np.float_power(x, 2)
 np.ldexp(x, k); np.frexp(x); np.modf(x); np.bitwise_count(k); np.degrees(x); np.radians(x)
@@ -114,8 +116,11 @@ np.real_if_close(x + 0j)
 
 
 def _calls(*groups):
-    return [call.strip() for group in groups for line in group.strip().splitlines()
-            for call in line.split(";")]
+    """Return the calls of groups, but those of ufuncs that NumPy before 2.2 does not have."""
+    found = [call.strip() for group in groups for line in group.strip().splitlines()
+             for call in line.split(";")]
+    missing = tuple(f"np.{name}(" for name in ("matvec", "vecmat") if not hasattr(np, name))
+    return [call for call in found if not call.startswith(missing)]
 
 
 THERE = _calls(UFUNCS, FUNCTIONS)
