@@ -36,6 +36,25 @@ def test_conversions_are_numpys(source, target):
             check_hidden(out)
 
 
+@pytest.mark.parametrize("n", [5, 37, 1000])
+@pytest.mark.parametrize("source", ["float32", "float64"])
+@np.errstate(all="ignore")
+def test_halves_are_rounded_once_and_have_one_nan(rng, source, n):
+    """Also where the processor has instructions, which round the same, but keep a part of a NaN."""
+    exact = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(source)
+    between = (exact[1:] + exact[:-1]) / 2
+    near = np.concatenate([between, np.nextafter(between, 0), np.nextafter(between, 1e9)])
+    for _ in range(20):
+        a = (rng.choice(near, n) * rng.choice((-1, 1), n)).astype(source)
+        found, wanted = mat.array(a).astype("float16").to_numpy(), a.astype("float16")
+        assert_array_equal(found.view(np.uint16), wanted.view(np.uint16))
+    bits = {"float32": (np.uint32, 0x7FA12345), "float64": (np.uint64, 0x7FF4000012345678)}[source]
+    nans = np.full(n, bits[1], bits[0]).view(source)
+    nans[::2] = np.copysign(nans[::2], -1)
+    found = mat.array(nans).astype("float16").to_numpy().view(np.uint16)
+    assert_array_equal(found, np.where(np.arange(n) % 2, 0x7E00, 0xFE00))
+
+
 @pytest.mark.parametrize("halves", ["float16", "bfloat16"])
 @np.errstate(all="ignore")
 def test_conversions_of_halves(halves):

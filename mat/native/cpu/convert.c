@@ -96,7 +96,7 @@ INLINE uint64_t whole_u64(double x) {
     OF_FLOATING(DO, f64, double) \
     DO(f32, float, f64, double, x) \
     DO(f64, double, f32, float, x) \
-    FUNCTION(f16, uint16_t, f32, float, floats_of_halves) \
+    COMPUTED(f16, uint16_t, f32, float, from_half(x)) \
     FUNCTION(f32, float, f16, uint16_t, halves_of_floats) \
     COMPUTED(f16, uint16_t, f64, double, from_half(x)) \
     FUNCTION(f64, double, f16, uint16_t, halves_of_doubles) \

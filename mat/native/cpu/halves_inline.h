@@ -1,6 +1,5 @@
-/* Conversions between 16-bit floats and longer ones by the processor's own instructions, where it
-   has them; included by convert.c. The bits are those of half_inline.h but for NaNs, which keep a
-   part of theirs. */
+/* Conversions to 16-bit floats by the processor's own instructions, where it has them; included by
+   convert.c. The bits are those of half_inline.h: NaNs become the one that has no other bits. */
 #ifndef MAT_HALVES_INLINE_H
 #define MAT_HALVES_INLINE_H
 
@@ -22,7 +21,6 @@ INLINE uint16_t half_of_double(double x) {
     }
 PLAIN(halves_of_floats, float, uint16_t, to_half)
 PLAIN(halves_of_doubles, double, uint16_t, half_of_double)
-PLAIN(floats_of_halves, uint16_t, float, from_half)
 #undef PLAIN
 
 #ifdef MAT_HAS_CLONES
@@ -31,19 +29,33 @@ PLAIN(floats_of_halves, uint16_t, float, from_half)
 #define WITH_AVX512 __attribute__((target("arch=x86-64-v4")))
 #define WITH_AVX2 __attribute__((target("arch=x86-64-v3")))
 
+/* 16 and 8 floats as halves. */
+WITH_AVX512 INLINE __m256i halves_of_16(__m512 x) {
+    const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+    const __m512i sign = _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(INT32_MIN));
+    const __m512i nan = _mm512_or_si512(sign, _mm512_set1_epi32(0x7fc00000));
+    return _mm512_cvtps_ph(_mm512_mask_mov_ps(x, is_nan, _mm512_castsi512_ps(nan)),
+                           _MM_FROUND_TO_NEAREST_INT);
+}
+
+WITH_AVX2 INLINE __m128i halves_of_8(__m256 x) {
+    const __m256 sign = _mm256_and_ps(x, _mm256_set1_ps(-0.0f));
+    const __m256 nan = _mm256_or_ps(sign, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)));
+    return _mm256_cvtps_ph(_mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q)),
+                           _MM_FROUND_TO_NEAREST_INT);
+}
+
 WITH_AVX512 static void halves_of_floats_512(int64_t n, const float *in, uint16_t *out) {
     int64_t i = 0;
     for (; i + 16 <= n; i += 16)
-        _mm256_storeu_si256((__m256i *)(out + i),
-                            _mm512_cvtps_ph(_mm512_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
+        _mm256_storeu_si256((__m256i *)(out + i), halves_of_16(_mm512_loadu_ps(in + i)));
     for (; i < n; i++) out[i] = to_half(in[i]);
 }
 
 WITH_AVX2 static void halves_of_floats_256(int64_t n, const float *in, uint16_t *out) {
     int64_t i = 0;
     for (; i + 8 <= n; i += 8)
-        _mm_storeu_si128((__m128i *)(out + i),
-                         _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
+        _mm_storeu_si128((__m128i *)(out + i), halves_of_8(_mm256_loadu_ps(in + i)));
     for (; i < n; i++) out[i] = to_half(in[i]);
 }
 
@@ -56,24 +68,9 @@ WITH_AVX512 static void halves_of_doubles_512(int64_t n, const double *in, uint1
         const __mmask8 lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(cut), x, _CMP_NEQ_OQ);
         const __m256i bits = _mm256_castps_si256(cut);
         const __m256i odd = _mm256_mask_or_epi32(bits, lost, bits, _mm256_set1_epi32(1));
-        _mm_storeu_si128((__m128i *)(out + i),
-                         _mm256_cvtps_ph(_mm256_castsi256_ps(odd), _MM_FROUND_TO_NEAREST_INT));
+        _mm_storeu_si128((__m128i *)(out + i), halves_of_8(_mm256_castsi256_ps(odd)));
     }
     for (; i < n; i++) out[i] = half_of_double(in[i]);
-}
-
-WITH_AVX512 static void floats_of_halves_512(int64_t n, const uint16_t *in, float *out) {
-    int64_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        _mm512_storeu_ps(out + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(in + i))));
-    for (; i < n; i++) out[i] = from_half(in[i]);
-}
-
-WITH_AVX2 static void floats_of_halves_256(int64_t n, const uint16_t *in, float *out) {
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(in + i))));
-    for (; i < n; i++) out[i] = from_half(in[i]);
 }
 
 #define AVX512 __builtin_cpu_supports("x86-64-v4")
@@ -88,12 +85,6 @@ static void halves_of_floats(int64_t n, const float *in, uint16_t *out) {
 static void halves_of_doubles(int64_t n, const double *in, uint16_t *out) {
     (AVX512 ? halves_of_doubles_512 : halves_of_doubles_plain)(n, in, out);
 }
-
-static void floats_of_halves(int64_t n, const uint16_t *in, float *out) {
-    (AVX512 ? floats_of_halves_512
-     : AVX2 ? floats_of_halves_256
-            : floats_of_halves_plain)(n, in, out);
-}
 #undef AVX512
 #undef AVX2
 #undef WITH_AVX512
@@ -101,7 +92,6 @@ static void floats_of_halves(int64_t n, const uint16_t *in, float *out) {
 #else
 #define halves_of_floats halves_of_floats_plain
 #define halves_of_doubles halves_of_doubles_plain
-#define floats_of_halves floats_of_halves_plain
 #endif
 
 #endif
