@@ -6,7 +6,7 @@ host. The module is imported when it is first used.
 
 >>> from mat import array_api as xp
 >>> xp.sum(xp.asarray([1, 2, 3]))
-<Mat () int64 A 6>
+<Mat () int64 F 6>
 """
 
 from __future__ import annotations

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +26,7 @@ from .poison import poison
 from .protected_pages import NO_ACCESS, READ_WRITE, Pages, empty, owner_of, pages_of
 from .snapshot import storage_of, view_of
 
+_MEMBERS = (MemberDescriptorType, GetSetDescriptorType)
 _MOST = 4096  # old pages that are kept so that their use is noticed
 # what is called with the text of a fault that is noticed
 Notify: TypeAlias = Callable[[str], None]
@@ -38,17 +41,34 @@ def give_revocable(record: AccessRecord) -> Presented:
     if isinstance(value, np.ndarray) or not hasattr(type(value), "handle"):
         return None
     try:
-        own: Presented = object.__new__(_revocable(type(value)))
+        own = _new(_revocable(type(value)))
     except TypeError:  # of a class that makes its objects in a way of its own
         return None
-    state = object.__getstate__(value)
-    for attributes in state if isinstance(state, tuple) else (state,):
-        for name, attribute in (attributes or {}).items():
+    for name, attribute in _attributes(value):
+        with suppress(AttributeError):  # of C's properties, which are no data
             object.__setattr__(own, name, attribute)
     object.__setattr__(own, "_revocation", None)
     record.value = own
     record.make_value = record.facet.lender(own)
     return own
+
+
+def _new(kind: type) -> Presented:
+    """Return an object of `kind` without attributes."""
+    try:
+        return object.__new__(kind)
+    except TypeError:  # a subclass of a compiled class
+        found: Presented = kind.__new__(kind)  # type: ignore[call-overload]
+        return found
+
+
+def _attributes(value: Presented) -> Iterator[tuple[str, object]]:
+    """Yield the attributes of an object: those in its dictionary, in slots, and of C."""
+    yield from getattr(value, "__dict__", {}).items()
+    for kind in type(value).__mro__:
+        for name, member in vars(kind).items():
+            if isinstance(member, _MEMBERS) and not name.startswith("__") and hasattr(value, name):
+                yield name, getattr(value, name)
 
 
 def revoke(value: Presented, text: str, notify: Notify) -> None:

@@ -45,10 +45,10 @@ def show(x: Mat, file: TextIO | None = None) -> None:
     >>> x = mat.zeros(2, 3)
     >>> x[0] = 1
     >>> mat.show(x)
-    <Mat 2x3 A [[1. 1. 1.] [0. 0. 0.]]>
+    <Mat 2x3 F [[1. 1. 1.] [0. 0. 0.]]>
     storage: 6 elements of float64, 48 bytes, version 1
     memory  bytes  state  facets
-    host    48     fresh  array (A)
+    host    48     fresh  foreign (F)
     not being accessed
     """
     if not isinstance(x, Mat):

@@ -303,7 +303,7 @@ class Emulated(PooledDevice):
     def _compute(self, function: Function, values: tuple[object, ...],
                  opened: Callable[[EmulatedArray], Presented], returns: bool) -> Presented:
         for value in values:
-            if type(value) is EmulatedArray:
+            if isinstance(value, EmulatedArray):
                 self.check(value.handle)
         self.fail_if_requested("launch", DeviceError)
         self.launches += 1

@@ -146,12 +146,12 @@ class Launch:
         """Compute."""
         if self.result:
             return
-        arrays = [v for v in self.values if type(v) is EmulatedArray]
+        arrays = [v for v in self.values if isinstance(v, EmulatedArray)]
         before = [(a.handle.raw, a.handle.raw.copy()) for a in arrays
                   if a.writable] if self.delayed else ()
         opened = self.opened
         try:
-            self.result.append(self.function(*[opened(v) if type(v) is EmulatedArray else v
+            self.result.append(self.function(*[opened(v) if isinstance(v, EmulatedArray) else v
                                                for v in self.values]))
         except Exception:
             raise

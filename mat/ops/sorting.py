@@ -37,16 +37,15 @@ _LONGEST = 1 << 32  # indices on a device have 32 bits
 def _in_order(a: Array, axis: int, descending: bool, stable: bool, indices: bool) -> Array:
     """Return `a` in order, or the indices for it.
 
-    Descending order is the reverse of the ascending order of the reversed elements, so that it is
-    stable.
+    Descending order is the ascending order of the negative elements, or of integers' complements:
+    it is stable, and NaN is last.
     """
     kind: Literal["stable"] | None = "stable" if stable else None
     if not descending:
         return np.argsort(a, axis, kind) if indices else np.sort(a, axis, kind)
-    reversed_a = np.flip(a, axis)
-    if not indices:
-        return np.flip(np.sort(reversed_a, axis, kind), axis)
-    return np.flip(a.shape[axis] - 1 - np.argsort(reversed_a, axis, kind), axis)
+    opposite: Function = np.invert if a.dtype.kind in "biu" else np.negative
+    return (np.argsort(opposite(a), axis, kind) if indices
+            else opposite(np.sort(opposite(a), axis, kind)))
 
 
 def _declare(name: str, doc: str, indices: bool) -> Op:
@@ -88,7 +87,7 @@ _argsort = _declare("argsort", "Write the indices that sort the elements of x al
 
 
 def sort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Mat:
-    """Return the elements in order along `axis`; NaN is greater than any number."""
+    """Return the elements in order along `axis`; NaN is last."""
     found: Mat = _sort.new((x, None, axis, descending, stable))
     return found
 
@@ -99,11 +98,12 @@ def argsort(x: Mat, axis: int = -1, *, descending: bool = False, stable: bool = 
     return found
 
 
-def sort_in_place(x: Mat, axis: int = -1, *, stable: bool = False) -> Mat:
+def sort_in_place(x: Mat, axis: int = -1, *, descending: bool = False,
+                  stable: bool = False) -> Mat:
     """Sort the elements of `x` along `axis`; return x."""
     if IN_USE and in_use().implementations:
-        return x.assign_(sort(x, axis))
-    found: Mat = _sort(x, x, axis, False, stable)
+        return x.assign_(sort(x, axis, descending=descending))
+    found: Mat = _sort(x, x, axis, descending, stable)
     return found
 
 

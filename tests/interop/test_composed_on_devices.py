@@ -2,6 +2,8 @@
 its dtypes, and nothing goes to the host but numbers that decide.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,8 @@ pytestmark = pytest.mark.host
 
 def check_is_numpys(found, call, rtol=1e-12):
     """Check elements, dtypes and shapes."""
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy 2.5 has deprecated some
         wanted = eval(call, {"np": np, **arrays()})
     for one, other in zip(leaves(found), leaves(wanted), strict=True):
         got, known = np.asarray(one), np.asarray(other)

@@ -88,8 +88,8 @@ def check(call, ours, numpys, way, dtype, tolerance=1e-12):
         return
     if isinstance(got, mat.DTypeError) and (REFUSED in str(got) or "got 'text'" in str(got)):
         return
-    if type(wanted) in (int, float, complex) and isinstance(got, Mat) and not got.ndim:
-        got = got.item()  # of a number, `real` and `imag` give a number
+    if type(wanted) in (bool, int, float, complex) and isinstance(got, Mat) and not got.ndim:
+        got = got.item()  # of a number, `real`, `imag` and `isreal` give a number
     if way in ("lists", "mixed") and isinstance(wanted, AttributeError | TypeError):
         return  # of arrays and scalars, NumPy takes in some places lists as well, in others not
     if way in ("lists", "mixed") and "Unable to avoid copy" in str(wanted):

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.host
 SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 # parameters of NumPy's functions that releases of NumPy which mat supports do not all have
 SINCE_NUMPY_2 = {"clip": {"min", "max"}, "argsort": {"stable", "descending"},
+                 "sort": {"stable", "descending"},
                  "std": {"mean", "correction"}, "var": {"mean", "correction"}}
 
 

@@ -124,11 +124,11 @@ def test_code_for_every_machine_gives_the_same_bits(level, tmp_path):
     if not runs(level):
         pytest.skip("not on this machine")
     target = tmp_path / "random.so"
-    subprocess.run(["gcc", *build.FLAGS, "-fvisibility=default", f"-march={level}",
-                    "-DMAT_NO_CLONES", "-shared", "-fPIC", "-o",
-                    target, "random.c", *(f"-I{path}" for path in build.FOLDERS), "-lm"],
-                   check=True,
-                   cwd=build.HERE / "cpu")
+    subprocess.run(["gcc", *build.FLAGS, *build.for_source("random.c"),
+                    "-fvisibility=default", f"-march={level}", "-DMAT_NO_CLONES",
+                    "-shared", "-fPIC", "-o", target, "random.c",
+                    *(f"-I{path}" for path in build.FOLDERS), "-lm"],
+                   check=True, cwd=build.HERE / "cpu")
     types = cffi.FFI()
     types.cdef((build.HERE / "cpu" / "random.h").read_text(encoding="ascii"))
     other = types.dlopen(str(target))

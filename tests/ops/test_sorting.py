@@ -101,6 +101,25 @@ def test_the_standards_orders(descending, rng):
             assert_array_equal(found.to_numpy(), in_order(a, axis, descending, indices))
 
 
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_numpys_descending_order(device, rng):
+    """`descending` is NumPy's from 2.5 on; here it works with older releases, too."""
+    for dtype in ("bool", "uint8", "int64", "float32", "complex128"):
+        a = with_ties(rng, (3, 20), dtype)
+        with mat.use_device(device, required=True):
+            x = mat.array(a)
+            assert_array_equal(mat.sort(x, 0, descending=True), in_order(a, 0, True, False))
+            order = in_order(a, 1, True, True)
+            assert_array_equal(mat.argsort(x, descending=True, stable=True), order)
+            assert_array_equal(x.argsort(stable=True, descending=True), order)
+            x.sort(descending=True)
+            assert_array_equal(x, np.take_along_axis(a, order, 1))
+            if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+                assert_array_equal(x, np.sort(a, descending=True))
+    with pytest.raises((TypeError, ValueError)):
+        mat.sort(x, kind="stable", descending=True)
+
+
 def test_what_is_refused():
     with mat.use_device("emulated", required=True):
         for device in ("emulated", "cpu"):

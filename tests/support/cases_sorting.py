@@ -19,12 +19,24 @@ def with_ties(rng, shape, dtype):
 
 
 def in_order(x, axis, descending, indices):
-    """The elements, or their indices, in stable order."""
-    other = np.flip(x, axis) if descending else x
-    found = (np.argsort if indices else np.sort)(other, axis, kind="stable")
-    if descending:
-        found = np.flip(x.shape[axis] - 1 - found if indices else found, axis)
-    return found
+    """The elements, or their indices, in stable order; NaN is last, if descending too."""
+    if not descending:
+        return (np.argsort if indices else np.sort)(x, axis, kind="stable")
+    order = np.empty(x.shape, np.int64)
+    if x.size:
+        order[...] = np.apply_along_axis(_descending, axis, x)
+    return order if indices else np.take_along_axis(x, order, axis)
+
+
+def _descending(line):
+    """The indices of a line's elements in descending order, by Python's stable sort."""
+    def key(i):
+        parts = (float(line[i].real), float(line[i].imag)) if line.dtype.kind == "c" else (
+            line[i].item(),)
+        return ([part != part for part in parts],
+                [0 if part != part else -part for part in parts])
+
+    return sorted(range(len(line)), key=key)
 
 
 def sorting(name, indices):

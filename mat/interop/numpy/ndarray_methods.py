@@ -56,8 +56,8 @@ def _check_order(order: object) -> None:
 
 @method("sort")
 def sort(self: Mat, axis: int = -1, kind: str | None = None, order: None = None, *,
-         stable: bool | None = None) -> None:
-    """Sort the elements along an axis, in place.
+         stable: bool | None = None, descending: bool | None = None) -> None:
+    """Sort the elements along an axis, in place; NaN is last.
 
     Parameters
     ----------
@@ -69,6 +69,8 @@ def sort(self: Mat, axis: int = -1, kind: str | None = None, order: None = None,
         None: Mats have no fields.
     stable : bool, optional
         Whether equal elements keep their order.
+    descending : bool, optional
+        Whether the order is descending.
 
     Raises
     ------
@@ -77,10 +79,12 @@ def sort(self: Mat, axis: int = -1, kind: str | None = None, order: None = None,
     """
     _check_order(order)
     k = as_axis(axis, self.ndim)
-    if kind in (None, "stable", "mergesort") and (kind is None or stable is None):
-        sort_in_place(self, k, stable=bool(stable) or kind is not None)
+    given = {"stable": stable, "descending": descending}
+    more = {name: value for name, value in given.items() if value is not None}
+    if kind is None or (kind in ("stable", "mergesort") and not more):
+        sort_in_place(self, k, stable=bool(stable) or kind is not None,
+                      descending=bool(descending))
         return
-    more = {} if stable is None else {"stable": stable}
     _write_by(np.ndarray.sort, self, k, kind, **more)
 
 

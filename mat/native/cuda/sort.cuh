@@ -27,18 +27,23 @@ struct mat_sort {
 /* The order */
 
 template <class R> MAT_INSIDE bool mat_no_number(R x) { return x != x; }
-template <class C> MAT_INSIDE bool mat_less(C a, C b) {
-    return a < b || (mat_no_number(b) && !mat_no_number(a));
+/* Whether a comes before b; NaN comes last in both directions, as in NumPy. */
+template <class C> MAT_INSIDE bool mat_ordered(C a, C b, bool descending) {
+    return (descending ? b < a : a < b) || (mat_no_number(b) && !mat_no_number(a));
 }
 /* Complex numbers by their real parts, then by the others. */
-template <class R> MAT_INSIDE bool mat_less(mat_complex<R> a, mat_complex<R> b) {
-    if (a.re < b.re) return !mat_no_number(a.im) || mat_no_number(b.im);
-    if (b.re < a.re) return mat_no_number(b.im) && !mat_no_number(a.im);
-    if (a.re == b.re || (mat_no_number(a.re) && mat_no_number(b.re))) return mat_less(a.im, b.im);
+template <class R>
+MAT_INSIDE bool mat_ordered(mat_complex<R> a, mat_complex<R> b, bool descending) {
+    bool first = descending ? b.re < a.re : a.re < b.re;
+    bool last = descending ? a.re < b.re : b.re < a.re;
+    if (first) return !mat_no_number(a.im) || mat_no_number(b.im);
+    if (last) return mat_no_number(b.im) && !mat_no_number(a.im);
+    if (a.re == b.re || (mat_no_number(a.re) && mat_no_number(b.re)))
+        return mat_ordered(a.im, b.im, descending);
     return mat_no_number(b.re);
 }
 template <class T> MAT_INSIDE bool mat_before(T a, T b, bool descending) {
-    return descending ? mat_less(mat_widen(b), mat_widen(a)) : mat_less(mat_widen(a), mat_widen(b));
+    return mat_ordered(mat_widen(a), mat_widen(b), descending);
 }
 
 /* Runs */

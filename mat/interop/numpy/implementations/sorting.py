@@ -24,36 +24,36 @@ _MOST_KEYS = 64  # to sort items by: the elements of one
 _KINDS = ("quicksort", "heapsort", "mergesort", "stable")
 
 
-def _is_stable(kind: Operand, stable: Operand) -> bool | None:
+def _is_stable(kind: Operand, stable: Operand, descending: Operand) -> bool | None:
     """Return whether a stable order is wanted; None for arguments that NumPy refuses."""
-    if (kind is not None and kind not in _KINDS) or (kind is not None and stable is not None):
+    if kind is not None and (kind not in _KINDS or stable is not None or descending is not None):
         return None
     return bool(stable) or kind in ("mergesort", "stable")
 
 
 # the parameters are NumPy's
 def _sorted(function: Function, a: Operand, axis: int | None, kind: Operand, order: Operand,
-            stable: Operand) -> Result:
-    wanted = _is_stable(kind, stable)
+            stable: Operand, descending: Operand) -> Result:
+    wanted = _is_stable(kind, stable, descending)
     if not isinstance(a, Mat) or order is not None or wanted is None:
         return NotImplemented
     if axis is None:
         a, axis = a.contiguous().reshape(-1), 0
     if not a.ndim or type(axis) is not int:
         return NotImplemented
-    return function(a, axis, stable=wanted)
+    return function(a, axis, descending=bool(descending), stable=wanted)
 
 
 @implements("sort")
 def numpy_sort(a: Operand, axis: int | None = -1, kind: Operand = None, order: Operand = None, *,
-               stable: Operand = None) -> Result:
-    return _sorted(sorting.sort, a, axis, kind, order, stable)
+               stable: Operand = None, descending: Operand = None) -> Result:
+    return _sorted(sorting.sort, a, axis, kind, order, stable, descending)
 
 
 @implements("argsort")
 def numpy_argsort(a: Operand, axis: int | None = -1, kind: Operand = None, order: Operand = None,
-                  *, stable: Operand = None) -> Result:
-    return _sorted(sorting.argsort, a, axis, kind, order, stable)
+                  *, stable: Operand = None, descending: Operand = None) -> Result:
+    return _sorted(sorting.argsort, a, axis, kind, order, stable, descending)
 
 
 @implements("partition")
@@ -80,7 +80,7 @@ def _partitioned(function: Function, a: Operand, kth: Operand, axis: int | None,
     if places.dtype.kind not in "iu" or not length or not np.all(
             (-length <= places) & (places < length)):
         return NotImplemented
-    return _sorted(function, a, axis, None, order, True)
+    return _sorted(function, a, axis, None, order, True, None)
 
 
 @implements("searchsorted")

@@ -24,9 +24,10 @@ from ..ufunc_calls import add_methods, call_ufunc, has_own_arguments, signature_
 OPERANDS = frozenset(("a", "a1", "a2", "b", "x", "x1", "x2", "ary", "arr", "array", "m", "v", "val",
                       "y"))
 SEQUENCES = frozenset(("arrays", "arys", "args", "tup"))
-# functions whose arguments are not converted: they decide on copies, or may write an array
-_AS_THEY_ARE = frozenset(("asarray", "asanyarray", "ascontiguousarray", "astype", "copyto",
-                          "place", "put", "put_along_axis", "putmask"))
+# functions whose arguments are not converted: they decide on copies, or may write an array, or
+# count how deep lists are nested
+_AS_THEY_ARE = frozenset(("asarray", "asanyarray", "ascontiguousarray", "astype", "block",
+                          "copyto", "place", "put", "put_along_axis", "putmask"))
 _DOC = """Return what ``numpy.{name}`` returns, with Mats for arrays.
 
 Parameters
