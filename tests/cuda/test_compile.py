@@ -13,11 +13,11 @@ import pytest
 pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda.nvrtc import Nvrtc, Program
-from mat.errors import DeviceError
 
 from ..mock_driver.cubin import Kernel, kernels
 from ..mock_driver.harness import check, compiler
 from ..mock_driver.programs import is_ours, listed, unlisted
+from ..support.needs_nvrtc import needs_nvrtc
 
 SHARE = int(os.environ.get("MAT_COMPILE", "16"))
 SHARED = 48 << 10
@@ -42,19 +42,11 @@ MAT_KERNEL(sharing, sizes, 256) {
 """
 
 
-def missing():
-    try:
-        return not Nvrtc().version()
-    except DeviceError:
-        return True
-
-
 @cache
 def compiled(program, arch):
     return kernels(Nvrtc().compile(program.text, program.options, arch))
 
 
-needs_nvrtc = pytest.mark.skipif(missing(), reason="NVRTC is not installed")
 every_program = pytest.mark.parametrize("program", [
     pytest.param(program, id=f"{module}-{k}") for k,
     (program, module) in enumerate(listed().items()) if k % SHARE == 0])

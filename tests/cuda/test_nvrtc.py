@@ -10,8 +10,9 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda import nvrtc
 from mat.cuda.nvrtc import Nvrtc, Program
-from mat.errors import DeviceError
 from mat.support.c_compiler import CompileError
+
+from ..support.needs_nvrtc import needs_nvrtc
 
 pytestmark = pytest.mark.host
 
@@ -45,16 +46,6 @@ def cache(tmp_path, monkeypatch):
 def counting(cache, monkeypatch):
     monkeypatch.setattr(nvrtc, "COMPILER", Counting())
     return nvrtc.COMPILER
-
-
-def nvrtc_is_there():
-    try:
-        return bool(Nvrtc().version())
-    except DeviceError:
-        return False
-
-
-needs_nvrtc = pytest.mark.skipif(not nvrtc_is_there(), reason="NVRTC is not installed")
 
 
 def test_the_probe_says_how_many_or_why_none():

@@ -21,6 +21,8 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda import random as device
 
+from ..support.needs_nvrtc import needs_nvrtc
+
 on_cpu = pytest.mark.skipif(not compiler(), reason="no C++ compiler")
 REFERENCE = {"uniform": philox.uniform, "normal": philox.normal, "bernoulli": philox.bernoulli}
 NUMBERS = {"uniform": ((1.0, 1 - 2**-24), (0.1, 1.0), (2.5, 2.4999)),
@@ -98,6 +100,7 @@ def test_a_counter_beyond_32_bits_of_blocks():
     assert frame_of(launch)[0] == 2**40
 
 
+@needs_nvrtc
 @pytest.mark.parametrize(("letter", "bits"), [("f", 32), ("d", 64)])
 def test_nothing_is_contracted(letter, bits):
     """The compiler's text for the device: no product is fused with a sum, and division and roots
@@ -117,10 +120,7 @@ def test_nothing_is_contracted(letter, bits):
 
 def ptx(program):
     nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="cuda-python is not installed")
-    try:
-        _, made = nvrtc.nvrtcCreateProgram(program.text.encode(), b"random.cu", 0, [], [])
-    except RuntimeError:
-        pytest.skip("NVRTC is not installed")
+    _, made = nvrtc.nvrtcCreateProgram(program.text.encode(), b"random.cu", 0, [], [])
     options = [b"--gpu-architecture=compute_90", b"-std=c++17",
                *(f"-I{HEADERS / name}".encode() for name in ("shared", "cuda")),
                *(o.encode() for o in program.options)]

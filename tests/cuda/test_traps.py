@@ -24,14 +24,14 @@ import mat
 from mat.cuda.array import CudaArray
 from mat.cuda.gpu import Gpu, check
 from mat.cuda.kernel import CudaKernel
-from mat.cuda.nvrtc import Nvrtc, Program
-from mat.errors import DeviceError
+from mat.cuda.nvrtc import Program
 from mat.layout.strided import packed
 
 from ..mock_driver import driver as mock_driver
 from ..mock_driver.cache import cached
 from ..mock_driver.fixtures import cuda_is_real, really
 from ..mock_driver.harness import command, compiler, version
+from ..support.needs_nvrtc import needs_nvrtc
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(mat.__file__).parent
@@ -51,13 +51,6 @@ def alone(code, *, timeout=120, **environment):
                           cwd=ROOT, env={**os.environ, **environment}, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
-
-
-def no_nvrtc():
-    try:
-        return not Nvrtc().version()
-    except DeviceError:
-        return True
 
 
 def empty(name):
@@ -98,7 +91,7 @@ def test_asking_for_a_device_again_and_again_ends():
 
 
 @without_driver
-@pytest.mark.skipif(no_nvrtc(), reason="NVRTC is not installed")
+@needs_nvrtc
 def test_compiling_again_and_again_ends(tmp_path):
     out = alone("""
         from mat.cuda.nvrtc import Program

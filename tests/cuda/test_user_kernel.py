@@ -15,10 +15,10 @@ pytest.importorskip("cuda.core", reason="cuda-python is not installed")
 
 from mat.cuda.elementwise import UserKernel, user_source
 from mat.cuda.nvrtc import Nvrtc, Program
-from mat.errors import DeviceError
 from mat.support.c_compiler import CompileError
 
 from ..support.layouts import LAYOUTS, check_hidden, place
+from ..support.needs_nvrtc import needs_nvrtc
 from .test_each import there
 
 __all__ = ["there"]
@@ -137,13 +137,6 @@ def test_other_dtypes_are_refused_as_on_the_host(there):
 # NVRTC itself
 
 
-def nvrtc_is_there():
-    try:
-        return bool(Nvrtc().version())
-    except DeviceError:
-        return False
-
-
 class Source:
     """In place of the engine: has NVRTC compile the program, without a device."""
 
@@ -153,7 +146,7 @@ class Source:
         Nvrtc().compile(user_source(kernel, len(mats)), (), "sm_90")
 
 
-@pytest.mark.skipif(not nvrtc_is_there(), reason="NVRTC is not installed")
+@needs_nvrtc
 def test_nvrtc_takes_them_and_its_messages_are_understood():
     polar = mat.kernel(POLAR, x="input", y="input", r="output", angle="output")
     for dtype in ("float32", "float64"):

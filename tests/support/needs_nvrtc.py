@@ -1,0 +1,22 @@
+"""Marks tests that compile with NVIDIA's runtime compiler."""
+
+import os
+
+import pytest
+
+from mat.cuda.nvrtc import Nvrtc
+from mat.errors import DeviceError
+
+
+def why_not():
+    """Why NVRTC cannot compile in this process; empty if it can."""
+    if "libasan" in os.environ.get("LD_PRELOAD", ""):
+        return "under AddressSanitizer NVRTC does not find its own libraries"
+    try:
+        return "" if Nvrtc().version() else "NVRTC has no version"
+    except DeviceError as error:
+        return str(error) or "NVRTC is not installed"
+
+
+WHY_NOT = why_not()
+needs_nvrtc = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
