@@ -13,6 +13,8 @@ cdef class Layout:
     cdef int _injective
     cdef tuple _vector, _matrix
     cdef Layout _transposed, _row, _part, _reshaped
+    cdef readonly Layout like
+    cdef public object form
     @cython.locals(found=Layout)
     cdef Layout moved_to(self, Py_ssize_t displacement)
     @cython.locals(k=Py_ssize_t, n=Py_ssize_t, step=Py_ssize_t, packed_so_far=bint)

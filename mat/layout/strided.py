@@ -65,6 +65,9 @@ class Layout:
     _row: Layout | None
     _part: Layout | None
     _reshaped: Layout | None
+    # that from which this one differs in displacement only; None if it is not known
+    like: Layout | None
+    form: Any  # what those who check operations know of Mats of this layout, and of those like it
 
     def __init__(self, shape: Ints, strides: Ints, displacement: int) -> None:
         self.fill_in(shape, strides, displacement)
@@ -94,6 +97,7 @@ class Layout:
         found.size = self.size
         found.contiguous = self.contiguous
         found._injective = self._injective
+        found.like = self if self.like is None else self.like
         return found
 
     def __repr__(self) -> str:
@@ -300,11 +304,13 @@ class Layout:
 
     def __getitem__(self, index: object) -> Layout:
         """Return the view of NumPy's basic indexing: integers, slices, ``...`` and None."""
-        if type(index) is slice and self.shape:
-            try:
+        try:
+            if type(index) is slice and self.shape:
                 return self.rows(index)
-            except OverflowError:  # see `rows`
-                return self.part((index,))
+            if type(index) is int and len(self.shape) > 1:
+                return self.row(index)
+        except OverflowError:  # see `rows`
+            pass
         return self.part(index if isinstance(index, tuple) else (index,))
 
     def part(self, items: tuple[object, ...]) -> Layout:

@@ -59,5 +59,5 @@ cdef class MatBase(Operators):
     @cython.locals(access=Access)
     cdef Access _access(self, Registration facet, object direction)
     cdef Form _find_form(self)
-    @cython.locals(layout=Layout, storage=Storage)
+    @cython.locals(layout=Layout, like=Layout, storage=Storage, form=Form, whole=bint)
     cdef Form _form_found(self)

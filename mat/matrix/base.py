@@ -10,12 +10,9 @@ import warnings
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
+from ..core import compiled
 from ..core.access import Access
 from ..core.access_record import AccessRecord
-from ..core.compiled import BLOCKS
-from ..core.compiled import LiveObjects as NewLiveObjects
-from ..core.compiled import Lock as NewLock
-from ..core.compiled import Maker as NewMaker
 from ..core.cube import Cube
 from ..core.direction import DIRECTIONS, INPUT, IO, Direction, as_direction
 from ..core.observers import OBSERVERS
@@ -30,12 +27,12 @@ from .operators import Operators
 
 _facets, _directions, _observers = facets, DIRECTIONS, OBSERVERS  # with types of C
 _input, _io, _float64 = INPUT, IO, FLOAT64
-MAKER = _maker = NewMaker()  # of Mats
-MATS = _mats = NewLiveObjects()
+MAKER = _maker = compiled.Maker()  # of Mats
+MATS = _mats = compiled.LiveObjects()
 # uncompiled, other threads run between the statements of a change of layout and storage, which
 # holds this lock
-_changing = NewLock()
-_is_compiled = BLOCKS.enabled
+_changing = compiled.Lock()
+_is_compiled = compiled.BLOCKS.enabled
 
 
 def make_mats_of(kind: type) -> None:
@@ -173,7 +170,11 @@ class MatBase(Operators):
     def _form_found(self) -> Form:
         """Do what `_find_form` does."""
         layout, storage = self.layout, self.storage
-        form = _form(layout, storage.dtype, layout.size == storage.size, storage.writable)
+        whole, like = layout.size == storage.size, layout.like or layout
+        form: Form | None = like.form
+        if form is None or (form.dtype is not storage.dtype or form.whole != whole
+                            or form.writable != storage.writable):
+            form = like.form = _form(layout, storage.dtype, whole, storage.writable)
         self.known_form = form
         return form
 

@@ -4,17 +4,18 @@ from libc.stdint cimport uintptr_t
 from mat._core cimport KernelCall
 from mat.core.cube cimport Cube
 from mat.core.registration cimport Registration
-from mat.matrix.base cimport Form, MatBase
+from mat.matrix.base cimport Form, MatBase, Storage, form_of_result
 
 cdef KernelCall _ROWS
-cdef list _observers
+cdef list _in_use, _observers
 cdef Registration _foreign
 cdef object _mat
 
 @cython.locals(first=MatBase, view=MatBase, found=MatBase)
 cpdef MatBase stacked_at_once(object mats)
 
-@cython.locals(view=MatBase, first=MatBase, rows=Py_ssize_t, size=Py_ssize_t, itemsize=Py_ssize_t)
+@cython.locals(view=MatBase, first=MatBase, target=MatBase, storage=Storage, form=Form,
+               rows=Py_ssize_t, size=Py_ssize_t, itemsize=Py_ssize_t)
 cpdef MatBase joined_at_once(list parts, tuple shape, Py_ssize_t axis)
 
 @cython.locals(storage=Cube)

@@ -12,7 +12,8 @@ from ..facets.foreign import FOREIGN
 from ..layout.shapes import Ints
 from ..support.native import ffi, lib
 from ..support.options import current
-from .mat import Mat, new_like
+from .base import form_of_result
+from .mat import Mat
 
 # bytes of a joined Mat from which other threads of Python are not to wait for the copy
 LARGE = 1 << 20
@@ -22,7 +23,7 @@ _ROWS: Any = None
 if lib is not None:
     _ROWS = CpuKernel(ffi.addressof(lib, "mat_copy_rows"), ffi.NULL, 1, 1)
     _ROWS.set_operands(2, 4, False)
-_observers, _foreign, _mat = OBSERVERS, FOREIGN, Mat  # with types of C
+_in_use, _observers, _foreign, _mat = IN_USE, OBSERVERS, FOREIGN, Mat  # with types of C
 
 
 def stacked_at_once(mats: Sequence[Any]) -> Mat | None:
@@ -48,21 +49,24 @@ def joined_at_once(parts: list[Mat], shape: Ints, axis: int) -> Mat | None:
     """Return small Mats of one dtype, whose elements are packed, joined along `axis` to a new Mat
     of that shape; None for others, and where an access has to be opened.
     """
-    if IN_USE or _observers or _ROWS is None:
+    if _in_use or _observers or _ROWS is None:
         return None
     first, rows, size = parts[0], 1, 0
+    dtype = first.storage.dtype
     for part in parts:
         view = part
-        if not view.layout.contiguous or view.storage.dtype is not first.storage.dtype:
+        if not view.layout.contiguous or view.storage.dtype is not dtype:
             return None
         size += view.layout.size
         _locate(view)
-    itemsize = first.storage.dtype.itemsize
+    storage = first.storage
+    itemsize = storage.itemsize
     if size * itemsize >= LARGE or not size:
         return None
     for k in range(axis):
         rows *= shape[k]
-    target = new_like(first, shape, first.storage.dtype)
+    form = form_of_result(shape, dtype)
+    target: Mat = form.new(first.device_enabled, None)
     return target if _copy_rows(parts, target, rows, itemsize) else None
 
 

@@ -1,12 +1,13 @@
 cimport cython
 
+from mat.layout.strided cimport Layout
 from mat.matrix.base cimport MatBase
 from mat.ops.selection cimport Selection, selected
 
 cdef frozenset _CHOICES, _BASIC
 cdef tuple _ADVANCED
 cdef list _in_use
-cdef object _ALL
+cdef object _ALL, _io, _mat
 
 cdef bint _is_advanced(object index) except -1
 @cython.locals(chosen=Selection)
@@ -15,4 +16,6 @@ cdef object _gather(object self, object index)
 cdef object _scatter(object self, object index, object value)
 @cython.locals(source=object)
 cdef bint _overwrite(object self, Selection chosen, Py_ssize_t count, object value) except -1
+@cython.locals(now=MatBase, target=MatBase, layout=Layout)
+cdef object _set_part(MatBase self, object index, object value)
 cdef Selection _chosen(MatBase self, tuple index)

@@ -30,7 +30,7 @@ from .selection import Selection, packed_source, selected
 _CHOICES = frozenset((Mat, np.ndarray, list))  # types of a mask, or of an array of integers
 _BASIC = frozenset((slice, int, type(None), type(...)))  # types of items of basic indexing
 _ADVANCED = (list, tuple, range, np.ndarray, Mat, bool, np.bool_)
-_in_use = IN_USE  # with types of C
+_in_use, _io, _mat = IN_USE, IO, Mat  # with types of C
 
 
 def _is_advanced(index: Index) -> bool:
@@ -81,18 +81,29 @@ def set_item(self: Mat, index: Index, value: Operand) -> None:
     if type(index) in _CHOICES or _is_advanced(index):
         _scatter(self, index, value)
         return
-    self = self._as_now()
-    target = self.over(self.layout[index])
-    if isinstance(value, Mat) and value.storage is self.storage and _same(value, target):
+    _set_part(self, index, value)
+
+
+def _set_part(self: Mat, index: Index, value: Operand) -> None:
+    """Overwrite what a basic index selects."""
+    now = self._as_now()
+    layout = now.layout
+    target = now if index is Ellipsis else now._view_of(layout[index])
+    if isinstance(value, Mat) and value.storage is now.storage and _same(value, target):
         return  # what x[index] += y leaves to do
-    self.allowed(IO)  # also where the target alone would not overlap itself
-    if (type(value) is float or type(value) is int) and target.shape and (
-            self.storage.dtype.kind in "cfiu"):
+    now._direction_allowed(_io)  # also where the target alone would not overlap itself
+    shape = target.layout.shape
+    if (type(value) is float or type(value) is int) and shape and (
+            now.storage.dtype.kind in "cfiu"):
         fill(value, target)
-        return
-    if type(value) is Mat and 0 < value.ndim <= len(target.shape):
+    elif type(value) is _mat and 0 < value.ndim <= len(shape):
         assign(value, target)
-        return
+    else:
+        _assign_any(now, target, value)
+
+
+def _assign_any(self: Mat, target: Mat, value: Operand) -> None:
+    """Overwrite `target`, a part of self, with what is no Mat of at most so many axes."""
     source = _source(apart_from(value, self), self.dtype)
     if isinstance(source, Mat) and source.ndim > len(target.shape):
         source = _without_leading(source, len(target.shape))

@@ -23,11 +23,12 @@ from .overlap import check_disjoint
 
 # bytes that the parts have on average, for which copies that are shared among threads pay
 SHARED_PART = 1 << 21
+_ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
 
 
 def check_are_mats(name: str, mats: object) -> list[Mat]:
     """Return `mats` as a list of at least one Mat; raise if it is not."""
-    if type(mats) is not list and not isinstance(mats, Iterable):
+    if not isinstance(mats, _ITERABLES):
         raise DTypeError(f"{name} wants a sequence of Mats, got {mats!r}")
     parts = [m if type(m) is Mat else as_mat(m, f"an operand of {name}") for m in mats]
     if not parts:

@@ -53,7 +53,7 @@ def copy(self: Mat, order: str | None = "C") -> Mat:
     (1, 2)
     """
     if order == "C":
-        found = joined_at_once([self], self.shape, 0)
+        found = joined_at_once([self], self.layout.shape, 0)
         return new_like(self, self.shape, self.dtype).assign_(self) if found is None else found
     return copied_in_order(self, as_order(order, "copy"), self.dtype)
 

@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 import mat
 from mat.errors import AliasError, ConflictError, DTypeError, IndexOutOfRange, ShapeError
+from mat.layout.strided import packed
 
 from ..support.views import factorings, on_array, on_views, shapes, steps
 
@@ -351,3 +352,40 @@ def test_bad_shaping_touches_nothing(call, error, message):
         call(x)
     assert (x.layout, x.storage, x.storage.version) == before
     assert_array_equal(host(x), np.arange(12.0).reshape(3, 4))
+
+
+def test_one_layout_over_several_storages():
+    """What a layout keeps about its Mats holds for the storage that they see now."""
+    read_only = np.zeros(4)
+    read_only.flags.writeable = False
+    mats = [mat.zeros(4), mat.zeros(8), mat.zeros(4, dtype="int64"), mat.from_numpy(read_only)]
+    layout = packed((2,), 1)
+    for x in (*mats, *mats):
+        for shared in (layout, packed((4,))[1:3], x.layout[1:3], x.layout[:2], x.layout[2:4]):
+            form = x.over(shared).form
+            assert (form.shape, form.strides, form.dtype) == ((2,), (1,), x.dtype)
+            assert (form.whole, form.writable) == (False, x.storage.writable)
+    layout = packed((4,))
+    assert [x.over(layout).form.whole for x in (*mats, *mats)] == [True, False, True, True] * 2
+    layout = packed((3, 4))
+    for shared in (layout[1], layout[-1], layout[:, 1][:4], layout.transposed()[2][:2]):
+        assert mat.zeros(12).over(shared).form.strides == shared.strides
+
+
+@pytest.mark.parametrize("index", [0, -2, 1, slice(None), slice(0, 1), ..., (0, ...), (1, 2),
+                                   (slice(None), 3), (None, 1), (), 2**70, -2**70, 5, -3])
+@pytest.mark.parametrize("value", [2.5, 3, "row", "all", [1, 2, 3, 4], True])
+def test_assignment_to_every_kind_of_part(index, value):
+    """As NumPy's; and nothing is written where NumPy refuses it."""
+    x, expected = mat.zeros(2, 4), np.zeros((2, 4))
+    chosen = {"row": np.arange(4.0), "all": np.arange(8.0).reshape(2, 4)}
+    given = chosen[value] if isinstance(value, str) else value
+    try:
+        expected[index] = given
+    except (IndexError, ValueError) as error:
+        kinds = IndexError if isinstance(error, IndexError) else ValueError
+        with pytest.raises(kinds):
+            x[index] = mat.array(given) if isinstance(value, str) else given
+    else:
+        x[index] = mat.array(given) if isinstance(value, str) else given
+    assert_array_equal(host(x), expected)

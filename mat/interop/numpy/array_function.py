@@ -71,6 +71,7 @@ SAVING = frozenset(map(numpy_function, (  # their keywords are names of arrays
 # positional parameters of functions whose signatures NumPy before 2.3 cannot inspect
 _UNINSPECTABLE = {"concatenate": ("arrays", "axis", "out"), "dot": ("a", "b", "out")}
 _NO_KEYWORDS: Keywords = {}
+_BY_NUMPY = np.ndarray.__array_function__
 _SCRATCH = {"overwrite_input": False}  # arguments that permit to use an operand as scratch
 _WRITTEN = frozenset(("out", *_SCRATCH))  # keywords that say what is written
 
@@ -79,9 +80,9 @@ _WRITTEN = frozenset(("out", *_SCRATCH))  # keywords that say what is written
 def _array_function(self: Mat, func: Function, types: Iterable[type[Array]], args: Arguments,
                     kwargs: Keywords) -> Operand:
     """Call the NumPy function `func`, among whose operands there is a Mat."""
-    if not all(issubclass(t, Mat) or t.__array_function__ is np.ndarray.__array_function__
-               for t in types):
-        return NotImplemented
+    for t in types:
+        if not issubclass(t, Mat) and t.__array_function__ is not _BY_NUMPY:
+            return NotImplemented
     return call_numpy(func, args, kwargs)
 
 

@@ -14,6 +14,7 @@ from ...support.dtypes import SUPPORTED
 from ...support.types import Array, DType, Operand
 
 _known_dtypes: dict[DType, bool] = {}
+_SEQUENCES = (list, tuple)
 
 
 def is_known_dtype(dtype: DType) -> bool:
@@ -47,10 +48,17 @@ def can_hold_sums(out: object) -> bool:
 
 def as_mats(values: object) -> list[Mat]:
     """Return the operands as Mats, or an empty list if one of them cannot be a Mat."""
-    if not isinstance(values, list | tuple) or not all(map(is_mat_or_array, values)):
+    if not isinstance(values, _SEQUENCES):
         return []
-    return [x if isinstance(x, Mat) else from_numpy(x) if x.flags.aligned else adopted(x.copy())
-            for x in values]
+    found: list[Mat] = []
+    for x in values:
+        if isinstance(x, Mat):
+            found.append(x)
+        elif type(x) is np.ndarray and is_known_dtype(x.dtype):
+            found.append(from_numpy(x) if x.flags.aligned else adopted(x.copy()))
+        else:
+            return []
+    return found
 
 
 def as_mat_if_possible(value: object) -> Operand:

@@ -57,7 +57,7 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
     def call(*args: Operand, **kwargs: Operand) -> Operand:
         if kwargs:
             kwargs.pop("like", None)  # whose class would choose what makes the result
-        if converts:
+        if converts and (kwargs or not _are_mats(args)):
             args, kwargs = _with_mats(function, args, kwargs)
         found = call_numpy(function, args, kwargs)
         if type(found) is not Mat:
@@ -70,6 +70,13 @@ def make_function(name: str, function: Function, qualified: str) -> Function:
 _NUMBERS = frozenset((bool, int, float, complex))
 
 
+def _are_mats(args: Arguments) -> bool:
+    for value in args:  # noqa: SIM110  # a generator takes three times as long
+        if type(value) is not Mat:
+            return False
+    return True
+
+
 def _with_mats(function: Function, args: Arguments,
                kwargs: Keywords) -> tuple[Arguments, Keywords]:
     """Return the arguments with Mats for array-likes, as implementations expect them."""
@@ -77,8 +84,10 @@ def _with_mats(function: Function, args: Arguments,
     if function is np.where:  # as in NumPy, Python's numbers adapt to other operands
         args = tuple(x if type(x) in _NUMBERS else as_mat_if_possible(x) for x in args)
     elif names:
-        found = tuple(_converted(n, v) for n, v in zip(names, args, strict=False))
-        args = (*found, *args[len(found):])
+        given = list(args)
+        for k in range(min(len(names), len(given))):
+            given[k] = _converted(names[k], given[k])
+        args = tuple(given)
     else:  # any number of operands
         args = tuple(map(as_mat_if_possible, args))
     return args, {n: _converted(n, v) for n, v in kwargs.items()} if kwargs else kwargs
@@ -89,7 +98,9 @@ def _converted(name: str, value: Operand) -> Operand:
     if name in OPERANDS:
         return as_mat_if_possible(value)
     if name in SEQUENCES and isinstance(value, list | tuple):
-        return type(value)([as_mat_if_possible(x) for x in value])
+        for x in value:
+            if type(x) is not Mat:
+                return type(value)([as_mat_if_possible(x) for x in value])
     return value
 
 
