@@ -64,8 +64,8 @@ def get_item(self: Mat, index: Index) -> Operand:
             found = now.storage.peek_element(layout.displacement)
             if found is not None:
                 return found
-        with self.facet("array", "input") as a:
-            return a[index]
+        with now.over(layout).facet("array", "input") as a:
+            return a[()]
     return now.over(layout)
 
 
