@@ -66,6 +66,7 @@ cdef enum:
     ONE_THREAD  # how a kernel runs: without the GIL
     UNDER_GIL  # at once, since it is so little
     SHARED  # by several threads
+    SHARED_AT_ONCE  # by several threads, while the caller keeps the GIL
 
 # NumPy's scalars that are no subclasses of Python's numbers
 cdef frozenset _real_scalars = frozenset((numpy.float16, numpy.float32))
@@ -269,7 +270,7 @@ cdef class KernelCall:
         self.operand[k] = self.operand[other]
 
     cdef int run_at_once(self) except -1:
-        """Call the kernel under the GIL."""
+        """Call the kernel under the GIL, which the threads that share it do not need."""
         cdef void *buffer = NULL
         self.found[0] = self.found[1] = 0  # what no units give
         if self.finish_kernel != NULL:
@@ -277,7 +278,11 @@ cdef class KernelCall:
             if buffer == NULL:
                 raise MemoryError
             self.operand[self.operand_count] = <char *>buffer
-        self.kernel(self.kernel_frame, self.operand, self.pair, self.found, 0, self.units)
+        if self.way == SHARED_AT_ONCE and share_threads:
+            share(<uintptr_t>self.kernel, self.kernel_frame, self.operand, self.pair, self.found,
+                  self.units, self.least, share_threads)
+        else:
+            self.kernel(self.kernel_frame, self.operand, self.pair, self.found, 0, self.units)
         if buffer != NULL:
             self.finish_kernel(self.kernel_frame, self.operand, self.pair, self.found, 0,
                                self.finish_units)
@@ -290,7 +295,7 @@ cdef class KernelCall:
         cdef double pair[2 * (MOST_OPERANDS + MOST_NUMBERS)]
         cdef double found[2]
         cdef int k
-        cdef int64_t threads = share_threads if self.way == SHARED else 0
+        cdef int64_t threads = share_threads if self.way >= SHARED else 0
         found[0] = found[1] = 0  # what no units give
         memcpy(operand, self.operand, sizeof(operand))
         memcpy(pair, self.pair, sizeof(pair))
@@ -318,7 +323,7 @@ cdef class KernelCall:
 
     cdef bint can_share(self):
         """Return whether there are threads for a kernel that is to be shared."""
-        return self.way != SHARED or share_threads != 0
+        return self.way < SHARED or share_threads != 0
 
     cdef uintptr_t number_address(self, int k) noexcept:
         """Return the address of pair `k`, which takes the place of an operand."""

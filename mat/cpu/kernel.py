@@ -19,6 +19,11 @@ from ..support.types import CData, Number, Presented
 from .thread_pool import share
 
 
+# grains that are done under the GIL where a grain is what pays for a second thread: in one thread
+# some 50 microseconds
+BRIEF = 8
+
+
 class Finish(NamedTuple):
     """The second stage of a kernel: its address, its units, and the bytes of a buffer that both
     stages get as a last operand.
@@ -33,32 +38,36 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
     """A compiled kernel for operands of one form; call it with what facets present.
 
     `kernel` is a function of `lib`, `frame` a cffi pointer to a struct, which is kept. `count` is
-    how many units of work there are, rows or elements, and `grain` how many a thread should at
-    least get; less work than that is done without releasing the GIL. With a `grain` of 0 it is
-    neither shared nor done so. `result` is the kind of number that is returned, if one is ("d"
-    float, "i" int, "D" complex). `keep` is whatever the frame points to; `called` the library
-    routine and its arguments, if it is one, for observers. A kernel of two stages has a `Finish`.
+    how many units of work there are, rows or elements, and `grain` how many, or what part of one, a
+    thread should at least get. No more than that, or than `brief` units, is done without releasing
+    the GIL; with a `grain` of 0 the work is neither shared nor done so. `result` is the kind of
+    number that is returned, if one is ("d" float, "i" int, "D" complex). `keep` is whatever the
+    frame points to; `called` the library routine and its arguments, if it is one, for observers. A
+    kernel of two stages has a `Finish`.
     """
 
-    __slots__ = ("address", "called", "count", "finish", "frame", "grain", "keep", "numbers",
-                 "operands", "result")
+    __slots__ = ("address", "brief", "called", "count", "finish", "frame", "grain", "keep", "least",
+                 "numbers", "operands", "result")
 
     # so many parameters: they are facts of kernels of several kinds, most of which have few
-    def __init__(self, kernel: CData, frame: CData, count: int, grain: int, *, result: str = "",
-                 keep: object = None, called: tuple[str, dict[str, object]] | None = None,
+    def __init__(self, kernel: CData, frame: CData, count: int, grain: float, *, brief: float = 0,
+                 result: str = "", keep: object = None,
+                 called: tuple[str, dict[str, object]] | None = None,
                  finish: Finish | None = None) -> None:
         self.address: int = int(ffi.cast("uintptr_t", kernel))
         self.frame: CData = frame
         self.count: int = count
-        self.grain: int = grain
+        self.grain: float = grain
+        self.least: int = max(1, int(grain))
+        self.brief: float = max(grain, brief)
         self.result: str = result
         self.keep: object = keep
         self.called: tuple[str, dict[str, object]] | None = called
         self.finish: Finish | None = finish
         self.operands: Sequence[int] = ()
         self.numbers: Sequence[int] = ()
-        self.set_kernel(self.address, int(ffi.cast("uintptr_t", frame)), count, grain, self.how,
-                        result)
+        self.set_kernel(self.address, int(ffi.cast("uintptr_t", frame)), count, self.least,
+                        self.how, result)
         if finish is not None:
             self.set_finish(*finish)
 
@@ -69,12 +78,11 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
 
     @property
     def how(self) -> int:
-        """The way to run it: by one thread without the GIL (0), or with it, since it is so little
-        (1), or shared by several (2).
+        """The way to run it: by one thread without the GIL (0) or, since it is so little, with it
+        (1); shared by several without the GIL (2) or with it (3).
         """
-        if self.count <= self.grain:
-            return 1
-        return 2 if self.grain and self.count >= 2 * self.grain else 0
+        shared = self.grain and self.count >= 2 * max(self.grain, 1)
+        return (2 if shared else 0) + (self.count <= self.brief)
 
     def __call__(self, *values: Presented) -> Number:
         if OBSERVERS and self.called is not None:
@@ -96,7 +104,7 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
                 _put(numbers, k, value)
                 operands[k - len(self.numbers)] = ffi.cast("char *", numbers + 2 * k)
         if self.grain:
-            share(self.address, self.frame, operands, numbers, result, self.count, self.grain)
+            share(self.address, self.frame, operands, numbers, result, self.count, self.least)
         else:
             lib.mat_run(self.address, self.frame, operands, numbers, result, 0, self.count)
         if self.finish is not None:

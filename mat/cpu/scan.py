@@ -8,9 +8,9 @@ from ..layout.merged_axes import merged
 from ..support.dtypes import BY_NAME
 from ..support.native import ffi, lib
 from ..support.types import Operand
-from .kernel import CpuKernel
+from .kernel import BRIEF, CpuKernel
 
-GRAIN = 1 << 15  # elements that a thread should at least get
+GRAIN = 1 << 12  # elements that a thread should at least get
 TILE = 2048  # bytes of a line of a tile: adjacent columns, which are done together
 
 
@@ -33,4 +33,4 @@ def prepare_scan(name: str, x: Operand, out: Operand, axis: int) -> CpuKernel:
     tiles = -(-frame.columns // frame.tile) if frame.columns else 1
     units = prod(a[0] for a in others) * tiles
     work = frame.length * max(min(frame.columns, frame.tile), 1)
-    return CpuKernel(kernel, frame, units, max(1, GRAIN // work))
+    return CpuKernel(kernel, frame, units, GRAIN / max(work, 1), brief=BRIEF * GRAIN / max(work, 1))
