@@ -25,13 +25,14 @@ BRIEF = 8
 
 
 class Finish(NamedTuple):
-    """The second stage of a kernel: its address, its units, and the bytes of a buffer that both
-    stages get as a last operand.
+    """The second stage of a kernel: its address, its units, the bytes of a buffer that both stages
+    get as a last operand, and whether it is shared as the first one is.
     """
 
     address: int
     units: int
     room: int
+    shared: bool = False
 
 
 class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
@@ -103,14 +104,20 @@ class CpuKernel(KernelCall):  # type: ignore[misc]  # compiled, if anything is
             else:
                 _put(numbers, k, value)
                 operands[k - len(self.numbers)] = ffi.cast("char *", numbers + 2 * k)
-        if self.grain:
-            share(self.address, self.frame, operands, numbers, result, self.count, self.least)
-        else:
-            lib.mat_run(self.address, self.frame, operands, numbers, result, 0, self.count)
+        self._run(self.address, self.count, bool(self.grain), operands, numbers, result)
         if self.finish is not None:
-            lib.mat_run(self.finish.address, self.frame, operands, numbers, result, 0,
-                        self.finish.units)
+            self._run(self.finish.address, self.finish.units, self.finish.shared, operands, numbers,
+                      result)
         return self._result(result) if self.result else None
+
+    # the parameters are those of a kernel
+    def _run(self, address: int, units: int, shared: bool, operands: CData, numbers: CData,
+             result: CData) -> None:
+        """Call one of the stages."""
+        if shared:
+            share(address, self.frame, operands, numbers, result, units, self.least)
+        else:
+            lib.mat_run(address, self.frame, operands, numbers, result, 0, units)
 
     def _result(self, found: CData) -> Number:
         if self.result == "D":
