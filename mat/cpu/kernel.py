@@ -18,7 +18,6 @@ from ..support.native import ffi, lib
 from ..support.types import CData, Number, Presented
 from .thread_pool import share
 
-
 # grains that are done under the GIL where a grain is what pays for a second thread: in one thread
 # some 50 microseconds
 BRIEF = 8

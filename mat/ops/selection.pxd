@@ -53,7 +53,7 @@ cdef class Selection:
     cdef Py_ssize_t work(self)
     cdef bint in_range(self) except -1
     cdef Py_ssize_t threads(self) except -1
-    cdef Py_ssize_t parts(self) except -1
+    cdef Py_ssize_t worth(self, Py_ssize_t units)
     cdef keep_index(self)
     cpdef tuple shape_of(self, Py_ssize_t count)
     @cython.locals(form=Form, count=Py_ssize_t, shape=tuple)
@@ -64,7 +64,7 @@ cdef class Selection:
     cdef bint overwrite(self, KernelCall kernel, MatBase source, object value,
                         Py_ssize_t count) except? -1
     @cython.locals(at=uintptr_t, address=uintptr_t, address_of_index=uintptr_t, found=Py_ssize_t,
-                   threads=Py_ssize_t)
+                   threads=Py_ssize_t, least=Py_ssize_t)
     cdef Py_ssize_t call(self, KernelCall kernel, MatBase other, object value, Py_ssize_t count,
                          Py_ssize_t units, bint writes, bint writes_other) except? -4
     cdef set_operands(self, KernelCall kernel, uintptr_t address, uintptr_t address_of_index,

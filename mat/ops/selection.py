@@ -201,9 +201,9 @@ class Selection:
         found: int = serving() if self.large else 1
         return found
 
-    def parts(self) -> int:
-        """Return into how many parts the axis is cut where items are overwritten, for threads."""
-        return max(1, min(self.threads(), self.work() // self.kernels.worth))
+    def worth(self, units: int) -> int:
+        """Return how many of the units a thread gets at least."""
+        return max(1, self.kernels.worth * units // max(self.work(), 1))
 
     def keep_index(self) -> None:
         """Copy the index if it is among what is written."""
@@ -248,7 +248,7 @@ class Selection:
                   count: int) -> bool:
         """Do so with a kernel; return whether all could be."""
         self.keep_index()
-        units = self.tiles() if self.masked else self.parts()
+        units = self.work() if self.masked or source is None else self.kernels.lines
         return not self.call(kernel, source, value, count, units, True, False)
 
     # the parameters are the operands of a kernel
@@ -278,10 +278,10 @@ class Selection:
                 address_of_index = arrays[1].address
                 if other is not None:
                     at = arrays[2].address
-                threads = self.threads()
+                threads, least = self.threads(), self.worth(units)
                 # no code of Python may run from here until the kernel has its operands
                 self.set_operands(kernel, address, address_of_index, at, value, count, units)
-                result: int = kernel.run_by(threads, self.kernels.worth)
+                result: int = kernel.run_by(threads, least)
                 if writes_other and result:
                     raise _NothingWritten  # so that the block fails
                 return result
@@ -294,10 +294,9 @@ class Selection:
         """Give a kernel its operands, one of which is what is at `at` or, for 0, `value`."""
         kernel.set_units(units)
         kernel.set_number(0, count if self.masked else self.size)
-        kernel.set_number(1, units)
         if not at and value is not None:
-            kernel.set_number(2, value)
-            at = kernel.number_address(2)
+            kernel.set_number(1, value)
+            at = kernel.number_address(1)
         kernel.set_operand(0, address)
         kernel.set_operand(1, address_of_index)
         kernel.set_operand(2, at)

@@ -234,7 +234,7 @@ MAT_CLONES KERNEL(mat_taken_check) {
         EACH(k, n)((type *)y)[k] = ((const type *)x)[at[k]]; \
     else \
         EACH(k, n)((type *)y)[k] = *(const type *)(x + at[k] * step)
-#define TAKE_SET(type) EACH(k, n) *(type *)(x + at[k] * step) = *(const type *)(y + from[k] * next)
+#define TAKE_SET(type) EACH(k, n) *(type *)(x + at[k] * step) = *(const type *)(y + k * next)
 
 /* Copies the items at n positions. */
 #define TAKE(take, other) \
@@ -268,44 +268,31 @@ MAT_CLONES KERNEL(mat_taken_get) {
     }
 }
 
-/* Leaves those of n positions that are from `low` on, before `high`; `from` is where they were. */
-INLINE int64_t between(int64_t *at, int64_t *from, int64_t n, int64_t low, int64_t high) {
-    int64_t m = 0;
-    EACH(k, n) {
-        const int64_t p = at[k];
-        at[m] = p, from[m] = k;
-        m += (p >= low) & (p < high);
-    }
-    return m;
-}
-
-/* A range is a part of the axis that the integers index, of numbers[2] parts: of several items for
-   one place the last one is there then, whatever thread has which part. */
+/* Where items differ, one thread does a whole line: of several for one place the last one stays. */
 MAT_CLONES KERNEL(mat_taken_set) {
     const mat_selection *f = frame;
-    const int64_t *index = (const int64_t *)operands[1];
-    const int64_t count = (int64_t)numbers[0], parts = (int64_t)numbers[2], runs = runs_of(f);
-    const int64_t low = f->length / parts * start + f->length % parts * start / parts;
-    const int64_t high = f->length / parts * stop + f->length % parts * stop / parts;
-    const int64_t step = f->step_x, next = f->next_y;
-    int64_t over = 1, at[POSITIONS], from[POSITIONS];
-    if (parts == 1) mat_taken_check(frame, operands, numbers, result, 0, count);
-    if (result[0] != 0) return;
+    const int64_t count = (int64_t)numbers[0], runs = runs_of(f);
+    const int64_t step = f->step_x, next = f->next_y, each = next ? count : 1;
+    int64_t over = 1, at[POSITIONS], n;
     EACH(k, f->walk.rank) over *= f->walk.n[k];
-    EACH(k, POSITIONS) from[k] = k;
+    if (!start && stop * each == over * count) { /* nobody has checked them */
+        mat_taken_check(frame, operands, numbers, result, 0, count);
+        if (result[0] != 0) return;
+    }
     mat_cursor c;
-    for (cursor_seek(&c, &f->walk, f->walk.rank, 0); over > 0; over--, cursor_step(&c))
-        for (int64_t done = 0; done < count; done += POSITIONS) {
-            int64_t n = least(POSITIONS, count - done);
-            char *RESTRICT const x = operands[0] + c.x;
-            char *RESTRICT const y = operands[2] + c.y + done * next;
-            if (!positions(at, index + done, n, f->length)) {
-                fail(result);
-                return;
-            }
-            if (parts > 1) n = between(at, from, n, low, high);
-            TAKE(TAKE_SET, copy_item(f, x + at[k] * step, y + from[k] * next, runs, 1));
+    cursor_seek(&c, &f->walk, f->walk.rank, start * each / count);
+    for (int64_t u = start * each; u < stop * each; u += n) {
+        const int64_t done = u % count;
+        n = least(least(POSITIONS, count - done), stop * each - u);
+        char *RESTRICT const x = operands[0] + c.x;
+        char *RESTRICT const y = operands[2] + c.y + done * next;
+        if (!positions(at, (const int64_t *)operands[1] + done, n, f->length)) {
+            fail(result);
+            return;
         }
+        TAKE(TAKE_SET, copy_item(f, x + at[k] * step, y + k * next, runs, 1));
+        if (done + n == count) cursor_step(&c);
+    }
 }
 
 /* Rows */

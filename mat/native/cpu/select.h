@@ -24,9 +24,9 @@ typedef struct {
    how many are selected before each tile and in all, as is needed if they are called for some of
    the tiles; without it, it is null.
 
-   By integers, `taken_get` counts items of y, `taken_check`, which only looks whether integers are
-   in range, counts integers, and `taken_set` counts parts of the axis: the second number is how
-   many there are, and with one of them all integers are checked before anything is written. */
+   By integers, `taken_check`, which only looks whether they are in range, counts integers, and the
+   others count items; but `taken_set` of items that are not one and the same counts the positions
+   of the walk. If it does all, it checks all integers before anything is written. */
 enum { MAT_MASK_TILE = 1 << 14 };
 mat_kernel mat_masked_count, mat_masked_get, mat_masked_set;
 mat_kernel mat_taken_get, mat_taken_check, mat_taken_set;
