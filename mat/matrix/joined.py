@@ -17,7 +17,7 @@ from .mat import Mat
 
 # bytes of a joined Mat from which other threads of Python are not to wait for the copy, and bytes
 # that are worth a thread
-LARGE = 1 << 20
+LARGE = 1 << 21
 WORTH = 1 << 17
 
 # the kernel that copies rows, if anything is compiled
