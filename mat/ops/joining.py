@@ -22,7 +22,7 @@ from .operands import as_mat
 from .overlap import check_disjoint
 
 # bytes that the parts have on average, for which copies that are shared among threads pay
-SHARED_PART = 1 << 21
+SHARED_PART = 1 << 18
 _ITERABLES = (list, tuple, Iterable)  # that of any class takes long to find out
 
 

@@ -33,7 +33,7 @@ _observers, _threads = OBSERVERS, THREADS
 _state, _quiet, _running = STATE, QUIET, RUNNING
 _accessed, _repeated = ACCESSED, REPEATED
 _elements_of = elements_of
-_UNDER_GIL = 1  # how a kernel runs: at once
+_UNDER_GIL = (1, 3)  # how a kernel runs: at once, in one thread or several
 FEW = 500  # elements for which ufuncs keep the GIL
 
 
@@ -106,7 +106,7 @@ class Plan:
         self.kernel = kernel
         self.number_positions = numbers
         self.armed = kernel.set_operands(len(self.operands), len(numbers), takes_complex)
-        self.at_once = self.armed and kernel.way == _UNDER_GIL
+        self.at_once = self.armed and kernel.way in _UNDER_GIL
         self.of_device = self.facet.of_device
 
     def arm_launch(self, values: list[Presented]) -> None:
@@ -137,6 +137,8 @@ class Plan:
         `out`, if it is not None, takes the place of the argument that is the result. Return False
         if the kernel was not called.
         """
+        if not self.kernel.can_share():
+            return False
         if not self.gather(args, out):
             self.locate(args)
             if not self.gather(args, out):
