@@ -1,0 +1,228 @@
+"""Host memory that is a file: the system reads its pages when they are accessed, and writes them
+when it needs the memory for something else.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import shutil
+import sys
+import threading
+import weakref
+from functools import cache
+from typing import Any
+
+import numpy as np
+from cffi import FFI
+
+from ..errors import DiskError
+from ..support.c_pointers import address_of
+from ..support.types import Array, CData, DType
+
+PAGE = mmap.PAGESIZE
+# of mmap(), by name where Python has none
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+_FIXED = 0x10
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_CANNOT = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
+
+
+class FilePages(mmap.mmap):
+    """The mapped pages of a file, until no array over them is left.
+
+    Attributes
+    ----------
+    title : str
+        The file in messages.
+    least : int
+        The bytes that the file must have for all elements to be there.
+    shared : bool
+        True if the file has what is written to the pages, or will have it.
+    """
+
+    title: str
+    least: int
+    shared: bool
+
+    def check(self) -> None:
+        """Raise `DiskError` if the file has become too short: to access what is missing would end
+        the process.
+        """
+        found = self.size()
+        if found < self.least:
+            raise DiskError(
+                f"{self.title} was cut off by another program while it is mapped: it has {found} "
+                f"bytes, and the elements end at byte {self.least}; restore the file, or open it "
+                "again as it is")
+
+    def array(self, offset: int, size: int, dtype: DType) -> Array:
+        """Return elements as a 1-d array, whose ``base`` is self."""
+        return np.ndarray((size,), dtype, buffer=self, offset=offset)
+
+    def release(self, begin: int, end: int) -> None:
+        """Have the bytes from `begin` to `end` in memory no longer than the system likes to.
+
+        Nothing is lost: pages that were written remain in the system's cache until it has written
+        them to the file.
+        """
+        start = begin // PAGE * PAGE
+        if end <= start or not hasattr(self, "madvise"):
+            return
+        with _mapping:  # a fork meanwhile would have pages of its own lose what was written
+            if self.shared:
+                self.madvise(mmap.MADV_DONTNEED, start, end - start)
+
+    def expect(self, begin: int, end: int) -> None:
+        """Have the system begin to read the bytes from `begin` to `end`."""
+        start, stop = begin // PAGE * PAGE, min(end, len(self))
+        if stop > start and hasattr(self, "madvise"):
+            self.madvise(mmap.MADV_WILLNEED, start, stop - start)
+
+
+class SpillPages(FilePages):
+    """The pages of a file without a name, which only this process and its children have."""
+
+    number: int = -1  # of the open file
+
+    def __del__(self) -> None:
+        if self.number >= 0:
+            os.close(self.number)
+
+    def separate(self) -> None:
+        """Have what is written from now on be this process's own: its children have the file, too,
+        and it remains as it is now.
+        """
+        if self.shared:
+            _remap_privately(self)
+            self.shared = False
+
+
+# of changes of what pages are mapped to; reentrant, since a handler of signals may fork
+_mapping = threading.RLock()
+_all: weakref.WeakValueDictionary[int, FilePages] = weakref.WeakValueDictionary()
+
+
+def all_pages() -> list[FilePages]:
+    """Return the pages of all files that are mapped."""
+    return [p for p in (ref() for ref in _all.valuerefs()) if p is not None]
+
+
+def map_file(number: int, title: str, mode: str, least: int) -> FilePages:
+    """Return the pages of an open file, of `least` bytes and not empty; `mode` is "r", "r+" or "c".
+
+    Raise `DiskError` if it cannot be mapped.
+    """
+    return _registered(FilePages, number, title, least, **_way(mode), shared=mode != "c")
+
+
+def map_temporary(number: int, title: str, nbytes: int) -> SpillPages:
+    """Return the pages of an open file without a name; they keep it open.
+
+    Raise `DiskError` if it cannot be mapped.
+    """
+    way = _way("r+")
+    if sys.version_info >= (3, 13):  # else there are two descriptors of the file
+        way["trackfd"] = False
+    pages: SpillPages = _registered(SpillPages, number, title, nbytes, **way)
+    pages.number = os.dup(number)
+    return pages
+
+
+def _registered(kind: type[FilePages], number: int, title: str, least: int, shared: bool = True,
+                **way: int) -> Any:
+    """Return the pages of an open file, mapped in a way that `mmap.mmap` has."""
+    try:
+        pages = kind(number, 0, **way)
+    except (ValueError, OSError) as error:
+        raise disk_error(f"{title} cannot be mapped: {error}", error) from error
+    pages.title, pages.least, pages.shared = title, least, shared
+    _all[id(pages)] = pages
+    return pages
+
+
+def disk_error(text: str, cause: Exception) -> DiskError:
+    """Return an error with the system's number of its cause."""
+    error = DiskError(text)
+    error.errno = getattr(cause, "errno", None)
+    return error
+
+
+def _way(mode: str) -> dict[str, int]:
+    """Return the arguments of `mmap.mmap` for a mode."""
+    if mode == "c" and _NO_RESERVE:  # the system must not refuse files larger than its memory
+        return {"flags": mmap.MAP_PRIVATE | _NO_RESERVE, "prot": mmap.PROT_READ | mmap.PROT_WRITE}
+    return {"access": {"r": mmap.ACCESS_READ, "r+": mmap.ACCESS_WRITE,
+                       "c": mmap.ACCESS_COPY}[mode]}
+
+
+def pages_of(handle: object) -> FilePages | None:
+    """Return the pages of a file that an array is over, or None."""
+    base = getattr(handle, "base", None)
+    while isinstance(base, np.ndarray | memoryview):
+        base = base.obj if isinstance(base, memoryview) else base.base
+    return base if isinstance(base, FilePages) else None
+
+
+def reserve(number: int, nbytes: int, what: str, folder: str, way_out: str) -> None:
+    """Have an open file have `nbytes` bytes, and their room on the disk, so that no later write
+    fails.
+
+    Raise `DiskError` if there is no room. Where the system cannot reserve any, the file only gets
+    its length.
+    """
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(number, 0, nbytes)
+            return
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise no_room(error, nbytes, what, folder, way_out) from error
+        if error.errno not in _CANNOT:
+            raise
+    if os.fstat(number).st_size < nbytes:
+        os.ftruncate(number, nbytes)
+
+
+def no_room(error: OSError, nbytes: int, what: str, folder: str, way_out: str) -> DiskError:
+    """Return the error that there is no room for a file."""
+    limited = "the limit of this process for files (RLIMIT_FSIZE) is less"
+    try:
+        room = f"{shutil.disk_usage(folder).free} bytes are free"
+    except OSError as unknown:
+        room = str(unknown)
+    reason = limited if error.errno == errno.EFBIG else room
+    return disk_error(f"no room for {what}: it takes {nbytes} bytes in {folder!r}, where {reason}; "
+                      f"{way_out}", error)
+
+
+# Forks
+
+
+@cache
+def _system() -> tuple[CData, CData]:
+    """Return the C library, of which a function is needed as Python does not have it, and cffi."""
+    ffi = FFI()
+    ffi.cdef("void *mmap(void *, size_t, int, int, int, long);")
+    return ffi.dlopen(None), ffi
+
+
+def _remap_privately(pages: SpillPages) -> None:
+    """Map the file again at the same address, with changes that the file does not get."""
+    library, ffi = _system()
+    at = ffi.cast("void *", address_of(pages.array(0, 1, np.dtype(np.uint8))))
+    library.mmap(at, len(pages), mmap.PROT_READ | mmap.PROT_WRITE,
+                 mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE, pages.number, 0)
+
+
+def _before_fork() -> None:
+    _mapping.acquire()
+    for pages in all_pages():
+        if isinstance(pages, SpillPages):
+            pages.separate()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_mapping.release,
+                        after_in_child=_mapping.release)
