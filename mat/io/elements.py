@@ -109,7 +109,7 @@ def read_into(source: Source, form: ElementFormat, a: Array) -> None:
 
 
 def mapped_array(pages: Bytes, offset: int, form: ElementFormat, name: str) -> Array:
-    """Return a read-only array over the elements in the pages of a file."""
+    """Return an array over the elements in the pages of a file."""
     if form.swapped:
         raise FormatError(f"{name} has the other byte order, which cannot be mapped; load it "
                           "without mapped=True")

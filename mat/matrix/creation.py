@@ -196,7 +196,7 @@ def over_memory(a: Array, flat: Array | None, owned: bool) -> Mat:
     """
     form = None
     if flat is None:
-        flat, layout = _flat(a)
+        flat, layout = flattened(a)
         dtype, size, itemsize = a.dtype, flat.size, a.itemsize
     else:
         dtype = a.dtype
@@ -232,7 +232,7 @@ flat_array: Callable[[Array], Array | None] = _no_array if core is None else cor
 _flat_array = flat_array
 
 
-def _flat(a: Array) -> tuple[Array, Layout]:
+def flattened(a: Array) -> tuple[Array, Layout]:
     """Return the memory that `a` spans as a 1-d array, and the layout of `a` in it."""
     if a.flags.c_contiguous:
         return a.reshape(-1), packed(a.shape)

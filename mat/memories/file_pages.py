@@ -4,6 +4,7 @@ when it needs the memory for something else.
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import mmap
 import os
@@ -11,15 +12,15 @@ import shutil
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
-from cffi import FFI
 
 from ..errors import DiskError
 from ..support.c_pointers import address_of
-from ..support.types import Array, CData, DType
+from ..support.types import Array, DType
 
 PAGE = mmap.PAGESIZE
 # of mmap(), by name where Python has none
@@ -36,26 +37,28 @@ class FilePages(mmap.mmap):
     ----------
     title : str
         The file in messages.
-    least : int
-        The bytes that the file must have for all elements to be there.
     shared : bool
         True if the file has what is written to the pages, or will have it.
     """
 
     title: str
-    least: int
     shared: bool
 
-    def check(self) -> None:
-        """Raise `DiskError` if the file has become too short: to access what is missing would end
-        the process.
+    def check(self, end: int) -> None:
+        """Raise `DiskError` if the file has become shorter than `end` bytes: to access what is
+        missing would end the process.
         """
         found = self.size()
-        if found < self.least:
+        if found < end:
             raise DiskError(
                 f"{self.title} was cut off by another program while it is mapped: it has {found} "
-                f"bytes, and the elements end at byte {self.least}; restore the file, or open it "
+                f"bytes, and the elements end at byte {end}; restore the file, or open it "
                 "again as it is")
+
+    @property
+    def address(self) -> int:
+        """The address of the first page."""
+        return address_of(self.array(0, 1, np.dtype(np.uint8)))
 
     def array(self, offset: int, size: int, dtype: DType) -> Array:
         """Return elements as a 1-d array, whose ``base`` is self."""
@@ -67,7 +70,7 @@ class FilePages(mmap.mmap):
         Nothing is lost: pages that were written remain in the system's cache until it has written
         them to the file.
         """
-        start = begin // PAGE * PAGE
+        start, end = begin // PAGE * PAGE, min(end, len(self))
         if end <= start or not hasattr(self, "madvise"):
             return
         with _mapping:  # a fork meanwhile would have pages of its own lose what was written
@@ -90,6 +93,16 @@ class SpillPages(FilePages):
         if self.number >= 0:
             os.close(self.number)
 
+    def is_blank(self) -> bool:
+        """Return True if it is known that nothing was ever written: all bytes are zero."""
+        if not self.shared or not hasattr(os, "SEEK_DATA"):
+            return False
+        try:
+            os.lseek(self.number, 0, os.SEEK_DATA)
+        except OSError as error:
+            return error.errno == errno.ENXIO  # there is no data
+        return False
+
     def separate(self) -> None:
         """Have what is written from now on be this process's own: its children have the file, too,
         and it remains as it is now.
@@ -109,15 +122,15 @@ def all_pages() -> list[FilePages]:
     return [p for p in (ref() for ref in _all.valuerefs()) if p is not None]
 
 
-def map_file(number: int, title: str, mode: str, least: int) -> FilePages:
-    """Return the pages of an open file, of `least` bytes and not empty; `mode` is "r", "r+" or "c".
+def map_file(number: int, title: str, mode: str) -> FilePages:
+    """Return the pages of an open file, which is not empty; `mode` is "r", "r+" or "c".
 
     Raise `DiskError` if it cannot be mapped.
     """
-    return _registered(FilePages, number, title, least, **_way(mode), shared=mode != "c")
+    return _registered(FilePages, number, title, **_way(mode), shared=mode != "c")
 
 
-def map_temporary(number: int, title: str, nbytes: int) -> SpillPages:
+def map_temporary(number: int, title: str) -> SpillPages:
     """Return the pages of an open file without a name; they keep it open.
 
     Raise `DiskError` if it cannot be mapped.
@@ -125,19 +138,19 @@ def map_temporary(number: int, title: str, nbytes: int) -> SpillPages:
     way = _way("r+")
     if sys.version_info >= (3, 13):  # else there are two descriptors of the file
         way["trackfd"] = False
-    pages: SpillPages = _registered(SpillPages, number, title, nbytes, **way)
+    pages: SpillPages = _registered(SpillPages, number, title, **way)
     pages.number = os.dup(number)
     return pages
 
 
-def _registered(kind: type[FilePages], number: int, title: str, least: int, shared: bool = True,
+def _registered(kind: type[FilePages], number: int, title: str, shared: bool = True,
                 **way: int) -> Any:
     """Return the pages of an open file, mapped in a way that `mmap.mmap` has."""
     try:
         pages = kind(number, 0, **way)
     except (ValueError, OSError) as error:
         raise disk_error(f"{title} cannot be mapped: {error}", error) from error
-    pages.title, pages.least, pages.shared = title, least, shared
+    pages.title, pages.shared = title, shared
     _all[id(pages)] = pages
     return pages
 
@@ -177,12 +190,17 @@ def reserve(number: int, nbytes: int, what: str, folder: str, way_out: str) -> N
             os.posix_fallocate(number, 0, nbytes)
             return
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if is_of_room(error):
             raise no_room(error, nbytes, what, folder, way_out) from error
         if error.errno not in _CANNOT:
             raise
     if os.fstat(number).st_size < nbytes:
         os.ftruncate(number, nbytes)
+
+
+def is_of_room(error: OSError) -> bool:
+    """Return whether the system says that a disk, or what this user may have of it, is full."""
+    return error.errno in _NO_ROOM
 
 
 def no_room(error: OSError, nbytes: int, what: str, folder: str, way_out: str) -> DiskError:
@@ -201,19 +219,19 @@ def no_room(error: OSError, nbytes: int, what: str, folder: str, way_out: str) -
 
 
 @cache
-def _system() -> tuple[CData, CData]:
-    """Return the C library, of which a function is needed as Python does not have it, and cffi."""
-    ffi = FFI()
-    ffi.cdef("void *mmap(void *, size_t, int, int, int, long);")
-    return ffi.dlopen(None), ffi
+def _map() -> Callable[..., int | None]:
+    """Return the function mmap() of the C library: that of Python chooses the address itself."""
+    found = ctypes.CDLL(None).mmap
+    found.restype = ctypes.c_void_p
+    found.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int,
+                      ctypes.c_long)
+    return found
 
 
 def _remap_privately(pages: SpillPages) -> None:
     """Map the file again at the same address, with changes that the file does not get."""
-    library, ffi = _system()
-    at = ffi.cast("void *", address_of(pages.array(0, 1, np.dtype(np.uint8))))
-    library.mmap(at, len(pages), mmap.PROT_READ | mmap.PROT_WRITE,
-                 mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE, pages.number, 0)
+    _map()(pages.address, len(pages), mmap.PROT_READ | mmap.PROT_WRITE,
+           mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE, pages.number, 0)
 
 
 def _before_fork() -> None:

@@ -16,7 +16,7 @@ from ..support.native import core
 from ..support.options import current
 from ..support.plugins import plugin
 from ..support.types import Array, DType
-from .spill import spilled_array, spills
+from .spill import fill, spilled_array, spills
 
 
 class Host(Memory):
@@ -46,7 +46,7 @@ class Host(Memory):
         return address_of(handle)
 
     def fill(self, cube: CubeLike, handle: Array) -> bool:
-        handle.fill(cube.fill_value)
+        fill(handle, cube.fill_value)
         return True
 
 

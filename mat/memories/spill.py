@@ -5,14 +5,17 @@ from __future__ import annotations
 import sys
 import tempfile
 
+import numpy as np
+
 from ..core.compiled import BLOCKS
 from ..errors import DiskError
 from ..support.options import current
 from ..support.settings import SPILL
-from ..support.types import Array, DType
+from ..support.types import Array, DType, Number
 from .file_pages import SpillPages, all_pages, disk_error, map_temporary, pages_of, reserve
 
 MOST = sys.maxsize  # bytes of what is never in a file
+PART = 8 << 20  # bytes that are written at a time
 
 
 def spills(nbytes: int) -> bool:
@@ -33,7 +36,7 @@ def spilled_array(size: int, dtype: DType) -> Array:
     try:
         with tempfile.TemporaryFile(prefix="mat-", dir=folder, buffering=0) as file:
             reserve(file.fileno(), nbytes, "the host memory of a Mat", folder, _WAY_OUT)
-            pages = map_temporary(file.fileno(), what, nbytes)
+            pages = map_temporary(file.fileno(), what)
     except DiskError:
         raise
     except OSError as error:
@@ -50,6 +53,20 @@ def spilled_copy(flat: Array) -> Array:
     found = spilled_array(flat.size, flat.dtype)
     found[...] = flat
     return found
+
+
+def fill(handle: Array, value: Number) -> None:
+    """Write `value` to all elements, a part at a time where they are a file."""
+    pages = handle.base
+    if not isinstance(pages, SpillPages):
+        handle.fill(value)
+        return
+    if not np.array([value], handle.dtype).view(np.uint8).any() and pages.is_blank():
+        return
+    step = PART // handle.itemsize
+    for start in range(0, handle.size, step):
+        handle[start:start + step].fill(value)
+        pages.release(start * handle.itemsize, (start + step) * handle.itemsize)
 
 
 _WAY_OUT = ("free some, choose another directory by mat.configure(spill_dir=...), or have less in "
