@@ -127,7 +127,9 @@ def map_file(number: int, title: str, mode: str) -> FilePages:
 
     Raise `DiskError` if it cannot be mapped.
     """
-    return _registered(FilePages, number, title, **_way(mode), shared=mode != "c")
+    pages: FilePages = _registered(FilePages, number, title, _way(mode))
+    pages.shared = mode != "c"
+    return pages
 
 
 def map_temporary(number: int, title: str) -> SpillPages:
@@ -138,19 +140,19 @@ def map_temporary(number: int, title: str) -> SpillPages:
     way = _way("r+")
     if sys.version_info >= (3, 13):  # else there are two descriptors of the file
         way["trackfd"] = False
-    pages: SpillPages = _registered(SpillPages, number, title, **way)
+    pages: SpillPages = _registered(SpillPages, number, title, way)
     pages.number = os.dup(number)
     return pages
 
 
-def _registered(kind: type[FilePages], number: int, title: str, shared: bool = True,
-                **way: int) -> Any:
+def _registered(kind: type[FilePages], number: int, title: str,
+                way: dict[str, int]) -> Any:
     """Return the pages of an open file, mapped in a way that `mmap.mmap` has."""
     try:
-        pages = kind(number, 0, **way)
+        pages: Any = kind(number, 0, **way)
     except (ValueError, OSError) as error:
         raise disk_error(f"{title} cannot be mapped: {error}", error) from error
-    pages.title, pages.shared = title, shared
+    pages.title, pages.shared = title, True
     _all[id(pages)] = pages
     return pages
 
@@ -176,6 +178,14 @@ def pages_of(handle: object) -> FilePages | None:
     while isinstance(base, np.ndarray | memoryview):
         base = base.obj if isinstance(base, memoryview) else base.base
     return base if isinstance(base, FilePages) else None
+
+
+def release(passed: Array) -> None:
+    """Release the pages of an array that is not needed any more, if they are those of a file."""
+    pages = pages_of(passed)
+    if pages is not None and passed.size:
+        begin = address_of(passed) - pages.address
+        pages.release(begin, begin + passed.nbytes)
 
 
 def reserve(number: int, nbytes: int, what: str, folder: str, way_out: str) -> None:

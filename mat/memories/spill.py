@@ -12,7 +12,7 @@ from ..errors import DiskError
 from ..support.options import current
 from ..support.settings import SPILL
 from ..support.types import Array, DType, Number
-from .file_pages import SpillPages, all_pages, disk_error, map_temporary, pages_of, reserve
+from .file_pages import SpillPages, disk_error, map_temporary, pages_of, release, reserve
 
 MOST = sys.maxsize  # bytes of what is never in a file
 PART = 8 << 20  # bytes that are written at a time
@@ -22,6 +22,13 @@ def spills(nbytes: int) -> bool:
     """Return whether host memory of so many bytes is to be a file."""
     above = current().spill_above
     return above is not None and nbytes > above
+
+
+def empty(size: int, dtype: DType) -> Array:
+    """Do as ``numpy.empty`` for one axis, in a file if it is to be there."""
+    nbytes = size * dtype.itemsize
+    return (spilled_array(size, dtype) if nbytes > BLOCKS.largest and spills(nbytes)
+            else np.empty(size, dtype))
 
 
 def spilled_array(size: int, dtype: DType) -> Array:
@@ -65,17 +72,13 @@ def fill(handle: Array, value: Number) -> None:
         return
     step = PART // handle.itemsize
     for start in range(0, handle.size, step):
-        handle[start:start + step].fill(value)
-        pages.release(start * handle.itemsize, (start + step) * handle.itemsize)
+        part = handle[start:start + step]
+        part.fill(value)
+        release(part)
 
 
 _WAY_OUT = ("free some, choose another directory by mat.configure(spill_dir=...), or have less in "
             "files by a larger spill_above")
-
-
-def spilled_bytes() -> int:
-    """Return the bytes of temporary files in use."""
-    return sum(len(pages) for pages in all_pages() if isinstance(pages, SpillPages))
 
 
 def _set_least(nbytes: int | None) -> None:

@@ -25,7 +25,7 @@ HOST_POOL: list[Callable[[int | None], None]] = []
 CONTEXTS: list[object] = []  # one item for each block that sets the number of threads
 # called with the least number of bytes, of all blocks, above which host copies are files
 SPILL: list[Callable[[int | None], None]] = []
-_SPILLING: list[Changed] = []  # one item for each block that sets that number
+_SPILLING: list[object] = []  # one item for each block that sets that number
 
 
 def _changed(options: Options, changes: Keywords) -> Options:
@@ -52,7 +52,7 @@ def _unchanged(value: object) -> object:
 # what a value is to be, as a function and in words; without it, True or False
 _TRUTH: tuple[Callable[[Any], bool], str] = (lambda v: isinstance(v, bool)), "True or False"
 _WANTED: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "dtype": (lambda v: True, "a dtype"),  # its conversion raises the error
+    "dtype": (lambda _: True, "a dtype"),  # its conversion raises the error
     "torn": (lambda v: isinstance(v, str) and v in _TORN,
              f"one of {', '.join(map(repr, _TORN))}"),
     "threads": (lambda v: v is None or _is_count(v, 1),
@@ -304,8 +304,9 @@ def _notify_threads() -> None:
 
 
 def _notify_spilling() -> None:
-    found = [permanent().spill_above, *(c.options.spill_above for c in tuple(_SPILLING))]
-    least = min((n for n in found if n is not None), default=None)
+    blocks = [c.options for c in tuple(_SPILLING) if isinstance(c, Changed)]
+    least = min((options.spill_above for options in (permanent(), *blocks)
+                 if options.spill_above is not None), default=None)
     for callback in SPILL:
         callback(least)
 
@@ -313,7 +314,7 @@ def _notify_spilling() -> None:
 def _forget_other_threads() -> None:
     """End the blocks of threads that a forked child does not have."""
     here = threading.get_ident()
-    _SPILLING[:] = [c for c in _SPILLING if c.thread == here]
+    _SPILLING[:] = [c for c in _SPILLING if isinstance(c, Changed) and c.thread == here]
     CONTEXTS[:] = [c for c in CONTEXTS if isinstance(c, Changed) and c.thread == here]
 
 
