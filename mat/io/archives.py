@@ -46,7 +46,7 @@ def load(file: File, mmap_mode: str | None = None,
     file : path or file object
         A path, or an object with a method ``read``, whose position is then after the elements.
     mmap_mode : {"r", "r+", "c"}, optional
-        Of a .npy file at a path: do what `open_memmap` does.
+        ``"r"`` is NumPy's way to say ``mapped=True``; the others are those of `open_memmap`.
     allow_pickle : bool
         Has no effect: pickles are never read.
     mapped : bool
@@ -80,8 +80,12 @@ def load(file: File, mmap_mode: str | None = None,
     mat.errors.DirectionError: <Mat 3> is read-only: it takes direction 'input' only, ...
     """
     check_flag(mapped)
-    if mmap_mode is not None:
+    if mmap_mode not in (None, "r", "r+", "c"):
+        raise FormatError(f"mmap_mode is 'r', 'r+', 'c' or None, got {mmap_mode!r}; open_memmap "
+                          "makes new files")
+    if mmap_mode not in (None, "r"):
         return open_memmap(file, mmap_mode)
+    mapped = mapped or mmap_mode == "r"
     with ExitStack() as stack:
         source, pages = _opened(stack, file, mapped)
         if source.peek(8)[:6] != npy.MAGIC and _is_archive(source):

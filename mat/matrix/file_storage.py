@@ -114,6 +114,7 @@ def over_file(a: Array) -> Mat:
     pages = pages_of(a)
     assert pages is not None
     flat, layout = flattened(a)
+    flat = pages.array(address_of(flat) - pages.address, flat.size, flat.dtype)
     mat = Mat.__new__(Mat)
     mat._fill_in(FileStorage(flat, pages, bool(a.flags.writeable)), layout,
                  current().device_enabled)

@@ -174,10 +174,13 @@ def _way(mode: str) -> dict[str, int]:
 
 def pages_of(handle: object) -> FilePages | None:
     """Return the pages of a file that an array is over, or None."""
-    base = getattr(handle, "base", None)
-    while isinstance(base, np.ndarray | memoryview):
-        base = base.obj if isinstance(base, memoryview) else base.base
-    return base if isinstance(base, FilePages) else None
+    base = handle
+    while base is not None and not isinstance(base, FilePages):
+        if isinstance(base, tuple):  # of a read-only array
+            base = base[0]
+        else:
+            base = getattr(base, "obj" if isinstance(base, memoryview) else "base", None)
+    return base
 
 
 def release(passed: Array) -> None:
