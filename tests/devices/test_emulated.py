@@ -169,9 +169,7 @@ def test_a_source_may_be_changed_while_its_transfer_is_put_off(dev):
 def test_an_allocation_that_fails_is_tried_again_after_others_made_room(dev):
     x, y = mat.ones(5), mat.ones(6)
     dev.fail(allocation=1)
-    with pytest.raises(OutOfDeviceMemory):  # there is no other copy
-        x += 1
-    x += 1
+    x += 1  # there is no other copy: in tiles, which need less
     dev.fail(allocation=1)
     y += 1
     assert (x.fresh, y.fresh) == ({"host"}, {"emulated"})
