@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -20,11 +21,21 @@ from ..matrix.mat import Mat, new_like
 from ..matrix.methods import method
 from ..support.dtypes import BLAS_TYPES, BY_CHAR, REAL_TYPES, check_number, conversion, is_integer
 from ..support.native import compiled
-from ..support.types import Array, DType, Engine, Function, Number, Operand
+from ..support.types import (
+    Arguments,
+    Array,
+    DType,
+    Engine,
+    Function,
+    Keywords,
+    Number,
+    Operand,
+)
 from . import philox
 from .blas_level23 import gemv
 from .linalg import cholesky
 from .operation import Input, Op, Output, Scalar, op
+from .tiling import Cutter, Tile, TileTooLarge, span_bytes
 
 PER_BLOCK = {char: 16 // BY_CHAR[char].size for char in BLAS_TYPES}  # elements of a block
 EACH = {"uniform": PER_BLOCK, "normal": PER_BLOCK, "bernoulli": dict.fromkeys(REAL_TYPES, 4)}
@@ -72,6 +83,8 @@ def bernoulli(last: Scalar, one: Scalar, key_low: Scalar, key_high: Scalar, low:
 
 def _implement(operation: Op, name: str, reference: Function) -> None:
     """Register the kernels, and `reference`, the implementation in NumPy."""
+    operation.cut_by(_by_counters(operation, name))
+
     @operation.prepare("cuda", dtypes="".join(EACH[name]), fits=only_packed)
     @operation.prepare("foreign", dtypes=compiled("".join(EACH[name])), fits=only_packed)
     def random_kernel(engine: Engine, x: Mat) -> Engine:
@@ -84,6 +97,25 @@ def _implement(operation: Op, name: str, reference: Function) -> None:
         reference(flat.view(flat.real.dtype), *numbers)
         if not x.flags.c_contiguous:
             x[...] = flat.reshape(x.shape)
+
+
+def _by_counters(operation: Op, name: str) -> Cutter:
+    """Return the cutter of draws: each tile begins with the counter of its first element."""
+    def cut(args: Arguments, kwargs: Keywords, budget: int) -> Iterator[Tile]:
+        *numbers, low, high, x = args
+        if not x.layout.contiguous:  # drawn in one piece, by the host
+            raise TileTooLarge(span_bytes(x))
+        flat, each = x.reshape(-1), EACH[name][x.dtype.char]
+        if budget < each * x.itemsize:
+            raise TileTooLarge(each * x.itemsize)
+        length = budget // (each * x.itemsize) * each
+        for start in range(0, x.size, length):
+            counter = (int(low) + (int(high) << 32) + start // each) % 2**64
+            part = flat[start:start + length]
+            yield Tile(partial(operation, *numbers, float(counter % 2**32), float(counter >> 32),
+                               part), (), (part,))
+
+    return cut
 
 
 _implement(uniform, "uniform", philox.uniform)

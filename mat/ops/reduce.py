@@ -16,7 +16,10 @@ from ..matrix.methods import method
 from ..support.dtypes import BY_CHAR, EVERY, INEXACT, INTEGERS, REAL_TYPES
 from ..support.native import compiled
 from ..support.types import Array, AxisLike, Engine, Function, Number, Operand
+from . import elementwise
 from .accumulation import accumulate, check_factors, same_dtype
+from .cut_elements import by_lines_of_factors
+from .cut_reduce import Averaged, by_accumulated_parts, by_parts, by_places
 from .declare_reduce import (
     DEVICE_RANK,
     LONG,
@@ -32,9 +35,10 @@ from .declare_reduce import (
     reduced_shape,
     reduction,
 )
-from .operation import Accumulated, Input, Output, Scalar, op
+from .operation import Accumulated, Input, Op, Output, Scalar, op
 from .overlap import check_disjoint
 from .reduce_signatures import as_argmax, as_max, as_mean, as_sum
+from .tiling import Cutter
 
 
 def _mean(x: Array, axis: AxisLike = None, keepdims: bool = False,
@@ -58,7 +62,7 @@ class Sum(UfuncReduction):
     signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.sum), np.add
     compiled = REAL_TYPES + LONG
-
+    merge = staticmethod(elementwise.add)
     def device_type(self, cuda: Engine) -> object:
         return cuda.SumKernels()
 
@@ -72,7 +76,7 @@ class Product(UfuncReduction):
     signature = staticmethod(as_sum)
     function, ufunc = staticmethod(np.prod), np.multiply
     compiled = REAL_TYPES + LONG
-
+    merge = staticmethod(elementwise.multiply)
     def device_type(self, cuda: Engine) -> object:
         return cuda.ProductKernels()
 
@@ -86,6 +90,10 @@ class Mean(Reduction):
     signature = staticmethod(as_mean)
     function = staticmethod(_mean)
     compiled, compiled_name, divides = REAL_TYPES, "sum", True
+
+    def cutter(self, operation: Op) -> Cutter:
+        sums = Averaged(vars(sum)["op"], elementwise.add, accumulates=True, as_real=True)
+        return by_parts(operation, sums, self.axes)
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.MeanKernels()
@@ -102,7 +110,7 @@ class Max(UfuncReduction):
     ufunc: ClassVar[np.ufunc] = np.maximum
     of_nothing, silent, accumulates = False, True, False
     compiled = REAL_TYPES + LONG
-
+    merge = staticmethod(elementwise.maximum)
     def device_type(self, cuda: Engine) -> object:
         return cuda.ExtremeKernels()
 
@@ -114,7 +122,7 @@ class Min(Max):
     summary = "Return the smallest element over `axis`; NaN if there is one."
     example = "mat.min(mat.array([1.0, 3, 2]))", "<Mat () F 1.>"
     function, ufunc = staticmethod(np.min), np.minimum
-
+    merge = staticmethod(elementwise.minimum)
     def device_type(self, cuda: Engine) -> object:
         return cuda.ExtremeKernels(smallest=True)
 
@@ -130,6 +138,9 @@ class ArgMax(Reduction):
     one_axis, of_nothing = True, False
     compiled = REAL_TYPES + LONG
 
+    def cutter(self, operation: Op) -> Cutter:
+        return by_places(operation, vars(max)["op"], elementwise.greater, np.argmax, self.axes)
+
     def device_type(self, cuda: Engine) -> object:
         return cuda.PositionKernels()
 
@@ -141,6 +152,9 @@ class ArgMin(ArgMax):
     summary = "Return the index of the first smallest element along `axis`, or in row-major order."
     example = "mat.argmin(mat.array([1.0, 3, 2]))", "<Mat () int64 F 0>"
     function = staticmethod(assigning(np.argmin))
+
+    def cutter(self, operation: Op) -> Cutter:
+        return by_places(operation, vars(min)["op"], elementwise.less, np.argmin, self.axes)
 
     def device_type(self, cuda: Engine) -> object:
         return cuda.PositionKernels(smallest=True)
@@ -169,6 +183,9 @@ def sum_into(x: Input, axis: AxisLike, alpha: Scalar, beta: Scalar, y: Accumulat
         raise ShapeError(f"sum_ of shape {x.shape} over axis {axis} gives {wanted}, y has shape "
                          f"{y.shape}")
     check_disjoint("sum_", y, x)
+
+
+sum_into.cut_by(by_accumulated_parts(sum_into, axes_of))
 
 
 def _fits_compiled(x: Mat, y: Mat) -> bool:
@@ -276,6 +293,9 @@ def rows_scaled(scales: Input, a: Input, out: Output) -> None:
     check_disjoint("scale_rows", out, a, same=True)
 
 
+rows_scaled.cut_by(by_lines_of_factors(rows_scaled, 0, 0))
+
+
 @rows_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)
 @rows_scaled.prepare("foreign", dtypes=compiled(REAL_TYPES), when=_scales_fit)
 def scale_rows_kernel(engine: Engine, scales: Mat, a: Mat, out: Mat) -> object:
@@ -296,6 +316,9 @@ def columns_scaled(scales: Input, a: Input, out: Output) -> None:
     _check_scales("scale_columns", scales, a, out, 1)
     check_disjoint("scale_columns", out, scales)
     check_disjoint("scale_columns", out, a, same=True)
+
+
+columns_scaled.cut_by(by_lines_of_factors(columns_scaled, 0, 1))
 
 
 @columns_scaled.prepare("cuda", dtypes=EVERY, when=_scales_fit)

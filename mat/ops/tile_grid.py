@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any, Protocol, TypeAlias
 
@@ -20,6 +20,7 @@ class Gridded(Protocol):
     """An operation, of which this module knows only this much."""
 
     operands: list[int]
+    positional: list[str]
     result: Any
 
     def __call__(self, *args: Operand, **kwargs: object) -> Operand: ...
@@ -43,19 +44,24 @@ class TileGrid:
         The arguments.
     whole : collection of int
         Axes that are not cut.
+    besides : iterable
+        Mats and their axes, for views like which a device needs room besides.
     """
 
+    # the parameters are the facts of a grid
     def __init__(self, shape: Ints, operands: Mapping[int, GridAxes], args: Arguments,
-                 whole: Collection[int] = ()) -> None:
+                 whole: Collection[int] = (),
+                 besides: Iterable[tuple[Mat, GridAxes]] = ()) -> None:
         self.shape = shape
         self.operands = {k: axes for k, axes in operands.items() if isinstance(args[k], Mat)}
         self.args = args
         self.whole = frozenset(whole)
         self.spans = _distinct([_Span(args[k], axes) for k, axes in self.operands.items()])
+        self.besides = [_Span(view, axes) for view, axes in besides]
 
     def nbytes(self, lengths: Ints) -> int:
         """Return the bytes that a device needs for blocks of these lengths."""
-        return sum(span.nbytes(lengths) for span in self.spans)
+        return sum(span.nbytes(lengths) for span in (*self.spans, *self.besides))
 
     def blocks(self, budget: int) -> Ints:
         """Return the lengths of blocks that need at most `budget` bytes.
@@ -91,10 +97,12 @@ class TileGrid:
         return sorted(range(len(self.shape)),
                       key=lambda k: -sum(span.steps.get(k, 0) for span in self.spans))
 
-    def windows(self, lengths: Ints) -> Iterator[tuple[slice, ...]]:
-        """Yield the slices of the axes for each block."""
-        order = self.order()
-        starts = [range(0, self.shape[k], max(1, lengths[k])) for k in order]
+    def windows(self, lengths: Ints, last: Collection[int] = ()) -> Iterator[tuple[slice, ...]]:
+        """Yield the slices of the axes for each block; blocks that differ in the axes `last` only
+        follow one another.
+        """
+        order = sorted(self.order(), key=lambda k: k in last)
+        starts = [range(0, max(1, self.shape[k]), max(1, lengths[k])) for k in order]
         for corner in product(*starts):
             at = dict(zip(order, corner, strict=True))
             yield tuple(slice(at[k], min(at[k] + lengths[k], n))
@@ -157,9 +165,12 @@ def tile_of(operation: Gridded, args: Arguments, kwargs: Keywords) -> Tile:
                 tuple(x for x, direction in directions if direction is not INPUT))
 
 
-def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int) -> Iterator[Tile]:
-    """Yield a tile for each block of a grid, in which the operation itself is called."""
-    for window in grid.windows(grid.blocks(budget)):
+def tiles_over(operation: Gridded, grid: TileGrid, kwargs: Keywords, budget: int,
+               lengths: Ints | None = None) -> Iterator[Tile]:
+    """Yield a tile for each block of a grid, in which the operation itself is called; `lengths` are
+    those of the blocks, if they are known.
+    """
+    for window in grid.windows(grid.blocks(budget) if lengths is None else lengths):
         yield tile_of(operation, grid.arguments(window), kwargs)
 
 
