@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Protocol, TypeAlias
 
 from ..core.direction import INPUT, OUTPUT, Direction
 from ..layout.shapes import Ints
+from ..layout.sliding_window import WindowAxis
 from ..matrix.mat import Mat
 from ..support.types import Arguments, Keywords, Operand
 from .tiling import Tile, TileTooLarge
@@ -56,8 +57,8 @@ class TileGrid:
         self.operands = {k: axes for k, axes in operands.items() if isinstance(args[k], Mat)}
         self.args = args
         self.whole = frozenset(whole)
-        self.spans = _distinct([_Span(args[k], axes) for k, axes in self.operands.items()])
-        self.besides = [_Span(view, axes) for view, axes in besides]
+        self.spans = _distinct([Span(args[k], axes) for k, axes in self.operands.items()])
+        self.besides = [Span(view, axes) for view, axes in besides]
 
     def nbytes(self, lengths: Ints) -> int:
         """Return the bytes that a device needs for blocks of these lengths."""
@@ -120,20 +121,24 @@ class TileGrid:
         return tuple(found)
 
 
-class _Span:
-    """The range of a storage that an operand takes for blocks of given lengths."""
+class Span:
+    """The range of a storage that an operand takes for blocks of given lengths.
 
-    def __init__(self, view: Mat, axes: GridAxes) -> None:
+    With `windows`, the axes of the grid are those of sliding windows over the operand.
+    """
+
+    def __init__(self, view: Mat, axes: GridAxes, windows: Sequence[WindowAxis] = ()) -> None:
         self.key = id(view.storage), view.layout.displacement, view.strides, axes
         self.itemsize: int = view.storage.itemsize
         self.fixed = 1  # elements of the range that no cut makes smaller
         self.steps: dict[int, int] = {}  # bytes from one element of the block to the next
-        self.lengths: dict[int, int] = {}
         for n, step, axis in zip(view.shape, view.strides, axes, strict=True):
             if axis is None or n == 1:
                 self.fixed += (n - 1) * abs(step)
-            else:
-                self.steps[axis] = self.steps.get(axis, 0) + abs(step) * self.itemsize
+                continue
+            length, times = (windows[axis].k, windows[axis].step) if windows else (1, 1)
+            self.fixed += (length - 1) * abs(step)
+            self.steps[axis] = self.steps.get(axis, 0) + times * abs(step) * self.itemsize
 
     def nbytes(self, lengths: Ints) -> int:
         """Return its bytes."""
@@ -141,7 +146,7 @@ class _Span:
             (lengths[k] - 1) * step for k, step in self.steps.items())
 
 
-def _distinct(spans: list[_Span]) -> list[_Span]:
+def _distinct(spans: list[Span]) -> list[Span]:
     return list({span.key: span for span in spans}.values())
 
 
